@@ -1,0 +1,1 @@
+"""From the raw files of a run to checked tables, figures and a report."""

@@ -1,0 +1,38 @@
+"""python -m analysis RUN_DIR: redo a run's tables, figures, summary and report.
+
+Exit status: 0 the run is good, 1 it is rejected (reasons in summary.json), 2 wrong usage,
+3 an input file cannot be read; what was there before is then left as it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from analysis import pipeline, terminal
+from analysis.errors import BadInput
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line and return its exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m analysis",
+        description="Redo a run's tables, figures, summary and report from its raw files.",
+        epilog="Exit status: 0 good, 1 rejected, 2 usage, 3 an input file cannot be read.",
+    )
+    parser.add_argument("run", type=Path, metavar="RUN_DIR", help="results/<cell>/<run>")
+    parser.add_argument("--quiet", action="store_true", help="print errors only")
+    options = parser.parse_args(arguments)
+    try:
+        summary = pipeline.analyse(options.run)
+    except BadInput as error:
+        print(f"analysis: {error}", file=sys.stderr)
+        return 3
+    if not options.quiet:
+        print(terminal.table(summary, options.run / "report.html"))
+    return 1 if summary["status"] == "rejected" else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

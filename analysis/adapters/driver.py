@@ -1,0 +1,147 @@
+"""raw/driver/: what the workload driver wrote down itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from analysis import events
+from analysis.errors import BadInput
+from analysis.files import read_csv, read_json
+
+_TRANSACTIONS: dict[str, type[pl.DataType]] = {
+    "transaction": pl.Int64,
+    "phase": pl.String,
+    "op": pl.String,
+    "begin_ns": pl.Int64,
+    "end_ns": pl.Int64,
+    "changes": pl.Int64,
+}
+_PHASES: dict[str, type[pl.DataType]] = {
+    "phase": pl.String,
+    "begin_ns": pl.Int64,
+    "end_ns": pl.Int64,
+    "transactions": pl.Int64,
+}
+_STAT_FIELDS = (
+    "read_ios,read_merges,read_sectors,read_ticks,write_ios,write_merges,write_sectors,"
+    "write_ticks,in_flight,io_ticks,time_in_queue,discard_ios,discard_merges,discard_sectors,"
+    "discard_ticks,flush_ios,flush_ticks"
+).split(",")
+_STAT: dict[str, type[pl.DataType]] = {
+    "label": pl.String,
+    **dict.fromkeys(["time_ns", "inflight_reads", "inflight_writes", *_STAT_FIELDS], pl.Int64),
+}
+_CONFIG_OBJECTS = ("driver", "sqlite", "requested", "effective", "pragmas", "file_sizes", "clock")
+_CONFIG_VALUES = ("sql_sha256", "sql_bytes", "rows_before", "rows_after", "status")
+_NOT_WORKLOAD = ("warm", "close", "drain")
+
+
+@dataclass(frozen=True)
+class Driver:
+    """The four files of raw/driver/, checked for shape and order of time, not for truth."""
+
+    config: dict[str, Any]
+    transactions: pl.DataFrame  # _TRANSACTIONS
+    phases: pl.DataFrame  # _PHASES
+    device_stat: pl.DataFrame  # _STAT
+
+    @property
+    def workload_phases(self) -> pl.DataFrame:
+        """The phases that run transactions, in order."""
+        return self.phases.filter(~pl.col("phase").is_in(_NOT_WORKLOAD))
+
+    @property
+    def window(self) -> tuple[int, int]:
+        """(begin_ns, end_ns) between the two idle readings of the device's counters."""
+        times = dict(self.device_stat.select("label", "time_ns").iter_rows())
+        return times["begin"], times["end"]
+
+    @property
+    def timed(self) -> tuple[int, int] | None:
+        """(begin_ns, end_ns) of the timed region; None if the `close` phase is missing."""
+        close = self.phases.filter(pl.col("phase") == "close")
+        if close.is_empty():
+            return None
+        first = self.workload_phases if not self.workload_phases.is_empty() else close
+        return first["begin_ns"][0], close["end_ns"][0]
+
+    def stat_difference(self) -> dict[str, int]:
+        """Return what each counter of /sys/block/<dev>/stat grew by within the window."""
+        rows = {row["label"]: row for row in self.device_stat.iter_rows(named=True)}
+        return {name: rows["end"][name] - rows["begin"][name] for name in _STAT_FIELDS}
+
+
+def read(folder: Path) -> Driver:
+    """Read raw/driver/. Raises BadInput."""
+    config = read_json(folder / "config.json")
+    for key in _CONFIG_OBJECTS:
+        if not isinstance(config.get(key), dict):
+            raise BadInput(folder / "config.json", "", f"no object {key!r}", "see docs/formats.md")
+    for key in _CONFIG_VALUES:
+        if key not in config:
+            raise BadInput(folder / "config.json", "", f"no key {key!r}", "see docs/formats.md")
+    if not isinstance(config["sql_bytes"], int) or config["sql_bytes"] < 0:
+        wrong = f"sql_bytes is {config['sql_bytes']!r}"
+        raise BadInput(folder / "config.json", "", wrong, "a number of bytes")
+    if not isinstance(config["driver"].get("database"), str):
+        raise BadInput(folder / "config.json", "", "no driver.database", "see docs/formats.md")
+    transactions = read_csv(folder / "transactions.csv", _TRANSACTIONS)
+    phases = read_csv(folder / "phases.csv", _PHASES)
+    stat = read_csv(folder / "device_stat.csv", _STAT)
+    _in_order(folder / "transactions.csv", transactions)
+    _in_order(folder / "phases.csv", phases)
+    _numbered(folder / "transactions.csv", transactions)
+    for label in ("begin", "end"):
+        if stat["label"].to_list().count(label) != 1:
+            place = f"after line {stat.height + 1}"
+            raise BadInput(folder / "device_stat.csv", place, f"no single {label!r} line", "one")
+    return Driver(config, transactions, phases, stat)
+
+
+def _in_order(path: Path, table: pl.DataFrame) -> None:
+    """Raise BadInput at the first row that ends before it begins or begins before the last."""
+    previous = pl.col("end_ns").shift(1, fill_value=0)
+    wrong = table.with_row_index().filter(
+        (pl.col("begin_ns") > pl.col("end_ns")) | (pl.col("begin_ns") < previous)
+    )
+    if not wrong.is_empty():
+        row = wrong.row(0, named=True)
+        text = f"{row['begin_ns']} to {row['end_ns']} is out of order"
+        raise BadInput(path, f"line {row['index'] + 2}", text, "times that do not go back")
+
+
+def _numbered(path: Path, table: pl.DataFrame) -> None:
+    """Raise BadInput at the first transaction whose number is not its place."""
+    wrong = table.with_row_index().filter(pl.col("index") != pl.col("transaction"))
+    if not wrong.is_empty():
+        row = wrong.row(0, named=True)
+        text = f"transaction {row['transaction']}"
+        raise BadInput(path, f"line {row['index'] + 2}", text, f"transaction {row['index']}")
+
+
+def to_events(driver: Driver) -> pl.DataFrame:
+    """Return transactions and phases as events."""
+    rows = driver.transactions
+    transactions = events.frame(
+        {
+            "source": "driver",
+            "event": "transaction",
+            "result": rows["changes"],
+            **{name: rows[name] for name in ("begin_ns", "end_ns", "transaction", "phase", "op")},
+        },
+        rows.height,
+    )
+    rows = driver.phases
+    phases = events.frame(
+        {
+            "source": "driver",
+            "event": "phase",
+            **{name: rows[name] for name in ("begin_ns", "end_ns", "phase")},
+        },
+        rows.height,
+    )
+    return events.merge([transactions, phases])

@@ -1,0 +1,28 @@
+"""The truth checks. Each is a function Run -> reasons; one reason rejects the run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from analysis.checks import counts, loss, settings
+from analysis.run import Run
+
+CHECKS: tuple[Callable[[Run], list[str]], ...] = (
+    loss.files_there,
+    loss.driver_finished,
+    loss.phases_cover,
+    loss.steps_succeeded,
+    loss.probes_attached,
+    loss.probes_lost_nothing,
+    loss.blktrace_lost_nothing,
+    loss.kernel_quiet,
+    settings.equal,
+    counts.device_idle,
+    counts.agree,
+)
+
+
+def reasons(run: Run) -> list[str]:
+    """Return why the run is rejected; empty if it is not."""
+    found = [reason for check in CHECKS for reason in check(run)]
+    return list(dict.fromkeys("".join(c if c.isprintable() else "?" for c in r) for r in found))

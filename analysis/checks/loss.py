@@ -1,0 +1,138 @@
+"""Did everything run, and did nothing get lost?"""
+
+from __future__ import annotations
+
+import re
+
+import polars as pl
+
+from analysis.run import Run
+
+_LOSS = re.compile(
+    r"lost \d+ event|map.*(full|no space)|(full|no space).*map|E2BIG|can't allocate|"
+    r"skipped|dropped|^error|failed to (attach|load)|could not|cannot|^warning",
+    re.IGNORECASE,
+)
+_KERNEL = re.compile(
+    r"\bWARNING:|\bBUG\b|\bOops\b|Call [Tt]race|Unable to handle|Kernel panic|I/O error|"
+    r"blocked for more than|\bstall(s|ed)? on\b|Out of memory|oom-kill|Aborting journal|"
+    r"JBD2: .*(error|corrupt)|EXT4-fs (error|warning)|EXT4-fs \(.*\): .*(error|corrupt|abort)|"
+    r"F2FS-fs \(.*\): .*(error|corrupt|inconsisten|invalid|bug|stop)|remount.* read-only|"
+    r"segfault|general protection|Segmentation fault",
+)
+_LEVEL = re.compile(r"^(?:<(\d+)>|\w+\s*:(emerg|alert|crit|err)\s*:)")
+
+
+def files_there(run: Run) -> list[str]:
+    """Every raw file is there and could be read."""
+    return [f"{name} is missing" for name in run.missing] + run.board.problems
+
+
+def driver_finished(run: Run) -> list[str]:
+    """The driver says that it ended well."""
+    status = run.driver.config["status"]
+    return [] if status == "ok" else [f"the driver's status is {status!r}, not 'ok'"]
+
+
+def phases_cover(run: Run) -> list[str]:
+    """Each workload phase has n transactions, and the transactions lie in their phases."""
+    found, driver = [], run.driver
+    n = driver.config["driver"].get("n")
+    names = driver.phases["phase"].to_list()
+    found += [f"phase {name!r} is missing" for name in ("close", "drain") if name not in names]
+    for row in driver.phases.iter_rows(named=True):
+        of_phase = driver.transactions.filter(pl.col("phase") == row["phase"])
+        if of_phase.height != row["transactions"]:
+            found.append(
+                f"phase {row['phase']!r} has {of_phase.height} transactions in transactions.csv "
+                f"and {row['transactions']} in phases.csv"
+            )
+        outside = of_phase.filter(
+            (pl.col("begin_ns") < row["begin_ns"]) | (pl.col("end_ns") > row["end_ns"])
+        )
+        if not outside.is_empty():
+            number = outside["transaction"][0]
+            found.append(f"transaction {number} is not within its phase {row['phase']!r}")
+    for row in driver.workload_phases.iter_rows(named=True):
+        if row["transactions"] != n:
+            found.append(f"phase {row['phase']!r} ran {row['transactions']} of {n} transactions")
+    unknown = set(driver.transactions["phase"].unique()) - set(names)
+    found += [f"transactions in the phase {name!r}, which never ran" for name in sorted(unknown)]
+    if not (window := driver.window)[0] < window[1]:
+        found.append("device_stat.csv: 'end' is not after 'begin'")
+    return found
+
+
+def steps_succeeded(run: Run) -> list[str]:
+    """Every step of run-cell ended with status 0."""
+    steps = run.board.run.get("steps")
+    if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
+        return ["raw/run.json has no list of steps"]
+    return [
+        f"step {step.get('name')!r} ended with status {step.get('status')!r}"
+        for step in steps
+        if step.get("status") not in (0, "ok")
+    ]
+
+
+def probes_attached(run: Run) -> list[str]:
+    """As many probes were attached as expected, from before the window until after it."""
+    probes = run.board.run.get("probes")
+    if not isinstance(probes, dict):
+        return ["raw/run.json does not say which probes were attached"]
+    found = []
+    attached, expected = probes.get("attached"), probes.get("expected")
+    if not isinstance(expected, int) or attached != expected:
+        found.append(f"{attached} probes were attached, expected {expected}")
+    if not run.probes:
+        return found
+    begin, end = run.driver.window
+    for event, time, wrong in (("attached", begin, "after"), ("detached", end, "before")):
+        rows = run.events.filter((pl.col("source") == "probe") & (pl.col("event") == event))
+        if rows.height != 1:
+            found.append(f"raw/probes.txt has {rows.height} lines {event!r}, not 1")
+        elif (rows["begin_ns"][0] > time) == (wrong == "after"):
+            found.append(f"the probes were {event} {wrong} the window's {_edge(event)}")
+    return found
+
+
+def _edge(event: str) -> str:
+    return "begin" if event == "attached" else "end"
+
+
+def probes_lost_nothing(run: Run) -> list[str]:
+    """bpftrace reports no lost event, no full map and no other trouble."""
+    lines = [*run.probe_losses, *(run.probe_errors or [])]
+    return [f"bpftrace: {line.strip()[:200]}" for line in lines if _LOSS.search(line)]
+
+
+def lost_events(run: Run) -> int:
+    """Return how many events bpftrace and blktrace say they lost."""
+    lines = "\n".join([*run.probe_losses, *(run.probe_errors or [])])
+    lost = sum(int(n) for n in re.findall(r"lost (\d+) event", lines, re.IGNORECASE))
+    return lost + (run.blktrace_counts[1] if run.blktrace_counts else 0)
+
+
+def blktrace_lost_nothing(run: Run) -> list[str]:
+    """blktrace dropped nothing, and its files are as long as it says."""
+    if run.blktrace_counts is None:
+        return []  # files_there says so
+    events, dropped = run.blktrace_counts
+    found = [f"blktrace dropped {dropped} events"] if dropped else []
+    if events != run.blktrace_size_events:
+        found.append(
+            f"raw/blktrace holds {run.blktrace_size_events} records of 48 bytes, "
+            f"blktrace wrote {events}: a file is cut short or missing"
+        )
+    return found
+
+
+def kernel_quiet(run: Run) -> list[str]:
+    """The kernel logged no error."""
+    found = []
+    for line in run.board.dmesg or []:
+        level = _LEVEL.match(line)
+        is_error = level and (level.group(2) or int(level.group(1)) & 7 <= 3)
+        if is_error or _KERNEL.search(line):
+            found.append(f"kernel: {line.strip()[:200]}")
+    return found[:20] + ([f"kernel: {len(found) - 20} more such lines"] if len(found) > 20 else [])

@@ -1,0 +1,146 @@
+"""Was what the cell requested also in effect?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.run import Run
+
+# Options that are in effect when /proc/mounts shows no option of this beginning.
+_HIDDEN = {
+    "barrier": "nobarrier",
+    "barrier=1": "nobarrier",
+    "delalloc": "nodelalloc",
+    "commit=5": "commit=",
+}
+_ALWAYS = {"", "defaults", "rw", "async"}
+# Axis of a cell -> (the driver's section that is read back, its key there).
+_AXES = {
+    "sync": ("effective", "synchronous"),
+    "page_size": ("effective", "page_size"),
+    "cache_size": ("effective", "cache_size"),
+    "autocheckpoint": ("effective", "wal_autocheckpoint"),
+    "journal_limit": ("effective", "journal_size_limit"),
+    "checkpoint_every": ("driver", "checkpoint_every"),
+    "rows": ("driver", "rows"),
+    "n": ("driver", "n"),
+    "value_size": ("driver", "value_size"),
+    "seed": ("driver", "seed"),
+}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting: what was asked for and what was read back (None: it could not be read)."""
+
+    group: str  # SQLite, filesystem, device, run
+    name: str
+    requested: str
+    effective: str | None
+
+    @property
+    def equal(self) -> bool:
+        return self.effective is not None and self.requested == self.effective
+
+
+def word(value: Any) -> str:
+    """Return a value as it is compared and shown: lower case, booleans as on and off."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return str(value).strip().lower()
+
+
+def profile(run: Run, name: str) -> dict[str, Any]:
+    """Return the content of the cell's profile of that axis, {} if it has none."""
+    profiles = run.cell.get("profiles")
+    found = profiles.get(name) if isinstance(profiles, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def compare(run: Run) -> list[Setting]:
+    """Return every setting that was requested, beside what was in effect."""
+    return [*_sqlite(run), *_filesystem(run), *_device(run), *_run(run)]
+
+
+def equal(run: Run) -> list[str]:
+    """Every setting that was requested is in effect."""
+    found = []
+    for setting in compare(run):
+        if setting.effective is None:
+            what = f"requested {setting.requested!r}, could not be read back"
+            found.append(f"{setting.group} {setting.name}: {what}")
+        elif not setting.equal:
+            what = f"requested {setting.requested!r}, in effect {setting.effective!r}"
+            found.append(f"{setting.group} {setting.name}: {what}")
+    return found
+
+
+def _sqlite(run: Run) -> list[Setting]:
+    config = run.driver.config
+    asked = {place: run.cell[axis] for axis, place in _AXES.items() if axis in run.cell}
+    if (journal_mode := profile(run, "mode").get("journal_mode")) is not None:
+        asked["effective", "journal_mode"] = journal_mode
+    if (workload := profile(run, "workload").get("driver_workload")) is not None:
+        asked["driver", "workload"] = workload
+    release = word(run.cell.get("sqlite", "newest"))
+    if release != "newest":
+        asked["sqlite", "version"] = release
+    # what the driver says it was asked for counts too, should the cell not say it
+    asked = {**{("effective", key): value for key, value in config["requested"].items()}, **asked}
+    found = []
+    for (section, key), value in sorted(asked.items()):
+        had = config[section].get(key)
+        group = "workload" if section == "driver" else "SQLite"
+        found.append(Setting(group, key, word(value), None if had is None else word(had)))
+    for key, value in sorted(config["requested"].items()):
+        wanted = word(asked["effective", key])
+        if wanted != word(value):
+            found.append(Setting("SQLite", f"{key}, as the driver was told", wanted, word(value)))
+    return found
+
+
+def _filesystem(run: Run) -> list[Setting]:
+    mount, fs = run.board.mount, profile(run, "fs")
+    found = []
+    if (kind := fs.get("type")) is not None:
+        found.append(Setting("filesystem", "type", word(kind), mount.fs if mount else None))
+    asked = [*fs.get("mount", []), *str(run.cell.get("mount_options") or "").split(",")]
+    for option in map(str, asked):
+        if option in _ALWAYS:
+            continue
+        if option.startswith("data="):
+            mode = run.board.data_mode
+            found.append(Setting("filesystem", "data mode", option[5:], mode))
+            continue
+        shown = option if mount and _in_effect(option, mount.options) else None
+        if mount and shown is None:
+            shown = "not in effect"
+        found.append(Setting("filesystem", f"option {option}", option, shown))
+    return found
+
+
+def _in_effect(option: str, shown: tuple[str, ...]) -> bool:
+    against = _HIDDEN.get(option)
+    return option in shown or (
+        against is not None and not any(other.startswith(against) for other in shown)
+    )
+
+
+def _device(run: Run) -> list[Setting]:
+    device = profile(run, "device")
+    asked = dict(device.get("parameters") or {})
+    if "size_mib" in device:
+        asked["size"] = device["size_mib"]
+    had = {**run.board.queue, **run.board.device}
+    return [
+        Setting("device", name, word(value), word(had[name]) if name in had else None)
+        for name, value in sorted(asked.items())
+    ]
+
+
+def _run(run: Run) -> list[Setting]:
+    if "clock" not in run.cell:
+        return []
+    had = run.board.run.get("clock")
+    return [Setting("board", "clock", word(run.cell["clock"]), None if had is None else word(had))]

@@ -1,0 +1,18 @@
+"""The one error a user of the analysis meets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class BadInput(Exception):
+    """An input file cannot be read as what it should be.
+
+    The message is one line: file, place, what is wrong, what is expected.
+    """
+
+    def __init__(self, path: Path | str, place: str, wrong: str, expected: str) -> None:
+        where = f"{path}: {place}" if place else f"{path}"
+        text = f"{where}: {wrong}; expected {expected}"
+        super().__init__("".join(c if c.isprintable() else repr(c)[1:-1] for c in text))
+        self.path = Path(path)

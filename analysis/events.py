@@ -1,0 +1,96 @@
+"""The one schema every source is turned into: tables/events.parquet.
+
+A row is a thing that happened from `begin_ns` to `end_ns` (CLOCK_MONOTONIC of the board; equal
+for a point in time). Columns that a source does not know are null.
+"""
+
+from __future__ import annotations
+
+import re
+
+import polars as pl
+
+SCHEMA: dict[str, type[pl.DataType]] = {
+    "source": pl.String,  # driver, probe, blktrace
+    "event": pl.String,  # transaction, phase, sync, block, flush, jbd2, checkpoint, writeback, ...
+    "begin_ns": pl.Int64,
+    "end_ns": pl.Int64,
+    "transaction": pl.Int64,
+    "phase": pl.String,
+    "op": pl.String,  # insert, update, delete; null for what has no SQL operation
+    "tid": pl.Int64,
+    "comm": pl.String,
+    "dev": pl.String,  # major:minor
+    "inode": pl.Int64,
+    "is_directory": pl.Boolean,
+    "datasync": pl.Boolean,
+    "file": pl.String,
+    "sector": pl.Int64,  # 512 bytes each
+    "sectors": pl.Int64,
+    "rwbs": pl.String,  # as the kernel's blk_fill_rwbs writes it
+    "pages": pl.Int64,  # 4 KiB pages of writeback; logged blocks of a jbd2 commit
+    "result": pl.Int64,  # of a sync; the error of a block command; changes of a transaction
+    "reason": pl.String,  # of a checkpoint or writeback; the caller of a sync
+}
+
+BLOCK_KINDS = ("read", "write", "write metadata", "write FUA", "flush", "discard", "other")
+FILE_KINDS = ("database", "journal", "wal", "shm", "directory", "other")
+
+_RWBS = r"^(F?)(DE|[WDRFN])(F?)"
+_SUFFIXES = {"-journal": "journal", "-wal": "wal", "-shm": "shm"}
+
+
+def frame(columns: dict[str, object], height: int) -> pl.DataFrame:
+    """Return `height` rows in SCHEMA; values are sequences or one value for all rows."""
+    return pl.DataFrame(
+        [
+            pl.Series(name, value, dtype=dtype, strict=False)
+            if (value := columns.get(name)) is not None and not isinstance(value, str | int)
+            else pl.Series(name, [value] * height, dtype=dtype)
+            for name, dtype in SCHEMA.items()
+        ]
+    )
+
+
+def merge(frames: list[pl.DataFrame]) -> pl.DataFrame:
+    """Return all rows of `frames` in the order of their begin."""
+    empty = pl.DataFrame(schema=SCHEMA)
+    return pl.concat([empty, *frames]).sort("begin_ns", maintain_order=True)
+
+
+def block_kind(rwbs: str = "rwbs", sectors: str = "sectors") -> pl.Expr:
+    """Expression: the kind (one of BLOCK_KINDS) of a block command.
+
+    A flush is REQ_OP_FLUSH: `FF` in the kernel's tracepoints, `FN` in blkparse's words.
+    """
+    operation = pl.col(rwbs).str.extract(_RWBS, 2)
+    fua = pl.col(rwbs).str.extract(_RWBS, 3) == "F"
+    return (
+        pl.when(operation.is_in(["F", "N"]) & (pl.col(sectors) == 0))
+        .then(pl.lit("flush"))
+        .when((operation == "W") & fua)
+        .then(pl.lit("write FUA"))
+        .when((operation == "W") & pl.col(rwbs).str.contains("M", literal=True))
+        .then(pl.lit("write metadata"))
+        .when(operation == "W")
+        .then(pl.lit("write"))
+        .when(operation == "R")
+        .then(pl.lit("read"))
+        .when(operation.is_in(["D", "DE"]))
+        .then(pl.lit("discard"))
+        .otherwise(pl.lit("other"))
+        .alias("kind")
+    )
+
+
+def file_kind(name: str | None, is_directory: bool | None, database: str) -> str:
+    """Return which of SQLite's files `name` is; `database` is the base name of the database."""
+    if is_directory:
+        return "directory"
+    for suffix, kind in _SUFFIXES.items():
+        if name == database + suffix:
+            return kind
+    if name == database:
+        return "database"
+    stem = re.search(r"-(journal|wal|shm)$", name or "")
+    return stem.group(1) if stem else "other"

@@ -1,0 +1,59 @@
+"""Stacked horizontal bars, one an operation, one piece a kind: used by two figures."""
+
+from __future__ import annotations
+
+import polars as pl
+from matplotlib.axes import Axes
+
+from analysis.figures import style
+
+
+def stacked(
+    axes: Axes,
+    table: pl.DataFrame,
+    ops: list[str],
+    value: str,
+    colors: dict[str, str],
+    digits: int = 1,
+) -> None:
+    """Draw column `value` of `table` (op, kind, value); total at the end of each bar."""
+    style.grid(axes, "x")
+    left = dict.fromkeys(ops, 0.0)
+    rows = {(row["op"], row["kind"]): row[value] for row in table.iter_rows(named=True)}
+    total = max((sum(rows.get((op, k), 0) for k in colors) for op in ops), default=0) or 1
+    for kind, color in colors.items():
+        for place, op in enumerate(ops):
+            amount = rows.get((op, kind), 0)
+            if not amount:
+                continue
+            axes.barh(place, amount, left=left[op], color=color, height=0.62, linewidth=0)
+            if amount > total * 0.055:
+                text = f"{amount:.{digits}f}".removesuffix(".0")
+                ink = "white" if luminance(color) < 0.45 else "black"
+                axes.text(left[op] + amount / 2, place, text, ha="center", va="center",
+                          color=ink, fontsize=8)
+            left[op] += amount
+    for place, op in enumerate(ops):
+        text = f" {left[op]:,.{digits}f}".removesuffix(".0")
+        axes.text(left[op], place, text, va="center", ha="left", fontweight="bold", fontsize=9)
+    axes.set_yticks(range(len(ops)), [style.clean(op) for op in ops])
+    axes.set_ylim(len(ops) - 0.45, -0.55)
+    axes.set_xlim(0, total * 1.12)
+    axes.tick_params(axis="y", length=0)
+
+
+def legend(axes: Axes, table: pl.DataFrame, colors: dict[str, str]) -> None:
+    """Put a legend of the kinds that `table` has above the bars."""
+    from matplotlib.patches import Patch
+
+    present = set(table["kind"].to_list())
+    handles = [Patch(color=c, label=kind) for kind, c in colors.items() if kind in present]
+    axes.legend(handles=handles, loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=7,
+                borderaxespad=0.3, columnspacing=1.4)
+
+
+def luminance(color: str) -> float:
+    """Return the relative luminance of #rrggbb, 0 (black) to 1."""
+    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

@@ -1,0 +1,52 @@
+"""How long transactions took: the share of them that were done within a time, by operation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from analysis.figures import style
+from analysis.tables import Tables
+
+_DASHES = {"insert": "-", "update": (0, (5, 1.5)), "delete": (0, (1.5, 1))}
+
+
+def render(tables: Tables, path: Path) -> bool:
+    """Draw the latency figure to `path`; False if there are no transactions."""
+    if tables.transactions.is_empty():
+        return False
+    made = style.figure(3.0)
+    axes = made.subplots()
+    style.grid(axes, "both")
+    for row in tables.operations.iter_rows(named=True):
+        op = row["op"]
+        of_op = tables.transactions.filter(tables.transactions["op"] == op)
+        times = np.sort(of_op["latency_ns"].to_numpy()) / 1e6
+        share = np.arange(1, times.size + 1) / times.size
+        color = style.OPS.get(op, style.SQL)
+        label = f"{op}: p50 {row['p50_ns'] / 1e6:.3g} ms, p99 {row['p99_ns'] / 1e6:.3g} ms"
+        axes.step(
+            np.concatenate([times[:1], times]),
+            np.concatenate([[0], share]),
+            where="post",
+            color=color,
+            linestyle=_DASHES.get(op, "-"),
+            linewidth=1.7,
+            label=style.clean(label),
+        )
+        axes.plot(row["p99_ns"] / 1e6, 0.99, "o", color=color, markersize=4)
+    low, high = np.nanpercentile(tables.transactions["latency_ns"].to_numpy() / 1e6, [0, 100])
+    if low > 0 and high / low > 8:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    axes.set_ylim(0, 1.02)
+    axes.set_xlabel("latency, ms (dot: 99th percentile)")
+    axes.set_ylabel("share of transactions")
+    axes.legend(loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=3, handlelength=2.4)
+    style.save(made, path)
+    return True
+
+
+if __name__ == "__main__":
+    style.main(render)

@@ -1,0 +1,71 @@
+"""What reached the device over the run: writes, bytes and flushes per time bin, by phase."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from analysis.figures import style
+from analysis.tables import Tables
+
+_BINS = 160
+
+
+def render(tables: Tables, path: Path) -> bool:
+    """Draw the traffic figure to `path`; False if there was none, or no time to draw it in."""
+    phases = tables.phases.filter(pl.col("phase") != "warm")
+    if tables.commands.is_empty() or phases.is_empty():
+        return False
+    begin, end = int(phases["begin_ns"].min()), int(phases["end_ns"].max())
+    if end <= begin:
+        return False
+    edges = np.linspace(begin, end, _BINS + 1)
+    seconds = (edges - begin) / 1e9
+    made = style.figure(4.6)
+    rows = made.subplots(3, 1, sharex=True)
+    width = (edges[1] - edges[0]) / 1e9
+    writes = {kind: style.BLOCKS[kind] for kind in ("write", "write metadata", "write FUA")}
+    for axes, title, kinds, by_bytes in (
+        (rows[0], "writes/s", writes, False),
+        (rows[1], "MiB/s written", writes, True),
+        (rows[2], "flushes/s", {"flush": style.BLOCKS["flush"]}, False),
+    ):
+        style.grid(axes, "y")
+        base = np.zeros(_BINS)
+        for kind, color in kinds.items():
+            found = tables.commands.filter(pl.col("kind") == kind)
+            weights = found["sectors"].to_numpy() * (512 / 2**20) if by_bytes else None
+            counted = np.histogram(found["begin_ns"].to_numpy(), edges, weights=weights)[0] / width
+            if counted.any():
+                axes.stairs(base + counted, seconds, baseline=base, fill=True, color=color,
+                            label=kind, linewidth=0)
+            base = base + counted
+        axes.set_ylabel(title)
+        axes.set_ylim(0, max(base.max() * 1.08, 1e-9))
+        axes.set_xlim(0, seconds[-1])
+    _phases(rows, phases, begin, seconds[-1])
+    handles = {}
+    for axes in rows:
+        handles.update(zip(*axes.get_legend_handles_labels()[::-1], strict=True))
+    made.legend(handles.values(), handles.keys(), loc="outside upper left", ncols=4)
+    rows[-1].set_xlabel("seconds since the first phase")
+    made.align_ylabels(rows)
+    style.save(made, path)
+    return True
+
+
+def _phases(rows: np.ndarray, phases: pl.DataFrame, begin: int, total: float) -> None:
+    """Mark where phases begin, and name those that are long enough to hold their name."""
+    for row in phases.iter_rows(named=True):
+        start, stop = (row["begin_ns"] - begin) / 1e9, (row["end_ns"] - begin) / 1e9
+        for axes in rows:
+            axes.axvline(start, color=style.INK, alpha=0.45, linewidth=0.7, linestyle=(0, (2, 2)))
+        if stop - start > total * 0.012 * len(row["phase"]):
+            rows[0].text((start + stop) / 2, 1.02, style.clean(row["phase"]), ha="center",
+                         va="bottom", transform=rows[0].get_xaxis_transform(), fontsize=8.5)
+
+
+if __name__ == "__main__":
+    style.main(render)

@@ -1,0 +1,173 @@
+"""A few transactions from the SQL statement down to the device, on one axis of time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.patches import Patch
+
+from analysis.events import FILE_KINDS, file_kind
+from analysis.figures import bars, style
+from analysis.tables import Tables
+
+_TRANSACTIONS = 3
+_LANES = {"SQL": 0.62, "sync": 0.62, "filesystem": 0.62, "device": 1.25}  # heights
+_GAP = 0.16
+_FS = {  # event -> label, and a shorter one
+    "jbd2": ("jbd2 commit", "jbd2"),
+    "checkpoint": ("checkpoint", "cp"),
+    "writeback": ("writeback", "wb"),
+}
+_POINTS = 600  # width of the axes in points
+_POINTS_PER_HEIGHT = 35  # height of a lane of height 1
+_LETTER = 4.6  # width of a letter
+
+
+class _Bar(NamedTuple):
+    """One bar of a lane: from start to stop in ms, and labels, the longest first."""
+
+    start: float
+    stop: float
+    color: str
+    labels: tuple[str, ...]
+
+
+def render(tables: Tables, path: Path) -> bool:
+    """Draw the zoom figure to `path`; False if there are no transactions."""
+    ops = tables.operations["op"].to_list()
+    if not ops:
+        return False
+    chosen = [choose(tables.transactions.filter(pl.col("op") == op)) for op in ops]
+    made = style.figure(0.55 + 2.05 * len(ops))
+    column = made.subplots(len(ops), 1, squeeze=False)[:, 0]
+    colors: dict[str, str] = {}
+    for axes, rows in zip(column, chosen, strict=True):
+        colors.update(_panel(axes, tables, rows))
+    column[-1].set_xlabel("milliseconds since the first of these transactions began")
+    known = {**style.FILES, **style.BLOCKS}
+    handles = [Patch(color=c, label=k) for k, c in known.items() if colors.get(k) == c]
+    if handles:
+        made.legend(handles=handles, loc="outside upper left", ncols=9, columnspacing=1.2)
+    style.save(made, path)
+    return True
+
+
+def choose(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return consecutive transactions whose latencies are nearest to the median, near the
+    middle of the run."""
+    count = min(_TRANSACTIONS, rows.height)
+    latency = rows["latency_ns"].to_numpy().astype(float)
+    typical = max(float(np.median(latency)), 1.0)
+    off = np.abs(latency - typical) / typical
+    total = np.convolve(off, np.ones(count), mode="valid")
+    middle = np.abs(np.arange(total.size) - total.size / 2) / max(total.size, 1)
+    return rows.slice(int(np.argmin(np.round(total, 2) + 0.05 * middle)), count)
+
+
+def _panel(axes: Axes, tables: Tables, rows: pl.DataFrame) -> dict[str, str]:
+    """Draw the lanes of one operation; return the colours used, by kind."""
+    begin, end = rows["begin_ns"][0], rows["end_ns"][-1]
+    span = max((end - begin) / 1e6, 1e-6)
+    seen = tables.events.filter((pl.col("begin_ns") < end) & (pl.col("end_ns") > begin))
+    blocks = tables.commands.filter((pl.col("begin_ns") < end) & (pl.col("end_ns") > begin))
+    database = _database(tables)
+    used: dict[str, str] = {}
+    lanes: dict[str, list[_Bar]] = {name: [] for name in _LANES}
+
+    def add(lane: str, row: dict[str, Any], color: str, *labels: str) -> None:
+        start, stop = ((row[edge] - begin) / 1e6 for edge in ("begin_ns", "end_ns"))
+        lanes[lane].append(_Bar(start, stop, color, tuple(map(style.clean, labels))))
+
+    for row in rows.iter_rows(named=True):
+        took = row["latency_ns"] / 1e6
+        label = f"{row['op']} {row['transaction']}: {took:.3g} ms"
+        add("SQL", row, style.OPS.get(row["op"], style.SQL), label, f"{took:.3g} ms")
+    for row in seen.filter(pl.col("source") == "probe").iter_rows(named=True):
+        if row["event"] == "sync":
+            kind = file_kind(row["file"], row["is_directory"], database)
+            used[kind] = style.FILES[kind]
+            add("sync", row, style.FILES[kind], kind, {"directory": "dir"}.get(kind, kind[:3]))
+        elif row["event"] in _FS:
+            add("filesystem", row, style.FS, *_FS[row["event"]])
+    for row in blocks.iter_rows(named=True):
+        kind = row["kind"]
+        used[kind] = style.BLOCKS[kind]
+        size = f"{row['sectors'] / 2:g}K"
+        label = "flush" if kind == "flush" else f"{row['rwbs']} {size}"
+        add("device", row, style.BLOCKS[kind], label)
+    _draw(axes, lanes, span)
+    for edge in [*rows["begin_ns"].to_list(), end]:
+        axes.axvline((edge - begin) / 1e6, color=style.INK, alpha=0.35, linewidth=0.7,
+                     linestyle=(0, (2, 2)), zorder=0)
+    return used
+
+
+def _database(tables: Tables) -> str:
+    """Return the base name of the database: the synced file that others are named after."""
+    names = tables.events.filter(pl.col("event") == "sync")["file"].unique().drop_nulls()
+    for name in names.to_list():
+        for kind in FILE_KINDS:
+            if name.endswith(f"-{kind}"):
+                return name.removesuffix(f"-{kind}")
+    found = tables.events.filter((pl.col("event") == "sync") & ~pl.col("is_directory"))["file"]
+    return found[0] if len(found) else ""
+
+
+def _draw(axes: Axes, lanes: dict[str, list[_Bar]], span: float) -> None:
+    """Draw the lanes from top to bottom; bars that overlap in time share a lane's height."""
+    axes.patch.set_visible(False)
+    ticks, y = [], 0.0
+    for lane, height in _LANES.items():
+        ticks.append(y + height / 2)
+        axes.axhspan(y, y + height, color=style.INK, alpha=0.045, linewidth=0)
+        rows = _stack(lanes[lane])
+        part = height / (len(set(rows)) or 1)
+        for bar, row in zip(lanes[lane], rows, strict=True):
+            top = y + row * part
+            axes.broken_barh([(bar.start, bar.stop - bar.start)], (top, part * 0.96),
+                             facecolor=bar.color, edgecolor="white", linewidth=0.4)
+            _label(axes, bar, top, part, span)
+        if not lanes[lane]:
+            axes.text(span / 2, y + height / 2, "nothing", ha="center", va="center", alpha=0.6,
+                      fontsize=8, fontstyle="italic")
+        y += height + _GAP
+    axes.set_yticks(ticks, list(_LANES))
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    axes.set_ylim(y - _GAP + 0.03, -0.03)
+    axes.set_xlim(-span * 0.002, span * 1.002)
+
+
+def _stack(found: list[_Bar]) -> list[int]:
+    """Return for each bar the first row in which it overlaps no earlier bar."""
+    free: list[float] = []
+    rows = []
+    for bar in found:
+        row = next((i for i, end in enumerate(free) if end <= bar.start + 1e-9), len(free))
+        free[row : row + 1] = [bar.stop]
+        rows.append(row)
+    return rows
+
+
+def _label(axes: Axes, bar: _Bar, top: float, height: float, span: float) -> None:
+    """Write the longest of a bar's labels that fits into it: along it, or upright."""
+    start, stop = max(bar.start, 0), min(bar.stop, span)
+    room, tall = (stop - start) / span * _POINTS, height * _POINTS_PER_HEIGHT
+    if tall < 8:
+        return
+    along = next((text for text in bar.labels if len(text) * _LETTER < room), None)
+    upright = next((text for text in bar.labels if len(text) * _LETTER * 0.94 < tall), None)
+    text = along or (upright if room > 8 else None)
+    if text is None:
+        return
+    axes.text((start + stop) / 2, top + height * 0.48, text, ha="center", va="center",
+              rotation=0 if along else 90, fontsize=8 if along else 7.5,
+              color="white" if bars.luminance(bar.color) < 0.4 else "black", clip_on=True)
+
+
+if __name__ == "__main__":
+    style.main(render)

@@ -1,0 +1,83 @@
+"""Reading text, JSON and CSV strictly: all of a file or one clear error."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from analysis.errors import BadInput
+
+
+def read_text(path: Path, *, whole_lines: bool = True) -> str:
+    """Return the text of `path`; bytes that are not UTF-8 become U+FFFD.
+
+    Raises BadInput if the file is missing, or (with `whole_lines`) if its last line has no
+    newline: a file cut short.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise BadInput(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
+    if whole_lines and data and not data.endswith(b"\n"):
+        line = data.count(b"\n") + 1
+        raise BadInput(path, f"line {line}", "the last line has no end", "a whole file")
+    return data.decode("utf-8", errors="replace")
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Return the JSON object in `path`. Raises BadInput if it is anything else."""
+    text = read_text(path, whole_lines=False)
+    try:
+        value = json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        place = f"line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        raise BadInput(path, place, "not JSON", "one JSON object") from None
+    if not isinstance(value, dict):
+        raise BadInput(path, "line 1", f"a JSON {type(value).__name__}", "one JSON object")
+    return value
+
+
+def read_csv(path: Path, schema: dict[str, type[pl.DataType]]) -> pl.DataFrame:
+    """Return the rows of a CSV file whose header must be exactly the keys of `schema`.
+
+    Columns are pl.Int64 or pl.String; a field that is no integer where one is due raises
+    BadInput with its line. The files are small and unquoted, so they are split by hand: every
+    error then has a line number.
+    """
+    lines = read_text(path).split("\n")
+    header, names = lines[0], list(schema)
+    if header.rstrip("\r").split(",") != names:
+        raise BadInput(path, "line 1", f"the header is {header!r}", ",".join(names))
+    columns: dict[str, list[Any]] = {name: [] for name in names}
+    for number, line in enumerate(lines[1:-1], 2):
+        fields = line.rstrip("\r").split(",")
+        if len(fields) != len(names):
+            raise BadInput(path, f"line {number}", f"{len(fields)} fields", f"{len(names)}")
+        for name, field in zip(names, fields, strict=True):
+            if schema[name] is pl.Int64:
+                columns[name].append(integer(path, number, name, field))
+            else:
+                columns[name].append(field)
+    return pl.DataFrame(columns, schema=schema)
+
+
+def integer(path: Path, line: int, name: str, text: str) -> int:
+    """Return `text` as an integer that fits in 64 bits, or raise BadInput."""
+    digits = text[1:] if text.startswith("-") else text
+    if not (digits.isascii() and digits.isdigit()) or not -(2**63) <= int(text) < 2**63:
+        raise BadInput(path, f"line {line}", f"{name} is {text!r}", "a 64-bit integer")
+    return int(text)
+
+
+def read_pairs(path: Path) -> dict[str, str]:
+    """Return the `name=value` lines of `path`. Raises BadInput at a line without `=`."""
+    pairs: dict[str, str] = {}
+    for number, line in enumerate(read_text(path).splitlines(), 1):
+        name, equals, value = line.partition("=")
+        if not equals:
+            raise BadInput(path, f"line {number}", f"no '=' in {line[:80]!r}", "name=value")
+        pairs[name.strip()] = value.strip()
+    return pairs

@@ -1,0 +1,71 @@
+"""manifest.json: what was really in effect, all of it read back from the board."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import asdict
+from importlib.metadata import version
+from typing import Any
+
+from analysis.checks import counts, loss, settings
+from analysis.run import Run
+
+LIBRARIES = ("polars", "numpy", "matplotlib", "jinja2")
+
+
+def build(run: Run) -> dict[str, Any]:
+    """Return the manifest. What could not be read is None and stands in the run's reasons."""
+    config, board = run.driver.config, run.board
+    events = run.blktrace_counts
+    probes = board.run.get("probes")
+    return {
+        "cell_id": run.cell_id,
+        "cell": run.cell,
+        "settings": [{**asdict(s), "equal": s.equal} for s in settings.compare(run)],
+        "sqlite": {
+            **config["sqlite"],
+            "effective": config["effective"],
+            "pragmas": config["pragmas"],
+            "file_sizes": config["file_sizes"],
+        },
+        "driver": config["driver"],
+        "sql": {key: config[key] for key in ("sql_sha256", "sql_bytes")},
+        "filesystem": {
+            "mount": asdict(board.mount) if board.mount else None,
+            "data_mode": board.data_mode,
+            "superblock": board.superblock,
+            "files": board.files,
+        },
+        "device": {
+            "parameters": board.device,
+            "queue": board.queue,
+            "write_cache": board.queue.get("write_cache"),
+        },
+        "board": {
+            "kernel": board.texts.get("kernel"),
+            "cmdline": board.texts.get("cmdline"),
+            "cpuinfo": board.texts.get("cpuinfo"),
+            "meminfo": board.texts.get("meminfo"),
+            "versions": board.versions,
+        },
+        "run": board.run,
+        "clock": {"kind": board.run.get("clock"), **config["clock"]},
+        "probes": {
+            "attached": probes.get("attached") if isinstance(probes, dict) else None,
+            "expected": probes.get("expected") if isinstance(probes, dict) else None,
+            "lost_events": loss.lost_events(run),
+            "blktrace_events": events[0] if events else None,
+            "blktrace_dropped": events[1] if events else None,
+        },
+        "window": {
+            "begin_ns": run.driver.window[0],
+            "end_ns": run.driver.window[1],
+            "empty_flush_requests": counts.empty_flushes(run),
+            "counted": counts.told(run),
+        },
+        "raw_sha256": run.hashes,
+        "analysis": {
+            "python": platform.python_version(),
+            **{name: version(name) for name in LIBRARIES},
+        },
+    }

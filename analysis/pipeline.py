@@ -1,0 +1,67 @@
+"""Redo everything after raw/: tables, figures, manifest, summary, report."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from analysis import checks, figures, manifest, report, summary, tables
+from analysis import run as runs
+
+OUTPUTS = ("tables", "figures", "manifest.json", "report.html", "summary.json")
+
+
+def analyse(folder: Path) -> dict[str, Any]:
+    """Rebuild all outputs of the run in `folder` and return its summary.
+
+    They are written beside the old ones and swapped in at the end, summary.json last.
+    Raises BadInput, and then the old outputs are as they were.
+    """
+    run = runs.read(folder)
+    reasons = checks.reasons(run)
+    built = tables.build(run)
+    result = summary.build(run, built, reasons)
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".analysis-") as name:
+        fresh = Path(name)
+        write_tables(fresh / "tables", built)
+        pictures = figures.render_all(built, fresh / "figures")
+        effective = manifest.build(run)
+        _write_json(fresh / "manifest.json", effective)
+        _write_json(fresh / "summary.json", result)
+        page = report.render(run, built, effective, result, pictures)
+        (fresh / "report.html").write_text(page, encoding="utf-8", errors="replace")
+        for output in OUTPUTS:
+            _swap(fresh / output, folder / output, fresh / f"old-{output}")
+    return result
+
+
+def write_tables(folder: Path, built: tables.Tables) -> None:
+    """Write each table as Parquet, and as CSV too but for the long lists of events."""
+    folder.mkdir()
+    for name in tables.names():
+        table: pl.DataFrame = getattr(built, name)
+        table.write_parquet(folder / f"{name}.parquet")
+        if name not in ("events", "commands"):
+            table.write_csv(folder / f"{name}.csv")
+
+
+def _write_json(path: Path, value: dict[str, Any]) -> None:
+    text = json.dumps(value, indent=2, ensure_ascii=True, sort_keys=False)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def _swap(new: Path, place: Path, old: Path) -> None:
+    """Put `new` in `place`; what was there goes to `old`. A folder cannot be replaced in one
+    step, but nothing is read between the two renames."""
+    if place.is_dir() and not place.is_symlink():
+        os.replace(place, old)
+        os.replace(new, place)
+        shutil.rmtree(old)
+    else:
+        os.replace(new, place)

@@ -1,0 +1,112 @@
+"""report.html: one file that opens offline and can be read on its own."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from analysis.figures import style
+from analysis.run import Run
+from analysis.tables import BLOCK_COLUMNS, Tables
+
+CAPTIONS = {
+    "zoom": (
+        "From the statement to the device",
+        "Three consecutive transactions of each operation, of typical latency. From the top: the "
+        "SQL transaction; SQLite's syncs, by the file they sync; what the filesystem did for "
+        "them; the commands the device executed, with their flags and size.",
+    ),
+    "latency": (
+        "Latency",
+        "The share of transactions that ended within a time, by operation.",
+    ),
+    "syncs": (
+        "Syncs per transaction",
+        "fsync and fdatasync calls within a transaction, by the file they sync.",
+    ),
+    "blocks": (
+        "Block commands per transaction",
+        "Commands issued to the device within a transaction, and what the writes among them "
+        "carried.",
+    ),
+    "traffic": (
+        "Traffic over time",
+        "What was issued to the device, in equal bins of time. Dotted lines part the phases.",
+    ),
+}
+ORDER = ("zoom", "latency", "syncs", "blocks", "traffic")
+AXES_FIRST = ("fs", "mode", "sync", "device", "workload", "n", "rows", "value_size", "page_size")
+
+
+def render(
+    run: Run,
+    tables: Tables,
+    manifest: dict[str, Any],
+    summary: dict[str, Any],
+    pictures: dict[str, Path],
+) -> str:
+    """Return the page. Every value is escaped; only our own figures go in as they are."""
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: value if isinstance(value, Markup) else _shown(value),
+    )
+    environment.filters["number"] = number
+    template = environment.get_template("report.html.j2")
+    figures = [
+        {"name": name, "title": CAPTIONS[name][0], "caption": CAPTIONS[name][1],
+         "svg": Markup(style.inline(pictures[name])) if name in pictures else None}
+        for name in ORDER
+    ]
+    axes = {key: value for key, value in run.cell.items() if key != "profiles"}
+    order = sorted(axes, key=lambda k: (AXES_FIRST.index(k) if k in AXES_FIRST else 99, k))
+    return template.render(
+        summary=summary,
+        manifest=manifest,
+        figures=figures,
+        axes={key: axes[key] for key in order},
+        profiles=run.cell.get("profiles") or {},
+        operations=list(tables.operations.iter_rows(named=True)),
+        phases=list(tables.phases.iter_rows(named=True)),
+        flags=list(tables.flags.head(20).iter_rows(named=True)),
+        block_columns=BLOCK_COLUMNS,
+        when=_when(manifest["clock"].get("realtime_ns")),
+        sync_table=_pivot(tables.syncs, "syncs_per_transaction"),
+    )
+
+
+def _pivot(table: pl.DataFrame, value: str) -> dict[str, dict[str, float]]:
+    """Return {op: {kind: value}}."""
+    found: dict[str, dict[str, float]] = {}
+    for row in table.iter_rows(named=True):
+        found.setdefault(row["op"], {})[row["kind"]] = row[value]
+    return found
+
+
+def _shown(value: Any) -> Any:
+    """Return a value as the page shows it: no control characters, None as a dash."""
+    if value is None:
+        return "–"
+    text = str(value)
+    return "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text)
+
+
+def number(value: float | None, digits: int = 2, factor: float = 1.0) -> str:
+    """Return a number with thousands set apart, a dash for None."""
+    return "–" if value is None else f"{value * factor:,.{digits}f}"
+
+
+def _when(realtime_ns: Any) -> str | None:
+    """Return the board's wall clock as text, None if it is not a time."""
+    try:
+        return datetime.fromtimestamp(realtime_ns / 1e9, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    except (TypeError, ValueError, OverflowError, OSError):
+        return None

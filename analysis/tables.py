@@ -1,0 +1,186 @@
+"""The answers as tables: what each transaction, operation and phase cost.
+
+A sync or block command belongs to the transaction within whose [begin_ns, end_ns) it was
+issued, so the counts of all transactions never exceed those of the window.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+import polars as pl
+
+from analysis import events
+from analysis.checks import counts
+from analysis.run import Run
+
+BLOCK_COLUMNS = ("block_reads", "block_writes", "bytes_written", "flushes", "fua", "discards")
+_PERCENTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Everything that figures and reports are drawn from. Times are ns, sizes bytes."""
+
+    events: pl.DataFrame  # events.SCHEMA
+    transactions: pl.DataFrame  # one row a transaction
+    operations: pl.DataFrame  # one row an operation: tps, latency, costs per transaction
+    phases: pl.DataFrame  # one row a phase of the driver: traffic
+    syncs: pl.DataFrame  # op, kind of file, syncs, syncs per transaction
+    blocks: pl.DataFrame  # op, kind of command, commands and bytes, and those per transaction
+    commands: pl.DataFrame  # the block commands of the window with kind, op, transaction, phase
+    flags: pl.DataFrame  # rwbs, commands, bytes in the window
+
+
+def build(run: Run) -> Tables:
+    """Compute all tables of a run."""
+    rows = run.driver.transactions
+    source = block_source(run)
+    commands = _attribute(counts.window_blocks(run, source), rows, run.driver.phases)
+    sync = _syncs(run)
+    sync = _attribute(sync, rows, run.driver.phases).with_columns(_file_kinds(sync, run.database))
+    transactions = _transactions(rows, commands, sync)
+    operations = _operations(run, transactions)
+    number = operations.select("op", "transactions")
+    return Tables(
+        events=run.events,
+        transactions=transactions,
+        operations=operations,
+        phases=_phases(run.driver.phases, commands, sync),
+        syncs=_per_transaction(sync, number, events.FILE_KINDS, [pl.len().alias("syncs")]),
+        blocks=_per_transaction(
+            commands,
+            number,
+            events.BLOCK_KINDS,
+            [pl.len().alias("commands"), (pl.col("sectors").sum() * 512).alias("bytes")],
+        ),
+        commands=commands,
+        flags=commands.group_by("rwbs")
+        .agg(commands=pl.len(), bytes=pl.col("sectors").sum() * 512)
+        .sort("commands", "rwbs", descending=[True, False]),
+    )
+
+
+def _syncs(run: Run) -> pl.DataFrame:
+    """Return the sync events of the filesystem that holds the database."""
+    sync = run.events.filter((pl.col("source") == "probe") & (pl.col("event") == "sync"))
+    ours = sync.filter(pl.col("file").str.starts_with(run.database))["dev"].unique()
+    return sync.filter(pl.col("dev").is_in(ours.to_list())) if len(ours) == 1 else sync
+
+
+def block_source(run: Run) -> str:
+    """Return whose block commands the tables use: the probe's, or without it blktrace's."""
+    return "probe" if any(name in ("block", "all") for name in run.probes) else "blktrace"
+
+
+def names() -> list[str]:
+    """Return the names of the tables, as the files are called."""
+    return [field.name for field in fields(Tables)]
+
+
+def _inside(times: np.ndarray, table: pl.DataFrame) -> np.ndarray:
+    """Return for each time the row of `table` in whose [begin_ns, end_ns) it lies, or -1."""
+    begins, ends = table["begin_ns"].to_numpy(), table["end_ns"].to_numpy()
+    if not begins.size:
+        return np.full(times.shape, -1)
+    row = np.searchsorted(begins, times, side="right") - 1
+    return np.where((row >= 0) & (times < ends[row]), row, -1)
+
+
+def _attribute(
+    found: pl.DataFrame, transactions: pl.DataFrame, phases: pl.DataFrame
+) -> pl.DataFrame:
+    """Fill transaction, op and phase of events by the time they were issued."""
+    times = found["begin_ns"].to_numpy()
+    row = pl.Series("transaction", _inside(times, transactions), dtype=pl.Int64)
+    in_phase = _inside(times, phases).tolist()
+    phase_names = [*phases["phase"].to_list(), None]
+    return (
+        found.with_columns(
+            pl.when(row >= 0).then(row).alias("transaction"),
+            pl.Series("phase", [phase_names[i] for i in in_phase], dtype=pl.String),
+        )
+        .drop("op")
+        .join(transactions.select("transaction", "op"), on="transaction", how="left",
+              maintain_order="left")
+    )
+
+
+def _file_kinds(sync: pl.DataFrame, database: str) -> pl.Series:
+    pairs = zip(sync["file"].to_list(), sync["is_directory"].to_list(), strict=True)
+    kinds = [events.file_kind(name, is_directory, database) for name, is_directory in pairs]
+    return pl.Series("kind", kinds, dtype=pl.String)
+
+
+def block_sums() -> list[pl.Expr]:
+    """Expressions: BLOCK_COLUMNS of a group of block commands."""
+    kind = pl.col("kind")
+    write = kind.str.starts_with("write")
+    return [
+        (kind == "read").sum().alias("block_reads"),
+        write.sum().alias("block_writes"),
+        (pl.col("sectors").filter(write).sum() * 512).alias("bytes_written"),
+        (kind == "flush").sum().alias("flushes"),
+        (kind == "write FUA").sum().alias("fua"),
+        (kind == "discard").sum().alias("discards"),
+    ]
+
+
+def _add_sums(table: pl.DataFrame, key: str, commands: pl.DataFrame, sync: pl.DataFrame
+              ) -> pl.DataFrame:
+    """Append the sums of syncs by file kind and of block commands to each row of `table`."""
+    by_kind = [(pl.col("kind") == kind).sum().alias(f"syncs_{kind}") for kind in events.FILE_KINDS]
+    for found, sums in ((sync, [pl.len().alias("syncs"), *by_kind]), (commands, block_sums())):
+        rows = found.filter(pl.col(key).is_not_null()).group_by(key).agg(sums)
+        table = table.join(rows, on=key, how="left", maintain_order="left")
+    added = ["syncs", *(f"syncs_{kind}" for kind in events.FILE_KINDS), *BLOCK_COLUMNS]
+    return table.with_columns(pl.col(added).fill_null(0).cast(pl.Int64))
+
+
+def _transactions(rows: pl.DataFrame, commands: pl.DataFrame, sync: pl.DataFrame) -> pl.DataFrame:
+    table = rows.with_columns(latency_ns=pl.col("end_ns") - pl.col("begin_ns"))
+    return _add_sums(table, "transaction", commands, sync)
+
+
+def _phases(phases: pl.DataFrame, commands: pl.DataFrame, sync: pl.DataFrame) -> pl.DataFrame:
+    table = phases.with_columns(duration_ns=pl.col("end_ns") - pl.col("begin_ns"))
+    return _add_sums(table, "phase", commands, sync)
+
+
+def _operations(run: Run, transactions: pl.DataFrame) -> pl.DataFrame:
+    """One row an operation. `tps` is over the phases of that operation, None if they took 0."""
+    latency = pl.col("latency_ns")
+    rows = transactions.group_by("op", maintain_order=True).agg(
+        transactions=pl.len(),
+        **{f"{name}_ns": latency.quantile(q, "linear") for name, q in _PERCENTILES.items()},
+        max_ns=latency.max(),
+        mean_ns=latency.mean(),
+        syncs=pl.col("syncs").mean(),
+        **{name: pl.col(name).mean() for name in BLOCK_COLUMNS},
+    )
+    phase_op = transactions.group_by("phase", maintain_order=True).agg(pl.col("op").first())
+    seconds = (
+        phase_op.join(run.driver.phases, on="phase")
+        .group_by("op")
+        .agg(phase_ns=(pl.col("end_ns") - pl.col("begin_ns")).sum())
+    )
+    rate = pl.when(pl.col("phase_ns") > 0).then(pl.col("transactions") * 1e9 / pl.col("phase_ns"))
+    return rows.join(seconds, on="op", how="left", maintain_order="left").with_columns(tps=rate)
+
+
+def _per_transaction(found: pl.DataFrame, number: pl.DataFrame, kinds: tuple[str, ...],
+                     sums: list[pl.Expr]) -> pl.DataFrame:
+    """Return op, kind, sums and sums per transaction, in the order of `kinds`."""
+    order = pl.DataFrame({"kind": kinds}).with_row_index("order")
+    names = [expression.meta.output_name() for expression in sums]
+    rows = found.filter(pl.col("op").is_not_null()).group_by("op", "kind").agg(sums)
+    return (
+        number.join(order, how="cross")
+        .join(rows, on=["op", "kind"], how="inner", maintain_order="left")
+        .with_columns(
+            (pl.col(name) / pl.col("transactions")).alias(f"{name}_per_transaction")
+            for name in names
+        )
+        .drop("order")
+    )

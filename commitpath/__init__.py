@@ -1,0 +1,1 @@
+"""The glue between the pipeline's folders: cells, one run's life, the command line."""

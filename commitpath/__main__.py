@@ -1,0 +1,158 @@
+"""Command line behind the Makefile: python -m commitpath TARGET.
+
+Variables come as make passes them: their names in MAKEFLAGS, their values in the
+environment. So a stray N in a user's environment is not taken for a setting.
+"""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from commitpath import help as help_text
+from commitpath.cell import ROOT, make_cell, run_axes
+from commitpath.errors import BadInputError, LabError
+from commitpath.host import ensure_packages
+
+
+def make_variables() -> dict[str, str]:
+    """What the user set on make's command line."""
+    _, _, overrides = (" " + os.environ.get("MAKEFLAGS", "")).partition(" -- ")
+    names = re.findall(r"(?:^|(?<=\s))([A-Za-z_][A-Za-z0-9_]*)=", overrides)
+    return {name: os.environ[name] for name in names if name in os.environ}
+
+
+def experiment(variables: dict[str, str]) -> int:
+    """Run one cell."""
+    from commitpath import ansible
+    from commitpath.experiment import experiment as run
+
+    repeat = 1
+    for axis in run_axes().values():
+        if axis.variable in variables:
+            repeat = axis.parse(variables.pop(axis.variable), axis.variable)
+    cell = make_cell(variables)
+    entry = ansible.board(cell["board"])
+    if cell["clock"] == "virtual" and entry["board_kind"] != "virtual":
+        raise BadInputError(f"CLOCK=virtual: BOARD={cell['board']} has a clock of its own; use CLOCK=real")
+    ensure_packages()
+    return run(cell, repeat)
+
+
+def analyse(variables: dict[str, str]) -> int:
+    """Redo tables, figures and report of a stored run."""
+    from analysis.__main__ import main as analyse_run
+
+    run = variables.pop("RUN", None)
+    if not run or variables:
+        raise BadInputError("make analyse takes RUN=results/<cell name>/<run id>, and nothing else")
+    return analyse_run([run])
+
+
+def board(variables: dict[str, str]) -> int:
+    """Start the virtual board and open a shell on it."""
+    import tempfile
+
+    from commitpath.experiment import prepare, prepared_variables, virtual_board
+    from commitpath import ansible
+    from commitpath.progress import step
+    from images import artifacts
+
+    cell = make_cell({"ROWS": "0", **variables})
+    ensure_packages()
+    machine = virtual_board(cell)
+    driver = artifacts.driver(cell["sqlite"], machine.image)
+    with tempfile.TemporaryDirectory(prefix="ram-", dir=artifacts.CACHE) as folder:
+        with machine.started("provision", Path(folder) / "ram") as (login, _, _):
+            prepare(login, prepared_variables(cell, driver, ansible.board("virtual")), artifacts.CACHE / "log")
+            with step("shell on the board; its end ends the board"):
+                return subprocess.run(login.ssh("-t"), check=False).returncode
+
+
+def snapshots(variables: dict[str, str]) -> int:
+    """List the prepared boards in the cache; REMOVE=name|all deletes."""
+    from images import artifacts, snapshot
+
+    remove = variables.pop("REMOVE", None)
+    if variables:
+        raise BadInputError("make snapshots takes REMOVE=<name> or REMOVE=all, and nothing else")
+    stored = snapshot.stored(artifacts.CACHE / "snapshots")
+    if remove and remove != "all" and remove not in [name for name, _, _ in stored]:
+        raise BadInputError(f"REMOVE={remove}: no such snapshot; there are {', '.join(n for n, _, _ in stored) or 'none'}")
+    for name, used, inputs in stored:
+        removed = remove in (name, "all")
+        if removed:
+            snapshot.remove(artifacts.CACHE / "snapshots" / name)
+        print(f"{name}  {used / 2**20:6.0f} MiB  {inputs['fs_type']} {inputs['mount_options'] or '-'}  "
+              f"{inputs['populate_options']}{'  removed' if removed else ''}")
+    if not stored:
+        print("no snapshots")
+    return 0
+
+
+def destroy(_: dict[str, str]) -> int:
+    """Stop every board of this checkout and delete all that was built; results stay."""
+    from images import artifacts
+
+    marker = str(artifacts.CACHE / "vm").encode()
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (process / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if line.startswith(b"qemu-system-aarch64\0") and marker in line:
+            os.kill(int(process.name), signal.SIGKILL)
+            print(f"stopped the board of process {process.name}")
+    if artifacts.CACHE.exists():
+        shutil.rmtree(artifacts.CACHE)
+        print(f"deleted {artifacts.CACHE}")
+    return 0
+
+
+def host(_: dict[str, str]) -> int:
+    """Install the host's packages, if one is missing."""
+    ensure_packages()
+    return 0
+
+
+COMMANDS: dict[str, Callable[[dict[str, str]], int]] = {
+    "experiment": experiment,
+    "analyse": analyse,
+    "board": board,
+    "snapshots": snapshots,
+    "destroy": destroy,
+    "host": host,
+}
+
+
+def main() -> int:
+    """Run one command; every failure is one line and an exit code."""
+    if len(sys.argv) != 2 or sys.argv[1] not in {*COMMANDS, "help"}:
+        print(f"usage: python -m commitpath {'|'.join([*COMMANDS, 'help'])}", file=sys.stderr)
+        return 2
+    # a terminate is answered as Ctrl-C is: what was started is stopped
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        if sys.argv[1] == "help":
+            print(help_text.text())
+            return 0
+        return COMMANDS[sys.argv[1]](make_variables())
+    except LabError as error:
+        print(f"commitpath: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("commitpath: interrupted; nothing is left running", file=sys.stderr)
+        return 130
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"commitpath: {where}{error.strerror or error}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    os.chdir(ROOT)
+    sys.exit(main())

@@ -1,0 +1,80 @@
+"""Ansible, called for one playbook at a time."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from commitpath.cell import ROOT
+from commitpath.errors import BadInputError, LabError
+
+PLAYBOOKS = ROOT / "playbooks"
+
+
+def inventory() -> dict[str, dict[str, Any]]:
+    """Boards by name, with their variables, from every file of playbooks/inventory."""
+    found: dict[str, dict[str, Any]] = {}
+    for path in sorted((PLAYBOOKS / "inventory").glob("*.yml")):
+        try:
+            hosts = yaml.safe_load(path.read_text())["boards"]["hosts"]
+            found.update({name: variables or {} for name, variables in hosts.items()})
+        except (yaml.YAMLError, KeyError, TypeError, AttributeError) as error:
+            raise BadInputError(f"{path}: not an inventory with boards: hosts: ({error})") from error
+    return found
+
+
+def board(name: str) -> dict[str, Any]:
+    """A board's variables; BadInputError names the boards there are."""
+    boards = inventory()
+    if name not in boards:
+        raise BadInputError(
+            f"BOARD={name}: not in playbooks/inventory, which has {', '.join(boards)}"
+        )
+    needed = {"board_kind", "board_device"} | (
+        {"board_device_bytes"} if boards[name].get("board_kind") == "lab" else set()
+    )
+    lacking = sorted(needed - set(boards[name]))
+    if lacking or boards[name]["board_kind"] not in ("virtual", "lab"):
+        raise BadInputError(
+            f"BOARD={name}: its inventory entry needs {', '.join(lacking) or 'board_kind virtual or lab'}"
+        )
+    return boards[name]
+
+
+def play(playbook: str, variables: Mapping[str, Any], log: Path) -> None:
+    """Run a playbook; its output goes to LOG, and LabError carries a failed task's words."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    environment = {**os.environ, "ANSIBLE_CONFIG": str(PLAYBOOKS / "ansible.cfg"), "ANSIBLE_NOCOLOR": "1",
+                   "ANSIBLE_CALLBACK_RESULT_FORMAT": "json", "ANSIBLE_CALLBACK_FORMAT_PRETTY": "false", "LC_ALL": "C.UTF-8"}
+    command = [str(Path(sys.executable).parent / "ansible-playbook"), "--extra-vars", json.dumps(variables),
+               str(PLAYBOOKS / playbook)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False,
+                          stdin=subprocess.DEVNULL, cwd=PLAYBOOKS)
+    log.write_text(done.stdout + done.stderr)
+    if done.returncode:
+        raise LabError(f"{playbook}: {failure(done.stdout) or last_line(done.stderr)} (all of it: {log})")
+
+
+def failure(output: str) -> str | None:
+    """The failed task and what it said, from the default callback's output."""
+    task = ""
+    for line in output.splitlines():
+        if match := re.match(r"TASK \[(.*)\]", line):
+            task = match[1]
+        if match := re.match(r"(?:fatal|failed): .*? => (\{.*\})$", line):
+            result = json.loads(match[1])
+            said = result.get("stderr") or result.get("stdout") or str(result.get("msg"))
+            return f"{task}: {last_line(said)}"
+    return None
+
+
+def last_line(text: str) -> str:
+    """The last line that says something."""
+    lines = [line.strip() for line in text.splitlines() if line.strip() and "closed." not in line]
+    return lines[-1] if lines else "no output"

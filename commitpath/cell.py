@@ -1,0 +1,222 @@
+"""Cells: one complete configuration, checked against experiments/schema.yml.
+
+A cell is a plain dict as docs/formats.md describes under cell.json. The schema is
+the only list of axes, their allowed values and defaults.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import yaml
+
+from commitpath.errors import BadInputError
+
+ROOT = Path(__file__).resolve().parent.parent
+EXPERIMENTS = ROOT / "experiments"
+PROFILE_AXES = ("device", "fs", "mode", "workload")
+
+
+def load_yaml(path: Path) -> Any:
+    """Content of a YAML file; BadInputError names the file and line."""
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadInputError(f"{path}: {error.strerror}") from error
+    except yaml.YAMLError as error:
+        where = getattr(error, "problem_mark", None)
+        line = f":{where.line + 1}" if where else ""
+        what = getattr(error, "problem", None) or "not YAML"
+        raise BadInputError(f"{path}{line}: {what}") from error
+
+
+def schema() -> dict[str, Any]:
+    """experiments/schema.yml, as JSON Schema."""
+    loaded: dict[str, Any] = load_yaml(EXPERIMENTS / "schema.yml")
+    return loaded
+
+
+def releases() -> dict[str, Any]:
+    """SQLite releases by version, newest first (workloads/sqlite/releases.yml)."""
+    data = load_yaml(ROOT / "workloads/sqlite/releases.yml")
+    return dict(sorted(data.items(), key=lambda item: version_key(item[0]), reverse=True))
+
+
+def version_key(version: str) -> tuple[int, ...]:
+    """'3.8.11.1' as (3, 8, 11, 1), to sort and compare by."""
+    return tuple(int(part) for part in version.split("."))
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis of the schema: its make variable, and what it allows."""
+
+    name: str
+    spec: Mapping[str, Any]
+
+    @property
+    def variable(self) -> str:
+        return self.name.upper()
+
+    def files(self) -> dict[str, Path]:
+        """The data files whose names are this axis's values; empty for other axes."""
+        pattern = self.spec.get("x-glob") or self.spec.get("x-glob-list")
+        if not pattern:
+            return {}
+        folder = (EXPERIMENTS / pattern).parent.resolve()
+        return {path.stem: path for path in sorted(folder.glob(Path(pattern).name))}
+
+    def choices(self) -> list[str]:
+        """Every allowed value, or an empty list where any of a type is allowed."""
+        if "enum" in self.spec:
+            return [str(value) for value in self.spec["enum"]]
+        if "x-glob-file" in self.spec:
+            return ["newest", *releases()]
+        if "x-glob" in self.spec:
+            return list(self.files())
+        return []
+
+    def allowed(self) -> str:
+        """What is allowed, in words, for help and errors."""
+        if self.choices():
+            return ", ".join(self.choices())
+        if "x-glob-list" in self.spec:
+            return "all, none, or some of " + ",".join(probe_names())
+        if self.spec["type"] == "integer":
+            unit = f" {self.spec['x-unit']}" if "x-unit" in self.spec else ""
+            return f"a whole number from {self.spec['minimum']} to {self.spec['maximum']}{unit}"
+        return self.spec.get("pattern", "text")
+
+    def parse(self, text: str, where: str) -> Any:
+        """The value that TEXT means; BadInputError says what is allowed."""
+        bad = BadInputError(f"{where}={text}: {self.variable} is {self.allowed()}")
+        if "x-glob-list" in self.spec:
+            return ",".join(parse_probes(text, bad))
+        if self.spec.get("type") == "integer" or all(
+            isinstance(value, int) for value in self.spec.get("enum", [""])
+        ):
+            if not re.fullmatch(r"[+-]?\d+(e\d{1,3})?", text):
+                raise bad
+            mantissa, _, exponent = text.partition("e")
+            value: Any = int(mantissa) * 10 ** int(exponent or 0)
+        else:
+            value = text
+        for name, path in self.files().items():
+            if value in load_yaml(path).get("aliases", []):
+                value = name
+        choices = self.choices()
+        if choices and str(value) not in choices:
+            raise bad
+        check = {key: self.spec[key] for key in ("minimum", "maximum", "pattern") if key in self.spec}
+        if not jsonschema.Draft202012Validator(check).is_valid(value):
+            raise bad
+        return value
+
+
+def axes() -> dict[str, Axis]:
+    """The cell's axes by name, in the schema's order."""
+    return {name: Axis(name, spec) for name, spec in schema()["properties"].items()}
+
+
+def run_axes() -> dict[str, Axis]:
+    """Variables of a call that are no part of a cell (REPEAT)."""
+    return {name: Axis(name, spec) for name, spec in schema()["$defs"]["run"]["properties"].items()}
+
+
+def probe_names() -> list[str]:
+    """Every probe there is; `frame` is what they are put in, not a probe."""
+    return [path.stem for path in sorted((ROOT / "probes").glob("*.bt")) if path.stem != "frame"]
+
+
+def parse_probes(text: str, bad: BadInputError) -> list[str]:
+    """'sync,block', 'all' or 'none' as the sorted list of probe names."""
+    names = {"all": probe_names(), "none": []}.get(text, text.split(","))
+    if not set(names) <= set(probe_names()):
+        raise bad
+    return sorted(set(names))
+
+
+def load_profile(axis: str, name: str) -> dict[str, Any]:
+    """A checked preset file, such as experiments/fs/f2fs.yml."""
+    path = axes()[axis].files()[name]
+    content = load_yaml(path)
+    validator = jsonschema.Draft202012Validator(schema()["$defs"][axis])
+    for error in validator.iter_errors(content):
+        key = ".".join(str(part) for part in error.absolute_path) or "file"
+        raise BadInputError(f"{path}: {key}: {error.message} (experiments/schema.yml, $defs.{axis})")
+    loaded: dict[str, Any] = content
+    return loaded
+
+
+def make_cell(variables: Mapping[str, str]) -> dict[str, Any]:
+    """The cell that make's variables (or a cell file's entries) ask for.
+
+    Unset axes take their default. Raises BadInputError on an unknown variable, a
+    value that is not allowed, or a combination that cannot exist.
+    """
+    known = axes()
+    cell: dict[str, Any] = {name: axis.spec["default"] for name, axis in known.items()}
+    for variable, text in variables.items():
+        axis = known.get(variable.lower())
+        if axis is None or variable != axis.variable:
+            allowed = ", ".join(entry.variable for entry in known.values())
+            raise BadInputError(f"{variable}: unknown variable; there are {allowed}")
+        cell[axis.name] = axis.parse(text, variable)
+    cell["probes"] = ",".join(parse_probes(cell["probes"], BadInputError("PROBES")))
+    if cell["sqlite"] == "newest":
+        cell["sqlite"] = next(iter(releases()))
+    cell["profiles"] = {axis: load_profile(axis, cell[axis]) for axis in PROFILE_AXES}
+    check_combination(cell)
+    return cell
+
+
+def check_combination(cell: Mapping[str, Any]) -> None:
+    """Refuse what no board can run: BadInputError says why and what would fit."""
+    if cell["sync"] == "extra" and version_key(cell["sqlite"]) < (3, 12):
+        raise BadInputError(
+            f"SYNC=extra: SQLite {cell['sqlite']} has no synchronous=EXTRA (it came with 3.12); "
+            "use SYNC=full or a newer SQLITE"
+        )
+    if cell["board"] == "virtual":
+        need, have = database_mib(cell), cell["profiles"]["device"]["size_mib"]
+        if need > have:
+            raise BadInputError(
+                f"ROWS={cell['rows']}: needs a device of {need} MiB with {cell['value_size']}-byte "
+                f"values and {cell['page_size']}-byte pages; DEVICE={cell['device']} has {have} MiB"
+            )
+
+
+def database_mib(cell: Mapping[str, Any]) -> int:
+    """MiB of device that a cell's database, WAL, journal and filesystem need at most.
+
+    A table leaf holds the rows that fit into page_size - 8 bytes of header, each with
+    2 bytes of cell pointer and up to 12 of varints; a longer row spills to overflow
+    pages (SQLite file format, section 1.6). On top: the inserted rows once more in the
+    WAL and once in the database, a quarter for the filesystem, and 96 MiB of its fixed
+    structures (F2FS's segments and ext4's journal).
+    """
+    row = cell["value_size"] + 14
+    usable = cell["page_size"] - 8
+    pages_per_row = 1 / (usable // row) if row <= usable else -(-row // (cell["page_size"] - 4)) + 0.1
+    rows = cell["rows"] + 2 * cell["n"]
+    return int(rows * pages_per_row * cell["page_size"] * 1.25 / 2**20) + 96
+
+
+def canonical(cell: Mapping[str, Any]) -> str:
+    """The cell's one form: sorted JSON without white space."""
+    return json.dumps(cell, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def cell_id(cell: Mapping[str, Any]) -> str:
+    """First 10 hex digits of the SHA-256 of the canonical form."""
+    return hashlib.sha256(canonical(cell).encode()).hexdigest()[:10]
+
+
+def cell_name(cell: Mapping[str, Any]) -> str:
+    """A readable folder name, unique by the id in it."""
+    return "-".join([cell["fs"], cell["mode"], cell["sync"], cell["workload"], cell["device"], cell_id(cell)])

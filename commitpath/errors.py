@@ -1,0 +1,17 @@
+"""What ends a command: one clear line and an exit code."""
+
+EXIT_FAILED = 1
+EXIT_BAD_INPUT = 2
+EXIT_REJECTED = 4
+
+
+class LabError(Exception):
+    """Something the user can act on went wrong; the message is one line."""
+
+    exit_code = EXIT_FAILED
+
+
+class BadInputError(LabError):
+    """The user asked for what cannot be: says what, what is allowed, and where."""
+
+    exit_code = EXIT_BAD_INPUT

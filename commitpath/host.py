@@ -1,0 +1,31 @@
+"""Host packages: asked for once, and only where one is missing."""
+
+import subprocess
+
+import yaml
+
+from commitpath import ansible
+from commitpath.errors import LabError
+from commitpath.progress import step
+from images import artifacts
+
+
+def missing_packages() -> list[str]:
+    """Packages of playbooks/host.yml that dpkg does not have installed."""
+    wanted = yaml.safe_load((ansible.PLAYBOOKS / "host.yml").read_text())[0]["vars"]["host_packages"]
+    try:
+        done = subprocess.run(["dpkg-query", "-W", "-f", "${Package} ${db:Status-Abbrev}\n", *wanted],
+                              capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise LabError("dpkg-query: not a Debian machine; the host must be Debian 12 or 13") from error
+    have = {line.split()[0] for line in done.stdout.splitlines() if line.split()[1:] == ["ii"]}
+    return [name for name in wanted if name not in have]
+
+
+def ensure_packages() -> None:
+    """Install what is missing through playbooks/host.yml; the one step that asks for root."""
+    if missing := missing_packages():
+        with step(f"install host packages: {' '.join(missing)}"):
+            ansible.play("host.yml", {}, artifacts.CACHE / "log/host.json")
+    if missing := missing_packages():
+        raise LabError(f"host packages are still missing: {' '.join(missing)}")

@@ -1,0 +1,121 @@
+"""What is built once and cached: image, build root, SQLite, driver.
+
+Each lives in .cache/ under a name that holds a hash of its inputs, appears only
+when whole, and is built under a lock, so two commands at once build it once.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from commitpath.cell import ROOT
+from commitpath.errors import LabError
+from commitpath.progress import step
+
+CACHE = Path(os.environ.get("COMMITPATH_CACHE", ROOT / ".cache"))
+IMAGES = ROOT / "images"
+
+
+def hash_of(*parts: str, files: Iterable[Path] = ()) -> str:
+    """First 12 hex digits of the SHA-256 of texts and files' contents."""
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part.encode() + b"\0")
+    for file in sorted(files):
+        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    return digest.hexdigest()[:12]
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the lock of an artefact; the kernel lets go of it when the holder dies."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(f"{path}.lock", "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            with step(f"wait for another commitpath, which makes {path.name}"):
+                fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def ensure(path: Path, what: str, build: Callable[[], None]) -> Path:
+    """PATH, built under its lock if it is not there yet."""
+    if not path.exists():
+        with locked(path):
+            if not path.exists():
+                with step(what):
+                    build()
+    return path
+
+
+def run(command: list[str], what: str) -> None:
+    """A build step's command, its output in .cache/log/; LabError with its last words."""
+    log = CACHE / "log" / f"{what}.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("wb") as output:
+        try:
+            code = subprocess.run(
+                command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, check=False
+            ).returncode
+        except OSError as error:
+            raise LabError(f"{what}: {command[0]}: {error.strerror}") from error
+    if code:
+        lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
+        errors = [line for line in lines if line.startswith(("E:", "Err:")) or "No space left" in line]
+        raise LabError(f"{what} failed: {(errors or lines or ['no output'])[0].strip()} (all of it: {log})")
+
+
+def image() -> Path:
+    """The virtual board's image folder."""
+    inputs = [IMAGES / name for name in (
+        "packages.txt", "build-image.sh", "image-hook.sh", "initramfs-init.sh", "inittab", "board-rc.sh"
+    )]
+    path = CACHE / f"image-{hash_of(files=inputs)}"
+    return ensure(path, "build the board's image (Debian 13, arm64)",
+                  lambda: run([str(IMAGES / "build-image.sh"), str(path)], "image"))
+
+
+def build_root(board_image: Path) -> Path:
+    """The Debian 13 root with the cross compiler and the board's kernel headers."""
+    versions = board_image / "versions.txt"
+    path = CACHE / f"build-root-{hash_of(files=[IMAGES / 'build-root.sh', versions])}"
+    return ensure(path, "build the build root (cross compiler, kernel headers)",
+                  lambda: run([str(IMAGES / "build-root.sh"), str(path), str(versions)], "build-root"))
+
+
+def sqlite(version: str) -> Path:
+    """Folder with sqlite3.c and sqlite3.h of a release."""
+    path = CACHE / "sqlite" / version
+    return ensure(path, f"fetch SQLite {version}",
+                  lambda: run([sys.executable, str(ROOT / "workloads/sqlite/fetch.py"), version, str(path)], f"sqlite-{version}"))
+
+
+def driver(version: str, board_image: Path) -> Path:
+    """The driver for the board, linked with a SQLite release."""
+    sources = [path for path in (ROOT / "workloads").iterdir() if path.suffix in (".c", ".h") or path.name == "Makefile"]
+    root = build_root(board_image)
+    amalgamation = sqlite(version)
+    key = hash_of(version, root.name, files=[*sources, amalgamation / "sqlite3.c"])
+    path = CACHE / f"driver-{version}-{key}"
+
+    def build() -> None:
+        work = CACHE / f"build-{path.name}"
+        work.mkdir(parents=True, exist_ok=True)
+        for source in [*sources, *amalgamation.iterdir()]:
+            (work / source.name).write_bytes(source.read_bytes())
+        (work / "sqlite").mkdir(exist_ok=True)
+        for name in ("sqlite3.c", "sqlite3.h"):
+            (work / name).rename(work / "sqlite" / name)
+        run([str(IMAGES / "in-root.sh"), str(root), str(work),
+             "make", "driver", "CC=aarch64-linux-gnu-gcc", "SQLITE_DIR=/work/sqlite", "OUT=/work/out/driver"],
+            f"driver-{version}")
+        (work / "out/driver").rename(path)
+        subprocess.run(["rm", "-rf", str(work)], check=True)
+
+    return ensure(path, f"build the driver with SQLite {version}", build)

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Build the virtual board's image: kernel, initramfs and a read-only root.
+#
+# usage: build-image.sh OUT_DIR [MIRROR]
+#   OUT_DIR  gets vmlinuz, initrd, root.img, versions.txt; it appears only when whole
+#   MIRROR   a Debian mirror; default: the one mmdebstrap picks
+#
+# Packages are unpacked, not installed (mmdebstrap's extract variant): no arm64
+# binary runs on the host. What the maintainer scripts would have done, and the
+# board needs, is the short list in image-hook.sh. Needs no root: mmdebstrap
+# picks a user namespace when it has none.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+out=$1
+mirror=${2:-}
+
+work=$(mktemp -d "$out.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+# The hook runs as root of a user namespace, which is nobody to this folder.
+chmod 0777 "$work"
+
+packages=$(sed 's/#.*//' "$here/packages.txt" | xargs | tr ' ' ',')
+mmdebstrap --quiet --variant=extract --arch=arm64 --include="$packages" \
+  --dpkgopt='path-exclude=/usr/share/doc/*' \
+  --dpkgopt='path-exclude=/usr/share/man/*' \
+  --dpkgopt='path-exclude=/usr/share/locale/*' \
+  --dpkgopt='path-exclude=/usr/lib/modules/*/kernel/drivers/gpu/*' \
+  --dpkgopt='path-exclude=/usr/lib/modules/*/kernel/drivers/media/*' \
+  --dpkgopt='path-exclude=/usr/lib/modules/*/kernel/drivers/net/ethernet/*' \
+  --dpkgopt='path-exclude=/usr/lib/modules/*/kernel/drivers/net/wireless/*' \
+  --dpkgopt='path-exclude=/usr/lib/modules/*/kernel/sound/*' \
+  --extract-hook="$here/image-hook.sh \"\$1\" '$work' '$here'" \
+  --skip=chroot/mount --format=null trixie /dev/null ${mirror:+"$mirror"}
+
+for file in vmlinuz initrd root.img versions.txt; do
+  [ -s "$work/$file" ] || { echo "build-image: $file was not made" >&2; exit 1; }
+done
+chmod 0755 "$work"
+rm -rf "$out"
+mv "$work" "$out"
+trap - EXIT

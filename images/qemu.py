@@ -1,0 +1,183 @@
+"""QEMU's command line for the virtual board, and its monitor.
+
+One place says what the machine is, as a snapshot loads only into the same machine.
+"""
+
+import contextlib
+import ctypes
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from qemu.qmp import QMPError
+from qemu.qmp.legacy import QEMUMonitorProtocol
+
+from commitpath.errors import LabError
+
+QEMU = "qemu-system-aarch64"
+# Bytes of the fw_cfg item that carries a cell into the board. Its size is part of the
+# machine: the guest kernel reads it once, when its fw_cfg driver loads.
+CELL_ITEM_BYTES = 256 * 1024
+# Beside the device's own memory: root, page cache, probes (bpftrace's LLVM).
+BOARD_MEMORY_MIB = 1536
+# 2^1 ns an instruction: 500 million instructions per virtual second. The order of the
+# 1.2 GHz Cortex-A9 of apsys17's phone, which retires fewer than one a cycle.
+ICOUNT_SHIFT = 1
+
+
+def qemu_version() -> str:
+    """First line of qemu-system-aarch64 --version; part of a snapshot's key."""
+    try:
+        done = subprocess.run([QEMU, "--version"], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise LabError(f"{QEMU}: {error}; `make host` installs it") from error
+    return done.stdout.splitlines()[0]
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What a virtual board is made of: its image, memory, clock and files.
+
+    folder: sockets, serial log and output of this one process.
+    ram: the file behind the guest's memory. shared: guest writes reach it.
+    clock: `provision` (virtual time that idles in real time, for SSH), `virtual`
+    (idle time is skipped) or `real` (plain emulation).
+    """
+
+    image: Path
+    folder: Path
+    keys: Path
+    memory_mib: int
+    clock: str
+    ram: Path
+    shared: bool
+    ssh_port: int | None = None
+
+    def arguments(self) -> list[str]:
+        """The whole command line."""
+        f = self.folder
+        forward = f",hostfwd=tcp:127.0.0.1:{self.ssh_port}-:22" if self.ssh_port else ""
+        return [
+            QEMU,
+            *("-machine", "virt,gic-version=3,dtb-randomness=off,memory-backend=ram"),
+            *("-accel", "tcg,thread=single", "-cpu", "cortex-a72", "-smp", "1"),
+            *("-m", f"{self.memory_mib}M"),
+            *("-object", f"memory-backend-file,id=ram,size={self.memory_mib}M,mem-path={self.ram},"
+              f"share={'on' if self.shared else 'off'}"),
+            *self.time_arguments(),
+            *("-seed", "1"),
+            *("-kernel", f"{self.image}/vmlinuz", "-initrd", f"{self.image}/initrd"),
+            *("-append", "console=ttyAMA0 nokaslr norandmaps panic=-1 loglevel=4"),
+            *("-nodefaults", "-no-reboot", "-display", "none"),
+            *("-serial", f"file:{f}/serial.log"),
+            *("-qmp", f"unix:{f}/qmp,server=on,wait=off"),
+            *("-drive", f"if=none,id=root,file={self.image}/root.img,format=raw,readonly=on"),
+            *("-device", "virtio-blk-pci,drive=root"),
+            *("-netdev", f"user,id=net,restrict=on,ipv6=off{forward}"),
+            *("-device", "virtio-net-pci,netdev=net,romfile="),
+            *("-device", "virtio-serial-pci"),
+            *("-chardev", f"socket,id=agent,path={f}/agent,server=on,wait=off"),
+            *("-device", "virtserialport,chardev=agent,name=org.qemu.guest_agent.0"),
+            *("-chardev", f"file,id=out,path={f}/out.tar"),
+            *("-device", "virtserialport,chardev=out,name=commitpath.out"),
+            *("-fw_cfg", f"name=opt/commitpath/host_key,file={self.keys}/host"),
+            *("-fw_cfg", f"name=opt/commitpath/authorized_keys,file={self.keys}/id.pub"),
+            *("-fw_cfg", f"name=opt/commitpath/cell,file={f}/cell"),
+        ]
+
+    def time_arguments(self) -> list[str]:
+        """-icount and -rtc for the clock."""
+        if self.clock == "real":
+            return ["-rtc", "base=2026-01-01"]
+        sleep = "on" if self.clock == "provision" else "off"
+        return ["-icount", f"shift={ICOUNT_SHIFT},sleep={sleep}", "-rtc", "base=2026-01-01,clock=vm"]
+
+    def write_cell(self, content: bytes) -> None:
+        """Fill the fw_cfg item, zero-padded to its fixed size."""
+        if len(content) > CELL_ITEM_BYTES:
+            raise LabError(f"a cell of {len(content)} bytes does not fit into {CELL_ITEM_BYTES}")
+        (self.folder / "cell").write_bytes(content.ljust(CELL_ITEM_BYTES, b"\0"))
+
+    def serial_tail(self) -> str:
+        """The guest's last words, for an error message."""
+        log = self.folder / "serial.log"
+        lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+        panic = [line for line in lines if "Kernel panic" in line or "Unable to mount" in line]
+        last = panic or [line for line in lines if line.strip()] or ["nothing"]
+        return last[-1].strip()
+
+
+def die_with_parent() -> None:
+    """Ask the kernel to end QEMU when this process ends, however it ends."""
+    libc = ctypes.CDLL(None)
+    libc.prctl(1, signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def running(machine: Machine, *extra: str) -> Iterator[subprocess.Popen[bytes]]:
+    """QEMU's process; it is gone when the block is left, also on Ctrl-C."""
+    log = machine.folder / "qemu.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [*machine.arguments(), *extra],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            preexec_fn=die_with_parent,
+            # Ctrl-C is for the harness to answer, not for QEMU
+            start_new_session=True,
+        )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+class Monitor:
+    """QMP, with QEMU's refusals as LabError."""
+
+    def __init__(self, machine: Machine, process: subprocess.Popen[bytes]) -> None:
+        self.machine = machine
+        path = machine.folder / "qmp"
+        for _ in range(200):
+            if path.exists() or process.poll() is not None:
+                break
+            time.sleep(0.02)
+        self.qmp = QEMUMonitorProtocol(str(path))
+        try:
+            self.qmp.connect()
+        except (OSError, QMPError) as error:
+            log = (machine.folder / "qemu.log").read_text(errors="replace").strip().splitlines()
+            raise LabError(f"QEMU did not start: {log[-1] if log else error}") from error
+
+    def __enter__(self) -> "Monitor":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        # QEMU may have closed it already
+        with contextlib.suppress(OSError, QMPError, EOFError):
+            self.qmp.close()
+
+    def command(self, name: str, **arguments: Any) -> Any:
+        """Run one command; LabError if QEMU refuses."""
+        try:
+            return self.qmp.cmd(name, **arguments)
+        except Exception as error:
+            raise LabError(f"QEMU: {name}: {error}") from error
+
+    def migrate(self, command: str, uri: str) -> None:
+        """Save or load the machine's state; memory stays in its file (x-ignore-shared)."""
+        self.command(
+            "migrate-set-capabilities",
+            capabilities=[{"capability": "x-ignore-shared", "state": True}],
+        )
+        self.command(command, uri=uri)
+        while (state := self.command("query-migrate").get("status")) != "completed":
+            if state in ("failed", "cancelled"):
+                raise LabError(f"QEMU: {command} {uri}: {state}")
+            time.sleep(0.02)

@@ -1,0 +1,19 @@
+#!/bin/sh
+# Assert what a board must have to run cells. Says all that is missing, one line each.
+missing=0
+lack() {
+  echo "check-board: $1" >&2
+  missing=1
+}
+[ "$(id -u)" = 0 ] || lack "not root: probes and mounts need it"
+[ -r /sys/kernel/btf/vmlinux ] || lack "the kernel has no BTF (CONFIG_DEBUG_INFO_BTF)"
+[ -d /sys/kernel/tracing/events ] || lack "tracefs is not mounted on /sys/kernel/tracing"
+[ -d /sys/kernel/debug/block ] || lack "debugfs is not on /sys/kernel/debug, or the kernel has no blktrace"
+for program in bpftrace blktrace mkfs.ext4 dumpe2fs mkfs.f2fs dump.f2fs awk tar; do
+  command -v $program > /dev/null || lack "$program is not installed"
+done
+# probes/ watches both: their functions must be there
+for module in ext4 f2fs; do
+  modprobe $module || lack "the kernel has no $module"
+done
+exit $missing

@@ -1,0 +1,14 @@
+#!/bin/sh
+# Create /dev/target, a null_blk device. usage: make-null_blk.sh SIZE_MIB NAME=VALUE...
+set -eu
+size=$1
+shift
+modprobe null_blk nr_devices=0
+folder=/sys/kernel/config/nullb/target
+mkdir $folder
+echo "$size" > $folder/size
+for parameter in "$@"; do
+  echo "${parameter#*=}" > "$folder/${parameter%%=*}"
+done
+echo 1 > $folder/power
+test -b /dev/target

@@ -1,0 +1,13 @@
+#!/bin/sh
+# Make, mount and populate the filesystem. Only ever after prove-device.sh.
+# Environment: DEVICE FS_TYPE MKFS_OPTIONS MOUNT_OPTIONS MOUNTPOINT POPULATE_OPTIONS
+set -eu
+mkdir -p "$MOUNTPOINT"
+# shellcheck disable=SC2086  # lists of options
+mkfs."$FS_TYPE" $MKFS_OPTIONS "$DEVICE"
+# shellcheck disable=SC2086
+mount -t "$FS_TYPE" ${MOUNT_OPTIONS:+-o $MOUNT_OPTIONS} "$DEVICE" "$MOUNTPOINT"
+mkdir "$MOUNTPOINT/db"
+# shellcheck disable=SC2086
+/run/commitpath/bin/driver populate --database "$MOUNTPOINT/db/sample.db" $POPULATE_OPTIONS
+sync

@@ -1,0 +1,185 @@
+"""Writes a small synthetic run: made-up times, but every file, consistent with each other.
+
+Only for tests of parsing and of the checks; nothing here is a measurement.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import struct
+from pathlib import Path
+
+STAT = (
+    "read_ios,read_merges,read_sectors,read_ticks,write_ios,write_merges,write_sectors,"
+    "write_ticks,in_flight,io_ticks,time_in_queue,discard_ios,discard_merges,discard_sectors,"
+    "discard_ticks,flush_ios,flush_ticks"
+).split(",")
+DEVICE = 253 << 20
+QUEUE, ISSUE, COMPLETE = 1 | 1 << 20, 7 | 1 << 23, 8 | 1 << 24
+WRITE, FLUSH, SYNC, META, FUA = 1 << 17, 1 << 18, 1 << 19, 1 << 28, 1 << 31
+LATENCY = 2_000_000
+SYNCS = {"delete": ("-journal", ".", "-journal", ""), "wal": ("-wal",), "memory": ("",)}
+PARAMETERS = {"memory_backed": 1, "irqmode": 2, "completion_nsec": LATENCY, "submit_queues": 1,
+              "hw_queue_depth": 1, "cache_size": 16, "blocksize": 512}
+
+
+def record(time: int, action: int, sector: int = 0, size: int = 0, pid: int = 0,
+           pdu: bytes = b"", sequence: int = 0, device: int = DEVICE) -> bytes:
+    """Return one struct blk_io_trace and its payload."""
+    return struct.pack("<IIQQIIIIIHH", 0x65617407, sequence, time, sector, size, action, pid,
+                       device, 0, 0, len(pdu)) + pdu
+
+
+class Board:
+    """A clock and a serial device that writes down what it is asked to do."""
+
+    def __init__(self) -> None:
+        self.now = 10_000_000_000
+        self.random = random.Random(1)
+        self.lines: list[str] = []
+        self.trace: list[bytes] = [record(self.now, 1 << 26, pid=77, pdu=b"driver\0")]
+        self.stat = dict.fromkeys(STAT, 100)
+        self.stat["in_flight"] = 0
+
+    def command(self, rwbs: str, sector: int, sectors: int, bits: int) -> None:
+        """Execute one block command."""
+        self.now += self.random.randrange(5_000, 60_000)
+        begin = self.now
+        if rwbs == "FF":  # an empty flush is queued as a write, and answered as one
+            self.trace.append(record(begin - 900, QUEUE | WRITE | FLUSH | SYNC, pid=77))
+        self.now += LATENCY + self.random.randrange(40_000)
+        self.trace.append(record(begin, ISSUE | bits, sector, sectors * 512, 77, b"x" * 3))
+        self.trace.append(record(self.now, COMPLETE | bits, sector, sectors * 512))
+        if rwbs == "FF":
+            self.trace.append(record(self.now + 90, COMPLETE | WRITE | SYNC))
+            self.stat["flush_ios"] += 1
+        self.stat["write_ios"] += 1
+        self.stat["write_sectors"] += sectors
+        self.lines.append(f"block\t{begin}\t{self.now}\t253:0\t{sector}\t{sectors}\t{rwbs}\t0\t77\t"
+                          "driver")
+
+    def sync(self, name: str, pages: int, inode: int) -> None:
+        """Sync one file: its pages, then a jbd2 commit."""
+        begin = self.now
+        for page in range(pages):
+            self.command("WS", 4096 + 64 * inode + 8 * page, 8, WRITE | SYNC)
+        commit = self.now + 1000
+        self.command("WSM", 524288 + 8 * inode, 16, WRITE | SYNC | META)
+        self.command("FF", 0, 0, FLUSH)
+        self.command("WFSM", 524304 + 8 * inode, 8, WRITE | FUA | SYNC | META)
+        self.lines.append(f"jbd2\t{commit}\t{self.now}\t253:0\t{inode}\t1\t3")
+        self.lines.append(f"sync\t{begin}\t{self.now}\t77\t253:0\t{inode}\t{int(name == 'db')}\t1\t0"
+                          f"\tfdatasync\tdriver\t{name}")
+
+    def stat_line(self, label: str) -> str:
+        """Return a line of device_stat.csv."""
+        values = ",".join(str(self.stat[name]) for name in STAT)
+        return f"{label},{self.now},0,0,{values}\n"
+
+
+def make(folder: Path, n: int = 5, mode: str = "delete", workload: str = "apsys17",
+         name: str = "sample.db") -> Path:
+    """Write a whole run to `folder` and return it."""
+    raw = folder / "raw"
+    for part in ("driver", "blktrace", "board"):
+        (raw / part).mkdir(parents=True)
+    board = Board()
+    transactions = "transaction,phase,op,begin_ns,end_ns,changes\n"
+    phases = "phase,begin_ns,end_ns,transactions\n"
+    phases += f"warm,{board.now - 500_000},{board.now - 100_000},0\n"
+    board.lines.append(f"attached\t{board.now - 900_000}")
+    stat = "label,time_ns,inflight_reads,inflight_writes," + ",".join(STAT) + "\n"
+    stat += board.stat_line("begin")
+    number = 0
+    for op in ("insert", "update", "delete"):
+        begin = board.now
+        for _ in range(n):
+            start = board.now
+            board.now += 90_000
+            if workload != "null":
+                for inode, suffix in enumerate(SYNCS[mode], 12):
+                    board.sync("db" if suffix == "." else name + suffix, 1 + (op == "update"),
+                               inode)
+            board.now += 30_000
+            transactions += f"{number},{op},{op},{start},{board.now},1\n"
+            number += 1
+        phases += f"{op},{begin},{board.now},{n}\n"
+        stat += board.stat_line(f"end-{op}")
+    for last in ("close", "drain"):
+        begin = board.now
+        board.now += 1_000_000
+        if last == "close" and workload != "null":
+            board.command("W", 8192, 64, WRITE)
+        phases += f"{last},{begin},{board.now},0\n"
+        stat += board.stat_line(f"end-{last}")
+    stat += board.stat_line("end")
+    board.lines.append(f"detached\t{board.now + 5_000_000}")
+    (raw / "driver/transactions.csv").write_text(transactions)
+    (raw / "driver/phases.csv").write_text(phases)
+    (raw / "driver/device_stat.csv").write_text(stat)
+    (raw / "probes.txt").write_text("".join(line + "\n" for line in board.lines))
+    (raw / "probes.err").write_text("")
+    trace = b"".join(board.trace)
+    (raw / "blktrace/nullb0.blktrace.0").write_bytes(trace)
+    (raw / "blktrace/blktrace.out").write_text(
+        f"=== nullb0 ===\n  Total: {len(trace) // 48:20} events (dropped 0), 9 KiB data\n"
+    )
+    _describe(folder, n, mode, workload, name)
+    return folder
+
+
+def _describe(folder: Path, n: int, mode: str, workload: str, name: str) -> None:
+    raw = folder / "raw"
+    pragmas = {"journal_mode": mode, "synchronous": "full", "page_size": 4096,
+               "cache_size": -2000, "wal_autocheckpoint": 1000, "journal_size_limit": -1}
+    cell = {
+        "board": "virtual", "clock": "virtual", "device": "constant", "fs": "ext4-ordered",
+        "mode": mode, "sync": "full", "sqlite": "newest", "page_size": 4096, "cache_size": -2000,
+        "autocheckpoint": 1000, "journal_limit": -1, "checkpoint_every": -1, "mkfs_options": "",
+        "mount_options": "", "workload": workload, "rows": 100, "n": n, "value_size": 3072,
+        "seed": 1, "probes": "sync,block,flush,jbd2,checkpoint,writeback",
+        "profiles": {
+            "device": {"description": "d", "driver": "null_blk", "size_mib": 512,
+                       "parameters": PARAMETERS},
+            "fs": {"description": "f", "type": "ext4", "mkfs": ["-q"], "mount": ["data=ordered"]},
+            "mode": {"description": "m", "journal_mode": mode},
+            "workload": {"description": "synthetic", "driver_workload": workload,
+                         "operations": []},
+        },
+    }
+    config = {
+        "driver": {"workload": workload, "rows": 100, "n": n, "value_size": 3072, "seed": 1,
+                   "database": f"/mnt/target/db/{name}", "checkpoint_every": -1},
+        "sqlite": {"version": "3.46.1", "source_id": "synthetic", "compile_options": ["A=1"]},
+        "requested": pragmas, "effective": pragmas, "pragmas": {"auto_vacuum": "0"},
+        "sql_sha256": "0" * 64, "sql_bytes": 0 if workload == "null" else 2 * n * 3072,
+        "rows_before": 100, "rows_after": 100,
+        "file_sizes": {"database": 409600, "journal": 0, "wal": 0},
+        "clock": {"monotonic_ns": 1, "realtime_ns": 1767225600000000000}, "status": "ok",
+    }
+    run = {"steps": [{"name": "workload", "begin_ns": 1, "end_ns": 2, "status": 0}],
+           "probes": {"requested": ["sync", "block"], "attached": 9, "expected": 9},
+           "clock": "virtual"}
+    for path, value in (("cell.json", cell), ("raw/driver/config.json", config),
+                        ("raw/run.json", run)):
+        (folder / path).write_text(json.dumps(value, sort_keys=True, indent=1))
+    (raw / "dmesg.txt").write_text("[    1.0] null_blk: disk nullb0 created\n")
+    parameters = {**PARAMETERS, "size": 512}
+    for path, text in {
+        "mounts": "/dev/nullb0 /mnt/target ext4 rw,relatime,data=ordered 0 0\n",
+        "superblock.txt": "Filesystem features:      has_journal extent\n"
+                          "Default mount options:    user_xattr acl\nBlock size:   4096\n",
+        "queue.txt": "write_cache=write back\nscheduler=[none] mq-deadline\n",
+        "device.txt": "".join(f"{k}={v}\n" for k, v in parameters.items()),
+        "kernel.txt": "Linux board 6.12\n", "cmdline.txt": "quiet\n", "cpuinfo.txt": "cpu\n",
+        "meminfo.txt": "MemTotal: 1 kB\n", "versions.txt": "fio 3.39\n",
+        "files.txt": f"12 409600 {name}\n",
+    }.items():
+        (raw / "board" / path).write_text(text)
+
+
+if __name__ == "__main__":
+    import sys
+
+    make(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3])

@@ -1,0 +1,130 @@
+"""Every failure is one clear line, a non-zero exit and no config.json."""
+
+import resource
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import one_line_error
+
+RUN = "run --database x --rows 1 --journal-mode wal --synchronous full --output-dir o".split()
+FETCH = Path(__file__).parents[2] / "workloads" / "sqlite" / "fetch.py"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], "no command"),
+        (["walk"], "'walk' is not a command"),
+        (["run", "database"], "'database' is not an option"),
+        ([*RUN, "--speed", "1"], "--speed is not an option"),
+        ([*RUN, "--n"], "--n needs a value"),
+        ([*RUN, "--n", "many"], "--n: 'many' is not a whole number"),
+        ([*RUN, "--n", "1x"], "--n: '1x' is not a whole number"),
+        ([*RUN, "--n", "0"], "--n: 0 is not from 1 to"),
+        ([*RUN, "--seed", "99999999999999999999"], "--seed: 99999999999999999999 is not from"),
+        ([*RUN, "--n", "1", "--n", "2"], "--n is given twice"),
+        ([*RUN, "--page-size", "1000"], "--page-size: 1000 is not a power of two"),
+        ([*RUN, "--checkpoint-every", "0"], "--checkpoint-every: 0 has no meaning"),
+        ([*RUN, "--workload", "tpcc"], "--workload: 'tpcc' is not one of its words"),
+        ([*RUN, "--device-stat", ""], "--device-stat: the value is empty"),
+        ([*RUN[:5], "--journal-mode", "3"], "--journal-mode: '3' is not one of its words"),
+        (RUN[:-2], "--output-dir must be given"),
+        (["populate", "--database", "x", "--rows", "1", "--seed", "1"], "--seed is not an option"),
+    ],
+)
+def test_wrong_usage(newest, arguments, says):
+    assert says in one_line_error(newest(*arguments), 2)
+
+
+def no_results(driver):
+    assert not driver.output.exists() or list(driver.output.iterdir()) == []
+
+
+def test_page_size_differs(driver):
+    driver.populate(page_size=1024)
+    line = one_line_error(driver.run(), 1)
+    assert "page_size: 4096 was asked for" in line and "says 1024" in line
+    no_results(driver)
+
+
+def test_no_synchronous_extra_in_old_releases(old):
+    old.populate()
+    line = one_line_error(old.run(synchronous="extra"), 1)
+    assert "synchronous: extra was asked for, but SQLite 3.8.11.1 says" in line
+    no_results(old)
+
+
+def test_rows_differ(driver):
+    driver.populate()
+    assert "has 50 rows, --rows is 51" in one_line_error(driver.run(rows=51), 1)
+
+
+def test_value_size_differs(driver):
+    driver.populate(value_size=100)
+    assert "value of 100 bytes, --value-size is 3072" in one_line_error(driver.run(), 1)
+
+
+def test_no_database(driver):
+    assert "unable to open database file" in one_line_error(driver.run(), 1)
+
+
+def test_populate_does_not_overwrite(driver):
+    driver.populate()
+    done = driver("populate", "--database", driver.database, "--rows", 1)
+    assert "exists already" in one_line_error(done, 1)
+
+
+def test_no_device(driver):
+    driver.populate()
+    done = driver.run("--device-stat", driver.folder / "nowhere" / "stat")
+    assert "No such file or directory" in one_line_error(done, 1)
+
+
+def limit_file_size(size):
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+@pytest.mark.parametrize("mode", ["delete", "wal", "off"])
+def test_database_cannot_grow(driver, mode):
+    driver.populate()
+    assert driver.run(mode="delete").returncode == 0
+    driver.populate()
+    limit = driver.database.stat().st_size + 8192
+    line = one_line_error(driver.run(mode=mode, n=100, preexec_fn=limit_file_size(limit)), 1)
+    assert "phase insert: step of insert failed: SQLite error" in line
+    no_results(driver)
+
+
+def test_populate_cannot_grow(driver):
+    done = driver(
+        *("populate", "--database", driver.database, "--rows", 100),
+        preexec_fn=limit_file_size(65536),
+    )
+    assert "failed: SQLite error" in one_line_error(done, 1)
+    assert list(driver.folder.iterdir()) == []
+
+
+def test_database_locked_by_another(newest):
+    newest.populate()
+    other = sqlite3.connect(newest.database)
+    other.execute("BEGIN EXCLUSIVE")
+    assert "database is locked" in one_line_error(newest.run(), 1)
+    other.close()
+
+
+def test_results_cannot_be_written(newest):
+    newest.populate()
+    newest.output.write_text("a file where the folder should be")
+    assert "Not a directory" in one_line_error(newest.run(), 1)
+
+
+def test_fetch_names_the_unknown_release(tmp_path):
+    done = subprocess.run(
+        [sys.executable, FETCH, "3.0.0", tmp_path / "out"], capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("fetch: SQLite 3.0.0 is not in releases.yml")
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,37 @@
+/* The one clock of the project. */
+#ifndef COMMITPATH_CLOCK_H
+#define COMMITPATH_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+#define NANOSECONDS_PER_SECOND UINT64_C(1000000000)
+
+/* Nanoseconds of a clock. */
+static inline uint64_t clock_read(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * NANOSECONDS_PER_SECOND + (uint64_t)now.tv_nsec;
+}
+
+/* Nanoseconds of CLOCK_MONOTONIC. */
+static inline uint64_t clock_now(void)
+{
+	return clock_read(CLOCK_MONOTONIC);
+}
+
+/* Sleeps until CLOCK_MONOTONIC is a whole second. */
+static inline void clock_wait_whole_second(void)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec++;
+	until.tv_nsec = 0;
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) != 0)
+		;
+}
+
+#endif

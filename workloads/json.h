@@ -1,0 +1,28 @@
+/* Writes one JSON document, one member a line. */
+#ifndef COMMITPATH_JSON_H
+#define COMMITPATH_JSON_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+/* Zero it, but for the file, to start. */
+struct json {
+	FILE *file;
+	int depth;
+	int members; /* written so far at this depth */
+};
+
+/* Opens an object ('{') or an array ('['). `key` is NULL in an array and at
+ * the top. */
+void json_begin(struct json *json, const char *key, char bracket);
+
+/* Closes it with '}' or ']'. */
+void json_end(struct json *json, char bracket);
+
+/* A text, with all that JSON wants escaped. */
+void json_text(struct json *json, const char *key, const char *text);
+
+/* A whole number. */
+void json_number(struct json *json, const char *key, int64_t number);
+
+#endif

@@ -1,0 +1,70 @@
+/* The command line. One table (option_table.c) drives parsing, range checks,
+ * --help, the pragmas that are set, and the configuration that is written. */
+#ifndef COMMITPATH_OPTIONS_H
+#define COMMITPATH_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum command { COMMAND_POPULATE = 1, COMMAND_RUN = 2, COMMAND_VERSION = 4 };
+
+/* Words are kept as their index in the option's list. */
+struct options {
+	enum command command;
+	const char *database;
+	int64_t workload;
+	int64_t rows;
+	int64_t n;
+	int64_t value_size;
+	int64_t seed;
+	int64_t checkpoint_every;
+	int64_t journal_mode;
+	int64_t synchronous;
+	int64_t page_size;
+	int64_t cache_size;
+	int64_t wal_autocheckpoint;
+	int64_t journal_size_limit;
+	const char *output_dir;
+	const char *device_stat; /* NULL: none */
+	bool start_on_second;
+};
+
+enum option_kind { OPTION_TEXT, OPTION_INTEGER, OPTION_WORD, OPTION_FLAG };
+
+/* Where an option's value stands in config.json. */
+enum option_section { SECTION_NONE, SECTION_DRIVER, SECTION_REQUESTED };
+
+struct option {
+	const char *name;	  /* without the dashes */
+	const char *key;	  /* in config.json; for SECTION_REQUESTED also the pragma's name */
+	const char *argument;	  /* its name in --help; NULL for a flag */
+	const char *help;	  /* one line, with the unit */
+	const char *preset;	  /* value when not given; NULL: it must be given, "": none */
+	const char *const *words; /* OPTION_WORD: the list, NULL-terminated */
+	int64_t minimum, maximum; /* OPTION_INTEGER: both inclusive */
+	size_t offset;		  /* of the field in struct options */
+	enum option_kind kind;
+	enum option_section section;
+	unsigned commands; /* those that take it */
+	bool power_of_two;
+};
+
+enum { MAX_OPTIONS = 32 };
+
+extern const struct option option_table[]; /* option_table.c */
+extern const size_t option_count;
+
+/* Parses the command line. Prints help or the usage error and exits when
+ * there is nothing to run. */
+void options_parse(int argc, char **argv, struct options *options);
+
+/* The value of an integer, word (its index) or flag option. */
+int64_t option_number(const struct option *option, const struct options *options);
+
+/* The value as the user writes it. `buffer`, of at least 24 bytes, holds it
+ * where it is not a constant. NULL for a text option that was not given. */
+const char *option_value_text(const struct option *option, const struct options *options,
+			      char *buffer, size_t size);
+
+#endif

