@@ -26,7 +26,7 @@ def build(run: Run) -> dict[str, Any]:
             **config["sqlite"],
             "effective": config["effective"],
             "pragmas": config["pragmas"],
-            "file_sizes": config["file_sizes"],
+            **{key: value for key, value in config.items() if key.startswith("file_sizes")},
         },
         "driver": config["driver"],
         "sql": {key: config[key] for key in ("sql_sha256", "sql_bytes")},
@@ -49,6 +49,7 @@ def build(run: Run) -> dict[str, Any]:
             "versions": board.versions,
         },
         "run": board.run,
+        "host": run.host,
         "clock": {"kind": board.run.get("clock"), **config["clock"]},
         "probes": {
             "attached": probes.get("attached") if isinstance(probes, dict) else None,

@@ -32,6 +32,7 @@ class Run:
     blktrace_size_events: int = 0
     traced: list[str] = field(default_factory=list)  # the devices blktrace watched, major:minor
     missing: list[str] = field(default_factory=list)  # raw files that are not there
+    host: dict[str, Any] = field(default_factory=dict)  # host.json, {} if there is none
     hashes: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -96,6 +97,8 @@ def read(folder: Path) -> Run:
         run.blktrace_counts = blktrace.read_summary(trace / "blktrace.out")
     else:
         run.missing.append("raw/blktrace/blktrace.out")
+    if (folder / "host.json").is_file():
+        run.host = read_json(folder / "host.json")
     if not run.probes:
         run.missing.clear()  # nothing was to be watched
     run.events = events.merge(parts)

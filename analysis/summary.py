@@ -56,5 +56,5 @@ def build(run: Run, tables: Tables, reasons: list[str]) -> dict[str, Any]:
         "sql_sha256": run.driver.config["sql_sha256"],
         "lost_events": loss.lost_events(run),
         "virtual_seconds": seconds,
-        "wall_seconds": run.board.run.get("wall_seconds"),
+        "wall_seconds": run.host.get("wall_seconds"),
     }

@@ -68,7 +68,7 @@ def board(variables: dict[str, str]) -> int:
     driver = artifacts.driver(cell["sqlite"], machine.image)
     with tempfile.TemporaryDirectory(prefix="ram-", dir=artifacts.CACHE) as folder:
         with machine.started("provision", Path(folder) / "ram") as (login, _, _):
-            prepare(login, prepared_variables(cell, driver, ansible.board("virtual")), artifacts.CACHE / "log")
+            prepare(cell, login, prepared_variables(cell, driver, ansible.board("virtual")))
             with step("shell on the board; its end ends the board"):
                 return subprocess.run(login.ssh("-t"), check=False).returncode
 

@@ -7,6 +7,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -28,6 +29,10 @@ RUN_LIMIT_SECONDS = 3600
 def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str, Any]) -> dict[str, Any]:
     """What provision.yml, prepare.yml and run.yml are told about a cell."""
     fs, device = cell["profiles"]["fs"], cell["profiles"]["device"]
+    table = (
+        f"--workload {cell['profiles']['workload']['driver_workload']} "
+        f"--value-size {cell['value_size']} --page-size {cell['page_size']}"
+    )
     return {
         **board,
         "board": cell["board"],
@@ -39,10 +44,8 @@ def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str
         "mkfs_options": " ".join([*fs["mkfs"], cell["mkfs_options"]]).strip(),
         "mount_options": mount_options(cell),
         "mountpoint": MOUNTPOINT,
-        "populate_options": (
-            f"--workload {cell['profiles']['workload']['driver_workload']} --rows {cell['rows']} "
-            f"--value-size {cell['value_size']} --page-size {cell['page_size']}"
-        ),
+        "populate_options": f"--rows {cell['rows']} {table}",
+        "rehearsal_options": f"--rows 0 {table}",
     }
 
 
@@ -52,10 +55,10 @@ def mount_options(cell: Mapping[str, Any]) -> str:
     return ",".join([*cell["profiles"]["fs"]["mount"], *extra])
 
 
-def payload(cell: Mapping[str, Any], device: str) -> dict[str, bytes]:
+def payload(cell: Mapping[str, Any], device: str, database: str = f"{MOUNTPOINT}/db/sample.db") -> dict[str, bytes]:
     """The files that a run needs on the board, below /run/commitpath."""
     driver_options = (
-        f"--workload {cell['profiles']['workload']['driver_workload']} --database {MOUNTPOINT}/db/sample.db "
+        f"--workload {cell['profiles']['workload']['driver_workload']} --database {database} "
         f"--rows {cell['rows']} --n {cell['n']} --value-size {cell['value_size']} --seed {cell['seed']} "
         f"--journal-mode {cell['profiles']['mode']['journal_mode']} --synchronous {cell['sync']} "
         f"--page-size {cell['page_size']} --cache-size {cell['cache_size']} "
@@ -83,6 +86,14 @@ def payload(cell: Mapping[str, Any], device: str) -> dict[str, bytes]:
     return files
 
 
+def rehearsal(cell: Mapping[str, Any], device: str) -> dict[str, bytes]:
+    """A payload that runs all that a run runs, on an empty database in memory."""
+    from commitpath.cell import probe_names
+
+    small = {**cell, "rows": 0, "n": 10, "probes": ",".join(probe_names())}
+    return payload(small, device, "/run/commitpath/rehearsal.db")
+
+
 def virtual_board(cell: Mapping[str, Any]) -> VirtualBoard:
     """The virtual board that a cell runs on."""
     keys = artifacts.CACHE / "keys"
@@ -92,13 +103,16 @@ def virtual_board(cell: Mapping[str, Any]) -> VirtualBoard:
     return VirtualBoard(artifacts.image(), keys, memory, artifacts.CACHE / "vm")
 
 
-def prepare(login: Login | None, variables: Mapping[str, Any], log: Path) -> None:
+def prepare(cell: Mapping[str, Any], login: Login | None, variables: Mapping[str, Any]) -> None:
     """provision.yml and prepare.yml on a board that answers."""
+    log = artifacts.CACHE / "log"
     connection = login.ansible() if login else {}
     with step("provision the board"):
         ansible.play("provision.yml", {**variables, **connection}, log / "provision.json")
-    with step("make, mount and populate the filesystem"):
-        ansible.play("prepare.yml", {**variables, **connection}, log / "prepare.json")
+    with step("make, mount and populate the filesystem, rehearse"), tempfile.NamedTemporaryFile() as packed:
+        write_tar(Path(packed.name), rehearsal(cell, variables["board_device"]))
+        more = {**connection, "rehearsal": packed.name}
+        ansible.play("prepare.yml", {**variables, **more}, log / "prepare.json")
 
 
 def snapshot_folder(cell: Mapping[str, Any], board: VirtualBoard, variables: Mapping[str, Any]) -> tuple[Path, dict[str, Any]]:
@@ -118,14 +132,14 @@ def snapshot_folder(cell: Mapping[str, Any], board: VirtualBoard, variables: Map
     return artifacts.CACHE / "snapshots" / f"{cell['fs']}-{cell['rows']}-{cell['value_size']}-{key}", inputs
 
 
-def make_snapshot(folder: Path, inputs: Mapping[str, Any], board: VirtualBoard, variables: Mapping[str, Any]) -> None:
+def make_snapshot(cell: Mapping[str, Any], folder: Path, inputs: Mapping[str, Any], board: VirtualBoard, variables: Mapping[str, Any]) -> None:
     """Boot, provision, prepare, save; the folder appears only when whole."""
     part = folder.with_name(folder.name + ".part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
     try:
         with board.started("provision", part / "ram") as (login, machine, monitor):
-            prepare(login, variables, artifacts.CACHE / "log")
+            prepare(cell, login, variables)
             with step("save the snapshot"):
                 board.save(login, machine, monitor, part)
                 snapshot.write(part, inputs)
@@ -144,7 +158,7 @@ def run_virtual(cell: Mapping[str, Any], driver: Path, entry: Mapping[str, Any])
             print(f"the snapshot {folder.name} is made again: {fault}", file=sys.stderr)
             snapshot.remove(folder)
         artifacts.ensure(folder, "prepare a board and save its snapshot",
-                         lambda: make_snapshot(folder, inputs, board, variables))
+                         lambda: make_snapshot(cell, folder, inputs, board, variables))
         try:
             with step("run the cell"):
                 _, output = board.run_cell(folder, payload(cell, entry["board_device"]), RUN_LIMIT_SECONDS)
@@ -163,7 +177,7 @@ def run_over_ssh(cell: Mapping[str, Any], driver: Path, entry: Mapping[str, Any]
     log = artifacts.CACHE / "log"
     output, packed = log / f"out-{os.getpid()}.tar", log / f"payload-{os.getpid()}.tar"
     try:
-        prepare(None, variables, log)
+        prepare(cell, None, variables)
         write_tar(packed, payload(cell, entry["board_device"]))
         begin = time.monotonic()
         with step("run the cell"):

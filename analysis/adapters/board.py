@@ -60,7 +60,8 @@ class Board:
         defaults = self.superblock.get("Default mount options")
         if defaults is None or "has_journal" not in self.superblock.get("Filesystem features", ""):
             return None
-        return next((mode for name, mode in _DATA_MODES.items() if name in defaults), "ordered")
+        named = [_DATA_MODES[name] for name in defaults.split() if name in _DATA_MODES]
+        return named[0] if named else "ordered"
 
 
 def read(raw: Path, database: str) -> Board:

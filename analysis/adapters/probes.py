@@ -32,7 +32,9 @@ LINES: dict[str, tuple[str, ...]] = {
 }
 _RWBS = re.compile(r"[A-Z]{1,8}")
 # bpftrace's own lines: a greeting (0.23 and older print it on stdout), and losses.
-_BPFTRACE = re.compile(r"Attach(ing|ed) \d+ probes?\.*|Lost \d+ events?|\s*")
+_BPFTRACE = re.compile(
+    r"Attach(ing|ed) \d+ probes?\.*|__BPFTRACE_NOTIFY_PROBES_ATTACHED|Lost \d+ events?|\s*"
+)
 
 
 def read(path: Path) -> tuple[pl.DataFrame, list[str]]:

@@ -6,6 +6,7 @@ import re
 
 import polars as pl
 
+from analysis.files import read_text
 from analysis.run import Run
 
 _LOSS = re.compile(
@@ -68,7 +69,11 @@ def steps_succeeded(run: Run) -> list[str]:
     steps = run.board.run.get("steps")
     if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
         return ["raw/run.json has no list of steps"]
-    return [
+    found = []
+    if (whole := run.folder / "raw" / "run-cell.status").is_file():
+        status = read_text(whole).strip()
+        found += [] if status == "0" else [f"run-cell ended with status {status!r}"]
+    return found + [
         f"step {step.get('name')!r} ended with status {step.get('status')!r}"
         for step in steps
         if step.get("status") not in (0, "ok")

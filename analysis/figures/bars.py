@@ -29,13 +29,14 @@ def stacked(
             axes.barh(place, amount, left=left[op], color=color, height=0.62, linewidth=0)
             if amount > total * 0.055:
                 text = f"{amount:.{digits}f}".removesuffix(".0")
-                ink = "white" if luminance(color) < 0.45 else "black"
+                ink = "white" if luminance(color) < 0.3 else "black"
                 axes.text(left[op] + amount / 2, place, text, ha="center", va="center",
                           color=ink, fontsize=8)
             left[op] += amount
     for place, op in enumerate(ops):
-        text = f" {left[op]:,.{digits}f}".removesuffix(".0")
-        axes.text(left[op], place, text, va="center", ha="left", fontweight="bold", fontsize=9)
+        text = f"{left[op]:,.{digits}f}".removesuffix(".0")
+        axes.annotate(text, (left[op], place), (4, 0), textcoords="offset points", va="center",
+                      fontweight="bold", fontsize=9)
     axes.set_yticks(range(len(ops)), [style.clean(op) for op in ops])
     axes.set_ylim(len(ops) - 0.45, -0.55)
     axes.set_xlim(0, total * 1.12)

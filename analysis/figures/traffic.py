@@ -10,7 +10,8 @@ import polars as pl
 from analysis.figures import style
 from analysis.tables import Tables
 
-_BINS = 160
+_BINS = (24, 160)  # fewest and most
+_COMMANDS = 40  # a bin should hold about as many
 
 
 def render(tables: Tables, path: Path) -> bool:
@@ -21,7 +22,8 @@ def render(tables: Tables, path: Path) -> bool:
     begin, end = int(phases["begin_ns"].min()), int(phases["end_ns"].max())
     if end <= begin:
         return False
-    edges = np.linspace(begin, end, _BINS + 1)
+    bins = int(np.clip(tables.commands.height // _COMMANDS, *_BINS))
+    edges = np.linspace(begin, end, bins + 1)
     seconds = (edges - begin) / 1e9
     made = style.figure(4.6)
     rows = made.subplots(3, 1, sharex=True)
@@ -33,7 +35,7 @@ def render(tables: Tables, path: Path) -> bool:
         (rows[2], "flushes/s", {"flush": style.BLOCKS["flush"]}, False),
     ):
         style.grid(axes, "y")
-        base = np.zeros(_BINS)
+        base = np.zeros(bins)
         for kind, color in kinds.items():
             found = tables.commands.filter(pl.col("kind") == kind)
             weights = found["sectors"].to_numpy() * (512 / 2**20) if by_bytes else None

@@ -18,6 +18,7 @@ _TRANSACTIONS = 3
 _LANES = {"SQL": 0.62, "sync": 0.62, "filesystem": 0.62, "device": 1.25}  # heights
 _GAP = 0.16
 _FS = {  # event -> label, and a shorter one
+    "flush": ("flush call", "flush"),
     "jbd2": ("jbd2 commit", "jbd2"),
     "checkpoint": ("checkpoint", "cp"),
     "writeback": ("writeback", "wb"),
@@ -166,7 +167,7 @@ def _label(axes: Axes, bar: _Bar, top: float, height: float, span: float) -> Non
         return
     axes.text((start + stop) / 2, top + height * 0.48, text, ha="center", va="center",
               rotation=0 if along else 90, fontsize=8 if along else 7.5,
-              color="white" if bars.luminance(bar.color) < 0.4 else "black", clip_on=True)
+              color="white" if bars.luminance(bar.color) < 0.3 else "black", clip_on=True)
 
 
 if __name__ == "__main__":

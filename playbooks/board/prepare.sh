@@ -1,6 +1,6 @@
 #!/bin/sh
 # Make, mount and populate the filesystem. Only ever after prove-device.sh.
-# Environment: DEVICE FS_TYPE MKFS_OPTIONS MOUNT_OPTIONS MOUNTPOINT POPULATE_OPTIONS
+# Environment: DEVICE FS_TYPE MKFS_OPTIONS MOUNT_OPTIONS MOUNTPOINT POPULATE_OPTIONS REHEARSAL_OPTIONS
 set -eu
 mkdir -p "$MOUNTPOINT"
 # shellcheck disable=SC2086  # lists of options
@@ -10,4 +10,7 @@ mount -t "$FS_TYPE" ${MOUNT_OPTIONS:+-o $MOUNT_OPTIONS} "$DEVICE" "$MOUNTPOINT"
 mkdir "$MOUNTPOINT/db"
 # shellcheck disable=SC2086
 /run/commitpath/bin/driver populate --database "$MOUNTPOINT/db/sample.db" $POPULATE_OPTIONS
+# shellcheck disable=SC2086
+# the rehearsal's own database, in memory
+/run/commitpath/bin/driver populate --database /run/commitpath/rehearsal.db $REHEARSAL_OPTIONS
 sync

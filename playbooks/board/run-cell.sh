@@ -62,19 +62,31 @@ stop_blktrace() {
   blktrace_pid=
 }
 
+# until_line PATTERN: wait for a line in the probes' output, while they live
+until_line() {
+  tries=0
+  until grep -q "$1" $raw/probes.txt 2>/dev/null; do
+    tries=$((tries + 1))
+    if [ $tries -ge 1200 ] || ! kill -0 $probes_pid 2>/dev/null; then
+      cat $raw/probes.err
+      return 1
+    fi
+    sleep 0.1
+  done
+}
+
+# probes/frame.bt tells why it is done in this order
 start_probes() {
   program=$folder/probes.bt
   cat $folder/probes/frame.bt > $program
   for probe in $(echo "$PROBES" | tr ',' ' '); do cat "$folder/probes/$probe.bt" >> $program; done
-  . $folder/probes/environment
-  bpftrace -q -o $raw/probes.txt $program 2> $raw/probes.err &
+  __BPFTRACE_NOTIFY_PROBES_ATTACHED=1 bpftrace $program > $raw/probes.txt 2> $raw/probes.err &
   probes_pid=$!
-  tries=0
-  until grep -q '^attached' $raw/probes.txt 2>/dev/null; do
-    tries=$((tries + 1))
-    kill -0 $probes_pid 2>/dev/null && [ $tries -lt 600 ] || { cat $raw/probes.err; return 1; }
-    sleep 0.1
-  done
+  until_line __BPFTRACE_NOTIFY_PROBES_ATTACHED || return 1
+  kill -USR1 $probes_pid
+  until_line '^attached' || return 1
+  expected=$(sed -n 's/^Attaching \([0-9]*\) probes.*/\1/p' $raw/probes.txt)
+  attached=$expected
 }
 
 stop_probes() {
@@ -108,7 +120,9 @@ record_board() {
   cat /proc/cpuinfo > $raw/board/cpuinfo.txt
   cat /proc/meminfo > $raw/board/meminfo.txt
   ls -1 -i -s --block-size=1 "$MOUNTPOINT/db" > $raw/board/files.txt
-  cp $folder/versions.txt $raw/board/versions.txt
+  # the virtual board's packages were unpacked, not installed: dpkg knows of none
+  if [ -f /etc/board-versions ]; then cat /etc/board-versions; else dpkg-query -W; fi \
+    > $raw/board/versions.txt
 }
 
 dmesg_lines=$(dmesg | wc -l)

@@ -22,7 +22,11 @@ check() {
 		exit 1
 	fi
 	want=$(bpftrace -l "$work/program.bt" | wc -l)
-	echo "$name: ok, $(grep -o 'Attaching [0-9]* probes*' "$work/out"), listed $want"
+	if ! grep -q "Attaching $want probes" "$work/out"; then
+		echo "$name: FAILED: $(head -n 1 "$work/out") but $want are listed"
+		exit 1
+	fi
+	echo "$name: ok, $want probes"
 }
 
 all=

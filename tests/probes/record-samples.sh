@@ -28,8 +28,9 @@ clean() {
 }
 trap clean EXIT
 
-make_fs() { # name
-	device=$nullb/sample-$1
+make_fs() { # name, options of mkfs
+	name=$1
+	device=$nullb/sample-$name
 	mkdir "$device"
 	echo 1 >"$device/memory_backed"
 	echo 256 >"$device/size"
@@ -39,9 +40,10 @@ make_fs() { # name
 	echo 1 >"$device/submit_queues"
 	echo 1 >"$device/hw_queue_depth"
 	echo 1 >"$device/power"
-	"mkfs.$1" -q "/dev/sample-$1" >/dev/null
-	mkdir "$work/$1"
-	mount -t "$1" "/dev/sample-$1" "$work/$1"
+	shift
+	"mkfs.$name" -q "$@" "/dev/sample-$name" >/dev/null
+	mkdir "$work/$name"
+	mount -t "$name" "/dev/sample-$name" "$work/$name"
 }
 
 exercise() { # folder: one of each way to ask for a sync, then a little writeback
@@ -61,7 +63,7 @@ exercise() { # folder: one of each way to ask for a sync, then a little writebac
 modprobe ext4
 modprobe f2fs
 modprobe null_blk nr_devices=0
-make_fs ext4
+make_fs ext4 -b 4096 -E lazy_itable_init=0,lazy_journal_init=0
 make_fs f2fs
 devices=$(cat /sys/block/sample-ext4/dev /sys/block/sample-f2fs/dev)
 

@@ -19,7 +19,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 from pathlib import Path
 
@@ -28,6 +27,10 @@ import yaml
 RELEASES = Path(__file__).with_name("releases.yml")
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 FILES = ("sqlite3.h", "sqlite3.c")  # make waits for sqlite3.c: it comes last
+
+# A published version never changes, so npm's cache is as good as the registry.
+# Without a network npm's own retries take minutes to say so.
+NPM_OPTIONS = ("--loglevel=error", "--prefer-offline", "--fetch-retries=0")
 
 # All of apt's state in one folder. The host's proxies stay in force; its hooks,
 # which may clean the host's own caches, do not.
@@ -52,7 +55,7 @@ class FetchError(Exception):
 
 
 def run(what, command, cwd=None, env=None):
-    """Run a command; its last words are the reason when it fails."""
+    """Run a command; the first error it names is the reason when it fails."""
     try:
         done = subprocess.run(command, cwd=cwd, env=env, text=True, capture_output=True)
     except FileNotFoundError:
@@ -60,7 +63,8 @@ def run(what, command, cwd=None, env=None):
     if done.returncode != 0:
         lines = [line for line in (done.stderr + done.stdout).splitlines() if line.strip()]
         errors = [line for line in lines if line.startswith(("E:", "W:", "npm error code"))]
-        raise FetchError(f"{what}: {command[0]} failed: {(errors or lines or ['?'])[-1].strip()}")
+        reason = errors[0] if errors else lines[-1] if lines else f"status {done.returncode}"
+        raise FetchError(f"{what}: {Path(command[0]).name} failed: {reason.strip()}")
     return done.stdout
 
 
@@ -71,11 +75,9 @@ def check(path, expected, what):
         raise FetchError(f"{what}: {path.name} has SHA-256 {found}, releases.yml says {expected}")
 
 
-def unpack(archive, folder, wanted=None):
-    """Unpack a tarball, or the members whose path `wanted` accepts."""
-    with tarfile.open(archive) as tar:
-        members = [m for m in tar.getmembers() if wanted is None or wanted(m.name)]
-        tar.extractall(folder, members, filter="data")
+def unpack(what, archive, folder, wanted="*"):
+    """Unpack the members of a tarball that match a shell pattern."""
+    run(what, ["tar", "--extract", "--wildcards", f"--file={archive}", wanted], cwd=folder)
 
 
 def find_npm():
@@ -86,12 +88,13 @@ def find_npm():
 
 def fetch_npm(release, folder, what):
     """Take SQLite's autoconf tarball out of the npm package sqlite3."""
-    run(what, [find_npm(), "pack", "--silent", f"sqlite3@{release['npm']}"], cwd=folder)
-    unpack(next(folder.glob("sqlite3-*.tgz")), folder, lambda name: "/sqlite-autoconf-" in name)
+    package = f"sqlite3@{release['npm']}"
+    run(what, [find_npm(), "pack", *NPM_OPTIONS, package], cwd=folder)
+    unpack(what, next(folder.glob("sqlite3-*.tgz")), folder)
     tarball = next(folder.glob("package/deps/sqlite-autoconf-*.tar.gz"), None)
     if tarball is None:
-        raise FetchError(f"{what}: sqlite3@{release['npm']} carries no sqlite-autoconf tarball")
-    unpack(tarball, folder, lambda name: name.endswith(tuple("/" + f for f in FILES)))
+        raise FetchError(f"{what}: {package} carries no sqlite-autoconf tarball")
+    unpack(what, tarball, folder, "*/sqlite3.[ch]")
     source = next(folder.glob("sqlite-autoconf-*/sqlite3.c"))
     check(source, release["sha256"], what)
     return source.parent
@@ -124,7 +127,7 @@ def fetch_debian(release, folder, what, mirror):
     run(what, [*apt, "source", "--download-only", "sqlite3"], cwd=folder)
     tarball = next(folder.glob("sqlite3_*.orig.tar.*"))
     check(tarball, release["sha256"], what)
-    unpack(tarball, folder)
+    unpack(what, tarball, folder)
     source = next(folder.glob("sqlite3-*/configure")).parent
     # Of the build machine: not the cross compiler that a make around us was given.
     env = {k: v for k, v in os.environ.items() if k not in ("CC", "CFLAGS", "LDFLAGS")}

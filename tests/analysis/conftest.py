@@ -1,0 +1,26 @@
+"""Makes `analysis` importable and gives each test a synthetic run of its own."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE.parent.parent), str(HERE)]
+
+import synthetic  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A synthetic run that every check accepts; not to be changed."""
+    return synthetic.make(tmp_path_factory.mktemp("synthetic") / "cell" / "run", n=5)
+
+
+@pytest.fixture
+def run_dir(template: Path, tmp_path: Path) -> Path:
+    """A copy of `template` to spoil."""
+    return Path(shutil.copytree(template, tmp_path / "cell" / "run"))

@@ -1,0 +1,175 @@
+"""The binary reader against blkparse, on traces recorded on a board (record-blktrace.sh)."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+import synthetic
+
+from analysis import events
+from analysis.adapters import blkrecords, blktrace
+from analysis.checks import counts
+from analysis.errors import BadInput
+
+HERE = Path(__file__).parent
+FORMAT = "%c %s %T %t %p %D %a %d %S %n %e\\n"
+ACTIONS = dict(enumerate("? Q M F G S R D C P U UT I X B A".split()))
+ACTIONS |= {11: "UT", 12: "I"}
+
+
+def lines(records: np.ndarray) -> list[str]:
+    """Return records as blkparse prints them with FORMAT; it leaves out notes."""
+    records = records[np.argsort(records["time"], kind="stable")]
+    records = records[records["action"] & blkrecords.NOTIFY == 0]
+    genesis = int(records["time"].min())
+    found = []
+    for row, flags in zip(records, blktrace.rwbs(records), strict=True):
+        time = int(row["time"]) - genesis
+        device = int(row["device"])
+        found.append(
+            f"{row['cpu']} {row['sequence']} {time // 10**9} {time % 10**9:09d} {row['pid']} "
+            f"{device >> 20:3d},{device & 0xFFFFF:<3d} {ACTIONS[int(row['action']) & 0xFF]} "
+            f"{flags} {row['sector']} {row['bytes'] // 512} {row['error']}"
+        )
+    return found
+
+
+@pytest.mark.parametrize("fs", ["ext4", "f2fs"])
+def test_every_field_equals_blkparse(fs: str) -> None:
+    records, _ = blkrecords.read_file(HERE / f"blktrace-{fs}" / "nullb0.blktrace.0")
+    golden = (HERE / f"blktrace-{fs}" / "blkparse.txt").read_text().splitlines()
+    golden = [line for line in golden if not line.startswith("Input file")]
+    # blkparse counts sequences itself and pads its device: compare all else
+    ours = [line.split() for line in lines(records)]
+    theirs = [line.split() for line in golden]
+    assert [row[:1] + row[2:] for row in ours] == [row[:1] + row[2:] for row in theirs]
+
+
+@pytest.mark.skipif(not shutil.which("blkparse"), reason="blkparse is not installed")
+@pytest.mark.parametrize("fs", ["ext4", "f2fs"])
+def test_golden_is_what_blkparse_prints(fs: str) -> None:
+    folder = HERE / f"blktrace-{fs}"
+    command = ["blkparse", "-q", "-i", "nullb0", "-f", FORMAT]
+    printed = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    assert printed.stdout == (folder / "blkparse.txt").read_text()
+
+
+@pytest.mark.parametrize("fs", ["ext4", "f2fs"])
+def test_counts_equal_the_device(fs: str) -> None:
+    folder = HERE / f"blktrace-{fs}"
+    found, devices = blktrace.read(folder)
+    before, after = (
+        dict(zip(synthetic.STAT, map(int, (folder / name).read_text().split()), strict=True))
+        for name in ("stat.begin", "stat.end")
+    )
+    grew = {name: after[name] - before[name] for name in before}
+    told = counts.count(
+        found.filter(pl.col("event") == "block").with_columns(events.block_kind())
+    )
+    empty = found.filter(
+        (pl.col("event") == "queue") & pl.col("rwbs").str.starts_with("FW")
+        & (pl.col("sectors") == 0)
+    ).height
+    assert devices == ["253:0"]
+    assert told["reads"] == grew["read_ios"]
+    assert told["writes"] == grew["write_ios"] - empty
+    assert told["bytes_written"] == grew["write_sectors"] * 512
+    assert told["flushes"] == grew["flush_ios"] > 0
+    assert found["end_ns"].null_count() == 0
+
+
+@pytest.mark.parametrize("fs", ["ext4", "f2fs"])
+def test_summary_counts_48_bytes_as_an_event(fs: str) -> None:
+    folder = HERE / f"blktrace-{fs}"
+    assert blktrace.read_summary(folder / "blktrace.out") == (blktrace.events_by_size(folder), 0)
+
+
+def write(path: Path, *parts: bytes) -> Path:
+    path.write_bytes(b"".join(parts))
+    return path
+
+
+def test_magic_number_inside_a_payload(tmp_path: Path) -> None:
+    magic = blkrecords.MAGIC.to_bytes(4, "little")
+    inside = [b"a" + magic + b"bc", synthetic.record(9, 1) * 2, magic, b"", magic * 20]
+    made = [synthetic.record(i, 1, pdu=pdu) for i, pdu in enumerate(inside)]
+    made.append(synthetic.record(7, 1, sector=blkrecords.MAGIC))
+    records, _ = blkrecords.read_file(write(tmp_path / "x", *made))
+    assert records["time"].tolist() == [0, 1, 2, 3, 4, 7]
+
+
+def test_every_truncation_is_told(tmp_path: Path) -> None:
+    data = (HERE / "blktrace-ext4" / "nullb0.blktrace.0").read_bytes()[:4000]
+    records, _ = blkrecords.read_file(write(tmp_path / "x", cut := data[: _whole(data)]))
+    ends = set(np.cumsum(48 + records["pdu_len"].astype(int)).tolist()) | {0}
+    for size in range(len(cut)):
+        path = write(tmp_path / "x", cut[:size])
+        if size in ends:
+            blkrecords.read_file(path)
+            continue
+        with pytest.raises(BadInput, match=rf"byte {max(e for e in ends if e <= size)}: .*short"):
+            blkrecords.read_file(path)
+
+
+def _whole(data: bytes) -> int:
+    at = 0
+    while at + 48 <= len(data):
+        step = 48 + int.from_bytes(data[at + 46 : at + 48], "little")
+        if at + step > len(data):
+            break
+        at += step
+    return at
+
+
+@pytest.mark.parametrize("at", [0, 1, 5, 9])
+def test_corruption_names_the_byte(tmp_path: Path, at: int) -> None:
+    made = [bytearray(synthetic.record(i, 1, pdu=b"x" * (i % 3))) for i in range(10)]
+    offset = sum(map(len, made[:at]))
+    made[at][0] ^= 0xFF
+    with pytest.raises(BadInput, match=rf"x: byte {offset}: the magic number is 0x656174f8"):
+        blkrecords.read_file(write(tmp_path / "x", *made))
+
+
+def test_wrong_payload_length_is_told(tmp_path: Path) -> None:
+    made = [bytearray(synthetic.record(i, 1)) for i in range(10)]
+    made[4][46] = 48  # swallows the next record
+    assert len(blkrecords.read_file(write(tmp_path / "x", *made))[0]) == 9  # seen by its length
+    made[4][46] = 47
+    with pytest.raises(BadInput, match=f"byte {5 * 48 + 47}: the magic number"):
+        blkrecords.read_file(write(tmp_path / "x", *made))
+
+
+def test_requeued_command_counts_once(tmp_path: Path) -> None:
+    write(
+        tmp_path / "d.blktrace.0",
+        synthetic.record(10, synthetic.ISSUE | synthetic.WRITE, 8, 4096),
+        synthetic.record(11, 6 | 1 << 22 | synthetic.WRITE, 8, 4096),
+        synthetic.record(20, synthetic.ISSUE | synthetic.WRITE, 8, 4096),
+        synthetic.record(30, synthetic.COMPLETE | synthetic.WRITE, 8, 4096),
+    )
+    found, _ = blktrace.read(tmp_path)
+    assert found.select("begin_ns", "end_ns").rows() == [(20, 30)]
+
+
+def test_files_of_several_cpus_are_merged(tmp_path: Path) -> None:
+    bits = synthetic.WRITE
+    write(tmp_path / "d.blktrace.0", synthetic.record(10, synthetic.ISSUE | bits, 8, 512),
+          synthetic.record(30, synthetic.ISSUE | bits, 8, 512))
+    write(tmp_path / "d.blktrace.1", synthetic.record(20, synthetic.COMPLETE | bits, 8, 512),
+          synthetic.record(40, synthetic.COMPLETE | bits, 8, 512))
+    found, _ = blktrace.read(tmp_path)
+    assert found.select("begin_ns", "end_ns").rows() == [(10, 20), (30, 40)]
+
+
+def test_big_files_are_fast(tmp_path: Path) -> None:
+    import time
+
+    path = write(tmp_path / "x", *[(HERE / "blktrace-ext4/nullb0.blktrace.0").read_bytes()] * 800)
+    begin = time.perf_counter()
+    records, _ = blkrecords.read_file(path)
+    assert len(records) / (time.perf_counter() - begin) > 200_000  # 2 million a second, unloaded
