@@ -7,6 +7,7 @@ for a point in time). Columns that a source does not know are null.
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import polars as pl
 
@@ -40,7 +41,7 @@ _RWBS = r"^(F?)(DE|[WDRFN])(F?)"
 _SUFFIXES = {"-journal": "journal", "-wal": "wal", "-shm": "shm"}
 
 
-def frame(columns: dict[str, object], height: int) -> pl.DataFrame:
+def frame(columns: dict[str, Any], height: int) -> pl.DataFrame:
     """Return `height` rows in SCHEMA; values are sequences or one value for all rows."""
     return pl.DataFrame(
         [

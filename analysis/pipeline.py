@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -60,8 +59,8 @@ def _swap(new: Path, place: Path, old: Path) -> None:
     """Put `new` in `place`; what was there goes to `old`. A folder cannot be replaced in one
     step, but nothing is read between the two renames."""
     if place.is_dir() and not place.is_symlink():
-        os.replace(place, old)
-        os.replace(new, place)
+        place.replace(old)
+        new.replace(place)
         shutil.rmtree(old)
     else:
-        os.replace(new, place)
+        new.replace(place)

@@ -62,8 +62,12 @@ def render(
     environment.filters["number"] = number
     template = environment.get_template("report.html.j2")
     figures = [
-        {"name": name, "title": CAPTIONS[name][0], "caption": CAPTIONS[name][1],
-         "svg": Markup(style.inline(pictures[name])) if name in pictures else None}
+        {
+            "name": name,
+            "title": CAPTIONS[name][0],
+            "caption": CAPTIONS[name][1],
+            "svg": Markup(style.inline(pictures[name])) if name in pictures else None,
+        }
         for name in ORDER
     ]
     axes = {key: value for key, value in run.cell.items() if key != "profiles"}

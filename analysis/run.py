@@ -48,6 +48,7 @@ class Run:
 
     @property
     def run_id(self) -> str:
+        """The run's own folder within the cell's."""
         return self.folder.resolve().name
 
     @property
@@ -67,12 +68,21 @@ def cell_id(cell: dict[str, Any]) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:10]
 
 
+def _read_cell(path: Path) -> dict[str, Any]:
+    """Return a cell; its schema was checked when it was made, here only that it is one."""
+    cell = read_json(path)
+    profiles = cell.get("profiles")
+    if not isinstance(profiles, dict) or not all(isinstance(p, dict) for p in profiles.values()):
+        raise BadInput(path, "", "no object 'profiles' of objects", "see docs/formats.md")
+    return cell
+
+
 def read(folder: Path) -> Run:
     """Read cell.json and raw/ of the run in `folder`. Raises BadInput."""
     raw = folder / "raw"
     if not raw.is_dir():
         raise BadInput(folder, "", "no folder raw/", "a run's folder")
-    cell = read_json(folder / "cell.json")
+    cell = _read_cell(folder / "cell.json")
     ran = driver.read(raw / "driver")
     on = board.read(raw, ran.config["driver"]["database"])
     run = Run(folder, cell, cell_id(cell), ran, on, pl.DataFrame(schema=events.SCHEMA))

@@ -102,8 +102,12 @@ def _attribute(
             pl.Series("phase", [phase_names[i] for i in in_phase], dtype=pl.String),
         )
         .drop("op")
-        .join(transactions.select("transaction", "op"), on="transaction", how="left",
-              maintain_order="left")
+        .join(
+            transactions.select("transaction", "op"),
+            on="transaction",
+            how="left",
+            maintain_order="left",
+        )
     )
 
 
@@ -127,8 +131,9 @@ def block_sums() -> list[pl.Expr]:
     ]
 
 
-def _add_sums(table: pl.DataFrame, key: str, commands: pl.DataFrame, sync: pl.DataFrame
-              ) -> pl.DataFrame:
+def _add_sums(
+    table: pl.DataFrame, key: str, commands: pl.DataFrame, sync: pl.DataFrame
+) -> pl.DataFrame:
     """Append the sums of syncs by file kind and of block commands to each row of `table`."""
     by_kind = [(pl.col("kind") == kind).sum().alias(f"syncs_{kind}") for kind in events.FILE_KINDS]
     for found, sums in ((sync, [pl.len().alias("syncs"), *by_kind]), (commands, block_sums())):
@@ -169,8 +174,9 @@ def _operations(run: Run, transactions: pl.DataFrame) -> pl.DataFrame:
     return rows.join(seconds, on="op", how="left", maintain_order="left").with_columns(tps=rate)
 
 
-def _per_transaction(found: pl.DataFrame, number: pl.DataFrame, kinds: tuple[str, ...],
-                     sums: list[pl.Expr]) -> pl.DataFrame:
+def _per_transaction(
+    found: pl.DataFrame, number: pl.DataFrame, kinds: tuple[str, ...], sums: list[pl.Expr]
+) -> pl.DataFrame:
     """Return op, kind, sums and sums per transaction, in the order of `kinds`."""
     order = pl.DataFrame({"kind": kinds}).with_row_index("order")
     names = [expression.meta.output_name() for expression in sums]

@@ -10,7 +10,7 @@ _HEAD = ("", "TPS", "p50 ms", "p99 ms", "syncs", "writes", "KiB written", "flush
 
 def table(summary: dict[str, Any], report: Path) -> str:
     """Return a run's summary as a table of at most 80 columns, ended by the report's path."""
-    rows = [_HEAD]
+    rows: list[tuple[str, ...]] = [_HEAD]
     for op, latency in summary["latency_us"].items():
         cost = summary["per_transaction"][op]
         rows.append(

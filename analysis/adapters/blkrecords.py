@@ -63,7 +63,8 @@ def read_file(path: Path) -> tuple[np.ndarray, dict[int, str]]:
 def _gather(data: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """Return the records at `offsets`, which need not be aligned."""
     windows = np.lib.stride_tricks.sliding_window_view(data, RECORD.itemsize)
-    return windows[offsets].view(RECORD)[:, 0]
+    records: np.ndarray = windows[offsets].view(RECORD)[:, 0]
+    return records
 
 
 def _record_offsets(path: Path, data: np.ndarray) -> np.ndarray:
@@ -116,6 +117,7 @@ def _fail(path: Path, data: np.ndarray, offset: int) -> None:
     word = int.from_bytes(data[offset : offset + 4].tobytes(), "little")
     place = f"byte {offset}"
     if left >= 4 and word != MAGIC:
-        big = " (a big-endian board?)" if word == int.from_bytes(MAGIC.to_bytes(4), "little") else ""
+        swapped = int.from_bytes(MAGIC.to_bytes(4, "big"), "little")
+        big = " (a big-endian board?)" if word == swapped else ""
         raise BadInput(path, place, f"the magic number is {word:#010x}{big}", f"{MAGIC:#010x}")
     raise BadInput(path, place, f"the record is cut short after {left} bytes", "a whole record")

@@ -40,7 +40,7 @@ def rwbs(records: np.ndarray) -> list[str]:
         before = "F" if code & FLUSH else ""
         after = ((FUA, "F"), (AHEAD, "A"), (SYNC, "S"), (META, "M"))
         words.append(before + operation + "".join(c for bit, c in after if code & bit))
-    return np.array(words, dtype=object)[place].tolist()
+    return [words[i] for i in place.tolist()]
 
 
 def read(folder: Path) -> tuple[pl.DataFrame, list[str]]:

@@ -27,10 +27,12 @@ _PHASES: dict[str, type[pl.DataType]] = {
     "transactions": pl.Int64,
 }
 _STAT_FIELDS = (
-    "read_ios,read_merges,read_sectors,read_ticks,write_ios,write_merges,write_sectors,"
-    "write_ticks,in_flight,io_ticks,time_in_queue,discard_ios,discard_merges,discard_sectors,"
-    "discard_ticks,flush_ios,flush_ticks"
-).split(",")
+    *("read_ios", "read_merges", "read_sectors", "read_ticks"),
+    *("write_ios", "write_merges", "write_sectors", "write_ticks"),
+    *("in_flight", "io_ticks", "time_in_queue"),
+    *("discard_ios", "discard_merges", "discard_sectors", "discard_ticks"),
+    *("flush_ios", "flush_ticks"),
+)
 _STAT: dict[str, type[pl.DataType]] = {
     "label": pl.String,
     **dict.fromkeys(["time_ns", "inflight_reads", "inflight_writes", *_STAT_FIELDS], pl.Int64),

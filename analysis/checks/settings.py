@@ -53,9 +53,8 @@ def word(value: Any) -> str:
 
 def profile(run: Run, name: str) -> dict[str, Any]:
     """Return the content of the cell's profile of that axis, {} if it has none."""
-    profiles = run.cell.get("profiles")
-    found = profiles.get(name) if isinstance(profiles, dict) else None
-    return found if isinstance(found, dict) else {}
+    found: dict[str, Any] = run.cell["profiles"].get(name, {})
+    return found
 
 
 def compare(run: Run) -> list[Setting]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 from matplotlib.axes import Axes
+from matplotlib.patches import Patch
 
 from analysis.figures import style
 
@@ -30,13 +31,27 @@ def stacked(
             if amount > total * 0.055:
                 text = f"{amount:.{digits}f}".removesuffix(".0")
                 ink = "white" if luminance(color) < 0.3 else "black"
-                axes.text(left[op] + amount / 2, place, text, ha="center", va="center",
-                          color=ink, fontsize=8)
+                axes.text(
+                    left[op] + amount / 2,
+                    place,
+                    text,
+                    ha="center",
+                    va="center",
+                    color=ink,
+                    fontsize=8,
+                )
             left[op] += amount
     for place, op in enumerate(ops):
         text = f"{left[op]:,.{digits}f}".removesuffix(".0")
-        axes.annotate(text, (left[op], place), (4, 0), textcoords="offset points", va="center",
-                      fontweight="bold", fontsize=9)
+        axes.annotate(
+            text,
+            (left[op], place),
+            (4, 0),
+            textcoords="offset points",
+            va="center",
+            fontweight="bold",
+            fontsize=9,
+        )
     axes.set_yticks(range(len(ops)), [style.clean(op) for op in ops])
     axes.set_ylim(len(ops) - 0.45, -0.55)
     axes.set_xlim(0, total * 1.12)
@@ -45,12 +60,16 @@ def stacked(
 
 def legend(axes: Axes, table: pl.DataFrame, colors: dict[str, str]) -> None:
     """Put a legend of the kinds that `table` has above the bars."""
-    from matplotlib.patches import Patch
-
     present = set(table["kind"].to_list())
     handles = [Patch(color=c, label=kind) for kind, c in colors.items() if kind in present]
-    axes.legend(handles=handles, loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=7,
-                borderaxespad=0.3, columnspacing=1.4)
+    axes.legend(
+        handles=handles,
+        loc="lower left",
+        bbox_to_anchor=(-0.01, 1.0),
+        ncols=7,
+        borderaxespad=0.3,
+        columnspacing=1.4,
+    )
 
 
 def luminance(color: str) -> float:

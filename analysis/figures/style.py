@@ -11,15 +11,16 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import matplotlib as mpl
 import polars as pl
 
 mpl.use("svg")
-from matplotlib.axes import Axes  # noqa: E402
-from matplotlib.figure import Figure  # noqa: E402
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
-from analysis import tables  # noqa: E402
+from analysis import tables
 
 FILES = {
     "database": "#0072B2",
@@ -82,8 +83,8 @@ def figure(height: float) -> Figure:
     return made
 
 
-def grid(axes: Axes, axis: str) -> None:
-    """Draw faint grid lines across `axis` ('x' or 'y') and make the ground transparent."""
+def grid(axes: Axes, axis: Literal["x", "y", "both"]) -> None:
+    """Draw faint grid lines across `axis` and make the ground transparent."""
     axes.patch.set_visible(False)
     axes.grid(axis=axis, color=INK, alpha=0.14, linewidth=0.6)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from matplotlib.patches import Patch
 
 from analysis.figures import style
 from analysis.tables import Tables
@@ -19,7 +20,7 @@ def render(tables: Tables, path: Path) -> bool:
     phases = tables.phases.filter(pl.col("phase") != "warm")
     if tables.commands.is_empty() or phases.is_empty():
         return False
-    begin, end = int(phases["begin_ns"].min()), int(phases["end_ns"].max())
+    begin, end = phases["begin_ns"][0], phases["end_ns"][-1]
     if end <= begin:
         return False
     bins = int(np.clip(tables.commands.height // _COMMANDS, *_BINS))
@@ -41,17 +42,18 @@ def render(tables: Tables, path: Path) -> bool:
             weights = found["sectors"].to_numpy() * (512 / 2**20) if by_bytes else None
             counted = np.histogram(found["begin_ns"].to_numpy(), edges, weights=weights)[0] / width
             if counted.any():
-                axes.stairs(base + counted, seconds, baseline=base, fill=True, color=color,
-                            label=kind, linewidth=0)
+                axes.stairs(
+                    base + counted, seconds, baseline=base, fill=True, color=color, linewidth=0
+                )
             base = base + counted
         axes.set_ylabel(title)
         axes.set_ylim(0, max(base.max() * 1.08, 1e-9))
         axes.set_xlim(0, seconds[-1])
     _phases(rows, phases, begin, seconds[-1])
-    handles = {}
-    for axes in rows:
-        handles.update(zip(*axes.get_legend_handles_labels()[::-1], strict=True))
-    made.legend(handles.values(), handles.keys(), loc="outside upper left", ncols=4)
+    present = set(tables.commands["kind"].to_list())
+    shown = [kind for kind in (*writes, "flush") if kind in present]
+    handles = [Patch(color=style.BLOCKS[kind], label=kind) for kind in shown]
+    made.legend(handles=handles, loc="outside upper left", ncols=4)
     rows[-1].set_xlabel("seconds since the first phase")
     made.align_ylabels(rows)
     style.save(made, path)
@@ -65,8 +67,15 @@ def _phases(rows: np.ndarray, phases: pl.DataFrame, begin: int, total: float) ->
         for axes in rows:
             axes.axvline(start, color=style.INK, alpha=0.45, linewidth=0.7, linestyle=(0, (2, 2)))
         if stop - start > total * 0.012 * len(row["phase"]):
-            rows[0].text((start + stop) / 2, 1.02, style.clean(row["phase"]), ha="center",
-                         va="bottom", transform=rows[0].get_xaxis_transform(), fontsize=8.5)
+            rows[0].text(
+                (start + stop) / 2,
+                1.02,
+                style.clean(row["phase"]),
+                ha="center",
+                va="bottom",
+                transform=rows[0].get_xaxis_transform(),
+                fontsize=8.5,
+            )
 
 
 if __name__ == "__main__":

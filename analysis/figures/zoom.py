@@ -85,7 +85,7 @@ def _panel(axes: Axes, tables: Tables, rows: pl.DataFrame) -> dict[str, str]:
 
     for row in rows.iter_rows(named=True):
         took = row["latency_ns"] / 1e6
-        label = f"{row['op']} {row['transaction']}: {took:.3g} ms"
+        label = f"{row['op']} {row['transaction']}: {took:.4g} ms"
         add("SQL", row, style.OPS.get(row["op"], style.SQL), label, f"{took:.3g} ms")
     for row in seen.filter(pl.col("source") == "probe").iter_rows(named=True):
         if row["event"] == "sync":
@@ -102,20 +102,26 @@ def _panel(axes: Axes, tables: Tables, rows: pl.DataFrame) -> dict[str, str]:
         add("device", row, style.BLOCKS[kind], label)
     _draw(axes, lanes, span)
     for edge in [*rows["begin_ns"].to_list(), end]:
-        axes.axvline((edge - begin) / 1e6, color=style.INK, alpha=0.35, linewidth=0.7,
-                     linestyle=(0, (2, 2)), zorder=0)
+        axes.axvline(
+            (edge - begin) / 1e6,
+            color=style.INK,
+            alpha=0.35,
+            linewidth=0.7,
+            linestyle=(0, (2, 2)),
+            zorder=0,
+        )
     return used
 
 
 def _database(tables: Tables) -> str:
     """Return the base name of the database: the synced file that others are named after."""
     names = tables.events.filter(pl.col("event") == "sync")["file"].unique().drop_nulls()
-    for name in names.to_list():
+    for name in map(str, names.to_list()):
         for kind in FILE_KINDS:
             if name.endswith(f"-{kind}"):
                 return name.removesuffix(f"-{kind}")
     found = tables.events.filter((pl.col("event") == "sync") & ~pl.col("is_directory"))["file"]
-    return found[0] if len(found) else ""
+    return str(found[0]) if len(found) else ""
 
 
 def _draw(axes: Axes, lanes: dict[str, list[_Bar]], span: float) -> None:
@@ -129,12 +135,25 @@ def _draw(axes: Axes, lanes: dict[str, list[_Bar]], span: float) -> None:
         part = height / (len(set(rows)) or 1)
         for bar, row in zip(lanes[lane], rows, strict=True):
             top = y + row * part
-            axes.broken_barh([(bar.start, bar.stop - bar.start)], (top, part * 0.96),
-                             facecolor=bar.color, edgecolor="white", linewidth=0.4)
+            axes.broken_barh(
+                [(bar.start, bar.stop - bar.start)],
+                (top, part * 0.96),
+                facecolor=bar.color,
+                edgecolor="white",
+                linewidth=0.4,
+            )
             _label(axes, bar, top, part, span)
         if not lanes[lane]:
-            axes.text(span / 2, y + height / 2, "nothing", ha="center", va="center", alpha=0.6,
-                      fontsize=8, fontstyle="italic")
+            axes.text(
+                span / 2,
+                y + height / 2,
+                "nothing",
+                ha="center",
+                va="center",
+                alpha=0.6,
+                fontsize=8,
+                fontstyle="italic",
+            )
         y += height + _GAP
     axes.set_yticks(ticks, list(_LANES))
     axes.tick_params(axis="y", length=0)
@@ -165,9 +184,17 @@ def _label(axes: Axes, bar: _Bar, top: float, height: float, span: float) -> Non
     text = along or (upright if room > 8 else None)
     if text is None:
         return
-    axes.text((start + stop) / 2, top + height * 0.48, text, ha="center", va="center",
-              rotation=0 if along else 90, fontsize=8 if along else 7.5,
-              color="white" if bars.luminance(bar.color) < 0.3 else "black", clip_on=True)
+    axes.text(
+        (start + stop) / 2,
+        top + height * 0.48,
+        text,
+        ha="center",
+        va="center",
+        rotation=0 if along else 90,
+        fontsize=8 if along else 7.5,
+        color="white" if bars.luminance(bar.color) < 0.3 else "black",
+        clip_on=True,
+    )
 
 
 if __name__ == "__main__":

@@ -11,24 +11,56 @@ import struct
 from pathlib import Path
 
 STAT = (
-    "read_ios,read_merges,read_sectors,read_ticks,write_ios,write_merges,write_sectors,"
-    "write_ticks,in_flight,io_ticks,time_in_queue,discard_ios,discard_merges,discard_sectors,"
-    "discard_ticks,flush_ios,flush_ticks"
-).split(",")
+    *("read_ios", "read_merges", "read_sectors", "read_ticks"),
+    *("write_ios", "write_merges", "write_sectors", "write_ticks"),
+    *("in_flight", "io_ticks", "time_in_queue"),
+    *("discard_ios", "discard_merges", "discard_sectors", "discard_ticks"),
+    *("flush_ios", "flush_ticks"),
+)
 DEVICE = 253 << 20
 QUEUE, ISSUE, COMPLETE = 1 | 1 << 20, 7 | 1 << 23, 8 | 1 << 24
 WRITE, FLUSH, SYNC, META, FUA = 1 << 17, 1 << 18, 1 << 19, 1 << 28, 1 << 31
 LATENCY = 2_000_000
 SYNCS = {"delete": ("-journal", ".", "-journal", ""), "wal": ("-wal",), "memory": ("",)}
-PARAMETERS = {"memory_backed": 1, "irqmode": 2, "completion_nsec": LATENCY, "submit_queues": 1,
-              "hw_queue_depth": 1, "cache_size": 16, "blocksize": 512}
+PARAMETERS = {
+    "memory_backed": 1,
+    "irqmode": 2,
+    "completion_nsec": LATENCY,
+    "submit_queues": 1,
+    "hw_queue_depth": 1,
+    "cache_size": 16,
+    "blocksize": 512,
+}
 
 
-def record(time: int, action: int, sector: int = 0, size: int = 0, pid: int = 0,
-           pdu: bytes = b"", sequence: int = 0, device: int = DEVICE) -> bytes:
+def record(
+    time: int,
+    action: int,
+    sector: int = 0,
+    size: int = 0,
+    pid: int = 0,
+    pdu: bytes = b"",
+    sequence: int = 0,
+    device: int = DEVICE,
+) -> bytes:
     """Return one struct blk_io_trace and its payload."""
-    return struct.pack("<IIQQIIIIIHH", 0x65617407, sequence, time, sector, size, action, pid,
-                       device, 0, 0, len(pdu)) + pdu
+    return (
+        struct.pack(
+            "<IIQQIIIIIHH",
+            0x65617407,
+            sequence,
+            time,
+            sector,
+            size,
+            action,
+            pid,
+            device,
+            0,
+            0,
+            len(pdu),
+        )
+        + pdu
+    )
 
 
 class Board:
@@ -56,8 +88,9 @@ class Board:
             self.stat["flush_ios"] += 1
         self.stat["write_ios"] += 1
         self.stat["write_sectors"] += sectors
-        self.lines.append(f"block\t{begin}\t{self.now}\t253:0\t{sector}\t{sectors}\t{rwbs}\t0\t77\t"
-                          "driver")
+        self.lines.append(
+            f"block\t{begin}\t{self.now}\t253:0\t{sector}\t{sectors}\t{rwbs}\t0\t77\tdriver"
+        )
 
     def sync(self, name: str, pages: int, inode: int) -> None:
         """Sync one file: its pages, then a jbd2 commit."""
@@ -69,8 +102,10 @@ class Board:
         self.command("FF", 0, 0, FLUSH)
         self.command("WFSM", 524304 + 8 * inode, 8, WRITE | FUA | SYNC | META)
         self.lines.append(f"jbd2\t{commit}\t{self.now}\t253:0\t{inode}\t1\t3")
-        self.lines.append(f"sync\t{begin}\t{self.now}\t77\t253:0\t{inode}\t{int(name == 'db')}\t1\t0"
-                          f"\tfdatasync\tdriver\t{name}")
+        self.lines.append(
+            f"sync\t{begin}\t{self.now}\t77\t253:0\t{inode}\t{int(name == 'db')}\t1\t0"
+            f"\tfdatasync\tdriver\t{name}"
+        )
 
     def stat_line(self, label: str) -> str:
         """Return a line of device_stat.csv."""
@@ -78,8 +113,13 @@ class Board:
         return f"{label},{self.now},0,0,{values}\n"
 
 
-def make(folder: Path, n: int = 5, mode: str = "delete", workload: str = "apsys17",
-         name: str = "sample.db") -> Path:
+def make(
+    folder: Path,
+    n: int = 5,
+    mode: str = "delete",
+    workload: str = "apsys17",
+    name: str = "sample.db",
+) -> Path:
     """Write a whole run to `folder` and return it."""
     raw = folder / "raw"
     for part in ("driver", "blktrace", "board"):
@@ -99,8 +139,9 @@ def make(folder: Path, n: int = 5, mode: str = "delete", workload: str = "apsys1
             board.now += 90_000
             if workload != "null":
                 for inode, suffix in enumerate(SYNCS[mode], 12):
-                    board.sync("db" if suffix == "." else name + suffix, 1 + (op == "update"),
-                               inode)
+                    board.sync(
+                        "db" if suffix == "." else name + suffix, 1 + (op == "update"), inode
+                    )
             board.now += 30_000
             transactions += f"{number},{op},{op},{start},{board.now},1\n"
             number += 1
@@ -131,49 +172,93 @@ def make(folder: Path, n: int = 5, mode: str = "delete", workload: str = "apsys1
 
 def _describe(folder: Path, n: int, mode: str, workload: str, name: str) -> None:
     raw = folder / "raw"
-    pragmas = {"journal_mode": mode, "synchronous": "full", "page_size": 4096,
-               "cache_size": -2000, "wal_autocheckpoint": 1000, "journal_size_limit": -1}
+    pragmas = {
+        "journal_mode": mode,
+        "synchronous": "full",
+        "page_size": 4096,
+        "cache_size": -2000,
+        "wal_autocheckpoint": 1000,
+        "journal_size_limit": -1,
+    }
     cell = {
-        "board": "virtual", "clock": "virtual", "device": "constant", "fs": "ext4-ordered",
-        "mode": mode, "sync": "full", "sqlite": "newest", "page_size": 4096, "cache_size": -2000,
-        "autocheckpoint": 1000, "journal_limit": -1, "checkpoint_every": -1, "mkfs_options": "",
-        "mount_options": "", "workload": workload, "rows": 100, "n": n, "value_size": 3072,
-        "seed": 1, "probes": "sync,block,flush,jbd2,checkpoint,writeback",
+        "board": "virtual",
+        "clock": "virtual",
+        "device": "constant",
+        "fs": "ext4-ordered",
+        "mode": mode,
+        "sync": "full",
+        "sqlite": "newest",
+        "page_size": 4096,
+        "cache_size": -2000,
+        "autocheckpoint": 1000,
+        "journal_limit": -1,
+        "checkpoint_every": -1,
+        "mkfs_options": "",
+        "mount_options": "",
+        "workload": workload,
+        "rows": 100,
+        "n": n,
+        "value_size": 3072,
+        "seed": 1,
+        "probes": "sync,block,flush,jbd2,checkpoint,writeback",
         "profiles": {
-            "device": {"description": "d", "driver": "null_blk", "size_mib": 512,
-                       "parameters": PARAMETERS},
+            "device": {
+                "description": "d",
+                "driver": "null_blk",
+                "size_mib": 512,
+                "parameters": PARAMETERS,
+            },
             "fs": {"description": "f", "type": "ext4", "mkfs": ["-q"], "mount": ["data=ordered"]},
             "mode": {"description": "m", "journal_mode": mode},
-            "workload": {"description": "synthetic", "driver_workload": workload,
-                         "operations": []},
+            "workload": {"description": "synthetic", "driver_workload": workload, "operations": []},
         },
     }
     config = {
-        "driver": {"workload": workload, "rows": 100, "n": n, "value_size": 3072, "seed": 1,
-                   "database": f"/mnt/target/db/{name}", "checkpoint_every": -1},
+        "driver": {
+            "workload": workload,
+            "rows": 100,
+            "n": n,
+            "value_size": 3072,
+            "seed": 1,
+            "database": f"/mnt/target/db/{name}",
+            "checkpoint_every": -1,
+        },
         "sqlite": {"version": "3.46.1", "source_id": "synthetic", "compile_options": ["A=1"]},
-        "requested": pragmas, "effective": pragmas, "pragmas": {"auto_vacuum": "0"},
-        "sql_sha256": "0" * 64, "sql_bytes": 0 if workload == "null" else 2 * n * 3072,
-        "rows_before": 100, "rows_after": 100,
+        "requested": pragmas,
+        "effective": pragmas,
+        "pragmas": {"auto_vacuum": "0"},
+        "sql_sha256": "0" * 64,
+        "sql_bytes": 0 if workload == "null" else 2 * n * 3072,
+        "rows_before": 100,
+        "rows_after": 100,
         "file_sizes": {"database": 409600, "journal": 0, "wal": 0},
-        "clock": {"monotonic_ns": 1, "realtime_ns": 1767225600000000000}, "status": "ok",
+        "clock": {"monotonic_ns": 1, "realtime_ns": 1767225600000000000},
+        "status": "ok",
     }
-    run = {"steps": [{"name": "workload", "begin_ns": 1, "end_ns": 2, "status": 0}],
-           "probes": {"requested": ["sync", "block"], "attached": 9, "expected": 9},
-           "clock": "virtual"}
-    for path, value in (("cell.json", cell), ("raw/driver/config.json", config),
-                        ("raw/run.json", run)):
+    run = {
+        "steps": [{"name": "workload", "begin_ns": 1, "end_ns": 2, "status": 0}],
+        "probes": {"requested": ["sync", "block"], "attached": 9, "expected": 9},
+        "clock": "virtual",
+    }
+    for path, value in (
+        ("cell.json", cell),
+        ("raw/driver/config.json", config),
+        ("raw/run.json", run),
+    ):
         (folder / path).write_text(json.dumps(value, sort_keys=True, indent=1))
     (raw / "dmesg.txt").write_text("[    1.0] null_blk: disk nullb0 created\n")
     parameters = {**PARAMETERS, "size": 512}
     for path, text in {
         "mounts": "/dev/nullb0 /mnt/target ext4 rw,relatime,data=ordered 0 0\n",
         "superblock.txt": "Filesystem features:      has_journal extent\n"
-                          "Default mount options:    user_xattr acl\nBlock size:   4096\n",
+        "Default mount options:    user_xattr acl\nBlock size:   4096\n",
         "queue.txt": "write_cache=write back\nscheduler=[none] mq-deadline\n",
         "device.txt": "".join(f"{k}={v}\n" for k, v in parameters.items()),
-        "kernel.txt": "Linux board 6.12\n", "cmdline.txt": "quiet\n", "cpuinfo.txt": "cpu\n",
-        "meminfo.txt": "MemTotal: 1 kB\n", "versions.txt": "fio 3.39\n",
+        "kernel.txt": "Linux board 6.12\n",
+        "cmdline.txt": "quiet\n",
+        "cpuinfo.txt": "cpu\n",
+        "meminfo.txt": "MemTotal: 1 kB\n",
+        "versions.txt": "fio 3.39\n",
         "files.txt": f"12 409600 {name}\n",
     }.items():
         (raw / "board" / path).write_text(text)

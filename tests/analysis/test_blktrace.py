@@ -18,8 +18,7 @@ from analysis.errors import BadInput
 
 HERE = Path(__file__).parent
 FORMAT = "%c %s %T %t %p %D %a %d %S %n %e\\n"
-ACTIONS = dict(enumerate("? Q M F G S R D C P U UT I X B A".split()))
-ACTIONS |= {11: "UT", 12: "I"}
+LETTERS = ("?", "Q", "M", "F", "G", "S", "R", "D", "C", "P", "U", "UT", "I", "X")
 
 
 def lines(records: np.ndarray) -> list[str]:
@@ -33,7 +32,7 @@ def lines(records: np.ndarray) -> list[str]:
         device = int(row["device"])
         found.append(
             f"{row['cpu']} {row['sequence']} {time // 10**9} {time % 10**9:09d} {row['pid']} "
-            f"{device >> 20:3d},{device & 0xFFFFF:<3d} {ACTIONS[int(row['action']) & 0xFF]} "
+            f"{device >> 20:3d},{device & 0xFFFFF:<3d} {LETTERS[row['action'] & 0xFF]} "
             f"{flags} {row['sector']} {row['bytes'] // 512} {row['error']}"
         )
     return found
@@ -68,11 +67,10 @@ def test_counts_equal_the_device(fs: str) -> None:
         for name in ("stat.begin", "stat.end")
     )
     grew = {name: after[name] - before[name] for name in before}
-    told = counts.count(
-        found.filter(pl.col("event") == "block").with_columns(events.block_kind())
-    )
+    told = counts.count(found.filter(pl.col("event") == "block").with_columns(events.block_kind()))
     empty = found.filter(
-        (pl.col("event") == "queue") & pl.col("rwbs").str.starts_with("FW")
+        (pl.col("event") == "queue")
+        & pl.col("rwbs").str.starts_with("FW")
         & (pl.col("sectors") == 0)
     ).height
     assert devices == ["253:0"]
@@ -158,10 +156,16 @@ def test_requeued_command_counts_once(tmp_path: Path) -> None:
 
 def test_files_of_several_cpus_are_merged(tmp_path: Path) -> None:
     bits = synthetic.WRITE
-    write(tmp_path / "d.blktrace.0", synthetic.record(10, synthetic.ISSUE | bits, 8, 512),
-          synthetic.record(30, synthetic.ISSUE | bits, 8, 512))
-    write(tmp_path / "d.blktrace.1", synthetic.record(20, synthetic.COMPLETE | bits, 8, 512),
-          synthetic.record(40, synthetic.COMPLETE | bits, 8, 512))
+    write(
+        tmp_path / "d.blktrace.0",
+        synthetic.record(10, synthetic.ISSUE | bits, 8, 512),
+        synthetic.record(30, synthetic.ISSUE | bits, 8, 512),
+    )
+    write(
+        tmp_path / "d.blktrace.1",
+        synthetic.record(20, synthetic.COMPLETE | bits, 8, 512),
+        synthetic.record(40, synthetic.COMPLETE | bits, 8, 512),
+    )
     found, _ = blktrace.read(tmp_path)
     assert found.select("begin_ns", "end_ns").rows() == [(10, 20), (30, 40)]
 

@@ -62,6 +62,14 @@ def drop(name: str) -> Callable[[Path], None]:
     return lambda folder: (folder / name).unlink()
 
 
+def both(*spoils: Callable[[Path], None]) -> Callable[[Path], None]:
+    def spoil(folder: Path) -> None:
+        for one in spoils:
+            one(folder)
+
+    return spoil
+
+
 def effective(key: str, value: object) -> Callable[[Path], None]:
     return config(lambda c: c["effective"].__setitem__(key, value))
 
@@ -73,116 +81,200 @@ def cut_trace(folder: Path) -> None:
 
 CASES: dict[str, tuple[Callable[[Path], None], str]] = {
     # settings: one case for every pragma
-    "journal_mode": (effective("journal_mode", "wal"),
-                     "SQLite journal_mode: requested 'delete', in effect 'wal'"),
-    "synchronous": (effective("synchronous", "normal"),
-                    "SQLite synchronous: requested 'full', in effect 'normal'"),
+    "journal_mode": (
+        effective("journal_mode", "wal"),
+        "SQLite journal_mode: requested 'delete', in effect 'wal'",
+    ),
+    "synchronous": (
+        effective("synchronous", "normal"),
+        "SQLite synchronous: requested 'full', in effect 'normal'",
+    ),
     "page_size": (effective("page_size", 1024), "SQLite page_size: .* in effect '1024'"),
     "cache_size": (effective("cache_size", 100), "SQLite cache_size: .* in effect '100'"),
-    "wal_autocheckpoint": (effective("wal_autocheckpoint", 100),
-                           "SQLite wal_autocheckpoint: .* in effect '100'"),
-    "journal_size_limit": (effective("journal_size_limit", 524288),
-                           "SQLite journal_size_limit: .* in effect '524288'"),
-    "pragma not read": (config(lambda c: c["effective"].pop("page_size")),
-                        "SQLite page_size: .* could not be read back"),
-    "driver told otherwise": (config(lambda c: c["requested"].__setitem__("page_size", 512)),
-                              "page_size, as the driver was told: requested '4096'"),
-    "release": (cell(lambda c: c.__setitem__("sqlite", "3.8.9")),
-                "SQLite version: requested '3.8.9', in effect '3.46.1'"),
-    "workload": (config(lambda c: c["driver"].__setitem__("workload", "null")),
-                 "workload workload: requested 'apsys17', in effect 'null'"),
-    "rows": (config(lambda c: c["driver"].__setitem__("rows", 1)),
-             "workload rows: requested '100', in effect '1'"),
+    "wal_autocheckpoint": (
+        effective("wal_autocheckpoint", 100),
+        "SQLite wal_autocheckpoint: .* in effect '100'",
+    ),
+    "journal_size_limit": (
+        effective("journal_size_limit", 524288),
+        "SQLite journal_size_limit: .* in effect '524288'",
+    ),
+    "pragma not read": (
+        config(lambda c: c["effective"].pop("page_size")),
+        "SQLite page_size: .* could not be read back",
+    ),
+    "driver told otherwise": (
+        config(lambda c: c["requested"].__setitem__("page_size", 512)),
+        "page_size, as the driver was told: requested '4096'",
+    ),
+    "release": (
+        cell(lambda c: c.__setitem__("sqlite", "3.8.9")),
+        "SQLite version: requested '3.8.9', in effect '3.46.1'",
+    ),
+    "workload": (
+        config(lambda c: c["driver"].__setitem__("workload", "null")),
+        "workload workload: requested 'apsys17', in effect 'null'",
+    ),
+    "rows": (
+        config(lambda c: c["driver"].__setitem__("rows", 1)),
+        "workload rows: requested '100', in effect '1'",
+    ),
     "seed": (config(lambda c: c["driver"].__setitem__("seed", 2)), "workload seed"),
-    "checkpoint_every": (config(lambda c: c["driver"].__setitem__("checkpoint_every", 5)),
-                         "workload checkpoint_every"),
-    "clock": (ran(lambda r: r.__setitem__("clock", "real")),
-              "board clock: requested 'virtual', in effect 'real'"),
-    "filesystem": (sub("raw/board/mounts", " ext4 ", " ext2 "),
-                   "filesystem type: requested 'ext4', in effect 'ext2'"),
-    "data mode": (sub("raw/board/mounts", "data=ordered", "data=journal"),
-                  "filesystem data mode: requested 'ordered', in effect 'journal'"),
+    "checkpoint_every": (
+        config(lambda c: c["driver"].__setitem__("checkpoint_every", 5)),
+        "workload checkpoint_every",
+    ),
+    "clock": (
+        ran(lambda r: r.__setitem__("clock", "real")),
+        "board clock: requested 'virtual', in effect 'real'",
+    ),
+    "filesystem": (
+        sub("raw/board/mounts", " ext4 ", " ext2 "),
+        "filesystem type: requested 'ext4', in effect 'ext2'",
+    ),
+    "data mode": (
+        sub("raw/board/mounts", "data=ordered", "data=journal"),
+        "filesystem data mode: requested 'ordered', in effect 'journal'",
+    ),
     "data mode of the superblock": (
-        lambda folder: (
-            edit(folder, "raw/board/mounts", ",data=ordered", ""),
-            edit(folder, "raw/board/superblock.txt", "user_xattr", "journal_data_writeback"),
-        ) and None,
-        "data mode: requested 'ordered', in effect 'writeback'"),
-    "mount option": (cell(lambda c: c.__setitem__("mount_options", "noatime")),
-                     "filesystem option noatime: .* in effect 'not in effect'"),
+        both(
+            sub("raw/board/mounts", ",data=ordered", ""),
+            sub("raw/board/superblock.txt", "user_xattr", "journal_data_writeback"),
+        ),
+        "data mode: requested 'ordered', in effect 'writeback'",
+    ),
+    "mount option": (
+        cell(lambda c: c.__setitem__("mount_options", "noatime")),
+        "filesystem option noatime: .* in effect 'not in effect'",
+    ),
     "barrier": (
-        lambda folder: (
-            change(folder, "cell.json", lambda c: c.__setitem__("mount_options", "barrier")),
-            edit(folder, "raw/board/mounts", "relatime", "nobarrier"),
-        ) and None,
-        "filesystem option barrier"),
-    "no such mount": (sub("raw/board/mounts", "/mnt/target", "/mnt/other"),
-                      "raw/board/mounts has no mount that holds /mnt/target/db/sample.db"),
-    "device parameter": (sub("raw/board/device.txt", "completion_nsec=.*", "completion_nsec=9"),
-                         "device completion_nsec: requested '2000000', in effect '9'"),
-    "device parameter not read": (sub("raw/board/device.txt", "irqmode=.*\n", ""),
-                                  "device irqmode: .* could not be read back"),
+        both(
+            cell(lambda c: c.__setitem__("mount_options", "barrier")),
+            sub("raw/board/mounts", "relatime", "nobarrier"),
+        ),
+        "filesystem option barrier",
+    ),
+    "no such mount": (
+        sub("raw/board/mounts", "/mnt/target", "/mnt/other"),
+        "raw/board/mounts has no mount that holds /mnt/target/db/sample.db",
+    ),
+    "device parameter": (
+        sub("raw/board/device.txt", "completion_nsec=.*", "completion_nsec=9"),
+        "device completion_nsec: requested '2000000', in effect '9'",
+    ),
+    "device parameter not read": (
+        sub("raw/board/device.txt", "irqmode=.*\n", ""),
+        "device irqmode: .* could not be read back",
+    ),
     "device size": (sub("raw/board/device.txt", "^size=.*", "size=9"), "device size"),
     # losses
     "probe events lost": (put("raw/probes.err", "Lost 17 events\n"), "bpftrace: Lost 17 events"),
     "lost, in the output": (put("raw/probes.txt", "Lost 3 events\n"), "bpftrace: Lost 3 events"),
     "map full": (put("raw/probes.err", "WARNING: Map full; can't update element\n"), "Map full"),
     "attach failure": (put("raw/probes.err", "ERROR: Error attaching probe: x\n"), "attaching"),
-    "blktrace drops": (sub("raw/blktrace/blktrace.out", r"dropped 0", "dropped 5"),
-                       "blktrace dropped 5 events"),
+    "blktrace drops": (
+        sub("raw/blktrace/blktrace.out", r"dropped 0", "dropped 5"),
+        "blktrace dropped 5 events",
+    ),
     "blktrace cut": (cut_trace, "a file is cut short or missing"),
-    "attached": (ran(lambda r: r["probes"].__setitem__("attached", 8)),
-                 "8 probes were attached, expected 9"),
-    "attached late": (sub("raw/probes.txt", r"^attached\t\d+", "attached\t99999999999"),
-                      "attached after the window's begin"),
-    "detached early": (sub("raw/probes.txt", r"^detached\t\d+", "detached\t10000000001"),
-                       "detached before the window's end"),
+    "attached": (
+        ran(lambda r: r["probes"].__setitem__("attached", 8)),
+        "8 probes were attached, expected 9",
+    ),
+    "attached late": (
+        sub("raw/probes.txt", r"^attached\t\d+", "attached\t99999999999"),
+        "attached after the window's begin",
+    ),
+    "detached early": (
+        sub("raw/probes.txt", r"^detached\t\d+", "detached\t10000000001"),
+        "detached before the window's end",
+    ),
     "never detached": (sub("raw/probes.txt", r"^detached\t\d+\n", ""), "0 lines 'detached'"),
-    "step failed": (ran(lambda r: r["steps"][0].__setitem__("status", 4)),
-                    "step 'workload' ended with status 4"),
+    "step failed": (
+        ran(lambda r: r["steps"][0].__setitem__("status", 4)),
+        "step 'workload' ended with status 4",
+    ),
     "run-cell failed": (put("raw/run-cell.status", "3\n"), "run-cell ended with status '3'"),
     "no steps": (ran(lambda r: r.pop("steps")), "no list of steps"),
-    "driver failed": (config(lambda c: c.__setitem__("status", "disk full")),
-                      "the driver's status is 'disk full'"),
+    "driver failed": (
+        config(lambda c: c.__setitem__("status", "disk full")),
+        "the driver's status is 'disk full'",
+    ),
     # the kernel
-    "kernel I/O error": (put("raw/dmesg.txt", "[ 2.0] I/O error, dev nullb0, sector 0\n"),
-                         "kernel: .*I/O error"),
-    "kernel warning": (put("raw/dmesg.txt", "[ 2.0] WARNING: CPU: 0 PID: 1 at x.c:1\n"),
-                       "kernel: .*WARNING"),
+    "kernel I/O error": (
+        put("raw/dmesg.txt", "[ 2.0] I/O error, dev nullb0, sector 0\n"),
+        "kernel: .*I/O error",
+    ),
+    "kernel warning": (
+        put("raw/dmesg.txt", "[ 2.0] WARNING: CPU: 0 PID: 1 at x.c:1\n"),
+        "kernel: .*WARNING",
+    ),
     "kernel bug": (put("raw/dmesg.txt", "[ 2.0] BUG: scheduling while atomic\n"), "kernel: .*BUG"),
     "ext4 error": (put("raw/dmesg.txt", "[ 2.0] EXT4-fs error (device nullb0): x\n"), "EXT4-fs"),
-    "f2fs error": (put("raw/dmesg.txt", "[ 2.0] F2FS-fs (nullb0): inconsistent node\n"),
-                   "F2FS-fs"),
+    "f2fs error": (put("raw/dmesg.txt", "[ 2.0] F2FS-fs (nullb0): inconsistent node\n"), "F2FS-fs"),
     "level": (put("raw/dmesg.txt", "kern  :err   : [ 2.0] something odd\n"), "something odd"),
     "raw level": (put("raw/dmesg.txt", "<3>[ 2.0] something odd\n"), "something odd"),
     # counts
-    "probe missed a command": (sub("raw/probes.txt", r"^block.*\tWS\t.*\n", "", 1),
-                               "writes in the window: probe 200, blktrace 201, device 201"),
-    "probe missed a flush": (sub("raw/probes.txt", r"^block.*\tFF\t.*\n", "", 1),
-                             "flushes in the window: probe 59, blktrace 60, device 60"),
-    "probe missed bytes": (sub("raw/probes.txt", r"\t8\tWS\t", "\t16\tWS\t", 1),
-                           "bytes_written in the window"),
-    "probe saw a read": (sub("raw/probes.txt", r"^(block.*\t8\t)WS\t", r"\1R\t", 1),
-                         "reads in the window: probe 1, blktrace 0, device 0"),
-    "device counted more": (sub("raw/driver/device_stat.csv", r"^(end,(\d+,){7})\d+", r"\g<1>9999"),
-                            "writes in the window: .* device 98"),
-    "device not idle": (sub("raw/driver/device_stat.csv", r"^(begin,\d+,\d+),0", r"\1,2"),
-                        "inflight_writes is 2 at 'begin'"),
-    "command failed": (sub("raw/probes.txt", r"\tWS\t0\t", "\tWS\t-5\t", 1),
-                       "probe: 1 block commands ended with an error"),
+    "probe missed a command": (
+        sub("raw/probes.txt", r"^block.*\tWS\t.*\n", "", 1),
+        "writes in the window: probe 200, blktrace 201, device 201",
+    ),
+    "probe missed a flush": (
+        sub("raw/probes.txt", r"^block.*\tFF\t.*\n", "", 1),
+        "flushes in the window: probe 59, blktrace 60, device 60",
+    ),
+    "probe missed bytes": (
+        sub("raw/probes.txt", r"\t8\tWS\t", "\t16\tWS\t", 1),
+        "bytes_written in the window",
+    ),
+    "probe saw a read": (
+        sub("raw/probes.txt", r"^(block.*\t8\t)WS\t", r"\1R\t", 1),
+        "reads in the window: probe 1, blktrace 0, device 0",
+    ),
+    "device counted more": (
+        sub("raw/driver/device_stat.csv", r"^(end,(\d+,){7})\d+", r"\g<1>9999"),
+        "writes in the window: .* device 98",
+    ),
+    "device not idle": (
+        sub("raw/driver/device_stat.csv", r"^(begin,\d+,\d+),0", r"\1,2"),
+        "inflight_writes is 2 at 'begin'",
+    ),
+    "command failed": (
+        sub("raw/probes.txt", r"\tWS\t0\t", "\tWS\t-5\t", 1),
+        "probe: 1 block commands ended with an error",
+    ),
     # phases
-    "transaction missing": (sub("raw/driver/transactions.csv", r"^14,.*\n", ""),
-                            "phase 'delete' has 4 transactions in transactions.csv and 5"),
-    "n not reached": (config(lambda c: c["driver"].__setitem__("n", 6)),
-                      "phase 'insert' ran 5 of 6 transactions"),
+    "transaction missing": (
+        sub("raw/driver/transactions.csv", r"^14,.*\n", ""),
+        "phase 'delete' has 4 transactions in transactions.csv and 5",
+    ),
+    "n not reached": (
+        config(lambda c: c["driver"].__setitem__("n", 6)),
+        "phase 'insert' ran 5 of 6 transactions",
+    ),
     "phase missing": (sub("raw/driver/phases.csv", r"^drain,.*\n", ""), "'drain' is missing"),
-    "outside its phase": (sub("raw/driver/phases.csv", r"^(insert),\d+", r"\1,10000000999"),
-                          "transaction 0 is not within its phase"),
+    "outside its phase": (
+        sub("raw/driver/phases.csv", r"^(insert),\d+", r"\1,10000000999"),
+        "transaction 0 is not within its phase",
+    ),
     # files
-    **{f"no {name}": (drop(f"raw/{name}"), f"{name.split('/')[-1].split('.')[0]}.* is missing")
-       for name in ("probes.txt", "probes.err", "dmesg.txt", "run.json", "blktrace/blktrace.out",
-                    "board/mounts", "board/superblock.txt", "board/queue.txt", "board/device.txt",
-                    "board/kernel.txt", "board/versions.txt", "board/files.txt")},
+    **{
+        f"no {name}": (drop(f"raw/{name}"), f"{name.split('/')[-1].split('.')[0]}.* is missing")
+        for name in (
+            "probes.txt",
+            "probes.err",
+            "dmesg.txt",
+            "run.json",
+            "blktrace/blktrace.out",
+            "board/mounts",
+            "board/superblock.txt",
+            "board/queue.txt",
+            "board/device.txt",
+            "board/kernel.txt",
+            "board/versions.txt",
+            "board/files.txt",
+        )
+    },
     "no blktrace": (drop("raw/blktrace/nullb0.blktrace.0"), "blktrace.<cpu> is missing"),
 }
 
@@ -199,13 +291,16 @@ def test_check_fails(name: str, run_dir: Path) -> None:
     assert any(re.search(expected, reason) for reason in found), found
 
 
-@pytest.mark.parametrize("line", [
-    "[ 44.4] EXT4-fs (nullb0): mounted filesystem 79 r/w with ordered data mode. Quota mode: none.",
-    "[ 47.9] EXT4-fs (nullb0): unmounting filesystem 799958c8-a366-46b8-a033-55b98f6c4796.",
-    "[ 49.3] F2FS-fs (nullb0): Found nat_bits in checkpoint",
-    "[ 49.4] F2FS-fs (nullb0): Mounted with checkpoint version = 6a9a3be5",
-    "kern  :warn  : [ 43.5] null_blk: disk nullb0 created",
-])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[ 44.4] EXT4-fs (nullb0): mounted filesystem 79 r/w with ordered data mode. Quota mode: none.",
+        "[ 47.9] EXT4-fs (nullb0): unmounting filesystem 799958c8-a366-46b8-a033-55b98f6c4796.",
+        "[ 49.3] F2FS-fs (nullb0): Found nat_bits in checkpoint",
+        "[ 49.4] F2FS-fs (nullb0): Mounted with checkpoint version = 6a9a3be5",
+        "kern  :warn  : [ 43.5] null_blk: disk nullb0 created",
+    ],
+)
 def test_kernel_may_say_usual_things(line: str, run_dir: Path) -> None:
     put("raw/dmesg.txt", line + "\n")(run_dir)
     assert reasons(run_dir) == []

@@ -7,11 +7,25 @@ import sqlite3
 import pytest
 
 STAT = "  11  12  13  14  15  16  17  18  19  20  21  22  23  24  25  26  27\n"
-STAT_FIELDS = (
-    "read_ios,read_merges,read_sectors,read_ticks,write_ios,write_merges,write_sectors,"
-    "write_ticks,in_flight,io_ticks,time_in_queue,discard_ios,discard_merges,discard_sectors,"
-    "discard_ticks,flush_ios,flush_ticks"
-).split(",")
+STAT_FIELDS = [
+    "read_ios",
+    "read_merges",
+    "read_sectors",
+    "read_ticks",
+    "write_ios",
+    "write_merges",
+    "write_sectors",
+    "write_ticks",
+    "in_flight",
+    "io_ticks",
+    "time_in_queue",
+    "discard_ios",
+    "discard_merges",
+    "discard_sectors",
+    "discard_ticks",
+    "flush_ios",
+    "flush_ticks",
+]
 
 
 def run_ok(driver, *options, **keywords):
@@ -36,13 +50,13 @@ def test_files_are_as_formats_md_says(driver):
     assert sorted(p.name for p in driver.folder.glob("sample.db*")) == ["sample.db"]
 
     transactions = driver.table("transactions.csv")
-    assert list(transactions[0]) == "transaction,phase,op,begin_ns,end_ns,changes".split(",")
+    assert list(transactions[0]) == ["transaction", "phase", "op", "begin_ns", "end_ns", "changes"]
     assert [int(t["transaction"]) for t in transactions] == list(range(60))
     assert [t["op"] for t in transactions] == ["insert"] * 20 + ["update"] * 20 + ["delete"] * 20
     assert [t["changes"] for t in transactions[:20]] == ["1"] * 20
 
     phases = driver.table("phases.csv")
-    assert list(phases[0]) == "phase,begin_ns,end_ns,transactions".split(",")
+    assert list(phases[0]) == ["phase", "begin_ns", "end_ns", "transactions"]
     names = ["warm", "insert", "update", "delete", "close", "drain"]
     assert [(p["phase"], p["transactions"]) for p in phases] == list(
         zip(names, ["0", "20", "20", "20", "0", "0"], strict=True)
@@ -77,12 +91,21 @@ def test_config(driver):
         *("rows_before", "rows_after", "file_sizes_before_close", "file_sizes", "clock", "status"),
     ]
     assert config["driver"] == {
-        **{"workload": "apsys17", "rows": 50, "n": 20, "value_size": 3072, "seed": 1},
-        **{"database": str(driver.database), "checkpoint_every": -1},
+        "workload": "apsys17",
+        "rows": 50,
+        "n": 20,
+        "value_size": 3072,
+        "seed": 1,
+        "database": str(driver.database),
+        "checkpoint_every": -1,
     }
     assert config["requested"] == {
-        **{"journal_mode": "truncate", "synchronous": "normal", "page_size": 1024},
-        **{"cache_size": -2000, "wal_autocheckpoint": 1000, "journal_size_limit": -1},
+        "journal_mode": "truncate",
+        "synchronous": "normal",
+        "page_size": 1024,
+        "cache_size": -2000,
+        "wal_autocheckpoint": 1000,
+        "journal_size_limit": -1,
     }
     assert config["effective"] == config["requested"]
     assert config["sqlite"]["version"] == driver.binary.name.removeprefix("driver-")

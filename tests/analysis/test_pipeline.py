@@ -1,0 +1,184 @@
+"""From a folder to a report: exit codes, empty runs, hostile names, nothing half-written."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import polars as pl
+import pytest
+import synthetic
+
+from analysis import __main__ as command
+from analysis import events
+from analysis.adapters import probes
+
+
+def outputs(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and "raw" not in path.parts and path.name != "cell.json"
+    }
+
+
+def test_good_run(run_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main([str(run_dir)]) == 0
+    printed = capsys.readouterr().out
+    assert str(run_dir / "report.html") in printed
+    assert all(len(line) <= 80 for line in printed.splitlines()[1:-1])
+    summary = json.loads((run_dir / "summary.json").read_text())
+    assert summary["status"] == "ok" and summary["reasons"] == []
+    assert summary["syncs"] == {"insert": 4.0, "update": 4.0, "delete": 4.0}
+    assert summary["per_transaction"]["insert"] == {
+        "block_writes": 12.0,
+        "bytes_written": 65536.0,
+        "flushes": 4.0,
+    }
+    assert sorted(p.name for p in (run_dir / "figures").iterdir()) == [
+        "blocks.svg",
+        "latency.svg",
+        "syncs.svg",
+        "traffic.svg",
+        "zoom.svg",
+    ]
+    assert not list(run_dir.glob(".analysis-*"))
+    rows = pl.read_parquet(run_dir / "tables/events.parquet")
+    assert dict(rows.schema) == {name: dtype() for name, dtype in events.SCHEMA.items()}
+
+
+def test_rejected_run_is_kept_with_its_reasons(run_dir: Path) -> None:
+    (run_dir / "raw/probes.err").write_text("Lost 17 events\n")
+    assert command.main([str(run_dir)]) == 1
+    summary = json.loads((run_dir / "summary.json").read_text())
+    assert summary["status"] == "rejected"
+    assert summary["reasons"] == ["bpftrace: Lost 17 events"]
+    assert summary["lost_events"] == 17
+    page = (run_dir / "report.html").read_text()
+    assert page.index("Rejected: do not use") < page.index("Lost 17 events") < page.index("Numbers")
+
+
+def test_bad_input_leaves_the_old_outputs(
+    run_dir: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command.main([str(run_dir), "--quiet"]) == 0
+    before = outputs(run_dir)
+    with (run_dir / "raw/probes.txt").open("a") as file:
+        file.write("block\t12\n")
+    number = (run_dir / "raw/probes.txt").read_text().count("\n")
+    assert command.main([str(run_dir)]) == 3
+    printed = capsys.readouterr()
+    assert printed.out == "" and printed.err.count("\n") == 1
+    assert f"raw/probes.txt: line {number}: 1 fields after 'block'; expected 9" in printed.err
+    assert outputs(run_dir) == before
+
+
+def test_no_such_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main([str(tmp_path / "none")]) == 3
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_null_workload(tmp_path: Path) -> None:
+    folder = synthetic.make(tmp_path / "null" / "run", workload="null")
+    assert command.main([str(folder)]) == 0
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["syncs"] == {"insert": 0.0, "update": 0.0, "delete": 0.0}
+    assert summary["block"] == {
+        "reads": 0,
+        "writes": 0,
+        "bytes_written": 0,
+        "flushes": 0,
+        "fua": 0,
+    }
+    assert summary["write_amplification"] is None
+
+
+def test_no_transactions(tmp_path: Path) -> None:
+    folder = synthetic.make(tmp_path / "none" / "run", n=0, workload="null")
+    assert command.main([str(folder)]) == 0
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["latency_us"] == {} and list(summary["tps"]) == ["all"]
+
+
+def test_no_probes(run_dir: Path) -> None:
+    cell = json.loads((run_dir / "cell.json").read_text()) | {"probes": "none"}
+    (run_dir / "cell.json").write_text(json.dumps(cell))
+    for name in ("probes.txt", "probes.err", "blktrace/blktrace.out", "blktrace/nullb0.blktrace.0"):
+        (run_dir / "raw" / name).unlink()
+    assert command.main([str(run_dir)]) == 0
+    summary = json.loads((run_dir / "summary.json").read_text())
+    assert summary["block"]["writes"] is None and summary["syncs"]["insert"] is None
+    assert summary["tps"]["all"] > 0
+
+
+HOSTILE = "<script>alert('&amp;')</script>\x07\x1b[31m.db"
+
+
+def test_hostile_names_are_escaped(tmp_path: Path) -> None:
+    folder = synthetic.make(tmp_path / "<b>cell" / "run", name=HOSTILE.replace("/", "_"))
+    assert command.main([str(folder)]) == 0
+    page = (folder / "report.html").read_text()
+    assert "<script" not in page and "<b>cell" not in page and "&lt;b&gt;cell" in page
+    assert not re.search(r"[\x00-\x08\x0b-\x1f]", page)
+    for path in (folder / "figures").iterdir():
+        ElementTree.parse(path)
+
+
+def test_report_needs_nothing_else(run_dir: Path) -> None:
+    command.main([str(run_dir), "--quiet"])
+    page = (run_dir / "report.html").read_text()
+    links = re.findall(r"(?:src|href)=\"([^\"#][^\"]*)\"", page)
+    assert not links and "@import" not in page and "url(http" not in page
+    ids = re.findall(r"\bid=\"([^\"]+)\"", page)
+    assert len(ids) == len(set(ids))
+    used = re.findall(r"(?:xlink:href=\"#|url\(#)([^\")]+)", page)
+    assert set(used) <= set(ids)
+
+
+def test_a_file_name_may_hold_tabs(tmp_path: Path) -> None:
+    path = tmp_path / "probes.txt"
+    path.write_text("Attaching 3 probes...\n\nsync\t1\t2\t3\t8:1\t4\t0\t1\t0\tfsync\tx\ta\tb\n")
+    assert probes.read(path)[0]["file"].to_list() == ["a\tb"]
+
+
+@pytest.mark.parametrize(
+    ("rwbs", "sectors", "kind"),
+    [
+        ("FF", 0, "flush"),
+        ("FN", 0, "flush"),
+        ("F", 0, "flush"),
+        ("WS", 8, "write"),
+        ("WSM", 8, "write metadata"),
+        ("WFSM", 8, "write FUA"),
+        ("FWFS", 8, "write FUA"),
+        ("RAM", 8, "read"),
+        ("R", 8, "read"),
+        ("D", 8, "discard"),
+        ("DE", 8, "discard"),
+        ("DS", 8, "discard"),
+        ("W", 8, "write"),
+        ("FWS", 8, "write"),
+        ("N", 8, "other"),
+    ],
+)
+def test_kind_of_a_command(rwbs: str, sectors: int, kind: str) -> None:
+    row = pl.DataFrame({"rwbs": [rwbs], "sectors": [sectors]})
+    assert row.select(events.block_kind()).item() == kind
+
+
+@pytest.mark.parametrize(
+    ("name", "directory", "kind"),
+    [
+        ("s.db", False, "database"),
+        ("s.db-journal", False, "journal"),
+        ("s.db-wal", False, "wal"),
+        ("s.db-shm", False, "shm"),
+        ("db", True, "directory"),
+        ("x", False, "other"),
+        (None, None, "other"),
+    ],
+)
+def test_kind_of_a_file(name: str | None, directory: bool | None, kind: str) -> None:
+    assert events.file_kind(name, directory, "s.db") == kind

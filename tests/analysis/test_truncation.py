@@ -1,0 +1,125 @@
+"""Any raw file cut at any byte, or full of noise: one clear line or a rejection."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+import synthetic
+
+from analysis import checks, summary, tables
+from analysis import run as runs
+from analysis.errors import BadInput
+
+# Cut at the end of a line, these are whole files that say less than they might.
+MAY_BE_SHORT = {
+    "dmesg.txt",
+    "cpuinfo.txt",
+    "meminfo.txt",
+    "versions.txt",
+    "files.txt",
+    "cmdline.txt",
+    "kernel.txt",
+    "queue.txt",
+    "superblock.txt",
+    "probes.err",
+    "device.txt",
+}
+
+
+def outcome(folder: Path) -> str:
+    """Return ok, rejected, or the line of the error."""
+    try:
+        run = runs.read(folder)
+        reasons = checks.reasons(run)
+        built = tables.build(run)
+        summary.build(run, built, reasons)
+    except BadInput as error:
+        assert "\n" not in str(error)
+        return str(error)
+    return "rejected" if reasons else "ok"
+
+
+def files(folder: Path) -> list[Path]:
+    return [folder / "cell.json", *sorted(p for p in (folder / "raw").rglob("*") if p.is_file())]
+
+
+NAMES = [
+    "cell.json",
+    "run.json",
+    "config.json",
+    "transactions.csv",
+    "phases.csv",
+    "device_stat.csv",
+    "probes.txt",
+    "nullb0.blktrace.0",
+    "blktrace.out",
+    "dmesg.txt",
+    "mounts",
+    "superblock.txt",
+    "queue.txt",
+    "device.txt",
+    "kernel.txt",
+    "cmdline.txt",
+    "cpuinfo.txt",
+    "meminfo.txt",
+    "versions.txt",
+    "files.txt",
+]
+
+
+def test_every_file_is_cut(run_dir: Path) -> None:
+    (run_dir / "raw/probes.err").unlink()  # empty already
+    assert {path.name for path in files(run_dir)} == set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_cut(name: str, run_dir: Path) -> None:
+    path = next(path for path in files(run_dir) if path.name == name)
+    data = path.read_bytes()
+    lines = [i + 1 for i, byte in enumerate(data) if byte == 10]
+    picked = random.Random(name).sample(range(len(data)), min(12, len(data)))
+    sizes = {0, 1, len(data) // 2, len(data) - 1, *picked, *lines[:2], *lines[-3:-1]}
+    for size in sorted(sizes - {len(data)}):
+        path.write_bytes(data[:size])
+        found = outcome(run_dir)
+        if found == "ok":
+            complete = not size or data[size - 1] == 10 or data[size:] in (b"\n", b"}", b"")
+            assert complete and name in MAY_BE_SHORT, f"{name} cut at {size} is accepted"
+        elif found != "rejected":
+            assert name in found or name == "nullb0.blktrace.0"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_noise(name: str, run_dir: Path) -> None:
+    path = next(path for path in files(run_dir) if path.name == name)
+    data, noise = path.read_bytes(), random.Random(name)
+    for _ in range(15):
+        spoiled = bytearray(data)
+        for _ in range(noise.randrange(1, 8)):
+            spoiled[noise.randrange(len(spoiled))] = noise.randrange(256)
+        path.write_bytes(spoiled)
+        outcome(run_dir)  # must not raise anything else
+
+
+@pytest.mark.parametrize("value", ["[]", "null", "3", '{"driver": 3}', "{}", "[" * 100_000])
+@pytest.mark.parametrize("name", ["cell.json", "raw/run.json", "raw/driver/config.json"])
+def test_json_of_another_shape(name: str, value: str, run_dir: Path) -> None:
+    (run_dir / name).write_text(value)
+    assert outcome(run_dir) != "ok"
+
+
+def test_only_the_driver_recorded(tmp_path: Path) -> None:
+    folder = synthetic.make(tmp_path / "cell" / "run")
+    for path in files(folder):
+        if path.parent.name != "driver" and path.name != "cell.json":
+            path.unlink()
+    assert outcome(folder) == "rejected"
+
+
+def test_nothing_recorded(tmp_path: Path) -> None:
+    folder = synthetic.make(tmp_path / "cell" / "run")
+    for path in files(folder)[1:]:
+        path.unlink()
+    assert "cannot be read" in outcome(folder)
