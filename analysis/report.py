@@ -19,7 +19,8 @@ CAPTIONS = {
         "From the statement to the device",
         "Three consecutive transactions of each operation, of typical latency. From the top: the "
         "SQL transaction; SQLite's syncs, by the file they sync; what the filesystem did for "
-        "them; the commands the device executed, with their flags and size.",
+        "them; the commands the device executed, with their flags and size. A sync that found "
+        "nothing to do is a thin line.",
     ),
     "latency": (
         "Latency",
@@ -31,8 +32,7 @@ CAPTIONS = {
     ),
     "blocks": (
         "Block commands per transaction",
-        "Commands issued to the device within a transaction, and what the writes among them "
-        "carried.",
+        "Commands issued to the device within a transaction, and what the writes among them carried.",
     ),
     "traffic": (
         "Traffic over time",

@@ -32,8 +32,7 @@ def build(run: Run, tables: Tables, reasons: list[str]) -> dict[str, Any]:
             "all": number / seconds if seconds else None,
         },
         "latency_us": {
-            op: {name: row[f"{name}_ns"] / 1000 for name in _LATENCIES}
-            for op, row in operations.items()
+            op: {name: row[f"{name}_ns"] / 1000 for name in _LATENCIES} for op, row in operations.items()
         },
         "syncs": {
             op: row["syncs"] if "sync" in run.probes or "all" in run.probes else None
@@ -45,14 +44,11 @@ def build(run: Run, tables: Tables, reasons: list[str]) -> dict[str, Any]:
         },
         "per_transaction": {
             op: {
-                name: row[name] if watched else None
-                for name in ("block_writes", "bytes_written", "flushes")
+                name: row[name] if watched else None for name in ("block_writes", "bytes_written", "flushes")
             }
             for op, row in operations.items()
         },
-        "write_amplification": (
-            written["bytes_written"] / sql_bytes if sql_bytes and watched else None
-        ),
+        "write_amplification": (written["bytes_written"] / sql_bytes if sql_bytes and watched else None),
         "sql_sha256": run.driver.config["sql_sha256"],
         "lost_events": loss.lost_events(run),
         "virtual_seconds": seconds,

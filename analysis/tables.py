@@ -88,9 +88,7 @@ def _inside(times: np.ndarray, table: pl.DataFrame) -> np.ndarray:
     return np.where((row >= 0) & (times < ends[row]), row, -1)
 
 
-def _attribute(
-    found: pl.DataFrame, transactions: pl.DataFrame, phases: pl.DataFrame
-) -> pl.DataFrame:
+def _attribute(found: pl.DataFrame, transactions: pl.DataFrame, phases: pl.DataFrame) -> pl.DataFrame:
     """Fill transaction, op and phase of events by the time they were issued."""
     times = found["begin_ns"].to_numpy()
     row = pl.Series("transaction", _inside(times, transactions), dtype=pl.Int64)
@@ -131,9 +129,7 @@ def block_sums() -> list[pl.Expr]:
     ]
 
 
-def _add_sums(
-    table: pl.DataFrame, key: str, commands: pl.DataFrame, sync: pl.DataFrame
-) -> pl.DataFrame:
+def _add_sums(table: pl.DataFrame, key: str, commands: pl.DataFrame, sync: pl.DataFrame) -> pl.DataFrame:
     """Append the sums of syncs by file kind and of block commands to each row of `table`."""
     by_kind = [(pl.col("kind") == kind).sum().alias(f"syncs_{kind}") for kind in events.FILE_KINDS]
     for found, sums in ((sync, [pl.len().alias("syncs"), *by_kind]), (commands, block_sums())):
@@ -185,8 +181,7 @@ def _per_transaction(
         number.join(order, how="cross")
         .join(rows, on=["op", "kind"], how="inner", maintain_order="left")
         .with_columns(
-            (pl.col(name) / pl.col("transactions")).alias(f"{name}_per_transaction")
-            for name in names
+            (pl.col(name) / pl.col("transactions")).alias(f"{name}_per_transaction") for name in names
         )
         .drop("order")
     )

@@ -55,10 +55,8 @@ def analyse(variables: dict[str, str]) -> int:
 
 def board(variables: dict[str, str]) -> int:
     """Start the virtual board and open a shell on it."""
-    import tempfile
-
-    from commitpath.experiment import prepare, prepared_variables, virtual_board
     from commitpath import ansible
+    from commitpath.experiment import prepare, prepared_variables, virtual_board
     from commitpath.progress import step
     from images import artifacts
 
@@ -66,11 +64,10 @@ def board(variables: dict[str, str]) -> int:
     ensure_packages()
     machine = virtual_board(cell)
     driver = artifacts.driver(cell["sqlite"], machine.image)
-    with tempfile.TemporaryDirectory(prefix="ram-", dir=artifacts.CACHE) as folder:
-        with machine.started("provision", Path(folder) / "ram") as (login, _, _):
-            prepare(cell, login, prepared_variables(cell, driver, ansible.board("virtual")))
-            with step("shell on the board; its end ends the board"):
-                return subprocess.run(login.ssh("-t"), check=False).returncode
+    with machine.started("provision") as (login, _, _):
+        prepare(cell, login, prepared_variables(cell, driver, ansible.board("virtual")))
+        with step("shell on the board; its end ends the board"):
+            return subprocess.run(login.ssh("-t"), check=False).returncode
 
 
 def snapshots(variables: dict[str, str]) -> int:
@@ -82,13 +79,17 @@ def snapshots(variables: dict[str, str]) -> int:
         raise BadInputError("make snapshots takes REMOVE=<name> or REMOVE=all, and nothing else")
     stored = snapshot.stored(artifacts.CACHE / "snapshots")
     if remove and remove != "all" and remove not in [name for name, _, _ in stored]:
-        raise BadInputError(f"REMOVE={remove}: no such snapshot; there are {', '.join(n for n, _, _ in stored) or 'none'}")
+        raise BadInputError(
+            f"REMOVE={remove}: no such snapshot; there are {', '.join(n for n, _, _ in stored) or 'none'}"
+        )
     for name, used, inputs in stored:
         removed = remove in (name, "all")
         if removed:
             snapshot.remove(artifacts.CACHE / "snapshots" / name)
-        print(f"{name}  {used / 2**20:6.0f} MiB  {inputs['fs_type']} {inputs['mount_options'] or '-'}  "
-              f"{inputs['populate_options']}{'  removed' if removed else ''}")
+        print(
+            f"{name}  {used / 2**20:6.0f} MiB  {inputs['fs_type']} {inputs['mount_options'] or '-'}  "
+            f"{inputs['populate_options']}{'  removed' if removed else ''}"
+        )
     if not stored:
         print("no snapshots")
     return 0

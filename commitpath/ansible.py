@@ -33,9 +33,7 @@ def board(name: str) -> dict[str, Any]:
     """A board's variables; BadInputError names the boards there are."""
     boards = inventory()
     if name not in boards:
-        raise BadInputError(
-            f"BOARD={name}: not in playbooks/inventory, which has {', '.join(boards)}"
-        )
+        raise BadInputError(f"BOARD={name}: not in playbooks/inventory, which has {', '.join(boards)}")
     needed = {"board_kind", "board_device"} | (
         {"board_device_bytes"} if boards[name].get("board_kind") == "lab" else set()
     )
@@ -50,12 +48,29 @@ def board(name: str) -> dict[str, Any]:
 def play(playbook: str, variables: Mapping[str, Any], log: Path) -> None:
     """Run a playbook; its output goes to LOG, and LabError carries a failed task's words."""
     log.parent.mkdir(parents=True, exist_ok=True)
-    environment = {**os.environ, "ANSIBLE_CONFIG": str(PLAYBOOKS / "ansible.cfg"), "ANSIBLE_NOCOLOR": "1",
-                   "ANSIBLE_CALLBACK_RESULT_FORMAT": "json", "ANSIBLE_CALLBACK_FORMAT_PRETTY": "false", "LC_ALL": "C.UTF-8"}
-    command = [str(Path(sys.executable).parent / "ansible-playbook"), "--extra-vars", json.dumps(variables),
-               str(PLAYBOOKS / playbook)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False,
-                          stdin=subprocess.DEVNULL, cwd=PLAYBOOKS)
+    environment = {
+        **os.environ,
+        "ANSIBLE_CONFIG": str(PLAYBOOKS / "ansible.cfg"),
+        "ANSIBLE_NOCOLOR": "1",
+        "ANSIBLE_CALLBACK_RESULT_FORMAT": "json",
+        "ANSIBLE_CALLBACK_FORMAT_PRETTY": "false",
+        "LC_ALL": "C.UTF-8",
+    }
+    command = [
+        str(Path(sys.executable).parent / "ansible-playbook"),
+        "--extra-vars",
+        json.dumps(variables),
+        str(PLAYBOOKS / playbook),
+    ]
+    done = subprocess.run(
+        command,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        cwd=PLAYBOOKS,
+    )
     log.write_text(done.stdout + done.stderr)
     if done.returncode:
         raise LabError(f"{playbook}: {failure(done.stdout) or last_line(done.stderr)} (all of it: {log})")

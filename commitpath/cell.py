@@ -90,7 +90,7 @@ class Axis:
         if self.spec["type"] == "integer":
             unit = f" {self.spec['x-unit']}" if "x-unit" in self.spec else ""
             return f"a whole number from {self.spec['minimum']} to {self.spec['maximum']}{unit}"
-        return self.spec.get("pattern", "text")
+        return str(self.spec.get("pattern", "text"))
 
     def parse(self, text: str, where: str) -> Any:
         """The value that TEXT means; BadInputError says what is allowed."""

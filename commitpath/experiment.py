@@ -55,7 +55,9 @@ def mount_options(cell: Mapping[str, Any]) -> str:
     return ",".join([*cell["profiles"]["fs"]["mount"], *extra])
 
 
-def payload(cell: Mapping[str, Any], device: str, database: str = f"{MOUNTPOINT}/db/sample.db") -> dict[str, bytes]:
+def payload(
+    cell: Mapping[str, Any], device: str, database: str = f"{MOUNTPOINT}/db/sample.db"
+) -> dict[str, bytes]:
     """The files that a run needs on the board, below /run/commitpath."""
     driver_options = (
         f"--workload {cell['profiles']['workload']['driver_workload']} --database {database} "
@@ -115,10 +117,16 @@ def prepare(cell: Mapping[str, Any], login: Login | None, variables: Mapping[str
         ansible.play("prepare.yml", {**variables, **more}, log / "prepare.json")
 
 
-def snapshot_folder(cell: Mapping[str, Any], board: VirtualBoard, variables: Mapping[str, Any]) -> tuple[Path, dict[str, Any]]:
+def snapshot_folder(
+    cell: Mapping[str, Any], board: VirtualBoard, variables: Mapping[str, Any]
+) -> tuple[Path, dict[str, Any]]:
     """(folder, inputs) of the snapshot that a cell's runs start from."""
-    scripts = [*(ansible.PLAYBOOKS / "board").glob("*.sh"), ansible.PLAYBOOKS / "provision.yml",
-               ansible.PLAYBOOKS / "prepare.yml", artifacts.IMAGES / "await-cell.sh"]
+    scripts = [
+        *(ansible.PLAYBOOKS / "board").glob("*.sh"),
+        ansible.PLAYBOOKS / "provision.yml",
+        ansible.PLAYBOOKS / "prepare.yml",
+        artifacts.IMAGES / "await-cell.sh",
+    ]
     scripts = [path for path in scripts if path.name != "run-cell.sh"]
     inputs = {
         **{k: v for k, v in variables.items() if k != "driver"},
@@ -132,7 +140,13 @@ def snapshot_folder(cell: Mapping[str, Any], board: VirtualBoard, variables: Map
     return artifacts.CACHE / "snapshots" / f"{cell['fs']}-{cell['rows']}-{cell['value_size']}-{key}", inputs
 
 
-def make_snapshot(cell: Mapping[str, Any], folder: Path, inputs: Mapping[str, Any], board: VirtualBoard, variables: Mapping[str, Any]) -> None:
+def make_snapshot(
+    cell: Mapping[str, Any],
+    folder: Path,
+    inputs: Mapping[str, Any],
+    board: VirtualBoard,
+    variables: Mapping[str, Any],
+) -> None:
     """Boot, provision, prepare, save; the folder appears only when whole."""
     part = folder.with_name(folder.name + ".part")
     shutil.rmtree(part, ignore_errors=True)
@@ -148,30 +162,39 @@ def make_snapshot(cell: Mapping[str, Any], folder: Path, inputs: Mapping[str, An
         shutil.rmtree(part, ignore_errors=True)
 
 
-def run_virtual(cell: Mapping[str, Any], driver: Path, entry: Mapping[str, Any]) -> RunOutput:
-    """A run in virtual time: restore the prepared board, with the cell in it."""
+def ensure_snapshot(cell: Mapping[str, Any], driver: Path, entry: Mapping[str, Any]) -> Path:
+    """The snapshot that a cell's runs start from, made if it is not there or not whole."""
     board = virtual_board(cell)
     variables = prepared_variables(cell, driver, entry)
     folder, inputs = snapshot_folder(cell, board, variables)
-    for last_try in (False, True):
-        if folder.exists() and (fault := snapshot.fault(folder)):
-            print(f"the snapshot {folder.name} is made again: {fault}", file=sys.stderr)
-            snapshot.remove(folder)
-        artifacts.ensure(folder, "prepare a board and save its snapshot",
-                         lambda: make_snapshot(cell, folder, inputs, board, variables))
-        try:
-            with step("run the cell"):
-                _, output = board.run_cell(folder, payload(cell, entry["board_device"]), RUN_LIMIT_SECONDS)
-                return output
-        except SnapshotError as error:
-            if last_try:
-                raise
-            print(f"the snapshot {folder.name} is made again: {error}", file=sys.stderr)
-            snapshot.remove(folder)
-    raise AssertionError("unreachable")
+    if folder.exists() and (fault := snapshot.fault(folder)):
+        print(f"the snapshot {folder.name} is made again: {fault}", file=sys.stderr)
+        snapshot.remove(folder)
+    return artifacts.ensure(
+        folder,
+        "prepare a board and save its snapshot",
+        lambda: make_snapshot(cell, folder, inputs, board, variables),
+    )
 
 
-def run_over_ssh(cell: Mapping[str, Any], driver: Path, entry: Mapping[str, Any], login: Login | None) -> RunOutput:
+def run_virtual(cell: Mapping[str, Any], driver: Path, entry: Mapping[str, Any]) -> RunOutput:
+    """A run in virtual time: restore the prepared board, with the cell in it."""
+    folder = ensure_snapshot(cell, driver, entry)
+    files = payload(cell, entry["board_device"])
+    try:
+        with step("run the cell"):
+            return virtual_board(cell).run_cell(folder, files, RUN_LIMIT_SECONDS)
+    except SnapshotError as error:
+        print(f"the snapshot {folder.name} is made again: {error}", file=sys.stderr)
+        snapshot.remove(folder)
+    folder = ensure_snapshot(cell, driver, entry)
+    with step("run the cell"):
+        return virtual_board(cell).run_cell(folder, files, RUN_LIMIT_SECONDS)
+
+
+def run_over_ssh(
+    cell: Mapping[str, Any], driver: Path, entry: Mapping[str, Any], login: Login | None
+) -> RunOutput:
     """A run on a board that Ansible reaches: prepare, run, collect, and always tear down."""
     variables = {**prepared_variables(cell, driver, entry), **(login.ansible() if login else {})}
     log = artifacts.CACHE / "log"
@@ -181,7 +204,9 @@ def run_over_ssh(cell: Mapping[str, Any], driver: Path, entry: Mapping[str, Any]
         write_tar(packed, payload(cell, entry["board_device"]))
         begin = time.monotonic()
         with step("run the cell"):
-            ansible.play("run.yml", {**variables, "payload": str(packed), "output": str(output)}, log / "run.json")
+            ansible.play(
+                "run.yml", {**variables, "payload": str(packed), "output": str(output)}, log / "run.json"
+            )
         return RunOutput(output.read_bytes(), 0.0, time.monotonic() - begin)
     finally:
         output.unlink(missing_ok=True)
@@ -204,8 +229,12 @@ def write_tar(path: Path, files: Mapping[str, bytes]) -> None:
 
 def host_facts() -> dict[str, Any]:
     """What produced a run, from the host's side."""
-    commit = subprocess.run(["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"],
-                            capture_output=True, text=True, check=False)
+    commit = subprocess.run(
+        ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     return {
         "commitpath_commit": commit.stdout.strip() or "not a git checkout",
         "host_kernel": platform.release(),
@@ -221,8 +250,14 @@ def store(cell: Mapping[str, Any], output: RunOutput, wall: float, facts: Mappin
     part.mkdir(parents=True)
     try:
         (part / "cell.json").write_text(canonical(cell) + "\n")
-        host = {**facts, "cell_id": cell_id(cell), "run_id": run_id, "wall_seconds": round(wall, 3),
-                "restore_seconds": round(output.restore_seconds, 3), "run_seconds": round(output.run_seconds, 3)}
+        host = {
+            **facts,
+            "cell_id": cell_id(cell),
+            "run_id": run_id,
+            "wall_seconds": round(wall, 3),
+            "restore_seconds": round(output.restore_seconds, 3),
+            "run_seconds": round(output.run_seconds, 3),
+        }
         (part / "host.json").write_text(json.dumps(host, indent=2, sort_keys=True) + "\n")
         output.extract(part)
         (part / "raw/run-cell.log").write_text(output.text("run-cell.log"))

@@ -14,8 +14,12 @@ def missing_packages() -> list[str]:
     """Packages of playbooks/host.yml that dpkg does not have installed."""
     wanted = yaml.safe_load((ansible.PLAYBOOKS / "host.yml").read_text())[0]["vars"]["host_packages"]
     try:
-        done = subprocess.run(["dpkg-query", "-W", "-f", "${Package} ${db:Status-Abbrev}\n", *wanted],
-                              capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            ["dpkg-query", "-W", "-f", "${Package} ${db:Status-Abbrev}\n", *wanted],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     except OSError as error:
         raise LabError("dpkg-query: not a Debian machine; the host must be Debian 12 or 13") from error
     have = {line.split()[0] for line in done.stdout.splitlines() if line.split()[1:] == ["ii"]}

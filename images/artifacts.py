@@ -35,7 +35,7 @@ def hash_of(*parts: str, files: Iterable[Path] = ()) -> str:
 def locked(path: Path) -> Iterator[None]:
     """Hold the lock of an artefact; the kernel lets go of it when the holder dies."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with open(f"{path}.lock", "w") as lock:
+    with path.with_name(path.name + ".lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -73,32 +73,55 @@ def run(command: list[str], what: str) -> None:
 
 def image() -> Path:
     """The virtual board's image folder."""
-    inputs = [IMAGES / name for name in (
-        "packages.txt", "build-image.sh", "image-hook.sh", "initramfs-init.sh", "inittab", "board-rc.sh"
-    )]
+    inputs = [
+        IMAGES / name
+        for name in (
+            "packages.txt",
+            "build-image.sh",
+            "image-hook.sh",
+            "initramfs-init.sh",
+            "inittab",
+            "board-rc.sh",
+        )
+    ]
     path = CACHE / f"image-{hash_of(files=inputs)}"
-    return ensure(path, "build the board's image (Debian 13, arm64)",
-                  lambda: run([str(IMAGES / "build-image.sh"), str(path)], "image"))
+    return ensure(
+        path,
+        "build the board's image (Debian 13, arm64)",
+        lambda: run([str(IMAGES / "build-image.sh"), str(path)], "image"),
+    )
 
 
 def build_root(board_image: Path) -> Path:
     """The Debian 13 root with the cross compiler and the board's kernel headers."""
     versions = board_image / "versions.txt"
     path = CACHE / f"build-root-{hash_of(files=[IMAGES / 'build-root.sh', versions])}"
-    return ensure(path, "build the build root (cross compiler, kernel headers)",
-                  lambda: run([str(IMAGES / "build-root.sh"), str(path), str(versions)], "build-root"))
+    return ensure(
+        path,
+        "build the build root (cross compiler, kernel headers)",
+        lambda: run([str(IMAGES / "build-root.sh"), str(path), str(versions)], "build-root"),
+    )
 
 
 def sqlite(version: str) -> Path:
     """Folder with sqlite3.c and sqlite3.h of a release."""
     path = CACHE / "sqlite" / version
-    return ensure(path, f"fetch SQLite {version}",
-                  lambda: run([sys.executable, str(ROOT / "workloads/sqlite/fetch.py"), version, str(path)], f"sqlite-{version}"))
+    return ensure(
+        path,
+        f"fetch SQLite {version}",
+        lambda: run(
+            [sys.executable, str(ROOT / "workloads/sqlite/fetch.py"), version, str(path)], f"sqlite-{version}"
+        ),
+    )
 
 
 def driver(version: str, board_image: Path) -> Path:
     """The driver for the board, linked with a SQLite release."""
-    sources = [path for path in (ROOT / "workloads").iterdir() if path.suffix in (".c", ".h") or path.name == "Makefile"]
+    sources = [
+        path
+        for path in (ROOT / "workloads").iterdir()
+        if path.suffix in (".c", ".h") or path.name == "Makefile"
+    ]
     root = build_root(board_image)
     amalgamation = sqlite(version)
     key = hash_of(version, root.name, files=[*sources, amalgamation / "sqlite3.c"])
@@ -112,9 +135,19 @@ def driver(version: str, board_image: Path) -> Path:
         (work / "sqlite").mkdir(exist_ok=True)
         for name in ("sqlite3.c", "sqlite3.h"):
             (work / name).rename(work / "sqlite" / name)
-        run([str(IMAGES / "in-root.sh"), str(root), str(work),
-             "make", "driver", "CC=aarch64-linux-gnu-gcc", "SQLITE_DIR=/work/sqlite", "OUT=/work/out/driver"],
-            f"driver-{version}")
+        run(
+            [
+                str(IMAGES / "in-root.sh"),
+                str(root),
+                str(work),
+                "make",
+                "driver",
+                "CC=aarch64-linux-gnu-gcc",
+                "SQLITE_DIR=/work/sqlite",
+                "OUT=/work/out/driver",
+            ],
+            f"driver-{version}",
+        )
         (work / "out/driver").rename(path)
         subprocess.run(["rm", "-rf", str(work)], check=True)
 

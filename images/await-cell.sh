@@ -22,9 +22,9 @@ while [ "$(head -c 4 $item)" != cell ]; do
 done
 
 length=$(head -n 2 $item | tail -n 1)
-tail -c +$((7 + ${#length})) $item | head -c "$length" | tar -x -C $folder
-sh $folder/run-cell.sh > $folder/run-cell.log 2>&1
-echo $? > $folder/run-cell.status
-cd $folder && tar -c -f - run-cell.log run-cell.status raw > $out
+tail -c +$((7 + ${#length})) $item | head -c "$length" | tar -x -C "$folder"
+sh "$folder/run-cell.sh" > "$folder/run-cell.log" 2>&1
+echo $? > "$folder/run-cell.status"
+cd "$folder" && tar -c -f - run-cell.log run-cell.status raw > $out
 sync
 busybox poweroff -f

@@ -73,8 +73,9 @@ def free_port() -> int:
         return port
 
 
-def wait_until(what: str, limit: float, process: subprocess.Popen[bytes], machine: qemu.Machine,
-               done: Callable[[], bool]) -> None:
+def wait_until(
+    what: str, limit: float, process: subprocess.Popen[bytes], machine: qemu.Machine, done: Callable[[], bool]
+) -> None:
     """Poll done() until it is true; LabError when QEMU ends or the wall time is up."""
     deadline = time.monotonic() + limit
     while not done():
@@ -109,7 +110,9 @@ class VirtualBoard:
             yield Path(name)
 
     @contextmanager
-    def started(self, clock: str, ram: Path | None = None) -> Iterator[tuple[Login, qemu.Machine, qemu.Monitor]]:
+    def started(
+        self, clock: str, ram: Path | None = None
+    ) -> Iterator[tuple[Login, qemu.Machine, qemu.Monitor]]:
         """Boot and wait for SSH. clock: `provision` or `real`."""
         with self.work_folder() as folder:
             port = free_port()
@@ -117,8 +120,13 @@ class VirtualBoard:
             login = Login(port, self.keys)
             with qemu.running(machine) as process, qemu.Monitor(machine, process) as monitor:
                 log = folder / "serial.log"
-                wait_until("the board is up", BOOT_LIMIT_SECONDS, process, machine,
-                           lambda: "board: up" in log.read_text(errors="replace"))
+                wait_until(
+                    "the board is up",
+                    BOOT_LIMIT_SECONDS,
+                    process,
+                    machine,
+                    lambda: "board: up" in log.read_text(errors="replace"),
+                )
                 wait_until("SSH answers", BOOT_LIMIT_SECONDS, process, machine, lambda: answers(login))
                 yield login, machine, monitor
 
@@ -136,7 +144,7 @@ class VirtualBoard:
         monitor.migrate("migrate", f"exec:cat > '{folder}/state'")
         monitor.command("quit")
 
-    def run_cell(self, saved: Path, payload: dict[str, bytes], limit: float) -> tuple[Path, "RunOutput"]:
+    def run_cell(self, saved: Path, payload: dict[str, bytes], limit: float) -> "RunOutput":
         """Restore a snapshot with a cell in it, wait until the board powers itself off.
 
         payload: file name below /run/commitpath → content. limit: wall seconds.
@@ -158,7 +166,7 @@ class VirtualBoard:
                     process.wait(limit)
                 except subprocess.TimeoutExpired as error:
                     raise LabError(
-                        f"no end of the run within {limit:.0f} s; the board's last line: {machine.serial_tail()}"
+                        f"no end of the run within {limit:.0f} s; the board said: {machine.serial_tail()}"
                     ) from error
             end = time.monotonic()
             checker.join()
@@ -167,7 +175,7 @@ class VirtualBoard:
             output = read_output(folder / "out.tar", machine, process.returncode)
             output.restore_seconds = restored - begin
             output.run_seconds = end - restored
-            return folder, output
+            return output
 
 
 class SnapshotError(LabError):

@@ -64,12 +64,13 @@ done
 xz -d "$initramfs"/modules/*.xz
 (cd "$initramfs" && find . | LC_ALL=C sort | cpio --quiet -o -H newc) | gzip -1 > "$out/initrd"
 
+# shellcheck disable=SC2016  # the format is dpkg-deb's
 for deb in "$root"/var/cache/apt/archives/*.deb; do
   dpkg-deb -W --showformat='${Package} ${Version}\n' "$deb"
 done | LC_ALL=C sort > "$out/versions.txt"
 cp "$out/versions.txt" "$root/etc/board-versions"
 cp "$root/boot/vmlinuz-$kernel" "$out/vmlinuz"
-rm -rf "$root"/boot/* "$root"/var/cache/apt/* "$root"/var/lib/apt/lists/*
+rm -rf "${root:?}"/boot/* "$root"/var/cache/apt/* "$root"/var/lib/apt/lists/*
 
 size=$(($(du -sm --apparent-size "$root" | cut -f1) * 115 / 100 + 64))
 mke2fs -q -t ext4 -O ^has_journal -m 0 -d "$root" "$out/root.img" "${size}M"

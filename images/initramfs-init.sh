@@ -1,4 +1,5 @@
 #!/bin/busybox sh
+# shellcheck shell=dash
 # First process of the board: a read-only root on virtio, a tmpfs over it.
 bb=/bin/busybox
 $bb mount -t proc proc /proc

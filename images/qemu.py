@@ -66,8 +66,11 @@ class Machine:
             *("-machine", "virt,gic-version=3,dtb-randomness=off,memory-backend=ram"),
             *("-accel", "tcg,thread=single", "-cpu", "cortex-a72", "-smp", "1"),
             *("-m", f"{self.memory_mib}M"),
-            *("-object", f"memory-backend-file,id=ram,size={self.memory_mib}M,mem-path={self.ram},"
-              f"share={'on' if self.shared else 'off'}"),
+            *(
+                "-object",
+                f"memory-backend-file,id=ram,size={self.memory_mib}M,mem-path={self.ram},"
+                f"share={'on' if self.shared else 'off'}",
+            ),
             *self.time_arguments(),
             *("-seed", "1"),
             *("-kernel", f"{self.image}/vmlinuz", "-initrd", f"{self.image}/initrd"),
@@ -127,7 +130,7 @@ def running(machine: Machine, *extra: str) -> Iterator[subprocess.Popen[bytes]]:
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
-            preexec_fn=die_with_parent,
+            preexec_fn=die_with_parent,  # noqa: PLW1509 - one system call, no locks
             # Ctrl-C is for the harness to answer, not for QEMU
             start_new_session=True,
         )

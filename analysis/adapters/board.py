@@ -66,40 +66,37 @@ class Board:
 
 def read(raw: Path, database: str) -> Board:
     """Read what `raw` says of the board; `database` is the path of the database there."""
-    board, folder = Board(), raw / "board"
-    present: dict[str, Path] = {}
-    pairs, texts = ("queue", "device"), ("kernel", "cmdline", "cpuinfo", "meminfo")
-    names = ["mounts", "superblock.txt", "versions.txt", "files.txt"]
-    for name in [*names, *(f"{name}.txt" for name in (*pairs, *texts))]:
-        if (folder / name).is_file() and (folder / name).stat().st_size:
-            present[name.removesuffix(".txt")] = folder / name
-        else:
-            board.problems.append(f"raw/board/{name} is missing or empty")
-    if (raw / "run.json").is_file():
-        board.run = read_json(raw / "run.json")
-    else:
-        board.problems.append("raw/run.json is missing")
-    for name in pairs:
-        if name in present:
-            setattr(board, name, read_pairs(present[name]))
-    for name in texts:
-        if name in present:
-            board.texts[name] = read_text(present[name]).strip()
-    if "superblock" in present:
-        board.superblock = parse_superblock(read_text(present["superblock"]))
-    if "versions" in present:
-        lines = read_text(present["versions"]).splitlines()
+    board = Board()
+
+    def path_of(name: str) -> Path | None:
+        """Return the path of a file in raw/, None (and a problem) if it is not there or empty."""
+        path = raw / name
+        if path.is_file() and (path.stat().st_size or name == "dmesg.txt"):
+            return path
+        board.problems.append(f"raw/{name} is missing or empty")
+        return None
+
+    for name in ("queue", "device"):
+        if path := path_of(f"board/{name}.txt"):
+            setattr(board, name, read_pairs(path))
+    for name in ("kernel", "cmdline", "cpuinfo", "meminfo"):
+        if path := path_of(f"board/{name}.txt"):
+            board.texts[name] = read_text(path).strip()
+    if path := path_of("board/superblock.txt"):
+        board.superblock = parse_superblock(read_text(path))
+    if path := path_of("board/versions.txt"):
+        lines = read_text(path).splitlines()
         board.versions = {name: version for name, _, version in (x.partition(" ") for x in lines)}
-    if "files" in present:
-        board.files = read_text(present["files"]).splitlines()
-    if "mounts" in present:
-        board.mount = find_mount(read_text(present["mounts"]), database)
+    if path := path_of("board/files.txt"):
+        board.files = read_text(path).splitlines()
+    if path := path_of("board/mounts"):
+        board.mount = find_mount(read_text(path), database)
         if board.mount is None:
             board.problems.append(f"raw/board/mounts has no mount that holds {database}")
-    if (raw / "dmesg.txt").is_file():
-        board.dmesg = read_text(raw / "dmesg.txt").splitlines()
-    else:
-        board.problems.append("raw/dmesg.txt is missing")
+    if path := path_of("run.json"):
+        board.run = read_json(path)
+    if path := path_of("dmesg.txt"):
+        board.dmesg = read_text(path).splitlines()
     return board
 
 
@@ -125,8 +122,7 @@ def parse_superblock(text: str) -> dict[str, str]:
     """Return the fields that dumpe2fs -h (`name: value`) or dump.f2fs (`name [0x.. : n]`) print."""
     fields: dict[str, str] = {}
     for line in text.splitlines():
-        line = line.removeprefix("Info: ")
-        found = re.match(r"^([A-Za-z_][\w #/().-]*?)(?::\s+|\s+=\s+|\s+\[)(.*?)\]?\s*$", line)
+        found = re.match(r"^(?:Info: )?([A-Za-z_][\w #/().-]*?)(?::\s+|\s+=\s+|\s+\[)(.*?)\]?\s*$", line)
         if found:
             fields[found.group(1)] = found.group(2)
     return fields

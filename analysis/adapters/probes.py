@@ -20,9 +20,7 @@ LINES: dict[str, tuple[str, ...]] = {
         *("begin_ns", "end_ns", "tid", "dev", "inode", "is_directory", "datasync", "result"),
         *("reason", "comm", "file"),
     ),
-    "block": (
-        *("begin_ns", "end_ns", "dev", "sector", "sectors", "rwbs", "result", "tid", "comm"),
-    ),
+    "block": (*("begin_ns", "end_ns", "dev", "sector", "sectors", "rwbs", "result", "tid", "comm"),),
     "flush": ("begin_ns", "end_ns", "dev", "tid", "comm"),
     "jbd2": ("begin_ns", "end_ns", "dev", "tid", "result", "pages"),
     "checkpoint": ("begin_ns", "end_ns", "dev", "reason"),

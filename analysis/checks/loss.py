@@ -48,9 +48,7 @@ def phases_cover(run: Run) -> list[str]:
                 f"phase {row['phase']!r} has {of_phase.height} transactions in transactions.csv "
                 f"and {row['transactions']} in phases.csv"
             )
-        outside = of_phase.filter(
-            (pl.col("begin_ns") < row["begin_ns"]) | (pl.col("end_ns") > row["end_ns"])
-        )
+        outside = of_phase.filter((pl.col("begin_ns") < row["begin_ns"]) | (pl.col("end_ns") > row["end_ns"]))
         if not outside.is_empty():
             number = outside["transaction"][0]
             found.append(f"transaction {number} is not within its phase {row['phase']!r}")

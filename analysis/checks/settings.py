@@ -121,9 +121,7 @@ def _filesystem(run: Run) -> list[Setting]:
 
 def _in_effect(option: str, shown: tuple[str, ...]) -> bool:
     against = _HIDDEN.get(option)
-    return option in shown or (
-        against is not None and not any(other.startswith(against) for other in shown)
-    )
+    return option in shown or (against is not None and not any(other.startswith(against) for other in shown))
 
 
 def _device(run: Run) -> list[Setting]:

@@ -46,9 +46,7 @@ INK = "#010203"  # becomes currentColor
 FONTS = "Inter, 'Helvetica Neue', Helvetica, Arial, sans-serif"
 WIDTH = 9.6  # inches: 691 CSS pixels at 72 a piece, drawn at the page's width
 
-_ALONE = (
-    "<style>:root{color:#1b1f24}@media(prefers-color-scheme:dark){:root{color:#e6e8ea}}</style>"
-)
+_ALONE = "<style>:root{color:#1b1f24}@media(prefers-color-scheme:dark){:root{color:#e6e8ea}}</style>"
 
 
 def figure(height: float) -> Figure:

@@ -42,9 +42,7 @@ def render(tables: Tables, path: Path) -> bool:
             weights = found["sectors"].to_numpy() * (512 / 2**20) if by_bytes else None
             counted = np.histogram(found["begin_ns"].to_numpy(), edges, weights=weights)[0] / width
             if counted.any():
-                axes.stairs(
-                    base + counted, seconds, baseline=base, fill=True, color=color, linewidth=0
-                )
+                axes.stairs(base + counted, seconds, baseline=base, fill=True, color=color, linewidth=0)
             base = base + counted
         axes.set_ylabel(title)
         axes.set_ylim(0, max(base.max() * 1.08, 1e-9))

@@ -23,8 +23,10 @@ _FS = {  # event -> label, and a shorter one
     "checkpoint": ("checkpoint", "cp"),
     "writeback": ("writeback", "wb"),
 }
+_SHORT = {"database": "db", "journal": "jrnl", "directory": "dir"}
 _POINTS = 600  # width of the axes in points
 _POINTS_PER_HEIGHT = 35  # height of a lane of height 1
+_THINNEST = 1 / 400  # of the axis: what takes no time is still to be seen
 _LETTER = 4.6  # width of a letter
 
 
@@ -91,7 +93,7 @@ def _panel(axes: Axes, tables: Tables, rows: pl.DataFrame) -> dict[str, str]:
         if row["event"] == "sync":
             kind = file_kind(row["file"], row["is_directory"], database)
             used[kind] = style.FILES[kind]
-            add("sync", row, style.FILES[kind], kind, {"directory": "dir"}.get(kind, kind[:3]))
+            add("sync", row, style.FILES[kind], kind, _SHORT.get(kind, kind))
         elif row["event"] in _FS:
             add("filesystem", row, style.FS, *_FS[row["event"]])
     for row in blocks.iter_rows(named=True):
@@ -135,12 +137,14 @@ def _draw(axes: Axes, lanes: dict[str, list[_Bar]], span: float) -> None:
         part = height / (len(set(rows)) or 1)
         for bar, row in zip(lanes[lane], rows, strict=True):
             top = y + row * part
+            width = max(bar.stop - bar.start, span * _THINNEST)
             axes.broken_barh(
-                [(bar.start, bar.stop - bar.start)],
+                [(bar.start, width)],
                 (top, part * 0.96),
                 facecolor=bar.color,
                 edgecolor="white",
                 linewidth=0.4,
+                zorder=3 if width > bar.stop - bar.start else 1,
             )
             _label(axes, bar, top, part, span)
         if not lanes[lane]:

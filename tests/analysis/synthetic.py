@@ -88,9 +88,7 @@ class Board:
             self.stat["flush_ios"] += 1
         self.stat["write_ios"] += 1
         self.stat["write_sectors"] += sectors
-        self.lines.append(
-            f"block\t{begin}\t{self.now}\t253:0\t{sector}\t{sectors}\t{rwbs}\t0\t77\tdriver"
-        )
+        self.lines.append(f"block\t{begin}\t{self.now}\t253:0\t{sector}\t{sectors}\t{rwbs}\t0\t77\tdriver")
 
     def sync(self, name: str, pages: int, inode: int) -> None:
         """Sync one file: its pages, then a jbd2 commit."""
@@ -139,9 +137,7 @@ def make(
             board.now += 90_000
             if workload != "null":
                 for inode, suffix in enumerate(SYNCS[mode], 12):
-                    board.sync(
-                        "db" if suffix == "." else name + suffix, 1 + (op == "update"), inode
-                    )
+                    board.sync("db" if suffix == "." else name + suffix, 1 + (op == "update"), inode)
             board.now += 30_000
             transactions += f"{number},{op},{op},{start},{board.now},1\n"
             number += 1

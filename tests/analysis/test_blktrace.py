@@ -69,9 +69,7 @@ def test_counts_equal_the_device(fs: str) -> None:
     grew = {name: after[name] - before[name] for name in before}
     told = counts.count(found.filter(pl.col("event") == "block").with_columns(events.block_kind()))
     empty = found.filter(
-        (pl.col("event") == "queue")
-        & pl.col("rwbs").str.starts_with("FW")
-        & (pl.col("sectors") == 0)
+        (pl.col("event") == "queue") & pl.col("rwbs").str.starts_with("FW") & (pl.col("sectors") == 0)
     ).height
     assert devices == ["253:0"]
     assert told["reads"] == grew["read_ios"]

@@ -294,7 +294,7 @@ def test_check_fails(name: str, run_dir: Path) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "[ 44.4] EXT4-fs (nullb0): mounted filesystem 79 r/w with ordered data mode. Quota mode: none.",
+        "[ 44.4] EXT4-fs (nullb0): mounted filesystem 79 r/w with ordered data mode. Quota mode: n",
         "[ 47.9] EXT4-fs (nullb0): unmounting filesystem 799958c8-a366-46b8-a033-55b98f6c4796.",
         "[ 49.3] F2FS-fs (nullb0): Found nat_bits in checkpoint",
         "[ 49.4] F2FS-fs (nullb0): Mounted with checkpoint version = 6a9a3be5",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from xml.etree import ElementTree
 
 import polars as pl
 import pytest
@@ -60,9 +60,7 @@ def test_rejected_run_is_kept_with_its_reasons(run_dir: Path) -> None:
     assert page.index("Rejected: do not use") < page.index("Lost 17 events") < page.index("Numbers")
 
 
-def test_bad_input_leaves_the_old_outputs(
-    run_dir: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_input_leaves_the_old_outputs(run_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main([str(run_dir), "--quiet"]) == 0
     before = outputs(run_dir)
     with (run_dir / "raw/probes.txt").open("a") as file:

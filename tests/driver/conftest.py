@@ -31,9 +31,7 @@ class Driver:
     def __call__(self, *arguments, **keywords):
         """Run the driver; returns the completed process."""
         command = [str(a) for a in (self.binary, *arguments)]
-        return subprocess.run(
-            command, capture_output=True, text=True, check=False, timeout=120, **keywords
-        )
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, **keywords)
 
     def populate(self, rows=50, value_size=3072, page_size=4096):
         """Make the database; it must work."""

@@ -64,9 +64,7 @@ def test_syncs_per_transaction(driver, mode, level, count):
 @pytest.mark.parametrize(("level", "commit"), [("off", 0), ("normal", 0), ("full", 1)])
 def test_syncs_per_checkpoint(driver, level, commit):
     driver.populate()
-    inside, outside = sync_counts(
-        driver, "--checkpoint-every", 5, mode="wal", synchronous=level, n=20
-    )
+    inside, outside = sync_counts(driver, "--checkpoint-every", 5, mode="wal", synchronous=level, n=20)
     checkpoints = 4
     header = 0 if level == "off" else 1
     # The transaction after a checkpoint starts the log over and syncs its header.

@@ -57,9 +57,7 @@ class FetchError(Exception):
 def run(what, command, cwd=None, env=None):
     """Run a command; the first error it names is the reason when it fails."""
     try:
-        done = subprocess.run(
-            command, cwd=cwd, env=env, text=True, capture_output=True, check=False
-        )
+        done = subprocess.run(command, cwd=cwd, env=env, text=True, capture_output=True, check=False)
     except FileNotFoundError:
         raise FetchError(f"{what}: there is no {command[0]} on this machine") from None
     if done.returncode != 0:

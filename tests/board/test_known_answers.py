@@ -1,0 +1,126 @@
+"""Known answers, on the virtual board, with a real kernel, filesystem and probes."""
+
+import csv
+import io
+import json
+import statistics
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from images.board import RunOutput
+
+HERE = Path(__file__).parent
+LEVELS = ("off", "normal", "full", "extra")
+# papers/README.md, "What SQLite really does": syncs per one-row transaction.
+TABLE = {
+    "delete": (0, 3, 4, 5),
+    "truncate": (0, 3, 5, 5),
+    "persist": (0, 4, 5, 5),
+    "memory": (0, 1, 1, 1),
+    "off": (0, 1, 1, 1),
+    "wal": (0, 0, 1, 1),
+}
+
+
+def syncs_per_transaction(output: RunOutput, run: str) -> list[int]:
+    """How many syncs the probe saw within each transaction of one driver run."""
+    with tarfile.open(fileobj=io.BytesIO(output.tar)) as tar:
+        names = tar.getnames()
+    assert f"raw/{run}/config.json" in names, f"{run}: the driver did not finish"
+    ends = [
+        int(line.split("\t")[2])
+        for line in output.text("raw/probes.txt").splitlines()
+        if line.startswith("sync\t") and line.split("\t")[10] == "driver"
+    ]
+    rows = csv.DictReader(io.StringIO(output.text(f"raw/{run}/transactions.csv")))
+    # A delete or update that hits nothing changes nothing and syncs nothing.
+    return [
+        sum(int(row["begin_ns"]) <= end <= int(row["end_ns"]) for end in ends)
+        for row in rows
+        if row["changes"] != "0"
+    ]
+
+
+@pytest.mark.parametrize("sqlite", ["newest", "3.8.11.1"])
+def test_syncs_per_transaction(sqlite: str, on_board: Callable[..., RunOutput]) -> None:
+    levels = LEVELS if sqlite == "newest" else LEVELS[:3]  # EXTRA came with 3.12
+    wanted = f"MODES='{' '.join(TABLE)}'\nLEVELS='{' '.join(levels)}'\n"
+    output = on_board(HERE / "sync_table.sh", {"modes.env": wanted.encode()}, FS="ext4", SQLITE=sqlite)
+    assert output.text("run-cell.status").strip() == "0", output.text("run-cell.log")
+    seen = {}
+    for mode in TABLE:
+        for level in levels:
+            counts = syncs_per_transaction(output, f"{mode}-{level}")
+            assert len(counts) >= 25, f"{mode}-{level}: only {len(counts)} transactions changed a row"
+            # The first may create a journal or sync the directory of a new WAL.
+            seen[mode, level] = set(counts[1:])
+    assert seen == {(mode, level): {TABLE[mode][LEVELS.index(level)]} for mode in TABLE for level in levels}
+
+
+def summary(run: Path) -> dict:
+    return json.loads((run / "summary.json").read_text())
+
+
+@pytest.mark.parametrize(
+    ("fs", "mode"), [("f2fs", "wal"), ("ext4-ordered", "delete"), ("ext4-journal", "delete")]
+)
+def test_a_run_holds(fs: str, mode: str, run_cell: Callable[..., Path]) -> None:
+    """Status ok means: counts of probe, blktrace and /sys/block agree, and nothing was lost."""
+    run = run_cell(FS=fs, MODE=mode)
+    result = summary(run)
+    assert result["status"] == "ok", result["reasons"]
+    assert result["block"]["writes"] > 150
+    assert (run / "report.html").stat().st_size > 10_000
+
+
+def test_restores_of_one_snapshot_are_identical(run_cell: Callable[..., Path]) -> None:
+    first = run_cell(FS="f2fs", MODE="wal")
+    second = run_cell(FS="f2fs", MODE="wal", SEED="1")
+    assert first != second
+    for name in (
+        "driver/transactions.csv",
+        "driver/device_stat.csv",
+        "probes.txt",
+        "blktrace/target.blktrace.0",
+    ):
+        assert (first / "raw" / name).read_bytes() == (second / "raw" / name).read_bytes(), name
+
+
+def test_journalled_data_is_written_twice(run_cell: Callable[..., Path]) -> None:
+    written = {
+        fs: summary(run_cell(FS=fs, MODE="delete"))["block"]["bytes_written"]
+        for fs in ("ext4-ordered", "ext4-journal")
+    }
+    # measured: docs/method.md
+    assert 1.4 < written["ext4-journal"] / written["ext4-ordered"] < 2.2
+
+
+def test_null_makes_no_block_command(run_cell: Callable[..., Path]) -> None:
+    result = summary(run_cell(FS="ext4-ordered", WORKLOAD="null"))
+    assert result["status"] == "ok", result["reasons"]
+    assert result["block"] == {"reads": 0, "writes": 0, "bytes_written": 0, "flushes": 0, "fua": 0}
+
+
+def test_seed_decides_the_sql(run_cell: Callable[..., Path]) -> None:
+    one = summary(run_cell(FS="f2fs", MODE="wal"))["sql_sha256"]
+    again = summary(run_cell(FS="f2fs", MODE="wal", SEED="1"))["sql_sha256"]
+    other = summary(run_cell(FS="f2fs", MODE="wal", SEED="2"))["sql_sha256"]
+    assert one == again != other
+
+
+def test_clocks_agree(run_cell: Callable[..., Path]) -> None:
+    """The driver's, bpftrace's and blktrace's times are one clock: tx marks fall into transactions."""
+    run = run_cell(FS="f2fs", MODE="wal", PROBES="tx,block")
+    with (run / "raw/driver/transactions.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    marks = [
+        [int(field) for field in line.split("\t")[1:4]]
+        for line in (run / "raw/probes.txt").read_text().splitlines()
+        if line.startswith("tx\t")
+    ]
+    assert len(marks) == len(rows)
+    late = [abs(mark[0] - int(row["begin_ns"])) for mark, row in zip(marks, rows, strict=True)]
+    assert statistics.median(late) < 200_000

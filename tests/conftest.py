@@ -1,0 +1,53 @@
+"""The repository's root on the path, and boards for the tests that need one."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from commitpath import ansible, experiment  # noqa: E402
+from commitpath.cell import make_cell  # noqa: E402
+from images import artifacts  # noqa: E402
+from images.board import RunOutput  # noqa: E402
+
+# Small enough for a run of seconds.
+SMALL = {"ROWS": "1000", "N": "50"}
+
+
+@pytest.fixture(scope="session")
+def on_board() -> Callable[..., RunOutput]:
+    """on_board(script, files, FS=…): run a shell script on a board restored from a snapshot."""
+
+    def run(script: Path | str, files: dict[str, bytes] | None = None, **variables: str) -> RunOutput:
+        cell = make_cell({**SMALL, **variables})
+        entry = ansible.board("virtual")
+        driver = artifacts.driver(cell["sqlite"], artifacts.image())
+        content = experiment.payload(cell, entry["board_device"])
+        content |= files or {}
+        content["run-cell.sh"] = script.read_bytes() if isinstance(script, Path) else script.encode()
+        folder = experiment.ensure_snapshot(cell, driver, entry)
+        board = experiment.virtual_board(cell)
+        return board.run_cell(folder, content, 900)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def run_cell() -> Callable[..., Path]:
+    """run_cell(FS=…, MODE=…): a whole experiment; the run's folder, once per set of variables."""
+    done: dict[tuple[tuple[str, str], ...], Path] = {}
+
+    def run(**variables: str) -> Path:
+        key = tuple(sorted(variables.items()))
+        if key not in done:
+            from analysis.__main__ import main as analyse
+
+            done[key] = experiment.run_once(make_cell({**SMALL, **variables}))
+            analyse([str(done[key])])
+        return done[key]
+
+    return run

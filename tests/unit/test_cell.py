@@ -1,0 +1,114 @@
+"""Cells: defaults, ids, and one clear line for each kind of bad input."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from commitpath import cell as cells
+from commitpath.errors import BadInputError
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def make(*variables: str, target: str = "experiment") -> subprocess.CompletedProcess[str]:
+    """`make TARGET VARIABLES` in a shell of its own."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+    return subprocess.run(
+        ["make", "-s", "-C", str(ROOT), target, *variables],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+        timeout=120,
+    )
+
+
+def test_defaults_are_the_apsys17_default_cell() -> None:
+    cell = cells.make_cell({})
+    assert (cell["mode"], cell["sync"], cell["fs"]) == ("delete", "full", "ext4-ordered")
+    assert (cell["rows"], cell["n"], cell["value_size"]) == (100_000, 1000, 3072)
+    assert cell["profiles"]["workload"]["operations"] == ["insert", "update", "delete"]
+
+
+def test_ext4_means_ordered() -> None:
+    assert cells.make_cell({"FS": "ext4"}) == cells.make_cell({"FS": "ext4-ordered"})
+
+
+def test_id_follows_every_setting() -> None:
+    assert cells.cell_id(cells.make_cell({"SEED": "1"})) == cells.cell_id(cells.make_cell({}))
+    ids = {cells.cell_id(cells.make_cell(v)) for v in ({}, {"SEED": "2"}, {"MODE": "wal"}, {"N": "10"})}
+    assert len(ids) == 4
+
+
+def test_every_profile_satisfies_its_schema() -> None:
+    for axis in cells.PROFILE_AXES:
+        for name in cells.axes()[axis].files():
+            cells.load_profile(axis, name)
+
+
+@pytest.mark.parametrize(
+    ("variables", "says"),
+    [
+        ("FS=ext5", "FS is ext4-journal, ext4-ordered, ext4-writeback, f2fs"),
+        ("MODE=wall", "MODE is delete, memory, off, persist, truncate, wal"),
+        ("N=-1", "a whole number from 1 to"),
+        ("N=abc", "a whole number from 1 to"),
+        ("N=", "a whole number from 1 to"),
+        ("ROWS=1e9", "needs a device of 4882918 MiB"),
+        ("PAGE_SIZE=1000", "512, 1024, 2048"),
+        ("SYNC=extra SQLITE=3.8.11.1", "has no synchronous=EXTRA"),
+        ("SQLITE=9.9", "SQLITE is newest, 3."),
+        ("DEVICE=floppy", "DEVICE is constant"),
+        ("BOARD=nope", "not in playbooks/inventory, which has virtual"),
+        ("CLOCK=fast", "CLOCK is virtual, real"),
+        ("MODEE=wal", "MODEE: unknown variable; there are BOARD"),
+        ("fs=f2fs", "fs: unknown variable"),
+        ("PROBES=sync,nope", "all, none, or some of block,checkpoint"),
+        ("REPEAT=0", "a whole number from 1 to 1000"),
+        ("MOUNT_OPTIONS=$$(id)", "MOUNT_OPTIONS is"),
+    ],
+)
+def test_bad_variable_is_one_line(variables: str, says: str) -> None:
+    done = make(*variables.split(" "))
+    lines = [line for line in done.stderr.splitlines() if not line.startswith("make:")]
+    assert done.returncode != 0
+    assert len(lines) == 1, done.stderr
+    assert says in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("description: x\njournal_mode: wal\nextra_key: 1\n", "extra_key"),
+        ("description: x\njournal_mode: wall\n", "'wall' is not one of"),
+        ("description: x\n", "'journal_mode' is a required property"),
+        ("description: [\n", ":2: "),
+    ],
+)
+def test_bad_cell_file_names_file_and_key(
+    content: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "odd.yml"
+    file.write_text(content)
+    monkeypatch.setattr(cells.Axis, "files", lambda _: {"odd": file})
+    with pytest.raises(BadInputError) as error:
+        cells.load_profile("mode", "odd")
+    assert str(file) in str(error.value)
+    assert says in str(error.value)
+
+
+def test_analyse_wants_a_run() -> None:
+    assert "RUN=" in make(target="analyse").stderr
+    done = make("RUN=/nonexistent", target="analyse")
+    assert done.returncode != 0
+    assert "/nonexistent" in done.stderr
+
+
+def test_help_names_every_axis_and_target() -> None:
+    text = make(target="help").stdout
+    for axis in cells.axes().values():
+        assert axis.variable in text
+    for target in ("experiment", "test", "bench", "destroy"):
+        assert target in text
