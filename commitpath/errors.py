@@ -1,8 +1,8 @@
 """What ends a command: one clear line and an exit code."""
 
+# 1 also stands for a rejected run, 3 for a stored file that cannot be read (analysis).
 EXIT_FAILED = 1
 EXIT_BAD_INPUT = 2
-EXIT_REJECTED = 4
 
 
 class LabError(Exception):

@@ -15,7 +15,7 @@ from typing import Any
 
 from commitpath import ansible
 from commitpath.cell import ROOT, canonical, cell_id, cell_name
-from commitpath.errors import EXIT_REJECTED, LabError
+from commitpath.errors import LabError
 from commitpath.progress import step
 from images import artifacts, qemu, snapshot
 from images.board import Login, RunOutput, SnapshotError, VirtualBoard, make_keys
@@ -174,6 +174,7 @@ def ensure_snapshot(cell: Mapping[str, Any], driver: Path, entry: Mapping[str, A
         folder,
         "prepare a board and save its snapshot",
         lambda: make_snapshot(cell, folder, inputs, board, variables),
+        mib=board.memory_mib,
     )
 
 
@@ -307,4 +308,4 @@ def experiment(cell: Mapping[str, Any], repeat: int) -> int:
         with step("check and analyse"):
             status = analyse([str(folder)])
         code = code or status
-    return EXIT_REJECTED if code == EXIT_REJECTED else code
+    return code

@@ -8,6 +8,7 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -44,11 +45,20 @@ def locked(path: Path) -> Iterator[None]:
         yield
 
 
-def ensure(path: Path, what: str, build: Callable[[], None]) -> Path:
-    """PATH, built under its lock if it is not there yet."""
+def need_space(mib: int, what: str) -> None:
+    """LabError unless the cache's disk has room; a half-written artefact helps nobody."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    free = shutil.disk_usage(CACHE).free // 2**20
+    if free < mib:
+        raise LabError(f"no disk space to {what}: it takes up to {mib} MiB in {CACHE}, {free} MiB are free")
+
+
+def ensure(path: Path, what: str, build: Callable[[], None], mib: int) -> Path:
+    """PATH, built under its lock if it is not there yet; mib: what it may need on disk."""
     if not path.exists():
         with locked(path):
             if not path.exists():
+                need_space(mib, what)
                 with step(what):
                     build()
     return path
@@ -89,6 +99,7 @@ def image() -> Path:
         path,
         "build the board's image (Debian 13, arm64)",
         lambda: run([str(IMAGES / "build-image.sh"), str(path)], "image"),
+        mib=2500,  # measured: 700 for the root, as much for its image while it is built
     )
 
 
@@ -100,6 +111,7 @@ def build_root(board_image: Path) -> Path:
         path,
         "build the build root (cross compiler, kernel headers)",
         lambda: run([str(IMAGES / "build-root.sh"), str(path), str(versions)], "build-root"),
+        mib=1500,  # measured: 460 as a tar, 440 unpacked
     )
 
 
@@ -112,6 +124,7 @@ def sqlite(version: str) -> Path:
         lambda: run(
             [sys.executable, str(ROOT / "workloads/sqlite/fetch.py"), version, str(path)], f"sqlite-{version}"
         ),
+        mib=150,  # measured: 13 MB of source, 60 MB while it is turned into one file
     )
 
 
@@ -151,4 +164,4 @@ def driver(version: str, board_image: Path) -> Path:
         (work / "out/driver").rename(path)
         subprocess.run(["rm", "-rf", str(work)], check=True)
 
-    return ensure(path, f"build the driver with SQLite {version}", build)
+    return ensure(path, f"build the driver with SQLite {version}", build, mib=100)

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <libgen.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -27,6 +28,7 @@ struct run {
 	struct generator generator;
 	int64_t inputs[MAX_PHASES]; /* of the workload's phases */
 	struct findings findings;
+	bool executed; /* a statement ran: there may be something to write back */
 };
 
 _Noreturn static void fail_transaction(const struct run *run, const char *operation, size_t number,
@@ -47,6 +49,7 @@ static int32_t execute(struct run *run, const struct statement *sql, size_t numb
 
 	if (sql->length == 0)
 		return 0;
+	run->executed = true;
 	result = sqlite3_prepare_v2(run->db, sql->text, (int)sql->length + 1, &statement, NULL);
 	if (result != SQLITE_OK)
 		fail_transaction(run, "prepare", number, phase);
@@ -138,8 +141,10 @@ static void measure(struct run *run)
 	record_phase_end(&run->record, 0);
 	stat_snapshot("end-", "close");
 
+	/* ext4's syncfs flushes even when nothing is dirty; a workload that did
+	 * nothing must not be charged for that. */
 	record_phase_begin(&run->record, "drain");
-	stat_settle(run->folder);
+	stat_settle(run->executed ? run->folder : NULL);
 	record_phase_end(&run->record, 0);
 	stat_snapshot("end", NULL);
 }

@@ -113,13 +113,15 @@ static void wait_until_idle(void)
 
 void stat_settle(const char *folder)
 {
-	int fd = open(folder, O_RDONLY | O_CLOEXEC);
+	if (folder != NULL) {
+		int fd = open(folder, O_RDONLY | O_CLOEXEC);
 
-	if (fd < 0)
-		fail("opening %s for syncfs: %s", folder, strerror(errno));
-	if (syncfs(fd) != 0)
-		fail("syncfs of %s: %s", folder, strerror(errno));
-	close(fd);
+		if (fd < 0)
+			fail("opening %s for syncfs: %s", folder, strerror(errno));
+		if (syncfs(fd) != 0)
+			fail("syncfs of %s: %s", folder, strerror(errno));
+		close(fd);
+	}
 	if (inflight_fd >= 0)
 		wait_until_idle();
 }

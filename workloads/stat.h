@@ -10,7 +10,7 @@ void stat_open(const char *path);
  * not NULL. Both must live until stat_write. Writes nothing yet. */
 void stat_snapshot(const char *label, const char *phase);
 
-/* Writes back all that is dirty in the filesystem of `folder`, then waits
+/* Writes back all that is dirty in the filesystem of `folder` (NULL: in none), then waits
  * until the device has no request in flight. Ends the run when that takes
  * longer than 60 s. Not for the database itself: closing any descriptor of
  * a file drops the process's locks on it. */

@@ -12,6 +12,7 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     loss.driver_finished,
     loss.phases_cover,
     loss.steps_succeeded,
+    loss.no_disk_read,
     loss.probes_attached,
     loss.probes_lost_nothing,
     loss.blktrace_lost_nothing,

@@ -78,6 +78,16 @@ def steps_succeeded(run: Run) -> list[str]:
     ]
 
 
+def no_disk_read(run: Run) -> list[str]:
+    """In virtual time the board read nothing from its root: when a host's read ends is chance."""
+    reads = run.board.run.get("root_reads")
+    if run.board.run.get("clock") != "virtual":
+        return []
+    if not isinstance(reads, int):
+        return ["raw/run.json does not say how often the board read its root disk"]
+    return [f"the board read its root disk {reads} times in the run"] if reads else []
+
+
 def probes_attached(run: Run) -> list[str]:
     """As many probes were attached as expected, from before the window until after it."""
     probes = run.board.run.get("probes")

@@ -234,6 +234,7 @@ def _describe(folder: Path, n: int, mode: str, workload: str, name: str) -> None
     run = {
         "steps": [{"name": "workload", "begin_ns": 1, "end_ns": 2, "status": 0}],
         "probes": {"requested": ["sync", "block"], "attached": 9, "expected": 9},
+        "root_reads": 0,
         "clock": "virtual",
     }
     for path, value in (

@@ -124,6 +124,14 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
         config(lambda c: c["driver"].__setitem__("checkpoint_every", 5)),
         "workload checkpoint_every",
     ),
+    "root disk read": (
+        ran(lambda r: r.__setitem__("root_reads", 4)),
+        "read its root disk 4 times",
+    ),
+    "root disk not watched": (
+        ran(lambda r: r.pop("root_reads")),
+        "does not say how often",
+    ),
     "clock": (
         ran(lambda r: r.__setitem__("clock", "real")),
         "board clock: requested 'virtual', in effect 'real'",

@@ -1,0 +1,29 @@
+"""docs/axes.md, from the schema: python -m commitpath.axes_doc."""
+
+from commitpath.cell import Axis, axes, load_yaml, run_axes
+
+
+def section(axis: Axis) -> list[str]:
+    """One axis as Markdown: meaning, default, allowed values, and what each file says."""
+    lines = [f"### {axis.variable}", f"{axis.spec['description']}. Default: `{axis.spec['default']}`.", ""]
+    if axis.files() and "x-glob" in axis.spec:
+        lines += ["| value | what it is |", "|---|---|"]
+        lines += [f"| `{name}` | {load_yaml(path)['description']} |" for name, path in axis.files().items()]
+    else:
+        lines.append(f"Allowed: {axis.allowed()}.")
+    return [*lines, ""]
+
+
+def main() -> None:
+    """Print the page."""
+    print("# Axes of a cell\n\nWritten by `make docs` from `experiments/schema.yml`; edit that.\n")
+    group = ""
+    for axis in [*axes().values(), *run_axes().values()]:
+        if axis.spec["x-of"] != group:
+            group = axis.spec["x-of"]
+            print(f"## {group}\n")
+        print("\n".join(section(axis)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,258 @@
+"""What goes wrong on a board or beside it: one clear line, nothing left running or half-made."""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from commitpath import ansible, experiment
+from commitpath.cell import make_cell
+from commitpath.errors import LabError
+from images import artifacts, snapshot
+from images.board import RunOutput, SnapshotError, VirtualBoard
+
+ROOT = Path(__file__).resolve().parents[2]
+CELL = {"ROWS": "1000", "N": "50", "FS": "ext4"}
+
+
+def boards_running() -> list[str]:
+    """Command lines of every QEMU that belongs to this checkout."""
+    lines = []
+    for process in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = process.read_bytes().replace(b"\0", b" ").decode()
+        except OSError:
+            continue
+        if line.startswith("qemu-system-aarch64") and str(artifacts.CACHE) in line:
+            lines.append(line)
+    return lines
+
+
+def parts() -> list[Path]:
+    """Half-made folders of runs and artefacts."""
+    return [*experiment.RESULTS.glob("*/.*.part"), *artifacts.CACHE.glob("**/*.part")]
+
+
+def start(*variables: str, **environment: str) -> subprocess.Popen[str]:
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+    return subprocess.Popen(
+        ["make", "-s", "-C", str(ROOT), "experiment", *variables],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**clean, **environment},
+        start_new_session=True,
+    )
+
+
+def small() -> list[str]:
+    return [f"{name}={value}" for name, value in CELL.items()]
+
+
+def saved_board() -> tuple[VirtualBoard, Path]:
+    cell = make_cell(CELL)
+    entry = ansible.board("virtual")
+    driver = artifacts.driver(cell["sqlite"], artifacts.image())
+    return experiment.virtual_board(cell), experiment.ensure_snapshot(cell, driver, entry)
+
+
+def test_guest_that_dies_in_the_run(on_board: Callable[..., RunOutput]) -> None:
+    with pytest.raises(LabError, match=r"the board died in the run .*Kernel panic"):
+        on_board("echo c > /proc/sysrq-trigger\n", FS="ext4")
+    assert not boards_running()
+
+
+def test_guest_that_hangs_in_the_run() -> None:
+    board, saved = saved_board()
+    with pytest.raises(LabError, match="no end of the run within 5 s"):
+        board.run_cell(saved, {"run-cell.sh": b"while :; do :; done\n"}, 5)
+    assert not boards_running()
+
+
+def test_guest_that_does_not_boot(tmp_path: Path) -> None:
+    board, _ = saved_board()
+    for name in ("vmlinuz", "root.img"):
+        (tmp_path / name).symlink_to(board.image / name)
+    (tmp_path / "initrd").write_bytes(b"no initramfs")
+    broken = VirtualBoard(tmp_path, board.keys, board.memory_mib, board.scratch)
+    with pytest.raises(LabError, match="the board ended before the board is up"), broken.started("provision"):
+        pass
+    assert not boards_running()
+
+
+def test_damaged_snapshot_is_noticed(tmp_path: Path) -> None:
+    board, saved = saved_board()
+    copy = tmp_path / "copy"
+    subprocess.run(["cp", "-r", "--sparse=always", saved, copy], check=True)
+    assert snapshot.fault(copy) is None
+    with (copy / "ram").open("r+b") as ram:
+        ram.seek(64 << 20)
+        byte = ram.read(1)
+        ram.seek(64 << 20)
+        ram.write(bytes([byte[0] ^ 1]))
+    with pytest.raises(SnapshotError, match="memory is not what was saved"):
+        board.run_cell(copy, {"run-cell.sh": b"exit 0\n"}, 60)
+    state = (copy / "state").read_bytes()
+    (copy / "state").write_bytes(state[: len(state) // 2])
+    assert "not what was saved" in str(snapshot.fault(copy))
+    (copy / "snapshot.json").write_text("{")
+    assert "not whole" in str(snapshot.fault(copy))
+
+
+@pytest.mark.parametrize("seconds", [0.3, 2, 6])
+def test_interrupt_leaves_nothing(seconds: float) -> None:
+    saved_board()
+    process = start(*small())
+    time.sleep(seconds)
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert "Traceback" not in said
+    assert not boards_running()
+    assert not parts()
+
+
+def test_kill_leaves_no_board() -> None:
+    saved_board()
+    process = start(*small())
+    deadline = time.monotonic() + 60
+    while not boards_running() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert boards_running()
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    time.sleep(1)
+    assert not boards_running()
+
+
+def test_killed_board_is_one_line() -> None:
+    saved_board()
+    process = start(*small())
+    deadline = time.monotonic() + 60
+    while not boards_running() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    time.sleep(3)
+    subprocess.run(["pkill", "-KILL", "-f", f"qemu-system-aarch64.*{artifacts.CACHE}"], check=True)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert "the board died in the run" in said
+    assert not parts()
+
+
+def test_two_at_once_both_finish() -> None:
+    saved_board()
+    both = [start(*small()) for _ in range(2)]
+    for process in both:
+        _, said = process.communicate(timeout=300)
+        assert process.returncode == 0, said
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a full disk and a cut network need root to stage")
+def test_no_network_is_one_line(tmp_path: Path) -> None:
+    done = subprocess.run(
+        ["unshare", "--net", "make", "-s", "-C", str(ROOT), "experiment", *small()],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        env={**os.environ, "COMMITPATH_CACHE": str(tmp_path / "cache")},
+    )
+    last = [line for line in done.stderr.splitlines() if line.startswith("commitpath:")]
+    assert done.returncode != 0
+    assert len(last) == 1
+    assert "image failed" in last[0]
+    assert not list((tmp_path / "cache").glob("image-*/"))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a full disk and a cut network need root to stage")
+def test_full_disk_is_one_line(tmp_path: Path) -> None:
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=20M", "tmpfs", tmp_path], check=True)
+    try:
+        process = start(*small(), COMMITPATH_CACHE=str(tmp_path))
+        _, said = process.communicate(timeout=120)
+        assert process.returncode != 0
+        assert "no disk space to build the board's image" in said
+    finally:
+        subprocess.run(["umount", tmp_path], check=True)
+
+
+def test_probe_that_cannot_attach_fails_the_run(on_board: Callable[..., RunOutput]) -> None:
+    script = (ansible.PLAYBOOKS / "board/run-cell.sh").read_bytes()
+    broken = b"fentry:ext4:no_such_function { }\n"
+    output = on_board(script.decode(), {"probes/sync.bt": broken}, FS="ext4")
+    assert output.text("run-cell.status").strip() != "0"
+    assert "start-probes failed" in output.text("run-cell.log")
+
+
+def test_every_probe_attaches(on_board: Callable[..., RunOutput]) -> None:
+    script = (ROOT / "tests/probes/dry_run.sh").read_text()
+    output = on_board(script.replace("probes=${1:-", "probes=/run/commitpath/probes # ${1:-"), FS="ext4")
+    assert output.text("run-cell.status").strip() == "0", output.text("run-cell.log")
+    assert "all: ok" in output.text("run-cell.log")
+
+
+GUARD = """
+set -u
+cd /run/commitpath
+refused() {
+  if sh prove-device.sh "$@" 2> said; then echo "NOT REFUSED: $*"; exit 1; fi
+  cat said
+}
+refused virtual /dev/target 0          # mounted
+refused virtual /dev/vda 0             # the root's device
+refused virtual /dev/null 0            # no block device
+umount /mnt/target
+sh prove-device.sh virtual /dev/target 0 || exit 1
+refused lab /dev/target 1073741824     # a whole disk
+modprobe loop
+truncate -s 64M disk
+printf 'label: gpt\\nsize=16M, name=other\\nsize=16M, name=commitpath\\n' | sfdisk -q disk
+loop=$(losetup -fP --show disk)
+refused virtual $loop 0                # not made by commitpath
+bytes=$(($(cat /sys/class/block/${loop#/dev/}p2/size) * 512))
+refused lab ${loop}p1 $bytes           # another label
+refused lab ${loop}p2 4096             # another size
+refused lab $loop $bytes               # the whole disk
+sh prove-device.sh lab ${loop}p2 $bytes || exit 1
+mkfs.ext4 -q ${loop}p2 && mkdir -p m && mount ${loop}p2 m
+refused lab ${loop}p2 $bytes           # mounted
+echo guarded
+"""
+
+
+def test_only_the_named_device_may_be_formatted(on_board: Callable[..., RunOutput]) -> None:
+    prove = (ansible.PLAYBOOKS / "board/prove-device.sh").read_bytes()
+    output = on_board(GUARD, {"prove-device.sh": prove}, FS="ext4")
+    assert output.text("run-cell.status").strip() == "0", output.text("run-cell.log")
+    said = output.text("run-cell.log")
+    assert said.count("refused to format") == 8, said
+    for reason in (
+        "is mounted",
+        "is no block device",
+        "not a partition",
+        "not a device that commitpath made",
+        "GPT label is 'other'",
+        "the inventory says 4096",
+    ):
+        assert reason in said, said
+
+
+def test_destroy_is_safe_to_repeat(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    (cache / "image-x").mkdir(parents=True)
+    for _ in range(2):
+        done = subprocess.run(
+            ["make", "-s", "-C", str(ROOT), "destroy"],
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "COMMITPATH_CACHE": str(cache)},
+        )
+        assert done.returncode == 0, done.stderr
+    assert not cache.exists()
+    assert shutil.which("qemu-system-aarch64")
