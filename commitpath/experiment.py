@@ -30,7 +30,7 @@ def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str
     """What provision.yml, prepare.yml and run.yml are told about a cell."""
     fs, device = cell["profiles"]["fs"], cell["profiles"]["device"]
     table = (
-        f"--workload {cell['profiles']['workload']['driver_workload']} "
+        f"--workload {cell['profiles']['workload']['table']} "
         f"--value-size {cell['value_size']} --page-size {cell['page_size']}"
     )
     return {
@@ -210,10 +210,17 @@ def run_over_ssh(
             )
         return RunOutput(output.read_bytes(), 0.0, time.monotonic() - begin)
     finally:
+        failed = sys.exc_info()[0] is not None
         output.unlink(missing_ok=True)
         packed.unlink(missing_ok=True)
-        with step("tear down"):
-            ansible.play("teardown.yml", variables, log / "teardown.json")
+        try:
+            with step("tear down"):
+                ansible.play("teardown.yml", variables, log / "teardown.json")
+        except LabError as error:
+            if not failed:
+                raise
+            # what failed first is what the user must hear
+            print(f"commitpath: the board could not be torn down either: {error}", file=sys.stderr)
 
 
 def write_tar(path: Path, files: Mapping[str, bytes]) -> None:

@@ -20,17 +20,19 @@ ROOT = Path(__file__).resolve().parents[2]
 CELL = {"ROWS": "1000", "N": "50", "FS": "ext4"}
 
 
-def boards_running() -> list[str]:
-    """Command lines of every QEMU that belongs to this checkout."""
-    lines = []
-    for process in Path("/proc").glob("[0-9]*/cmdline"):
+def boards_running(group: int | None = None) -> list[int]:
+    """Every QEMU that a process of a group started; of this test's own group by default."""
+    group = group or os.getpgrp()
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
         try:
-            line = process.read_bytes().replace(b"\0", b" ").decode()
+            line = (process / "cmdline").read_bytes()
+            parent = int((process / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            if line.startswith(b"qemu-system-aarch64\0") and (parent == 1 or os.getpgid(parent) == group):
+                found.append(int(process.name))
         except OSError:
             continue
-        if line.startswith("qemu-system-aarch64") and str(artifacts.CACHE) in line:
-            lines.append(line)
-    return lines
+    return found
 
 
 def parts() -> list[Path]:
@@ -113,7 +115,7 @@ def test_interrupt_leaves_nothing(seconds: float) -> None:
     _, said = process.communicate(timeout=60)
     assert process.returncode != 0
     assert "Traceback" not in said
-    assert not boards_running()
+    assert not boards_running(process.pid)
     assert not parts()
 
 
@@ -121,23 +123,24 @@ def test_kill_leaves_no_board() -> None:
     saved_board()
     process = start(*small())
     deadline = time.monotonic() + 60
-    while not boards_running() and time.monotonic() < deadline:
+    while not boards_running(process.pid) and time.monotonic() < deadline:
         time.sleep(0.1)
-    assert boards_running()
+    (board,) = boards_running(process.pid)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     time.sleep(1)
-    assert not boards_running()
+    assert not Path(f"/proc/{board}").exists()
 
 
 def test_killed_board_is_one_line() -> None:
     saved_board()
     process = start(*small())
     deadline = time.monotonic() + 60
-    while not boards_running() and time.monotonic() < deadline:
+    while not boards_running(process.pid) and time.monotonic() < deadline:
         time.sleep(0.1)
     time.sleep(3)
-    subprocess.run(["pkill", "-KILL", "-f", f"qemu-system-aarch64.*{artifacts.CACHE}"], check=True)
+    (board,) = boards_running(process.pid)
+    os.kill(board, signal.SIGKILL)
     _, said = process.communicate(timeout=60)
     assert process.returncode != 0
     assert "the board died in the run" in said
