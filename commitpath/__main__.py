@@ -56,7 +56,8 @@ def analyse(variables: dict[str, str]) -> int:
 def board(variables: dict[str, str]) -> int:
     """Start the virtual board and open a shell on it."""
     from commitpath import ansible
-    from commitpath.experiment import prepare, prepared_variables, virtual_board
+    from commitpath.payload import prepared_variables
+    from commitpath.prepared import prepare, virtual_board
     from commitpath.progress import step
     from images import artifacts
 

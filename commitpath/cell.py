@@ -135,7 +135,7 @@ def probe_names() -> list[str]:
 
 def parse_probes(text: str, bad: BadInputError) -> list[str]:
     """'sync,block', 'all' or 'none' as the sorted list of probe names."""
-    names = {"all": probe_names(), "none": []}.get(text, text.split(","))
+    names = {"all": probe_names(), "none": [], "": []}.get(text, text.split(","))
     if not set(names) <= set(probe_names()):
         raise bad
     return sorted(set(names))

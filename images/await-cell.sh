@@ -1,30 +1,46 @@
 #!/bin/sh
 # Wait for a cell, run it, send what it left, and power off.
 #
-# The snapshot of a prepared board is taken while this waits. After a restore the
-# host's fw_cfg item holds a cell instead of nothing, and the guest finds it at its
-# next whole second. So the host sends nothing into the board, at no random moment:
-# the same snapshot and cell give the same instructions, to the last one.
+# Snapshots of a prepared board are taken while this waits. After a restore the host's
+# fw_cfg item holds a cell instead of nothing, and the guest finds it at its next whole
+# second. So the host sends nothing into the board, at no random moment: the same
+# snapshot and cell give the same instructions, to the last one.
 #
-# The item: "cell", a newline, the length of a tar in bytes, a newline, the tar.
+# The item: a word, a newline, the length of a tar in bytes, a newline, the tar. Words:
+#   none  wait
+#   arm_  attach the probes of the tar, say so on the console, and wait on
+#   cell  run the cell of the tar
 set -u
 item=/sys/firmware/qemu_fw_cfg/by_name/opt/commitpath/cell/raw
 out=/dev/virtio-ports/commitpath.out
 folder=/run/commitpath
+
+word() { head -c 4 $item; }
+
+receive() {
+  length=$(head -n 2 $item | tail -n 1)
+  tail -c +$((7 + ${#length})) $item | head -c "$length" | tar -x -C $folder
+}
 
 # No network from here on: let the SSH session that started this end first.
 sleep 2
 ip link set eth0 down
 sleep 1
 echo 'await-cell: ready'
-while [ "$(head -c 4 $item)" != cell ]; do
+armed=
+until [ "$(word)" = cell ]; do
+  if [ "$(word)" = arm_ ] && [ -z "$armed" ]; then
+    receive
+    if sh $folder/watch.sh start > $folder/watch.log 2>&1; then armed=yes; else armed=no; fi
+    [ $armed = yes ] || tail -n 1 $folder/watch.log
+    echo "await-cell: armed: $armed"
+  fi
   sleep "$(awk '{ print 1 - ($1 - int($1)) }' /proc/uptime)"
 done
 
-length=$(head -n 2 $item | tail -n 1)
-tail -c +$((7 + ${#length})) $item | head -c "$length" | tar -x -C "$folder"
-sh "$folder/run-cell.sh" > "$folder/run-cell.log" 2>&1
-echo $? > "$folder/run-cell.status"
-cd "$folder" && tar -c -f - run-cell.log run-cell.status raw > $out
+receive
+sh $folder/run-cell.sh > $folder/run-cell.log 2>&1
+echo $? > $folder/run-cell.status
+cd $folder && tar -c -f - run-cell.log run-cell.status raw > $out
 sync
 busybox poweroff -f

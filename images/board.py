@@ -134,15 +134,36 @@ class VirtualBoard:
         """Leave the board waiting for a cell, and save its devices beside its memory."""
         command = "setsid sh /run/commitpath/await-cell.sh </dev/null >/dev/console 2>&1 &"
         subprocess.run(login.ssh(command), check=True, timeout=60)
-        log = machine.folder / "serial.log"
-        deadline = time.monotonic() + 60
-        while "await-cell: ready" not in log.read_text(errors="replace"):
-            if time.monotonic() > deadline:
-                raise LabError(f"the board did not settle; its last line: {machine.serial_tail()}")
-            time.sleep(0.1)
-        monitor.command("stop")
-        monitor.migrate("migrate", f"exec:cat > '{folder}/state'")
-        monitor.command("quit")
+        wait_for_line(machine, "await-cell: ready", 60)
+        save_state(monitor, folder)
+
+    @contextmanager
+    def restored(
+        self, saved: Path, machine: qemu.Machine
+    ) -> Iterator[tuple[subprocess.Popen[bytes], qemu.Monitor]]:
+        """QEMU, going on from a snapshot's devices with the machine's memory."""
+        with (
+            qemu.running(machine, "-incoming", "defer") as process,
+            qemu.Monitor(machine, process) as monitor,
+        ):
+            monitor.migrate("migrate-incoming", f"exec:cat '{saved}/state'")
+            monitor.command("cont")
+            yield process, monitor
+
+    def attach(self, saved: Path, payload: dict[str, bytes], folder: Path) -> None:
+        """Restore a snapshot, attach the payload's probes, and save the board again."""
+        if fault := snapshot.ram_fault(saved):
+            raise SnapshotError(fault)
+        subprocess.run(
+            ["cp", "--reflink=auto", "--sparse=always", str(saved / "ram"), str(folder / "ram")], check=True
+        )
+        with self.work_folder() as scratch:
+            machine = self.machine(scratch, "virtual", folder / "ram", True, None)
+            machine.write_cell(pack_cell("arm_", payload))
+            with self.restored(saved, machine) as (_, monitor):
+                if "await-cell: armed: yes" not in wait_for_line(machine, "await-cell: armed", 300):
+                    raise LabError(f"the probes did not attach: {machine.serial_tail(2)}")
+                save_state(monitor, folder)
 
     def run_cell(self, saved: Path, payload: dict[str, bytes], limit: float) -> "RunOutput":
         """Restore a snapshot with a cell in it, wait until the board powers itself off.
@@ -152,14 +173,11 @@ class VirtualBoard:
         """
         with self.work_folder() as folder:
             machine = self.machine(folder, "virtual", saved / "ram", False, None)
-            machine.write_cell(pack_cell(payload))
+            machine.write_cell(pack_cell("cell", payload))
             faults: list[str | None] = []
             checker = threading.Thread(target=lambda: faults.append(snapshot.ram_fault(saved)))
             begin = time.monotonic()
-            with qemu.running(machine, "-incoming", "defer") as process:
-                with qemu.Monitor(machine, process) as monitor:
-                    monitor.migrate("migrate-incoming", f"exec:cat '{saved}/state'")
-                    monitor.command("cont")
+            with self.restored(saved, machine) as (process, _):
                 restored = time.monotonic()
                 checker.start()
                 try:
@@ -176,6 +194,25 @@ class VirtualBoard:
             output.restore_seconds = restored - begin
             output.run_seconds = end - restored
             return output
+
+
+def save_state(monitor: qemu.Monitor, folder: Path) -> None:
+    """Stop the machine and save its devices; its memory is in its file already."""
+    monitor.command("stop")
+    monitor.migrate("migrate", f"exec:cat > '{folder}/state'")
+    monitor.command("quit")
+
+
+def wait_for_line(machine: qemu.Machine, start: str, limit: float) -> str:
+    """The console line that begins with `start`; LabError when it does not come (wall seconds)."""
+    log = machine.folder / "serial.log"
+    deadline = time.monotonic() + limit
+    while time.monotonic() < deadline:
+        for line in log.read_text(errors="replace").splitlines() if log.exists() else []:
+            if line.startswith(start):
+                return line
+        time.sleep(0.02)
+    raise LabError(f"the board did not say '{start}'; its last line: {machine.serial_tail()}")
 
 
 class SnapshotError(LabError):
@@ -208,8 +245,8 @@ def answers(login: Login) -> bool:
     return done.returncode == 0
 
 
-def pack_cell(payload: dict[str, bytes]) -> bytes:
-    """The fw_cfg item that images/await-cell.sh reads."""
+def pack_cell(word: str, payload: dict[str, bytes]) -> bytes:
+    """The fw_cfg item that images/await-cell.sh reads: what to do, and with what."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as tar:
         for name, content in sorted(payload.items()):
@@ -217,7 +254,7 @@ def pack_cell(payload: dict[str, bytes]) -> bytes:
             member.size = len(content)
             tar.addfile(member, io.BytesIO(content))
     packed = buffer.getvalue()
-    return f"cell\n{len(packed)}\n".encode() + packed
+    return f"{word}\n{len(packed)}\n".encode() + packed
 
 
 def read_output(path: Path, machine: qemu.Machine, code: int) -> RunOutput:

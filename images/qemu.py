@@ -105,13 +105,13 @@ class Machine:
             raise LabError(f"a cell of {len(content)} bytes does not fit into {CELL_ITEM_BYTES}")
         (self.folder / "cell").write_bytes(content.ljust(CELL_ITEM_BYTES, b"\0"))
 
-    def serial_tail(self) -> str:
-        """The guest's last words, for an error message."""
+    def serial_tail(self, number: int = 1) -> str:
+        """The guest's last words (the last but `number - 1`), for an error message."""
         log = self.folder / "serial.log"
         lines = log.read_text(errors="replace").splitlines() if log.exists() else []
         panic = [line for line in lines if "Kernel panic" in line or "Unable to mount" in line]
         last = panic or [line for line in lines if line.strip()] or ["nothing"]
-        return last[-1].strip()
+        return last[-min(number, len(last))].strip()
 
 
 def die_with_parent() -> None:

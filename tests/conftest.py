@@ -11,6 +11,8 @@ sys.path.insert(0, str(ROOT))
 
 from commitpath import ansible, experiment  # noqa: E402
 from commitpath.cell import make_cell  # noqa: E402
+from commitpath.payload import payload  # noqa: E402
+from commitpath.prepared import ensure_snapshot, virtual_board  # noqa: E402
 from images import artifacts  # noqa: E402
 from images.board import RunOutput  # noqa: E402
 
@@ -26,11 +28,11 @@ def on_board() -> Callable[..., RunOutput]:
         cell = make_cell({**SMALL, **variables})
         entry = ansible.board("virtual")
         driver = artifacts.driver(cell["sqlite"], artifacts.image())
-        content = experiment.payload(cell, entry["board_device"])
+        content = payload(cell, entry["board_device"])
         content |= files or {}
         content["run-cell.sh"] = script.read_bytes() if isinstance(script, Path) else script.encode()
-        folder = experiment.ensure_snapshot(cell, driver, entry)
-        board = experiment.virtual_board(cell)
+        folder = ensure_snapshot(cell, driver, entry)
+        board = virtual_board(cell)
         return board.run_cell(folder, content, 900)
 
     return run

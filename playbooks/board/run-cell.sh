@@ -2,15 +2,14 @@
 # Run one cell on a prepared board: watch, run the driver, record what was in force.
 #
 # Reads /run/commitpath/cell.env, leaves /run/commitpath/raw as docs/formats.md says.
-# The filesystem is mounted and the database in place. All that runs is in memory.
+# The filesystem is mounted and the database in place. All that runs is in memory. Where
+# the board was saved with its probes attached (watch.env is there), they go on.
 # Exits 0 when every step did what it should; what it prints says what did not.
 set -u
 folder=/run/commitpath
+raw=$folder/raw
 cd "$folder" || exit 1
 . ./cell.env
-raw=$folder/raw
-rm -rf "$raw"
-mkdir -p "$raw/driver" "$raw/board" "$raw/blktrace"
 steps=$folder/steps
 : > "$steps"
 
@@ -26,72 +25,26 @@ step() {
   echo "{\"name\": \"$name\", \"begin_ns\": $begin, \"end_ns\": $(now), \"status\": $status}," >> "$steps"
   if [ $status -ne 0 ]; then
     echo "run-cell: $name failed with $status"
+    sh watch.sh stop
     finish "$status"
   fi
 }
 
 finish() {
-  [ -z "${probes_pid:-}" ] || kill -INT "$probes_pid" 2>/dev/null
-  [ -z "${blktrace_pid:-}" ] || kill -INT "$blktrace_pid" 2>/dev/null
+  # dmesg_lines, root_reads and attached, as they were when the watching began
+  dmesg_lines='' root_reads=''
+  . ./watch.env
   dmesg --raw | tail -n +$((dmesg_lines + 1)) > "$raw/dmesg.txt"
+  reads=0
+  [ ! -e /sys/block/vda/stat ] || reads=$(($(awk '{ print $1 }' /sys/block/vda/stat) - root_reads))
   {
     echo '{"steps": ['
     sed '$ s/,$//' "$steps"
-    echo "], \"probes\": {\"requested\": \"$PROBES\", \"attached\": ${attached:-0}, \"expected\": ${expected:-0}},"
-    echo "\"root_reads\": $(($(root_reads) - root_reads_before)), \"clock\": \"$CLOCK\"}"
+    echo "], \"probes\": {\"requested\": \"$PROBES\", \"attached\": ${attached:-0}, \"expected\": $EXPECTED_PROBES},"
+    echo "\"root_reads\": $reads, \"clock\": \"$CLOCK\"}"
   } > "$raw/run.json"
+  rm watch.env
   exit "$1"
-}
-
-root_reads() { [ ! -e /sys/block/vda/stat ] || awk '{ print $1 }' /sys/block/vda/stat; }
-
-start_blktrace() {
-  blktrace -d "/dev/$DEVICE_NAME" -D "$raw/blktrace" -o "$DEVICE_NAME" -b 1024 -n 8 \
-    > "$raw/blktrace/blktrace.out" 2>&1 &
-  blktrace_pid=$!
-  tries=0
-  until [ -e "/sys/kernel/debug/block/$DEVICE_NAME/trace0" ]; do
-    tries=$((tries + 1))
-    [ "$tries" -lt 100 ] || return 1
-    sleep 0.1
-  done
-}
-
-stop_blktrace() {
-  kill -INT "$blktrace_pid" && wait "$blktrace_pid"
-  blktrace_pid=
-}
-
-# until_line PATTERN: wait for a line in the probes' output, while they live
-until_line() {
-  tries=0
-  until grep -q "$1" "$raw/probes.txt" 2>/dev/null; do
-    tries=$((tries + 1))
-    if [ "$tries" -ge 1200 ] || ! kill -0 "$probes_pid" 2>/dev/null; then
-      cat "$raw/probes.err"
-      return 1
-    fi
-    sleep 0.1
-  done
-}
-
-# probes/frame.bt tells why it is done in this order
-start_probes() {
-  program=$folder/probes.bt
-  cat "$folder/probes/frame.bt" > "$program"
-  for probe in $(echo "$PROBES" | tr ',' ' '); do cat "$folder/probes/$probe.bt" >> "$program"; done
-  __BPFTRACE_NOTIFY_PROBES_ATTACHED=1 bpftrace "$program" > "$raw/probes.txt" 2> "$raw/probes.err" &
-  probes_pid=$!
-  until_line __BPFTRACE_NOTIFY_PROBES_ATTACHED || return 1
-  kill -USR1 "$probes_pid"
-  until_line '^attached' || return 1
-  expected=$(sed -n 's/^Attaching \([0-9]*\) probes.*/\1/p' "$raw/probes.txt")
-  attached=$expected
-}
-
-stop_probes() {
-  kill -INT "$probes_pid" && wait "$probes_pid"
-  probes_pid=
 }
 
 run_driver() {
@@ -103,18 +56,21 @@ run_driver() {
   return "$status"
 }
 
+# attributes FOLDER: each readable file in it as name=value
+attributes() {
+  for file in "$1"/*; do
+    [ -f "$file" ] && value=$(cat "$file" 2> /dev/null) && echo "${file##*/}=$value"
+  done
+}
+
 record_board() {
   cat /proc/mounts > "$raw/board/mounts"
   case $FS_TYPE in
     ext4) dumpe2fs -h "/dev/$DEVICE_NAME" > "$raw/board/superblock.txt" 2>&1 ;;
     f2fs) dump.f2fs -d 1 "/dev/$DEVICE_NAME" > "$raw/board/superblock.txt" 2>&1 ;;
   esac
-  for file in "/sys/block/$DEVICE_NAME"/queue/*; do
-    [ -f "$file" ] && value=$(cat "$file" 2>/dev/null) && echo "${file##*/}=$value"
-  done > "$raw/board/queue.txt"
-  for file in "$DEVICE_PARAMETERS"/*; do
-    [ -f "$file" ] && value=$(cat "$file" 2>/dev/null) && echo "${file##*/}=$value"
-  done > "$raw/board/device.txt"
+  attributes "/sys/block/$DEVICE_NAME/queue" > "$raw/board/queue.txt"
+  attributes "$DEVICE_PARAMETERS" > "$raw/board/device.txt"
   uname -a > "$raw/board/kernel.txt"
   cat /proc/cmdline > "$raw/board/cmdline.txt"
   cat /proc/cpuinfo > "$raw/board/cpuinfo.txt"
@@ -125,12 +81,8 @@ record_board() {
     > "$raw/board/versions.txt"
 }
 
-dmesg_lines=$(dmesg | wc -l)
-root_reads_before=$(root_reads)
-[ "$BLKTRACE" = 0 ] || step start-blktrace start_blktrace
-[ -z "$PROBES" ] || step start-probes start_probes
+[ -e watch.env ] || step watch sh watch.sh start
 step driver run_driver
-[ -z "$PROBES" ] || step stop-probes stop_probes
-[ "$BLKTRACE" = 0 ] || step stop-blktrace stop_blktrace
+step stop-watching sh watch.sh stop
 step record-board record_board
 finish 0

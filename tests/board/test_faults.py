@@ -13,6 +13,7 @@ import pytest
 from commitpath import ansible, experiment
 from commitpath.cell import make_cell
 from commitpath.errors import LabError
+from commitpath.prepared import ensure_snapshot, virtual_board
 from images import artifacts, snapshot
 from images.board import RunOutput, SnapshotError, VirtualBoard
 
@@ -60,7 +61,7 @@ def saved_board() -> tuple[VirtualBoard, Path]:
     cell = make_cell(CELL)
     entry = ansible.board("virtual")
     driver = artifacts.driver(cell["sqlite"], artifacts.image())
-    return experiment.virtual_board(cell), experiment.ensure_snapshot(cell, driver, entry)
+    return virtual_board(cell), ensure_snapshot(cell, driver, entry)
 
 
 def test_guest_that_dies_in_the_run(on_board: Callable[..., RunOutput]) -> None:
@@ -189,7 +190,7 @@ def test_probe_that_cannot_attach_fails_the_run(on_board: Callable[..., RunOutpu
     broken = b"fentry:ext4:no_such_function { }\n"
     output = on_board(script.decode(), {"probes/sync.bt": broken}, FS="ext4")
     assert output.text("run-cell.status").strip() != "0"
-    assert "start-probes failed" in output.text("run-cell.log")
+    assert "watch failed" in output.text("run-cell.log")
 
 
 def test_every_probe_attaches(on_board: Callable[..., RunOutput]) -> None:

@@ -53,7 +53,7 @@ class Driver:
         return json.loads((self.output / "config.json").read_text())
 
     def table(self, name):
-        with open(self.output / name, newline="") as file:
+        with (self.output / name).open(newline="") as file:
             return list(csv.DictReader(file))
 
 

@@ -42,6 +42,11 @@ def test_id_follows_every_setting() -> None:
     assert len(ids) == 4
 
 
+def test_probes_none_and_all() -> None:
+    assert cells.make_cell({"PROBES": "none"})["probes"] == ""
+    assert cells.make_cell({"PROBES": "all"})["probes"].split(",") == cells.probe_names()
+
+
 def test_every_profile_satisfies_its_schema() -> None:
     for axis in cells.PROFILE_AXES:
         for name in cells.axes()[axis].files():
@@ -112,3 +117,14 @@ def test_help_names_every_axis_and_target() -> None:
         assert axis.variable in text
     for target in ("experiment", "test", "bench", "destroy"):
         assert target in text
+
+
+def test_expected_probes_counts_attach_points() -> None:
+    """What bpftrace 0.23 reported for each file on the board (frame.bt alone attaches 2)."""
+    from commitpath.payload import expected_probes
+
+    alone = {"sync": 8, "block": 2, "flush": 2, "jbd2": 3, "checkpoint": 2, "writeback": 2, "tx": 2}
+    for name, number in alone.items():
+        assert expected_probes(name) == 2 + number, name
+    assert expected_probes(",".join(alone)) == 23
+    assert expected_probes("") == 0

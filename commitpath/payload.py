@@ -1,0 +1,103 @@
+"""What a board is told: variables of the playbooks, and the files that a run needs."""
+
+import io
+import re
+import shlex
+import tarfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from commitpath import ansible
+from commitpath.cell import ROOT, probe_names
+
+MOUNTPOINT = "/mnt/target"
+# An attach point stands at the start of a line of a .bt file.
+ATTACH_POINT = re.compile(
+    r"^(?:BEGIN|END|self|fentry|fexit|tracepoint|uprobe|uretprobe|kprobe|kretprobe)\b", re.M
+)
+
+
+def expected_probes(probes: str) -> int:
+    """How many attach points bpftrace must report for probes named as in a cell."""
+    if not probes:
+        return 0
+    files = [ROOT / "probes" / f"{name}.bt" for name in ["frame", *probes.split(",")]]
+    return sum(len(ATTACH_POINT.findall(file.read_text())) for file in files)
+
+
+def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str, Any]) -> dict[str, Any]:
+    """What provision.yml, prepare.yml and run.yml are told about a cell."""
+    fs, device = cell["profiles"]["fs"], cell["profiles"]["device"]
+    table = (
+        f"--workload {cell['profiles']['workload']['table']} "
+        f"--value-size {cell['value_size']} --page-size {cell['page_size']}"
+    )
+    return {
+        **board,
+        "board": cell["board"],
+        "driver": str(driver),
+        "device_driver": device["driver"],
+        "device_size_mib": device["size_mib"],
+        "device_parameters": " ".join(f"{k}={v}" for k, v in device["parameters"].items()),
+        "fs_type": fs["type"],
+        "mkfs_options": " ".join([*fs["mkfs"], cell["mkfs_options"]]).strip(),
+        "mount_options": mount_options(cell),
+        "mountpoint": MOUNTPOINT,
+        "populate_options": f"--rows {cell['rows']} {table}",
+        "rehearsal_options": f"--rows 0 {table}",
+    }
+
+
+def mount_options(cell: Mapping[str, Any]) -> str:
+    """The filesystem's own options and the cell's, separated by commas."""
+    extra = [cell["mount_options"]] if cell["mount_options"] else []
+    return ",".join([*cell["profiles"]["fs"]["mount"], *extra])
+
+
+def payload(
+    cell: Mapping[str, Any], device: str, database: str = f"{MOUNTPOINT}/db/sample.db"
+) -> dict[str, bytes]:
+    """The files that a run needs on the board, below /run/commitpath."""
+    driver_options = (
+        f"--workload {cell['profiles']['workload']['driver_workload']} --database {database} "
+        f"--rows {cell['rows']} --n {cell['n']} --value-size {cell['value_size']} --seed {cell['seed']} "
+        f"--journal-mode {cell['profiles']['mode']['journal_mode']} --synchronous {cell['sync']} "
+        f"--page-size {cell['page_size']} --cache-size {cell['cache_size']} "
+        f"--wal-autocheckpoint {cell['autocheckpoint']} --journal-size-limit {cell['journal_limit']} "
+        f"--checkpoint-every {cell['checkpoint_every']}"
+    )
+    name = Path(device).name
+    variables = {
+        "CLOCK": cell["clock"],
+        "PROBES": cell["probes"],
+        "EXPECTED_PROBES": str(expected_probes(cell["probes"])),
+        "DEVICE_NAME": name,
+        "DEVICE_PARAMETERS": f"/sys/kernel/config/nullb/{name}",
+        "FS_TYPE": cell["profiles"]["fs"]["type"],
+        "MOUNTPOINT": MOUNTPOINT,
+        "DRIVER_OPTIONS": driver_options,
+    }
+    files = {
+        "cell.env": "".join(f"{k}={shlex.quote(v)}\n" for k, v in variables.items()).encode(),
+        **{name: (ansible.PLAYBOOKS / "board" / name).read_bytes() for name in ("run-cell.sh", "watch.sh")},
+    }
+    for path in (ROOT / "probes").iterdir():
+        if path.is_file() and path.suffix != ".md":
+            files[f"probes/{path.name}"] = path.read_bytes()
+    return files
+
+
+def rehearsal(cell: Mapping[str, Any], device: str) -> dict[str, bytes]:
+    """A payload that runs all that a run runs, on an empty database in memory."""
+    small = {**cell, "rows": 0, "n": 10, "probes": ",".join(probe_names())}
+    return payload(small, device, "/run/commitpath/rehearsal.db")
+
+
+def write_tar(path: Path, files: Mapping[str, bytes]) -> None:
+    """A tar that Ansible unpacks on the board."""
+    with tarfile.open(path, "w") as tar:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))

@@ -1,0 +1,129 @@
+"""Prepared boards: from a booted image to a snapshot that every run starts from."""
+
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from commitpath import ansible
+from commitpath.payload import prepared_variables, rehearsal, write_tar
+from commitpath.progress import step
+from images import artifacts, qemu, snapshot
+from images.board import Login, VirtualBoard, make_keys
+
+
+def virtual_board(cell: Mapping[str, Any]) -> VirtualBoard:
+    """The virtual board that a cell runs on."""
+    keys = artifacts.CACHE / "keys"
+    with artifacts.locked(keys):
+        make_keys(keys)
+    memory = qemu.BOARD_MEMORY_MIB + int(cell["profiles"]["device"]["size_mib"])
+    return VirtualBoard(artifacts.image(), keys, memory, artifacts.CACHE / "vm")
+
+
+def prepare(cell: Mapping[str, Any], login: Login | None, variables: Mapping[str, Any]) -> None:
+    """provision.yml and prepare.yml on a board that answers."""
+    log = artifacts.CACHE / "log"
+    connection = login.ansible() if login else {}
+    with step("provision the board"):
+        ansible.play("provision.yml", {**variables, **connection}, log / "provision.json")
+    with step("make, mount and populate the filesystem, rehearse"), tempfile.NamedTemporaryFile() as packed:
+        write_tar(Path(packed.name), rehearsal(cell, variables["board_device"]))
+        more = {**connection, "rehearsal": packed.name}
+        ansible.play("prepare.yml", {**variables, **more}, log / "prepare.json")
+
+
+def snapshot_folder(
+    cell: Mapping[str, Any], board: VirtualBoard, variables: Mapping[str, Any]
+) -> tuple[Path, dict[str, Any]]:
+    """(folder, inputs) of the snapshot that a cell's runs start from."""
+    scripts = [
+        *(ansible.PLAYBOOKS / "board").glob("*.sh"),
+        ansible.PLAYBOOKS / "provision.yml",
+        ansible.PLAYBOOKS / "prepare.yml",
+        artifacts.IMAGES / "await-cell.sh",
+    ]
+    scripts = [path for path in scripts if path.name not in ("run-cell.sh", "watch.sh")]
+    inputs = {
+        **{k: v for k, v in variables.items() if k != "driver"},
+        "driver": Path(variables["driver"]).name,
+        "image": board.image.name,
+        "memory_mib": board.memory_mib,
+        "scripts": artifacts.hash_of(files=scripts),
+        "qemu": qemu.qemu_version(),
+    }
+    key = artifacts.hash_of(json.dumps(inputs, sort_keys=True))
+    return artifacts.CACHE / "snapshots" / f"{cell['fs']}-{cell['rows']}-{cell['value_size']}-{key}", inputs
+
+
+def make_snapshot(
+    cell: Mapping[str, Any],
+    folder: Path,
+    inputs: Mapping[str, Any],
+    board: VirtualBoard,
+    variables: Mapping[str, Any],
+) -> None:
+    """Boot, provision, prepare, save; the folder appears only when whole."""
+    part = folder.with_name(folder.name + ".part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    try:
+        with board.started("provision", part / "ram") as (login, machine, monitor):
+            prepare(cell, login, variables)
+            with step("save the snapshot"):
+                board.save(login, machine, monitor, part)
+                snapshot.write(part, inputs)
+        part.rename(folder)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def ensure_snapshot(cell: Mapping[str, Any], driver: Path, entry: Mapping[str, Any]) -> Path:
+    """The snapshot that a cell's runs start from, made if it is not there or not whole."""
+    board = virtual_board(cell)
+    variables = prepared_variables(cell, driver, entry)
+    folder, inputs = snapshot_folder(cell, board, variables)
+    if folder.exists() and (fault := snapshot.fault(folder)):
+        print(f"the snapshot {folder.name} is made again: {fault}", file=sys.stderr)
+        snapshot.remove(folder)
+    return artifacts.ensure(
+        folder,
+        "prepare a board and save its snapshot",
+        lambda: make_snapshot(cell, folder, inputs, board, variables),
+        mib=board.memory_mib,
+    )
+
+
+def ensure_watched(
+    cell: Mapping[str, Any], prepared: Path, files: Mapping[str, bytes], board: VirtualBoard
+) -> Path:
+    """A prepared snapshot with the cell's probes attached, so that no run waits for that.
+
+    Without probes it is the prepared one itself.
+    """
+    if not cell["probes"]:
+        return prepared
+    # what attaching depends on; the rest of cell.env is the run's own
+    names = sorted(name for name in files if name.startswith("probes/") or name == "watch.sh")
+    key = artifacts.hash_of(cell["probes"], *(files[name].decode() for name in names))
+    folder = prepared.with_name(f"{prepared.name}+{key}")
+
+    def build() -> None:
+        part = folder.with_name(folder.name + ".part")
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir()
+        try:
+            board.attach(prepared, dict(files), part)
+            inputs = json.loads((prepared / "snapshot.json").read_text())["inputs"]
+            snapshot.write(part, {**inputs, "probes": cell["probes"]})
+            part.rename(folder)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+
+    if folder.exists() and (fault := snapshot.fault(folder)):
+        print(f"the snapshot {folder.name} is made again: {fault}", file=sys.stderr)
+        snapshot.remove(folder)
+    return artifacts.ensure(folder, "attach the probes and save a snapshot", build, mib=board.memory_mib)

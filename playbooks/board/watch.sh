@@ -1,0 +1,99 @@
+#!/bin/sh
+# Start or stop what watches a run: blktrace and the probes. usage: watch.sh start|stop
+#
+# Reads /run/commitpath/cell.env. `start` returns once every probe is attached, and leaves
+# watch.env: process ids, how many probes are attached, and marks of the kernel's log and
+# of the root disk's reads. `stop` drains, and fails when an observer ended badly.
+set -u
+folder=/run/commitpath
+raw=$folder/raw
+cd "$folder" || exit 1
+. ./cell.env
+
+root_reads() { [ ! -e /sys/block/vda/stat ] || awk '{ print $1 }' /sys/block/vda/stat; }
+
+# observe NAME COMMAND...: run it in the background; NAME.pid and NAME.status tell of it
+observe() {
+  name=$1
+  shift
+  rm -f "$name.pid" "$name.status"
+  (
+    "$@" &
+    echo $! > "$name.pid"
+    wait $!
+    echo $? > "$name.status"
+  ) &
+  until [ -s "$name.pid" ]; do sleep 0.01; done
+}
+
+# ended NAME: interrupt an observer and wait for its end; its exit status
+ended() {
+  [ -e "$1.pid" ] || return 0
+  kill -INT "$(cat "$1.pid")" 2> /dev/null
+  until [ -s "$1.status" ]; do sleep 0.05; done
+  rm "$1.pid"
+  return "$(cat "$1.status")"
+}
+
+blktrace_run() {
+  exec blktrace -d "/dev/$DEVICE_NAME" -D "$raw/blktrace" -o "$DEVICE_NAME" -b 1024 -n 8 \
+    > "$raw/blktrace/blktrace.out" 2>&1
+}
+
+start_blktrace() {
+  observe blktrace blktrace_run
+  tries=0
+  until [ -e "/sys/kernel/debug/block/$DEVICE_NAME/trace0" ]; do
+    tries=$((tries + 1))
+    if [ "$tries" -ge 100 ]; then
+      cat "$raw/blktrace/blktrace.out"
+      return 1
+    fi
+    sleep 0.1
+  done
+}
+
+bpftrace_run() {
+  export __BPFTRACE_NOTIFY_PROBES_ATTACHED=1
+  exec bpftrace "$folder/probes.bt" > "$raw/probes.txt" 2> "$raw/probes.err"
+}
+
+# until_line PATTERN: wait for a line in the probes' output, while they live
+until_line() {
+  tries=0
+  until grep -q "$1" "$raw/probes.txt" 2> /dev/null; do
+    tries=$((tries + 1))
+    if [ "$tries" -ge 1200 ] || [ -e bpftrace.status ]; then
+      cat "$raw/probes.err"
+      return 1
+    fi
+    sleep 0.1
+  done
+}
+
+# probes/frame.bt tells why it is done in this order
+start_probes() {
+  cat probes/frame.bt > probes.bt
+  for probe in $(echo "$PROBES" | tr ',' ' '); do cat "probes/$probe.bt" >> probes.bt; done
+  observe bpftrace bpftrace_run
+  until_line __BPFTRACE_NOTIFY_PROBES_ATTACHED || return 1
+  kill -USR1 "$(cat bpftrace.pid)"
+  until_line '^attached' || return 1
+}
+
+case $1 in
+  start)
+    rm -rf "$raw"
+    mkdir -p "$raw/driver" "$raw/board" "$raw/blktrace"
+    echo "dmesg_lines=$(dmesg | wc -l) root_reads=$(root_reads)" > watch.env
+    [ -n "$PROBES" ] || exit 0
+    start_blktrace && start_probes || exit 1
+    sed -n 's/^Attaching \([0-9]*\) probes.*/attached=\1/p' "$raw/probes.txt" >> watch.env
+    ;;
+  stop)
+    failed=0
+    ended bpftrace || failed=1
+    ended blktrace || failed=1
+    exit $failed
+    ;;
+esac
