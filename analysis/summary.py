@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
+
+import polars as pl
 
 from analysis.checks import counts, loss
 from analysis.run import Run
 from analysis.tables import Tables
 
+# What a block command is, without its times.
+_COMMAND = ("rwbs", "sector", "sectors")
 _LATENCIES = ("p50", "p95", "p99", "max")
 
 
@@ -42,6 +47,7 @@ def build(run: Run, tables: Tables, reasons: list[str]) -> dict[str, Any]:
             name: written[name] if watched else None
             for name in ("reads", "writes", "bytes_written", "flushes", "fua")
         },
+        "block_sequence_sha256": sequence_hash(tables.commands) if watched else None,
         "per_transaction": {
             op: {
                 name: row[name] if watched else None for name in ("block_writes", "bytes_written", "flushes")
@@ -54,3 +60,9 @@ def build(run: Run, tables: Tables, reasons: list[str]) -> dict[str, Any]:
         "virtual_seconds": seconds,
         "wall_seconds": run.host.get("wall_seconds"),
     }
+
+
+def sequence_hash(commands: pl.DataFrame) -> str:
+    """SHA-256 of the window's commands (op and flags, sector, size) in the order of their issue."""
+    ordered = commands.sort("begin_ns", maintain_order=True).select(_COMMAND)
+    return hashlib.sha256(ordered.write_csv(include_header=False).encode()).hexdigest()

@@ -142,14 +142,17 @@ def run_once(cell: Mapping[str, Any]) -> Path:
 
 def experiment(cell: Mapping[str, Any], repeat: int) -> int:
     """Run a cell `repeat` times and report; the exit code."""
+    from analysis import repeats
     from analysis.__main__ import main as analyse
 
-    code = 0
+    code, folders = 0, []
     for number in range(repeat):
         if repeat > 1:
             print(f"run {number + 1} of {repeat}", file=sys.stderr)
-        folder = run_once(cell)
+        folders.append(run_once(cell))
         with step("check and analyse"):
-            status = analyse([str(folder)])
-        code = code or status
+            code = analyse([str(folders[-1])]) or code
+    if repeat > 1:
+        print(repeats.table(repeats.compare(folders)))
+        print(f"report: {repeats.write(folders)}")
     return code

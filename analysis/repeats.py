@@ -1,0 +1,118 @@
+"""Several runs of one cell: every run, median, spread and interval.
+
+python -m analysis.repeats RUN_DIR RUN_DIR… writes repeats.json and repeats.html.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from scipy import stats
+
+from analysis.errors import BadInput
+
+CONFIDENCE = 0.95
+
+
+def read_summaries(folders: list[Path]) -> list[dict[str, Any]]:
+    """The runs' summaries; BadInput where they are not runs of one cell on one clock."""
+    summaries = []
+    for folder in folders:
+        path = folder / "summary.json"
+        try:
+            summaries.append(json.loads(path.read_text()))
+        except (OSError, ValueError) as error:
+            raise BadInput(path, "", str(error), "the summary of a run") from error
+    for key in ("clock", "cell_id"):
+        values = {str(summary.get(key)) for summary in summaries}
+        if len(values) != 1:
+            raise BadInput(folders[0], key, " and ".join(sorted(values)), f"runs of one {key} to compare")
+    return summaries
+
+
+def spread(values: list[float]) -> float:
+    """(max − min)/median."""
+    return (max(values) - min(values)) / statistics.median(values)
+
+
+def interval(values: list[float]) -> tuple[float, float] | None:
+    """95 % confidence interval of the mean by Student's t; None for a single value."""
+    if len(values) < 2:
+        return None
+    mean, error = statistics.mean(values), statistics.stdev(values) / len(values) ** 0.5
+    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1)) * error
+    return mean - half, mean + half
+
+
+def compare(folders: list[Path]) -> dict[str, Any]:
+    """What repeats.json holds; rejected runs are listed and left out of the numbers."""
+    summaries = read_summaries(folders)
+    good = [summary for summary in summaries if summary["status"] == "ok"]
+    tps = {}
+    for op in good[0]["tps"] if good else ():
+        values = [summary["tps"][op] for summary in good]
+        if None not in values:
+            tps[op] = {
+                "median": statistics.median(values),
+                "spread": spread(values),
+                "interval": interval(values),
+            }
+    return {
+        "cell_name": summaries[0]["cell_name"],
+        "clock": summaries[0]["clock"],
+        "runs": [
+            {key: summary[key] for key in ("run_id", "status", "reasons", "tps", "block_sequence_sha256")}
+            for summary in summaries
+        ],
+        "tps": tps,
+        "same_sequence": len({summary["block_sequence_sha256"] for summary in good}) == 1,
+    }
+
+
+def write(folders: list[Path]) -> Path:
+    """Write repeats.json and repeats.html beside the runs; the page's path."""
+    result = compare(folders)
+    folder = folders[0].resolve().parent / f"repeats-{result['runs'][0]['run_id']}"
+    folder.mkdir(exist_ok=True)
+    (folder / "repeats.json").write_text(json.dumps(result, indent=2) + "\n")
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined
+    )
+    page = environment.get_template("repeats.html.j2").render(result=result)
+    (folder / "repeats.html").write_text(page)
+    return folder / "repeats.html"
+
+
+def table(result: dict[str, Any]) -> str:
+    """The same for the terminal."""
+    lines = [f"{'':8}{'median TPS':>14}  {'spread':>9}  95 % interval of the mean"]
+    for op, row in result["tps"].items():
+        limits = "-" if row["interval"] is None else "{:.4f} to {:.4f}".format(*row["interval"])
+        lines.append(f"{op:8}{row['median']:14.4f}  {row['spread']:9.1e}  {limits}")
+    rejected = sum(run["status"] != "ok" for run in result["runs"])
+    same = "the same" if result["same_sequence"] else "NOT the same"
+    lines.append(f"{len(result['runs'])} runs, {rejected} rejected; block commands: {same} sequence")
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Compare the runs named on the command line."""
+    try:
+        folders = [Path(name) for name in sys.argv[1:]]
+        if not folders:
+            raise BadInput("python -m analysis.repeats", "", "no run", "RUN_DIR RUN_DIR…")
+        print(table(compare(folders)))
+        print(f"report: {write(folders)}")
+    except BadInput as error:
+        print(f"analysis: {error}", file=sys.stderr)
+        return 3
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,70 @@
+"""Repeats: the numbers, and what is refused."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from analysis import repeats
+from analysis.errors import BadInput
+
+
+def runs(tmp_path: Path, *tps: float, **differ: list[str]) -> list[Path]:
+    """Synthetic runs of one cell; `differ` sets a key to another value per run."""
+    folders = []
+    for number, value in enumerate(tps):
+        summary = {
+            "cell_id": "c",
+            "cell_name": "cell <b>",
+            "run_id": f"r{number}",
+            "clock": "virtual",
+            "status": "ok",
+            "reasons": [],
+            "tps": {"insert": value, "all": None},
+            "block_sequence_sha256": "s",
+        }
+        summary |= {key: values[number] for key, values in differ.items()}
+        folder = tmp_path / f"r{number}"
+        folder.mkdir()
+        (folder / "summary.json").write_text(json.dumps(summary))
+        folders.append(folder)
+    return folders
+
+
+def test_numbers(tmp_path: Path) -> None:
+    result = repeats.compare(runs(tmp_path, 90.0, 100.0, 110.0))
+    insert = result["tps"]["insert"]
+    assert (insert["median"], insert["spread"]) == (100.0, 0.2)
+    # t(0.975, 2) = 4.30265; standard error 10/sqrt(3)
+    assert insert["interval"] == pytest.approx((75.159, 124.841), abs=1e-3)
+    assert "all" not in result["tps"]
+    assert result["same_sequence"]
+
+
+def test_rejected_run_is_listed_and_left_out(tmp_path: Path) -> None:
+    result = repeats.compare(runs(tmp_path, 100.0, 50.0, status=["ok", "rejected"]))
+    assert result["tps"]["insert"]["median"] == 100.0
+    assert len(result["runs"]) == 2
+    assert "1 rejected" in repeats.table(result)
+
+
+def test_another_sequence_is_said(tmp_path: Path) -> None:
+    result = repeats.compare(runs(tmp_path, 1.0, 1.0, block_sequence_sha256=["a", "b"]))
+    assert not result["same_sequence"]
+    assert "NOT the same" in repeats.table(result)
+
+
+@pytest.mark.parametrize("key", ["clock", "cell_id"])
+def test_other_clock_or_cell_is_refused(key: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=key):
+        repeats.compare(runs(tmp_path, 1.0, 1.0, **{key: ["virtual", "real"]}))
+
+
+def test_page_is_escaped(tmp_path: Path) -> None:
+    page = repeats.write(runs(tmp_path, 1.0, 2.0)).read_text()
+    assert "cell &lt;b&gt;" in page
+
+
+def test_no_summary_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="the summary of a run"):
+        repeats.compare([tmp_path])
