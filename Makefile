@@ -6,7 +6,7 @@ SHELL := /bin/bash
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 RUN := $(PYTHON) -m commitpath
-.PHONY: help experiment test lint board snapshots analyse bench docs host destroy
+.PHONY: help experiment test lint board snapshots analyse bench bench-repeat docs host destroy
 
 help: $(VENV)/ready ## this text
 	@$(RUN) help
@@ -31,6 +31,9 @@ lint: host ## linters only
 
 bench: host ## what a run costs, with its parts
 	@$(PYTHON) tests/bench/bench.py
+
+bench-repeat: host ## how well numbers repeat, side by side with what was asked
+	@$(PYTHON) tests/bench/repeat.py
 
 docs: $(VENV)/ready ## write docs/axes.md from the schema
 	@$(PYTHON) -m commitpath.axes_doc > docs/axes.md.part && mv docs/axes.md.part docs/axes.md

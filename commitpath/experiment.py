@@ -101,6 +101,7 @@ def store(cell: Mapping[str, Any], output: RunOutput, wall: float, facts: Mappin
             "run_id": run_id,
             "wall_seconds": round(wall, 3),
             "restore_seconds": round(output.restore_seconds, 3),
+            "start_seconds": round(output.start_seconds, 3),
             "run_seconds": round(output.run_seconds, 3),
         }
         (part / "host.json").write_text(json.dumps(host, indent=2, sort_keys=True) + "\n")

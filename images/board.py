@@ -179,6 +179,8 @@ class VirtualBoard:
             begin = time.monotonic()
             with self.restored(saved, machine) as (process, _):
                 restored = time.monotonic()
+                wait_for_line(machine, "run-cell: driver starts", limit, process)
+                started = time.monotonic()
                 checker.start()
                 try:
                     process.wait(limit)
@@ -192,6 +194,7 @@ class VirtualBoard:
                 raise SnapshotError(str(faults[0]))
             output = read_output(folder / "out.tar", machine, process.returncode)
             output.restore_seconds = restored - begin
+            output.start_seconds = started - restored
             output.run_seconds = end - restored
             return output
 
@@ -203,11 +206,18 @@ def save_state(monitor: qemu.Monitor, folder: Path) -> None:
     monitor.command("quit")
 
 
-def wait_for_line(machine: qemu.Machine, start: str, limit: float) -> str:
-    """The console line that begins with `start`; LabError when it does not come (wall seconds)."""
+def wait_for_line(
+    machine: qemu.Machine, start: str, limit: float, process: subprocess.Popen[bytes] | None = None
+) -> str:
+    """The console line that begins with `start`; LabError when it does not come (wall seconds).
+
+    With a process: an empty string when that ends first.
+    """
     log = machine.folder / "serial.log"
     deadline = time.monotonic() + limit
     while time.monotonic() < deadline:
+        if process and process.poll() is not None:
+            return ""
         for line in log.read_text(errors="replace").splitlines() if log.exists() else []:
             if line.startswith(start):
                 return line
@@ -225,6 +235,7 @@ class RunOutput:
 
     tar: bytes
     restore_seconds: float = 0.0
+    start_seconds: float = 0.0
     run_seconds: float = 0.0
 
     def text(self, name: str) -> str:

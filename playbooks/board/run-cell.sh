@@ -48,6 +48,8 @@ finish() {
 }
 
 run_driver() {
+  # for whoever watches the console; before anything is measured
+  echo 'run-cell: driver starts' > /dev/console
   # shellcheck disable=SC2086  # a list of options
   "$folder/bin/driver" run $DRIVER_OPTIONS --output-dir "$raw/driver" \
     --device-stat "/sys/block/$DEVICE_NAME/stat" --start-on-second 2> "$raw/driver/driver.err"

@@ -1,0 +1,148 @@
+"""How well numbers repeat, and what a run costs: `make bench-repeat`.
+
+One Markdown table: what was asked, what was measured, in one go. The cell is
+FS=f2fs MODE=wal ROWS=1000 N=100 unless a row says otherwise; TPS is summary.json's `all`.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SMALL = ("FS=f2fs", "MODE=wal", "ROWS=1000", "N=100")
+
+
+def call(*variables: str, cache: Path | None = None) -> subprocess.Popen[str]:
+    """Start `make experiment`."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+    if cache:
+        environment["COMMITPATH_CACHE"] = str(cache)
+    return subprocess.Popen(
+        ["make", "-s", "-C", str(ROOT), "experiment", *variables],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=environment,
+    )
+
+
+def finish(process: subprocess.Popen[str]) -> Path:
+    """Wait for a call; the path of its report. Ends the bench if the call failed."""
+    output, _ = process.communicate()
+    if process.returncode:
+        sys.exit(f"bench: make experiment failed:\n{output}")
+    return Path(output.rsplit("report: ", 1)[1].splitlines()[0])
+
+
+def summaries(page: Path) -> list[dict]:
+    """The runs' summaries behind a report of one run or of repeats."""
+    listed = page.parent / "repeats.json"
+    if not listed.exists():
+        return [json.loads((page.parent / "summary.json").read_text())]
+    folder = page.parent.parent
+    return [
+        json.loads((folder / run["run_id"] / "summary.json").read_text())
+        for run in json.loads(listed.read_text())["runs"]
+    ]
+
+
+def tps(page: Path) -> list[float]:
+    return [summary["tps"]["all"] for summary in summaries(page)]
+
+
+def middle(values: list[float]) -> float:
+    return sorted(values)[len(values) // 2]
+
+
+def spread(values: list[float]) -> float:
+    return (max(values) - min(values)) / middle(values)
+
+
+def row(what: str, asked: str, got: str, held: bool) -> None:
+    print(f"| {what} | {asked} | {got} | {'yes' if held else 'NO'} |", flush=True)
+
+
+@contextlib.contextmanager
+def busy() -> Iterator[None]:
+    """A busy loop on every core of the host."""
+    loops = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(os.cpu_count() or 1)]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+
+
+def fresh_board(cache: Path) -> float:
+    """TPS of a board whose image was built, booted and prepared anew; tools are shared."""
+    folder = Path(tempfile.mkdtemp(prefix="bench-", dir=ROOT))
+    try:
+        for tool in [*cache.glob("build-root-*"), *cache.glob("driver-*"), cache / "sqlite"]:
+            (folder / tool.name).symlink_to(tool)
+        return tps(finish(call(*SMALL, cache=folder)))[0]
+    finally:
+        shutil.rmtree(folder)
+
+
+def wall(*variables: str) -> float:
+    """Wall seconds of a second call."""
+    finish(call(*variables))
+    begin = time.monotonic()
+    finish(call(*variables))
+    return time.monotonic() - begin
+
+
+def host_seconds(page: Path, name: str) -> float:
+    return float(json.loads((page.parent / "host.json").read_text())[name])
+
+
+def main() -> None:
+    cache = Path(os.environ.get("COMMITPATH_CACHE", ROOT / ".cache"))
+    print("| what | at most | measured | held |\n|---|---|---|---|", flush=True)
+    quiet = finish(call(*SMALL, "REPEAT=10"))
+    values = tps(quiet)
+    row(
+        "spread of TPS over 10 restores of one snapshot",
+        "1e-5",
+        f"{spread(values):.1e}",
+        spread(values) <= 1e-5,
+    )
+    sequences = {summary["block_sequence_sha256"] for summary in summaries(quiet)}
+    row("different sequences of block commands in them", "1", str(len(sequences)), len(sequences) == 1)
+
+    boards = [fresh_board(cache) for _ in range(3)]
+    row(
+        "spread over 3 boards built and booted afresh",
+        "0.001",
+        f"{spread(boards):.1e}",
+        spread(boards) <= 1e-3,
+    )
+
+    with busy():
+        loaded = tps(finish(call(*SMALL, "REPEAT=3")))
+    change = abs(middle(loaded) / middle(values) - 1)
+    row("change of the median, a busy loop on every core", "1e-5", f"{change:.1e}", change <= 1e-5)
+    pair = [call(*SMALL, "REPEAT=3"), call("FS=ext4", "ROWS=1000", "N=100", "REPEAT=3")]
+    pages = [finish(process) for process in pair]
+    beside = tps(pages[0])
+    change = abs(middle(beside) / middle(values) - 1)
+    row("change of the median, a second cell beside", "1e-5", f"{change:.1e}", change <= 1e-5)
+
+    page = finish(call(*SMALL))
+    start = host_seconds(page, "restore_seconds") + host_seconds(page, "start_seconds")
+    row("restore to start of the workload, wall s", "3", f"{start:.2f}", start <= 3)
+    for asked, variables in ((60, ("ROWS=100000", "N=1000")), (15, ("ROWS=1000", "N=100"))):
+        took = wall(*variables)
+        row(f"second call, `{' '.join(variables)}`, wall s", str(asked), f"{took:.1f}", took <= asked)
+
+
+if __name__ == "__main__":
+    main()
