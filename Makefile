@@ -6,7 +6,7 @@ SHELL := /bin/bash
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 RUN := $(PYTHON) -m commitpath
-.PHONY: help experiment test lint board snapshots analyse bench bench-repeat docs host destroy
+.PHONY: help experiment test lint board calibrate snapshots analyse bench bench-repeat docs host destroy
 
 help: $(VENV)/ready ## this text
 	@$(RUN) help
@@ -19,6 +19,9 @@ analyse: $(VENV)/ready ## redo tables, figures and report of a run: make analyse
 
 board: $(VENV)/ready ## start the virtual board and open a shell on it
 	@$(RUN) board
+
+calibrate: $(VENV)/ready ## fio on a device profile, beside its sources: make calibrate DEVICE=emmc-5.0
+	@$(RUN) calibrate
 
 snapshots: $(VENV)/ready ## list prepared boards; REMOVE=<name>|all deletes
 	@$(RUN) snapshots

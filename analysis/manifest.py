@@ -38,6 +38,7 @@ def build(run: Run) -> dict[str, Any]:
         },
         "device": {
             "parameters": board.device,
+            "time": board.device_time,
             "queue": board.queue,
             "write_cache": board.queue.get("write_cache"),
         },

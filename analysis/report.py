@@ -82,9 +82,22 @@ def render(
         phases=list(tables.phases.iter_rows(named=True)),
         flags=list(tables.flags.head(20).iter_rows(named=True)),
         block_columns=BLOCK_COLUMNS,
+        device_time=device_time(run.board.device_time),
         when=_when(manifest["clock"].get("realtime_ns")),
         sync_table=_pivot(tables.syncs, "syncs_per_transaction"),
     )
+
+
+def device_time(counters: dict[str, str]) -> list[tuple[str, float, float]]:
+    """Return (cause, seconds, percent) of a device's `time_<cause>_ns` counters, largest first."""
+    causes = {
+        name.removeprefix("time_").removesuffix("_ns"): int(value) / 1e9
+        for name, value in counters.items()
+        if name.startswith("time_") and name not in ("time_ns",) and value.isdigit() and int(value)
+    }
+    total = sum(causes.values())
+    ranked = sorted(causes.items(), key=lambda item: -item[1])
+    return [(name, seconds, 100 * seconds / total) for name, seconds in ranked]
 
 
 def _pivot(table: pl.DataFrame, value: str) -> dict[str, dict[str, float]]:

@@ -58,7 +58,6 @@ def board(variables: dict[str, str]) -> int:
     from commitpath import ansible
     from commitpath.payload import prepared_variables
     from commitpath.prepared import prepare, virtual_board
-    from commitpath.progress import step
     from images import artifacts
 
     cell = make_cell({"ROWS": "0", **variables})
@@ -67,8 +66,19 @@ def board(variables: dict[str, str]) -> int:
     driver = artifacts.driver(cell["sqlite"], machine.image)
     with machine.started("provision") as (login, _, _):
         prepare(cell, login, prepared_variables(cell, driver, ansible.board("virtual")))
-        with step("shell on the board; its end ends the board"):
-            return subprocess.run(login.ssh("-t"), check=False).returncode
+        print("a shell on the board; its end ends the board", file=sys.stderr)
+        return subprocess.run(login.ssh("-t"), check=False).returncode
+
+
+def calibrate(variables: dict[str, str]) -> int:
+    """Compare a device profile with the raw numbers it stands for."""
+    from commitpath.calibrate import calibrate as run
+
+    if set(variables) - {"DEVICE"}:
+        raise BadInputError("make calibrate takes DEVICE=<profile>, and nothing else")
+    cell = make_cell({"DEVICE": "constant", "ROWS": "0", **variables})
+    ensure_packages()
+    return run(cell)
 
 
 def snapshots(variables: dict[str, str]) -> int:
@@ -125,6 +135,7 @@ COMMANDS: dict[str, Callable[[dict[str, str]], int]] = {
     "experiment": experiment,
     "analyse": analyse,
     "board": board,
+    "calibrate": calibrate,
     "snapshots": snapshots,
     "destroy": destroy,
     "host": host,

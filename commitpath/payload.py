@@ -10,8 +10,11 @@ from typing import Any
 
 from commitpath import ansible
 from commitpath.cell import ROOT, probe_names
+from images import artifacts
 
 MOUNTPOINT = "/mnt/target"
+# Where a driver of device profiles shows its attributes, below /sys/kernel/config.
+CONFIGFS = {"null_blk": "nullb", "flash": "flashsim"}
 # An attach point stands at the start of a line of a .bt file.
 ATTACH_POINT = re.compile(
     r"^(?:BEGIN|END|self|fentry|fexit|tracepoint|uprobe|uretprobe|kprobe|kretprobe)\b", re.M
@@ -37,9 +40,10 @@ def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str
         **board,
         "board": cell["board"],
         "driver": str(driver),
+        "flash_module": str(artifacts.flash_module()) if device["driver"] == "flash" else "",
         "device_driver": device["driver"],
         "device_size_mib": device["size_mib"],
-        "device_parameters": " ".join(f"{k}={v}" for k, v in device["parameters"].items()),
+        "device_parameters": " ".join(f"{k}={v}" for k, v in device["geometry"].items()),
         "fs_type": fs["type"],
         "mkfs_options": " ".join([*fs["mkfs"], cell["mkfs_options"]]).strip(),
         "mount_options": mount_options(cell),
@@ -56,7 +60,7 @@ def mount_options(cell: Mapping[str, Any]) -> str:
 
 
 def payload(
-    cell: Mapping[str, Any], device: str, database: str = f"{MOUNTPOINT}/db/sample.db"
+    cell: Mapping[str, Any], node: str, database: str = f"{MOUNTPOINT}/db/sample.db"
 ) -> dict[str, bytes]:
     """The files that a run needs on the board, below /run/commitpath."""
     driver_options = (
@@ -67,20 +71,21 @@ def payload(
         f"--wal-autocheckpoint {cell['autocheckpoint']} --journal-size-limit {cell['journal_limit']} "
         f"--checkpoint-every {cell['checkpoint_every']}"
     )
-    name = Path(device).name
+    name, device = Path(node).name, cell["profiles"]["device"]
     variables = {
         "CLOCK": cell["clock"],
         "PROBES": cell["probes"],
         "EXPECTED_PROBES": str(expected_probes(cell["probes"])),
         "DEVICE_NAME": name,
-        "DEVICE_PARAMETERS": f"/sys/kernel/config/nullb/{name}",
+        "DEVICE_PARAMETERS": f"/sys/kernel/config/{CONFIGFS[device['driver']]}/{name}",
+        "DEVICE_TIMING": " ".join(f"{k}={v}" for k, v in device["timing"].items()),
         "FS_TYPE": cell["profiles"]["fs"]["type"],
         "MOUNTPOINT": MOUNTPOINT,
         "DRIVER_OPTIONS": driver_options,
     }
     files = {
         "cell.env": "".join(f"{k}={shlex.quote(v)}\n" for k, v in variables.items()).encode(),
-        **{name: (ansible.PLAYBOOKS / "board" / name).read_bytes() for name in ("run-cell.sh", "watch.sh")},
+        **{name: (ansible.PLAYBOOKS / "board" / name).read_bytes() for name in ("run-cell.sh", "watch.sh", "set-timing.sh")},
     }
     for path in (ROOT / "probes").iterdir():
         if path.is_file() and path.suffix != ".md":
@@ -88,10 +93,10 @@ def payload(
     return files
 
 
-def rehearsal(cell: Mapping[str, Any], device: str) -> dict[str, bytes]:
+def rehearsal(cell: Mapping[str, Any], node: str) -> dict[str, bytes]:
     """A payload that runs all that a run runs, on an empty database in memory."""
     small = {**cell, "rows": 0, "n": 10, "probes": ",".join(probe_names())}
-    return payload(small, device, "/run/commitpath/rehearsal.db")
+    return payload(small, node, "/run/commitpath/rehearsal.db")
 
 
 def write_tar(path: Path, files: Mapping[str, bytes]) -> None:

@@ -15,6 +15,10 @@ from images import artifacts, qemu, snapshot
 from images.board import Login, VirtualBoard, make_keys
 
 
+# Sent with each run, so no part of what a snapshot is keyed by.
+RUN_SCRIPTS = ("run-cell.sh", "watch.sh", "set-timing.sh", "calibrate-cell.sh")
+
+
 def virtual_board(cell: Mapping[str, Any]) -> VirtualBoard:
     """The virtual board that a cell runs on."""
     keys = artifacts.CACHE / "keys"
@@ -46,10 +50,11 @@ def snapshot_folder(
         ansible.PLAYBOOKS / "prepare.yml",
         artifacts.IMAGES / "await-cell.sh",
     ]
-    scripts = [path for path in scripts if path.name not in ("run-cell.sh", "watch.sh")]
+    scripts = [path for path in scripts if path.name not in RUN_SCRIPTS]
     inputs = {
-        **{k: v for k, v in variables.items() if k != "driver"},
+        **{k: v for k, v in variables.items() if k not in ("driver", "flash_module")},
         "driver": Path(variables["driver"]).name,
+        "flash_module": Path(variables["flash_module"]).parent.name,
         "image": board.image.name,
         "memory_mib": board.memory_mib,
         "scripts": artifacts.hash_of(files=scripts),

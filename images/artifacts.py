@@ -128,6 +128,43 @@ def sqlite(version: str) -> Path:
     )
 
 
+def flash_module() -> Path:
+    """flashsim.ko, built for the board's kernel."""
+    root = build_root(image())
+    sources = [
+        path for path in (IMAGES / "flash").iterdir() if path.suffix in (".c", ".h") or path.name == "Kbuild"
+    ]
+    folder = CACHE / f"flashsim-{hash_of(root.name, files=sources)}"
+
+    def build() -> None:
+        work = CACHE / f"build-{folder.name}"
+        shutil.rmtree(work, ignore_errors=True)
+        work.mkdir(parents=True)
+        for source in sources:
+            shutil.copy(source, work)
+        (headers,) = (root / "usr/src").glob("linux-headers-*-arm64")
+        make = ["make", "-C", f"/usr/src/{headers.name}", "M=/work", "ARCH=arm64"]
+        run(
+            [
+                str(IMAGES / "in-root.sh"),
+                str(root),
+                str(work),
+                *make,
+                "CROSS_COMPILE=aarch64-linux-gnu-",
+                "modules",
+            ],
+            "flashsim",
+        )
+        part = folder.with_name(folder.name + ".part")
+        part.mkdir(exist_ok=True)
+        (work / "flashsim.ko").rename(part / "flashsim.ko")
+        part.rename(folder)
+        shutil.rmtree(work)
+
+    ensure(folder, "build the flash model", build, mib=20)
+    return folder / "flashsim.ko"
+
+
 def driver(version: str, board_image: Path) -> Path:
     """The driver for the board, linked with a SQLite release."""
     sources = [

@@ -126,9 +126,11 @@ def _in_effect(option: str, shown: tuple[str, ...]) -> bool:
 
 def _device(run: Run) -> list[Setting]:
     device = profile(run, "device")
-    asked = dict(device.get("parameters") or {})
+    asked = {**device.get("geometry", {}), **device.get("timing", {})}
     if "size_mib" in device:
-        asked["size"] = device["size_mib"]
+        # null_blk counts its size in MiB, flashsim in sectors
+        size = device["size_mib"]
+        asked |= {"sectors": size * 2048} if device.get("driver") == "flash" else {"size": size}
     had = {**run.board.queue, **run.board.device}
     return [
         Setting("device", name, word(value), word(had[name]) if name in had else None)

@@ -37,7 +37,8 @@ done
 
 case $kind in
   virtual)
-    [ -d "/sys/kernel/config/nullb/$name" ] || refuse "it is not a device that commitpath made"
+    [ -d "/sys/kernel/config/nullb/$name" ] || [ -d "/sys/kernel/config/flashsim/$name" ] ||
+      refuse "it is not a device that commitpath made"
     ;;
   lab)
     [ -e "/sys/class/block/$name/partition" ] || refuse "it is a whole disk, not a partition"

@@ -73,6 +73,8 @@ record_board() {
   esac
   attributes "/sys/block/$DEVICE_NAME/queue" > "$raw/board/queue.txt"
   attributes "$DEVICE_PARAMETERS" > "$raw/board/device.txt"
+  [ ! -e "/sys/block/$DEVICE_NAME/flash" ] ||
+    cat "/sys/block/$DEVICE_NAME/flash/stats" > "$raw/board/device_time.txt"
   uname -a > "$raw/board/kernel.txt"
   cat /proc/cmdline > "$raw/board/cmdline.txt"
   cat /proc/cpuinfo > "$raw/board/cpuinfo.txt"
@@ -84,6 +86,7 @@ record_board() {
 }
 
 [ -e watch.env ] || step watch sh watch.sh start
+step set-timing sh set-timing.sh
 step driver run_driver
 step stop-watching sh watch.sh stop
 step record-board record_board

@@ -1,0 +1,9 @@
+#!/bin/sh
+# In place of run-cell.sh: measure the raw device, with the profile's time.
+set -eu
+cd /run/commitpath
+. ./cell.env
+mkdir -p raw
+umount "$MOUNTPOINT"
+sh set-timing.sh
+bash calibrate.sh calibrate.fio "/dev/$DEVICE_NAME" > raw/calibrate.json
