@@ -25,7 +25,9 @@ def figure(results: Mapping[str, Mapping[str, float]], path: Path, title: str) -
     """Latency and IOPS of 4 KiB random reads and writes over the queue depth."""
     _, (left, right) = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
     for name in ("read_random_4k", "write_random_4k"):
-        points = {int(key.rsplit("qd", 1)[1]): got for key, got in results.items() if key.startswith(f"{name}_qd")}
+        points = {
+            int(key.rsplit("qd", 1)[1]): got for key, got in results.items() if key.startswith(f"{name}_qd")
+        }
         left.plot(points, [got["us"] for got in points.values()], "o-", label=name.replace("_", " "))
         right.plot(points, [got["IOPS"] for got in points.values()], "o-")
     for axes, what in ((left, "mean latency, µs"), (right, "IOPS")):

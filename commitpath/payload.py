@@ -85,7 +85,10 @@ def payload(
     }
     files = {
         "cell.env": "".join(f"{k}={shlex.quote(v)}\n" for k, v in variables.items()).encode(),
-        **{name: (ansible.PLAYBOOKS / "board" / name).read_bytes() for name in ("run-cell.sh", "watch.sh", "set-timing.sh")},
+        **{
+            name: (ansible.PLAYBOOKS / "board" / name).read_bytes()
+            for name in ("run-cell.sh", "watch.sh", "set-timing.sh")
+        },
     }
     for path in (ROOT / "probes").iterdir():
         if path.is_file() and path.suffix != ".md":

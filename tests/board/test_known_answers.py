@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import statistics
+import subprocess
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -127,3 +128,29 @@ def test_clocks_agree(run_cell: Callable[..., Path]) -> None:
     assert len(marks) == len(rows)
     late = [abs(mark[0] - int(row["begin_ns"])) for mark, row in zip(marks, rows, strict=True)]
     assert statistics.median(late) < 200_000
+
+
+def test_trace_is_readable_with_blkparse_and_btt(run_cell: Callable[..., Path], tmp_path: Path) -> None:
+    """blkparse counts as many completed writes with data as the summary says, and btt takes its file."""
+    run = run_cell(FS="f2fs", MODE="wal")
+    with (run / "raw/driver/device_stat.csv").open() as file:
+        rows = {row["label"]: int(row["time_ns"]) for row in csv.DictReader(file)}
+    binary = tmp_path / "trace.bin"
+    # %T.%t is relative to the trace's first event, so the window is taken by order of size
+    command = [
+        "blkparse",
+        "-i",
+        "target",
+        "-D",
+        str(run / "raw/blktrace"),
+        "-d",
+        str(binary),
+        "-a",
+        "complete",
+    ]
+    done = subprocess.run([*command, "-f", "%d %n\n", "-q"], capture_output=True, text=True, check=True)
+    writes = [line for line in done.stdout.splitlines() if line.split()[0].lstrip("F").startswith("W")]
+    assert rows["begin"] < rows["end"]
+    assert len([line for line in writes if line.split()[1] != "0"]) >= summary(run)["block"]["writes"]
+    done = subprocess.run(["btt", "-i", str(binary)], capture_output=True, text=True, check=True)
+    assert "All Devices" in done.stdout
