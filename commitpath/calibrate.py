@@ -28,8 +28,8 @@ def figure(results: Mapping[str, Mapping[str, float]], path: Path, title: str) -
         points = {
             int(key.rsplit("qd", 1)[1]): got for key, got in results.items() if key.startswith(f"{name}_qd")
         }
-        left.plot(points, [got["us"] for got in points.values()], "o-", label=name.replace("_", " "))
-        right.plot(points, [got["IOPS"] for got in points.values()], "o-")
+        left.plot(list(points), [got["us"] for got in points.values()], "o-", label=name.replace("_", " "))
+        right.plot(list(points), [got["IOPS"] for got in points.values()], "o-")
     for axes, what in ((left, "mean latency, µs"), (right, "IOPS")):
         axes.set(xscale="log", yscale="log", xlabel="queue depth", ylabel=what)
         axes.set_xticks([1, 2, 4, 8, 16, 32], ["1", "2", "4", "8", "16", "32"])

@@ -1,0 +1,278 @@
+"""The flash model's times against sums made by hand, and what must hold for any commands."""
+
+import random
+import re
+from itertools import pairwise
+
+import pytest
+import yaml
+from native import PLAIN, ROOT, Refused
+
+COMMAND, READ, PROGRAM = 100_000, 60_000, 1_000_000
+PROFILES = [p for p in (ROOT / "experiments/device").glob("*.yml") if "driver: flash" in p.read_text()]
+
+
+def transfer(size):
+    """Nanoseconds of `size` bytes on the bus of the plain device, 100 MB/s."""
+    return size * 10
+
+
+def latencies(times, gap=0):
+    """Of commands that each start `gap` after the one before was done."""
+    return [b - a - gap for a, b in pairwise([-gap, *times])]
+
+
+def causes(counters):
+    return {k[5:-3]: v for k, v in counters.items() if k.startswith("time_") and v}
+
+
+def test_read_is_command_sense_and_transfer(model):
+    times, counters = model(["r 0 0 8"])
+    assert times == [COMMAND + READ + transfer(4096)]
+    assert causes(counters) == {"command": COMMAND, "read": READ, "bus": transfer(4096)}
+
+
+def test_page_in_register_is_not_sensed_again(model):
+    times, counters = model(["r +0 0 8", "r +0 8 8", "r +0 32 8"])
+    assert latencies(times)[1] == COMMAND + transfer(4096)
+    assert counters["page_reads"] == 2
+
+
+def test_a_program_ends_what_the_register_holds(model):
+    _, counters = model(["r +0 0 8", "w +0 0 8", "w +0 0 8", "r +0 0 8"])
+    assert counters["page_reads"] == 2
+
+
+def test_pages_of_one_read_are_sensed_on_all_dies(model):
+    # two pages on two dies: sensed at once, transferred one after the other
+    assert model(["r 0 0 64"])[0] == [COMMAND + READ + 2 * transfer(16384)]
+    # on one die the second is sensed during the first's transfer
+    assert model(["r 0 0 64"], dies=1)[0] == [COMMAND + READ + 2 * transfer(16384)]
+    assert model(["r 0 0 64"], dies=1, bus_mb_s=100000)[0] == [COMMAND + 2 * READ + 163]
+
+
+def test_plain_write_is_durable_when_done(model):
+    times, counters = model(["w 0 0 8", "F +0"])
+    assert times == [COMMAND + transfer(4096) + PROGRAM] * 2
+    assert counters["flushes_clean"] == 1
+
+
+def test_program_time_grows_with_size(model):
+    times, _ = model(["w 0 0 8"], program_kib_ns=10_000)
+    assert times == [COMMAND + transfer(4096) + PROGRAM + 40_000]
+
+
+def test_a_large_write_uses_both_dies(model):
+    times, counters = model(["w 0 0 128"])
+    # four units, two a die; the last die gets its last unit after the other's
+    assert times == [COMMAND + transfer(16384) * 2 + 2 * PROGRAM]
+    assert counters["programs"] == 4
+    assert sum(causes(counters).values()) == times[0]
+
+
+def test_commands_at_once_share_the_device(model):
+    times, counters = model(["w 0 0 8", "w 0 8 8", "w 0 16 8"], queue_depth=8)
+    first = COMMAND + transfer(4096) + PROGRAM
+    assert times[:2] == [first, first + COMMAND]
+    # the third finds both dies busy
+    assert times[2] == first + PROGRAM
+    assert counters["time_queue_ns"] == 3 * COMMAND
+    assert counters["time_die_ns"] > 0
+
+
+def test_a_read_behind_a_program_holds_up_no_other_read(model):
+    times, _ = model(["w 0 0 8", "r 0 0 8", "r 0 32 8"], queue_depth=8, dies=4, bus_mb_s=100000)
+    assert times[1] > times[0]
+    assert times[2] == 3 * COMMAND + READ + 40
+
+
+def test_fua_costs_its_price(model):
+    cached = {"write_cache": 1, "fua": 1, "cache_kib": 256, "fua_ns": 70_000}
+    assert model(["f 0 0 8"], **cached)[0] == [COMMAND + transfer(4096) + PROGRAM + 70_000]
+
+
+CACHE = {"write_cache": 1, "cache_kib": 256, "flush_dirty_ns": 300_000, "flush_clean_ns": 20_000}
+
+
+def test_cached_write_costs_no_program(model):
+    assert model(["w 0 0 8"], **CACHE)[0] == [COMMAND + transfer(4096)]
+
+
+def test_flush_drains_then_pays_its_base(model):
+    times, counters = model(["w +0 0 8", "F +0", "F +0"], **CACHE)
+    assert latencies(times)[1:] == [PROGRAM + 300_000, 20_000]
+    assert (counters["flushes_dirty"], counters["flushes_clean"]) == (1, 1)
+    assert counters["time_drain_ns"] == PROGRAM
+
+
+def test_flush_after_the_drain_costs_its_base_only(model):
+    # a whole unit drains by itself; its mapping is still to be stored
+    times, _ = model(["w 0 0 32", f"F {10 * PROGRAM}"], **CACHE)
+    assert times[1] == 10 * PROGRAM + 300_000
+
+
+def test_small_writes_share_a_program(model):
+    _, counters = model([*(f"w +0 {8 * i * 100} 8" for i in range(8)), "F +0"], **CACHE)
+    assert counters["programs"] == 2
+
+
+def test_full_cache_waits_for_the_dies(model):
+    writes = [f"w +0 {i * 256} 256" for i in range(64)]
+    times, counters = model(writes, bus_mb_s=10000, **CACHE)
+    assert latencies(times)[0] < PROGRAM
+    # two dies program 16 KiB a millisecond each: 128 KiB take 4 ms
+    assert times[-1] - times[-11] == pytest.approx(10 * 4 * PROGRAM, rel=0.03)
+    assert counters["time_cache_ns"] > 0
+
+
+UNITS = {"open_units": 2, "unit_kib": 64, "merge_ns": 5_000_000, "merge_spread_ns": 1_000_000, "dies": 1}
+
+
+def test_writes_in_open_units_cost_no_merge(model):
+    _, counters = model([f"w +0 {(i % 2) * 128 + (i * 8) % 128} 8" for i in range(50)], **UNITS)
+    assert (counters["unit_opens"], counters["merges"]) == (2, 0)
+
+
+def test_write_outside_merges_the_unit_used_longest_ago(model):
+    visits = [0, 1, 0, 2, 0, 1]
+    times, counters = model([f"w +0 {unit * 128 + 8} 8" for unit in visits], **UNITS)
+    slow = [i for i, t in enumerate(latencies(times)) if t > 5_000_000]
+    assert slow == [3, 5]
+    assert counters["merges"] == 2
+    assert 10_000_000 <= counters["time_merge_ns"] <= 12_000_000
+
+
+def test_unit_filled_from_start_to_end_is_switched(model):
+    commands = [f"w +0 {sector} 8" for sector in range(0, 128 * 6, 8)]
+    _, counters = model(commands, **UNITS)
+    assert (counters["unit_switches"], counters["merges"], counters["erases"]) == (4, 0, 4)
+    # the same in another order is not
+    half = len(commands) // 12
+    for i in range(0, len(commands), 2 * half):
+        commands[i : i + 2 * half] = commands[i + half : i + 2 * half] + commands[i : i + half]
+    assert model(commands, **UNITS)[1]["merges"] == 4
+    # nor is one of which only the end was written
+    ends = [f"w +0 {sector} 8" for sector in range(120, 128 * 6, 128)]
+    assert model(ends, **UNITS)[1]["merges"] == 4
+
+
+def test_merges_fill_their_range_evenly(model):
+    commands = [f"w +0 {i % 3 * 128 + 8} 8" for i in range(600)]
+    times, counters = model(commands, **UNITS)
+    extra = [t - min(latencies(times)[2:]) for t in latencies(times)[2:]]
+    assert max(extra) <= 1_000_000
+    assert counters["time_merge_ns"] / counters["merges"] == pytest.approx(5_500_000, rel=0.02)
+
+
+def test_reordering_cache_merges_less(model):
+    device = {**CACHE, **UNITS, "program_bytes": 4096}
+    commands = [f"w +0 {i % 8 * 128 + i // 8 * 8} 8" for i in range(64)] + ["F +0"]
+    fifo = model(commands, cache_reorder=0, **device)[1]["merges"]
+    sorted_ = model(commands, cache_reorder=1, **device)[1]["merges"]
+    assert sorted_ < fifo / 4
+
+
+GC = {"sectors": 131072, "erase_kib": 1024, "gc_blocks": 2, "spare_permille": 100}
+
+
+def fill(live, times):
+    """Write the 64 MiB device over and over while it holds `live` of it."""
+    return [f"live {live}", *(f"w +0 {i * 256 % 131072} 256" for i in range(512 * times))]
+
+
+def test_no_garbage_is_collected_before_the_watermark(model):
+    assert model(fill(64 << 20, 1), **GC)[1]["erases"] == 0
+    assert model(fill(64 << 20, 2), **GC)[1]["erases"] > 0
+    assert model(fill(64 << 20, 2), **{**GC, "gc_blocks": 0})[1]["erases"] == 0
+
+
+def test_collection_costs_more_the_fuller_the_device(model):
+    few, many = (model(fill(live << 20, 3), **GC)[1] for live in (16, 64))
+    assert few["gc_bytes"] < many["gc_bytes"] / 3
+    assert few["time_gc_ns"] < many["time_gc_ns"]
+    # every byte written takes one that was reclaimed
+    assert many["erases"] * (1 << 20) - many["gc_bytes"] == pytest.approx(2 * 64 << 20, rel=0.1)
+
+
+def commands_of(seed, count=400):
+    """Any commands at any times, some of them at once."""
+    generator = random.Random(seed)
+    now, out = 0, []
+    for _ in range(count):
+        now += generator.choice([0, 0, 1000, 100_000, 3_000_000])
+        size = generator.choice([1, 3, 8, 9, 64, 256, 1024])
+        sector = generator.randrange(0, 131072 - size)
+        kind = generator.choice("rwwwwfFd")
+        out.append({"F": f"F {now}", "d": f"d {now} {size}"}.get(kind, f"{kind} {now} {sector} {size}"))
+    return out
+
+
+DEVICES = [{}, UNITS, {**CACHE, "fua": 1}, {**CACHE, **UNITS, "fua": 1, "cache_reorder": 1}, GC,
+           {**CACHE, "cache_kib": 16}]  # fmt: skip
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("seed", range(4))
+def test_causes_add_up_and_nothing_ends_before_it_began(model, device, seed):
+    commands = commands_of(seed)
+    times, counters = model(commands, **device)
+    spent = [done - int(c.split()[1]) for c, done in zip(commands, times, strict=True)]
+    assert min(spent) >= 0
+    assert sum(causes(counters).values()) == sum(spent)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_same_commands_same_times(model, device):
+    assert model(commands_of(1), **device) == model(commands_of(1), **device)
+
+
+def test_seed_changes_the_merges_and_reset_starts_over(model):
+    commands = [f"w +0 {i % 3 * 128 + 8} 8" for i in range(9)]
+    assert model(commands, **UNITS)[0] != model(commands, **{**UNITS, "seed": 2})[0]
+    again = [
+        "w 0 0 8",
+        *commands,
+        "reset",
+        *(c.replace("+0", str(10**12 + i * 10**9)) for i, c in enumerate(commands)),
+    ]
+    fresh = [c.replace("+0", str(10**12 + i * 10**9)) for i, c in enumerate(commands)]
+    assert model(again, **UNITS)[0][-9:] == model(fresh, **UNITS)[0]
+
+
+def test_power_cut_empties_the_cache(model):
+    times, counters = model(["w 0 0 8", "cut", "F 5000000"], **CACHE)
+    assert times[1] == 5_020_000
+    assert counters["programs"] == 0
+    _, counters = model(["w 0 0 8", "cut", "w 5000000 0 8", "F +0"], **CACHE)
+    assert counters["program_bytes"] == 4096
+
+
+@pytest.mark.parametrize("change", [
+    {"block_bytes": 1024}, {"block_bytes": 4096, "sectors": 4194301}, {"sectors": 0}, {"read_bytes": 3000},
+    {"program_bytes": 0}, {"fua": 1}, {"cache_kib": 64}, {"write_cache": 1, "cache_kib": 8},
+    {"write_cache": 1, "cache_kib": 1048576, "program_bytes": 4096}, {"open_units": 2, "unit_kib": 24},
+    {"gc_blocks": 60}, {"gc_blocks": 1, "spare_permille": 1}, {"dies": 0}, {"dies": 65}, {"bus_mb_s": 0},
+])  # fmt: skip
+def test_parameters_that_do_not_fit_are_refused(model, change):
+    with pytest.raises(Refused):
+        model(["r 0 0 8"], **change)
+
+
+def header_parameters():
+    """{name: (least, most)} as images/flash/model.h has them."""
+    values = {"FLASH_SECOND": 10**9, "FLASH_MAX_DIES": 64, "FLASH_MAX_UNITS": 64, "4294967295ULL": 2**32 - 1}
+    text = (ROOT / "images/flash/model.h").read_text()
+    found = re.findall(r"\bP\((\w+), [01], (\d+), (\w+)\)", text)
+    return {name: (int(least), values.get(most) or int(most)) for name, least, most in found}
+
+
+def test_every_parameter_is_tried_here():
+    assert set(header_parameters()) == set(PLAIN) - {"sectors"}
+
+
+@pytest.mark.parametrize("profile", PROFILES, ids=lambda p: p.stem)
+def test_profile_is_whole_and_accepted(model, profile):
+    content = yaml.safe_load(profile.read_text())
+    parameters = {**content["geometry"], **content["timing"]}
+    assert set(parameters) == set(PLAIN) - {"sectors"}
+    model(["w 0 0 8"], sectors=content["size_mib"] * 2048, **parameters)
