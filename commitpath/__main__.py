@@ -160,9 +160,9 @@ def main() -> int:
     except KeyboardInterrupt:
         print("commitpath: interrupted; nothing is left running", file=sys.stderr)
         return 130
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        print(f"commitpath: {where}{error.strerror or error}", file=sys.stderr)
+    except (OSError, subprocess.SubprocessError) as error:
+        where = f"{error.filename}: " if getattr(error, "filename", None) else ""
+        print(f"commitpath: {where}{getattr(error, 'strerror', None) or error}", file=sys.stderr)
         return 1
 
 

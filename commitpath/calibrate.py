@@ -18,7 +18,7 @@ from images import artifacts
 from images.flash.calibrate import measure, table
 
 matplotlib.use("svg")
-from matplotlib import pyplot as plt  # noqa: E402 - the backend comes first
+from matplotlib import pyplot as plt
 
 
 def figure(results: Mapping[str, Mapping[str, float]], path: Path, title: str) -> None:

@@ -14,7 +14,6 @@ from commitpath.progress import step
 from images import artifacts, qemu, snapshot
 from images.board import Login, VirtualBoard, make_keys
 
-
 # Sent with each run, so no part of what a snapshot is keyed by.
 RUN_SCRIPTS = ("run-cell.sh", "watch.sh", "set-timing.sh", "calibrate-cell.sh")
 

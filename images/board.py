@@ -134,7 +134,8 @@ class VirtualBoard:
         """Leave the board waiting for a cell, and save its devices beside its memory."""
         command = "setsid sh /run/commitpath/await-cell.sh </dev/null >/dev/console 2>&1 &"
         subprocess.run(login.ssh(command), check=True, timeout=60)
-        wait_for_line(machine, "await-cell: ready", 60)
+        if wait_for_line(machine, "await-cell: ready", 60, monitor.process) is None:
+            raise LabError(f"the board died before it could be saved; its last line: {machine.serial_tail()}")
         save_state(monitor, folder)
 
     @contextmanager
@@ -161,7 +162,11 @@ class VirtualBoard:
             machine = self.machine(scratch, "virtual", folder / "ram", True, None)
             machine.write_cell(pack_cell("arm_", payload))
             with self.restored(saved, machine) as (_, monitor):
-                if "await-cell: armed: yes" not in wait_for_line(machine, "await-cell: armed", 300):
+                line = wait_for_line(machine, "await-cell: armed", 300, monitor.process)
+                if line is None:
+                    said = machine.serial_tail()
+                    raise LabError(f"the board died while its probes were attached; its last line: {said}")
+                if line != "await-cell: armed: yes":
                     raise LabError(f"the probes did not attach: {machine.serial_tail(2)}")
                 save_state(monitor, folder)
 
@@ -207,20 +212,21 @@ def save_state(monitor: qemu.Monitor, folder: Path) -> None:
 
 
 def wait_for_line(
-    machine: qemu.Machine, start: str, limit: float, process: subprocess.Popen[bytes] | None = None
-) -> str:
-    """The console line that begins with `start`; LabError when it does not come (wall seconds).
+    machine: qemu.Machine, start: str, limit: float, process: subprocess.Popen[bytes]
+) -> str | None:
+    """The console line that begins with `start`, None when QEMU ends first.
 
-    With a process: an empty string when that ends first.
+    LabError when neither comes within `limit` wall seconds.
     """
     log = machine.folder / "serial.log"
     deadline = time.monotonic() + limit
     while time.monotonic() < deadline:
-        if process and process.poll() is not None:
-            return ""
+        ended = process.poll() is not None
         for line in log.read_text(errors="replace").splitlines() if log.exists() else []:
             if line.startswith(start):
                 return line
+        if ended:
+            return None
         time.sleep(0.02)
     raise LabError(f"the board did not say '{start}'; its last line: {machine.serial_tail()}")
 

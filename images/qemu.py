@@ -146,6 +146,7 @@ class Monitor:
 
     def __init__(self, machine: Machine, process: subprocess.Popen[bytes]) -> None:
         self.machine = machine
+        self.process = process
         path = machine.folder / "qmp"
         for _ in range(200):
             if path.exists() or process.poll() is not None:

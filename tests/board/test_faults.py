@@ -5,7 +5,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -44,9 +44,23 @@ def parts() -> list[Path]:
     return [*experiment.RESULTS.glob("*/.*.part"), *artifacts.CACHE.glob("**/*.part")]
 
 
+started: list[subprocess.Popen[str]] = []
+
+
+@pytest.fixture(autouse=True)
+def _nothing_goes_on() -> Iterator[None]:
+    """A call that a failed test left behind must not stand in the way of the next."""
+    yield
+    while started:
+        process = started.pop()
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
 def start(*variables: str, **environment: str) -> subprocess.Popen[str]:
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
-    return subprocess.Popen(
+    process = subprocess.Popen(
         ["make", "-s", "-C", str(ROOT), "experiment", *variables],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -54,6 +68,8 @@ def start(*variables: str, **environment: str) -> subprocess.Popen[str]:
         env={**clean, **environment},
         start_new_session=True,
     )
+    started.append(process)
+    return process
 
 
 def small() -> list[str]:
@@ -68,7 +84,7 @@ def saved_board() -> tuple[VirtualBoard, Path]:
 
 
 def test_guest_that_dies_in_the_run(on_board: Callable[..., RunOutput]) -> None:
-    with pytest.raises(LabError, match=r"the board died in the run .*Kernel panic"):
+    with pytest.raises(LabError, match=r"the board died .*Kernel panic"):
         on_board("echo c > /proc/sysrq-trigger\n", FS="ext4")
     assert not boards_running()
 
@@ -151,7 +167,7 @@ def test_killed_board_is_one_line() -> None:
     os.kill(board, signal.SIGKILL)
     _, said = process.communicate(timeout=60)
     assert process.returncode != 0
-    assert "the board died in the run" in said
+    assert "the board died " in said
     assert not parts()
 
 
