@@ -161,8 +161,8 @@ def main() -> int:
         print("commitpath: interrupted; nothing is left running", file=sys.stderr)
         return 130
     except (OSError, subprocess.SubprocessError) as error:
-        where = f"{error.filename}: " if getattr(error, "filename", None) else ""
-        print(f"commitpath: {where}{getattr(error, 'strerror', None) or error}", file=sys.stderr)
+        # "[Errno 28] No space left on device: 'file'" says it all
+        print(f"commitpath: {error}", file=sys.stderr)
         return 1
 
 
