@@ -45,7 +45,7 @@ def board(name: str) -> dict[str, Any]:
     return boards[name]
 
 
-def play(playbook: str, variables: Mapping[str, Any], log: Path) -> None:
+def play(playbook: str, variables: Mapping[str, Any], log: Path, *options: str) -> None:
     """Run a playbook; its output goes to LOG, and LabError carries a failed task's words."""
     log.parent.mkdir(parents=True, exist_ok=True)
     environment = {
@@ -58,6 +58,7 @@ def play(playbook: str, variables: Mapping[str, Any], log: Path) -> None:
     }
     command = [
         str(Path(sys.executable).parent / "ansible-playbook"),
+        *options,
         "--extra-vars",
         json.dumps(variables),
         str(PLAYBOOKS / playbook),

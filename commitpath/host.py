@@ -1,5 +1,6 @@
 """Host packages: asked for once, and only where one is missing."""
 
+import os
 import subprocess
 
 import yaml
@@ -26,10 +27,21 @@ def missing_packages() -> list[str]:
     return [name for name in wanted if name not in have]
 
 
+def needs_password() -> bool:
+    """Whether Ansible must ask for sudo's password, which it does on the terminal."""
+    if os.geteuid() == 0:
+        return False
+    try:
+        return subprocess.run(["sudo", "-n", "true"], capture_output=True, check=False).returncode != 0
+    except OSError as error:
+        raise LabError("installing host packages needs root or sudo, and there is no sudo") from error
+
+
 def ensure_packages() -> None:
     """Install what is missing through playbooks/host.yml; the one step that asks for root."""
     if missing := missing_packages():
+        options = ["--ask-become-pass"] if needs_password() else []
         with step(f"install host packages: {' '.join(missing)}"):
-            ansible.play("host.yml", {}, artifacts.CACHE / "log/host.json")
+            ansible.play("host.yml", {}, artifacts.CACHE / "log/host.json", *options)
     if missing := missing_packages():
         raise LabError(f"host packages are still missing: {' '.join(missing)}")

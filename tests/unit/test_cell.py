@@ -128,3 +128,11 @@ def test_expected_probes_counts_attach_points() -> None:
         assert expected_probes(name) == 2 + number, name
     assert expected_probes(",".join(alone)) == 23
     assert expected_probes("") == 0
+
+
+def test_axes_page_is_what_the_schema_says(capsys: pytest.CaptureFixture[str]) -> None:
+    from commitpath.axes_doc import main
+
+    main()
+    page = (ROOT / "docs/axes.md").read_text()
+    assert capsys.readouterr().out == page, "run `make docs`"
