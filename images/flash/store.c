@@ -41,6 +41,21 @@ static void swap_sectors(const struct flash_piece *piece, struct page *page)
 	}
 }
 
+/*
+ * The page that a part of one is swapped with. A power cut may take the write that made
+ * the page and leave a later one to some of its sectors: then there is none any more.
+ */
+static struct page *page_at(struct flash_device *dev, pgoff_t index)
+{
+	struct page *page = xa_load(&dev->pages, index);
+
+	if (!page) {
+		page = alloc_page(GFP_NOIO | __GFP_ZERO | __GFP_NOFAIL);
+		exchange(dev, index, page);
+	}
+	return page;
+}
+
 /* Exchange what the device holds for what the change holds. */
 void flash_swap(struct flash_device *dev, struct flash_change *change)
 {
@@ -52,7 +67,7 @@ void flash_swap(struct flash_device *dev, struct flash_change *change)
 		if (is_whole(piece))
 			piece->page = exchange(dev, piece->index, piece->page);
 		else
-			swap_sectors(piece, xa_load(&dev->pages, piece->index));
+			swap_sectors(piece, page_at(dev, piece->index));
 	}
 }
 

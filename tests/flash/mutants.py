@@ -90,6 +90,7 @@ BOARD = [
     ("power_cut", "cache.c", "bool prefix = !dev->p.cache_reorder;", "bool prefix = true;"),
     ("power_cut", "cache.c", "list_for_each_entry_reverse(change", "list_for_each_entry(change"),
     ("power_cut", "store.c", "swap(*a, *b);", "*a = *b;"),
+    ("power_cut", "store.c", "__GFP_NOFAIL);\n\t\texchange(dev, index, page);", "__GFP_NOFAIL);"),
 ]  # fmt: skip
 
 

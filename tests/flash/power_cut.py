@@ -232,6 +232,22 @@ def check_common(kind):
         left,
     )
 
+    device = fresh()
+    device.write(8, 8)
+    device.write(10, 1, fua=True)
+    device.write(16, 16)
+    device.write(20, 3, fua=True)
+    cut("all")
+    left = device.read()
+    check(f"{kind}: a FUA write to part of a page that is lost stays", left == device.expected([]), left)
+    check(f"{kind}: and can be written over", writes_again(device))
+
+
+def writes_again(device):
+    """After a cut, the device holds what is written to it."""
+    device.write(0, REGION)
+    return device.read() == [len(device.writes)] * REGION
+
 
 def check_in_flight():
     """A FUA write that has not ended when power goes reports an error."""
