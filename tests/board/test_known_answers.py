@@ -152,5 +152,7 @@ def test_trace_is_readable_with_blkparse_and_btt(run_cell: Callable[..., Path], 
     writes = [line for line in done.stdout.splitlines() if line.split()[0].lstrip("F").startswith("W")]
     assert rows["begin"] < rows["end"]
     assert len([line for line in writes if line.split()[1] != "0"]) >= summary(run)["block"]["writes"]
-    done = subprocess.run(["btt", "-i", str(binary)], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["btt", "-i", str(binary)], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
     assert "All Devices" in done.stdout
