@@ -43,7 +43,7 @@ def model(binary):
     def call(commands, **changes):
         parameters = [f"{name}={value}" for name, value in {**PLAIN, **changes}.items()]
         done = subprocess.run([str(binary), *parameters], input="\n".join(commands) + "\n",
-                              capture_output=True, text=True, check=False)  # fmt: skip
+                              capture_output=True, text=True, check=False, timeout=20)  # fmt: skip
         if done.returncode == 2:
             raise Refused(done.stderr.strip())
         assert done.returncode == 0, done.stderr
