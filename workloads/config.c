@@ -11,6 +11,7 @@
 #include "output.h"
 #include "settings.h"
 #include "sqlite3.h"
+#include "workload.h"
 
 static int64_t file_size(const char *database, const char *suffix)
 {
@@ -55,6 +56,19 @@ static void write_driver(struct json *json, const struct options *options)
 	json_end(json, '}');
 }
 
+static void write_transactions(struct json *json, const struct options *options)
+{
+	const struct workload *workload = workload_at((size_t)options->workload);
+	size_t phases[MAX_WORKLOAD_PHASES];
+	size_t count = workload_select(options, phases);
+
+	json_begin(json, "transactions", '{');
+	for (size_t i = 0; i < count; i++)
+		json_number(json, workload->phases[phases[i]].name,
+			    workload_transactions(options, phases[i]));
+	json_end(json, '}');
+}
+
 static void write_sqlite(struct json *json)
 {
 	const char *option;
@@ -75,6 +89,7 @@ void config_write(const struct options *options, const struct findings *findings
 
 	json_begin(&json, NULL, '{');
 	write_driver(&json, options);
+	write_transactions(&json, options);
 	write_sqlite(&json);
 	settings_write(&json, options);
 	json_text(&json, "sql_sha256", findings->sql_sha256);

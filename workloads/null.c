@@ -4,9 +4,9 @@
 #include "workload.h"
 
 static const struct workload_phase phases[] = {
-	{"insert", "insert"},
-	{"update", "update"},
-	{"delete", "delete"},
+	{"insert", "insert", ROWS_SAME},
+	{"update", "update", ROWS_SAME},
+	{"delete", "delete", ROWS_SAME},
 };
 
 static size_t statement_size(const struct options *options)

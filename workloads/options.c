@@ -52,8 +52,14 @@ static void print_help(void)
 		}
 	}
 	puts("\nworkloads:");
-	for (size_t i = 0; workload_names[i] != NULL; i++)
-		printf("  %-10s %s\n", workload_names[i], workload_at(i)->summary);
+	for (size_t i = 0; workload_names[i] != NULL; i++) {
+		const struct workload *workload = workload_at(i);
+
+		printf("  %-10s %s\n  %-10s phases: ", workload->name, workload->summary, "");
+		for (size_t j = 0; j < workload->phase_count; j++)
+			printf("%s%s", j > 0 ? "," : "", workload->phases[j].name);
+		putchar('\n');
+	}
 	puts("\nexit status: 0 done, 1 failed while running, 2 wrong usage. run writes "
 	     "config.json\n"
 	     "last: a folder without it holds no complete run.");

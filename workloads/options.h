@@ -14,6 +14,7 @@ struct options {
 	enum command command;
 	const char *database;
 	int64_t workload;
+	const char *phases; /* NULL: all */
 	int64_t rows;
 	int64_t n;
 	int64_t value_size;
@@ -27,7 +28,9 @@ struct options {
 	int64_t journal_size_limit;
 	const char *output_dir;
 	const char *device_stat; /* NULL: none */
+	const char *announce;	 /* NULL: nowhere */
 	bool start_on_second;
+	bool vfs_log;
 };
 
 enum option_kind { OPTION_TEXT, OPTION_INTEGER, OPTION_WORD, OPTION_FLAG };

@@ -9,7 +9,7 @@
 #include "fail.h"
 
 static const char *const result_files[] = {"config.json", "transactions.csv", "phases.csv",
-					   "device_stat.csv"};
+					   "device_stat.csv", "vfs.csv"};
 
 static char final_path[PATH_MAX];
 static char partial_path[PATH_MAX + 8];
@@ -66,4 +66,19 @@ void output_abandon(void)
 	if (partial_path[0] != '\0')
 		unlink(partial_path);
 	partial_path[0] = '\0';
+}
+
+void output_say(const char *path, const char *line)
+{
+	FILE *file;
+	int failed;
+
+	if (path == NULL)
+		return;
+	file = fopen(path, "a");
+	if (file == NULL)
+		fail("writing %s: %s", path, strerror(errno));
+	failed = fprintf(file, "%s\n", line) < 0;
+	if (fclose(file) != 0 || failed)
+		fail("writing %s: %s", path, strerror(errno));
 }

@@ -19,4 +19,7 @@ void output_commit(FILE *file);
 /* Removes the temporary file, if one is open. Never fails. */
 void output_abandon(void);
 
+/* Adds a line to a file, at once; NULL: to none. Fails the run on an error. */
+void output_say(const char *path, const char *line);
+
 #endif

@@ -55,6 +55,7 @@ void populate(const struct options *options)
 	char folder[PATH_MAX];
 	int length = snprintf(partial_path, sizeof(partial_path), "%s.partial", options->database);
 
+	workload_check_value_size(options);
 	if (length < 0 || (size_t)length >= sizeof(partial_path))
 		fail("the path of the database is too long");
 	if (access(options->database, F_OK) == 0)

@@ -8,11 +8,12 @@
 
 #include "workload.h"
 
-enum { MAX_PHASES = 8 };
+/* Those of the workload, and warm, close and drain. */
+enum { MAX_PHASES = MAX_WORKLOAD_PHASES + 3 };
 
 struct transaction {
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
-	int32_t changes;	   /* sqlite3_changes() */
+	int32_t changes;	   /* rows that it changed */
 	uint32_t phase;		   /* index in the workload's phases */
 };
 

@@ -5,7 +5,6 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "clock.h"
@@ -17,6 +16,8 @@
 #include "record.h"
 #include "settings.h"
 #include "stat.h"
+#include "vfs_calls.h"
+#include "vfs_shim.h"
 #include "workload.h"
 
 struct run {
@@ -26,7 +27,9 @@ struct run {
 	sqlite3 *db;
 	struct record record;
 	struct generator generator;
-	int64_t inputs[MAX_PHASES]; /* of the workload's phases */
+	size_t phases[MAX_WORKLOAD_PHASES]; /* those to run */
+	size_t phase_count;
+	int64_t inputs[MAX_WORKLOAD_PHASES]; /* of the workload's phases */
 	struct findings findings;
 	bool executed; /* a statement ran: there may be something to write back */
 };
@@ -39,18 +42,16 @@ _Noreturn static void fail_transaction(const struct run *run, const char *operat
 	     sqlite3_errmsg(run->db));
 }
 
-/* Executes one statement as a transaction of its own: prepare, step and
- * finalize each time, as sqlite3_exec and an app with literal SQL do. */
-static int32_t execute(struct run *run, const struct statement *sql, size_t number,
-		       const struct workload_phase *phase)
+/* Executes one statement: prepare, step and finalize each time, as
+ * sqlite3_exec and an app with literal SQL do. Returns where it ends. */
+static const char *execute_one(struct run *run, const char *text, size_t length, size_t number,
+			       const struct workload_phase *phase)
 {
 	sqlite3_stmt *statement;
+	const char *end;
 	int result;
 
-	if (sql->length == 0)
-		return 0;
-	run->executed = true;
-	result = sqlite3_prepare_v2(run->db, sql->text, (int)sql->length + 1, &statement, NULL);
+	result = sqlite3_prepare_v2(run->db, text, (int)length + 1, &statement, &end);
 	if (result != SQLITE_OK)
 		fail_transaction(run, "prepare", number, phase);
 	do
@@ -60,12 +61,27 @@ static int32_t execute(struct run *run, const struct statement *sql, size_t numb
 		fail_transaction(run, "step", number, phase);
 	if (sqlite3_finalize(statement) != SQLITE_OK)
 		fail_transaction(run, "finalize", number, phase);
-	return sqlite3_changes(run->db);
+	return end;
+}
+
+/* Executes a transaction; returns the number of rows that it changed. */
+static int32_t execute(struct run *run, const struct statement *sql, size_t number,
+		       const struct workload_phase *phase)
+{
+	const char *text = sql->text, *end = sql->text + sql->length;
+	int before = sqlite3_total_changes(run->db);
+
+	while (text < end) {
+		run->executed = true;
+		text = execute_one(run, text, (size_t)(end - text), number, phase);
+	}
+	return sqlite3_total_changes(run->db) - before;
 }
 
 static void run_phase(struct run *run, size_t index)
 {
 	const struct workload_phase *phase = &run->workload->phases[index];
+	int64_t count = workload_transactions(run->options, index);
 	struct record *record = &run->record;
 	struct statement sql;
 
@@ -74,12 +90,12 @@ static void run_phase(struct run *run, size_t index)
 		run->inputs[index] = run->workload->phase_input(run->db);
 	generator_begin_phase(&run->generator, index, run->inputs[index]);
 	record_phase_begin(record, phase->name);
-	for (int64_t i = 0; i < run->options->n; i++) {
+	for (int64_t i = 0; i < count; i++) {
 		size_t number = record->transaction_count++;
 		struct transaction *transaction = &record->transactions[number];
 
 		transaction->phase = (uint32_t)index;
-		run->workload->next(&run->generator, &sql);
+		generator_next(&run->generator, &sql);
 		commitpath_tx_begin(number, phase->name);
 		transaction->begin_ns = clock_now();
 		transaction->changes = execute(run, &sql, number, phase);
@@ -89,7 +105,7 @@ static void run_phase(struct run *run, size_t index)
 		    (int64_t)(number + 1) % run->options->checkpoint_every == 0 && sql.length > 0)
 			database_checkpoint(run->db);
 	}
-	record_phase_end(record, (uint64_t)run->options->n);
+	record_phase_end(record, (uint64_t)count);
 	stat_snapshot("end-", phase->name);
 }
 
@@ -97,16 +113,22 @@ static void run_phase(struct run *run, size_t index)
 static void prepare(struct run *run)
 {
 	const struct options *options = run->options;
+	size_t transactions = 0;
 
 	static char path[PATH_MAX];
+
+	for (size_t i = 0; i < run->phase_count; i++)
+		transactions += (size_t)workload_transactions(options, run->phases[i]);
 
 	snprintf(path, sizeof(path), "%s", options->database);
 	run->folder = dirname(path);
 	output_prepare(options->output_dir);
 	stat_open(options->device_stat);
+	if (options->vfs_log)
+		vfs_shim_register(transactions);
 	run->db = database_open(options->database, SQLITE_OPEN_READWRITE);
 	settings_apply(run->db, options);
-	record_open(&run->record, run->workload->phase_count * (size_t)options->n);
+	record_open(&run->record, transactions);
 	generator_open(&run->generator, run->workload, options);
 
 	record_phase_begin(&run->record, "warm");
@@ -123,12 +145,16 @@ static void prepare(struct run *run)
 static void measure(struct run *run)
 {
 	stat_snapshot("begin", NULL);
+	if (run->options->vfs_log)
+		vfs_shim_begin();
+	/* For the host, which cannot see the board's clock. */
+	output_say(run->options->announce, "driver: the timed region begins");
 	run->findings.monotonic_ns = clock_now();
 	run->findings.realtime_ns = clock_read(CLOCK_REALTIME);
 	if (run->options->start_on_second)
 		clock_wait_whole_second();
-	for (size_t i = 0; i < run->workload->phase_count; i++)
-		run_phase(run, i);
+	for (size_t i = 0; i < run->phase_count; i++)
+		run_phase(run, run->phases[i]);
 
 	/* Between the phases: in the timed region, which closing the database
 	 * ends, but in no phase. Six pragmas and three file sizes, no I/O. */
@@ -140,12 +166,15 @@ static void measure(struct run *run)
 	database_close(run->db);
 	record_phase_end(&run->record, 0);
 	stat_snapshot("end-", "close");
+	output_say(run->options->announce, "driver: the timed region ends");
 
 	/* ext4's syncfs flushes even when nothing is dirty; a workload that did
 	 * nothing must not be charged for that. */
 	record_phase_begin(&run->record, "drain");
 	stat_settle(run->executed ? run->folder : NULL);
 	record_phase_end(&run->record, 0);
+	if (run->options->vfs_log)
+		vfs_shim_end();
 	stat_snapshot("end", NULL);
 }
 
@@ -156,10 +185,13 @@ static void hash_statements(struct run *run)
 	struct sha256 hash;
 
 	sha256_begin(&hash);
-	for (size_t phase = 0; phase < run->workload->phase_count; phase++) {
+	for (size_t p = 0; p < run->phase_count; p++) {
+		size_t phase = run->phases[p];
+		int64_t count = workload_transactions(run->options, phase);
+
 		generator_begin_phase(&run->generator, phase, run->inputs[phase]);
-		for (int64_t i = 0; i < run->options->n; i++) {
-			run->workload->next(&run->generator, &sql);
+		for (int64_t i = 0; i < count; i++) {
+			generator_next(&run->generator, &sql);
 			if (sql.length == 0)
 				continue;
 			sha256_add(&hash, sql.text, sql.length);
@@ -178,12 +210,20 @@ static void count_rows(struct run *run)
 
 	for (size_t i = 0; i < run->record.transaction_count; i++) {
 		const struct transaction *t = &run->record.transactions[i];
-		const char *op = run->workload->phases[t->phase].op;
 
-		if (strcmp(op, "insert") == 0)
+		switch (run->workload->phases[t->phase].effect) {
+		case ROWS_ADDED:
 			expected += t->changes;
-		else if (strcmp(op, "delete") == 0)
+			break;
+		case ROWS_REMOVED:
 			expected -= t->changes;
+			break;
+		case ROWS_ALL_GONE:
+			expected = 0;
+			break;
+		case ROWS_SAME:
+			break;
+		}
 	}
 	/* Not read-only: such a connection leaves a -wal and a -shm behind. */
 	db = database_open(run->options->database, SQLITE_OPEN_READWRITE);
@@ -201,7 +241,7 @@ static void print_summary(const struct run *run)
 		double seconds =
 			(double)(phase->end_ns - phase->begin_ns) / (double)NANOSECONDS_PER_SECOND;
 
-		printf("%-8s %6" PRIu64 " transactions %12.6f s", phase->name, phase->transactions,
+		printf("%-18s %6" PRIu64 " transactions %12.6f s", phase->name, phase->transactions,
 		       seconds);
 		if (phase->transactions > 0)
 			printf(" %12.2f per second", (double)phase->transactions / seconds);
@@ -215,6 +255,8 @@ void run(const struct options *options)
 
 	run.options = options;
 	run.workload = workload_at((size_t)options->workload);
+	workload_check_value_size(options);
+	run.phase_count = workload_select(options, run.phases);
 	prepare(&run);
 	measure(&run);
 
@@ -223,9 +265,12 @@ void run(const struct options *options)
 	count_rows(&run);
 	record_write(&run.record, run.workload, options->output_dir);
 	stat_write(options->output_dir);
+	if (options->vfs_log)
+		vfs_calls_write(options->output_dir);
 	config_write(options, &run.findings);
 	print_summary(&run);
 	stat_close();
 	generator_close(&run.generator);
 	record_close(&run.record);
+	vfs_calls_close();
 }

@@ -1,5 +1,6 @@
 #include "workload.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,8 @@ void workload_register(const struct workload *workload)
 		i++;
 	if (i == MAX_WORKLOADS)
 		fail("more than %d workloads are linked in", MAX_WORKLOADS);
+	if (workload->phase_count > MAX_WORKLOAD_PHASES)
+		fail("%s has more than %d phases", workload->name, MAX_WORKLOAD_PHASES);
 	workload_names[i] = workload->name;
 	workloads[i] = workload;
 }
@@ -25,12 +28,78 @@ const struct workload *workload_at(size_t index)
 	return workloads[index];
 }
 
+static size_t find_phase(const struct workload *workload, const char *name, size_t length)
+{
+	for (size_t i = 0; i < workload->phase_count; i++)
+		if (strlen(workload->phases[i].name) == length &&
+		    strncmp(workload->phases[i].name, name, length) == 0)
+			return i;
+	fail_usage("--phases: %s has no phase '%.*s'; see driver --help", workload->name,
+		   (int)length, name);
+}
+
+static size_t parse_phases(const struct workload *workload, const char *text,
+			   size_t phases[MAX_WORKLOAD_PHASES])
+{
+	size_t count = 0;
+
+	for (;;) {
+		size_t length = strcspn(text, ",");
+		size_t phase = find_phase(workload, text, length);
+
+		if (count > 0 && phase <= phases[count - 1])
+			fail_usage("--phases: %s comes before %s in %s",
+				   workload->phases[phase].name,
+				   workload->phases[phases[count - 1]].name, workload->name);
+		if (workload->chained && phase != count)
+			fail_usage("--phases: %s of %s needs what %s made",
+				   workload->phases[phase].name, workload->name,
+				   workload->phases[phase - 1].name);
+		phases[count++] = phase;
+		if (text[length] == '\0')
+			return count;
+		text += length + 1;
+	}
+}
+
+size_t workload_select(const struct options *options, size_t phases[MAX_WORKLOAD_PHASES])
+{
+	const struct workload *workload = workload_at((size_t)options->workload);
+	size_t count = workload->phase_count;
+
+	if (options->phases != NULL)
+		count = parse_phases(workload, options->phases, phases);
+	else
+		for (size_t i = 0; i < count; i++)
+			phases[i] = i;
+	if (workload->check != NULL)
+		workload->check(options, phases[0]);
+	return count;
+}
+
+void workload_check_value_size(const struct options *options)
+{
+	const struct workload *workload = workload_at((size_t)options->workload);
+
+	if (workload->value_size != 0 && options->value_size != workload->value_size)
+		fail_usage("--value-size: %s has values of %" PRId64 " bytes, not of %" PRId64,
+			   workload->name, workload->value_size, options->value_size);
+}
+
+int64_t workload_transactions(const struct options *options, size_t phase)
+{
+	const struct workload *workload = workload_at((size_t)options->workload);
+
+	return workload->transactions != NULL ? workload->transactions(options, phase) : options->n;
+}
+
 void generator_open(struct generator *generator, const struct workload *workload,
 		    const struct options *options)
 {
 	size_t size = workload->statement_size(options);
 
 	memset(generator, 0, sizeof(*generator));
+	generator->workload = workload;
 	generator->options = options;
 	generator->buffer = malloc(size);
 	if (generator->buffer == NULL)
@@ -41,8 +110,15 @@ void generator_open(struct generator *generator, const struct workload *workload
 void generator_begin_phase(struct generator *generator, size_t phase, int64_t input)
 {
 	generator->phase = phase;
+	generator->number = 0;
 	generator->input = input;
 	prng_seed(&generator->prng, (uint64_t)generator->options->seed, phase);
+}
+
+void generator_next(struct generator *generator, struct statement *statement)
+{
+	generator->workload->next(generator, statement);
+	generator->number++;
 }
 
 void generator_close(struct generator *generator)

@@ -33,11 +33,12 @@ class Driver:
         command = [str(a) for a in (self.binary, *arguments)]
         return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, **keywords)
 
-    def populate(self, rows=50, value_size=3072, page_size=4096):
+    def populate(self, *more, rows=50, value_size=3072, page_size=4096):
         """Make the database; it must work."""
-        self.database.unlink(missing_ok=True)
+        for path in self.folder.glob(self.database.name + "*"):
+            path.unlink()
         sizes = ["--value-size", value_size, "--page-size", page_size]
-        done = self("populate", "--database", self.database, "--rows", rows, *sizes)
+        done = self("populate", "--database", self.database, "--rows", rows, *sizes, *more)
         assert (done.returncode, done.stderr) == (0, "")
 
     def run(self, *more, rows=50, n=20, mode="delete", synchronous="full", **keywords):
@@ -48,6 +49,11 @@ class Driver:
             *more,
             **keywords,
         )
+
+    def run_ok(self, *more, **keywords):
+        """Run the workload; it must work."""
+        done = self.run(*more, **keywords)
+        assert (done.returncode, done.stderr) == (0, "")
 
     def config(self):
         return json.loads((self.output / "config.json").read_text())

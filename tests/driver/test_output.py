@@ -5,6 +5,7 @@ import re
 import sqlite3
 
 import pytest
+from conftest import one_line_error
 
 STAT = "  11  12  13  14  15  16  17  18  19  20  21  22  23  24  25  26  27\n"
 STAT_FIELDS = [
@@ -28,11 +29,6 @@ STAT_FIELDS = [
 ]
 
 
-def run_ok(driver, *options, **keywords):
-    done = driver.run(*options, **keywords)
-    assert (done.returncode, done.stderr) == (0, "")
-
-
 def device(driver, stat=STAT, inflight="0 0\n"):
     folder = driver.folder / "device"
     folder.mkdir()
@@ -43,7 +39,7 @@ def device(driver, stat=STAT, inflight="0 0\n"):
 
 def test_files_are_as_formats_md_says(driver):
     driver.populate()
-    run_ok(driver, "--device-stat", device(driver), mode="wal", synchronous="normal")
+    driver.run_ok("--device-stat", device(driver), mode="wal", synchronous="normal")
     assert sorted(p.name for p in driver.output.iterdir()) == [
         *("config.json", "device_stat.csv", "phases.csv", "transactions.csv"),
     ]
@@ -84,11 +80,19 @@ def test_files_are_as_formats_md_says(driver):
 
 def test_config(driver):
     driver.populate(page_size=1024)
-    run_ok(driver, "--page-size", 1024, mode="truncate", synchronous="normal")
+    driver.run_ok("--page-size", 1024, mode="truncate", synchronous="normal")
     config = driver.config()
     assert list(config) == [
-        *("driver", "sqlite", "requested", "effective", "pragmas", "sql_sha256", "sql_bytes"),
-        *("rows_before", "rows_after", "file_sizes_before_close", "file_sizes", "clock", "status"),
+        *("driver", "transactions", "sqlite", "requested", "effective", "pragmas", "sql_sha256"),
+        *(
+            "sql_bytes",
+            "rows_before",
+            "rows_after",
+            "file_sizes_before_close",
+            "file_sizes",
+            "clock",
+            "status",
+        ),
     ]
     assert config["driver"] == {
         "workload": "apsys17",
@@ -99,6 +103,7 @@ def test_config(driver):
         "database": str(driver.database),
         "checkpoint_every": -1,
     }
+    assert config["transactions"] == {"insert": 20, "update": 20, "delete": 20}
     assert config["requested"] == {
         "journal_mode": "truncate",
         "synchronous": "normal",
@@ -122,7 +127,7 @@ def test_config(driver):
 
 def test_values(newest):
     newest.populate()
-    run_ok(newest)
+    newest.run_ok()
     with sqlite3.connect(newest.database) as db:
         values = {v for (v,) in db.execute("SELECT DISTINCT value FROM sample")}
     assert values == {"i" * 3072, "u" * 3072}
@@ -132,7 +137,7 @@ def test_same_seed_same_sql(driver):
     hashes = []
     for seed in (1, 1, 2):
         driver.populate()
-        run_ok(driver, "--seed", seed)
+        driver.run_ok("--seed", seed)
         hashes.append(driver.config()["sql_sha256"])
     assert hashes[0] == hashes[1] != hashes[2]
 
@@ -140,7 +145,7 @@ def test_same_seed_same_sql(driver):
 def test_hash_is_of_the_sql(newest):
     """One row, one transaction each: the only id to pick from is 0."""
     newest.populate(rows=0, value_size=3)
-    run_ok(newest, "--value-size", 3, rows=0, n=1)
+    newest.run_ok("--value-size", 3, rows=0, n=1)
     texts = (
         "INSERT INTO sample(value) VALUES('iii');\n"
         "UPDATE sample SET value='uuu' WHERE id=0;\n"
@@ -151,7 +156,7 @@ def test_hash_is_of_the_sql(newest):
 
 def test_empty_table_means_only_the_rows_just_inserted(driver):
     driver.populate(rows=0)
-    run_ok(driver, rows=0)
+    driver.run_ok(rows=0)
     changes = {}
     for row in driver.table("transactions.csv"):
         changes[row["op"]] = changes.get(row["op"], 0) + int(row["changes"])
@@ -163,7 +168,7 @@ def test_empty_table_means_only_the_rows_just_inserted(driver):
 def test_null_workload(driver):
     driver.populate()
     before = driver.database.read_bytes()
-    run_ok(driver, "--workload", "null", n=1000)
+    driver.run_ok("--workload", "null", n=1000)
     assert driver.database.read_bytes() == before
     assert {t["changes"] for t in driver.table("transactions.csv")} == {"0"}
     assert len(driver.table("transactions.csv")) == 3000
@@ -172,9 +177,25 @@ def test_null_workload(driver):
     assert config["sql_sha256"] == hashlib.sha256(b"").hexdigest()
 
 
+def test_announces_both_ends_of_the_timed_region(newest):
+    newest.populate()
+    console = newest.folder / "console"
+    console.write_text("login:\n")
+    newest.run_ok("--announce", console)
+    assert console.read_text().splitlines() == [
+        "login:",
+        "driver: the timed region begins",
+        "driver: the timed region ends",
+    ]
+    newest.populate()
+    assert "nowhere/console: No such file" in one_line_error(
+        newest.run("--announce", newest.folder / "nowhere/console"), 1
+    )
+
+
 def test_start_on_second(newest):
     newest.populate()
-    run_ok(newest, "--start-on-second", "--workload", "null", n=1)
+    newest.run_ok("--start-on-second", "--workload", "null", n=1)
     begin = int(newest.table("phases.csv")[1]["begin_ns"])
     # How late the sleep ends is the scheduler's; before the second is wrong.
     assert begin % 10**9 < 10**8
@@ -183,7 +204,7 @@ def test_start_on_second(newest):
 def test_kernel_with_fewer_counters(newest):
     newest.populate()
     eleven = " ".join(STAT.split()[:11]) + "\n"
-    run_ok(newest, "--device-stat", device(newest, stat=eleven))
+    newest.run_ok("--device-stat", device(newest, stat=eleven))
     first = newest.table("device_stat.csv")[0]
     assert [first[f] for f in STAT_FIELDS] == STAT.split()[:11] + [""] * 6
 
@@ -203,7 +224,7 @@ def test_version_and_help(driver):
 def test_mode_after_another_mode(newest, mode):
     """A database left in WAL can be run in any mode, and back."""
     newest.populate()
-    run_ok(newest, mode="wal")
+    newest.run_ok(mode="wal")
     rows = newest.config()["rows_after"]
-    run_ok(newest, mode=mode, rows=rows)
+    newest.run_ok(mode=mode, rows=rows)
     assert newest.config()["effective"]["journal_mode"] == mode

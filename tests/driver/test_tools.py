@@ -1,0 +1,268 @@
+"""The benchmark tools of Table 1, and --phases."""
+
+import hashlib
+import sqlite3
+
+import pytest
+from conftest import one_line_error
+from test_syncs import ORACLE
+from test_vfs_log import calls, inside, with_syncs
+
+SIZES = {"mobibench": 100, "androbench": 88, "rlbench": 100}
+GROUPS = {
+    **{"insert": 1000, "insert_transaction": 1, "insert_indexed": 1, "select_scan": 1},
+    **{"select_string": 1, "create_index": 2, "select_index": 5000, "update_scan": 1},
+    **{"update_index": 1, "insert_select": 1, "delete_scan": 1, "delete_index": 1, "drop_table": 3},
+}
+
+
+def tool(driver, name, *more, rows=0, n=20, **keywords):
+    """Populate for a tool and run it; returns the completed process."""
+    options = ["--workload", name, "--value-size", SIZES[name]]
+    driver.populate(*options[:2], rows=rows, value_size=SIZES[name])
+    return driver.run(*options, *more, rows=rows, n=n, **keywords)
+
+
+def tool_ok(driver, name, *more, **keywords):
+    done = tool(driver, name, *more, **keywords)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def changes(driver):
+    """{op: [changes of each transaction]}"""
+    found = {}
+    for row in driver.table("transactions.csv"):
+        found.setdefault(row["op"], []).append(int(row["changes"]))
+    return found
+
+
+def sql_hash(texts):
+    return hashlib.sha256("".join(text + "\n" for text in texts).encode()).hexdigest()
+
+
+@pytest.mark.parametrize("name", SIZES)
+@pytest.mark.parametrize("mode", ["truncate", "wal"])
+def test_tool_runs_and_is_what_was_planned(driver, name, mode):
+    tool_ok(driver, name, mode=mode)
+    planned = driver.config()["transactions"]
+    ran = {p["phase"]: int(p["transactions"]) for p in driver.table("phases.csv")}
+    assert {phase: ran[phase] for phase in planned} == planned
+    assert list(ran) == ["warm", *planned, "close", "drain"]
+    with sqlite3.connect(driver.database) as db:
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_mobibench_texts(newest):
+    """As shell/mobibench.c makes them, but for its rand()."""
+    tool_ok(newest, "mobibench", "--phases", "insert", n=2)
+    value = "".join(letter * 10 for letter in "abcdefghij")
+    insert = f"INSERT INTO tblMyList(Value) VALUES('{value}');"
+    assert newest.config()["sql_sha256"] == sql_hash([insert, insert])
+    with sqlite3.connect(newest.database) as db:
+        assert db.execute("SELECT * FROM tblMyList").fetchall() == [(1, value, None), (2, value, None)]
+
+
+def test_mobibench_hits(driver):
+    tool_ok(driver, "mobibench", n=50)
+    assert changes(driver) == {"insert": [1] * 50, "update": [1] * 50, "delete": [0] + [1] * 49}
+    with sqlite3.connect(driver.database) as db:
+        value = "".join(letter * 10 for letter in "fghijabcde")
+        rows = db.execute("SELECT id, Value = ? FROM tblMyList", [value]).fetchall()
+    assert rows in ([(50, 0)], [(50, 1)])
+
+
+def test_androbench_fits_what_its_trace_says(driver):
+    """215 bytes of SQL a transaction, 37 distinct pages, (7700 - 21 * 21.5) / 3077 pages a transaction."""
+    tool_ok(driver, "androbench", "--vfs-log", n=1024, mode="wal", synchronous="off")
+    texts = []
+    for row in range(1, 1025):
+        values = "".join(f",'{row:05}{'i' * (c % 2)}'" for c in range(16))
+        names = "".join(f",field_{c}" for c in range(16))
+        texts.append(f"INSERT INTO benchmark(id{names}) VALUES({row}{values});")
+    for row in range(1, 1025):
+        sets = ",".join(f"field_{c}='{row:05}{'u' * (c % 2)}'" for c in range(16))
+        texts.append(f"UPDATE benchmark SET {sets} WHERE id={row};")
+    texts += [f"DELETE FROM benchmark WHERE id={row};" for row in range(1, 1025)]
+    assert driver.config()["sql_sha256"] == sql_hash(texts)
+    assert sum(map(len, texts)) / len(texts) == pytest.approx(215, abs=1)
+    assert changes(driver) == {op: [1] * 1024 for op in ("insert", "update", "delete")}
+    log = calls(driver)
+    pages = {c["offset"] for c in log if c["op"] == "write" and c["file"] == "database"}
+    assert len(pages) == 37
+    begin = int(driver.table("transactions.csv")[0]["begin_ns"])
+    end = int(driver.table("transactions.csv")[-1]["end_ns"])
+    written = [c for c in log if c["file"] == "wal" and c["op"] == "write" and c["bytes"] == 4096]
+    frames = [c for c in written if begin <= c["begin_ns"] < end]
+    assert len(frames) / 3072 == pytest.approx((7700 - 21 * 21.5) / 3077, abs=0.1)
+
+
+def test_rlbench_groups(driver):
+    tool_ok(driver, "rlbench", n=1000, mode="memory", synchronous="off")
+    config = driver.config()
+    assert config["transactions"] == GROUPS
+    assert config["rows_after"] == 0
+    found = changes(driver)
+    assert {op: len(each) for op, each in found.items()} == GROUPS
+    assert found["insert"] == [1] * 1000
+    assert found["insert_transaction"] == found["insert_indexed"] == [25_000]
+    assert found["update_scan"] == [1000] and found["update_index"] == [25_000]
+    assert found["insert_select"] == [25_000 + 26_000]
+    assert 0 < found["delete_scan"][0] < found["delete_index"][0] < 51_000
+    silent = ("select_scan", "select_string", "select_index", "create_index", "drop_table")
+    assert {sum(found[op]) for op in silent} == {0}
+
+
+def test_rlbench_texts(newest):
+    tool_ok(newest, "rlbench", "--phases", "insert,insert_transaction,insert_indexed", n=40)
+    with sqlite3.connect(newest.database) as db:
+        rows = db.execute("SELECT a, b, c FROM t2 ORDER BY a").fetchall()
+        indices = db.execute("SELECT name FROM sqlite_master WHERE type='index'").fetchall()
+    assert [a for a, _, _ in rows] == list(range(1, 1001))
+    assert len({b for _, b, _ in rows}) > 900
+    assert all(0 <= b < 100_000 and text == words(b) for _, b, text in rows)
+    assert indices == [("i3",)]
+
+
+def words(number):
+    """A number below a million in English, written down another way than the driver's."""
+    small = [
+        *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+        *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen"),
+        *("eighteen", "nineteen"),
+    ]
+    tens = ["", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+    parts = []
+    thousands, rest = divmod(number, 1000)
+    for value, unit in ((thousands, "thousand"), (rest, "")):
+        if value >= 100:
+            parts += [small[value // 100], "hundred"]
+        if value % 100 >= 20:
+            parts += [tens[value % 100 // 10]] + ([small[value % 10]] if value % 10 else [])
+        elif value % 100:
+            parts.append(small[value % 100])
+        if value and unit:
+            parts.append(unit)
+    return " ".join(parts) or "zero"
+
+
+def test_mobibench_updates_to_what_is_there(driver):
+    """All have the same value: a new SQLite leaves a row that has it alone, an old one writes it."""
+    tool_ok(driver, "mobibench", "--vfs-log", mode="wal", n=100)
+    log = with_syncs(calls(driver))
+    updates = [t for t in driver.table("transactions.csv") if t["op"] == "update"]
+    syncs = [sum(c["syncs"] for c in inside(log, t)) for t in updates]
+    assert [t["changes"] for t in updates] == ["1"] * 100
+    if driver.binary.name.endswith("3.8.11.1"):
+        assert syncs == [1] * 100
+    else:
+        assert syncs[0] == 1 and set(syncs) == {0, 1}
+
+
+@pytest.mark.parametrize("name", SIZES)
+@pytest.mark.parametrize(("mode", "level"), [("delete", "full"), ("truncate", "normal"), ("wal", "full")])
+def test_syncs_of_inserts_are_the_oracles(driver, name, mode, level):
+    tool_ok(driver, name, "--phases", "insert", "--vfs-log", mode=mode, synchronous=level)
+    log = with_syncs(calls(driver))
+    each = [sum(c["syncs"] for c in inside(log, t)) for t in driver.table("transactions.csv")]
+    assert each[1:] == [ORACLE[mode][level]] * 19
+
+
+def test_one_transaction_of_many_statements_syncs_once(newest):
+    phases = "insert,insert_transaction,insert_indexed"
+    tool_ok(newest, "rlbench", "--phases", phases, "--vfs-log", mode="wal")
+    log = with_syncs(calls(newest))
+    last = newest.table("transactions.csv")[-2:]
+    assert [sum(c["syncs"] for c in inside(log, t)) for t in last] == [1, 1]
+    assert [t["changes"] for t in last] == ["500", "500"]
+
+
+def test_phases(driver):
+    driver.populate()
+    driver.run_ok("--phases", "update")
+    assert list(driver.config()["transactions"]) == ["update"]
+    assert {t["op"] for t in driver.table("transactions.csv")} == {"update"}
+    assert driver.config()["rows_after"] == 50
+    assert [p["phase"] for p in driver.table("phases.csv")] == ["warm", "update", "close", "drain"]
+    labels = [s["label"] for s in driver.table("device_stat.csv")]
+    assert labels == ["begin", "end-update", "end-close", "end"]
+    driver.populate()
+    driver.run_ok("--phases", "insert,delete")
+    assert driver.config()["transactions"] == {"insert": 20, "delete": 20}
+
+
+def test_a_phase_alone_is_that_phase(newest):
+    """Updates alone pick the rows that they pick after inserts, from as many ids."""
+    newest.populate(rows=0)
+    newest.run_ok("--phases", "insert", rows=0)
+    newest.run_ok("--phases", "update", rows=20)
+    alone = newest.config()["sql_sha256"]
+    newest.populate(rows=20)
+    newest.run_ok("--phases", "update", rows=20)
+    assert newest.config()["sql_sha256"] == alone
+
+
+def test_mobibench_updates_rows_that_were_there(driver):
+    """The tool fills its table up to n rows before it updates or deletes."""
+    for phase in ("update", "delete"):
+        tool_ok(driver, "mobibench", "--phases", phase, rows=20)
+    tool_ok(driver, "mobibench", "--phases", "update", rows=20)
+    assert changes(driver) == {"update": [1] * 20}
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "rows", "says"),
+    [
+        ("mobibench", [], 5, "--rows: a run of mobibench that begins with insert has 0 rows before, not 5"),
+        (
+            *("androbench", ["--phases", "update"], 5),
+            "--rows: a run of androbench that begins with update has 20 rows before, not 5",
+        ),
+        ("rlbench", [], 1, "--rows: rlbench begins with 0 rows, not with 1"),
+        (
+            "rlbench",
+            ["--phases", "select_scan"],
+            0,
+            "--phases: select_scan of rlbench needs what insert_indexed",
+        ),
+        ("mobibench", ["--phases", "select"], 0, "--phases: mobibench has no phase 'select'"),
+        ("mobibench", ["--phases", "insert,"], 0, "--phases: mobibench has no phase ''"),
+        ("mobibench", ["--phases", "update,insert"], 0, "--phases: insert comes before update in mobibench"),
+        ("mobibench", ["--phases", "insert,insert"], 0, "--phases: insert comes before insert in mobibench"),
+        ("mobibench", ["--phases", ""], 0, "--phases: the value is empty"),
+    ],
+)
+def test_what_a_workload_cannot_do(newest, name, more, rows, says):
+    options = ["--workload", name, "--value-size", SIZES[name]]
+    assert says in one_line_error(newest.run(*options, *more, rows=rows), 2)
+    assert not newest.output.exists()
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_value_size_is_the_tools(newest, name):
+    says = f"--value-size: {name} has values of {SIZES[name]} bytes, not of 3072"
+    assert says in one_line_error(newest.run("--workload", name, rows=0), 2)
+    done = newest("populate", "--workload", name, "--database", newest.database, "--rows", 0)
+    assert says in one_line_error(done, 2)
+    assert not newest.database.exists()
+
+
+def test_rlbench_is_bounded(newest):
+    options = ["--workload", "rlbench", "--value-size", 100]
+    assert "--n: rlbench takes at most 10000" in one_line_error(newest.run(*options, rows=0, n=10_001), 2)
+
+
+@pytest.mark.parametrize("phase", ["update", "delete"])
+def test_nothing_to_change_is_refused(newest, phase):
+    line = one_line_error(newest.run("--phases", phase, rows=0), 2)
+    assert f"--phases: {phase} of an empty table changes nothing" in line
+
+
+def test_a_failing_statement_of_many_is_named(newest):
+    options = ["--workload", "rlbench", "--value-size", 100]
+    newest.populate(*options[:2], rows=0, value_size=100)
+    with sqlite3.connect(newest.database) as db:
+        db.execute("CREATE TABLE t3(a)")
+    db.close()
+    line = one_line_error(newest.run(*options, rows=0), 1)
+    assert "phase insert_indexed: prepare of insert_indexed failed" in line
+    assert "table t3 already exists" in line

@@ -1,0 +1,141 @@
+"""vfs.csv, the witness inside SQLite, against the oracle table and against the wrapped sync calls."""
+
+import os
+
+import pytest
+from conftest import one_line_error
+from test_failures import limit_file_size
+from test_syncs import CELLS, sync_counts
+
+COLUMNS = ["call", "op", "file", "begin_ns", "end_ns", "inode", "offset", "bytes"]
+OPS = {"open", "close", "write", "sync", "truncate", "delete", "shm_map"}
+
+
+def calls(driver):
+    """vfs.csv with its numbers as int, None where a field is empty."""
+    return [
+        {k: v if k in ("op", "file") else int(v) if v else None for k, v in row.items()}
+        for row in driver.table("vfs.csv")
+    ]
+
+
+def with_syncs(log):
+    """Each call with `syncs`: those of the filesystem that it stands for (docs/formats.md)."""
+    directory_due = {}
+    for call in log:
+        call["syncs"] = 0
+        if call["op"] == "open":
+            directory_due[call["inode"], call["file"]] = call["bytes"]
+        elif call["op"] == "sync":
+            call["syncs"] = 1 + directory_due.get((call["inode"], call["file"]), 0)
+            directory_due[call["inode"], call["file"]] = 0
+        elif call["op"] == "delete":
+            call["syncs"] = call["bytes"]
+    return log
+
+
+def inside(log, row):
+    """The calls between a row's begin and end."""
+    begin, end = int(row["begin_ns"]), int(row["end_ns"])
+    return [call for call in log if begin <= call["begin_ns"] and call["end_ns"] <= end]
+
+
+def skip_extra(driver, level):
+    if level == "extra" and driver.binary.name.endswith("3.8.11.1"):
+        pytest.skip("SQLite 3.8.11.1 has no synchronous=extra; test_failures.py checks that")
+
+
+@pytest.mark.parametrize(("mode", "level", "count"), CELLS)
+def test_syncs_are_those_of_the_wrapped_calls_and_of_the_oracle(driver, mode, level, count):
+    skip_extra(driver, level)
+    driver.populate()
+    wrapped, outside = sync_counts(driver, "--vfs-log", mode=mode, synchronous=level)
+    log = with_syncs(calls(driver))
+    transactions = driver.table("transactions.csv")
+    seen = {int(t["transaction"]): sum(c["syncs"] for c in inside(log, t)) for t in transactions}
+    assert seen == wrapped
+    changed = [int(t["transaction"]) for t in transactions if t["changes"] != "0"]
+    assert {seen[number] for number in changed if number > 0} == {count}
+    phases = {p["phase"]: inside(log, p) for p in driver.table("phases.csv")}
+    assert sum(c["syncs"] for c in phases["close"]) == outside["close"]
+    assert sum(c["syncs"] for c in log) == sum(wrapped.values()) + outside["close"]
+
+
+@pytest.mark.parametrize("mode", ["delete", "truncate", "persist", "wal", "memory", "off"])
+def test_calls_are_as_formats_md_says(driver, mode):
+    driver.populate()
+    driver.run_ok("--vfs-log", mode=mode)
+    assert list(driver.table("vfs.csv")[0]) == COLUMNS
+    log = calls(driver)
+    assert [call["call"] for call in log] == list(range(len(log)))
+    assert {call["op"] for call in log} <= OPS
+    times = [call[key] for call in log for key in ("begin_ns", "end_ns")]
+    assert times == sorted(times)
+    stats = {s["label"]: int(s["time_ns"]) for s in driver.table("device_stat.csv")}
+    assert stats["begin"] <= times[0] and times[-1] <= stats["end"]
+    assert {c["file"] for c in log} >= {"database"} | ({"wal", "shm"} if mode == "wal" else set())
+    assert all((c["offset"] is not None) == (c["op"] in ("write", "truncate", "shm_map")) for c in log)
+    assert all((c["bytes"] is None) == (c["op"] in ("close", "truncate")) for c in log)
+    # every file that is written was opened before, and is known by its inode
+    opened = {c["inode"] for c in log if c["op"] == "open"}
+    assert {c["inode"] for c in log if c["op"] in ("write", "sync", "close")} <= opened
+    assert 0 not in opened
+    database = {c["inode"] for c in log if c["file"] == "database"}
+    assert database == {driver.database.stat().st_ino}
+    ends = [c["offset"] + c["bytes"] for c in log if c["op"] == "write" and c["file"] == "database"]
+    assert max(ends) <= driver.database.stat().st_size and min(ends) >= 4096
+
+
+def test_nothing_changes_and_nothing_is_logged_without_the_option(driver):
+    results = {}
+    for option in ([], ["--vfs-log"]):
+        driver.populate()
+        driver.run_ok(*option, mode="wal", synchronous="normal")
+        config = driver.config()
+        del config["clock"]
+        changes = [t["changes"] for t in driver.table("transactions.csv")]
+        results[bool(option)] = config, changes, driver.database.read_bytes()
+        assert (driver.output / "vfs.csv").exists() == bool(option)
+    # the file change counter and the two copies of the version are the same, too
+    assert results[False] == results[True]
+    # a run without the option leaves none of an earlier run's
+    driver.populate()
+    driver.run_ok()
+    assert not (driver.output / "vfs.csv").exists()
+
+
+@pytest.mark.parametrize("mode", ["delete", "wal"])
+def test_mapped_reads_pass_through(driver, mode):
+    driver.populate()
+    environment = {**os.environ, "COMMITPATH_MMAP": "1"}
+    driver.run_ok("--vfs-log", mode=mode, env=environment)
+    assert driver.config()["pragmas"]["mmap_size"] == str(1 << 30)
+    mapped = driver.database.read_bytes()
+    driver.populate()
+    driver.run_ok(mode=mode)
+    assert driver.database.read_bytes() == mapped
+
+
+def test_log_grows(newest):
+    """Room is made for 32 calls a transaction; one that updates a value of 100 pages makes more."""
+    newest.populate(value_size=400_000)
+    newest.run_ok("--vfs-log", "--value-size", 400_000, n=2)
+    log = calls(newest)
+    assert len(log) > 4 * 6 * 32
+    assert [call["call"] for call in log] == list(range(len(log)))
+
+
+@pytest.mark.parametrize("mode", ["delete", "wal", "off"])
+def test_errors_pass_unchanged(driver, mode):
+    lines = []
+    for option in ([], ["--vfs-log"]):
+        driver.populate()
+        limit = driver.database.stat().st_size + 8192
+        done = driver.run(*option, mode=mode, n=100, preexec_fn=limit_file_size(limit))
+        lines.append(one_line_error(done, 1))
+    assert "phase insert: step of insert failed: SQLite error" in lines[0]
+    assert lines[0] == lines[1]
+
+
+def test_missing_database(driver):
+    assert "unable to open database file" in one_line_error(driver.run("--vfs-log"), 1)

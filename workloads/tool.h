@@ -1,0 +1,23 @@
+/* What the benchmark tools share: a table that starts empty, n inserts, then
+ * updates and deletes of those rows. */
+#ifndef COMMITPATH_TOOL_H
+#define COMMITPATH_TOOL_H
+
+#include "workload.h"
+
+enum tool_phase { TOOL_INSERT, TOOL_UPDATE, TOOL_DELETE, TOOL_PHASES };
+
+extern const struct workload_phase tool_phases[TOOL_PHASES];
+
+/* A run that begins with inserts begins with no rows; one that begins with
+ * updates or deletes has n, as if it had just inserted them. */
+void tool_check(const struct options *options, size_t first_phase);
+
+/* Inserts `rows` rows with the texts of the workload's own first phase. */
+void tool_fill(sqlite3 *db, const struct options *options, const struct workload *workload);
+
+/* Reads every row with a query of all columns; returns their number. Fails
+ * the run when it is not `rows`. */
+int64_t tool_warm(sqlite3 *db, const struct options *options, const char *query);
+
+#endif

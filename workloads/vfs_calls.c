@@ -1,0 +1,99 @@
+#include "vfs_calls.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fail.h"
+#include "output.h"
+
+static const char *const op_names[] = {
+	[VFS_OPEN] = "open",	   [VFS_CLOSE] = "close",	[VFS_WRITE] = "write",
+	[VFS_SYNC] = "sync",	   [VFS_TRUNCATE] = "truncate", [VFS_DELETE] = "delete",
+	[VFS_SHM_MAP] = "shm_map",
+};
+
+static const char *const file_names[] = {
+	[VFS_DATABASE] = "database", [VFS_JOURNAL] = "journal", [VFS_WAL] = "wal",
+	[VFS_SHM] = "shm",	     [VFS_OTHER] = "other",
+};
+
+/* Blocks, so that growing copies nothing. */
+struct block {
+	struct block *next;
+	size_t count;
+	struct vfs_call calls[];
+};
+
+static struct block *first, *last;
+static size_t block_size; /* calls */
+
+static void add_block(void)
+{
+	size_t bytes = sizeof(struct block) + block_size * sizeof(struct vfs_call);
+	struct block *block = malloc(bytes);
+
+	if (block == NULL)
+		fail("no memory for a log of %zu more VFS calls", block_size);
+	/* Any value but zero: writing zeroes may be optimised into calloc,
+	 * whose pages are not there yet. */
+	memset(block, 0xff, bytes);
+	block->next = NULL;
+	block->count = 0;
+	if (last == NULL)
+		first = block;
+	else
+		last->next = block;
+	last = block;
+}
+
+void vfs_calls_open(size_t capacity)
+{
+	block_size = capacity;
+	add_block();
+}
+
+void vfs_calls_add(const struct vfs_call *call)
+{
+	if (last->count == block_size)
+		add_block();
+	last->calls[last->count++] = *call;
+}
+
+static void write_number(FILE *file, int64_t number)
+{
+	fputc(',', file);
+	if (number != VFS_NOTHING)
+		fprintf(file, "%" PRId64, number);
+}
+
+void vfs_calls_write(const char *directory)
+{
+	FILE *file = output_open(directory, "vfs.csv");
+	size_t number = 0;
+
+	fputs("call,op,file,begin_ns,end_ns,inode,offset,bytes\n", file);
+	for (const struct block *block = first; block != NULL; block = block->next)
+		for (const struct vfs_call *c = block->calls; c < block->calls + block->count;
+		     c++) {
+			fprintf(file, "%zu,%s,%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64, number++,
+				op_names[c->op], file_names[c->file], c->begin_ns, c->end_ns,
+				c->inode);
+			write_number(file, c->offset);
+			write_number(file, c->bytes);
+			fputc('\n', file);
+		}
+	output_commit(file);
+}
+
+void vfs_calls_close(void)
+{
+	while (first != NULL) {
+		struct block *next = first->next;
+
+		free(first);
+		first = next;
+	}
+	last = NULL;
+}
