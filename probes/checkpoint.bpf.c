@@ -1,0 +1,89 @@
+/*
+ * checkpoint.bpf.c - when does F2FS write a checkpoint, and why? When does an fsync write and
+ * wait for the nodes of its file instead?
+ *
+ * f2fs_write_checkpoint (tracepoint and return): a `checkpoint` record at its end. begin is
+ * after the wait for the checkpoint lock, where blocking other operations begins: the first of
+ * the tracepoint's steps. A call that finds nothing to do has no record; one that fails has,
+ * with the time it took. An fsync that needs a checkpoint (a new directory entry, say) contains
+ * it; most only write a node block and flush.
+ *
+ * f2fs_fsync_node_pages (entry, the first of a sync) to f2fs_wait_on_node_pages_writeback
+ * (return): a `node_wait` record.
+ */
+#include "probe.h"
+
+static struct checkpoint {
+	struct begun begun;
+	__u32 dev, reason;
+} checkpoints[THREADS];
+
+static struct wait {
+	struct begun begun;
+	__u64 inode;
+	__u32 dev;
+} waits[THREADS];
+
+SEC("tp_btf/f2fs_write_checkpoint")
+int BPF_PROG(checkpoint_begin, struct super_block *sb, int reason)
+{
+	struct task_struct *task = current();
+	struct checkpoint *checkpoint = OF(checkpoints, task);
+	if (!sb || checkpoint->begun.ns)
+		return 0;
+	begin(&checkpoint->begun, task);
+	checkpoint->dev = sb->s_dev;
+	checkpoint->reason = reason;
+	return 0;
+}
+
+SEC("fexit/f2fs_write_checkpoint")
+int checkpoint_end(void *ctx)
+{
+	struct task_struct *task = current();
+	struct checkpoint *checkpoint = OF(checkpoints, task);
+	__u64 begin_ns = end(&checkpoint->begun, task);
+	if (!begin_ns)
+		return 0;
+	emit((struct record){
+		.type = RECORD_CHECKPOINT,
+		.begin_ns = begin_ns,
+		.end_ns = bpf_ktime_get_ns(),
+		.tid = task->pid,
+		.dev = checkpoint->dev,
+		.n = checkpoint->reason,
+	});
+	return 0;
+}
+
+SEC("fentry/f2fs_fsync_node_pages")
+int BPF_PROG(nodes_begin, void *sbi, struct inode *inode)
+{
+	struct task_struct *task = current();
+	struct wait *wait = OF(waits, task);
+	if (wait->begun.ns && wait->inode == inode->i_ino)
+		return 0;
+	begin(&wait->begun, task);
+	wait->inode = inode->i_ino;
+	wait->dev = inode->i_sb->s_dev;
+	return 0;
+}
+
+SEC("fexit/f2fs_wait_on_node_pages_writeback")
+int nodes_end(void *ctx)
+{
+	struct task_struct *task = current();
+	struct wait *wait = OF(waits, task);
+	__u64 begin_ns = end(&wait->begun, task);
+	if (!begin_ns)
+		return 0;
+	emit((struct record){
+		.type = RECORD_NODE_WAIT,
+		.begin_ns = begin_ns,
+		.end_ns = bpf_ktime_get_ns(),
+		.tid = task->pid,
+		.dev = wait->dev,
+		.a = wait->inode,
+	});
+	return 0;
+}

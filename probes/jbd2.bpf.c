@@ -1,0 +1,103 @@
+/*
+ * jbd2.bpf.c - when does ext4's journal commit, how many blocks does it log, and who waits?
+ *
+ * jbd2_start_commit, jbd2_commit_flushing, jbd2_commit_logging, jbd2_run_stats,
+ * jbd2_end_commit: a `jbd2` record at a commit's end. jbd2_log_wait_commit: a `jbd2_wait`
+ * record when it returns.
+ *
+ * Flushing writes the data of data=ordered and waits for it; logging writes descriptor,
+ * metadata and commit block. Blocks logged are descriptor and metadata blocks, without the
+ * commit block. sync_commit is the kernel's t_synchronous_commit: a handle was synchronous (a
+ * mount with sync, a synchronous inode); an fsync waits for the commit and leaves it 0. A fast
+ * commit (mkfs -O fast_commit, off by default) is not a commit of jbd2: no record.
+ */
+#include "probe.h"
+
+/* The thread is the journal's own: one commit at a time. */
+static struct commit {
+	struct begun begun;
+	__u64 flushing_ns, logging_ns;
+	__u32 blocks;
+} commits[THREADS];
+
+static struct begun waits[THREADS];
+
+SEC("tp_btf/jbd2_start_commit")
+int commit_begin(void *ctx)
+{
+	struct task_struct *task = current();
+	begin(&OF(commits, task)->begun, task);
+	return 0;
+}
+
+SEC("tp_btf/jbd2_commit_flushing")
+int commit_flushing(void *ctx)
+{
+	OF(commits, current())->flushing_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("tp_btf/jbd2_commit_logging")
+int commit_logging(void *ctx)
+{
+	OF(commits, current())->logging_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("tp_btf/jbd2_run_stats")
+int BPF_PROG(commit_stats, __u32 dev, __u32 tid, struct transaction_run_stats_s *stats)
+{
+	if (stats)
+		OF(commits, current())->blocks = stats->rs_blocks_logged;
+	return 0;
+}
+
+SEC("tp_btf/jbd2_end_commit")
+int BPF_PROG(commit_end, struct journal_s *journal, struct transaction_s *transaction)
+{
+	struct task_struct *task = current();
+	struct commit *commit = OF(commits, task);
+	__u64 begin_ns = end(&commit->begun, task);
+	if (!journal || !transaction || !begin_ns)
+		return 0;
+	__u64 now = bpf_ktime_get_ns();
+	emit((struct record){
+		.type = RECORD_JBD2,
+		.begin_ns = begin_ns,
+		.end_ns = now,
+		.flags = BPF_CORE_READ_BITFIELD(transaction, t_synchronous_commit),
+		.tid = task->pid,
+		.dev = journal->j_fs_dev->bd_dev,
+		.n = commit->blocks,
+		.a = transaction->t_tid,
+		.b = commit->logging_ns - commit->flushing_ns,
+		.c = now - commit->logging_ns,
+	});
+	return 0;
+}
+
+SEC("fentry/jbd2_log_wait_commit")
+int wait_begin(void *ctx)
+{
+	struct task_struct *task = current();
+	begin(OF(waits, task), task);
+	return 0;
+}
+
+SEC("fexit/jbd2_log_wait_commit")
+int BPF_PROG(wait_end, struct journal_s *journal, __u32 tid)
+{
+	struct task_struct *task = current();
+	__u64 begin_ns = end(OF(waits, task), task);
+	if (!begin_ns)
+		return 0;
+	emit((struct record){
+		.type = RECORD_JBD2_WAIT,
+		.begin_ns = begin_ns,
+		.end_ns = bpf_ktime_get_ns(),
+		.tid = task->pid,
+		.dev = journal->j_fs_dev->bd_dev,
+		.a = tid,
+	});
+	return 0;
+}

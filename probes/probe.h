@@ -1,0 +1,138 @@
+/*
+ * probe.h - what every probe file is made of: the ring, what a thread is in the middle of,
+ * and how a record gets out.
+ *
+ * For the verifier an argument of a module's tracepoint may be NULL, so the probes ask, though
+ * none ever is.
+ */
+#ifndef PROBE_H
+#define PROBE_H
+
+#include <linux/bpf.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "kernel.h"
+#include "record.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+/* One for all probe files: the recorder puts its own in the place of each. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, RING_BYTES);
+} ring SEC(".maps");
+
+struct losses losses SEC(".data.losses");
+
+static __always_inline struct task_struct *current(void)
+{
+	return (struct task_struct *)bpf_get_current_task_btf();
+}
+
+/*
+ * What a thread is in the middle of, in a table with a place for each thread, by its number.
+ * Should two threads whose numbers differ by a multiple of THREADS be in the middle of the same
+ * thing at once, one is counted as lost. (A hash map or task storage has no such case; with
+ * either, watching costs a tenth more.)
+ */
+#define THREADS 4096
+#define OF(table, task) (&(table)[(task)->pid & (THREADS - 1)])
+
+struct begun {
+	__u64 ns; /* 0: nothing */
+	__u32 tid;
+};
+
+static __always_inline void begin(struct begun *begun, struct task_struct *task)
+{
+	__u32 tid = task->pid;
+	if (begun->ns && begun->tid != tid)
+		__sync_fetch_and_add(&losses.updates, 1);
+	begun->tid = tid;
+	begun->ns = bpf_ktime_get_ns();
+}
+
+/* When this thread began what ends now; 0 if the probe was not there yet. */
+static __always_inline __u64 end(struct begun *begun, struct task_struct *task)
+{
+	__u64 ns = begun->ns;
+	if (begun->tid != (__u32)task->pid)
+		return 0;
+	begun->ns = 0;
+	return ns;
+}
+
+static __always_inline __u32 disk_dev(struct gendisk *disk)
+{
+	return (__u32)disk->major << 20 | (__u32)disk->first_minor;
+}
+
+/*
+ * The recorder sleeps until the ring is half full: a run that fits never wakes it. How full it
+ * is, one record in 64 asks.
+ */
+static __always_inline __u64 wakeup(void)
+{
+	static __u32 records;
+	if (records++ % 64 || bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) < RING_BYTES / 2)
+		return BPF_RB_NO_WAKEUP;
+	return BPF_RB_FORCE_WAKEUP;
+}
+
+/* A place in the ring, NULL (and counted) when it is full. */
+static __always_inline struct record *reserve(void)
+{
+	struct record *place = bpf_ringbuf_reserve(&ring, sizeof(*place), 0);
+	if (!place)
+		__sync_fetch_and_add(&losses.records, 1);
+	return place;
+}
+
+static __always_inline void emit(struct record record)
+{
+	struct record *place = reserve();
+	if (!place)
+		return;
+	*place = record;
+	bpf_ringbuf_submit(place, wakeup());
+}
+
+/* The first 8 of comm's 16 bytes, which the kernel pads with zeros. */
+static __always_inline __u64 short_comm(struct task_struct *task)
+{
+	return *(__u64 *)&task->comm[0];
+}
+
+/*
+ * A thread's name, once: again when another has the same place in the table, or when the
+ * thread got another name (the driver was a shell before exec).
+ */
+static struct {
+	__u64 comm;
+	__u32 tid;
+} named[256];
+
+static __always_inline void name_thread(struct task_struct *task, __u64 now)
+{
+	__u32 tid = task->pid;
+	__u64 comm = short_comm(task);
+	__u32 place = tid & 255;
+	if (named[place].tid == tid && named[place].comm == comm)
+		return;
+	named[place].tid = tid;
+	named[place].comm = comm;
+	emit((struct record){
+		.type = RECORD_COMM,
+		.begin_ns = now,
+		.end_ns = now,
+		.tid = tid,
+		.n = tid,
+		.a = comm,
+		.b = *(__u64 *)&task->comm[8],
+	});
+}
+
+#endif

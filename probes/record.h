@@ -1,0 +1,70 @@
+/*
+ * record.h - what the probes write: one record an event, into one ring buffer.
+ *
+ * Shared by the probes (BPF) and the recorder (arm64). docs/formats.md has the fields of each
+ * type; a change here is a new RECORD_VERSION.
+ */
+#ifndef RECORD_H
+#define RECORD_H
+
+#include <linux/types.h>
+
+#define RECORD_MAGIC "CPPROBE1"
+#define RECORD_VERSION 1
+/* Some 900 000 records, 8 bytes of the ring's own before each: a whole run of 3 x 1000. */
+#define RING_BYTES (64 * 1024 * 1024)
+
+enum record_type {
+	RECORD_ATTACHED = 1,
+	RECORD_DETACHED = 2,
+	RECORD_SYNC = 3,
+	RECORD_BLOCK = 4,
+	RECORD_BIO = 5,
+	RECORD_PAGES = 6,
+	RECORD_FLUSH = 7,
+	RECORD_JBD2 = 8,
+	RECORD_JBD2_WAIT = 9,
+	RECORD_CHECKPOINT = 10,
+	RECORD_DATA_WAIT = 11,
+	RECORD_NODE_WAIT = 12,
+	RECORD_OFF_CPU = 13,
+	RECORD_WRITEBACK = 14,
+	RECORD_NAME = 15,
+	RECORD_COMM = 16,
+};
+
+enum page_owner {
+	OWNER_FILE = 0,
+	OWNER_DIRECTORY = 1,
+	OWNER_DEVICE = 2,
+	OWNER_OTHER = 3,
+	OWNER_NONE = 4,
+};
+
+struct record {
+	__u64 begin_ns, end_ns; /* CLOCK_MONOTONIC */
+	__u16 type;
+	__u16 flags;
+	__u32 tid;
+	__u32 dev; /* the kernel's dev_t: major << 20 | minor */
+	__u32 n;
+	__u64 a, b, c, d;
+};
+
+struct file_header {
+	char magic[8];
+	__u32 record_size;
+	__u32 version;
+	__u64 reserved[6];
+};
+
+/* What a probe file could not say, in its map .data.losses. */
+struct losses {
+	__u64 records; /* the ring was full */
+	__u64 updates; /* what was in flight could not be kept: a map was full */
+};
+
+_Static_assert(sizeof(struct record) == 64, "a record has 64 bytes");
+_Static_assert(sizeof(struct file_header) == 64, "so has the file's header");
+
+#endif

@@ -1,0 +1,129 @@
+/*
+ * sync.bpf.c - who asks for a file to be made durable, and how long does each wait?
+ *
+ * ext4_sync_file, f2fs_sync_file: a `sync` record when one returns, and the file's name before
+ * it when this file (device, inode, generation) was not seen lately.
+ *
+ * The caller comes from the thread's system call, by its number on arm64; a hook on do_fsync
+ * would cost as much as the record. In an io_uring worker it is io_uring; 0, `kernel`, is any
+ * other way in: an O_SYNC or O_DSYNC write, msync, an aio fsync. sync(2), syncfs and F2FS's
+ * atomic-write commit (an ioctl) are no sync of a file: no record.
+ */
+#include "probe.h"
+
+#define SYSCALL_FSYNC 82
+#define SYSCALL_FDATASYNC 83
+#define NAME_BYTES 24 /* in one record */
+#define NAME_PARTS 11 /* NAME_MAX is 255 */
+
+enum caller { KERNEL, FSYNC, FDATASYNC, IO_URING };
+
+static struct begun syncs[THREADS];
+
+/* The files whose names were written; another one in the same place has its name written again. */
+static struct {
+	__u64 inode;
+	__u32 dev, generation;
+} seen[1024];
+
+static __always_inline enum caller caller_of(struct task_struct *task)
+{
+	if (task->flags & PF_IO_WORKER)
+		return IO_URING;
+	if (task->flags & PF_KTHREAD)
+		return KERNEL;
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs((void *)task);
+	if (regs->syscallno == SYSCALL_FSYNC)
+		return FSYNC;
+	return regs->syscallno == SYSCALL_FDATASYNC ? FDATASYNC : KERNEL;
+}
+
+static __always_inline void write_name(struct file *file, const struct record *sync)
+{
+	__u32 place = sync->a & 1023;
+	if (seen[place].inode == sync->a && seen[place].dev == sync->dev &&
+	    seen[place].generation == sync->b)
+		return;
+	seen[place].inode = sync->a;
+	seen[place].dev = sync->dev;
+	seen[place].generation = sync->b;
+
+	const unsigned char *name = file->f_path.dentry->d_name.name;
+	for (int part = 0; part < NAME_PARTS; part++) {
+		/* one byte more: it ends with a zero */
+		char text[NAME_BYTES + 8] = {};
+		long length =
+			bpf_probe_read_kernel_str(text, NAME_BYTES + 1, name + part * NAME_BYTES);
+		if (length <= 1)
+			return;
+		struct record record = {
+			.type = RECORD_NAME,
+			.begin_ns = sync->end_ns,
+			.end_ns = sync->end_ns,
+			.tid = sync->tid,
+			.dev = sync->dev,
+			.n = part,
+			.a = sync->a,
+		};
+		__builtin_memcpy(&record.b, text, NAME_BYTES);
+		emit(record);
+		if (length <= NAME_BYTES)
+			return;
+	}
+}
+
+static __always_inline int sync_begin(void)
+{
+	struct task_struct *task = current();
+	begin(OF(syncs, task), task);
+	return 0;
+}
+
+static __always_inline int sync_end(struct file *file, int datasync, int result)
+{
+	struct task_struct *task = current();
+	__u64 begin_ns = end(OF(syncs, task), task);
+	if (!begin_ns)
+		return 0;
+	struct inode *inode = file->f_inode;
+	int is_directory = (inode->i_mode & S_IFMT) == S_IFDIR;
+	struct record record = {
+		.type = RECORD_SYNC,
+		.begin_ns = begin_ns,
+		.end_ns = bpf_ktime_get_ns(),
+		.flags = (datasync != 0) | is_directory << 1 | caller_of(task) << 4,
+		.tid = task->pid,
+		.dev = inode->i_sb->s_dev,
+		.n = result,
+		.a = inode->i_ino,
+		.b = inode->i_generation,
+	};
+	name_thread(task, record.end_ns);
+	write_name(file, &record);
+	emit(record);
+	return 0;
+}
+
+SEC("fentry/ext4_sync_file")
+int ext4_sync_begin(void *ctx)
+{
+	return sync_begin();
+}
+
+SEC("fexit/ext4_sync_file")
+int BPF_PROG(ext4_sync_end, struct file *file, __s64 from, __s64 to, int datasync, int result)
+{
+	return sync_end(file, datasync, result);
+}
+
+SEC("fentry/f2fs_sync_file")
+int f2fs_sync_begin(void *ctx)
+{
+	return sync_begin();
+}
+
+SEC("fexit/f2fs_sync_file")
+int BPF_PROG(f2fs_sync_end, struct file *file, __s64 from, __s64 to, int datasync, int result)
+{
+	return sync_end(file, datasync, result);
+}

@@ -1,0 +1,53 @@
+#!/bin/sh
+# On the board: the recorder alone with each probe, then all that it must refuse. It prints the
+# line that each attempt ended with.
+set -u
+cd /run/commitpath || exit 1
+rm -rf raw
+mkdir raw
+
+for probe in bin/*.bpf.o; do
+  bin/recorder raw/alone.bin "$probe" > out 2>&1 &
+  until grep -q attached out || ! kill -0 $!; do sleep 0.1; done
+  kill -INT $!
+  wait $! || exit 1
+  echo "$probe: $(cat out)"
+done
+
+refused() { # why, command
+  echo "$1:"
+  shift
+  timeout 60 "$@" > out 2> said
+  if [ $? -ne 1 ] || [ -e raw/probes.bin ]; then
+    echo "NOT REFUSED"
+    exit 1
+  fi
+  cat out said
+}
+refused 'no arguments' bin/recorder
+refused 'no such folder' bin/recorder none/probes.bin bin/sync.bpf.o
+refused 'no such probe' bin/recorder raw/probes.bin bin/none.bpf.o
+head -c 4000 bin/sync.bpf.o > cut.bpf.o
+refused 'a probe cut short' bin/recorder raw/probes.bin cut.bpf.o
+refused 'no probe' bin/recorder raw/probes.bin bin/recorder
+# a function that the kernel does not have
+sed 's/blkdev_issue_flush/blkdev_issue_flusk/g' bin/flush.bpf.o > unknown.bpf.o
+refused 'no such function' bin/recorder raw/probes.bin bin/sync.bpf.o unknown.bpf.o
+# a field that the kernel does not have
+sed 's/s_dev/s_dew/g' bin/sync.bpf.o > field.bpf.o
+refused 'no such field' bin/recorder raw/probes.bin field.bpf.o
+# shellcheck disable=SC2046  # a list of files
+refused 'too many probes' bin/recorder raw/probes.bin $(yes bin/sync.bpf.o | head -n 65)
+mkdir full
+mount -t tmpfs -o size=4k tmpfs full
+bin/recorder full/probes.bin bin/*.bpf.o > out 2> said &
+until grep -q attached out; do sleep 0.1; done
+dd if=/dev/zero of=full/rest bs=4k 2> /dev/null
+for _ in 1 2 3 4 5 6 7 8; do
+  dd if=/dev/zero of=/mnt/target/some bs=4k count=4 conv=fsync 2> /dev/null
+done
+kill -INT $!
+wait $! && exit 1
+echo 'disk full:'
+cat said
+[ ! -e full/probes.bin ]
