@@ -5,6 +5,7 @@ One place says what the machine is, as a snapshot loads only into the same machi
 
 import contextlib
 import ctypes
+import os
 import signal
 import subprocess
 import time
@@ -17,16 +18,21 @@ from qemu.qmp import QMPError
 from qemu.qmp.legacy import QEMUMonitorProtocol
 
 from commitpath.errors import LabError
+from images.cpus import own_cpu
 
 QEMU = "qemu-system-aarch64"
 # Bytes of the fw_cfg item that carries a cell into the board. Its size is part of the
 # machine: the guest kernel reads it once, when its fw_cfg driver loads.
 CELL_ITEM_BYTES = 256 * 1024
-# Beside the device's own memory: root, page cache, probes (bpftrace's LLVM).
+# Beside the device's own memory: root, page cache, the probes' ring of 64 MiB.
 BOARD_MEMORY_MIB = 1536
 # 2^1 ns an instruction: 500 million instructions per virtual second. The order of the
 # 1.2 GHz Cortex-A9 of apsys17's phone, which retires fewer than one a cycle.
 ICOUNT_SHIFT = 1
+# A virtio device does what the guest asks of it at the guest's instruction that asks. By
+# default another thread does it some time later, and also looks at every queue when a
+# restored machine goes on: those interrupts came at a random instruction.
+IN_VIRTUAL_TIME = "ioeventfd=off"
 
 
 def qemu_version() -> str:
@@ -45,7 +51,7 @@ class Machine:
     folder: sockets, serial log and output of this one process.
     ram: the file behind the guest's memory. shared: guest writes reach it.
     clock: `provision` (virtual time that idles in real time, for SSH), `virtual`
-    (idle time is skipped) or `real` (plain emulation).
+    (idle time is skipped), `real` (plain emulation) or `kvm` (the host's CPU).
     """
 
     image: Path
@@ -63,8 +69,7 @@ class Machine:
         forward = f",hostfwd=tcp:127.0.0.1:{self.ssh_port}-:22" if self.ssh_port else ""
         return [
             QEMU,
-            *("-machine", "virt,gic-version=3,dtb-randomness=off,memory-backend=ram"),
-            *("-accel", "tcg,thread=single", "-cpu", "cortex-a72", "-smp", "1"),
+            *self.cpu_arguments(),
             *("-m", f"{self.memory_mib}M"),
             *(
                 "-object",
@@ -79,10 +84,10 @@ class Machine:
             *("-serial", f"file:{f}/serial.log"),
             *("-qmp", f"unix:{f}/qmp,server=on,wait=off"),
             *("-drive", f"if=none,id=root,file={self.image}/root.img,format=raw,readonly=on"),
-            *("-device", "virtio-blk-pci,drive=root"),
+            *("-device", f"virtio-blk-pci,drive=root,{IN_VIRTUAL_TIME}"),
             *("-netdev", f"user,id=net,restrict=on,ipv6=off{forward}"),
-            *("-device", "virtio-net-pci,netdev=net,romfile="),
-            *("-device", "virtio-serial-pci"),
+            *("-device", f"virtio-net-pci,netdev=net,romfile=,{IN_VIRTUAL_TIME}"),
+            *("-device", f"virtio-serial-pci,{IN_VIRTUAL_TIME}"),
             *("-chardev", f"socket,id=agent,path={f}/agent,server=on,wait=off"),
             *("-device", "virtserialport,chardev=agent,name=org.qemu.guest_agent.0"),
             *("-chardev", f"file,id=out,path={f}/out.tar"),
@@ -92,9 +97,17 @@ class Machine:
             *("-fw_cfg", f"name=opt/commitpath/cell,file={f}/cell"),
         ]
 
+    def cpu_arguments(self) -> list[str]:
+        """-machine, -accel and -cpu for the clock."""
+        machine = "virt,dtb-randomness=off,memory-backend=ram,gic-version="
+        if self.clock == "kvm":
+            return ["-machine", f"{machine}host", "-accel", "kvm", "-cpu", "host", "-smp", "1"]
+        emulator = ["-accel", "tcg,thread=single", "-cpu", "cortex-a72", "-smp", "1"]
+        return ["-machine", f"{machine}3", *emulator]
+
     def time_arguments(self) -> list[str]:
         """-icount and -rtc for the clock."""
-        if self.clock == "real":
+        if self.clock in ("real", "kvm"):
             return ["-rtc", "base=2026-01-01"]
         sleep = "on" if self.clock == "provision" else "off"
         return ["-icount", f"shift={ICOUNT_SHIFT},sleep={sleep}", "-rtc", "base=2026-01-01,clock=vm"]
@@ -105,6 +118,10 @@ class Machine:
             raise LabError(f"a cell of {len(content)} bytes does not fit into {CELL_ITEM_BYTES}")
         (self.folder / "cell").write_bytes(content.ljust(CELL_ITEM_BYTES, b"\0"))
 
+    def is_up(self) -> bool:
+        """Whether the guest has booted (images/board-rc.sh says so)."""
+        return "board: up" in (self.folder / "serial.log").read_text(errors="replace")
+
     def serial_tail(self, number: int = 1) -> str:
         """The guest's last words (the last but `number - 1`), for an error message."""
         log = self.folder / "serial.log"
@@ -114,31 +131,39 @@ class Machine:
         return last[-min(number, len(last))].strip()
 
 
-def die_with_parent() -> None:
-    """Ask the kernel to end QEMU when this process ends, however it ends."""
+def die_with_parent(how: signal.Signals = signal.SIGKILL) -> None:
+    """Ask the kernel to end this process when its parent ends, however that ends."""
     libc = ctypes.CDLL(None)
-    libc.prctl(1, signal.SIGKILL)
+    libc.prctl(1, how)
 
 
 @contextlib.contextmanager
 def running(machine: Machine, *extra: str) -> Iterator[subprocess.Popen[bytes]]:
     """QEMU's process; it is gone when the block is left, also on Ctrl-C."""
     log = machine.folder / "qemu.log"
-    with log.open("wb") as output:
+    with contextlib.ExitStack() as stack:
+        icount = "-icount" in machine.arguments()
+        cpus = stack.enter_context(own_cpu()) if icount else os.sched_getaffinity(0)
+        output = stack.enter_context(log.open("wb"))
+
+        def before_exec() -> None:
+            die_with_parent()
+            os.sched_setaffinity(0, cpus)
+
         process = subprocess.Popen(
             [*machine.arguments(), *extra],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
-            preexec_fn=die_with_parent,  # noqa: PLW1509 - one system call, no locks
+            preexec_fn=before_exec,  # noqa: PLW1509 - two system calls, no locks
             # Ctrl-C is for the harness to answer, not for QEMU
             start_new_session=True,
         )
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.wait()
 
 
 class Monitor:

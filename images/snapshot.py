@@ -21,6 +21,14 @@ WARP_TIMER = b"timer/icount/warp_timer"
 WARP_TIMER_BYTES = 2 + len(WARP_TIMER) + 4 + 8 + 8
 
 
+class SnapshotError(LabError):
+    """A stored snapshot is not what was saved; making it again is the remedy."""
+
+    def __init__(self, folder: Path, fault: str) -> None:
+        super().__init__(fault)
+        self.folder = folder
+
+
 def without_warp_timer(state: bytes) -> bytes:
     """Device state of a machine with sleep=on, as one with sleep=off loads it.
 
@@ -73,34 +81,58 @@ def write(folder: Path, inputs: Mapping[str, Any]) -> None:
     (folder / "snapshot.json").write_text(json.dumps(meta, indent=2, sort_keys=True) + "\n")
 
 
+def read_meta(folder: Path) -> dict[str, Any]:
+    """snapshot.json; OSError, ValueError or KeyError when it is not one."""
+    meta: dict[str, Any] = json.loads((folder / "snapshot.json").read_text())
+    return {key: meta[key] for key in ("inputs", "state_sha256", "ram_sha256", "ram_bytes")}
+
+
 def fault(folder: Path) -> str | None:
     """What is wrong with a stored snapshot, or None; its memory is checked by ram_fault."""
     try:
-        meta = json.loads((folder / "snapshot.json").read_text())
+        meta = read_meta(folder)
         if hashlib.sha256((folder / "state").read_bytes()).hexdigest() != meta["state_sha256"]:
             return "its device state is not what was saved"
         if (folder / "ram").stat().st_size != meta["ram_bytes"]:
             return "its memory has not the size that was saved"
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         return f"it is not whole: {error}"
     return None
 
 
 def ram_fault(folder: Path) -> str | None:
     """As fault, for the memory's content; takes about a second, so it runs beside a run."""
-    meta = json.loads((folder / "snapshot.json").read_text())
-    if data_hash(folder / "ram") != meta["ram_sha256"]:
-        return "its memory is not what was saved"
+    try:
+        if data_hash(folder / "ram") != read_meta(folder)["ram_sha256"]:
+            return "its memory is not what was saved"
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        return f"it is not whole: {error}"
     return None
 
 
-def stored(folder: Path) -> list[tuple[str, int, dict[str, Any]]]:
-    """(name, bytes on disk, inputs) of each snapshot in the cache."""
-    found = []
-    for meta in sorted(folder.glob("*/snapshot.json")):
-        used = sum(path.stat().st_blocks * 512 for path in meta.parent.iterdir())
-        found.append((meta.parent.name, used, json.loads(meta.read_text())["inputs"]))
+def stored(folder: Path) -> list[tuple[Path, int, dict[str, Any] | None]]:
+    """(folder, bytes on disk, inputs) of each snapshot in the cache; inputs None: not whole."""
+    found: list[tuple[Path, int, dict[str, Any] | None]] = []
+    for saved in sorted(path for path in folder.glob("*/") if path.suffix != ".part"):
+        used = sum(path.stat().st_blocks * 512 for path in saved.iterdir())
+        try:
+            found.append((saved, used, read_meta(saved)["inputs"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            found.append((saved, used, None))
     return found
+
+
+def saved_by_another_qemu(folder: Path, inputs: Mapping[str, Any]) -> list[tuple[Path, str]]:
+    """(folder, QEMU) of stored snapshots that are as INPUTS say, but for QEMU's version.
+
+    FOLDER is where INPUTS' own goes. Probes that are attached make no difference here.
+    """
+    ignored = {"qemu": None, "probes": None}
+    return [
+        (other, found["qemu"])
+        for other, _, found in stored(folder.parent)
+        if found and found.get("qemu") != inputs["qemu"] and {**found, **ignored} == {**inputs, **ignored}
+    ]
 
 
 def remove(folder: Path) -> None:

@@ -50,9 +50,10 @@ finish() {
 run_driver() {
   # for whoever watches the console; before anything is measured
   echo 'run-cell: driver starts' > /dev/console
-  # shellcheck disable=SC2086  # a list of options
-  "$folder/bin/driver" run $DRIVER_OPTIONS --output-dir "$raw/driver" \
-    --device-stat "/sys/block/$DEVICE_NAME/stat" --start-on-second 2> "$raw/driver/driver.err"
+  # shellcheck disable=SC2086  # a list of options; a traced run notes SQLite's calls too
+  "$folder/bin/driver" run $DRIVER_OPTIONS ${PROBES:+--vfs-log} --output-dir "$raw/driver" \
+    --device-stat "/sys/block/$DEVICE_NAME/stat" --announce /dev/console --start-on-second \
+    2> "$raw/driver/driver.err"
   status=$?
   cat "$raw/driver/driver.err"
   return "$status"
@@ -68,7 +69,15 @@ attributes() {
 record_board() {
   cat /proc/mounts > "$raw/board/mounts"
   case $FS_TYPE in
-    ext4) dumpe2fs -h "/dev/$DEVICE_NAME" > "$raw/board/superblock.txt" 2>&1 ;;
+    ext4)
+      dumpe2fs -h "/dev/$DEVICE_NAME" > "$raw/board/superblock.txt" 2>&1
+      # where all else is: the groups' tables, and the blocks of the journal and the directories
+      dumpe2fs -g "/dev/$DEVICE_NAME" > "$raw/board/groups.txt" 2>&1
+      {
+        echo 'stat <8>'
+        find "$MOUNTPOINT" -xdev -type d -printf 'stat <%i>\n'
+      } | debugfs -f - "/dev/$DEVICE_NAME" > "$raw/board/inodes.txt" 2>&1
+      ;;
     f2fs) dump.f2fs -d 1 "/dev/$DEVICE_NAME" > "$raw/board/superblock.txt" 2>&1 ;;
   esac
   attributes "/sys/block/$DEVICE_NAME/queue" > "$raw/board/queue.txt"

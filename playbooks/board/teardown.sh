@@ -1,7 +1,7 @@
 #!/bin/sh
 # Stop what runs, unmount, delete. usage: teardown.sh MOUNTPOINT
 mountpoint=$1
-for program in driver bpftrace blktrace; do pkill -INT -x $program; done
+for program in driver recorder blktrace; do pkill -INT -x $program; done
 sleep 1
 if grep -q " $mountpoint " /proc/mounts; then umount "$mountpoint" || exit 1; fi
 rm -rf /run/commitpath

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Start or stop what watches a run: blktrace and the probes. usage: watch.sh start|stop
+# Start or stop what watches a run: blktrace and the probes' recorder. usage: watch.sh start|stop
 #
 # Reads /run/commitpath/cell.env. `start` returns once every probe is attached, and leaves
 # watch.env: process ids, how many probes are attached, and marks of the kernel's log and
@@ -53,32 +53,22 @@ start_blktrace() {
   done
 }
 
-bpftrace_run() {
-  export __BPFTRACE_NOTIFY_PROBES_ATTACHED=1
-  exec bpftrace "$folder/probes.bt" > "$raw/probes.txt" 2> "$raw/probes.err"
+recorder_run() {
+  probes=''
+  for probe in $(echo "$PROBES" | tr ',' ' '); do probes="$probes bin/$probe.bpf.o"; done
+  # shellcheck disable=SC2086  # a list of files
+  exec bin/recorder "$raw/probes.bin" $probes > recorder.out 2> recorder.err
 }
 
-# until_line PATTERN: wait for a line in the probes' output, while they live
-until_line() {
-  tries=0
-  until grep -q "$1" "$raw/probes.txt" 2> /dev/null; do
-    tries=$((tries + 1))
-    if [ "$tries" -ge 1200 ] || [ -e bpftrace.status ]; then
-      cat "$raw/probes.err"
+start_recorder() {
+  observe recorder recorder_run
+  until grep -q '^attached' recorder.out; do
+    if [ -e recorder.status ]; then
+      cat recorder.err
       return 1
     fi
     sleep 0.1
   done
-}
-
-# probes/frame.bt tells why it is done in this order
-start_probes() {
-  cat probes/frame.bt > probes.bt
-  for probe in $(echo "$PROBES" | tr ',' ' '); do cat "probes/$probe.bt" >> probes.bt; done
-  observe bpftrace bpftrace_run
-  until_line __BPFTRACE_NOTIFY_PROBES_ATTACHED || return 1
-  kill -USR1 "$(cat bpftrace.pid)"
-  until_line '^attached' || return 1
 }
 
 case $1 in
@@ -87,12 +77,12 @@ case $1 in
     mkdir -p "$raw/driver" "$raw/board" "$raw/blktrace"
     echo "dmesg_lines=$(dmesg | wc -l) root_reads=$(root_reads)" > watch.env
     [ -n "$PROBES" ] || exit 0
-    start_blktrace && start_probes || exit 1
-    sed -n 's/^Attaching \([0-9]*\) probes.*/attached=\1/p' "$raw/probes.txt" >> watch.env
+    start_blktrace && start_recorder || exit 1
+    sed -n 's/^attached /attached=/p' recorder.out >> watch.env
     ;;
   stop)
     failed=0
-    ended bpftrace || failed=1
+    ended recorder || { failed=1; cat recorder.err; }
     ended blktrace || failed=1
     exit $failed
     ;;

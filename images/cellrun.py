@@ -1,0 +1,122 @@
+"""A cell at work on a restored board: what goes in, when it was where, what comes out."""
+
+import io
+import subprocess
+import tarfile
+import threading
+import time
+from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+
+from commitpath.errors import LabError
+from images import snapshot
+from images.console import wait_for_line
+from images.qemu import Machine
+
+DRIVER_STARTS = "run-cell: driver starts"
+# What the driver says at the two ends of the timed region (workloads/run.c).
+TIMED_REGION = ("driver: the timed region begins", "driver: the timed region ends")
+
+
+@dataclass
+class RunOutput:
+    """What a board sent: the tar's bytes, and how long the host took (wall seconds).
+
+    timed: time.monotonic() at both ends of the driver's timed region, as far as it said so.
+    """
+
+    tar: bytes
+    restore_seconds: float = 0.0
+    start_seconds: float = 0.0
+    run_seconds: float = 0.0
+    timed: tuple[float, ...] = ()
+
+    def text(self, name: str) -> str:
+        with tarfile.open(fileobj=io.BytesIO(self.tar)) as tar:
+            file = tar.extractfile(name)
+            return file.read().decode(errors="replace") if file else ""
+
+    def extract(self, folder: Path) -> None:
+        """Unpack raw/ into a run's folder."""
+        with tarfile.open(fileobj=io.BytesIO(self.tar)) as tar:
+            members = [member for member in tar if member.name.split("/")[0] == "raw"]
+            tar.extractall(folder, members=members, filter="data")
+
+
+class CellRun:
+    """A cell at work on a restored board. `begin` and all times are time.monotonic()."""
+
+    def __init__(
+        self, saved: Path, machine: Machine, process: subprocess.Popen[bytes], begin: float, limit: float
+    ) -> None:
+        self.saved, self.machine, self.process = saved, machine, process
+        self.begin, self.restored, self.started = begin, time.monotonic(), 0.0
+        self.limit = limit
+        self.timed: list[float] = []
+        self.faults: list[str | None] = []
+        # a sum over the memory takes seconds: it is checked while the board works
+        self.checker = threading.Thread(target=lambda: self.faults.append(snapshot.ram_fault(saved)))
+        self.listener = threading.Thread(target=self.listen)
+
+    def listen(self) -> None:
+        """Note when each end of the timed region is passed; the end of QEMU ends this too."""
+        for line in TIMED_REGION:
+            if wait_for_line(self.machine, line, inf, self.process) is not None:
+                self.timed.append(time.monotonic())
+
+    def wait_start(self) -> None:
+        """Wait until the driver starts, then check the snapshot's memory beside it."""
+        wait_for_line(self.machine, DRIVER_STARTS, self.limit, self.process)
+        self.started = time.monotonic()
+        self.checker.start()
+        self.listener.start()
+
+    def wait_end(self) -> RunOutput:
+        """Wait until the board powers itself off. LabError when it dies, hangs or says too little."""
+        try:
+            self.process.wait(max(0, self.begin + self.limit - time.monotonic()))
+        except subprocess.TimeoutExpired as error:
+            said = self.machine.serial_tail()
+            raise LabError(f"no end of the run within {self.limit:.0f} s; the board said: {said}") from error
+        end = time.monotonic()
+        self.listener.join()
+        self.checker.join()
+        if self.faults != [None]:
+            raise snapshot.SnapshotError(self.saved, str(self.faults[0]))
+        return RunOutput(
+            read_output(self.machine.folder / "out.tar", self.machine, self.process.returncode),
+            restore_seconds=self.restored - self.begin,
+            start_seconds=self.started - self.restored,
+            run_seconds=end - self.restored,
+            timed=tuple(self.timed),
+        )
+
+
+def pack_cell(word: str, payload: dict[str, bytes]) -> bytes:
+    """The fw_cfg item that images/await-cell.sh reads: what to do, and with what."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+        for name, content in sorted(payload.items()):
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+    packed = buffer.getvalue()
+    return f"{word}\n{len(packed)}\n".encode() + packed
+
+
+def read_output(path: Path, machine: Machine, code: int) -> bytes:
+    """The board's tar, whole; LabError with the guest's last words when it is not."""
+    content = path.read_bytes() if path.exists() else b""
+    try:
+        with tarfile.open(fileobj=io.BytesIO(content)) as tar:
+            names = tar.getnames()
+        # tar ends with two blocks of zeros; without them it was cut short
+        if content.endswith(b"\0" * 1024) and "run-cell.status" in names:
+            return content
+    except tarfile.TarError:
+        pass
+    raise LabError(
+        f"the board died in the run (QEMU exit code {code}, {len(content)} bytes of results); "
+        f"its last line: {machine.serial_tail()}"
+    )

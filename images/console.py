@@ -1,0 +1,50 @@
+"""Waiting for what a board says on its console, and for the board itself."""
+
+import subprocess
+import time
+from collections.abc import Callable
+
+from commitpath.errors import LabError
+from images.qemu import Machine
+
+
+def wait_until(
+    what: str, limit: float, process: subprocess.Popen[bytes], machine: Machine, done: Callable[[], bool]
+) -> None:
+    """Poll done() until it is true; LabError when QEMU ends or `limit` wall seconds are over.
+
+    what: the awaited, as in "the board is up".
+    """
+    deadline = time.monotonic() + limit
+    while not done():
+        if process.poll() is not None:
+            log = (machine.folder / "qemu.log").read_text(errors="replace").strip().splitlines()
+            said = log[-1] if log else machine.serial_tail()
+            raise LabError(f"the board ended before {what}; it said: {said}")
+        if time.monotonic() > deadline:
+            raise LabError(
+                f"waited {limit:.0f} s in vain until {what}; the board's last line: {machine.serial_tail()}"
+            )
+        time.sleep(0.05)
+
+
+def wait_for_line(machine: Machine, start: str, limit: float, process: subprocess.Popen[bytes]) -> str | None:
+    """The console line that begins with `start`, None when QEMU ends first.
+
+    LabError when neither comes within `limit` wall seconds.
+    """
+    log = machine.folder / "serial.log"
+    deadline = time.monotonic() + limit
+    while True:
+        ended = process.poll() is not None
+        for line in log.read_text(errors="replace").splitlines() if log.exists() else []:
+            if line.startswith(start):
+                return line
+        if ended:
+            return None
+        if time.monotonic() > deadline:
+            raise LabError(
+                f"the board did not say '{start}' within {limit:.0f} s; "
+                f"its last line: {machine.serial_tail()}"
+            )
+        time.sleep(0.02)

@@ -1,0 +1,69 @@
+"""How a started board is reached: keys, a port, SSH."""
+
+import socket
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Login:
+    """How to reach a started board over SSH, as Ansible variables."""
+
+    port: int
+    keys: Path
+
+    def ssh_options(self) -> list[str]:
+        """Options for ssh: this board's keys, and no other host's."""
+        return [
+            *("-i", str(self.keys / "id")),
+            *("-o", f"UserKnownHostsFile={self.keys}/known_hosts"),
+            *("-o", "StrictHostKeyChecking=yes", "-o", "HostKeyAlias=board"),
+            *("-o", "IdentitiesOnly=yes", "-o", "LogLevel=ERROR"),
+            # a connection that answers nothing for five minutes is dead; seen on a busy host
+            *("-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=20"),
+        ]
+
+    def ssh(self, *command: str) -> list[str]:
+        """Command line of an SSH call."""
+        return ["ssh", *self.ssh_options(), "-p", str(self.port), "root@127.0.0.1", *command]
+
+    def ansible(self) -> dict[str, str | int]:
+        """Connection variables."""
+        return {
+            "ansible_host": "127.0.0.1",
+            "ansible_port": self.port,
+            "ansible_user": "root",
+            "ansible_ssh_common_args": " ".join(self.ssh_options()),
+        }
+
+
+def make_keys(folder: Path) -> None:
+    """A key pair and a host key for this checkout's boards, once."""
+    if (folder / "known_hosts").exists():
+        return
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for name in ("id", "host"):
+        for stale in (folder / name, folder / f"{name}.pub"):
+            stale.unlink(missing_ok=True)
+        subprocess.run(
+            ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "commitpath", "-f", str(folder / name)],
+            check=True,
+            stdin=subprocess.DEVNULL,
+        )
+    kind, key, *_ = (folder / "host.pub").read_text().split()
+    (folder / "known_hosts").write_text(f"board {kind} {key}\n")
+
+
+def free_port() -> int:
+    """A loopback port that nothing listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def answers(login: Login) -> bool:
+    """Whether SSH works now."""
+    done = subprocess.run(login.ssh("-o", "ConnectTimeout=5", "true"), capture_output=True, check=False)
+    return done.returncode == 0
