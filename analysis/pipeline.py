@@ -12,6 +12,8 @@ import polars as pl
 
 from analysis import checks, figures, manifest, report, summary, tables
 from analysis import run as runs
+from analysis.ledger import schema
+from analysis.ledger.build import Ledger
 
 OUTPUTS = ("tables", "figures", "manifest.json", "report.html", "summary.json")
 
@@ -28,7 +30,7 @@ def analyse(folder: Path) -> dict[str, Any]:
     result = summary.build(run, built, reasons)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".analysis-") as name:
         fresh = Path(name)
-        write_tables(fresh / "tables", built)
+        write_tables(fresh / "tables", built, run.ledger)
         pictures = figures.render_all(built, fresh / "figures")
         effective = manifest.build(run)
         _write_json(fresh / "manifest.json", effective)
@@ -40,7 +42,7 @@ def analyse(folder: Path) -> dict[str, Any]:
     return result
 
 
-def write_tables(folder: Path, built: tables.Tables) -> None:
+def write_tables(folder: Path, built: tables.Tables, ledger: Ledger | None) -> None:
     """Write each table as Parquet, and as CSV too but for the long lists of events."""
     folder.mkdir()
     for name in tables.names():
@@ -48,6 +50,8 @@ def write_tables(folder: Path, built: tables.Tables) -> None:
         table.write_parquet(folder / f"{name}.parquet")
         if name not in ("events", "commands"):
             table.write_csv(folder / f"{name}.csv")
+    for name in schema.TABLES if ledger else ():
+        getattr(ledger, name).write_parquet(folder / f"{name}.parquet", compression="lz4")
 
 
 def _write_json(path: Path, value: dict[str, Any]) -> None:

@@ -51,16 +51,7 @@ def render(
     pictures: dict[str, Path],
 ) -> str:
     """Return the page. Every value is escaped; only our own figures go in as they are."""
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: value if isinstance(value, Markup) else _shown(value),
-    )
-    environment.filters["number"] = number
-    template = environment.get_template("report.html.j2")
+    template = environment().get_template("report.html.j2")
     figures = [
         {
             "name": name,
@@ -84,8 +75,22 @@ def render(
         block_columns=BLOCK_COLUMNS,
         device_time=device_time(run.board.device_time),
         when=_when(manifest["clock"].get("realtime_ns")),
-        sync_table=_pivot(tables.syncs, "syncs_per_transaction"),
+        sync_table=_pivot(tables.sync_counts, "syncs_per_transaction"),
     )
+
+
+def environment() -> Environment:
+    """How a page is made: every value is escaped and shown without control characters."""
+    made = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: value if isinstance(value, Markup) else _shown(value),
+    )
+    made.filters["number"] = number
+    return made
 
 
 def device_time(counters: dict[str, str]) -> list[tuple[str, float, float]]:

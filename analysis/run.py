@@ -12,8 +12,21 @@ import polars as pl
 
 from analysis import events
 from analysis.adapters import blktrace, board, driver, probes
+from analysis.adapters.driver import Driver
 from analysis.errors import BadInput
-from analysis.files import read_json, read_text
+from analysis.files import read_json
+from analysis.ledger import build, records
+
+# Without one of these, bytes or waits would have no cause.
+LEDGER_PROBES = frozenset(("bio", "block", "checkpoint", "flush", "jbd2", "sync", "wait"))
+
+
+@dataclass(frozen=True)
+class Twin:
+    """The untraced twin of a traced run: what it was, and its times."""
+
+    driver: Driver
+    board: board.Board
 
 
 @dataclass
@@ -23,16 +36,17 @@ class Run:
     folder: Path
     cell: dict[str, Any]
     cell_id: str
-    driver: driver.Driver
+    driver: Driver
     board: board.Board
     events: pl.DataFrame  # events.SCHEMA
-    probe_losses: list[str] = field(default_factory=list)
-    probe_errors: list[str] | None = None  # lines of probes.err; None: no such file
+    probe_losses: probes.Losses | None = None  # None: no probes.bin
     blktrace_counts: tuple[int, int] | None = None  # (events, dropped) of blktrace.out
     blktrace_size_events: int = 0
-    traced: list[str] = field(default_factory=list)  # the devices blktrace watched, major:minor
+    trace: blktrace.Totals | None = None  # of the window; None: no blktrace files
+    ledger: build.Ledger | None = None  # of a run that all of LEDGER_PROBES watched
     missing: list[str] = field(default_factory=list)  # raw files that are not there
     host: dict[str, Any] = field(default_factory=dict)  # host.json, {} if there is none
+    twin: Twin | None = None  # the same cell, unwatched; None if none was run
     hashes: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -45,6 +59,28 @@ class Run:
         """The probes that the cell asks for; empty with `none`."""
         asked = [name.strip() for name in str(self.cell.get("probes", "all")).split(",")]
         return [name for name in asked if name not in ("", "none")]
+
+    @property
+    def traced(self) -> list[str]:
+        """The devices that blktrace watched, major:minor."""
+        return self.trace.devices if self.trace else []
+
+    @property
+    def timing(self) -> Driver:
+        """Whose times are reported: the untraced twin's, without one the run's own."""
+        return self.twin.driver if self.twin else self.driver
+
+    @property
+    def timing_source(self) -> str:
+        """`twin`, `run` (it was not watched itself) or `traced` (times include the watching)."""
+        if self.twin:
+            return "twin"
+        return "traced" if self.probes else "run"
+
+    @property
+    def has_ledger(self) -> bool:
+        """Whether all that the ledger is made from was to be recorded."""
+        return "all" in self.probes or set(self.probes) >= LEDGER_PROBES
 
     @property
     def run_id(self) -> str:
@@ -86,20 +122,35 @@ def read(folder: Path) -> Run:
     ran = driver.read(raw / "driver")
     on = board.read(raw, ran.config["driver"]["database"])
     run = Run(folder, cell, cell_id(cell), ran, on, pl.DataFrame(schema=events.SCHEMA))
-    parts = [driver.to_events(ran)]
-    if (raw / "probes.txt").is_file():
-        found, run.probe_losses = probes.read(raw / "probes.txt")
+    run.events = events.merge([driver.to_events(ran), *_observed(run, raw)])
+    if (folder / "twin").is_dir():
+        run.twin = read_twin(folder / "twin/raw", ran.config["driver"]["database"])
+    if (folder / "host.json").is_file():
+        run.host = read_json(folder / "host.json")
+    if run.has_ledger and ran.vfs is None:
+        run.missing.append("raw/driver/vfs.csv")
+    if not run.probes:
+        run.missing.clear()  # nothing was to be watched
+    run.ledger = _ledger(run)
+    sources = [*raw.rglob("*"), *(folder / "twin").rglob("*")]
+    for path in sorted(path for path in sources if path.is_file()):
+        name = str(path.relative_to(folder))
+        with path.open("rb") as file:
+            run.hashes[name] = hashlib.file_digest(file, "sha256").hexdigest()
+    return run
+
+
+def _observed(run: Run, raw: Path) -> list[pl.DataFrame]:
+    """Return the events of the probes; set what the run says of them, and what blktrace saw."""
+    parts = []
+    if (raw / "probes.bin").is_file():
+        found, run.probe_losses = probes.read(raw / "probes.bin")
         parts.append(found)
     else:
-        run.missing.append("raw/probes.txt")
-    if (raw / "probes.err").is_file():
-        run.probe_errors = read_text(raw / "probes.err", whole_lines=False).splitlines()
-    else:
-        run.missing.append("raw/probes.err")
+        run.missing.append("raw/probes.bin")
     trace = raw / "blktrace"
     if any(trace.glob("*.blktrace.*")):
-        found, run.traced = blktrace.read(trace)
-        parts.append(found)
+        run.trace = blktrace.count(trace, *run.driver.window)
         run.blktrace_size_events = blktrace.events_by_size(trace)
     else:
         run.missing.append("raw/blktrace/<dev>.blktrace.<cpu>")
@@ -107,12 +158,32 @@ def read(folder: Path) -> Run:
         run.blktrace_counts = blktrace.read_summary(trace / "blktrace.out")
     else:
         run.missing.append("raw/blktrace/blktrace.out")
-    if (folder / "host.json").is_file():
-        run.host = read_json(folder / "host.json")
-    if not run.probes:
-        run.missing.clear()  # nothing was to be watched
-    run.events = events.merge(parts)
-    for path in sorted(path for path in raw.rglob("*") if path.is_file()):
-        name = str(path.relative_to(folder))
-        run.hashes[name] = hashlib.sha256(path.read_bytes()).hexdigest()
-    return run
+    return parts
+
+
+def read_twin(raw: Path, database: str) -> Twin:
+    """Read the raw/ of an untraced twin. Raises BadInput."""
+    if not raw.is_dir():
+        raise BadInput(raw.parent, "", "no folder raw/", "an untraced twin's")
+    return Twin(driver.read(raw / "driver"), board.read(raw, database))
+
+
+def _ledger(run: Run) -> build.Ledger | None:
+    """Return the ledger, None where not all that it is made from was recorded."""
+    ran, layout = run.driver, run.board.layout
+    recorded = run.has_ledger and run.probe_losses is not None and len(run.traced) == 1
+    if not recorded or layout is None or ran.vfs is None:
+        return None
+    major, minor = map(int, run.traced[0].split(":"))
+    return build.build(
+        build.Input(
+            records=records.read(run.folder / "raw" / "probes.bin"),
+            dev=major << 20 | minor,
+            layout=layout,
+            vfs=ran.vfs,
+            transactions=ran.transactions,
+            phases=ran.phases,
+            window=ran.window,
+            database=run.database,
+        )
+    )

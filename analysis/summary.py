@@ -7,22 +7,27 @@ from typing import Any
 
 import polars as pl
 
+from analysis import tables
+from analysis.adapters.driver import Driver
 from analysis.checks import counts, loss
+from analysis.checks.calls import unwritten
+from analysis.checks.ledger import unattributed_share
+from analysis.ledger.build import Ledger
+from analysis.ledger.schema import FILES, LABELS
 from analysis.run import Run
 from analysis.tables import Tables
 
 # What a block command is, without its times.
 _COMMAND = ("rwbs", "sector", "sectors")
+FLUSHED_FOR = (*FILES, "no sync")
 _LATENCIES = ("p50", "p95", "p99", "max")
 
 
-def build(run: Run, tables: Tables, reasons: list[str]) -> dict[str, Any]:
+def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
     """Return the summary. A value that has no meaning (nothing ran, no probe) is None."""
-    operations = {row["op"]: row for row in tables.operations.iter_rows(named=True)}
-    timed = run.driver.timed
-    seconds = (timed[1] - timed[0]) / 1e9 if timed else None
-    written = counts.count(tables.commands)
-    number = run.driver.transactions.height
+    operations = {row["op"]: row for row in built.operations.iter_rows(named=True)}
+    seconds = timed_seconds(run.timing)
+    written = counts.count(built.commands)
     sql_bytes = run.driver.config["sql_bytes"]
     watched = bool(run.probes)
     return {
@@ -34,8 +39,10 @@ def build(run: Run, tables: Tables, reasons: list[str]) -> dict[str, Any]:
         "clock": run.board.run.get("clock"),
         "tps": {
             **{op: row["tps"] for op, row in operations.items()},
-            "all": number / seconds if seconds else None,
+            "all": rate(run.timing),
         },
+        "timing_source": run.timing_source,
+        "watching_cost": watching_cost(run),
         "latency_us": {
             op: {name: row[f"{name}_ns"] / 1000 for name in _LATENCIES} for op, row in operations.items()
         },
@@ -47,22 +54,98 @@ def build(run: Run, tables: Tables, reasons: list[str]) -> dict[str, Any]:
             name: written[name] if watched else None
             for name in ("reads", "writes", "bytes_written", "flushes", "fua")
         },
-        "block_sequence_sha256": sequence_hash(tables.commands) if watched else None,
+        "block_sequence_sha256": sequence_hash(built.commands) if watched else None,
         "per_transaction": {
             op: {
                 name: row[name] if watched else None for name in ("block_writes", "bytes_written", "flushes")
             }
             for op, row in operations.items()
         },
+        "ledger": ledger(run.ledger),
         "write_amplification": (written["bytes_written"] / sql_bytes if sql_bytes and watched else None),
         "sql_sha256": run.driver.config["sql_sha256"],
         "lost_events": loss.lost_events(run),
         "virtual_seconds": seconds,
+        "timed_wall_seconds": (wall := timed_wall_seconds(run)),
+        "virtual_per_wall": seconds / wall if seconds and wall else None,
         "wall_seconds": run.host.get("wall_seconds"),
     }
+
+
+def timed_seconds(ran: Driver) -> float | None:
+    """Seconds of the timed region on the board's clock; None if it has no end."""
+    return (ran.timed[1] - ran.timed[0]) / 1e9 if ran.timed else None
+
+
+def timed_wall_seconds(run: Run) -> float | None:
+    """Seconds of the timed region on the host's clock: what its clock said, or the board's if
+    that goes at the same pace; None if nobody took the time."""
+    if run.board.run.get("clock") == "virtual":
+        return run.host.get("timed_seconds")
+    return timed_seconds(run.timing)
+
+
+def rate(ran: Driver) -> float | None:
+    """Transactions per second of the timed region."""
+    seconds = timed_seconds(ran)
+    return ran.transactions.height / seconds if seconds else None
+
+
+def watching_cost(run: Run) -> dict[str, float | None] | None:
+    """Share of TPS that watching cost, by operation and in all; None without a twin.
+
+    1 - traced TPS / untraced TPS: in virtual time nothing but the watching differs.
+    """
+    if run.twin is None:
+        return None
+    traced, untraced = (
+        {row["op"]: row["tps"] for row in tables.times(ran).iter_rows(named=True)} | {"all": rate(ran)}
+        for ran in (run.driver, run.twin.driver)
+    )
+    return {op: 1 - tps / untraced[op] if tps and untraced.get(op) else None for op, tps in traced.items()}
 
 
 def sequence_hash(commands: pl.DataFrame) -> str:
     """SHA-256 of the window's commands (op and flags, sector, size) in the order of their issue."""
     ordered = commands.sort("begin_ns", maintain_order=True).select(_COMMAND)
     return hashlib.sha256(ordered.write_csv(include_header=False).encode()).hexdigest()
+
+
+def ledger(made: Ledger | None) -> dict[str, Any] | None:
+    """What was written, by label, and which files' syncs flushed: bytes of the window, and means
+    over the transactions of each operation and of all."""
+    if made is None:
+        return None
+    sums = dict(made.pieces.group_by("label").agg(pl.col("bytes").sum()).rows())
+    return {
+        "bytes": {label: sums.get(label, 0) for label in LABELS},
+        "unattributed_share": unattributed_share(made),
+        "unwritten_bytes": int(unwritten(made)["bytes"].sum()),
+        "per_transaction": _by_operation(made.costs.select("op", *LABELS), LABELS),
+        "flushes_per_transaction": _by_operation(_flushes(made), FLUSHED_FOR),
+    }
+
+
+def _by_operation(table: pl.DataFrame, columns: tuple[str, ...]) -> dict[str, dict[str, float]]:
+    """Return the means of columns by `op`, and of all rows."""
+    groups = [(op, rows) for (op,), rows in table.group_by("op", maintain_order=True)]
+    each = [*groups, ("all", table)] if groups else []
+    return {str(op): rows.select(pl.col(columns).mean()).row(0, named=True) for op, rows in each}
+
+
+def _flushes(made: Ledger) -> pl.DataFrame:
+    """Return op, and for each transaction its flushes by the file whose sync they were for."""
+    flush = made.ledger.filter(pl.col("kind") == "flush").select("command", "transaction", "sync")
+    shared = flush.drop("transaction").join(made.shares, on="command")
+    whole = flush.join(made.shares, on="command", how="anti").with_columns(share=pl.lit(1.0))
+    files = made.syncs.select("sync", pl.col("file").cast(pl.String))
+    each = (
+        pl.concat([table.select("transaction", "sync", "share") for table in (whole, shared)])
+        .join(files, on="sync", how="left")
+        .with_columns(pl.col("file").fill_null("no sync"))
+    )
+    sums = [pl.col("share").filter(pl.col("file") == name).sum().alias(name) for name in FLUSHED_FOR]
+    by_transaction = each.group_by("transaction").agg(sums)
+    return (
+        made.costs.select("op", "transaction").join(by_transaction, on="transaction", how="left").fill_null(0)
+    )

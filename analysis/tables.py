@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from analysis import events
+from analysis.adapters.driver import Driver
 from analysis.checks import counts
 from analysis.run import Run
 
@@ -27,17 +28,19 @@ class Tables:
     transactions: pl.DataFrame  # one row a transaction
     operations: pl.DataFrame  # one row an operation: tps, latency, costs per transaction
     phases: pl.DataFrame  # one row a phase of the driver: traffic
-    syncs: pl.DataFrame  # op, kind of file, syncs, syncs per transaction
+    sync_counts: pl.DataFrame  # op, kind of file, syncs, syncs per transaction
     blocks: pl.DataFrame  # op, kind of command, commands and bytes, and those per transaction
     commands: pl.DataFrame  # the block commands of the window with kind, op, transaction, phase
     flags: pl.DataFrame  # rwbs, commands, bytes in the window
+    latencies: pl.DataFrame  # op, latency_ns of each transaction as nobody watched
 
 
 def build(run: Run) -> Tables:
     """Compute all tables of a run."""
     rows = run.driver.transactions
     source = block_source(run)
-    commands = _attribute(counts.window_blocks(run, source), rows, run.driver.phases)
+    commands = pl.concat([run.events.clear(), counts.window_blocks(run, source)], how="diagonal")
+    commands = _attribute(commands, rows, run.driver.phases)
     sync = _syncs(run)
     sync = _attribute(sync, rows, run.driver.phases).with_columns(_file_kinds(sync, run.database))
     transactions = _transactions(rows, commands, sync)
@@ -48,7 +51,7 @@ def build(run: Run) -> Tables:
         transactions=transactions,
         operations=operations,
         phases=_phases(run.driver.phases, commands, sync),
-        syncs=_per_transaction(sync, number, events.FILE_KINDS, [pl.len().alias("syncs")]),
+        sync_counts=_per_transaction(sync, number, events.FILE_KINDS, [pl.len().alias("syncs")]),
         blocks=_per_transaction(
             commands,
             number,
@@ -59,6 +62,7 @@ def build(run: Run) -> Tables:
         flags=commands.group_by("rwbs")
         .agg(commands=pl.len(), bytes=pl.col("sectors").sum() * 512)
         .sort("commands", "rwbs", descending=[True, False]),
+        latencies=run.timing.transactions.select("op", latency_ns=pl.col("end_ns") - pl.col("begin_ns")),
     )
 
 
@@ -150,24 +154,29 @@ def _phases(phases: pl.DataFrame, commands: pl.DataFrame, sync: pl.DataFrame) ->
 
 
 def _operations(run: Run, transactions: pl.DataFrame) -> pl.DataFrame:
-    """One row an operation. `tps` is over the phases of that operation, None if they took 0."""
-    latency = pl.col("latency_ns")
-    rows = transactions.group_by("op", maintain_order=True).agg(
+    """One row an operation: costs as they were watched, times as nobody watched (Run.timing)."""
+    costs = transactions.group_by("op", maintain_order=True).agg(
         transactions=pl.len(),
-        **{f"{name}_ns": latency.quantile(q, "linear") for name, q in _PERCENTILES.items()},
-        max_ns=latency.max(),
-        mean_ns=latency.mean(),
         syncs=pl.col("syncs").mean(),
         **{name: pl.col(name).mean() for name in BLOCK_COLUMNS},
     )
-    phase_op = transactions.group_by("phase", maintain_order=True).agg(pl.col("op").first())
-    seconds = (
-        phase_op.join(run.driver.phases, on="phase")
-        .group_by("op")
-        .agg(phase_ns=(pl.col("end_ns") - pl.col("begin_ns")).sum())
+    return costs.join(times(run.timing), on="op", how="left", maintain_order="left")
+
+
+def times(ran: Driver) -> pl.DataFrame:
+    """One row an operation: latencies in ns, time of its phases, `tps` (None if that is 0)."""
+    latency = pl.col("end_ns") - pl.col("begin_ns")
+    rows = ran.transactions.group_by("op", maintain_order=True).agg(
+        **{f"{name}_ns": latency.quantile(q, "linear") for name, q in _PERCENTILES.items()},
+        max_ns=latency.max(),
+        mean_ns=latency.mean(),
+        number=pl.len(),
     )
-    rate = pl.when(pl.col("phase_ns") > 0).then(pl.col("transactions") * 1e9 / pl.col("phase_ns"))
-    return rows.join(seconds, on="op", how="left", maintain_order="left").with_columns(tps=rate)
+    phase_op = ran.transactions.group_by("phase", maintain_order=True).agg(pl.col("op").first())
+    seconds = phase_op.join(ran.phases, on="phase").group_by("op").agg(phase_ns=latency.sum())
+    rate = pl.when(pl.col("phase_ns") > 0).then(pl.col("number") * 1e9 / pl.col("phase_ns"))
+    joined = rows.join(seconds, on="op", how="left", maintain_order="left")
+    return joined.with_columns(tps=rate).drop("number")
 
 
 def _per_transaction(

@@ -26,23 +26,62 @@ def table(summary: dict[str, Any], report: Path) -> str:
             )
         )
     rows.append(("all", _number(summary["tps"]["all"], 1), *[""] * 6))
-    widths = [max(len(row[i]) for row in rows) for i in range(len(_HEAD))]
-    lines = [
-        f"{row[0]:<{widths[0]}}  "
-        + "  ".join(f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True))
-        for row in rows
-    ]
+    lines = _aligned(rows)
     status = f"{summary['cell_name']}  {summary['run_id']}  {summary['status'].upper()}"
     out = [status, *(f"  rejected: {reason}" for reason in summary["reasons"]), ""]
-    out += [line.rstrip() for line in lines]
+    out += lines
+    if summary["ledger"]:
+        out += ["", *_labels(summary["ledger"]), ""]
     amplification = _number(summary["write_amplification"], 2)
-    seconds = _number(summary["virtual_seconds"], 3)
     out += [
         "(syncs, writes, KiB and flushes are per transaction)",
-        f"write amplification {amplification} of the SQL data; timed region {seconds} s",
+        f"write amplification {amplification} of the SQL data",
+        pace(summary),
+        *watching(summary),
         f"report: {report}",
     ]
     return "\n".join(out)
+
+
+def pace(summary: dict[str, Any]) -> str:
+    """Say how long the timed region took, on the board and for who waited."""
+    seconds, wall = _number(summary["virtual_seconds"], 3), _number(summary["timed_wall_seconds"], 1)
+    ratio = _number(summary["virtual_per_wall"], 2)
+    return f"timed region {seconds} s on the board, {wall} s of wall time: {ratio} per second"
+
+
+def watching(summary: dict[str, Any]) -> list[str]:
+    """Say whose times these are, and what watching cost."""
+    source, cost = summary["timing_source"], summary["watching_cost"]
+    if source == "twin":
+        shares = ", ".join(f"{op} {_number(value, 2, 100)} %" for op, value in cost.items())
+        return ["times are the untraced twin's; watching cost, of TPS:", f"  {shares}"]
+    return ["times include what watching cost"] if source == "traced" else []
+
+
+def _labels(ledger: dict[str, Any]) -> list[str]:
+    """Return a table of what each operation writes, by label."""
+    cost = ledger["per_transaction"]
+    seen = [label for label, size in ledger["bytes"].items() if size or label == "unattributed"]
+    rows: list[tuple[str, ...]] = [("KiB written per transaction", *cost, "all, MiB")]
+    for label in seen:
+        each = [_number(row[label], 2, 1 / 1024) for row in cost.values()]
+        rows.append((label, *each, _number(ledger["bytes"][label], 3, 2**-20)))
+    share = f"{ledger['unattributed_share']:.3%} of the bytes written are unattributed"
+    moved = _number(ledger["unwritten_bytes"], 0, 1 / 1024)
+    said = [f"{moved} KiB of SQLite's files were written, of pages that SQLite had not written"]
+    return [*_aligned(rows), share, *(said if ledger["unwritten_bytes"] else [])]
+
+
+def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
+    """Return rows as lines, the first column to the left and the others to the right."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = (
+        f"{row[0]:<{widths[0]}}  "
+        + "  ".join(f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True))
+        for row in rows
+    )
+    return [line.rstrip() for line in lines]
 
 
 def _number(value: float | None, digits: int, factor: float = 1.0) -> str:

@@ -1,14 +1,16 @@
 """The binary records of blktrace: `struct blk_io_trace` of linux/blktrace_api.h.
 
 A record is 48 bytes, little-endian, and `pdu_len` more of payload. Most have no payload, but
-one in ten has, so no stride fits a whole file. Instead of walking it record by record, the
-magic number is searched for in all of the file at once; if each record then ends where the
-next begins, the file is whole.
+one in ten has, so no stride fits a whole file. Instead of walking it record by record, a chunk
+of it is searched for the magic number at once; if each record then ends where the next begins,
+the chunk is whole. Only the records that are asked for are kept: memory is theirs and a chunk's.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 
@@ -35,87 +37,130 @@ NOTIFY, AHEAD, META, DISCARD, FUA = 1 << 26, 1 << 27, 1 << 28, 1 << 29, 1 << 31
 QUEUE, REQUEUE, ISSUE, COMPLETE = 1, 6, 7, 8
 NOTIFY_PROCESS = 0
 ACTION = 0xFF  # bit 8 says that a cgroup id leads the payload
+CHUNK = 1 << 20  # bytes searched at once: with its columns it fits in a CPU's cache
 
 
-def read_file(path: Path) -> tuple[np.ndarray, dict[int, str]]:
-    """Return the records (RECORD, in file order) and the names of the processes {pid: comm}.
+Wanted = Callable[[np.ndarray], np.ndarray]
 
-    Raises BadInput with the byte offset of the first record that is cut short or corrupt.
+
+def read_file(path: Path, wanted: Wanted | None = None) -> tuple[np.ndarray, dict[int, str]]:
+    """Return records (RECORD, in file order) and the names of the processes {pid: comm}.
+
+    With `wanted` (action -> bool) only those of which it says so, and no notes. Raises BadInput
+    with the byte offset of the first record that is cut short or corrupt.
     """
-    try:
-        data = np.fromfile(path, dtype=np.uint8)
-    except OSError as error:
-        raise BadInput(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
-    offsets = _record_offsets(path, data)
-    if not offsets.size:
-        return np.empty(0, RECORD), {}
-    records = _gather(data, offsets)
+    found: list[np.ndarray] = [np.empty(0, RECORD)]
     names: dict[int, str] = {}
-    is_name = (records["action"] & NOTIFY > 0) & (records["action"] & ACTION == NOTIFY_PROCESS)
-    for at, pid, length in zip(
-        offsets[is_name], records["pid"][is_name], records["pdu_len"][is_name], strict=True
-    ):
-        payload = data[at + RECORD.itemsize : at + RECORD.itemsize + length].tobytes()
-        names[int(pid)] = payload.split(b"\0")[0].decode(errors="replace")
-    return records, names
+    for data, offsets in chunks(path):
+        action = column(data, offsets, "action")
+        note = action & NOTIFY > 0
+        if wanted:
+            found.append(_gather(data, offsets[wanted(action) & ~note]))
+        else:
+            found.append(_gather(data, offsets))
+        if note.any():
+            names |= _process_names(data, offsets[note])
+    return np.concatenate(found), names
+
+
+def _process_names(data: np.ndarray, offsets: np.ndarray) -> dict[int, str]:
+    """{pid: comm} of the notes at `offsets` that name a process."""
+    names: dict[int, str] = {}
+    for at, note in zip(offsets.tolist(), _gather(data, offsets), strict=True):
+        if note["action"] & ACTION == NOTIFY_PROCESS:
+            payload = data[at + RECORD.itemsize : at + RECORD.itemsize + int(note["pdu_len"])].tobytes()
+            names[int(note["pid"])] = payload.split(b"\0")[0].decode(errors="replace")
+    return names
+
+
+def column(data: np.ndarray, offsets: np.ndarray, name: str) -> np.ndarray:
+    """Return field `name` of each of the records at `offsets`, wherever they begin."""
+    if data.size < RECORD.itemsize:
+        return np.empty(0, RECORD[name])
+    at = RECORD.fields[name][1] if RECORD.fields else 0
+    places = data.size - RECORD.itemsize + 1
+    values: np.ndarray = np.ndarray((places,), RECORD[name], data, at, (1,))[offsets]
+    return values
 
 
 def _gather(data: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """Return the records at `offsets`, which need not be aligned."""
-    windows = np.lib.stride_tricks.sliding_window_view(data, RECORD.itemsize)
-    records: np.ndarray = windows[offsets].view(RECORD)[:, 0]
+    if data.size < RECORD.itemsize:
+        return np.empty(0, RECORD)
+    # one opaque value a record: copied in one go, not field by field
+    places = data.size - RECORD.itemsize + 1
+    whole = np.ndarray((places,), f"V{RECORD.itemsize}", data, 0, (1,))[offsets]
+    records: np.ndarray = whole.view(RECORD)
     return records
 
 
-def _record_offsets(path: Path, data: np.ndarray) -> np.ndarray:
-    """Return where each record of `data` begins, int64, ascending. Raises BadInput."""
-    size = data.size
-    last = size - RECORD.itemsize  # the last place where a record fits
-    found = [np.empty(0, np.int64)]
-    for shift in range(4):
-        words = data[shift : shift + (size - shift) // 4 * 4].view("<u4")
+def chunks(path: Path) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield (bytes, where each record in them begins) of the whole file. Raises BadInput."""
+    try:
+        with path.open("rb") as file:
+            base, rest = 0, b""
+            while block := file.read(CHUNK):
+                data = np.frombuffer(rest + block, np.uint8)
+                offsets, end = _records(path, base, data)
+                yield data, offsets
+                base, rest = base + end, data[end:].tobytes()
+            if rest:
+                _fail(path, base, np.frombuffer(rest, np.uint8), 0)
+    except OSError as error:
+        raise BadInput(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
+
+
+def _records(path: Path, base: int, data: np.ndarray) -> tuple[np.ndarray, int]:
+    """Return where each whole record of `data` begins, int64, and where the last one ends.
+
+    `base` is the place of `data` in the file, a record's begin. Raises BadInput at a record with
+    another magic number.
+    """
+    # payloads are words, as a rule, and so is every record's begin
+    for shifts in ((0,), (0, 1, 2, 3)):
+        starts = _candidates(data, shifts)
+        ends = starts + RECORD.itemsize + column(data, starts, "pdu_len")
+        is_record, at = _chain(starts, ends)
+        if at + RECORD.itemsize > data.size:
+            if at > data.size:  # the last one goes on in the next chunk
+                at = int(starts[is_record][-1])
+            return starts[is_record & (ends <= data.size)], at
+    _fail(path, base, data, at)
+
+
+def _candidates(data: np.ndarray, shifts: tuple[int, ...]) -> np.ndarray:
+    """Return where the magic number is, ascending, in steps of 4 bytes from each of `shifts`."""
+    found = []
+    for shift in shifts:
+        words = data[shift : shift + max(data.size - shift, 0) // 4 * 4].view("<u4")
         found.append(np.flatnonzero(words == MAGIC) * 4 + shift)
-    candidates = np.sort(np.concatenate(found))
-    candidates = candidates[candidates <= last]
-    if not candidates.size or candidates[0] != 0:
-        if size:
-            _fail(path, data, 0)
-        return candidates
-    ends = candidates + RECORD.itemsize + _gather(data, candidates)["pdu_len"]
-    following = np.searchsorted(candidates, ends)
-    # The magic number may also occur inside a record: then the chain skips that candidate.
-    # Everything between two skips is taken as one run, so only skips cost a Python step.
-    skips = np.flatnonzero(following != np.arange(1, candidates.size + 1))
-    is_record = np.zeros(candidates.size, bool)
-    at = 0
-    while at < candidates.size:
-        rest = np.searchsorted(skips, at)
-        stop = int(skips[rest]) if rest < skips.size else candidates.size - 1
-        _check_run(path, data, candidates, ends, at, stop)
-        is_record[at : stop + 1] = True
-        at = int(following[stop])
-        if at < candidates.size and candidates[at] != ends[stop]:
-            _fail(path, data, int(ends[stop]))
-        if at == candidates.size and ends[stop] != size:
-            begin = int(candidates[stop] if ends[stop] > size else ends[stop])
-            _fail(path, data, begin)
-    return candidates[is_record]
+    starts = found[0] if len(found) == 1 else np.sort(np.concatenate(found))
+    return starts[starts <= data.size - RECORD.itemsize]
 
 
-def _check_run(
-    path: Path, data: np.ndarray, starts: np.ndarray, ends: np.ndarray, first: int, last: int
-) -> None:
-    """Raise BadInput at the first record of starts[first:last + 1] not followed by the next."""
-    gaps = np.flatnonzero(starts[first + 1 : last + 1] != ends[first:last])
-    if gaps.size:
-        _fail(path, data, int(ends[first + gaps[0]]))
+def _chain(starts: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, int]:
+    """Return which of `starts` follow each other gaplessly from 0 on, and where the next should be.
+
+    The magic number may also occur inside a record: then the chain skips that candidate. What is
+    between two skips is taken as one run, so only skips cost a Python step.
+    """
+    is_record = np.zeros(starts.size, bool)
+    skips = np.flatnonzero(starts[1:] != ends[:-1])
+    row, at = 0, 0
+    while row < starts.size and starts[row] == at:
+        place = np.searchsorted(skips, row)
+        last = int(skips[place]) if place < skips.size else starts.size - 1
+        is_record[row : last + 1] = True
+        at = int(ends[last])
+        row = int(np.searchsorted(starts, at))
+    return is_record, at
 
 
-def _fail(path: Path, data: np.ndarray, offset: int) -> None:
-    """Raise the BadInput for the record that should begin at byte `offset`."""
-    left = data.size - offset
-    word = int.from_bytes(data[offset : offset + 4].tobytes(), "little")
-    place = f"byte {offset}"
+def _fail(path: Path, base: int, data: np.ndarray, at: int) -> NoReturn:
+    """Raise the BadInput for the record that should begin at `at` of `data`."""
+    left = data.size - at
+    word = int.from_bytes(data[at : at + 4].tobytes(), "little")
+    place = f"byte {base + at}"
     if left >= 4 and word != MAGIC:
         swapped = int.from_bytes(MAGIC.to_bytes(4, "big"), "little")
         big = " (a big-endian board?)" if word == swapped else ""

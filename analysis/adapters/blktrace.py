@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -24,97 +26,209 @@ from analysis.adapters.blkrecords import (
     REQUEUE,
     SYNC,
     WRITE,
+    chunks,
+    column,
     read_file,
 )
 from analysis.errors import BadInput
 from analysis.files import read_text
+from analysis.ledger.arrays import distinct
+
+# What a command is, in the bits of a small code, so that words are looked up, not made: three bits
+# from 17 on, three from 27 on, and 31 of an action, then whether it has data.
+_BITS = (WRITE, FLUSH, SYNC, AHEAD, META, DISCARD, FUA)
+_HAS_DATA = 1 << len(_BITS)
+_KEPT = np.isin(np.arange(ACTION + 1), (QUEUE, REQUEUE, ISSUE, COMPLETE))
+
+
+@dataclass
+class Totals:
+    """What was issued in a window of time, counted without keeping any of it."""
+
+    commands: dict[str, int]  # by kind
+    sectors: dict[str, int]  # by kind
+    empty_flushes: int  # bios without data that asked for a flush
+    unfinished: int
+    failed: int
+    devices: list[str]  # major:minor, of the whole trace
 
 
 def rwbs(records: np.ndarray) -> list[str]:
     """Return what kind of command each record is, in blkparse's letters."""
-    flags = records["action"] & (WRITE | FLUSH | SYNC | AHEAD | META | DISCARD | FUA)
-    codes, place = np.unique(flags | (records["bytes"] > 0), return_inverse=True)
+    words = _words()["rwbs"].to_list()
+    return [words[code] for code in _codes(records["action"], records["bytes"]).tolist()]
+
+
+def _codes(action: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """Return the code of each record, an index of `_words`."""
+    code = action >> 17 & 7 | action >> 27 << 3 & 0x38 | action >> 31 << 6
+    result: np.ndarray = code | (size > 0).astype(np.uint32) << 7
+    return result
+
+
+@cache
+def _words() -> pl.DataFrame:
+    """Return rwbs and kind of each code."""
     words = []
-    for code in codes.tolist():
-        operation = "D" if code & DISCARD else "W" if code & WRITE else "R" if code & 1 else "N"
-        before = "F" if code & FLUSH else ""
+    for code in range(2 * _HAS_DATA):
+        has = {bit: code >> place & 1 for place, bit in enumerate(_BITS)}
+        operation = "D" if has[DISCARD] else "W" if has[WRITE] else "R" if code & _HAS_DATA else "N"
+        before = "F" if has[FLUSH] else ""
         after = ((FUA, "F"), (AHEAD, "A"), (SYNC, "S"), (META, "M"))
-        words.append(before + operation + "".join(c for bit, c in after if code & bit))
-    return [words[i] for i in place.tolist()]
+        words.append(before + operation + "".join(letter for bit, letter in after if has[bit]))
+    sectors = [code // _HAS_DATA for code in range(2 * _HAS_DATA)]
+    return pl.DataFrame({"rwbs": words, "sectors": sectors}).with_columns(events.block_kind())
 
 
-def read(folder: Path) -> tuple[pl.DataFrame, list[str]]:
-    """Return the commands and bios of all CPU files as events, and the devices (major:minor).
-
-    Events: `block` (issue to completion; end_ns null if it never completed), `queue` (a bio,
-    which the flush machinery may answer without a command), `complete` (a completion with no
-    command: the answer to an empty flush). Raises BadInput.
-    """
+def _paths(folder: Path) -> list[Path]:
     paths = sorted(folder.glob("*.blktrace.*"))
     if not paths:
         raise BadInput(folder, "", "no blktrace file", "<dev>.blktrace.<cpu>")
-    loaded = [read_file(path) for path in paths]
-    records = np.concatenate([records for records, _ in loaded])
+    return paths
+
+
+def count(folder: Path, begin: int, end: int) -> Totals:
+    """Count what all CPU files say of [begin, end); the device is idle at both. Raises BadInput.
+
+    A completion of no sectors that is no flush answers an empty flush request, and is no command's.
+    """
+    number = np.zeros((ACTION + 1, len(_words())), np.int64)  # by action and code
+    sectors = np.zeros(number.shape)
+    failed = 0
+    devices: set[int] = set()
+    for path in _paths(folder):
+        for data, offsets in chunks(path):
+            devices.update(distinct(column(data, offsets, "device")))
+            inside = _inside(data, offsets, begin, end)
+            action, size = column(data, inside, "action"), column(data, inside, "bytes")
+            place = (action & ACTION) * number.shape[1] + _codes(action, size)
+            number += np.bincount(place, minlength=number.size).reshape(number.shape)
+            sectors += np.bincount(place, size >> 9, number.size).reshape(number.shape)
+            done = inside[action & ACTION == COMPLETE]
+            failed += int(np.count_nonzero(column(data, done, "error")))
+    kinds = _words()["kind"]
+    is_answer = ((_words()["sectors"] == 0) & (kinds != "flush")).to_numpy()
+    queued_flush = _words()["rwbs"].str.contains("^FW").to_numpy() & (_words()["sectors"] == 0).to_numpy()
+
+    def by_kind(found: np.ndarray) -> dict[str, int]:
+        return {kind: int(found[(kinds == kind).to_numpy()].sum()) for kind in events.BLOCK_KINDS}
+
+    issued, back, done = number[ISSUE], number[REQUEUE], number[COMPLETE][~is_answer]
+    return Totals(
+        commands=by_kind(issued - back),
+        sectors=by_kind(sectors[ISSUE] - sectors[REQUEUE]),
+        empty_flushes=int(number[QUEUE][queued_flush].sum()),
+        unfinished=int((issued - back).sum() - done.sum()),
+        failed=failed,
+        devices=[_device(number) for number in sorted(devices)],
+    )
+
+
+def _inside(data: np.ndarray, offsets: np.ndarray, begin: int, end: int) -> np.ndarray:
+    """Return where the records are that are counted."""
+    action = column(data, offsets, "action")
+    kept: np.ndarray = offsets[_KEPT[action & ACTION] & (action & NOTIFY == 0)]
+    time = column(data, kept, "time")
+    within: np.ndarray = kept[(time >= begin) & (time < end)]
+    return within
+
+
+def queued(folder: Path, begin: int, end: int) -> np.ndarray:
+    """Return the bios queued in [begin, end): pid, sector and bytes of each, by pid, then in the
+    order in which that thread queued them. Raises BadInput."""
+    kept = np.dtype([(name, RECORD[name]) for name in ("time", "pid", "sector", "bytes")])
+    parts = [np.empty(0, kept)]
+    for path in _paths(folder):
+        for data, offsets in chunks(path):
+            inside = _inside(data, offsets, begin, end)
+            bios = inside[column(data, inside, "action") & ACTION == QUEUE]
+            part = np.empty(bios.size, kept)
+            for name in kept.names or ():
+                part[name] = column(data, bios, name)
+            parts.append(part)
+    found = np.concatenate(parts)
+    return found[np.lexsort((found["time"], found["pid"]))]
+
+
+def read(folder: Path) -> pl.DataFrame:
+    """Return the commands of all CPU files, in the order of issue. Raises BadInput.
+
+    The columns are those of events.SCHEMA that blktrace knows, and `kind`; end_ns is null if a
+    command never completed.
+    """
+    loaded = [read_file(path, _wanted) for path in _paths(folder)]
     names = {pid: name for _, found in loaded for pid, name in found.items()}
-    devices = sorted(set(_device_names(np.unique(records["device"]))))
-    wanted = np.isin(records["action"] & ACTION, (QUEUE, REQUEUE, ISSUE, COMPLETE))
-    records = records[wanted & (records["action"] & NOTIFY == 0)]
-    records = records[np.argsort(records["time"], kind="stable")]
-    device = records["device"].astype(np.int64)
-    sectors = records["bytes"].astype(np.int64) // 512
-    table = events.frame(
+    records = np.concatenate([records for records, _ in loaded])
+    if (records["time"][1:] < records["time"][:-1]).any():
+        records = records[np.argsort(records["time"], kind="stable")]
+    return _commands(records, *_pair(records), names)
+
+
+def _wanted(action: np.ndarray) -> np.ndarray:
+    keep: np.ndarray = _KEPT[action & ACTION] & (action & ACTION != QUEUE)
+    return keep
+
+
+def _device(number: int) -> str:
+    return f"{number >> 20}:{number & 0xFFFFF}"
+
+
+def _pair(records: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows of the issues, and of the completion of each, -1 if there is none.
+
+    The n-th issue of a device, sector and flush-ness ends with the n-th completion of it. An
+    issue that was put back (REQUEUE) does not count: the one after it does.
+    """
+    action = records["action"] & ACTION
+    is_flush = (_words()["kind"] == "flush").to_numpy()[_codes(records["action"], records["bytes"])]
+    device = np.searchsorted(np.unique(records["device"]), records["device"]).astype(np.uint64)
+    key = records["sector"] << 9 | device << 1 | is_flush
+    issue = np.flatnonzero(action == ISSUE)
+    done = np.flatnonzero((action == COMPLETE) & ((records["bytes"] > 0) | is_flush))
+    back = np.sort(key[action == REQUEUE])
+    issue = issue[np.argsort(key[issue], kind="stable")]
+    done = done[np.argsort(key[done], kind="stable")]
+    wanted, offered = key[issue], key[done]
+    nth = np.arange(issue.size) - np.searchsorted(wanted, wanted)
+    nth -= np.searchsorted(back, wanted, "right") - np.searchsorted(back, wanted)
+    issue, wanted, nth = issue[nth >= 0], wanted[nth >= 0], nth[nth >= 0]
+    place = np.searchsorted(offered, wanted) + nth
+    found = place < np.searchsorted(offered, wanted, "right")
+    answer = np.where(found, np.append(done, -1)[np.where(found, place, -1)], -1)
+    in_time = np.argsort(issue)
+    return issue[in_time], answer[in_time]
+
+
+def _commands(
+    records: np.ndarray,
+    issued: np.ndarray,
+    done: np.ndarray,
+    names: dict[int, str],
+) -> pl.DataFrame:
+    """One row a command, in the order of issue; `done` is the row of its completion or -1."""
+    rows, ends = records[issued], records[done]
+    known = done >= 0
+    words = _words()[_codes(rows["action"], rows["bytes"])]
+    table = pl.DataFrame(
         {
-            "source": "blktrace",
-            "begin_ns": records["time"].astype(np.int64),
-            "tid": records["pid"].astype(np.int64),
-            "dev": _device_names(device),
-            "sector": records["sector"].astype(np.int64),
-            "sectors": sectors,
-            "rwbs": rwbs(records),
-            "result": records["error"].astype(np.int64),
-        },
-        len(records),
-    ).with_columns(
-        pl.Series("action", (records["action"] & ACTION).astype(np.int64)),
+            "source": pl.repeat("blktrace", len(rows), eager=True),
+            "event": pl.repeat("block", len(rows), eager=True),
+            "begin_ns": rows["time"].astype(np.int64),
+            "end_ns": pl.Series(ends["time"].astype(np.int64)).set(pl.Series(~known), None),
+            "tid": rows["pid"].astype(np.int64),
+            "dev": rows["device"].astype(np.int64),
+            "sector": rows["sector"].astype(np.int64),
+            "sectors": rows["bytes"].astype(np.int64) // 512,
+            "rwbs": words["rwbs"],
+            "kind": words["kind"],
+            "result": pl.Series(ends["error"].astype(np.int64)).set(pl.Series(~known), None),
+        }
+    )
+    devices = {number: _device(number) for number in np.unique(rows["device"]).tolist()}
+    return table.with_columns(
+        pl.col("dev").replace_strict(devices, return_dtype=pl.String),
         pl.col("tid").replace_strict(names, default=None, return_dtype=pl.String).alias("comm"),
     )
-    return _pair(table), devices
-
-
-def _device_names(device: np.ndarray) -> list[str]:
-    """Return `major:minor` of each device number."""
-    known = {int(d): f"{int(d) >> 20}:{int(d) & 0xFFFFF}" for d in np.unique(device)}
-    return [known[d] for d in device.tolist()]
-
-
-def _pair(table: pl.DataFrame) -> pl.DataFrame:
-    """Join each issue with its completion: the n-th of the same device, sector and flush-ness."""
-    flush = (events.block_kind() == "flush").alias("flush")
-    key = ["dev", "sector", "flush"]
-    table = table.with_columns(flush)
-    again = table.filter(pl.col("action") == REQUEUE).group_by(key).len("requeued")
-    nth = pl.int_range(pl.len()).over(key).alias("nth")
-    issued = (
-        table.filter(pl.col("action") == ISSUE)
-        .join(again, on=key, how="left", maintain_order="left")
-        .with_columns(nth - pl.col("requeued").fill_null(0))
-        .filter(pl.col("nth") >= 0)
-    )
-    is_answer = (pl.col("sectors") == 0) & ~pl.col("flush")
-    completions = table.filter(pl.col("action") == COMPLETE)
-    done = completions.filter(~is_answer).select(
-        *key, nth, pl.col("begin_ns").alias("done_ns"), pl.col("result").alias("error")
-    )
-    block = issued.join(done, on=[*key, "nth"], how="left", maintain_order="left").with_columns(
-        pl.lit("block").alias("event"),
-        pl.col("done_ns").alias("end_ns"),
-        pl.col("error").alias("result"),
-    )
-    point = pl.col("begin_ns").alias("end_ns")
-    queued = table.filter(pl.col("action") == QUEUE).with_columns(pl.lit("queue").alias("event"))
-    answers = completions.filter(is_answer).with_columns(pl.lit("complete").alias("event"))
-    rest = [part.with_columns(point).select(*events.SCHEMA) for part in (queued, answers)]
-    return events.merge([block.select(*events.SCHEMA), *rest])
 
 
 def read_summary(path: Path) -> tuple[int, int]:

@@ -7,10 +7,12 @@ the run. Only a file that is not what it should be raises BadInput.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from analysis.adapters import layout
 from analysis.files import read_json, read_pairs, read_text
 
 _DATA_MODES = {
@@ -18,6 +20,10 @@ _DATA_MODES = {
     "journal_data_ordered": "ordered",
     "journal_data_writeback": "writeback",
 }
+
+
+# what says where a filesystem keeps what, beside its superblock
+_LAYOUT_FILES: dict[str, tuple[str, ...]] = {"ext4": ("groups.txt", "inodes.txt"), "f2fs": ()}
 
 
 @dataclass(frozen=True)
@@ -36,6 +42,7 @@ class Board:
 
     run: dict[str, Any] = field(default_factory=dict)
     mount: Mount | None = None
+    layout: layout.Layout | None = None
     superblock: dict[str, str] = field(default_factory=dict)
     queue: dict[str, str] = field(default_factory=dict)
     device: dict[str, str] = field(default_factory=dict)
@@ -96,11 +103,22 @@ def read(raw: Path, database: str) -> Board:
         board.mount = find_mount(read_text(path), database)
         if board.mount is None:
             board.problems.append(f"raw/board/mounts has no mount that holds {database}")
+    board.layout = _layout(board, raw, path_of)
     if path := path_of("run.json"):
         board.run = read_json(path)
     if path := path_of("dmesg.txt"):
         board.dmesg = read_text(path).splitlines()
     return board
+
+
+def _layout(board: Board, raw: Path, path_of: Callable[[str], Path | None]) -> layout.Layout | None:
+    """Return where the filesystem keeps what, None if a file that says it is missing."""
+    filesystem = board.mount.fs if board.mount else ""
+    needed = _LAYOUT_FILES.get(filesystem)
+    if needed is None or not board.superblock:
+        return None
+    missing = [name for name in needed if path_of(f"board/{name}") is None]
+    return None if missing else layout.read(raw / "board", filesystem, board.superblock)
 
 
 def find_mount(text: str, path: str) -> Mount | None:

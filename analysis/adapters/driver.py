@@ -11,6 +11,7 @@ import polars as pl
 from analysis import events
 from analysis.errors import BadInput
 from analysis.files import read_csv, read_json
+from analysis.ledger.schema import FILE, FILES
 
 _TRANSACTIONS: dict[str, type[pl.DataType]] = {
     "transaction": pl.Int64,
@@ -37,6 +38,10 @@ _STAT: dict[str, type[pl.DataType]] = {
     "label": pl.String,
     **dict.fromkeys(["time_ns", "inflight_reads", "inflight_writes", *_STAT_FIELDS], pl.Int64),
 }
+_VFS: dict[str, type[pl.DataType]] = {
+    **{"call": pl.Int64, "op": pl.String, "file": pl.String, "begin_ns": pl.Int64, "end_ns": pl.Int64},
+    **{"inode": pl.Int64, "offset": pl.Int64, "bytes": pl.Int64},
+}
 _CONFIG_OBJECTS = ("driver", "sqlite", "requested", "effective", "pragmas", "file_sizes", "clock")
 _CONFIG_VALUES = ("sql_sha256", "sql_bytes", "rows_before", "rows_after", "status")
 _NOT_WORKLOAD = ("warm", "close", "drain")
@@ -44,17 +49,27 @@ _NOT_WORKLOAD = ("warm", "close", "drain")
 
 @dataclass(frozen=True)
 class Driver:
-    """The four files of raw/driver/, checked for shape and order of time, not for truth."""
+    """The files of raw/driver/, checked for shape and order of time, not for truth."""
 
     config: dict[str, Any]
     transactions: pl.DataFrame  # _TRANSACTIONS
     phases: pl.DataFrame  # _PHASES
     device_stat: pl.DataFrame  # _STAT
+    vfs: pl.DataFrame | None  # _VFS, in runs that are traced
 
     @property
     def workload_phases(self) -> pl.DataFrame:
         """The phases that run transactions, in order."""
         return self.phases.filter(~pl.col("phase").is_in(_NOT_WORKLOAD))
+
+    @property
+    def planned(self) -> dict[str, Any]:
+        """Transactions of each workload phase; a driver that does not say so had n in each."""
+        n = self.config["driver"].get("n")
+        found: dict[str, Any] = self.config.get(
+            "transactions", dict.fromkeys(self.workload_phases["phase"], n)
+        )
+        return found
 
     @property
     def window(self) -> tuple[int, int]:
@@ -83,6 +98,8 @@ def read(folder: Path) -> Driver:
     for key in _CONFIG_OBJECTS:
         if not isinstance(config.get(key), dict):
             raise BadInput(folder / "config.json", "", f"no object {key!r}", "see docs/formats.md")
+    if not isinstance(config.get("transactions", {}), dict):
+        raise BadInput(folder / "config.json", "", "transactions is no object", "see docs/formats.md")
     for key in _CONFIG_VALUES:
         if key not in config:
             raise BadInput(folder / "config.json", "", f"no key {key!r}", "see docs/formats.md")
@@ -101,7 +118,19 @@ def read(folder: Path) -> Driver:
         if stat["label"].to_list().count(label) != 1:
             place = f"after line {stat.height + 1}"
             raise BadInput(folder / "device_stat.csv", place, f"no single {label!r} line", "one")
-    return Driver(config, transactions, phases, stat)
+    vfs = _read_vfs(folder / "vfs.csv") if (folder / "vfs.csv").is_file() else None
+    return Driver(config, transactions, phases, stat, vfs)
+
+
+def _read_vfs(path: Path) -> pl.DataFrame:
+    """Return the log of SQLite's calls; `file` is one of schema.FILES."""
+    table = read_csv(path, _VFS, optional=("offset", "bytes"))
+    _in_order(path, table)
+    wrong = table.with_row_index().filter(~pl.col("file").is_in(FILES))
+    if not wrong.is_empty():
+        row = wrong.row(0, named=True)
+        raise BadInput(path, f"line {row['index'] + 2}", f"file {row['file']!r}", ", ".join(FILES))
+    return table.with_columns(pl.col("file").cast(FILE), pl.col("op").cast(pl.Categorical))
 
 
 def _in_order(path: Path, table: pl.DataFrame) -> None:

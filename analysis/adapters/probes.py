@@ -1,101 +1,143 @@
-"""raw/probes.txt: one event a line, tab-separated, the event's name first."""
+"""raw/probes.bin as events: what the probes saw, in the schema of analysis.events."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+import numpy as np
 import polars as pl
 
 from analysis import events
-from analysis.errors import BadInput
-from analysis.files import integer, read_text
+from analysis.adapters import proberecords
+from analysis.adapters.proberecords import CALLERS, RECORD, TYPES
 
-# The fields after the name, in order, by column of the schema.
-LINES: dict[str, tuple[str, ...]] = {
-    "attached": ("begin_ns",),
-    "sync": (
-        *("begin_ns", "end_ns", "tid", "dev", "inode", "is_directory", "datasync", "result"),
-        *("reason", "comm", "file"),
-    ),
-    "block": (*("begin_ns", "end_ns", "dev", "sector", "sectors", "rwbs", "result", "tid", "comm"),),
-    "flush": ("begin_ns", "end_ns", "dev", "tid", "comm"),
-    "jbd2": ("begin_ns", "end_ns", "dev", "tid", "result", "pages"),
-    "checkpoint": ("begin_ns", "end_ns", "dev", "reason"),
-    "writeback": ("begin_ns", "end_ns", "dev", "pages", "reason", "comm"),
-    "tx": ("begin_ns", "end_ns", "transaction", "phase"),
-    "detached": ("begin_ns",),
+# enum wb_reason of linux/backing-dev-defs.h
+_WRITEBACK = (
+    *("background", "vmscan", "sync", "periodic", "laptop_timer", "fs_free_space"),
+    *("forker_thread", "foreign_flush"),
+)
+# CP_* of fs/f2fs/f2fs.h; any other sum of them is `combined`
+_CHECKPOINT = {
+    **{0x01: "umount", 0x02: "fastboot", 0x04: "sync", 0x08: "recovery", 0x10: "discard"},
+    **{0x20: "trimmed", 0x21: "umount|trimmed", 0x40: "pause", 0x80: "resize"},
 }
-_RWBS = re.compile(r"[A-Z]{1,8}")
-# bpftrace's own lines: a greeting (0.23 and older print it on stdout), and losses.
-_BPFTRACE = re.compile(
-    r"Attach(ing|ed) \d+ probes?\.*|__BPFTRACE_NOTIFY_PROBES_ATTACHED|Lost \d+ events?|\s*"
+_OPERATIONS = {0: "R", 1: "W", 2: "F", 3: "D", 5: "DE"}  # enum req_op of linux/blk_types.h
+_PREFLUSH, _FUA, _RAHEAD, _SYNC, _META = 18, 17, 19, 11, 12  # bits of the same
+
+
+# The same record, where it holds text padded with zeros.
+_TEXT = np.dtype(
+    {"names": ["name", "comm"], "formats": ["S24", "S16"], "offsets": [40, 32], "itemsize": RECORD.itemsize}
 )
 
 
-def read(path: Path) -> tuple[pl.DataFrame, list[str]]:
-    """Return the probes' events, and the lines in which bpftrace reports losses.
+@dataclass(frozen=True)
+class Losses:
+    """What the recorder says is not in its file."""
 
-    A file name may hold tabs: it is the last field and takes the rest of its line.
-    Raises BadInput at a line with an unknown name, a missing field or a bad number.
-    """
-    found: dict[str, list[list[Any]]] = {name: [] for name in LINES}
-    losses: list[str] = []
-    readers = {name: _readers(path, fields) for name, fields in LINES.items()}
-    for number, line in enumerate(read_text(path).split("\n"), 1):
-        name, _, rest = line.partition("\t")
-        fields = LINES.get(name)
-        if fields is None:
-            if not _BPFTRACE.fullmatch(line):
-                expected = "one of " + ", ".join(LINES)
-                raise BadInput(path, f"line {number}", f"event {name[:40]!r}", expected)
-            if line.startswith("Lost"):
-                losses.append(line)
-            continue
-        values = rest.split("\t", len(fields) - 1)
-        if len(values) != len(fields):
-            wrong = f"{len(values)} fields after {name!r}"
-            raise BadInput(path, f"line {number}", wrong, f"{len(fields)}")
-        row = [read(number, value) for read, value in zip(readers[name], values, strict=True)]
-        if fields[1:2] == ("end_ns",) and row[1] < row[0]:
-            raise BadInput(path, f"line {number}", f"{name} ends before it begins", "begin <= end")
-        found[name].append(row)
-    frames = [_frame(name, LINES[name], rows) for name, rows in found.items() if rows]
-    return events.merge(frames), losses
+    records: int  # the ring was full
+    updates: int  # a map was full: what had begun could not be kept
 
 
-def _frame(name: str, fields: tuple[str, ...], rows: list[list[Any]]) -> pl.DataFrame:
-    columns = dict(zip(fields, map(list, zip(*rows, strict=True)), strict=True))
-    columns.setdefault("end_ns", columns["begin_ns"])
-    return events.frame({"source": "probe", "event": name, **columns}, len(rows))
+def read(path: Path) -> tuple[pl.DataFrame, Losses]:
+    """Return the events of a file in the schema of analysis.events, and what was lost. Raises BadInput."""
+    rows = proberecords.read(path)
+    comms, signed = _comms(rows), pl.col("n").cast(pl.UInt32).reinterpret(signed=True)
+    sync = _before(_before(_table(rows, "sync"), _names(rows), ["dev", "a"]), comms, ["tid"])
+    frames = [
+        _events("attached", _table(rows, "attached"), dev=pl.lit(None), tid=pl.lit(None)),
+        _events("detached", _table(rows, "detached"), dev=pl.lit(None), tid=pl.lit(None)),
+        _events(
+            "sync",
+            sync,
+            inode=pl.col("a"),
+            is_directory=pl.col("flags") & 2 != 0,
+            datasync=pl.col("flags") & 1 != 0,
+            result=signed,
+            reason=_word("flags", lambda flags: CALLERS[flags >> 4]),
+        ),
+        _events(
+            "block",
+            _before(_table(rows, "block"), comms, ["tid"]),
+            sector=pl.col("a"),
+            sectors=pl.col("n"),
+            rwbs=_word("b", rwbs),
+            result=pl.col("flags"),
+        ),
+        _events("flush", _before(_table(rows, "flush"), comms, ["tid"])),
+        _events("jbd2", _table(rows, "jbd2"), tid=pl.col("a"), result=pl.col("flags"), pages=pl.col("n")),
+        _events(
+            "checkpoint",
+            _table(rows, "checkpoint"),
+            reason=_word("n", lambda reason: _CHECKPOINT.get(reason, "combined")),
+        ),
+        _events(
+            "writeback",
+            _before(_table(rows, "writeback"), comms, ["tid"]),
+            pages=signed,
+            reason=_word("flags", lambda reason: dict(enumerate(_WRITEBACK)).get(reason, "unknown")),
+        ),
+    ]
+    last = rows[-1]
+    return events.merge(frames), Losses(int(last["n"]), int(last["a"]))
 
 
-def _readers(path: Path, fields: tuple[str, ...]) -> list[Callable[[int, str], Any]]:
-    """Return one function (line number, text) -> value for each field."""
-
-    def reader(field: str) -> Callable[[int, str], Any]:
-        kind = events.SCHEMA[field]
-        if kind is pl.Int64:
-            return lambda line, text: integer(path, line, field, text)
-        if kind is pl.Boolean:
-            return lambda line, text: _choice(path, line, field, text, {"0": False, "1": True})
-        pattern = _RWBS if field == "rwbs" else None
-        if pattern is None:
-            return lambda line, text: text
-        return lambda line, text: _match(path, line, field, text, pattern)
-
-    return [reader(field) for field in fields]
+def rwbs(opf: int) -> str:
+    """Return the letters of an operation and its flags, as the kernel's blk_fill_rwbs writes them."""
+    operation = _OPERATIONS.get(opf & 0xFF, "N")
+    before = "F" if opf >> _PREFLUSH & 1 else ""
+    after = ((_FUA, "F"), (_RAHEAD, "A"), (_SYNC, "S"), (_META, "M"))
+    return before + operation + "".join(letter for bit, letter in after if opf >> bit & 1)
 
 
-def _choice(path: Path, line: int, field: str, text: str, values: dict[str, bool]) -> bool:
-    if text not in values:
-        raise BadInput(path, f"line {line}", f"{field} is {text!r}", " or ".join(values))
-    return values[text]
+def _table(rows: np.ndarray, name: str) -> pl.DataFrame:
+    """Return the records of a type: `at`, their places in the file, and RECORD's fields as Int64."""
+    at = np.flatnonzero(rows["type"] == TYPES[name])
+    fields = [field for field in RECORD.names or () if field != "type"]
+    return pl.DataFrame({"at": at} | {field: rows[field][at].astype(np.int64) for field in fields})
 
 
-def _match(path: Path, line: int, field: str, text: str, pattern: re.Pattern[str]) -> str:
-    if not pattern.fullmatch(text):
-        raise BadInput(path, f"line {line}", f"{field} is {text!r}", pattern.pattern)
-    return text
+def _text(rows: np.ndarray, name: str) -> list[bytes]:
+    found: list[bytes] = rows[rows["type"] == TYPES[name]].view(_TEXT)[name].tolist()
+    return found
+
+
+def _comms(rows: np.ndarray) -> pl.DataFrame:
+    comms = [comm.decode(errors="replace") for comm in _text(rows, "comm")]
+    return _table(rows, "comm").select("at", "tid", pl.Series("comm", comms, pl.String))
+
+
+def _names(rows: np.ndarray) -> pl.DataFrame:
+    """Return at, dev, a (the inode) and file of each name; its parts are joined."""
+    parts = _table(rows, "name").with_columns(pl.Series("part", _text(rows, "name"), pl.Binary))
+    whole = parts.group_by("dev", "a", "begin_ns", "tid", maintain_order=True).agg(
+        pl.col("at").first(), pl.col("part").sort_by("n")
+    )
+    names = [b"".join(one).decode(errors="replace") for one in whole["part"].to_list()]
+    return whole.select("at", "dev", "a", pl.Series("file", names, pl.String))
+
+
+def _before(table: pl.DataFrame, said: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+    """Join to each record what was last said before it, in the file, of the same thread or inode."""
+    return table.join_asof(said, on="at", by=by, strategy="backward", check_sortedness=False)
+
+
+def _word(field: str, word: Callable[[int], str]) -> pl.Expr:
+    """Expression: the word for each number of a field; there are few different ones."""
+
+    def words(numbers: pl.Series) -> pl.Series:
+        known = {number: word(number) for number in numbers.unique().to_list()}
+        return numbers.replace_strict(known, return_dtype=pl.String).cast(pl.String)  # also of none
+
+    return pl.col(field).map_batches(words, return_dtype=pl.String)
+
+
+def _events(name: str, table: pl.DataFrame, **columns: pl.Expr) -> pl.DataFrame:
+    """Return a table's rows in the schema of analysis.events, `columns` in place of its own."""
+    dev = _word("dev", lambda number: f"{number >> 20}:{number & 0xFFFFF}")
+    own = {"source": pl.lit("probe"), "event": pl.lit(name), "dev": dev} | columns
+    kept = {field: pl.col(field) for field in ("begin_ns", "end_ns", "tid", "comm", "file") if field in table}
+    values = dict.fromkeys(events.SCHEMA, pl.lit(None)) | kept | own
+    return table.select(**{field: values[field].cast(kind) for field, kind in events.SCHEMA.items()})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from analysis.checks import counts, loss, settings
+from analysis.checks import counts, loss, settings, twin, witness
 from analysis.run import Run
 
 CHECKS: tuple[Callable[[Run], list[str]], ...] = (
@@ -20,6 +20,9 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     settings.equal,
     counts.device_idle,
     counts.agree,
+    witness.holds,
+    twin.there,
+    twin.same,
 )
 
 

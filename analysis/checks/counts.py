@@ -11,6 +11,8 @@ from __future__ import annotations
 import polars as pl
 
 from analysis import events
+from analysis.adapters import blktrace
+from analysis.adapters.blktrace import Totals
 from analysis.run import Run
 
 FIELDS = ("reads", "writes", "bytes_written", "flushes", "discards")
@@ -33,14 +35,12 @@ def window_blocks(run: Run, source: str) -> pl.DataFrame:
     The probe sees all devices; those that blktrace did not watch are left out.
     """
     begin, end = run.driver.window
+    inside = (pl.col("begin_ns") >= begin) & (pl.col("begin_ns") < end)
+    if source == "blktrace" and run.trace:
+        return blktrace.read(run.folder / "raw/blktrace").filter(inside)
     watched = pl.col("dev").is_in(run.traced) if run.traced else pl.lit(True)
-    return run.events.filter(
-        (pl.col("source") == source)
-        & (pl.col("event") == "block")
-        & watched
-        & (pl.col("begin_ns") >= begin)
-        & (pl.col("begin_ns") < end)
-    ).with_columns(events.block_kind())
+    block = (pl.col("source") == source) & (pl.col("event") == "block")
+    return run.events.filter(block & watched & inside).with_columns(events.block_kind())
 
 
 def count(blocks: pl.DataFrame) -> dict[str, int]:
@@ -58,17 +58,21 @@ def count(blocks: pl.DataFrame) -> dict[str, int]:
     return {name: int(value or 0) for name, value in row.items()}
 
 
+def counted(trace: Totals) -> dict[str, int]:
+    """Return FIELDS as blktrace has them."""
+    writes = [kind for kind in events.BLOCK_KINDS if kind.startswith("write")]
+    return {
+        "reads": trace.commands["read"],
+        "writes": sum(trace.commands[kind] for kind in writes),
+        "bytes_written": sum(trace.sectors[kind] for kind in writes) * 512,
+        "flushes": trace.commands["flush"],
+        "discards": trace.commands["discard"],
+    }
+
+
 def empty_flushes(run: Run) -> int:
     """Return how many flush requests without data blktrace saw queued in the window."""
-    begin, end = run.driver.window
-    queued = run.events.filter(
-        (pl.col("event") == "queue")
-        & pl.col("rwbs").str.starts_with("FW")
-        & (pl.col("sectors") == 0)
-        & (pl.col("begin_ns") >= begin)
-        & (pl.col("begin_ns") < end)
-    )
-    return queued.height
+    return run.trace.empty_flushes if run.trace else 0
 
 
 def from_stat(run: Run) -> dict[str, int]:
@@ -88,8 +92,8 @@ def told(run: Run) -> dict[str, dict[str, int]]:
     found = {}
     if any(name in ("block", "all") for name in run.probes):
         found["probe"] = count(window_blocks(run, "probe"))
-    if run.blktrace_size_events:
-        found["blktrace"] = count(window_blocks(run, "blktrace"))
+    if run.trace:
+        found["blktrace"] = counted(run.trace)
         found["device"] = from_stat(run)  # without blktrace, empty flushes are not known
     return found
 
@@ -104,14 +108,13 @@ def agree(run: Run) -> list[str]:
         for name in FIELDS
         if len({n[name] for n in counted.values()}) > 1
     ]
-    for source in ("probe", "blktrace"):
-        blocks = window_blocks(run, source)
-        open_ = blocks["end_ns"].null_count()
-        failed = blocks.filter(pl.col("result").fill_null(0) != 0).height
-        if open_:
-            found.append(f"{source}: {open_} block commands never completed")
-        if failed:
-            found.append(f"{source}: {failed} block commands ended with an error")
+    blocks = window_blocks(run, "probe")
+    unfinished: dict[str, int] = {}
+    failed = {"probe": blocks.filter(pl.col("result").fill_null(0) != 0).height}
+    if run.trace:
+        unfinished["blktrace"], failed["blktrace"] = run.trace.unfinished, run.trace.failed
+    found += [f"{who}: {n} block commands never completed" for who, n in unfinished.items() if n]
+    found += [f"{who}: {n} block commands ended with an error" for who, n in failed.items() if n]
     if len(run.traced) > 1:
         found.append(f"raw/blktrace holds records of more than one device: {run.traced}")
     return found

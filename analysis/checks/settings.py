@@ -92,6 +92,8 @@ def _sqlite(run: Run) -> list[Setting]:
         had = config[section].get(key)
         group = "workload" if section == "driver" else "SQLite"
         found.append(Setting(group, key, word(value), None if had is None else word(had)))
+    if (phases := profile(run, "workload").get("phases")) is not None:
+        found.append(Setting("workload", "phases", ",".join(phases), ",".join(run.driver.planned)))
     for key, value in sorted(config["requested"].items()):
         wanted = word(asked["effective", key])
         if wanted != word(value):

@@ -58,7 +58,7 @@ def stacked(
     axes.tick_params(axis="y", length=0)
 
 
-def legend(axes: Axes, table: pl.DataFrame, colors: dict[str, str]) -> None:
+def legend(axes: Axes, table: pl.DataFrame, colors: dict[str, str], columns: int = 7) -> None:
     """Put a legend of the kinds that `table` has above the bars."""
     present = set(table["kind"].to_list())
     handles = [Patch(color=c, label=kind) for kind, c in colors.items() if kind in present]
@@ -66,7 +66,7 @@ def legend(axes: Axes, table: pl.DataFrame, colors: dict[str, str]) -> None:
         handles=handles,
         loc="lower left",
         bbox_to_anchor=(-0.01, 1.0),
-        ncols=7,
+        ncols=columns,
         borderaxespad=0.3,
         columnspacing=1.4,
     )

@@ -21,7 +21,7 @@ def render(tables: Tables, path: Path) -> bool:
     style.grid(axes, "both")
     for row in tables.operations.iter_rows(named=True):
         op = row["op"]
-        of_op = tables.transactions.filter(tables.transactions["op"] == op)
+        of_op = tables.latencies.filter(tables.latencies["op"] == op)
         times = np.sort(of_op["latency_ns"].to_numpy()) / 1e6
         share = np.arange(1, times.size + 1) / times.size
         color = style.OPS.get(op, style.SQL)
@@ -36,7 +36,7 @@ def render(tables: Tables, path: Path) -> bool:
             label=style.clean(label),
         )
         axes.plot(row["p99_ns"] / 1e6, 0.99, "o", color=color, markersize=4)
-    low, high = np.nanpercentile(tables.transactions["latency_ns"].to_numpy() / 1e6, [0, 100])
+    low, high = np.nanpercentile(tables.latencies["latency_ns"].to_numpy() / 1e6, [0, 100])
     if low > 0 and high / low > 8:
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")

@@ -39,6 +39,21 @@ BLOCKS = {
     "discard": "#A07855",
     "other": "#8C8C8C",
 }
+# What the bytes of a write are, in the order in which figures stack them.
+LABELS = {
+    "database page": "#0072B2",
+    "rollback journal": "#E69F00",
+    "WAL": "#D55E00",
+    "filesystem journal": "#7B6FD0",
+    "inode/node": "#56B4E9",
+    "bitmap/SIT/NAT/superblock": "#B0376E",
+    "directory": "#009E73",
+    "checkpoint pack": "#CC79A7",
+    "other": "#8C8C8C",
+    "unattributed": "#E0002D",
+}
+# Commands that carry no such bytes.
+COMMANDS = {name: BLOCKS[name] for name in ("flush", "read", "discard")}
 OPS = {"insert": "#4477AA", "update": "#D9634C", "delete": "#2E8B57"}
 SQL = "#5B6B7B"
 FS = "#A3A9AF"
@@ -88,7 +103,11 @@ def grid(axes: Axes, axis: Literal["x", "y", "both"]) -> None:
 
 
 def save(made: Figure, path: Path) -> None:
-    """Write the figure as an SVG that is the same bytes for the same data."""
+    """Write the figure, by the suffix of `path` as SVG, PNG or PDF: the same bytes for the same data."""
+    if path.suffix != ".svg":
+        dated = {".pdf": {"CreationDate": None, "Producer": None, "Creator": None}}
+        made.savefig(path, dpi=200, facecolor="white", metadata=dated.get(path.suffix, {"Software": None}))
+        return
     with mpl.rc_context({"svg.hashsalt": path.stem}):
         made.savefig(path, format="svg", metadata={"Date": None, "Creator": None})
     text = path.read_text(encoding="utf-8").replace(INK, "currentColor")

@@ -10,13 +10,13 @@ from analysis.tables import Tables
 
 def render(tables: Tables, path: Path) -> bool:
     """Draw the sync figure to `path`; False if nothing was synced in a transaction."""
-    if tables.syncs.is_empty():
+    if tables.sync_counts.is_empty():
         return False
     ops = tables.operations["op"].to_list()
     made = style.figure(0.95 + 0.4 * len(ops))
     axes = made.subplots()
-    bars.stacked(axes, tables.syncs, ops, "syncs_per_transaction", style.FILES, 2)
-    bars.legend(axes, tables.syncs, style.FILES)
+    bars.stacked(axes, tables.sync_counts, ops, "syncs_per_transaction", style.FILES, 2)
+    bars.legend(axes, tables.sync_counts, style.FILES)
     axes.set_xlabel("fsync and fdatasync calls per transaction")
     style.save(made, path)
     return True

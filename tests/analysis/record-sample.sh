@@ -9,7 +9,7 @@ here=$(dirname "$0")
 if [ $# -gt 0 ]; then
 	run=$(realpath "$1")
 	tar -C "$run" --transform 's,^,run/,' --owner=0 --group=0 -cJf "$here/sample-f2fs-wal.tar.xz" \
-		cell.json host.json raw
+		cell.json host.json raw twin
 fi
 folder=$(mktemp -d)
 trap 'rm -r "$folder"' EXIT
@@ -18,6 +18,6 @@ tar -C "$folder/f2fs-wal" -xJf "$here/sample-f2fs-wal.tar.xz"
 python3 -m analysis --quiet "$folder/f2fs-wal/run"
 mkdir -p "$here/golden"
 cp "$folder/f2fs-wal/run/summary.json" "$here/golden/"
-for table in operations phases syncs blocks flags; do
+for table in operations phases sync_counts blocks flags; do
 	cp "$folder/f2fs-wal/run/tables/$table.csv" "$here/golden/"
 done

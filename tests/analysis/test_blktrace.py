@@ -11,7 +11,6 @@ import polars as pl
 import pytest
 import synthetic
 
-from analysis import events
 from analysis.adapters import blkrecords, blktrace
 from analysis.checks import counts
 from analysis.errors import BadInput
@@ -61,22 +60,31 @@ def test_golden_is_what_blkparse_prints(fs: str) -> None:
 @pytest.mark.parametrize("fs", ["ext4", "f2fs"])
 def test_counts_equal_the_device(fs: str) -> None:
     folder = HERE / f"blktrace-{fs}"
-    found, devices = blktrace.read(folder)
+    found = blktrace.count(folder, 0, 2**63)
     before, after = (
         dict(zip(synthetic.STAT, map(int, (folder / name).read_text().split()), strict=True))
         for name in ("stat.begin", "stat.end")
     )
     grew = {name: after[name] - before[name] for name in before}
-    told = counts.count(found.filter(pl.col("event") == "block").with_columns(events.block_kind()))
-    empty = found.filter(
-        (pl.col("event") == "queue") & pl.col("rwbs").str.starts_with("FW") & (pl.col("sectors") == 0)
-    ).height
-    assert devices == ["253:0"]
+    told = counts.counted(found)
+    assert found.devices == ["253:0"]
     assert told["reads"] == grew["read_ios"]
-    assert told["writes"] == grew["write_ios"] - empty
+    assert told["writes"] == grew["write_ios"] - found.empty_flushes
     assert told["bytes_written"] == grew["write_sectors"] * 512
     assert told["flushes"] == grew["flush_ios"] > 0
-    assert found["end_ns"].null_count() == 0
+    assert (found.unfinished, found.failed) == (0, 0)
+
+
+@pytest.mark.parametrize("fs", ["ext4", "f2fs"])
+def test_commands_are_those_that_were_counted(fs: str) -> None:
+    folder = HERE / f"blktrace-{fs}"
+    commands = blktrace.read(folder)
+    times = commands["begin_ns"].sort()
+    begin, end = int(times[len(times) // 4]), int(times[3 * len(times) // 4])
+    inside = commands.filter(pl.col("begin_ns").is_between(begin, end, closed="left"))
+    told = counts.count(inside)
+    assert counts.counted(blktrace.count(folder, begin, end)) == {k: told[k] for k in counts.FIELDS}
+    assert commands["end_ns"].null_count() == 0
 
 
 @pytest.mark.parametrize("fs", ["ext4", "f2fs"])
@@ -148,7 +156,7 @@ def test_requeued_command_counts_once(tmp_path: Path) -> None:
         synthetic.record(20, synthetic.ISSUE | synthetic.WRITE, 8, 4096),
         synthetic.record(30, synthetic.COMPLETE | synthetic.WRITE, 8, 4096),
     )
-    found, _ = blktrace.read(tmp_path)
+    found = blktrace.read(tmp_path)
     assert found.select("begin_ns", "end_ns").rows() == [(20, 30)]
 
 
@@ -164,7 +172,7 @@ def test_files_of_several_cpus_are_merged(tmp_path: Path) -> None:
         synthetic.record(20, synthetic.COMPLETE | bits, 8, 512),
         synthetic.record(40, synthetic.COMPLETE | bits, 8, 512),
     )
-    found, _ = blktrace.read(tmp_path)
+    found = blktrace.read(tmp_path)
     assert found.select("begin_ns", "end_ns").rows() == [(10, 20), (30, 40)]
 
 

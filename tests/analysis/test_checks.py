@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from synthetic import FLUSH_COMMAND, probes_bin
 
 from analysis import checks
 from analysis import run as runs
+from analysis.adapters import proberecords
+
+WS = 1 | 1 << 11  # a synchronous write
 
 
 def reasons(folder: Path) -> list[str]:
@@ -46,6 +52,14 @@ def ran(function: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
     return lambda folder: change(folder, "raw/run.json", function)
 
 
+def twin_config(function: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
+    return lambda folder: change(folder, "twin/raw/driver/config.json", function)
+
+
+def twin_ran(function: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
+    return lambda folder: change(folder, "twin/raw/run.json", function)
+
+
 def put(name: str, text: str) -> Callable[[Path], None]:
     def spoil(folder: Path) -> None:
         with (folder / name).open("a") as file:
@@ -72,6 +86,30 @@ def both(*spoils: Callable[[Path], None]) -> Callable[[Path], None]:
 
 def effective(key: str, value: object) -> Callable[[Path], None]:
     return config(lambda c: c["effective"].__setitem__(key, value))
+
+
+def probe(function: Callable[[np.ndarray], np.ndarray | None]) -> Callable[[Path], None]:
+    """Change the probes' records: in place, or into those that the function returns."""
+
+    def spoil(folder: Path) -> None:
+        path = folder / "raw/probes.bin"
+        rows = proberecords.read(path)
+        changed = function(rows)
+        path.write_bytes(probes_bin((rows if changed is None else changed).tolist()))
+
+    return spoil
+
+
+def first(rows: np.ndarray, flags: int) -> int:
+    """The first block command with these flags."""
+    return int(np.argmax((rows["type"] == proberecords.TYPES["block"]) & (rows["b"] == flags)))
+
+
+def at(row: int, time: int) -> Callable[[np.ndarray], None]:
+    def move(rows: np.ndarray) -> None:
+        rows["begin_ns"][row] = rows["end_ns"][row] = time
+
+    return move
 
 
 def cut_trace(folder: Path) -> None:
@@ -176,10 +214,11 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
     ),
     "device size": (sub("raw/board/device.txt", "^size=.*", "size=9"), "device size"),
     # losses
-    "probe events lost": (put("raw/probes.err", "Lost 17 events\n"), "bpftrace: Lost 17 events"),
-    "lost, in the output": (put("raw/probes.txt", "Lost 3 events\n"), "bpftrace: Lost 3 events"),
-    "map full": (put("raw/probes.err", "WARNING: Map full; can't update element\n"), "Map full"),
-    "attach failure": (put("raw/probes.err", "ERROR: Error attaching probe: x\n"), "attaching"),
+    "probe events lost": (
+        probe(lambda rows: rows["n"].__setitem__(-1, 17)),
+        "probes lost 17 events: their ring was full",
+    ),
+    "map full": (probe(lambda rows: rows["a"].__setitem__(-1, 3)), "probes lost 3 events: a map was full"),
     "blktrace drops": (
         sub("raw/blktrace/blktrace.out", r"dropped 0", "dropped 5"),
         "blktrace dropped 5 events",
@@ -189,15 +228,8 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
         ran(lambda r: r["probes"].__setitem__("attached", 8)),
         "8 probes were attached, expected 9",
     ),
-    "attached late": (
-        sub("raw/probes.txt", r"^attached\t\d+", "attached\t99999999999"),
-        "attached after the window's begin",
-    ),
-    "detached early": (
-        sub("raw/probes.txt", r"^detached\t\d+", "detached\t10000000001"),
-        "detached before the window's end",
-    ),
-    "never detached": (sub("raw/probes.txt", r"^detached\t\d+\n", ""), "0 lines 'detached'"),
+    "attached late": (probe(at(0, 99_999_999_999)), "attached after the window's begin"),
+    "detached early": (probe(at(-1, 10_000_000_001)), "detached before the window's end"),
     "step failed": (
         ran(lambda r: r["steps"][0].__setitem__("status", 4)),
         "step 'workload' ended with status 4",
@@ -224,19 +256,19 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
     "raw level": (put("raw/dmesg.txt", "<3>[ 2.0] something odd\n"), "something odd"),
     # counts
     "probe missed a command": (
-        sub("raw/probes.txt", r"^block.*\tWS\t.*\n", "", 1),
+        probe(lambda rows: np.delete(rows, first(rows, WS))),
         "writes in the window: probe 200, blktrace 201, device 201",
     ),
     "probe missed a flush": (
-        sub("raw/probes.txt", r"^block.*\tFF\t.*\n", "", 1),
+        probe(lambda rows: np.delete(rows, first(rows, FLUSH_COMMAND))),
         "flushes in the window: probe 59, blktrace 60, device 60",
     ),
     "probe missed bytes": (
-        sub("raw/probes.txt", r"\t8\tWS\t", "\t16\tWS\t", 1),
+        probe(lambda rows: rows["n"].__setitem__(first(rows, WS), 16)),
         "bytes_written in the window",
     ),
     "probe saw a read": (
-        sub("raw/probes.txt", r"^(block.*\t8\t)WS\t", r"\1R\t", 1),
+        probe(lambda rows: rows["b"].__setitem__(first(rows, WS), 0)),
         "reads in the window: probe 1, blktrace 0, device 0",
     ),
     "device counted more": (
@@ -248,7 +280,7 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
         "inflight_writes is 2 at 'begin'",
     ),
     "command failed": (
-        sub("raw/probes.txt", r"\tWS\t0\t", "\tWS\t-5\t", 1),
+        probe(lambda rows: rows["flags"].__setitem__(first(rows, WS), 10)),
         "probe: 1 block commands ended with an error",
     ),
     # phases
@@ -260,6 +292,18 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
         config(lambda c: c["driver"].__setitem__("n", 6)),
         "phase 'insert' ran 5 of 6 transactions",
     ),
+    "planned number not reached": (
+        config(lambda c: c.__setitem__("transactions", {"insert": 5, "update": 6, "delete": 5})),
+        "phase 'update' ran 5 of 6 transactions",
+    ),
+    "planned phase missing": (
+        config(lambda c: c.__setitem__("transactions", {"insert": 5, "update": 5, "delete": 5, "drop": 1})),
+        "phase 'drop' is missing",
+    ),
+    "other phases": (
+        cell(lambda c: c["profiles"]["workload"].__setitem__("phases", ["update"])),
+        "workload phases: requested 'update', in effect 'insert,update,delete'",
+    ),
     "phase missing": (sub("raw/driver/phases.csv", r"^drain,.*\n", ""), "'drain' is missing"),
     "outside its phase": (
         sub("raw/driver/phases.csv", r"^(insert),\d+", r"\1,10000000999"),
@@ -269,8 +313,7 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
     **{
         f"no {name}": (drop(f"raw/{name}"), f"{name.split('/')[-1].split('.')[0]}.* is missing")
         for name in (
-            "probes.txt",
-            "probes.err",
+            "probes.bin",
             "dmesg.txt",
             "run.json",
             "blktrace/blktrace.out",
@@ -284,6 +327,38 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
         )
     },
     "no blktrace": (drop("raw/blktrace/nullb0.blktrace.0"), "blktrace.<cpu> is missing"),
+    # the untraced twin
+    "no twin": (lambda folder: shutil.rmtree(folder / "twin"), "has no untraced twin"),
+    "twin of other statements": (
+        twin_config(lambda c: c.__setitem__("sql_sha256", "1" * 64)),
+        "differs from the run in sql_sha256",
+    ),
+    "twin with other settings": (
+        twin_config(lambda c: c["effective"].__setitem__("synchronous", "normal")),
+        "differs from the run in effective",
+    ),
+    "twin failed": (
+        twin_config(lambda c: c.__setitem__("status", "disk full")),
+        "twin's status is 'disk full'",
+    ),
+    "twin was watched": (
+        twin_ran(lambda r: r["probes"].__setitem__("attached", 2)),
+        "twin was watched",
+    ),
+    "twin's clock": (twin_ran(lambda r: r.__setitem__("clock", "real")), "twin's clock is 'real'"),
+    "twin read the disk": (
+        twin_ran(lambda r: r.__setitem__("root_reads", 2)),
+        "root disk 2 times in the untraced twin",
+    ),
+    "twin's device": (
+        sub("twin/raw/board/device.txt", "completion_nsec=.*", "completion_nsec=9"),
+        "twin's device settings differ",
+    ),
+    "twin ran other operations": (
+        sub("twin/raw/driver/transactions.csv", ",insert,insert,", ",insert,update,", 1),
+        "twin ran other operations",
+    ),
+    "twin not read": (drop("twin/raw/board/mounts"), "untraced twin: raw/board/mounts is missing"),
 }
 
 
@@ -320,5 +395,10 @@ def test_data_mode_hidden_by_the_kernel(run_dir: Path) -> None:
 
 
 def test_other_devices_are_not_counted(run_dir: Path) -> None:
-    edit(run_dir, "raw/probes.txt", r"^(block\t\d+\t\d+\t)253:0(.*)$", r"\g<0>\n\g<1>254:0\2", 1)
+    def add(rows: np.ndarray) -> np.ndarray:
+        other = rows[first(rows, WS)].copy()
+        other["dev"] = 254 << 20
+        return np.insert(rows, 1, other)
+
+    probe(add)(run_dir)
     assert reasons(run_dir) == []

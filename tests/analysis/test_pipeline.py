@@ -13,7 +13,6 @@ import synthetic
 
 from analysis import __main__ as command
 from analysis import events
-from analysis.adapters import probes
 
 
 def outputs(folder: Path) -> dict[str, bytes]:
@@ -50,26 +49,29 @@ def test_good_run(run_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_rejected_run_is_kept_with_its_reasons(run_dir: Path) -> None:
-    (run_dir / "raw/probes.err").write_text("Lost 17 events\n")
+    path = run_dir / "raw/probes.bin"
+    data = bytearray(path.read_bytes())
+    data[-36:-32] = (17).to_bytes(4, "little")  # n of the last record
+    path.write_bytes(data)
     assert command.main([str(run_dir)]) == 1
     summary = json.loads((run_dir / "summary.json").read_text())
     assert summary["status"] == "rejected"
-    assert summary["reasons"] == ["bpftrace: Lost 17 events"]
+    assert summary["reasons"] == ["the probes lost 17 events: their ring was full"]
     assert summary["lost_events"] == 17
     page = (run_dir / "report.html").read_text()
-    assert page.index("Rejected: do not use") < page.index("Lost 17 events") < page.index("Numbers")
+    assert page.index("Rejected: do not use") < page.index("lost 17 events") < page.index("Numbers")
 
 
 def test_bad_input_leaves_the_old_outputs(run_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main([str(run_dir), "--quiet"]) == 0
     before = outputs(run_dir)
-    with (run_dir / "raw/probes.txt").open("a") as file:
-        file.write("block\t12\n")
-    number = (run_dir / "raw/probes.txt").read_text().count("\n")
+    size = (run_dir / "raw/probes.bin").stat().st_size
+    with (run_dir / "raw/probes.bin").open("ab") as file:
+        file.write(b"block 12")
     assert command.main([str(run_dir)]) == 3
     printed = capsys.readouterr()
     assert printed.out == "" and printed.err.count("\n") == 1
-    assert f"raw/probes.txt: line {number}: 1 fields after 'block'; expected 9" in printed.err
+    assert f"raw/probes.bin: byte {size}: a record of 8 bytes; expected 64 bytes" in printed.err
     assert outputs(run_dir) == before
 
 
@@ -103,7 +105,7 @@ def test_no_transactions(tmp_path: Path) -> None:
 def test_no_probes(run_dir: Path) -> None:
     cell = json.loads((run_dir / "cell.json").read_text()) | {"probes": "none"}
     (run_dir / "cell.json").write_text(json.dumps(cell))
-    for name in ("probes.txt", "probes.err", "blktrace/blktrace.out", "blktrace/nullb0.blktrace.0"):
+    for name in ("probes.bin", "blktrace/blktrace.out", "blktrace/nullb0.blktrace.0"):
         (run_dir / "raw" / name).unlink()
     assert command.main([str(run_dir)]) == 0
     summary = json.loads((run_dir / "summary.json").read_text())
@@ -133,12 +135,6 @@ def test_report_needs_nothing_else(run_dir: Path) -> None:
     assert len(ids) == len(set(ids))
     used = re.findall(r"(?:xlink:href=\"#|url\(#)([^\")]+)", page)
     assert set(used) <= set(ids)
-
-
-def test_a_file_name_may_hold_tabs(tmp_path: Path) -> None:
-    path = tmp_path / "probes.txt"
-    path.write_text("Attaching 3 probes...\n\nsync\t1\t2\t3\t8:1\t4\t0\t1\t0\tfsync\tx\ta\tb\n")
-    assert probes.read(path)[0]["file"].to_list() == ["a\tb"]
 
 
 @pytest.mark.parametrize(

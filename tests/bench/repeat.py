@@ -65,7 +65,13 @@ def spread(values: list[float]) -> float:
     return (max(values) - min(values)) / middle(values)
 
 
+FAILED: list[str] = []
+
+
 def row(what: str, asked: str, got: str, held: bool) -> None:
+    """Print a row of the table; one that does not hold fails the bench at its end."""
+    if not held:
+        FAILED.append(what)
     print(f"| {what} | {asked} | {got} | {'yes' if held else 'NO'} |", flush=True)
 
 
@@ -104,9 +110,15 @@ def host_seconds(page: Path, name: str) -> float:
     return float(json.loads((page.parent / "host.json").read_text())[name])
 
 
+def say(what: str) -> None:
+    """Tell what is being done, beside the table."""
+    print(f"bench-repeat: {what} …", file=sys.stderr, flush=True)
+
+
 def main() -> None:
     cache = Path(os.environ.get("COMMITPATH_CACHE", ROOT / ".cache"))
     print("| what | at most | measured | held |\n|---|---|---|---|", flush=True)
+    say("ten restores of one snapshot")
     quiet = finish(call(*SMALL, "REPEAT=10"))
     values = tps(quiet)
     row(
@@ -118,6 +130,7 @@ def main() -> None:
     sequences = {summary["block_sequence_sha256"] for summary in summaries(quiet)}
     row("different sequences of block commands in them", "1", str(len(sequences)), len(sequences) == 1)
 
+    say("build, boot and prepare three boards afresh")
     boards = [fresh_board(cache) for _ in range(3)]
     row(
         "spread over 3 boards built and booted afresh",
@@ -126,6 +139,7 @@ def main() -> None:
         spread(boards) <= 1e-3,
     )
 
+    say("run under load")
     with busy():
         loaded = tps(finish(call(*SMALL, "REPEAT=3")))
     change = abs(middle(loaded) / middle(values) - 1)
@@ -136,12 +150,15 @@ def main() -> None:
     change = abs(middle(beside) / middle(values) - 1)
     row("change of the median, a second cell beside", "1e-5", f"{change:.1e}", change <= 1e-5)
 
+    say("wall times")
     page = finish(call(*SMALL))
     start = host_seconds(page, "restore_seconds") + host_seconds(page, "start_seconds")
     row("restore to start of the workload, wall s", "3", f"{start:.2f}", start <= 3)
     for asked, variables in ((60, ("ROWS=100000", "N=1000")), (15, ("ROWS=1000", "N=100"))):
         took = wall(*variables)
         row(f"second call, `{' '.join(variables)}`, wall s", str(asked), f"{took:.1f}", took <= asked)
+    if FAILED:
+        sys.exit(f"bench: not held: {'; '.join(FAILED)}")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,150 @@
+"""The records of raw/probes.bin: `struct record` of probes/record.h, in the order of the ring.
+
+A record's place in the file is the order in which its probe began to write it: of what takes
+time that is its end, so time order is `begin_ns`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from analysis.errors import BadInput
+
+HEADER = np.dtype([("magic", "S8"), ("record_size", "<u4"), ("version", "<u4"), ("reserved", "V48")])
+RECORD = np.dtype(
+    [
+        ("begin_ns", "<u8"),  # CLOCK_MONOTONIC
+        ("end_ns", "<u8"),
+        ("type", "<u2"),
+        ("flags", "<u2"),
+        ("tid", "<u4"),
+        ("dev", "<u4"),  # major << 20 | minor
+        ("n", "<u4"),
+        *((name, "<u8") for name in "abcd"),
+    ]
+)
+TYPES = {
+    **{"attached": 1, "detached": 2, "sync": 3, "block": 4, "bio": 5, "pages": 6, "flush": 7},
+    **{"jbd2": 8, "jbd2_wait": 9, "checkpoint": 10, "data_wait": 11, "node_wait": 12},
+    **{"off_cpu": 13, "writeback": 14, "name": 15, "comm": 16},
+}
+CALLERS = ("kernel", "fsync", "fdatasync", "io_uring")  # of a sync: bits 4 to 7 of its flags
+OWNERS = ("file", "directory", "device", "other", "none")  # of pages: their flags
+CHUNK = 1 << 16  # records
+_WANTED = {"magic": b"CPPROBE1", "record_size": RECORD.itemsize, "version": 1}
+# What no record can say: the first value that is too large, by field. Beyond it a file is spoiled,
+# not a run unusual. The limits are the kernel's (a bio has at most 4 GiB: bi_size has 32 bits;
+# inode numbers and jbd2's tids have 32 bits on ext4 and F2FS; times are years) or those of the
+# ledger's keys (36 bits for a sector: 32 TiB).
+_LATEST_NS, _SECTOR, _NUMBER, _SECTORS, _PAGES = 1 << 62, 1 << 36, 1 << 32, (1 << 23) + 1, (1 << 20) + 1
+LIMITS: dict[str, dict[str, int]] = {
+    "sync": {"flags": len(CALLERS) << 4, "a": _NUMBER},
+    "block": {"n": _SECTORS, "a": _SECTOR, "c": _LATEST_NS, "d": _LATEST_NS},
+    "bio": {"n": _SECTORS, "a": _SECTOR, "d": _LATEST_NS},
+    "pages": {"flags": len(OWNERS), "n": _PAGES, "a": _NUMBER, "b": _SECTOR >> 3, "d": _LATEST_NS},
+    "jbd2": {"a": _NUMBER, "b": _LATEST_NS, "c": _LATEST_NS},
+    "jbd2_wait": {"a": _NUMBER},
+    "checkpoint": {"a": _NUMBER},
+    "data_wait": {"a": _NUMBER},
+    "node_wait": {"a": _NUMBER},
+    "name": {"n": 1 << 8, "a": _NUMBER},
+}
+# The same by field: an array over the types.
+_LIMITS = {
+    field: np.array([LIMITS.get(name, {}).get(field, most) for name in ("", *TYPES)], np.uint64)
+    for field, most in (("end_ns", _LATEST_NS), *dict.fromkeys(("flags", "n", *"abcd"), 2**64 - 1).items())
+}
+
+
+def read(path: Path) -> np.ndarray:
+    """Return all records of a file (RECORD). Raises BadInput with the byte that is wrong."""
+    return joined(list(chunks(path)))
+
+
+def taken(rows: np.ndarray, which: np.ndarray) -> np.ndarray:
+    """Return rows[which]. numpy copies a record of fields field by field, an opaque one at once."""
+    found: np.ndarray = rows.view(_opaque(rows))[which].view(rows.dtype)
+    return found
+
+
+def joined(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Return one array of all parts, copied as `taken` does."""
+    return np.concatenate([part.view(_opaque(part)) for part in parts]).view(parts[0].dtype)
+
+
+def _opaque(rows: np.ndarray) -> np.dtype[np.void]:
+    return np.dtype((np.void, rows.dtype.itemsize))
+
+
+def chunks(path: Path, checked: bool = False) -> Iterator[np.ndarray]:
+    """Go through the records of a file. Raises BadInput with the byte that is wrong.
+
+    The first record is `attached`, the last `detached`, and there is one of each: a file cut
+    short at any place is refused. A file that was `checked` before is only read.
+    """
+    try:
+        size = path.stat().st_size
+        file = path.open("rb")
+    except OSError as error:
+        raise BadInput(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
+    with file:
+        header = np.fromfile(file, HEADER, 1)
+        _check_size(path, size, header)
+        edges: list[tuple[int, int]] = []
+        while (rows := np.fromfile(file, RECORD, CHUNK)).size:
+            base = file.tell() - rows.nbytes
+            if checked:
+                yield rows
+                continue
+            _check(path, base, rows)
+            at = np.flatnonzero(rows["type"] <= TYPES["detached"])
+            edges += zip((base + at * RECORD.itemsize).tolist(), rows["type"][at].tolist(), strict=True)
+            yield rows
+    if not checked:
+        _check_edges(path, edges, size)
+
+
+def _check_size(path: Path, size: int, header: np.ndarray) -> None:
+    if not header.size:
+        raise BadInput(path, "byte 0", f"a header of {size} bytes", f"{HEADER.itemsize} bytes")
+    for field, wanted in _WANTED.items():
+        found = header[0][field]
+        if found != wanted:
+            offset = HEADER.fields[field][1] if HEADER.fields else 0
+            raise BadInput(path, f"byte {offset}", f"{field} is {found.item()!r}", repr(wanted))
+    if cut := (size - HEADER.itemsize) % RECORD.itemsize:
+        raise BadInput(path, f"byte {size - cut}", f"a record of {cut} bytes", f"{RECORD.itemsize} bytes")
+
+
+def _check(path: Path, base: int, rows: np.ndarray) -> None:
+    """Raise BadInput at the first of `rows`, which begin at byte `base`, that no probe writes."""
+
+    def refuse(wrong: np.ndarray, field: str, expected: str) -> None:
+        row = int(np.argmax(wrong))
+        offset = RECORD.fields[field][1] if RECORD.fields else 0
+        place = f"byte {base + row * RECORD.itemsize + offset}"
+        raise BadInput(path, place, f"{field} is {rows[field][row]}", expected)
+
+    kind = np.ascontiguousarray(rows["type"])
+    if (wrong := (kind < 1) | (kind > len(TYPES))).any():
+        refuse(wrong, "type", f"1 to {len(TYPES)}")
+    if (wrong := rows["begin_ns"] > rows["end_ns"]).any():
+        refuse(wrong, "begin_ns", "no more than end_ns")
+    for field, limits in _LIMITS.items():
+        if (wrong := rows[field] >= limits[kind]).any():
+            code = int(kind[np.argmax(wrong)])
+            refuse(wrong, field, f"less than {limits[code]} of a record of {list(TYPES)[code - 1]}")
+
+
+def _check_edges(path: Path, edges: list[tuple[int, int]], size: int) -> None:
+    """Raise BadInput unless the file has one `attached`, first, and one `detached`, last."""
+    last = size - RECORD.itemsize
+    if not edges or edges[0] != (HEADER.itemsize, TYPES["attached"]):
+        raise BadInput(path, f"byte {HEADER.itemsize}", "the first record is not 'attached'", "it")
+    if edges[-1] != (last, TYPES["detached"]):
+        raise BadInput(path, f"byte {size}", "it ends without a record 'detached'", "a whole file")
+    if len(edges) > 2:
+        raise BadInput(path, f"byte {edges[1][0]}", "a second 'attached' or 'detached'", "one of each")

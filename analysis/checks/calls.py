@@ -1,0 +1,108 @@
+"""Does the ledger agree with what SQLite asked for, by the log of its file calls?"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from analysis.ledger.arrays import Ints, first_after, ints
+from analysis.ledger.build import Ledger
+from analysis.ledger.files import PAGE_BITS, pages
+
+OF_FILE = {
+    "database": "database page",
+    "journal": "rollback journal",
+    "wal": "WAL",
+    "shm": "other",
+    "other": "other",
+    "directory": "directory",
+}
+
+
+def first(wrong: pl.DataFrame, what: str, *columns: str) -> list[str]:
+    """Say how many rows are wrong, and which is the first; nothing if none is."""
+    if wrong.is_empty():
+        return []
+    row = wrong.select(columns).row(0, named=True)
+    return [f"{wrong.height} {what}: first " + ", ".join(f"{k} {v}" for k, v in row.items())]
+
+
+def unwritten(made: Ledger) -> pl.DataFrame:
+    """Return the pieces of SQLite's files with pages that no xWrite of the run had."""
+    of_file = pl.col("file").is_in(["database", "journal", "wal"])
+    return made.pieces.filter(of_file & pl.col("vfs_call").is_null())
+
+
+def files(made: Ledger) -> list[str]:
+    """A piece of a file has that file's label, and was written by a call to that file."""
+    of_file = pl.col("file").cast(pl.String).replace_strict(OF_FILE, default=None)
+    label = pl.coalesce(pl.col("of"), pl.col("label")).cast(pl.String)
+    table = made.pieces.filter(pl.col("file").is_not_null())
+    wrong = table.filter(of_file != label)
+    calls = made.vfs.select(vfs_call="call", call_file="file", call_inode="inode")
+    called = table.join(calls, on="vfs_call", how="inner").filter(
+        (pl.col("file") != pl.col("call_file")) | (pl.col("inode") != pl.col("call_inode"))
+    )
+    # F2FS writes pages by itself: those that its garbage collector moves
+    moves = made.given.layout.filesystem == "f2fs"
+    return [
+        *first(wrong, "pieces labelled against their file", "sector", "label", "file"),
+        *first(called, "pieces last written by a call to another file", "sector", "file", "vfs_call"),
+        *first(
+            unwritten(made).clear() if moves else unwritten(made),
+            "pieces of SQLite's files that it did not write",
+            *("sector", "file", "offset"),
+        ),
+    ]
+
+
+def written_out(made: Ledger) -> list[str]:
+    """What SQLite wrote to a page and then synced was written to the device in between.
+
+    Only of the last xWrite of a page before the sync; and not on F2FS of a file's first page,
+    which may be in its inode.
+    """
+    write = made.vfs.filter((pl.col("op") == "write") & (pl.col("bytes") > 0))
+    row, page = pages(ints(write["offset"]), ints(write["bytes"]))
+    inode, begin = ints(write["inode"])[row], ints(write["begin_ns"])[row]
+
+    def following(op: str) -> Ints:
+        calls = made.vfs.filter(pl.col("op") == op)
+        return first_after(inode, begin, ints(calls["inode"]), ints(calls["begin_ns"]))
+
+    key = (inode << PAGE_BITS) | page
+    again = first_after(key, begin + 1, key, begin)
+    sync = following("sync")
+    due = (sync <= made.given.window[1]) & (sync < again) & (sync < following("truncate"))
+    due &= (page > 0) | (made.given.layout.filesystem != "f2fs")
+    call = ints(write["call"])[row]
+    piece = made.pieces.filter(pl.col("vfs_call").is_not_null())
+    at, written = pages(ints(piece["offset"]), ints(piece["bytes"]))
+    had = (ints(piece["vfs_call"])[at] << PAGE_BITS) | written
+    lost = np.flatnonzero(due & ~np.isin((call << PAGE_BITS) | page, had))
+    if not lost.size:
+        return []
+    first = f"first call {call[lost[0]]}, page {page[lost[0]]}"
+    return [f"{lost.size} pages that SQLite wrote and synced are in no command: {first}"]
+
+
+def syncs_witnessed(made: Ledger) -> list[str]:
+    """Each of SQLite's calls made the filesystem syncs it must, of its file; nobody else did."""
+    begin, end = made.given.window
+    asked = made.syncs.filter(
+        pl.col("caller").is_in(["fsync", "fdatasync"]) & pl.col("begin_ns").is_between(begin, end)
+    )
+    had = asked.group_by("vfs_call").agg(
+        had=pl.len(), inode=pl.col("inode").filter(pl.col("file") != "directory").first()
+    )
+    due = made.witness.join(made.vfs.select("call", "op", call_inode="inode"), on="call")
+    table = due.join(had, left_on="call", right_on="vfs_call", how="full", coalesce=True)
+    wrong = table.filter(pl.col("had").fill_null(0) != pl.col("syncs").fill_null(0))
+    other = table.filter((pl.col("op") == "sync") & (pl.col("inode") != pl.col("call_inode")))
+    calls = ints(made.vfs["call"])
+    lost = np.flatnonzero(calls != np.arange(calls.size))
+    return [
+        *([f"vfs.csv has call {calls[lost[0]]} in the place of {lost[0]}"] if lost.size else []),
+        *first(wrong, "calls of SQLite and filesystem syncs disagree", "call", "op", "syncs", "had"),
+        *first(other, "calls synced another file", "call", "inode", "call_inode"),
+    ]

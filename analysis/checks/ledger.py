@@ -1,0 +1,137 @@
+"""Is every byte accounted for, once, and does each link of the ledger hold?
+
+Every check compares two things that were recorded apart: the commands and the bios, a bio and
+its pages, SQLite's calls and the filesystem's syncs, a label and the place it was written to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import polars as pl
+
+from analysis.adapters.layout import DATA
+from analysis.checks import calls
+from analysis.checks.calls import first
+from analysis.ledger.arrays import ints
+from analysis.ledger.build import Ledger
+from analysis.ledger.schema import LABELS, WAITS
+
+UNATTRIBUTED_LIMIT = 0.001
+# what may be written where no region of the filesystem's own is
+_IN_DATA = (*calls.OF_FILE.values(), "inode/node")
+
+
+def unattributed_share(made: Ledger) -> float:
+    """Return the bytes without a label over the bytes written; 0 where nothing was."""
+    total = int(made.pieces["bytes"].sum())
+    lost = int(made.pieces.filter(pl.col("label") == "unattributed")["bytes"].sum())
+    return lost / total if total else 0.0
+
+
+def attributed(made: Ledger) -> list[str]:
+    """At most 0.1 % of the bytes written have no label."""
+    share = unattributed_share(made)
+    return [f"{share:.3%} of the bytes written are unattributed"] if share > UNATTRIBUTED_LIMIT else []
+
+
+def bytes_add_up(made: Ledger) -> list[str]:
+    """The pieces of each write command are its bytes, and no other command has any."""
+    parts = made.pieces.group_by("command").agg(pl.col("bytes").sum().alias("parts"))
+    is_write = ~pl.col("kind").is_in(["flush", "read", "discard"])
+    wrong = (
+        made.ledger.join(parts, on="command", how="left")
+        .with_columns(pl.col("parts").fill_null(0), pl.when(is_write).then("bytes").otherwise(0).alias("due"))
+        .filter(pl.col("parts") != pl.col("due"))
+    )
+    return first(wrong, "write commands are not the sum of their pieces", "command", "bytes", "parts")
+
+
+def records_whole(made: Ledger) -> list[str]:
+    """No bio's record is missing, and each has its pages."""
+    lost = made.given.records.lost_bios
+    return [
+        *([f"{lost} bios are missing in the sequence of their numbers"] if lost else []),
+        *first(made.faults.unpaged, "bios without all their pages", "serial"),
+    ]
+
+
+def commands_have_bios(made: Ledger) -> list[str]:
+    """Each command is covered by bios, and each bio by commands."""
+    return [
+        *first(made.faults.commands, "commands without the bios they carry", "command", "sectors", "covered"),
+        *first(made.faults.bios, "bios that were not wholly executed", "serial", "sectors"),
+    ]
+
+
+def places(made: Ledger) -> list[str]:
+    """What is written to a region of the filesystem has that region's label."""
+    region = made.given.layout.label(ints(made.pieces["sector"]))
+    label = ints(made.pieces["label"].to_physical())
+    in_data = np.isin(label, [LABELS.index(name) for name in _IN_DATA])
+    wrong = np.where(region == DATA, ~in_data, label != region) & (label != LABELS.index("unattributed"))
+    found = first(made.pieces.filter(wrong), "pieces labelled against their place", "sector", "label")
+    return found + first(made.faults.misplaced, "pages of the device written out of place", "sector", "home")
+
+
+def commits_whole(made: Ledger) -> list[str]:
+    """jbd2's commits are numbered one after another, and each one waited for is there."""
+    tids = ints(made.jbd2["jbd2"])
+    gaps = np.flatnonzero(np.diff(tids) != 1)
+    found = [f"{gaps.size} gaps in jbd2's commits, first after tid {tids[gaps[0]]}"] if gaps.size else []
+    waits = made.few["jbd2_wait"]
+    begin, end = made.given.window
+    waited = np.unique(waits["a"][(waits["begin_ns"] >= begin) & (waits["end_ns"] <= end)])
+    unknown = waited[(waited >= tids.min(initial=2**62)) & ~np.isin(waited, tids)]
+    if waited.size and not tids.size:
+        unknown = waited
+    return found + ([f"jbd2 tid {unknown[0]} was waited for and has no commit"] if unknown.size else [])
+
+
+def shares_add_up(made: Ledger) -> list[str]:
+    """The shares of a command add to 1, and only a command without a transaction has any."""
+    sums = made.shares.group_by("command").agg(pl.col("share").sum())
+    wrong = sums.filter((pl.col("share") - 1).abs() > 1e-9)
+    both = made.ledger.join(sums, on="command").filter(pl.col("transaction").is_not_null())
+    return [
+        *first(wrong, "commands whose shares do not add to 1", "command", "share"),
+        *first(both, "commands with a transaction and shares", "command", "transaction"),
+    ]
+
+
+def costs_add_up(made: Ledger) -> list[str]:
+    """Each transaction's time is its parts, and all bytes are somebody's or nobody's, once."""
+    parts = pl.sum_horizontal("cpu_ns", *WAITS)
+    negative = pl.min_horizontal("cpu_ns", *WAITS) < 0
+    wrong = made.costs.filter((parts != pl.col("latency_ns")) | negative)
+    own = made.ledger.join(made.shares.select("command").unique(), on="command", how="anti")
+    nobody = own.filter(pl.col("transaction").is_null()).select("command", share=pl.lit(1.0))
+    rest = pl.concat([nobody, made.shares.filter(pl.col("transaction").is_null()).select("command", "share")])
+    size = made.pieces.group_by("command").agg(pl.col("bytes").sum())
+    left = rest.join(size, on="command").select((pl.col("share") * pl.col("bytes")).sum()).item()
+    spent, total = float(made.costs["bytes"].sum()) + left, int(made.pieces["bytes"].sum())
+    found = first(wrong, "transactions whose time is not its parts", "transaction", "latency_ns", "cpu_ns")
+    if abs(spent - total) > 1e-6 * max(total, 1):
+        found.append(f"transactions and the rest have {spent:.0f} of {total} bytes written")
+    return found
+
+
+CHECKS: tuple[Callable[[Ledger], list[str]], ...] = (
+    attributed,
+    bytes_add_up,
+    records_whole,
+    commands_have_bios,
+    places,
+    calls.files,
+    calls.written_out,
+    commits_whole,
+    calls.syncs_witnessed,
+    shares_add_up,
+    costs_add_up,
+)
+
+
+def reasons(made: Ledger) -> list[str]:
+    """Return what is wrong with a ledger; empty if nothing is."""
+    return [f"ledger: {reason}" for check in CHECKS for reason in check(made)]

@@ -1,0 +1,40 @@
+"""Is the untraced twin the same run, but for the watching?"""
+
+from __future__ import annotations
+
+from analysis.run import Run
+
+# What driver.config must say alike of both: what ran, on what, with what in effect.
+_SAME = ("driver", "sqlite", "requested", "effective", "pragmas", "sql_sha256", "rows_before", "rows_after")
+
+
+def same(run: Run) -> list[str]:
+    """The twin ran the same statements with the same settings, ended well, and was not watched."""
+    if run.twin is None:
+        return []
+    twin, found = run.twin, []
+    for key in _SAME:
+        if twin.driver.config.get(key) != run.driver.config.get(key):
+            found.append(f"the untraced twin differs from the run in {key} (driver/config.json)")
+    if twin.driver.config["status"] != "ok":
+        found.append(f"the untraced twin's status is {twin.driver.config['status']!r}, not 'ok'")
+    if twin.driver.transactions["op"].to_list() != run.driver.transactions["op"].to_list():
+        found.append("the untraced twin ran other operations than the run")
+    state = twin.board.run
+    if not isinstance(state.get("probes"), dict) or state["probes"].get("attached") != 0:
+        found.append("the untraced twin was watched, or does not say that it was not")
+    if state.get("clock") != run.board.run.get("clock"):
+        found.append(f"the untraced twin's clock is {state.get('clock')!r}")
+    if state.get("clock") == "virtual" and state.get("root_reads") != 0:
+        found.append(f"the board read its root disk {state.get('root_reads')} times in the untraced twin")
+    for name in ("queue", "device"):
+        if getattr(twin.board, name) != getattr(run.board, name):
+            found.append(f"the untraced twin's {name} settings differ from the run's")
+    return found + [f"untraced twin: {problem}" for problem in twin.board.problems]
+
+
+def there(run: Run) -> list[str]:
+    """A watched run in virtual time has a twin: its times are the ones to report."""
+    if run.probes and run.board.run.get("clock") == "virtual" and run.twin is None:
+        return ["the run was watched and has no untraced twin"]
+    return []

@@ -1,0 +1,137 @@
+"""Two runs of one workload, aligned transaction by transaction: what changed, and by how much."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from analysis import durability, events, stored
+from analysis.errors import BadInput
+from analysis.figures import style
+from analysis.ledger.schema import LABELS, WAITS
+from analysis.stored import Stored
+
+COUNTS = ("syncs", "writes", "flushes", "fua")
+TIMES = ("cpu_ns", *WAITS)
+METRICS = (*COUNTS, "bytes", *LABELS, "latency_ns", *TIMES)
+WHOLE = "whole run"
+# What two runs must share for the n-th insert of one to be the n-th insert of the other.
+WORKLOAD = ("workload", "rows", "n", "value_size", "seed")
+NAMED = ("board", "device", "fs", "mode", "sync")  # axes whose values speak for themselves
+
+
+@dataclass(frozen=True)
+class Diff:
+    """What `compare` found. `names` are what the runs are called: where their cells differ."""
+
+    a: Stored
+    b: Stored
+    names: tuple[str, str]
+    forced: list[str]  # why it would have been refused
+    durability: list[tuple[str, str, str]]  # failure, what survives it in a, in b
+    pairs: pl.DataFrame  # op, nth, transaction_a, transaction_b, <metric>_a, <metric>_b
+    unpaired: int  # transactions of either run without a counterpart
+    means: dict[str, dict[str, tuple[float, float]]]  # {op: {metric: (a, b)}}, WHOLE in totals
+
+
+def compare(a: Path, b: Path, force: bool = False) -> Diff:
+    """Compare run `b` with run `a`. Raises BadInput if they cannot be, or must not without force."""
+    runs = stored.read(a), stored.read(b)
+    costs = _costs(runs[0]), _costs(runs[1])
+    reasons = _mismatches(runs, costs)
+    if reasons and not force:
+        raise BadInput(b, "", f"not comparable with {a}: {'; '.join(reasons)}", "FORCE=1 to compare anyway")
+    pairs = costs[0].join(costs[1], on=["op", "nth"], suffix="_b", maintain_order="left")
+    if pairs.is_empty():
+        raise BadInput(b, "", f"no transaction in common with {a}", "two runs with transactions")
+    both = ("transaction", *METRICS)
+    pairs = pairs.rename({name: f"{name}_a" for name in both}).select(
+        "op", "nth", *(f"{name}_{side}" for name in both for side in "ab")
+    )
+    means = {
+        row["op"]: {name: (row[f"{name}_a"], row[f"{name}_b"]) for name in METRICS}
+        for row in pairs.group_by("op", maintain_order=True).mean().iter_rows(named=True)
+    }
+    totals = _totals(runs[0]), _totals(runs[1])
+    means[WHOLE] = {name: (totals[0][name], totals[1][name]) for name in totals[0]}
+    return Diff(
+        *runs,
+        names=_names(runs),
+        forced=reasons,
+        durability=durability.differences(runs[0].cell, runs[1].cell),
+        pairs=pairs,
+        unpaired=costs[0].height + costs[1].height - 2 * pairs.height,
+        means=means,
+    )
+
+
+def _costs(run: Stored) -> pl.DataFrame:
+    """transaction, op, nth of its op, METRICS; latencies as nobody watched."""
+    table = run.table("costs", ("transaction", "op", *METRICS)).sort("transaction")
+    unwatched = run.table("latencies", ("op", "latency_ns"))
+    if not table["op"].cast(pl.String).equals(unwatched["op"].cast(pl.String)):
+        path = run.folder / "tables/latencies.parquet"
+        raise BadInput(path, "", "not the transactions of costs.parquet", "the same operations")
+    nth = pl.int_range(pl.len()).over("op").alias("nth")
+    return table.with_columns(unwatched["latency_ns"], pl.col("op").cast(pl.String)).select(
+        "transaction", "op", nth, pl.col(METRICS).cast(pl.Float64)
+    )
+
+
+def _totals(run: Stored) -> dict[str, float]:
+    """The window's counts and bytes, with what no transaction did, and its timed region."""
+    ledger = run.table("ledger", ("rwbs", "bytes")).select(pl.col("rwbs").cast(pl.String), "bytes")
+    ledger = ledger.with_columns(events.block_kind(sectors="bytes"))
+    writes = ledger.filter(pl.col("kind").str.starts_with("write"))
+    pieces = run.table("pieces", ("label", "bytes")).group_by("label").agg(pl.col("bytes").sum())
+    labels = dict(pieces.rows())
+    return {
+        "syncs": run.table("syncs").height,
+        "writes": writes.height,
+        "flushes": ledger.filter(pl.col("kind") == "flush").height,
+        "fua": writes.filter(pl.col("kind") == "write FUA").height,
+        "bytes": writes["bytes"].sum(),
+        **{label: labels.get(label, 0) for label in LABELS},
+        "latency_ns": 1e9 * run.summary["virtual_seconds"],
+    }
+
+
+def _mismatches(runs: tuple[Stored, Stored], costs: tuple[pl.DataFrame, pl.DataFrame]) -> list[str]:
+    """Why the runs' numbers should not be set side by side."""
+    a, b = runs
+    found = [f"{run.folder.name} was rejected ({'; '.join(run.rejected)})" for run in runs if run.rejected]
+    for key, what in (("clock", "clocks"), ("sql_sha256", "SQL")):
+        if a.summary.get(key) != b.summary.get(key):
+            found.append(f"different {what} ({_short(a.summary.get(key))} and {_short(b.summary.get(key))})")
+    for key in WORKLOAD:
+        if a.cell.get(key) != b.cell.get(key):
+            found.append(f"{key.upper()} is {a.cell.get(key)} and {b.cell.get(key)}")
+    if not costs[0]["op"].equals(costs[1]["op"]):
+        found.append("different operations")
+    return found
+
+
+def _short(value: Any) -> str:
+    return str(value)[:12]
+
+
+def _names(runs: tuple[Stored, Stored]) -> tuple[str, str]:
+    """Call each run by the axes in which their cells differ, or by its id if they do not."""
+    a, b = (run.cell for run in runs)
+    keys = [key for key in a if key != "profiles" and a[key] != b.get(key) and key not in WORKLOAD]
+    if not keys:
+        return runs[0].folder.resolve().name, runs[1].folder.resolve().name
+    keys.sort(key=lambda key: (key not in NAMED, NAMED.index(key) if key in NAMED else 0))
+    return _name(a, keys), _name(b, keys)
+
+
+def _name(cell: dict[str, Any], keys: list[str]) -> str:
+    words = []
+    for key in keys:
+        value = str(cell.get(key))
+        shown = value.upper() if key in ("mode", "sync") else value
+        words.append(shown if key in NAMED else f"{key}={value}")
+    return style.clean(" ".join(words))

@@ -1,0 +1,35 @@
+"""python -m analysis.diff RUN_A RUN_B [--force]: what changed from run A to run B.
+
+Exit status: 0, 2 wrong usage, 3 the runs cannot be compared or read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from analysis import diff
+from analysis.diff import page, terminal
+from analysis.errors import BadInput
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Compare two runs; the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m analysis.diff", description="Compare two runs.")
+    parser.add_argument("a", type=Path, metavar="RUN_A")
+    parser.add_argument("b", type=Path, metavar="RUN_B")
+    parser.add_argument("--force", action="store_true", help="compare runs that are not comparable, marked")
+    options = parser.parse_args(arguments)
+    try:
+        found = diff.compare(options.a, options.b, options.force)
+        report = page.write(found)
+    except BadInput as error:
+        print(f"analysis: {error}", file=sys.stderr)
+        return 3
+    print(f"{terminal.table(found)}\n\nreport: {report}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,77 @@
+"""The picture of a diff: bytes by label and time by cause of each operation, then each transaction."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+from matplotlib.axes import Axes
+
+from analysis.diff import TIMES, WHOLE, Diff
+from analysis.figures import bars, style
+from analysis.ledger.schema import LABELS
+
+TIME_COLORS = {
+    "cpu_ns": "#8C8C8C",
+    "data_wait_ns": "#0072B2",
+    "journal_wait_ns": "#7B6FD0",
+    "flush_wait_ns": "#E8C500",
+    "other_wait_ns": "#C9CDD1",
+}
+TIME_NAMES = dict(zip(TIMES, ("CPU", "data", "filesystem journal", "flush", "other waiting"), strict=True))
+SIDES = ("#59626c", "#D55E00")  # a, b
+
+
+def render(diff: Diff, path: Path) -> None:
+    """Draw `diff` to `path`."""
+    ops = [op for op in diff.means if op != WHOLE]
+    height = 0.5 + 0.5 * len(ops)
+    made = style.figure(2 * height + 2.6)
+    upper, middle, lower = made.subplots(3, 1, height_ratios=[height, height, 1.6])
+    _bars(upper, diff, ops, LABELS, style.LABELS, 1 / 1024, "KiB written per transaction")
+    named = {TIME_NAMES[name]: color for name, color in TIME_COLORS.items()}
+    _bars(middle, diff, ops, TIMES, named, 1e-6, "ms per transaction, by what it waited for")
+    _latencies(lower, diff)
+    style.save(made, path)
+
+
+def _bars(
+    axes: Axes,
+    diff: Diff,
+    ops: list[str],
+    metrics: tuple[str, ...],
+    colors: dict[str, str],
+    factor: float,
+    x: str,
+) -> None:
+    rows = [
+        {"op": f"{op}, {diff.names[side]}", "kind": TIME_NAMES.get(name, name), "value": pair[side] * factor}
+        for op in ops
+        for name in metrics
+        for pair in [diff.means[op][name]]
+        for side in (0, 1)
+    ]
+    table = pl.DataFrame(rows).filter(pl.col("value") > 0)
+    bars.stacked(axes, table, [f"{op}, {name}" for op in ops for name in diff.names], "value", colors)
+    axes.set_xlabel(x)
+    if not table.is_empty():
+        bars.legend(axes, table, colors)
+
+
+def _latencies(axes: Axes, diff: Diff) -> None:
+    """Each transaction's latency in both runs, in the order of their execution."""
+    style.grid(axes, "y")
+    for side, name, color in zip("ab", diff.names, SIDES, strict=True):
+        values = diff.pairs[f"latency_ns_{side}"].to_numpy() / 1e6
+        axes.plot(values, ".", color=color, markersize=2.2, label=style.clean(name))
+    changes = (diff.pairs["op"] != diff.pairs["op"].shift()).fill_null(False).arg_true()
+    for at in changes:
+        axes.axvline(at - 0.5, color=style.INK, alpha=0.35, linewidth=0.7, linestyle=(0, (2, 2)))
+    low = diff.pairs.select(pl.min_horizontal("latency_ns_a", "latency_ns_b").min()).item()
+    if low > 0:
+        axes.set_yscale("log")
+        for formatted in (axes.yaxis.set_major_formatter, axes.yaxis.set_minor_formatter):
+            formatted(lambda value, _: f"{value:.2g}")
+    axes.set_xlabel("transaction")
+    axes.set_ylabel("latency, ms")
+    axes.legend(loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=2, markerscale=4)

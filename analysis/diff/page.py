@@ -1,0 +1,64 @@
+"""diff.html, one file that opens offline, with diff.json and every pair of transactions beside it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from pathlib import Path
+
+from markupsafe import Markup
+
+from analysis import report
+from analysis.diff import WHOLE, Diff, figure, terminal, words
+from analysis.figures import style
+from analysis.stored import Stored
+
+
+def write(diff: Diff) -> Path:
+    """Write the diff's folder beside the folders of the cells; the page's path."""
+    name = f"{_name(diff.a)}--{_name(diff.b)}"
+    folder = diff.a.folder.resolve().parent.parent / "diffs" / name
+    folder.parent.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".diff-") as work:
+        fresh = Path(work) / name
+        fresh.mkdir()
+        figure.render(diff, fresh / "diff.svg")
+        diff.pairs.write_csv(fresh / "transactions.csv")
+        (fresh / "diff.json").write_text(json.dumps(_json(diff), indent=2) + "\n")
+        (fresh / "diff.html").write_text(_page(diff, fresh / "diff.svg"), encoding="utf-8", errors="replace")
+        shutil.rmtree(folder, ignore_errors=True)
+        fresh.replace(folder)
+    return folder / "diff.html"
+
+
+def _name(run: Stored) -> str:
+    return f"{run.summary['cell_id']}-{run.summary['run_id']}"
+
+
+def _json(diff: Diff) -> dict[str, object]:
+    return {
+        "a": str(diff.a.folder),
+        "b": str(diff.b.folder),
+        "names": diff.names,
+        "forced": diff.forced,
+        "durability": diff.durability,
+        "unpaired": diff.unpaired,
+        "words": words.sentences(diff),
+        "means": diff.means,
+    }
+
+
+def _page(diff: Diff, svg: Path) -> str:
+    template = report.environment().get_template("diff.html.j2")
+    tables = [
+        ("Whole run, totals" if op == WHOLE else f"Per {op}", terminal.rows(means))
+        for op, means in diff.means.items()
+    ]
+    return template.render(
+        diff=diff,
+        sentences=words.sentences(diff),
+        tables=tables,
+        count=diff.pairs.height,
+        svg=Markup(style.inline(svg)),
+    )

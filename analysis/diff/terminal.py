@@ -1,0 +1,58 @@
+"""A diff as text: marks, sentences, and a table for each operation."""
+
+from __future__ import annotations
+
+from analysis.diff import COUNTS, WHOLE, Diff, words
+
+TITLES = {
+    "fua": "FUA writes",
+    "bytes": "written",
+    "latency_ns": "time",
+    "cpu_ns": "  CPU",
+    "data_wait_ns": "  waiting for data",
+    "journal_wait_ns": "  waiting for journal",
+    "flush_wait_ns": "  waiting for flush",
+    "other_wait_ns": "  other waiting",
+}
+
+
+def table(diff: Diff) -> str:
+    """The whole diff for a terminal of 80 columns."""
+    lines = [f"a  {diff.a.folder}  {diff.names[0]}", f"b  {diff.b.folder}  {diff.names[1]}", ""]
+    lines += marks(diff)
+    lines += words.sentences(diff)
+    for key, means in diff.means.items():
+        head = "whole run, totals" if key == WHOLE else f"per {key}"
+        lines += ["", f"{head:28}{diff.names[0]:>16}{diff.names[1]:>16}{'b − a':>16}"]
+        lines += [f"{name:28}{a:>16}{b:>16}{change:>16}" for name, a, b, change in rows(means)]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def marks(diff: Diff) -> list[str]:
+    """What a reader must know before the numbers: one line each."""
+    lines = [f"NOT COMPARABLE, forced: {reason}" for reason in diff.forced]
+    if diff.unpaired:
+        lines.append(f"NOT ALIGNED: {diff.unpaired} transactions have no counterpart")
+    for failure, a, b in diff.durability:
+        lines.append(f"DURABILITY DIFFERS: after {failure}: {diff.names[0]}: {a}; {diff.names[1]}: {b}")
+    return lines
+
+
+def rows(means: dict[str, tuple[float, float]]) -> list[tuple[str, str, str, str]]:
+    """(name, a, b, b − a) of every metric that is not zero in both, with units."""
+    found = []
+    for name, (a, b) in means.items():
+        if not a and not b:
+            continue
+        unit, factor, digits = _unit(name)
+        title = TITLES.get(name, name if name in COUNTS else f"  {name}")
+        change = f"{(b - a) * factor:+,.{digits}f}".replace("-", "−")
+        found.append((title + unit, f"{a * factor:,.{digits}f}", f"{b * factor:,.{digits}f}", change))
+    return found
+
+
+def _unit(metric: str) -> tuple[str, float, int]:
+    """(unit with its comma, factor, digits) in which a metric is shown."""
+    if metric in COUNTS:
+        return "", 1.0, 2
+    return (", ms", 1e-6, 3) if metric.endswith("_ns") else (", KiB", 1 / 1024, 1)

@@ -1,0 +1,77 @@
+"""What changed, in words: "WAL saves 3.0 syncs, 2.1 flushes and 21 KiB of filesystem journal"."""
+
+from __future__ import annotations
+
+from analysis.diff import WHOLE, Diff
+from analysis.ledger.schema import LABELS
+
+# Below these a difference is not worth a word.
+COUNT, BYTES, SHARE = 0.05, 512, 0.02
+COUNTED = {"syncs": "syncs", "flushes": "flushes", "fua": "FUA writes"}
+
+
+def sentences(diff: Diff) -> list[str]:
+    """One sentence for each operation and one for the whole run; b is told against a."""
+    return [_sentence(diff, key) for key in diff.means]
+
+
+def _sentence(diff: Diff, key: str) -> str:
+    means, (a, b) = diff.means[key], diff.names
+    saved, added = _changes(means, key == WHOLE)
+    per = "in the whole run, the close included," if key == WHOLE else f"per {key}"
+    took = _time(means["latency_ns"], key)
+    if not saved and not added:
+        return f"{b} and {a} ask the same of the device {per}{took}."
+    parts = []
+    if saved:
+        parts.append(f"saves {_join(saved)}")
+    if added:
+        parts.append(f"adds {_join(added)}")
+    return f"{b} {', but '.join(parts)} {per.rstrip(',')}{took}."
+
+
+def _changes(means: dict[str, tuple[float, float]], total: bool) -> tuple[list[str], list[str]]:
+    """(what b has less of, what it has more of)."""
+    found: list[tuple[float, str]] = []
+    for name, word in COUNTED.items():
+        a, b = means[name]
+        if abs(a - b) >= (1 if total else COUNT):
+            found.append((a - b, f"{_count(abs(a - b), total)} {word}"))
+    written = max(means["bytes"])
+    labels = [(means[label][0] - means[label][1], label) for label in LABELS]
+    told = [(d, label) for d, label in labels if abs(d) >= max(BYTES, SHARE * written)]
+    for d, label in sorted(told, key=lambda item: -abs(item[0])):
+        found.append((d, f"{amount(abs(d))} of {label}"))
+    return [text for d, text in found if d > 0], [text for d, text in found if d < 0]
+
+
+def _time(pair: tuple[float, float], key: str) -> str:
+    a, b = pair
+    if not a or abs(a - b) / a < 0.005:
+        return "; the time is the same"
+    what = "the run" if key == WHOLE else ("an " if key[:1] in "aeiou" else "a ") + key
+    more = "less" if b < a else "more"
+    return f"; {what} takes {duration(abs(a - b))} {more} ({100 * (b - a) / a:+.0f} %)".replace("-", "−")
+
+
+def _join(parts: list[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _count(value: float, total: bool) -> str:
+    return f"{value:,.0f}" if total else f"{value:.1f}"
+
+
+def amount(size: float) -> str:
+    """`size` bytes as KiB or MiB."""
+    if size >= 2**20:
+        return f"{size / 2**20:.1f} MiB"
+    return f"{size / 1024:.{0 if size >= 10240 else 1}f} KiB"
+
+
+def duration(ns: float) -> str:
+    """`ns` as µs, ms or s with three digits."""
+    for unit, factor in (("s", 1e9), ("ms", 1e6)):
+        if ns >= factor:
+            return f"{ns / factor:.3g} {unit}"
+    return f"{ns / 1e3:.3g} µs"

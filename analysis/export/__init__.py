@@ -1,0 +1,88 @@
+"""Exports of an analysed run, for the tools that others know (docs/formats.md)."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from analysis import stored
+from analysis.errors import BadInput
+from analysis.export import iolog, trace_events
+from analysis.stored import Stored
+
+LEDGER = ("command", "rwbs", "sector", "bytes", "issue_ns")
+
+
+def _perfetto(run: Stored, folder: Path) -> None:
+    trace_events.write(run, folder / "trace.json")
+
+
+def _iolog(run: Stored, folder: Path) -> None:
+    iolog.write(run.table("ledger", LEDGER), folder / "replay.iolog")
+
+
+def _parquet(run: Stored, folder: Path) -> None:
+    for path in _tables(run):
+        shutil.copyfile(path, folder / path.name)
+
+
+def _csv(run: Stored, folder: Path) -> None:
+    for path in _tables(run):
+        table = run.table(path.stem)
+        nested = [name for name, kind in table.schema.items() if kind.is_nested()]
+        if nested:
+            raise BadInput(path, "", f"column {', '.join(nested)} is nested", "columns of plain values")
+        table.write_csv(folder / f"{path.stem}.csv")
+
+
+def _blktrace(run: Stored, folder: Path) -> None:
+    source = run.folder / "raw/blktrace"
+    files = sorted(source.glob("*.blktrace.*"))
+    if not files:
+        raise BadInput(source, "", "no blktrace file", "a run with PROBES other than none")
+    for path in files:
+        shutil.copyfile(path, folder / path.name)
+
+
+def _tables(run: Stored) -> list[Path]:
+    found = sorted((run.folder / "tables").glob("*.parquet"))
+    if not found:
+        raise BadInput(run.folder / "tables", "", "no table", f"those of `make analyse RUN={run.folder}`")
+    return found
+
+
+# Format: what makes it, and how its result is used.
+FORMATS: dict[str, tuple[Callable[[Stored, Path], None], str]] = {
+    "perfetto": (_perfetto, "open trace.json in ui.perfetto.dev or chrome://tracing"),
+    "parquet": (_parquet, "one file a table"),
+    "csv": (_csv, "one file a table"),
+    "blktrace": (
+        _blktrace,
+        "blkparse -i target; blkparse -i target -d t.bin && btt -i t.bin; iowatcher -t target",
+    ),
+    "iolog": (
+        _iolog,
+        "fio --name=replay --read_iolog=replay.iolog --replay_redirect=DEVICE --ioengine=psync",
+    ),
+}
+
+
+def export(folder: Path, formats: list[str]) -> list[Path]:
+    """Write the run in `folder` to export/<format>/ beside its tables; return these folders.
+
+    All of them or none: what an earlier export left is replaced only when everything is made.
+    Raises BadInput.
+    """
+    run = stored.read(folder)
+    done = folder / "export"
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".export-") as name:
+        for form in formats:
+            (fresh := Path(name) / form).mkdir()
+            FORMATS[form][0](run, fresh)
+        done.mkdir(exist_ok=True)
+        for form in formats:
+            shutil.rmtree(done / form, ignore_errors=True)
+            (Path(name) / form).replace(done / form)
+    return [done / form for form in formats]

@@ -1,0 +1,32 @@
+"""python -m analysis.export RUN_DIR FORMAT: write a run in another tool's format."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from analysis import export, stored
+from analysis.errors import BadInput
+
+
+def main(arguments: list[str]) -> int:
+    """Export a run; exit status 0, 2 wrong usage, 3 an input file cannot be read."""
+    names = [*export.FORMATS, "all"]
+    if len(arguments) != 2 or arguments[1] not in names:
+        print(f"usage: python -m analysis.export RUN_DIR {'|'.join(names)}", file=sys.stderr)
+        return 2
+    folder, form = Path(arguments[0]), arguments[1]
+    try:
+        made = export.export(folder, list(export.FORMATS) if form == "all" else [form])
+        for reason in stored.read(folder).rejected:
+            print(f"analysis: {folder} is a rejected run: {reason}", file=sys.stderr)
+    except BadInput as error:
+        print(f"analysis: {error}", file=sys.stderr)
+        return 3
+    for path in made:
+        print(f"{path}: {export.FORMATS[path.name][1]}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,66 @@
+"""A replay file for fio: `fio --read_iolog`, version 3, that keeps every flush.
+
+fio reads blktrace files itself, but there a queued write that carries a flush becomes a sync
+and its data is dropped (handle_trace_flush in fio's blktrace.c takes no length): each commit
+block of jbd2 and each FUA write of F2FS's fsync is lost. It also replays bios, not the commands
+the device executed.
+
+Here each command of the ledger is one action, in the order of issue, at its time since the first
+in microseconds: `read`, `write`, `trim` (a discard), and `sync` for a flush. fio has no FUA: such
+a write is followed by a `sync`, which on the device is a flush. So syncs = flushes + FUA writes.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from analysis import events
+from analysis.errors import BadInput
+
+FILE = "target"  # a name, not a device: --replay_redirect says where it goes
+ACTIONS = {
+    "read": "read",
+    "write": "write",
+    "write metadata": "write",
+    "write FUA": "write",
+    "flush": "sync",
+    "discard": "trim",
+}
+
+
+def write(ledger: pl.DataFrame, path: Path) -> None:
+    """Write the block commands of `ledger` (command, rwbs, sector, bytes, issue_ns) to `path`.
+
+    Raises BadInput if there is none, or one that fio has no action for.
+    """
+    commands = (
+        ledger.sort("command")
+        .with_columns(pl.col("rwbs").cast(pl.String))
+        .with_columns(
+            events.block_kind(sectors="bytes").alias("asked"),
+            us=(pl.col("issue_ns") - pl.col("issue_ns").min()) // 1000,
+        )
+    )
+    if commands.is_empty():
+        raise BadInput(path.name, "", "the run has no block commands", "some to replay")
+    unknown = commands.filter(~pl.col("asked").is_in(list(ACTIONS)))
+    if not unknown.is_empty():
+        names = ", ".join(unknown["rwbs"].unique().sort())
+        raise BadInput(path.name, "", f"{unknown.height} commands {names}", "what fio has an action for")
+    sync = pl.concat_str("us", pl.lit(f" {FILE} sync 0 0\n"))
+    action = pl.col("asked").replace_strict(ACTIONS, return_dtype=pl.String)
+    data = pl.format(f"{{}} {FILE} {{}} {{}} {{}}\n", "us", action, pl.col("sector") * 512, "bytes")
+    lines = commands.select(
+        pl.when(pl.col("asked") == "flush")
+        .then(sync)
+        .when(pl.col("asked") == "write FUA")
+        .then(data + sync)
+        .otherwise(data)
+    ).to_series()
+    last = commands["us"][-1]
+    with path.open("w") as file:
+        file.write(f"fio version 3 iolog\n0 {FILE} add\n0 {FILE} open\n")
+        file.writelines(lines)
+        file.write(f"{last} {FILE} close\n")

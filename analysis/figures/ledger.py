@@ -1,0 +1,148 @@
+"""What a transaction writes and flushes, by kind, over journal modes and filesystems.
+
+Of several runs: python -m analysis.figures.ledger OUT.svg|png|pdf RUN_DIR...; with a folder of
+results in the place of runs, the newest good run of each cell that differs from that of the
+newest good run of all in mode and filesystem only.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from matplotlib.axes import Axes
+
+from analysis.errors import BadInput
+from analysis.figures import bars, style
+from analysis.files import read_json
+
+SUFFIXES = (".svg", ".png", ".pdf")
+FLUSHES = {**style.FILES, "no sync": "#101010"}
+MODES = ("delete", "truncate", "persist", "memory", "off", "wal")
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A run and what it is a bar of."""
+
+    folder: Path
+    cell: dict[str, Any]
+    ledger: dict[str, Any]
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """The cell's mode and filesystem."""
+        return str(self.cell["mode"]), str(self.cell["fs"])
+
+    @property
+    def rest(self) -> str:
+        """All of the cell but mode and filesystem, as text."""
+        own = {key: value for key, value in self.cell.items() if key not in ("mode", "fs", "profiles")}
+        profiles = {key: value for key, value in self.cell["profiles"].items() if key not in ("mode", "fs")}
+        return json.dumps([own, profiles], sort_keys=True)
+
+
+def read(folder: Path) -> Bar:
+    """Return the bar of an analysed run. Raises BadInput for one that is rejected or has no ledger."""
+    summary, cell = read_json(folder / "summary.json"), read_json(folder / "cell.json")
+    if summary.get("status") != "ok":
+        raise BadInput(folder, "", f"a run that is {summary.get('status')}", "one that counts")
+    made = summary.get("ledger") or {}
+    if not {"per_transaction", "flushes_per_transaction"} <= set(made):
+        raise BadInput(folder / "summary.json", "", "no ledger", "a run with all probes, analysed again")
+    return Bar(folder, cell, made)
+
+
+def newest(results: Path) -> list[Bar]:
+    """Return the newest good run of each cell that differs in mode and filesystem only."""
+    found: list[Bar] = []
+    for path in sorted(results.glob("*/*/summary.json"), key=lambda path: path.parent.name, reverse=True):
+        try:
+            bar = read(path.parent)
+        except BadInput:
+            continue
+        if not found or (bar.rest == found[0].rest and bar.place not in [one.place for one in found]):
+            found.append(bar)
+    if not found:
+        raise BadInput(results, "", "no good run with a ledger", "make experiment first")
+    return found
+
+
+def given(folders: list[Path]) -> list[Bar]:
+    """Return the bars of runs. Raises BadInput if they differ in more than mode and filesystem."""
+    found = [read(folder) for folder in folders]
+    for bar in found[1:]:
+        if bar.rest != found[0].rest:
+            differs = [
+                key
+                for key, value in bar.cell.items()
+                if key not in ("mode", "fs", "profiles") and found[0].cell.get(key) != value
+            ]
+            what = ", ".join(f"{key}={bar.cell[key]}" for key in differs) or "another profile"
+            raise BadInput(bar.folder, "", f"{what}, unlike {found[0].folder}", "only MODE and FS may differ")
+        if bar.place in [one.place for one in found[: found.index(bar)]]:
+            raise BadInput(bar.folder, "", f"a second run of {' '.join(bar.place)}", "one run of each cell")
+    return found
+
+
+def render(found: list[Bar], path: Path) -> None:
+    """Draw the figure. Raises BadInput for a suffix that is not one of SUFFIXES."""
+    if path.suffix not in SUFFIXES:
+        raise BadInput(path, "", f"the suffix {path.suffix!r}", " or ".join(SUFFIXES))
+    order = sorted(
+        found, key=lambda bar: (MODES.index(bar.place[0]) if bar.place[0] in MODES else 99, bar.place)
+    )
+    names = ["  ".join(bar.place) for bar in order]
+    written = _table(order, names, "per_transaction", 1 / 1024)
+    flushed = _table(order, names, "flushes_per_transaction", 1)
+    made = style.figure(1.5 + 0.32 * len(order))
+    left, right = made.subplots(1, 2, width_ratios=(3, 2))
+    _panel(left, written, names, style.LABELS, "KiB written per transaction", 1)
+    _panel(right, flushed, names, FLUSHES, "flushes per transaction, by the file synced", 2)
+    right.set_yticklabels([])
+    style.save(made, path)
+
+
+def _panel(
+    axes: Axes, table: pl.DataFrame, names: list[str], colors: dict[str, str], title: str, digits: int
+) -> None:
+    bars.stacked(axes, table, names, "value", colors, digits)
+    axes.set_xlabel(title)
+    bars.legend(axes, table.filter(pl.col("value") > 0), colors, columns=2)
+
+
+def _table(order: list[Bar], names: list[str], key: str, factor: float) -> pl.DataFrame:
+    """Return op (the bar), kind, value: means over all transactions of each run."""
+    rows = [
+        {"op": name, "kind": kind, "value": value * factor}
+        for name, bar in zip(names, order, strict=True)
+        for kind, value in bar.ledger[key].get("all", {}).items()
+    ]
+    return pl.DataFrame(rows, schema={"op": pl.String, "kind": pl.String, "value": pl.Float64})
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command line and return its exit status: 0, 2 wrong usage, 3 bad input."""
+    if len(arguments) < 2:
+        print("usage: python -m analysis.figures.ledger OUT RUN_DIR... | OUT RESULTS_DIR", file=sys.stderr)
+        return 2
+    path, *folders = map(Path, arguments)
+    try:
+        whole = len(folders) == 1 and not (folders[0] / "cell.json").is_file()
+        found = newest(folders[0]) if whole else given(folders)
+        render(found, path)
+    except BadInput as error:
+        print(f"analysis: {error}", file=sys.stderr)
+        return 3
+    for bar in found:
+        print(f"{'  '.join(bar.place)}: {bar.folder}")
+    print(f"figure: {path}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,208 @@
+// What the page shows, and how it answers to what the reader does.
+
+import { Palette } from "./colors.mjs";
+import { laneNames, switches } from "./controls.mjs";
+import { Details } from "./details.mjs";
+import { byId } from "./dom.mjs";
+import { Filter } from "./filter.mjs";
+import { makeLanes } from "./lanes.mjs";
+import { Light } from "./light.mjs";
+import { Chain } from "./run.mjs";
+import { setScale } from "./sectors.mjs";
+import { Stage } from "./stage.mjs";
+import { lowerBound } from "./table.mjs";
+import { Tables } from "./tables.mjs";
+import { View } from "./view.mjs";
+
+const THEMES = ["auto", "light", "dark"];
+
+export class App {
+  constructor(run) {
+    this.run = run;
+    this.palette = new Palette(run.about);
+    this.view = new View(run, run.sectors);
+    this.filter = new Filter(run);
+    this.lanes = makeLanes(run);
+    this.stage = new Stage(run, this.view, this.filter, this.palette, this.lanes);
+    this.light = new Light(this.stage);
+    this.details = new Details(this);
+    this.tables = new Tables(this);
+    this.chosen = null; // the Chain that was clicked
+    this.hovered = null; // the Chain under the pointer
+    this.pointerAt = null;
+    this.box = null;
+    this.stale = false; // the base must be drawn again
+    this.asked = false; // a frame was asked for
+  }
+
+  /** Something is to be drawn: all of it with `base`, else what is lit up. */
+  changed(base = false) {
+    this.stale ||= base;
+    if (this.asked) return;
+    this.asked = true;
+    requestAnimationFrame(() => this.frame());
+  }
+
+  frame() {
+    this.asked = false;
+    if (this.stale) {
+      this.stage.draw();
+      clearTimeout(this.settling);
+      this.settling = setTimeout(() => this.settled(), 150);
+    }
+    this.stale = false;
+    this.light.draw(this.hovered ?? this.chosen, this.pointerAt, this.box);
+  }
+
+  /** The view has stopped moving: what is slow to redo follows it, and so does the address. */
+  settled() {
+    this.tables.show();
+    const parts = new URLSearchParams();
+    if (!this.view.isWhole) {
+      parts.set("from", Math.round(this.view.t0));
+      parts.set("to", Math.round(this.view.t1));
+    }
+    if (this.chosen) parts.set(this.chosen.table, this.chosen.row);
+    history.replaceState(null, "", `#${parts}`);
+  }
+
+  hover(found, at) {
+    const same = found && this.hovered?.table === found.table && this.hovered?.row === found.row;
+    if (!same) this.hovered = found && new Chain(this.run, found.table, found.row);
+    this.pointerAt = at;
+    this.changed();
+  }
+
+  /** Choose a row and list its chain; with `zoom`, show it. Null chooses nothing. */
+  choose(table, row, zoom = false) {
+    this.chosen = table === null ? null : new Chain(this.run, table, row);
+    this.hovered = null;
+    this.details.show(this.chosen);
+    if (zoom && this.chosen) this.view.show(this.chosen.span());
+    this.changed(true);
+  }
+
+  zoomToChosen() {
+    if (this.chosen) this.view.show(this.chosen.span());
+    this.changed(true);
+  }
+
+  /** Choose the next (1) or previous (-1) transaction that is shown. */
+  step(by) {
+    const { transactions } = this.run;
+    const mask = this.filter.masks.transactions;
+    const middle = lowerBound(transactions.begin, (this.view.t0 + this.view.t1) / 2) - (by > 0 ? 1 : 0);
+    let row = this.chosen?.table === "transactions" ? this.chosen.row : middle;
+    do row += by;
+    while (row >= 0 && row < transactions.rows && !mask[row]);
+    if (row < 0 || row >= transactions.rows) return;
+    const far = transactions.begin[row] < this.view.t0 || transactions.end[row] > this.view.t1;
+    this.choose("transactions", row, far || this.view.isWhole);
+  }
+
+  zoom(factor) {
+    const at = this.pointerAt ? this.stage.time(this.pointerAt.x) : undefined;
+    this.view.zoom(factor, at);
+    this.changed(true);
+  }
+
+  pan(part) {
+    this.view.pan(part * this.view.span);
+    this.changed(true);
+  }
+
+  whole() {
+    this.view.whole();
+    this.view.allSectors();
+    this.changed(true);
+  }
+
+  /** Fit the sectors to the points in view; again: all of them. */
+  fitSectors() {
+    const { view, run, filter } = this;
+    const [s0, s1] = [view.s0, view.s1];
+    view.allSectors();
+    if (s0 === view.s0 && s1 === view.s1) {
+      let [low, high] = [Infinity, 0];
+      const { points } = run;
+      const last = lowerBound(points.begin, view.t1);
+      for (let i = lowerBound(points.reach, view.t0); i < last; i++) {
+        if (!filter.masks.points[i]) continue;
+        low = Math.min(low, points.place[i]);
+        high = Math.max(high, points.place[i] + points.bytes[i] / 512);
+      }
+      const room = Math.max((high - low) * 0.04, 16);
+      if (low < high) [view.s0, view.s1] = [low - room, high + room];
+    }
+    this.changed(true);
+  }
+
+  /** Fold the sectors that nothing touches, or show them all. */
+  fold() {
+    setScale(this.run, !this.run.folded);
+    this.view.sectors = this.run.sectors;
+    this.view.allSectors();
+    laneNames(this);
+    this.changed(true);
+  }
+
+  toggle(group, name, only, all) {
+    this.filter.toggle(group, name, only, all);
+    this.refilter();
+  }
+
+  showAll() {
+    this.filter.reset();
+    this.refilter();
+  }
+
+  refilter() {
+    this.stage.forget();
+    laneNames(this);
+    switches(this);
+    this.changed(true);
+  }
+
+  toggleTables() {
+    this.tables.toggle();
+    this.resize();
+  }
+
+  nextTheme() {
+    const now = document.documentElement.dataset.theme ?? "auto";
+    this.theme(THEMES[(THEMES.indexOf(now) + 1) % THEMES.length]);
+  }
+
+  theme(name) {
+    document.documentElement.dataset.theme = name;
+    byId("theme").textContent = `theme: ${name}`;
+    this.recolor();
+  }
+
+  recolor() {
+    this.palette.read();
+    this.refilter();
+    this.details.show(this.chosen);
+  }
+
+  resize() {
+    this.stage.resize();
+    laneNames(this);
+    this.changed(true);
+  }
+
+  /** Show what the address asks for: from, to (ns), a chosen row, a table, a theme. */
+  restore(address) {
+    const asked = new URLSearchParams(address.replace(/^#/, ""));
+    if (THEMES.includes(asked.get("theme"))) this.theme(asked.get("theme"));
+    for (const table of ["transactions", "vfs", "syncs", "journal", "commands"]) {
+      const row = Number(asked.get(table) ?? NaN);
+      if (Number.isInteger(row) && row >= 0 && row < this.run[table].rows) {
+        this.choose(table, row, !asked.has("from"));
+      }
+    }
+    const [from, to] = ["from", "to"].map((name) => Number(asked.get(name) ?? NaN));
+    if (from < to) this.view.set(from, to);
+    if (asked.has("tables")) this.toggleTables();
+  }
+}

@@ -1,0 +1,143 @@
+// Buttons, switches and keys.
+
+import { byId, make, swatch } from "./dom.mjs";
+import { HOW, NO_OP } from "./filter.mjs";
+import { GUTTER } from "./stage.mjs";
+
+const KEYS = [
+  ["← →", "pan; with Shift, a whole view"],
+  ["+ −", "zoom in, out"],
+  ["0", "the whole run"],
+  ["N  P", "next, previous transaction"],
+  ["F", "zoom to what is chosen"],
+  ["Y", "fit the sectors to what is in view, and back"],
+  ["G", "fold the sectors that nothing touches, or not"],
+  ["T", "the tables behind the pictures"],
+  ["Esc", "choose nothing"],
+  ["wheel", "zoom; sideways, or with Alt, pan; with Shift over the sectors, zoom those"],
+  ["drag", "pan; with Shift, zoom to a box; in the top picture, choose a part of the run"],
+  ["click", "light up a chain and list it; double click zooms to it"],
+  ["click on a lane", "hide or show that kind; with Shift, only that kind"],
+];
+
+/** Buttons beside the lanes: those of kinds are switches. */
+export function laneNames(app) {
+  const { palette, lanes, run, filter } = app;
+  const kinds = lanes.filter((lane) => lane.kind).map((lane) => lane.kind);
+  const made = lanes
+    .filter((lane) => lane.name)
+    .map((lane) => {
+      const style = `top:${lane.top}px;height:${lane.picture === "sectors" ? 20 : lane.height}px;width:${GUTTER - 8}px`;
+      if (lane.picture === "sectors") return sectorLane(app, style);
+      if (!lane.kind) return make("div", { class: "lane", style }, laneText(app, lane));
+      return make(
+        "button",
+        {
+          class: "lane kind",
+          style,
+          "aria-pressed": String(filter.isOn("kind", lane.kind)),
+          "data-kind": lane.kind,
+          title: `hide or show; with Shift, only ${lane.kind}`,
+          click: (event) => app.toggle("kind", lane.kind, event.shiftKey, kinds),
+        },
+        swatch(palette.kinds[lane.kind]),
+        lane.name,
+      );
+    });
+  byId("lanes").replaceChildren(...made);
+  return run;
+}
+
+function sectorLane(app, style) {
+  const button = (text, title, act) => make("button", { title, click: act }, text);
+  return make(
+    "div",
+    { class: "lane", style },
+    "sectors",
+    button("fit", "to what is in view, and back (Y)", () => app.fitSectors()),
+    button(app.run.folded ? "unfold" : "fold", "what nothing touches (G)", () => app.fold()),
+  );
+}
+
+function laneText(app, lane) {
+  if (lane.picture !== "queue") return lane.name;
+  return `${lane.name}, 0 to ${app.run.queue.deepest}`;
+}
+
+/** Switches of operations and of how work is tied to a transaction. */
+export function switches(app) {
+  const { run, filter, palette } = app;
+  const ops = [...(run.transactions.texts.op ?? []), NO_OP];
+  const hows = Object.keys(HOW).filter((how) => run.commands.texts.how?.includes(how));
+  const chip = (group, name, all, color, title) =>
+    make(
+      "button",
+      {
+        class: "chip",
+        "aria-pressed": String(filter.isOn(group, name)),
+        "data-switch": `${group} ${name}`,
+        title,
+        click: (event) => app.toggle(group, name, event.shiftKey, all),
+      },
+      color ? swatch(color) : null,
+      name,
+    );
+  const parts = [
+    make("span", { class: "soft" }, "operation"),
+    ...ops.map((op) => chip("op", op, ops, palette.ops[op] ?? palette.soft, "with Shift, only this")),
+  ];
+  if (hows.length) {
+    parts.push(make("span", { class: "soft" }, "work"));
+    parts.push(...hows.map((how) => chip("how", how, hows, null, HOW[how])));
+  }
+  if (filter.off.size) parts.push(make("button", { class: "chip", id: "all", click: () => app.showAll() }, "show all"));
+  byId("filters").replaceChildren(...parts);
+}
+
+export function buttons(app) {
+  const on = (id, act) => byId(id).addEventListener("click", act);
+  on("whole", () => app.whole());
+  on("in", () => app.zoom(0.5));
+  on("out", () => app.zoom(2));
+  on("next", () => app.step(1));
+  on("previous", () => app.step(-1));
+  on("open", () => app.toggleTables());
+  on("theme", () => app.nextTheme());
+  on("help", () => byId("keys").showModal());
+  const rows = KEYS.map(([key, text]) => make("tr", {}, make("th", {}, key), make("td", {}, text)));
+  byId("keys").append(
+    make("table", {}, ...rows),
+    make("form", { method: "dialog" }, make("button", {}, "close")),
+  );
+}
+
+export function keys(app) {
+  const acts = {
+    ArrowLeft: (event) => app.pan(event.shiftKey ? -1 : -0.15),
+    ArrowRight: (event) => app.pan(event.shiftKey ? 1 : 0.15),
+    ArrowUp: () => app.zoom(0.6),
+    ArrowDown: () => app.zoom(1 / 0.6),
+    "+": () => app.zoom(0.6),
+    "=": () => app.zoom(0.6),
+    "-": () => app.zoom(1 / 0.6),
+    0: () => app.whole(),
+    Home: () => app.whole(),
+    n: () => app.step(1),
+    p: () => app.step(-1),
+    f: () => app.zoomToChosen(),
+    y: () => app.fitSectors(),
+    g: () => app.fold(),
+    t: () => app.toggleTables(),
+    "?": () => byId("keys").showModal(),
+    Escape: () => app.choose(null),
+  };
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || byId("keys").open) return;
+    const scrolls = event.target.closest?.("#rows, #details");
+    if (scrolls && event.key.startsWith("Arrow")) return;
+    const act = acts[event.key] ?? acts[event.key.toLowerCase()];
+    if (!act) return;
+    event.preventDefault();
+    act(event);
+  });
+}

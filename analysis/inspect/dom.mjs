@@ -1,0 +1,35 @@
+// Elements of the page. Text only ever becomes text: what a run holds is never read as HTML.
+
+/** Make an element: make("b", {class: "x", click: f}, "text", child …). */
+export function make(name, attributes = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (typeof value === "function") element.addEventListener(key, value);
+    else if (key === "style") element.style.cssText = value;
+    else if (value !== null && value !== false) element.setAttribute(key, value === true ? "" : value);
+  }
+  element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+export const byId = (id) => document.getElementById(id);
+
+/** A square of a colour. */
+export function swatch(color) {
+  return make("i", { class: "swatch", style: `background:${color}` });
+}
+
+/** Bars for shares of a whole: rows of {name, value, text, color}. */
+export function bars(rows) {
+  const most = Math.max(...rows.map((row) => row.value), 1e-9);
+  const lines = rows.map(({ name, value, text, color }) =>
+    make(
+      "tr",
+      {},
+      make("th", {}, swatch(color), name),
+      make("td", { class: "n" }, text),
+      make("td", { class: "track" }, make("i", { style: `width:${(100 * value) / most}%;background:${color}` })),
+    ),
+  );
+  return make("table", { class: "bars" }, ...lines);
+}

@@ -1,0 +1,105 @@
+// The lanes: where each thing of the run is drawn, from the statement down to the device.
+
+import { COLORED } from "./colors.mjs";
+import { size, shortSize } from "./format.mjs";
+import { Levels } from "./levels.mjs";
+import { trackLevel } from "./tracks.mjs";
+
+const LEAST_SECTORS = 110; // CSS pixels for the sectors, before lanes are made smaller
+const SMALL = 0.72;
+const SLOTS = 3; // what overlaps in time is drawn in so many rows of a lane
+
+/** Things of one table in the order of their beginnings, in one lane. */
+class Track {
+  constructor(run, table, rows = null) {
+    this.table = table;
+    this.rows = rows;
+    const { begin, end } = run[table];
+    const count = rows ? rows.length : begin.length;
+    this.begin = rows ? Float64Array.from(rows, (row) => begin[row]) : begin;
+    this.end = rows ? Float64Array.from(rows, (row) => end[row]) : end;
+    this.reach = new Float64Array(count); // the latest end up to here: sorted, as begin is
+    this.slot = new Uint8Array(count);
+    this.slots = 1;
+    const free = new Float64Array(SLOTS).fill(-1);
+    let latest = -Infinity;
+    for (let i = 0; i < count; i++) {
+      this.reach[i] = latest = Math.max(latest, this.end[i]);
+      let slot = free.findIndex((until) => until <= this.begin[i]);
+      if (slot < 0) slot = SLOTS - 1;
+      free[slot] = Math.max(free[slot], this.end[i]);
+      this.slot[i] = slot;
+      if (slot >= this.slots) this.slots = slot + 1;
+    }
+    this.codes = run[table][COLORED[table][0]];
+    this.classes = Math.max(run[table].texts[COLORED[table][0]]?.length ?? 0, 1);
+    this.levels = new Levels((...asked) => trackLevel(this, ...asked));
+  }
+}
+
+/** The lanes of a run; `top` and `height` in CSS pixels are set by `place`. */
+export function makeLanes(run) {
+  const lane = (name, height, table, rows) => ({ name, tall: height, table, track: new Track(run, table, rows) });
+  const lanes = [
+    { name: "bytes written", tall: 44, picture: "overview" },
+    { name: "", tall: 20, picture: "axis" },
+    lane("SQL transactions", 26, "transactions"),
+    lane("SQLite file operations", 24, "vfs"),
+    lane("filesystem syncs", 20, "syncs"),
+    lane(run.journal.texts.what?.includes("checkpoint") ? "checkpoints" : "journal commits", 20, "journal"),
+  ];
+  const codes = run.commands.texts.kind ?? [];
+  for (const kind of run.about.kinds) {
+    const code = codes.indexOf(kind);
+    if (code < 0) continue;
+    const rows = [];
+    for (let row = 0; row < run.commands.rows; row++) if (run.commands.kind[row] === code) rows.push(row);
+    lanes.push({ ...lane(kind, 17, "commands", Uint32Array.from(rows)), kind });
+  }
+  lanes.push({ name: "device queue", tall: 44, picture: "queue" });
+  lanes.push({ name: "sectors", tall: 0, picture: "sectors" });
+  return lanes;
+}
+
+/** Give every lane its place; the last takes what is left of `height`, and if that is little the
+ * others give of theirs. */
+export function place(lanes, height) {
+  const gap = (lane) => (lane.kind || lane.picture === "overview" ? 1 : 4);
+  const taken = lanes.reduce((sum, lane) => sum + lane.tall + gap(lane), 0);
+  const part = height - taken < LEAST_SECTORS ? SMALL : 1;
+  let top = 0;
+  for (const lane of lanes) {
+    lane.top = top;
+    lane.height = Math.round(lane.tall * (lane.picture === "axis" ? 1 : part));
+    if (lane.picture === "sectors") lane.height = Math.max(height - top - 4, 60);
+    top += lane.height + gap(lane);
+  }
+  return top;
+}
+
+/** What a bar may say, the longest first. */
+export function labels(run, table, row) {
+  const { transactions, vfs, syncs, journal, commands } = run;
+  if (table === "transactions") {
+    const op = transactions.text("op", row);
+    const ms = `${(transactions.took[row] / 1e6).toPrecision(3)} ms`;
+    return [`${op} ${row}: ${ms}`, `${op} ${row}`, `${row}`];
+  }
+  if (table === "vfs") {
+    const [op, file] = [vfs.text("op", row), vfs.text("file", row)];
+    const bytes = op === "write" && vfs.bytes[row] > 0 ? ` ${size(vfs.bytes[row])}` : "";
+    return [`${op} ${file}${bytes}`, `${op} ${file}`, op];
+  }
+  if (table === "syncs") {
+    const call = syncs.datasync[row] > 0 ? "fdatasync" : "fsync";
+    const [name, file] = [syncs.text("name", row), syncs.text("file", row)];
+    return [name && `${call} ${name}`, file && `${call} ${file}`, file, call].filter(Boolean);
+  }
+  if (table === "journal") {
+    const [what, number] = [journal.text("what", row), journal.number[row]];
+    return [`${what} ${number}`, `${number}`];
+  }
+  if (commands.bytes[row] <= 0) return [commands.text("rwbs", row)];
+  const rwbs = commands.text("rwbs", row);
+  return [`${rwbs} ${size(commands.bytes[row])}`, `${rwbs} ${shortSize(commands.bytes[row])}`, rwbs];
+}

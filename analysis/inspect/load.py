@@ -1,0 +1,93 @@
+"""The tables that the views read: sorted by time, and numbered by row."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from analysis import stored
+from analysis.errors import BadInput
+from analysis.ledger import schema
+
+NEEDED: dict[str, schema.Schema] = {
+    "transactions": {
+        "transaction": pl.Int64,
+        "phase": pl.String,
+        "op": pl.String,
+        "begin_ns": pl.Int64,
+        "end_ns": pl.Int64,
+    },
+    "phases": {"phase": pl.String, "begin_ns": pl.Int64, "end_ns": pl.Int64, "transactions": pl.Int64},
+    **schema.TABLES,
+}
+
+
+# The flags of an F2FS checkpoint's reason, as the kernel's include/linux/f2fs_fs.h numbers them.
+REASONS = ("umount", "fastboot", "sync", "recovery", "discard", "trimmed", "pause", "resize")
+
+
+def checkpoint_reason(bits: int) -> str:
+    """Return the names of the reasons for a checkpoint."""
+    named = [name for place, name in enumerate(REASONS) if bits >> place & 1]
+    return ", ".join(named) or str(bits)
+
+
+class Loaded:
+    """The tables of one run by name; references between them are row numbers."""
+
+    def __init__(self, folder: Path) -> None:
+        """Read them. Raises BadInput if one is not there, or not as analysis/ledger/schema.py says."""
+        self.run = stored.read(folder)
+        self.tables = {name: self._read(name) for name in NEEDED}
+        self.origin = self._origin()
+        # watched since the filesystem was mounted; a file open at the window's begin has its `open`
+        for name in ("vfs", "syncs", "jbd2", "checkpoints"):
+            self.tables[name] = self[name].filter(pl.col("end_ns") >= self.origin)
+        for name, key in (("transactions", "transaction"), ("ledger", "command"), ("costs", "transaction")):
+            self._numbered(name, key)
+        self._sort("vfs", "call", (("ledger", "vfs_call"), ("pieces", "vfs_call"), ("syncs", "vfs_call")))
+        self._sort("syncs", "sync", (("ledger", "sync"),))
+        self._sort("jbd2", "jbd2", (("ledger", "jbd2"),))
+        self._sort("checkpoints", "checkpoint", (("ledger", "checkpoint"),))
+        self.tables["pieces"] = self["pieces"].sort("command", maintain_order=True)
+
+    def __getitem__(self, name: str) -> pl.DataFrame:
+        return self.tables[name]
+
+    def _origin(self) -> int:
+        """Return the time that the views count from: the first thing done in the window, in ns."""
+        begins = [self["transactions"]["begin_ns"], self["ledger"]["queue_ns"]]
+        return min((int(times.to_numpy().min()) for times in begins if len(times)), default=0)
+
+    def _wrong(self, name: str, place: str, wrong: str, expected: str) -> BadInput:
+        return BadInput(self.run.folder / "tables" / f"{name}.parquet", place, wrong, expected)
+
+    def _read(self, name: str) -> pl.DataFrame:
+        columns = NEEDED[name]
+        table = self.run.table(name, tuple(columns)).select(list(columns))
+        for column, dtype in columns.items():
+            try:
+                table = table.with_columns(pl.col(column).cast(dtype))
+            except pl.exceptions.PolarsError:
+                raise self._wrong(name, f"column {column}", f"is {table[column].dtype}", str(dtype)) from None
+        return table
+
+    def _numbered(self, name: str, key: str) -> None:
+        """Refuse a table whose rows are not numbered from 0."""
+        if not np.array_equal(self[name][key].to_numpy(), np.arange(self[name].height)):
+            raise self._wrong(name, f"column {key}", "rows are not numbered from 0", "0, 1, 2, ...")
+
+    def _sort(self, name: str, key: str, users: tuple[tuple[str, str], ...]) -> None:
+        """Sort a table by begin_ns, and make those who refer to its `key` refer to its rows."""
+        table = self[name].sort("begin_ns", maintain_order=True)
+        self.tables[name] = table
+        rows = table.select(key).with_row_index("row")
+        for user, column in users:
+            joined = self[user].join(rows, left_on=column, right_on=key, how="left", maintain_order="left")
+            unknown = joined.filter(pl.col(column).is_not_null() & pl.col("row").is_null())
+            if unknown.height:
+                value = unknown[column][0]
+                raise self._wrong(user, f"column {column}", f"{value} is not in {name}", f"a {key} of {name}")
+            self.tables[user] = joined.with_columns(pl.col("row").cast(pl.Int64).alias(column)).drop("row")

@@ -1,0 +1,54 @@
+// The page: unpack the run, draw it, and connect the reader's hands to it.
+
+import { App } from "./app.mjs";
+import { buttons, keys, switches } from "./controls.mjs";
+import { byId } from "./dom.mjs";
+import { count, duration, percent, size } from "./format.mjs";
+import { pointer } from "./pointer.mjs";
+import { makeQueue } from "./queue.mjs";
+import { Run } from "./run.mjs";
+import { makePoints, setScale } from "./sectors.mjs";
+import { Groups, unpack } from "./table.mjs";
+
+function title(run) {
+  const { about, transactions, commands } = run;
+  byId("title").textContent = about.cell;
+  const bytes = run.bytesByLabel();
+  const written = Object.values(bytes).reduce((sum, value) => sum + value, 0);
+  byId("facts").textContent =
+    `${count(transactions.rows)} transactions, ${count(commands.rows)} block commands, ${size(written)} written, ` +
+    `${written ? `${percent(bytes.unattributed / written)} unattributed, ` : ""}${duration(run.end - run.begin)}`;
+  byId("title").title = `run ${about.run}, ${about.clock} clock`;
+  const notices = [];
+  if (about.rejected.length) notices.push(`Rejected, do not use these numbers: ${about.rejected.join("; ")}`);
+  if (!transactions.rows) notices.push("The run has no transactions: what is shown was done for none.");
+  byId("notice").hidden = !notices.length;
+  byId("notice").textContent = notices.join(" ");
+}
+
+async function start() {
+  const about = JSON.parse(byId("about").textContent);
+  const names = Object.keys(about.tables);
+  const tables = await Promise.all(names.map((name) => unpack(name, about.tables[name])));
+  const run = new Run(about, Object.fromEntries(names.map((name, i) => [name, tables[i]])));
+  run.points = makePoints(run);
+  run.pointsOf = new Groups(run.points.command);
+  setScale(run, true);
+  run.queue = makeQueue(run);
+  const app = new App(run);
+  title(run);
+  switches(app); // they take height from the stage
+  app.resize();
+  app.restore(location.hash);
+  app.frame();
+  performance.mark("drawn");
+  if (!app.chosen) app.details.show(null);
+  buttons(app);
+  keys(app);
+  pointer(app);
+  new ResizeObserver(() => app.resize()).observe(byId("stage"));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => app.recolor());
+  globalThis.inspect = app; // for the console, and for the tests
+}
+
+start();

@@ -1,0 +1,121 @@
+"""inspect.html: the tables of a run, packed, with the code that draws them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from analysis.figures import style
+from analysis.inspect.load import Loaded, checkpoint_reason
+from analysis.inspect.pack import pack
+from analysis.ledger import schema
+
+HERE = Path(__file__).parent
+_IMPORT = re.compile(r"^import [^;]*;\n", re.MULTILINE)
+_EXPORT = re.compile(r"^export ", re.MULTILINE)
+
+
+def render(run: Loaded) -> str:
+    """Return the page. Text of the run reaches it only as JSON and as packed bytes."""
+    frames = _frames(run)
+    specs: dict[str, Any] = {}
+    packed: dict[str, str] = {}
+    for name, (table, deltas) in frames.items():
+        specs[name], packed[name] = pack(table, deltas)
+    summary = run.run.summary
+    about = {
+        "cell": style.clean(str(summary["cell_name"])),
+        "run": style.clean(str(summary["run_id"])),
+        "clock": style.clean(str(summary["clock"])),
+        "rejected": [style.clean(reason) for reason in run.run.rejected],
+        "origin": run.origin,
+        "labels": schema.LABELS,
+        "kinds": schema.KINDS,
+        "colors": {"kinds": style.LABELS | style.COMMANDS, "files": style.FILES, "ops": style.OPS},
+        "tables": specs,
+    }
+    environment = Environment(
+        loader=FileSystemLoader(HERE),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.policies["json.dumps_kwargs"] = {"sort_keys": False}  # columns keep their order
+    return environment.get_template("page.html.j2").render(
+        title=about["cell"],
+        about=about,
+        packed=packed,
+        style=Markup((HERE / "page.css").read_text(encoding="utf-8")),
+        code=Markup(code()),
+    )
+
+
+def code() -> str:
+    """Return the page's modules as one: each after those it imports, without import and export."""
+    order: list[str] = []
+
+    def add(name: str) -> None:
+        text = (HERE / name).read_text(encoding="utf-8")
+        for needed in re.findall(r'^import [^;]* from "\./([a-z]+\.mjs)";$', text, re.MULTILINE):
+            if needed not in order:
+                add(needed)
+        order.append(name)
+
+    add("page.mjs")
+    texts = ((HERE / name).read_text(encoding="utf-8") for name in order)
+    return "\n".join(_EXPORT.sub("", _IMPORT.sub("", text)) for text in texts)
+
+
+def _journal(run: Loaded, begin: pl.Expr, took: pl.Expr) -> pl.DataFrame:
+    """Return commits and checkpoints as one table: what, begin, took, number, blocks, reason."""
+    none = pl.lit(None, pl.Int64)
+    return pl.concat(
+        [
+            run["jbd2"].select(
+                *(pl.lit("jbd2 commit").alias("what"), begin, took, pl.col("jbd2").alias("number")),
+                *("blocks", "waiting", pl.lit(None, pl.String).alias("reason")),
+            ),
+            run["checkpoints"].select(
+                *(pl.lit("checkpoint").alias("what"), begin, took, pl.col("checkpoint").alias("number")),
+                *(none.alias("blocks"), none.alias("waiting")),
+                pl.col("reason").map_elements(checkpoint_reason, return_dtype=pl.String),
+            ),
+        ]
+    )
+
+
+def _frames(run: Loaded) -> dict[str, tuple[pl.DataFrame, tuple[str, ...]]]:
+    """Return {table: (its columns for the page, those stored as differences)}."""
+    begin = (pl.col("begin_ns") - run.origin).alias("begin")
+    took = (pl.col("end_ns") - pl.col("begin_ns")).alias("took")
+    transactions = run["transactions"].select("op", "phase", begin, took)
+    commits = run["jbd2"].height
+    ledger = run["ledger"].select(
+        (pl.col("issue_ns") - run.origin).alias("begin"),
+        (pl.col("complete_ns") - pl.col("issue_ns")).alias("took"),
+        (pl.col("issue_ns") - pl.col("queue_ns")).alias("queued"),
+        pl.exclude("command", "queue_ns", "issue_ns", "complete_ns", "jbd2", "checkpoint"),
+        pl.coalesce(pl.col("jbd2"), pl.col("checkpoint") + commits).alias("journal"),
+    )
+    costs = run["costs"].drop("transaction", "phase", "op", "latency_ns")
+    sorted_by_begin = ("begin",)
+    phases = run["phases"].select(begin, took, "phase", "transactions")
+    return {
+        "phases": (phases, ()),
+        "transactions": (pl.concat([transactions, costs], how="horizontal"), sorted_by_begin),
+        "vfs": (run["vfs"].select(begin, took, pl.exclude("call", "begin_ns", "end_ns")), sorted_by_begin),
+        "syncs": (
+            run["syncs"].select(begin, took, pl.exclude("sync", "begin_ns", "end_ns")),
+            sorted_by_begin,
+        ),
+        "journal": (_journal(run, begin, took), ()),
+        "commands": (ledger, sorted_by_begin),
+        "pieces": (run["pieces"], ("command",)),
+        "shares": (run["shares"], ()),
+    }

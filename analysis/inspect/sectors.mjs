@@ -1,0 +1,101 @@
+// The sectors that were read, written or discarded over time, coloured by what they were.
+
+import { pixel } from "./colors.mjs";
+import { Folds } from "./folds.mjs";
+import { Levels } from "./levels.mjs";
+import { lowerBound } from "./table.mjs";
+
+const CELLS = 1024; // parts of the sectors that a level tells apart
+
+/** Every stretch of sectors that was read, written or discarded, with what it was. */
+export function makePoints(run) {
+  const { commands, pieces, about } = run;
+  const code = new Map(about.kinds.map((kind, i) => [kind, i]));
+  const ofLabel = (pieces.texts.label ?? []).map((label) => code.get(label));
+  const ofKind = (commands.texts.kind ?? []).map((kind) => code.get(kind));
+  const room = pieces.rows + commands.rows;
+  const [command, kind, piece] = [new Uint32Array(room), new Uint8Array(room), new Int32Array(room)];
+  const [sector, bytes, begin, reach] = Array.from({ length: 4 }, () => new Float64Array(room));
+  let rows = 0;
+  let latest = 0;
+  const add = (row, name, at, length, from) => {
+    [command[rows], kind[rows], piece[rows]] = [row, name, from];
+    [sector[rows], bytes[rows], begin[rows]] = [at, length, commands.begin[row]];
+    reach[rows++] = latest = Math.max(latest, commands.end[row]); // the latest end up to here
+  };
+  for (let row = 0; row < commands.rows; row++) {
+    const parts = run.piecesOf.of(row);
+    for (const part of parts) {
+      if (pieces.sector[part] >= 0) {
+        add(row, ofLabel[pieces.label[part]], pieces.sector[part], pieces.bytes[part], part);
+      }
+    }
+    if (!parts.length && commands.sector[row] >= 0 && commands.bytes[row] > 0) {
+      add(row, ofKind[commands.kind[row]], commands.sector[row], commands.bytes[row], -1);
+    }
+  }
+  const columns = { command, kind, piece, sector, bytes, begin, reach };
+  const cut = Object.entries(columns).map(([name, column]) => [name, column.subarray(0, rows)]);
+  return { id: "points", rows, ...Object.fromEntries(cut) };
+}
+
+/** Set the places of points on a scale whose gaps are folded, or not. */
+export function setScale(run, folded) {
+  const { points } = run;
+  const ends = points.sector.map((sector, i) => sector + points.bytes[i] / 512);
+  run.folds = new Folds(points.sector, ends, folded);
+  run.folded = folded;
+  points.place = points.sector.map((sector) => run.folds.place(sector));
+  const room = Math.max(run.folds.end * 0.03, 8);
+  run.sectors = [-room, run.folds.end + room];
+  run.pointLevels = new Levels((...asked) => pointsLevel(run, ...asked));
+}
+
+/** The points of a level: one of a kind in each bin and each of CELLS parts of the sectors. */
+export function pointsLevel({ points, sectors }, bins, step, low, mask) {
+  const [first, last] = sectors;
+  const unit = CELLS / (last - first);
+  const seen = new Int32Array(256 * CELLS).fill(-1); // [kind * CELLS + cell]: the bin it was in last
+  const kept = new Uint32Array(points.rows);
+  let count = 0;
+  for (let i = 0; i < points.rows; i++) {
+    if (!mask[i]) continue;
+    const bin = Math.floor((points.begin[i] - low) / step);
+    const cell = points.kind[i] * CELLS + Math.floor((points.place[i] - first) * unit);
+    if (seen[cell] === bin) continue;
+    seen[cell] = bin;
+    kept[count++] = i;
+  }
+  return { kept: kept.slice(0, count) };
+}
+
+/** Draw the sectors that were read, written or discarded in the view: dots, or true extents. */
+export function drawSectors(pixels, run, box, view, mask, palette, dot) {
+  const { begin, reach, place, bytes, command, kind } = run.points;
+  const { took } = run.commands;
+  const colors = Uint32Array.from(run.about.kinds, (name) => pixel(palette.kinds[name]));
+  const scale = box.width / view.span;
+  const tall = box.height / (view.s1 - view.s0);
+  const bottom = box.top + box.height;
+  const right = box.left + box.width;
+  const coarse = (view.s1 - view.s0) * CELLS >= (view.sectors[1] - view.sectors[0]) * box.height;
+  const kept = coarse ? run.pointLevels.at(view, box.width, mask)?.kept : null;
+  const last = kept ? kept.length : lowerBound(begin, view.t1);
+  for (let at = kept ? 0 : lowerBound(reach, view.t0); at < last; at++) {
+    const i = kept ? kept[at] : at;
+    if (!mask[i]) continue;
+    const x = box.left + (begin[i] - view.t0) * scale;
+    const y = bottom - (place[i] - view.s0) * tall;
+    const wide = took[command[i]] * scale;
+    const high = (bytes[i] / 512) * tall;
+    if (wide <= dot && high <= dot) {
+      if (x < box.left || x + dot > right || y - dot < box.top || y > bottom) continue;
+      pixels.dot(x | 0, (y - dot) | 0, dot, colors[kind[i]]);
+    } else {
+      const top = Math.max(y - Math.max(high, dot), box.top);
+      const low = Math.min(y, bottom);
+      const end = Math.min(x + Math.max(wide, dot), right);
+      if (low >= top) pixels.rect(Math.max(x, box.left), top, end, Math.max(low, top + 1), colors[kind[i]]);
+    }
+  }
+}

@@ -1,0 +1,91 @@
+"""From the records of a run to the tables of schema.TABLES."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from analysis.adapters.layout import Layout
+from analysis.ledger import costs, frames, schema
+from analysis.ledger.arrays import ints
+from analysis.ledger.causes import Causes
+from analysis.ledger.chunks import Correlator
+from analysis.ledger.files import Inodes, Writers, names
+from analysis.ledger.records import Few, Records
+from analysis.ledger.rows import Faults, Rows
+from analysis.ledger.tables import tables
+from analysis.ledger.timeline import timeline
+
+
+@dataclass(frozen=True)
+class Input:
+    """What the ledger is made from; times are of one clock."""
+
+    records: Records  # of all devices
+    dev: int  # the device under test: major << 20 | minor
+    layout: Layout
+    vfs: pl.DataFrame  # vfs.csv
+    transactions: pl.DataFrame
+    phases: pl.DataFrame
+    window: tuple[int, int]
+    database: str  # base name of the database file
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The tables, and what the checks need beside them."""
+
+    ledger: pl.DataFrame
+    pieces: pl.DataFrame
+    shares: pl.DataFrame
+    syncs: pl.DataFrame
+    jbd2: pl.DataFrame
+    checkpoints: pl.DataFrame
+    vfs: pl.DataFrame
+    costs: pl.DataFrame
+    given: Input
+    few: Few  # of the device under test
+    witness: pl.DataFrame  # costs.witnessed_syncs
+    faults: Faults
+
+
+def build(given: Input) -> Ledger:
+    """Correlate everything."""
+    few = given.records.few(given.dev)
+    line = timeline(few, given.transactions, given.phases, given.vfs)
+    named = names(few, given.database)
+    inodes = Inodes(given.vfs, named)
+    calls = line.transaction(ints(given.vfs["begin_ns"]))
+    causes = Causes(few, line)
+    correlator = Correlator(given.layout, inodes, Writers(given.vfs), causes, calls)
+    totals = costs.Totals(given.transactions.height)
+    rows = Rows(given.transactions)
+    for chunk in correlator.run(given.records.many(given.dev), given.window):
+        totals.add(chunk)
+        rows.add(chunk)
+    commands, pieces, shares, faults = tables(rows, few, given.phases)
+    vfs = given.vfs.with_columns(transaction=frames.nullable(calls)).select(list(schema.VFS))
+    witness = costs.witnessed_syncs(vfs)
+    syncs = frames.syncs(few["sync"], line, inodes, named)
+    split = costs.time_split(
+        few,
+        line.tids,
+        given.transactions,
+        *(ints(commands[name].to_physical()) for name in ("kind", "issue_ns", "complete_ns")),
+    )
+    witnessed = costs.by_transaction(witness, given.transactions.height)
+    return Ledger(
+        ledger=commands,
+        pieces=pieces,
+        shares=shares,
+        syncs=syncs,
+        jbd2=frames.jbd2(few, line),
+        checkpoints=frames.checkpoints(few["checkpoint"]),
+        vfs=vfs,
+        costs=costs.costs(given.transactions, totals, witnessed, syncs, split),
+        given=given,
+        few=few,
+        witness=witness,
+        faults=faults,
+    )

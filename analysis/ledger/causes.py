@@ -1,0 +1,187 @@
+"""For whom was each bio submitted: which transactions, within which call and sync?
+
+By the thread that submitted it and the time:
+ - the driver's own: the transaction under way (`in`);
+ - jbd2's: the commit that ends next; the transactions that waited for its tid
+   (jbd2_log_wait_commit): one `waited`, several are `shared`, and where none did it is `behind`,
+   shared by the transactions whose handles can be in it: those that ran since the commit before
+   it began;
+ - another's within an F2FS checkpoint, or a flush (F2FS's threads do both for others): the
+   transaction whose sync contains it `waited`; else `behind` as above;
+ - anybody else's (writeback): `behind`; the pieces tell who dirtied the pages.
+What is submitted outside the phases of the workload has no transaction.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from analysis.adapters.proberecords import taken
+from analysis.ledger.arrays import Ints, LastBefore, inside, ints, pairs, unique
+from analysis.ledger.records import Few
+from analysis.ledger.schema import HOW
+from analysis.ledger.timeline import Timeline
+
+IN, WAITED, SHARED, BEHIND = range(len(HOW))
+
+
+class Groups(NamedTuple):
+    """Lists of transactions: group g has members[firsts[g] : firsts[g] + counts[g]]."""
+
+    firsts: Ints
+    counts: Ints
+    members: Ints
+
+
+class Cause(NamedTuple):
+    """One row a bio; -1 is none."""
+
+    transaction: Ints
+    group: Ints  # the transactions it is shared by, where there is no single one
+    how: Ints
+    sync: Ints
+    vfs_call: Ints
+    commit: Ints  # row of the jbd2 records
+    checkpoint: Ints  # row of the checkpoint records
+
+
+class _Served(NamedTuple):
+    """What jobs of other threads (commits, checkpoints, flushes) were done for; a row a job."""
+
+    transaction: Ints
+    how: Ints
+    sync: Ints
+    vfs_call: Ints
+    groups: Groups
+
+
+class Causes:
+    """Knows what the driver and the other threads were doing, and answers for bios."""
+
+    def __init__(self, few: Few, line: Timeline) -> None:
+        self._line = line
+        self._committers = unique(ints(few["jbd2"]["tid"]))
+        self._commit_ends = ints(few["jbd2"]["end_ns"])
+        self._checkpoints, self._flushes = _Jobs(few["checkpoint"]), _Jobs(few["flush"])
+        served = [
+            _commits(few, line),
+            _contained(few["checkpoint"], line),
+            _contained(few["flush"], line),
+        ]
+        self._served = served
+        self.groups = _concatenate([one.groups for one in served])
+        sizes = [one.groups.counts.size for one in served]
+        self._offsets = np.cumsum([0, *sizes])
+
+    def of(self, bio: np.ndarray) -> Cause:
+        """Find the cause of each bio."""
+        line, time, tid = self._line, ints(bio["begin_ns"]), ints(bio["tid"])
+        own = np.isin(tid, line.tids)
+        is_jbd2 = np.isin(tid, self._committers)
+        commit = np.searchsorted(self._commit_ends, time, side="left")
+        commit = np.where(is_jbd2 & (commit < self._commit_ends.size), commit, -1)
+        checkpoint = self._checkpoints.containing(time, tid)
+        found = Cause(
+            transaction=np.where(own, line.transaction(time), -1),
+            group=np.full(bio.size, -1, np.int64),
+            how=np.where(own, IN, BEHIND),
+            sync=np.where(own, line.sync(time), -1),
+            vfs_call=np.where(own, line.call(time), -1),
+            commit=commit,
+            checkpoint=checkpoint,
+        )
+        other = ~own & ~is_jbd2
+        flush = np.where(checkpoint < 0, self._flushes.containing(time, tid), -1)
+        rows = (commit, np.where(other, checkpoint, -1), np.where(other, flush, -1))
+        for row, served, offset in zip(rows, self._served, self._offsets.tolist(), strict=False):
+            here = np.flatnonzero(row >= 0)
+            job = row[here]
+            for name in ("transaction", "how", "sync", "vfs_call"):
+                getattr(found, name)[here] = getattr(served, name)[job]
+            found.group[here] = np.where(served.groups.counts[job] > 1, job + offset, -1)
+        idle = inside(time, *line.working) < 0
+        found.transaction[idle] = -1
+        found.group[idle] = -1
+        return found
+
+
+class _Jobs:
+    """Records of what threads did, to be found by thread and time."""
+
+    def __init__(self, rows: np.ndarray) -> None:
+        self._last = LastBefore(ints(rows["tid"]), ints(rows["begin_ns"]))
+        self._ends = np.r_[ints(rows["end_ns"]), -1]
+
+    def containing(self, time: Ints, tid: Ints) -> Ints:
+        """Return the job of each thread that contains a time, or -1."""
+        last = self._last.find(tid, time)
+        return np.where(time <= self._ends[last], last, -1)
+
+
+def _commits(few: Few, line: Timeline) -> _Served:
+    jbd2, waits = few["jbd2"], few["jbd2_wait"]
+    waits = taken(waits, np.isin(waits["tid"], line.tids))
+    order = np.argsort(jbd2["a"], kind="stable")
+    place = np.searchsorted(jbd2["a"][order], waits["a"])
+    known = place < jbd2.size
+    waits, commit = taken(waits, known), order[place[known]]
+    real = (jbd2["a"][commit] == waits["a"]) & (waits["begin_ns"] < jbd2["end_ns"][commit])
+    begin, commit = ints(waits["begin_ns"][real]), commit[real]
+    return _serve(jbd2, commit, begin, line)
+
+
+def _contained(jobs: np.ndarray, line: Timeline) -> _Served:
+    """A job within a sync of the driver is what the sync waits for."""
+    begin = ints(jobs["begin_ns"])
+    sync = inside(begin, *line.syncs)
+    waited = np.flatnonzero((sync >= 0) & (ints(jobs["end_ns"]) <= np.r_[line.syncs[1], -1][sync]))
+    return _serve(jobs, waited, begin[waited], line)
+
+
+def _serve(jobs: np.ndarray, job: Ints, begin: Ints, line: Timeline) -> _Served:
+    """Answer for each of `jobs`; job[i] was waited for by the driver from begin[i] on."""
+    number = jobs.size
+    transaction = line.transaction(begin)
+    had = transaction >= 0
+    served, waiter = pairs(job[had], transaction[had])
+    waiting = np.bincount(served, minlength=number)
+    first = np.r_[-1, begin[::-1]][_first_place(job[::-1], number)]
+    waited = np.bincount(job, minlength=number) > 0
+    # nobody waited: those who ran since the job before it began
+    job_begin = ints(jobs["begin_ns"])
+    begins, ends = line.transactions
+    low = np.searchsorted(ends, np.r_[0, job_begin[:-1]], side="right")
+    high = np.searchsorted(begins, job_begin, side="left")
+    ran = np.where(waited, 0, np.maximum(high - low, 0))
+    counts = waiting + ran
+    firsts = np.cumsum(counts) - counts
+    row = np.repeat(np.arange(number), ran)
+    since = np.arange(row.size) - np.repeat(np.cumsum(ran) - ran - low, ran)
+    owner, member = np.r_[served, row], np.r_[waiter, since]
+    members = member[np.argsort(owner, kind="stable")]
+    alone = np.r_[members, -1][np.minimum(firsts, members.size)]
+    return _Served(
+        transaction=np.where(counts == 1, alone, -1),
+        how=np.where(~waited, BEHIND, np.where(waiting > 1, SHARED, WAITED)),
+        sync=np.where(waited, line.sync(first), -1),
+        vfs_call=np.where(waited, line.call(first), -1),
+        groups=Groups(firsts, counts, members),
+    )
+
+
+def _first_place(job: Ints, number: int) -> Ints:
+    """Return 1 + the last place of each job in `job`, 0 if it is not there."""
+    place = np.zeros(number, np.int64)
+    place[job] = np.arange(1, job.size + 1)
+    return place
+
+
+def _concatenate(parts: list[Groups]) -> Groups:
+    sizes = np.cumsum([0, *(part.members.size for part in parts)])
+    return Groups(
+        np.concatenate([part.firsts + size for part, size in zip(parts, sizes, strict=False)]),
+        np.concatenate([part.counts for part in parts]),
+        np.concatenate([part.members for part in parts]),
+    )

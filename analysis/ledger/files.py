@@ -1,0 +1,109 @@
+"""Which of SQLite's files is an inode, at a time?
+
+An inode number is used again: in DELETE mode each transaction's rollback journal is a new file,
+on ext4 mostly with the number of the one before. So what counts is the last thing that was said
+of the number: an `open` in vfs.csv, or a `name` record of the probes (the name under which the
+inode was first synced). Where both speak, they are compared by a check.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from analysis.events import file_kind
+from analysis.ledger.arrays import Ints, LastBefore, at, expand, ints
+from analysis.ledger.records import Few
+from analysis.ledger.schema import FILES
+
+PAGE, PAGE_SECTORS = 4096, 8
+PAGE_BITS = 28  # of a key made of inode and page: files up to 1 TiB
+
+
+@dataclass(frozen=True)
+class Named:
+    """The `name` records: what inodes were called when they were first synced."""
+
+    inode: Ints
+    time: Ints
+    names: list[str]
+    kinds: Ints  # places in schema.FILES
+
+    def find(self, inode: Ints, time: Ints) -> Ints:
+        """Return the number of the last name of each inode up to a time, or -1."""
+        return LastBefore(self.inode, self.time).find(inode, time)
+
+
+def names(few: Few, database: str) -> Named:
+    """Put the parts of each name together; `database` is the base name of the database."""
+    parts = few["name"]
+    first = np.flatnonzero(parts["n"] == 0)
+    length = np.diff(np.r_[first, parts.size])
+    pieces = np.stack([parts[field] for field in "bcd"], axis=1).view(np.dtype("S24"))[:, 0]
+    known, place = np.unique(pieces[first], return_inverse=True)
+    whole = [text.decode(errors="replace") for text in known.tolist()]
+    texts = [whole[i] for i in place.tolist()]
+    for row in np.flatnonzero(length > 1).tolist():  # longer than a record holds
+        raw = b"".join(pieces[first[row] : first[row] + length[row]].tolist())
+        texts[row] = raw.decode(errors="replace")
+    kinds = {text: FILES.index(file_kind(text, False, database)) for text in set(texts)}
+    return Named(
+        ints(parts["a"][first]),
+        ints(parts["begin_ns"][first]),
+        texts,
+        ints([kinds[text] for text in texts]),
+    )
+
+
+def pages(offset: Ints, size: Ints) -> tuple[Ints, Ints]:
+    """Return (row, page) of each page that the bytes [offset, offset + size) of each row touch."""
+    first = offset // PAGE
+    return expand(first, (offset + size - 1) // PAGE - first + 1)
+
+
+class Inodes:
+    """Answers by (inode, time): from the opens in vfs.csv and the names."""
+
+    def __init__(self, vfs: pl.DataFrame, named: Named) -> None:
+        opens = vfs.filter((pl.col("op") == "open") & (pl.col("inode") > 0))
+        self._kinds = np.r_[ints(opens["file"].to_physical()), named.kinds, -1]
+        inode = np.r_[ints(opens["inode"]), named.inode]
+        self._last = LastBefore(inode, np.r_[ints(opens["begin_ns"]), named.time])
+
+    def kind(self, inode: Ints, time: Ints) -> Ints:
+        """Return the place in schema.FILES of each inode at a time, -1 if nothing was said."""
+        found: Ints = self._kinds[self._last.find(inode, time)]
+        return found
+
+
+class Writers:
+    """Answers which xWrite was the last of a page up to a time, going forward in time."""
+
+    def __init__(self, vfs: pl.DataFrame) -> None:
+        self._vfs, self._begins = vfs, ints(vfs["begin_ns"])
+        self._done = 0
+        self._key, self._time, self._call = (np.empty(0, np.int64) for _ in range(3))
+        self._last = LastBefore(self._key, self._time)
+
+    def advance(self, oldest: int, newest: int) -> None:
+        """From now on all times asked for are from `oldest` to `newest`."""
+        upto = max(self._done, int(np.searchsorted(self._begins, newest, side="right")))
+        calls = self._vfs[self._done : upto]
+        writes = calls.filter((pl.col("op") == "write") & (pl.col("bytes") > 0))
+        columns = ("begin_ns", "inode", "offset", "bytes", "call")
+        begin, inode, offset, size, call = (ints(writes[name]) for name in columns)
+        self._done = upto
+        row, page = pages(offset, size)
+        # of the earlier ones only the last before `oldest` of each page still counts
+        kept = self._last.last_of_each(oldest)
+        self._key = np.r_[self._key[kept], (inode[row] << PAGE_BITS) | page]
+        self._time = np.r_[self._time[kept], begin[row]]
+        self._call = np.r_[self._call[kept], call[row]]
+        self._last = LastBefore(self._key, self._time)
+
+    def find(self, inode: Ints, page: Ints, time: Ints) -> Ints:
+        """Return the `call` of the last xWrite of each page at or before each time, or -1."""
+        found: Ints = at(self._call, self._last.find((inode << PAGE_BITS) | page, time))
+        return found

@@ -1,0 +1,104 @@
+"""The small tables of the ledger, and how arrays become columns."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from analysis.adapters.proberecords import taken
+from analysis.ledger import match, schema
+from analysis.ledger.arrays import Ints, ints, pairs
+from analysis.ledger.files import Inodes, Named
+from analysis.ledger.records import Few
+from analysis.ledger.schema import CALLERS, FILES
+from analysis.ledger.timeline import Timeline
+
+_LETTERS = ((match.FUA, "F"), (1 << 19, "A"), (1 << 11, "S"), (1 << 12, "M"))
+_OPERATIONS = {
+    match.READ: "R",
+    match.WRITE: "W",
+    match.FLUSH: "F",
+    match.DISCARD: "D",
+    match.SECURE_ERASE: "DE",
+}
+
+
+def nullable(values: Ints) -> pl.Series:
+    """Return values with -1 as null."""
+    series = pl.Series(ints(values))
+    return series.set(series < 0, None)
+
+
+def words(places: Ints, kind: pl.Enum) -> pl.Series:
+    """Return the words of an Enum at `places`, null for -1."""
+    size = len(kind.categories)
+    known = pl.Series(kind.categories, dtype=kind)
+    return known.gather(nullable(np.where(places < size, places, -1)))
+
+
+def rwbs(flags: np.ndarray) -> pl.Series:
+    """Return the flags of commands in the letters of the kernel's blk_fill_rwbs."""
+    known, place = np.unique(flags, return_inverse=True)
+    texts = [
+        ("F" if flag & match.PREFLUSH else "")
+        + _OPERATIONS.get(flag & match.OP, "N")
+        + "".join(letter for bit, letter in _LETTERS if flag & bit)
+        for flag in known.tolist()
+    ]
+    return pl.Series(texts, dtype=pl.Categorical).gather(place)
+
+
+def syncs(sync: np.ndarray, line: Timeline, inodes: Inodes, named: Named) -> pl.DataFrame:
+    """Return schema.SYNCS."""
+    begin, inode = ints(sync["begin_ns"]), ints(sync["a"])
+    own = np.isin(sync["tid"], line.tids)
+    directory = (sync["flags"] & 2) > 0
+    kind = np.where(directory, FILES.index("directory"), inodes.kind(inode, begin))
+    # the name is said within the first sync
+    called = named.find(inode, ints(sync["end_ns"]))
+    columns = {
+        "sync": np.arange(sync.size),
+        "begin_ns": begin,
+        "end_ns": ints(sync["end_ns"]),
+        "tid": ints(sync["tid"]),
+        "inode": inode,
+        "file": words(kind, schema.FILE),
+        "name": pl.Series(named.names, dtype=pl.Categorical).gather(nullable(called)),
+        "datasync": (sync["flags"] & 1) > 0,
+        "caller": words(ints(sync["flags"] >> 4) & 15, pl.Enum(CALLERS)),
+        "result": ints(sync["n"].astype(np.int32)),
+        "transaction": nullable(np.where(own, line.transaction(begin), -1)),
+        "vfs_call": nullable(np.where(own, line.call(begin), -1)),
+    }
+    return pl.DataFrame(columns, schema=schema.SYNCS)
+
+
+def jbd2(few: Few, line: Timeline) -> pl.DataFrame:
+    """Return schema.JBD2."""
+    rows, waits = few["jbd2"], few["jbd2_wait"]
+    waits = taken(waits, np.isin(waits["tid"], line.tids))
+    transaction = line.transaction(ints(waits["begin_ns"]))
+    waited, _ = pairs(ints(waits["a"])[transaction >= 0], transaction[transaction >= 0])
+    tid = ints(rows["a"])
+    low, high = (np.searchsorted(waited, tid, side) for side in ("left", "right"))
+    columns = {
+        "jbd2": tid,
+        "begin_ns": ints(rows["begin_ns"]),
+        "end_ns": ints(rows["end_ns"]),
+        "sync_commit": ints(rows["flags"]),
+        "blocks": ints(rows["n"]),
+        "waiting": high - low,
+    }
+    return pl.DataFrame(columns, schema=schema.JBD2)
+
+
+def checkpoints(rows: np.ndarray) -> pl.DataFrame:
+    """Return schema.CHECKPOINTS."""
+    columns = {
+        "checkpoint": np.arange(rows.size),
+        "begin_ns": ints(rows["begin_ns"]),
+        "end_ns": ints(rows["end_ns"]),
+        "tid": ints(rows["tid"]),
+        "reason": ints(rows["n"]),
+    }
+    return pl.DataFrame(columns, schema=schema.CHECKPOINTS)

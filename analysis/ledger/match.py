@@ -1,0 +1,165 @@
+"""Which bios does each block command carry?
+
+The block layer merges bios into a request and splits a bio that is too long for one. So a
+command is followed from its first sector to its last: each next part of it is the bio that
+begins there and was queued last before the command was issued, or what an earlier command
+left of a longer bio.
+
+A flush command has no sectors. block/blk-flush.c sends one for all requests that wait for it:
+those of bios with REQ_PREFLUSH, from when they are queued, and, on a device without FUA, those
+of bios with REQ_FUA, from when their data is written. It is decided (its own queue time) when
+the one before has completed and no such data is in flight; what comes later waits for the next.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from analysis.ledger.arrays import Bools, Ints, expand, ints
+
+OP, FUA, PREFLUSH = 0xFF, 1 << 17, 1 << 18  # include/linux/blk_types.h
+READ, WRITE, FLUSH, DISCARD, SECURE_ERASE, WRITE_ZEROES = 0, 1, 2, 3, 5, 9
+_RANK, _SECTOR = 26, 36  # bits of a composite key
+
+
+class Parts(NamedTuple):
+    """Row by row: which part of which command is which part of which bio. Sorted by command."""
+
+    command: Ints
+    bio: Ints
+    sector: Ints  # on the device
+    sectors: Ints
+
+
+class _Bios(NamedTuple):
+    key: Ints  # uint64: operation, first sector, rank of the queue time; ascending
+    bio: Ints
+    end: Ints
+
+
+def parts(block: np.ndarray, bio: np.ndarray) -> Parts:
+    """Return the parts of all commands with sectors. Both are RECORDs in the order of begin_ns.
+
+    What is in a command and no bio covers is in no row; each sector of a bio is in at most one.
+    """
+    rank_block = np.arange(block.size) + np.searchsorted(bio["begin_ns"], block["begin_ns"], "right")
+    rank_bio = np.arange(bio.size) + np.searchsorted(block["begin_ns"], bio["begin_ns"], "left")
+    start, end = ints(block["a"]), ints(block["a"]) + block["n"]
+    group = block["b"] & OP
+    have = np.flatnonzero(bio["n"])
+    ends = ints(bio["a"]) + bio["n"]
+    key = _key(bio["b"][have] & OP, bio["a"][have], rank_bio[have])
+    bios = _sorted(_Bios(key, have, ends[have]))
+    left = np.flatnonzero(block["n"] * (group != FLUSH))
+    at = start.copy()
+    found: list[Parts] = []
+    while left.size and bios.key.size:
+        done, bios = _follow(left, at, end, group, rank_block, bios)
+        if not done.command.size:
+            break
+        found.append(done)
+        # what was cut off by the end of a command waits for the next one
+        cut = done.sector + done.sectors < ends[done.bio]
+        rest = done.bio[cut]
+        begin = (done.sector + done.sectors)[cut]
+        rests = _Bios(_key(bio["b"][rest] & OP, begin, rank_bio[rest]), rest, ends[rest])
+        bios = _sorted(_Bios(*(np.concatenate(both) for both in zip(bios, rests, strict=True))))
+        left = left[at[left] < end[left]]
+        if not rest.size:
+            break
+    joined = Parts(*(np.concatenate(c) for c in zip(*found, strict=True))) if found else _NONE
+    order = np.argsort((joined.command << _SECTOR) | (joined.sector - start[joined.command]))
+    return Parts(*(column[order] for column in joined))
+
+
+_NONE = Parts(*(np.empty(0, np.int64) for _ in range(4)))
+
+
+def _key(operation: np.ndarray, sector: np.ndarray, rank: np.ndarray) -> np.ndarray:
+    high = operation.astype(np.uint64) & np.uint64(3)
+    result: np.ndarray = (
+        (high << np.uint64(_RANK + _SECTOR))
+        | (sector.astype(np.uint64) << np.uint64(_RANK))
+        | rank.astype(np.uint64)
+    )
+    return result
+
+
+def _sorted(bios: _Bios) -> _Bios:
+    order = np.argsort(bios.key)
+    return _Bios(*(column[order] for column in bios))
+
+
+def _follow(
+    active: Ints, at: Ints, end: Ints, group: np.ndarray, rank: Ints, bios: _Bios
+) -> tuple[Parts, _Bios]:
+    """Advance `at` of the commands `active` as far as bios begin where the last one ended.
+
+    Returns the parts found, and the bios that were not taken.
+    """
+    free, claimed = np.ones(bios.key.size, bool), np.empty(bios.key.size, np.int64)
+    found: list[Parts] = [_NONE]
+    while active.size:
+        place = np.searchsorted(bios.key, _key(group[active], at[active], rank[active])) - 1
+        same = (bios.key[np.maximum(place, 0)] >> np.uint64(_RANK)) == (
+            _key(group[active], at[active], rank[active]) >> np.uint64(_RANK)
+        )
+        good = np.flatnonzero((place >= 0) & same & free[np.maximum(place, 0)])
+        # of two commands that claim one bio the first has it
+        claims = place[good]
+        claimed[claims[::-1]] = good[::-1]
+        good = good[claimed[claims] == good]
+        active, place = active[good], place[good]
+        free[place] = False
+        upto = np.minimum(bios.end[place], end[active])
+        found.append(Parts(active, bios.bio[place], at[active], upto - at[active]))
+        at[active] = upto
+        active = active[upto < end[active]]
+    joined = Parts(*(np.concatenate(columns) for columns in zip(*found, strict=True)))
+    return joined, _Bios(*(column[free] for column in bios))
+
+
+def flushed(block: np.ndarray, bio: np.ndarray, data: Parts) -> tuple[Ints, Ints]:
+    """Return (command, bio) of each flush command and the bios it was sent for.
+
+    `data` says which command wrote a bio: one that has lost the bio's FUA needs a flush after.
+    """
+    flush = np.flatnonzero((block["b"] & OP) == FLUSH)
+    before = np.flatnonzero(bio["b"] & PREFLUSH)
+    lost_fua = (bio["b"][data.bio] & FUA > 0) & (block["b"][data.command] & FUA == 0)
+    after = data.bio[lost_fua]
+    wanted = np.r_[bio["begin_ns"][before], block["end_ns"][data.command[lost_fua]]]
+    served = np.r_[before, after]
+    order = np.argsort(wanted, kind="stable")
+    wanted, served = ints(wanted[order]), served[order]
+    decided = np.maximum.accumulate(ints(block["c"][flush]))
+    upto = np.searchsorted(wanted, decided, side="right")
+    first = np.r_[0, upto[:-1]] if flush.size else upto
+    # the queue time may be one that a plug remembered: then the issue tells
+    late = np.searchsorted(wanted, ints(block["begin_ns"][flush]), side="right")
+    upto = np.where(upto > first, upto, late)
+    first = np.r_[0, np.maximum.accumulate(upto)[:-1]] if flush.size else first
+    row, item = expand(first, np.maximum(upto - first, 0))
+    return flush[row], served[item]
+
+
+def settled(block: np.ndarray, bio: np.ndarray, data: Parts, flush: tuple[Ints, Ints]) -> tuple[Bools, Bools]:
+    """Return which commands and which bios are done with: all of each is matched, and so is all
+    that shares a bio or a command with it."""
+    lost_fua = np.zeros(bio.size, bool)
+    lost_fua[data.bio] = (bio["b"][data.bio] & FUA > 0) & (block["b"][data.command] & FUA == 0)
+    due = (bio["b"] & PREFLUSH > 0).astype(np.int64) + lost_fua
+    open_bio = np.bincount(data.bio, data.sectors, bio.size) < bio["n"]
+    open_bio |= np.bincount(flush[1], minlength=bio.size) < due
+    covered = np.bincount(data.command, data.sectors, block.size) >= block["n"]
+    is_flush = (block["b"] & OP) == FLUSH
+    open_command = ~np.where(is_flush, np.bincount(flush[0], minlength=block.size) > 0, covered)
+    command, number = np.r_[data.command, flush[0]], np.r_[data.bio, flush[1]]
+    before = -1
+    while (now := int(open_bio.sum()) + int(open_command.sum())) != before:
+        before = now
+        open_bio[number[open_command[command]]] = True
+        open_command[command[open_bio[number]]] = True
+    return ~open_command, ~open_bio

@@ -1,0 +1,171 @@
+"""The tables with a row for each command or piece: collected by chunk, put together at the end."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from analysis.ledger import match
+from analysis.ledger.arrays import Ints, at, ints
+from analysis.ledger.causes import SHARED, WAITED
+from analysis.ledger.chunks import Settled
+from analysis.ledger.schema import KINDS, LABELS
+
+Columns = dict[str, np.ndarray]
+# What is small however long the run is.
+_SMALL = {
+    **dict.fromkeys(("flags", "sectors"), np.uint32),
+    **dict.fromkeys(("kind", "how", "label", "file", "of"), np.int8),
+    **dict.fromkeys(("tid", "transaction", "op", "vfs_call", "sync", "commit", "checkpoint"), np.int32),
+}
+_UNATTRIBUTED = LABELS.index("unattributed")
+_OPERATIONS = {
+    match.FLUSH: KINDS.index("flush"),
+    match.READ: KINDS.index("read"),
+    match.DISCARD: KINDS.index("discard"),
+    match.SECURE_ERASE: KINDS.index("discard"),
+}
+
+
+class Faults(NamedTuple):
+    """What the records of the window left open."""
+
+    commands: pl.DataFrame  # command, sectors, covered: not all of them by bios
+    bios: pl.DataFrame  # serial, sectors: in no command, or not wholly, or not flushed for
+    unpaged: pl.DataFrame  # serial: without all their pages
+    misplaced: pl.DataFrame  # sector, home: pages of the device written elsewhere
+
+
+class Rows:
+    """Collects the chunks, in the least bytes; makes tables of them a column at a time."""
+
+    def __init__(self, transactions: pl.DataFrame) -> None:
+        self.ops = transactions["op"].cast(pl.Categorical)
+        self._op_codes = np.r_[ints(self.ops.to_physical()), -1]
+        self._parts: dict[str, list[np.ndarray]] = defaultdict(list)
+        self._size = 0
+
+    def add(self, chunk: Settled) -> None:
+        """Take the rows of a chunk."""
+        of, size = chunk.shares, chunk.block.size
+        operation, bare = ints(chunk.block["b"] & match.OP), chunk.bare()
+        counts = np.bincount(of.command, minlength=size)
+        several = np.flatnonzero(counts[of.command] > 1)
+        self._put("ledger", self._ledger(chunk, operation, bare, counts))
+        self._put("pieces", self._pieces(chunk, bare))
+        shares = {
+            "command": of.command[several] + self._size,
+            "transaction": of.transaction[several],
+            "share": of.share[several],
+        }
+        self._put("shares", shares)
+        for name, columns in self._faults(chunk, operation).items():
+            self._put(name, columns)
+        self._size += size
+
+    def _put(self, table: str, columns: Columns) -> None:
+        for name, values in columns.items():
+            kind = _SMALL.get(name, values.dtype)
+            self._parts[f"{table}.{name}"].append(values.astype(kind, copy=False))
+
+    def take(self, table: str, column: str) -> np.ndarray:
+        """Return a column, and forget its parts."""
+        return np.concatenate(self._parts.pop(f"{table}.{column}"))
+
+    def _ledger(self, chunk: Settled, operation: Ints, bare: Ints, counts: Ints) -> Columns:
+        block, cause, of = chunk.block, chunk.cause, chunk.shares
+        start = np.minimum(np.cumsum(counts) - counts, max(of.command.size - 1, 0))
+
+        def caused(column: Ints) -> Ints:
+            return at(column, chunk.first)
+
+        how = caused(cause.how)
+        return {
+            "flags": block["b"],
+            "kind": self._kinds(chunk, operation, bare),
+            "sector": np.where(operation == match.FLUSH, -1, ints(block["a"])),
+            "sectors": block["n"],
+            "queue_ns": ints(block["c"]),
+            "issue_ns": ints(block["begin_ns"]),
+            "complete_ns": ints(block["end_ns"]),
+            "tid": caused(ints(chunk.bio["tid"])),
+            "transaction": np.where(counts == 1, at(of.transaction, start), -1),
+            "op": self._operations(chunk, counts, start),
+            "how": np.where((how == WAITED) & (counts > 1), SHARED, how),
+            "vfs_call": caused(cause.vfs_call),
+            "sync": caused(cause.sync),
+            "commit": caused(cause.commit),
+            "checkpoint": caused(cause.checkpoint),
+        }
+
+    def _kinds(self, chunk: Settled, operation: Ints, bare: Ints) -> Ints:
+        """What each command is: the label that most of its bytes have, or its operation."""
+        found, size = chunk.pieces, operation.size
+        place = found.command * len(LABELS) + found.label
+        sectors = np.bincount(place, found.sectors, size * len(LABELS)).reshape(size, len(LABELS))
+        sectors[:, _UNATTRIBUTED] += bare
+        kind = np.where(operation == match.WRITE, sectors.argmax(axis=1), KINDS.index("other"))
+        for code, other in _OPERATIONS.items():
+            kind[operation == code] = other
+        return ints(kind)
+
+    def _operations(self, chunk: Settled, counts: Ints, start: Ints) -> Ints:
+        """The transaction whose SQL operation each command has: one of its own, -1 where they
+        are not all of one operation."""
+        transaction = chunk.shares.transaction
+        if not transaction.size:
+            return np.full(counts.size, -1, np.int64)
+        code = self._op_codes[transaction]
+        first = code[start]
+        differs = np.bincount(chunk.shares.command, code != first[chunk.shares.command], counts.size)
+        found: Ints = np.where((counts > 0) & (differs == 0), transaction[start], -1)
+        return found
+
+    def _pieces(self, chunk: Settled, bare: Ints) -> Columns:
+        """What no bio covers of a write is a piece too, unattributed."""
+        found, row = chunk.pieces, np.flatnonzero(bare > 0)
+        none = np.full(row.size, -1, np.int64)
+        columns = {
+            "command": np.r_[found.command, row] + self._size,
+            "sectors": np.r_[found.sectors, bare[row]],
+            "label": np.r_[found.label, none + 1 + _UNATTRIBUTED],
+            "file": np.r_[found.file, none],
+            "inode": np.r_[found.inode, none],
+            "offset": np.r_[found.offset, none],
+            "of": np.r_[found.of, none],
+            "vfs_call": np.r_[found.vfs_call, none],
+            "sector": np.r_[found.sector, ints(chunk.block["a"])[row]],
+        }
+        if not row.size:
+            return columns
+        order = np.argsort(columns["command"], kind="stable")
+        return {name: values[order] for name, values in columns.items()}
+
+    def _faults(self, chunk: Settled, operation: Ints) -> dict[str, Columns]:
+        found = chunk.pieces
+        due = np.where(operation == match.FLUSH, 1, ints(chunk.block["n"]))
+        lone = np.flatnonzero(chunk.covered < due)
+        journal = LABELS.index("filesystem journal")
+        wrong = (found.home >= 0) & (found.label != journal) & (found.home != found.sector // 8 * 8)
+        return {
+            "commands": {
+                "command": lone + self._size,
+                "sectors": due[lone],
+                "covered": chunk.covered[lone],
+            },
+            "bios": {"serial": chunk.bio["d"][chunk.left], "sectors": chunk.bio["n"][chunk.left]},
+            "unpaged": {"serial": chunk.bio["d"][chunk.unpaged]},
+            "misplaced": {"sector": found.sector[wrong], "home": found.home[wrong]},
+        }
+
+    def faults(self, number: Ints) -> Faults:
+        """Return what is wrong; `number` has the place of each command in the order of issue."""
+        found: dict[str, Columns] = {name: {} for name in Faults._fields}
+        for key in [key for key in self._parts if key.partition(".")[0] in found]:
+            table, _, column = key.partition(".")
+            values = self.take(table, column)
+            found[table][column] = number[values] if column == "command" else values
+        return Faults(*(pl.DataFrame(columns) for columns in found.values()))

@@ -1,0 +1,139 @@
+"""The ledger's tables, their columns and the words in them (docs/formats.md).
+
+Times are ns of CLOCK_MONOTONIC, `bytes`, `offset` and the label columns bytes, `sector` 512 bytes.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+from polars.datatypes import DataType, DataTypeClass
+
+LABELS = (
+    "database page",
+    "rollback journal",
+    "WAL",
+    "filesystem journal",
+    "inode/node",
+    "bitmap/SIT/NAT/superblock",
+    "directory",
+    "checkpoint pack",
+    "other",
+    "unattributed",
+)
+HOW = ("in", "waited", "shared", "behind")
+# SQLite's files, as its VFS tells them apart; `directory` is where they are.
+FILES = ("database", "journal", "wal", "shm", "other", "directory")
+KINDS = (*LABELS, "flush", "read", "discard")
+CALLERS = ("kernel", "fsync", "fdatasync", "io_uring")
+
+LABEL, KIND, FILE = pl.Enum(LABELS), pl.Enum(KINDS), pl.Enum(FILES)
+
+Kind = DataType | DataTypeClass
+Schema = dict[str, Kind]
+# columns of numbers that may have none
+NULLABLE = frozenset(
+    ("sector", "tid", "transaction", "vfs_call", "sync", "jbd2", "checkpoint", "inode", "offset")
+)
+
+LEDGER: Schema = {
+    "command": pl.Int64,  # 0.. in the order of issue
+    "rwbs": pl.Categorical,
+    "kind": KIND,
+    "sector": pl.Int64,  # null for a flush
+    "bytes": pl.Int64,
+    "queue_ns": pl.Int64,
+    "issue_ns": pl.Int64,
+    "complete_ns": pl.Int64,
+    "tid": pl.Int64,  # who submitted its (first) bio
+    "comm": pl.Categorical,
+    "transaction": pl.Int64,  # null: none, or several: see `shares`
+    "op": pl.Categorical,
+    "phase": pl.Categorical,  # by the time of issue
+    "how": pl.Enum(HOW),
+    "vfs_call": pl.Int64,  # row of `vfs`: what was under way in SQLite, or waited for it
+    "sync": pl.Int64,  # row of `syncs`, likewise
+    "jbd2": pl.Int64,  # tid of the commit it is part of
+    "checkpoint": pl.Int64,  # row of `checkpoints`
+}
+PIECES: Schema = {
+    "command": pl.Int64,
+    "bytes": pl.Int64,
+    "label": LABEL,
+    "file": FILE,
+    "inode": pl.Int64,
+    "offset": pl.Int64,  # in the file; null for metadata
+    "of": LABEL,  # what a block of the filesystem journal is a copy of; null: the journal's own
+    "vfs_call": pl.Int64,  # the last xWrite of that page before the bio
+    "sector": pl.Int64,
+}
+SHARES: Schema = {
+    "command": pl.Int64,
+    "transaction": pl.Int64,  # null: the part that no transaction caused
+    "share": pl.Float64,
+}
+SYNCS: Schema = {
+    "sync": pl.Int64,
+    "begin_ns": pl.Int64,
+    "end_ns": pl.Int64,
+    "tid": pl.Int64,
+    "inode": pl.Int64,
+    "file": FILE,
+    "name": pl.Categorical,
+    "datasync": pl.Boolean,
+    "caller": pl.Enum(CALLERS),
+    "result": pl.Int64,
+    "transaction": pl.Int64,
+    "vfs_call": pl.Int64,
+}
+JBD2: Schema = {
+    "jbd2": pl.Int64,
+    "begin_ns": pl.Int64,
+    "end_ns": pl.Int64,
+    "sync_commit": pl.Int64,
+    "blocks": pl.Int64,  # logged: descriptors and copies, without the commit block
+    "waiting": pl.Int64,  # transactions that waited for it
+}
+CHECKPOINTS: Schema = {
+    "checkpoint": pl.Int64,
+    "begin_ns": pl.Int64,
+    "end_ns": pl.Int64,
+    "tid": pl.Int64,
+    "reason": pl.Int64,  # CP_UMOUNT 1, CP_FASTBOOT 2, CP_SYNC 4, CP_RECOVERY 8, ...
+}
+VFS: Schema = {
+    "call": pl.Int64,
+    "op": pl.Categorical,
+    "file": FILE,
+    "begin_ns": pl.Int64,
+    "end_ns": pl.Int64,
+    "inode": pl.Int64,
+    "offset": pl.Int64,
+    "bytes": pl.Int64,
+    "transaction": pl.Int64,
+}
+WAITS = ("data_wait_ns", "journal_wait_ns", "flush_wait_ns", "other_wait_ns")
+COSTS: Schema = {
+    "transaction": pl.Int64,
+    "phase": pl.Categorical,
+    "op": pl.Categorical,
+    "latency_ns": pl.Int64,
+    "syncs": pl.Int64,  # the filesystem's
+    "vfs_syncs": pl.Int64,  # those that SQLite's calls must have made
+    "bytes": pl.Float64,  # its own and its shares
+    **dict.fromkeys(LABELS, pl.Float64),
+    "flushes": pl.Float64,
+    "fua": pl.Float64,
+    "writes": pl.Float64,
+    "cpu_ns": pl.Int64,
+    **dict.fromkeys(WAITS, pl.Int64),
+}
+TABLES: dict[str, Schema] = {
+    "ledger": LEDGER,
+    "pieces": PIECES,
+    "shares": SHARES,
+    "syncs": SYNCS,
+    "jbd2": JBD2,
+    "checkpoints": CHECKPOINTS,
+    "vfs": VFS,
+    "costs": COSTS,
+}

@@ -1,0 +1,99 @@
+"""The tables of what was collected, a column at a time: a whole copy would double the memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from analysis.ledger import schema
+from analysis.ledger.arrays import Ints, at, inside, ints
+from analysis.ledger.frames import nullable, rwbs, words
+from analysis.ledger.records import Few
+from analysis.ledger.rows import Faults, Rows
+
+
+class Tables(NamedTuple):
+    """schema.LEDGER, schema.PIECES, schema.SHARES, and what is wrong."""
+
+    ledger: pl.DataFrame
+    pieces: pl.DataFrame
+    shares: pl.DataFrame
+    faults: Faults
+
+
+def tables(rows: Rows, few: Few, phases: pl.DataFrame) -> Tables:
+    """Return the tables in the order of issue."""
+    issue = rows.take("ledger", "issue_ns")
+    order = np.argsort(issue, kind="stable")
+    number = np.empty_like(order)
+    number[order] = np.arange(order.size)
+    return Tables(
+        _ledger(rows, issue, order, few, phases),
+        _table(rows, "pieces", schema.PIECES, number),
+        _table(rows, "shares", schema.SHARES, number),
+        rows.faults(number),
+    )
+
+
+def _table(rows: Rows, table: str, columns: schema.Schema, number: Ints) -> pl.DataFrame:
+    """Return a table whose first column is the command; `number` has the place of each."""
+    command = number[rows.take(table, "command")]
+    order = np.argsort(command, kind="stable")
+
+    def column(name: str) -> np.ndarray:
+        if name == "command":
+            values = command
+        elif name == "bytes":
+            values = ints(rows.take(table, "sectors")) * 512
+        else:
+            values = rows.take(table, name)
+        found: np.ndarray = values[order]
+        return found
+
+    return pl.DataFrame([_series(name, column(name), kind) for name, kind in columns.items()])
+
+
+def _ledger(rows: Rows, issue: np.ndarray, order: Ints, few: Few, phases: pl.DataFrame) -> pl.DataFrame:
+    def column(name: str) -> np.ndarray:
+        found: np.ndarray = rows.take("ledger", name)[order]
+        return found
+
+    issue, tid = issue[order], nullable(column("tid"))
+    phase = inside(issue, ints(phases["begin_ns"]), ints(phases["end_ns"]))
+    made: dict[str, Callable[[], np.ndarray | pl.Series]] = {
+        "command": lambda: np.arange(issue.size),
+        "rwbs": lambda: rwbs(column("flags")),
+        "bytes": lambda: ints(column("sectors")) * 512,
+        "issue_ns": lambda: issue,
+        "tid": lambda: tid,
+        "comm": lambda: tid.replace_strict(_names(few["comm"]), default=None, return_dtype=pl.String),
+        "op": lambda: rows.ops.gather(nullable(column("op"))),
+        "phase": lambda: phases["phase"].cast(pl.Categorical).gather(nullable(phase)),
+        "jbd2": lambda: at(ints(few["jbd2"]["a"]), ints(column("commit"))),
+    }
+    series = (
+        _series(name, made[name]() if name in made else column(name), kind)
+        for name, kind in schema.LEDGER.items()
+    )
+    return pl.DataFrame(list(series))
+
+
+def _series(name: str, values: np.ndarray | pl.Series, kind: schema.Kind) -> pl.Series:
+    """Return a column of a table: words of an Enum from their places; -1 is null."""
+    if isinstance(values, pl.Series):
+        return values.cast(kind).alias(name)
+    if isinstance(kind, pl.Enum):
+        return words(ints(values), kind).alias(name)
+    if name in schema.NULLABLE:
+        return nullable(ints(values)).alias(name)
+    return pl.Series(name, values, dtype=kind)
+
+
+def _names(comm: np.ndarray) -> dict[int, str]:
+    """Return the name that each thread had last."""
+    raw = np.stack([comm["a"], comm["b"]], axis=1)
+    texts = [row.tobytes().split(b"\0")[0].decode(errors="replace") for row in raw]
+    return dict(zip(comm["n"].tolist(), texts, strict=True))

@@ -1,0 +1,47 @@
+"""A run as `make analyse` left it: what reads its tables reads nothing of raw/ again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from analysis.errors import BadInput
+from analysis.files import read_json
+
+
+@dataclass(frozen=True)
+class Stored:
+    """An analysed run: cell.json, summary.json, and its tables when they are asked for."""
+
+    folder: Path
+    cell: dict[str, Any]
+    summary: dict[str, Any]
+
+    def table(self, name: str, columns: tuple[str, ...] = ()) -> pl.DataFrame:
+        """Return tables/`name`.parquet. Raises BadInput if it, or one of `columns`, is not there."""
+        path = self.folder / "tables" / f"{name}.parquet"
+        if not path.is_file():
+            raise BadInput(path, "", "no such table", f"the tables of `make analyse RUN={self.folder}`")
+        try:
+            table = pl.read_parquet(path)
+        except (pl.exceptions.PolarsError, OSError) as error:
+            raise BadInput(path, "", str(error).splitlines()[0], "a Parquet file") from None
+        missing = [column for column in columns if column not in table.columns]
+        if missing:
+            raise BadInput(path, "", f"no column {', '.join(missing)}", "see docs/formats.md")
+        return table
+
+    @property
+    def rejected(self) -> list[str]:
+        """Why the run does not count; empty if it does."""
+        return [] if self.summary.get("status") == "ok" else list(self.summary.get("reasons", ["?"]))
+
+
+def read(folder: Path) -> Stored:
+    """Open the analysed run in `folder`. Raises BadInput."""
+    if not folder.is_dir():
+        raise BadInput(folder, "", "no such folder", "results/<cell name>/<run id>")
+    return Stored(folder, read_json(folder / "cell.json"), read_json(folder / "summary.json"))

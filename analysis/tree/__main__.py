@@ -1,0 +1,39 @@
+"""python -m analysis.tree RUN_DIR TRANSACTION: the ledger of one transaction as a tree.
+
+TRANSACTION is its number or `slowest`. Exit status: 0 done, 2 wrong usage, 3 a table cannot be read.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from analysis.errors import BadInput
+from analysis.inspect.load import Loaded
+from analysis.tree import terminal
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line and return its exit status."""
+    given = sys.argv[1:] if arguments is None else arguments
+    if len(given) != 2:
+        print("usage: python -m analysis.tree RUN_DIR <number>|slowest", file=sys.stderr)
+        return 2
+    try:
+        run = Loaded(Path(given[0]))
+    except BadInput as error:
+        print(f"tree: {error}", file=sys.stderr)
+        return 3
+    count = run["transactions"].height
+    asked = given[1]
+    if asked != "slowest" and not (asked.isascii() and asked.isdigit() and int(asked) < count):
+        allowed = f"0 to {count - 1}, or slowest" if count else "slowest: the run has none"
+        print(f"tree: TRANSACTION={asked!r}: no such transaction; expected {allowed}", file=sys.stderr)
+        return 2
+    slowest = run["costs"]["latency_ns"].arg_max()
+    terminal.show(run, slowest if asked == "slowest" else int(asked))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

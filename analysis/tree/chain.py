@@ -1,0 +1,125 @@
+"""The chain of one transaction as a tree: file operation, sync, commit or checkpoint, command."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import polars as pl
+
+from analysis.figures import style
+from analysis.inspect.load import Loaded, checkpoint_reason
+
+Row = dict[str, Any]
+_SYNC_CALLS = {"kernel": "sync", "io_uring": "io_uring fsync"}
+
+
+@dataclass
+class Node:
+    """A line of the tree. Times are ns."""
+
+    begin: int
+    took: int
+    text: str
+    color: str
+    bytes: int | None = None
+    times: int = 1  # alike lines that it stands for
+    children: list[Node] = field(default_factory=list)
+
+
+def tree(run: Loaded, transaction: int) -> Node:
+    """Return the transaction with all that was done for it below."""
+    row = run["transactions"].row(transaction, named=True)
+    root = _node(row, f"{row['op']} {transaction}", style.OPS.get(row["op"], style.SQL))
+    shares = run["shares"].filter(pl.col("transaction") == transaction)
+    share = dict(zip(shares["command"].to_list(), shares["share"].to_list(), strict=True))
+    mine = (pl.col("transaction") == transaction) | pl.col("command").is_in(list(share))
+    nodes: dict[tuple[str, int | None], Node] = {}
+
+    def add(key: tuple[str, int | None], node: Node, *above: tuple[str, int | None]) -> None:
+        nodes[key] = node
+        parent = next((nodes[place] for place in above if place in nodes), root)
+        parent.children.append(node)
+
+    for number, call in _rows(run["vfs"], pl.col("transaction") == transaction):
+        add(("vfs", number), _call(call))
+    for number, sync in _rows(run["syncs"], pl.col("transaction") == transaction):
+        add(("sync", number), _sync(sync), ("vfs", sync["vfs_call"]))
+    for _, command in _rows(run["ledger"], mine):
+        above = (("sync", command["sync"]), ("vfs", command["vfs_call"]))
+        journal = next((name for name in ("jbd2", "checkpoint") if command[name] is not None), None)
+        if journal is None:
+            add(("command", command["command"]), _command(command, share), *above)
+            continue
+        place = (journal, command[journal])
+        if place not in nodes:
+            add(place, _journal(run, journal, command[journal]), *above)
+        add(("command", command["command"]), _command(command, share), place)
+    return _folded(root)
+
+
+def _rows(table: pl.DataFrame, which: pl.Expr) -> Iterator[tuple[int, Row]]:
+    """Yield (row number, row) of those rows of a table."""
+    for row in table.with_row_index("row").filter(which).iter_rows(named=True):
+        yield row.pop("row"), row
+
+
+def _node(row: Row, text: str, color: str, size: int | None = None) -> Node:
+    return Node(row["begin_ns"], row["end_ns"] - row["begin_ns"], style.clean(text), color, size)
+
+
+def _call(row: Row) -> Node:
+    written = row["bytes"] if row["op"] == "write" else None
+    return _node(row, f"{row['op']} {row['file']}", style.FILES.get(row["file"], style.SQL), written)
+
+
+def _sync(row: Row) -> Node:
+    call = _SYNC_CALLS.get(row["caller"], row["caller"])
+    return _node(
+        row, f"{call} {row['name'] or 'inode ' + str(row['inode'])}", style.FILES[row["file"] or "other"]
+    )
+
+
+def _journal(run: Loaded, kind: str, place: int) -> Node:
+    if kind == "jbd2":
+        row = run["jbd2"].row(place, named=True)
+        text = f"jbd2 commit {row['jbd2']}, {row['blocks']} blocks logged"
+        return _node(row, text, style.LABELS["filesystem journal"])
+    row = run["checkpoints"].row(place, named=True)
+    text = f"checkpoint {row['checkpoint']} ({checkpoint_reason(row['reason'])})"
+    return _node(row, text, style.LABELS["checkpoint pack"])
+
+
+def _command(row: Row, share: dict[int, float]) -> Node:
+    color = (style.LABELS | style.COMMANDS)[row["kind"]]
+    sector = "" if row["sector"] is None else f" at {row['sector']}"
+    part = f"{share[row['command']]:.0%} of " if row["command"] in share else ""
+    by = "" if row["how"] == "in" else f" ({row['how']}, {row['comm']})"
+    text = style.clean(f"{part}{row['rwbs']} {row['kind']}{sector}{by}")
+    took = row["complete_ns"] - row["issue_ns"]
+    return Node(row["issue_ns"], took, text, color, row["bytes"] or None)
+
+
+def _folded(node: Node) -> Node:
+    """Return the tree in the order of time, with neighbours that say the same as one line."""
+    groups: dict[int, list[Node]] = defaultdict(list)
+    last: Node | None = None
+    for child in sorted(map(_folded, node.children), key=lambda child: child.begin):
+        if last is None or last.children or child.children or child.text != last.text:
+            groups[len(groups)].append(child)
+        else:
+            groups[len(groups) - 1].append(child)
+        last = child
+    return replace(node, children=[_one(group) for group in groups.values()])
+
+
+def _one(group: list[Node]) -> Node:
+    sizes = [node.bytes for node in group if node.bytes is not None]
+    return replace(
+        group[0],
+        took=sum(node.took for node in group),
+        bytes=sum(sizes) if sizes else None,
+        times=len(group),
+    )

@@ -1,0 +1,143 @@
+"""Lines for a terminal: as wide as it is, coloured where it can."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from dataclasses import dataclass
+from typing import TextIO
+
+import polars as pl
+
+from analysis.figures import style
+from analysis.inspect.load import Loaded
+from analysis.ledger import schema
+from analysis.tree.chain import Node, tree
+
+_SLOWEST = 5
+_WAITS = {
+    "cpu_ns": "CPU",
+    "data_wait_ns": "data",
+    "journal_wait_ns": "journal or nodes",
+    "flush_wait_ns": "flush",
+    "other_wait_ns": "other",
+}
+
+
+@dataclass(frozen=True)
+class Terminal:
+    """What the output can show: columns (None: any number), colour, and drawing characters."""
+
+    columns: int | None
+    color: bool
+    unicode: bool
+
+    @classmethod
+    def of(cls, stream: TextIO) -> Terminal:
+        """Return what `stream` can show."""
+        tty = stream.isatty()
+        plain = os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb"
+        columns = shutil.get_terminal_size().columns if tty else None
+        return cls(columns, tty and not plain, (stream.encoding or "").lower().startswith("utf"))
+
+    def line(self, plain: str, text: str, color: str | None = None) -> str:
+        """Return `plain` and after it `text` in a colour, cut to the terminal's columns."""
+        if self.columns is not None and len(plain) + len(text) > self.columns:
+            whole = (plain + text)[: self.columns - 1] + ("…" if self.unicode else "~")
+            plain, text = whole[: len(plain)], whole[len(plain) :]
+        if self.color and color:
+            red, green, blue = (int(color[i : i + 2], 16) for i in (1, 3, 5))
+            text = f"\x1b[38;5;{_nearest(red, green, blue)}m{text}\x1b[0m"
+        return (plain + text).rstrip()
+
+
+def _nearest(red: int, green: int, blue: int) -> int:
+    """Return the colour of the 6x6x6 cube that terminals of 256 colours have nearest to this one."""
+    steps = [0 if part < 48 else 1 if part < 115 else (part - 35) // 40 for part in (red, green, blue)]
+    return 16 + 36 * steps[0] + 6 * steps[1] + steps[2]
+
+
+def lines(run: Loaded, transaction: int | None, terminal: Terminal) -> list[str]:
+    """Return the view of one transaction (None: there is none), then the run's tops."""
+    summary = run.run.summary
+    head = style.clean(f"{summary['cell_name']}  {summary['run_id']}  {summary['status'].upper()}")
+    out = [terminal.line("", head)]
+    out += [terminal.line("  rejected: ", style.clean(reason)) for reason in run.run.rejected]
+    if transaction is None:
+        out += ["", "The run has no transactions."]
+    else:
+        out += ["", *_transaction(run, transaction, terminal)]
+    out += ["", *_top("Bytes written in the run", _written(run), terminal)]
+    if transaction is not None:
+        out += ["", *_slowest(run, terminal)]
+    return out
+
+
+def _transaction(run: Loaded, number: int, terminal: Terminal) -> list[str]:
+    costs = run["costs"].row(number, named=True)
+    root = tree(run, number)
+    counts = ", ".join(f"{costs[name]:.4g} {name}" for name in ("syncs", "writes", "flushes"))
+    written = f"{costs['fua']:.4g} FUA, {costs['bytes'] / 1024:.1f} KiB written"
+    times = ", ".join(f"{word} {costs[name] / 1e6:.3f}" for name, word in _WAITS.items() if costs[name])
+    out = [
+        terminal.line("", f"{root.text}: {root.took / 1e6:.3f} ms, {counts}, {written}"),
+        terminal.line("", f"ms of it: {times}"),
+        "",
+        terminal.line("", "   from ms      ms      KiB"),
+    ]
+    _draw(root, root.begin, "", "", terminal, out)
+    labels = {label: costs[label] for label in schema.LABELS}
+    return [*out, "", *_top("Bytes written for it", labels, terminal)]
+
+
+def _draw(node: Node, start: int, here: str, below: str, terminal: Terminal, out: list[str]) -> None:
+    size = "" if node.bytes is None else f"{node.bytes / 1024:.{1 if node.bytes > 99 else 3}f}"
+    left = f"{(node.begin - start) / 1e6:10.3f}{node.took / 1e6:9.3f}{size:>9}  {here}"
+    times = f"{node.times} x " if node.times > 1 else ""
+    out.append(terminal.line(left, times + node.text, node.color))
+    branch, last, bar = ("├─ ", "└─ ", "│  ") if terminal.unicode else ("|- ", "`- ", "|  ")
+    for child in node.children:
+        mark, under = (last, "   ") if child is node.children[-1] else (branch, bar)
+        _draw(child, start, below + mark, below + under, terminal, out)
+
+
+def _written(run: Loaded) -> dict[str, float]:
+    """Return the bytes of each label."""
+    sums = run["pieces"].group_by("label").agg(pl.col("bytes").sum())
+    return dict(zip(sums["label"].cast(pl.String).to_list(), sums["bytes"].to_list(), strict=True))
+
+
+def _top(title: str, sizes: dict[str, float], terminal: Terminal) -> list[str]:
+    """Return a bar for each label, the largest first."""
+    ranked = sorted(((size, label) for label, size in sizes.items() if size), reverse=True)
+    total = sum(size for size, _ in ranked)
+    room = min((terminal.columns or 100) - 54, 40)
+    out = [terminal.line("", title)]
+    for size, label in ranked:
+        left = f"  {label:<26}{size / 1024:11.1f} KiB {size / total:7.2%}  "
+        bar = (
+            ("█" if terminal.unicode else "#") * max(round(room * size / ranked[0][0]), 1) if room > 4 else ""
+        )
+        out.append(terminal.line(left, bar, style.LABELS[label]))
+    return out if ranked else [*out, "  nothing"]
+
+
+def _slowest(run: Loaded, terminal: Terminal) -> list[str]:
+    rows = run["costs"].sort("latency_ns", "transaction", descending=[True, False]).head(_SLOWEST)
+    out = [terminal.line("", "Slowest transactions")]
+    for row in rows.iter_rows(named=True):
+        left = f"{row['latency_ns'] / 1e6:12.3f} ms  {row['bytes'] / 1024:8.1f} KiB "
+        left += f"{row['flushes']:6.4g} flushes  "
+        text = f"{row['op']} {row['transaction']}"
+        out.append(terminal.line(left, text, style.OPS.get(row["op"])))
+    return out
+
+
+def show(run: Loaded, transaction: int | None) -> None:
+    """Print the view; a reader that leaves early (`| head`) is no error."""
+    try:
+        print("\n".join(lines(run, transaction, Terminal.of(sys.stdout))), flush=True)
+    except BrokenPipeError:
+        # what is left in the buffer has nowhere to go
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

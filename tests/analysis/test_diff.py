@@ -1,0 +1,162 @@
+"""Two runs side by side: what is said of them, what is refused, and what is marked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+import tiny
+
+from analysis import diff
+from analysis.diff import words
+from analysis.diff.__main__ import main
+from analysis.errors import BadInput
+
+MS = 1_000_000
+
+
+def costs(**values: float) -> list[dict[str, Any]]:
+    """Two inserts that cost `values` each, and an update that costs nothing."""
+    inserts = [tiny.cost(number, "insert", **values) for number in (0, 1)]
+    return [*inserts, tiny.cost(2, "update", latency_ns=MS)]
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> tuple[Path, Path]:
+    """A DELETE run and a WAL run of the same statements."""
+    heavy = {"syncs": 4, "flushes": 3.1, "fua": 2, "writes": 9, "latency_ns": 12 * MS}
+    heavy |= {"bytes": 60000, "filesystem journal": 40000, "rollback journal": 20000}
+    light = {"syncs": 1, "flushes": 1, "fua": 2, "writes": 2, "latency_ns": 3 * MS}
+    light |= {"bytes": 24000, "filesystem journal": 18500, "WAL": 5500}
+    return (
+        tiny.make(tmp_path / "a" / "run", "delete", costs=costs(**heavy)),
+        tiny.make(tmp_path / "b" / "run", "wal", costs=costs(**light), virtual_seconds=0.001),
+    )
+
+
+def edit(run: Path, name: str, **values: Any) -> None:
+    path = run / name
+    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+
+
+def test_words(pair: tuple[Path, Path]) -> None:
+    found = diff.compare(*pair)
+    assert found.names == ("DELETE", "WAL")
+    insert, update, whole = words.sentences(found)
+    assert insert == (
+        "WAL saves 3.0 syncs, 2.1 flushes, 21 KiB of filesystem journal and 20 KiB of rollback journal, "
+        "but adds 5.4 KiB of WAL per insert; an insert takes 9 ms less (−75 %)."
+    )
+    assert update == "WAL and DELETE ask the same of the device per update; the time is the same."
+    assert "the run takes 1 ms less (−50 %)" in whole
+
+
+def test_numbers(pair: tuple[Path, Path]) -> None:
+    found = diff.compare(*pair)
+    assert found.means["insert"]["flushes"] == (3.1, 1)
+    assert found.means["update"]["latency_ns"] == (MS, MS)
+    # the window's, from the ledger itself: five writes, one flush, one FUA
+    whole = found.means[diff.WHOLE]
+    assert [whole[name][0] for name in ("syncs", "writes", "flushes", "fua")] == [1, 5, 1, 1]
+    assert (whole["bytes"][0], whole["WAL"][0]) == (32768, 12288)
+    assert whole["latency_ns"] == (2e6, 1e6)
+    assert found.pairs.select("op", "nth", "transaction_a", "transaction_b").rows() == [
+        ("insert", 0, 0, 0),
+        ("insert", 1, 1, 1),
+        ("update", 0, 2, 2),
+    ]
+    assert found.unpaired == 0
+
+
+def test_times_are_those_that_nobody_watched(pair: tuple[Path, Path]) -> None:
+    latencies = pl.DataFrame({"op": ["insert", "insert", "update"], "latency_ns": [1, 3, 5]})
+    latencies.write_parquet(pair[0] / "tables/latencies.parquet")
+    assert diff.compare(*pair).means["insert"]["latency_ns"] == (2, 3 * MS)
+    latencies[:2].write_parquet(pair[0] / "tables/latencies.parquet")
+    with pytest.raises(BadInput, match=r"latencies\.parquet: not the transactions"):
+        diff.compare(*pair)
+
+
+REFUSALS = {
+    "clock": ("summary.json", {"clock": "real"}, "different clocks (virtual and real)"),
+    "sql": ("summary.json", {"sql_sha256": "6" * 64}, "different SQL (555555555555 and 666666666666)"),
+    "n": ("cell.json", {"n": 3}, "N is 2 and 3"),
+    "seed": ("cell.json", {"seed": 3}, "SEED is None and 3"),
+    "rejected": ("summary.json", {"status": "rejected", "reasons": ["lost"]}, "run was rejected (lost)"),
+}
+
+
+@pytest.mark.parametrize(("name", "values", "reason"), REFUSALS.values(), ids=REFUSALS)
+def test_refused_unless_forced(
+    name: str, values: Any, reason: str, pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    edit(pair[1], name, **values)
+    assert main([*map(str, pair)]) == 3
+    said = capsys.readouterr().err
+    assert reason in said
+    assert len(said.splitlines()) == 1
+    assert not list(pair[0].parent.parent.glob("diffs*"))
+    assert main([*map(str, pair), "--force"]) == 0
+    shown = capsys.readouterr().out
+    assert f"NOT COMPARABLE, forced: {reason}" in shown
+    text = Path(shown.rsplit("report: ")[1].strip()).read_text()
+    assert "Not comparable: forced" in text
+    assert reason in text
+
+
+def test_other_operations(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    rows = [tiny.cost(0, "insert"), tiny.cost(1, "delete"), tiny.cost(2, "insert"), tiny.cost(3, "insert")]
+    other = tiny.make(tmp_path / "c" / "run", costs=rows)
+    with pytest.raises(BadInput, match="different operations"):
+        diff.compare(pair[0], other)
+    found = diff.compare(pair[0], other, force=True)
+    assert found.pairs.select("op", "transaction_a", "transaction_b").rows() == [
+        ("insert", 0, 0),
+        ("insert", 1, 2),
+    ]
+    assert found.unpaired == 3
+    with pytest.raises(BadInput, match="no transaction in common"):
+        diff.compare(pair[0], tiny.make(tmp_path / "d" / "run", costs=[tiny.cost(0, "delete")]), force=True)
+
+
+def test_durability_is_marked(pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*map(str, pair)]) == 0
+    shown = capsys.readouterr().out
+    assert "DURABILITY DIFFERS: after a power failure: DELETE: consistent, but the last transaction" in shown
+    assert "They do not survive the same failures" in Path(shown.rsplit("report: ")[1].strip()).read_text()
+    assert main([str(pair[1]), str(pair[1])]) == 0
+    shown = capsys.readouterr().out
+    assert "DURABILITY" not in shown
+    assert "do not survive" not in Path(shown.rsplit("report: ")[1].strip()).read_text()
+
+
+def test_page_stands_alone_and_escapes(pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    hostile = '<img src=x onerror="alert(1)">\x1b[31m'
+    edit(pair[1], "cell.json", mode=hostile)
+    assert main([*map(str, pair)]) == 0
+    shown = capsys.readouterr().out
+    path = Path(shown.rsplit("report: ")[1].strip())
+    text = path.read_text()
+    assert "<img" not in text.lower()
+    assert "\x1b" not in text + shown
+    assert not [
+        word
+        for word in ("http://", "https://", "<script", "<link")
+        if word in text.replace("http://www.w3.org", "")
+    ]
+    assert json.loads((path.parent / "diff.json").read_text())["means"]["insert"]["syncs"] == [4, 1]
+    assert pl.read_csv(path.parent / "transactions.csv").height == 3
+
+
+@pytest.mark.parametrize(
+    "missing", ["cell.json", "summary.json", "tables/costs.parquet", "tables/pieces.parquet"]
+)
+def test_missing_file_is_named(
+    missing: str, pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    (pair[1] / missing).unlink()
+    assert main([*map(str, pair)]) == 3
+    assert missing in capsys.readouterr().err

@@ -1,0 +1,100 @@
+"""Spoiled raw files: a clear rejection with file and offset, or a valid parse; no crash, no hang.
+
+`pytest tests/analysis/test_fuzz.py --mutations 10000` tries that many of each file.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import signal
+import tarfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from mutate import mutate
+
+from analysis import run as runs
+from analysis.adapters import blktrace, probes
+from analysis.checks import ledger as checks
+from analysis.errors import BadInput
+from analysis.ledger import build, records
+
+HERE = Path(__file__).parent
+SAMPLE = HERE.parent / "bench/sample.tar.xz"
+SECONDS = 5  # more than a thousand times what one takes
+
+
+@contextmanager
+def limit(seconds: int) -> Iterator[None]:
+    """Raise TimeoutError in what takes longer."""
+
+    def stop(*_: object) -> None:
+        raise TimeoutError(f"more than {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def try_all(path: Path, data: bytes, read: Callable[[Path], object], number: int) -> Counter[str]:
+    """Read `number` mutations of `data` from `path`; how often each outcome was met."""
+    outcomes: Counter[str] = Counter()
+    for seed in range(number):
+        path.write_bytes(mutate(data, seed))
+        try:
+            with limit(SECONDS):
+                read(path)
+            outcomes["parsed"] += 1
+        except BadInput as error:
+            assert re.fullmatch(rf"{re.escape(str(path))}: byte \d+: [^\n]+; expected [^\n]+", str(error))
+            outcomes["rejected"] += 1
+        except Exception as error:
+            raise AssertionError(f"mutation {seed}: {type(error).__name__}: {error}") from error
+    return outcomes
+
+
+@pytest.mark.parametrize("fs", ["ext4", "f2fs"])
+def test_blktrace(fs: str, tmp_path: Path, mutations: int) -> None:
+    data = (HERE / f"blktrace-{fs}/nullb0.blktrace.0").read_bytes()
+    path = tmp_path / "nullb0.blktrace.0"
+
+    def read(path: Path) -> None:
+        blktrace.count(path.parent, 0, 2**62)
+        blktrace.read(path.parent)
+
+    outcomes = try_all(path, data, read, mutations)
+    assert outcomes["rejected"] > mutations / 4
+    assert outcomes["parsed"] > mutations / 10  # a spoiled time or sector is still a record
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that was recorded on the virtual board."""
+    folder = tmp_path_factory.mktemp("recorded")
+    with tarfile.open(SAMPLE) as archive:
+        archive.extractall(folder, filter="data")
+    return folder / "run"
+
+
+def test_probes(recorded: Path, tmp_path: Path, mutations: int) -> None:
+    whole = runs.read(recorded)
+    assert whole.ledger
+    given = whole.ledger.given
+
+    def read(path: Path) -> None:
+        probes.read(path)
+        made = build.build(dataclasses.replace(given, records=records.read(path)))
+        checks.reasons(made)
+
+    data = (recorded / "raw/probes.bin").read_bytes()
+    outcomes = try_all(tmp_path / "probes.bin", data, read, mutations)
+    assert outcomes["rejected"] > mutations / 4
+    assert outcomes["parsed"] > mutations / 10

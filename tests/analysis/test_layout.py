@@ -1,0 +1,95 @@
+"""Where a filesystem keeps what: from what its tools print, or one clear line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis.adapters import layout
+from analysis.errors import BadInput
+from analysis.ledger.schema import LABELS
+
+SUPERBLOCK = {
+    "Block size": "4096",
+    "Inode blocks per group": "480",
+    "Reserved GDT blocks": "74",
+    "Journal inode": "8",
+}
+GROUPS = """dumpe2fs 1.47.2 (1-Jan-2025)
+group:block:super:gdt:bbitmap:ibitmap:itable
+0:0:0:1-1:76:81:86
+1:32768:32768:32769-32769:77:82:566
+2:65536:-1:-1:78:83:1046
+"""
+INODES = """debugfs 1.47.2 (1-Jan-2025)
+debugfs: stat <8>
+Inode: 8   Type: regular    Mode:  0600   Flags: 0x80000
+EXTENTS:
+(ETB0):2000, (0-1023):40000-41023, (1024-4095[u]):50000-53071
+debugfs: stat <2>
+Inode: 2   Type: directory    Mode:  0755   Flags: 0x0
+BLOCKS:
+(0):2486, (1-2):2490-2491, (IND):2492
+TOTAL: 4
+"""
+F2FS = {
+    "log_blocksize": "0x       c : 12",
+    "cp_blkaddr": "0x     200 : 512",
+    "sit_blkaddr": "0x     600 : 1536",
+    "main_blkaddr": "0x    1a00 : 6656",
+}
+
+
+def ext4(folder: Path, groups: str = GROUPS, inodes: str = INODES) -> layout.Layout:
+    (folder / "groups.txt").write_text(groups)
+    (folder / "inodes.txt").write_text(inodes)
+    return layout.read(folder, "ext4", SUPERBLOCK)
+
+
+def labels(found: layout.Layout, blocks: list[int]) -> list[str | None]:
+    places = found.label(np.array(blocks) * 8 + 3)
+    return [None if place == layout.DATA else LABELS[place] for place in places]
+
+
+def test_ext4(tmp_path: Path) -> None:
+    found = ext4(tmp_path)
+    meta = "bitmap/SIT/NAT/superblock"
+    assert labels(found, [0, 1, 75, 76, 83, 32768, 32843]) == [meta] * 7
+    assert labels(found, [84, 85, 65536, 32844]) == [None] * 4
+    assert labels(found, [86, 565, 566, 1525]) == ["inode/node"] * 4
+    assert labels(found, [40000, 41023, 50000, 53071]) == ["filesystem journal"] * 4
+    assert labels(found, [39999, 41024, 2000, 2492, 10**9]) == [None] * 5
+    assert labels(found, [2486, 2490, 2491, 2487]) == ["directory"] * 3 + [None]
+
+
+def test_f2fs(tmp_path: Path) -> None:
+    found = layout.read(tmp_path, "f2fs", F2FS)
+    meta = "bitmap/SIT/NAT/superblock"
+    assert labels(found, [0, 511, 512, 1535]) == [meta, meta, "checkpoint pack", "checkpoint pack"]
+    assert labels(found, [1536, 6655, 6656, 10**9]) == [meta, meta, None, None]
+
+
+@pytest.mark.parametrize(
+    ("groups", "inodes", "wrong"),
+    [
+        ("group 1\n", INODES, "groups.txt: no table of block groups"),
+        (GROUPS[:-6] + "\n", INODES, "groups.txt: line 5"),
+        (GROUPS.replace("1-1", "x"), INODES, "groups.txt: line 3"),
+        (GROUPS.rstrip("\n"), INODES, "groups.txt: line 5: the last line has no end"),
+        (GROUPS, "debugfs: bad\n", "inodes.txt: no blocks of any inode"),
+    ],
+)
+def test_bad_files(tmp_path: Path, groups: str, inodes: str, wrong: str) -> None:
+    with pytest.raises(BadInput, match=wrong):
+        ext4(tmp_path, groups, inodes)
+
+
+def test_bad_superblock(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="Block size is ''"):
+        (tmp_path / "groups.txt").write_text(GROUPS)
+        (tmp_path / "inodes.txt").write_text(INODES)
+        layout.read(tmp_path, "ext4", SUPERBLOCK | {"Block size": ""})
+    with pytest.raises(BadInput, match="main_blkaddr is ''"):
+        layout.read(tmp_path, "f2fs", F2FS | {"main_blkaddr": "?"})

@@ -1,0 +1,362 @@
+"""Each link of the chain from a block command to its causes, on small traces."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+import pytest
+from traced import (
+    DEVICE,
+    DIRECTORY,
+    F2FS,
+    FILE,
+    FLUSHER,
+    FUA,
+    JBD2,
+    JOURNAL,
+    META,
+    NONE,
+    OTHER,
+    PREFLUSH,
+    SYNC,
+    WRITE,
+    Trace,
+)
+
+from analysis.adapters.proberecords import TYPES
+from analysis.checks import ledger as checks
+from analysis.ledger import build
+
+
+def rows(table: pl.DataFrame, *columns: str) -> list[Any]:
+    return table.select(columns).rows() if len(columns) > 1 else table[columns[0]].to_list()
+
+
+def commit(trace: Trace, tid: int, begin: int, copies: list[tuple[int, int, int, int]]) -> None:
+    """A jbd2 commit: copies and a descriptor, a flush, and the commit block with FUA."""
+    block = JOURNAL + 10 * tid
+    trace.bio(begin + 1, block, [(DEVICE, 5, block, 1)], WRITE | SYNC | META, JBD2)
+    for place, copy in enumerate(copies, 1):
+        trace.bio(begin + 1 + place, block + place, [copy], WRITE | SYNC | META, JBD2)
+    number = 1 + len(copies)
+    trace.command(begin + 2, begin + 8, begin + 20, block * 8, number * 8, WRITE | SYNC | META)
+    last = block + number
+    flags = WRITE | SYNC | META
+    trace.bio(begin + 21, last, [(DEVICE, 5, last, 1)], flags | PREFLUSH | FUA, JBD2)
+    trace.flush(begin + 21, begin + 22, begin + 30)
+    trace.command(begin + 21, begin + 31, begin + 40, last * 8, 8, flags | FUA)
+    trace.add("jbd2", begin, begin + 42, words=(tid, 1000, 2000), tid=JBD2, n=number)
+
+
+def synced(layout: Any = None) -> Trace:
+    """One transaction that writes two pages of the database and syncs it through a commit."""
+    trace = Trace()
+    trace.call("open", "database", 1, 2, 12, None, 0)
+    trace.transaction("insert", 10, 200)
+    trace.call("write", "database", 11, 12, 12, 4096, 4096)
+    trace.call("write", "database", 13, 14, 12, 8192, 4096)
+    trace.call("sync", "database", 20, 190, 12, None, 2)
+    trace.bio(30, 500, [(FILE, 12, 1, 2)])
+    trace.command(31, 33, 60, 4000, 16)
+    commit(trace, 7, 70, [(DEVICE, 5, 25, 1), (DEVICE, 5, 3, 1), (DEVICE, 5, 100, 1), (NONE, 0, 0, 1)])
+    trace.add("jbd2_wait", 65, 115, words=(7,))
+    trace.add("sync", 25, 180, words=(12, 1), flags=0x21)
+    trace.add("off_cpu", 34, 61, dev=0)
+    trace.add("off_cpu", 66, 114, dev=0)
+    return trace
+
+
+def test_a_sync_and_its_commit() -> None:
+    made = build.build(synced().input(300))
+    assert rows(made.ledger, "rwbs", "kind", "transaction", "how", "vfs_call", "sync", "jbd2") == [
+        ("WS", "database page", 0, "in", 3, 0, None),
+        ("WSM", "filesystem journal", 0, "waited", 3, 0, 7),
+        ("FF", "flush", 0, "waited", 3, 0, 7),
+        ("WFSM", "filesystem journal", 0, "waited", 3, 0, 7),
+    ]
+    assert rows(made.ledger, "comm")[:2] == ["driver", "jbd2/vdb-8"]
+    assert rows(made.pieces, "command", "label", "of", "offset", "vfs_call") == [
+        (0, "database page", None, 4096, 1),
+        (0, "database page", None, 8192, 2),
+        (1, "filesystem journal", None, None, None),
+        (1, "filesystem journal", "inode/node", None, None),
+        (1, "filesystem journal", "bitmap/SIT/NAT/superblock", None, None),
+        (1, "filesystem journal", "directory", None, None),
+        (1, "filesystem journal", None, None, None),
+        (3, "filesystem journal", None, None, None),
+    ]
+    cost = made.costs.row(0, named=True)
+    assert (cost["database page"], cost["filesystem journal"], cost["bytes"]) == (8192, 24576, 32768)
+    assert (cost["flushes"], cost["fua"], cost["writes"], cost["syncs"], cost["vfs_syncs"]) == (1, 1, 3, 1, 1)
+    # off the CPU 27 + 48 us: 8 of them in the flush, 40 in the wait for the journal, 26 + 1 in data
+    assert (cost["flush_wait_ns"], cost["journal_wait_ns"]) == (8000, 40000)
+    assert (cost["data_wait_ns"], cost["other_wait_ns"], cost["cpu_ns"]) == (26000, 1000, 115000)
+    assert made.shares.is_empty()
+
+
+def test_a_commit_that_two_wait_for_and_one_that_nobody_does() -> None:
+    trace = Trace()
+    trace.transaction("insert", 10, 100)
+    trace.transaction("update", 100, 200)
+    trace.transaction("update", 200, 300)
+    trace.add("jbd2_wait", 60, 110, words=(7,))
+    trace.add("jbd2_wait", 105, 110, words=(7,))
+    commit(trace, 7, 65, [])
+    commit(trace, 8, 220, [])
+    made = build.build(trace.input(400))
+    assert rows(made.ledger, "how") == ["shared"] * 3 + ["behind"] * 3
+    assert rows(made.ledger, "transaction") == [None] * 6
+    assert rows(made.ledger, "op") == [None] * 6
+    by_command = made.shares.group_by("command", maintain_order=True).agg("transaction", "share")
+    assert by_command["transaction"].to_list() == [[0, 1]] * 3 + [[0, 1, 2]] * 3
+    assert by_command["share"].list.sum().to_list() == pytest.approx([1] * 6)
+    assert made.costs["bytes"].sum() == pytest.approx(made.ledger["bytes"].sum())
+
+
+def test_writeback_goes_to_who_dirtied_the_pages() -> None:
+    trace = Trace()
+    trace.call("open", "wal", 1, 2, 14, None, 1)
+    trace.transaction("insert", 10, 100)
+    trace.call("write", "wal", 11, 12, 14, 0, 4096)
+    trace.transaction("update", 100, 200)
+    trace.call("write", "wal", 111, 112, 14, 4096, 8192)
+    trace.bio(250, 600, [(FILE, 14, 0, 4)], WRITE, FLUSHER)
+    trace.command(251, 255, 280, 4800, 32, WRITE)
+    made = build.build(trace.input(400))
+    assert rows(made.ledger, "kind", "how", "transaction", "op", "tid") == [
+        ("WAL", "behind", None, None, FLUSHER)
+    ]
+    assert rows(made.shares, "transaction", "share") == [(None, 0.25), (0, 0.25), (1, 0.5)]
+    assert rows(made.pieces, "vfs_call", "bytes") == [(1, 4096), (2, 8192), (None, 4096)]
+
+
+def test_merged_and_split() -> None:
+    """Three bios in one command, and one bio in three, cut in the middle of a page."""
+    trace = Trace()
+    trace.call("open", "database", 1, 2, 12, None, 0)
+    trace.transaction("insert", 10, 500)
+    for place in (2, 0, 1):
+        trace.bio(20 + place, 300 + place, [(FILE, 12, place, 1)])
+    trace.command(21, 30, 40, 2400, 24)
+    trace.bio(50, 700, [(FILE, 12, 100, 7)])
+    trace.command(51, 60, 70, 5600, 20)
+    trace.command(51, 61, 72, 5620, 20)
+    trace.command(51, 62, 74, 5640, 16)
+    made = build.build(trace.input(600))
+    assert made.faults.bios.is_empty() and made.faults.commands.is_empty()
+    per_command = made.pieces.group_by("command", maintain_order=True).agg(pl.col("bytes").sum())
+    assert per_command.rows() == [(0, 12288), (1, 10240), (2, 10240), (3, 8192)]
+    assert made.pieces.filter(pl.col("command") == 2)["offset"].to_list()[:1] == [102 * 4096 + 2048]
+    assert set(rows(made.pieces, "label")) == {"database page"}
+
+
+def test_flushes_are_shared_by_those_that_wait_for_them() -> None:
+    trace = Trace()
+    trace.transaction("insert", 10, 100)
+    trace.transaction("update", 100, 300)
+    trace.bio(50, 0, [], WRITE | SYNC | PREFLUSH, sectors=0)
+    trace.flush(51, 52, 120)
+    # queued while a flush is in flight: the next one
+    trace.bio(110, 0, [], WRITE | SYNC | PREFLUSH, sectors=0)
+    trace.bio(115, 0, [], WRITE | SYNC | PREFLUSH, FLUSHER, sectors=0)
+    trace.flush(120, 121, 150)
+    # FUA on a device that has none: a flush after the data
+    trace.bio(160, 300, [(FILE, 12, 0, 1)], WRITE | SYNC | FUA)
+    trace.command(161, 162, 170, 2400, 8)
+    trace.flush(170, 171, 180)
+    made = build.build(trace.input(400))
+    assert rows(made.ledger, "rwbs", "transaction") == [("FF", 0), ("FF", None), ("WS", 1), ("FF", 1)]
+    assert rows(made.shares, "command", "transaction", "share") == [(1, None, 0.5), (1, 1, 0.5)]
+
+
+def test_a_journal_that_has_the_number_of_another_file() -> None:
+    """The inode of a deleted rollback journal is the next WAL's."""
+    trace = Trace()
+    trace.transaction("insert", 10, 500)
+    trace.call("open", "journal", 20, 21, 13, None, 1)
+    trace.call("write", "journal", 22, 23, 13, 0, 512)
+    trace.bio(30, 300, [(FILE, 13, 0, 1)])
+    trace.command(31, 32, 40, 2400, 8)
+    trace.call("close", "journal", 50, 51, 13)
+    trace.call("delete", "journal", 52, 53, 0, None, 1)
+    trace.call("open", "wal", 60, 61, 13, None, 1)
+    trace.bio(70, 301, [(FILE, 13, 0, 1)])
+    trace.command(71, 72, 80, 2408, 8)
+    trace.bio(90, 302, [(FILE, 99, 0, 1)])
+    trace.command(91, 92, 99, 2416, 8)
+    made = build.build(trace.input(600))
+    assert rows(made.pieces, "label", "file") == [
+        ("rollback journal", "journal"),
+        ("WAL", "wal"),
+        ("unattributed", None),
+    ]
+
+
+def test_f2fs() -> None:
+    trace = Trace(F2FS)
+    trace.transaction("insert", 10, 500)
+    trace.call("sync", "database", 20, 400, 12, None, 2)
+    trace.add("sync", 25, 390, words=(12, 1), flags=0x11)
+    trace.add("comm", 26, n=60, words=("f2fs_ckp", "t"))
+    for time, block, page in ((30, 200, (OTHER, 1, 4, 1)), (31, 201, (DIRECTORY, 5, 0, 1))):
+        trace.bio(time, block, [page])
+    trace.command(33, 34, 50, 1600, 16)
+    for block, page in ((10, (OTHER, 2, 10, 2)), (30, (OTHER, 2, 30, 1)), (0, (DEVICE, 5, 0, 1))):
+        trace.bio(100 + block, block, [page], WRITE | SYNC | META, 60)
+        trace.command(101 + block, 102 + block, 103 + block, block * 8, 8 * page[3])
+    trace.add("checkpoint", 90, 200, words=(4,), tid=60)
+    trace.bio(450, 202, [(OTHER, 2, 202, 1)], WRITE | META, FLUSHER)
+    trace.command(451, 452, 460, 1616, 8)
+    made = build.build(trace.input(600))
+    assert rows(made.pieces, "label") == [
+        *("inode/node", "directory", "bitmap/SIT/NAT/superblock", "checkpoint pack"),
+        *("bitmap/SIT/NAT/superblock", "unattributed"),
+    ]
+    assert rows(made.ledger, "how", "transaction", "checkpoint", "sync", "vfs_call")[1:] == [
+        *[("waited", 0, 0, 0, 0)] * 3,
+        ("behind", None, None, None, None),
+    ]
+
+
+def test_nothing_outside_the_workload_has_a_transaction() -> None:
+    trace = Trace()
+    trace.transaction("insert", 10, 100)
+    trace.call("open", "database", 1, 2, 12, None, 0)
+    trace.call("write", "database", 11, 12, 12, 0, 4096)
+    trace.bio(310, 300, [(FILE, 12, 0, 1)])
+    trace.command(311, 312, 320, 2400, 8)
+    commit(trace, 7, 330, [])
+    made = build.build(trace.input(300))
+    assert set(rows(made.ledger, "phase")) == {"close"}
+    assert rows(made.ledger, "transaction") == [None] * 4 and made.shares.is_empty()
+    assert rows(made.ledger, "how") == ["in", "behind", "behind", "behind"]
+
+
+def test_what_no_bio_explains_is_unattributed() -> None:
+    trace = Trace()
+    trace.transaction("insert", 10, 100)
+    trace.call("open", "database", 1, 2, 12, None, 0)
+    trace.bio(20, 300, [(FILE, 12, 0, 1)])
+    trace.command(21, 22, 30, 2400, 16)
+    trace.command(40, 41, 50, 8000, 8)
+    trace.bio(60, 400, [(FILE, 12, 1, 1)], sectors=16)
+    trace.command(61, 62, 70, 3200, 16)
+    made = build.build(trace.input(300))
+    assert rows(made.pieces, "command", "bytes", "label") == [
+        (0, 4096, "database page"),
+        (0, 4096, "unattributed"),
+        (1, 4096, "unattributed"),
+        (2, 8192, "unattributed"),
+    ]
+    assert made.ledger["kind"].to_list()[1:] == ["unattributed"] * 2
+
+
+def test_empty() -> None:
+    made = build.build(Trace().input(100))
+    assert made.ledger.is_empty() and made.pieces.is_empty() and made.costs.is_empty()
+
+
+def test_the_checks_accept_what_is_whole() -> None:
+    assert checks.reasons(build.build(synced().input(300))) == []
+
+
+def drop(name: str, place: int) -> Callable[[Trace], None]:
+    def spoil(trace: Trace) -> None:
+        found = [row for row in trace.rows if row[2] == TYPES[name]]
+        trace.rows.remove(found[place])
+
+    return spoil
+
+
+def swap(name: str, one: int, other: int) -> Callable[[Trace], None]:
+    """Exchange the sectors of two records."""
+
+    def spoil(trace: Trace) -> None:
+        places = [i for i, row in enumerate(trace.rows) if row[2] == TYPES[name]]
+        i, j = places[one], places[other]
+        first, second = list(trace.rows[i]), list(trace.rows[j])
+        first[7], second[7] = second[7], first[7]
+        trace.rows[i], trace.rows[j] = tuple(first), tuple(second)
+
+    return spoil
+
+
+def drop_call(place: int) -> Callable[[Trace], None]:
+    return lambda trace: trace.calls.pop(place) and None
+
+
+FAULTS: dict[str, tuple[Callable[[Trace], None], str]] = {
+    "a lost command": (drop("block", 0), "1 bios that were not wholly executed: first serial 0"),
+    "a lost flush": (drop("block", 2), "1 bios that were not wholly executed: first serial 6, sectors 8"),
+    "a lost bio": (drop("bio", 3), "1 bios are missing in the sequence of their numbers"),
+    "a lost bio, its bytes": (drop("bio", 0), "25.000% of the bytes written are unattributed"),
+    "lost pages": (drop("pages", 0), "1 bios without all their pages: first serial 0"),
+    "a swapped command": (swap("block", 0, 1), "2 commands without the bios they carry: first command 0"),
+    "a swapped bio": (swap("bio", 0, 1), "commands without the bios they carry"),
+    "a lost sync": (drop("sync", 0), "1 calls of SQLite and filesystem syncs disagree: first call 3"),
+    "a lost commit": (drop("jbd2", 0), "jbd2 tid 7 was waited for and has no commit"),
+    "a lost open": (drop_call(0), "25.000% of the bytes written are unattributed"),
+    "a lost write": (drop_call(1), "1 pieces of SQLite's files that it did not write: first sector 4000"),
+    "a lost call": (drop_call(1), "vfs.csv has call 2 in the place of 1"),
+    "a lost sync call": (drop_call(3), "calls of SQLite and filesystem syncs disagree"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_in_a_link_is_seen(fault: str) -> None:
+    spoil, reason = FAULTS[fault]
+    trace = synced()
+    spoil(trace)
+    assert any(reason in found for found in checks.reasons(build.build(trace.input(300))))
+
+
+def relabel(table: str, column: str, place: int, value: Any) -> Callable[[build.Ledger], build.Ledger]:
+    def spoil(made: build.Ledger) -> build.Ledger:
+        frame: pl.DataFrame = getattr(made, table)
+        values = frame[column].to_list()
+        values[place] = value
+        changed = frame.with_columns(pl.Series(column, values, dtype=frame.schema[column]))
+        return dataclasses.replace(made, **{table: changed})
+
+    return spoil
+
+
+FLIPS: dict[str, tuple[Callable[[build.Ledger], build.Ledger], str]] = {
+    "a file's label": (relabel("pieces", "label", 0, "WAL"), "1 pieces labelled against their file"),
+    "a file": (relabel("pieces", "file", 0, "wal"), "1 pieces last written by a call to another file"),
+    "a place's label": (relabel("pieces", "label", 2, "inode/node"), "1 pieces labelled against their place"),
+    "bytes": (relabel("pieces", "bytes", 3, 512), "1 write commands are not the sum of their pieces"),
+    "time": (relabel("costs", "cpu_ns", 0, 1), "1 transactions whose time is not its parts"),
+    "cost": (relabel("costs", "bytes", 0, 1.0), "transactions and the rest have 1 of 32768 bytes written"),
+}
+
+
+@pytest.mark.parametrize("flip", FLIPS)
+def test_a_flipped_value_is_seen(flip: str) -> None:
+    spoil, reason = FLIPS[flip]
+    assert any(reason in found for found in checks.reasons(spoil(build.build(synced().input(300)))))
+
+
+def test_shares_that_do_not_add_up_are_seen() -> None:
+    trace = Trace()
+    trace.transaction("insert", 10, 100)
+    trace.transaction("update", 100, 200)
+    trace.add("jbd2_wait", 60, 110, words=(7,))
+    trace.add("jbd2_wait", 105, 110, words=(7,))
+    commit(trace, 7, 65, [])
+    made = build.build(trace.input(400))
+    assert checks.reasons(made) == []
+    found = checks.reasons(relabel("shares", "share", 0, 0.4)(made))
+    assert found[0] == "ledger: 1 commands whose shares do not add to 1: first command 0, share 0.9"
+
+
+def test_a_gap_in_the_commits_is_seen() -> None:
+    trace = Trace()
+    for tid in (7, 8, 9):
+        commit(trace, tid, 100 * tid, [])
+    drop("jbd2", 1)(trace)
+    found = checks.reasons(build.build(trace.input(2000)))
+    assert found == ["ledger: 1 gaps in jbd2's commits, first after tid 7"]

@@ -1,0 +1,56 @@
+"""What bench_analysis.py measures of ours: python tests/bench/ours.py RUN_DIR
+
+Reads the driver's files, the probes' records and blktrace's, correlates them into the ledger's
+tables, and compares what both counted. Prints the seconds and CPU seconds of that, from after
+the imports. What `make analyse` does besides (the events of the older tables, figures, report,
+hashes) is not in it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from analysis.adapters import blktrace, board, driver  # noqa: E402
+from analysis.ledger import build, records  # noqa: E402
+
+
+def analyse(raw: Path) -> build.Ledger:
+    """Everything from the files in raw/ to the tables; exits if the two witnesses disagree."""
+    ran = driver.read(raw / "driver")
+    layout = board.read(raw, ran.config["driver"]["database"]).layout
+    if ran.vfs is None or layout is None:
+        sys.exit(f"ours: {raw}: not all that a ledger needs was recorded")
+    trace = blktrace.count(raw / "blktrace", *ran.window)
+    major, minor = map(int, trace.devices[0].split(":"))
+    made = build.build(
+        build.Input(
+            records=records.read(raw / "probes.bin"),
+            dev=major << 20 | minor,
+            layout=layout,
+            vfs=ran.vfs,
+            transactions=ran.transactions,
+            phases=ran.phases,
+            window=ran.window,
+            database=Path(ran.config["driver"]["database"]).name,
+        )
+    )
+    if (counted := sum(trace.commands.values())) != made.ledger.height:
+        sys.exit(f"ours: blktrace has {counted} commands, the ledger {made.ledger.height}")
+    return made
+
+
+def main() -> None:
+    raw = Path(sys.argv[1]) / "raw"
+    begin, cpu = time.perf_counter(), time.process_time()
+    analyse(raw)
+    print(json.dumps({"seconds": time.perf_counter() - begin, "cpu": time.process_time() - cpu}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,33 @@
+"""A picture of a run's page: python tests/inspect/screenshot.py RUN_DIR OUT.png [ADDRESS].
+
+ADDRESS is what stands after the page's name, "#transactions=20" say. `make inspect RUN=…` first.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+from chromium import start
+
+
+def main() -> None:
+    """Open the page, wait until it is drawn, and save what is to be seen."""
+    run, out, address = [*sys.argv[1:], ""][:3]
+    with tempfile.TemporaryDirectory() as profile:
+        browser = start(Path(profile))
+        try:
+            browser.set_window_size(1440, 1000)
+            browser.get(f"file://{(Path(run) / 'inspect.html').resolve()}{address}")
+            browser.execute_async_script(
+                "const done = arguments[0]; const look = () => globalThis.inspect"
+                " ? requestAnimationFrame(() => requestAnimationFrame(done)) : setTimeout(look, 20); look()"
+            )
+            browser.save_screenshot(out)
+        finally:
+            browser.quit()
+
+
+if __name__ == "__main__":
+    main()

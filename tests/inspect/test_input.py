@@ -1,0 +1,95 @@
+"""Bad input gets one line and leaves no page; text and numbers are packed as they are."""
+
+from __future__ import annotations
+
+import base64
+import subprocess
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+import synthetic_ledger
+
+from analysis.inspect.__main__ import main
+from analysis.inspect.pack import pack
+from analysis.inspect.page import code
+
+ROOT = Path(__file__).parents[2]
+
+
+def no_tables(run: Path) -> None:
+    for path in (run / "tables").iterdir():
+        path.unlink()
+
+
+def change(name: str, how: Callable[[pl.DataFrame], pl.DataFrame]) -> Callable[[Path], None]:
+    """Return what changes a table of a run."""
+
+    def spoil(run: Path) -> None:
+        path = run / "tables" / f"{name}.parquet"
+        how(pl.read_parquet(path)).write_parquet(path)
+
+    return spoil
+
+
+def truncate(run: Path) -> None:
+    path = run / "tables/ledger.parquet"
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+SPOILED = {
+    "no such table": no_tables,
+    "no column kind": change("ledger", lambda table: table.drop("kind")),
+    "column begin_ns: is String; expected Int64": change(
+        "vfs", lambda table: table.with_columns(pl.lit("soon").alias("begin_ns"))
+    ),
+    "column label": change("pieces", lambda t: t.with_columns(pl.lit("cheese").alias("label"))),
+    "column sync: 9999 is not in syncs": change(
+        "ledger", lambda t: t.with_columns(pl.lit(9999).alias("sync"))
+    ),
+    "column command: rows are not numbered from 0": change("ledger", lambda table: table.reverse()),
+    "ledger.parquet": truncate,
+    "summary.json": lambda run: (run / "summary.json").unlink(),
+}
+
+
+@pytest.mark.parametrize("wrong", SPOILED)
+def test_bad_input_gets_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], wrong: str) -> None:
+    run = synthetic_ledger.make(tmp_path / "run", n=2)
+    SPOILED[wrong](run)
+    assert main([str(run)]) == 3
+    said = capsys.readouterr().err
+    assert wrong in said
+    assert said.count("\n") == 1
+    assert not list(run.glob("*inspect*"))
+
+
+def test_no_such_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(tmp_path / "none")]) == 3
+    assert "none: no such folder" in capsys.readouterr().err
+    assert main([]) == 2
+
+
+def test_packs_columns_narrow_and_exact() -> None:
+    table = pl.DataFrame(
+        {"near": [5, 6, 300], "far": [2**40, -1, 7], "text": ["a", None, "a\x1b"], "part": [0.5, 1.0, 0.25]}
+    )
+    spec, packed = pack(table, ("near",))
+    assert {name: column["type"] for name, column in spec["columns"].items()} == {
+        "near": "u2",
+        "far": "f8",
+        "text": "u1",
+        "part": "f8",
+    }
+    assert spec["columns"]["text"]["texts"] == ["a", None, "a\ufffd"]
+    data = zlib.decompress(base64.b64decode(packed))
+    at = spec["columns"]["near"]["at"]
+    assert data[at : at + 6] == b"\x05\x00\x01\x00\x26\x01"
+
+
+def test_the_modules_are_one_program(tmp_path: Path) -> None:
+    path = tmp_path / "all.mjs"
+    path.write_text(code())
+    subprocess.run([ROOT / ".venv/bin/node", "--check", path], check=True)

@@ -1,0 +1,320 @@
+"""The page in a headless Chromium: what is drawn, lit up, filtered and copied is what the tables say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import polars as pl
+import pytest
+import synthetic_ledger
+from conftest import Page
+from selenium.webdriver import ActionChains, Keys
+from selenium.webdriver.common.actions.wheel_input import ScrollOrigin
+from selenium.webdriver.common.by import By
+
+from analysis.ledger import schema
+
+Pages = Callable[..., Page]
+ROW = 40
+
+
+def numbers(values: pl.Series) -> list[int]:
+    """Return the distinct values but null, sorted."""
+    return sorted(values.drop_nulls().unique().to_list())
+
+
+def chain_of(page: Page, transaction: int) -> dict[str, list[int]]:
+    """Return what a transaction's chain must be, from the tables alone."""
+    ledger, shares = page.table("ledger"), page.table("shares")
+    shared = shares.filter(pl.col("transaction") == transaction)["command"]
+    mine = ledger.filter((pl.col("transaction") == transaction) | pl.col("command").is_in(shared.implode()))
+    journal = {tid: row for row, tid in enumerate(page.table("jbd2")["jbd2"].to_list())}
+    commits = [journal[tid] for tid in numbers(mine["jbd2"])]
+    return {
+        "transactions": [transaction],
+        "vfs": numbers(page.table("vfs").filter(pl.col("transaction") == transaction)["call"]),
+        "syncs": numbers(page.table("syncs").filter(pl.col("transaction") == transaction)["sync"]),
+        "journal": commits or numbers(mine["checkpoint"]),
+        "commands": numbers(mine["command"]),
+    }
+
+
+def test_holds_every_value_of_the_tables(page: Pages) -> None:
+    opened = page(mode="delete")
+    names = {"transactions": "transactions", "vfs": "vfs", "syncs": "syncs", "commands": "ledger"}
+    for shown, stored in {**names, "pieces": "pieces", "shares": "shares"}.items():
+        table = opened.table(stored)
+        origin = opened.js("app.run.about.origin")
+        for column in opened.js("app.run.tables[a[0]].columns", shown):
+            got = opened.js(
+                "Array.from({length: app.run[a[0]].rows}, (_, i) => app.run[a[0]].value(a[1], i))",
+                shown,
+                column,
+            )
+            if column == "begin":
+                begin = table["issue_ns" if stored == "ledger" else "begin_ns"]
+                assert [value + origin for value in got] == begin.to_list()
+            elif column in table.columns and table[column].dtype != pl.Boolean:
+                assert got == table[column].to_list(), (shown, column)
+
+
+@pytest.mark.parametrize(("mode", "fs"), [("delete", "ext4-ordered"), ("wal", "f2fs")])
+def test_a_click_on_a_transaction_lights_its_chain(page: Pages, mode: str, fs: str) -> None:
+    opened = page(f"#transactions={ROW + 2}", mode=mode, fs=fs)
+    opened.point(*opened.place("transactions", ROW + 2), click=True)
+    assert opened.chain() == chain_of(opened, ROW + 2)
+    shown = opened.text("#details")
+    op = opened.table("transactions")["op"][ROW + 2]
+    assert f"{op} {ROW + 2}" in shown
+    lines = [line.text for line in opened.browser.find_elements(By.CSS_SELECTOR, "#details button.node")]
+    times = [int(line.split(" × ")[0]) if " × " in line else 1 for line in lines]
+    assert sum(times) == sum(map(len, opened.chain().values()))
+
+
+def test_a_shared_command_is_in_the_chain_of_each(page: Pages) -> None:
+    opened = page(mode="wal", fs="f2fs")
+    share = opened.table("shares").row(0, named=True)
+    opened.js("app.choose('transactions', a[0], true)", share["transaction"])
+    assert share["command"] in opened.chain()["commands"]
+    assert "33.3 % of WSM" in opened.text("#details")
+    opened.js("app.choose('commands', a[0], true)", share["command"])
+    sharers = opened.table("shares").filter(pl.col("command") == share["command"])["transaction"]
+    assert opened.chain()["transactions"] == numbers(sharers)
+
+
+def test_hovering_lights_the_chain_and_says_what_it_is(page: Pages) -> None:
+    opened = page(f"#transactions={ROW}", mode="delete")
+    opened.keys(Keys.ESCAPE)
+    opened.point(*opened.place("transactions", ROW))
+    assert opened.js("app.chosen") is None
+    assert opened.chain("hovered") == chain_of(opened, ROW)
+    assert opened.text("#tip").startswith(f"insert {ROW}\n")
+    lit = opened.js(
+        "app.stage.over.getImageData(0, 0, app.stage.over.canvas.width, app.stage.over.canvas.height)"
+        ".data.some((value) => value > 0)"
+    )
+    assert lit
+
+
+def test_a_click_on_a_command_lights_its_causes(page: Pages) -> None:
+    opened = page(f"#transactions={ROW}", mode="delete")
+    ledger = opened.table("ledger")
+    command = ledger.filter((pl.col("transaction") == ROW) & (pl.col("kind") == "filesystem journal")).row(
+        0, named=True
+    )
+    opened.point(*opened.place("commands", command["command"]), click=True)
+    chain = opened.chain()
+    commits = opened.table("jbd2")["jbd2"].to_list()
+    assert chain == {
+        "transactions": [ROW],
+        "vfs": [command["vfs_call"]],
+        "syncs": [command["sync"]],
+        "journal": [commits.index(command["jbd2"])],
+        "commands": [command["command"]],
+    }
+    assert "waited: another thread's work" in opened.text("#details")
+
+
+def test_a_click_on_a_sector_finds_its_command(page: Pages) -> None:
+    opened = page(f"#transactions={ROW}", mode="delete")
+    x, y, command = opened.js(
+        """(() => { const { stage, run } = app, p = run.pointsOf.of([...app.chosen.commands][0])[0];
+        const box = stage.element.getBoundingClientRect(), c = run.points.command[p];
+        return [box.left + (stage.x(run.commands.begin[c]) + stage.x(run.commands.end[c])) / 2,
+                box.top + stage.placeY(run.points.place[p]) - 1, c]; })()"""
+    )
+    opened.point(x, y, click=True)
+    assert opened.js("[app.chosen.table, app.chosen.row]") == ["commands", command]
+
+
+def test_keys_zoom_and_pan_from_the_run_to_one_command(page: Pages) -> None:
+    opened = page(mode="delete")
+    whole = opened.js("app.view.span")
+    opened.keys("+")
+    assert opened.js("app.view.span") == pytest.approx(whole * 0.6)
+    before = opened.js("app.view.t0")
+    opened.keys(Keys.ARROW_RIGHT)
+    assert opened.js("app.view.t0") > before
+    opened.keys(Keys.ARROW_LEFT, "-")
+    assert opened.js("app.view.isWhole")
+    opened.keys("n")
+    assert opened.js("app.chosen.table") == "transactions"
+    first = opened.js("app.chosen.row")
+    opened.keys("n")
+    assert opened.js("app.chosen.row") == first + 1
+    opened.keys("p", "p")
+    assert opened.js("app.chosen.row") == first - 1
+    opened.keys("f")
+    for _ in range(16):
+        opened.keys("+")
+    assert opened.js("app.view.span") < 2_000  # ns
+    opened.keys("0", Keys.ESCAPE)
+    assert opened.js("app.view.isWhole && app.chosen === null")
+
+
+def test_the_wheel_zooms_about_the_pointer(page: Pages) -> None:
+    opened = page(mode="delete")
+    x, y = opened.place("transactions", ROW)
+    opened.point(x, y)
+    under = opened.js("app.stage.time(a[0] - app.stage.element.getBoundingClientRect().left)", x)
+    span = opened.js("app.view.span")
+    stage = opened.browser.find_element(By.ID, "stage")
+    left, top, width, height = (stage.rect[name] for name in ("x", "y", "width", "height"))
+    place = ScrollOrigin.from_element(stage, round(x - left - width / 2), round(y - top - height / 2))
+    ActionChains(opened.browser).scroll_from_origin(place, 0, -300).perform()
+    opened.settle()
+    assert opened.js("app.view.span") < span
+    now = opened.js("app.stage.time(a[0] - app.stage.element.getBoundingClientRect().left)", x)
+    assert now == pytest.approx(under, abs=span / 500)
+
+
+def test_dragging_pans(page: Pages) -> None:
+    opened = page(f"#transactions={ROW}", mode="delete")
+    before = opened.js("app.view.t0")
+    stage = opened.browser.find_element(By.ID, "stage")
+    ActionChains(opened.browser).move_to_element(stage).click_and_hold().move_by_offset(
+        -200, 0
+    ).release().perform()
+    opened.settle()
+    assert opened.js("app.view.t0") - before == pytest.approx(
+        opened.js("200 * app.view.span / app.stage.width"), rel=0.02
+    )
+
+
+@pytest.mark.parametrize("overview", [False, True])
+def test_dragging_a_box_zooms_to_it(page: Pages, overview: bool) -> None:
+    opened = page(mode="delete")
+    picture = opened.js("app.stage.base.canvas.toDataURL()")
+    left, top = opened.js("(({left, top}) => [left, top])(app.stage.element.getBoundingClientRect())")
+    wanted = opened.js("[500, 700].map((x) => app.stage.time(x))")  # the view is the whole run
+    if not overview:
+        ActionChains(opened.browser).key_down(Keys.SHIFT).perform()
+    drag = ActionChains(opened.browser)
+    mouse = drag.w3c_actions.pointer_action
+    mouse.move_to_location(round(left + 500), round(top + (20 if overview else 80))).pointer_down()
+    mouse.move_to_location(round(left + 700), round(top + (22 if overview else 120))).pointer_up()
+    drag.perform()
+    ActionChains(opened.browser).key_up(Keys.SHIFT).perform()
+    opened.settle()
+    assert opened.js("[app.view.t0, app.view.t1]") == pytest.approx(wanted, rel=0.02)
+    assert opened.js("app.stage.base.canvas.toDataURL()") != picture
+
+
+def test_filters_by_kind_and_operation(page: Pages) -> None:
+    opened = page(mode="delete")
+    ledger, transactions = opened.table("ledger"), opened.table("transactions")
+    shown = "app.filter.masks[a[0]].reduce((sum, on) => sum + on, 0)"
+    opened.click('[data-kind="filesystem journal"]')
+    kept = ledger.filter(pl.col("kind") != "filesystem journal")
+    assert opened.js(shown, "commands") == kept.height
+    opened.click('[data-switch="op insert"]')
+    assert opened.js(shown, "transactions") == transactions.filter(pl.col("op") != "insert").height
+    inserts = transactions.filter(pl.col("op") == "insert")["transaction"]
+    shares = opened.table("shares")
+    others = shares.filter(~pl.col("transaction").is_in(inserts.implode()))["command"].unique()
+    only = shares.filter(~pl.col("command").is_in(others.implode()))["command"].unique()
+    hidden = kept.filter(
+        pl.col("transaction").is_in(inserts.implode()) | pl.col("command").is_in(only.implode())
+    )
+    assert opened.js(shown, "commands") == kept.height - hidden.height
+    opened.click("#all")
+    assert opened.js(shown, "commands") == ledger.height
+
+
+def copied(opened: Page, form: str = "tsv") -> list[list[str]]:
+    """Copy the table that is shown; return its fields."""
+    opened.wait(f"!document.getElementById('{form}').disabled")
+    opened.click(f"#{form}")
+    opened.wait(f"document.getElementById('{form}').disabled")
+    text = opened.browser.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
+    return [line.split("\t" if form == "tsv" else ",") for line in text.splitlines()]
+
+
+def test_copies_the_table_behind_each_picture(page: Pages) -> None:
+    opened = page(mode="delete")
+    opened.keys("t")
+    rows = {
+        "transactions": "transactions",
+        "vfs": "vfs",
+        "syncs": "syncs",
+        "journal": "jbd2",
+        "commands": "ledger",
+    }
+    for tab, stored in rows.items():
+        opened.click(f'[data-table="{tab}"]')
+        head, *lines = copied(opened)
+        table = opened.table(stored)
+        assert len(lines) == table.height
+        begin = [int(line[head.index("begin_ns")]) for line in lines]
+        assert begin == table["issue_ns" if tab == "commands" else "begin_ns"].to_list()
+    for tab, least in (
+        ("points", opened.table("pieces").height),
+        ("queue", 2 * opened.table("ledger").height),
+    ):
+        opened.click(f'[data-table="{tab}"]')
+        assert len(copied(opened)) == least + 1
+    opened.click('[data-table="bytes"]')
+    head, *lines = copied(opened)
+    for label in schema.LABELS:
+        written = opened.table("pieces").filter(pl.col("label") == label)["bytes"].sum()
+        assert sum(float(line[head.index(label)]) for line in lines) == written
+
+
+def test_the_table_follows_view_and_filter(page: Pages) -> None:
+    opened = page(f"#transactions={ROW}&tables=1", mode="delete")
+    opened.click('[data-table="commands"]')
+    opened.click('[data-kind="flush"]')
+    lines = copied(opened, "csv")[1:]
+    t0, t1 = opened.js("[app.view.t0 + app.run.about.origin, app.view.t1 + app.run.about.origin]")
+    seen = opened.table("ledger").filter(
+        (pl.col("complete_ns") >= t0) & (pl.col("issue_ns") < t1) & (pl.col("kind") != "flush")
+    )
+    assert [int(line[0]) for line in lines] == seen["command"].to_list()
+
+
+def test_text_of_the_run_is_never_html(page: Pages) -> None:
+    opened = page("#transactions=3&tables=1", n=5, name=synthetic_ledger.HOSTILE)
+    opened.click('[data-table="syncs"]')
+    opened.click('[data-table="commands"]')
+    opened.js("app.choose('syncs', 8, true)")
+    opened.point(*opened.place("syncs", 8))
+    assert "<img src=x onerror=alert(1)>\ufffd[31m\ufffd" in opened.text("#tip")
+    assert "<img src=x" in opened.text("#details")
+    assert opened.js("document.querySelectorAll('img').length") == 0
+
+
+def test_folds_the_sectors_that_nothing_touches(page: Pages) -> None:
+    opened = page(mode="delete")
+    sectors = opened.table("pieces")["sector"].to_list()
+    assert opened.js("app.run.folds.touched.length") > 1
+    assert opened.js("a[0].every((s) => app.run.folds.sector(app.run.folds.place(s)) === s)", sectors)
+    opened.keys("g")
+    assert opened.js("app.run.folds.touched.length") == 1
+    assert opened.js("a[0].every((s) => app.run.folds.sector(app.run.folds.place(s)) === s)", sectors)
+
+
+def test_a_page_without_transactions_says_so(page: Pages) -> None:
+    opened = page(n=0)
+    assert "no transactions" in opened.text("#notice")
+    opened.keys("n", "p", "+", Keys.ARROW_LEFT, "t", "y", "0", Keys.ESCAPE)
+    assert opened.text("#count") == "0 rows in view"
+
+
+def test_a_rejected_run_says_so(page: Pages) -> None:
+    opened = page(n=3, reasons=("7 events <b>lost</b>",))
+    assert opened.text("#notice") == "Rejected, do not use these numbers: 7 events <b>lost</b>"
+
+
+def test_light_and_dark(page: Pages) -> None:
+    opened = page("#theme=dark", n=3)
+    dark = opened.js("app.palette.ground")
+    opened.click("#theme")  # auto
+    opened.click("#theme")  # light
+    assert [dark, opened.js("app.palette.ground")] == ["#15181c", "#ffffff"]
+
+
+def test_asks_for_nothing_from_outside(page: Pages) -> None:
+    opened = page(n=3)
+    assert opened.js("performance.getEntriesByType('resource').length") == 0
+    text = (opened.folder / "inspect.html").read_text()
+    assert "http" not in text.split("<script", 1)[0].replace("http-equiv", "")

@@ -1,0 +1,120 @@
+"""make tree: what one transaction did, as wide and as coloured as the terminal is."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+import synthetic_ledger
+
+from analysis.inspect.load import Loaded
+from analysis.tree.__main__ import main
+from analysis.tree.chain import Node, tree
+from analysis.tree.terminal import Terminal, lines
+
+ROOT = Path(__file__).parents[2]
+PIPE = Terminal(None, False, True)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return synthetic_ledger.make(tmp_path_factory.mktemp("tree") / "run", n=20)
+
+
+def leaves(node: Node) -> list[Node]:
+    return [node, *(leaf for child in node.children for leaf in leaves(child))]
+
+
+def test_the_tree_holds_every_command_of_the_transaction(run: Path) -> None:
+    loaded = Loaded(run)
+    ledger = pl.read_parquet(run / "tables/ledger.parquet").filter(pl.col("transaction") == 7)
+    found = leaves(tree(loaded, 7))
+    begins = [node.begin for node in found]
+    assert all(issue in begins for issue in ledger["issue_ns"])
+    written = [node.bytes for node in found if re.search(r"\bW\w* ", node.text) and node.bytes]
+    assert sum(written) == ledger["bytes"].sum()
+    for node in found:
+        assert all(child.begin >= node.begin for child in node.children)
+
+
+def test_causes_stand_above_effects(run: Path) -> None:
+    shown = "\n".join(lines(Loaded(run), 7, PIPE))
+    assert re.search(
+        r"├─ sync journal\n.*│  └─ fdatasync sample.db-journal\n.*│     ├─ WS rollback journal", shown
+    )
+    assert re.search(
+        r"└─ jbd2 commit \d+, 6 blocks logged\n.*├─ WSM filesystem journal .*\(waited, jbd2/vdb-8\)", shown
+    )
+
+
+def test_a_shared_command_carries_its_share(tmp_path: Path) -> None:
+    made = synthetic_ledger.make(tmp_path / "run", mode="wal", fs="f2fs", n=50)
+    shared = pl.read_parquet(made / "tables/shares.parquet").row(0, named=True)
+    assert "33% of WSM checkpoint pack" in "\n".join(lines(Loaded(made), shared["transaction"], PIPE))
+
+
+@pytest.mark.parametrize("columns", [20, 60, 80, 200])
+def test_no_line_is_wider_than_the_terminal(run: Path, columns: int) -> None:
+    shown = lines(Loaded(run), 3, Terminal(columns, False, True))
+    assert max(map(len, shown)) <= columns
+
+
+def test_colours_only_on_a_terminal(run: Path) -> None:
+    command = [sys.executable, "-m", "analysis.tree", str(run), "slowest"]
+    piped = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "\x1b" not in piped.stdout
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "70"}
+    environment.pop("NO_COLOR", None)
+    process = subprocess.Popen(command, cwd=ROOT, stdout=theirs, env=environment)
+    os.close(theirs)
+    shown = b""
+    while chunk := _read(ours):
+        shown += chunk
+    assert process.wait() == 0
+    assert b"\x1b[38;5;" in shown
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", shown.decode())
+    assert max(map(len, plain.splitlines())) <= 70
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65536)
+    except OSError:  # the other end is closed
+        return b""
+
+
+def test_a_reader_that_leaves_early_is_no_error(run: Path) -> None:
+    command = f"{sys.executable} -m analysis.tree {run} slowest | true; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("0\n", "")
+
+
+def test_names_cannot_steer_the_terminal(tmp_path: Path) -> None:
+    made = synthetic_ledger.make(
+        tmp_path / "run", n=2, name=synthetic_ledger.HOSTILE, reasons=("bad\x1b[2J",)
+    )
+    shown = "\n".join(lines(Loaded(made), 0, PIPE))
+    assert "onerror" in shown
+    assert "\x1b" not in shown
+
+
+@pytest.mark.parametrize("asked", ["60", "-1", "x", "", "١"])
+def test_no_such_transaction(run: Path, capsys: pytest.CaptureFixture[str], asked: str) -> None:
+    assert main([str(run), asked]) == 2
+    said = capsys.readouterr()
+    assert "expected 0 to 59, or slowest" in said.err
+    assert not said.out
+
+
+def test_a_run_without_transactions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = synthetic_ledger.make(tmp_path / "run", n=0)
+    assert main([str(made), "slowest"]) == 0
+    assert "no transactions" in capsys.readouterr().out
+    assert main([str(made), "0"]) == 2
