@@ -5,26 +5,65 @@ SHELL := /bin/bash
 .NOTPARALLEL:
 VENV := .venv
 PYTHON := $(VENV)/bin/python
-RUN := $(PYTHON) -m commitpath
-.PHONY: help experiment test lint board calibrate snapshots analyse bench bench-repeat docs host destroy
+COMMITPATH := $(PYTHON) -m commitpath
+.PHONY: $(shell sed -n 's/^\([a-z-]*\):.*/\1/p' Makefile)
 
 help: $(VENV)/ready ## this text
-	@$(RUN) help
+	@$(COMMITPATH) help
 
 experiment: $(VENV)/ready ## run one cell: make experiment FS=f2fs MODE=wal
-	@$(RUN) experiment
+	@$(COMMITPATH) experiment
+
+sweep: $(VENV)/ready ## run a grid, or go on with it: make sweep GRID=quick
+	@$(COMMITPATH) sweep
+
+results: $(VENV)/ready ## list the results database: make results WHERE='fs=f2fs mode=wal|delete'
+	@$(COMMITPATH) results
+
+export: $(VENV)/ready ## a copy to share: make export FILE=here.sqlite LAB=here
+	@$(COMMITPATH) export
+
+import: $(VENV)/ready ## merge another lab's copy: make import FILE=there.sqlite
+	@$(COMMITPATH) import
+
+compare: $(VENV)/ready ## two sets of runs: make compare A='sqlite=3.46.1' B='sqlite=3.8.11.1'
+	@$(COMMITPATH) compare
+
+report-card: $(VENV)/ready ## grade what a run or a paper's parameter list reports: FILE=…
+	@$(COMMITPATH) report-card
+
+setup-text: $(VENV)/ready ## "Experimental setup" as text and LaTeX: RUN=… or GRID=…
+	@$(COMMITPATH) setup-text
+
+advise: $(VENV)/ready ## settings worth choosing: DEVICE=… FS=… SURVIVE=process|os|power
+	@$(COMMITPATH) advise
 
 analyse: $(VENV)/ready ## redo tables, figures and report of a run: make analyse RUN=results/latest
-	@$(RUN) analyse
+	@$(COMMITPATH) analyse
+
+inspect: $(VENV)/ready ## a page to look at a run, every byte with its cause: make inspect RUN=results/latest
+	@$(COMMITPATH) inspect
+
+tree: $(VENV)/ready ## what a transaction made the device do: RUN=… TRANSACTION=<number>|slowest
+	@$(COMMITPATH) tree
+
+diff: $(VENV)/ready ## what changed between two runs: make diff RUN_A=… RUN_B=… [FORCE=1]
+	@$(COMMITPATH) diff
+
+trace-export: $(VENV)/ready ## a run for other tools: RUN=… FORMAT=perfetto|parquet|csv|blktrace|iolog|all
+	@$(COMMITPATH) trace-export
+
+ledger: $(VENV)/ready ## bytes and flushes per transaction over MODE x FS: make ledger FIGURE=ledger.svg [RUNS="results/..."]
+	@$(COMMITPATH) ledger
 
 board: $(VENV)/ready ## start the virtual board and open a shell on it
-	@$(RUN) board
+	@$(COMMITPATH) board
 
 calibrate: $(VENV)/ready ## fio on a device profile, beside its sources: make calibrate DEVICE=emmc-5.0
-	@$(RUN) calibrate
+	@$(COMMITPATH) calibrate
 
 snapshots: $(VENV)/ready ## list prepared boards; REMOVE=<name>|all deletes
-	@$(RUN) snapshots
+	@$(COMMITPATH) snapshots
 
 test: host ## linters, unit tests, the driver under sanitizers, and a true run on the board
 	@tests/run-tests
@@ -38,14 +77,17 @@ bench: host ## what a run costs, with its parts
 bench-repeat: host ## how well numbers repeat, side by side with what was asked
 	@$(PYTHON) tests/bench/repeat.py
 
+bench-analysis: host ## speed and memory of the analysis beside blkparse and btt, at 1 and 10 million events
+	@$(PYTHON) tests/bench/bench_analysis.py
+
 docs: $(VENV)/ready ## write docs/axes.md from the schema
 	@$(PYTHON) -m commitpath.axes_doc > docs/axes.md.part && mv docs/axes.md.part docs/axes.md
 
 host: $(VENV)/ready
-	@$(RUN) host
+	@$(COMMITPATH) host
 
 destroy: $(VENV)/ready ## stop every board and delete all that was built; results stay
-	@$(RUN) destroy
+	@$(COMMITPATH) destroy
 
 $(VENV)/ready: requirements.txt playbooks/bootstrap.sh
 	@playbooks/bootstrap.sh $(VENV)

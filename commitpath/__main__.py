@@ -4,6 +4,7 @@ Variables come as make passes them: their names in MAKEFLAGS, their values in th
 environment. So a stray N in a user's environment is not taken for a setting.
 """
 
+import importlib
 import os
 import re
 import shutil
@@ -30,17 +31,22 @@ def experiment(variables: dict[str, str]) -> int:
     """Run one cell."""
     from commitpath import ansible
     from commitpath.experiment import experiment as run
+    from images import kvm
 
-    repeat = 1
-    for axis in run_axes().values():
-        if axis.variable in variables:
-            repeat = axis.parse(variables.pop(axis.variable), axis.variable)
+    of_run = {
+        name: axis.parse(variables.pop(axis.variable, str(axis.spec["default"])), axis.variable)
+        for name, axis in run_axes().items()
+    }
     cell = make_cell(variables)
     entry = ansible.board(cell["board"])
-    if cell["clock"] == "virtual" and entry["board_kind"] != "virtual":
-        raise BadInputError(f"CLOCK=virtual: BOARD={cell['board']} has a clock of its own; use CLOCK=real")
+    if cell["clock"] != "real" and entry["board_kind"] != "virtual":
+        raise BadInputError(
+            f"CLOCK={cell['clock']}: BOARD={cell['board']} has a clock of its own; use CLOCK=real"
+        )
+    if cell["clock"] == "kvm":
+        kvm.check()
     ensure_packages()
-    return run(cell, repeat)
+    return run(cell, **of_run)
 
 
 def analyse(variables: dict[str, str]) -> int:
@@ -51,6 +57,57 @@ def analyse(variables: dict[str, str]) -> int:
     if not run or variables:
         raise BadInputError("make analyse takes RUN=results/<cell name>/<run id>, and nothing else")
     return analyse_run([run])
+
+
+def inspect(variables: dict[str, str]) -> int:
+    """Write a page to look at a stored run."""
+    from analysis.inspect.__main__ import main as inspect_run
+
+    run = variables.pop("RUN", None)
+    if not run or variables:
+        raise BadInputError("make inspect takes RUN=results/<cell name>/<run id>, and nothing else")
+    return inspect_run([run])
+
+
+def tree(variables: dict[str, str]) -> int:
+    """Print what one transaction of a stored run made the device do."""
+    from analysis.tree.__main__ import main as print_tree
+
+    run, transaction = variables.pop("RUN", None), variables.pop("TRANSACTION", "slowest")
+    if not run or variables:
+        raise BadInputError("make tree takes RUN=<run> and TRANSACTION=<number>|slowest, and nothing else")
+    return print_tree([run, transaction])
+
+
+def diff(variables: dict[str, str]) -> int:
+    """Say what changed from one stored run to another."""
+    from analysis.diff.__main__ import main as compare_runs
+
+    runs = [variables.pop(name, "") for name in ("RUN_A", "RUN_B")]
+    force = variables.pop("FORCE", "0")
+    if not all(runs) or variables or force not in ("0", "1"):
+        raise BadInputError("make diff takes RUN_A=<run> RUN_B=<run> and FORCE=0|1, and nothing else")
+    return compare_runs([*runs, *["--force"] * int(force)])
+
+
+def trace_export(variables: dict[str, str]) -> int:
+    """Write a stored run in other tools' formats."""
+    from analysis.export.__main__ import main as export_run
+
+    run, form = variables.pop("RUN", None), variables.pop("FORMAT", "all")
+    if not run or variables:
+        raise BadInputError("make trace-export takes RUN=<run> and FORMAT=<format>, and nothing else")
+    return export_run([run, form])
+
+
+def ledger(variables: dict[str, str]) -> int:
+    """Draw what a transaction writes and flushes, over journal modes and filesystems."""
+    from analysis.figures.ledger import main as draw
+
+    figure, runs = variables.pop("FIGURE", None), variables.pop("RUNS", "results").split()
+    if not figure or not runs or variables:
+        raise BadInputError("make ledger takes FIGURE=<file>.svg, .png or .pdf, and RUNS=<folders of runs>")
+    return draw([figure, *runs])
 
 
 def board(variables: dict[str, str]) -> int:
@@ -89,18 +146,19 @@ def snapshots(variables: dict[str, str]) -> int:
     if variables:
         raise BadInputError("make snapshots takes REMOVE=<name> or REMOVE=all, and nothing else")
     stored = snapshot.stored(artifacts.CACHE / "snapshots")
-    if remove and remove != "all" and remove not in [name for name, _, _ in stored]:
-        raise BadInputError(
-            f"REMOVE={remove}: no such snapshot; there are {', '.join(n for n, _, _ in stored) or 'none'}"
-        )
-    for name, used, inputs in stored:
-        removed = remove in (name, "all")
+    names = [folder.name for folder, _, _ in stored]
+    if remove and remove != "all" and remove not in names:
+        raise BadInputError(f"REMOVE={remove}: no such snapshot; there are {', '.join(names) or 'none'}")
+    for folder, used, inputs in stored:
+        removed = remove in (folder.name, "all")
         if removed:
-            snapshot.remove(artifacts.CACHE / "snapshots" / name)
-        print(
-            f"{name}  {used / 2**20:6.0f} MiB  {inputs['fs_type']} {inputs['mount_options'] or '-'}  "
-            f"{inputs['populate_options']}{'  removed' if removed else ''}"
+            snapshot.remove(folder)
+        what = (
+            f"{inputs['fs_type']} {inputs['mount_options'] or '-'}  {inputs['populate_options']}"
+            if inputs
+            else "not whole"
         )
+        print(f"{folder.name}  {used / 2**20:6.0f} MiB  {what}{'  removed' if removed else ''}")
     if not stored:
         print("no snapshots")
     return 0
@@ -126,19 +184,49 @@ def destroy(_: dict[str, str]) -> int:
 
 
 def host(_: dict[str, str]) -> int:
-    """Install the host's packages, if one is missing."""
-    ensure_packages()
+    """Install the host's packages, those of the tests too, if one is missing."""
+    ensure_packages(with_tests=True)
     return 0
+
+
+# Commands in modules of their own, loaded when they are called.
+LATER = {
+    "sweep": "commitpath.sweep.drive:sweep",
+    "results": "commitpath.database.commands:results",
+    "export": "commitpath.database.commands:export",
+    "import": "commitpath.database.commands:import_",
+    "compare": "commitpath.reporting.compare:compare",
+    "report-card": "commitpath.reporting.card:card",
+    "setup-text": "commitpath.reporting.setup:setup",
+    "advise": "commitpath.reporting.advise:advise",
+}
+
+
+def later(place: str) -> Callable[[dict[str, str]], int]:
+    """The function `module:name`, imported at its first call."""
+
+    def call(variables: dict[str, str]) -> int:
+        module, _, name = place.partition(":")
+        code: int = getattr(importlib.import_module(module), name)(variables)
+        return code
+
+    return call
 
 
 COMMANDS: dict[str, Callable[[dict[str, str]], int]] = {
     "experiment": experiment,
     "analyse": analyse,
+    "inspect": inspect,
+    "tree": tree,
+    "diff": diff,
+    "trace-export": trace_export,
+    "ledger": ledger,
     "board": board,
     "calibrate": calibrate,
     "snapshots": snapshots,
     "destroy": destroy,
     "host": host,
+    **{name: later(place) for name, place in LATER.items()},
 }
 
 

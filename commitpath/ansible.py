@@ -45,8 +45,14 @@ def board(name: str) -> dict[str, Any]:
     return boards[name]
 
 
-def play(playbook: str, variables: Mapping[str, Any], log: Path, *options: str) -> None:
-    """Run a playbook; its output goes to LOG, and LabError carries a failed task's words."""
+def play(
+    playbook: str, variables: Mapping[str, Any], log: Path, *options: str, limit: float | None = None
+) -> None:
+    """Run a playbook; its output goes to LOG, and LabError carries a failed task's words.
+
+    limit: wall seconds after which it counts as hung. A board that does not answer at all
+    ends it sooner (images/ssh.py, playbooks/ansible.cfg).
+    """
     log.parent.mkdir(parents=True, exist_ok=True)
     environment = {
         **os.environ,
@@ -63,18 +69,30 @@ def play(playbook: str, variables: Mapping[str, Any], log: Path, *options: str) 
         json.dumps(variables),
         str(PLAYBOOKS / playbook),
     ]
-    done = subprocess.run(
+    with subprocess.Popen(
         command,
         env=environment,
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        check=False,
         stdin=subprocess.DEVNULL,
         cwd=PLAYBOOKS,
-    )
-    log.write_text(done.stdout + done.stderr)
-    if done.returncode:
-        raise LabError(f"{playbook}: {failure(done.stdout) or last_line(done.stderr)} (all of it: {log})")
+    ) as process:
+        hung = False
+        try:
+            output, errors = process.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            hung = True
+        finally:
+            # a kill would leave its workers behind
+            process.terminate()
+        if hung:
+            output, errors = process.communicate()
+    log.write_text(output + errors)
+    if hung:
+        raise LabError(f"{playbook}: no end within {limit:.0f} s (all of it: {log})")
+    if process.returncode:
+        raise LabError(f"{playbook}: {failure(output) or last_line(errors)} (all of it: {log})")
 
 
 def failure(output: str) -> str | None:
@@ -86,11 +104,20 @@ def failure(output: str) -> str | None:
         if match := re.match(r"(?:fatal|failed): .*? => (\{.*\})$", line):
             result = json.loads(match[1])
             said = result.get("stderr") or result.get("stdout") or str(result.get("msg"))
-            return f"{task}: {last_line(said)}"
+            return f"{task}: {cause(said)}"
     return None
+
+
+def cause(text: str) -> str:
+    """The line that says why: mkfs.f2fs begins with it and marks it, others end with it."""
+    marked = [line.strip() for line in text.splitlines() if line.strip().startswith("Error:")]
+    return marked[0] if marked else last_line(text)
 
 
 def last_line(text: str) -> str:
     """The last line that says something."""
-    lines = [line.strip() for line in text.splitlines() if line.strip() and "closed." not in line]
+    # ssh's good-bye, and mount's hint where else to look
+    empty = ("closed.", "dmesg(1) may have more information")
+    lines = [line.strip() for line in text.splitlines() if not any(word in line for word in empty)]
+    lines = [line for line in lines if line]
     return lines[-1] if lines else "no output"

@@ -5,38 +5,80 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import matplotlib
+from matplotlib.ticker import LogLocator
 
+from analysis.figures import style
 from commitpath import ansible
-from commitpath.cell import ROOT
+from commitpath.cell import RESULTS, ROOT
 from commitpath.errors import LabError
-from commitpath.experiment import RESULTS, RUN_LIMIT_SECONDS
+from commitpath.experiment import DEFAULT_LIMIT
 from commitpath.payload import payload
 from commitpath.prepared import ensure_snapshot, virtual_board
 from commitpath.progress import step
 from images import artifacts
 from images.flash.calibrate import measure, table
 
-matplotlib.use("svg")
-from matplotlib import pyplot as plt
+BLOCK = 4096
+DEPTHS = (1, 2, 4, 8, 16, 32)
+# Dashes: reads under writes stay visible where both are as fast.
+LINES = {
+    "read_random_4k": (style.BLOCKS["read"], "o-"),
+    "write_random_4k": (style.BLOCKS["write FUA"], "o--"),
+}
 
 
-def figure(results: Mapping[str, Mapping[str, float]], path: Path, title: str) -> None:
-    """Latency and IOPS of 4 KiB random reads and writes over the queue depth."""
-    _, (left, right) = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
-    for name in ("read_random_4k", "write_random_4k"):
-        points = {
-            int(key.rsplit("qd", 1)[1]): got for key, got in results.items() if key.startswith(f"{name}_qd")
-        }
-        left.plot(list(points), [got["us"] for got in points.values()], "o-", label=name.replace("_", " "))
-        right.plot(list(points), [got["IOPS"] for got in points.values()], "o-")
-    for axes, what in ((left, "mean latency, µs"), (right, "IOPS")):
-        axes.set(xscale="log", yscale="log", xlabel="queue depth", ylabel=what)
-        axes.set_xticks([1, 2, 4, 8, 16, 32], ["1", "2", "4", "8", "16", "32"])
-        axes.grid(alpha=0.3)
-    left.legend(frameon=False)
-    left.set_title(title, loc="left")
-    plt.savefig(path)
+def source_iops(profile: Mapping[str, Any], job: str) -> dict[int, float]:
+    """What the profile's sources say of a job of 4 KiB: IOPS by queue depth."""
+    found = {}
+    for source in profile["sources"]:
+        name, _, depth = source["measure"].partition("_qd")
+        if name == job:
+            value = source["value"]
+            per_second = {"us": 1e6 * int(depth) / value, "MB/s": value * 1e6 / BLOCK, "IOPS": value}
+            found[int(depth)] = per_second[source["unit"]]
+    return found
+
+
+def figure(
+    profile: Mapping[str, Any], results: Mapping[str, Mapping[str, float]], path: Path, title: str
+) -> None:
+    """Latency and IOPS of 4 KiB random reads and writes over the queue depth, and the sources' IOPS."""
+    made = style.figure(3.0)
+    latency, iops = made.subplots(1, 2)
+    for job, (color, line) in LINES.items():
+        label = job.removesuffix("_4k").replace("_", " ")
+        got = [results[f"{job}_qd{depth}"] for depth in DEPTHS]
+        latency.plot(DEPTHS, [one["us"] / 1000 for one in got], line, color=color, markersize=4)
+        iops.plot(DEPTHS, [one["IOPS"] for one in got], line, color=color, markersize=4, label=label)
+        points = source_iops(profile, job)
+        if points:
+            iops.plot(
+                list(points),
+                list(points.values()),
+                "D",
+                color=color,
+                mfc="none",
+                ms=9,
+                clip_on=False,
+                label=f"{label}, source",
+            )
+    for axes in (latency, iops):
+        style.grid(axes, "y")
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(DEPTHS, [str(depth) for depth in DEPTHS])
+        axes.minorticks_off()
+        axes.set_xlabel("queue depth")
+    latency.set_yscale("log")
+    latency.minorticks_off()
+    latency.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    latency.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    latency.set_ylabel("mean latency, ms")
+    made.suptitle(f"{title}: 4 KiB random", x=0.01, ha="left", fontsize=9.5, fontweight="bold")
+    iops.set_ylim(0, iops.get_ylim()[1])
+    iops.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    iops.set_ylabel("IOPS")
+    made.legend(loc="outside upper right", ncols=4)
+    style.save(made, path)
 
 
 def calibrate(cell: Mapping[str, Any]) -> int:
@@ -50,7 +92,7 @@ def calibrate(cell: Mapping[str, Any]) -> int:
     files["run-cell.sh"] = (ansible.PLAYBOOKS / "board/calibrate-cell.sh").read_bytes()
     saved = ensure_snapshot(cell, driver, entry)
     with step(f"run fio on the raw device {cell['device']}"):
-        output = virtual_board(cell).run_cell(saved, files, RUN_LIMIT_SECONDS)
+        output = virtual_board(cell).run_cell(saved, files, DEFAULT_LIMIT)
     if output.text("run-cell.status").strip() != "0":
         raise LabError(f"fio failed on the board: {output.text('run-cell.log').strip()}")
     raw = json.loads(output.text("raw/calibrate.json"))
@@ -59,7 +101,8 @@ def calibrate(cell: Mapping[str, Any]) -> int:
     text = "\n".join(table(profile, raw))
     (folder / "raw.json").write_text(json.dumps(raw, indent=1) + "\n")
     (folder / "table.txt").write_text(text + "\n")
-    figure({name: measure(name, job) for name, job in raw.items()}, folder / "depth.svg", cell["device"])
+    results = {name: measure(name, job) for name, job in raw.items()}
+    figure(profile, results, folder / "depth.svg", cell["device"])
     print(text)
     print(f"kept in {folder}")
     return 0

@@ -4,8 +4,10 @@ A cell is a plain dict as docs/formats.md describes under cell.json. The schema 
 the only list of axes, their allowed values and defaults.
 """
 
+import functools
 import hashlib
 import json
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +21,7 @@ from commitpath.errors import BadInputError
 
 ROOT = Path(__file__).resolve().parent.parent
 EXPERIMENTS = ROOT / "experiments"
+RESULTS = Path(os.environ.get("COMMITPATH_RESULTS", ROOT / "results"))
 PROFILE_AXES = ("device", "fs", "mode", "workload")
 
 
@@ -35,12 +38,15 @@ def load_yaml(path: Path) -> Any:
         raise BadInputError(f"{path}{line}: {what}") from error
 
 
+# Read once: a grid makes hundreds of cells. Nobody changes what these return.
+@functools.cache
 def schema() -> dict[str, Any]:
     """experiments/schema.yml, as JSON Schema."""
     loaded: dict[str, Any] = load_yaml(EXPERIMENTS / "schema.yml")
     return loaded
 
 
+@functools.cache
 def releases() -> dict[str, Any]:
     """SQLite releases by version, newest first (workloads/sqlite/releases.yml)."""
     data = load_yaml(ROOT / "workloads/sqlite/releases.yml")
@@ -106,9 +112,7 @@ class Axis:
             value: Any = int(mantissa) * 10 ** int(exponent or 0)
         else:
             value = text
-        for name, path in self.files().items():
-            if value in load_yaml(path).get("aliases", []):
-                value = name
+        value = aliases(self.name).get(value, value)
         choices = self.choices()
         if choices and str(value) not in choices:
             raise bad
@@ -118,6 +122,14 @@ class Axis:
         return value
 
 
+@functools.cache
+def aliases(axis: str) -> dict[Any, str]:
+    """Other names of an axis's values → the value."""
+    files = (axes() | run_axes())[axis].files()
+    return {alias: name for name, path in files.items() for alias in load_yaml(path).get("aliases", [])}
+
+
+@functools.cache
 def axes() -> dict[str, Axis]:
     """The cell's axes by name, in the schema's order."""
     return {name: Axis(name, spec) for name, spec in schema()["properties"].items()}
@@ -129,8 +141,8 @@ def run_axes() -> dict[str, Axis]:
 
 
 def probe_names() -> list[str]:
-    """Every probe there is; `frame` is what they are put in, not a probe."""
-    return [path.stem for path in sorted((ROOT / "probes").glob("*.bt")) if path.stem != "frame"]
+    """Every probe there is."""
+    return sorted(path.name.removesuffix(".bpf.c") for path in (ROOT / "probes").glob("*.bpf.c"))
 
 
 def parse_probes(text: str, bad: BadInputError) -> list[str]:
@@ -141,6 +153,7 @@ def parse_probes(text: str, bad: BadInputError) -> list[str]:
     return sorted(set(names))
 
 
+@functools.cache
 def load_profile(axis: str, name: str) -> dict[str, Any]:
     """A checked preset file, such as experiments/fs/f2fs.yml."""
     path = axes()[axis].files()[name]
@@ -148,7 +161,11 @@ def load_profile(axis: str, name: str) -> dict[str, Any]:
     validator = jsonschema.Draft202012Validator(schema()["$defs"][axis])
     for error in validator.iter_errors(content):
         key = ".".join(str(part) for part in error.absolute_path) or "file"
-        raise BadInputError(f"{path}: {key}: {error.message} (experiments/schema.yml, $defs.{axis})")
+        what = error.message
+        if error.validator in ("minimum", "maximum") and "maximum" in error.schema:
+            bounds = error.schema
+            what = f"{error.instance} is not allowed, only {bounds['minimum']} to {bounds['maximum']}"
+        raise BadInputError(f"{path}: {key}: {what} (experiments/schema.yml, $defs.{axis})")
     loaded: dict[str, Any] = content
     return loaded
 
@@ -171,6 +188,13 @@ def make_cell(variables: Mapping[str, str]) -> dict[str, Any]:
     if cell["sqlite"] == "newest":
         cell["sqlite"] = next(iter(releases()))
     cell["profiles"] = {axis: load_profile(axis, cell[axis]) for axis in PROFILE_AXES}
+    for name, value in cell["profiles"]["workload"].get("fixed", {}).items():
+        if known[name].variable in variables and cell[name] != value:
+            raise BadInputError(
+                f"{known[name].variable}={cell[name]}: WORKLOAD={cell['workload']} allows only {value} "
+                f"(experiments/workload/{cell['workload']}.yml)"
+            )
+        cell[name] = value
     check_combination(cell)
     return cell
 

@@ -8,42 +8,67 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from commitpath import ansible
-from commitpath.cell import ROOT, canonical, cell_id, cell_name
+from commitpath.cell import RESULTS, ROOT, canonical, cell_id, cell_name, run_axes
 from commitpath.errors import LabError
 from commitpath.payload import payload, prepared_variables, write_tar
 from commitpath.prepared import ensure_snapshot, ensure_watched, prepare, virtual_board
 from commitpath.progress import step
 from images import artifacts, qemu, snapshot
-from images.board import Login, RunOutput, SnapshotError
+from images.board import VirtualBoard
+from images.cellrun import RunOutput
+from images.ssh import Login
 
-RESULTS = ROOT / "results"
-# Wall seconds after which a run counts as hung.
-RUN_LIMIT_SECONDS = 3600
+DEFAULT_LIMIT: int = run_axes()["limit"].spec["default"]
 
 
-def run_virtual(cell: Mapping[str, Any], driver: Path, entry: Mapping[str, Any]) -> RunOutput:
-    """A run in virtual time: restore the prepared board, with the cell in it."""
-    files = payload(cell, entry["board_device"])
+def run_virtual(
+    cell: Mapping[str, Any], driver: Path, entry: Mapping[str, Any], limit: float
+) -> list[RunOutput]:
+    """A run in virtual time and, if it is watched, its untraced twin beside it.
+
+    Each restores the prepared board, with the cell in it; both are from the same bytes.
+    """
     board = virtual_board(cell)
+    unwatched = {**cell, "probes": ""}
+    cells = [cell, unwatched] if cell["probes"] else [cell]
+    files = [payload(one, entry["board_device"]) for one in cells]
     for last_try in (False, True):
-        folder = ensure_watched(cell, ensure_snapshot(cell, driver, entry), files, board)
         try:
-            with step("run the cell"):
-                return board.run_cell(folder, files, RUN_LIMIT_SECONDS)
-        except SnapshotError as error:
+            prepared = ensure_snapshot(cell, driver, entry)
+            folders = [
+                ensure_watched(one, prepared, of_one, board) for one, of_one in zip(cells, files, strict=True)
+            ]
+            with step("run the cell and its untraced twin" if len(cells) > 1 else "run the cell"):
+                return run_together(board, folders, files, limit)
+        except snapshot.SnapshotError as error:
             if last_try:
                 raise
-            print(f"the snapshot {folder.name} is made again: {error}", file=sys.stderr)
-            snapshot.remove(folder)
+            print(f"the snapshot {error.folder.name} is made again: {error}", file=sys.stderr)
+            snapshot.remove(error.folder)
     raise AssertionError("the loop returns or raises")
 
 
+def run_together(
+    board: VirtualBoard, folders: list[Path], files: list[dict[str, bytes]], limit: float
+) -> list[RunOutput]:
+    """Run payloads from snapshots, all at once: in virtual time none changes another's numbers."""
+    with ExitStack() as stack:
+        runs = [
+            stack.enter_context(board.cell_started(folder, of_one, limit))
+            for folder, of_one in zip(folders, files, strict=True)
+        ]
+        for run in runs:
+            run.wait_start()
+        return [run.wait_end() for run in runs]
+
+
 def run_over_ssh(
-    cell: Mapping[str, Any], driver: Path, entry: Mapping[str, Any], login: Login | None
+    cell: Mapping[str, Any], driver: Path, entry: Mapping[str, Any], login: Login | None, limit: float
 ) -> RunOutput:
     """A run on a board that Ansible reaches: prepare, run, collect, and always tear down."""
     variables = {**prepared_variables(cell, driver, entry), **(login.ansible() if login else {})}
@@ -54,10 +79,9 @@ def run_over_ssh(
         write_tar(packed, payload(cell, entry["board_device"]))
         begin = time.monotonic()
         with step("run the cell"):
-            ansible.play(
-                "run.yml", {**variables, "payload": str(packed), "output": str(output)}, log / "run.json"
-            )
-        return RunOutput(output.read_bytes(), 0.0, time.monotonic() - begin)
+            more = {"payload": str(packed), "output": str(output)}
+            ansible.play("run.yml", {**variables, **more}, log / "run.json", limit=limit)
+        return RunOutput(output.read_bytes(), run_seconds=time.monotonic() - begin)
     finally:
         failed = sys.exc_info()[0] is not None
         output.unlink(missing_ok=True)
@@ -87,8 +111,18 @@ def host_facts() -> dict[str, Any]:
     }
 
 
-def store(cell: Mapping[str, Any], output: RunOutput, wall: float, facts: Mapping[str, Any]) -> Path:
-    """Write a run's folder: cell.json, host.json, raw/; it appears only when whole."""
+def timed_seconds(outputs: list[RunOutput]) -> float | None:
+    """Wall seconds from the first begin of a timed region to the last end; None if none was told."""
+    timed = [time for output in outputs for time in output.timed]
+    told = bool(timed) and all(len(output.timed) == 2 for output in outputs)
+    return round(max(timed) - min(timed), 3) if told else None
+
+
+def store(cell: Mapping[str, Any], outputs: list[RunOutput], wall: float, facts: Mapping[str, Any]) -> Path:
+    """Write a run's folder: cell.json, host.json, raw/, twin/; it appears only when whole.
+
+    outputs: the run's, then its untraced twin's, if it has one.
+    """
     run_id = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()) + f"-{os.getpid()}"
     folder = RESULTS / cell_name(cell) / run_id
     part = folder.with_name(f".{run_id}.part")
@@ -100,14 +134,16 @@ def store(cell: Mapping[str, Any], output: RunOutput, wall: float, facts: Mappin
             "cell_id": cell_id(cell),
             "run_id": run_id,
             "wall_seconds": round(wall, 3),
-            "restore_seconds": round(output.restore_seconds, 3),
-            "start_seconds": round(output.start_seconds, 3),
-            "run_seconds": round(output.run_seconds, 3),
+            "restore_seconds": round(outputs[0].restore_seconds, 3),
+            "start_seconds": round(outputs[0].start_seconds, 3),
+            "run_seconds": round(outputs[0].run_seconds, 3),
+            "timed_seconds": timed_seconds(outputs),
         }
         (part / "host.json").write_text(json.dumps(host, indent=2, sort_keys=True) + "\n")
-        output.extract(part)
-        (part / "raw/run-cell.log").write_text(output.text("run-cell.log"))
-        (part / "raw/run-cell.status").write_text(output.text("run-cell.status"))
+        for output, place in zip(outputs, (part, part / "twin"), strict=False):
+            output.extract(place)
+            (place / "raw/run-cell.log").write_text(output.text("run-cell.log"))
+            (place / "raw/run-cell.status").write_text(output.text("run-cell.status"))
         part.rename(folder)
     finally:
         shutil.rmtree(part, ignore_errors=True)
@@ -118,31 +154,37 @@ def store(cell: Mapping[str, Any], output: RunOutput, wall: float, facts: Mappin
     return folder
 
 
-def run_once(cell: Mapping[str, Any]) -> Path:
-    """One run of a cell, stored; its folder."""
+def run_once(cell: Mapping[str, Any], limit: float = DEFAULT_LIMIT, repeat: int | None = None) -> Path:
+    """One run of a cell, stored; its folder.
+
+    limit: wall seconds after which it counts as hung. repeat: which of a sweep's runs of the cell it is.
+    """
     begin = time.monotonic()
     entry = ansible.board(cell["board"])
     driver = artifacts.driver(cell["sqlite"], artifacts.image())
     facts = host_facts()
+    if repeat is not None:
+        facts["repeat"] = repeat
     if entry["board_kind"] == "virtual":
         facts["qemu"] = qemu.qemu_version()
     if cell["clock"] == "virtual":
-        output = run_virtual(cell, driver, entry)
+        outputs = run_virtual(cell, driver, entry, limit)
     elif entry["board_kind"] == "virtual":
-        with virtual_board(cell).started("real") as (login, _, _):
-            output = run_over_ssh(cell, driver, entry, login)
+        with virtual_board(cell).started(cell["clock"]) as (login, _, _):
+            outputs = [run_over_ssh(cell, driver, entry, login, limit)]
     else:
         with artifacts.locked(artifacts.CACHE / f"board-{cell['board']}"):
-            output = run_over_ssh(cell, driver, entry, None)
-    folder = store(cell, output, time.monotonic() - begin, facts)
-    if output.text("run-cell.status").strip() != "0":
-        log = output.text("run-cell.log").strip().splitlines()
-        raise LabError(f"the run failed: {log[-1] if log else 'no output'} (kept in {folder})")
+            outputs = [run_over_ssh(cell, driver, entry, None, limit)]
+    folder = store(cell, outputs, time.monotonic() - begin, facts)
+    for output, what in zip(outputs, ("run", "untraced twin"), strict=False):
+        if output.text("run-cell.status").strip() != "0":
+            log = output.text("run-cell.log").strip().splitlines()
+            raise LabError(f"the {what} failed: {log[-1] if log else 'no output'} (kept in {folder})")
     return folder
 
 
-def experiment(cell: Mapping[str, Any], repeat: int) -> int:
-    """Run a cell `repeat` times and report; the exit code."""
+def experiment(cell: Mapping[str, Any], repeat: int, limit: float) -> int:
+    """Run a cell `repeat` times and report; the exit code. limit: wall seconds of a run."""
     from analysis import repeats
     from analysis.__main__ import main as analyse
 
@@ -150,7 +192,7 @@ def experiment(cell: Mapping[str, Any], repeat: int) -> int:
     for number in range(repeat):
         if repeat > 1:
             print(f"run {number + 1} of {repeat}", file=sys.stderr)
-        folders.append(run_once(cell))
+        folders.append(run_once(cell, limit))
         with step("check and analyse"):
             code = analyse([str(folders[-1])]) or code
     if repeat > 1:

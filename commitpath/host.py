@@ -11,9 +11,10 @@ from commitpath.progress import step
 from images import artifacts
 
 
-def missing_packages() -> list[str]:
+def missing_packages(with_tests: bool) -> list[str]:
     """Packages of playbooks/host.yml that dpkg does not have installed."""
-    wanted = yaml.safe_load((ansible.PLAYBOOKS / "host.yml").read_text())[0]["vars"]["host_packages"]
+    lists = yaml.safe_load((ansible.PLAYBOOKS / "host.yml").read_text())[0]["vars"]
+    wanted = lists["host_packages"] + (lists["test_packages"] if with_tests else [])
     try:
         done = subprocess.run(
             ["dpkg-query", "-W", "-f", "${Package} ${db:Status-Abbrev}\n", *wanted],
@@ -37,11 +38,11 @@ def needs_password() -> bool:
         raise LabError("installing host packages needs root or sudo, and there is no sudo") from error
 
 
-def ensure_packages() -> None:
+def ensure_packages(with_tests: bool = False) -> None:
     """Install what is missing through playbooks/host.yml; the one step that asks for root."""
-    if missing := missing_packages():
+    if missing := missing_packages(with_tests):
         options = ["--ask-become-pass"] if needs_password() else []
         with step(f"install host packages: {' '.join(missing)}"):
-            ansible.play("host.yml", {}, artifacts.CACHE / "log/host.json", *options)
-    if missing := missing_packages():
+            ansible.play("host.yml", {"with_tests": with_tests}, artifacts.CACHE / "log/host.json", *options)
+    if missing := missing_packages(with_tests):
         raise LabError(f"host packages are still missing: {' '.join(missing)}")

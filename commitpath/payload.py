@@ -15,18 +15,14 @@ from images import artifacts
 MOUNTPOINT = "/mnt/target"
 # Where a driver of device profiles shows its attributes, below /sys/kernel/config.
 CONFIGFS = {"null_blk": "nullb", "flash": "flashsim"}
-# An attach point stands at the start of a line of a .bt file.
-ATTACH_POINT = re.compile(
-    r"^(?:BEGIN|END|self|fentry|fexit|tracepoint|uprobe|uretprobe|kprobe|kretprobe)\b", re.M
-)
+# A BPF program's section says what it is attached to.
+PROGRAM = re.compile(r'^SEC\("(?:fentry|fexit|tp_btf)/', re.M)
 
 
 def expected_probes(probes: str) -> int:
-    """How many attach points bpftrace must report for probes named as in a cell."""
-    if not probes:
-        return 0
-    files = [ROOT / "probes" / f"{name}.bt" for name in ["frame", *probes.split(",")]]
-    return sum(len(ATTACH_POINT.findall(file.read_text())) for file in files)
+    """How many programs the recorder must attach for probes named as in a cell."""
+    files = [ROOT / "probes" / f"{name}.bpf.c" for name in probes.split(",") if name]
+    return sum(len(PROGRAM.findall(file.read_text())) for file in files)
 
 
 def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str, Any]) -> dict[str, Any]:
@@ -40,6 +36,7 @@ def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str
         **board,
         "board": cell["board"],
         "driver": str(driver),
+        "probes": str(artifacts.probes(artifacts.image())),
         "flash_module": str(artifacts.flash_module()) if device["driver"] == "flash" else "",
         "device_driver": device["driver"],
         "device_size_mib": device["size_mib"],
@@ -71,6 +68,8 @@ def payload(
         f"--wal-autocheckpoint {cell['autocheckpoint']} --journal-size-limit {cell['journal_limit']} "
         f"--checkpoint-every {cell['checkpoint_every']}"
     )
+    if phases := cell["profiles"]["workload"].get("phases"):
+        driver_options += f" --phases {','.join(phases)}"
     name, device = Path(node).name, cell["profiles"]["device"]
     variables = {
         "CLOCK": cell["clock"],
@@ -83,22 +82,20 @@ def payload(
         "MOUNTPOINT": MOUNTPOINT,
         "DRIVER_OPTIONS": driver_options,
     }
-    files = {
+    return {
         "cell.env": "".join(f"{k}={shlex.quote(v)}\n" for k, v in variables.items()).encode(),
         **{
             name: (ansible.PLAYBOOKS / "board" / name).read_bytes()
             for name in ("run-cell.sh", "watch.sh", "set-timing.sh")
         },
     }
-    for path in (ROOT / "probes").iterdir():
-        if path.is_file() and path.suffix != ".md":
-            files[f"probes/{path.name}"] = path.read_bytes()
-    return files
 
 
 def rehearsal(cell: Mapping[str, Any], node: str) -> dict[str, bytes]:
-    """A payload that runs all that a run runs, on an empty database in memory."""
-    small = {**cell, "rows": 0, "n": 10, "probes": ",".join(probe_names())}
+    """A payload that runs all that a run runs and all phases, on an empty database in memory."""
+    whole = {key: value for key, value in cell["profiles"]["workload"].items() if key != "phases"}
+    profiles = {**cell["profiles"], "workload": whole}
+    small = {**cell, "rows": 0, "n": 10, "probes": ",".join(probe_names()), "profiles": profiles}
     return payload(small, node, "/run/commitpath/rehearsal.db")
 
 

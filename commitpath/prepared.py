@@ -1,7 +1,6 @@
 """Prepared boards: from a booted image to a snapshot that every run starts from."""
 
 import json
-import shutil
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -12,7 +11,8 @@ from commitpath import ansible
 from commitpath.payload import prepared_variables, rehearsal, write_tar
 from commitpath.progress import step
 from images import artifacts, qemu, snapshot
-from images.board import Login, VirtualBoard, make_keys
+from images.board import VirtualBoard
+from images.ssh import Login, make_keys
 
 # Sent with each run, so no part of what a snapshot is keyed by.
 RUN_SCRIPTS = ("run-cell.sh", "watch.sh", "set-timing.sh", "calibrate-cell.sh")
@@ -51,11 +51,13 @@ def snapshot_folder(
     ]
     scripts = [path for path in scripts if path.name not in RUN_SCRIPTS]
     inputs = {
-        **{k: v for k, v in variables.items() if k not in ("driver", "flash_module")},
+        **{k: v for k, v in variables.items() if k not in ("driver", "probes", "flash_module")},
         "driver": Path(variables["driver"]).name,
+        "probes": Path(variables["probes"]).parent.name,
         "flash_module": Path(variables["flash_module"]).parent.name,
         "image": board.image.name,
         "memory_mib": board.memory_mib,
+        "machine": artifacts.hash_of(board.description()),
         "scripts": artifacts.hash_of(files=scripts),
         "qemu": qemu.qemu_version(),
     }
@@ -71,18 +73,24 @@ def make_snapshot(
     variables: Mapping[str, Any],
 ) -> None:
     """Boot, provision, prepare, save; the folder appears only when whole."""
-    part = folder.with_name(folder.name + ".part")
-    shutil.rmtree(part, ignore_errors=True)
-    part.mkdir(parents=True)
-    try:
-        with board.started("provision", part / "ram") as (login, machine, monitor):
-            prepare(cell, login, variables)
-            with step("save the snapshot"):
-                board.save(login, machine, monitor, part)
-                snapshot.write(part, inputs)
-        part.rename(folder)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
+    with (
+        artifacts.whole(folder, "save a snapshot") as part,
+        board.started("provision", part / "ram") as (login, machine, monitor),
+    ):
+        prepare(cell, login, variables)
+        with step("save the snapshot"):
+            board.save(login, machine, monitor, part)
+            snapshot.write(part, inputs)
+
+
+def remove_unfit(folder: Path, inputs: Mapping[str, Any]) -> None:
+    """Remove a snapshot that is not whole, and what another QEMU saved in its place; say so."""
+    if folder.exists() and (fault := snapshot.fault(folder)):
+        print(f"the snapshot {folder.name} is made again: {fault}", file=sys.stderr)
+        snapshot.remove(folder)
+    for other, version in snapshot.saved_by_another_qemu(folder, inputs):
+        print(f"the snapshot {other.name} is made again: it was saved by {version}", file=sys.stderr)
+        snapshot.remove(other)
 
 
 def ensure_snapshot(cell: Mapping[str, Any], driver: Path, entry: Mapping[str, Any]) -> Path:
@@ -90,9 +98,7 @@ def ensure_snapshot(cell: Mapping[str, Any], driver: Path, entry: Mapping[str, A
     board = virtual_board(cell)
     variables = prepared_variables(cell, driver, entry)
     folder, inputs = snapshot_folder(cell, board, variables)
-    if folder.exists() and (fault := snapshot.fault(folder)):
-        print(f"the snapshot {folder.name} is made again: {fault}", file=sys.stderr)
-        snapshot.remove(folder)
+    remove_unfit(folder, inputs)
     return artifacts.ensure(
         folder,
         "prepare a board and save its snapshot",
@@ -110,24 +116,17 @@ def ensure_watched(
     """
     if not cell["probes"]:
         return prepared
-    # what attaching depends on; the rest of cell.env is the run's own
-    names = sorted(name for name in files if name.startswith("probes/") or name == "watch.sh")
-    key = artifacts.hash_of(cell["probes"], *(files[name].decode() for name in names))
+    # what attaching depends on; the rest of cell.env is the run's own, and the probes
+    # themselves are on the prepared board
+    key = artifacts.hash_of(cell["probes"], files["watch.sh"].decode())
     folder = prepared.with_name(f"{prepared.name}+{key}")
 
-    def build() -> None:
-        part = folder.with_name(folder.name + ".part")
-        shutil.rmtree(part, ignore_errors=True)
-        part.mkdir()
-        try:
-            board.attach(prepared, dict(files), part)
-            inputs = json.loads((prepared / "snapshot.json").read_text())["inputs"]
-            snapshot.write(part, {**inputs, "probes": cell["probes"]})
-            part.rename(folder)
-        finally:
-            shutil.rmtree(part, ignore_errors=True)
+    inputs = {**snapshot.read_meta(prepared)["inputs"], "probes": cell["probes"]}
 
-    if folder.exists() and (fault := snapshot.fault(folder)):
-        print(f"the snapshot {folder.name} is made again: {fault}", file=sys.stderr)
-        snapshot.remove(folder)
+    def build() -> None:
+        with artifacts.whole(folder, "save a snapshot with probes") as part:
+            board.attach(prepared, dict(files), part)
+            snapshot.write(part, inputs)
+
+    remove_unfit(folder, inputs)
     return artifacts.ensure(folder, "attach the probes and save a snapshot", build, mib=board.memory_mib)

@@ -1,0 +1,1 @@
+"""The results database: one row per run, to be searched and shared (docs/results-db.md)."""

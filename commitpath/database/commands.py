@@ -1,0 +1,116 @@
+"""`make results`, `make export`, `make import`."""
+
+import os
+import sys
+import time
+from pathlib import Path
+
+from commitpath.database import exchange, select, store, sync
+from commitpath.database.select import Run
+from commitpath.errors import BadInputError
+
+
+def take(variables: dict[str, str], target: str, *names: str) -> dict[str, str]:
+    """The variables of a target; BadInputError on any other."""
+    for variable in variables:
+        if variable not in names:
+            raise BadInputError(f"{variable}: unknown variable; make {target} takes {', '.join(names)}")
+    return variables
+
+
+def yes(options: dict[str, str], name: str) -> bool:
+    """A variable that is `yes` or not there."""
+    if options.get(name, "yes") != "yes":
+        raise BadInputError(f"{name}={options[name]}: {name} is yes, or left out")
+    return name in options
+
+
+def results(variables: dict[str, str]) -> int:
+    """Bring the database up to date and list its runs."""
+    options = take(variables, "results", "WHERE", "REBUILD")
+    selector = options.get("WHERE", "")
+    select.parse(selector)
+    if yes(options, "REBUILD"):
+        rebuild()
+    with store.opened() as connection:
+        changed = sync.sync(connection)
+        runs = select.load(connection, selector)
+    print("\n".join(table(runs)))
+    print(f"{len(runs)} runs, {changed} of them new or changed; {store.DATABASE}")
+    return 0
+
+
+def rebuild() -> None:
+    """Set the database aside and make it again; other labs' runs are taken over if they can be read."""
+    if not store.DATABASE.exists():
+        return
+    now = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    aside = store.DATABASE.with_name(f"results-{now}-{os.getpid()}.sqlite.old")
+    try:
+        with store.opened() as connection:
+            own = store.label(connection)
+        readable = True
+    except store.DatabaseError as error:
+        if "another process" in str(error):
+            raise
+        print(f"commitpath: {error}", file=sys.stderr)
+        readable = False
+    store.DATABASE.rename(aside)
+    print(f"set aside: {aside}", file=sys.stderr)
+    if readable:
+        with store.opened() as connection:
+            exchange.name_lab(connection, own)
+        print(exchange.import_(aside, own, "stop"), file=sys.stderr)
+
+
+def export(variables: dict[str, str]) -> int:
+    """Write a portable copy of the database."""
+    options = take(variables, "export", "FILE", "LAB", "FILES")
+    if "FILE" not in options:
+        raise BadInputError("make export takes FILE=<new file>, LAB=<label> and FILES=yes (raw files too)")
+    label = exchange.check_label(options["LAB"]) if "LAB" in options else None
+    with_files = yes(options, "FILES")
+    with store.opened() as connection:
+        sync.sync(connection)
+    print(exchange.export(Path(options["FILE"]), label, with_files))
+    return 0
+
+
+def import_(variables: dict[str, str]) -> int:
+    """Merge another lab's database into this one."""
+    options = take(variables, "import", "FILE", "LAB", "CONFLICT")
+    if "FILE" not in options:
+        raise BadInputError("make import takes FILE=<an export>, LAB=<label> and CONFLICT=mine|theirs")
+    conflict = options.get("CONFLICT", "stop")
+    if conflict not in exchange.CONFLICTS:
+        raise BadInputError(f"CONFLICT={conflict}: CONFLICT is {', '.join(exchange.CONFLICTS)}")
+    label = exchange.check_label(options["LAB"]) if "LAB" in options else None
+    with store.opened() as connection:
+        sync.sync(connection)
+    print(exchange.import_(Path(options["FILE"]), label, conflict))
+    return 0
+
+
+def table(runs: list[Run]) -> list[str]:
+    """One line per run: what it differs in from the others, and what came out."""
+    if not runs:
+        return []
+    names = select.varying(runs)
+    constant = [name for name in runs[0].settings if name not in names and runs[0].settings[name] != ""]
+    head = [*names, "repeat", "lab", "status", "TPS", "run"]
+    rows = [head]
+    for run in runs:
+        tps = (run.summary.get("tps") or {}).get("all")
+        rows.append(
+            [
+                *(str(run.settings.get(name, "")) for name in names),
+                run.facts["repeat"] or "-",
+                run.facts["lab"],
+                run.facts["status"],
+                "-" if tps is None else f"{tps:.2f}",
+                run.facts["run"] if not run.reasons else f"{run.facts['run']}: {'; '.join(run.reasons)}",
+            ]
+        )
+    widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
+    lines = [f"all: {select.label(runs[0], constant)}"] if len(runs) > 1 else []
+    return lines + ["  ".join(t.ljust(w) for t, w in zip(row, widths, strict=True)).rstrip() for row in rows]

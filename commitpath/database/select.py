@@ -1,0 +1,123 @@
+"""Runs of the database, and selectors of them: `fs=ext4-* mode=wal|delete lab=here`.
+
+A selector is terms separated by blanks, all of which hold; a term is a name, `=`, and
+values separated by `|`, in which `*` stands for anything. An empty selector is every run.
+"""
+
+import fnmatch
+import json
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from commitpath.cell import axes, releases
+from commitpath.errors import BadInputError
+
+# What a run has beside its cell's axes.
+FACTS = {
+    "lab": "label of the lab that ran it",
+    "kernel": "release of the board's kernel",
+    "commit": "git commit of commitpath",
+    "status": "ok, rejected, failed",
+    "grid": "a grid that asks for it",
+    "cell": "cell id",
+    "run": "run id",
+    "repeat": "which of a sweep's runs of the cell",
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of the database. settings: its cell's axes; facts: FACTS less grid, as text."""
+
+    settings: Mapping[str, Any]
+    facts: Mapping[str, str]
+    grids: frozenset[str]
+    path: str | None
+    reasons: tuple[str, ...]
+    cell: Mapping[str, Any]
+    summary: Mapping[str, Any] = field(repr=False)
+    _documents: Mapping[str, str | None] = field(repr=False)
+
+    def document(self, name: str) -> dict[str, Any]:
+        """manifest or host; empty where there is none."""
+        text = self._documents[name]
+        return json.loads(text) if text else {}
+
+    def values(self, name: str) -> list[str]:
+        """What a selector's term is held against."""
+        if name == "grid":
+            return sorted(self.grids)
+        return [self.facts[name] if name in FACTS else str(self.settings[name])]
+
+
+def load(connection: sqlite3.Connection, selector: str = "") -> list[Run]:
+    """The runs that a selector names, oldest first."""
+    terms = parse(selector)
+    grids: dict[tuple[str, str, int], set[str]] = {}
+    for lab, grid, cell, repeat in connection.execute("SELECT lab, grid, cell_id, repeat FROM grid_run"):
+        grids.setdefault((lab, cell, repeat), set()).add(grid)
+    found = []
+    for row in connection.execute("SELECT * FROM run ORDER BY run_id, lab, cell_id"):
+        cell = json.loads(row["cell"])
+        kernel = str(row["kernel"] or "").split()
+        run = Run(
+            settings={name: value for name, value in cell.items() if name != "profiles"},
+            facts={
+                "lab": row["lab"],
+                "kernel": kernel[2] if len(kernel) > 2 else "",
+                "commit": row["commitpath"] or "",
+                "status": row["status"],
+                "cell": row["cell_id"],
+                "run": row["run_id"],
+                "repeat": str(row["repeat"] or ""),
+            },
+            grids=frozenset(grids.get((row["lab"], row["cell_id"], row["repeat"]), ())),
+            path=row["path"],
+            reasons=tuple(json.loads(row["reasons"])),
+            cell=cell,
+            summary=json.loads(row["summary"]) if row["summary"] else {},
+            _documents={"manifest": row["manifest"], "host": row["host"]},
+        )
+        if all(any(matches(value, patterns) for value in run.values(name)) for name, patterns in terms):
+            found.append(run)
+    return found
+
+
+def matches(value: str, patterns: list[str]) -> bool:
+    """Whether a value is one of the patterns."""
+    return any(fnmatch.fnmatchcase(value, pattern) for pattern in patterns)
+
+
+def parse(selector: str) -> list[tuple[str, list[str]]]:
+    """(name, patterns) of each term; BadInputError names what is not known."""
+    terms = []
+    for term in selector.split():
+        name, equals, text = term.partition("=")
+        name = name.lower()
+        if not equals or not text:
+            raise BadInputError(f"{term}: a selector's term is name=value, with | between values")
+        if name not in axes() and name not in FACTS:
+            raise BadInputError(f"{term}: unknown name; there are {', '.join([*axes(), *FACTS])}")
+        terms.append((name, [spelled(name, value) for value in text.split("|")]))
+    return terms
+
+
+def spelled(name: str, value: str) -> str:
+    """A value as cells spell it: aliases, 1e5, newest; BadInputError for what no cell can have."""
+    if name in FACTS or "*" in value or "?" in value:
+        return value
+    if name == "sqlite" and value == "newest":
+        return next(iter(releases()))
+    return str(axes()[name].parse(value, name.upper()))
+
+
+def varying(runs: list[Run]) -> list[str]:
+    """The axes in which runs differ, in the schema's order."""
+    return [name for name in axes() if len({str(run.settings.get(name)) for run in runs}) > 1]
+
+
+def label(run: Run, names: list[str]) -> str:
+    """`fs=f2fs mode=wal`: a run by the named axes."""
+    return " ".join(f"{name}={run.settings.get(name)}" for name in names)

@@ -1,0 +1,1 @@
+"""What is said about runs: comparisons, completeness, set-up text, advice."""

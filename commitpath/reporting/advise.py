@@ -1,0 +1,145 @@
+"""`make advise`: for an app developer, the settings worth choosing among, from the database."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from analysis import durability
+from commitpath.cell import axes
+from commitpath.database.commands import take
+from commitpath.database.select import Run, label, varying
+from commitpath.errors import BadInputError
+from commitpath.reporting.items import database_runs
+from commitpath.reporting.marks import transactions
+from commitpath.reporting.statistics import median
+
+# Which committed transactions may be lost after the failure named by SURVIVE.
+LOSSES = {
+    "none": (durability.ALL,),
+    "last": (durability.ALL, durability.LAST),
+    "recent": (durability.ALL, durability.LAST, durability.RECENT),
+}
+# SURVIVE → the field of durability.Durability
+SURVIVE = {"process": "process", "os": "system", "power": "power"}
+# What an app developer sets; all else of a cell is where and with what it was measured.
+CHOSEN = ("mode", "sync", "page_size", "cache_size", "autocheckpoint", "journal_limit", "checkpoint_every")
+GRID = "advise"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One choice, measured: rates per second and bytes on the device per transaction."""
+
+    text: str
+    tps: float
+    bytes_per_transaction: float
+    runs: int
+    survives: durability.Durability
+
+    def beaten_by(self, other: "Setting") -> bool:
+        """Whether another is no worse in both, and better in one."""
+        mine = (-self.tps, self.bytes_per_transaction)
+        theirs = (-other.tps, other.bytes_per_transaction)
+        return theirs != mine and all(b <= a for a, b in zip(mine, theirs, strict=True))
+
+
+def advise(variables: dict[str, str]) -> int:
+    """Print the Pareto set; RUN=yes first runs what the grid `advise` has for the device and filesystem."""
+    names = {*(axis.variable for axis in axes().values() if axis.name not in (*CHOSEN, "seed"))}
+    options = take(variables, "advise", "SURVIVE", "LOSS", "RUN", *sorted(names))
+    failure, loss = options.get("SURVIVE", ""), options.get("LOSS", "none")
+    if (
+        failure not in SURVIVE
+        or loss not in LOSSES
+        or options.get("RUN", "yes") != "yes"
+        or "FS" not in options
+    ):
+        raise BadInputError(
+            f"make advise takes FS=<filesystem>, SURVIVE={'|'.join(SURVIVE)} (what the data must survive), "
+            f"LOSS={'|'.join(LOSSES)} (committed transactions that may be lost then), RUN=yes (run what is "
+            "missing), and axes to choose runs by, such as DEVICE"
+        )
+    given = {name: text for name, text in options.items() if name in names}
+    if "RUN" in options:
+        run_missing(given)
+    measured = settings(comparable(given))
+    kept = [one for one in measured if getattr(one.survives, SURVIVE[failure]) in LOSSES[loss]]
+    if not kept:
+        raise BadInputError(
+            f"SURVIVE={failure} LOSS={loss}: none of the {len(measured)} settings measured keeps that "
+            "promise; LOSS=last allows more, RUN=yes measures more"
+        )
+    print("\n".join(report(measured, kept, failure)))
+    return 0
+
+
+def run_missing(given: dict[str, str]) -> None:
+    """Sweep the grid for this device and filesystem."""
+    from commitpath.sweep.drive import sweep
+
+    sweep({"GRID": GRID, **given})
+
+
+def comparable(given: dict[str, str]) -> list[Run]:
+    """Ok runs with the given axes that differ only in what a developer chooses; the largest such set."""
+    wanted = {name.lower(): str(axes()[name.lower()].parse(text, name)) for name, text in given.items()}
+    groups: dict[tuple[str, ...], list[Run]] = {}
+    fixed = [name for name in axes() if name not in (*CHOSEN, "seed")]
+    for run in database_runs():
+        if run.facts["status"] == "ok" and all(str(run.settings[n]) == v for n, v in wanted.items()):
+            key = (*(str(run.settings[name]) for name in fixed), run.facts["kernel"])
+            groups.setdefault(key, []).append(run)
+    if not groups:
+        words = " ".join(f"{name}={text}" for name, text in given.items())
+        raise BadInputError(f"no ok run with {words}; RUN=yes makes them (make sweep GRID={GRID})")
+    largest = max(groups.values(), key=lambda runs: len({run.facts["cell"] for run in runs}))
+    if len(groups) > 1:
+        others = sum(len(runs) for runs in groups.values()) - len(largest)
+        print(f"({others} runs of other workloads, sizes or kernels are left out; name axes to choose them)")
+    return largest
+
+
+def settings(runs: Sequence[Run]) -> list[Setting]:
+    """The runs by setting, medians over their seeds."""
+    shown = [name for name in CHOSEN if name in ("mode", "sync") or name in varying(list(runs))]
+    groups: dict[str, list[Run]] = {}
+    for run in runs:
+        groups.setdefault(label(run, shown), []).append(run)
+    return [
+        Setting(
+            text,
+            median([run.summary["tps"]["all"] for run in of_it]),
+            median([bytes_of(run.summary) / transactions(run) for run in of_it]),
+            len(of_it),
+            durability.of(dict(of_it[0].cell)),
+        )
+        for text, of_it in groups.items()
+        if all(bytes_of(run.summary) for run in of_it)
+    ]
+
+
+def bytes_of(summary: Any) -> float:
+    """Bytes written to the device in a run's window; 0 where no probe counted them."""
+    return float(summary["block"]["bytes_written"] or 0)
+
+
+def report(measured: Sequence[Setting], kept: Sequence[Setting], failure: str) -> list[str]:
+    """The Pareto set among those kept, the fastest first, and what each gives up."""
+    best = [one for one in kept if not any(one.beaten_by(other) for other in kept)]
+    best.sort(key=lambda one: -one.tps)
+    width = max(len(one.text) for one in best)
+    lines = [f"{'':{width}}  {'TPS':>10}  {'KiB/tx':>8}  gives up"]
+    least = min(one.bytes_per_transaction for one in best)
+    for one in best:
+        gives_up = [f"after {name}: {what}" for name, what in one.survives.rows() if what != durability.ALL]
+        if one.tps < best[0].tps:
+            gives_up.append(f"{1 - one.tps / best[0].tps:.0%} of the fastest's speed")
+        if one.bytes_per_transaction > least:
+            gives_up.append(f"{one.bytes_per_transaction / least - 1:.0%} more flash wear than the least")
+        kib = one.bytes_per_transaction / 1024
+        lines.append(f"{one.text:{width}}  {one.tps:10.1f}  {kib:8.1f}  {'; '.join(gives_up) or 'nothing'}")
+    lines.append(
+        f"{len(measured)} settings measured, {len(kept)} keep the promise (SURVIVE={failure}), "
+        f"{len(kept) - len(best)} of these are beaten in both speed and wear by one above"
+    )
+    return lines

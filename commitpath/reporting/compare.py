@@ -1,0 +1,240 @@
+"""`make compare A=… B=…`: two selections of runs, cell by matching cell."""
+
+import csv
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from commitpath.cell import axes
+from commitpath.database import select, store, sync
+from commitpath.database.commands import take
+from commitpath.database.select import Run
+from commitpath.errors import BadInputError
+from commitpath.reporting import statistics
+from commitpath.reporting.marks import marks
+from commitpath.reporting.statistics import Difference
+
+# Facts that make two runs two measurements of different things, unless a selector names them.
+SIGNATURE_FACTS = ("lab", "kernel")
+METRICS = "tps, latency_us.p99, per_transaction.bytes_written, syncs, write_amplification, …"
+
+
+@dataclass(frozen=True)
+class Matched:
+    """One cell as it is in A and in B."""
+
+    label: str
+    a: list[Run]
+    b: list[Run]
+
+    def marks(self) -> dict[str, str]:
+        return marks(self.a[0], self.b[0])
+
+
+@dataclass(frozen=True)
+class Row:
+    """One matched cell and metric."""
+
+    cell: str
+    metric: str
+    a: list[float]
+    b: list[float]
+    difference: Difference
+    marks: dict[str, str]
+
+
+def compare(variables: dict[str, str]) -> int:
+    """Print the comparison; FILE= also gets it as CSV."""
+    options = take(variables, "compare", "A", "B", "METRIC", "FILE")
+    if not options.get("A") or not options.get("B"):
+        raise BadInputError(
+            "make compare takes A='sqlite=3.46.1' B='sqlite=3.8.11.1' (terms of axes and "
+            f"{', '.join(select.FACTS)}), METRIC=<of summary.json: {METRICS}> and FILE=<new .csv>"
+        )
+    with store.opened() as connection:
+        sync.sync(connection)
+        sides = [select.load(connection, options[side]) for side in "AB"]
+    matched = match(options, *sides)
+    rows = [row for cell in matched for row in cell_rows(cell, options.get("METRIC", "tps"))]
+    if not rows:
+        raise BadInputError(f"METRIC={options.get('METRIC', 'tps')}: none of the runs has it; e.g. {METRICS}")
+    print("\n".join(text(options, matched, rows)))
+    if "FILE" in options:
+        write_csv(Path(options["FILE"]), rows)
+    return 0
+
+
+def match(options: dict[str, str], a: list[Run], b: list[Run]) -> list[Matched]:
+    """Cells that are in both, equal in all that neither selector names. Only ok runs count."""
+    named = {name for side in "AB" for name, _ in select.parse(options[side])}
+    for side, runs in zip("AB", (a, b), strict=True):
+        if not any(run.facts["status"] == "ok" for run in runs):
+            raise BadInputError(f"{side}={options[side]!r}: no ok run is like that (make results lists them)")
+    if {id_of(run) for run in a} & {id_of(run) for run in b}:
+        raise BadInputError("A and B name the same runs; nothing to compare")
+    groups = [by_signature(runs, named) for runs in (a, b)]
+    for side, group in zip("AB", groups, strict=True):
+        for runs in group.values():
+            for name in sorted(named):
+                if len(values := {tuple(run.values(name)) for run in runs}) > 1 and name not in (
+                    "grid",
+                    "seed",
+                ):
+                    several = ", ".join(sorted("/".join(value) for value in values))
+                    raise BadInputError(
+                        f"{side}={options[side]!r}: {name} is {several} in one matched cell; name one of them"
+                    )
+    common = [signature for signature in groups[0] if signature in groups[1]]
+    if not common:
+        differ = [n for n in select.varying([*a, *b]) if n not in named]
+        raise BadInputError(
+            f"no cell is in both A and B: they also differ in {', '.join(differ) or 'lab or kernel'}; "
+            "name that in a selector, or sweep the same cells for both"
+        )
+    shown = [
+        name
+        for name in select.varying([run for s in common for group in groups for run in group[s]])
+        if name not in named | {"seed"}
+    ]
+    return [
+        Matched(
+            select.label(groups[0][s][0], shown) or "the one matched cell",
+            samples(groups[0][s]),
+            samples(groups[1][s]),
+        )
+        for s in common
+    ]
+
+
+def id_of(run: Run) -> tuple[str, ...]:
+    """What names a run."""
+    return run.facts["lab"], run.facts["cell"], run.facts["run"]
+
+
+def by_signature(runs: Sequence[Run], named: set[str]) -> dict[tuple[str, ...], list[Run]]:
+    """Ok runs by what they must have in common; seeds and repeats are samples of one cell."""
+    groups: dict[tuple[str, ...], list[Run]] = {}
+    for run in runs:
+        if run.facts["status"] != "ok":
+            continue
+        names = [name for name in axes() if name not in named | {"seed"}]
+        key = [str(run.settings.get(name)) for name in names]
+        key += [run.facts[name] for name in SIGNATURE_FACTS if name not in named]
+        groups.setdefault(tuple(key), []).append(run)
+    return groups
+
+
+def samples(runs: list[Run]) -> list[Run]:
+    """Runs that count: in virtual time two runs of one seed are one measurement, the newer stands."""
+    counted: dict[tuple[str, ...], Run] = {}
+    for run in runs:
+        again = () if run.settings["clock"] == "virtual" else (run.facts["run"],)
+        counted[(str(run.settings["seed"]), *again)] = run
+    return list(counted.values())
+
+
+def cell_rows(cell: Matched, metric: str) -> list[Row]:
+    """A row for each value that the metric has in every run of the cell."""
+    rows = []
+    values = [[flat(run.summary, metric) for run in side] for side in (cell.a, cell.b)]
+    for name in values[0][0]:
+        a, b = ([one.get(name) for one in side] for side in values)
+        if any(value is None or value <= 0 for value in [*a, *b]):
+            continue
+        rows.append(Row(cell.label, name, a, b, statistics.compare(a, b), cell.marks()))  # type: ignore[arg-type]
+    return rows
+
+
+def flat(summary: Any, metric: str) -> dict[str, float]:
+    """`tps` → {insert: …, all: …}; `latency_us.p99` → {insert: …}; `block.flushes` → {flushes: …}."""
+    found: dict[str, float] = {}
+
+    def walk(value: Any, wanted: list[str], name: str) -> None:
+        if isinstance(value, dict):
+            head = wanted[0] if wanted else None
+            for key, inner in value.items():
+                if key == head:
+                    walk(inner, wanted[1:], name)
+                elif key in ("insert", "update", "delete", "all") or head is None:
+                    walk(inner, wanted, f"{name}.{key}".strip("."))
+        elif isinstance(value, int | float) and not isinstance(value, bool) and not wanted:
+            found[name or metric.rpartition(".")[2]] = float(value)
+
+    walk(summary, metric.split("."), "")
+    return found
+
+
+def text(options: dict[str, str], matched: list[Matched], rows: list[Row]) -> list[str]:
+    """The table, its footnotes, and what holds over all cells."""
+    head = ["cell", "of", "median A", "median B", "runs", "B/A", "interval", "p", ""]
+    table = [head]
+    for row in rows:
+        d = row.difference
+        table.append(
+            [
+                row.cell,
+                row.metric,
+                f"{statistics.median(row.a):.4g}",
+                f"{statistics.median(row.b):.4g}",
+                f"{len(row.a)}/{len(row.b)}",
+                f"{d.ratio:.4g}",
+                f"{d.low:.4g} to {d.high:.4g} ({d.confidence:.0%})" if d.confidence else "-",
+                "-" if d.p is None else f"{d.p:.3f}",
+                " ".join([d.verdict, *row.marks]),
+            ]
+        )
+    widths = [max(len(line[i]) for line in table) for i in range(len(head))]
+    lines = [
+        f"A: {options['A']}",
+        f"B: {options['B']}",
+        f"{options.get('METRIC', 'tps')}, {len(matched)} matched cells",
+    ]
+    lines += ["  ".join(t.ljust(w) for t, w in zip(line, widths, strict=True)).rstrip() for line in table]
+    notes = {f"{mark} {what}" for row in rows for mark, what in row.marks.items()}
+    return [*lines, *sorted(notes), *together(rows)]
+
+
+def together(rows: list[Row]) -> list[str]:
+    """One line per metric over all its cells, where there are several."""
+    lines = []
+    for metric in dict.fromkeys(row.metric for row in rows):
+        of_it = [row for row in rows if row.metric == metric]
+        if len(of_it) < 2:
+            continue
+        ratio, p, least = statistics.over_cells([(row.a, row.b) for row in of_it])
+        flags = sorted({mark for row in of_it for mark in row.marks})
+        verdict = (
+            "too few runs to tell"
+            if least > statistics.LEVEL
+            else "no difference"
+            if p > statistics.LEVEL
+            else "B differs from A"
+        )
+        lines.append(
+            f"over all {len(of_it)} cells, {metric}: median B/A {ratio:.4g}, p {p:.4f}: "
+            f"{' '.join([verdict, *flags])}"
+        )
+    tested = sum(row.difference.p is not None for row in rows)
+    if tested > 1:
+        lines.append(
+            f"{tested} tests at the {statistics.LEVEL:.0%} level: "
+            f"{tested * statistics.LEVEL:.1f} of them differ by chance where nothing does"
+        )
+    return lines
+
+
+def write_csv(path: Path, rows: list[Row]) -> None:
+    """The rows, one per line."""
+    if path.exists():
+        raise BadInputError(f"FILE={path}: it exists already")
+    with path.open("w", newline="") as file:
+        out = csv.writer(file)
+        out.writerow(["cell", "of", "a", "b", "ratio", "low", "high", "confidence", "p", "verdict", "marks"])
+        for row in rows:
+            d = row.difference
+            values = [" ".join(map(repr, row.a)), " ".join(map(repr, row.b))]
+            numbers = [d.ratio, d.low, d.high, d.confidence, d.p]
+            out.writerow([row.cell, row.metric, *values, *numbers, d.verdict, "; ".join(row.marks.values())])
+    print(f"written: {path}", file=sys.stderr)

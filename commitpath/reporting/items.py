@@ -1,0 +1,104 @@
+"""The list of what must be reported (experiments/reporting.yml), read from runs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from commitpath.cell import EXPERIMENTS, RESULTS, load_yaml
+from commitpath.database import select, store, sync
+from commitpath.database.select import Run
+from commitpath.errors import BadInputError
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing to report; the fields are those of the data file."""
+
+    name: str
+    label: str
+    why: str
+    place: str
+    essential: bool
+    when: Mapping[str, list[str]]
+    allowed: Sequence[str]
+
+    def asked(self, values: Mapping[str, str]) -> bool:
+        """Whether it means something beside the other values; an unknown one does not excuse it."""
+        return all(values.get(name, wanted[0]).lower() in wanted for name, wanted in self.when.items())
+
+
+def items() -> list[Item]:
+    """The list, in its order."""
+    return [
+        Item(
+            name,
+            entry["label"],
+            entry["why"],
+            entry["from"],
+            entry.get("essential", False),
+            entry.get("when", {}),
+            entry.get("allowed", []),
+        )
+        for name, entry in load_yaml(EXPERIMENTS / "reporting.yml").items()
+    ]
+
+
+def same_cell(run: Run, runs: Sequence[Run]) -> list[Run]:
+    """Ok runs of a run's cell, whatever their seed, on the same kernel in the same lab."""
+    settings = {**run.settings, "seed": 0}
+    return [
+        other
+        for other in runs
+        if {**other.settings, "seed": 0} == settings
+        and other.facts["status"] == "ok"
+        and all(other.facts[name] == run.facts[name] for name in ("lab", "kernel"))
+    ]
+
+
+def repeats(run: Run, runs: Sequence[Run]) -> dict[str, str]:
+    """How often a run's cell was run, and (max − min)/median of its TPS; no spread of a single run."""
+    others = same_cell(run, runs)
+    tps = sorted(other.summary["tps"]["all"] for other in others)
+    seeds = len({other.settings["seed"] for other in others})
+    found = {"runs": f"{len(others)} with {seeds} seed{'s' if seeds > 1 else ''}"} if others else {}
+    if len(tps) > 1:
+        median = (tps[(len(tps) - 1) // 2] + tps[len(tps) // 2]) / 2
+        found["spread"] = f"{(tps[-1] - tps[0]) / median:.2g}"
+    return found
+
+
+def values(run: Run, runs: Sequence[Run]) -> dict[str, str]:
+    """Item → what the run says of it; without those it says nothing of."""
+    documents: dict[str, Any] = {
+        "cell": run.cell,
+        "summary": run.summary,
+        "manifest": run.document("manifest"),
+        "repeats": repeats(run, runs),
+    }
+    found = {}
+    for item in items():
+        value: Any = documents
+        for part in item.place.split("."):
+            value = value.get(part) if isinstance(value, Mapping) else None
+        if isinstance(value, list):
+            value = ",".join(map(str, value))
+        if value is not None and str(value).strip():
+            found[item.name] = str(value)
+    return found
+
+
+def database_runs() -> list[Run]:
+    """Every run there is, after a look at the folders."""
+    with store.opened() as connection:
+        sync.sync(connection)
+        return select.load(connection)
+
+
+def run_of_folder(name: str, runs: Sequence[Run]) -> Run:
+    """The run in a folder below results/ (a link to one will do)."""
+    folder = Path(name).resolve()
+    for run in runs:
+        if run.path and (RESULTS / run.path).resolve() == folder:
+            return run
+    raise BadInputError(f"{name}: not the folder of a run in {RESULTS} (make results lists them)")

@@ -1,0 +1,107 @@
+"""`make setup-text`: an "Experimental setup" paragraph and a LaTeX table, from effective settings."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedError
+
+from commitpath.database import select
+from commitpath.database.commands import take
+from commitpath.database.select import Run
+from commitpath.errors import BadInputError, LabError
+from commitpath.reporting.items import database_runs, items, run_of_folder, values
+
+LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\^{}",
+}
+
+
+def setup(variables: dict[str, str]) -> int:
+    """Print the paragraph and the table of a run, or of what a selector or a grid names."""
+    options = take(variables, "setup-text", "RUN", "GRID", "WHERE")
+    if len(options) != 1:
+        raise BadInputError(
+            "make setup-text takes one of RUN=<a run's folder>, GRID=<grid>, WHERE=<selector>"
+        )
+    runs = database_runs()
+    if "RUN" in options:
+        chosen = [run_of_folder(options["RUN"], runs)]
+    else:
+        selector = options.get("WHERE") or f"grid={options['GRID']}"
+        terms = select.parse(selector)
+        chosen = [
+            run
+            for run in runs
+            if run.facts["status"] == "ok"
+            and all(any(select.matches(v, patterns) for v in run.values(name)) for name, patterns in terms)
+        ]
+        if not chosen:
+            raise BadInputError(f"{selector}: no ok run is like that (make results lists them)")
+    found = merged([values(run, runs) for run in chosen])
+    print(paragraph(found, chosen))
+    print("\n".join(latex(found)))
+    return 0
+
+
+def merged(told: Sequence[Mapping[str, str]]) -> dict[str, list[str]]:
+    """Item → its different values over the runs, in the runs' order; an item of no run is left out."""
+    found: dict[str, list[str]] = {}
+    for one in told:
+        for name, value in one.items():
+            text = short_kernel(value) if name == "kernel" else value
+            if text not in found.setdefault(name, []):
+                found[name].append(text)
+    for item in items():
+        if item.name in found and not any(item.asked(one) for one in told):
+            del found[item.name]
+    return found
+
+
+def short_kernel(uname: str) -> str:
+    """The release and build of `uname -a`."""
+    words = uname.split()
+    return words[2] if len(words) > 2 else uname
+
+
+def listed(texts: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`; of many numbers the least and the greatest."""
+    if len(texts) > 4 and all(text.lstrip("-").replace(".", "").isdigit() for text in texts):
+        numbers = sorted(texts, key=float)
+        return f"{numbers[0]} to {numbers[-1]} ({len(texts)} values)"
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+
+
+def paragraph(found: Mapping[str, list[str]], runs: Sequence[Run]) -> str:
+    """The paragraph, in one line."""
+    operations = dict.fromkeys(op for run in runs for op in run.summary["tps"] if op != "all")
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined, autoescape=False
+    )
+    told = {name: listed(texts) for name, texts in found.items()}
+    if spread := found.get("spread"):
+        told["spread"] = spread[0] if len(spread) == 1 else f"at most {max(spread, key=float)}"
+    try:
+        text = environment.get_template("setup.txt.j2").render(
+            told, operations=listed(list(operations)), clock=runs[0].settings["clock"]
+        )
+    except UndefinedError as error:
+        raise LabError(f"no set-up text: the runs do not say all it needs: {error}") from error
+    return " ".join(text.split())
+
+
+def latex(found: Mapping[str, list[str]]) -> list[str]:
+    """A table with a line for each item; values that the sweep varies are all there."""
+    lines = [
+        r"\begin{table}",
+        r"\caption{Experimental setup; values read back from the board}",
+        r"\begin{tabular}{lp{0.6\linewidth}}",
+        r"\hline",
+    ]
+    for item in items():
+        if item.name in found:
+            # a comma is where a line may break
+            text = listed(found[item.name]).replace(",", ", ").replace(",  ", ", ")
+            lines.append(f"{item.label} & {''.join(LATEX.get(c, c) for c in text)} \\\\")
+    return [*lines, r"\hline", r"\end{tabular}", r"\end{table}"]

@@ -1,0 +1,1 @@
+"""Sweeps: from a grid (data) to runs, driven by Snakemake."""

@@ -1,0 +1,190 @@
+"""Grids: experiments/grids/*.yml, checked against experiments/schema.yml, as lists of cells."""
+
+import itertools
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+
+from commitpath.cell import EXPERIMENTS, axes, cell_id, load_yaml, make_cell, schema
+from commitpath.errors import BadInputError
+
+GRIDS = EXPERIMENTS / "grids"
+
+
+@dataclass(frozen=True)
+class GridRun:
+    """One run that a grid asks for: a cell (its seed in it) and which repeat of it."""
+
+    grid: str
+    cell: Mapping[str, Any]
+    repeat: int
+
+    @property
+    def key(self) -> str:
+        """What makes two grids' runs one: the cell's id and the repeat."""
+        return f"{cell_id(self.cell)}-{self.repeat}"
+
+
+@dataclass(frozen=True)
+class Excluded:
+    """A cell that a grid leaves out, with its reason."""
+
+    grid: str
+    settings: Mapping[str, Any]
+    reason: str
+
+
+@dataclass
+class Expanded:
+    """What a grid means."""
+
+    runs: list[GridRun]
+    excluded: list[Excluded]
+
+
+def names() -> list[str]:
+    """Every grid there is."""
+    return [path.stem for path in sorted(GRIDS.glob("*.yml"))]
+
+
+def load(name: str) -> tuple[Path, dict[str, Any]]:
+    """(path, content) of a grid: a name of experiments/grids, or a path to a .yml file."""
+    path = Path(name) if name.endswith(".yml") else GRIDS / f"{name}.yml"
+    if not path.is_file():
+        raise BadInputError(f"GRID={name}: no such grid; there are {', '.join(names()) or 'none'}")
+    content = load_yaml(path)
+    if not isinstance(content, dict):
+        raise BadInputError(f"{path}: not a grid; it needs description, and axes, variants or grids")
+    # the shape first, so that a wrong key is named before "valid under none of the given schemas"
+    checks = schema()["$defs"]["grid"]
+    parts = ({key: value for key, value in checks.items() if key != "oneOf"}, checks)
+    for part in parts:
+        for error in jsonschema.Draft202012Validator(part).iter_errors(content):
+            place = ".".join(str(step) for step in error.absolute_path)
+            said = (
+                "needs axes (with or without variants and constants), or variants, or only grids"
+                if error.validator == "oneOf"
+                else error.message
+            )
+            raise BadInputError(f"{path}: {place + ': ' if place else ''}{said}")
+    return path, content
+
+
+def expand(name: str, overrides: Mapping[str, str] | None = None, repeats: int | None = None) -> Expanded:
+    """All runs of a grid. overrides: make variables that replace constants of the same name.
+
+    Raises BadInputError on an unknown axis or value, on a grid with no cell, on a cell
+    that cannot exist and is not excluded, and on an exclusion that excludes nothing.
+    """
+    path, content = load(name)
+    if "grids" in content:
+        parts = [expand(part, overrides, repeats) for part in content["grids"]]
+        return Expanded(
+            [run for part in parts for run in part.runs], [no for part in parts for no in part.excluded]
+        )
+    try:
+        found = cells_of(path, content, overrides or {})
+    except BadInputError as error:
+        text = str(error)
+        raise BadInputError(text if text.startswith(str(path)) else f"{path}: {text}") from error
+    runs = [
+        GridRun(path.stem, cell, repeat + 1)
+        for cell in found.cells
+        for repeat in range(repeats or content.get("repeats", 1))
+    ]
+    if content.get("order") == "shuffled":
+        random.Random(content.get("order_seed", 1)).shuffle(runs)
+    return Expanded(runs, [Excluded(path.stem, settings, reason) for settings, reason in found.excluded])
+
+
+@dataclass
+class Found:
+    """Cells of one grid, and the settings left out of it with their reasons."""
+
+    cells: list[dict[str, Any]]
+    excluded: list[tuple[dict[str, str], str]]
+
+
+def cells_of(path: Path, content: Mapping[str, Any], overrides: Mapping[str, str]) -> Found:
+    """Every combination that is not excluded, for each seed."""
+    constants = {**checked(content.get("constants", {})), **checked_overrides(content, overrides)}
+    exclusions = [(checked_lists(entry["where"]), entry["reason"]) for entry in content.get("exclude", [])]
+    used = [False] * len(exclusions)
+    found = Found([], [])
+    for varied in combinations(content):
+        settings = {**constants, **varied}
+        # what is not set has the schema's default, which an exclusion may name too
+        whole = {axis: str(entry.spec["default"]) for axis, entry in axes().items()} | settings
+        matching = [i for i, (where, _) in enumerate(exclusions) if matches(where, whole)]
+        for i in matching:
+            used[i] = True
+        if matching:
+            found.excluded.append((settings, exclusions[matching[0]][1]))
+            continue
+        for seed in content.get("seeds", [1]):
+            found.cells.append(make_cell({k.upper(): v for k, v in (settings | {"seed": str(seed)}).items()}))
+    for (where, _), hit in zip(exclusions, used, strict=True):
+        if not hit:
+            raise BadInputError(f"{path}: exclude: {where}: no cell of this grid is like that")
+    if not found.cells:
+        raise BadInputError(f"{path}: no cell is left: all {len(found.excluded)} are excluded")
+    return found
+
+
+def combinations(content: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    """The settings that vary, for every combination in the order written."""
+    lists = checked_lists(content.get("axes", {}))
+    variants = [checked(variant) for variant in content.get("variants", [{}])]
+    for variant in variants:
+        if both := sorted(set(variant) & set(lists)):
+            raise BadInputError(f"variants: {both[0]}: it is among the axes already")
+        for values in itertools.product(*lists.values()):
+            yield dict(zip(lists, values, strict=True)) | variant
+
+
+def checked(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Settings as make variables carry them; BadInputError names an unknown axis or value."""
+    return {name: value for name, (value,) in checked_lists(settings, lists=False).items()}
+
+
+def checked_lists(settings: Mapping[str, Any], lists: bool = True) -> dict[str, list[str]]:
+    """As checked, for values or lists of values."""
+    result: dict[str, list[str]] = {}
+    for name, given in settings.items():
+        axis = axes().get(name)
+        if axis is None or name == "seed":
+            allowed = ", ".join(key for key in axes() if key != "seed")
+            hint = "set seeds instead" if name == "seed" else f"there are {allowed}"
+            raise BadInputError(f"{name}: unknown axis; {hint}")
+        values = given if lists and isinstance(given, list) else [given]
+        result[name] = []
+        for value in values:
+            if isinstance(value, bool) or not isinstance(value, str | int):
+                raise BadInputError(
+                    f"{name}: {value!r} is neither text nor a whole number (YAML reads an unquoted "
+                    "off or on as true or false: quote it)"
+                )
+            # the value's one spelling: an alias means its file, 1e3 means 1000
+            result[name].append(str(axis.parse(str(value), axis.variable)))
+    return result
+
+
+def checked_overrides(content: Mapping[str, Any], overrides: Mapping[str, str]) -> dict[str, str]:
+    """Constants given on the command line; what a grid varies cannot be one."""
+    varied = {*content.get("axes", {}), *(name for entry in content.get("variants", []) for name in entry)}
+    for variable in overrides:
+        if variable.lower() in varied:
+            raise BadInputError(f"{variable}: this grid varies it")
+    for variable in overrides:
+        if variable != variable.upper():
+            raise BadInputError(f"{variable}: unknown variable")
+    return checked({variable.lower(): text for variable, text in overrides.items()})
+
+
+def matches(where: Mapping[str, list[str]], settings: Mapping[str, str]) -> bool:
+    """Whether settings have one of the values for each axis of `where`."""
+    return all(settings[name] in values for name, values in where.items())

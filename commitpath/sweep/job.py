@@ -1,0 +1,120 @@
+"""One job of a sweep: python -m commitpath.sweep.job prepare|run KEY, in results/.sweep.
+
+A job can be killed at any point and started again: a run's folder appears only when
+whole, and a job whose run is stored already does not run it again.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from commitpath import ansible
+from commitpath.cell import RESULTS, ROOT, cell_name
+from commitpath.errors import LabError
+from commitpath.sweep.plan import STATE, read_state, run_status, write_whole
+from images import artifacts
+from images.qemu import die_with_parent
+
+
+def prepare(cell: Mapping[str, Any]) -> None:
+    """Build what a cell's runs share: driver, and in virtual time the board's snapshots."""
+    from commitpath.payload import payload
+    from commitpath.prepared import ensure_snapshot, ensure_watched, virtual_board
+
+    entry = ansible.board(cell["board"])
+    driver = artifacts.driver(cell["sqlite"], artifacts.image())
+    if cell["clock"] == "virtual":
+        files = payload(cell, entry["board_device"])
+        ensure_watched(cell, ensure_snapshot(cell, driver, entry), files, virtual_board(cell))
+
+
+def stored_run(cell: Mapping[str, Any], repeat: int) -> Path | None:
+    """The newest run of this cell and repeat that a sweep stored and that may count."""
+    for path in sorted((RESULTS / cell_name(cell)).glob("*/host.json"), reverse=True):
+        folder = path.parent
+        host = read_state(path)
+        statuses = [path.read_text().strip() for path in folder.glob("**/raw/run-cell.status")]
+        whole = bool(statuses) and set(statuses) == {"0"}
+        if host and host.get("repeat") == repeat and whole and run_status(folder) in ("ok", None):
+            return folder
+    return None
+
+
+def run(cell: Mapping[str, Any], repeat: int) -> Path:
+    """The run of a cell and repeat, made if it is not stored, and analysed; its folder."""
+    from analysis.__main__ import main as analyse
+    from commitpath.experiment import run_once
+
+    folder = stored_run(cell, repeat) or run_once(cell, repeat=repeat)
+    if run_status(folder) is None and analyse([str(folder)]) > 1:
+        raise LabError(f"the run cannot be analysed (kept in {folder.relative_to(RESULTS)})")
+    if run_status(folder) != "ok":
+        reasons = (read_state(folder / "summary.json") or {}).get("reasons", [])
+        raise LabError(f"rejected: {'; '.join(reasons)} (kept in {folder.relative_to(RESULTS)})")
+    return folder
+
+
+def job(what: str, key: str) -> None:
+    """Do one job and leave its mark; a failure leaves its reason instead."""
+    planned = json.loads((STATE / "plan.json").read_text())["runs"][key]
+    name = planned["group"] if what == "prepare" else key
+    failed = STATE / "failed" / name
+    begin = time.monotonic()
+    # two sweeps' jobs for one key can meet after a kill; the second finds the first one's run
+    with artifacts.locked(STATE / "locks" / name):
+        try:
+            mark: dict[str, Any] = {}
+            if what == "prepare":
+                prepare(planned["cell"])
+            else:
+                folder = run(planned["cell"], planned["repeat"])
+                mark["run"] = str(folder.relative_to(RESULTS))
+        except (LabError, OSError, subprocess.SubprocessError) as error:
+            before = read_state(failed) or {"attempts": 0}
+            record = {
+                "cell": planned["cell"],
+                "repeat": planned["repeat"],
+                "reason": str(error),
+                "attempts": before["attempts"] + 1,
+                "log": f".sweep/log/{key}.log" if what == "run" else f".sweep/log/prepare-{name}.log",
+            }
+            write_whole(failed, json.dumps(record))
+            raise
+        failed.unlink(missing_ok=True)
+        mark["seconds"] = round(time.monotonic() - begin, 3)
+        write_whole(STATE / ("prepared" if what == "prepare" else "done") / name, json.dumps(mark))
+
+
+def main() -> int:
+    """Run one job; what went wrong is the last line of its log."""
+    # gone with Snakemake, however that ends, and all that was started here with it
+    os.setpgrp()
+    die_with_parent(signal.SIGTERM)
+    if os.getppid() == 1:
+        return 1
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    # Snakemake may have been started where SIGINT is ignored
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.chdir(ROOT)
+    what, key = sys.argv[1:]
+    try:
+        job(what, key)
+    except (LabError, OSError, subprocess.SubprocessError) as error:
+        print(f"commitpath: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("commitpath: interrupted", file=sys.stderr)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        os.killpg(0, signal.SIGTERM)
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

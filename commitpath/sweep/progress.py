@@ -1,0 +1,59 @@
+"""A sweep's progress line: runs done, failed, left, and the time to the end."""
+
+import sys
+import time
+from collections.abc import Sequence
+
+from commitpath.sweep.plan import STATE, read_state
+
+
+class Progress:
+    """Counts the marks that jobs leave; on a terminal one line, else a line per change."""
+
+    def __init__(self, todo: Sequence[str], groups: Sequence[str], jobs: int, before: int) -> None:
+        self.todo, self.groups, self.jobs, self.before = set(todo), set(groups), jobs, before
+        self.begin = time.monotonic()
+        self.said = ""
+
+    def marked(self, kind: str, names: set[str]) -> set[str]:
+        """Those of the names that have a mark of this kind."""
+        folder = STATE / kind
+        return names & {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+
+    def left_seconds(self, left: int, done: set[str], unprepared: int, prepared: set[str]) -> float | None:
+        """Wall seconds to the end, from the mean of the jobs so far; None before the first."""
+        total = 0.0
+        for number, kind, names in ((left, "done", done), (unprepared, "prepared", prepared)):
+            took = [float((read_state(STATE / kind / name) or {}).get("seconds", 0)) for name in names]
+            if number and not took:
+                return None
+            total += number * sum(took) / len(took) if took else 0.0
+        return total / self.jobs
+
+    def text(self) -> str:
+        """The line."""
+        done, failed = self.marked("done", self.todo), self.marked("failed", self.todo)
+        prepared = self.marked("prepared", self.groups)
+        left = len(self.todo - done - failed)
+        seconds = self.left_seconds(left, done, len(self.groups - prepared), prepared)
+        eta = "not known yet" if seconds is None else f"about {clock(seconds)}"
+        boards = f"{len(prepared)} of {len(self.groups)} boards prepared, " if prepared != self.groups else ""
+        counts = f"{len(done) + self.before} done, {len(failed)} failed, {left} left"
+        return f"{boards}{counts}; time to the end {eta}"
+
+    def show(self, last: bool = False) -> None:
+        """Print the line if it says something new."""
+        text = self.text()
+        passed = clock(time.monotonic() - self.begin)
+        if sys.stderr.isatty():
+            print(f"\rsweep {passed}: {text}\033[K", end="\n" if last else "", file=sys.stderr, flush=True)
+        elif text.partition(";")[0] != self.said or last:
+            print(f"sweep {passed}: {text}", file=sys.stderr, flush=True)
+        self.said = text.partition(";")[0]
+
+
+def clock(seconds: float) -> str:
+    """90.4 as 1:30."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

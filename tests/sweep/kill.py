@@ -1,0 +1,142 @@
+"""Kill a sweep at random moments, go on with it, and compare with one that nobody disturbed.
+
+python tests/sweep/kill.py [KILLS] [SEED]: 20 kills by default. Exit code 1 where something
+was lost, was run twice, came out differently, or was left running. Results go to a
+temporary folder.
+"""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+GRID = """\
+description: what the kill test runs
+constants: {fs: f2fs, rows: 100, n: 5, probes: none}
+axes:
+  mode: [delete, truncate, wal]
+seeds: [1, 2]
+"""
+# how a sweep may be ended: the signal, and whether all its processes get it or only make's
+KINDS = [
+    (signal.SIGINT, True),
+    (signal.SIGTERM, True),
+    (signal.SIGKILL, True),
+    (signal.SIGKILL, False),
+]
+# after this a killed sweep's processes must be gone
+GONE_SECONDS = 30
+
+
+def start(grid: Path, results: Path, jobs: int = 2) -> subprocess.Popen[bytes]:
+    """`make sweep` in a process group of its own."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+    return subprocess.Popen(
+        ["make", "-s", "sweep", f"GRID={grid}", f"JOBS={jobs}"],
+        cwd=ROOT,
+        env={**environment, "COMMITPATH_RESULTS": str(results)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def alive(results: Path) -> list[str]:
+    """Command lines of processes that were started for these results."""
+    mark, found = f"COMMITPATH_RESULTS={results}".encode(), []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if mark in (process / "environ").read_bytes().split(b"\0") and int(process.name) != os.getpid():
+                found.append((process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+        except OSError:
+            continue  # it has just ended, or is not ours
+    return found
+
+
+# What a summary says of the host: its clock is no result.
+HOSTS = ("run_id", "wall_seconds", "timed_wall_seconds", "virtual_per_wall")
+
+
+def outcome(results: Path) -> dict[str, list[object]]:
+    """Cell and repeat → what each stored run of it says, without what the host adds."""
+    found: dict[str, list[object]] = {}
+    for host in sorted(results.glob("[!.]*/[!.]*/host.json")):
+        key = f"{host.parent.parent.name} repeat {json.loads(host.read_text())['repeat']}"
+        path = host.parent / "summary.json"
+        summary = json.loads(path.read_text()) if path.exists() else {}
+        kept = {name: value for name, value in summary.items() if name not in HOSTS}
+        found.setdefault(key, []).append(kept)
+    return found
+
+
+def disturb(grid: Path, results: Path, moment: float, kind: tuple[signal.Signals, bool]) -> str | None:
+    """Start a sweep and kill it; what is wrong afterwards, or None."""
+    process = start(grid, results)
+    deadline = time.monotonic() + moment
+    while process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    how, everyone = kind
+    if process.poll() is None:
+        os.killpg(process.pid, how) if everyone else process.send_signal(how)
+    process.wait(GONE_SECONDS)
+    deadline = time.monotonic() + GONE_SECONDS
+    while left := alive(results):
+        if not everyone:
+            # make alone was killed, so nobody told the sweep; it is told now
+            os.killpg(process.pid, signal.SIGTERM)
+        if time.monotonic() > deadline:
+            return f"{how.name} after {moment:.1f} s: left running: {'; '.join(left)}"
+        time.sleep(0.2)
+    return None
+
+
+def check(kills: int, seed: int) -> list[str]:
+    """Everything that is wrong; an empty list is what is hoped for."""
+    wrong = []
+    with tempfile.TemporaryDirectory(prefix="commitpath-kill-") as name:
+        folder = Path(name)
+        grid = folder / "kill.yml"
+        grid.write_text(GRID)
+        calm, killed = folder / "calm", folder / "killed"
+        begin = time.monotonic()
+        # one run at a time, so that the comparison also shows that two at a time change nothing
+        if start(grid, calm, jobs=1).wait(1200):
+            return ["the undisturbed sweep failed"]
+        whole = time.monotonic() - begin
+        print(f"undisturbed: {whole:.1f} s, {len(outcome(calm))} runs", flush=True)
+        moments = random.Random(seed)
+        for number in range(kills):
+            kind = KINDS[number % len(KINDS)]
+            # the first kills come early, so that the last ones still find something to disturb
+            moment = moments.uniform(0.2, whole / 2)
+            if fault := disturb(grid, killed, moment, kind):
+                wrong.append(fault)
+            print(f"{kind[0].name} after {moment:.1f} s: {len(outcome(killed))} runs stored", flush=True)
+        if code := start(grid, killed).wait(1200):
+            wrong.append(f"the last call ended with {code}")
+        expected, found = outcome(calm), outcome(killed)
+        wrong += [f"lost: {key}" for key in expected.keys() - found.keys()]
+        wrong += [f"run {len(runs)} times: {key}" for key, runs in found.items() if len(runs) > 1]
+        wrong += [f"differs: {key}" for key in expected.keys() & found.keys() if expected[key] != found[key]]
+        wrong += [f"left over: {path.name}" for path in killed.glob("*/.*.part")]
+    return wrong
+
+
+def main() -> int:
+    """Run the check; its findings, a line each."""
+    kills = int(sys.argv[1]) if len(sys.argv) > 1 else 20
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+    wrong = check(kills, seed)
+    print("\n".join(wrong) or f"{kills} kills: same results as undisturbed")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,111 @@
+"""A results folder with synthetic runs, and make on it."""
+
+import hashlib
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from commitpath.cell import canonical, cell_id, cell_name, make_cell
+
+ROOT = Path(__file__).resolve().parents[2]
+RAW = {"raw/probes.txt": b"attached\t1\n", "raw/run-cell.status": b"0\n"}
+
+
+class Lab:
+    """One results folder. Runs in it are synthetic: files as docs/formats.md has them, no board."""
+
+    def __init__(self, results: Path) -> None:
+        self.results = results
+        self.number = 0
+
+    def make(self, target: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        """`make TARGET VARIABLE=…` with these results."""
+        environment = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+        return subprocess.run(
+            ["make", "-s", "-C", str(ROOT), target, *(f"{k}={v}" for k, v in variables.items())],
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**environment, "COMMITPATH_RESULTS": str(self.results)},
+            timeout=1200,
+        )
+
+    def ok(self, target: str, **variables: str) -> str:
+        """What make prints when it succeeds."""
+        done = self.make(target, **variables)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def says(self, target: str, **variables: str) -> str:
+        """The one line that make says when it fails."""
+        done = self.make(target, **variables)
+        lines = [line for line in done.stderr.splitlines() if not line.startswith("make: ***")]
+        assert done.returncode != 0
+        assert len(lines) == 1, done.stderr
+        assert lines[0].startswith("commitpath: ")
+        return lines[0]
+
+    def run(
+        self,
+        tps: float = 100.0,
+        repeat: int | None = 1,
+        status: str = "ok",
+        bytes_written: int = 300_000,
+        **axes: str,
+    ) -> Path:
+        """Store a run; its folder."""
+        cell = make_cell({"ROWS": "100", "N": "10", **axes})
+        self.number += 1
+        run_id = f"20261121T{self.number:06}Z-1"
+        folder = self.results / cell_name(cell) / run_id
+        (folder / "raw").mkdir(parents=True)
+        for name, content in RAW.items():
+            (folder / name).write_bytes(content)
+        (folder / "cell.json").write_text(canonical(cell) + "\n")
+        host = {"run_id": run_id, "cell_id": cell_id(cell), "commitpath_commit": "abc"}
+        if repeat is not None:
+            host["repeat"] = repeat
+        write(folder / "host.json", host)
+        write(folder / "manifest.json", manifest(cell))
+        summary = {
+            "status": status,
+            "reasons": [] if status == "ok" else ["2 events lost"],
+            "cell_id": cell_id(cell),
+            "run_id": run_id,
+            "clock": cell["clock"],
+            "tps": {"insert": tps, "update": tps * 1.1, "delete": tps * 1.2, "all": tps * 1.05},
+            "block": {"bytes_written": bytes_written, "flushes": 30},
+            "write_amplification": 4.0,
+            "virtual_seconds": 3 * cell["n"] / (tps * 1.05),
+        }
+        write(folder / "summary.json", summary)
+        return folder
+
+
+def write(path: Path, content: dict[str, Any]) -> None:
+    """JSON as the lab writes it."""
+    path.write_text(json.dumps(content, indent=2) + "\n")
+
+
+def manifest(cell: dict[str, Any]) -> dict[str, Any]:
+    """The parts of a manifest that reporting reads."""
+    effective = {
+        "journal_mode": cell["profiles"]["mode"]["journal_mode"],
+        "synchronous": cell["sync"],
+        "page_size": cell["page_size"],
+        "cache_size": cell["cache_size"],
+        "wal_autocheckpoint": cell["autocheckpoint"],
+        "journal_size_limit": cell["journal_limit"],
+    }
+    options = ["rw", *cell["profiles"]["fs"]["mount"]]
+    return {
+        "cell": cell,
+        "sqlite": {"version": cell["sqlite"], "compile_options": ["THREADSAFE=1"], "effective": effective},
+        "driver": {"rows": cell["rows"], "n": cell["n"], "value_size": cell["value_size"]},
+        "filesystem": {"mount": {"fs": cell["profiles"]["fs"]["type"], "options": options}},
+        "device": {"write_cache": "write back"},
+        "board": {"kernel": "Linux board 6.12.1-arm64 #1 SMP aarch64"},
+        "raw_sha256": {name: hashlib.sha256(content).hexdigest() for name, content in RAW.items()},
+    }

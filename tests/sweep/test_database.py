@@ -1,0 +1,238 @@
+"""The results database: what is in it, what is shared, and one line for each way to be unusable."""
+
+import json
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from lab import Lab, write
+
+from commitpath.cell import cell_id, make_cell
+
+Labs = Callable[[str], Lab]
+
+
+def rows(path: Path, columns: str = "*") -> list[tuple[object, ...]]:
+    """Rows of a database's runs."""
+    with sqlite3.connect(path) as connection:
+        return connection.execute(f"SELECT {columns} FROM run ORDER BY lab, cell_id, run_id").fetchall()
+
+
+def test_a_row_per_run_with_its_settings_and_files(lab: Lab) -> None:
+    folder = lab.run(123.0, FS="f2fs", MODE="wal")
+    lab.run(status="rejected", FS="f2fs", MODE="delete")
+    out = lab.ok("results")
+    assert "123" in out or "129.15" in out
+    assert "2 events lost" in out
+    database = lab.results / "results.sqlite"
+    found = rows(database, "fs, mode, row_count, tps_insert, status, path, write_cache")
+    assert ("f2fs", "wal", 100, 123.0, "ok", str(folder.relative_to(lab.results)), "write back") in found
+    with sqlite3.connect(database) as connection:
+        assert connection.execute("SELECT count(*) FROM file").fetchone() == (4,)
+        effective = connection.execute(
+            "SELECT effective ->> '$.journal_mode' FROM run WHERE mode='wal'"
+        ).fetchone()
+        assert effective == ("wal",)
+        assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+
+
+def test_where_selects_and_says_what_it_does_not_know(lab: Lab) -> None:
+    lab.run(FS="f2fs", MODE="wal")
+    lab.run(FS="ext4", MODE="delete")
+    assert "1 runs" in lab.ok("results", WHERE="fs=ext4 mode=wal|delete")
+    assert "2 runs" in lab.ok("results", WHERE="fs=ext4-*|f2fs kernel=6.12*")
+    assert "flavour=1: unknown name; there are" in lab.says("results", WHERE="flavour=1")
+    assert "FS is ext4-journal" in lab.says("results", WHERE="fs=ext5")
+    assert "term is name=value" in lab.says("results", WHERE="fs")
+
+
+def test_analysed_again_is_written_again_and_a_vanished_folder_keeps_its_row(lab: Lab) -> None:
+    folder = lab.run(100.0)
+    assert "1 runs, 1 of them new" in lab.ok("results")
+    assert "1 runs, 0 of them new" in lab.ok("results")
+    summary = json.loads((folder / "summary.json").read_text())
+    write(folder / "summary.json", {**summary, "tps": {**summary["tps"], "all": 55.5}})
+    assert "55.50" in lab.ok("results")
+    for path in sorted(folder.rglob("*"), reverse=True):
+        path.rmdir() if path.is_dir() else path.unlink()
+    folder.rmdir()
+    lab.ok("results")
+    assert rows(lab.results / "results.sqlite", "path, tps_all") == [(None, 55.5)]
+
+
+def test_a_folder_that_cannot_be_read_is_named(lab: Lab) -> None:
+    lab.run(MODE="wal")
+    (lab.run(MODE="delete") / "cell.json").write_text("{")
+    done = lab.make("results")
+    assert done.returncode == 0
+    assert "left out of the database" in done.stderr
+    assert "1 runs" in done.stdout
+
+
+def test_a_run_that_could_not_be_made_is_a_row_with_its_reason(lab: Lab) -> None:
+    cell = make_cell({"MODE": "wal"})
+    record = lab.results / ".sweep/failed" / f"{cell_id(cell)}-1"
+    record.parent.mkdir(parents=True)
+    write(record, {"cell": cell, "repeat": 1, "reason": "the board died", "attempts": 2, "log": "x"})
+    out = lab.ok("results", WHERE="status=failed mode=wal")
+    assert "the board died" in out
+    assert "1 runs, 1 of them new" in out
+    assert "0 of them new" in lab.ok("results")
+    record.unlink()
+    assert "0 runs" in lab.ok("results")
+
+
+def test_export_and_import_lose_nothing(labs: Labs, tmp_path: Path) -> None:
+    here, there = labs("here"), labs("there")
+    here.run(FS="f2fs", MODE="wal")
+    here.run(status="rejected")
+    target = tmp_path / "here.sqlite"
+    assert "say what this lab is called" in here.says("export", FILE=str(target))
+    here.ok("export", FILE=str(target), LAB="berlin", FILES="yes")
+    assert "2 new, 0 there already" in there.ok("import", FILE=str(target))
+    content = "lab, cell_id, run_id, repeat, status, reasons, cell, summary, manifest, host"
+    assert rows(target, content) == rows(there.results / "results.sqlite", content)
+    # the raw files came too, below imported/
+    (path,) = [row[0] for row in rows(there.results / "results.sqlite", "path") if "wal" in str(row)] or [
+        None
+    ]
+    assert len(list((there.results / "imported/berlin").rglob("raw/probes.txt"))) == 2
+    # and once more: nothing new; back home: all of it is there already
+    assert "0 new, 2 there already" in there.ok("import", FILE=str(target))
+    assert "0 new, 2 there already" in here.ok("import", FILE=str(target))
+    second = tmp_path / "second.sqlite"
+    there.run(MODE="truncate")
+    there.ok("export", FILE=str(second), LAB="kiel")
+    assert {row[0] for row in rows(second, "lab")} == {"berlin", "kiel"}
+    assert "1 new, 2 there already" in here.ok("import", FILE=str(second))
+    del path
+
+
+def test_two_labs_with_another_content_for_one_run_conflict(labs: Labs, tmp_path: Path) -> None:
+    here, there = labs("here"), labs("there")
+    folder = here.run(100.0)
+    one, two = tmp_path / "1.sqlite", tmp_path / "2.sqlite"
+    here.ok("export", FILE=str(one), LAB="berlin")
+    there.ok("import", FILE=str(one))
+    summary = json.loads((folder / "summary.json").read_text())
+    write(folder / "summary.json", {**summary, "write_amplification": 99.0})
+    here.run(MODE="wal")
+    here.ok("export", FILE=str(two))
+    said = there.says("import", FILE=str(two))
+    assert "another summary; nothing was imported" in said
+    assert len(rows(there.results / "results.sqlite")) == 1
+    assert "1 new, 0 there already, 0 replaced, 1 kept" in there.ok("import", FILE=str(two), CONFLICT="mine")
+    assert "0 new, 1 there already, 1 replaced" in there.ok("import", FILE=str(two), CONFLICT="theirs")
+    assert (99.0,) in rows(there.results / "results.sqlite", "write_amplification")
+
+
+def test_an_export_overwrites_nothing(lab: Lab, tmp_path: Path) -> None:
+    lab.run()
+    target = tmp_path / "x.sqlite"
+    target.write_text("mine")
+    assert "it exists already" in lab.says("export", FILE=str(target), LAB="here")
+    assert target.read_text() == "mine"
+    assert "there is no folder" in lab.says("export", FILE=str(tmp_path / "no/x"), LAB="here")
+    assert "LAB=a b: a label is" in lab.says("export", FILE=str(tmp_path / "y"), LAB="a b")
+
+
+@pytest.mark.parametrize("target", ["results", "import"])
+def test_another_schema_version(lab: Lab, labs: Labs, tmp_path: Path, target: str) -> None:
+    lab.run()
+    database = spoilable(lab, labs, tmp_path, target)
+    with sqlite3.connect(database) as connection:
+        connection.execute("PRAGMA user_version=7")
+    before = database.read_bytes()
+    assert "schema version 7; this commitpath reads version 1" in call(lab, target, database)
+    assert database.read_bytes() == before
+
+
+@pytest.mark.parametrize("target", ["results", "import"])
+def test_a_corrupt_database(lab: Lab, labs: Labs, tmp_path: Path, target: str) -> None:
+    lab.run()
+    database = spoilable(lab, labs, tmp_path, target)
+    content = bytearray(database.read_bytes())
+    content[4096 : 4096 * 3] = b"\xa5" * 8192
+    database.write_bytes(content)
+    said = call(lab, target, database)
+    assert "corrupt" in said or "not a database that can be read" in said
+    assert "nothing was changed" in said
+    assert database.read_bytes() == content
+    database.write_bytes(b"not a database at all " * 500)
+    assert "not a database that can be read" in call(lab, target, database)
+
+
+def test_a_database_of_another_program(lab: Lab, tmp_path: Path) -> None:
+    other = tmp_path / "other.sqlite"
+    with sqlite3.connect(other) as connection:
+        connection.execute("CREATE TABLE t (a)")
+    assert "not a results database of commitpath" in lab.says("import", FILE=str(other))
+    assert "no such file" in lab.says("import", FILE=str(tmp_path / "none.sqlite"))
+
+
+@pytest.mark.parametrize("target", ["results", "import"])
+def test_a_database_that_another_process_writes(lab: Lab, labs: Labs, tmp_path: Path, target: str) -> None:
+    lab.run()
+    lab.ok("results")
+    database = spoilable(lab, labs, tmp_path, target)
+    holder = sqlite3.connect(database, isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    try:
+        assert "another process is writing to it" in call(lab, target, database)
+    finally:
+        holder.execute("ROLLBACK")
+        holder.close()
+    if target == "results":
+        assert "1 runs" in lab.ok("results")
+
+
+def test_rebuild_keeps_other_labs_runs_and_sets_the_old_one_aside(labs: Labs, tmp_path: Path) -> None:
+    here, there = labs("here"), labs("there")
+    there.run(MODE="wal")
+    there.ok("export", FILE=str(tmp_path / "t.sqlite"), LAB="kiel")
+    here.run()
+    here.ok("import", FILE=str(tmp_path / "t.sqlite"))
+    assert "2 runs" in here.ok("results", REBUILD="yes")
+    database = here.results / "results.sqlite"
+    database.write_bytes(b"rubbish" * 1000)
+    done = here.make("results", REBUILD="yes")
+    assert done.returncode == 0
+    assert "1 runs" in done.stdout
+    assert len(list(here.results.glob("results-*.old"))) >= 1
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ("UPDATE run SET cell_id = 'ffffffffff'", "its cell has another id"),
+        ("UPDATE run SET run_id = '../../../tmp/x'", "not a run's name"),
+        ("UPDATE file SET name = '../../../../../x' WHERE name = 'raw/probes.txt'", "outside its folder"),
+        ("UPDATE file SET sha256 = 'ff'", "is not what its hash says"),
+    ],
+)
+def test_an_export_that_was_tampered_with(labs: Labs, tmp_path: Path, change: str, says: str) -> None:
+    here, there = labs("here"), labs("there")
+    here.run()
+    target = tmp_path / "x.sqlite"
+    here.ok("export", FILE=str(target), LAB="berlin", FILES="yes")
+    with sqlite3.connect(target) as connection:
+        connection.execute(change)
+    assert says in there.says("import", FILE=str(target))
+    assert rows(there.results / "results.sqlite") == []
+
+
+def spoilable(lab: Lab, labs: Labs, tmp_path: Path, target: str) -> Path:
+    """The database that a target reads: the lab's own, or an export to import."""
+    if target == "results":
+        lab.ok("results")
+        return lab.results / "results.sqlite"
+    other = labs("other")
+    other.run(MODE="wal")
+    other.ok("export", FILE=str(tmp_path / "e.sqlite"), LAB="other")
+    return tmp_path / "e.sqlite"
+
+
+def call(lab: Lab, target: str, database: Path) -> str:
+    """What the target says of it."""
+    return lab.says(target) if target == "results" else lab.says(target, FILE=str(database))

@@ -1,0 +1,154 @@
+"""Grids: what they mean, and one clear line for each way to be wrong."""
+
+from pathlib import Path
+
+import pytest
+from lab import Lab
+
+from commitpath.errors import BadInputError
+from commitpath.sweep import grid, plan
+
+SMALL = "constants: {rows: 100, n: 5}\n"
+
+
+def expand(folder: Path, text: str, **overrides: str) -> grid.Expanded:
+    """A grid of this text."""
+    path = folder / "g.yml"
+    path.write_text("description: a grid of a test\n" + text)
+    return grid.expand(str(path), overrides)
+
+
+def test_every_grid_expands() -> None:
+    for name in grid.names():
+        assert grid.expand(name).runs
+
+
+def test_product_variants_seeds_and_repeats(tmp_path: Path) -> None:
+    found = expand(
+        tmp_path,
+        SMALL + "axes: {fs: [ext4, f2fs]}\nvariants: [{mode: wal, sync: normal}, {mode: delete}]\n"
+        "seeds: [1, 2, 3]\nrepeats: 2\n",
+    )
+    assert len(found.runs) == 2 * 2 * 3 * 2
+    assert len({run.key for run in found.runs}) == len(found.runs)
+    assert {(run.cell["mode"], run.cell["sync"]) for run in found.runs} == {
+        ("wal", "normal"),
+        ("delete", "full"),
+    }
+    assert {run.cell["rows"] for run in found.runs} == {100}
+
+
+def test_shuffled_is_the_same_set_in_one_other_order(tmp_path: Path) -> None:
+    text = SMALL + "axes: {mode: [wal, delete, truncate, persist], sync: [normal, full]}\n"
+    listed = [run.key for run in expand(tmp_path, text).runs]
+    shuffled = [run.key for run in expand(tmp_path, text + "order: shuffled\n").runs]
+    assert sorted(listed) == sorted(shuffled)
+    assert listed != shuffled
+    assert shuffled == [run.key for run in expand(tmp_path, text + "order: shuffled\n").runs]
+
+
+def test_a_run_that_two_grids_ask_for_stands_once(tmp_path: Path) -> None:
+    one = expand(tmp_path, SMALL + "axes: {mode: [wal, delete]}\n")
+    (tmp_path / "h.yml").write_text("description: another\n" + SMALL + "axes: {mode: [wal, truncate]}\n")
+    runs, _ = plan.merge([one, grid.expand(str(tmp_path / "h.yml"))])
+    assert len(runs) == 3
+    assert sorted(run.grids for run in runs.values()) == [("g",), ("g", "h"), ("h",)]
+
+
+def test_a_grid_of_grids(tmp_path: Path) -> None:
+    runs, _ = plan.merge([expand(tmp_path, "grids: [quick]\n")])
+    assert {run.grids for run in runs.values()} == {("quick",)}
+
+
+def test_excluded_with_its_reason(tmp_path: Path) -> None:
+    found = expand(
+        tmp_path,
+        SMALL + "axes: {sqlite: [3.46.1, 3.8.11.1], sync: [full, extra]}\n"
+        "exclude: [{where: {sqlite: [3.8.11.1], sync: extra}, reason: EXTRA came with 3.12}]\n",
+    )
+    assert len(found.runs) == 3
+    assert [entry.reason for entry in found.excluded] == ["EXTRA came with 3.12"]
+    assert found.excluded[0].settings["sqlite"] == "3.8.11.1"
+
+
+def test_overrides_replace_constants(tmp_path: Path) -> None:
+    found = expand(tmp_path, SMALL + "axes: {mode: [wal]}\n", ROWS="1e3", FS="f2fs")
+    assert (found.runs[0].cell["rows"], found.runs[0].cell["fs"]) == (1000, "f2fs")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("axes: {flavour: [sweet]}", "flavour: unknown axis; there are board"),
+        ("axes: {fs: [ext5]}", "FS=ext5: FS is ext4-journal"),
+        ("axes: {fs: []}", "axes.fs: [] should be non-empty"),
+        ("axes: {}", "axes: {} should be non-empty"),
+        ("axes: {mode: [wal, wal]}", "has non-unique elements"),
+        ("{}", "not a grid"),
+        ("constants: {rows: 1}", "needs axes"),
+        ("axes: {sync: [off, full]}", "False is neither text nor a whole number"),
+        ("axes: {rows: [1.5]}", "1.5 is neither text nor a whole number"),
+        ("axes: {seed: [1, 2]}", "seed: unknown axis; set seeds instead"),
+        ("axes: {mode: [wal]}\nrepeats: 0", "repeats: 0 is less than the minimum of 1"),
+        ("axes: {mode: [wal]}\ntypo: 1", "('typo' was unexpected)"),
+        ("axes: {mode: [wal]}\nvariants: [{mode: off}]", "False is neither"),
+        ("axes: {mode: [wal]}\nvariants: [{mode: delete}]", "mode: it is among the axes already"),
+        ("axes: {sqlite: [3.8.11.1], sync: [extra]}", "SQLite 3.8.11.1 has no synchronous=EXTRA"),
+        (
+            "axes: {mode: [wal]}\nexclude: [{where: {mode: wal}, reason: not wanted today}]",
+            "no cell is left: all 1 are excluded",
+        ),
+        (
+            "axes: {mode: [wal]}\nexclude: [{where: {mode: delete}, reason: not wanted today}]",
+            "no cell of this grid is like that",
+        ),
+        ("axes: {mode: [wal]}\nexclude: [{where: {mode: wal}}]", "'reason' is a required property"),
+        ("axes: {mode: [wal]}\nexclude: [{where: {mode: wal}, reason: why}]", "'why' is too short"),
+        ("grids: [nonsense]", "GRID=nonsense: no such grid; there are"),
+        ("grids: [quick]\naxes: {mode: [wal]}", "needs axes"),
+        ("axes: {mode: [wal", "expected ',' or ']'"),
+    ],
+)
+def test_one_line_for_a_bad_grid(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises(BadInputError) as caught:
+        if text == "{}":
+            (tmp_path / "g.yml").write_text("[]")
+            grid.expand(str(tmp_path / "g.yml"))
+        else:
+            expand(tmp_path, text)
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_nothing_is_made_before_the_grid_holds(lab: Lab, tmp_path: Path) -> None:
+    (tmp_path / "bad.yml").write_text("description: a bad grid\naxes: {fs: [ext4, ext5]}\n")
+    assert "bad.yml: FS=ext5" in lab.says("sweep", GRID=str(tmp_path / "bad.yml"))
+    assert not lab.results.exists()
+
+
+@pytest.mark.parametrize(
+    ("variables", "says"),
+    [
+        ({}, "make sweep takes GRID=<name>; there are"),
+        ({"GRID": "nonsense"}, "GRID=nonsense: no such grid; there are"),
+        ({"GRID": "quick", "JOBS": "0"}, "JOBS is a whole number from 1"),
+        ({"GRID": "quick", "RETRIES": "often"}, "RETRIES is a whole number from 0"),
+        ({"GRID": "quick", "EXECUTOR": "cloud"}, "EXECUTOR is local, slurm"),
+        ({"GRID": "quick", "MODE": "wal"}, "MODE: this grid varies it"),
+        ({"GRID": "quick", "SEED": "2"}, "SEED: unknown variable"),
+        ({"GRID": "quick", "FLAVOUR": "sweet"}, "FLAVOUR: unknown variable"),
+        ({"GRID": "quick", "BOARD": "nowhere"}, "BOARD=nowhere: not in playbooks/inventory"),
+    ],
+)
+def test_one_line_for_bad_variables(lab: Lab, variables: dict[str, str], says: str) -> None:
+    assert says in lab.says("sweep", **variables)
+    assert not lab.results.exists()
+
+
+def test_what_a_board_depends_on_is_what_groups_runs(tmp_path: Path) -> None:
+    runs, _ = plan.merge(
+        [expand(tmp_path, SMALL + "axes: {fs: [ext4, f2fs], mode: [wal, delete]}\nseeds: [1, 2]\n")]
+    )
+    assert len({run.group for run in runs.values()}) == 2
+    more, _ = plan.merge([expand(tmp_path, SMALL + "axes: {fs: [ext4], rows: [100, 200]}\n")])
+    assert len({run.group for run in more.values()}) == 2

@@ -1,0 +1,175 @@
+"""Comparisons, report cards, set-up texts and advice, on synthetic runs."""
+
+from pathlib import Path
+
+import pytest
+from lab import Lab
+
+
+def fill(lab: Lab, factor: float = 1.5, seeds: int = 4, **more: str) -> None:
+    """Runs of two modes and two filesystems; wal is `factor` times delete."""
+    for fs in ("ext4", "f2fs"):
+        for seed in range(1, seeds + 1):
+            base = (50 if fs == "ext4" else 80) * (1 + 0.01 * seed)
+            lab.run(base, FS=fs, MODE="delete", SYNC="extra", SEED=str(seed), **more)
+            lab.run(base * factor, FS=fs, MODE="wal", SYNC="extra", SEED=str(seed), **more)
+
+
+def test_a_difference_is_found_in_each_matched_cell(lab: Lab) -> None:
+    fill(lab)
+    out = lab.ok("compare", A="mode=delete", B="mode=wal")
+    assert "2 matched cells" in out
+    line = next(line for line in out.splitlines() if line.startswith("fs=f2fs") and "insert" in line)
+    assert "B higher" in line
+    assert "1.5" in line
+    assert "4/4" in line
+    assert "over all 2 cells, all: median B/A 1.5" in out
+    assert "B differs from A" in out
+    assert "‡" not in out
+
+
+def test_no_difference_is_said_where_there_is_none(lab: Lab) -> None:
+    fill(lab, factor=1.001)
+    out = lab.ok("compare", A="mode=delete", B="mode=wal")
+    # in each of two cells and over both, for three operations and all
+    assert out.count("no difference") == (2 + 1) * 4
+    assert "B higher" not in out
+
+
+def test_few_runs_are_too_few(lab: Lab) -> None:
+    fill(lab, seeds=2)
+    assert "too few runs to tell" in lab.ok("compare", A="mode=delete fs=f2fs", B="mode=wal fs=f2fs")
+
+
+def test_one_seed_twice_in_virtual_time_is_one_measurement(lab: Lab) -> None:
+    for _ in range(5):
+        lab.run(50, MODE="delete")
+        lab.run(60, MODE="wal")
+    out = lab.ok("compare", A="mode=delete", B="mode=wal")
+    assert "1/1" in out
+    assert "too few runs" in out
+    for repeat in range(5):
+        lab.run(50 + repeat, repeat=repeat, MODE="delete", CLOCK="real")
+        lab.run(60 + repeat, repeat=repeat, MODE="wal", CLOCK="real")
+    assert "5/5" in lab.ok("compare", A="mode=delete clock=real", B="mode=wal clock=real")
+
+
+def test_unequal_durability_and_counts_are_marked(lab: Lab) -> None:
+    lab.run(50, MODE="delete", SYNC="extra")
+    lab.run(500, MODE="wal", SYNC="normal", N="100")
+    out = lab.ok("compare", A="mode=delete sync=extra n=10", B="mode=wal sync=normal n=100")
+    assert "‡ unequal durability: after a crash of the system" in out
+    assert "§ unequal transaction counts: A 30, B 300" in out
+    assert all("‡" in line and "§" in line for line in out.splitlines() if line.startswith("the one matched"))
+
+
+def test_rejected_runs_do_not_count(lab: Lab) -> None:
+    lab.run(50, MODE="delete")
+    lab.run(60, MODE="wal", status="rejected")
+    assert "B='mode=wal': no ok run is like that" in lab.says("compare", A="mode=delete", B="mode=wal")
+
+
+@pytest.mark.parametrize(
+    ("variables", "says"),
+    [
+        ({"A": "mode=wal"}, "make compare takes A="),
+        ({"A": "mode=wall", "B": "mode=wal"}, "MODE is delete"),
+        ({"A": "flavour=1", "B": "mode=wal"}, "unknown name"),
+        ({"A": "mode=wal", "B": "mode=truncate"}, "no ok run is like that"),
+        ({"A": "mode=wal", "B": "mode=wal"}, "name the same runs"),
+        ({"A": "mode=*", "B": "fs=f2fs"}, "name the same runs"),
+        ({"A": "mode=delete fs=*", "B": "mode=wal fs=*"}, "fs is ext4-ordered, f2fs in one matched cell"),
+        ({"A": "mode=delete fs=ext4", "B": "sync=extra fs=f2fs mode=wal n=10", "METRIC": "x"}, "METRIC=x"),
+    ],
+)
+def test_one_line_for_a_bad_comparison(lab: Lab, variables: dict[str, str], says: str) -> None:
+    fill(lab, seeds=1)
+    assert says in lab.says("compare", **variables)
+
+
+def test_cells_that_match_nowhere_say_what_differs(lab: Lab) -> None:
+    lab.run(50, MODE="delete", ROWS="100")
+    lab.run(60, MODE="wal", ROWS="200")
+    assert "they also differ in rows" in lab.says("compare", A="mode=delete", B="mode=wal")
+
+
+def test_a_comparison_as_csv(lab: Lab, tmp_path: Path) -> None:
+    fill(lab)
+    target = tmp_path / "c.csv"
+    lab.ok("compare", A="mode=delete", B="mode=wal", METRIC="tps", FILE=str(target))
+    lines = target.read_text().splitlines()
+    assert lines[0].startswith("cell,of,a,b,ratio")
+    assert len(lines) == 1 + 2 * 4
+
+
+def test_a_run_is_graded(lab: Lab) -> None:
+    folder = lab.run(FS="f2fs", MODE="wal", SEED="1")
+    card = lab.ok("report-card", FILE=str(folder))
+    assert "grade: incomplete" in card
+    assert "missing: spread" in card
+    lab.run(110.0, FS="f2fs", MODE="wal", SEED="2")
+    assert "grade: complete, 18 of 18 reported" in lab.ok("report-card", FILE=str(folder))
+    delete = lab.run(FS="f2fs", MODE="delete")
+    assert "does not apply" in lab.ok("report-card", FILE=str(delete))
+
+
+def test_a_paper_is_graded(lab: Lab, tmp_path: Path) -> None:
+    paper = tmp_path / "paper.yml"
+    paper.write_text("source: a paper\nreported: {filesystem: ext4, journal_mode: WAL, kernel:}\n")
+    card = lab.ok("report-card", FILE=str(paper))
+    assert "grade: not comparable, 2 of 18 reported" in card
+    assert "MISSING (essential)" in card
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("reported: {}", "needs source and reported"),
+        ("source: x\nreported: {flavour: sweet}", "reported.flavour: unknown item; there are filesystem"),
+        ("source: x\nreported: {journal_mode: wall}", "journal_mode: wall: it is delete"),
+        ("source: x\nreported: {synchronous: off}", "quote it"),
+        ("source: x\nreported: [a]", "one `item: value` a line"),
+    ],
+)
+def test_one_line_for_a_bad_paper(lab: Lab, tmp_path: Path, text: str, says: str) -> None:
+    (tmp_path / "paper.yml").write_text(text)
+    assert says in lab.says("report-card", FILE=str(tmp_path / "paper.yml"))
+
+
+def test_setup_text_of_a_run_and_of_many(lab: Lab) -> None:
+    folder = lab.run(FS="f2fs", MODE="delete")
+    one = lab.ok("setup-text", RUN=str(folder))
+    assert "journal_mode was delete" in one
+    assert "wal_autocheckpoint" not in one
+    assert r"journal\_mode & delete \\" in one
+    lab.run(FS="ext4", MODE="wal", SYNC="normal")
+    many = lab.ok("setup-text", WHERE="rows=100")
+    assert "journal_mode was delete and wal" in many
+    assert "wal_autocheckpoint 1000 frames" in many
+    assert "no ok run is like that" in lab.says("setup-text", GRID="nothing")
+    assert "not the folder of a run" in lab.says("setup-text", RUN=str(lab.results))
+    assert "takes one of RUN=" in lab.says("setup-text")
+
+
+def test_advice_is_the_pareto_set_of_what_keeps_the_promise(lab: Lab) -> None:
+    for tps, written, mode, sync in (
+        (40, 900_000, "delete", "extra"),
+        (50, 800_000, "delete", "full"),
+        (100, 300_000, "wal", "full"),
+        (90, 200_000, "truncate", "full"),
+        (70, 400_000, "persist", "full"),
+        (900, 100_000, "wal", "normal"),
+    ):
+        lab.run(tps, FS="f2fs", MODE=mode, SYNC=sync, bytes_written=written)
+    power = lab.ok("advise", FS="f2fs", SURVIVE="power")
+    listed = [line.split("  ")[0] for line in power.splitlines()[1:-1]]
+    assert listed == ["mode=wal sync=full", "mode=truncate sync=full"]
+    assert "50% more flash wear" in power
+    assert "10% of the fastest's speed" in power
+    assert "6 settings measured, 4 keep the promise (SURVIVE=power), 2 of these are beaten" in power
+    process = lab.ok("advise", FS="f2fs", SURVIVE="process")
+    assert "mode=wal sync=normal" in process
+    assert "after a power failure: consistent, but" in process
+    assert "wal sync=normal" in lab.ok("advise", FS="f2fs", SURVIVE="power", LOSS="recent")
+    assert "no ok run with FS=ext4" in lab.says("advise", FS="ext4", SURVIVE="power")
+    assert "make advise takes FS=" in lab.says("advise", FS="f2fs", SURVIVE="luck")

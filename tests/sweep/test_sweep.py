@@ -1,0 +1,31 @@
+"""Sweeps on the board: a kill at any moment, a cell that fails, nothing to do."""
+
+import time
+from pathlib import Path
+
+import kill
+from lab import Lab
+
+
+def test_a_killed_sweep_goes_on_to_the_same_results() -> None:
+    """The quick version of tests/sweep/kill.py."""
+    assert kill.check(kills=4, seed=1) == []
+
+
+def test_a_failed_cell_is_shown_and_the_others_run(lab: Lab, tmp_path: Path) -> None:
+    grid = tmp_path / "failing.yml"
+    grid.write_text(
+        "description: one cell fails\nconstants: {fs: f2fs, rows: 100, n: 5, probes: none}\n"
+        "variants: [{mode: wal}, {mode: wal, mount_options: no_such_option}]\n"
+    )
+    first = lab.make("sweep", GRID=str(grid), RETRIES="0")
+    assert first.returncode != 0
+    assert "2 runs: 1 ok (0 of them from before), 1 failed" in first.stdout
+    assert "prepare.yml: Make, mount and populate the filesystem: mount: /mnt/target: " in first.stdout
+    listed = lab.ok("results", WHERE="grid=failing")
+    assert "failed" in listed
+    assert "Make, mount and populate" in listed
+    grid.write_text(grid.read_text().replace(", {mode: wal, mount_options: no_such_option}", ""))
+    begin = time.monotonic()
+    assert "1 runs: 1 ok (1 of them from before), 0 failed" in lab.ok("sweep", GRID=str(grid))
+    assert time.monotonic() - begin < 20
