@@ -14,28 +14,40 @@ from commitpath.cell import make_cell  # noqa: E402
 from commitpath.payload import payload  # noqa: E402
 from commitpath.prepared import ensure_snapshot, virtual_board  # noqa: E402
 from images import artifacts  # noqa: E402
-from images.board import RunOutput  # noqa: E402
+from images.cellrun import RunOutput  # noqa: E402
 
 # Small enough for a run of seconds.
 SMALL = {"ROWS": "1000", "N": "50"}
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """How long to try spoiled files."""
+    parser.addoption("--mutations", type=int, default=100, help="spoiled inputs of each kind [100]")
+
+
+@pytest.fixture
+def mutations(request: pytest.FixtureRequest) -> int:
+    """How many spoiled inputs a fuzz test tries."""
+    return int(request.config.getoption("--mutations"))
+
+
+def run_on_board(script: Path | str, files: dict[str, bytes] | None = None, **variables: str) -> RunOutput:
+    """Run a shell script, with files below /run/commitpath, on a board restored from a snapshot."""
+    cell = make_cell({**SMALL, **variables})
+    entry = ansible.board("virtual")
+    driver = artifacts.driver(cell["sqlite"], artifacts.image())
+    content = payload(cell, entry["board_device"])
+    content |= files or {}
+    content["run-cell.sh"] = script.read_bytes() if isinstance(script, Path) else script.encode()
+    folder = ensure_snapshot(cell, driver, entry)
+    board = virtual_board(cell)
+    return board.run_cell(folder, content, 900)
+
+
 @pytest.fixture(scope="session")
 def on_board() -> Callable[..., RunOutput]:
-    """on_board(script, files, FS=…): run a shell script on a board restored from a snapshot."""
-
-    def run(script: Path | str, files: dict[str, bytes] | None = None, **variables: str) -> RunOutput:
-        cell = make_cell({**SMALL, **variables})
-        entry = ansible.board("virtual")
-        driver = artifacts.driver(cell["sqlite"], artifacts.image())
-        content = payload(cell, entry["board_device"])
-        content |= files or {}
-        content["run-cell.sh"] = script.read_bytes() if isinstance(script, Path) else script.encode()
-        folder = ensure_snapshot(cell, driver, entry)
-        board = virtual_board(cell)
-        return board.run_cell(folder, content, 900)
-
-    return run
+    """on_board(script, files, FS=…): run_on_board."""
+    return run_on_board
 
 
 @pytest.fixture(scope="session")

@@ -9,12 +9,12 @@ folder=/run/commitpath
 raw="$folder/raw"
 rm -rf "$raw"
 mkdir -p "$raw"
-cat "$folder/probes/frame.bt" "$folder/probes/sync.bt" > "$folder/sync_table.bt"
-__BPFTRACE_NOTIFY_PROBES_ATTACHED=1 bpftrace "$folder/sync_table.bt" > "$raw/probes.txt" &
-probes=$!
-until grep -q __BPFTRACE $raw/probes.txt; do sleep 0.1; done
-kill -USR1 "$probes"
-until grep -q '^attached' $raw/probes.txt; do sleep 0.1; done
+"$folder/bin/recorder" "$raw/probes.bin" "$folder/bin/sync.bpf.o" > recorder.out &
+recorder=$!
+until grep -q attached recorder.out; do
+  kill -0 "$recorder"
+  sleep 0.1
+done
 for mode in $MODES; do
   for level in $LEVELS; do
     database=$MOUNTPOINT/db/table.db
@@ -24,5 +24,5 @@ for mode in $MODES; do
       --synchronous "$level" --output-dir "$raw/$mode-$level" --seed 3
   done
 done
-kill -INT "$probes"
-wait "$probes"
+kill -INT "$recorder"
+wait "$recorder"

@@ -15,7 +15,9 @@ from commitpath.cell import make_cell
 from commitpath.errors import LabError
 from commitpath.prepared import ensure_snapshot, virtual_board
 from images import artifacts, snapshot
-from images.board import RunOutput, SnapshotError, VirtualBoard
+from images.board import VirtualBoard
+from images.cellrun import RunOutput
+from images.snapshot import SnapshotError
 
 ROOT = Path(__file__).resolve().parents[2]
 CELL = {"ROWS": "1000", "N": "50", "FS": "ext4"}
@@ -89,13 +91,30 @@ def test_guest_that_dies_in_the_run(on_board: Callable[..., RunOutput]) -> None:
     assert not boards_running()
 
 
-def test_guest_that_hangs_in_the_run() -> None:
+@pytest.mark.parametrize(
+    ("says", "error"),
+    [
+        ("run-cell: driver starts", "no end of the run within 5 s"),
+        ("something else", "did not say 'run-cell: driver starts' within 5 s; its last line: something else"),
+    ],
+)
+def test_guest_that_hangs_in_the_run(says: str, error: str) -> None:
     board, saved = saved_board()
-    with pytest.raises(LabError, match="no end of the run within 5 s"):
-        board.run_cell(
-            saved, {"run-cell.sh": b"echo 'run-cell: driver starts' > /dev/console\nwhile :; do :; done\n"}, 5
-        )
+    script = f"echo '{says}' > /dev/console\nwhile :; do :; done\n"
+    with pytest.raises(LabError, match=error):
+        board.run_cell(saved, {"run-cell.sh": script.encode()}, 5)
     assert not boards_running()
+
+
+def test_limit_ends_a_run() -> None:
+    saved_board()
+    before = parts()
+    process = start(*small(), "PROBES=none", "LIMIT=1")
+    _, said = process.communicate(timeout=120)
+    assert process.returncode != 0
+    assert "within 1 s" in said.splitlines()[-1] or "within 1 s" in said.splitlines()[-2], said
+    assert not boards_running(process.pid)
+    assert not parts() - before
 
 
 def test_guest_that_does_not_boot(tmp_path: Path) -> None:
@@ -121,6 +140,8 @@ def test_damaged_snapshot_is_noticed(tmp_path: Path) -> None:
         ram.write(bytes([byte[0] ^ 1]))
     with pytest.raises(SnapshotError, match="memory is not what was saved"):
         board.run_cell(copy, {"run-cell.sh": b"exit 0\n"}, 60)
+    os.truncate(copy / "ram", 64 << 20)
+    assert "has not the size" in str(snapshot.fault(copy))
     state = (copy / "state").read_bytes()
     (copy / "state").write_bytes(state[: len(state) // 2])
     assert "not what was saved" in str(snapshot.fault(copy))
@@ -173,6 +194,29 @@ def test_killed_board_is_one_line() -> None:
     assert not parts() - before
 
 
+def test_flash_model_that_does_not_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel without a function that the module needs."""
+    root = artifacts.build_root(artifacts.image())
+    (headers,) = (root / "usr/src").glob("linux-headers-*-arm64")
+    shutil.copytree(artifacts.IMAGES / "flash", tmp_path / "images/flash")
+    shutil.copy(artifacts.IMAGES / "in-root.sh", tmp_path / "images")
+    main = tmp_path / "images/flash/main.c"
+    main.write_text(main.read_text() + "\nvoid f(void);\nvoid f(void)\n{\n\tno_such_function();\n}\n")
+    cache = tmp_path / "cache"
+    monkeypatch.setattr(artifacts, "IMAGES", tmp_path / "images")
+    monkeypatch.setattr(artifacts, "CACHE", cache)
+    monkeypatch.setattr(artifacts, "image", lambda: root)
+    monkeypatch.setattr(artifacts, "build_root", lambda _: root)
+    kernel = headers.name.removeprefix("linux-headers-")
+    with pytest.raises(LabError, match="no_such_function") as error:
+        artifacts.flash_module()
+    log = cache / f"log/flashsim-for-{kernel}.log"
+    assert str(error.value).startswith(f"flashsim-for-{kernel} failed: ")
+    assert str(error.value).endswith(f"(all of it: {log})")
+    assert "no_such_function" in log.read_text()
+    assert [path.name for path in cache.glob("*/")] == ["log"]
+
+
 def test_two_at_once_both_finish() -> None:
     saved_board()
     both = [start(*small()) for _ in range(2)]
@@ -212,17 +256,10 @@ def test_full_disk_is_one_line(tmp_path: Path) -> None:
 
 def test_probe_that_cannot_attach_fails_the_run(on_board: Callable[..., RunOutput]) -> None:
     script = (ansible.PLAYBOOKS / "board/run-cell.sh").read_bytes()
-    broken = b"fentry:ext4:no_such_function { }\n"
-    output = on_board(script.decode(), {"probes/sync.bt": broken}, FS="ext4")
+    output = on_board(script.decode(), {"bin/sync.bpf.o": b"no probe"}, FS="ext4")
     assert output.text("run-cell.status").strip() != "0"
+    assert "recorder: bin/sync.bpf.o: BPF object format invalid" in output.text("run-cell.log")
     assert "watch failed" in output.text("run-cell.log")
-
-
-def test_every_probe_attaches(on_board: Callable[..., RunOutput]) -> None:
-    script = (ROOT / "tests/probes/dry_run.sh").read_text()
-    output = on_board(script.replace("probes=${1:-", "probes=/run/commitpath/probes # ${1:-"), FS="ext4")
-    assert output.text("run-cell.status").strip() == "0", output.text("run-cell.log")
-    assert "all: ok" in output.text("run-cell.log")
 
 
 GUARD = """

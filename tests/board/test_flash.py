@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from images.board import RunOutput
+from images.cellrun import RunOutput
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -3,15 +3,16 @@
 import csv
 import io
 import json
-import statistics
 import subprocess
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
+import polars as pl
 import pytest
 
-from images.board import RunOutput
+from analysis.adapters import blktrace, probes
+from images.cellrun import RunOutput
 
 HERE = Path(__file__).parent
 LEVELS = ("off", "normal", "full", "extra")
@@ -26,16 +27,11 @@ TABLE = {
 }
 
 
-def syncs_per_transaction(output: RunOutput, run: str) -> list[int]:
-    """How many syncs the probe saw within each transaction of one driver run."""
+def syncs_per_transaction(output: RunOutput, ends: list[int], run: str) -> list[int]:
+    """How many of the syncs that ended at `ends` were within each transaction of one driver run."""
     with tarfile.open(fileobj=io.BytesIO(output.tar)) as tar:
         names = tar.getnames()
     assert f"raw/{run}/config.json" in names, f"{run}: the driver did not finish"
-    ends = [
-        int(line.split("\t")[2])
-        for line in output.text("raw/probes.txt").splitlines()
-        if line.startswith("sync\t") and line.split("\t")[10] == "driver"
-    ]
     rows = csv.DictReader(io.StringIO(output.text(f"raw/{run}/transactions.csv")))
     counted = [
         (row["op"], sum(int(row["begin_ns"]) <= end <= int(row["end_ns"]) for end in ends))
@@ -49,15 +45,19 @@ def syncs_per_transaction(output: RunOutput, run: str) -> list[int]:
 
 
 @pytest.mark.parametrize("sqlite", ["newest", "3.8.11.1"])
-def test_syncs_per_transaction(sqlite: str, on_board: Callable[..., RunOutput]) -> None:
+def test_syncs_per_transaction(sqlite: str, on_board: Callable[..., RunOutput], tmp_path: Path) -> None:
     levels = LEVELS if sqlite == "newest" else LEVELS[:3]  # EXTRA came with 3.12
     wanted = f"MODES='{' '.join(TABLE)}'\nLEVELS='{' '.join(levels)}'\n"
     output = on_board(HERE / "sync_table.sh", {"modes.env": wanted.encode()}, FS="ext4", SQLITE=sqlite)
     assert output.text("run-cell.status").strip() == "0", output.text("run-cell.log")
+    output.extract(tmp_path)
+    found, _ = probes.read(tmp_path / "raw/probes.bin")
+    of_driver = (pl.col("event") == "sync") & (pl.col("comm") == "driver")
+    ends = found.filter(of_driver)["end_ns"].to_list()
     seen = {}
     for mode in TABLE:
         for level in levels:
-            counts = syncs_per_transaction(output, f"{mode}-{level}")
+            counts = syncs_per_transaction(output, ends, f"{mode}-{level}")
             assert len(counts) >= 20, f"{mode}-{level}: only {len(counts)} transactions changed a row"
             # The first may create a journal or sync the directory of a new WAL.
             seen[mode, level] = set(counts[1:])
@@ -87,7 +87,7 @@ def test_restores_of_one_snapshot_are_identical(run_cell: Callable[..., Path]) -
     for name in (
         "driver/transactions.csv",
         "driver/device_stat.csv",
-        "probes.txt",
+        "probes.bin",
         "blktrace/target.blktrace.0",
     ):
         assert (first / "raw" / name).read_bytes() == (second / "raw" / name).read_bytes(), name
@@ -116,18 +116,26 @@ def test_seed_decides_the_sql(run_cell: Callable[..., Path]) -> None:
 
 
 def test_clocks_agree(run_cell: Callable[..., Path]) -> None:
-    """The driver's, bpftrace's and blktrace's times are one clock: tx marks fall into transactions."""
-    run = run_cell(FS="f2fs", MODE="wal", PROBES="tx,block")
+    """The driver's, the probes' and blktrace's times are one clock.
+
+    The syncs lie within the transactions, and blktrace has each command at its time.
+    """
+    run = run_cell(FS="f2fs", MODE="wal")
     with (run / "raw/driver/transactions.csv").open() as file:
         rows = list(csv.DictReader(file))
-    marks = [
-        [int(field) for field in line.split("\t")[1:4]]
-        for line in (run / "raw/probes.txt").read_text().splitlines()
-        if line.startswith("tx\t")
+    found, _ = probes.read(run / "raw/probes.bin")
+    syncs = found.filter((pl.col("event") == "sync") & (pl.col("comm") == "driver"))
+    within = [
+        sum(int(row["begin_ns"]) < begin and end < int(row["end_ns"]) for row in rows)
+        for begin, end in syncs.select("begin_ns", "end_ns").rows()
     ]
-    assert len(marks) == len(rows)
-    late = [abs(mark[0] - int(row["begin_ns"])) for mark, row in zip(marks, rows, strict=True)]
-    assert statistics.median(late) < 200_000
+    assert sum(within) > len(rows) * 0.9 and max(within) == 1
+    commands = found.filter((pl.col("event") == "block") & (pl.col("dev") == "253:0")).sort("begin_ns")
+    traced = blktrace.read(run / "raw/blktrace")
+    inside = pl.col("begin_ns").is_between(int(rows[0]["begin_ns"]), int(rows[-1]["end_ns"]))
+    ours, theirs = commands.filter(inside)["begin_ns"], traced.filter(inside)["begin_ns"]
+    assert len(ours) == len(theirs) > len(rows)
+    assert (ours - theirs).abs().max() < 20_000
 
 
 def test_trace_is_readable_with_blkparse_and_btt(run_cell: Callable[..., Path], tmp_path: Path) -> None:

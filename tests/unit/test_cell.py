@@ -29,7 +29,20 @@ def test_defaults_are_the_apsys17_default_cell() -> None:
     cell = cells.make_cell({})
     assert (cell["mode"], cell["sync"], cell["fs"]) == ("delete", "full", "ext4-ordered")
     assert (cell["rows"], cell["n"], cell["value_size"]) == (100_000, 1000, 3072)
-    assert cell["profiles"]["workload"]["operations"] == ["insert", "update", "delete"]
+    assert "phases" not in cell["profiles"]["workload"]
+
+
+def test_a_workload_sets_what_it_fixes() -> None:
+    cell = cells.make_cell({"WORKLOAD": "mobibench", "ROWS": "0"})
+    assert (cell["rows"], cell["n"], cell["value_size"]) == (0, 1000, 100)
+
+
+def test_phases_reach_the_driver_but_not_the_rehearsal() -> None:
+    from commitpath.payload import payload, rehearsal
+
+    cell = cells.make_cell({"WORKLOAD": "apsys17-update"})
+    assert b"--phases update" in payload(cell, "/dev/nullb0")["cell.env"]
+    assert b"--phases" not in rehearsal(cell, "/dev/nullb0")["cell.env"]
 
 
 def test_ext4_means_ordered() -> None:
@@ -67,12 +80,15 @@ def test_every_profile_satisfies_its_schema() -> None:
         ("SQLITE=9.9", "SQLITE is newest, 3."),
         ("DEVICE=floppy", "DEVICE is constant"),
         ("BOARD=nope", "not in playbooks/inventory, which has virtual"),
-        ("CLOCK=fast", "CLOCK is virtual, real"),
+        ("CLOCK=fast", "CLOCK is virtual, real, kvm"),
+        ("LIMIT=0", "LIMIT is a whole number from 1 to 1000000 seconds"),
         ("MODEE=wal", "MODEE: unknown variable; there are BOARD"),
         ("fs=f2fs", "fs: unknown variable"),
-        ("PROBES=sync,nope", "all, none, or some of block,checkpoint"),
+        ("PROBES=sync,nope", "all, none, or some of bio,block,checkpoint"),
         ("REPEAT=0", "a whole number from 1 to 1000"),
         ("MOUNT_OPTIONS=$$(id)", "MOUNT_OPTIONS is"),
+        ("WORKLOAD=mobibench ROWS=7", "ROWS=7: WORKLOAD=mobibench allows only 0"),
+        ("VALUE_SIZE=3072 WORKLOAD=rlbench", "VALUE_SIZE=3072: WORKLOAD=rlbench allows only 100"),
     ],
 )
 def test_bad_variable_is_one_line(variables: str, says: str) -> None:
@@ -120,13 +136,22 @@ def test_help_names_every_axis_and_target() -> None:
 
 
 def test_expected_probes_counts_attach_points() -> None:
-    """What bpftrace 0.23 reported for each file on the board (frame.bt alone attaches 2)."""
+    """What the recorder attached of each file on the board: 25 of all."""
     from commitpath.payload import expected_probes
 
-    alone = {"sync": 8, "block": 2, "flush": 2, "jbd2": 3, "checkpoint": 2, "writeback": 2, "tx": 2}
+    alone = {
+        "bio": 1,
+        "block": 2,
+        "checkpoint": 4,
+        "flush": 2,
+        "jbd2": 7,
+        "sync": 4,
+        "wait": 3,
+        "writeback": 2,
+    }
     for name, number in alone.items():
-        assert expected_probes(name) == 2 + number, name
-    assert expected_probes(",".join(alone)) == 23
+        assert expected_probes(name) == number, name
+    assert expected_probes(",".join(alone)) == 25
     assert expected_probes("") == 0
 
 

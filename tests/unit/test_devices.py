@@ -14,18 +14,33 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_schema_lists_the_parameters_of_the_flash_model() -> None:
     source = (ROOT / "images/flash/model.h").read_text()
     table = source[source.index("#define FLASH_PARAMETERS(P)") : source.index("struct flash_parameters")]
-    rows = re.findall(r"P\((\w+), ([01]),", table)
+    constants = dict(re.findall(r"#define (FLASH_\w+) (\d+)", source))
+    rows = re.findall(r"P\((\w+), ([01]), (\w+), (\w+)\)", table)
     then = cells.schema()["$defs"]["device"]["then"]["properties"]
     for section, live in (("geometry", "0"), ("timing", "1")):
-        names = sorted(name for name, flag in rows if flag == live)
-        assert sorted(then[section]["required"]) == names
-        assert sorted(then[section]["properties"]) == names
+        ranges = {
+            name: {
+                "minimum": int(least.removesuffix("ULL")),
+                "maximum": int(constants.get(most, most).removesuffix("ULL")),
+            }
+            for name, flag, least, most in rows
+            if flag == live
+        }
+        assert ranges
+        assert then[section]["properties"] == ranges
+        assert sorted(then[section]["required"]) == sorted(ranges)
 
 
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (("dies: 2", "dies: -2"), "geometry.dies: -2 is less than the minimum"),
+        (("dies: 2", "dies: -2"), "odd.yml: geometry.dies: -2 is not allowed, only 1 to 64"),
+        (("dies: 2", "dies: 65"), "odd.yml: geometry.dies: 65 is not allowed, only 1 to 64"),
+        (("dies: 2", "dies: two"), "geometry.dies: 'two' is not of type 'integer'"),
+        (
+            ("program_ns: 1300000", "program_ns: 1000000001"),
+            "odd.yml: timing.program_ns: 1000000001 is not allowed, only 0 to 1000000000",
+        ),
         (("  dies: 2\n", ""), "geometry: 'dies' is a required property"),
         (("  dies: 2\n", "  dies: 2\n  diez: 2\n"), "'diez' was unexpected"),
         (("  program_ns: 1300000\n", ""), "timing: 'program_ns' is a required property"),

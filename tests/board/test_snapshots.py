@@ -1,0 +1,215 @@
+"""Snapshots that are not whole or not of here, disks that are full, boards that do not answer."""
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from commitpath import ansible
+from commitpath.cell import make_cell
+from commitpath.errors import LabError
+from commitpath.payload import prepared_variables
+from commitpath.prepared import make_snapshot, snapshot_folder, virtual_board
+from images import artifacts, board, qemu, snapshot
+from images.board import VirtualBoard
+from images.cellrun import RunOutput
+
+ROOT = Path(__file__).resolve().parents[2]
+# A cell that no other test uses: its snapshot may be spoilt.
+CELL = {"ROWS": "7", "N": "5", "FS": "ext4", "PROBES": "none"}
+AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="a full disk needs root to stage")
+
+
+@pytest.fixture
+def virtual(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VirtualBoard]:
+    """The virtual board with a scratch folder of its own, in which nothing may stay."""
+    scratch = tmp_path_factory.mktemp("vm")
+    yield replace(virtual_board(make_cell(CELL)), scratch=scratch)
+    assert not list(scratch.iterdir())
+
+
+@pytest.fixture(scope="module")
+def unfit() -> Iterator[tuple[Path, Path, Path]]:
+    """Where CELL's snapshot belongs: a truncated one, a half-written one and one of another QEMU."""
+    cell = make_cell(CELL)
+    driver = artifacts.driver(cell["sqlite"], artifacts.image())
+    variables = prepared_variables(cell, driver, ansible.board("virtual"))
+    folder, inputs = snapshot_folder(cell, virtual_board(cell), variables)
+    half, other = folder.with_name(folder.name + ".part"), folder.with_name("other-qemu")
+    for path, qemu_version in ((folder, inputs["qemu"]), (half, inputs["qemu"]), (other, "QEMU 6.2")):
+        shutil.rmtree(path, ignore_errors=True)
+        path.mkdir(parents=True)
+        (path / "ram").write_bytes(b"ram")
+        (path / "state").write_bytes(b"state")
+        snapshot.write(path, {**inputs, "qemu": qemu_version})
+    (folder / "ram").write_bytes(b"r")
+    yield folder, half, other
+    for path in (folder, half, other):
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def test_unfit_snapshots_are_made_again(unfit: tuple[Path, Path, Path]) -> None:
+    """The whole way, once: what is stored is refused with a line, and the cell runs on a new one."""
+    folder, half, other = unfit
+    done = subprocess.run(
+        ["make", "-s", "-C", str(ROOT), "experiment", *(f"{k}={v}" for k, v in CELL.items())],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=1500,
+        env={k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))},
+    )
+    assert done.returncode == 0, done.stderr
+    again = [line for line in done.stderr.splitlines() if "is made again" in line]
+    assert again == [
+        f"the snapshot {folder.name} is made again: its memory has not the size that was saved",
+        f"the snapshot {other.name} is made again: it was saved by QEMU 6.2",
+    ]
+    assert snapshot.fault(folder) is None and snapshot.ram_fault(folder) is None
+    assert not half.exists() and not other.exists()
+
+
+def test_spoilt_snapshots_are_listed(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "cut").mkdir()
+    (tmp_path / "cut/snapshot.json").write_text(json.dumps({"inputs": {}})[:-3])
+    (tmp_path / "being-made.part").mkdir()
+    assert [(path.name, inputs) for path, _, inputs in snapshot.stored(tmp_path)] == [
+        ("cut", None),
+        ("empty", None),
+    ]
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 40 MiB, less than a board's memory takes while it boots."""
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=40M", "tmpfs", tmp_path], check=True)
+    try:
+        yield tmp_path
+    finally:
+        subprocess.run(["umount", tmp_path], check=True)
+
+
+@AS_ROOT
+def test_disk_fills_while_a_board_boots(small_disk: Path, virtual: VirtualBoard) -> None:
+    said = f"no disk space left in {small_disk} to save a snapshot: the board ended"
+    with pytest.raises(LabError, match=said) as error:
+        make_snapshot(make_cell(CELL), small_disk / "snapshot", {}, virtual, {})
+    assert len(str(error.value).splitlines()) == 1
+    assert not list(small_disk.iterdir())
+
+
+@AS_ROOT
+def test_disk_fills_while_probes_are_attached(
+    small_disk: Path, tmp_path_factory: pytest.TempPathFactory, virtual: VirtualBoard
+) -> None:
+    saved = tmp_path_factory.mktemp("saved")
+    (saved / "ram").write_bytes(os.urandom(64 << 20))
+    (saved / "state").touch()
+    snapshot.write(saved, {})
+    said = f"no disk space left in {small_disk} to attach the probes: cp: .*No space left"
+    with (
+        pytest.raises(LabError, match=said),
+        artifacts.whole(small_disk / "watched", "attach the probes") as part,
+    ):
+        virtual.attach(saved, {}, part)
+    assert not list(small_disk.iterdir())
+
+
+def save_idle(virtual: VirtualBoard, folder: Path) -> None:
+    """Save a machine that never ran a guest: it has devices to save too."""
+    with virtual.work_folder() as scratch:
+        machine = virtual.machine(scratch, "provision", scratch / "ram", True, None)
+        machine.write_cell(b"none\n")
+        with qemu.running(machine, "-S") as process, qemu.Monitor(machine, process) as monitor:
+            board.save_state(monitor, folder)
+
+
+@AS_ROOT
+def test_state_whose_end_has_no_room(
+    small_disk: Path, tmp_path_factory: pytest.TempPathFactory, virtual: VirtualBoard
+) -> None:
+    roomy = tmp_path_factory.mktemp("roomy")
+    save_idle(virtual, roomy)
+    need = (roomy / "state").stat().st_size
+    free = shutil.disk_usage(small_disk).free
+    (small_disk / "ballast").write_bytes(b"x" * (free - need + 4096))
+    said = f"no disk space left in {small_disk} to save: QEMU: migrate .*: failed"
+    with (
+        pytest.raises(LabError, match=said),
+        artifacts.whole(small_disk / "snapshot", "save") as part,
+    ):
+        save_idle(virtual, part)
+    assert [path.name for path in small_disk.iterdir()] == ["ballast"]
+
+
+def start_in_vain(virtual: VirtualBoard, clock: str) -> str:
+    """What a start that must fail says."""
+    with pytest.raises(LabError) as error, virtual.started(clock):
+        pass
+    return str(error.value)
+
+
+def test_board_that_does_not_come_up(virtual: VirtualBoard, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(board.BOOT_LIMIT_SECONDS, "provision", 1)
+    assert "waited 1 s in vain until the board is up" in start_in_vain(virtual, "provision")
+
+
+def test_board_that_does_not_answer(virtual: VirtualBoard, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(board, "SSH_LIMIT_SECONDS", 2)
+    monkeypatch.setattr(board, "answers", lambda _: False)
+    assert "waited 2 s in vain until SSH answers" in start_in_vain(virtual, "provision")
+
+
+def test_board_that_is_never_ready(
+    virtual: VirtualBoard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was not provisioned: nothing on it can wait for a cell."""
+    monkeypatch.setattr(board, "READY_LIMIT_SECONDS", 5)
+    said = "did not say 'await-cell: ready' within 5 s"
+    with (
+        virtual.started("provision") as (login, machine, monitor),
+        pytest.raises(LabError, match=said),
+    ):
+        virtual.save(login, machine, monitor, tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(platform.machine() == "aarch64", reason="KVM may well work here")
+def test_kvm_that_does_not_work(virtual: VirtualBoard) -> None:
+    """On a host of another architecture QEMU itself refuses, at once."""
+    said = start_in_vain(virtual, "kvm")
+    assert said.startswith("CLOCK=kvm: the board does not boot under KVM here (")
+    assert said.endswith("); use CLOCK=virtual or CLOCK=real")
+    assert len(said.splitlines()) == 1
+
+
+TOO_SMALL = """
+cd /run/commitpath
+rm rehearsal.db
+modprobe loop
+truncate -s 16M disk
+export DEVICE=$(losetup -f --show disk) MKFS_OPTIONS= MOUNT_OPTIONS= MOUNTPOINT=/mnt/small
+export POPULATE_OPTIONS='--rows 10000 --value-size 3072' REHEARSAL_OPTIONS='--rows 0 --value-size 3072'
+for FS_TYPE in f2fs ext4; do
+  export FS_TYPE
+  sh prepare.sh 2>&1 || echo "$FS_TYPE: not prepared"
+done
+[ ! -e rehearsal.db ] && echo 'nothing was rehearsed'
+"""
+
+
+def test_device_too_small(on_board: Callable[..., RunOutput]) -> None:
+    """For the filesystem, and for the rows: preparing ends there, with what the tool says."""
+    prepare = (ansible.PLAYBOOKS / "board/prepare.sh").read_bytes()
+    said = on_board(TOO_SMALL, {"prepare.sh": prepare}, FS="ext4").text("run-cell.log").splitlines()
+    assert "\tError: Device size is not sufficient for F2FS volume" in said
+    full = said.index("driver: step of INSERT failed: SQLite error 13 (database or disk is full)")
+    assert said[full + 1 :] == ["ext4: not prepared", "nothing was rehearsed"]
+    assert "f2fs: not prepared" in said

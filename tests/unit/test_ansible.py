@@ -1,0 +1,45 @@
+"""What a failed playbook says in one line."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from commitpath import ansible
+from commitpath.errors import LabError
+
+# As mkfs.f2fs 1.16 and mke2fs 1.47.2 with the driver said it, on a device of 16 MiB.
+F2FS = (
+    "Info: zone aligned\n\tError: Device size is not sufficient for F2FS volume\n\tError: Could not format\n"
+)
+EXT4 = "mke2fs 1.47.2\n\ndriver: step of INSERT failed: SQLite error 13 (database or disk is full)\n"
+
+
+@pytest.mark.parametrize(
+    ("result", "said"),
+    [
+        ({"stdout": F2FS, "stderr": ""}, "Error: Device size is not sufficient for F2FS volume"),
+        ({"stdout": "done\n", "stderr": EXT4}, EXT4.splitlines()[-1]),
+        ({"msg": "no such module"}, "no such module"),
+    ],
+)
+def test_failed_task(result: dict[str, str], said: str) -> None:
+    output = f"TASK [Make it] ****\nfatal: [virtual]: FAILED! => {json.dumps(result)}\n"
+    assert ansible.failure(output) == f"Make it: {said}"
+
+
+def test_play_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    playbook = tmp_path / "hang.yml"
+    pid = tmp_path / "pid"
+    task = {"ansible.builtin.shell": {"cmd": f"echo $$ > {pid}; exec sleep 100"}}
+    play = {"hosts": "localhost", "connection": "local", "gather_facts": False, "tasks": [task]}
+    playbook.write_text(json.dumps([play]))
+    begin = time.monotonic()
+    with pytest.raises(LabError, match=r"hang.yml: no end within 8 s \(all of it: .*/log\)"):
+        ansible.play(str(playbook), {}, tmp_path / "log", limit=8)
+    # a zombie has no command line; who reaps it is not for us to say
+    left = Path(f"/proc/{pid.read_text().strip()}/cmdline")
+    while left.exists() and left.read_bytes():
+        assert time.monotonic() - begin < 30
+        time.sleep(0.1)

@@ -1,0 +1,68 @@
+"""Artefacts appear whole or not at all, and a full disk is named as such."""
+
+import shutil
+from collections import namedtuple
+from pathlib import Path
+
+import pytest
+
+from commitpath.errors import LabError
+from images import artifacts
+
+
+def test_whole_appears_at_the_end(tmp_path: Path) -> None:
+    folder = tmp_path / "thing"
+    with artifacts.whole(folder, "make a thing") as part:
+        (part / "file").touch()
+        assert not folder.exists()
+    assert [path.name for path in tmp_path.rglob("*")] == ["thing", "file"]
+
+
+def test_half_made_is_gone(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match=r"^no luck$"), artifacts.whole(tmp_path / "thing", "make a thing"):
+        raise LabError("no luck")
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_a_killed_call_left_is_not_used(tmp_path: Path) -> None:
+    left = tmp_path / "thing.part" / "half"
+    left.parent.mkdir()
+    left.touch()
+    with artifacts.whole(tmp_path / "thing", "make a thing") as part:
+        assert not list(part.iterdir())
+
+
+def test_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usage = namedtuple("usage", "free")
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(4096))
+    said = f"^no disk space left in {tmp_path} to make a thing: the board ended$"
+    with pytest.raises(LabError, match=said), artifacts.whole(tmp_path / "thing", "make a thing"):
+        raise LabError("the board ended")
+
+
+@pytest.mark.parametrize(
+    ("log", "said"),
+    [
+        (
+            "make: Entering directory\nmain.c:7:2: error: implicit declaration of f\nmake: *** [x]\n",
+            "main.c:7",
+        ),
+        ('make: Entering directory\nERROR: modpost: "f" [flashsim.ko] undefined!\n', "ERROR: modpost"),
+        ("E: no such mirror\nmore\n", "E: no such mirror"),
+    ],
+)
+def test_the_line_that_says_why(log: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(artifacts, "CACHE", tmp_path)
+    text = tmp_path / "text"
+    text.write_text(log)
+    with pytest.raises(LabError, match=rf"^thing failed: {said}.*all of it: {tmp_path}/log/thing.log"):
+        artifacts.run(["sh", "-c", f"cat {text}; exit 1"], "thing")
+
+
+def test_flash_model_without_kernel_headers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(artifacts, "CACHE", tmp_path / "cache")
+    monkeypatch.setattr(artifacts, "image", lambda: tmp_path)
+    monkeypatch.setattr(artifacts, "build_root", lambda _: tmp_path)
+    with pytest.raises(LabError, match=rf"{tmp_path}/usr/src has the headers of 0 arm64 kernels"):
+        artifacts.flash_module()
+    assert not list((tmp_path / "cache").glob("*/"))

@@ -1,0 +1,46 @@
+"""The durability rule, as SQLite's documentation states it."""
+
+import itertools
+
+import pytest
+
+from analysis import durability
+from analysis.durability import ALL, CORRUPT, LAST, RARELY_CORRUPT, RECENT, rule
+
+RULES = {
+    ("delete", "off"): (ALL, CORRUPT, CORRUPT),
+    ("delete", "normal"): (ALL, RARELY_CORRUPT, RARELY_CORRUPT),
+    ("delete", "full"): (ALL, LAST, LAST),
+    ("delete", "extra"): (ALL, ALL, ALL),
+    ("truncate", "full"): (ALL, ALL, ALL),
+    ("persist", "full"): (ALL, ALL, ALL),
+    ("wal", "off"): (ALL, CORRUPT, CORRUPT),
+    ("wal", "normal"): (ALL, RECENT, RECENT),
+    ("wal", "full"): (ALL, ALL, ALL),
+    ("memory", "full"): (CORRUPT, CORRUPT, CORRUPT),
+    ("off", "extra"): (CORRUPT, CORRUPT, CORRUPT),
+}
+
+
+@pytest.mark.parametrize(("settings", "expected"), RULES.items())
+def test_rule(settings: tuple[str, str], expected: tuple[str, str, str]) -> None:
+    assert rule(*settings, ["data=ordered"]) == durability.Durability(*expected)
+
+
+def test_every_setting_has_a_rule() -> None:
+    modes = ("delete", "truncate", "persist", "wal", "memory", "off")
+    for mode, sync in itertools.product(modes, ("off", "normal", "full", "extra")):
+        assert rule(mode, sync, []).rows()
+    with pytest.raises(KeyError):
+        rule("wal2", "full", [])
+
+
+@pytest.mark.parametrize("option", sorted(durability.NO_BARRIER))
+def test_without_barriers_power_may_corrupt(option: str) -> None:
+    cell = {
+        "sync": "full",
+        "mount_options": f"noatime,{option}",
+        "profiles": {"mode": {"journal_mode": "wal"}, "fs": {"mount": ["data=ordered"]}},
+    }
+    assert durability.of(cell) == durability.Durability(ALL, ALL, CORRUPT)
+    assert durability.differences(cell, cell | {"mount_options": ""}) == [("a power failure", CORRUPT, ALL)]

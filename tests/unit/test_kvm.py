@@ -1,0 +1,52 @@
+"""CLOCK=kvm is refused, at once and in one line, where it cannot be."""
+
+import os
+import platform
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from commitpath.errors import BadInputError
+from images import kvm, qemu
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_other_architecture(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    with pytest.raises(BadInputError, match="so must the host be, which is x86_64; use CLOCK=virtual"):
+        kvm.check()
+
+
+def test_no_kvm(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(platform, "machine", lambda: "aarch64")
+    monkeypatch.setattr(kvm, "DEVICE", str(tmp_path / "kvm"))
+    with pytest.raises(BadInputError, match="kvm is not there, or not for this user"):
+        kvm.check()
+    (tmp_path / "kvm").touch()
+    kvm.check()
+
+
+@pytest.mark.skipif(platform.machine() == "aarch64", reason="this host may have it")
+def test_asked_for_here() -> None:
+    done = subprocess.run(
+        ["make", "-s", "-C", str(ROOT), "experiment", "CLOCK=kvm"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env={k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))},
+    )
+    lines = [line for line in done.stderr.splitlines() if not line.startswith("make:")]
+    assert done.returncode != 0
+    assert len(lines) == 1 and lines[0].startswith("commitpath: CLOCK=kvm: the board is arm64"), lines
+
+
+def test_machine_is_the_hosts() -> None:
+    """Only under CLOCK=kvm; every other clock is emulation."""
+    folder = Path("folder")
+    for clock in ("kvm", "virtual", "provision", "real"):
+        line = " ".join(qemu.Machine(folder, folder, folder, 64, clock, folder, False).arguments())
+        assert ("-accel kvm -cpu host" in line) == (clock == "kvm")
+        assert ("-icount" in line) == (clock in ("virtual", "provision"))
