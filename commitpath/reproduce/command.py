@@ -1,0 +1,65 @@
+"""`make reproduce PAPER=apsys17`: sweep a paper's grids, draw its figures, judge its claims."""
+
+import contextlib
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from commitpath.cell import RESULTS
+from commitpath.database import select, store
+from commitpath.database.commands import take
+from commitpath.errors import BadInputError
+from commitpath.reproduce import paper
+from commitpath.sweep.drive import sweep
+
+# Of a sweep's variables those that say where and how, not what.
+PASSED = ("JOBS", "RETRIES", "EXECUTOR")
+BOARD = ("BOARD", "CLOCK")
+
+
+def reproduce(variables: dict[str, str]) -> int:
+    """Make results/papers/<paper>/; exit code 1 when a run failed or a claim has no verdict."""
+    options = take(variables, "reproduce", "PAPER", *BOARD, *PASSED)
+    if "PAPER" not in options:
+        raise BadInputError(f"make reproduce takes PAPER=<paper>; there is {', '.join(paper.names())}")
+    board = {name: options[name] for name in BOARD if name in options}
+    chosen = paper.load(options["PAPER"], board)
+    passed = {name: options[name] for name in PASSED if name in options}
+    code = sweep({"GRID": chosen.grid, **passed, **board})
+    with folder_of(chosen.name) as folder:
+        missing = write(chosen, folder)
+    print(f"claims: {RESULTS / 'papers' / chosen.name / 'claims.html'}")
+    return code or (1 if missing else 0)
+
+
+def write(chosen: paper.Paper, folder: Path) -> int:
+    """Write a paper's claims.json and claims.html, print a line for each claim; claims without a verdict."""
+    # a wrong PAPER is told before these are loaded
+    from commitpath.reproduce import page, verdict
+    from commitpath.reproduce.document import document
+    from commitpath.reproduce.judge import judge
+    from commitpath.reproduce.measured import Database
+
+    with store.opened(write=False) as connection:
+        database = Database(select.load(connection), store.label(connection))
+    judged = judge(chosen, database)
+    content = document(chosen, judged, database)
+    (folder / "claims.json").write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+    (folder / "claims.html").write_text(page.render(content), encoding="utf-8")
+    print("\n".join(page.terminal(content)))
+    return sum(one.verdict == verdict.MISSING for one in judged)
+
+
+@contextlib.contextmanager
+def folder_of(name: str) -> Iterator[Path]:
+    """A new results/papers/<name>, which takes the old one's place when it is whole."""
+    place = RESULTS / "papers" / name
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{name}-") as work:
+        fresh = Path(work) / name
+        fresh.mkdir()
+        yield fresh
+        shutil.rmtree(place, ignore_errors=True)
+        fresh.replace(place)
