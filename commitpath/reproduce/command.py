@@ -14,23 +14,25 @@ from commitpath.errors import BadInputError
 from commitpath.reproduce import paper
 from commitpath.sweep.drive import sweep
 
-# Of a sweep's variables those that say where and how, not what.
+# Of a sweep's variables those that say how.
 PASSED = ("JOBS", "RETRIES", "EXECUTOR")
-BOARD = ("BOARD", "CLOCK")
+# Where it is run; each such place has its own results.
+PLACE = ("BOARD", "CLOCK", "DEVICE")
 
 
 def reproduce(variables: dict[str, str]) -> int:
-    """Make results/papers/<paper>/; exit code 1 when a run failed or a claim has no verdict."""
-    options = take(variables, "reproduce", "PAPER", *BOARD, *PASSED)
+    """Make results/papers/<paper>/ (docs/apsys17.md); exit code 1 when a run failed or a claim has no verdict."""
+    options = take(variables, "reproduce", "PAPER", *PLACE, *PASSED)
     if "PAPER" not in options:
         raise BadInputError(f"make reproduce takes PAPER=<paper>; there is {', '.join(paper.names())}")
-    board = {name: options[name] for name in BOARD if name in options}
-    chosen = paper.load(options["PAPER"], board)
+    place = {name: options[name] for name in PLACE if name in options}
+    chosen = paper.load(options["PAPER"], place)
     passed = {name: options[name] for name in PASSED if name in options}
-    code = sweep({"GRID": chosen.grid, **passed, **board})
-    with folder_of(chosen.name) as folder:
+    code = sweep({"GRID": chosen.grid, **passed, **place})
+    whole = RESULTS / "papers" / "-".join([chosen.name, *place.values()])
+    with replaced(whole) as folder:
         missing = write(chosen, folder)
-    print(f"claims: {RESULTS / 'papers' / chosen.name / 'claims.html'}")
+    print(f"claims: {whole / 'claims.html'}")
     return code or (1 if missing else 0)
 
 
@@ -53,12 +55,11 @@ def write(chosen: paper.Paper, folder: Path) -> int:
 
 
 @contextlib.contextmanager
-def folder_of(name: str) -> Iterator[Path]:
-    """A new results/papers/<name>, which takes the old one's place when it is whole."""
-    place = RESULTS / "papers" / name
+def replaced(place: Path) -> Iterator[Path]:
+    """A new folder, which takes the old one's place when it is whole."""
     place.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{name}-") as work:
-        fresh = Path(work) / name
+    with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{place.name}-") as work:
+        fresh = Path(work) / place.name
         fresh.mkdir()
         yield fresh
         shutil.rmtree(place, ignore_errors=True)

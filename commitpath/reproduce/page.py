@@ -98,8 +98,7 @@ def ratios(reading: Content, claim: Content) -> str:
     found = sorted(pair["ratio"] for pair in pairs)
     if reading["holds"] == "any":
         found = found[-1:]
-    several = found[0] != found[-1]
-    text = f"{number(found[0])} to {number(found[-1])}×" if several else f"{number(found[0])}×"
+    text = " to ".join(dict.fromkeys(number(ratio) for ratio in (found[0], found[-1]))) + "×"
     marked = sorted({mark for pair in pairs for mark in pair["marks"]})
     return " ".join([text, *marked])
 
