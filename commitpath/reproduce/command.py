@@ -21,7 +21,7 @@ PLACE = ("BOARD", "CLOCK", "DEVICE")
 
 
 def reproduce(variables: dict[str, str]) -> int:
-    """Make results/papers/<paper>/ (docs/apsys17.md); exit code 1 when a run failed or a claim has no verdict."""
+    """Make results/papers/<paper>/; exit code 1 when a run failed or a claim has no verdict."""
     options = take(variables, "reproduce", "PAPER", *PLACE, *PASSED)
     if "PAPER" not in options:
         raise BadInputError(f"make reproduce takes PAPER=<paper>; there is {', '.join(paper.names())}")

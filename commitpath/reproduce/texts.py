@@ -3,6 +3,8 @@
     {{ tps(mode='wal') }}                          of the timed cell
     {{ per('fua', op='insert', mode='truncate') }} of a transaction, from the watched run
     {{ authors('default_mixed') }}                 median TPS of the authors' runs
+    {{ authors('wal_mixed', 'default_mixed') }}    ratio of their means
+    {{ paper('P-02') }}                            the paper's ratio
 
 Settings are those of a cell, in place of the paper's constants; op is all, if not given.
 """
@@ -14,7 +16,7 @@ from jinja2 import Environment, StrictUndefined, TemplateError
 from analysis.ledger.schema import LABELS
 from commitpath.errors import BadInputError, LabError
 from commitpath.reporting.statistics import median
-from commitpath.reproduce.judge import cell_of
+from commitpath.reproduce.judge import cell_of, of_artifact
 from commitpath.reproduce.measured import COUNTS, TIMES, Database
 from commitpath.reproduce.paper import Paper
 from commitpath.reproduce.readings import WHOLE
@@ -33,7 +35,9 @@ class Writer:
     def __init__(self, paper: Paper, database: Database) -> None:
         self.paper, self.database = paper, database
         self.environment = Environment(undefined=StrictUndefined, autoescape=False, trim_blocks=True)
-        self.environment.globals.update(tps=self.tps, per=self.per, authors=self.authors)
+        self.environment.globals.update(
+            tps=self.tps, per=self.per, authors=self.authors, paper=self.paper_value
+        )
         self.environment.filters["n"] = number
 
     def write(self, template: str | None) -> str | None:
@@ -70,9 +74,15 @@ class Writer:
             return found.window_bytes / 1024
         return means[what] / 1024 if what in LABELS else means[MILLISECONDS[what]] / 1e6
 
-    def authors(self, cell: str) -> float:
-        """The median of the authors' runs of a cell of their spreadsheet."""
+    def authors(self, cell: str, over: str | None = None) -> float:
+        """The median of the authors' runs of a cell of their spreadsheet; or a ratio of means."""
+        if over is not None:
+            return of_artifact(self.paper, (cell, over)).ratio
         return median([tps for tps, _ in self.paper.artifact[cell]])
+
+    def paper_value(self, claim: str) -> float:
+        """The paper's ratio in a claim."""
+        return float({one.id: one.expected for one in self.paper.claims}[claim])
 
 
 def words(settings: dict[str, Any]) -> str:
