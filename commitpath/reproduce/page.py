@@ -1,5 +1,6 @@
 """claims.html, one file that opens offline, and the same as lines for a terminal."""
 
+import base64
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,8 +24,8 @@ TIMES = {
 }
 
 
-def render(content: Content) -> str:
-    """The page of a document (document.py)."""
+def render(content: Content, figures: Sequence[Path] = ()) -> str:
+    """The page of a document (document.py). figures: files of which it shows the SVG ones."""
     environment = report.environment()
     own = FileSystemLoader(Path(__file__).parent)
     environment.loader = ChoiceLoader([own, environment.loader] if environment.loader else [own])
@@ -32,6 +33,7 @@ def render(content: Content) -> str:
     columns = columns_of(content)
     return environment.get_template("claims.html.j2").render(
         doc=content,
+        figures={path.stem: data_uri(path) for path in figures if path.suffix == ".svg"},
         columns=columns,
         row=lambda claim: summary_row(claim, columns),
         colors={
@@ -45,6 +47,11 @@ def render(content: Content) -> str:
         times=TIMES,
         notes=notes_of,
     )
+
+
+def data_uri(path: Path) -> str:
+    """A figure for an <img>: ids of one SVG do not meet those of another."""
+    return "data:image/svg+xml;base64," + base64.b64encode(path.read_bytes()).decode()
 
 
 def terminal(content: Content) -> list[str]:
