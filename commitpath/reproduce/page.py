@@ -29,7 +29,9 @@ def render(content: Content, figures: Sequence[Path] = ()) -> str:
     environment = report.environment()
     own = FileSystemLoader(Path(__file__).parent)
     environment.loader = ChoiceLoader([own, environment.loader] if environment.loader else [own])
-    environment.filters.update(n=shown, cell=cell_text, ratios=ratios, expected=expected)
+    environment.filters.update(
+        n=shown, cell=cell_text, ratios=ratios, expected=expected, groupby_in_order=grouped
+    )
     columns = columns_of(content)
     return environment.get_template("claims.html.j2").render(
         doc=content,
@@ -75,6 +77,12 @@ def gaps(reading: Content) -> list[str]:
     sides = [pair[side] for pair in reading["pairs"] for side in ("left", "right")]
     found = [f"{cell_text(side['settings'], 'sqlite')}: {side['reason']}" for side in sides if side["reason"]]
     return list(dict.fromkeys(found))
+
+
+def grouped(entries: Sequence[Content], key: str) -> list[tuple[str, list[Content]]]:
+    """Entries by a value of theirs, in the order of the first of each."""
+    names = dict.fromkeys(str(entry[key]) for entry in entries)
+    return [(name, [entry for entry in entries if entry[key] == name]) for name in names]
 
 
 def shown(value: float | None) -> str:
