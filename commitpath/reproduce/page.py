@@ -29,9 +29,7 @@ def render(content: Content, figures: Sequence[Path] = ()) -> str:
     environment = report.environment()
     own = FileSystemLoader(Path(__file__).parent)
     environment.loader = ChoiceLoader([own, environment.loader] if environment.loader else [own])
-    environment.filters.update(
-        n=shown, cell=cell_text, ratios=ratios, expected=expected, groupby_in_order=grouped
-    )
+    environment.filters.update(n=shown, cell=cell_text, ratios=ratios, expected=expected, grouped=grouped)
     columns = columns_of(content)
     return environment.get_template("claims.html.j2").render(
         doc=content,
