@@ -14,6 +14,7 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 _RANK = 32  # bits of a composite key that hold the rank of a time
+_RANKS = (1 << _RANK) - 1
 
 
 class Intervals(NamedTuple):
@@ -51,19 +52,43 @@ def unique(values: np.ndarray) -> np.ndarray:
 def pairs(ones: Ints, others: Ints) -> tuple[Ints, Ints]:
     """Return the different pairs there are, ascending; both are below 2**31."""
     both = unique(ones << _RANK | others)
-    return both >> _RANK, both & ((1 << _RANK) - 1)
+    return both >> _RANK, both & _RANKS
+
+
+def ascending(values: np.ndarray) -> bool:
+    """Return whether no value is less than the one before it."""
+    return bool((values[1:] >= values[:-1]).all())
+
+
+def upto(edges: Ints, values: Ints) -> Ints:
+    """Return how many of the ascending edges are at or before each value.
+
+    It is numpy.searchsorted, side "right", in a half to a tenth of its time: values that ascend
+    are merged with the edges, others are searched for in their order.
+    """
+    if not values.size or not edges.size:
+        return np.zeros(values.shape, np.int64)
+    if not ascending(values):
+        order = np.argsort(values)
+        found = np.empty(values.size, np.int64)
+        found[order] = np.searchsorted(edges, values[order], side="right")
+        return found
+    low, high = np.searchsorted(edges, [values[0], values[-1]], side="right").tolist()
+    if high - low > 4 * values.size:
+        return np.searchsorted(edges, values, side="right")
+    order = np.argsort(np.concatenate([edges[low:high], values]), kind="stable")
+    place = np.empty(order.size, np.int64)
+    place[order] = np.arange(order.size)
+    result: Ints = place[high - low :] - np.arange(-low, values.size - low)
+    return result
 
 
 def inside(times: Ints, begins: Ints, ends: Ints) -> Ints:
     """Return for each time the row of the disjoint, ascending intervals it lies in, or -1."""
-    if not begins.size or not times.size:
+    if not begins.size:
         return np.full(times.shape, -1, np.int64)
-    # only those that can hold one of the times
-    low = int(np.searchsorted(begins, times.min(), side="right")) - 1
-    high = int(np.searchsorted(begins, times.max(), side="right"))
-    low = max(low, 0)
-    row = np.searchsorted(begins[low:high], times, side="right") + (low - 1)
-    return np.where((row >= low) & (times < np.take(ends, row, mode="clip")), row, -1)
+    row = upto(begins, times) - 1
+    return np.where((row >= 0) & (times < np.take(ends, row, mode="clip")), row, -1)
 
 
 def union(begins: Ints, ends: Ints) -> Intervals:
@@ -114,33 +139,36 @@ class LastBefore:
     """Finds, of events with a key and a time, the last one of a key up to a time."""
 
     def __init__(self, keys: Ints, times: Ints) -> None:
-        self._times = np.sort(times)
+        self._order = None if ascending(times) else np.argsort(times, kind="stable")
+        if self._order is not None:
+            keys, times = keys[self._order], times[self._order]
+        self._times = times
         self._known, dense = np.unique(keys, return_inverse=True)
-        rank = np.searchsorted(self._times, times, side="left")
-        composite = (dense.astype(np.int64) << _RANK) | rank
-        self._order = np.argsort(composite, kind="stable")
-        self._composite = composite[self._order]
+        self._composite = np.sort((dense << _RANK) | np.arange(keys.size))
 
     def find(self, keys: Ints, times: Ints) -> Ints:
         """Return the number of the last event of each key at or before each time, or -1."""
         if not self._known.size:
             return np.full(keys.shape, -1, np.int64)
-        dense = np.minimum(np.searchsorted(self._known, keys), self._known.size - 1)
-        rank = np.searchsorted(self._times, times, side="right")
-        at = np.searchsorted(self._composite, (dense << _RANK) | rank, side="left") - 1
-        found = (at >= 0) & (self._known[dense] == keys)
-        found &= (self._composite[np.maximum(at, 0)] >> _RANK) == dense
-        return np.where(found, self._order[np.maximum(at, 0)], -1)
+        dense = np.maximum(upto(self._known, keys) - 1, 0)
+        wanted = (dense << _RANK) | upto(self._times, times)
+        at = np.maximum(upto(self._composite, wanted - 1) - 1, 0)
+        event = self._composite[at]
+        found = (event >> _RANK == dense) & (event < wanted) & (self._known[dense] == keys)
+        return np.where(found, self._numbers(event), -1)
 
     def last_of_each(self, time: int) -> Ints:
         """Return the numbers of the events that can still be found from `time` on: the last of
         each key up to then, and all later ones."""
         late = np.searchsorted(self._times, time, side="right")
-        key, rank = self._composite >> _RANK, self._composite & ((1 << _RANK) - 1)
+        key, rank = self._composite >> _RANK, self._composite & _RANKS
         hidden = np.zeros(key.size, bool)
         hidden[:-1] = (key[1:] == key[:-1]) & (rank[1:] < late)
-        kept: Ints = self._order[~hidden]
-        return kept
+        return self._numbers(self._composite[~hidden])
+
+    def _numbers(self, composite: Ints) -> Ints:
+        rank = composite & _RANKS
+        return rank if self._order is None else self._order[rank]
 
 
 def first_after(keys: Ints, times: Ints, event_keys: Ints, event_times: Ints) -> Ints:

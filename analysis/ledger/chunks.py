@@ -14,13 +14,13 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis.adapters.layout import Layout
-from analysis.adapters.proberecords import RECORD, joined, taken
+from analysis.adapters.proberecords import joined, taken
 from analysis.ledger import match, pieces, shares
 from analysis.ledger.arrays import Bools, Ints, ints
 from analysis.ledger.causes import Cause, Causes
 from analysis.ledger.files import Inodes, Writers
 from analysis.ledger.pieces import Pieces
-from analysis.ledger.records import Chunk
+from analysis.ledger.records import MANY, Chunk, slim
 from analysis.ledger.shares import Carried, Shares
 
 
@@ -56,7 +56,7 @@ class Correlator:
 
         The next chunk is read and matched by another thread meanwhile: NumPy lets both run.
         """
-        empty = Chunk(*(np.empty(0, RECORD) for _ in range(3)))
+        empty = Chunk(*(np.empty(0, slim(name)) for name in MANY))
 
         def following(held: Chunk) -> _Matched:
             chunk = next(chunks, None)

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from analysis.adapters import proberecords
-from analysis.adapters.proberecords import CHUNK, RECORD, TYPES, joined, taken
+from analysis.adapters.proberecords import CHUNK, RECORD, TYPES, ByType, joined, split, taken
 from analysis.ledger.arrays import distinct
 
 # The many: what there is for each block command. The ledger takes them in chunks.
 MANY = ("block", "bio", "pages")
 _NO_DEVICE = ("attached", "detached", "off_cpu", "comm")
 
-# What the ledger needs of the types that there are a few of for each transaction.
+# What the ledger needs of the types that there are many of.
 _SLIM = {
-    **{"sync": ("flags", "tid", "dev", "n", "a"), "flush": ("tid", "dev"), "off_cpu": ("tid",)},
-    **{"jbd2": ("flags", "tid", "dev", "n", "a"), "jbd2_wait": ("tid", "dev", "a")},
-    **{"data_wait": ("tid", "dev"), "node_wait": ("tid", "dev"), "checkpoint": ("tid", "dev", "n")},
+    "block": ("begin_ns", "end_ns", "dev", "n", "a", "b", "c"),
+    "bio": ("begin_ns", "flags", "tid", "dev", "n", "a", "b", "d"),
+    "pages": ("flags", "dev", "n", "a", "b", "d"),
+    "sync": ("begin_ns", "end_ns", "flags", "tid", "dev", "n", "a"),
+    "flush": ("begin_ns", "end_ns", "tid", "dev"),
+    "jbd2": ("begin_ns", "end_ns", "flags", "tid", "dev", "n", "a"),
+    "jbd2_wait": ("begin_ns", "end_ns", "tid", "dev", "a"),
+    "checkpoint": ("begin_ns", "end_ns", "tid", "dev", "n"),
+    "data_wait": ("begin_ns", "end_ns", "tid", "dev"),
+    "node_wait": ("begin_ns", "end_ns", "tid", "dev"),
+    "off_cpu": ("begin_ns", "end_ns", "tid"),
 }
 
 Few = dict[str, np.ndarray]  # RECORD by the type's name, in the order of begin_ns
@@ -37,26 +45,20 @@ class Chunk(NamedTuple):
 class Records:
     """All records, in the order of the ring: each is written when what it tells of has ended."""
 
-    def __init__(self, first: Iterator[np.ndarray], again: Callable[[], Iterator[np.ndarray]]) -> None:
-        """`first` goes through all of them, `again` once more each time it is called."""
-        self._chunks = again
-        parts: dict[str, list[np.ndarray]] = {
-            name: [_slim(name, np.empty(0, RECORD))] for name in TYPES if name not in MANY
-        }
+    def __init__(self, chunks: Iterable[ByType]) -> None:
+        parts: dict[str, list[np.ndarray]] = {name: [_slim(name, np.empty(0, RECORD))] for name in TYPES}
         devices: set[int] = set()
         bios, low, high = 0, 2**64, -1
-        for rows in first:
-            kind_of_all = kind = np.ascontiguousarray(rows["type"])
-            if (serial := rows["d"][kind == TYPES["bio"]]).size:
+        for rows in chunks:
+            if (serial := rows["bio"]["d"]).size:
                 bios, low, high = bios + serial.size, min(low, serial.min()), max(high, serial.max())
-            rest = np.flatnonzero((kind < TYPES["block"]) | (kind > TYPES["pages"]))
-            few, kind = taken(rows, rest), kind[rest]
-            devices.update(distinct(rows["dev"][kind_of_all == TYPES["block"]]))
+            devices.update(distinct(rows["block"]["dev"]))
             for name, found in parts.items():
-                found.append(_slim(name, taken(few, kind == TYPES[name])))
+                found.append(_slim(name, rows[name]))
         self.devices = sorted(devices)  # that got block commands
         # all bios of all devices have numbers, one after the other
         self.lost_bios = int(high) - int(low) + 1 - bios if bios else 0
+        self._many = [Chunk(*rows) for rows in zip(*(parts.pop(name) for name in MANY), strict=True)]
         self._few = {name: _in_time(name, joined(found)) for name, found in parts.items()}
 
     def few(self, dev: int) -> Few:
@@ -65,15 +67,12 @@ class Records:
 
     def many(self, dev: int) -> Iterator[Chunk]:
         """Return the records of MANY of one device, chunk by chunk."""
-        for rows in self._chunks():
-            kind = np.where(rows["dev"] == dev, rows["type"], 0)
-            yield Chunk(*(taken(rows, np.flatnonzero(kind == TYPES[name])) for name in MANY))
+        for chunk in self._many:
+            yield Chunk(*(_of(rows, dev) for rows in chunk))
 
     def bios(self, dev: int) -> np.ndarray:
         """Return the bios of one device, in the order of the file."""
-        wanted = TYPES["bio"]
-        found = [taken(rows, (rows["type"] == wanted) & (rows["dev"] == dev)) for rows in self._chunks()]
-        return joined([np.empty(0, RECORD), *found])
+        return joined([_of(chunk.bio, dev) for chunk in self._many])
 
 
 def _of(rows: np.ndarray, dev: int) -> np.ndarray:
@@ -84,27 +83,26 @@ def _of(rows: np.ndarray, dev: int) -> np.ndarray:
 
 def of_array(rows: np.ndarray) -> Records:
     """Return records that are in memory."""
-
-    def chunks() -> Iterator[np.ndarray]:
-        return (rows[first : first + CHUNK] for first in range(0, rows.size, CHUNK))
-
-    return Records(chunks(), chunks)
+    return Records(split(rows[first : first + CHUNK]) for first in range(0, rows.size, CHUNK))
 
 
 def read(path: Path) -> Records:
     """Read probes.bin. Raises BadInput with the byte that is wrong."""
-    return Records(proberecords.chunks(path), lambda: proberecords.chunks(path, checked=True))
+    return Records(proberecords.chunks(path))
+
+
+def slim(name: str) -> np.dtype[np.void]:
+    """Return what is kept of the records of a type: some of the fields of RECORD."""
+    fields = [(field, RECORD[field]) for field in _SLIM.get(name, RECORD.names or ())]
+    return np.dtype(fields, align=True)
 
 
 def _slim(name: str, rows: np.ndarray) -> np.ndarray:
-    """Return the rows without the fields that are not needed."""
-    if name not in _SLIM:
-        return rows
-    fields = ("begin_ns", "end_ns", *_SLIM[name])
-    slim = np.empty(rows.size, np.dtype([(field, RECORD[field]) for field in fields], align=True))
-    for field in fields:
-        slim[field] = rows[field]
-    return slim
+    """Return a copy of the rows, without the fields that are not needed."""
+    kept = np.empty(rows.size, slim(name))
+    for field in kept.dtype.names or ():
+        kept[field] = rows[field]
+    return kept
 
 
 def _in_time(name: str, found: np.ndarray) -> np.ndarray:
