@@ -60,7 +60,7 @@ def ascending(values: np.ndarray) -> bool:
     return bool((values[1:] >= values[:-1]).all())
 
 
-def upto(edges: Ints, values: Ints) -> Ints:
+def preceding(edges: Ints, values: Ints) -> Ints:
     """Return how many of the ascending edges are at or before each value.
 
     It is numpy.searchsorted, side "right", in a half to a tenth of its time: values that ascend
@@ -87,7 +87,7 @@ def inside(times: Ints, begins: Ints, ends: Ints) -> Ints:
     """Return for each time the row of the disjoint, ascending intervals it lies in, or -1."""
     if not begins.size:
         return np.full(times.shape, -1, np.int64)
-    row = upto(begins, times) - 1
+    row = preceding(begins, times) - 1
     return np.where((row >= 0) & (times < np.take(ends, row, mode="clip")), row, -1)
 
 
@@ -103,8 +103,8 @@ def union(begins: Ints, ends: Ints) -> Intervals:
 
 def intersect(one: Intervals, other: Intervals) -> Intervals:
     """Return what lies in both."""
-    first = np.searchsorted(other.ends, one.begins, side="right")
-    last = np.searchsorted(other.begins, one.ends, side="left")
+    first = preceding(other.ends, one.begins)
+    last = preceding(other.begins, one.ends - 1)
     mine, theirs = expand(first, np.maximum(last - first, 0))
     return Intervals(
         np.maximum(one.begins[mine], other.begins[theirs]),
@@ -119,7 +119,7 @@ def length_within(covered: Intervals, begins: Ints, ends: Ints) -> Ints:
 
 def _covered_before(covered: Intervals, times: Ints) -> Ints:
     total = np.r_[0, np.cumsum(covered.ends - covered.begins)]
-    row = np.searchsorted(covered.begins, times, side="right")
+    row = preceding(covered.begins, times)
     if not covered.begins.size:
         return np.zeros(times.shape, np.int64)
     over = np.where(row > 0, np.maximum(covered.ends[row - 1] - times, 0), 0)
@@ -150,9 +150,9 @@ class LastBefore:
         """Return the number of the last event of each key at or before each time, or -1."""
         if not self._known.size:
             return np.full(keys.shape, -1, np.int64)
-        dense = np.maximum(upto(self._known, keys) - 1, 0)
-        wanted = (dense << _RANK) | upto(self._times, times)
-        at = np.maximum(upto(self._composite, wanted - 1) - 1, 0)
+        dense = np.maximum(preceding(self._known, keys) - 1, 0)
+        wanted = (dense << _RANK) | preceding(self._times, times)
+        at = np.maximum(preceding(self._composite, wanted - 1) - 1, 0)
         event = self._composite[at]
         found = (event >> _RANK == dense) & (event < wanted) & (self._known[dense] == keys)
         return np.where(found, self._numbers(event), -1)

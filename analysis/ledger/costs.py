@@ -41,8 +41,8 @@ class Totals:
             return
         low, high = int(of.transaction[has].min()), int(of.transaction.max()) + 1
         # the shares of a command are next to each other
-        first = np.searchsorted(of.command, np.arange(flags.size), side="left")
-        counts = np.searchsorted(of.command, np.arange(flags.size), side="right") - first
+        counts = np.bincount(of.command, minlength=flags.size)
+        first = np.cumsum(counts) - counts
         row, share = expand(first[found.command], counts[found.command])
         weight = of.share[share] * (found.sectors * 512)[row]
         self._count(found.label[row], of.transaction[share], weight, low, high)

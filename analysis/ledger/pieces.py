@@ -13,7 +13,7 @@ import numpy as np
 
 from analysis.adapters.layout import DATA, Layout
 from analysis.adapters.proberecords import taken
-from analysis.ledger.arrays import Bools, Ints, expand, ints
+from analysis.ledger.arrays import Bools, Ints, expand, ints, preceding
 from analysis.ledger.files import PAGE, PAGE_SECTORS, Inodes, Writers
 from analysis.ledger.match import OP, WRITE, Parts
 from analysis.ledger.schema import FILES, LABELS
@@ -64,8 +64,9 @@ def runs(pages: np.ndarray, bio: np.ndarray) -> tuple[Runs, Bools]:
     A bio with data whose pages do not fill it is of unknown owner.
     """
     order = np.argsort(bio["d"], kind="stable")
-    serials, serial = np.r_[bio["d"][order], np.uint64(2**64 - 1)], pages["d"].copy()
-    place = np.searchsorted(serials, serial)
+    serials, serial = np.r_[-1, ints(bio["d"])[order]], ints(pages["d"])
+    order = np.r_[-1, order]
+    place = preceding(serials, serial) - 1
     known = serials[place] == serial
     pages, of = (pages, order[place]) if known.all() else (taken(pages, known), order[place[known]])
     sectors = ints(bio["n"])
@@ -104,8 +105,8 @@ def pieces(
     written = (block["b"][parts.command] & OP) == WRITE
     command, number, sector, sectors = (column[written] for column in parts)
     begin = of.base[number] + sector - ints(bio["a"][number])
-    first = np.searchsorted(of.begin, begin, side="right") - 1
-    last = np.searchsorted(of.begin, begin + sectors, side="left")
+    first = preceding(of.begin, begin) - 1
+    last = preceding(of.begin, begin + sectors - 1)
     part, run = expand(first, np.maximum(last - first, 0))
     low = np.maximum(of.begin[run], begin[part])
     next_run = np.r_[of.begin[1:], np.iinfo(np.int64).max]
@@ -116,13 +117,13 @@ def pieces(
     page = of.page[run] + (low - of.begin[run]) // PAGE_SECTORS
     time = ints(bio["begin_ns"])[number[part]]
     owner, inode = of.owner[run], of.inode[run]
-    file = np.where(owner == REGULAR, inodes.kind(inode, time), -1)
-    file = np.where(owner == DIRECTORY, FILES.index("directory"), file)
-    label, copied, home = _labels(owner, inode, page, at, file, layout)
-    own = np.isin(owner, (REGULAR, DIRECTORY))
-    call = np.full(part.size, -1, np.int64)
-    sql = owner == REGULAR
+    own, sql = np.flatnonzero(owner <= DIRECTORY), np.flatnonzero(owner == REGULAR)
+    file, call = np.full(part.size, -1, np.int64), np.full(part.size, -1, np.int64)
+    file[own] = FILES.index("directory")
+    file[sql] = inodes.kind(inode[sql], time[sql])
     call[sql] = writers.find(inode[sql], page[sql], time[sql])
+    label, copied, home = _labels(owner, inode, page, at, file, layout)
+    of_file = owner <= DIRECTORY
     is_directory = label == _LABEL["directory"]
     result = Pieces(
         command=command[part],
@@ -132,8 +133,8 @@ def pieces(
         label=label,
         of=copied,
         file=np.where(is_directory, FILES.index("directory"), file),
-        inode=np.where(own, inode, -1),
-        offset=np.where(own, page * PAGE + (low - of.begin[run]) % PAGE_SECTORS * 512, -1),
+        inode=np.where(of_file, inode, -1),
+        offset=np.where(of_file, page * PAGE + (low - of.begin[run]) % PAGE_SECTORS * 512, -1),
         vfs_call=call,
         owner=owner,
         home=home,

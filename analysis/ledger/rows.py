@@ -161,11 +161,13 @@ class Rows:
             "misplaced": {"sector": found.sector[wrong], "home": found.home[wrong]},
         }
 
-    def faults(self, number: Ints) -> Faults:
-        """Return what is wrong; `number` has the place of each command in the order of issue."""
+    def faults(self, number: Ints | None) -> Faults:
+        """Return what is wrong; `number` has the place of each command in the order of issue, if
+        they are not in it."""
         found: dict[str, Columns] = {name: {} for name in Faults._fields}
         for key in [key for key in self._parts if key.partition(".")[0] in found]:
             table, _, column = key.partition(".")
             values = self.take(table, column)
-            found[table][column] = number[values] if column == "command" else values
+            is_command = column == "command" and number is not None
+            found[table][column] = number[values] if is_command else values
         return Faults(*(pl.DataFrame(columns) for columns in found.values()))
