@@ -116,11 +116,14 @@ def _checked(path: Path) -> Iterator[tuple[np.ndarray, ByType]]:
     edges: list[tuple[int, int]] = []
     size = HEADER.itemsize
     for base, rows in _blocks(path):
-        _check_types(path, base, rows)
+        kind = np.ascontiguousarray(rows["type"])
+        if kind.min() < 1 or kind.max() > len(TYPES):
+            wrong = int(np.argmax((kind < 1) | (kind > len(TYPES))))
+            _fail(path, base, rows, wrong, "type", f"1 to {len(TYPES)}")
         parts = split(rows)
         if _spoiled(parts):
             _refuse(path, base, rows)
-        at = np.flatnonzero(rows["type"] <= TYPES["detached"])
+        at = np.flatnonzero(kind <= TYPES["detached"])
         edges += zip((base + at * RECORD.itemsize).tolist(), rows["type"][at].tolist(), strict=True)
         size = base + rows.nbytes
         yield rows, parts
@@ -159,12 +162,6 @@ def _refuse(path: Path, base: int, rows: np.ndarray) -> None:
             if rows[field][row] >= most:
                 expected = f"less than {most} of a record of {names[kind]}"
                 _fail(path, base, rows, row, field, "no more than end_ns" if field == "begin_ns" else expected)
-
-
-def _check_types(path: Path, base: int, rows: np.ndarray) -> None:
-    kind = rows["type"]
-    if (wrong := (kind < 1) | (kind > len(TYPES))).any():
-        _fail(path, base, rows, int(np.argmax(wrong)), "type", f"1 to {len(TYPES)}")
 
 
 def _fail(path: Path, base: int, rows: np.ndarray, row: int, field: str, expected: str) -> NoReturn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import polars as pl
@@ -64,16 +65,14 @@ def build(given: Input) -> Ledger:
     for chunk in correlator.run(given.records.many(given.dev), given.window):
         totals.add(chunk)
         rows.add(chunk)
-    commands, pieces, shares, faults = tables(rows, few, given.phases)
-    vfs = given.vfs.with_columns(transaction=frames.nullable(calls)).select(list(schema.VFS))
-    witness = costs.witnessed_syncs(vfs)
-    syncs = frames.syncs(few["sync"], line, inodes, named)
-    split = costs.time_split(
-        few,
-        line.tids,
-        given.transactions,
-        *(ints(commands[name].to_physical()) for name in ("kind", "issue_ns", "complete_ns")),
-    )
+    times = [rows.column("ledger", name) for name in ("kind", "issue_ns", "complete_ns")]
+    with ThreadPoolExecutor(1) as pool:
+        made = pool.submit(tables, rows, few, given.phases)
+        vfs = given.vfs.with_columns(transaction=frames.nullable(calls)).select(list(schema.VFS))
+        witness = costs.witnessed_syncs(vfs)
+        syncs = frames.syncs(few["sync"], line, inodes, named)
+        split = costs.time_split(few, line.tids, given.transactions, *times)
+        commands, pieces, shares, faults = made.result()
     witnessed = costs.by_transaction(witness, given.transactions.height)
     return Ledger(
         ledger=commands,

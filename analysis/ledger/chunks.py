@@ -54,24 +54,26 @@ class Correlator:
     def run(self, chunks: Iterator[Chunk], window: tuple[int, int]) -> Iterator[Settled]:
         """Settle all chunks: of the commands issued in the window, every one once.
 
-        The next chunk is read and matched by another thread meanwhile: NumPy lets both run.
+        The next chunk is matched, and its bios' causes found, by another thread meanwhile: NumPy
+        lets both run.
         """
         empty = Chunk(*(np.empty(0, slim(name)) for name in MANY))
 
-        def following(held: Chunk) -> _Matched:
+        def following(held: Chunk) -> tuple[_Matched, Cause]:
             chunk = next(chunks, None)
             rows = Chunk(*(joined(both) for both in zip(held, chunk or empty, strict=True)))
-            return _match(rows, window, last=chunk is None)
+            matched = _match(rows, window, last=chunk is None)
+            return matched, self._causes.of(matched.bio)
 
         with ThreadPoolExecutor(1) as pool:
-            matched = pool.submit(following, empty).result()
+            matched, cause = pool.submit(following, empty).result()
             while not matched.last:
                 ahead = pool.submit(following, matched.held)
-                yield self._settle(matched)
-                matched = ahead.result()
-        yield self._settle(matched)
+                yield self._settle(matched, cause)
+                matched, cause = ahead.result()
+        yield self._settle(matched, cause)
 
-    def _settle(self, found: _Matched) -> Settled:
+    def _settle(self, found: _Matched, cause: Cause) -> Settled:
         """Find what is in the commands, and for whom."""
         bio, carried = found.bio, found.carried
         if bio.size:
@@ -80,7 +82,6 @@ class Correlator:
         labelled = pieces.pieces(
             found.data, found.block, bio, runs, self._layout, self._inodes, self._writers
         )
-        cause = self._causes.of(bio)
         size = found.block.size
         first = np.full(size, -1, np.int64)
         first[carried.command[::-1]] = carried.bio[::-1]  # the first of each stays

@@ -71,9 +71,15 @@ class Rows:
             kind = _SMALL.get(name, values.dtype)
             self._parts[f"{table}.{name}"].append(values.astype(kind, copy=False))
 
+    def column(self, table: str, column: str) -> np.ndarray:
+        """Return a column."""
+        return np.concatenate(self._parts[f"{table}.{column}"])
+
     def take(self, table: str, column: str) -> np.ndarray:
         """Return a column, and forget its parts."""
-        return np.concatenate(self._parts.pop(f"{table}.{column}"))
+        found = self.column(table, column)
+        del self._parts[f"{table}.{column}"]
+        return found
 
     def _ledger(self, chunk: Settled, operation: Ints, bare: Ints, counts: Ints) -> Columns:
         block, cause, of = chunk.block, chunk.cause, chunk.shares
