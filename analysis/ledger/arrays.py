@@ -5,6 +5,7 @@ All times and keys are int64 unless said otherwise; -1 stands for "none".
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -91,25 +92,17 @@ def inside(times: Ints, begins: Ints, ends: Ints) -> Ints:
     return np.where((row >= 0) & (times < np.take(ends, row, mode="clip")), row, -1)
 
 
-def union(begins: Ints, ends: Ints) -> Intervals:
-    """Return the union of intervals in any order."""
-    order = np.argsort(begins, kind="stable")
-    begins, reach = begins[order], np.maximum.accumulate(ends[order])
+def union(parts: Sequence[Intervals]) -> Intervals:
+    """Return what lies in any of the parts, whose intervals may overlap and be in any order."""
+    begins, ends = (np.concatenate(edges) for edges in zip(*parts, strict=True))
+    if not ascending(begins):
+        order = np.argsort(begins, kind="stable")
+        begins, ends = begins[order], ends[order]
+    reach = np.maximum.accumulate(ends)
     if not begins.size:
         return Intervals(begins, reach)
-    opens = np.flatnonzero(np.r_[True, begins[1:] > reach[:-1]])
-    return Intervals(begins[opens], reach[np.r_[opens[1:] - 1, begins.size - 1]])
-
-
-def intersect(one: Intervals, other: Intervals) -> Intervals:
-    """Return what lies in both."""
-    first = preceding(other.ends, one.begins)
-    last = preceding(other.begins, one.ends - 1)
-    mine, theirs = expand(first, np.maximum(last - first, 0))
-    return Intervals(
-        np.maximum(one.begins[mine], other.begins[theirs]),
-        np.minimum(one.ends[mine], other.ends[theirs]),
-    )
+    opens = np.flatnonzero(begins[1:] > reach[:-1]) + 1
+    return Intervals(begins[np.r_[0, opens]], reach[np.r_[opens - 1, begins.size - 1]])
 
 
 def length_within(covered: Intervals, begins: Ints, ends: Ints) -> Ints:
