@@ -124,8 +124,7 @@ def expand(firsts: Ints, counts: Ints) -> tuple[Ints, Ints]:
     """Return (row, item) of each item where row i has the items firsts[i] + 0 .. counts[i] - 1."""
     rows = np.repeat(np.arange(firsts.size), counts)
     before = np.cumsum(counts) - counts
-    items = np.arange(rows.size) - np.repeat(before - firsts, counts)
-    return rows, items
+    return rows, np.arange(rows.size) + (firsts - before)[rows]
 
 
 class LastBefore:
