@@ -157,11 +157,12 @@ def _refuse(path: Path, base: int, rows: np.ndarray) -> None:
     """Raise BadInput at the first of `rows`, which begin at byte `base`, that is spoiled."""
     names = ["", *TYPES]
     for row, kind in enumerate(rows["type"].tolist()):
-        limits = {"begin_ns": int(rows["end_ns"][row]) + 1, **LIMITS[names[kind]]}
-        for field, most in limits.items():
+        name = names[kind]
+        if rows["begin_ns"][row] > rows["end_ns"][row]:
+            _fail(path, base, rows, row, "begin_ns", "no more than end_ns")
+        for field, most in LIMITS[name].items():
             if rows[field][row] >= most:
-                expected = f"less than {most} of a record of {names[kind]}"
-                _fail(path, base, rows, row, field, "no more than end_ns" if field == "begin_ns" else expected)
+                _fail(path, base, rows, row, field, f"less than {most} of a record of {name}")
 
 
 def _fail(path: Path, base: int, rows: np.ndarray, row: int, field: str, expected: str) -> NoReturn:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis.adapters.proberecords import taken
-from analysis.ledger.arrays import Ints, LastBefore, inside, ints, pairs, unique, preceding
+from analysis.ledger.arrays import Ints, LastBefore, inside, ints, pairs, preceding, unique
 from analysis.ledger.records import Few
 from analysis.ledger.schema import HOW
 from analysis.ledger.timeline import Timeline
@@ -85,8 +85,9 @@ class Causes:
         commit[rows] = preceding(self._commit_ends, time[rows] - 1)
         commit[commit == self._commit_ends.size] = -1
         checkpoint = self._checkpoints.containing(time, tid)
-        none = np.full(bio.size, -1, np.int64)
-        found = Cause(none, none.copy(), np.where(own, IN, BEHIND), none.copy(), none.copy(), commit, checkpoint)
+        transaction, group, sync, vfs_call = (np.full(bio.size, -1, np.int64) for _ in range(4))
+        how = np.where(own, IN, BEHIND)
+        found = Cause(transaction, group, how, sync, vfs_call, commit, checkpoint)
         rows = np.flatnonzero(own)
         when = time[rows]
         found.transaction[rows] = line.transaction(when)

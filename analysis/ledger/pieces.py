@@ -122,7 +122,6 @@ def pieces(
     file[sql] = inodes.kind(inode[sql], time)
     call[sql] = writers.find(inode[sql], page[sql], time)
     label, copied, home = _labels(owner, inode, page, at, file, layout)
-    of_file = owner <= DIRECTORY
     is_directory = label == _LABEL["directory"]
     result = Pieces(
         command=command[part],
@@ -132,8 +131,8 @@ def pieces(
         label=label,
         of=copied,
         file=np.where(is_directory, FILES.index("directory"), file),
-        inode=np.where(of_file, inode, -1),
-        offset=np.where(of_file, page * PAGE + (low - of.begin[run]) % PAGE_SECTORS * 512, -1),
+        inode=np.where(owner <= DIRECTORY, inode, -1),
+        offset=np.where(owner <= DIRECTORY, page * PAGE + (low - of.begin[run]) % PAGE_SECTORS * 512, -1),
         vfs_call=call,
         owner=owner,
         home=home,

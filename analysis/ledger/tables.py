@@ -64,7 +64,9 @@ def _table(rows: Rows, table: str, columns: schema.Schema, number: Ints | None) 
     return pl.DataFrame([_series(name, column(name), kind) for name, kind in columns.items()])
 
 
-def _ledger(rows: Rows, issue: np.ndarray, order: Ints | None, few: Few, phases: pl.DataFrame) -> pl.DataFrame:
+def _ledger(
+    rows: Rows, issue: np.ndarray, order: Ints | None, few: Few, phases: pl.DataFrame
+) -> pl.DataFrame:
     def column(name: str) -> np.ndarray:
         return _in(order, rows.take("ledger", name))
 
