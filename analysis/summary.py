@@ -57,7 +57,8 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
         "block_sequence_sha256": sequence_hash(built.commands) if watched else None,
         "per_transaction": {
             op: {
-                name: row[name] if watched else None for name in ("block_writes", "bytes_written", "flushes")
+                name: row[name] if watched else None
+                for name in ("block_writes", "bytes_written", "flushes", "fua")
             }
             for op, row in operations.items()
         },
