@@ -10,7 +10,7 @@ import polars as pl
 
 from analysis.ledger import schema
 from analysis.ledger.arrays import Ints, ascending, at, inside, ints
-from analysis.ledger.frames import nullable, rwbs, words
+from analysis.ledger.frames import named, nullable, rwbs, words
 from analysis.ledger.records import Few
 from analysis.ledger.rows import Faults, Rows
 
@@ -70,15 +70,15 @@ def _ledger(
     def column(name: str) -> np.ndarray:
         return _in(order, rows.take("ledger", name))
 
-    issue, tid = _in(order, issue), nullable(column("tid"))
+    issue, tid = _in(order, issue), column("tid")
     phase = inside(issue, ints(phases["begin_ns"]), ints(phases["end_ns"]))
     made: dict[str, Callable[[], np.ndarray | pl.Series]] = {
         "command": lambda: np.arange(issue.size),
-        "rwbs": lambda: rwbs(column("flags")),
+        "rwbs": lambda: named(column("flags"), rwbs),
         "bytes": lambda: ints(column("sectors")) * 512,
         "issue_ns": lambda: issue,
         "tid": lambda: tid,
-        "comm": lambda: tid.replace_strict(_names(few["comm"]), default=None, return_dtype=pl.String),
+        "comm": lambda: named(tid, _names(few["comm"]).get),
         "op": lambda: rows.ops.gather(nullable(column("op"))),
         "phase": lambda: phases["phase"].cast(pl.Categorical).gather(nullable(phase)),
         "jbd2": lambda: at(ints(few["jbd2"]["a"]), ints(column("commit"))),
