@@ -38,6 +38,7 @@ QUEUE, REQUEUE, ISSUE, COMPLETE = 1, 6, 7, 8
 NOTIFY_PROCESS = 0
 ACTION = 0xFF  # bit 8 says that a cgroup id leads the payload
 CHUNK = 1 << 20  # bytes searched at once: with its columns it fits in a CPU's cache
+_LONGEST = RECORD.itemsize + (1 << 16)
 _WHOLE = np.dtype((np.void, RECORD.itemsize))
 
 Wanted = Callable[[np.ndarray], np.ndarray]
@@ -86,17 +87,19 @@ def taken(records: np.ndarray, which: np.ndarray) -> np.ndarray:
 
 
 def chunks(path: Path) -> Iterator[Chunk]:
-    """Go through all records of a file. Raises BadInput."""
+    """Go through all records of a file. Raises BadInput. A chunk's `data` is overwritten by the next."""
+    buffer = np.empty(CHUNK + _LONGEST, np.uint8)
     try:
-        with path.open("rb") as file:
-            base, rest = 0, b""
-            while block := file.read(CHUNK):
-                data = np.frombuffer(rest + block, np.uint8)
+        with path.open("rb", buffering=0) as file:
+            base = held = 0
+            while read := file.readinto(memoryview(buffer)[held : held + CHUNK]):
+                data = buffer[: held + read]
                 chunk, end = _records(path, base, data)
                 yield chunk
-                base, rest = base + end, data[end:].tobytes()
-            if rest:
-                _fail(path, base, np.frombuffer(rest, np.uint8), 0)
+                base, held = base + end, data.size - end
+                buffer[:held] = data[end:].copy()
+            if held:
+                _fail(path, base, buffer[:held], 0)
     except OSError as error:
         raise BadInput(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
 

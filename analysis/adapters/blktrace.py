@@ -102,8 +102,8 @@ def count(folder: Path, begin: int, end: int) -> Totals:
         for chunk in chunks(path):
             devices.update(distinct(chunk.records["device"]))
             records = _inside(chunk.records, begin, end)
-            action, size = records["action"], records["bytes"]
-            place = _PLACE[action & ACTION] * number.shape[1] + _codes(action, size)
+            action, size = (np.ascontiguousarray(records[name]) for name in ("action", "bytes"))
+            place = _PLACE.take(action & ACTION) * number.shape[1] + _codes(action, size)
             number += np.bincount(place, minlength=number.size).reshape(number.shape)
             sectors += np.bincount(place, size >> 9, number.size).reshape(number.shape)
             failed += int(np.count_nonzero((records["error"] > 0) & (action & ACTION == COMPLETE)))
@@ -128,9 +128,10 @@ def count(folder: Path, begin: int, end: int) -> Totals:
 
 def _inside(records: np.ndarray, begin: int, end: int) -> np.ndarray:
     """Return the records that are counted."""
-    action, time = records["action"], records["time"]
-    counted = (_PLACE[action & ACTION] >= 0) & (action & NOTIFY == 0)
-    return taken(records, np.flatnonzero(counted & (time >= begin) & (time < end)))
+    what, time = records["action"] & (ACTION | NOTIFY), records["time"]
+    counted = (time >= begin) & (time < end)
+    counted &= (what == QUEUE) | (what == REQUEUE) | (what == ISSUE) | (what == COMPLETE)
+    return taken(records, np.flatnonzero(counted))
 
 
 def queued(folder: Path, begin: int, end: int) -> np.ndarray:
