@@ -68,11 +68,12 @@ def build(given: Input) -> Ledger:
     times = [rows.column("ledger", name) for name in ("kind", "issue_ns", "complete_ns")]
     with ThreadPoolExecutor(1) as pool:
         made = pool.submit(tables, rows, few, given.phases)
+        synced = pool.submit(frames.syncs, few["sync"], line, inodes, named)
         vfs = given.vfs.with_columns(transaction=frames.nullable(calls)).select(list(schema.VFS))
         witness = costs.witnessed_syncs(vfs)
-        syncs = frames.syncs(few["sync"], line, inodes, named)
         split = costs.time_split(few, line.tids, given.transactions, *times)
         commands, pieces, shares, faults = made.result()
+        syncs = synced.result()
     witnessed = costs.by_transaction(witness, given.transactions.height)
     return Ledger(
         ledger=commands,

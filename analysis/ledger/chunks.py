@@ -19,7 +19,7 @@ from analysis.ledger import match, pieces, shares
 from analysis.ledger.arrays import Bools, Ints, ints
 from analysis.ledger.causes import Cause, Causes
 from analysis.ledger.files import Inodes, Writers
-from analysis.ledger.pieces import Pieces
+from analysis.ledger.pieces import Pieces, Runs
 from analysis.ledger.records import MANY, Chunk, slim
 from analysis.ledger.shares import Carried, Shares
 
@@ -54,31 +54,31 @@ class Correlator:
     def run(self, chunks: Iterator[Chunk], window: tuple[int, int]) -> Iterator[Settled]:
         """Settle all chunks: of the commands issued in the window, every one once.
 
-        The next chunk is matched, and its bios' causes found, by another thread meanwhile: NumPy
-        lets both run.
+        The next chunk is matched, and its bios' pages and causes found, by another thread
+        meanwhile: NumPy lets both run.
         """
         empty = Chunk(*(np.empty(0, slim(name)) for name in MANY))
 
-        def following(held: Chunk) -> tuple[_Matched, Cause]:
+        def following(held: Chunk) -> tuple[_Matched, tuple[Runs, Bools], Cause]:
             chunk = next(chunks, None)
             rows = Chunk(*(joined(both) for both in zip(held, chunk or empty, strict=True)))
             matched = _match(rows, window, last=chunk is None)
-            return matched, self._causes.of(matched.bio)
+            return matched, pieces.runs(matched.pages, matched.bio), self._causes.of(matched.bio)
 
         with ThreadPoolExecutor(1) as pool:
-            matched, cause = pool.submit(following, empty).result()
+            matched, *known = pool.submit(following, empty).result()
             while not matched.last:
                 ahead = pool.submit(following, matched.held)
-                yield self._settle(matched, cause)
-                matched, cause = ahead.result()
-        yield self._settle(matched, cause)
+                yield self._settle(matched, *known)
+                matched, *known = ahead.result()
+        yield self._settle(matched, *known)
 
-    def _settle(self, found: _Matched, cause: Cause) -> Settled:
+    def _settle(self, found: _Matched, paged: tuple[Runs, Bools], cause: Cause) -> Settled:
         """Find what is in the commands, and for whom."""
         bio, carried = found.bio, found.carried
         if bio.size:
             self._writers.advance(int(bio["begin_ns"][0]), int(bio["begin_ns"][-1]))
-        runs, unpaged = pieces.runs(found.pages, bio)
+        runs, unpaged = paged
         labelled = pieces.pieces(
             found.data, found.block, bio, runs, self._layout, self._inodes, self._writers
         )

@@ -14,6 +14,7 @@ from analysis.ledger.arrays import distinct
 
 # The many: what there is for each block command. The ledger takes them in chunks.
 MANY = ("block", "bio", "pages")
+TOGETHER = 8  # chunks of the file
 _NO_DEVICE = ("attached", "detached", "off_cpu", "comm")
 
 # What the ledger needs of the types that there are many of.
@@ -46,7 +47,7 @@ class Records:
     """All records, in the order of the ring: each is written when what it tells of has ended."""
 
     def __init__(self, chunks: Iterable[ByType]) -> None:
-        parts: dict[str, list[np.ndarray]] = {name: [_slim(name, np.empty(0, RECORD))] for name in TYPES}
+        parts: dict[str, list[np.ndarray]] = {name: [] for name in TYPES}
         devices: set[int] = set()
         bios, low, high = 0, 2**64, -1
         for rows in chunks:
@@ -59,20 +60,21 @@ class Records:
         # all bios of all devices have numbers, one after the other
         self.lost_bios = int(high) - int(low) + 1 - bios if bios else 0
         self._many = [Chunk(*rows) for rows in zip(*(parts.pop(name) for name in MANY), strict=True)]
-        self._few = {name: _in_time(name, joined(found)) for name, found in parts.items()}
+        self._few = {name: _in_time(name, _joined(name, found)) for name, found in parts.items()}
 
     def few(self, dev: int) -> Few:
         """Return all records but MANY of one device, and those that have no device."""
         return {name: rows if name in _NO_DEVICE else _of(rows, dev) for name, rows in self._few.items()}
 
     def many(self, dev: int) -> Iterator[Chunk]:
-        """Return the records of MANY of one device, chunk by chunk."""
-        for chunk in self._many:
-            yield Chunk(*(_of(rows, dev) for rows in chunk))
+        """Return the records of MANY of one device, so many as are quickest to correlate at once."""
+        for first in range(0, len(self._many), TOGETHER):
+            parts = zip(*self._many[first : first + TOGETHER], strict=True)
+            yield Chunk(*(_of(joined(rows), dev) for rows in parts))
 
     def bios(self, dev: int) -> np.ndarray:
         """Return the bios of one device, in the order of the file."""
-        return joined([_of(chunk.bio, dev) for chunk in self._many])
+        return _joined("bio", [_of(chunk.bio, dev) for chunk in self._many])
 
 
 def _of(rows: np.ndarray, dev: int) -> np.ndarray:
@@ -103,6 +105,10 @@ def _slim(name: str, rows: np.ndarray) -> np.ndarray:
     for field in kept.dtype.names or ():
         kept[field] = rows[field]
     return kept
+
+
+def _joined(name: str, parts: Iterable[np.ndarray]) -> np.ndarray:
+    return joined([np.empty(0, slim(name)), *parts])
 
 
 def _in_time(name: str, found: np.ndarray) -> np.ndarray:
