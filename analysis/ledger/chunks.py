@@ -20,7 +20,7 @@ from analysis.ledger.arrays import Bools, Ints, ints
 from analysis.ledger.causes import Cause, Causes
 from analysis.ledger.files import Inodes, Writers
 from analysis.ledger.pieces import Pieces, Runs
-from analysis.ledger.records import MANY, Chunk, slim
+from analysis.ledger.records import MANY, SLIM, Chunk
 from analysis.ledger.shares import Carried, Shares
 
 
@@ -57,7 +57,7 @@ class Correlator:
         The next chunk is matched, and its bios' pages and causes found, by another thread
         meanwhile: NumPy lets both run.
         """
-        empty = Chunk(*(np.empty(0, slim(name)) for name in MANY))
+        empty = Chunk(*(np.empty(0, SLIM[name]) for name in MANY))
 
         def following(held: Chunk) -> tuple[_Matched, tuple[Runs, Bools], Cause]:
             chunk = next(chunks, None)

@@ -18,7 +18,7 @@ TOGETHER = 8  # chunks of the file
 _NO_DEVICE = ("attached", "detached", "off_cpu", "comm")
 
 # What the ledger needs of the types that there are many of.
-_SLIM = {
+_NEEDED = {
     "block": ("begin_ns", "end_ns", "dev", "n", "a", "b", "c"),
     "bio": ("begin_ns", "flags", "tid", "dev", "n", "a", "b", "d"),
     "pages": ("flags", "dev", "n", "a", "b", "d"),
@@ -30,6 +30,12 @@ _SLIM = {
     "data_wait": ("begin_ns", "end_ns", "tid", "dev"),
     "node_wait": ("begin_ns", "end_ns", "tid", "dev"),
     "off_cpu": ("begin_ns", "end_ns", "tid"),
+}
+
+# What is kept of the records of a type: some of the fields of RECORD.
+SLIM = {
+    name: np.dtype([(field, RECORD[field]) for field in _NEEDED.get(name, RECORD.names)], align=True)
+    for name in TYPES
 }
 
 Few = dict[str, np.ndarray]  # RECORD by the type's name, in the order of begin_ns
@@ -93,22 +99,16 @@ def read(path: Path) -> Records:
     return Records(proberecords.chunks(path))
 
 
-def slim(name: str) -> np.dtype[np.void]:
-    """Return what is kept of the records of a type: some of the fields of RECORD."""
-    fields = [(field, RECORD[field]) for field in _SLIM.get(name, RECORD.names or ())]
-    return np.dtype(fields, align=True)
-
-
 def _slim(name: str, rows: np.ndarray) -> np.ndarray:
     """Return a copy of the rows, without the fields that are not needed."""
-    kept = np.empty(rows.size, slim(name))
-    for field in kept.dtype.names or ():
+    kept = np.empty(rows.size, SLIM[name])
+    for field in SLIM[name].names if rows.size else ():
         kept[field] = rows[field]
     return kept
 
 
 def _joined(name: str, parts: Iterable[np.ndarray]) -> np.ndarray:
-    return joined([np.empty(0, slim(name)), *parts])
+    return joined([np.empty(0, SLIM[name]), *parts])
 
 
 def _in_time(name: str, found: np.ndarray) -> np.ndarray:
