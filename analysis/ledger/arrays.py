@@ -64,8 +64,9 @@ def ascending(values: np.ndarray) -> bool:
 def preceding(edges: Ints, values: Ints) -> Ints:
     """Return how many of the ascending edges are at or before each value.
 
-    It is numpy.searchsorted, side "right", in a half to a tenth of its time: values that ascend
-    are merged with the edges, others are searched for in their order.
+    It is numpy.searchsorted, side "right", in a tenth to three quarters of its time: values that
+    do not ascend are searched for in their order, and those that do are counted between edges
+    that are few, or merged with them.
     """
     if not values.size or not edges.size:
         return np.zeros(values.shape, np.int64)
@@ -75,13 +76,17 @@ def preceding(edges: Ints, values: Ints) -> Ints:
         found[order] = np.searchsorted(edges, values[order], side="right")
         return found
     low, high = np.searchsorted(edges, [values[0], values[-1]], side="right").tolist()
-    if high - low > 4 * values.size:
+    near = edges[low:high]
+    if near.size < values.size // 8:
+        firsts = np.searchsorted(values, near, side="left")
+        return np.repeat(np.arange(low, high + 1), np.diff(firsts, prepend=0, append=values.size))
+    if near.size > values.size * 4:
         return np.searchsorted(edges, values, side="right")
-    order = np.argsort(np.concatenate([edges[low:high], values]), kind="stable")
+    order = np.argsort(np.concatenate([near, values]), kind="stable")
     place = np.empty(order.size, np.int64)
     place[order] = np.arange(order.size)
-    result: Ints = place[high - low :] - np.arange(-low, values.size - low)
-    return result
+    merged: Ints = place[near.size :] - np.arange(-low, values.size - low)
+    return merged
 
 
 def inside(times: Ints, begins: Ints, ends: Ints) -> Ints:
@@ -107,17 +112,17 @@ def union(parts: Sequence[Intervals]) -> Intervals:
 
 def length_within(covered: Intervals, begins: Ints, ends: Ints) -> Ints:
     """Return how much of each interval [begin, end) is covered."""
-    return _covered_before(covered, ends) - _covered_before(covered, begins)
-
-
-def _covered_before(covered: Intervals, times: Ints) -> Ints:
-    total = np.r_[0, np.cumsum(covered.ends - covered.begins)]
-    row = preceding(covered.begins, times)
     if not covered.begins.size:
-        return np.zeros(times.shape, np.int64)
-    over = np.where(row > 0, np.maximum(covered.ends[row - 1] - times, 0), 0)
-    result: Ints = total[row] - over
-    return result
+        return np.zeros(begins.shape, np.int64)
+    total = np.cumsum(covered.ends - covered.begins)
+
+    def before(times: Ints) -> Ints:
+        last = preceding(covered.begins, times) - 1
+        found: Ints = total[last] - np.maximum(covered.ends[last] - times, 0)
+        found[last < 0] = 0
+        return found
+
+    return before(ends) - before(begins)
 
 
 def expand(firsts: Ints, counts: Ints) -> tuple[Ints, Ints]:
