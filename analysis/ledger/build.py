@@ -59,12 +59,12 @@ def build(given: Input) -> Ledger:
     inodes = Inodes(given.vfs, named)
     calls = line.transaction(ints(given.vfs["begin_ns"]))
     causes = Causes(few, line)
+    totals, rows = costs.Totals(given.transactions.height), Rows(given.transactions)
     correlator = Correlator(given.layout, inodes, Writers(given.vfs), causes, calls)
-    totals = costs.Totals(given.transactions.height)
-    rows = Rows(given.transactions)
     for chunk in correlator.run(given.records.many(given.dev), given.window):
         totals.add(chunk)
         rows.add(chunk)
+    del correlator, causes, chunk  # room for the tables
     times = [rows.column("ledger", name) for name in ("kind", "issue_ns", "complete_ns")]
     with ThreadPoolExecutor(1) as pool:
         made = pool.submit(tables, rows, few, given.phases)

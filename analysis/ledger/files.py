@@ -82,27 +82,28 @@ class Writers:
     """Answers which xWrite was the last of a page up to a time, going forward in time."""
 
     def __init__(self, vfs: pl.DataFrame) -> None:
-        writes = vfs.filter((pl.col("op") == "write") & (pl.col("bytes") > 0))
-        begin, inode, offset, size, call = (
-            ints(writes[name]) for name in ("begin_ns", "inode", "offset", "bytes", "call")
-        )
-        row, page = pages(offset, size)
-        self._key, self._time, self._call = (inode[row] << PAGE_BITS) | page, begin[row], call[row]
-        self._near = np.empty(0, np.int64)  # the writes that can be found now
+        self._vfs, self._begins = vfs, ints(vfs["begin_ns"])
         self._done = 0
-        self._last = LastBefore(self._near, self._near)
+        self._key, self._time, self._call = (np.empty(0, np.int64) for _ in range(3))
+        self._last = LastBefore(self._key, self._time)
 
     def advance(self, oldest: int, newest: int) -> None:
         """From now on all times asked for are from `oldest` to `newest`."""
-        upto = max(self._done, int(np.searchsorted(self._time, newest, side="right")))
-        # of the earlier ones only the last before `oldest` of each page still counts
-        kept = self._near[np.sort(self._last.last_of_each(oldest))]
-        self._near = np.r_[kept, self._done : upto]
+        upto = max(self._done, int(np.searchsorted(self._begins, newest, side="right")))
+        calls = self._vfs[self._done : upto]
+        writes = calls.filter((pl.col("op") == "write") & (pl.col("bytes") > 0))
+        columns = ("begin_ns", "inode", "offset", "bytes", "call")
+        begin, inode, offset, size, call = (ints(writes[name]) for name in columns)
         self._done = upto
-        self._last = LastBefore(self._key[self._near], self._time[self._near])
+        row, page = pages(offset, size)
+        # of the earlier ones only the last before `oldest` of each page still counts
+        kept = np.sort(self._last.last_of_each(oldest))
+        self._key = np.r_[self._key[kept], (inode[row] << PAGE_BITS) | page]
+        self._time = np.r_[self._time[kept], begin[row]]
+        self._call = np.r_[self._call[kept], call[row]]
+        self._last = LastBefore(self._key, self._time)
 
     def find(self, inode: Ints, page: Ints, time: Ints) -> Ints:
         """Return the `call` of the last xWrite of each page at or before each time, or -1."""
-        found = self._last.find((inode << PAGE_BITS) | page, time)
-        result: Ints = at(self._call, at(self._near, found))
-        return result
+        found: Ints = at(self._call, self._last.find((inode << PAGE_BITS) | page, time))
+        return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -52,11 +52,13 @@ class Chunk(NamedTuple):
 class Records:
     """All records, in the order of the ring: each is written when what it tells of has ended."""
 
-    def __init__(self, chunks: Iterable[ByType]) -> None:
+    def __init__(self, chunks: Callable[[], Iterable[ByType]]) -> None:
+        """Each call of `chunks` goes through all of them."""
+        self._chunks = chunks
         parts: dict[str, list[np.ndarray]] = {name: [] for name in TYPES}
         devices: set[int] = set()
         bios, low, high = 0, 2**64, -1
-        for rows in chunks:
+        for rows in chunks():
             if (serial := rows["bio"]["d"]).size:
                 bios, low, high = bios + serial.size, min(low, serial.min()), max(high, serial.max())
             devices.update(distinct(rows["block"]["dev"]))
@@ -65,7 +67,7 @@ class Records:
         self.devices = sorted(devices)  # that got block commands
         # all bios of all devices have numbers, one after the other
         self.lost_bios = int(high) - int(low) + 1 - bios if bios else 0
-        self._many = [Chunk(*rows) for rows in zip(*(parts.pop(name) for name in MANY), strict=True)]
+        self._many: list[Chunk] | None = [Chunk(*rows) for rows in zip(*(parts.pop(name) for name in MANY), strict=True)]
         self._few = {name: _in_time(name, _joined(name, found)) for name, found in parts.items()}
 
     def few(self, dev: int) -> Few:
@@ -73,14 +75,20 @@ class Records:
         return {name: rows if name in _NO_DEVICE else _of(rows, dev) for name, rows in self._few.items()}
 
     def many(self, dev: int) -> Iterator[Chunk]:
-        """Return the records of MANY of one device, so many as are quickest to correlate at once."""
-        for first in range(0, len(self._many), TOGETHER):
-            parts = zip(*self._many[first : first + TOGETHER], strict=True)
-            yield Chunk(*(_of(joined(rows), dev) for rows in parts))
+        """Return the records of MANY of one device, so many as are quickest to correlate at once.
+
+        Only once: they are forgotten as they are taken.
+        """
+        if self._many is None:
+            raise RuntimeError("the records were taken before")
+        many, self._many = self._many[::-1], None
+        while many:
+            parts = [many.pop() for _ in range(min(TOGETHER, len(many)))]
+            yield Chunk(*(_of(joined(rows), dev) for rows in zip(*parts, strict=True)))
 
     def bios(self, dev: int) -> np.ndarray:
         """Return the bios of one device, in the order of the file."""
-        return _joined("bio", [_of(chunk.bio, dev) for chunk in self._many])
+        return _joined("bio", [_slim("bio", _of(rows["bio"], dev)) for rows in self._chunks()])
 
 
 def _of(rows: np.ndarray, dev: int) -> np.ndarray:
@@ -91,12 +99,12 @@ def _of(rows: np.ndarray, dev: int) -> np.ndarray:
 
 def of_array(rows: np.ndarray) -> Records:
     """Return records that are in memory."""
-    return Records(split(rows[first : first + CHUNK]) for first in range(0, rows.size, CHUNK))
+    return Records(lambda: (split(rows[at : at + CHUNK]) for at in range(0, rows.size, CHUNK)))
 
 
 def read(path: Path) -> Records:
     """Read probes.bin. Raises BadInput with the byte that is wrong."""
-    return Records(proberecords.chunks(path))
+    return Records(lambda: proberecords.chunks(path))
 
 
 def _slim(name: str, rows: np.ndarray) -> np.ndarray:

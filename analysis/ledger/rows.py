@@ -69,7 +69,7 @@ class Rows:
     def _put(self, table: str, columns: Columns) -> None:
         for name, values in columns.items():
             kind = _SMALL.get(name, values.dtype)
-            self._parts[f"{table}.{name}"].append(values.astype(kind, copy=False))
+            self._parts[f"{table}.{name}"].append(np.ascontiguousarray(values, kind))
 
     def column(self, table: str, column: str) -> np.ndarray:
         """Return a column."""
