@@ -67,13 +67,13 @@ def build(given: Input) -> Ledger:
     del correlator, causes, chunk  # room for the tables
     times = [rows.column("ledger", name) for name in ("kind", "issue_ns", "complete_ns")]
     with ThreadPoolExecutor(1) as pool:
-        made = pool.submit(tables, rows, few, given.phases)
+        splitting = pool.submit(costs.time_split, few, line.tids, given.transactions, *times)
         synced = pool.submit(frames.syncs, few["sync"], line, inodes, named)
+        # here, for their memory is where the rows' was: each thread has its own
+        commands, pieces, shares, faults = tables(rows, few, given.phases)
         vfs = given.vfs.with_columns(transaction=frames.nullable(calls)).select(list(schema.VFS))
         witness = costs.witnessed_syncs(vfs)
-        split = costs.time_split(few, line.tids, given.transactions, *times)
-        commands, pieces, shares, faults = made.result()
-        syncs = synced.result()
+        split, syncs = splitting.result(), synced.result()
     witnessed = costs.by_transaction(witness, given.transactions.height)
     return Ledger(
         ledger=commands,

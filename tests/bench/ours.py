@@ -24,13 +24,13 @@ from analysis.ledger import build, records  # noqa: E402
 def analyse(raw: Path) -> build.Ledger:
     """Everything from the files in raw/ to the tables; exits if the two witnesses disagree."""
     with ThreadPoolExecutor(1) as pool:
-        recorded = pool.submit(records.read, raw / "probes.bin")
-        ran = driver.read(raw / "driver")
+        reading = pool.submit(driver.read, raw / "driver")
+        found = records.read(raw / "probes.bin")
+        ran = reading.result()
         layout = board.read(raw, ran.config["driver"]["database"]).layout
         if ran.vfs is None or layout is None:
             sys.exit(f"ours: {raw}: not all that a ledger needs was recorded")
         counting = pool.submit(blktrace.count, raw / "blktrace", *ran.window)
-        found = recorded.result()
         made = build.build(
             build.Input(
                 records=found,
