@@ -88,11 +88,12 @@ def taken(records: np.ndarray, which: np.ndarray) -> np.ndarray:
 
 def chunks(path: Path) -> Iterator[Chunk]:
     """Go through all records of a file. Raises BadInput. A chunk's `data` is overwritten by the next."""
-    buffer = np.empty(CHUNK + _LONGEST, np.uint8)
+    memory = bytearray(CHUNK + _LONGEST)
+    buffer = np.frombuffer(memory, np.uint8)
     try:
         with path.open("rb", buffering=0) as file:
             base = held = 0
-            while read := file.readinto(memoryview(buffer)[held : held + CHUNK]):
+            while read := file.readinto(memoryview(memory)[held : held + CHUNK]):
                 data = buffer[: held + read]
                 chunk, end = _records(path, base, data)
                 yield chunk

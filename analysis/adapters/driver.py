@@ -131,7 +131,8 @@ def _read_vfs(path: Path) -> pl.DataFrame:
     if not wrong.is_empty():
         row = wrong.row(0, named=True)
         raise BadInput(path, f"line {row['index'] + 2}", f"file {row['file']!r}", ", ".join(FILES))
-    return table.with_columns(pl.col("file").cast(FILE))
+    # one piece of memory: arrays of its columns are then no copies
+    return table.with_columns(pl.col("file").cast(FILE)).rechunk()
 
 
 def _in_order(path: Path, table: pl.DataFrame) -> None:

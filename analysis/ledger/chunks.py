@@ -66,12 +66,12 @@ class Correlator:
             return matched, pieces.runs(matched.pages, matched.bio), self._causes.of(matched.bio)
 
         with ThreadPoolExecutor(1) as pool:
-            matched, *known = pool.submit(following, empty).result()
+            matched, paged, cause = pool.submit(following, empty).result()
             while not matched.last:
                 ahead = pool.submit(following, matched.held)
-                yield self._settle(matched, *known)
-                matched, *known = ahead.result()
-        yield self._settle(matched, *known)
+                yield self._settle(matched, paged, cause)
+                matched, paged, cause = ahead.result()
+        yield self._settle(matched, paged, cause)
 
     def _settle(self, found: _Matched, paged: tuple[Runs, Bools], cause: Cause) -> Settled:
         """Find what is in the commands, and for whom."""

@@ -34,7 +34,7 @@ _NEEDED = {
 
 # What is kept of the records of a type: some of the fields of RECORD.
 SLIM = {
-    name: np.dtype([(field, RECORD[field]) for field in _NEEDED.get(name, RECORD.names)], align=True)
+    name: np.dtype([(field, RECORD[field]) for field in _NEEDED.get(name, RECORD.names or ())], align=True)
     for name in TYPES
 }
 
@@ -67,7 +67,9 @@ class Records:
         self.devices = sorted(devices)  # that got block commands
         # all bios of all devices have numbers, one after the other
         self.lost_bios = int(high) - int(low) + 1 - bios if bios else 0
-        self._many: list[Chunk] | None = [Chunk(*rows) for rows in zip(*(parts.pop(name) for name in MANY), strict=True)]
+        self._many: list[Chunk] | None = [
+            Chunk(*rows) for rows in zip(*(parts.pop(name) for name in MANY), strict=True)
+        ]
         self._few = {name: _in_time(name, _joined(name, found)) for name, found in parts.items()}
 
     def few(self, dev: int) -> Few:
@@ -110,7 +112,7 @@ def read(path: Path) -> Records:
 def _slim(name: str, rows: np.ndarray) -> np.ndarray:
     """Return a copy of the rows, without the fields that are not needed."""
     kept = np.empty(rows.size, SLIM[name])
-    for field in SLIM[name].names if rows.size else ():
+    for field in (SLIM[name].names or ()) if rows.size else ():
         kept[field] = rows[field]
     return kept
 

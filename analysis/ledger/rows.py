@@ -174,6 +174,7 @@ class Rows:
         for key in [key for key in self._parts if key.partition(".")[0] in found]:
             table, _, column = key.partition(".")
             values = self.take(table, column)
-            is_command = column == "command" and number is not None
-            found[table][column] = number[values] if is_command else values
+            if column == "command" and number is not None:
+                values = number[values]
+            found[table][column] = values
         return Faults(*(pl.DataFrame(columns) for columns in found.values()))

@@ -44,6 +44,8 @@ def analyse(raw: Path) -> build.Ledger:
             )
         )
         trace = counting.result()
+    if trace.devices != [f"{dev >> 20}:{dev & 0xFFFFF}" for dev in found.devices]:
+        sys.exit(f"ours: blktrace watched {trace.devices}, the probes {found.devices}")
     if (counted := sum(trace.commands.values())) != made.ledger.height:
         sys.exit(f"ours: blktrace has {counted} commands, the ledger {made.ledger.height}")
     return made
