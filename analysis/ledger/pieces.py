@@ -196,6 +196,4 @@ def _join(found: Pieces, part: Ints, run: Ints) -> Pieces:
         return found
     first = np.flatnonzero(np.r_[True, ~same])
     sectors = np.add.reduceat(found.sectors, first)
-    return found._replace(sectors=found.sectors)._replace(
-        **{name: sectors if name == "sectors" else getattr(found, name)[first] for name in Pieces._fields}
-    )
+    return Pieces(*(sectors if name == "sectors" else getattr(found, name)[first] for name in Pieces._fields))
