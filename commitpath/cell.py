@@ -153,12 +153,21 @@ def parse_probes(text: str, bad: BadInputError) -> list[str]:
     return sorted(set(names))
 
 
+# JSON Schema takes 2.0 for an integer; a device's attribute file does not.
+STRICT = jsonschema.validators.extend(
+    jsonschema.Draft202012Validator,
+    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine(
+        "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool)
+    ),
+)
+
+
 @functools.cache
 def load_profile(axis: str, name: str) -> dict[str, Any]:
     """A checked preset file, such as experiments/fs/f2fs.yml."""
     path = axes()[axis].files()[name]
     content = load_yaml(path)
-    validator = jsonschema.Draft202012Validator(schema()["$defs"][axis])
+    validator = STRICT(schema()["$defs"][axis])
     for error in validator.iter_errors(content):
         key = ".".join(str(part) for part in error.absolute_path) or "file"
         what = error.message

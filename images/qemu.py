@@ -172,17 +172,17 @@ class Monitor:
     def __init__(self, machine: Machine, process: subprocess.Popen[bytes]) -> None:
         self.machine = machine
         self.process = process
-        path = machine.folder / "qmp"
-        for _ in range(200):
-            if path.exists() or process.poll() is not None:
-                break
+        for attempt in range(200):
+            self.qmp = QEMUMonitorProtocol(str(machine.folder / "qmp"))
+            try:
+                self.qmp.connect()
+                return
+            except (OSError, QMPError) as error:
+                # the socket is not there, or nobody listens yet
+                if attempt == 199 or process.poll() is not None:
+                    log = (machine.folder / "qemu.log").read_text(errors="replace").strip().splitlines()
+                    raise LabError(f"QEMU did not start: {log[-1] if log else error}") from error
             time.sleep(0.02)
-        self.qmp = QEMUMonitorProtocol(str(path))
-        try:
-            self.qmp.connect()
-        except (OSError, QMPError) as error:
-            log = (machine.folder / "qemu.log").read_text(errors="replace").strip().splitlines()
-            raise LabError(f"QEMU did not start: {log[-1] if log else error}") from error
 
     def __enter__(self) -> "Monitor":
         return self

@@ -64,9 +64,18 @@ def alive(results: Path) -> list[str]:
 HOSTS = ("run_id", "wall_seconds", "timed_wall_seconds", "virtual_per_wall")
 
 
-def outcome(results: Path) -> dict[str, list[object]]:
+def different(one: dict[str, object], other: dict[str, object]) -> list[str]:
+    """What two summaries say differently: name, one's value, the other's."""
+    return [
+        f"{name} {one.get(name)} / {other.get(name)}"
+        for name in sorted(one.keys() | other.keys())
+        if one.get(name) != other.get(name)
+    ]
+
+
+def outcome(results: Path) -> dict[str, list[dict[str, object]]]:
     """Cell and repeat → what each stored run of it says, without what the host adds."""
-    found: dict[str, list[object]] = {}
+    found: dict[str, list[dict[str, object]]] = {}
     for host in sorted(results.glob("[!.]*/[!.]*/host.json")):
         key = f"{host.parent.parent.name} repeat {json.loads(host.read_text())['repeat']}"
         path = host.parent / "summary.json"
@@ -124,7 +133,11 @@ def check(kills: int, seed: int) -> list[str]:
         expected, found = outcome(calm), outcome(killed)
         wrong += [f"lost: {key}" for key in expected.keys() - found.keys()]
         wrong += [f"run {len(runs)} times: {key}" for key, runs in found.items() if len(runs) > 1]
-        wrong += [f"differs: {key}" for key in expected.keys() & found.keys() if expected[key] != found[key]]
+        wrong += [
+            f"differs: {key}: {', '.join(different(expected[key][0], found[key][0]))}"
+            for key in expected.keys() & found.keys()
+            if expected[key][0] != found[key][0]
+        ]
         wrong += [f"left over: {path.name}" for path in killed.glob("*/.*.part")]
     return wrong
 

@@ -37,6 +37,7 @@ def test_schema_lists_the_parameters_of_the_flash_model() -> None:
         (("dies: 2", "dies: -2"), "odd.yml: geometry.dies: -2 is not allowed, only 1 to 64"),
         (("dies: 2", "dies: 65"), "odd.yml: geometry.dies: 65 is not allowed, only 1 to 64"),
         (("dies: 2", "dies: two"), "geometry.dies: 'two' is not of type 'integer'"),
+        (("dies: 2", "dies: 2.0"), "geometry.dies: 2.0 is not of type 'integer'"),
         (
             ("program_ns: 1300000", "program_ns: 1000000001"),
             "odd.yml: timing.program_ns: 1000000001 is not allowed, only 0 to 1000000000",
