@@ -131,7 +131,7 @@ def run_snakemake(
     """Run Snakemake to its end, showing progress; stop it and its jobs when told to stop."""
     for key in todo:
         (STATE / "failed" / key).unlink(missing_ok=True)
-    groups = {runs[key].group for key in todo}
+    groups = plan.with_bases(runs[key].group for key in todo)
     for group in groups:
         for kind in ("failed", "prepared"):
             (STATE / kind / group).unlink(missing_ok=True)
@@ -164,7 +164,9 @@ def settle(runs: Mapping[str, Planned], todo: Sequence[str]) -> None:
     for key in todo:
         if (STATE / "done" / key).exists() or (STATE / "failed" / key).exists():
             continue
-        record = plan.read_state(STATE / "failed" / runs[key].group)
+        group = runs[key].group
+        records = [plan.read_state(STATE / "failed" / name) for name in (group, group.partition("+")[0])]
+        record = records[0] or records[1]
         if record is None:
             raise LabError(f"Snakemake left runs undone; why: {STATE}/log/snakemake.log")
         record |= {"cell": runs[key].cell, "repeat": runs[key].repeat}

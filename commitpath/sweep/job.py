@@ -1,4 +1,4 @@
-"""One job of a sweep: python -m commitpath.sweep.job prepare|run KEY, in results/.sweep.
+"""One job of a sweep: python -m commitpath.sweep.job run KEY, or prepare KEY GROUP.
 
 A job can be killed at any point and started again: a run's folder appears only when
 whole, and a job whose run is stored already does not run it again.
@@ -22,16 +22,20 @@ from images import artifacts
 from images.qemu import die_with_parent
 
 
-def prepare(cell: Mapping[str, Any]) -> None:
-    """Build what a cell's runs share: driver, and in virtual time the board's snapshots."""
+def prepare(cell: Mapping[str, Any], watched: bool) -> None:
+    """Build what a cell's runs share: driver, and in virtual time the board's snapshot.
+
+    watched: the one with the probes attached, from the one without.
+    """
     from commitpath.payload import payload
     from commitpath.prepared import ensure_snapshot, ensure_watched, virtual_board
 
     entry = ansible.board(cell["board"])
     driver = artifacts.driver(cell["sqlite"], artifacts.image())
     if cell["clock"] == "virtual":
-        files = payload(cell, entry["board_device"])
-        ensure_watched(cell, ensure_snapshot(cell, driver, entry), files, virtual_board(cell))
+        saved = ensure_snapshot(cell, driver, entry)
+        if watched:
+            ensure_watched(cell, saved, payload(cell, entry["board_device"]), virtual_board(cell))
 
 
 def stored_run(cell: Mapping[str, Any], repeat: int) -> Path | None:
@@ -60,10 +64,10 @@ def run(cell: Mapping[str, Any], repeat: int) -> Path:
     return folder
 
 
-def job(what: str, key: str) -> None:
+def job(what: str, key: str, group: str = "") -> None:
     """Do one job and leave its mark; a failure leaves its reason instead."""
     planned = json.loads((STATE / "plan.json").read_text())["runs"][key]
-    name = planned["group"] if what == "prepare" else key
+    name = group or key
     failed = STATE / "failed" / name
     begin = time.monotonic()
     # two sweeps' jobs for one key can meet after a kill; the second finds the first one's run
@@ -71,7 +75,7 @@ def job(what: str, key: str) -> None:
         try:
             mark: dict[str, Any] = {}
             if what == "prepare":
-                prepare(planned["cell"])
+                prepare(planned["cell"], watched="+" in group)
             else:
                 folder = run(planned["cell"], planned["repeat"])
                 mark["run"] = str(folder.relative_to(RESULTS))
@@ -102,9 +106,8 @@ def main() -> int:
     # Snakemake may have been started where SIGINT is ignored
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.chdir(ROOT)
-    what, key = sys.argv[1:]
     try:
-        job(what, key)
+        job(*sys.argv[1:])
     except (LabError, OSError, subprocess.SubprocessError) as error:
         print(f"commitpath: {error}", file=sys.stderr)
         return 1

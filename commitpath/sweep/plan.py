@@ -16,12 +16,11 @@ from commitpath.cell import RESULTS, canonical
 from commitpath.sweep.grid import Excluded, Expanded
 
 STATE = RESULTS / ".sweep"
-# Settings that a prepared board does not depend on: runs that differ only in these
-# share its snapshot. Too short a list costs time, never a wrong result: the snapshot's
-# own key decides (commitpath/prepared.py).
-RUN_ONLY = {
-    *("mode", "sync", "cache_size", "autocheckpoint", "journal_limit", "checkpoint_every", "n", "seed"),
-}
+# Settings that a prepared board depends on, beside its device's geometry and its table: runs
+# that have these in common share its snapshot. A mistake here costs time, never a wrong
+# result: the snapshot's own key decides (commitpath/prepared.py).
+BOARD_SETTINGS = ("board", "clock", "sqlite", "fs", "mkfs_options", "mount_options")
+TABLE_SETTINGS = ("rows", "value_size", "page_size")
 
 
 @dataclass(frozen=True)
@@ -35,10 +34,25 @@ class Planned:
 
     @property
     def group(self) -> str:
-        """Runs of one group start from the same prepared board."""
-        shared = {name: value for name, value in self.cell.items() if name not in {*RUN_ONLY, "profiles"}}
-        profiles = {name: value for name, value in self.cell["profiles"].items() if name != "mode"}
-        return hashlib.sha256(canonical({**shared, "profiles": profiles}).encode()).hexdigest()[:10]
+        """Runs of one group start from the same prepared board.
+
+        `<board>`, or `<board>+<probes>` where it is saved again with its probes attached.
+        """
+        profiles = self.cell["profiles"]
+        shared = {
+            **{name: self.cell[name] for name in (*BOARD_SETTINGS, *TABLE_SETTINGS)},
+            "profiles": {"fs": profiles["fs"], "table": profiles["workload"]["table"]},
+            "device": {name: profiles["device"][name] for name in ("driver", "size_mib", "geometry")},
+        }
+        board = hashlib.sha256(canonical(shared).encode()).hexdigest()[:10]
+        if not self.cell["probes"] or self.cell["clock"] != "virtual":
+            return board
+        return f"{board}+{hashlib.sha256(self.cell['probes'].encode()).hexdigest()[:4]}"
+
+
+def with_bases(groups: Iterable[str]) -> set[str]:
+    """Groups, and those that they are made from."""
+    return {name for group in groups for name in (group, group.partition("+")[0])}
 
 
 def merge(grids: Iterable[Expanded]) -> tuple[dict[str, Planned], list[Excluded]]:

@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FAKE = """\
 import sys, time
 from pathlib import Path
-what, key = sys.argv[1:]
+what, key = sys.argv[1:3]
 board = key[:-2]
 with open("trace", "a") as trace:
     trace.write(f"{time.monotonic()} begin {board}\\n")
