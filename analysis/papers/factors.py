@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from matplotlib.figure import Figure
 
 from analysis.papers import attribution, words
 from analysis.papers.effects import Factor, Fit, Row, TooFewCells, fit
@@ -19,13 +21,9 @@ COLUMNS = ("op", "term", "degrees_of_freedom", "share", "level", "ratio")
 
 def make(
     chosen: Study, results: Results, data: Path, figure: Mapping[str, Any]
-) -> tuple[Any, dict[str, Any], list[list[Any]]]:
-    """(figure, its numbers as JSON, its table) of a grid's factors. Raises BadInputError."""
-    asked = expand(figure["grid"]).runs
-    varied = {name for name in chosen.constants if name in ("board", "clock")}
-    if varied:
-        asked = expand(figure["grid"], {name.upper(): str(chosen.constants[name]) for name in varied}).runs
-    cells = [run.cell for run in asked]
+) -> tuple[dict[str, Any], list[list[Any]], Callable[[], Figure]]:
+    """(numbers, table, what draws it) of a grid's factors. Raises BadInputError."""
+    cells = [run.cell for run in expand(figure["grid"], chosen.overrides).runs]
     factors = read(figure["factors"], cells, data)
     rows = [row_of(figure["factors"], cell, data) for cell in cells]
     fits: dict[str, Fit | None] = {}
@@ -37,12 +35,12 @@ def make(
         }
         fits[op] = fitted(factors, rows, found)
     told = {op: words.told(made, op) for op, made in fits.items() if made}
-    notes = [" ".join(told["all"])] if "all" in told else []
+    first = next(iter(told), None)
+    notes = [" ".join(told[first] if op == first else told[op][:1]) for op in told]
     if lost:
         notes.append(
             f"{len(lost)} of {len(cells)} cells have no run: {'; '.join(sorted(set(lost.values())))}."
         )
-    drawn = attribution.render({"width": 7, **figure}, factors, fits, notes)
     numbers = {
         "title": figure["title"],
         "grids": [figure["grid"]],
@@ -51,11 +49,8 @@ def make(
         "words": told,
         "fits": {op: made and document(made) for op, made in fits.items()},
     }
-    return (
-        drawn,
-        numbers,
-        [list(COLUMNS), *[line for op, made in fits.items() if made for line in lines(op, made)]],
-    )
+    table = [list(COLUMNS), *[line for op, made in fits.items() if made for line in lines(op, made)]]
+    return numbers, table, lambda: attribution.render({"width": 7, **figure}, factors, fits, notes)
 
 
 def fitted(factors: list[Factor], rows: Sequence[Row], found: list[Found]) -> Fit | None:

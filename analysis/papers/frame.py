@@ -100,15 +100,18 @@ def ratios(drawn: Drawn, room: float) -> list[str]:
 
 
 def ours(some: list[Stated]) -> str:
-    """The range of our ratios, for each reading of what they are over."""
-    by_reading: dict[str, list[float]] = {}
+    """The range of our ratios, for each series and each reading of what they are over."""
+    several = len({one.bar.series for one in some}) > 1
+    found: dict[str, list[float]] = {}
     for one in some:
         if one.ours is not None and one.over is not None:
-            by_reading.setdefault(one.over.reading.rpartition(" ")[2], []).append(one.ours)
+            of = [one.bar.series] if several else []
+            of += [one.over.reading.rpartition(" ")[2]] if one.over.reading else []
+            found.setdefault(" ".join(of), []).append(one.ours)
     parts = []
-    for reading, ratios in by_reading.items():
+    for of_it, ratios in found.items():
         ends = dict.fromkeys(look.digits(end) for end in (min(ratios), max(ratios)))
-        parts.append(f"{' to '.join(ends)}×" + (f" ({reading})" if len(by_reading) > 1 else ""))
+        parts.append(f"{' to '.join(ends)}×" + (f" ({of_it})" if len(found) > 1 else ""))
     return ", ".join(parts) or "not known"
 
 

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from analysis import durability
-from analysis.papers.drawn import Drawn, Stated, Value, footnotes
+from analysis.papers.drawn import Drawn, Stated, Value
 from commitpath.cell import cell_id
 from commitpath.database.select import Run
 from commitpath.reporting.marks import transactions
 
+SUFFIXES = (".json", ".csv")
 COLUMNS = (
     *("panel", "group", "series", "sqlite", "reading", "op", "state", "tps", "low", "high", "runs"),
     *("transactions", "marks", "cell_id", "run_ids", "watched_run", "syncs", "flushes", "fua"),
@@ -33,15 +34,15 @@ def document(figure: Mapping[str, Any], drawn: list[Drawn]) -> dict[str, Any]:
         }
         for one in drawn
     ]
-    notes = footnotes(drawn, list(figure.get("notes", [])))
-    return {"title": figure["title"], "grids": grids, "panels": panels, "notes": notes}
+    return {"title": figure["title"], "grids": grids, "panels": panels}
 
 
-def commands(paper: str, grids: list[str]) -> list[str]:
+def commands(paper: str, grids: list[str], overrides: Mapping[str, str]) -> list[str]:
     """What makes a figure: all of the paper, or its cells alone and then the drawing."""
-    sweep = [f"make sweep GRID='{' '.join(grids)}'"] if grids else []
-    draw = f".venv/bin/python -m analysis.papers {paper} results/results.sqlite FOLDER"
-    return [f"make reproduce PAPER={paper}", *sweep, draw]
+    given = "".join(f" {name}={text}" for name, text in overrides.items())
+    sweep = [f"make sweep GRID='{' '.join(grids)}'{given}"] if grids else []
+    draw = f".venv/bin/python -m analysis.papers {paper} results/results.sqlite FOLDER{given}"
+    return [f"make reproduce PAPER={paper}{given}", *sweep, draw]
 
 
 def value_of(value: Value) -> dict[str, Any]:
@@ -110,9 +111,18 @@ def rows(drawn: list[Drawn]) -> list[list[Any]]:
     return table
 
 
+def made_from(path: Path) -> str | None:
+    """What a figure's JSON file says that it was made from; None if it is not one."""
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return told.get("made_from") if isinstance(told, dict) else None
+
+
 def write(stem: Path, told: Mapping[str, Any], table: list[list[Any]]) -> list[Path]:
     """Write STEM.json and STEM.csv."""
-    paths = [stem.with_name(f"{stem.name}.{suffix}") for suffix in ("json", "csv")]
+    paths = [stem.with_name(stem.name + suffix) for suffix in SUFFIXES]
     paths[0].write_text(json.dumps(told, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     with paths[1].open("w", newline="", encoding="utf-8") as file:
         csv.writer(file, lineterminator="\n").writerows(table)

@@ -33,6 +33,7 @@ class Study:
     words: Mapping[str, tuple[str, ...]]
     figures: tuple[Path, ...]
     artifact: Mapping[str, tuple[tuple[float, int], ...]]  # cell: TPS and transactions of each run
+    overrides: Mapping[str, str]  # make variables in place of constants
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +91,7 @@ def load(name: str, overrides: Mapping[str, str] | None = None) -> Study:
         {word: tuple(meant) for word, meant in head["words"].items()},
         tuple(sorted((folder / "figures").glob("*.yml"))),
         {cell: tuple(of_it) for cell, of_it in runs.items()},
+        dict(overrides or {}),
     )
 
 

@@ -155,6 +155,43 @@ def test_all_is_drawn_alike_each_time(database: Path, tmp_path: Path) -> None:
     assert b"/FontFile2" in made[0][1], "the PDF carries its font"
 
 
+def test_factors_of_a_made_up_grid(database: Path, tmp_path: Path) -> None:
+    data = study.PAPERS / PAPER / "figures/factors.yml"
+    cells = [run.cell for run in expand("apsys17-factors").runs]
+    chosen = study.load(PAPER)
+    figures.one(chosen, runs.read(database), data, tmp_path)
+    assert "missing: too few cells have a run" in (tmp_path / "factors.svg").read_text()
+    fixture.add(database, cells, lambda cell: 200.0 if cell["mode"] == "wal" else 20.0)
+    figures.one(chosen, runs.read(database), data, tmp_path)
+    told = json.loads((tmp_path / "factors.json").read_text())
+    terms = {term["term"]: term["share"] for term in told["fits"]["insert"]["terms"]}
+    assert terms["journal mode"] == pytest.approx(1)
+    assert told["without_run"] == {}
+    # of a board with another clock, other cells are asked for
+    board = study.load(PAPER, {"CLOCK": "real"})
+    figures.one(board, runs.read(database), data, tmp_path)
+    told = json.loads((tmp_path / "factors.json").read_text())
+    assert len(told["without_run"]) == len(cells)
+    assert told["commands"][0] == "make reproduce PAPER=apsys17 CLOCK=real"
+
+
+def test_what_is_unchanged_is_copied(database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = {run.key: run.cell for run in expand("apsys17-fig1").runs}
+    fixture.add(database, cells.values(), lambda cell: 300.0 if cell["mode"] == "wal" else 30.0)
+    chosen, old = study.load(PAPER), tmp_path / "old"
+    old.mkdir()
+    drawn = figures.one(chosen, runs.read(database), FIGURES[2], old, before=tmp_path / "none")
+    saved: list[Path] = []
+    save = figures.save
+    monkeypatch.setattr(figures, "save", lambda made, stem: saved.append(stem) or save(made, stem))
+    for name in ("again", "changed"):
+        (new := tmp_path / name).mkdir()
+        files = figures.one(chosen, runs.read(database), FIGURES[2], new, before=old)
+        assert [path.name for path in files] == [path.name for path in drawn]
+        assert bool(saved) == (name == "changed")
+        fixture.add(database, [next(iter(cells.values()))], lambda cell: 31.0)
+
+
 def test_the_command_says_what_is_wrong(
     database: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
