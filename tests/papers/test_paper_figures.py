@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import fixture
@@ -153,6 +154,8 @@ def test_all_is_drawn_alike_each_time(database: Path, tmp_path: Path) -> None:
     assert FIGURES[2].stem == "fig1"
     assert made[0] == made[1]
     assert b"/FontFile2" in made[0][1], "the PDF carries its font"
+    sizes = [float(size) for size in re.findall(r"font-size: ([\d.]+)px", made[0][0].decode())]
+    assert sizes and min(sizes) >= 6.5
 
 
 def test_factors_of_a_made_up_grid(database: Path, tmp_path: Path) -> None:
