@@ -17,6 +17,9 @@ experiment: $(VENV)/ready ## run one cell: make experiment FS=f2fs MODE=wal
 sweep: $(VENV)/ready ## run a grid, or go on with it: make sweep GRID=quick
 	@$(COMMITPATH) sweep
 
+reproduce: $(VENV)/ready ## a paper's sweeps, figures and claims, with a verdict on each: PAPER=apsys17
+	@$(COMMITPATH) reproduce
+
 results: $(VENV)/ready ## list the results database: make results WHERE='fs=f2fs mode=wal|delete'
 	@$(COMMITPATH) results
 

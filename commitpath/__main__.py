@@ -198,6 +198,7 @@ LATER = {
     "compare": "commitpath.reporting.compare:compare",
     "report-card": "commitpath.reporting.card:card",
     "setup-text": "commitpath.reporting.setup:setup",
+    "reproduce": "commitpath.reproduce.command:reproduce",
     "advise": "commitpath.reporting.advise:advise",
 }
 

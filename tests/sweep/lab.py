@@ -76,6 +76,7 @@ class Lab:
             "run_id": run_id,
             "clock": cell["clock"],
             "tps": {"insert": tps, "update": tps * 1.1, "delete": tps * 1.2, "all": tps * 1.05},
+            "syncs": dict.fromkeys(("insert", "update", "delete"), 4.0) if cell["probes"] else {},
             "block": {"bytes_written": bytes_written, "flushes": 30},
             "write_amplification": 4.0,
             "virtual_seconds": 3 * cell["n"] / (tps * 1.05),

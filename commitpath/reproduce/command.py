@@ -1,0 +1,66 @@
+"""`make reproduce PAPER=apsys17`: sweep a paper's grids, draw its figures, judge its claims."""
+
+import contextlib
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from commitpath.cell import RESULTS
+from commitpath.database import select, store
+from commitpath.database.commands import take
+from commitpath.errors import BadInputError
+from commitpath.reproduce import paper
+from commitpath.sweep.drive import sweep
+
+# Of a sweep's variables those that say how.
+PASSED = ("JOBS", "RETRIES", "EXECUTOR")
+# Where it is run; each such place has its own results.
+PLACE = ("BOARD", "CLOCK", "DEVICE")
+
+
+def reproduce(variables: dict[str, str]) -> int:
+    """Make results/papers/<paper>/; exit code 1 when a run failed or a claim has no verdict."""
+    options = take(variables, "reproduce", "PAPER", *PLACE, *PASSED)
+    if "PAPER" not in options:
+        raise BadInputError(f"make reproduce takes PAPER=<paper>; there is {', '.join(paper.names())}")
+    place = {name: options[name] for name in PLACE if name in options}
+    chosen = paper.load(options["PAPER"], place)
+    passed = {name: options[name] for name in PASSED if name in options}
+    code = sweep({"GRID": chosen.grid, **passed, **place})
+    whole = RESULTS / "papers" / "-".join([chosen.name, *place.values()])
+    with replaced(whole) as folder:
+        missing = write(chosen, folder)
+    print(f"claims: {whole / 'claims.html'}")
+    return code or (1 if missing else 0)
+
+
+def write(chosen: paper.Paper, folder: Path) -> int:
+    """Write a paper's claims.json and claims.html, print a line for each claim; claims without a verdict."""
+    # a wrong PAPER is told before these are loaded
+    from commitpath.reproduce import page, verdict
+    from commitpath.reproduce.document import document
+    from commitpath.reproduce.judge import judge
+    from commitpath.reproduce.measured import Database
+
+    with store.opened(write=False) as connection:
+        database = Database(select.load(connection), store.label(connection))
+    judged = judge(chosen, database)
+    content = document(chosen, judged, database)
+    (folder / "claims.json").write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+    (folder / "claims.html").write_text(page.render(content), encoding="utf-8")
+    print("\n".join(page.terminal(content)))
+    return sum(one.verdict == verdict.MISSING for one in judged)
+
+
+@contextlib.contextmanager
+def replaced(place: Path) -> Iterator[Path]:
+    """A new folder, which takes the old one's place when it is whole."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{place.name}-") as work:
+        fresh = Path(work) / place.name
+        fresh.mkdir()
+        yield fresh
+        shutil.rmtree(place, ignore_errors=True)
+        fresh.replace(place)

@@ -1,0 +1,155 @@
+"""claims.json: what was judged, as plain data (docs/formats.md); the page shows nothing else."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from analysis.ledger.schema import LABELS
+from commitpath.cell import axes, cell_id
+from commitpath.reproduce import texts, verdict
+from commitpath.reproduce.judge import Judged, PairResult, ReadingResult, Value
+from commitpath.reproduce.measured import COUNTS, TIMES, Database
+from commitpath.reproduce.paper import Paper
+from commitpath.reproduce.readings import WHOLE
+
+
+def document(paper: Paper, judged: list[Judged], database: Database) -> dict[str, Any]:
+    """All of a paper's claims with their verdicts. Rates per second; counts, KiB and ms per transaction."""
+    writer = texts.Writer(paper, database)
+    return {
+        "paper": paper.name,
+        "title": paper.title,
+        "reference": paper.reference,
+        "grid": paper.grid,
+        "constants": dict(paper.constants),
+        "builds": builds_of(judged),
+        "rule": [{"verdict": name, "means": text} for name, text in verdict.RULE],
+        "verdicts": {name: sum(one.verdict == name for one in judged) for name, _ in verdict.RULE},
+        "claims": [claim(one, database, writer) for one in judged],
+    }
+
+
+def builds_of(judged: list[Judged]) -> list[str]:
+    """The SQLite releases of all readings, the headline's first."""
+    return list(dict.fromkeys(value.cell["sqlite"] for one in judged for value in values(one.readings)))
+
+
+def values(readings: tuple[ReadingResult, ...]) -> Iterator[Value]:
+    """Both sides of every pair."""
+    for reading in readings:
+        for pair in reading.pairs:
+            yield pair.left
+            yield pair.right
+
+
+def claim(one: Judged, database: Database, writer: "texts.Writer") -> dict[str, Any]:
+    """One claim."""
+    given = one.claim
+    return {
+        "id": given.id,
+        "source": given.source,
+        "statement": given.statement,
+        "paper": {
+            "left": given.selectors[0],
+            "right": given.selectors[1],
+            "metric": given.metric,
+            "expected": given.expected,
+            "kind": given.kind,
+        },
+        "verdict": one.verdict,
+        "not_testable": given.not_testable,
+        "other_verdicts": list(one.others),
+        "artifact": vars(one.artifact) if one.artifact else None,
+        "explanation": writer.write(given.texts.get("explanation")),
+        "paper_says": writer.write(given.texts.get("paper_says")),
+        "readings": [reading(result) for result in one.readings],
+        "why": why(one, database),
+    }
+
+
+def reading(result: ReadingResult) -> dict[str, Any]:
+    """One reading."""
+    given = result.reading
+    return {
+        "name": given.name,
+        "words": dict(given.words),
+        "sqlite": result.pairs[0].left.cell["sqlite"],
+        "holds": given.holds,
+        "verdict": result.verdict,
+        "pairs": [pair(one) for one in result.pairs],
+    }
+
+
+def pair(one: PairResult) -> dict[str, Any]:
+    """One comparison."""
+    return {
+        "label": one.label,
+        "left": side(one.left),
+        "right": side(one.right),
+        "ratio": one.ratio,
+        "verdict": one.verdict,
+        "marks": dict(one.marks),
+    }
+
+
+def side(value: Value) -> dict[str, Any]:
+    """One side of a comparison."""
+    run = value.run
+    return {
+        "cell_id": cell_id(value.cell),
+        "settings": settings(value.cell),
+        "op": value.op,
+        "value": value.value,
+        "run": run.path if run else None,
+        "reason": value.reason,
+    }
+
+
+def settings(cell: Mapping[str, Any]) -> dict[str, Any]:
+    """A cell's axes that are not at their default, and the four that name it always."""
+    named = ("fs", "mode", "sync", "sqlite")
+    known = axes().items()
+    return {name: cell[name] for name, axis in known if name in named or cell[name] != axis.spec["default"]}
+
+
+def why(one: Judged, database: Database) -> list[dict[str, Any]]:
+    """What a transaction of each of the headline's cells did, in all its words, from watched runs."""
+    if not one.readings:
+        return []
+    first = one.readings[0]
+    build = first.pairs[0].left.cell["sqlite"]
+    chosen = tuple(
+        result
+        for result in one.readings
+        if result.reading.name == first.reading.name and result.pairs[0].left.cell["sqlite"] == build
+    )
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    for value in values(chosen):
+        op = WHOLE if ":" in value.op else value.op
+        key = (cell_id(value.cell), op)
+        if key not in rows:
+            rows[key] = why_row(value.cell, op, database)
+    return list(rows.values())
+
+
+def why_row(cell: Mapping[str, Any], op: str, database: Database) -> dict[str, Any]:
+    """A cell and operation: TPS as nobody watched, and what its watched run's ledger says."""
+    timed = database.find(cell)
+    row: dict[str, Any] = {
+        "settings": settings(cell),
+        "op": op,
+        "tps": timed.value("tps", op),
+        "watched": None,
+    }
+    found = database.causes(cell)
+    if found is None or op not in found.ops:
+        return row
+    means = found.ops[op]
+    row["watched"] = {
+        "run": found.run.path,
+        "n": found.run.settings["n"],
+        **{name: means[name] for name in COUNTS},
+        "kib": {name: means[name] / 1024 for name in LABELS},
+        "ms": {name.removesuffix("_ns"): means[name] / 1e6 for name in TIMES},
+        "window_kib": found.window_bytes / 1024,
+    }
+    return row

@@ -1,0 +1,138 @@
+"""Each claim's readings against what was measured: ratios, marks, verdicts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from commitpath.cell import make_cell
+from commitpath.database.select import Run
+from commitpath.reporting.marks import marks
+from commitpath.reporting.statistics import median
+from commitpath.reproduce import verdict
+from commitpath.reproduce.measured import Database, Found
+from commitpath.reproduce.paper import Claim, Paper
+from commitpath.reproduce.readings import Pair, Reading, Side
+
+
+@dataclass(frozen=True)
+class Value:
+    """What one side came to: the cell that counted, its value, or why there is none."""
+
+    cell: Mapping[str, Any]
+    op: str
+    value: float | None
+    reason: str | None
+    run: Run | None
+
+
+@dataclass(frozen=True)
+class PairResult:
+    """One comparison. ratio: left over right."""
+
+    label: str
+    left: Value
+    right: Value
+    ratio: float | None
+    verdict: str
+    marks: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class ReadingResult:
+    """A reading's pairs and what they come to."""
+
+    reading: Reading
+    pairs: tuple[PairResult, ...]
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """The claim's two cells in the authors' own runs: names, median TPS, ratio of means, transactions."""
+
+    cells: tuple[str, str]
+    tps: tuple[float, float]
+    ratio: float
+    transactions: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim with its verdict: its headline's, the first reading's."""
+
+    claim: Claim
+    verdict: str
+    readings: tuple[ReadingResult, ...]
+    artifact: Artifact | None
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """Verdicts that other readings give and the headline does not."""
+        found = dict.fromkeys(result.verdict for result in self.readings[1:])
+        return tuple(name for name in found if name != self.verdict)
+
+
+def judge(paper: Paper, database: Database) -> list[Judged]:
+    """Every claim of a paper."""
+    return [judge_claim(paper, claim, database) for claim in paper.claims]
+
+
+def judge_claim(paper: Paper, claim: Claim, database: Database) -> Judged:
+    """One claim in all its readings."""
+    readings = tuple(judge_reading(claim, reading, database) for reading in claim.readings)
+    artifact = of_artifact(paper, claim.artifact) if claim.artifact else None
+    headline = verdict.NOT_TESTABLE if claim.not_testable else readings[0].verdict
+    return Judged(claim, headline, readings, artifact)
+
+
+def judge_reading(claim: Claim, reading: Reading, database: Database) -> ReadingResult:
+    """One reading: every pair, and what they come to together."""
+    pairs = tuple(judge_pair(claim, pair, database) for pair in reading.pairs)
+    return ReadingResult(reading, pairs, verdict.over([pair.verdict for pair in pairs], reading.holds))
+
+
+def judge_pair(claim: Claim, pair: Pair, database: Database) -> PairResult:
+    """One comparison."""
+    left, right = (measure(side, claim.metric, database) for side in (pair.left, pair.right))
+    if left.value is None or right.value is None:
+        return PairResult(pair.label, left, right, None, verdict.MISSING, {})
+    ratio = left.value / right.value
+    if claim.kind == "count":
+        said = verdict.of_counts(left.value, right.value, claim.expected)
+    elif claim.kind == "direction":
+        said = verdict.of_direction(ratio, claim.expected)
+    else:
+        said = verdict.of_ratio(ratio, float(claim.expected))
+    unequal = marks(left.run, right.run) if left.run and right.run else {}
+    return PairResult(pair.label, left, right, ratio, said, unequal)
+
+
+def measure(side: Side, metric: str, database: Database) -> Value:
+    """A side's value: of its only cell, or of the best or worst; none if any of them is missing."""
+    values = [value_of(database.find(cell), metric, op) for cell, op in side.takes]
+    if gaps := [value for value in values if value.value is None]:
+        return gaps[0]
+    pick = min if side.pick == "worst" else max
+    return pick(values, key=lambda value: value.value or 0)
+
+
+def value_of(found: Found, metric: str, op: str) -> Value:
+    """A cell's value."""
+    run = found.runs[-1] if found.runs else None
+    return Value(found.cell, op, found.value(metric, op), found.reason, run)
+
+
+def of_artifact(paper: Paper, cells: tuple[str, str]) -> Artifact:
+    """Two cells of the authors' spreadsheet. The ratio is of the means, as the paper's numbers are."""
+    runs = [paper.artifact[cell] for cell in cells]
+    rates = [[tps for tps, _ in of_cell] for of_cell in runs]
+    means = [sum(of_cell) / len(of_cell) for of_cell in rates]
+    return Artifact(
+        cells, (median(rates[0]), median(rates[1])), means[0] / means[1], (runs[0][0][1], runs[1][0][1])
+    )
+
+
+def cell_of(paper: Paper, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The cell with a paper's constants, in the headline's build, and these settings."""
+    whole = {**paper.constants, "sqlite": paper.builds[0], **settings}
+    return make_cell({name.upper(): str(value) for name, value in whole.items()})

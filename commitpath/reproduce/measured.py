@@ -1,0 +1,121 @@
+"""What the results database has for a cell: its runs, or why there is none."""
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from analysis import stored
+from analysis.ledger.schema import LABELS, WAITS
+from commitpath.cell import RESULTS, axes, cell_id
+from commitpath.database.select import Run
+from commitpath.errors import LabError
+from commitpath.reporting.compare import samples
+from commitpath.reporting.marks import transactions
+from commitpath.reporting.statistics import median
+from commitpath.reproduce.readings import WHOLE
+
+# Means over the transactions of an operation, from the ledger: counts, KiB by label, ms by cause.
+COUNTS = ("syncs", "writes", "flushes", "fua")
+TIMES = ("cpu_ns", *WAITS)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A cell and its runs that count (one; of a board with its own clock all). reason: why none does."""
+
+    cell: Mapping[str, Any]
+    runs: Sequence[Run]
+    reason: str | None
+
+    def value(self, metric: str, op: str) -> float | None:
+        """The median over the runs; None where there is none. LabError if a run has no such number."""
+        return median([of_run(run, metric, op) for run in self.runs]) if self.runs else None
+
+
+class Database:
+    """This lab's runs by cell."""
+
+    def __init__(self, runs: Sequence[Run], lab: str) -> None:
+        self.runs: dict[str, list[Run]] = {}
+        self.watched: dict[str, list[Run]] = {}
+        for run in runs:
+            if run.facts["lab"] != lab:
+                continue
+            self.runs.setdefault(run.facts["cell"], []).append(run)
+            if run.facts["status"] == "ok" and run.summary.get("ledger"):
+                self.watched.setdefault(unwatched(run.cell), []).append(run)
+
+    def find(self, cell: Mapping[str, Any]) -> Found:
+        """A cell's runs, or the reason why there is none."""
+        runs = self.runs.get(cell_id(cell), [])
+        if fine := [run for run in runs if run.facts["status"] == "ok"]:
+            return Found(cell, samples(fine), None)
+        if runs:
+            last = runs[-1]
+            return Found(cell, (), f"{last.facts['status']}: {'; '.join(last.reasons)}")
+        return Found(cell, (), "it was not run")
+
+    def causes(self, cell: Mapping[str, Any]) -> "Causes | None":
+        """What a watched run of the same configuration says; None where there is none with its tables."""
+        runs = [run for run in self.watched.get(unwatched(cell), []) if run.path]
+        # the one with as many transactions, if there is one
+        runs.sort(key=lambda run: run.settings["n"] == cell["n"])
+        return causes(RESULTS / str(runs[-1].path), runs[-1]) if runs else None
+
+
+def unwatched(cell: Mapping[str, Any]) -> str:
+    """The configuration of a cell: all but its probes and its number of transactions."""
+    return "|".join(str(cell[name]) for name in axes() if name not in ("probes", "n"))
+
+
+def of_run(run: Run, metric: str, op: str) -> float:
+    """A number of a run, of one operation or all; rates also of weights insert:update:delete.
+
+    tps per second; syncs and bytes_written per transaction.
+    """
+    summary = run.summary
+    if metric == "tps" and ":" in op:
+        weights = dict(zip(("insert", "update", "delete"), map(int, op.split(":")), strict=True))
+        return sum(weights.values()) / sum(w / float(summary["tps"][name]) for name, w in weights.items())
+    if metric == "bytes_written" and op == WHOLE:
+        value, count = summary["block"]["bytes_written"], transactions(run)
+    else:
+        value = summary[metric].get(op)
+        count = 1
+    if value is None:
+        raise LabError(f"run {run.facts['cell']}/{run.facts['run']} has no {metric} of {op}")
+    return float(value) / count
+
+
+@dataclass(frozen=True)
+class Causes:
+    """What a transaction did, in the mean, by operation and `all` (keys of COUNTS, TIMES, LABELS, bytes).
+
+    window_bytes: all that reached the device in the window, per transaction, also what none waited for.
+    """
+
+    run: Run
+    ops: Mapping[str, Mapping[str, float]]
+    window_bytes: float
+
+
+@functools.cache
+def means(folder: Path) -> dict[str, dict[str, float]]:
+    """Means of a stored run's costs by operation and in all: counts, bytes, ns."""
+    names = (*COUNTS, "bytes", *LABELS, *TIMES)
+    table = stored.read(folder).table("costs", ("op", *names))
+    table = table.with_columns(pl.col("op").cast(pl.String), pl.col(names).cast(pl.Float64))
+    groups = {str(op): rows for (op,), rows in table.group_by("op", maintain_order=True)}
+    return {
+        op: rows.select(pl.col(names).mean()).row(0, named=True)
+        for op, rows in (groups | {WHOLE: table}).items()
+    }
+
+
+def causes(folder: Path, run: Run) -> Causes:
+    """The causes that a watched run's ledger has."""
+    return Causes(run, means(folder), of_run(run, "bytes_written", WHOLE))

@@ -1,0 +1,159 @@
+"""claims.html, one file that opens offline, and the same as lines for a terminal."""
+
+import base64
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from jinja2 import ChoiceLoader, FileSystemLoader
+
+from analysis import report
+from commitpath.reproduce import verdict
+from commitpath.reproduce.texts import number
+
+Content = Mapping[str, Any]
+
+# Settings that every timed cell shares, or that its column says.
+UNSAID = ("device", "probes", "sqlite")
+TIMES = {
+    "cpu": "CPU",
+    "data_wait": "data",
+    "journal_wait": "filesystem journal",
+    "flush_wait": "flush",
+    "other_wait": "other",
+}
+
+
+def render(content: Content, figures: Sequence[Path] = ()) -> str:
+    """The page of a document (document.py). figures: files of which it shows the SVG ones."""
+    environment = report.environment()
+    own = FileSystemLoader(Path(__file__).parent)
+    environment.loader = ChoiceLoader([own, environment.loader] if environment.loader else [own])
+    environment.filters.update(n=shown, cell=cell_text, ratios=ratios, expected=expected, grouped=grouped)
+    columns = columns_of(content)
+    return environment.get_template("claims.html.j2").render(
+        doc=content,
+        figures={path.stem: data_uri(path) for path in figures if path.suffix == ".svg"},
+        columns=columns,
+        row=lambda claim: summary_row(claim, columns),
+        colors={
+            verdict.REPRODUCED: "good",
+            verdict.DIRECTION: "warn",
+            verdict.CONTRADICTED: "bad",
+            verdict.NOT_TESTABLE: "none",
+            verdict.MISSING: "missing",
+        },
+        labels=labels_of,
+        times=TIMES,
+        notes=notes_of,
+    )
+
+
+def data_uri(path: Path) -> str:
+    """A figure for an <img>: ids of one SVG do not meet those of another."""
+    return "data:image/svg+xml;base64," + base64.b64encode(path.read_bytes()).decode()
+
+
+def terminal(content: Content) -> list[str]:
+    """A line for each claim, and how many have which verdict."""
+    rows = [["", "verdict", "paper", "here", ""]]
+    for claim in content["claims"]:
+        here = ratios(claim["readings"][0], claim) if claim["readings"] else "-"
+        other = f" (other readings: {', '.join(claim['other_verdicts'])})" if claim["other_verdicts"] else ""
+        rows.append([claim["id"], claim["verdict"], expected(claim), here, claim["statement"] + other])
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = ["  ".join(t.ljust(w) for t, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    for claim in content["claims"]:
+        for result in claim["readings"]:
+            lines += [f"missing  {claim['id']}: {gap}" for gap in gaps(result)]
+    counts = ", ".join(f"{count} {name}" for name, count in content["verdicts"].items() if count)
+    return [*dict.fromkeys(lines), f"{len(content['claims'])} claims: {counts}"]
+
+
+def gaps(reading: Content) -> list[str]:
+    """Cells of a reading that have no run, with the reason."""
+    sides = [pair[side] for pair in reading["pairs"] for side in ("left", "right")]
+    found = [f"{cell_text(side['settings'], 'sqlite')}: {side['reason']}" for side in sides if side["reason"]]
+    return list(dict.fromkeys(found))
+
+
+def grouped(entries: Sequence[Content], key: str) -> list[tuple[str, list[Content]]]:
+    """Entries by a value of theirs, in the order of the first of each."""
+    names = dict.fromkeys(str(entry[key]) for entry in entries)
+    return [(name, [entry for entry in entries if entry[key] == name]) for name in names]
+
+
+def shown(value: float | None) -> str:
+    """A number as the page has it."""
+    return "–" if value is None else number(value)
+
+
+def expected(claim: Content) -> str:
+    """What the paper says, as text."""
+    value, kind = str(claim["paper"]["expected"]), claim["paper"]["kind"]
+    return f"{value}×" if kind == "ratio" else value
+
+
+def cell_text(settings: Content, *also: str) -> str:
+    """`f2fs wal normal autocheckpoint=254`: a cell in short."""
+    named = [str(settings[name]) for name in ("fs", "mode", "sync")]
+    hidden = {"fs", "mode", "sync", *UNSAID} - set(also)
+    return " ".join(named + [f"{name}={value}" for name, value in settings.items() if name not in hidden])
+
+
+def ratios(reading: Content, claim: Content) -> str:
+    """What came out of a reading: a ratio, the range of several, or counts; with the marks."""
+    pairs = reading["pairs"]
+    if any(pair["ratio"] is None for pair in pairs):
+        return verdict.MISSING
+    if claim["paper"]["kind"] == "count":
+        return " / ".join(f"{1000 * pairs[0][side]['value']:.0f}" for side in ("left", "right"))
+    found = sorted(pair["ratio"] for pair in pairs)
+    if reading["holds"] == "any":
+        found = found[-1:]
+    text = " to ".join(dict.fromkeys(number(ratio) for ratio in (found[0], found[-1]))) + "×"
+    marked = sorted({mark for pair in pairs for mark in pair["marks"]})
+    return " ".join([text, *marked])
+
+
+def columns_of(content: Content) -> list[tuple[str, list[str]]]:
+    """(SQLite release, readings of the paper's words) of the summary's columns."""
+    words: dict[str, None] = {}
+    for claim in content["claims"]:
+        for result in claim["readings"]:
+            words |= dict.fromkeys(worded(result))
+    return [(build, list(words)) for build in content["builds"]]
+
+
+def worded(reading: Content) -> list[str]:
+    """`TRUNCATE for DELETE`: what a reading takes the paper's words for."""
+    text = ", ".join(f"{word} is {meaning.upper()}" for word, meaning in reading["words"].items())
+    return [text] if text else []
+
+
+def summary_row(claim: Content, columns: Sequence[tuple[str, list[str]]]) -> list[tuple[int, str, str]]:
+    """(width in columns, text, verdict) of the first reading, in each build and wording."""
+    first = claim["readings"][0]["name"] if claim["readings"] else None
+    same = [result for result in claim["readings"] if result["name"] == first]
+    row = []
+    for build, words in columns:
+        of_build = [result for result in same if result["sqlite"] == build]
+        if of_build and not of_build[0]["words"]:
+            row.append((len(words), ratios(of_build[0], claim), of_build[0]["verdict"]))
+            continue
+        for word in words:
+            found = [result for result in of_build if worded(result) == [word]]
+            row += [(1, ratios(found[0], claim), found[0]["verdict"]) if found else (1, "", "")]
+    return row
+
+
+def labels_of(claim: Content) -> list[str]:
+    """The kinds of bytes that any cell of a claim's table wrote."""
+    watched = [row["watched"] for row in claim["why"] if row["watched"]]
+    return [name for name in (watched[0]["kib"] if watched else ()) if any(w["kib"][name] for w in watched)]
+
+
+def notes_of(claim: Content) -> list[str]:
+    """What the marks of a claim's pairs mean, each once."""
+    pairs = [pair for result in claim["readings"] for pair in result["pairs"]]
+    return sorted({f"{mark} {text}" for pair in pairs for mark, text in pair["marks"].items()})

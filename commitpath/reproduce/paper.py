@@ -1,0 +1,128 @@
+"""A paper's claims as data: experiments/papers/<name>/, checked against experiments/schema.yml."""
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+
+from commitpath.cell import EXPERIMENTS, load_yaml, schema
+from commitpath.errors import BadInputError
+from commitpath.reproduce.readings import Reading, reading, wordings
+
+PAPERS = EXPERIMENTS / "papers"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim: the paper's words and value (claims.csv), and its readings, the headline first."""
+
+    id: str
+    source: str
+    statement: str
+    selectors: tuple[str, str]
+    metric: str
+    expected: str
+    kind: str  # ratio, direction or count
+    readings: tuple[Reading, ...]
+    artifact: tuple[str, str] | None
+    not_testable: str | None
+    texts: Mapping[str, str]  # explanation and paper_says, as Jinja templates
+
+
+@dataclass(frozen=True)
+class Paper:
+    """All of experiments/papers/<name>/. artifact: TPS and transactions of the authors' runs, by cell."""
+
+    name: str
+    title: str
+    reference: str
+    grid: str
+    constants: Mapping[str, Any]
+    builds: tuple[str, ...]
+    claims: tuple[Claim, ...]
+    artifact: Mapping[str, list[tuple[float, int]]]
+
+
+def names() -> list[str]:
+    """Every paper there is."""
+    return [path.parent.name for path in sorted(PAPERS.glob("*/paper.yml"))]
+
+
+def load(name: str, overrides: Mapping[str, str] | None = None) -> Paper:
+    """A paper by name. overrides: make variables in place of its constants. Raises BadInputError."""
+    folder = PAPERS / name
+    if name not in names():
+        raise BadInputError(f"PAPER={name}: PAPER is {', '.join(names())}")
+    head = validated(folder / "paper.yml", "paper")
+    constants = {**head["constants"], **{key.lower(): text for key, text in (overrides or {}).items()}}
+    ours = validated(folder / "claims.yml", "claims")
+    rows = read_csv(folder / "claims.csv")
+    if different := {row["id"] for row in rows} ^ set(ours):
+        raise BadInputError(
+            f"{folder}: claims.csv and claims.yml have not the same claims: {', '.join(sorted(different))}"
+        )
+    artifact: dict[str, list[tuple[float, int]]] = {}
+    for row in read_csv(folder / "artifact.csv"):
+        artifact.setdefault(row["cell"], []).append((float(row["tps"]), int(row["transactions"])))
+    claims = []
+    for row in rows:
+        try:
+            claims.append(claim(row, ours[row["id"]], head, constants))
+        except BadInputError as error:
+            raise BadInputError(f"{folder}/claims.yml: {row['id']}: {error}") from error
+    for entry in claims:
+        for cell in entry.artifact or ():
+            if cell not in artifact:
+                raise BadInputError(
+                    f"{folder}/claims.yml: {entry.id}: artifact: no cell {cell} in artifact.csv"
+                )
+    builds = tuple(head["builds"])
+    return Paper(
+        name, head["title"], head["reference"], head["grid"], constants, builds, tuple(claims), artifact
+    )
+
+
+def validated(path: Path, what: str) -> dict[str, Any]:
+    """A data file that is what experiments/schema.yml says ($defs); BadInputError names the place."""
+    content = load_yaml(path)
+    validator = jsonschema.Draft202012Validator({**schema(), **schema()["$defs"][what]})
+    for error in validator.iter_errors(content):
+        place = ".".join(str(step) for step in error.absolute_path)
+        raise BadInputError(f"{path}: {place + ': ' if place else ''}{error.message}")
+    found: dict[str, Any] = content
+    return found
+
+
+def read_csv(path: Path) -> list[dict[str, str]]:
+    """The rows of a CSV file."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def claim(
+    row: Mapping[str, str], ours: Mapping[str, Any], head: Mapping[str, Any], constants: Mapping[str, Any]
+) -> Claim:
+    """A claim of both files."""
+    readings = [
+        made
+        for entry in ours.get("readings", [])
+        for words in wordings(entry, head["words"])
+        for build in entry.get("builds", head["builds"])
+        for made in [reading(entry, words, build, constants)]
+    ]
+    return Claim(
+        row["id"],
+        row["source"],
+        row["statement"],
+        (row["left"], row["right"]),
+        row["metric"],
+        row["expected"],
+        row["kind"],
+        tuple(readings),
+        tuple(ours["artifact"]) if "artifact" in ours else None,
+        ours.get("not_testable"),
+        {name: ours[name] for name in ("explanation", "paper_says") if name in ours},
+    )

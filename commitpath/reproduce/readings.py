@@ -1,0 +1,111 @@
+"""Readings of a claim: from its data to the pairs of cells that it compares."""
+
+import functools
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from commitpath.cell import make_cell
+from commitpath.sweep.grid import checked
+
+# All transactions of a run, over its timed region.
+WHOLE = "all"
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a comparison: cells, each with what is taken of it, and which of them counts.
+
+    takes: (cell, op); op is an operation, all, or weights insert:update:delete.
+    """
+
+    takes: tuple[tuple[Mapping[str, Any], str], ...]
+    pick: str = "only"  # or best, worst
+
+
+@dataclass(frozen=True)
+class Pair:
+    """What a claim compares, once: a value of left over one of right."""
+
+    label: str
+    left: Side
+    right: Side
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One way to read a claim. words: what each ambiguous word of the paper is taken for."""
+
+    name: str
+    words: Mapping[str, str]
+    build: str
+    holds: str  # all: every pair has to hold; any: one of them
+    pairs: tuple[Pair, ...]
+
+
+def wordings(entry: Mapping[str, Any], words: Mapping[str, list[str]]) -> Iterator[dict[str, str]]:
+    """Each meaning of the ambiguous words that a reading uses; the headline first."""
+    used = [word for word in words if mentions(entry, word)]
+    for values in itertools.product(*(words[word] for word in used)):
+        yield dict(zip(used, values, strict=True))
+
+
+def mentions(content: Any, word: str) -> bool:
+    """Whether a word is a value somewhere in YAML content, names apart."""
+    if isinstance(content, dict):
+        return any(mentions(value, word) for value in content.values())
+    return any(mentions(value, word) for value in content) if isinstance(content, list) else content == word
+
+
+def reading(
+    entry: Mapping[str, Any], words: Mapping[str, str], build: str, constants: Mapping[str, Any]
+) -> Reading:
+    """One reading in one build, with every pair that its lists make."""
+    given = {name: value for name, value in constants.items() if name != "probes" or not entry.get("watched")}
+    cases = entry.get("each", {})
+    pairs = []
+    for case in cases if isinstance(cases, list) else [cases]:
+        for each in products(case):
+            base = {**given, "sqlite": build, **each}
+            for left in sides(entry["left"], base, words):
+                for right in sides(entry["right"], base, words):
+                    varied = {**each, **left[0], **right[0]}
+                    shown = [words.get(str(varied[name]), str(varied[name])) for name in varied]
+                    pairs.append(Pair(" ".join(shown), left[1], right[1]))
+    return Reading(entry["name"], words, build, entry.get("holds", "all"), tuple(pairs))
+
+
+def products(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Settings with one value for each name, for each combination of the lists in them."""
+    lists = [value if isinstance(value, list) else [value] for value in settings.values()]
+    for values in itertools.product(*lists):
+        yield dict(zip(settings, values, strict=True))
+
+
+def sides(
+    given: Mapping[str, Any], base: Mapping[str, Any], words: Mapping[str, str]
+) -> Iterator[tuple[dict[str, Any], Side]]:
+    """(what of a list it is, side) for each value of a side's lists; with best_of or worst_of one."""
+    for kind in ("best_of", "worst_of"):
+        if kind in given:
+            takes = [take({**base, **one}, words) for entry in given[kind] for one in products(entry)]
+            yield {}, Side(tuple(takes), kind.removesuffix("_of"))
+            return
+    for one in products(given):
+        lists = {name: value for name, value in one.items() if isinstance(given[name], list)}
+        yield lists, Side((take({**base, **one}, words),))
+
+
+def take(settings: Mapping[str, Any], words: Mapping[str, str]) -> tuple[Mapping[str, Any], str]:
+    """(cell, op) of settings in which words may stand for values."""
+    meant = {name: words.get(str(value), value) for name, value in settings.items()}
+    op = str(meant.pop("op", WHOLE))
+    return cell_with(tuple(sorted(checked(meant).items()))), op
+
+
+# Many pairs share a cell, and a cell costs milliseconds.
+@functools.cache
+def cell_with(settings: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+    """The cell of checked settings; nobody changes it."""
+    return make_cell({name.upper(): text for name, text in settings})

@@ -1,0 +1,98 @@
+"""The texts of claims.yml: Jinja templates whose numbers are looked up, so that none can be stale.
+
+    {{ tps(mode='wal') }}                          of the timed cell
+    {{ per('fua', op='insert', mode='truncate') }} of a transaction, from the watched run
+    {{ authors('default_mixed') }}                 median TPS of the authors' runs
+    {{ authors('wal_mixed', 'default_mixed') }}    ratio of their means
+    {{ paper('P-02') }}                            the paper's ratio
+
+Settings are those of a cell, in place of the paper's constants; op is all, if not given.
+"""
+
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined, TemplateError
+
+from analysis.ledger.schema import LABELS
+from commitpath.errors import BadInputError, LabError
+from commitpath.reporting.statistics import median
+from commitpath.reproduce.judge import cell_of, of_artifact
+from commitpath.reproduce.measured import COUNTS, TIMES, Database
+from commitpath.reproduce.paper import Paper
+from commitpath.reproduce.readings import WHOLE
+
+# What `per` takes: counts; KiB of all that was written, or of a label; ms of a cause.
+MILLISECONDS = {name.removesuffix("_ns"): name for name in TIMES}
+
+
+class NotMeasuredError(LabError):
+    """A number that a text wants and that no run has."""
+
+
+class Writer:
+    """Fills in templates from a database."""
+
+    def __init__(self, paper: Paper, database: Database) -> None:
+        self.paper, self.database = paper, database
+        self.environment = Environment(undefined=StrictUndefined, autoescape=False, trim_blocks=True)
+        self.environment.globals.update(
+            tps=self.tps, per=self.per, authors=self.authors, paper=self.paper_value
+        )
+        self.environment.filters["n"] = number
+
+    def write(self, template: str | None) -> str | None:
+        """The text; where one of its runs is missing, that is said in its place. Raises BadInputError."""
+        if template is None:
+            return None
+        try:
+            return self.environment.from_string(template).render().strip()
+        except NotMeasuredError as error:
+            return f"(This text cannot be written: {error}.)"
+        except (TemplateError, TypeError, KeyError) as error:
+            raise BadInputError(f"claims.yml: {template.strip()[:60]!r}…: {error}") from error
+
+    def tps(self, op: str = WHOLE, **settings: Any) -> float:
+        """Transactions per second."""
+        cell = cell_of(self.paper, settings)
+        found = self.database.find(cell)
+        value = found.value("tps", op)
+        if value is None:
+            raise NotMeasuredError(f"{words(settings)}: {found.reason}")
+        return value
+
+    def per(self, what: str, op: str = WHOLE, **settings: Any) -> float:
+        """A mean per transaction: of COUNTS, `KiB`, a label of LABELS in KiB, or of MILLISECONDS."""
+        found = self.database.causes(cell_of(self.paper, settings))
+        if found is None:
+            raise NotMeasuredError(f"{words(settings)}: no watched run")
+        means = found.ops[op]
+        if what in COUNTS:
+            return means[what]
+        if what == "KiB":
+            return means["bytes"] / 1024
+        if what == "window KiB":
+            return found.window_bytes / 1024
+        return means[what] / 1024 if what in LABELS else means[MILLISECONDS[what]] / 1e6
+
+    def authors(self, cell: str, over: str | None = None) -> float:
+        """The median of the authors' runs of a cell of their spreadsheet; or a ratio of means."""
+        if over is not None:
+            return of_artifact(self.paper, (cell, over)).ratio
+        return median([tps for tps, _ in self.paper.artifact[cell]])
+
+    def paper_value(self, claim: str) -> float:
+        """The paper's ratio in a claim."""
+        return float({one.id: one.expected for one in self.paper.claims}[claim])
+
+
+def words(settings: dict[str, Any]) -> str:
+    """Settings for a message."""
+    return " ".join(f"{name}={value}" for name, value in settings.items())
+
+
+def number(value: float) -> str:
+    """Three digits, as the page shows numbers: 0.0123, 1.23, 12.3, 1230."""
+    if value == 0:
+        return "0"
+    digits = max(0, 2 - len(str(int(abs(value)))) + 1) if abs(value) >= 1 else 3
+    return f"{value:.{digits}f}"

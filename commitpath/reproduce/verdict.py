@@ -1,0 +1,70 @@
+"""The rule of verdicts, in one place; docs/apsys17.md says it in words."""
+
+from collections.abc import Sequence
+
+REPRODUCED = "reproduced"
+DIRECTION = "direction only"
+CONTRADICTED = "contradicted"
+NOT_TESTABLE = "not testable here"
+# No verdict on the paper: a run that the claim needs failed, was rejected, or is not there.
+MISSING = "missing"
+ORDER = (REPRODUCED, DIRECTION, CONTRADICTED, MISSING)
+
+# A ratio of the paper is reproduced within this factor.
+FACTOR = 1.5
+# Two rates this close are equal: neither side is ahead.
+EQUAL = 0.01
+# A ratio of the paper this close to 1 says "no change"; ours has then to be as close as that:
+# the authors' five runs of one cell spread by about as much.
+CLAIMS_NO_CHANGE = 0.05
+NO_CHANGE = 0.1
+
+RULE = (
+    (
+        REPRODUCED,
+        f"a ratio on the paper's side of 1 and within a factor of {FACTOR} of the paper's; a direction that "
+        "holds in every pair; a count per transaction that is the paper's when rounded to a whole number. "
+        f"Where the paper's ratio is within {CLAIMS_NO_CHANGE:.0%} of 1, it says that nothing changes, and "
+        f"ours has to be within {NO_CHANGE:.0%} of 1.",
+    ),
+    (DIRECTION, "a ratio on the paper's side of 1, but farther off."),
+    (CONTRADICTED, "all else: the other side of 1, no difference where one is claimed, another count."),
+    (NOT_TESTABLE, "it needs what this board has not; the reason stands there."),
+    (
+        MISSING,
+        "a run that it needs failed, was rejected or was not made; the reason stands there.",
+    ),
+)
+
+
+def side(ratio: float) -> int:
+    """1 above 1, -1 below, 0 where the two are equal."""
+    return 0 if abs(ratio - 1) <= EQUAL else 1 if ratio > 1 else -1
+
+
+def of_ratio(ratio: float, expected: float) -> str:
+    """The verdict on a measured ratio where the paper has another."""
+    if abs(expected - 1) <= CLAIMS_NO_CHANGE:
+        return REPRODUCED if abs(ratio - 1) <= NO_CHANGE else CONTRADICTED
+    if side(ratio) != side(expected):
+        return CONTRADICTED
+    return REPRODUCED if max(ratio / expected, expected / ratio) <= FACTOR else DIRECTION
+
+
+def of_direction(ratio: float, expected: str) -> str:
+    """The verdict on a direction: >1 or >=1, the second also if the two are equal."""
+    least = {">1": 1, ">=1": 0}[expected]
+    return REPRODUCED if side(ratio) >= least else CONTRADICTED
+
+
+def of_counts(left: float, right: float, expected: str) -> str:
+    """The verdict on counts per transaction; expected: both of 1000 transactions, as `5000/1000`."""
+    wanted = [float(text) / 1000 for text in expected.split("/")]
+    return REPRODUCED if [round(left), round(right)] == wanted else CONTRADICTED
+
+
+def over(verdicts: Sequence[str], holds: str) -> str:
+    """Over a claim's pairs: the worst of them, or with `any` the best; missing if one is missing."""
+    if MISSING in verdicts:
+        return MISSING
+    return (max if holds == "all" else min)(verdicts, key=ORDER.index)

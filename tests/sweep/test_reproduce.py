@@ -1,0 +1,231 @@
+"""Claims of papers: the rule, what is missing, what the page says. Runs are synthetic."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lab import Lab
+
+from commitpath.cell import cell_id, make_cell
+from commitpath.database.select import Run
+from commitpath.errors import BadInputError
+from commitpath.reproduce import document, judge, page, paper, verdict
+from commitpath.reproduce.measured import Database
+from commitpath.sweep.grid import expand
+
+HEAD = """
+title: A paper of a test
+reference: Nobody, Nowhere
+grid: quick
+constants: {rows: 100, n: 10, probes: none}
+builds: [3.8.11.1]
+words: {DELETE: [truncate, delete]}
+"""
+
+
+def run(tps: float, status: str = "ok", **axes: str) -> Run:
+    """A run as the database has it."""
+    cell = make_cell({"ROWS": "100", "N": "10", "PROBES": "none", "SQLITE": "3.8.11.1", **axes})
+    summary = {
+        "tps": {"insert": tps, "update": tps / 2, "delete": tps / 4, "all": tps},
+        "syncs": {"insert": 4.0 if cell["mode"] == "delete" else 1.01},
+        "block": {"bytes_written": 300_000},
+        "virtual_seconds": 3 * cell["n"] / tps,
+    }
+    facts = {"lab": "local", "status": status, "cell": cell_id(cell), "run": "r1", "repeat": "1"}
+    settings = {name: value for name, value in cell.items() if name != "profiles"}
+    reasons = () if status == "ok" else ("2 events lost",)
+    return Run(settings, facts, frozenset(), None, reasons, cell, summary, {})
+
+
+Judge = Callable[..., tuple[judge.Judged, dict[str, Any]]]
+
+
+@pytest.fixture
+def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Judge:
+    """judged(claims, row, *runs): the only claim of a paper of this text, and the paper's document."""
+
+    def make(claims: str, row: str, *runs: Run) -> tuple[judge.Judged, dict[str, Any]]:
+        (tmp_path / "p").mkdir()
+        (tmp_path / "p/paper.yml").write_text(HEAD)
+        (tmp_path / "p/claims.yml").write_text("X-01:\n" + claims)
+        head = "id,paper,source,statement,left,right,metric,expected,kind"
+        (tmp_path / "p/claims.csv").write_text(f"{head}\nX-01,p,Fig 1,WAL is faster,a,b,{row}\n")
+        (tmp_path / "p/artifact.csv").write_text("cell,transactions,tps\nbase,10,20\nbest,100,50\n")
+        monkeypatch.setattr(paper, "PAPERS", tmp_path)
+        database = Database(runs, "local")
+        found = judge.judge(paper.load("p"), database)
+        return found[0], document.document(paper.load("p"), found, database)
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("ratio", "expected", "says"),
+    [
+        (10, 10, "reproduced"),
+        (6.7, 10, "reproduced"),
+        (15, 10, "reproduced"),
+        (6.6, 10, "direction only"),
+        (15.1, 10, "direction only"),
+        (1.005, 10, "contradicted"),
+        (0.5, 10, "contradicted"),
+        # within a factor of 1.5, but on the other side
+        (0.95, 1.3, "contradicted"),
+        (0.6, 0.778, "reproduced"),
+        (0.5, 0.778, "direction only"),
+        (1.1, 0.778, "contradicted"),
+        # "nothing changes"
+        (0.92, 1.024, "reproduced"),
+        (1.2, 1, "contradicted"),
+    ],
+)
+def test_the_rule_of_ratios(ratio: float, expected: float, says: str) -> None:
+    assert verdict.of_ratio(ratio, expected) == says
+
+
+def test_the_rule_of_directions_and_counts() -> None:
+    assert verdict.of_direction(1.02, ">1") == "reproduced"
+    assert verdict.of_direction(1.005, ">1") == "contradicted"
+    assert verdict.of_direction(0.995, ">=1") == "reproduced"
+    assert verdict.of_direction(0.9, ">=1") == "contradicted"
+    assert verdict.of_counts(4.99, 1.012, "5000/1000") == "reproduced"
+    assert verdict.of_counts(4, 1.012, "5000/1000") == "contradicted"
+
+
+def test_a_wildcard_holds_only_if_all_do() -> None:
+    assert verdict.over(["reproduced", "direction only"], "all") == "direction only"
+    assert verdict.over(["reproduced", "direction only"], "any") == "reproduced"
+    assert verdict.over(["reproduced", "missing"], "any") == "missing"
+
+
+CLAIM = "  readings: [{name: plain, left: {mode: wal}, right: {mode: DELETE}}]\n"
+
+
+def test_both_readings_of_a_word_and_the_headline(judged: Judge) -> None:
+    runs = [run(100, MODE="wal"), run(10, MODE="truncate"), run(50, MODE="delete")]
+    found, content = judged(CLAIM, "tps,10,ratio", *runs)
+    assert [result.reading.words["DELETE"] for result in found.readings] == ["truncate", "delete"]
+    assert [result.pairs[0].ratio for result in found.readings] == [10, 2]
+    assert (found.verdict, found.others) == ("reproduced", ("direction only",))
+    # TRUNCATE's commit lasts, as WAL's; DELETE's may be rolled back
+    assert [list(result.pairs[0].marks) for result in found.readings] == [[], ["‡"]]
+    text = page.render(content)
+    assert "10.0×" in text
+    assert "2.00× ‡" in text
+
+
+def test_unequal_transaction_counts_are_marked(judged: Judge) -> None:
+    claim = "  readings: [{name: plain, left: {mode: wal, n: 100}, right: {mode: truncate}}]\n"
+    runs = [run(100, MODE="wal", N="100"), run(10, MODE="truncate")]
+    found, content = judged(claim, "tps,10,ratio", *runs)
+    assert list(found.readings[0].pairs[0].marks) == ["§"]
+    assert "unequal transaction counts: A 300, B 30" in page.render(content)
+
+
+def test_a_missing_cell_is_said_and_gives_no_verdict(judged: Judge) -> None:
+    found, content = judged(CLAIM, "tps,10,ratio", run(100, MODE="wal"), run(50, MODE="delete"))
+    assert found.verdict == "missing"
+    assert found.others == ("direction only",)
+    assert content["verdicts"]["missing"] == 1
+    assert "ext4-ordered truncate full sqlite=3.8.11.1 rows=100 n=10: it was not run" in "\n".join(
+        page.terminal(content)
+    )
+    assert "it was not run" in page.render(content)
+
+
+def test_a_rejected_run_is_missing_with_its_reason(judged: Judge) -> None:
+    runs = [run(100, MODE="wal"), run(50, MODE="truncate", status="rejected"), run(50, MODE="delete")]
+    found, content = judged(CLAIM, "tps,10,ratio", *runs)
+    assert found.verdict == "missing"
+    assert "rejected: 2 events lost" in page.render(content)
+
+
+def test_not_testable_here(judged: Judge) -> None:
+    claim = "  not_testable: this board has no radio to switch off\n"
+    found, content = judged(claim, "tps,10,ratio")
+    assert found.verdict == "not testable here"
+    assert "no radio" in page.render(content)
+
+
+def test_weights_lists_and_best_of(judged: Judge) -> None:
+    claim = (
+        "  readings:\n"
+        "    - {name: mix, each: {op: '10:1:1'}, left: {mode: wal}, right: {mode: truncate}}\n"
+        "    - name: best\n      holds: any\n      each: {op: [insert, update]}\n"
+        "      left: {best_of: [{mode: [wal, truncate]}]}\n"
+        "      right: {worst_of: [{mode: [wal, truncate]}]}\n"
+    )
+    found, _ = judged(claim, "tps,10,ratio", run(100, MODE="wal"), run(10, MODE="truncate"))
+    mix, best = found.readings
+    assert mix.pairs[0].left.value == pytest.approx(12 / (10 / 100 + 1 / 50 + 1 / 25))
+    assert [pair.left.op for pair in best.pairs] == ["insert", "update"]
+    assert best.pairs[0].left.cell["mode"] == "wal"
+    assert best.pairs[0].right.cell["mode"] == "truncate"
+
+
+def test_texts_have_numbers_that_were_looked_up(judged: Judge) -> None:
+    claim = CLAIM + "  explanation: WAL has {{ tps(mode='wal')|n }} TPS, theirs {{ authors('base')|n }}.\n"
+    _, content = judged(claim, "tps,10,ratio", run(100, MODE="wal"))
+    assert content["claims"][0]["explanation"] == "WAL has 100 TPS, theirs 20.0."
+
+
+def test_a_text_without_its_run_says_so(judged: Judge) -> None:
+    claim = CLAIM + "  explanation: It is {{ per('fua', mode='wal')|n }}.\n"
+    _, content = judged(claim, "tps,10,ratio", run(100, MODE="wal"))
+    assert content["claims"][0]["explanation"] == "(This text cannot be written: mode=wal: no watched run.)"
+
+
+@pytest.mark.parametrize(
+    ("claim", "says"),
+    [
+        ("  readings: [{name: plain, left: {mode: wall}, right: {}}]\n", "X-01: MODE=wall: MODE is delete"),
+        ("  readings: [{name: plain, left: {flavour: 1}, right: {}}]\n", "X-01: flavour: unknown axis"),
+        ("  readings: [{name: plain, left: {}}]\n", "'right' is a required property"),
+        ("  explanation: it has no reading\n", "is not valid under any of the given schemas"),
+        (CLAIM + "  artifact: [base, none]\n", "no cell none in artifact.csv"),
+        (CLAIM + "  explanation: '{{ tps(mood=1) }}'\n", "MOOD: unknown variable"),
+    ],
+)
+def test_bad_claims(judged: Judge, claim: str, says: str) -> None:
+    with pytest.raises(BadInputError) as error:
+        judged(claim, "tps,10,ratio")
+    assert says in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_our_papers_cells_are_in_their_grids() -> None:
+    for name in paper.names():
+        made = paper.load(name)
+        swept = {cell_id(one.cell) for one in expand(made.grid).runs}
+        for claim in made.claims:
+            takes = [take for one in claim.readings for pair in one.pairs for take in wanted(pair)]
+            assert {cell_id(cell) for cell, _ in takes} <= swept, claim.id
+
+
+def wanted(pair: Any) -> list[tuple[Mapping[str, Any], str]]:
+    """Both sides' cells."""
+    return [*pair.left.takes, *pair.right.takes]
+
+
+def test_unknown_paper(lab: Lab) -> None:
+    assert lab.says("reproduce", PAPER="nothing") == "commitpath: PAPER=nothing: PAPER is apsys17"
+    assert "make reproduce takes PAPER=<paper>" in lab.says("reproduce")
+    assert "FS: unknown variable" in lab.says("reproduce", PAPER="apsys17", FS="f2fs")
+
+
+def test_the_command_with_every_run_there(lab: Lab) -> None:
+    done = lab.results / ".sweep/done"
+    done.mkdir(parents=True)
+    for one in expand("apsys17").runs:
+        axes = {name.upper(): str(value) for name, value in one.cell.items() if name != "profiles"}
+        axes["PROBES"] = one.cell["probes"] or "none"
+        folder = lab.run(100 if one.cell["mode"] == "wal" else 10, **axes)
+        (done / one.key).write_text(json.dumps({"run": str(folder.relative_to(lab.results))}))
+    printed = lab.ok("reproduce", PAPER="apsys17")
+    assert "P-02  reproduced" in printed
+    content = json.loads((lab.results / "papers/apsys17/claims.json").read_text())
+    assert [claim["id"] for claim in content["claims"]] == [f"P-{number:02}" for number in range(1, 26)]
+    assert "<h1>" in (lab.results / "papers/apsys17/claims.html").read_text()
