@@ -22,7 +22,7 @@ def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> F
     """Draw a figure of lines, its panels beside each other."""
     under = 0.55 + max(len(told(one)) for one in drawn) * strip.LINE / 72
     slots = [len(one.panel.groups) + 0.6 for one in drawn]
-    left = max(look.extent(name) for one in drawn for name in told(one)) + 0.2
+    left = max((look.extent(name) for one in drawn for name in told(one)), default=0.4) + 0.2
     rooms = [(figure["width"] - left - 0.15 * len(drawn)) * slot / sum(slots) for slot in slots]
     high = max(len(frame.ratios(one, room)) for one, room in zip(drawn, rooms, strict=True))
     over = 0.25 + 0.13 * high
