@@ -1,5 +1,6 @@
 """claims.json: what was judged, as plain data (docs/formats.md); the page shows nothing else."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -22,6 +23,7 @@ def document(paper: Paper, judged: list[Judged], database: Database) -> dict[str
         "grid": paper.grid,
         "constants": dict(paper.constants),
         "builds": builds_of(judged),
+        "made_by": made_by(judged),
         "rule": [{"verdict": name, "means": text} for name, text in verdict.RULE],
         "verdicts": {name: sum(one.verdict == name for one in judged) for name, _ in verdict.RULE},
         "claims": [claim(one, database, writer) for one in judged],
@@ -31,6 +33,15 @@ def document(paper: Paper, judged: list[Judged], database: Database) -> dict[str
 def builds_of(judged: list[Judged]) -> list[str]:
     """The SQLite releases of all readings, the headline's first."""
     return list(dict.fromkeys(value.cell["sqlite"] for one in judged for value in values(one.readings)))
+
+
+def made_by(judged: list[Judged]) -> dict[str, dict[str, int]]:
+    """Which versions of commitpath and of the kernel made how many of the runs that were judged."""
+    runs = {id(value.run): value.run for one in judged for value in values(one.readings) if value.run}
+    return {
+        name: dict(Counter(run.facts[name] for run in runs.values()).most_common())
+        for name in ("commit", "kernel")
+    }
 
 
 def values(readings: tuple[ReadingResult, ...]) -> Iterator[Value]:

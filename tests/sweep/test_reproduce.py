@@ -34,7 +34,15 @@ def run(tps: float, status: str = "ok", **axes: str) -> Run:
         "block": {"bytes_written": 300_000},
         "virtual_seconds": 3 * cell["n"] / tps,
     }
-    facts = {"lab": "local", "status": status, "cell": cell_id(cell), "run": "r1", "repeat": "1"}
+    facts = {
+        "lab": "local",
+        "commit": "abc",
+        "kernel": "6.12",
+        "status": status,
+        "cell": cell_id(cell),
+        "run": "r1",
+        "repeat": "1",
+    }
     settings = {name: value for name, value in cell.items() if name != "profiles"}
     reasons = () if status == "ok" else ("2 events lost",)
     return Run(settings, facts, frozenset(), None, reasons, cell, summary, {})
