@@ -33,7 +33,7 @@ TYPES = {
     **{"off_cpu": 13, "writeback": 14, "name": 15, "comm": 16},
 }
 CALLERS = ("kernel", "fsync", "fdatasync", "io_uring")  # of a sync: bits 4 to 7 of its flags
-OWNERS = ("file", "directory", "device", "other", "none")  # of pages: their flags
+OWNERS = ("file", "directory", "device", "other", "none", "moved")  # of pages: their flags
 CHUNK = 1 << 14  # records read at once: they fit in a CPU's cache
 _WANTED = {"magic": b"CPPROBE1", "record_size": RECORD.itemsize, "version": 1}
 # What no record can say: the first value that is too large, by field. Beyond it a file is spoiled,

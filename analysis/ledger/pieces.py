@@ -2,7 +2,8 @@
 
 A bio's `pages` records name, page by page, the mapping each page belonged to when it was
 queued: that of a file, of a directory, of the block device (ext4's metadata), of F2FS's node or
-meta inode, or none. docs/ledger.md tells which kernel functions put it there.
+meta inode, or none; and whether F2FS's garbage collector had a file's page moved. docs/ledger.md tells which
+kernel functions put it there.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from analysis.ledger.files import PAGE, PAGE_SECTORS, Inodes, Writers
 from analysis.ledger.match import OP, WRITE, Parts
 from analysis.ledger.schema import FILES, LABELS
 
-REGULAR, DIRECTORY, DEVICE, OTHER, NONE, UNKNOWN = range(6)  # owners; the last is ours
+REGULAR, DIRECTORY, DEVICE, OTHER, NONE, MOVED, UNKNOWN = range(7)  # owners; the last is ours
 _F2FS_NODE, _F2FS_META = 1, 2  # inode numbers
 _LABEL = {label: place for place, label in enumerate(LABELS)}
 _JOURNAL, _UNATTRIBUTED = _LABEL["filesystem journal"], _LABEL["unattributed"]
@@ -39,6 +40,7 @@ class Runs(NamedTuple):
     owner: Ints
     inode: Ints
     page: Ints  # index of its first page
+    moved: Bools  # by F2FS's garbage collector
 
 
 class Pieces(NamedTuple):
@@ -54,6 +56,7 @@ class Pieces(NamedTuple):
     inode: Ints
     offset: Ints
     vfs_call: Ints
+    moved: Bools
     owner: Ints
     home: Ints  # sector of the block that a device page is, else -1
 
@@ -81,9 +84,11 @@ def runs(pages: np.ndarray, bio: np.ndarray) -> tuple[Runs, Bools]:
     before = np.cumsum(length) - length
     first = np.r_[True, of[1:] != of[:-1]] if of.size else np.empty(0, bool)
     begin = base[of] + before - np.repeat(before[first], np.diff(np.r_[np.flatnonzero(first), of.size]))
-    columns = [begin, *(ints(pages[field]) for field in ("flags", "a", "b"))]
+    owner = ints(pages["flags"])
+    moved = owner == MOVED
+    columns = [begin, np.where(moved, REGULAR, owner), ints(pages["a"]), ints(pages["b"]), moved]
     if bad.size:
-        others = (base[bad], *(np.full(bad.size, value) for value in (UNKNOWN, 0, 0)))
+        others = (base[bad], *(np.full(bad.size, value) for value in (UNKNOWN, 0, 0, False)))
         columns = [np.concatenate(both) for both in zip(columns, others, strict=True)]
     if not ascending(columns[0]):
         order = np.argsort(columns[0], kind="stable")
@@ -134,6 +139,7 @@ def pieces(
         inode=np.where(owner <= DIRECTORY, inode, -1),
         offset=np.where(owner <= DIRECTORY, page * PAGE + (low - of.begin[run]) % PAGE_SECTORS * 512, -1),
         vfs_call=call,
+        moved=of.moved[run],
         owner=owner,
         home=home,
     )

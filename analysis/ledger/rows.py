@@ -20,6 +20,7 @@ _SMALL = {
     **dict.fromkeys(("flags", "sectors"), np.uint32),
     **dict.fromkeys(("kind", "how", "label", "file", "of"), np.int8),
     **dict.fromkeys(("tid", "transaction", "op", "vfs_call", "sync", "commit", "checkpoint"), np.int32),
+    "moved": np.bool_,
 }
 _UNATTRIBUTED = LABELS.index("unattributed")
 _OPERATIONS = {
@@ -143,6 +144,7 @@ class Rows:
             "offset": np.r_[found.offset, none],
             "of": np.r_[found.of, none],
             "vfs_call": np.r_[found.vfs_call, none],
+            "moved": np.r_[found.moved, none + 1],
             "sector": np.r_[found.sector, ints(chunk.block["a"])[row]],
         }
         if not row.size:

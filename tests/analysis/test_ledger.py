@@ -19,6 +19,7 @@ from traced import (
     JBD2,
     JOURNAL,
     META,
+    MOVED,
     NONE,
     OTHER,
     PREFLUSH,
@@ -220,6 +221,33 @@ def test_f2fs() -> None:
     assert rows(made.ledger, "how", "transaction", "checkpoint", "sync", "vfs_call")[1:] == [
         *[("waited", 0, 0, 0, 0)] * 3,
         ("behind", None, None, None, None),
+    ]
+
+
+def collected(owner: int) -> Trace:
+    """On F2FS a page that SQLite wrote, and three that it did not, in one bio of a sync."""
+    trace = Trace(F2FS)
+    trace.call("open", "database", 1, 2, 12, None, 0)
+    trace.transaction("insert", 10, 500)
+    trace.call("write", "database", 11, 12, 12, 7 * 4096, 4096)
+    trace.call("sync", "database", 20, 400, 12, None, 2)
+    trace.add("sync", 25, 390, words=(12, 1), flags=0x11)
+    trace.bio(30, 200, [(FILE, 12, 7, 1), (owner, 12, 8, 3)])
+    trace.command(33, 34, 50, 1600, 32)
+    return trace
+
+
+def test_what_the_garbage_collector_moves() -> None:
+    made = build.build(collected(MOVED).input(600))
+    assert rows(made.pieces, "label", "file", "vfs_call", "moved", "offset", "bytes") == [
+        ("database page", "database", 1, False, 7 * 4096, 4096),
+        ("database page", "database", None, True, 8 * 4096, 3 * 4096),
+    ]
+    assert not checks.reasons(made)
+    found = checks.reasons(build.build(collected(FILE).input(600)))
+    assert found == [
+        "ledger: 1 pieces of SQLite's files that it did not write: "
+        "first sector 1608, file database, offset 32768"
     ]
 
 
