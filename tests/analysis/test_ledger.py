@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from traced import (
@@ -30,6 +31,7 @@ from traced import (
 from analysis.adapters.proberecords import TYPES
 from analysis.checks import ledger as checks
 from analysis.ledger import build
+from analysis.ledger.files import Writers
 
 
 def rows(table: pl.DataFrame, *columns: str) -> list[Any]:
@@ -388,3 +390,13 @@ def test_a_gap_in_the_commits_is_seen() -> None:
     drop("jbd2", 1)(trace)
     found = checks.reasons(build.build(trace.input(2000)))
     assert found == ["ledger: 1 gaps in jbd2's commits, first after tid 7"]
+
+
+def test_a_call_is_told_by_its_row_whatever_its_number() -> None:
+    """Numbers with a gap are for the check to find; nothing is looked up by them."""
+    vfs = pl.DataFrame(
+        {"call": [7], "op": ["write"], "begin_ns": [5], "inode": [12], "offset": [4096], "bytes": [4096]}
+    )
+    writers = Writers(vfs)
+    writers.advance(0, 10)
+    assert writers.find(np.array([12, 12]), np.array([1, 2]), np.array([6, 6])).tolist() == [0, -1]
