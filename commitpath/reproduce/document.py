@@ -8,7 +8,7 @@ from analysis.ledger.schema import LABELS
 from commitpath.cell import axes, cell_id
 from commitpath.reproduce import texts, verdict
 from commitpath.reproduce.judge import Judged, PairResult, ReadingResult, Value
-from commitpath.reproduce.measured import COUNTS, TIMES, Database
+from commitpath.reproduce.measured import COUNTS, TIMES, Database, device_ms
 from commitpath.reproduce.paper import Paper
 from commitpath.reproduce.readings import WHOLE
 
@@ -149,6 +149,7 @@ def why_row(cell: Mapping[str, Any], op: str, database: Database) -> dict[str, A
         "settings": settings(cell),
         "op": op,
         "tps": timed.value("tps", op),
+        "device_ms": device_ms(timed.runs[-1]) if timed.runs else {},
         "watched": None,
     }
     found = database.causes(cell)

@@ -88,7 +88,10 @@ def judge_claim(paper: Paper, claim: Claim, database: Database) -> Judged:
 def judge_reading(claim: Claim, reading: Reading, database: Database) -> ReadingResult:
     """One reading: every pair, and what they come to together."""
     pairs = tuple(judge_pair(claim, pair, database) for pair in reading.pairs)
-    return ReadingResult(reading, pairs, verdict.over([pair.verdict for pair in pairs], reading.holds))
+    counted = pairs
+    if reading.holds == "largest" and all(pair.ratio is not None for pair in pairs):
+        counted = (max(pairs, key=lambda pair: pair.ratio or 0),)
+    return ReadingResult(reading, pairs, verdict.over([pair.verdict for pair in counted]))
 
 
 def judge_pair(claim: Claim, pair: Pair, database: Database) -> PairResult:

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis import stored
+from analysis import report, stored
 from analysis.ledger.schema import LABELS, WAITS
 from commitpath.cell import RESULTS, axes, cell_id
 from commitpath.database.select import Run
@@ -89,6 +89,13 @@ def of_run(run: Run, metric: str, op: str) -> float:
     if value is None:
         raise LabError(f"run {run.facts['cell']}/{run.facts['run']} has no {metric} of {op}")
     return float(value) / count
+
+
+def device_ms(run: Run) -> dict[str, float]:
+    """Where the device's time went, ms per transaction by cause, the largest first (any run of flashsim)."""
+    counters = run.document("manifest").get("device", {}).get("time", {})
+    count = transactions(run)
+    return {cause: 1000 * seconds / count for cause, seconds, _ in report.device_time(counters)}
 
 
 @dataclass(frozen=True)

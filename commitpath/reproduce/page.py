@@ -44,6 +44,7 @@ def render(content: Content, figures: Sequence[Path] = ()) -> str:
             verdict.MISSING: "missing",
         },
         labels=labels_of,
+        devices=devices_of,
         times=TIMES,
         notes=notes_of,
     )
@@ -109,7 +110,7 @@ def ratios(reading: Content, claim: Content) -> str:
     if claim["paper"]["kind"] == "count":
         return " / ".join(f"{1000 * pairs[0][side]['value']:.0f}" for side in ("left", "right"))
     found = sorted(pair["ratio"] for pair in pairs)
-    if reading["holds"] == "any":
+    if reading["holds"] == "largest":
         found = found[-1:]
     text = " to ".join(dict.fromkeys(number(ratio) for ratio in (found[0], found[-1]))) + "×"
     marked = sorted({mark for pair in pairs for mark in pair["marks"]})
@@ -151,6 +152,13 @@ def labels_of(claim: Content) -> list[str]:
     """The kinds of bytes that any cell of a claim's table wrote."""
     watched = [row["watched"] for row in claim["why"] if row["watched"]]
     return [name for name in (watched[0]["kib"] if watched else ()) if any(w["kib"][name] for w in watched)]
+
+
+def devices_of(claim: Content) -> list[str]:
+    """What the device spent its time on in any of a claim's runs, of what takes 0.1 ms or more somewhere."""
+    spent = [row["device_ms"] for row in claim["why"]]
+    names = dict.fromkeys(name for one in spent for name in one)
+    return [name for name in names if max(one.get(name, 0) for one in spent) >= 0.1]
 
 
 def notes_of(claim: Content) -> list[str]:

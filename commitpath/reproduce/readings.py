@@ -40,7 +40,7 @@ class Reading:
     name: str
     words: Mapping[str, str]
     build: str
-    holds: str  # all: every pair has to hold; any: one of them
+    holds: str  # all: every pair has to hold; largest: the one with the largest ratio
     pairs: tuple[Pair, ...]
 
 

@@ -2,6 +2,7 @@
 
     {{ tps(mode='wal') }}                          of the timed cell
     {{ per('fua', op='insert', mode='truncate') }} of a transaction, from the watched run
+    {{ device('fua', mode='truncate') }}           the device's ms per transaction for a cause, timed cell
     {{ authors('default_mixed') }}                 median TPS of the authors' runs
     {{ authors('wal_mixed', 'default_mixed') }}    ratio of their means
     {{ paper('P-02') }}                            the paper's ratio
@@ -17,7 +18,7 @@ from analysis.ledger.schema import LABELS
 from commitpath.errors import BadInputError, LabError
 from commitpath.reporting.statistics import median
 from commitpath.reproduce.judge import cell_of, of_artifact
-from commitpath.reproduce.measured import COUNTS, TIMES, Database
+from commitpath.reproduce.measured import COUNTS, TIMES, Database, Found, device_ms
 from commitpath.reproduce.paper import Paper
 from commitpath.reproduce.readings import WHOLE
 
@@ -36,7 +37,7 @@ class Writer:
         self.paper, self.database = paper, database
         self.environment = Environment(undefined=StrictUndefined, autoescape=False, trim_blocks=True)
         self.environment.globals.update(
-            tps=self.tps, per=self.per, authors=self.authors, paper=self.paper_value
+            tps=self.tps, per=self.per, device=self.device, authors=self.authors, paper=self.paper_value
         )
         self.environment.filters["n"] = number
 
@@ -53,12 +54,21 @@ class Writer:
 
     def tps(self, op: str = WHOLE, **settings: Any) -> float:
         """Transactions per second."""
-        cell = cell_of(self.paper, settings)
-        found = self.database.find(cell)
-        value = found.value("tps", op)
-        if value is None:
-            raise NotMeasuredError(f"{words(settings)}: {found.reason}")
+        value = self.find(settings).value("tps", op)
+        assert value is not None  # find() has a run
         return value
+
+    def device(self, cause: str, **settings: Any) -> float:
+        """The device's time for a cause (`total`: all of them), ms per transaction of the run."""
+        spent = device_ms(self.find(settings).runs[-1])
+        return sum(spent.values()) if cause == "total" else spent.get(cause, 0.0)
+
+    def find(self, settings: dict[str, Any]) -> Found:
+        """The timed cell with these settings; NotMeasuredError where it has no run."""
+        found = self.database.find(cell_of(self.paper, settings))
+        if not found.runs:
+            raise NotMeasuredError(f"{words(settings)}: {found.reason}")
+        return found
 
     def per(self, what: str, op: str = WHOLE, **settings: Any) -> float:
         """A mean per transaction: of COUNTS, `KiB`, a label of LABELS in KiB, or of MILLISECONDS."""

@@ -22,18 +22,19 @@ NO_CHANGE = 0.1
 RULE = (
     (
         REPRODUCED,
-        f"a ratio on the paper's side of 1 and within a factor of {FACTOR} of the paper's; a direction that "
-        "holds in every pair; a count per transaction that is the paper's when rounded to a whole number. "
-        f"Where the paper's ratio is within {CLAIMS_NO_CHANGE:.0%} of 1, it says that nothing changes, and "
-        f"ours has to be within {NO_CHANGE:.0%} of 1.",
+        f"a ratio on the paper's side of 1, more than {NO_CHANGE:.0%} from it, and within a factor of "
+        f"{FACTOR} of the paper's; a direction that holds in every pair; a count per transaction that is the "
+        f"paper's when rounded to a whole number. Where the paper's ratio is within {CLAIMS_NO_CHANGE:.0%} of 1, "
+        f"it says that nothing changes, and ours has to be within {NO_CHANGE:.0%} of 1.",
     ),
-    (DIRECTION, "a ratio on the paper's side of 1, but farther off."),
+    (
+        DIRECTION,
+        f"a ratio on the paper's side of 1 (by more than {EQUAL:.0%}), but farther off than that factor, or "
+        f"within {NO_CHANGE:.0%} of 1.",
+    ),
     (CONTRADICTED, "all else: the other side of 1, no difference where one is claimed, another count."),
     (NOT_TESTABLE, "it needs what this board has not; the reason stands there."),
-    (
-        MISSING,
-        "a run that it needs failed, was rejected or was not made; the reason stands there.",
-    ),
+    (MISSING, "a run that it needs failed, was rejected or was not made; the reason stands there."),
 )
 
 
@@ -48,7 +49,8 @@ def of_ratio(ratio: float, expected: float) -> str:
         return REPRODUCED if abs(ratio - 1) <= NO_CHANGE else CONTRADICTED
     if side(ratio) != side(expected):
         return CONTRADICTED
-    return REPRODUCED if max(ratio / expected, expected / ratio) <= FACTOR else DIRECTION
+    near = max(ratio / expected, expected / ratio) <= FACTOR
+    return REPRODUCED if near and abs(ratio - 1) > NO_CHANGE else DIRECTION
 
 
 def of_direction(ratio: float, expected: str) -> str:
@@ -63,8 +65,6 @@ def of_counts(left: float, right: float, expected: str) -> str:
     return REPRODUCED if [round(left), round(right)] == wanted else CONTRADICTED
 
 
-def over(verdicts: Sequence[str], holds: str) -> str:
-    """Over a claim's pairs: the worst of them, or with `any` the best; missing if one is missing."""
-    if MISSING in verdicts:
-        return MISSING
-    return (max if holds == "all" else min)(verdicts, key=ORDER.index)
+def over(verdicts: Sequence[str]) -> str:
+    """Over a claim's pairs: the worst of them; missing if one is missing."""
+    return max(verdicts, key=ORDER.index)

@@ -80,7 +80,8 @@ def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Judge:
         (15.1, 10, "direction only"),
         (1.005, 10, "contradicted"),
         (0.5, 10, "contradicted"),
-        # within a factor of 1.5, but on the other side
+        # within a factor of 1.5, but next to nothing, or on the other side
+        (1.05, 1.3, "direction only"),
         (0.95, 1.3, "contradicted"),
         (0.6, 0.778, "reproduced"),
         (0.5, 0.778, "direction only"),
@@ -104,9 +105,8 @@ def test_the_rule_of_directions_and_counts() -> None:
 
 
 def test_a_wildcard_holds_only_if_all_do() -> None:
-    assert verdict.over(["reproduced", "direction only"], "all") == "direction only"
-    assert verdict.over(["reproduced", "direction only"], "any") == "reproduced"
-    assert verdict.over(["reproduced", "missing"], "any") == "missing"
+    assert verdict.over(["reproduced", "direction only", "reproduced"]) == "direction only"
+    assert verdict.over(["contradicted", "missing"]) == "missing"
 
 
 CLAIM = "  readings: [{name: plain, left: {mode: wal}, right: {mode: DELETE}}]\n"
@@ -162,7 +162,7 @@ def test_weights_lists_and_best_of(judged: Judge) -> None:
     claim = (
         "  readings:\n"
         "    - {name: mix, each: {op: '10:1:1'}, left: {mode: wal}, right: {mode: truncate}}\n"
-        "    - name: best\n      holds: any\n      each: {op: [insert, update]}\n"
+        "    - name: best\n      holds: largest\n      each: {op: [insert, update]}\n"
         "      left: {best_of: [{mode: [wal, truncate]}]}\n"
         "      right: {worst_of: [{mode: [wal, truncate]}]}\n"
     )
@@ -170,6 +170,7 @@ def test_weights_lists_and_best_of(judged: Judge) -> None:
     mix, best = found.readings
     assert mix.pairs[0].left.value == pytest.approx(12 / (10 / 100 + 1 / 50 + 1 / 25))
     assert [pair.left.op for pair in best.pairs] == ["insert", "update"]
+    assert best.verdict == best.pairs[0].verdict == "reproduced"
     assert best.pairs[0].left.cell["mode"] == "wal"
     assert best.pairs[0].right.cell["mode"] == "truncate"
 
