@@ -66,6 +66,8 @@ def panel(axes: Axes, drawn: Drawn, laid: Places, pitch: float, first: bool) -> 
     axes.set_xticks(list(laid.groups.values()), [frame.clean(group) for group in laid.groups])
     axes.tick_params(axis="x", length=0)
     axes.yaxis.set_major_formatter(lambda value, _: look.thousands(value))
+    if not any(shown) and not bars:
+        axes.set_yticks([])
     if first:
         axes.set_ylabel("transactions per second")
 

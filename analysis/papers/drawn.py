@@ -114,7 +114,7 @@ def footnotes(drawn: list[Drawn], notes: list[str]) -> list[str]:
     if any(UNDURABLE in value.marks for value in values):
         bases = [value.bar for one in drawn for value in one.values if place(value.bar) == one.panel.base]
         read = ", ".join(dict.fromkeys(settings(bar) for bar in bases))
-        said.append(f"{UNDURABLE} another durability than {read}, its panel's base. {survival(values)}.")
+        said.append(f"{UNDURABLE} another durability than its panel's base ({read}). {survival(values)}.")
     if any(UNCOUNTED in value.marks for value in values):
         numbers = sorted({value.found.transactions for value in values if value.found.transactions})
         counts = ", ".join(f"{number:,}" for number in numbers)

@@ -94,24 +94,25 @@ def ratios(drawn: Drawn, room: float) -> list[str]:
             found.setdefault((key, stated.ratio), []).append(stated)
     lines = []
     for (key, ratio), some in found.items():
-        marks = "".join(sorted({mark for one in some for mark in one.marks}))
-        lines += look.wrapped(f"{key}: paper {ratio:g}×, here {ours(some)}{marks}", room)
+        lines += look.wrapped(f"{key}: paper {ratio:g}×, here {ours(some)}", room)
     return lines
 
 
 def ours(some: list[Stated]) -> str:
-    """The range of our ratios, for each series and each reading of what they are over."""
+    """The range of our ratios with their marks, for each series and each reading of what they are over."""
     several = len({one.bar.series for one in some}) > 1
-    found: dict[str, list[float]] = {}
+    found: dict[str, list[Stated]] = {}
     for one in some:
         if one.ours is not None and one.over is not None:
             of = [one.bar.series] if several else []
             of += [one.over.reading.rpartition(" ")[2]] if one.over.reading else []
-            found.setdefault(" ".join(of), []).append(one.ours)
+            found.setdefault(" ".join(of), []).append(one)
     parts = []
-    for of_it, ratios in found.items():
-        ends = dict.fromkeys(look.digits(end) for end in (min(ratios), max(ratios)))
-        parts.append(f"{' to '.join(ends)}×" + (f" ({of_it})" if len(found) > 1 else ""))
+    for of_it, alike in found.items():
+        ratios = sorted(one.ours or 0 for one in alike)
+        ends = dict.fromkeys(look.digits(end) for end in (ratios[0], ratios[-1]))
+        marks = "".join(sorted({mark for one in alike for mark in one.marks}))
+        parts.append(f"{' to '.join(ends)}×{marks}" + (f" ({of_it})" if len(found) > 1 else ""))
     return ", ".join(parts) or "not known"
 
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from analysis.papers import __main__ as command
-from analysis.papers import figures, runs, study
+from analysis.papers import figures, report, runs, study
 from analysis.papers.drawn import fill, footnotes
 from commitpath.cell import EXPERIMENTS, make_cell
 from commitpath.errors import BadInputError
@@ -125,7 +125,7 @@ def test_unequal_durability_and_counts_are_marked(database: Path) -> None:
     assert [value.marks for value in drawn.values] == [(), ("‡",), ("§",)]
     assert (drawn.stated[0].ours, drawn.stated[0].marks) == (pytest.approx(2.5), ("‡",))
     notes = " ".join(footnotes([drawn], []))
-    assert "‡ another durability than WAL/FULL" in notes
+    assert "‡ another durability than its panel's base (WAL/FULL)" in notes
     assert "WAL/NORMAL: transactions since the last checkpoint may be lost" in notes
     assert "§ another number of transactions" in notes and "3,000, 6,000" in notes.replace("\u202f", ",")
 
@@ -170,6 +170,10 @@ def test_factors_of_a_made_up_grid(database: Path, tmp_path: Path) -> None:
     terms = {term["term"]: term["share"] for term in told["fits"]["insert"]["terms"]}
     assert terms["journal mode"] == pytest.approx(1)
     assert told["without_run"] == {}
+    text = report.markdown(told)
+    assert "| journal mode | 100.00 | 100.00 | 100.00 | 100.00 |" in text
+    assert "| journal mode: wal | 4.642 |" in text
+    assert report.main([str(tmp_path / "none.json")]) == 3
     # of a board with another clock, other cells are asked for
     board = study.load(PAPER, {"CLOCK": "real"})
     figures.one(board, runs.read(database), data, tmp_path)
