@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -53,16 +55,26 @@ def read_csv(
     Raises BadInput with the line that is wrong: what Polars' fast reader does not take is gone
     through by hand.
     """
-    data, names = _whole(path, True), list(schema)
-    header = data.partition(b"\n")[0].decode("utf-8", errors="replace")
+    names = list(schema)
+    header = _header(path)
     if header.rstrip("\r").split(",") != names:
         raise BadInput(path, "line 1", f"the header is {header!r}", ",".join(names))
     try:
-        table = pl.read_csv(data, schema=schema, quote_char=None, null_values="")
+        table = pl.read_csv(path, schema=schema, quote_char=None, glob=False)
     except pl.exceptions.PolarsError:
         return _read_by_line(path, read_text(path), schema, optional)
     whole = not any(table[name].null_count() for name in names if name not in optional)
     return table if whole else _read_by_line(path, read_text(path), schema, optional)
+
+
+def _header(path: Path) -> str:
+    """Return the first line, without the rest in memory. Raises BadInput at a file cut short."""
+    with contextlib.suppress(OSError), path.open("rb") as file:
+        header = file.readline()
+        file.seek(-1, os.SEEK_END)
+        if file.read(1) == b"\n":
+            return header.rstrip(b"\n").decode("utf-8", errors="replace")
+    return read_text(path)  # which says what is wrong, or the file is empty
 
 
 def _read_by_line(

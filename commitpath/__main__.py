@@ -236,8 +236,9 @@ def main() -> int:
     if len(sys.argv) != 2 or sys.argv[1] not in {*COMMANDS, "help"}:
         print(f"usage: python -m commitpath {'|'.join([*COMMANDS, 'help'])}", file=sys.stderr)
         return 2
-    # a terminate is answered as Ctrl-C is: what was started is stopped
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    # a terminate is answered as Ctrl-C is, what was started is stopped: also in a shell's
+    # background job, where SIGINT is ignored
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         if sys.argv[1] == "help":
             print(help_text.text())

@@ -154,7 +154,7 @@ def parse_probes(text: str, bad: BadInputError) -> list[str]:
 
 
 # JSON Schema takes 2.0 for an integer; a device's attribute file does not.
-STRICT = jsonschema.validators.extend(
+STRICT = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
     jsonschema.Draft202012Validator,
     type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine(
         "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool)

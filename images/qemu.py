@@ -24,7 +24,7 @@ QEMU = "qemu-system-aarch64"
 # Bytes of the fw_cfg item that carries a cell into the board. Its size is part of the
 # machine: the guest kernel reads it once, when its fw_cfg driver loads.
 CELL_ITEM_BYTES = 256 * 1024
-# Beside the device's own memory: root, page cache, the probes' ring of 64 MiB.
+# Beside the device's own memory: root, page cache, the probes' ring of 64 MiB, blktrace's 32.
 BOARD_MEMORY_MIB = 1536
 # 2^1 ns an instruction: 500 million instructions per virtual second. The order of the
 # 1.2 GHz Cortex-A9 of apsys17's phone, which retires fewer than one a cycle.

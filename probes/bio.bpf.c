@@ -9,6 +9,10 @@
  * and its journal's descriptors), or an inode that is none of these (F2FS keeps its nodes in
  * the pages of inode 1 and SIT, NAT and checkpoint in those of inode 2, without a file type). A
  * page with no mapping is the kernel's own (a copy that jbd2 made), or direct I/O's.
+ *
+ * F2FS's garbage collector moves a page of a file by marking it: dirty, and as one that is being
+ * moved, until its write has ended (fs/f2fs/gc.c, move_data_page). The second mark is in the
+ * page's private word, which has its lowest bit set only where it is no pointer.
  */
 #include "probe.h"
 
@@ -21,10 +25,13 @@ void *bpf_rdonly_cast(const void *object, __u32 btf_id) __ksym;
 
 #define PGTY_SLAB 0xf5	/* linux/page-flags.h: a slab's page has other things in `mapping` */
 #define MAPPING_FLAGS 3 /* anonymous, movable: no address_space */
+/* fs/f2fs/f2fs.h: PAGE_PRIVATE_NOT_POINTER, PAGE_PRIVATE_ONGOING_MIGRATION */
+#define MOVING 3
 
 struct run {
 	__u64 mapping, index;
 	__u32 pages;
+	__u32 marks; /* MOVING: both */
 };
 
 /* Not on the stack: the verifier would follow its values through every turn of the loops. */
@@ -54,7 +61,7 @@ static __always_inline struct record record_of(const struct record *bio, const s
 	if (run->mapping) {
 		struct inode *host = AT(struct address_space, run->mapping)->host;
 		__u32 kind = host->i_mode & S_IFMT;
-		record.flags = kind == S_IFREG	 ? OWNER_FILE
+		record.flags = kind == S_IFREG	 ? run->marks == MOVING ? OWNER_MOVED : OWNER_FILE
 			       : kind == S_IFDIR ? OWNER_DIRECTORY
 			       : kind == S_IFBLK ? OWNER_DEVICE
 						 : OWNER_OTHER;
@@ -78,6 +85,7 @@ static __always_inline struct run place_of(__u64 address)
 	if (mapping & MAPPING_FLAGS || page->page_type >> 24 == PGTY_SLAB)
 		return place;
 	place.mapping = mapping;
+	place.marks = page->private & MOVING;
 	if (mapping)
 		place.index = page->index + (address - head) / bpf_core_type_size(struct page);
 	return place;
@@ -102,6 +110,7 @@ static __always_inline void emit_pages(struct bio *bio, struct run *run, struct 
 		{
 			struct run next = place_of(page + j * bpf_core_type_size(struct page));
 			if (run->pages && next.mapping == run->mapping &&
+			    next.marks == run->marks &&
 			    (!next.mapping || next.index == run->index + run->pages)) {
 				run->pages++;
 				continue;
@@ -119,30 +128,25 @@ static __always_inline void emit_pages(struct bio *bio, struct run *run, struct 
 	}
 }
 
-/* Most writes of a filesystem are of one page: both records at once. */
-static __always_inline void emit_page(const struct record *bio, __u64 page)
+/* Most writes of a filesystem are of one page. */
+static __always_inline void emit_page(struct record *bio, __u64 page)
 {
-	struct record(*pair)[2] = bpf_ringbuf_reserve(&ring, sizeof(*pair), 0);
-	if (!pair) {
-		__sync_fetch_and_add(&losses.records, 2);
-		return;
-	}
 	struct run run = place_of(page);
-	(*pair)[0] = *bio;
-	(*pair)[0].flags = 1;
-	(*pair)[1] = record_of(bio, &run);
-	bpf_ringbuf_submit(pair, wakeup());
+	bio->flags = 1;
+	emit(*bio);
+	emit(record_of(bio, &run));
 }
 
 /* Any number of pages: the bio's record is ahead of theirs, and says how many follow. */
-static __always_inline void emit_all(const struct record *record, struct bio *bio, struct run *run)
+static __always_inline void emit_all(struct record *record, struct bio *bio, struct run *run)
 {
 	struct record *place = reserve();
 	if (!place)
 		return;
+	record->type = 0;
 	*place = *record;
 	emit_pages(bio, run, place);
-	bpf_ringbuf_submit(place, wakeup());
+	finish(place, RECORD_BIO | (__u64)place->flags << 16 | (__u64)place->tid << 32);
 }
 
 SEC("tp_btf/block_bio_queue")
@@ -177,7 +181,7 @@ int BPF_PROG(bio_queue, struct bio *bio)
 		if (run)
 			emit_all(&record, bio, run);
 		else
-			__sync_fetch_and_add(&losses.updates, 1);
+			__sync_fetch_and_add(&ring.updates, 1);
 	}
 	return 0;
 }

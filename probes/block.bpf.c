@@ -42,7 +42,7 @@ static __always_inline struct command *entry_of(__u64 key)
 	bpf_map_update_elem(&commands, &key, &none, BPF_NOEXIST);
 	command = bpf_map_lookup_elem(&commands, &key);
 	if (!command)
-		__sync_fetch_and_add(&losses.updates, 1);
+		__sync_fetch_and_add(&ring.updates, 1);
 	return command;
 }
 

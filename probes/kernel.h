@@ -59,6 +59,7 @@ struct address_space {
 struct page {
 	struct address_space *mapping;
 	unsigned long index;
+	unsigned long private;
 	unsigned long compound_head;
 	unsigned int page_type;
 };

@@ -19,13 +19,22 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* One for all probe files: the recorder puts its own in the place of each. */
+/* These three are one for all probe files: the recorder puts its own in the place of each. */
+struct ring ring SEC(".data.ring");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, RING_RECORDS);
+	__type(key, __u32);
+	__type(value, struct record);
+} records SEC(".maps");
+
+/* Wakes the recorder; what is in it says nothing. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, RING_BYTES);
-} ring SEC(".maps");
-
-struct losses losses SEC(".data.losses");
+	__uint(max_entries, ALARM_BYTES);
+} alarm SEC(".maps");
 
 static __always_inline struct task_struct *current(void)
 {
@@ -50,7 +59,7 @@ static __always_inline void begin(struct begun *begun, struct task_struct *task)
 {
 	__u32 tid = task->pid;
 	if (begun->ns && begun->tid != tid)
-		__sync_fetch_and_add(&losses.updates, 1);
+		__sync_fetch_and_add(&ring.updates, 1);
 	begun->tid = tid;
 	begun->ns = bpf_ktime_get_ns();
 }
@@ -71,24 +80,25 @@ static __always_inline __u32 disk_dev(struct gendisk *disk)
 }
 
 /*
- * The recorder sleeps until the ring is half full: a run that fits never wakes it. How full it
- * is, one record in 64 asks.
+ * A place in the ring, NULL when it is full. The recorder sleeps until half a ring was reserved:
+ * a run that fits into half a ring never wakes it. (The kernel's own ring buffer takes two calls
+ * for a record; here there is none.)
  */
-static __always_inline __u64 wakeup(void)
-{
-	static __u32 records;
-	if (records++ % 64 || bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) < RING_BYTES / 2)
-		return BPF_RB_NO_WAKEUP;
-	return BPF_RB_FORCE_WAKEUP;
-}
-
-/* A place in the ring, NULL (and counted) when it is full. */
 static __always_inline struct record *reserve(void)
 {
-	struct record *place = bpf_ringbuf_reserve(&ring, sizeof(*place), 0);
-	if (!place)
-		__sync_fetch_and_add(&losses.records, 1);
-	return place;
+	__u64 number = __sync_fetch_and_add(&ring.next, 1);
+	__u32 place = number & (ring.size - 1);
+	if (number - ring.drained >= ring.size)
+		return NULL;
+	if (number && !(number & (ring.size / 2 - 1)))
+		bpf_ringbuf_output(&alarm, &number, sizeof(number), BPF_RB_FORCE_WAKEUP);
+	return bpf_map_lookup_elem(&records, &place);
+}
+
+/* The exchange is a barrier: who sees the type sees all of the record. */
+static __always_inline void finish(struct record *place, __u64 head)
+{
+	__sync_lock_test_and_set(&place->head, head);
 }
 
 static __always_inline void emit(struct record record)
@@ -96,8 +106,15 @@ static __always_inline void emit(struct record record)
 	struct record *place = reserve();
 	if (!place)
 		return;
-	*place = record;
-	bpf_ringbuf_submit(place, wakeup());
+	place->begin_ns = record.begin_ns;
+	place->end_ns = record.end_ns;
+	place->dev = record.dev;
+	place->n = record.n;
+	place->a = record.a;
+	place->b = record.b;
+	place->c = record.c;
+	place->d = record.d;
+	finish(place, record.head);
 }
 
 /* The first 8 of comm's 16 bytes, which the kernel pads with zeros. */

@@ -1,8 +1,9 @@
 /*
- * record.h - what the probes write: one record an event, into one ring buffer.
+ * record.h - what the probes write: one record an event, into one ring.
  *
  * Shared by the probes (BPF) and the recorder (arm64). docs/formats.md has the fields of each
- * type; a change here is a new RECORD_VERSION.
+ * type. What would make an older file say something else is a new RECORD_VERSION; a new type, or
+ * a new word in an enum, is not.
  */
 #ifndef RECORD_H
 #define RECORD_H
@@ -11,8 +12,9 @@
 
 #define RECORD_MAGIC "CPPROBE1"
 #define RECORD_VERSION 1
-/* Some 900 000 records, 8 bytes of the ring's own before each: a whole run of 3 x 1000. */
-#define RING_BYTES (64 * 1024 * 1024)
+/* 64 MiB: a whole run of 3 x 1000 transactions. A power of two. */
+#define RING_RECORDS (1 << 20)
+#define ALARM_BYTES (64 * 1024) /* the least of a ring buffer: a page, however large */
 
 enum record_type {
 	RECORD_ATTACHED = 1,
@@ -39,13 +41,19 @@ enum page_owner {
 	OWNER_DEVICE = 2,
 	OWNER_OTHER = 3,
 	OWNER_NONE = 4,
+	OWNER_MOVED = 5, /* a file, and F2FS's garbage collector had the page moved */
 };
 
 struct record {
 	__u64 begin_ns, end_ns; /* CLOCK_MONOTONIC */
-	__u16 type;
-	__u16 flags;
-	__u32 tid;
+	union {
+		struct {
+			__u16 type;
+			__u16 flags;
+			__u32 tid;
+		};
+		__u64 head; /* in the ring written last: a record without a type is not finished */
+	};
 	__u32 dev; /* the kernel's dev_t: major << 20 | minor */
 	__u32 n;
 	__u64 a, b, c, d;
@@ -58,9 +66,15 @@ struct file_header {
 	__u64 reserved[6];
 };
 
-/* What a probe file could not say, in its map .data.losses. */
-struct losses {
-	__u64 records; /* the ring was full */
+/*
+ * How far the probes and the recorder are: one for all probe files, in the map .data.ring of each.
+ * Record i is in place i % size. One that is reserved and never drained is lost: it found no
+ * place (only the recorder makes room), or came behind such a one.
+ */
+struct ring {
+	__u64 next;    /* records reserved; the probes add */
+	__u64 drained; /* records written down; the recorder sets it */
+	__u64 size;    /* places, a power of two */
 	__u64 updates; /* what was in flight could not be kept: a map was full */
 };
 

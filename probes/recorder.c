@@ -1,15 +1,17 @@
 /*
  * recorder - load probe files, and write down what they see.
  *
- *   recorder OUT.bin PROBE.bpf.o...
+ *   recorder [-r RECORDS] OUT.bin PROBE.bpf.o...
  *
  * Prints `attached N` when all N programs of all files are attached; on SIGINT lets go of them,
  * empties the ring and exits with 0. Never runs with fewer: any failure is one line on stderr,
  * and exit status 1. OUT.bin is as docs/formats.md says: between `attached` and `detached` all
  * that the probes wrote, and in `detached` what was lost.
  *
- * While it waits it sleeps: the probes wake it when the ring is half full (probe.h), so a run
- * that fits into the ring has the CPU to itself. It has all its memory locked by then.
+ * The ring is an array that the probes write their records into, in place, and that is mapped
+ * here. While the recorder waits it sleeps: the probes wake it each time that half a ring was
+ * reserved (probe.h), so a run that fits into the ring has the CPU to itself. It has all its
+ * memory locked by then. RECORDS makes a smaller ring, for the tests.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,13 +34,13 @@
 enum { MAX_FILES = 64, MAX_PROGRAMS = 256 };
 
 struct recorder {
-	int ring_fd, out_fd;
+	int ring_fd, records_fd, alarm_fd, out_fd;
+	struct ring *ring;
+	struct record *records;
 	struct bpf_object *objects[MAX_FILES];
 	int objects_count;
 	struct bpf_link *links[MAX_PROGRAMS];
 	int links_count;
-	struct record buffer[16384]; /* records on their way to the file */
-	size_t buffered;
 };
 
 static struct recorder recorder;
@@ -98,23 +100,63 @@ static void write_out(const void *data, size_t size)
 	}
 }
 
-static void write_buffered(void)
+/* The mapped content of a new map. */
+static void *make_map(int *fd, const char *name, size_t value_size, __u32 entries)
 {
-	write_out(recorder.buffer, recorder.buffered * sizeof(struct record));
-	recorder.buffered = 0;
+	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
+	*fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, name, sizeof(__u32), (__u32)value_size, entries,
+			     &options);
+	if (*fd < 0)
+		fail("a map of %u x %zu bytes: %s", entries, value_size, why());
+	void *content =
+		mmap(NULL, value_size * entries, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+	if (content == MAP_FAILED)
+		fail("a map of %u x %zu bytes: %s", entries, value_size, why());
+	return content;
 }
 
-static int keep(void *context, void *data, size_t size)
+static void make_ring(__u32 size)
 {
-	(void)context;
-	if (size % sizeof(struct record))
-		fail("%zu bytes in the ring are no records", size);
-	size_t count = size / sizeof(struct record);
-	if (recorder.buffered + count > sizeof(recorder.buffer) / sizeof(recorder.buffer[0]))
-		write_buffered();
-	memcpy(recorder.buffer + recorder.buffered, data, size);
-	recorder.buffered += count;
-	return 0;
+	recorder.ring = make_map(&recorder.ring_fd, "ring", sizeof(struct ring), 1);
+	recorder.ring->size = size;
+	recorder.records = make_map(&recorder.records_fd, "records", sizeof(struct record), size);
+	recorder.alarm_fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "alarm", 0, 0, ALARM_BYTES, NULL);
+	if (recorder.alarm_fd < 0)
+		fail("a ring buffer of %d bytes: %s", ALARM_BYTES, why());
+}
+
+static int is_finished(const struct record *record)
+{
+	const struct record seen = {.head = __atomic_load_n(&record->head, __ATOMIC_ACQUIRE)};
+	return seen.type != 0;
+}
+
+/* Write down what is finished, from the oldest record to the first that is not. */
+static void drain(void)
+{
+	struct ring *ring = recorder.ring;
+	for (;;) {
+		size_t first = ring->drained & (ring->size - 1), end = first;
+		while (end < ring->size && is_finished(&recorder.records[end]))
+			end++;
+		if (end == first)
+			return;
+		write_out(&recorder.records[first], (end - first) * sizeof(struct record));
+		for (size_t i = first; i < end; i++)
+			recorder.records[i].head = 0;
+		/* from here on the probes may use these places again */
+		__atomic_store_n(&ring->drained, ring->drained + end - first, __ATOMIC_RELEASE);
+	}
+}
+
+/* Give a probe file the map that is one for all. */
+static void share(const struct bpf_object *object, const char *path, const char *name, int fd)
+{
+	struct bpf_map *map = bpf_object__find_map_by_name(object, name);
+	if (!map)
+		fail("%s: it has no map %s: not a probe", path, name);
+	if (bpf_map__reuse_fd(map, fd))
+		fail("%s: its map %s: %s", path, name, why());
 }
 
 static void load(const char *path)
@@ -122,11 +164,9 @@ static void load(const char *path)
 	struct bpf_object *object = bpf_object__open_file(path, NULL);
 	if (!object)
 		fail("%s: %s", path, why());
-	struct bpf_map *ring = bpf_object__find_map_by_name(object, "ring");
-	if (!ring)
-		fail("%s: it has no ring to write into: not a probe", path);
-	if (bpf_map__reuse_fd(ring, recorder.ring_fd))
-		fail("%s: its ring: %s", path, why());
+	share(object, path, ".data.ring", recorder.ring_fd);
+	share(object, path, "records", recorder.records_fd);
+	share(object, path, "alarm", recorder.alarm_fd);
 	if (bpf_object__load(object))
 		fail("%s: it cannot be loaded: %s", path, why());
 	recorder.objects[recorder.objects_count++] = object;
@@ -153,23 +193,6 @@ static void detach(void)
 			fail("a probe cannot be detached: %s", why());
 }
 
-static struct losses losses(void)
-{
-	struct losses sum = {0};
-	for (int i = 0; i < recorder.objects_count; i++) {
-		struct losses one;
-		const __u32 key = 0;
-		struct bpf_map *map =
-			bpf_object__find_map_by_name(recorder.objects[i], ".data.losses");
-		if (!map || bpf_map__lookup_elem(map, &key, sizeof(key), &one, sizeof(one), 0))
-			fail("%s: its losses cannot be read: %s",
-			     bpf_object__name(recorder.objects[i]), why());
-		sum.records += one.records;
-		sum.updates += one.updates;
-	}
-	return sum;
-}
-
 /* SIGINT as a file: blocked, so that none is lost before it is waited for. */
 static int interrupts(void)
 {
@@ -186,44 +209,70 @@ static int interrupts(void)
 	return fd;
 }
 
-static void record_until(int interrupt_fd, struct ring_buffer *ring)
+static int ignore(void *context, void *data, size_t size)
+{
+	(void)context, (void)data, (void)size;
+	return 0;
+}
+
+static void record_until(int interrupt_fd, struct ring_buffer *alarm)
 {
 	int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	struct epoll_event event = {.events = EPOLLIN, .data.fd = interrupt_fd};
-	struct epoll_event filled = {.events = EPOLLIN, .data.fd = ring_buffer__epoll_fd(ring)};
+	struct epoll_event half_full = {.events = EPOLLIN, .data.fd = ring_buffer__epoll_fd(alarm)};
 	if (epoll_fd < 0 || epoll_ctl(epoll_fd, EPOLL_CTL_ADD, interrupt_fd, &event) ||
-	    epoll_ctl(epoll_fd, EPOLL_CTL_ADD, filled.data.fd, &filled))
+	    epoll_ctl(epoll_fd, EPOLL_CTL_ADD, half_full.data.fd, &half_full))
 		fail("epoll: %s", why());
-	do {
-		if (epoll_wait(epoll_fd, &event, 1, -1) < 0 && errno != EINTR)
+	for (;;) {
+		int ready = epoll_wait(epoll_fd, &event, 1, -1);
+		if (ready < 0 && errno != EINTR)
 			fail("epoll_wait: %s", why());
-		if (event.data.fd != interrupt_fd && ring_buffer__poll(ring, 0) < 0)
-			fail("the ring: %s", why());
-	} while (event.data.fd != interrupt_fd);
+		if (ready < 1)
+			continue;
+		if (event.data.fd == interrupt_fd)
+			return;
+		if (ring_buffer__consume(alarm) < 0)
+			fail("the alarm: %s", why());
+		drain();
+	}
+}
+
+/* The number after -r: the ring's size in records. */
+static __u32 ring_size(const char *text)
+{
+	char *end;
+	unsigned long size = strtoul(text, &end, 10);
+	if (*end || size < 64 || size > RING_RECORDS || size & (size - 1))
+		fail("-r %s: a ring has a power of two of records, 64 to %d", text, RING_RECORDS);
+	return (__u32)size;
 }
 
 int main(int count, char **arguments)
 {
+	__u32 size = RING_RECORDS;
+	libbpf_set_print(listen_to_libbpf);
+	if (count > 2 && !strcmp(arguments[1], "-r")) {
+		size = ring_size(arguments[2]);
+		arguments += 2;
+		count -= 2;
+	}
 	if (count < 3) {
-		fputs("usage: recorder OUT.bin PROBE.bpf.o...\n", stderr);
+		fputs("usage: recorder [-r RECORDS] OUT.bin PROBE.bpf.o...\n", stderr);
 		return 1;
 	}
 	if (count - 2 > MAX_FILES)
 		fail("%d probe files: there can be %d", count - 2, MAX_FILES);
-	libbpf_set_print(listen_to_libbpf);
 	int interrupt_fd = interrupts();
 	recorder.out_fd = open(arguments[1], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	if (recorder.out_fd < 0)
 		fail("%s: %s", arguments[1], why());
 	out_path = arguments[1];
-	recorder.ring_fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, RING_BYTES, NULL);
-	if (recorder.ring_fd < 0)
-		fail("a ring of %d bytes: %s", RING_BYTES, why());
+	make_ring(size);
 	for (int i = 2; i < count; i++)
 		load(arguments[i]);
-	struct ring_buffer *ring = ring_buffer__new(recorder.ring_fd, keep, NULL, NULL);
-	if (!ring)
-		fail("the ring: %s", why());
+	struct ring_buffer *alarm = ring_buffer__new(recorder.alarm_fd, ignore, NULL, NULL);
+	if (!alarm)
+		fail("the alarm: %s", why());
 
 	struct file_header header = {.record_size = sizeof(struct record),
 				     .version = RECORD_VERSION};
@@ -239,16 +288,13 @@ int main(int count, char **arguments)
 	printf("attached %d\n", recorder.links_count);
 	fflush(stdout);
 
-	record_until(interrupt_fd, ring);
+	record_until(interrupt_fd, alarm);
 	struct record detached = {.type = RECORD_DETACHED};
 	detached.begin_ns = detached.end_ns = now();
 	detach();
-	if (ring_buffer__consume(ring) < 0)
-		fail("the ring: %s", why());
-	write_buffered();
-	struct losses lost = losses();
-	detached.n = (__u32)lost.records;
-	detached.a = lost.updates;
+	drain();
+	detached.n = (__u32)(recorder.ring->next - recorder.ring->drained);
+	detached.a = recorder.ring->updates;
 	write_out(&detached, sizeof(detached));
 	if (close(recorder.out_fd))
 		fail("close: %s", why());

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
@@ -38,9 +38,18 @@ QUEUE, REQUEUE, ISSUE, COMPLETE = 1, 6, 7, 8
 NOTIFY_PROCESS = 0
 ACTION = 0xFF  # bit 8 says that a cgroup id leads the payload
 CHUNK = 1 << 20  # bytes searched at once: with its columns it fits in a CPU's cache
-
+_LONGEST = RECORD.itemsize + (1 << 16)
+_WHOLE = np.dtype((np.void, RECORD.itemsize))
 
 Wanted = Callable[[np.ndarray], np.ndarray]
+
+
+class Chunk(NamedTuple):
+    """Whole records that are next to each other in a file."""
+
+    records: np.ndarray  # RECORD
+    data: np.ndarray  # the bytes they are from, with their payloads
+    starts: np.ndarray  # where in them each begins
 
 
 def read_file(path: Path, wanted: Wanted | None = None) -> tuple[np.ndarray, dict[int, str]]:
@@ -51,67 +60,53 @@ def read_file(path: Path, wanted: Wanted | None = None) -> tuple[np.ndarray, dic
     """
     found: list[np.ndarray] = [np.empty(0, RECORD)]
     names: dict[int, str] = {}
-    for data, offsets in chunks(path):
-        action = column(data, offsets, "action")
+    for chunk in chunks(path):
+        action = chunk.records["action"]
         note = action & NOTIFY > 0
-        if wanted:
-            found.append(_gather(data, offsets[wanted(action) & ~note]))
-        else:
-            found.append(_gather(data, offsets))
+        found.append(taken(chunk.records, wanted(action) & ~note) if wanted else chunk.records)
         if note.any():
-            names |= _process_names(data, offsets[note])
+            names |= _process_names(chunk, np.flatnonzero(note).tolist())
     return np.concatenate(found), names
 
 
-def _process_names(data: np.ndarray, offsets: np.ndarray) -> dict[int, str]:
-    """{pid: comm} of the notes at `offsets` that name a process."""
+def _process_names(chunk: Chunk, notes: list[int]) -> dict[int, str]:
+    """{pid: comm} of those of the records `notes` that name a process."""
     names: dict[int, str] = {}
-    for at, note in zip(offsets.tolist(), _gather(data, offsets), strict=True):
+    for row in notes:
+        note, at = chunk.records[row], int(chunk.starts[row]) + RECORD.itemsize
         if note["action"] & ACTION == NOTIFY_PROCESS:
-            payload = data[at + RECORD.itemsize : at + RECORD.itemsize + int(note["pdu_len"])].tobytes()
+            payload = chunk.data[at : at + int(note["pdu_len"])].tobytes()
             names[int(note["pid"])] = payload.split(b"\0")[0].decode(errors="replace")
     return names
 
 
-def column(data: np.ndarray, offsets: np.ndarray, name: str) -> np.ndarray:
-    """Return field `name` of each of the records at `offsets`, wherever they begin."""
-    if data.size < RECORD.itemsize:
-        return np.empty(0, RECORD[name])
-    at = RECORD.fields[name][1] if RECORD.fields else 0
-    places = data.size - RECORD.itemsize + 1
-    values: np.ndarray = np.ndarray((places,), RECORD[name], data, at, (1,))[offsets]
-    return values
+def taken(records: np.ndarray, which: np.ndarray) -> np.ndarray:
+    """Return records[which]: opaque values are copied in one go, those of fields one by one."""
+    found: np.ndarray = records.view(_WHOLE)[which].view(RECORD)
+    return found
 
 
-def _gather(data: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Return the records at `offsets`, which need not be aligned."""
-    if data.size < RECORD.itemsize:
-        return np.empty(0, RECORD)
-    # one opaque value a record: copied in one go, not field by field
-    places = data.size - RECORD.itemsize + 1
-    whole = np.ndarray((places,), f"V{RECORD.itemsize}", data, 0, (1,))[offsets]
-    records: np.ndarray = whole.view(RECORD)
-    return records
-
-
-def chunks(path: Path) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield (bytes, where each record in them begins) of the whole file. Raises BadInput."""
+def chunks(path: Path) -> Iterator[Chunk]:
+    """Go through all records of a file. Raises BadInput. A chunk's `data` is overwritten by the next."""
+    memory = bytearray(CHUNK + _LONGEST)
+    buffer = np.frombuffer(memory, np.uint8)
     try:
-        with path.open("rb") as file:
-            base, rest = 0, b""
-            while block := file.read(CHUNK):
-                data = np.frombuffer(rest + block, np.uint8)
-                offsets, end = _records(path, base, data)
-                yield data, offsets
-                base, rest = base + end, data[end:].tobytes()
-            if rest:
-                _fail(path, base, np.frombuffer(rest, np.uint8), 0)
+        with path.open("rb", buffering=0) as file:
+            base = held = 0
+            while read := file.readinto(memoryview(memory)[held : held + CHUNK]):
+                data = buffer[: held + read]
+                chunk, end = _records(path, base, data)
+                yield chunk
+                base, held = base + end, data.size - end
+                buffer[:held] = data[end:].copy()
+            if held:
+                _fail(path, base, buffer[:held], 0)
     except OSError as error:
         raise BadInput(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
 
 
-def _records(path: Path, base: int, data: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return where each whole record of `data` begins, int64, and where the last one ends.
+def _records(path: Path, base: int, data: np.ndarray) -> tuple[Chunk, int]:
+    """Return the whole records of `data`, and where the last one ends.
 
     `base` is the place of `data` in the file, a record's begin. Raises BadInput at a record with
     another magic number.
@@ -119,13 +114,26 @@ def _records(path: Path, base: int, data: np.ndarray) -> tuple[np.ndarray, int]:
     # payloads are words, as a rule, and so is every record's begin
     for shifts in ((0,), (0, 1, 2, 3)):
         starts = _candidates(data, shifts)
-        ends = starts + RECORD.itemsize + column(data, starts, "pdu_len")
+        records = _at(data, starts)
+        ends = starts + RECORD.itemsize + records["pdu_len"]
         is_record, at = _chain(starts, ends)
         if at + RECORD.itemsize > data.size:
             if at > data.size:  # the last one goes on in the next chunk
                 at = int(starts[is_record][-1])
-            return starts[is_record & (ends <= data.size)], at
+            whole = is_record & (ends <= data.size)
+            if whole.all():
+                return Chunk(records, data, starts), at
+            return Chunk(taken(records, whole), data, starts[whole]), at
     _fail(path, base, data, at)
+
+
+def _at(data: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Return the records that begin at `starts`, which need not be aligned."""
+    if not starts.size:
+        return np.empty(0, RECORD)
+    places = data.size - RECORD.itemsize + 1
+    records: np.ndarray = np.ndarray((places,), _WHOLE, data, 0, (1,))[starts].view(RECORD)
+    return records
 
 
 def _candidates(data: np.ndarray, shifts: tuple[int, ...]) -> np.ndarray:

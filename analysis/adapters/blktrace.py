@@ -27,8 +27,8 @@ from analysis.adapters.blkrecords import (
     SYNC,
     WRITE,
     chunks,
-    column,
     read_file,
+    taken,
 )
 from analysis.errors import BadInput
 from analysis.files import read_text
@@ -38,7 +38,9 @@ from analysis.ledger.arrays import distinct
 # from 17 on, three from 27 on, and 31 of an action, then whether it has data.
 _BITS = (WRITE, FLUSH, SYNC, AHEAD, META, DISCARD, FUA)
 _HAS_DATA = 1 << len(_BITS)
-_KEPT = np.isin(np.arange(ACTION + 1), (QUEUE, REQUEUE, ISSUE, COMPLETE))
+_COUNTED = (QUEUE, REQUEUE, ISSUE, COMPLETE)
+_PLACE = np.full(ACTION + 1, -1)  # of an action in _COUNTED, -1 for another
+_PLACE[list(_COUNTED)] = range(len(_COUNTED))
 
 
 @dataclass
@@ -92,20 +94,19 @@ def count(folder: Path, begin: int, end: int) -> Totals:
 
     A completion of no sectors that is no flush answers an empty flush request, and is no command's.
     """
-    number = np.zeros((ACTION + 1, len(_words())), np.int64)  # by action and code
+    number = np.zeros((len(_COUNTED), len(_words())), np.int64)  # by action and code
     sectors = np.zeros(number.shape)
     failed = 0
     devices: set[int] = set()
     for path in _paths(folder):
-        for data, offsets in chunks(path):
-            devices.update(distinct(column(data, offsets, "device")))
-            inside = _inside(data, offsets, begin, end)
-            action, size = column(data, inside, "action"), column(data, inside, "bytes")
-            place = (action & ACTION) * number.shape[1] + _codes(action, size)
+        for chunk in chunks(path):
+            devices.update(distinct(chunk.records["device"]))
+            records = _inside(chunk.records, begin, end)
+            action, size = (np.ascontiguousarray(records[name]) for name in ("action", "bytes"))
+            place = _PLACE.take(action & ACTION) * number.shape[1] + _codes(action, size)
             number += np.bincount(place, minlength=number.size).reshape(number.shape)
             sectors += np.bincount(place, size >> 9, number.size).reshape(number.shape)
-            done = inside[action & ACTION == COMPLETE]
-            failed += int(np.count_nonzero(column(data, done, "error")))
+            failed += int(np.count_nonzero((records["error"] > 0) & (action & ACTION == COMPLETE)))
     kinds = _words()["kind"]
     is_answer = ((_words()["sectors"] == 0) & (kinds != "flush")).to_numpy()
     queued_flush = _words()["rwbs"].str.contains("^FW").to_numpy() & (_words()["sectors"] == 0).to_numpy()
@@ -113,24 +114,24 @@ def count(folder: Path, begin: int, end: int) -> Totals:
     def by_kind(found: np.ndarray) -> dict[str, int]:
         return {kind: int(found[(kinds == kind).to_numpy()].sum()) for kind in events.BLOCK_KINDS}
 
-    issued, back, done = number[ISSUE], number[REQUEUE], number[COMPLETE][~is_answer]
+    of = {action: number[place] for place, action in enumerate(_COUNTED)}
+    issued, back, done = of[ISSUE], of[REQUEUE], of[COMPLETE][~is_answer]
     return Totals(
         commands=by_kind(issued - back),
-        sectors=by_kind(sectors[ISSUE] - sectors[REQUEUE]),
-        empty_flushes=int(number[QUEUE][queued_flush].sum()),
+        sectors=by_kind(sectors[_PLACE[ISSUE]] - sectors[_PLACE[REQUEUE]]),
+        empty_flushes=int(of[QUEUE][queued_flush].sum()),
         unfinished=int((issued - back).sum() - done.sum()),
         failed=failed,
         devices=[_device(number) for number in sorted(devices)],
     )
 
 
-def _inside(data: np.ndarray, offsets: np.ndarray, begin: int, end: int) -> np.ndarray:
-    """Return where the records are that are counted."""
-    action = column(data, offsets, "action")
-    kept: np.ndarray = offsets[_KEPT[action & ACTION] & (action & NOTIFY == 0)]
-    time = column(data, kept, "time")
-    within: np.ndarray = kept[(time >= begin) & (time < end)]
-    return within
+def _inside(records: np.ndarray, begin: int, end: int) -> np.ndarray:
+    """Return the records that are counted."""
+    what, time = records["action"] & (ACTION | NOTIFY), records["time"]
+    counted = (time >= begin) & (time < end)
+    counted &= (what == QUEUE) | (what == REQUEUE) | (what == ISSUE) | (what == COMPLETE)
+    return taken(records, np.flatnonzero(counted))
 
 
 def queued(folder: Path, begin: int, end: int) -> np.ndarray:
@@ -139,12 +140,12 @@ def queued(folder: Path, begin: int, end: int) -> np.ndarray:
     kept = np.dtype([(name, RECORD[name]) for name in ("time", "pid", "sector", "bytes")])
     parts = [np.empty(0, kept)]
     for path in _paths(folder):
-        for data, offsets in chunks(path):
-            inside = _inside(data, offsets, begin, end)
-            bios = inside[column(data, inside, "action") & ACTION == QUEUE]
+        for chunk in chunks(path):
+            records = _inside(chunk.records, begin, end)
+            bios = taken(records, records["action"] & ACTION == QUEUE)
             part = np.empty(bios.size, kept)
             for name in kept.names or ():
-                part[name] = column(data, bios, name)
+                part[name] = bios[name]
             parts.append(part)
     found = np.concatenate(parts)
     return found[np.lexsort((found["time"], found["pid"]))]
@@ -165,7 +166,7 @@ def read(folder: Path) -> pl.DataFrame:
 
 
 def _wanted(action: np.ndarray) -> np.ndarray:
-    keep: np.ndarray = _KEPT[action & ACTION] & (action & ACTION != QUEUE)
+    keep: np.ndarray = (_PLACE[action & ACTION] >= 0) & (action & ACTION != QUEUE)
     return keep
 
 

@@ -39,7 +39,8 @@ _STAT: dict[str, type[pl.DataType]] = {
     **dict.fromkeys(["time_ns", "inflight_reads", "inflight_writes", *_STAT_FIELDS], pl.Int64),
 }
 _VFS: dict[str, type[pl.DataType]] = {
-    **{"call": pl.Int64, "op": pl.String, "file": pl.String, "begin_ns": pl.Int64, "end_ns": pl.Int64},
+    **{"call": pl.Int64, "op": pl.Categorical, "file": pl.Categorical},
+    **{"begin_ns": pl.Int64, "end_ns": pl.Int64},
     **{"inode": pl.Int64, "offset": pl.Int64, "bytes": pl.Int64},
 }
 _CONFIG_OBJECTS = ("driver", "sqlite", "requested", "effective", "pragmas", "file_sizes", "clock")
@@ -130,7 +131,8 @@ def _read_vfs(path: Path) -> pl.DataFrame:
     if not wrong.is_empty():
         row = wrong.row(0, named=True)
         raise BadInput(path, f"line {row['index'] + 2}", f"file {row['file']!r}", ", ".join(FILES))
-    return table.with_columns(pl.col("file").cast(FILE), pl.col("op").cast(pl.Categorical))
+    # one piece of memory: arrays of its columns are then no copies
+    return table.with_columns(pl.col("file").cast(FILE)).rechunk()
 
 
 def _in_order(path: Path, table: pl.DataFrame) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 
@@ -32,8 +33,8 @@ TYPES = {
     **{"off_cpu": 13, "writeback": 14, "name": 15, "comm": 16},
 }
 CALLERS = ("kernel", "fsync", "fdatasync", "io_uring")  # of a sync: bits 4 to 7 of its flags
-OWNERS = ("file", "directory", "device", "other", "none")  # of pages: their flags
-CHUNK = 1 << 16  # records
+OWNERS = ("file", "directory", "device", "other", "none", "moved")  # of pages: their flags
+CHUNK = 1 << 14  # records read at once: they fit in a CPU's cache
 _WANTED = {"magic": b"CPPROBE1", "record_size": RECORD.itemsize, "version": 1}
 # What no record can say: the first value that is too large, by field. Beyond it a file is spoiled,
 # not a run unusual. The limits are the kernel's (a bio has at most 4 GiB: bi_size has 32 bits;
@@ -52,16 +53,15 @@ LIMITS: dict[str, dict[str, int]] = {
     "node_wait": {"a": _NUMBER},
     "name": {"n": 1 << 8, "a": _NUMBER},
 }
-# The same by field: an array over the types.
-_LIMITS = {
-    field: np.array([LIMITS.get(name, {}).get(field, most) for name in ("", *TYPES)], np.uint64)
-    for field, most in (("end_ns", _LATEST_NS), *dict.fromkeys(("flags", "n", *"abcd"), 2**64 - 1).items())
-}
+for _limits in (LIMITS.setdefault(name, {}) for name in TYPES):
+    _limits["end_ns"] = _LATEST_NS
+
+ByType = dict[str, np.ndarray]
 
 
 def read(path: Path) -> np.ndarray:
     """Return all records of a file (RECORD). Raises BadInput with the byte that is wrong."""
-    return joined(list(chunks(path)))
+    return joined([rows for rows, _ in _checked(path)])
 
 
 def taken(rows: np.ndarray, which: np.ndarray) -> np.ndarray:
@@ -79,12 +79,22 @@ def _opaque(rows: np.ndarray) -> np.dtype[np.void]:
     return np.dtype((np.void, rows.dtype.itemsize))
 
 
-def chunks(path: Path, checked: bool = False) -> Iterator[np.ndarray]:
-    """Go through the records of a file. Raises BadInput with the byte that is wrong.
+def split(rows: np.ndarray) -> ByType:
+    """Return the rows of each type, in their order. Every type must be one of TYPES."""
+    kind = np.ascontiguousarray(rows["type"])
+    ordered = taken(rows, np.argsort(kind, kind="stable"))
+    ends = np.cumsum(np.bincount(kind, minlength=len(TYPES) + 1)).tolist()
+    return {name: ordered[ends[code - 1] : ends[code]] for name, code in TYPES.items()}
 
-    The first record is `attached`, the last `detached`, and there is one of each: a file cut
-    short at any place is refused. A file that was `checked` before is only read.
-    """
+
+def chunks(path: Path) -> Iterator[ByType]:
+    """Go through the records of a file, a chunk at a time. Raises BadInput with the byte that is
+    wrong."""
+    return (parts for _, parts in _checked(path))
+
+
+def _blocks(path: Path) -> Iterator[tuple[int, np.ndarray]]:
+    """Read a file: where each chunk begins, and its records."""
     try:
         size = path.stat().st_size
         file = path.open("rb")
@@ -93,18 +103,31 @@ def chunks(path: Path, checked: bool = False) -> Iterator[np.ndarray]:
     with file:
         header = np.fromfile(file, HEADER, 1)
         _check_size(path, size, header)
-        edges: list[tuple[int, int]] = []
         while (rows := np.fromfile(file, RECORD, CHUNK)).size:
-            base = file.tell() - rows.nbytes
-            if checked:
-                yield rows
-                continue
-            _check(path, base, rows)
-            at = np.flatnonzero(rows["type"] <= TYPES["detached"])
-            edges += zip((base + at * RECORD.itemsize).tolist(), rows["type"][at].tolist(), strict=True)
-            yield rows
-    if not checked:
-        _check_edges(path, edges, size)
+            yield file.tell() - rows.nbytes, rows
+
+
+def _checked(path: Path) -> Iterator[tuple[np.ndarray, ByType]]:
+    """Read a file: the records of each chunk, in order and by type.
+
+    The first record is `attached`, the last `detached`, and there is one of each: a file cut
+    short at any place is refused.
+    """
+    edges: list[tuple[int, int]] = []
+    size = HEADER.itemsize
+    for base, rows in _blocks(path):
+        kind = np.ascontiguousarray(rows["type"])
+        if kind.min() < 1 or kind.max() > len(TYPES):
+            wrong = int(np.argmax((kind < 1) | (kind > len(TYPES))))
+            _fail(path, base, rows, wrong, "type", f"1 to {len(TYPES)}")
+        parts = split(rows)
+        if _spoiled(parts):
+            _refuse(path, base, rows)
+        at = np.flatnonzero(kind <= TYPES["detached"])
+        edges += zip((base + at * RECORD.itemsize).tolist(), rows["type"][at].tolist(), strict=True)
+        size = base + rows.nbytes
+        yield rows, parts
+    _check_edges(path, edges, size)
 
 
 def _check_size(path: Path, size: int, header: np.ndarray) -> None:
@@ -119,24 +142,34 @@ def _check_size(path: Path, size: int, header: np.ndarray) -> None:
         raise BadInput(path, f"byte {size - cut}", f"a record of {cut} bytes", f"{RECORD.itemsize} bytes")
 
 
-def _check(path: Path, base: int, rows: np.ndarray) -> None:
-    """Raise BadInput at the first of `rows`, which begin at byte `base`, that no probe writes."""
+def _spoiled(parts: ByType) -> bool:
+    """Return whether a field of a record is what no probe writes."""
+    for name, rows in parts.items():
+        if rows.size and (
+            (rows["begin_ns"] > rows["end_ns"]).any()
+            or any(rows[field].max() >= most for field, most in LIMITS[name].items())
+        ):
+            return True
+    return False
 
-    def refuse(wrong: np.ndarray, field: str, expected: str) -> None:
-        row = int(np.argmax(wrong))
-        offset = RECORD.fields[field][1] if RECORD.fields else 0
-        place = f"byte {base + row * RECORD.itemsize + offset}"
-        raise BadInput(path, place, f"{field} is {rows[field][row]}", expected)
 
-    kind = np.ascontiguousarray(rows["type"])
-    if (wrong := (kind < 1) | (kind > len(TYPES))).any():
-        refuse(wrong, "type", f"1 to {len(TYPES)}")
-    if (wrong := rows["begin_ns"] > rows["end_ns"]).any():
-        refuse(wrong, "begin_ns", "no more than end_ns")
-    for field, limits in _LIMITS.items():
-        if (wrong := rows[field] >= limits[kind]).any():
-            code = int(kind[np.argmax(wrong)])
-            refuse(wrong, field, f"less than {limits[code]} of a record of {list(TYPES)[code - 1]}")
+def _refuse(path: Path, base: int, rows: np.ndarray) -> None:
+    """Raise BadInput at the first of `rows`, which begin at byte `base`, that is spoiled."""
+    names = ["", *TYPES]
+    for row, kind in enumerate(rows["type"].tolist()):
+        name = names[kind]
+        if rows["begin_ns"][row] > rows["end_ns"][row]:
+            _fail(path, base, rows, row, "begin_ns", "no more than end_ns")
+        for field, most in LIMITS[name].items():
+            if rows[field][row] >= most:
+                _fail(path, base, rows, row, field, f"less than {most} of a record of {name}")
+
+
+def _fail(path: Path, base: int, rows: np.ndarray, row: int, field: str, expected: str) -> NoReturn:
+    """Raise BadInput at a field of one of `rows`, which begin at byte `base`."""
+    offset = RECORD.fields[field][1] if RECORD.fields else 0
+    place = f"byte {base + row * RECORD.itemsize + offset}"
+    raise BadInput(path, place, f"{field} is {rows[field][row]}", expected)
 
 
 def _check_edges(path: Path, edges: list[tuple[int, int]], size: int) -> None:

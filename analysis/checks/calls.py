@@ -34,7 +34,10 @@ def unwritten(made: Ledger) -> pl.DataFrame:
 
 
 def files(made: Ledger) -> list[str]:
-    """A piece of a file has that file's label, and was written by a call to that file."""
+    """A piece of a file has that file's label, and was written by a call to that file.
+
+    Or by none: F2FS's garbage collector moves pages that nobody wrote, and marks them.
+    """
     of_file = pl.col("file").cast(pl.String).replace_strict(OF_FILE, default=None)
     label = pl.coalesce(pl.col("of"), pl.col("label")).cast(pl.String)
     table = made.pieces.filter(pl.col("file").is_not_null())
@@ -43,13 +46,11 @@ def files(made: Ledger) -> list[str]:
     called = table.join(calls, on="vfs_call", how="inner").filter(
         (pl.col("file") != pl.col("call_file")) | (pl.col("inode") != pl.col("call_inode"))
     )
-    # F2FS writes pages by itself: those that its garbage collector moves
-    moves = made.given.layout.filesystem == "f2fs"
     return [
         *first(wrong, "pieces labelled against their file", "sector", "label", "file"),
         *first(called, "pieces last written by a call to another file", "sector", "file", "vfs_call"),
         *first(
-            unwritten(made).clear() if moves else unwritten(made),
+            unwritten(made).filter(~pl.col("moved")),
             "pieces of SQLite's files that it did not write",
             *("sector", "file", "offset"),
         ),

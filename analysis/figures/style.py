@@ -64,24 +64,25 @@ WIDTH = 9.6  # inches: 691 CSS pixels at 72 a piece, drawn at the page's width
 _ALONE = "<style>:root{color:#1b1f24}@media(prefers-color-scheme:dark){:root{color:#e6e8ea}}</style>"
 
 
-def figure(height: float) -> Figure:
-    """Return an empty figure of the common width, `height` inches high."""
+def figure(height: float, width: float = WIDTH, points: float = 9) -> Figure:
+    """Return an empty figure, sizes in inches; its text has `points`, its smallest half a point less."""
     mpl.rcParams.update(
         {
             "svg.fonttype": "none",
+            "pdf.fonttype": 42,  # TrueType, embedded
             "font.family": "DejaVu Sans",  # measured with it: it comes with matplotlib
-            "font.size": 9,
-            "axes.titlesize": 9.5,
+            "font.size": points,
+            "axes.titlesize": points + 0.5,
             "axes.titleweight": "bold",
             "axes.titlelocation": "left",
-            "axes.labelsize": 9,
+            "axes.labelsize": points,
             "axes.spines.top": False,
             "axes.spines.right": False,
             "axes.linewidth": 0.7,
             "axes.axisbelow": True,
-            "xtick.labelsize": 8.5,
-            "ytick.labelsize": 8.5,
-            "legend.fontsize": 8.5,
+            "xtick.labelsize": points - 0.5,
+            "ytick.labelsize": points - 0.5,
+            "legend.fontsize": points - 0.5,
             "legend.frameon": False,
             "legend.handlelength": 1.2,
             "text.color": INK,
@@ -91,7 +92,7 @@ def figure(height: float) -> Figure:
             "ytick.color": INK,
         }
     )
-    made = Figure(figsize=(WIDTH, height), layout="constrained")
+    made = Figure(figsize=(width, height), layout="constrained")
     made.patch.set_visible(False)
     return made
 

@@ -5,6 +5,7 @@ All times and keys are int64 unless said otherwise; -1 stands for "none".
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 _RANK = 32  # bits of a composite key that hold the rank of a time
+_RANKS = (1 << _RANK) - 1
 
 
 class Intervals(NamedTuple):
@@ -51,96 +53,119 @@ def unique(values: np.ndarray) -> np.ndarray:
 def pairs(ones: Ints, others: Ints) -> tuple[Ints, Ints]:
     """Return the different pairs there are, ascending; both are below 2**31."""
     both = unique(ones << _RANK | others)
-    return both >> _RANK, both & ((1 << _RANK) - 1)
+    return both >> _RANK, both & _RANKS
+
+
+def ascending(values: np.ndarray) -> bool:
+    """Return whether no value is less than the one before it."""
+    return bool((values[1:] >= values[:-1]).all())
+
+
+def preceding(edges: Ints, values: Ints) -> Ints:
+    """Return how many of the ascending edges are at or before each value.
+
+    It is numpy.searchsorted, side "right", in a tenth to three quarters of its time: values that
+    do not ascend are searched for in their order, and those that do are counted between edges
+    that are few, or merged with them.
+    """
+    if not values.size or not edges.size:
+        return np.zeros(values.shape, np.int64)
+    if not ascending(values):
+        order = np.argsort(values)
+        found = np.empty(values.size, np.int64)
+        found[order] = np.searchsorted(edges, values[order], side="right")
+        return found
+    low, high = np.searchsorted(edges, [values[0], values[-1]], side="right").tolist()
+    near = edges[low:high]
+    if near.size < values.size // 8:
+        firsts = np.searchsorted(values, near, side="left")
+        return np.repeat(np.arange(low, high + 1), np.diff(firsts, prepend=0, append=values.size))
+    if near.size > values.size * 4:
+        return np.searchsorted(edges, values, side="right")
+    order = np.argsort(np.concatenate([near, values]), kind="stable")
+    place = np.empty(order.size, np.int64)
+    place[order] = np.arange(order.size)
+    merged: Ints = place[near.size :] - np.arange(-low, values.size - low)
+    return merged
 
 
 def inside(times: Ints, begins: Ints, ends: Ints) -> Ints:
     """Return for each time the row of the disjoint, ascending intervals it lies in, or -1."""
-    if not begins.size or not times.size:
+    if not begins.size:
         return np.full(times.shape, -1, np.int64)
-    # only those that can hold one of the times
-    low = int(np.searchsorted(begins, times.min(), side="right")) - 1
-    high = int(np.searchsorted(begins, times.max(), side="right"))
-    low = max(low, 0)
-    row = np.searchsorted(begins[low:high], times, side="right") + (low - 1)
-    return np.where((row >= low) & (times < np.take(ends, row, mode="clip")), row, -1)
+    row = preceding(begins, times) - 1
+    return np.where((row >= 0) & (times < np.take(ends, row, mode="clip")), row, -1)
 
 
-def union(begins: Ints, ends: Ints) -> Intervals:
-    """Return the union of intervals in any order."""
-    order = np.argsort(begins, kind="stable")
-    begins, reach = begins[order], np.maximum.accumulate(ends[order])
+def union(parts: Sequence[Intervals]) -> Intervals:
+    """Return what lies in any of the parts, whose intervals may overlap and be in any order."""
+    begins, ends = (np.concatenate(edges) for edges in zip(*parts, strict=True))
+    if not ascending(begins):
+        order = np.argsort(begins, kind="stable")
+        begins, ends = begins[order], ends[order]
+    reach = np.maximum.accumulate(ends)
     if not begins.size:
         return Intervals(begins, reach)
-    opens = np.flatnonzero(np.r_[True, begins[1:] > reach[:-1]])
-    return Intervals(begins[opens], reach[np.r_[opens[1:] - 1, begins.size - 1]])
-
-
-def intersect(one: Intervals, other: Intervals) -> Intervals:
-    """Return what lies in both."""
-    first = np.searchsorted(other.ends, one.begins, side="right")
-    last = np.searchsorted(other.begins, one.ends, side="left")
-    mine, theirs = expand(first, np.maximum(last - first, 0))
-    return Intervals(
-        np.maximum(one.begins[mine], other.begins[theirs]),
-        np.minimum(one.ends[mine], other.ends[theirs]),
-    )
+    opens = np.flatnonzero(begins[1:] > reach[:-1]) + 1
+    return Intervals(begins[np.r_[0, opens]], reach[np.r_[opens - 1, begins.size - 1]])
 
 
 def length_within(covered: Intervals, begins: Ints, ends: Ints) -> Ints:
     """Return how much of each interval [begin, end) is covered."""
-    return _covered_before(covered, ends) - _covered_before(covered, begins)
-
-
-def _covered_before(covered: Intervals, times: Ints) -> Ints:
-    total = np.r_[0, np.cumsum(covered.ends - covered.begins)]
-    row = np.searchsorted(covered.begins, times, side="right")
     if not covered.begins.size:
-        return np.zeros(times.shape, np.int64)
-    over = np.where(row > 0, np.maximum(covered.ends[row - 1] - times, 0), 0)
-    result: Ints = total[row] - over
-    return result
+        return np.zeros(begins.shape, np.int64)
+    total = np.cumsum(covered.ends - covered.begins)
+
+    def before(times: Ints) -> Ints:
+        last = preceding(covered.begins, times) - 1
+        found: Ints = total[last] - np.maximum(covered.ends[last] - times, 0)
+        found[last < 0] = 0
+        return found
+
+    return before(ends) - before(begins)
 
 
 def expand(firsts: Ints, counts: Ints) -> tuple[Ints, Ints]:
     """Return (row, item) of each item where row i has the items firsts[i] + 0 .. counts[i] - 1."""
     rows = np.repeat(np.arange(firsts.size), counts)
     before = np.cumsum(counts) - counts
-    items = np.arange(rows.size) - np.repeat(before - firsts, counts)
-    return rows, items
+    return rows, np.arange(rows.size) + (firsts - before)[rows]
 
 
 class LastBefore:
     """Finds, of events with a key and a time, the last one of a key up to a time."""
 
     def __init__(self, keys: Ints, times: Ints) -> None:
-        self._times = np.sort(times)
+        self._order = None if ascending(times) else np.argsort(times, kind="stable")
+        if self._order is not None:
+            keys, times = keys[self._order], times[self._order]
+        self._times = times
         self._known, dense = np.unique(keys, return_inverse=True)
-        rank = np.searchsorted(self._times, times, side="left")
-        composite = (dense.astype(np.int64) << _RANK) | rank
-        self._order = np.argsort(composite, kind="stable")
-        self._composite = composite[self._order]
+        self._composite = np.sort((dense << _RANK) | np.arange(keys.size))
 
     def find(self, keys: Ints, times: Ints) -> Ints:
         """Return the number of the last event of each key at or before each time, or -1."""
         if not self._known.size:
             return np.full(keys.shape, -1, np.int64)
-        dense = np.minimum(np.searchsorted(self._known, keys), self._known.size - 1)
-        rank = np.searchsorted(self._times, times, side="right")
-        at = np.searchsorted(self._composite, (dense << _RANK) | rank, side="left") - 1
-        found = (at >= 0) & (self._known[dense] == keys)
-        found &= (self._composite[np.maximum(at, 0)] >> _RANK) == dense
-        return np.where(found, self._order[np.maximum(at, 0)], -1)
+        dense = np.maximum(preceding(self._known, keys) - 1, 0)
+        wanted = (dense << _RANK) | preceding(self._times, times)
+        at = np.maximum(preceding(self._composite, wanted - 1) - 1, 0)
+        event = self._composite[at]
+        found = (event >> _RANK == dense) & (event < wanted) & (self._known[dense] == keys)
+        return np.where(found, self._numbers(event), -1)
 
     def last_of_each(self, time: int) -> Ints:
         """Return the numbers of the events that can still be found from `time` on: the last of
         each key up to then, and all later ones."""
         late = np.searchsorted(self._times, time, side="right")
-        key, rank = self._composite >> _RANK, self._composite & ((1 << _RANK) - 1)
+        key, rank = self._composite >> _RANK, self._composite & _RANKS
         hidden = np.zeros(key.size, bool)
         hidden[:-1] = (key[1:] == key[:-1]) & (rank[1:] < late)
-        kept: Ints = self._order[~hidden]
-        return kept
+        return self._numbers(self._composite[~hidden])
+
+    def _numbers(self, composite: Ints) -> Ints:
+        rank = composite & _RANKS
+        return rank if self._order is None else self._order[rank]
 
 
 def first_after(keys: Ints, times: Ints, event_keys: Ints, event_times: Ints) -> Ints:

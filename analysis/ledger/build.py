@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import polars as pl
@@ -58,22 +59,21 @@ def build(given: Input) -> Ledger:
     inodes = Inodes(given.vfs, named)
     calls = line.transaction(ints(given.vfs["begin_ns"]))
     causes = Causes(few, line)
+    totals, rows = costs.Totals(given.transactions.height), Rows(given.transactions)
     correlator = Correlator(given.layout, inodes, Writers(given.vfs), causes, calls)
-    totals = costs.Totals(given.transactions.height)
-    rows = Rows(given.transactions)
     for chunk in correlator.run(given.records.many(given.dev), given.window):
         totals.add(chunk)
         rows.add(chunk)
-    commands, pieces, shares, faults = tables(rows, few, given.phases)
+    del correlator, causes, chunk  # room for the tables
+    with ThreadPoolExecutor(1) as pool:
+        synced = pool.submit(frames.syncs, few["sync"], line, inodes, named)
+        # the large ones here: each thread has its own memory, and this one's is used again
+        times = (rows.column("ledger", name) for name in ("kind", "issue_ns", "complete_ns"))
+        split = costs.time_split(few, line.tids, given.transactions, *times)
+        commands, pieces, shares, faults = tables(rows, few, given.phases)
+        syncs = synced.result()
     vfs = given.vfs.with_columns(transaction=frames.nullable(calls)).select(list(schema.VFS))
     witness = costs.witnessed_syncs(vfs)
-    syncs = frames.syncs(few["sync"], line, inodes, named)
-    split = costs.time_split(
-        few,
-        line.tids,
-        given.transactions,
-        *(ints(commands[name].to_physical()) for name in ("kind", "issue_ns", "complete_ns")),
-    )
     witnessed = costs.by_transaction(witness, given.transactions.height)
     return Ledger(
         ledger=commands,

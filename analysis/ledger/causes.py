@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis.adapters.proberecords import taken
-from analysis.ledger.arrays import Ints, LastBefore, inside, ints, pairs, unique
+from analysis.ledger.arrays import Ints, LastBefore, inside, ints, pairs, preceding, unique
 from analysis.ledger.records import Few
 from analysis.ledger.schema import HOW
 from analysis.ledger.timeline import Timeline
@@ -80,22 +80,25 @@ class Causes:
         line, time, tid = self._line, ints(bio["begin_ns"]), ints(bio["tid"])
         own = np.isin(tid, line.tids)
         is_jbd2 = np.isin(tid, self._committers)
-        commit = np.searchsorted(self._commit_ends, time, side="left")
-        commit = np.where(is_jbd2 & (commit < self._commit_ends.size), commit, -1)
+        commit = np.full(bio.size, -1, np.int64)
+        rows = np.flatnonzero(is_jbd2)
+        commit[rows] = preceding(self._commit_ends, time[rows] - 1)
+        commit[commit == self._commit_ends.size] = -1
         checkpoint = self._checkpoints.containing(time, tid)
-        found = Cause(
-            transaction=np.where(own, line.transaction(time), -1),
-            group=np.full(bio.size, -1, np.int64),
-            how=np.where(own, IN, BEHIND),
-            sync=np.where(own, line.sync(time), -1),
-            vfs_call=np.where(own, line.call(time), -1),
-            commit=commit,
-            checkpoint=checkpoint,
-        )
+        transaction, group, sync, vfs_call = (np.full(bio.size, -1, np.int64) for _ in range(4))
+        how = np.where(own, IN, BEHIND)
+        found = Cause(transaction, group, how, sync, vfs_call, commit, checkpoint)
+        rows = np.flatnonzero(own)
+        when = time[rows]
+        found.transaction[rows] = line.transaction(when)
+        found.sync[rows] = line.sync(when)
+        found.vfs_call[rows] = line.call(when)
         other = ~own & ~is_jbd2
-        flush = np.where(checkpoint < 0, self._flushes.containing(time, tid), -1)
-        rows = (commit, np.where(other, checkpoint, -1), np.where(other, flush, -1))
-        for row, served, offset in zip(rows, self._served, self._offsets.tolist(), strict=False):
+        flush = np.full(bio.size, -1, np.int64)
+        alone = np.flatnonzero(other & (checkpoint < 0))
+        flush[alone] = self._flushes.containing(time[alone], tid[alone])
+        jobs = (commit, np.where(other, checkpoint, -1), flush)
+        for row, served, offset in zip(jobs, self._served, self._offsets.tolist(), strict=False):
             here = np.flatnonzero(row >= 0)
             job = row[here]
             for name in ("transaction", "how", "sync", "vfs_call"):
@@ -152,8 +155,8 @@ def _serve(jobs: np.ndarray, job: Ints, begin: Ints, line: Timeline) -> _Served:
     # nobody waited: those who ran since the job before it began
     job_begin = ints(jobs["begin_ns"])
     begins, ends = line.transactions
-    low = np.searchsorted(ends, np.r_[0, job_begin[:-1]], side="right")
-    high = np.searchsorted(begins, job_begin, side="left")
+    low = preceding(ends, np.r_[0, job_begin[:-1]])
+    high = preceding(begins, job_begin - 1)
     ran = np.where(waited, 0, np.maximum(high - low, 0))
     counts = waiting + ran
     firsts = np.cumsum(counts) - counts

@@ -14,13 +14,13 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis.adapters.layout import Layout
-from analysis.adapters.proberecords import RECORD, joined, taken
+from analysis.adapters.proberecords import joined, taken
 from analysis.ledger import match, pieces, shares
 from analysis.ledger.arrays import Bools, Ints, ints
 from analysis.ledger.causes import Cause, Causes
 from analysis.ledger.files import Inodes, Writers
-from analysis.ledger.pieces import Pieces
-from analysis.ledger.records import Chunk
+from analysis.ledger.pieces import Pieces, Runs
+from analysis.ledger.records import MANY, SLIM, Chunk
 from analysis.ledger.shares import Carried, Shares
 
 
@@ -54,33 +54,34 @@ class Correlator:
     def run(self, chunks: Iterator[Chunk], window: tuple[int, int]) -> Iterator[Settled]:
         """Settle all chunks: of the commands issued in the window, every one once.
 
-        The next chunk is read and matched by another thread meanwhile: NumPy lets both run.
+        The next chunk is matched, and its bios' pages and causes found, by another thread
+        meanwhile: NumPy lets both run.
         """
-        empty = Chunk(*(np.empty(0, RECORD) for _ in range(3)))
+        empty = Chunk(*(np.empty(0, SLIM[name]) for name in MANY))
 
-        def following(held: Chunk) -> _Matched:
+        def following(held: Chunk) -> tuple[_Matched, tuple[Runs, Bools], Cause]:
             chunk = next(chunks, None)
             rows = Chunk(*(joined(both) for both in zip(held, chunk or empty, strict=True)))
-            return _match(rows, window, last=chunk is None)
+            matched = _match(rows, window, last=chunk is None)
+            return matched, pieces.runs(matched.pages, matched.bio), self._causes.of(matched.bio)
 
         with ThreadPoolExecutor(1) as pool:
-            matched = pool.submit(following, empty).result()
+            matched, paged, cause = pool.submit(following, empty).result()
             while not matched.last:
                 ahead = pool.submit(following, matched.held)
-                yield self._settle(matched)
-                matched = ahead.result()
-        yield self._settle(matched)
+                yield self._settle(matched, paged, cause)
+                matched, paged, cause = ahead.result()
+        yield self._settle(matched, paged, cause)
 
-    def _settle(self, found: _Matched) -> Settled:
+    def _settle(self, found: _Matched, paged: tuple[Runs, Bools], cause: Cause) -> Settled:
         """Find what is in the commands, and for whom."""
         bio, carried = found.bio, found.carried
         if bio.size:
             self._writers.advance(int(bio["begin_ns"][0]), int(bio["begin_ns"][-1]))
-        runs, unpaged = pieces.runs(found.pages, bio)
+        runs, unpaged = paged
         labelled = pieces.pieces(
             found.data, found.block, bio, runs, self._layout, self._inodes, self._writers
         )
-        cause = self._causes.of(bio)
         size = found.block.size
         first = np.full(size, -1, np.int64)
         first[carried.command[::-1]] = carried.bio[::-1]  # the first of each stays

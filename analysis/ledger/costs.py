@@ -14,7 +14,7 @@ import polars as pl
 
 from analysis.adapters.proberecords import taken
 from analysis.ledger import match
-from analysis.ledger.arrays import Intervals, Ints, expand, intersect, ints, length_within, union
+from analysis.ledger.arrays import Intervals, Ints, expand, ints, length_within, union
 from analysis.ledger.chunks import Settled
 from analysis.ledger.records import Few
 from analysis.ledger.schema import COSTS, KINDS, LABELS, WAITS
@@ -41,8 +41,8 @@ class Totals:
             return
         low, high = int(of.transaction[has].min()), int(of.transaction.max()) + 1
         # the shares of a command are next to each other
-        first = np.searchsorted(of.command, np.arange(flags.size), side="left")
-        counts = np.searchsorted(of.command, np.arange(flags.size), side="right") - first
+        counts = np.bincount(of.command, minlength=flags.size)
+        first = np.cumsum(counts) - counts
         row, share = expand(first[found.command], counts[found.command])
         weight = of.share[share] * (found.sectors * 512)[row]
         self._count(found.label[row], of.transaction[share], weight, low, high)
@@ -113,14 +113,15 @@ def time_split(
         [of("jbd2_wait", True), of("checkpoint", False), of("node_wait", True)],
         [commands(_DATA), of("data_wait", True)],
     )
-    away = intersect(union(*of("off_cpu", True)), Intervals(begins, ends))
+    away = union([of("off_cpu", True)])
     left = length_within(away, begins, ends)
     # each reason takes what those before it did not
     covered, found, before = Intervals(left[:0], left[:0]), [], np.zeros_like(left)
     for reason in reasons:
-        parts = [covered, *reason]
-        covered = union(*(np.concatenate(edges) for edges in zip(*parts, strict=True)))
-        upto = length_within(intersect(away, covered), begins, ends)
+        covered = union([covered, *reason])
+        # what is in both is in one, or in the other, and not only in either
+        either = length_within(union([away, covered]), begins, ends)
+        upto = left + length_within(covered, begins, ends) - either
         found.append(upto - before)
         before = upto
     flush, journal, data = found

@@ -91,19 +91,22 @@ class Writers:
         """From now on all times asked for are from `oldest` to `newest`."""
         upto = max(self._done, int(np.searchsorted(self._begins, newest, side="right")))
         calls = self._vfs[self._done : upto]
-        writes = calls.filter((pl.col("op") == "write") & (pl.col("bytes") > 0))
-        columns = ("begin_ns", "inode", "offset", "bytes", "call")
+        # rows, not the numbers in `call`: these are the same, or checks/calls.py says so
+        writes = calls.with_row_index("row", self._done).filter(
+            (pl.col("op") == "write") & (pl.col("bytes") > 0)
+        )
+        columns = ("begin_ns", "inode", "offset", "bytes", "row")
         begin, inode, offset, size, call = (ints(writes[name]) for name in columns)
         self._done = upto
         row, page = pages(offset, size)
         # of the earlier ones only the last before `oldest` of each page still counts
-        kept = self._last.last_of_each(oldest)
+        kept = np.sort(self._last.last_of_each(oldest))
         self._key = np.r_[self._key[kept], (inode[row] << PAGE_BITS) | page]
         self._time = np.r_[self._time[kept], begin[row]]
         self._call = np.r_[self._call[kept], call[row]]
         self._last = LastBefore(self._key, self._time)
 
     def find(self, inode: Ints, page: Ints, time: Ints) -> Ints:
-        """Return the `call` of the last xWrite of each page at or before each time, or -1."""
+        """Return the row in vfs.csv of the last xWrite of each page at or before each time, or -1."""
         found: Ints = at(self._call, self._last.find((inode << PAGE_BITS) | page, time))
         return found

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import polars as pl
 
 from analysis.adapters.proberecords import taken
 from analysis.ledger import match, schema
-from analysis.ledger.arrays import Ints, ints, pairs
+from analysis.ledger.arrays import Ints, ints, pairs, unique
 from analysis.ledger.files import Inodes, Named
 from analysis.ledger.records import Few
 from analysis.ledger.schema import CALLERS, FILES
@@ -36,26 +38,28 @@ def words(places: Ints, kind: pl.Enum) -> pl.Series:
     return known.gather(nullable(np.where(places < size, places, -1)))
 
 
-def rwbs(flags: np.ndarray) -> pl.Series:
-    """Return the flags of commands in the letters of the kernel's blk_fill_rwbs."""
-    known, place = np.unique(flags, return_inverse=True)
-    texts = [
-        ("F" if flag & match.PREFLUSH else "")
-        + _OPERATIONS.get(flag & match.OP, "N")
-        + "".join(letter for bit, letter in _LETTERS if flag & bit)
-        for flag in known.tolist()
-    ]
-    return pl.Series(texts, dtype=pl.Categorical).gather(place)
+def named(values: np.ndarray, name: Callable[[int], str | None]) -> pl.Series:
+    """Return the name of each value; there are few different ones."""
+    known = unique(values)
+    names = pl.Series([name(value) for value in known.tolist()], dtype=pl.Categorical)
+    return names.gather(np.searchsorted(known, values))
 
 
-def syncs(sync: np.ndarray, line: Timeline, inodes: Inodes, named: Named) -> pl.DataFrame:
+def rwbs(flags: int) -> str:
+    """Return the flags of a command in the letters of the kernel's blk_fill_rwbs."""
+    preflush = "F" if flags & match.PREFLUSH else ""
+    letters = "".join(letter for bit, letter in _LETTERS if flags & bit)
+    return preflush + _OPERATIONS.get(flags & match.OP, "N") + letters
+
+
+def syncs(sync: np.ndarray, line: Timeline, inodes: Inodes, names: Named) -> pl.DataFrame:
     """Return schema.SYNCS."""
     begin, inode = ints(sync["begin_ns"]), ints(sync["a"])
     own = np.isin(sync["tid"], line.tids)
     directory = (sync["flags"] & 2) > 0
     kind = np.where(directory, FILES.index("directory"), inodes.kind(inode, begin))
     # the name is said within the first sync
-    called = named.find(inode, ints(sync["end_ns"]))
+    called = names.find(inode, ints(sync["end_ns"]))
     columns = {
         "sync": np.arange(sync.size),
         "begin_ns": begin,
@@ -63,7 +67,7 @@ def syncs(sync: np.ndarray, line: Timeline, inodes: Inodes, named: Named) -> pl.
         "tid": ints(sync["tid"]),
         "inode": inode,
         "file": words(kind, schema.FILE),
-        "name": pl.Series(named.names, dtype=pl.Categorical).gather(nullable(called)),
+        "name": pl.Series(names.names, dtype=pl.Categorical).gather(nullable(called)),
         "datasync": (sync["flags"] & 1) > 0,
         "caller": words(ints(sync["flags"] >> 4) & 15, pl.Enum(CALLERS)),
         "result": ints(sync["n"].astype(np.int32)),

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.ledger.arrays import Bools, Ints, expand, ints
+from analysis.ledger.arrays import Bools, Ints, expand, ints, preceding
 
 OP, FUA, PREFLUSH = 0xFF, 1 << 17, 1 << 18  # include/linux/blk_types.h
 READ, WRITE, FLUSH, DISCARD, SECURE_ERASE, WRITE_ZEROES = 0, 1, 2, 3, 5, 9
@@ -34,7 +34,7 @@ class Parts(NamedTuple):
 
 
 class _Bios(NamedTuple):
-    key: Ints  # uint64: operation, first sector, rank of the queue time; ascending
+    key: Ints  # operation, first sector, rank of the queue time; ascending
     bio: Ints
     end: Ints
 
@@ -44,8 +44,10 @@ def parts(block: np.ndarray, bio: np.ndarray) -> Parts:
 
     What is in a command and no bio covers is in no row; each sector of a bio is in at most one.
     """
-    rank_block = np.arange(block.size) + np.searchsorted(bio["begin_ns"], block["begin_ns"], "right")
-    rank_bio = np.arange(bio.size) + np.searchsorted(block["begin_ns"], bio["begin_ns"], "left")
+    order = np.argsort(np.concatenate([bio["begin_ns"], block["begin_ns"]]), kind="stable")
+    rank = np.empty(order.size, np.int64)
+    rank[order] = np.arange(order.size)
+    rank_bio, rank_block = rank[: bio.size], rank[bio.size :]
     start, end = ints(block["a"]), ints(block["a"]) + block["n"]
     group = block["b"] & OP
     have = np.flatnonzero(bio["n"])
@@ -78,13 +80,8 @@ _NONE = Parts(*(np.empty(0, np.int64) for _ in range(4)))
 
 
 def _key(operation: np.ndarray, sector: np.ndarray, rank: np.ndarray) -> np.ndarray:
-    high = operation.astype(np.uint64) & np.uint64(3)
-    result: np.ndarray = (
-        (high << np.uint64(_RANK + _SECTOR))
-        | (sector.astype(np.uint64) << np.uint64(_RANK))
-        | rank.astype(np.uint64)
-    )
-    return result
+    found: Ints = (ints(operation) & 3) << (_RANK + _SECTOR) | ints(sector) << _RANK | rank
+    return found
 
 
 def _sorted(bios: _Bios) -> _Bios:
@@ -102,11 +99,10 @@ def _follow(
     free, claimed = np.ones(bios.key.size, bool), np.empty(bios.key.size, np.int64)
     found: list[Parts] = [_NONE]
     while active.size:
-        place = np.searchsorted(bios.key, _key(group[active], at[active], rank[active])) - 1
-        same = (bios.key[np.maximum(place, 0)] >> np.uint64(_RANK)) == (
-            _key(group[active], at[active], rank[active]) >> np.uint64(_RANK)
-        )
-        good = np.flatnonzero((place >= 0) & same & free[np.maximum(place, 0)])
+        key = _key(group[active], at[active], rank[active])
+        place = preceding(bios.key, key) - 1  # no bio has a command's rank
+        bound = np.maximum(place, 0)
+        good = np.flatnonzero((place >= 0) & (bios.key[bound] >> _RANK == key >> _RANK) & free[bound])
         # of two commands that claim one bio the first has it
         claims = place[good]
         claimed[claims[::-1]] = good[::-1]

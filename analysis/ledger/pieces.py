@@ -2,7 +2,8 @@
 
 A bio's `pages` records name, page by page, the mapping each page belonged to when it was
 queued: that of a file, of a directory, of the block device (ext4's metadata), of F2FS's node or
-meta inode, or none. docs/ledger.md tells which kernel functions put it there.
+meta inode, or none; and whether F2FS's garbage collector had a file's page moved. docs/ledger.md tells which
+kernel functions put it there.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ import numpy as np
 
 from analysis.adapters.layout import DATA, Layout
 from analysis.adapters.proberecords import taken
-from analysis.ledger.arrays import Bools, Ints, expand, ints
+from analysis.ledger.arrays import Bools, Ints, ascending, expand, ints, preceding
 from analysis.ledger.files import PAGE, PAGE_SECTORS, Inodes, Writers
 from analysis.ledger.match import OP, WRITE, Parts
 from analysis.ledger.schema import FILES, LABELS
 
-REGULAR, DIRECTORY, DEVICE, OTHER, NONE, UNKNOWN = range(6)  # owners; the last is ours
+REGULAR, DIRECTORY, DEVICE, OTHER, NONE, MOVED, UNKNOWN = range(7)  # owners; the last is ours
 _F2FS_NODE, _F2FS_META = 1, 2  # inode numbers
 _LABEL = {label: place for place, label in enumerate(LABELS)}
 _JOURNAL, _UNATTRIBUTED = _LABEL["filesystem journal"], _LABEL["unattributed"]
@@ -39,6 +40,7 @@ class Runs(NamedTuple):
     owner: Ints
     inode: Ints
     page: Ints  # index of its first page
+    moved: Bools  # by F2FS's garbage collector
 
 
 class Pieces(NamedTuple):
@@ -54,6 +56,7 @@ class Pieces(NamedTuple):
     inode: Ints
     offset: Ints
     vfs_call: Ints
+    moved: Bools
     owner: Ints
     home: Ints  # sector of the block that a device page is, else -1
 
@@ -64,8 +67,9 @@ def runs(pages: np.ndarray, bio: np.ndarray) -> tuple[Runs, Bools]:
     A bio with data whose pages do not fill it is of unknown owner.
     """
     order = np.argsort(bio["d"], kind="stable")
-    serials, serial = np.r_[bio["d"][order], np.uint64(2**64 - 1)], pages["d"].copy()
-    place = np.searchsorted(serials, serial)
+    serials, serial = np.r_[-1, ints(bio["d"])[order]], ints(pages["d"])
+    order = np.r_[-1, order]
+    place = preceding(serials, serial) - 1
     known = serials[place] == serial
     pages, of = (pages, order[place]) if known.all() else (taken(pages, known), order[place[known]])
     sectors = ints(bio["n"])
@@ -80,15 +84,16 @@ def runs(pages: np.ndarray, bio: np.ndarray) -> tuple[Runs, Bools]:
     before = np.cumsum(length) - length
     first = np.r_[True, of[1:] != of[:-1]] if of.size else np.empty(0, bool)
     begin = base[of] + before - np.repeat(before[first], np.diff(np.r_[np.flatnonzero(first), of.size]))
-    zeros = np.zeros(bad.size, np.int64)
-    columns = (
-        np.r_[begin, base[bad]],
-        np.r_[ints(pages["flags"]), zeros + UNKNOWN],
-        np.r_[ints(pages["a"]), zeros],
-        np.r_[ints(pages["b"]), zeros],
-    )
-    order = np.argsort(columns[0], kind="stable")
-    return Runs(base, *(column[order] for column in columns)), unpaged
+    owner = ints(pages["flags"])
+    moved = owner == MOVED
+    columns = [begin, np.where(moved, REGULAR, owner), ints(pages["a"]), ints(pages["b"]), moved]
+    if bad.size:
+        others = (base[bad], *(np.full(bad.size, value) for value in (UNKNOWN, 0, 0, False)))
+        columns = [np.concatenate(both) for both in zip(columns, others, strict=True)]
+    if not ascending(columns[0]):
+        order = np.argsort(columns[0], kind="stable")
+        columns = [column[order] for column in columns]
+    return Runs(base, *columns), unpaged
 
 
 def pieces(
@@ -101,11 +106,11 @@ def pieces(
     writers: Writers,
 ) -> Pieces:
     """Label the parts of write commands."""
-    written = (block["b"][parts.command] & OP) == WRITE
+    written = np.flatnonzero((block["b"][parts.command] & OP) == WRITE)
     command, number, sector, sectors = (column[written] for column in parts)
     begin = of.base[number] + sector - ints(bio["a"][number])
-    first = np.searchsorted(of.begin, begin, side="right") - 1
-    last = np.searchsorted(of.begin, begin + sectors, side="left")
+    first = preceding(of.begin, begin) - 1
+    last = preceding(of.begin, begin + sectors - 1)
     part, run = expand(first, np.maximum(last - first, 0))
     low = np.maximum(of.begin[run], begin[part])
     next_run = np.r_[of.begin[1:], np.iinfo(np.int64).max]
@@ -114,15 +119,14 @@ def pieces(
     part, run = part[row], run[row]
     at = sector[part] + low - begin[part]
     page = of.page[run] + (low - of.begin[run]) // PAGE_SECTORS
-    time = ints(bio["begin_ns"])[number[part]]
     owner, inode = of.owner[run], of.inode[run]
-    file = np.where(owner == REGULAR, inodes.kind(inode, time), -1)
-    file = np.where(owner == DIRECTORY, FILES.index("directory"), file)
+    own, sql = np.flatnonzero(owner <= DIRECTORY), np.flatnonzero(owner == REGULAR)
+    file, call = np.full(part.size, -1, np.int64), np.full(part.size, -1, np.int64)
+    time = ints(bio["begin_ns"])[number[part[sql]]]
+    file[own] = FILES.index("directory")
+    file[sql] = inodes.kind(inode[sql], time)
+    call[sql] = writers.find(inode[sql], page[sql], time)
     label, copied, home = _labels(owner, inode, page, at, file, layout)
-    own = np.isin(owner, (REGULAR, DIRECTORY))
-    call = np.full(part.size, -1, np.int64)
-    sql = owner == REGULAR
-    call[sql] = writers.find(inode[sql], page[sql], time[sql])
     is_directory = label == _LABEL["directory"]
     result = Pieces(
         command=command[part],
@@ -132,9 +136,10 @@ def pieces(
         label=label,
         of=copied,
         file=np.where(is_directory, FILES.index("directory"), file),
-        inode=np.where(own, inode, -1),
-        offset=np.where(own, page * PAGE + (low - of.begin[run]) % PAGE_SECTORS * 512, -1),
+        inode=np.where(owner <= DIRECTORY, inode, -1),
+        offset=np.where(owner <= DIRECTORY, page * PAGE + (low - of.begin[run]) % PAGE_SECTORS * 512, -1),
         vfs_call=call,
+        moved=of.moved[run],
         owner=owner,
         home=home,
     )
@@ -158,27 +163,26 @@ def _labels(
     owner: Ints, inode: Ints, page: Ints, sector: Ints, file: Ints, layout: Layout
 ) -> tuple[Ints, Ints, Ints]:
     """Return (label, what it is a copy of or -1, home sector or -1) of each piece."""
-    region = layout.label(sector)
-    ext4 = layout.filesystem == "ext4"
-    home = np.where(owner == DEVICE, page * PAGE_SECTORS, -1)
-    of_device = _metadata(layout.label(np.maximum(home, 0)), ext4)
-    of_meta = np.where(region == DATA, _UNATTRIBUTED, region)
-    label = np.select(
-        [
-            np.isin(owner, (REGULAR, DIRECTORY)),
-            owner == DEVICE,
-            (owner == OTHER) & (not ext4) & (inode == _F2FS_NODE),
-            (owner == OTHER) & (not ext4) & (inode == _F2FS_META),
-            owner == OTHER,
-            owner == NONE,
-        ],
-        [_OF_FILE[file], _metadata(region, ext4), _LABEL["inode/node"], of_meta, _LABEL["other"], of_meta],
-        default=_UNATTRIBUTED,
-    )
-    logged = ext4 & (region == _JOURNAL) & (owner != UNKNOWN)
-    copied = np.where(owner == DEVICE, np.where(of_device == _JOURNAL, -1, of_device), label)
-    copied = np.where(logged & (owner != NONE), copied, -1)
-    return np.where(logged, _JOURNAL, label), copied, home
+    ext4, region = layout.filesystem == "ext4", layout.label(sector)
+    label, copied, home = (np.full(owner.size, none) for none in (_UNATTRIBUTED, -1, -1))
+    of_file, other, device = owner <= DIRECTORY, owner == OTHER, np.flatnonzero(owner == DEVICE)
+    label[of_file] = _OF_FILE[file[of_file]]
+    label[other] = _LABEL["other"]
+    label[device] = _metadata(region[device], ext4)
+    home[device] = page[device] * PAGE_SECTORS
+    meta = owner == NONE
+    if not ext4:
+        label[other & (inode == _F2FS_NODE)] = _LABEL["inode/node"]
+        meta |= other & (inode == _F2FS_META)
+    label[meta] = np.where(region[meta] == DATA, _UNATTRIBUTED, region[meta])
+    if ext4:
+        logged = np.flatnonzero((region == _JOURNAL) & (owner != UNKNOWN))
+        copied[logged] = np.where(meta[logged], -1, label[logged])
+        device = logged[owner[logged] == DEVICE]
+        of_home = _metadata(layout.label(home[device]), ext4)
+        copied[device] = np.where(of_home == _JOURNAL, -1, of_home)
+        label[logged] = _JOURNAL
+    return label, copied, home
 
 
 def _metadata(region: Ints, ext4: bool) -> Ints:
@@ -194,8 +198,8 @@ def _join(found: Pieces, part: Ints, run: Ints) -> Pieces:
     same = np.ones(part.size - 1, bool)
     for column in (part, run, found.label, found.of, found.vfs_call):
         same &= column[1:] == column[:-1]
+    if not same.any():
+        return found
     first = np.flatnonzero(np.r_[True, ~same])
     sectors = np.add.reduceat(found.sectors, first)
-    return found._replace(sectors=found.sectors)._replace(
-        **{name: sectors if name == "sectors" else getattr(found, name)[first] for name in Pieces._fields}
-    )
+    return Pieces(*(sectors if name == "sectors" else getattr(found, name)[first] for name in Pieces._fields))

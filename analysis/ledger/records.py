@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from analysis.adapters import proberecords
-from analysis.adapters.proberecords import CHUNK, RECORD, TYPES, joined, taken
+from analysis.adapters.proberecords import CHUNK, RECORD, TYPES, ByType, joined, split, taken
 from analysis.ledger.arrays import distinct
 
 # The many: what there is for each block command. The ledger takes them in chunks.
 MANY = ("block", "bio", "pages")
+TOGETHER = 8  # chunks of the file
 _NO_DEVICE = ("attached", "detached", "off_cpu", "comm")
 
-# What the ledger needs of the types that there are a few of for each transaction.
-_SLIM = {
-    **{"sync": ("flags", "tid", "dev", "n", "a"), "flush": ("tid", "dev"), "off_cpu": ("tid",)},
-    **{"jbd2": ("flags", "tid", "dev", "n", "a"), "jbd2_wait": ("tid", "dev", "a")},
-    **{"data_wait": ("tid", "dev"), "node_wait": ("tid", "dev"), "checkpoint": ("tid", "dev", "n")},
+# What the ledger needs of the types that there are many of.
+_NEEDED = {
+    "block": ("begin_ns", "end_ns", "dev", "n", "a", "b", "c"),
+    "bio": ("begin_ns", "flags", "tid", "dev", "n", "a", "b", "d"),
+    "pages": ("flags", "dev", "n", "a", "b", "d"),
+    "sync": ("begin_ns", "end_ns", "flags", "tid", "dev", "n", "a"),
+    "flush": ("begin_ns", "end_ns", "tid", "dev"),
+    "jbd2": ("begin_ns", "end_ns", "flags", "tid", "dev", "n", "a"),
+    "jbd2_wait": ("begin_ns", "end_ns", "tid", "dev", "a"),
+    "checkpoint": ("begin_ns", "end_ns", "tid", "dev", "n"),
+    "data_wait": ("begin_ns", "end_ns", "tid", "dev"),
+    "node_wait": ("begin_ns", "end_ns", "tid", "dev"),
+    "off_cpu": ("begin_ns", "end_ns", "tid"),
+}
+
+# What is kept of the records of a type: some of the fields of RECORD.
+SLIM = {
+    name: np.dtype([(field, RECORD[field]) for field in _NEEDED.get(name, RECORD.names or ())], align=True)
+    for name in TYPES
 }
 
 Few = dict[str, np.ndarray]  # RECORD by the type's name, in the order of begin_ns
@@ -37,43 +52,45 @@ class Chunk(NamedTuple):
 class Records:
     """All records, in the order of the ring: each is written when what it tells of has ended."""
 
-    def __init__(self, first: Iterator[np.ndarray], again: Callable[[], Iterator[np.ndarray]]) -> None:
-        """`first` goes through all of them, `again` once more each time it is called."""
-        self._chunks = again
-        parts: dict[str, list[np.ndarray]] = {
-            name: [_slim(name, np.empty(0, RECORD))] for name in TYPES if name not in MANY
-        }
+    def __init__(self, chunks: Callable[[], Iterable[ByType]]) -> None:
+        """Each call of `chunks` goes through all of them."""
+        self._chunks = chunks
+        parts: dict[str, list[np.ndarray]] = {name: [] for name in TYPES}
         devices: set[int] = set()
         bios, low, high = 0, 2**64, -1
-        for rows in first:
-            kind_of_all = kind = np.ascontiguousarray(rows["type"])
-            if (serial := rows["d"][kind == TYPES["bio"]]).size:
+        for rows in chunks():
+            if (serial := rows["bio"]["d"]).size:
                 bios, low, high = bios + serial.size, min(low, serial.min()), max(high, serial.max())
-            rest = np.flatnonzero((kind < TYPES["block"]) | (kind > TYPES["pages"]))
-            few, kind = taken(rows, rest), kind[rest]
-            devices.update(distinct(rows["dev"][kind_of_all == TYPES["block"]]))
+            devices.update(distinct(rows["block"]["dev"]))
             for name, found in parts.items():
-                found.append(_slim(name, taken(few, kind == TYPES[name])))
+                found.append(_slim(name, rows[name]))
         self.devices = sorted(devices)  # that got block commands
         # all bios of all devices have numbers, one after the other
         self.lost_bios = int(high) - int(low) + 1 - bios if bios else 0
-        self._few = {name: _in_time(name, joined(found)) for name, found in parts.items()}
+        self._many: list[Chunk] | None = [
+            Chunk(*rows) for rows in zip(*(parts.pop(name) for name in MANY), strict=True)
+        ]
+        self._few = {name: _in_time(name, _joined(name, found)) for name, found in parts.items()}
 
     def few(self, dev: int) -> Few:
         """Return all records but MANY of one device, and those that have no device."""
         return {name: rows if name in _NO_DEVICE else _of(rows, dev) for name, rows in self._few.items()}
 
     def many(self, dev: int) -> Iterator[Chunk]:
-        """Return the records of MANY of one device, chunk by chunk."""
-        for rows in self._chunks():
-            kind = np.where(rows["dev"] == dev, rows["type"], 0)
-            yield Chunk(*(taken(rows, np.flatnonzero(kind == TYPES[name])) for name in MANY))
+        """Return the records of MANY of one device, so many as are quickest to correlate at once.
+
+        Only once: they are forgotten as they are taken.
+        """
+        if self._many is None:
+            raise RuntimeError("the records were taken before")
+        many, self._many = self._many[::-1], None
+        while many:
+            parts = [many.pop() for _ in range(min(TOGETHER, len(many)))]
+            yield Chunk(*(_of(joined(rows), dev) for rows in zip(*parts, strict=True)))
 
     def bios(self, dev: int) -> np.ndarray:
         """Return the bios of one device, in the order of the file."""
-        wanted = TYPES["bio"]
-        found = [taken(rows, (rows["type"] == wanted) & (rows["dev"] == dev)) for rows in self._chunks()]
-        return joined([np.empty(0, RECORD), *found])
+        return _joined("bio", [_slim("bio", _of(rows["bio"], dev)) for rows in self._chunks()])
 
 
 def _of(rows: np.ndarray, dev: int) -> np.ndarray:
@@ -84,27 +101,24 @@ def _of(rows: np.ndarray, dev: int) -> np.ndarray:
 
 def of_array(rows: np.ndarray) -> Records:
     """Return records that are in memory."""
-
-    def chunks() -> Iterator[np.ndarray]:
-        return (rows[first : first + CHUNK] for first in range(0, rows.size, CHUNK))
-
-    return Records(chunks(), chunks)
+    return Records(lambda: (split(rows[at : at + CHUNK]) for at in range(0, rows.size, CHUNK)))
 
 
 def read(path: Path) -> Records:
     """Read probes.bin. Raises BadInput with the byte that is wrong."""
-    return Records(proberecords.chunks(path), lambda: proberecords.chunks(path, checked=True))
+    return Records(lambda: proberecords.chunks(path))
 
 
 def _slim(name: str, rows: np.ndarray) -> np.ndarray:
-    """Return the rows without the fields that are not needed."""
-    if name not in _SLIM:
-        return rows
-    fields = ("begin_ns", "end_ns", *_SLIM[name])
-    slim = np.empty(rows.size, np.dtype([(field, RECORD[field]) for field in fields], align=True))
-    for field in fields:
-        slim[field] = rows[field]
-    return slim
+    """Return a copy of the rows, without the fields that are not needed."""
+    kept = np.empty(rows.size, SLIM[name])
+    for field in (SLIM[name].names or ()) if rows.size else ():
+        kept[field] = rows[field]
+    return kept
+
+
+def _joined(name: str, parts: Iterable[np.ndarray]) -> np.ndarray:
+    return joined([np.empty(0, SLIM[name]), *parts])
 
 
 def _in_time(name: str, found: np.ndarray) -> np.ndarray:

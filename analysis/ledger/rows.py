@@ -20,6 +20,7 @@ _SMALL = {
     **dict.fromkeys(("flags", "sectors"), np.uint32),
     **dict.fromkeys(("kind", "how", "label", "file", "of"), np.int8),
     **dict.fromkeys(("tid", "transaction", "op", "vfs_call", "sync", "commit", "checkpoint"), np.int32),
+    "moved": np.bool_,
 }
 _UNATTRIBUTED = LABELS.index("unattributed")
 _OPERATIONS = {
@@ -69,11 +70,17 @@ class Rows:
     def _put(self, table: str, columns: Columns) -> None:
         for name, values in columns.items():
             kind = _SMALL.get(name, values.dtype)
-            self._parts[f"{table}.{name}"].append(values.astype(kind, copy=False))
+            self._parts[f"{table}.{name}"].append(np.ascontiguousarray(values, kind))
+
+    def column(self, table: str, column: str) -> np.ndarray:
+        """Return a column."""
+        return np.concatenate(self._parts[f"{table}.{column}"])
 
     def take(self, table: str, column: str) -> np.ndarray:
         """Return a column, and forget its parts."""
-        return np.concatenate(self._parts.pop(f"{table}.{column}"))
+        found = self.column(table, column)
+        del self._parts[f"{table}.{column}"]
+        return found
 
     def _ledger(self, chunk: Settled, operation: Ints, bare: Ints, counts: Ints) -> Columns:
         block, cause, of = chunk.block, chunk.cause, chunk.shares
@@ -137,6 +144,7 @@ class Rows:
             "offset": np.r_[found.offset, none],
             "of": np.r_[found.of, none],
             "vfs_call": np.r_[found.vfs_call, none],
+            "moved": np.r_[found.moved, none + 1],
             "sector": np.r_[found.sector, ints(chunk.block["a"])[row]],
         }
         if not row.size:
@@ -161,11 +169,14 @@ class Rows:
             "misplaced": {"sector": found.sector[wrong], "home": found.home[wrong]},
         }
 
-    def faults(self, number: Ints) -> Faults:
-        """Return what is wrong; `number` has the place of each command in the order of issue."""
+    def faults(self, number: Ints | None) -> Faults:
+        """Return what is wrong; `number` has the place of each command in the order of issue, if
+        they are not in it."""
         found: dict[str, Columns] = {name: {} for name in Faults._fields}
         for key in [key for key in self._parts if key.partition(".")[0] in found]:
             table, _, column = key.partition(".")
             values = self.take(table, column)
-            found[table][column] = number[values] if column == "command" else values
+            if column == "command" and number is not None:
+                values = number[values]
+            found[table][column] = values
         return Faults(*(pl.DataFrame(columns) for columns in found.values()))

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from analysis.ledger import schema
-from analysis.ledger.arrays import Ints, at, inside, ints
-from analysis.ledger.frames import nullable, rwbs, words
+from analysis.ledger.arrays import Ints, ascending, at, inside, ints
+from analysis.ledger.frames import named, nullable, rwbs, words
 from analysis.ledger.records import Few
 from analysis.ledger.rows import Faults, Rows
 
@@ -27,9 +27,11 @@ class Tables(NamedTuple):
 def tables(rows: Rows, few: Few, phases: pl.DataFrame) -> Tables:
     """Return the tables in the order of issue."""
     issue = rows.take("ledger", "issue_ns")
-    order = np.argsort(issue, kind="stable")
-    number = np.empty_like(order)
-    number[order] = np.arange(order.size)
+    order, number = None, None
+    if not ascending(issue):
+        order = np.argsort(issue, kind="stable")
+        number = np.empty_like(order)
+        number[order] = np.arange(order.size)
     return Tables(
         _ledger(rows, issue, order, few, phases),
         _table(rows, "pieces", schema.PIECES, number),
@@ -38,10 +40,17 @@ def tables(rows: Rows, few: Few, phases: pl.DataFrame) -> Tables:
     )
 
 
-def _table(rows: Rows, table: str, columns: schema.Schema, number: Ints) -> pl.DataFrame:
+def _in(order: Ints | None, values: np.ndarray) -> np.ndarray:
+    found: np.ndarray = values if order is None else values[order]
+    return found
+
+
+def _table(rows: Rows, table: str, columns: schema.Schema, number: Ints | None) -> pl.DataFrame:
     """Return a table whose first column is the command; `number` has the place of each."""
-    command = number[rows.take(table, "command")]
-    order = np.argsort(command, kind="stable")
+    command = rows.take(table, "command")
+    if number is not None:
+        command = number[command]
+    order = None if number is None else np.argsort(command, kind="stable")
 
     def column(name: str) -> np.ndarray:
         if name == "command":
@@ -50,26 +59,26 @@ def _table(rows: Rows, table: str, columns: schema.Schema, number: Ints) -> pl.D
             values = ints(rows.take(table, "sectors")) * 512
         else:
             values = rows.take(table, name)
-        found: np.ndarray = values[order]
-        return found
+        return _in(order, values)
 
     return pl.DataFrame([_series(name, column(name), kind) for name, kind in columns.items()])
 
 
-def _ledger(rows: Rows, issue: np.ndarray, order: Ints, few: Few, phases: pl.DataFrame) -> pl.DataFrame:
+def _ledger(
+    rows: Rows, issue: np.ndarray, order: Ints | None, few: Few, phases: pl.DataFrame
+) -> pl.DataFrame:
     def column(name: str) -> np.ndarray:
-        found: np.ndarray = rows.take("ledger", name)[order]
-        return found
+        return _in(order, rows.take("ledger", name))
 
-    issue, tid = issue[order], nullable(column("tid"))
+    issue, tid = _in(order, issue), column("tid")
     phase = inside(issue, ints(phases["begin_ns"]), ints(phases["end_ns"]))
     made: dict[str, Callable[[], np.ndarray | pl.Series]] = {
         "command": lambda: np.arange(issue.size),
-        "rwbs": lambda: rwbs(column("flags")),
+        "rwbs": lambda: named(column("flags"), rwbs),
         "bytes": lambda: ints(column("sectors")) * 512,
         "issue_ns": lambda: issue,
         "tid": lambda: tid,
-        "comm": lambda: tid.replace_strict(_names(few["comm"]), default=None, return_dtype=pl.String),
+        "comm": lambda: named(tid, _names(few["comm"]).get),
         "op": lambda: rows.ops.gather(nullable(column("op"))),
         "phase": lambda: phases["phase"].cast(pl.Categorical).gather(nullable(phase)),
         "jbd2": lambda: at(ints(few["jbd2"]["a"]), ints(column("commit"))),

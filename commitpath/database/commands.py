@@ -3,7 +3,9 @@
 import os
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from commitpath.database import exchange, select, store, sync
 from commitpath.database.select import Run
@@ -91,23 +93,50 @@ def import_(variables: dict[str, str]) -> int:
     return 0
 
 
+# What a line of the table says of a run (docs/results-db.md).
+_MEASURED = ("TPS", "watched", "cost %", "unattributed %", "KiB/transaction")
+
+
+def measured(summary: Mapping[str, Any]) -> list[str]:
+    """What came out, as _MEASURED names it; `-` where the run has no such number.
+
+    TPS is that of the times that count (the twin's, if there is one), watched the watched run's.
+    """
+    tps = (summary.get("tps") or {}).get("all")
+    cost = (summary.get("watching_cost") or {}).get("all")
+    share = (summary.get("ledger") or {}).get("unattributed_share")
+    written = (summary.get("block") or {}).get("bytes_written")
+    size = None
+    if tps and written is not None:
+        size = written / 1024 / (tps * summary["virtual_seconds"])
+    return [
+        "-" if value is None else f"{value:.{digits}f}"
+        for value, digits in (
+            (tps, 2),
+            (None if tps is None or cost is None else tps * (1 - cost), 2),
+            (None if cost is None else 100 * cost, 2),
+            (None if share is None else 100 * share, 3),
+            (size, 1),
+        )
+    ]
+
+
 def table(runs: list[Run]) -> list[str]:
     """One line per run: what it differs in from the others, and what came out."""
     if not runs:
         return []
     names = select.varying(runs)
     constant = [name for name in runs[0].settings if name not in names and runs[0].settings[name] != ""]
-    head = [*names, "repeat", "lab", "status", "TPS", "run"]
+    head = [*names, "repeat", "lab", "status", *_MEASURED, "run"]
     rows = [head]
     for run in runs:
-        tps = (run.summary.get("tps") or {}).get("all")
         rows.append(
             [
                 *(str(run.settings.get(name, "")) for name in names),
                 run.facts["repeat"] or "-",
                 run.facts["lab"],
                 run.facts["status"],
-                "-" if tps is None else f"{tps:.2f}",
+                *measured(run.summary),
                 run.facts["run"] if not run.reasons else f"{run.facts['run']}: {'; '.join(run.reasons)}",
             ]
         )

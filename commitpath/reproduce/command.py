@@ -4,7 +4,7 @@ import contextlib
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from commitpath.cell import RESULTS
@@ -28,16 +28,24 @@ def reproduce(variables: dict[str, str]) -> int:
     place = {name: options[name] for name in PLACE if name in options}
     chosen = paper.load(options["PAPER"], place)
     passed = {name: options[name] for name in PASSED if name in options}
+    # a wrong PAPER is told before the plotting library is loaded
+    from analysis.papers.figures import draw
+
     code = sweep({"GRID": chosen.grid, **passed, **place})
     whole = RESULTS / "papers" / "-".join([chosen.name, *place.values()])
     with replaced(whole) as folder:
-        missing = write(chosen, folder)
+        (folder / "figures").mkdir()
+        figures = draw(chosen.name, store.DATABASE, folder / "figures", place, before=whole / "figures")
+        missing = write(chosen, folder, figures)
     print(f"claims: {whole / 'claims.html'}")
     return code or (1 if missing else 0)
 
 
-def write(chosen: paper.Paper, folder: Path) -> int:
-    """Write a paper's claims.json and claims.html, print a line for each claim; claims without a verdict."""
+def write(chosen: paper.Paper, folder: Path, figures: Sequence[Path]) -> int:
+    """Write a paper's claims.json and claims.html, print a line for each claim; claims without a verdict.
+
+    figures: files that the page shows.
+    """
     # a wrong PAPER is told before these are loaded
     from commitpath.reproduce import page, verdict
     from commitpath.reproduce.document import document
@@ -49,7 +57,7 @@ def write(chosen: paper.Paper, folder: Path) -> int:
     judged = judge(chosen, database)
     content = document(chosen, judged, database)
     (folder / "claims.json").write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
-    (folder / "claims.html").write_text(page.render(content), encoding="utf-8")
+    (folder / "claims.html").write_text(page.render(content, figures), encoding="utf-8")
     print("\n".join(page.terminal(content)))
     return sum(one.verdict == verdict.MISSING for one in judged)
 

@@ -102,7 +102,7 @@ def main() -> int:
     die_with_parent(signal.SIGTERM)
     if os.getppid() == 1:
         return 1
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     # Snakemake may have been started where SIGINT is ignored
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.chdir(ROOT)

@@ -35,9 +35,11 @@ ended() {
   return "$(cat "$1.status")"
 }
 
+# Each full buffer wakes blktrace, on the CPU that the workload needs: two buffers of 16 MiB, in
+# one of which a run of 3 x 1000 fits. Every CPU has its own, so they share that memory.
 blktrace_run() {
-  exec blktrace -d "/dev/$DEVICE_NAME" -D "$raw/blktrace" -o "$DEVICE_NAME" -b 1024 -n 8 \
-    > "$raw/blktrace/blktrace.out" 2>&1
+  exec blktrace -d "/dev/$DEVICE_NAME" -D "$raw/blktrace" -o "$DEVICE_NAME" \
+    -b $((16384 / $(nproc))) -n 2 > "$raw/blktrace/blktrace.out" 2>&1
 }
 
 start_blktrace() {

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from traced import (
@@ -18,6 +19,7 @@ from traced import (
     JBD2,
     JOURNAL,
     META,
+    MOVED,
     NONE,
     OTHER,
     PREFLUSH,
@@ -29,6 +31,7 @@ from traced import (
 from analysis.adapters.proberecords import TYPES
 from analysis.checks import ledger as checks
 from analysis.ledger import build
+from analysis.ledger.files import Writers
 
 
 def rows(table: pl.DataFrame, *columns: str) -> list[Any]:
@@ -221,6 +224,33 @@ def test_f2fs() -> None:
     ]
 
 
+def collected(owner: int) -> Trace:
+    """On F2FS a page that SQLite wrote, and three that it did not, in one bio of a sync."""
+    trace = Trace(F2FS)
+    trace.call("open", "database", 1, 2, 12, None, 0)
+    trace.transaction("insert", 10, 500)
+    trace.call("write", "database", 11, 12, 12, 7 * 4096, 4096)
+    trace.call("sync", "database", 20, 400, 12, None, 2)
+    trace.add("sync", 25, 390, words=(12, 1), flags=0x11)
+    trace.bio(30, 200, [(FILE, 12, 7, 1), (owner, 12, 8, 3)])
+    trace.command(33, 34, 50, 1600, 32)
+    return trace
+
+
+def test_what_the_garbage_collector_moves() -> None:
+    made = build.build(collected(MOVED).input(600))
+    assert rows(made.pieces, "label", "file", "vfs_call", "moved", "offset", "bytes") == [
+        ("database page", "database", 1, False, 7 * 4096, 4096),
+        ("database page", "database", None, True, 8 * 4096, 3 * 4096),
+    ]
+    assert not checks.reasons(made)
+    found = checks.reasons(build.build(collected(FILE).input(600)))
+    assert found == [
+        "ledger: 1 pieces of SQLite's files that it did not write: "
+        "first sector 1608, file database, offset 32768"
+    ]
+
+
 def test_nothing_outside_the_workload_has_a_transaction() -> None:
     trace = Trace()
     trace.transaction("insert", 10, 100)
@@ -360,3 +390,13 @@ def test_a_gap_in_the_commits_is_seen() -> None:
     drop("jbd2", 1)(trace)
     found = checks.reasons(build.build(trace.input(2000)))
     assert found == ["ledger: 1 gaps in jbd2's commits, first after tid 7"]
+
+
+def test_a_call_is_told_by_its_row_whatever_its_number() -> None:
+    """Numbers with a gap are for the check to find; nothing is looked up by them."""
+    vfs = pl.DataFrame(
+        {"call": [7], "op": ["write"], "begin_ns": [5], "inode": [12], "offset": [4096], "bytes": [4096]}
+    )
+    writers = Writers(vfs)
+    writers.advance(0, 10)
+    assert writers.find(np.array([12, 12]), np.array([1, 2]), np.array([6, 6])).tolist() == [0, -1]

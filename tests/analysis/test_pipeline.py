@@ -35,7 +35,7 @@ def test_good_run(run_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "block_writes": 12.0,
         "bytes_written": 65536.0,
         "flushes": 4.0,
-        "fua": 0.0,
+        "fua": 4.0,
     }
     assert sorted(p.name for p in (run_dir / "figures").iterdir()) == [
         "blocks.svg",

@@ -134,8 +134,8 @@ GOOD = probes_bin([FIRST, probe_record("pages", 20), LAST])
         (GOOD[:128] + b"\x15" + GOOD[129:], "byte 128: begin_ns is 21; expected no more than end_ns"),
         (GOOD[:143] + b"\x40" + GOOD[144:], "byte 136: end_ns is 4611686018427387924; expected less than"),
         (
-            GOOD[:146] + b"\x05" + GOOD[147:],
-            "byte 146: flags is 5; expected less than 5 of a record of pages",
+            GOOD[:146] + b"\x06" + GOOD[147:],
+            "byte 146: flags is 6; expected less than 6 of a record of pages",
         ),
         (
             probes_bin([FIRST, probe_record("sync", 1, 2, flags=4 << 4), LAST]),

@@ -50,7 +50,7 @@ def make(
         rows["ledger"].append(dict(zip(names, row, strict=False)) | cause)
         if row[0] in LABELS:
             piece = {"command": row[0], "bytes": row[4], "label": LABELS[row[0]], "sector": row[3]}
-            rows["pieces"].append(piece)
+            rows["pieces"].append(piece | {"moved": False})
     rows["shares"] = [{"command": 6, "transaction": t, "share": 0.5} for t in (0, 1)]
     rows["vfs"] = [_timed(1_000_050, 1_310_000, call=0, op="sync", file="wal", transaction=0)]
     rows["syncs"] = [_timed(1_000_080, 1_300_500, sync=0, file="wal", name="<b>.db-wal", transaction=0)]

@@ -21,7 +21,7 @@ DEV = 253 << 20
 DRIVER, JBD2, FLUSHER = 77, 50, 30
 SYNC, META, FUA, PREFLUSH = 1 << 11, 1 << 12, 1 << 17, 1 << 18
 READ, WRITE, FLUSH = 0, 1, 2
-FILE, DIRECTORY, DEVICE, OTHER, NONE = range(5)
+FILE, DIRECTORY, DEVICE, OTHER, NONE, MOVED = range(6)
 PLACE = {label: place for place, label in enumerate(LABELS)}
 # in blocks: superblock and descriptors, bitmaps, inode tables, a directory, data, the journal
 BLOCKS = {0: "bitmap/SIT/NAT/superblock", 20: "inode/node", 100: "directory", 101: None}

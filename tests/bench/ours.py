@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,24 +23,29 @@ from analysis.ledger import build, records  # noqa: E402
 
 def analyse(raw: Path) -> build.Ledger:
     """Everything from the files in raw/ to the tables; exits if the two witnesses disagree."""
-    ran = driver.read(raw / "driver")
-    layout = board.read(raw, ran.config["driver"]["database"]).layout
-    if ran.vfs is None or layout is None:
-        sys.exit(f"ours: {raw}: not all that a ledger needs was recorded")
-    trace = blktrace.count(raw / "blktrace", *ran.window)
-    major, minor = map(int, trace.devices[0].split(":"))
-    made = build.build(
-        build.Input(
-            records=records.read(raw / "probes.bin"),
-            dev=major << 20 | minor,
-            layout=layout,
-            vfs=ran.vfs,
-            transactions=ran.transactions,
-            phases=ran.phases,
-            window=ran.window,
-            database=Path(ran.config["driver"]["database"]).name,
+    with ThreadPoolExecutor(1) as pool:
+        reading = pool.submit(driver.read, raw / "driver")
+        found = records.read(raw / "probes.bin")
+        ran = reading.result()
+        layout = board.read(raw, ran.config["driver"]["database"]).layout
+        if ran.vfs is None or layout is None:
+            sys.exit(f"ours: {raw}: not all that a ledger needs was recorded")
+        counting = pool.submit(blktrace.count, raw / "blktrace", *ran.window)
+        made = build.build(
+            build.Input(
+                records=found,
+                dev=found.devices[0],
+                layout=layout,
+                vfs=ran.vfs,
+                transactions=ran.transactions,
+                phases=ran.phases,
+                window=ran.window,
+                database=Path(ran.config["driver"]["database"]).name,
+            )
         )
-    )
+        trace = counting.result()
+    if trace.devices != [f"{dev >> 20}:{dev & 0xFFFFF}" for dev in found.devices]:
+        sys.exit(f"ours: blktrace watched {trace.devices}, the probes {found.devices}")
     if (counted := sum(trace.commands.values())) != made.ledger.height:
         sys.exit(f"ours: blktrace has {counted} commands, the ledger {made.ledger.height}")
     return made

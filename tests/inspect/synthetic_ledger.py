@@ -85,6 +85,7 @@ class Run:
                 offset=(self.at.get(file or "", 0) % 65536) * 512 if file else None,
                 of="inode/node" if label == "filesystem journal" else None,
                 vfs_call=cause["vfs_call"] if file in SECTORS else None,
+                moved=False,
                 sector=at,
             )
             at = (at or 0) + pages * 8

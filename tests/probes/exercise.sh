@@ -53,6 +53,15 @@ exercise() { # folder: one of each way to ask for a sync, then a little writebac
   dd if=/dev/zero of="$1/again.db" bs=4k count=1 conv=fsync 2> /dev/null
 }
 
+collect_garbage() { # folder: F2FS moves what is valid in a segment, 512 pages, of which one is not
+  dd if=/dev/zero of="$1/moved.db" bs=4k count=1024 conv=fsync 2> /dev/null
+  dd if=/dev/zero of="$1/moved.db" bs=4k count=1 seek=5 conv=notrunc,fsync 2> /dev/null
+  echo 1 > /sys/fs/f2fs/sample-f2fs/gc_urgent
+  sleep 3
+  echo 0 > /sys/fs/f2fs/sample-f2fs/gc_urgent
+  sync "$1/moved.db"
+}
+
 modprobe null_blk nr_devices=0
 make_fs ext4 -b 4096 -E lazy_itable_init=0,lazy_journal_init=0
 make_fs f2fs
@@ -66,6 +75,7 @@ done
 sync
 exercise "$folder/ext4"
 exercise "$folder/f2fs"
+collect_garbage "$folder/f2fs"
 umount "$folder/f2fs" "$folder/ext4"
 kill -INT "$recorder"
 wait "$recorder"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# On the board: the recorder alone with each probe, then all that it must refuse. It prints the
-# line that each attempt ended with.
+# On the board: the recorder alone with each probe, then with rings that are too small, then all
+# that it must refuse. It prints the line that each attempt ended with.
 set -u
 cd /run/commitpath || exit 1
 rm -rf raw
@@ -14,6 +14,32 @@ for probe in bin/*.bpf.o; do
   echo "$probe: $(cat out)"
 done
 
+start() { # name, options: all probes, into raw/NAME.bin
+  name=$1
+  shift
+  bin/recorder "$@" "raw/$name.bin" bin/*.bpf.o > "$name.out" 2>&1 &
+  until grep -q attached "$name.out" || ! kill -0 $!; do sleep 0.1; done
+}
+write_some() { # how often
+  for _ in $(seq "$1"); do
+    dd if=/dev/zero of=/mnt/target/some bs=4k count=4 conv=fsync 2> /dev/null
+  done
+}
+# A ring of 256 is drained several times beside one that holds all; and once not at all.
+sync
+start small -r 256
+small=$!
+start large
+large=$!
+write_some 60
+kill -INT $large && wait $large && kill -INT $small && wait $small || exit 1
+start lost -r 256
+lost=$!
+kill -STOP $lost
+write_some 60
+kill -CONT $lost
+kill -INT $lost && wait $lost || exit 1
+
 refused() { # why, command
   echo "$1:"
   shift
@@ -25,6 +51,7 @@ refused() { # why, command
   cat out said
 }
 refused 'no arguments' bin/recorder
+refused 'no power of two' bin/recorder -r 100 raw/probes.bin bin/sync.bpf.o
 refused 'no such folder' bin/recorder none/probes.bin bin/sync.bpf.o
 refused 'no such probe' bin/recorder raw/probes.bin bin/none.bpf.o
 head -c 4000 bin/sync.bpf.o > cut.bpf.o

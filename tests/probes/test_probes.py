@@ -50,12 +50,14 @@ def test_each_way_to_ask_for_a_sync(sample: Path) -> None:
         asked = syncs.select("comm", "reason", "datasync", "is_directory", "file", "result").rows()
         wal = ("sync", "fdatasync", True, False, "fdatasync.db-wal", 0)
         dsync = ("dd", "kernel", True, False, "dsync.db", 0)
+        moved = [(comm, "fsync", False, False, "moved.db", 0) for comm in ("dd", "dd", "sync")]
         assert [row for row in asked if row[1] != "io_uring"] == [
             ("dd", "fsync", False, False, long, 0),
             *(wal, wal, dsync, dsync),
             ("driver", "fsync", False, True, "/", 0),
             ("sync", "fsync", False, False, "holes.db", 0),
             ("dd", "fsync", False, False, "again.db", 0),
+            *(moved if dev == "253:2" else []),
         ]
         rings = [row for row in asked if row[1] == "io_uring"]
         assert rings and all(row[4] == "ring.db" and row[0].startswith("iou-wrk") for row in rings)
@@ -109,6 +111,17 @@ def test_owners(rows: np.ndarray) -> None:
     assert synced <= {(int(p["dev"]), int(p["a"]), int(p["c"])) for p in files}
 
 
+def test_pages_that_the_garbage_collector_moves(rows: np.ndarray) -> None:
+    """What was valid in a segment: in the sync after it, of its file; at the umount, of the others."""
+    pages, last = of(rows, "pages"), of(rows, "sync", F2FS)[-1]
+    moved = pages[pages["flags"] == OWNERS.index("moved")]
+    assert set(moved["dev"].tolist()) == {F2FS}
+    assert 500 < moved["n"].sum() < 512
+    assert (moved["begin_ns"] > last["begin_ns"]).all()
+    synced = moved["begin_ns"] < last["end_ns"]
+    assert set(moved["a"][synced].tolist()) == {last["a"]} and not (moved["a"][~synced] == last["a"]).any()
+
+
 def test_commands(rows: np.ndarray) -> None:
     commands = np.sort(of(rows, "block"), order="d")
     assert commands["d"].tolist() == list(range(commands.size))
@@ -130,20 +143,45 @@ def test_waiting_and_writeback(rows: np.ndarray) -> None:
     assert {1, 4} <= set(of(rows, "checkpoint")["n"].tolist())  # umount, sync
 
 
-def test_each_probe_attaches_and_the_recorder_refuses(on_board: Callable[..., RunOutput]) -> None:
-    output = on_board(HERE / "refusals.sh", FS="ext4")
+@pytest.fixture(scope="module")
+def alone(on_board: Callable[..., RunOutput]) -> RunOutput:
+    """What refusals.sh left."""
+    return on_board(HERE / "refusals.sh", FS="ext4")
+
+
+def test_a_ring_too_small(alone: RunOutput, tmp_path: Path) -> None:
+    """It is drained in time, and all is there; or what found no place is counted."""
+    alone.extract(tmp_path)
+    small, large = (proberecords.read(tmp_path / f"raw/{name}.bin") for name in ("small", "large"))
+    begin, end = large[0]["end_ns"], large[-1]["begin_ns"]
+    both = small[(small["begin_ns"] > begin) & (small["end_ns"] < end)]
+    assert both.size > 4 * 256
+    # each probe file counts its bios and commands for itself
+    told = [name for name in large.dtype.names or () if name not in ("begin_ns", "end_ns", "c", "d")]
+    kinds = [TYPES[name] for name in ("bio", "pages", "block", "jbd2_wait")]
+    seen = [rows[np.isin(rows["type"], kinds)][told].tolist() for rows in (both, large)]
+    assert seen[0] == seen[1]
+    assert probes.read(tmp_path / "raw/small.bin")[1] == probes.Losses(0, 0)
+    kept, losses = proberecords.read(tmp_path / "raw/lost.bin"), probes.read(tmp_path / "raw/lost.bin")[1]
+    assert kept.size == 256 + 2 and losses.records > 1000 and losses.updates == 0
+
+
+def test_each_probe_attaches_and_the_recorder_refuses(alone: RunOutput) -> None:
+    output = alone
     said = output.text("run-cell.log")
     assert output.text("run-cell.status").strip() == "0", said
     for name in probe_names():
         assert f"bin/{name}.bpf.o: attached {expected_probes(name)}\n" in said
     refusals = said[said.index("no arguments:") :].strip().splitlines()
     assert refusals[::2] == [
-        *("no arguments:", "no such folder:", "no such probe:", "a probe cut short:", "no probe:"),
+        *("no arguments:", "no power of two:", "no such folder:", "no such probe:", "a probe cut short:"),
+        "no probe:",
         *("no such function:", "no such field:", "too many probes:", "disk full:"),
     ]
     for words, line in zip(
         [
-            *("usage: ", "none/probes.bin: No such file", "bin/none.bpf.o: No such file"),
+            *("usage: ", "-r 100: a ring has a power of two of records, 64 to 1048576"),
+            *("none/probes.bin: No such file", "bin/none.bpf.o: No such file"),
             *("cut.bpf.o: BPF object format invalid", "bin/recorder: BPF object format invalid"),
             *("blkdev_issue_flusk", "field.bpf.o: it cannot be loaded", "there can be 64"),
             "write: No space left on device",

@@ -9,6 +9,7 @@ import pytest
 from lab import Lab, write
 
 from commitpath.cell import cell_id, make_cell
+from commitpath.database.commands import measured
 
 Labs = Callable[[str], Lab]
 
@@ -17,6 +18,19 @@ def rows(path: Path, columns: str = "*") -> list[tuple[object, ...]]:
     """Rows of a database's runs."""
     with sqlite3.connect(path) as connection:
         return connection.execute(f"SELECT {columns} FROM run ORDER BY lab, cell_id, run_id").fetchall()
+
+
+def test_what_came_out_of_a_run() -> None:
+    summary = {
+        "tps": {"insert": 90.0, "all": 80.0},
+        "watching_cost": {"insert": 0.5, "all": 0.0125},
+        "ledger": {"unattributed_share": 0.00071},
+        "block": {"bytes_written": 819200},
+        "virtual_seconds": 0.25,
+    }
+    assert measured(summary) == ["80.00", "79.00", "1.25", "0.071", "40.0"]
+    assert measured(summary | {"watching_cost": None, "ledger": None})[1:4] == ["-"] * 3
+    assert measured({}) == ["-"] * 5
 
 
 def test_a_row_per_run_with_its_settings_and_files(lab: Lab) -> None:

@@ -1,0 +1,1 @@
+"""A paper's figures and tables, drawn from the results database in the paper's layout."""

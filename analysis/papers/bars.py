@@ -1,0 +1,141 @@
+"""Grouped bars, with the paper's numbers as marks and the causes in a strip below."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from analysis.figures import style
+from analysis.papers import frame, look, strip
+from analysis.papers.drawn import SIGNS, Drawn, Value
+from analysis.papers.places import Places, places
+
+PANEL = 1.45  # inches of the bars
+Y_AXIS = 0.55  # inches left of a panel
+
+
+def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> Figure:
+    """Draw a figure of grouped bars."""
+    laid = [places(one) for one in drawn]
+    across = figure.get("across", len(drawn))
+    rows = [list(range(at, min(at + across, len(drawn)))) for at in range(0, len(drawn), across)]
+    labels = max(label.count("\n") + 1 for one in drawn for label in one.panel.groups)
+    under = 0.2 + labels * 0.12 + len(strip.ROWS) * strip.LINE / 72
+    slots = [one.width + 0.6 for one in laid]
+    pitch = [
+        (figure["width"] - Y_AXIS * len(row)) * 72 / sum(slots[at] for at in row) for row in rows for _ in row
+    ]
+    rooms = [slot * step / 72 for slot, step in zip(slots, pitch, strict=True)]
+    high = [len(frame.ratios(one, room)) for one, room in zip(drawn, rooms, strict=True)]
+    over = 0.25 + 0.13 * max(high)
+    made, parts = frame.frame(figure, drawn, notes, legend(drawn), len(rows) * (PANEL + under + over))
+    for row, part in zip(rows, parts.subfigures(len(rows), 1, squeeze=False)[:, 0], strict=True):
+        axes = part.subplots(1, len(row), width_ratios=[slots[at] for at in row], squeeze=False)[0]
+        for column, (at, panel_axes) in enumerate(zip(row, axes, strict=True)):
+            panel(panel_axes, drawn[at], laid[at], pitch[at], column == 0)
+            frame.title(panel_axes, drawn[at], rooms[at], max(high[other] for other in row))
+            strip.draw(panel_axes, drawn[at].values, laid[at], 6 + 9.0 * labels, pitch[at], column == 0)
+    return made
+
+
+def panel(axes: Axes, drawn: Drawn, laid: Places, pitch: float, first: bool) -> None:
+    """Draw one panel. pitch: points from bar to bar."""
+    style.grid(axes, "y")
+    upright = any(look.extent(label(value)) * 72 > pitch for value in drawn.values)
+    # share of the panel's height that a number takes, and a diamond
+    tall = (max(look.extent(label(value)) for value in drawn.values) if upright else 0.1) / PANEL + 0.03
+    shown = [stated.tps or 0 for stated in drawn.stated]
+    shown += [tps for runs in drawn.panel.authors.values() for tps, _ in runs]
+    bars = max(value.found.high or 0 for value in drawn.values)
+    top = max(bars / (0.98 - tall), max(shown, default=0) * 1.05) or 1
+    for x, value in zip(laid.values, drawn.values, strict=True):
+        foot = value.found.high or 0
+        for tps in sorted(one.tps for one in drawn.stated if one.bar is value.bar and one.ratio and one.tps):
+            if foot - 0.035 * top < tps < foot + (tall + 0.03) * top:
+                foot = tps + 0.03 * top
+        top = max(top, foot / (0.98 - tall))
+        bar(axes, x, value, upright, foot)
+    axes.set_ylim(0, top)
+    axes.set_xlim(-0.8, laid.width - 0.2)
+    authors(axes, drawn, laid)
+    frame.stated(axes, drawn, dict(zip([value.bar for value in drawn.values], laid.values, strict=True)))
+    axes.set_xticks(list(laid.groups.values()), [frame.clean(group) for group in laid.groups])
+    axes.tick_params(axis="x", length=0)
+    axes.yaxis.set_major_formatter(lambda value, _: look.thousands(value))
+    if not any(shown) and not bars:
+        axes.set_yticks([])
+    if first:
+        axes.set_ylabel("transactions per second")
+
+
+def label(value: Value) -> str:
+    """What stands over a bar."""
+    number = value.found.value
+    return look.digits(number) + "".join(value.marks) if number is not None else SIGNS[value.found.state]
+
+
+def bar(axes: Axes, x: float, value: Value, upright: bool, foot: float) -> None:
+    """Draw a bar with its number at `foot`, or in its place the word for why there is none."""
+    found, how = value.found, value.bar
+    rotation = 90 if upright or found.value is None else 0
+    ink = style.INK
+    if found.value is None:
+        ink = look.FAILED if found.state == "failed" else "#6B6B6B"
+    else:
+        hatch = look.HATCH if how.hatched else None
+        ink_of_hatch = "white" if not how.light else look.color(how.color)
+        axes.bar(x, found.value, 0.92, color=look.color(how.color, how.light), hatch=hatch,
+                 edgecolor=ink_of_hatch, linewidth=0)  # fmt: skip
+        if found.low is not None and found.high is not None and found.low < found.high:
+            axes.vlines(x, found.low, found.high, color=style.INK, linewidth=0.8)
+    axes.annotate(
+        label(value),
+        (x, foot),
+        (0.5 if rotation else 0, 2),
+        textcoords="offset points",
+        ha="center",
+        va="bottom",
+        rotation=rotation,
+        fontsize=look.SMALL,
+        color=ink,
+        annotation_clip=False,
+    )
+
+
+def authors(axes: Axes, drawn: Drawn, laid: Places) -> None:
+    """Draw the runs of the paper's authors beside each group's bars."""
+    for group, x in laid.authors.items():
+        runs = [tps for tps, _ in drawn.panel.authors[group]]
+        axes.plot([x] * len(runs), runs, "o", markersize=3.2, markerfacecolor="none",
+                  markeredgecolor=look.PAPER, markeredgewidth=0.7, clip_on=False)  # fmt: skip
+
+
+def legend(drawn: list[Drawn]) -> list[Any]:
+    """Handles of all that a reader must tell apart."""
+    bars = [value.bar for one in drawn for value in one.values]
+    handles: list[Any] = []
+    colors = {bar.series: look.color(bar.color) for bar in bars if bar.series}
+    handles += [Patch(color=color, label=series) for series, color in colors.items()]
+    builds = {bar.build: bar.light for bar in bars}
+    if len(builds) > 1:
+        handles += [
+            Patch(color="#B9BEC3" if light else "#59626C", label=f"SQLite {build}")
+            for build, light in sorted(builds.items(), key=lambda item: item[1])
+        ]
+    readings = {bar.reading: bar.hatched for bar in bars if bar.reading}
+    if len(readings) > 1:
+        handles += [
+            Patch(
+                facecolor="#59626C",
+                edgecolor="white",
+                linewidth=0,
+                label=reading,
+                hatch=look.HATCH if hatched else None,
+            )
+            for reading, hatched in sorted(readings.items(), key=lambda item: item[1])
+        ]
+    return [*handles, *frame.legend(drawn)]

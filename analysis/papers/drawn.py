@@ -1,0 +1,148 @@
+"""A figure's bars with what was found for each, and the marks on comparisons of unequal things."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from analysis import durability
+from analysis.papers.runs import Causes, Found, Results
+from analysis.papers.study import Bar, Panel
+from commitpath.reporting.marks import UNCOUNTED, UNDURABLE
+
+SHORT = {
+    durability.ALL: "nothing committed is lost",
+    durability.LAST: "the last transaction may be lost",
+    durability.RECENT: "transactions since the last checkpoint may be lost",
+    durability.RARELY_CORRUPT: "the last transaction may be lost, a very small chance of corruption",
+    durability.CORRUPT: "the database may be corrupt",
+}
+
+
+@dataclass(frozen=True)
+class Value:
+    """A bar, what was found for it, what a watched run says, and how it is unlike its panel's base."""
+
+    bar: Bar
+    found: Found
+    causes: Causes | None
+    marks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A panel with its values. stated: of the paper, as values (Stated)."""
+
+    panel: Panel
+    values: tuple[Value, ...]
+    stated: tuple[Stated, ...]
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A number of the paper at a bar: tps, given as such or as a ratio over another bar of ours.
+
+    ours: the same ratio of ours; marks: what is unequal between the two bars.
+    """
+
+    bar: Bar
+    tps: float | None
+    ratio: float | None
+    ours: float | None
+    over: Bar | None
+    marks: tuple[str, ...]
+    source: str
+
+
+def fill(panel: Panel, results: Results) -> Drawn:
+    """Look a panel's cells up."""
+    found = [results.find(bar.cell, bar.settings, bar.op) for bar in panel.bars]
+    causes = [results.causes(bar.cell, bar.op) for bar in panel.bars]
+    values: list[Value] = []
+    for bar, one, why in zip(panel.bars, found, causes, strict=True):
+        base = base_of(panel, bar)
+        marks = unequal(bar, one, base, found[panel.bars.index(base)])
+        values.append(Value(bar, one, why, marks))
+    stated = [made for entry in panel.stated for made in of_entry(entry, values)]
+    return Drawn(panel, tuple(values), tuple(stated))
+
+
+def base_of(panel: Panel, bar: Bar) -> Bar:
+    """The bar that a bar is read against: the panel's base, in the same build and reading if it has them."""
+    first = [one for one in panel.bars if place(one) == panel.base]
+    alike = [one for one in first if one.look == bar.look]
+    same_build = [one for one in first if one.build == bar.build]
+    return [*alike, *same_build, *first][0]
+
+
+def unequal(a: Bar, found_a: Found, b: Bar, found_b: Found) -> tuple[str, ...]:
+    """Marks of what is unequal between two bars: durability, number of transactions."""
+    marks = [UNDURABLE] if durability.differences(dict(a.cell), dict(b.cell)) else []
+    counts = {found_a.transactions, found_b.transactions} - {None}
+    return tuple([*marks, UNCOUNTED] if len(counts) > 1 else marks)
+
+
+def of_entry(entry: Mapping[str, Any], values: list[Value]) -> Iterator[Stated]:
+    """A number of the paper at each bar that it is about; a ratio over each reading of the other bar."""
+    for value in values:
+        bar = value.bar
+        if bar.group != entry["at"] or bar.series != entry.get("series", bar.series):
+            continue
+        if "value" in entry:
+            yield Stated(bar, float(entry["value"]), None, None, None, (), entry["source"])
+            continue
+        series = entry.get("over_series", bar.series)
+        others = [
+            one
+            for one in values
+            if (one.bar.group, one.bar.series, one.bar.build) == (entry["over"], series, bar.build)
+        ]
+        for other in [one for one in others if one.bar.reading == bar.reading] or others:
+            tps, ours = None, None
+            if other.found.value:
+                tps = other.found.value * float(entry["ratio"])
+                ours = value.found.value / other.found.value if value.found.value else None
+            marks = unequal(bar, value.found, other.bar, other.found)
+            yield Stated(bar, tps, float(entry["ratio"]), ours, other.bar, marks, entry["source"])
+
+
+def footnotes(drawn: list[Drawn], notes: list[str]) -> list[str]:
+    """What the signs in a figure mean, and why a bar is not there."""
+    values = [value for one in drawn for value in one.values]
+    said = list(notes)
+    if any(UNDURABLE in value.marks for value in values):
+        bases = [value.bar for one in drawn for value in one.values if place(value.bar) == one.panel.base]
+        read = ", ".join(dict.fromkeys(settings(bar) for bar in bases))
+        said.append(f"{UNDURABLE} another durability than its panel's base ({read}). {survival(values)}.")
+    if any(UNCOUNTED in value.marks for value in values):
+        numbers = sorted({value.found.transactions for value in values if value.found.transactions})
+        counts = ", ".join(f"{number:,}" for number in numbers)
+        said.append(f"{UNCOUNTED} another number of transactions than its panel's base: {counts}.")
+    for state in ("excluded", "failed", "missing"):
+        reasons = sorted({value.found.reason for value in values if value.found.state == state})
+        if reasons:
+            said.append(f"{SIGNS[state]}: {'; '.join(reasons)}.")
+    return said
+
+
+SIGNS = {"excluded": "n/a", "failed": "failed", "missing": "missing"}
+
+
+def survival(values: list[Value]) -> str:
+    """What survives a power failure, for each journal mode and sync mode of a figure."""
+    texts: dict[str, dict[str, None]] = {}
+    for value in values:
+        power = dict(durability.of(dict(value.bar.cell)).rows())["a power failure"]
+        texts.setdefault(SHORT[power], {})[settings(value.bar)] = None
+    return "After a power failure: " + "; ".join(f"{', '.join(who)}: {text}" for text, who in texts.items())
+
+
+def settings(bar: Bar) -> str:
+    """`WAL/FULL`: the settings that durability depends on."""
+    return f"{bar.cell['mode']}/{bar.cell['sync']}".upper()
+
+
+def place(bar: Bar) -> tuple[str, str]:
+    """Where a bar stands, but for its build and reading."""
+    return bar.group, bar.series

@@ -1,0 +1,155 @@
+"""What each factor of a factorial design does to a positive number: main effects and two-way interactions.
+
+Least squares on the logarithm with sum-to-zero contrasts. A factor may exist within one level of
+another only (a nested factor): outside it its contrasts are 0. Each combination of the other
+factors has weight 1, shared by the cells that its nested factors make of it, so that a filesystem
+with three data modes does not count three times. Where no cell is missing, all terms are then
+orthogonal, and their shares of the variance add up to 1 with the residual.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+Row = Mapping[str, str | None]  # factor: level, None outside the level that it is nested in
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A factor and its levels. within: the factor and level in which it exists, or None."""
+
+    name: str
+    levels: tuple[str, ...]
+    within: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Term:
+    """A main effect or an interaction. share: of the variance, lost when the term is left out.
+
+    effects: of each level (or pair of levels), as a ratio to what the terms below it say.
+    """
+
+    factors: tuple[str, ...]
+    freedom: int
+    share: float
+    effects: Mapping[tuple[str, ...], float]
+
+    @property
+    def name(self) -> str:
+        """`a`, or `a × b`."""
+        return " × ".join(self.factors)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """mean: the geometric one; residual: share of the variance that no term has.
+
+    unshared: what is left when all shares and the residual are taken from 1: 0 unless cells are missing.
+    """
+
+    mean: float
+    terms: tuple[Term, ...]
+    residual: float
+    unshared: float
+
+    def term(self, *factors: str) -> Term | None:
+        """The term of one factor, or of two in either order."""
+        return next((term for term in self.terms if set(term.factors) == set(factors)), None)
+
+    def ratio(self, factor: str, a: str, b: str, given: Mapping[str, str]) -> float:
+        """a over b of a factor, at given levels of others (of the two-way interactions with them)."""
+        found = 1.0
+        for level, sign in ((a, 1), (b, -1)):
+            main = self.term(factor)
+            assert main is not None
+            found *= main.effects[(level,)] ** sign
+            for other, at in given.items():
+                if (term := self.term(factor, other)) is not None:
+                    key = (level, at) if term.factors[0] == factor else (at, level)
+                    found *= term.effects.get(key, 1.0) ** sign
+        return found
+
+
+class TooFewCells(Exception):
+    """The cells do not determine all effects."""
+
+
+def fit(factors: Sequence[Factor], rows: Sequence[Row], values: Sequence[float]) -> Fit:
+    """Fit main effects and two-way interactions to the logarithms. Raises TooFewCells."""
+    if not rows:
+        raise TooFewCells
+    crossed = [factor.name for factor in factors if factor.within is None]
+    parents = [tuple(row[name] for name in crossed) for row in rows]
+    counts = Counter(parents)
+    weight = np.sqrt([1 / counts[parent] for parent in parents])
+    blocks = {term: block for term in terms_of(factors) if (block := columns(term, rows)).any()}
+    matrix = np.column_stack([np.ones(len(rows)), *blocks.values()]) * weight[:, None]
+    if np.linalg.matrix_rank(matrix) < matrix.shape[1]:
+        raise TooFewCells
+    y = np.log(np.asarray(values, dtype=float)) * weight
+    solution, left = solve(matrix, y)
+    total = solve(weight[:, None], y)[1]
+    terms, at = [], 1
+    for term, block in blocks.items():
+        width = block.shape[1]
+        without = np.delete(matrix, range(at, at + width), axis=1)
+        share = (solve(without, y)[1] - left) / total if total > 0 else 0.0
+        effects = ratios(term, solution[at : at + width])
+        terms.append(Term(tuple(factor.name for factor in term), width, share, effects))
+        at += width
+    residual = left / total if total > 0 else 0.0
+    unshared = 1 - residual - sum(term.share for term in terms) if total > 0 else 0.0
+    return Fit(float(np.exp(solution[0])), tuple(terms), residual, unshared)
+
+
+def solve(matrix: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, float]:
+    """(coefficients, sum of squared residuals) of least squares."""
+    solution = np.linalg.lstsq(matrix, y, rcond=None)[0]
+    return solution, float(np.sum((y - matrix @ solution) ** 2))
+
+
+def terms_of(factors: Sequence[Factor]) -> list[tuple[Factor, ...]]:
+    """Each factor, then each pair; not a factor with the one that it is nested in."""
+    pairs = [
+        (a, b)
+        for a, b in itertools.combinations(factors, 2)
+        if a.name != (b.within or ("",))[0] and b.name != (a.within or ("",))[0]
+    ]
+    return [*[(factor,) for factor in factors], *pairs]
+
+
+def columns(term: Sequence[Factor], rows: Sequence[Row]) -> np.ndarray:
+    """Contrasts of a term: rows × its degrees of freedom."""
+    parts = [
+        np.array([contrast(factor, row[factor.name]) for row in rows]).reshape(len(rows), -1)
+        for factor in term
+    ]
+    if len(parts) == 1:
+        return parts[0]
+    return np.column_stack([a * b for a in parts[0].T for b in parts[1].T])
+
+
+def contrast(factor: Factor, level: str | None) -> list[float]:
+    """Sum-to-zero: a level's own column, -1 in all for the last, 0 outside."""
+    if level is None:
+        return [0.0] * (len(factor.levels) - 1)
+    at = factor.levels.index(level)
+    if at == len(factor.levels) - 1:
+        return [-1.0] * at
+    return [float(at == column) for column in range(len(factor.levels) - 1)]
+
+
+def ratios(term: Sequence[Factor], solution: np.ndarray) -> dict[tuple[str, ...], float]:
+    """Effects of each level or pair of levels, as ratios."""
+    found = {}
+    for levels in itertools.product(*(factor.levels for factor in term)):
+        parts = [np.array(contrast(factor, level)) for factor, level in zip(term, levels, strict=True)]
+        code = parts[0] if len(parts) == 1 else np.outer(parts[0], parts[1]).ravel()
+        found[levels] = float(np.exp(code @ solution))
+    return found

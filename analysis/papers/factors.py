@@ -1,0 +1,125 @@
+"""Factor attribution: what each setting of a grid is worth, as a figure, a table and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from analysis.papers import attribution, words
+from analysis.papers.effects import Factor, Fit, Row, TooFewCells, fit
+from analysis.papers.runs import Found, Results
+from analysis.papers.study import Study
+from commitpath.cell import cell_id
+from commitpath.errors import BadInputError
+from commitpath.sweep.grid import expand
+
+COLUMNS = ("op", "term", "degrees_of_freedom", "share", "level", "ratio")
+
+
+def make(
+    chosen: Study, results: Results, data: Path, figure: Mapping[str, Any]
+) -> tuple[dict[str, Any], list[list[Any]], Callable[[], Figure]]:
+    """(numbers, table, what draws it) of a grid's factors. Raises BadInputError."""
+    cells = [run.cell for run in expand(figure["grid"], chosen.overrides).runs]
+    factors = read(figure["factors"], cells, data)
+    rows = [row_of(figure["factors"], cell, data) for cell in cells]
+    fits: dict[str, Fit | None] = {}
+    lost: dict[str, str] = {}
+    for op in figure["ops"]:
+        found = [results.find(cell, {}, op) for cell in cells]
+        lost |= {
+            cell_id(cell): one.reason for cell, one in zip(cells, found, strict=True) if one.value is None
+        }
+        fits[op] = fitted(factors, rows, found)
+    told = {op: words.told(made, op) for op, made in fits.items() if made}
+    first = next(iter(told), None)
+    notes = [" ".join(told[first] if op == first else told[op][:1]) for op in told]
+    if lost:
+        notes.append(
+            f"{len(lost)} of {len(cells)} cells have no run: {'; '.join(sorted(set(lost.values())))}."
+        )
+    numbers = {
+        "title": figure["title"],
+        "grids": [figure["grid"]],
+        "cells": [{"cell_id": cell_id(cell), **row} for cell, row in zip(cells, rows, strict=True)],
+        "without_run": lost,
+        "words": told,
+        "fits": {op: made and document(made) for op, made in fits.items()},
+    }
+    table = [list(COLUMNS), *[line for op, made in fits.items() if made for line in lines(op, made)]]
+    return numbers, table, lambda: attribution.render({"width": 7, **figure}, factors, fits, notes)
+
+
+def fitted(factors: list[Factor], rows: Sequence[Row], found: list[Found]) -> Fit | None:
+    """The fit to the cells that have a value; None where they are too few."""
+    known = [(row, one.value) for row, one in zip(rows, found, strict=True) if one.value is not None]
+    try:
+        return fit(factors, [row for row, _ in known], [value for _, value in known])
+    except TooFewCells:
+        return None
+
+
+def read(content: Mapping[str, Any], cells: list[Mapping[str, Any]], data: Path) -> list[Factor]:
+    """The factors of a figure's data, with the levels that its cells have."""
+    rows = [row_of(content, cell, data) for cell in cells]
+    found = []
+    for name, how in content.items():
+        levels = tuple(dict.fromkeys(level for row in rows if (level := row[name]) is not None))
+        if len(levels) < 2:
+            raise BadInputError(f"{data}: factors: {name}: the grid has one level of it, {', '.join(levels)}")
+        within = next(iter(how["within"].items())) if "within" in how else None
+        found.append(Factor(name, levels, within))
+    return found
+
+
+def row_of(content: Mapping[str, Any], cell: Mapping[str, Any], data: Path) -> dict[str, str | None]:
+    """A cell's level of each factor; BadInputError for a value that is no level."""
+    row: dict[str, str | None] = {}
+    for name, how in content.items():
+        if "within" in how:
+            parent, level = next(iter(how["within"].items()))
+            if parent not in row:
+                raise BadInputError(
+                    f"{data}: factors: {name}: within {parent}, which does not stand before it"
+                )
+            if row[parent] != level:
+                row[name] = None
+                continue
+        value = cell[how["axis"]]
+        named = [level for level, values in how.get("levels", {}).items() if value in values]
+        if "levels" in how and not named:
+            raise BadInputError(f"{data}: factors: {name}: {how['axis']}={value} is none of its levels")
+        row[name] = named[0] if named else str(value)
+    return row
+
+
+def document(made: Fit) -> dict[str, Any]:
+    """A fit as JSON."""
+    terms = [
+        {
+            "term": term.name,
+            "degrees_of_freedom": term.freedom,
+            "share": term.share,
+            "ratios": {" × ".join(key): ratio for key, ratio in term.effects.items()},
+        }
+        for term in made.terms
+    ]
+    return {
+        "geometric_mean_tps": made.mean,
+        "terms": terms,
+        "residual": made.residual,
+        "unshared": made.unshared,
+    }
+
+
+def lines(op: str, made: Fit) -> list[list[Any]]:
+    """A fit as rows of COLUMNS."""
+    rows = [
+        [op, term.name, term.freedom, term.share, " × ".join(key), ratio]
+        for term in made.terms
+        for key, ratio in term.effects.items()
+    ]
+    return [*rows, [op, "residual", "", made.residual, "", ""]]

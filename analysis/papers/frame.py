@@ -1,0 +1,171 @@
+"""What all panels have: the page, titles, footnotes, and the numbers of the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.lines import Line2D
+
+from analysis.figures import style
+from analysis.papers import look
+from analysis.papers.drawn import Drawn, Stated, footnotes
+from analysis.papers.study import Bar
+
+LINE = 0.125  # inches of a line of small text
+
+
+def frame(
+    figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str], handles: list[Any], body: float
+) -> tuple[Figure, SubFigure]:
+    """A page with its title, legend and footnotes, and the part between them, `body` inches high."""
+    width = figure["width"]
+    room = width - 2 * look.MARGIN
+    titles = look.wrapped(figure["title"], room, look.POINTS + 0.5)
+    lines = [line for note in footnotes(drawn, notes) for line in look.wrapped(note, room)]
+    keys = packed(handles, room)
+    head = 0.1 + 0.15 * len(titles) + 0.16 * len(keys)
+    foot = 0.06 + LINE * len(lines)
+    made = look.page(width, head + body + foot)
+    parts: Any = made.subfigures(3, 1, height_ratios=[head, body, foot])
+    upper, middle, lower = parts
+    for part in parts:
+        part.patch.set_visible(False)
+    left = look.MARGIN / width
+    upper.text(left, 1 - 0.06 / head, "\n".join(titles), ha="left", va="top",
+               fontsize=look.POINTS + 0.5, fontweight="bold")  # fmt: skip
+    for row, some in enumerate(keys):
+        top = 1 - (0.09 + 0.15 * len(titles) + 0.16 * row) / head
+        upper.add_artist(
+            upper.legend(
+                handles=some,
+                loc="upper left",
+                bbox_to_anchor=(left, top),
+                ncols=len(some),
+                borderpad=0,
+                borderaxespad=0,
+                columnspacing=1.2,
+                handletextpad=0.4,
+                handlelength=1.3,
+            )
+        )
+    for row, line in enumerate(lines):
+        lower.text(left, 1 - (0.02 + LINE * row) / foot, line, ha="left", va="top", fontsize=look.SMALL)
+    return made, middle
+
+
+def packed(handles: list[Any], room: float) -> list[list[Any]]:
+    """Handles of a legend in rows of at most `room` inches."""
+    rows: list[list[Any]] = []
+    used = room
+    for handle in handles:
+        wide = look.extent(handle.get_label()) + 0.34
+        if used + wide > room:
+            rows.append([])
+            used = 0.0
+        rows[-1].append(handle)
+        used += wide
+    return rows
+
+
+def title(axes: Axes, drawn: Drawn, room: float, high: int) -> None:
+    """Write a panel's title, and under it the ratios that the paper states beside ours.
+
+    room: inches of the panel; high: lines that the panels beside it have at most.
+    """
+    lines = ratios(drawn, room)
+    axes.set_title(drawn.panel.title, fontweight="bold", fontsize=look.POINTS, pad=4 + 9 * high)
+    for row, line in enumerate(lines):
+        axes.annotate(
+            line, (0, 1), (0, 3 + 9 * (high - 1 - row)), xycoords="axes fraction",
+            textcoords="offset points", ha="left", va="bottom", fontsize=look.SMALL, color=look.PAPER,
+            annotation_clip=False, in_layout=False,
+        )  # fmt: skip
+
+
+def ratios(drawn: Drawn, room: float) -> list[str]:
+    """What each ratio of the paper is over what, its value, ours; lines of `room` inches."""
+    found: dict[tuple[str, float], list[Stated]] = {}
+    for stated in drawn.stated:
+        if stated.ratio is not None and stated.over is not None:
+            key = f"{plain(stated.bar, stated.over)} over {plain(stated.over, stated.bar)}"
+            found.setdefault((key, stated.ratio), []).append(stated)
+    lines = []
+    for (key, ratio), some in found.items():
+        lines += look.wrapped(f"{key}: paper {ratio:g}×, here {ours(some)}", room)
+    return lines
+
+
+def ours(some: list[Stated]) -> str:
+    """The range of our ratios with their marks, for each series and each reading of what they are over."""
+    several = len({one.bar.series for one in some}) > 1
+    found: dict[str, list[Stated]] = {}
+    for one in some:
+        if one.ours is not None and one.over is not None:
+            of = [one.bar.series] if several else []
+            of += [one.over.reading.rpartition(" ")[2]] if one.over.reading else []
+            found.setdefault(" ".join(of), []).append(one)
+    parts = []
+    for of_it, alike in found.items():
+        ratios = sorted(one.ours or 0 for one in alike)
+        ends = dict.fromkeys(look.digits(end) for end in (ratios[0], ratios[-1]))
+        marks = "".join(sorted({mark for one in alike for mark in one.marks}))
+        parts.append(f"{' to '.join(ends)}×{marks}" + (f" ({of_it})" if len(found) > 1 else ""))
+    return ", ".join(parts) or "not known"
+
+
+def plain(bar: Bar, other: Bar) -> str:
+    """What tells a bar from another: its group, its series, or both."""
+    parts = [bar.group.replace("\n", " ")] if bar.group != other.group else []
+    if bar.series != other.series or not parts:
+        parts.append(bar.series.replace("\n", " "))
+    return " ".join(part for part in parts if part)
+
+
+def stated(axes: Axes, drawn: Drawn, x: Mapping[Bar, float]) -> None:
+    """Draw the paper's numbers: a diamond where its ratio would put a bar, a line at a value."""
+    lines: dict[float, list[float]] = {}
+    for one in drawn.stated:
+        if one.tps is None:
+            continue
+        if one.ratio is None:
+            lines.setdefault(one.tps, []).append(x[one.bar])
+            continue
+        filled = "none" if one.over is not None and one.over.hatched else look.PAPER
+        axes.plot(x[one.bar], one.tps, "D", markersize=3.6, markerfacecolor=filled,
+                  markeredgecolor=look.PAPER, markeredgewidth=0.8, zorder=5, clip_on=False)  # fmt: skip
+    for tps, at in lines.items():
+        axes.hlines(tps, min(at) - 0.55, max(at) + 0.55, color=look.PAPER, linewidth=1.1, zorder=5)
+
+
+def legend(drawn: list[Drawn]) -> list[Any]:
+    """Handles of the paper's numbers that are there."""
+    some = [one for panel in drawn for one in panel.stated]
+    red: dict[str, Any] = {
+        "linestyle": "none",
+        "markersize": 3.6,
+        "markeredgewidth": 0.8,
+        "color": look.PAPER,
+    }
+    handles = []
+    for hatched in (False, True):
+        over = [one for one in some if one.over is not None and one.over.hatched == hatched]
+        if over:
+            words = over[0].over.reading if over[0].over and over[0].over.reading else "ours"
+            fill = "none" if hatched else look.PAPER
+            handles.append(Line2D([], [], marker="D", markerfacecolor=fill,
+                                  label=f"paper's ratio × {words}", **red))  # fmt: skip
+    if any(one.ratio is None for one in some):
+        handles.append(Line2D([], [], color=look.PAPER, linewidth=1.1, label="the paper's value"))
+    if any(panel.panel.authors for panel in drawn):
+        handles.append(
+            Line2D([], [], marker="o", markerfacecolor="none", label="a run of the authors", **red)
+        )
+    return handles
+
+
+def clean(text: str) -> str:
+    """A label of several lines, each without control characters."""
+    return "\n".join(style.clean(line) for line in text.split("\n"))

@@ -1,0 +1,118 @@
+"""A line for each series over the places of a panel, with the causes of each in a strip below."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, NullLocator
+
+from analysis.figures import style
+from analysis.papers import frame, look, strip
+from analysis.papers.drawn import SIGNS, Drawn, Value
+
+PANEL = 1.9  # inches of the lines
+MARKERS = ("o", "s", "^", "D", "v", "P")
+
+
+def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> Figure:
+    """Draw a figure of lines, its panels beside each other."""
+    under = 0.55 + max(len(told(one)) for one in drawn) * strip.LINE / 72
+    slots = [len(one.panel.groups) + 0.6 for one in drawn]
+    left = max((look.extent(name) for one in drawn for name in told(one)), default=0.4) + 0.2
+    rooms = [(figure["width"] - left - 0.15 * len(drawn)) * slot / sum(slots) for slot in slots]
+    high = max(len(frame.ratios(one, room)) for one, room in zip(drawn, rooms, strict=True))
+    over = 0.25 + 0.13 * high
+    made, part = frame.frame(figure, drawn, notes, legend(drawn), PANEL + under + over)
+    axes = part.subplots(1, len(drawn), width_ratios=slots, squeeze=False, sharey=True)[0]
+    for column, (panel_axes, one) in enumerate(zip(axes, drawn, strict=True)):
+        panel_axes.set_yscale("log")
+        panel_axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        panel_axes.yaxis.set_minor_locator(NullLocator())
+        panel_axes.yaxis.set_major_formatter(lambda value, _: look.thousands(value))
+        panel(panel_axes, one, styles(drawn), column == 0, rooms[column], high)
+    return made
+
+
+def styles(drawn: list[Drawn]) -> dict[str, dict[str, Any]]:
+    """How each series is drawn: its color, a marker of its own, hollow and dashed in another build."""
+    found: dict[str, dict[str, Any]] = {}
+    for one in drawn:
+        for value in one.values:
+            bar = value.bar
+            if bar.series not in found:
+                color = look.color(bar.color)
+                found[bar.series] = {
+                    "color": color,
+                    "marker": MARKERS[len(found) % len(MARKERS)],
+                    "markersize": 4,
+                    "linewidth": 1.1,
+                    "linestyle": (0, (3, 1.5)) if bar.light else "-",
+                    "markerfacecolor": "none" if bar.light else color,
+                }
+    return found
+
+
+def panel(
+    axes: Axes, drawn: Drawn, how: Mapping[str, dict[str, Any]], first: bool, room: float, high: int
+) -> None:
+    """Draw one panel, `room` inches wide, with `high` lines over it; a value that is not there leaves
+    a gap, and its word."""
+    style.grid(axes, "both")
+    groups = drawn.panel.groups
+    for series in drawn.panel.series:
+        values = [value for value in drawn.values if value.bar.series == series]
+        points = [(groups.index(value.bar.group), value.found.value) for value in values]
+        axes.plot(*zip(*[(x, tps if tps is not None else float("nan")) for x, tps in points], strict=True),
+                  **how[series])  # fmt: skip
+        for (x, tps), value in zip(points, values, strict=True):
+            if tps is None:
+                axes.text(x, 0.02, SIGNS[value.found.state], rotation=90, ha="center", va="bottom",
+                          fontsize=look.SMALL, color=look.FAILED,
+                          transform=axes.get_xaxis_transform())  # fmt: skip
+    frame.stated(axes, drawn, {value.bar: groups.index(value.bar.group) for value in drawn.values})
+    axes.set_xticks(range(len(groups)), [frame.clean(group) for group in groups])
+    axes.set_xlim(-0.5, len(groups) - 0.5)
+    axes.set_xlabel("\n".join(look.wrapped(drawn.panel.x, room)), fontsize=look.SMALL, labelpad=2)
+    if first:
+        axes.set_ylabel("transactions per second (log)")
+    frame.title(axes, drawn, room, high)
+    rows = told(drawn)
+    for row, (name, texts) in enumerate(rows.items()):
+        down = -(38 + strip.LINE * row)
+        if first:
+            strip.write(axes, 0, "axes fraction", down, name, "right", -14)
+        for x, text in texts.items():
+            strip.write(axes, x, "data", down, text, "center", 0)
+
+
+def told(drawn: Drawn) -> dict[str, dict[int, str]]:
+    """Rows of the strip: for each series that was watched and each count, its text by place."""
+    rows: dict[str, dict[int, str]] = {}
+    for series in drawn.panel.series:
+        for name, number in strip.ROWS.items():
+            texts = {
+                drawn.panel.groups.index(value.bar.group): look.few(number(value.causes))
+                for value in drawn.values
+                if value.bar.series == series and value.causes and not value.bar.light
+            }
+            if texts:
+                rows[f"{series}: {name}"] = texts
+    return rows
+
+
+def durable(values: tuple[Value, ...], series: str) -> str:
+    """Marks that any value of a series carries."""
+    return "".join(sorted({mark for value in values if value.bar.series == series for mark in value.marks}))
+
+
+def legend(drawn: list[Drawn]) -> list[Any]:
+    """A handle for each series, with its marks, and for the paper's numbers."""
+    handles: list[Any] = []
+    for series, how in styles(drawn).items():
+        marks = "".join(dict.fromkeys(mark for one in drawn for mark in durable(one.values, series)))
+        handles.append(Line2D([], [], label=f"{series}{marks}", **how))
+    return [*handles, *frame.legend(drawn)]

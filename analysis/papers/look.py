@@ -1,0 +1,98 @@
+"""The look of a paper's figures: the project's palette at the size of a page."""
+
+from __future__ import annotations
+
+import functools
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+from matplotlib.font_manager import findfont, get_font
+
+from analysis.figures import style
+from commitpath.errors import BadInputError
+
+POINTS = 7.0
+SMALL = 6.5  # points, the smallest text
+MARGIN = 0.12  # inches that constrained layout and ticks leave beside a text over the whole width
+# By name, for `color` of a figure's data: what is the same thing elsewhere has its colour from there.
+COLORS = {
+    "plain": style.SQL,
+    **style.OPS,
+    "DELETE": style.FILES["journal"],
+    "TRUNCATE": style.LABELS["filesystem journal"],
+    "PERSIST": style.LABELS["inode/node"],
+    "MEMORY": style.BLOCKS["discard"],
+    "OFF": "#8C8C8C",
+    "WAL": style.FILES["wal"],
+    "NORMAL": "#4477AA",
+    "FULL": "#B0376E",
+    "EXTRA": "#E8C500",
+    "ext4": "#0072B2",
+    "ext4-journal": "#7B6FD0",
+    "ext4-ordered": "#0072B2",
+    "ext4-writeback": "#56B4E9",
+    "F2FS": "#009E73",
+    "mix": "#CC79A7",
+}
+PAPER = "#E0002D"  # numbers of the paper
+FAILED = "#E0002D"
+HATCH = "/////"
+
+
+def color(name: str, light: bool = False) -> str:
+    """A color by its name in COLORS, or mixed with white. Raises BadInputError."""
+    if name not in COLORS:
+        raise BadInputError(f"color: {name!r} is none of {', '.join(COLORS)}")
+    full = COLORS[name]
+    if not light:
+        return full
+    parts = [int(full[at : at + 2], 16) for at in (1, 3, 5)]
+    return "#" + "".join(f"{round(part + (255 - part) * 0.55):02X}" for part in parts)
+
+
+def page(width: float, height: float) -> Figure:
+    """An empty figure for a page; inches."""
+    made = style.figure(height, width, POINTS)
+    mpl.rcParams.update({"hatch.linewidth": 0.6, "axes.titleweight": "normal", "legend.fontsize": SMALL})
+    return made
+
+
+@functools.cache
+def extent(text: str, points: float = SMALL) -> float:
+    """Inches that a line of text is wide."""
+    font = get_font(findfont("DejaVu Sans"))
+    font.set_size(100 * points, 72)  # so large that no hint to pixels counts
+    font.set_text(text)
+    return float(font.get_width_height()[0]) / 64 / 72 / 100
+
+
+def wrapped(text: str, width: float, points: float = SMALL) -> list[str]:
+    """Text in lines of at most `width` inches, broken at blanks."""
+    lines: list[str] = []
+    for word in text.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and extent(longer, points) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines
+
+
+def thousands(value: float) -> str:
+    """A whole number, its thousands set apart."""
+    return f"{value:,.0f}".replace(",", "\u202f")
+
+
+def digits(value: float) -> str:
+    """A number with three significant digits, none of them in an exponent."""
+    if value >= 100:
+        return thousands(value)
+    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def few(value: float) -> str:
+    """A count with two or three digits, as short as can be: 0, 0.02, 3.98, 12, 240."""
+    if value == 0:
+        return "0"
+    text = f"{value:.0f}" if value >= 99.5 else f"{value:.1f}" if value >= 9.95 else f"{value:.2f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

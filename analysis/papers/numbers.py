@@ -1,0 +1,129 @@
+"""The numbers of a figure as JSON and CSV: value, cell, runs, and what a watched run says of each bar."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from analysis import durability
+from analysis.papers.drawn import Drawn, Stated, Value
+from commitpath.cell import cell_id
+from commitpath.database.select import Run
+from commitpath.reporting.marks import transactions
+
+SUFFIXES = (".json", ".csv")
+COLUMNS = (
+    *("panel", "group", "series", "sqlite", "reading", "op", "state", "tps", "low", "high", "runs"),
+    *("transactions", "marks", "cell_id", "run_ids", "watched_run", "syncs", "flushes", "fua"),
+    *("block_writes", "bytes_written", "reason"),
+)
+
+
+def document(figure: Mapping[str, Any], drawn: list[Drawn]) -> dict[str, Any]:
+    """A figure as one JSON object; tps per second, counts and bytes per transaction."""
+    grids = sorted({grid for one in drawn for value in one.values for grid in value.found.grids})
+    panels = [
+        {
+            "title": one.panel.title,
+            "bars": [value_of(value) for value in one.values],
+            "stated": [stated_of(stated) for stated in one.stated],
+            "authors": {group: [tps for tps, _ in runs] for group, runs in one.panel.authors.items()},
+        }
+        for one in drawn
+    ]
+    return {"title": figure["title"], "grids": grids, "panels": panels}
+
+
+def commands(paper: str, grids: list[str], overrides: Mapping[str, str]) -> list[str]:
+    """What makes a figure: all of the paper, or its cells alone and then the drawing."""
+    given = "".join(f" {name}={text}" for name, text in overrides.items())
+    sweep = [f"make sweep GRID='{' '.join(grids)}'{given}"] if grids else []
+    draw = f".venv/bin/python -m analysis.papers {paper} results/results.sqlite FOLDER{given}"
+    return [f"make reproduce PAPER={paper}{given}", *sweep, draw]
+
+
+def value_of(value: Value) -> dict[str, Any]:
+    """A bar as JSON."""
+    bar, found = value.bar, value.found
+    return {
+        **{"group": bar.group, "series": bar.series, "sqlite": bar.build, "reading": bar.reading},
+        **{"op": bar.op, "state": found.state, "reason": found.reason},
+        **{"tps": found.value, "low": found.low, "high": found.high},
+        "transactions": found.transactions,
+        "marks": list(value.marks),
+        "survives": dict(durability.of(dict(bar.cell)).rows()),
+        "cell_id": cell_id(bar.cell),
+        "cell": {name: setting for name, setting in bar.cell.items() if name != "profiles"},
+        "runs": [of_run(run) for run in found.runs],
+        "causes": causes_of(value),
+    }
+
+
+def of_run(run: Run) -> dict[str, Any]:
+    """What names a run, and where its files are."""
+    return {"cell_id": run.facts["cell"], "run_id": run.facts["run"], "path": run.path}
+
+
+def causes_of(value: Value) -> dict[str, Any] | None:
+    """What a watched run of the same settings says."""
+    if not (causes := value.causes):
+        return None
+    return {
+        **of_run(causes.run),
+        "sqlite": causes.run.settings["sqlite"],
+        "n": causes.run.settings["n"],
+        "transactions": transactions(causes.run),
+        "per_transaction": dict(causes.counts),
+        "bytes_by_label": dict(causes.bytes_by_label),
+    }
+
+
+def stated_of(stated: Stated) -> dict[str, Any]:
+    """A number of the paper as JSON, with ours."""
+    bar, over = stated.bar, stated.over
+    return {
+        **{"group": bar.group, "series": bar.series, "sqlite": bar.build, "reading": bar.reading},
+        "over": over and {"group": over.group, "series": over.series, "reading": over.reading},
+        **{"paper_ratio": stated.ratio, "our_ratio": stated.ours, "tps": stated.tps},
+        **{"marks": list(stated.marks), "source": stated.source},
+    }
+
+
+def rows(drawn: list[Drawn]) -> list[list[Any]]:
+    """A figure as a table: COLUMNS, a row a bar."""
+    table: list[list[Any]] = [list(COLUMNS)]
+    for one in drawn:
+        for value in one.values:
+            told = value_of(value)
+            causes = told["causes"] or {}
+            special = {
+                "panel": one.panel.title,
+                "runs": len(told["runs"]),
+                "marks": "".join(told["marks"]),
+                "run_ids": " ".join(run["run_id"] for run in told["runs"]),
+                "watched_run": f"{causes['cell_id']}/{causes['run_id']}" if causes else None,
+            }
+            merged = {**told, **causes.get("per_transaction", {}), **special}
+            table.append([merged.get(name) for name in COLUMNS])
+    return table
+
+
+def made_from(path: Path) -> str | None:
+    """What a figure's JSON file says that it was made from; None if it is not one."""
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return told.get("made_from") if isinstance(told, dict) else None
+
+
+def write(stem: Path, told: Mapping[str, Any], table: list[list[Any]]) -> list[Path]:
+    """Write STEM.json and STEM.csv."""
+    paths = [stem.with_name(stem.name + suffix) for suffix in SUFFIXES]
+    paths[0].write_text(json.dumps(told, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    with paths[1].open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows(table)
+    return paths

@@ -1,0 +1,151 @@
+"""What the results database has for a cell: its value, or why there is none; and what it did."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import statistics
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from commitpath.cell import axes, cell_id
+from commitpath.database import select, store
+from commitpath.database.select import Run
+from commitpath.reporting.compare import samples
+from commitpath.reporting.marks import transactions
+
+COUNTS = ("syncs", "flushes", "fua", "block_writes", "bytes_written")
+
+
+@dataclass(frozen=True)
+class Causes:
+    """What a transaction of an operation did in a watched run: means of COUNTS, bytes by label.
+
+    Of `all`, flushes, fua, block_writes and bytes_written are the window's over its transactions,
+    with the final checkpoint; bytes by label are those that a transaction caused.
+    """
+
+    run: Run
+    counts: Mapping[str, float]
+    bytes_by_label: Mapping[str, float]
+
+    @property
+    def barriers(self) -> float:
+        """Flushes and FUA writes."""
+        return self.counts["flushes"] + self.counts["fua"]
+
+
+@dataclass(frozen=True)
+class Found:
+    """A cell's runs that count. state: ok, failed, missing or excluded; reason: why it is not ok.
+
+    value, low, high: tps, the median, least and most of the runs; None if it is not ok.
+    """
+
+    state: str
+    reason: str
+    runs: tuple[Run, ...]
+    value: float | None
+    low: float | None
+    high: float | None
+    transactions: int | None
+    grids: tuple[str, ...]
+
+
+class Results:
+    """This lab's runs by cell."""
+
+    def __init__(self, runs: list[Run], lab: str, excluded: list[tuple[str, dict[str, str], str]]) -> None:
+        """excluded: (grid, settings, reason) of the cells that grids leave out."""
+        self.excluded = excluded
+        self.runs: dict[str, list[Run]] = {}
+        self.watched: dict[str, list[Run]] = {}
+        for run in runs:
+            if run.facts["lab"] != lab:
+                continue
+            self.runs.setdefault(run.facts["cell"], []).append(run)
+            if run.facts["status"] == "ok" and run.summary.get("ledger"):
+                self.watched.setdefault(unwatched(run.cell), []).append(run)
+
+    def find(self, cell: Mapping[str, Any], settings: Mapping[str, str], op: str) -> Found:
+        """A cell's tps of an operation, or why there is none. settings: what a grid would call it."""
+        runs = self.runs.get(cell_id(cell), [])
+        grids = tuple(sorted({grid for run in runs for grid in run.grids}))
+        if fine := samples([run for run in runs if run.facts["status"] == "ok"]):
+            values = [rate(run, op) for run in fine]
+            return Found(
+                "ok",
+                "",
+                tuple(fine),
+                statistics.median(values),
+                min(values),
+                max(values),
+                int(cell["n"]) if op in fine[-1].summary["tps"] and op != "all" else transactions(fine[-1]),
+                grids,
+            )
+        if runs:
+            last = runs[-1]
+            reason = f"{last.facts['status']}: {'; '.join(last.reasons)}"
+            return Found("failed", reason, tuple(runs), None, None, None, None, grids)
+        for grid, left_out, reason in self.excluded:
+            if all(str(settings.get(name, cell[name])) == text for name, text in left_out.items()):
+                return Found("excluded", reason, (), None, None, None, None, (grid,))
+        return Found("missing", "it was not run", (), None, None, None, None, ())
+
+    def causes(self, cell: Mapping[str, Any], op: str) -> Causes | None:
+        """What a watched run of the same configuration did; None where there is none,
+        and of a mix.
+
+        Equal in all but probes and n, and of those with the n nearest to the cell's the newest.
+        """
+        runs = self.watched.get(unwatched(cell), [])
+        if not runs or ":" in op:
+            return None
+        run = min(reversed(runs), key=lambda run: abs(int(run.settings["n"]) - int(cell["n"])))
+        counts = whole(run) if op == "all" else of_op(run, op)
+        return Causes(run, counts, run.summary["ledger"]["per_transaction"][op])
+
+
+def rate(run: Run, op: str) -> float:
+    """tps of an operation, of all, or of a mix of operations with weights insert:update:delete."""
+    tps = run.summary["tps"]
+    if ":" not in op:
+        return float(tps[op])
+    weights = dict(zip(("insert", "update", "delete"), map(int, op.split(":")), strict=True))
+    return sum(weights.values()) / sum(weight / float(tps[name]) for name, weight in weights.items())
+
+
+def of_op(run: Run, op: str) -> dict[str, float]:
+    """COUNTS per transaction of an operation."""
+    told = run.summary["per_transaction"][op]
+    return {name: run.summary["syncs"][op] if name == "syncs" else told[name] for name in COUNTS}
+
+
+def whole(run: Run) -> dict[str, float]:
+    """COUNTS per transaction over all. Every operation of a workload has the same number of them."""
+    block, number = run.summary["block"], transactions(run)
+    counts = {name: block[name] / number for name in ("flushes", "fua", "bytes_written")}
+    return {
+        "syncs": statistics.fmean(run.summary["syncs"].values()),
+        "block_writes": block["writes"] / number,
+        **counts,
+    }
+
+
+def unwatched(cell: Mapping[str, Any]) -> str:
+    """The configuration of a cell: all but its probes and its number of transactions."""
+    return json.dumps([str(cell[name]) for name in axes() if name not in ("probes", "n")])
+
+
+def read(database: Path) -> Results:
+    """All of a results database (docs/results-db.md). Raises DatabaseError."""
+    with store.opened(database, write=False) as connection:
+        return Results(select.load(connection), store.label(connection), excluded(connection))
+
+
+def excluded(connection: sqlite3.Connection) -> list[tuple[str, dict[str, str], str]]:
+    """(grid, settings, reason) of what grids leave out."""
+    rows = connection.execute("SELECT grid, settings, reason FROM grid_excluded ORDER BY grid, settings")
+    return [(row["grid"], json.loads(row["settings"]), row["reason"]) for row in rows]

@@ -1,0 +1,67 @@
+"""What a transaction did, in rows of numbers under the bars: why a bar is as high as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from matplotlib.axes import Axes
+
+from analysis.papers import look
+from analysis.papers.drawn import Value
+from analysis.papers.places import Places, pairs
+from analysis.papers.runs import Causes
+
+ROWS: dict[str, Callable[[Causes], float]] = {
+    "syncs": lambda causes: causes.counts["syncs"],
+    "flush+FUA": lambda causes: causes.barriers,
+    "KiB": lambda causes: causes.counts["bytes_written"] / 1024,
+}
+LINE = 9.0  # points from row to row
+UNKNOWN = "–"
+
+
+def draw(
+    axes: Axes, values: tuple[Value, ...], places: Places, top: float, pitch: float, first: bool
+) -> None:
+    """Write the rows from `top` points under the axis. pitch: from bar to bar; first: name the rows."""
+    for row, (name, number) in enumerate(ROWS.items()):
+        down = -(top + LINE * row)
+        if first:
+            write(axes, 0, "axes fraction", down, name, "right", -3)
+        for pair in pairs(values):
+            for centre, text in texts(values, places, pair, number, pitch):
+                write(axes, centre, "data", down, text, "center", 0)
+
+
+def texts(
+    values: tuple[Value, ...],
+    places: Places,
+    pair: list[int],
+    number: Callable[[Causes], float],
+    pitch: float,
+) -> list[tuple[float, str]]:
+    """(x, text) of a row under bars of one configuration: one text where they agree or one is not known."""
+    if ":" in values[pair[0]].bar.op:  # a mix is computed from the operations, it was not run
+        return []
+    known = {at: look.few(number(why)) for at in pair if (why := values[at].causes)}
+    middle = sum(places.values[at] for at in pair) / len(pair)
+    fits = all(look.extent(text) * 72 < pitch for text in known.values())
+    if len(set(known.values())) > 1 and fits:
+        return [(places.values[at], text) for at, text in known.items()]
+    return [(middle, next(iter(known.values()), UNKNOWN))]
+
+
+def write(axes: Axes, x: float, along: str, down: float, text: str, align: str, right: float) -> None:
+    """Write a text under the axis, `down` and `right` points from x; along: data or axes fraction."""
+    transform = axes.get_xaxis_transform() if along == "data" else axes.transAxes
+    axes.annotate(
+        text,
+        (x, 0),
+        (right, down),
+        xycoords=transform,
+        textcoords="offset points",
+        ha=align,
+        va="top",
+        fontsize=look.SMALL,
+        annotation_clip=False,
+    )

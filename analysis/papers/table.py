@@ -1,0 +1,70 @@
+"""A table as the paper prints it: its value, ours in each build, and what a transaction did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from analysis.figures import style
+from analysis.papers import frame, look, strip
+from analysis.papers.drawn import SIGNS, Drawn, Value
+
+LINE = 0.145  # inches
+
+
+def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> Figure:
+    """Draw a table: groups are blocks of rows, series its columns."""
+    blocks = [(group, lines(one, group)) for one in drawn for group in one.panel.groups]
+    series = drawn[0].panel.series
+    head = max(label.count("\n") + 1 for label in series)
+    height = LINE * (head + sum(len(rows) + 0.5 for _, rows in blocks)) + 0.2
+    made, part = frame.frame(figure, drawn, notes, [], height)
+    axes = part.add_axes((0, 0, 1, 1))
+    axes.set_axis_off()
+    axes.set_xlim(0, figure["width"])
+    axes.set_ylim(height, 0)
+    names = 0.36 * figure["width"]
+    step = (figure["width"] - names - look.MARGIN) / len(series)
+    columns = [names + step * (at + 1) for at in range(len(series))]
+    small: dict[str, Any] = {"fontsize": look.SMALL, "va": "baseline"}
+    for x, label in zip(columns, series, strict=True):
+        axes.text(x, 0.1 + LINE * (head - 0.3), label, ha="right", fontweight="bold", **small)
+    y = 0.1 + LINE * head
+    for group, rows in blocks:
+        axes.axhline(y, color=style.INK, linewidth=0.5, xmin=0.02, xmax=0.98)
+        axes.text(look.MARGIN, y + LINE, group, fontweight="bold", **small)
+        for name, texts, color in rows:
+            y += LINE
+            axes.text(0.16 * figure["width"], y, name, color=color, **small)
+            for x, text in zip(columns, texts, strict=True):
+                axes.text(x, y, text, ha="right", color=color, **small)
+        y += LINE * 0.5
+    return made
+
+
+def lines(drawn: Drawn, group: str) -> list[tuple[str, list[str], str]]:
+    """(name, text for each series, color) of a block's rows."""
+    values = [value for value in drawn.values if value.bar.group == group]
+    paper = {
+        one.bar.series: one.tps for one in drawn.stated if one.bar.group == group and one.tps is not None
+    }
+    series = drawn.panel.series
+    rows = [("the paper", [look.few(paper[name]) if name in paper else "" for name in series], look.PAPER)]
+    for build in dict.fromkeys(value.bar.build for value in values):
+        of_build = {value.bar.series: value for value in values if value.bar.build == build}
+        rows.append((f"SQLite {build}", [number(of_build.get(name)) for name in series], style.INK))
+    causes = {value.bar.series: value.causes for value in reversed(values) if value.causes}
+    for name, count in strip.ROWS.items():
+        texts = [look.few(count(causes[one])) if one in causes else strip.UNKNOWN for one in series]
+        rows.append((f"{name} per transaction", texts, "#59626C"))
+    return rows
+
+
+def number(value: Value | None) -> str:
+    """Our number with its marks, or the word for why there is none."""
+    if value is None:
+        return ""
+    tps = value.found.value
+    return look.digits(tps) + "".join(value.marks) if tps is not None else SIGNS[value.found.state]

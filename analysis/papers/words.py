@@ -1,0 +1,64 @@
+"""Which factor matters most, and for which other is it conditional: in words, from a fit."""
+
+from __future__ import annotations
+
+from analysis.papers.effects import Fit, Term
+from analysis.papers.look import digits
+
+WORTH = 0.01  # share of the variance below which an interaction is not told
+
+
+def told(fit: Fit, op: str) -> list[str]:
+    """Sentences on the rate of an operation (or all)."""
+    of = "all operations" if op == "all" else f"{op}s"
+    mains = sorted([term for term in fit.terms if len(term.factors) == 1], key=lambda term: -term.share)
+    first = mains[0]
+    best, worst = extremes(first)
+    said = [
+        f"For {of}, {first.name} matters most: {first.share:.0%} of the variance of log TPS; {best} is "
+        f"{digits(fit.ratio(first.name, best, worst, {}))}× {worst} in the geometric mean."
+    ]
+    said += [conditional(fit, first)] if conditional(fit, first) else []
+    rest = [f"{term.name} {term.share:.1%} ({spread(fit, term)})" for term in mains[1:]]
+    said.append(f"Then {'; '.join(rest)}.")
+    pairs = sum(term.share for term in fit.terms if len(term.factors) == 2)
+    said.append(
+        f"All two-way interactions together have {pairs:.1%}; what is left, {fit.residual:.1%}, are "
+        "interactions of three and more settings, not noise: a run in virtual time has none."
+    )
+    if abs(fit.unshared) > 0.0005:
+        said.append(
+            f"Cells are missing, so terms overlap and {abs(fit.unshared):.1%} of the variance is counted "
+            f"{'twice' if fit.unshared < 0 else 'for none'}."
+        )
+    return said
+
+
+def conditional(fit: Fit, term: Term) -> str:
+    """For which other factors a factor's effect is conditional: its ratio at each of their levels."""
+    (name,), (best, worst) = term.factors, extremes(term)
+    others = [other for other in fit.terms if len(other.factors) == 2 and name in other.factors]
+    parts = []
+    for other in sorted(others, key=lambda one: -one.share):
+        if other.share < WORTH:
+            continue
+        (partner,) = set(other.factors) - {name}
+        at = 1 - other.factors.index(name)
+        levels = dict.fromkeys(key[at] for key in other.effects)
+        ratios = ", ".join(
+            f"{digits(fit.ratio(name, best, worst, {partner: one}))}× at {one}" for one in levels
+        )
+        parts.append(f"{partner} ({best} over {worst} {ratios}; {other.share:.1%} of the variance)")
+    return f"It is conditional on {'; and on '.join(parts)}." if parts else ""
+
+
+def spread(fit: Fit, term: Term) -> str:
+    """`wal 3.2× delete`: the best level of a factor over its worst."""
+    best, worst = extremes(term)
+    return f"{best} {digits(fit.ratio(term.factors[0], best, worst, {}))}× {worst}"
+
+
+def extremes(term: Term) -> tuple[str, str]:
+    """The levels with the largest and the smallest effect."""
+    ranked = sorted(term.effects, key=lambda key: term.effects[key])
+    return ranked[-1][0], ranked[0][0]

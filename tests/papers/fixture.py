@@ -1,0 +1,76 @@
+"""A results database with made-up runs of given cells: for tests only, no board, no folder."""
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from analysis.ledger.schema import LABELS
+from commitpath.cell import canonical, cell_id
+from commitpath.database import store, sync
+
+OPS = ("insert", "update", "delete")
+FACTOR = {"insert": 1.0, "update": 1.2, "delete": 0.8}
+
+
+def database(path: Path) -> Path:
+    """An empty results database."""
+    store.create(path)
+    return path
+
+
+def add(
+    path: Path,
+    cells: Iterable[Mapping[str, Any]],
+    tps: Callable[[Mapping[str, Any]], float],
+    status: str = "ok",
+    grid: str = "made-up",
+) -> None:
+    """Write a run of each cell. tps: of its inserts; other operations follow by FACTOR."""
+    with sqlite3.connect(path) as connection:
+        for cell in cells:
+            sync.insert(connection, row(cell, tps(cell), status))
+            values = (store.UNNAMED, grid, cell_id(cell), 1)
+            connection.execute("INSERT OR REPLACE INTO grid_run VALUES (?, ?, ?, ?)", values)
+
+
+def row(cell: Mapping[str, Any], tps: float, status: str) -> dict[str, Any]:
+    """A run's row."""
+    ok = status == "ok"
+    told = json.dumps(summary(cell, tps)) if ok else None
+    reasons = [] if ok else ["the board died"]
+    return dict.fromkeys(sync.COLUMNS) | {
+        "lab": store.UNNAMED,
+        "cell_id": cell_id(cell),
+        "run_id": "20261121T000000Z-1",
+        "repeat": 1,
+        "status": status,
+        "reasons": json.dumps(reasons),
+        "cell": canonical(cell),
+        "summary": told,
+    }
+
+
+def summary(cell: Mapping[str, Any], tps: float) -> dict[str, Any]:
+    """The parts of summary.json that figures read."""
+    ops = cell["profiles"]["workload"].get("phases", OPS)
+    rates = {op: tps * FACTOR[op] for op in ops}
+    seconds = sum(cell["n"] / rate for rate in rates.values())
+    number = cell["n"] * len(ops)
+    watched = bool(cell["probes"])
+    label = dict.fromkeys(LABELS, 0.0) | {"database page": 8192.0}
+    costs = {"block_writes": 6.0, "bytes_written": 65536.0, "flushes": 1.5, "fua": 2.25}
+    return {
+        "tps": {**rates, "all": number / seconds},
+        "virtual_seconds": seconds,
+        "syncs": dict.fromkeys(ops, 3.98 if watched else None),
+        "block": {
+            "writes": 6 * number if watched else None,
+            "bytes_written": 65536 * number if watched else None,
+            "flushes": 2 * number if watched else None,
+            "fua": 2 * number if watched else None,
+        },
+        "per_transaction": dict.fromkeys(ops, costs) if watched else {},
+        "ledger": {"per_transaction": dict.fromkeys((*ops, "all"), label)} if watched else None,
+    }

@@ -1,0 +1,208 @@
+"""A paper's figures: their data, and that what is missing, failed or unequal is drawn as such."""
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import fixture
+import pytest
+import yaml
+
+from analysis.papers import __main__ as command
+from analysis.papers import figures, report, runs, study
+from analysis.papers.drawn import fill, footnotes
+from commitpath.cell import EXPERIMENTS, make_cell
+from commitpath.errors import BadInputError
+from commitpath.sweep.grid import expand
+
+PAPER = "apsys17"
+FIGURES = study.load(PAPER).figures
+
+
+def cells_of(data: Path) -> list[study.Bar]:
+    """Every bar of a figure."""
+    chosen, content = study.load(PAPER), study.read(data)
+    return [bar for panel in study.panels(chosen, data, content) for bar in panel.bars]
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    return fixture.database(tmp_path / "made-up.sqlite")
+
+
+@pytest.mark.parametrize("data", FIGURES, ids=[path.stem for path in FIGURES])
+def test_data_is_valid_and_asks_for_what_the_grid_runs(data: Path) -> None:
+    content = study.read(data)
+    grid = {
+        run.key
+        for run in expand(yaml.safe_load((study.PAPERS / PAPER / "paper.yml").read_text())["grid"]).runs
+    }
+    if content["form"] == "factors":
+        assert {run.key for run in expand(content["grid"]).runs} <= grid
+        return
+    asked = {f"{fixture.cell_id(bar.cell)}-1": (bar.group, bar.series, bar.build) for bar in cells_of(data)}
+    left_out = expand(PAPER).excluded
+    results = runs.Results([], "", [(one.grid, dict(one.settings), one.reason) for one in left_out])
+    states = {results.find(bar.cell, bar.settings, bar.op).state for bar in cells_of(data)
+              if f"{fixture.cell_id(bar.cell)}-1" not in grid}  # fmt: skip
+    assert states <= {"excluded"}, [asked[key] for key in asked.keys() - grid]
+
+
+@pytest.mark.parametrize("data", FIGURES, ids=[path.stem for path in FIGURES])
+def test_the_papers_numbers_are_those_of_the_claims(data: Path) -> None:
+    """A ratio that names a claim is the claim's."""
+    path = EXPERIMENTS / "papers" / PAPER / "claims.csv"
+    with path.open(newline="") as file:
+        claims = {row["id"]: row["expected"] for row in csv.DictReader(file)}
+    for panel in study.read(data).get("panels", []):
+        for entry in panel.get("stated", []):
+            if "ratio" in entry:
+                claim = entry["source"].rpartition("(")[2].rstrip(")")
+                assert float(claims[claim]) == entry["ratio"], entry
+
+
+def test_wrong_data_is_refused_with_its_place(tmp_path: Path) -> None:
+    data = tmp_path / "x.yml"
+    data.write_text("title: x\nform: pie\npanels: [{groups: [{label: a}]}]\n")
+    with pytest.raises(BadInputError, match=r"x.yml: form: 'pie' is not one of"):
+        study.read(data)
+    chosen = study.load(PAPER)
+    wrong = {"panels": [{"groups": [{"label": "a"}], "stated": [{"value": 1, "at": "b", "source": "s"}]}]}
+    with pytest.raises(BadInputError, match=r"x.yml: 'b' \(at of stated, or base\) is no label"):
+        study.panels(chosen, data, wrong)
+    with pytest.raises(BadInputError, match=r"x.yml: flavour: unknown axis"):
+        study.panels(chosen, data, {"panels": [{"groups": [{"label": "a", "set": {"flavour": 1}}]}]})
+    with pytest.raises(BadInputError, match="PAPER=nature: PAPER is apsys17"):
+        study.load("nature")
+
+
+def test_a_wal_size_is_frames_of_the_page_size() -> None:
+    for size, page, frames in (
+        (65536, 4096, 15),
+        (65536, 1024, 62),
+        (1048576, 4096, 254),
+        (4194304, 1024, 4002),
+    ):
+        assert study.sized({"wal_bytes": size, "page_size": page}) == {
+            "page_size": page,
+            "autocheckpoint": frames,
+        }
+
+
+def test_missing_failed_and_excluded_are_drawn_in_place(database: Path, tmp_path: Path) -> None:
+    data = study.PAPERS / PAPER / "figures/fig2.yml"
+    bars = cells_of(data)
+    fixture.add(database, [bars[0].cell], lambda cell: 20.0)
+    fixture.add(database, [bars[1].cell], lambda cell: 0.0, status="failed")
+    results, chosen = runs.read(database), study.load(PAPER)
+    results.excluded.append(
+        ("made-up", {"mode": "wal", "sync": "full", "sqlite": "newest"}, "a written reason")
+    )
+    files = figures.one(chosen, results, data, tmp_path)
+    assert {path.suffix for path in files} == {".svg", ".pdf", ".png", ".json", ".csv"}
+    told = json.loads((tmp_path / "fig2.json").read_text())
+    states = [bar["state"] for bar in told["panels"][0]["bars"]]
+    assert states == ["ok", "failed", "missing", "missing", "missing", "excluded"]
+    picture = (tmp_path / "fig2.svg").read_text()
+    for word in ("failed", "missing", "n/a", "the board died", "it was not run", "a written reason"):
+        assert word in picture
+    assert len(list(csv.DictReader((tmp_path / "fig2.csv").open()))) == sum(
+        len(panel["bars"]) for panel in told["panels"]
+    )
+
+
+def test_unequal_durability_and_counts_are_marked(database: Path) -> None:
+    full, normal = ({"label": sync, "set": {"mode": "wal", "sync": sync}} for sync in ("full", "normal"))
+    more = {"label": "more", "set": {"mode": "wal", "sync": "full", "n": 2000}}
+    ratio = {"ratio": 3, "at": "normal", "over": "full", "source": "s"}
+    content = {"panels": [{"groups": [full, normal, more], "builds": ["3.8.11.1"], "stated": [ratio]}]}
+    (panel,) = study.panels(study.load(PAPER), Path("x.yml"), content)
+    fixture.add(
+        database, [bar.cell for bar in panel.bars], lambda cell: 100.0 if cell["sync"] == "full" else 250.0
+    )
+    drawn = fill(panel, runs.read(database))
+    assert [value.marks for value in drawn.values] == [(), ("‡",), ("§",)]
+    assert (drawn.stated[0].ours, drawn.stated[0].marks) == (pytest.approx(2.5), ("‡",))
+    notes = " ".join(footnotes([drawn], []))
+    assert "‡ another durability than its panel's base (WAL/FULL)" in notes
+    assert "WAL/NORMAL: transactions since the last checkpoint may be lost" in notes
+    assert "§ another number of transactions" in notes and "3,000, 6,000" in notes.replace("\u202f", ",")
+
+
+def test_causes_are_of_the_watched_run_with_the_same_settings(database: Path) -> None:
+    settings = {"DEVICE": "galaxy-nexus", "MODE": "wal"}
+    cell = make_cell({**settings, "PROBES": "none", "N": "1000"})
+    watched = [make_cell({**settings, "N": n}) for n in ("100", "1000")]
+    other = make_cell({**settings, "N": "1000", "SYNC": "normal"})
+    fixture.add(database, [cell, other, *watched], lambda cell: 100.0)
+    causes = runs.read(database).causes(cell, "insert")
+    assert causes is not None
+    assert (causes.run.settings["n"], causes.run.settings["sync"]) == (1000, "full")
+    assert (causes.counts["syncs"], causes.barriers) == (3.98, 3.75)
+    assert runs.read(database).causes(make_cell({**settings, "MODE": "off"}), "insert") is None
+
+
+def test_all_is_drawn_alike_each_time(database: Path, tmp_path: Path) -> None:
+    cells = {run.key: run.cell for run in expand("apsys17-fig1").runs}
+    fixture.add(database, cells.values(), lambda cell: 300.0 if cell["mode"] == "wal" else 30.0)
+    chosen, results = study.load(PAPER), runs.read(database)
+    made = []
+    for name in ("a", "b"):
+        (folder := tmp_path / name).mkdir()
+        made.append([path.read_bytes() for path in figures.one(chosen, results, FIGURES[2], folder)])
+    assert FIGURES[2].stem == "fig1"
+    assert made[0] == made[1]
+    assert b"/FontFile2" in made[0][1], "the PDF carries its font"
+    sizes = [float(size) for size in re.findall(r"font-size: ([\d.]+)px", made[0][0].decode())]
+    assert sizes and min(sizes) >= 6.5
+
+
+def test_factors_of_a_made_up_grid(database: Path, tmp_path: Path) -> None:
+    data = study.PAPERS / PAPER / "figures/factors.yml"
+    cells = [run.cell for run in expand("apsys17-factors").runs]
+    chosen = study.load(PAPER)
+    figures.one(chosen, runs.read(database), data, tmp_path)
+    assert "missing: too few cells have a run" in (tmp_path / "factors.svg").read_text()
+    fixture.add(database, cells, lambda cell: 200.0 if cell["mode"] == "wal" else 20.0)
+    figures.one(chosen, runs.read(database), data, tmp_path)
+    told = json.loads((tmp_path / "factors.json").read_text())
+    terms = {term["term"]: term["share"] for term in told["fits"]["insert"]["terms"]}
+    assert terms["journal mode"] == pytest.approx(1)
+    assert told["without_run"] == {}
+    text = report.markdown(told)
+    assert "| journal mode | 100.00 | 100.00 | 100.00 | 100.00 |" in text
+    assert "| journal mode: wal | 4.642 |" in text
+    assert report.main([str(tmp_path / "none.json")]) == 3
+    # of a board with another clock, other cells are asked for
+    board = study.load(PAPER, {"CLOCK": "real"})
+    figures.one(board, runs.read(database), data, tmp_path)
+    told = json.loads((tmp_path / "factors.json").read_text())
+    assert len(told["without_run"]) == len(cells)
+    assert told["commands"][0] == "make reproduce PAPER=apsys17 CLOCK=real"
+
+
+def test_what_is_unchanged_is_copied(database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = {run.key: run.cell for run in expand("apsys17-fig1").runs}
+    fixture.add(database, cells.values(), lambda cell: 300.0 if cell["mode"] == "wal" else 30.0)
+    chosen, old = study.load(PAPER), tmp_path / "old"
+    old.mkdir()
+    drawn = figures.one(chosen, runs.read(database), FIGURES[2], old, before=tmp_path / "none")
+    saved: list[Path] = []
+    save = figures.save
+    monkeypatch.setattr(figures, "save", lambda made, stem: saved.append(stem) or save(made, stem))
+    for name in ("again", "changed"):
+        (new := tmp_path / name).mkdir()
+        files = figures.one(chosen, runs.read(database), FIGURES[2], new, before=old)
+        assert [path.name for path in files] == [path.name for path in drawn]
+        assert bool(saved) == (name == "changed")
+        fixture.add(database, [next(iter(cells.values()))], lambda cell: 31.0)
+
+
+def test_the_command_says_what_is_wrong(
+    database: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command.main([PAPER, str(database)]) == 2
+    assert command.main([PAPER, str(database), str(tmp_path / "none")]) == 2
+    assert command.main([PAPER, str(tmp_path / "none.sqlite"), str(tmp_path)]) == 1
+    assert "no such file" in capsys.readouterr().err
