@@ -71,7 +71,7 @@ class Writer:
         return found
 
     def per(self, what: str, op: str = WHOLE, **settings: Any) -> float:
-        """A mean per transaction: of COUNTS, `KiB`, a label of LABELS in KiB, or of MILLISECONDS."""
+        """A mean per transaction: of COUNTS, `KiB`, `window KiB`, a label in KiB, or of MILLISECONDS."""
         found = self.database.causes(cell_of(self.paper, settings))
         if found is None:
             raise NotMeasuredError(f"{words(settings)}: no watched run")
