@@ -46,18 +46,17 @@ def panel(axes: Axes, drawn: Drawn, laid: Places, pitch: float, first: bool) -> 
     """Draw one panel. pitch: points from bar to bar."""
     style.grid(axes, "y")
     upright = any(look.extent(label(value)) * 72 > pitch for value in drawn.values)
-    # share of the panel's height that a number takes, and a diamond
-    tall = (max(look.extent(label(value)) for value in drawn.values) if upright else 0.1) / PANEL + 0.03
     shown = [stated.tps or 0 for stated in drawn.stated]
     shown += [tps for runs in drawn.panel.authors.values() for tps, _ in runs]
-    bars = max(value.found.high or 0 for value in drawn.values)
-    top = max(bars / (0.98 - tall), max(shown, default=0) * 1.05) or 1
-    for x, value in zip(laid.values, drawn.values, strict=True):
+    tall = [share(value, upright) for value in drawn.values]
+    needed = [(value.found.high or 0) / (0.98 - part) for value, part in zip(drawn.values, tall, strict=True)]
+    top = max([*needed, *(1.05 * tps for tps in shown)]) or 1
+    for x, value, part in zip(laid.values, drawn.values, tall, strict=True):
         foot = value.found.high or 0
         for tps in sorted(one.tps for one in drawn.stated if one.bar is value.bar and one.ratio and one.tps):
-            if foot - 0.035 * top < tps < foot + (tall + 0.03) * top:
+            if foot - 0.03 * top < tps < foot + part * top:
                 foot = tps + 0.03 * top
-        top = max(top, foot / (0.98 - tall))
+        top = max(top, foot / (0.98 - part))
         bar(axes, x, value, upright, foot)
     axes.set_ylim(0, top)
     axes.set_xlim(-0.8, laid.width - 0.2)
@@ -66,10 +65,16 @@ def panel(axes: Axes, drawn: Drawn, laid: Places, pitch: float, first: bool) -> 
     axes.set_xticks(list(laid.groups.values()), [frame.clean(group) for group in laid.groups])
     axes.tick_params(axis="x", length=0)
     axes.yaxis.set_major_formatter(lambda value, _: look.thousands(value))
-    if not any(shown) and not bars:
+    if not any([*shown, *needed]):
         axes.set_yticks([])
     if first:
         axes.set_ylabel("transactions per second")
+
+
+def share(value: Value, upright: bool) -> float:
+    """Share of a panel's height that a bar's number takes, with the gap under it."""
+    turned = upright or value.found.value is None
+    return (look.extent(label(value)) if turned else 0.1) / PANEL + 0.03
 
 
 def label(value: Value) -> str:
@@ -84,7 +89,7 @@ def bar(axes: Axes, x: float, value: Value, upright: bool, foot: float) -> None:
     rotation = 90 if upright or found.value is None else 0
     ink = style.INK
     if found.value is None:
-        ink = look.FAILED if found.state == "failed" else "#6B6B6B"
+        ink = look.FAILED if found.state == "failed" else look.ABSENT
     else:
         hatch = look.HATCH if how.hatched else None
         ink_of_hatch = "white" if not how.light else look.color(how.color)

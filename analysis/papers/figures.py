@@ -19,8 +19,8 @@ from analysis.papers.drawn import Drawn, fill, footnotes
 SUFFIXES = (".svg", ".pdf", ".png")
 FORMS = {"bars": bars.render, "lines": lines.render, "table": table.render}
 COUNTED = (
-    "syncs, flush+FUA, KiB: per transaction, the filesystem's syncs, the flushes and FUA writes of the "
-    "device, and what was written; from a watched run of the same settings ({releases}). Of all operations "
+    "syncs, flushes, FUA, KiB: per transaction, the filesystem's syncs, the device's flushes and FUA "
+    "writes, and what was written; from a watched run of the same settings ({releases}). Of all operations "
     "together: with the final checkpoint."
 )
 

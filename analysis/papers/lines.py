@@ -20,9 +20,10 @@ MARKERS = ("o", "s", "^", "D", "v", "P")
 
 def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> Figure:
     """Draw a figure of lines, its panels beside each other."""
-    under = 0.55 + max(len(told(one)) for one in drawn) * strip.LINE / 72
+    rows = list(dict.fromkeys(name for one in drawn for name in told(one)))
+    under = 0.55 + len(rows) * strip.LINE / 72
     slots = [len(one.panel.groups) + 0.6 for one in drawn]
-    left = max((look.extent(name) for one in drawn for name in told(one)), default=0.4) + 0.2
+    left = max((look.extent(name) for name in rows), default=0.4) + 0.2
     rooms = [(figure["width"] - left - 0.15 * len(drawn)) * slot / sum(slots) for slot in slots]
     high = max(len(frame.ratios(one, room)) for one, room in zip(drawn, rooms, strict=True))
     over = 0.25 + 0.13 * high
@@ -34,6 +35,7 @@ def render(figure: Mapping[str, Any], drawn: list[Drawn], notes: list[str]) -> F
         panel_axes.yaxis.set_minor_locator(NullLocator())
         panel_axes.yaxis.set_major_formatter(lambda value, _: look.thousands(value))
         panel(panel_axes, one, styles(drawn), column == 0, rooms[column], high)
+        causes(panel_axes, one, rows, column == 0)
     return made
 
 
@@ -68,11 +70,7 @@ def panel(
         points = [(groups.index(value.bar.group), value.found.value) for value in values]
         axes.plot(*zip(*[(x, tps if tps is not None else float("nan")) for x, tps in points], strict=True),
                   **how[series])  # fmt: skip
-        for (x, tps), value in zip(points, values, strict=True):
-            if tps is None:
-                axes.text(x, 0.02, SIGNS[value.found.state], rotation=90, ha="center", va="bottom",
-                          fontsize=look.SMALL, color=look.FAILED,
-                          transform=axes.get_xaxis_transform())  # fmt: skip
+    absent(axes, drawn)
     frame.stated(axes, drawn, {value.bar: groups.index(value.bar.group) for value in drawn.values})
     axes.set_xticks(range(len(groups)), [frame.clean(group) for group in groups])
     axes.set_xlim(-0.5, len(groups) - 0.5)
@@ -80,12 +78,30 @@ def panel(
     if first:
         axes.set_ylabel("transactions per second (log)")
     frame.title(axes, drawn, room, high)
-    rows = told(drawn)
-    for row, (name, texts) in enumerate(rows.items()):
+
+
+def absent(axes: Axes, drawn: Drawn) -> None:
+    """Write at a place the words for the values that are not there, and how many they are."""
+    for at, group in enumerate(drawn.panel.groups):
+        states = [value.found.state for value in drawn.values if value.bar.group == group]
+        counts = {state: states.count(state) for state in states if state != "ok"}
+        words = [
+            SIGNS[state] if number == len(states) else f"{SIGNS[state]}: {number} of {len(states)}"
+            for state, number in counts.items()
+        ]
+        color = look.FAILED if "failed" in counts else look.ABSENT
+        axes.text(at, 0.02, ", ".join(words), rotation=90, ha="center", va="bottom", fontsize=look.SMALL,
+                  color=color, transform=axes.get_xaxis_transform())  # fmt: skip
+
+
+def causes(axes: Axes, drawn: Drawn, rows: list[str], first: bool) -> None:
+    """Write the strip under a panel. rows: names of those that any panel has; first: write them, too."""
+    texts = told(drawn)
+    for row, name in enumerate(rows):
         down = -(38 + strip.LINE * row)
         if first:
             strip.write(axes, 0, "axes fraction", down, name, "right", -14)
-        for x, text in texts.items():
+        for x, text in texts.get(name, {}).items():
             strip.write(axes, x, "data", down, text, "center", 0)
 
 

@@ -36,6 +36,7 @@ COLORS = {
 }
 PAPER = "#E0002D"  # numbers of the paper
 FAILED = "#E0002D"
+ABSENT = "#6B6B6B"  # missing, or left out by a grid
 HATCH = "/////"
 
 

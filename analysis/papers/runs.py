@@ -31,11 +31,6 @@ class Causes:
     counts: Mapping[str, float]
     bytes_by_label: Mapping[str, float]
 
-    @property
-    def barriers(self) -> float:
-        """Flushes and FUA writes."""
-        return self.counts["flushes"] + self.counts["fua"]
-
 
 @dataclass(frozen=True)
 class Found:

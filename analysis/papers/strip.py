@@ -13,7 +13,9 @@ from analysis.papers.runs import Causes
 
 ROWS: dict[str, Callable[[Causes], float]] = {
     "syncs": lambda causes: causes.counts["syncs"],
-    "flush+FUA": lambda causes: causes.barriers,
+    # apart: a device may pay for one and not for the other
+    "flushes": lambda causes: causes.counts["flushes"],
+    "FUA": lambda causes: causes.counts["fua"],
     "KiB": lambda causes: causes.counts["bytes_written"] / 1024,
 }
 LINE = 9.0  # points from row to row

@@ -139,7 +139,7 @@ def test_causes_are_of_the_watched_run_with_the_same_settings(database: Path) ->
     causes = runs.read(database).causes(cell, "insert")
     assert causes is not None
     assert (causes.run.settings["n"], causes.run.settings["sync"]) == (1000, "full")
-    assert (causes.counts["syncs"], causes.barriers) == (3.98, 3.75)
+    assert (causes.counts["syncs"], causes.counts["fua"]) == (3.98, 2.25)
     assert runs.read(database).causes(make_cell({**settings, "MODE": "off"}), "insert") is None
 
 
