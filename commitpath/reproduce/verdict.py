@@ -24,8 +24,9 @@ RULE = (
         REPRODUCED,
         f"a ratio on the paper's side of 1, more than {NO_CHANGE:.0%} from it, and within a factor of "
         f"{FACTOR} of the paper's; a direction that holds in every pair; a count per transaction that is the "
-        f"paper's when rounded to a whole number. Where the paper's ratio is within {CLAIMS_NO_CHANGE:.0%} of 1, "
-        f"it says that nothing changes, and ours has to be within {NO_CHANGE:.0%} of 1.",
+        "paper's when rounded to a whole number. Where the paper's ratio is within "
+        f"{CLAIMS_NO_CHANGE:.0%} of 1, it says that nothing changes, and ours has to be "
+        f"within {NO_CHANGE:.0%} of 1.",
     ),
     (
         DIRECTION,

@@ -45,7 +45,7 @@ def run(tps: float, status: str = "ok", **axes: str) -> Run:
     }
     settings = {name: value for name, value in cell.items() if name != "profiles"}
     reasons = () if status == "ok" else ("2 events lost",)
-    return Run(settings, facts, frozenset(), None, reasons, cell, summary, {})
+    return Run(settings, facts, frozenset(), None, reasons, cell, summary, {"manifest": None})
 
 
 Judge = Callable[..., tuple[judge.Judged, dict[str, Any]]]
