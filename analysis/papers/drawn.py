@@ -57,7 +57,7 @@ class Stated:
 
 def fill(panel: Panel, results: Results) -> Drawn:
     """Look a panel's cells up."""
-    found = [results.find(bar.cell, bar.settings, bar.op) for bar in panel.bars]
+    found = [results.find(bar.cell, bar.op) for bar in panel.bars]
     causes = [results.causes(bar.cell, bar.op) for bar in panel.bars]
     values: list[Value] = []
     for bar, one, why in zip(panel.bars, found, causes, strict=True):

@@ -29,7 +29,7 @@ def make(
     fits: dict[str, Fit | None] = {}
     lost: dict[str, str] = {}
     for op in figure["ops"]:
-        found = [results.find(cell, {}, op) for cell in cells]
+        found = [results.find(cell, op) for cell in cells]
         lost |= {
             cell_id(cell): one.reason for cell, one in zip(cells, found, strict=True) if one.value is None
         }

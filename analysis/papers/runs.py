@@ -64,8 +64,8 @@ class Results:
             if run.facts["status"] == "ok" and run.summary.get("ledger"):
                 self.watched.setdefault(unwatched(run.cell), []).append(run)
 
-    def find(self, cell: Mapping[str, Any], settings: Mapping[str, str], op: str) -> Found:
-        """A cell's tps of an operation, or why there is none. settings: what a grid would call it."""
+    def find(self, cell: Mapping[str, Any], op: str) -> Found:
+        """A cell's tps of an operation, or why there is none."""
         runs = self.runs.get(cell_id(cell), [])
         grids = tuple(sorted({grid for run in runs for grid in run.grids}))
         if fine := samples([run for run in runs if run.facts["status"] == "ok"]):
@@ -85,7 +85,7 @@ class Results:
             reason = f"{last.facts['status']}: {'; '.join(last.reasons)}"
             return Found("failed", reason, tuple(runs), None, None, None, None, grids)
         for grid, left_out, reason in self.excluded:
-            if all(str(settings.get(name, cell[name])) == text for name, text in left_out.items()):
+            if is_cell(left_out, cell):
                 return Found("excluded", reason, (), None, None, None, None, (grid,))
         return Found("missing", "it was not run", (), None, None, None, None, ())
 
@@ -101,6 +101,18 @@ class Results:
         run = min(reversed(runs), key=lambda run: abs(int(run.settings["n"]) - int(cell["n"])))
         counts = whole(run) if op == "all" else of_op(run, op)
         return Causes(run, counts, run.summary["ledger"]["per_transaction"][op])
+
+
+def is_cell(settings: Mapping[str, str], cell: Mapping[str, Any]) -> bool:
+    """Whether settings as a grid spells them, the others at their defaults, are those of a cell."""
+    fixed = cell["profiles"]["workload"].get("fixed", {})
+    for name, axis in axes().items():
+        if name == "seed" or name in fixed:
+            continue
+        text = settings.get(name, str(axis.spec["default"]))
+        if select.spelled(name, text) != str(cell[name]):
+            return False
+    return True
 
 
 def rate(run: Run, op: str) -> float:

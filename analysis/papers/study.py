@@ -46,7 +46,6 @@ class Bar:
     reading: str
     op: str
     cell: Mapping[str, Any]
-    settings: Mapping[str, str]  # what was asked for beyond the defaults, as a grid spells it
     color: str
     light: bool
     hatched: bool
@@ -163,9 +162,7 @@ def of_place(
             light = str(build) != str(study.builds[0])
             reading = ", ".join(f"{word} read as {value.upper()}" for word, value in words.items())
             release = next(iter(releases())) if build == "newest" else build
-            yield Bar(
-                group["label"], line["label"], release, reading, op, cell, settings, color, light, hatched
-            )
+            yield Bar(group["label"], line["label"], release, reading, op, cell, color, light, hatched)
 
 
 def sized(settings: Mapping[str, Any]) -> dict[str, Any]:

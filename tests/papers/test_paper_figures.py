@@ -44,7 +44,7 @@ def test_data_is_valid_and_asks_for_what_the_grid_runs(data: Path) -> None:
     asked = {f"{fixture.cell_id(bar.cell)}-1": (bar.group, bar.series, bar.build) for bar in cells_of(data)}
     left_out = expand(PAPER).excluded
     results = runs.Results([], "", [(one.grid, dict(one.settings), one.reason) for one in left_out])
-    states = {results.find(bar.cell, bar.settings, bar.op).state for bar in cells_of(data)
+    states = {results.find(bar.cell, bar.op).state for bar in cells_of(data)
               if f"{fixture.cell_id(bar.cell)}-1" not in grid}  # fmt: skip
     assert states <= {"excluded"}, [asked[key] for key in asked.keys() - grid]
 
@@ -96,9 +96,9 @@ def test_missing_failed_and_excluded_are_drawn_in_place(database: Path, tmp_path
     fixture.add(database, [bars[0].cell], lambda cell: 20.0)
     fixture.add(database, [bars[1].cell], lambda cell: 0.0, status="failed")
     results, chosen = runs.read(database), study.load(PAPER)
-    results.excluded.append(
-        ("made-up", {"mode": "wal", "sync": "full", "sqlite": "newest"}, "a written reason")
-    )
+    wal = {"mode": "wal", "sqlite": "newest", "device": "galaxy-nexus"}
+    results.excluded.append(("watched", wal, "left out of a grid where it is watched"))
+    results.excluded.append(("made-up", {**wal, "probes": ""}, "a written reason"))
     files = figures.one(chosen, results, data, tmp_path)
     assert {path.suffix for path in files} == {".svg", ".pdf", ".png", ".json", ".csv"}
     told = json.loads((tmp_path / "fig2.json").read_text())
