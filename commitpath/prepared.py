@@ -18,13 +18,17 @@ from images.ssh import Login, make_keys
 RUN_SCRIPTS = ("run-cell.sh", "watch.sh", "set-timing.sh", "calibrate-cell.sh")
 
 
+def memory_mib(cell: Mapping[str, Any]) -> int:
+    """MiB of a virtual board's memory; its device is in it."""
+    return qemu.BOARD_MEMORY_MIB + int(cell["profiles"]["device"]["size_mib"])
+
+
 def virtual_board(cell: Mapping[str, Any]) -> VirtualBoard:
     """The virtual board that a cell runs on."""
     keys = artifacts.CACHE / "keys"
     with artifacts.locked(keys):
         make_keys(keys)
-    memory = qemu.BOARD_MEMORY_MIB + int(cell["profiles"]["device"]["size_mib"])
-    return VirtualBoard(artifacts.image(), keys, memory, artifacts.CACHE / "vm")
+    return VirtualBoard(artifacts.image(), keys, memory_mib(cell), artifacts.CACHE / "vm")
 
 
 def prepare(cell: Mapping[str, Any], login: Login | None, variables: Mapping[str, Any]) -> None:

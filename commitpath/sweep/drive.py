@@ -6,24 +6,18 @@ import json
 import os
 import re
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from commitpath import ansible
-from commitpath.cell import RESULTS, ROOT, axes
+from commitpath.cell import RESULTS, axes
 from commitpath.database import store, sync
 from commitpath.errors import BadInputError, LabError
 from commitpath.host import ensure_packages
-from commitpath.sweep import plan
+from commitpath.sweep import plan, slurm, snakemake
 from commitpath.sweep.grid import Excluded, expand, names
 from commitpath.sweep.plan import STATE, Planned
-from commitpath.sweep.progress import Progress
-from images.qemu import die_with_parent
 
 OPTIONS = ("GRID", "JOBS", "RETRIES", "EXECUTOR")
 EXECUTORS = ("local", "slurm")
@@ -38,6 +32,7 @@ def sweep(variables: dict[str, str]) -> int:
     executor = options.get("EXECUTOR", "local")
     if executor not in EXECUTORS:
         raise BadInputError(f"EXECUTOR={executor}: EXECUTOR is {', '.join(EXECUTORS)}")
+    on_slurm = slurm.arguments() if executor == "slurm" else []
     for name in {run.cell["board"] for run in runs.values()}:
         board = ansible.board(name)
         if board["board_kind"] != "virtual" and any(
@@ -45,12 +40,15 @@ def sweep(variables: dict[str, str]) -> int:
         ):
             raise BadInputError(f"BOARD={name} has a clock of its own; use CLOCK=real")
     with only_sweep():
-        remove_leftovers()
+        # with Slurm their processes may be on other machines
+        if not on_slurm:
+            remove_leftovers()
         plan.write(runs, excluded)
         todo = plan.forget_stale(runs)
         if todo:
             ensure_packages()
-            run_snakemake(runs, todo, jobs, retries, executor)
+            snakemake.run(runs, todo, jobs, retries, on_slurm)
+            settle(runs, todo)
         with store.opened() as connection:
             sync.sync(connection)
             sync.write_grids(connection, runs.values(), excluded)
@@ -105,60 +103,6 @@ def remove_leftovers() -> None:
             shutil.rmtree(part)
 
 
-def snakemake_command(runs: Mapping[str, Planned], jobs: int, retries: int, executor: str) -> list[str]:
-    """Snakemake's command line. Its own marks are not trusted after a kill: done/ is."""
-    boards = {run.cell["board"] for run in runs.values()}
-    labs = {name for name in boards if ansible.board(name)["board_kind"] == "lab"}
-    units = {f"board_{name}": 1 if name in labs else jobs for name in sorted(boards)}
-    # a lab board's job only waits, so it takes none of the cores
-    number = jobs + len(labs)
-    where = ["--cores"] if executor == "local" else ["--executor", executor, "--jobs"]
-    return [
-        str(Path(sys.executable).parent / "snakemake"),
-        *("--snakefile", str(Path(__file__).with_name("Snakefile"))),
-        *("--directory", str(STATE)),
-        *where,
-        str(number),
-        *("--resources", *(f"{name}={count}" for name, count in units.items())),
-        *("--scheduler", "greedy", "--rerun-triggers", "mtime", "--rerun-incomplete", "--nolock"),
-        *("--keep-going", "--retries", str(retries)),
-    ]
-
-
-def run_snakemake(
-    runs: Mapping[str, Planned], todo: Sequence[str], jobs: int, retries: int, executor: str
-) -> None:
-    """Run Snakemake to its end, showing progress; stop it and its jobs when told to stop."""
-    for key in todo:
-        (STATE / "failed" / key).unlink(missing_ok=True)
-    groups = plan.with_bases(runs[key].group for key in todo)
-    for group in groups:
-        for kind in ("failed", "prepared"):
-            (STATE / kind / group).unlink(missing_ok=True)
-    plan.write_whole(STATE / "todo.json", json.dumps(todo))
-    (STATE / "log").mkdir(exist_ok=True)
-    with (STATE / "log/snakemake.log").open("wb") as log:
-        process = subprocess.Popen(
-            snakemake_command(runs, jobs, retries, executor),
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            cwd=ROOT,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            preexec_fn=die_with_parent,  # noqa: PLW1509 - one system call, no locks
-        )
-        progress = Progress(todo, sorted(groups), jobs, len(runs) - len(todo))
-        try:
-            while process.poll() is None:
-                progress.show()
-                time.sleep(0.5)
-            progress.show(last=True)
-        except BaseException:
-            stop(process)
-            raise
-    settle(runs, todo)
-
-
 def settle(runs: Mapping[str, Planned], todo: Sequence[str]) -> None:
     """Give each run that was not started its reason: its board could not be prepared."""
     for key in todo:
@@ -171,27 +115,6 @@ def settle(runs: Mapping[str, Planned], todo: Sequence[str]) -> None:
             raise LabError(f"Snakemake left runs undone; why: {STATE}/log/snakemake.log")
         record |= {"cell": runs[key].cell, "repeat": runs[key].repeat}
         plan.write_whole(STATE / "failed" / key, json.dumps(record))
-
-
-def stop(process: subprocess.Popen[bytes]) -> None:
-    """End Snakemake and its jobs, and wait for them: each job stops its board."""
-    import psutil
-
-    try:
-        jobs = psutil.Process(process.pid).children()
-    except psutil.NoSuchProcess:
-        jobs = []
-    # told first, so that it starts no other job
-    with contextlib.suppress(ProcessLookupError):
-        process.send_signal(signal.SIGTERM)
-    for job in jobs:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            job.terminate()
-    psutil.wait_procs(jobs, timeout=60)
-    try:
-        process.wait(60)
-    except subprocess.TimeoutExpired:
-        process.kill()
 
 
 def report(runs: Mapping[str, Planned], excluded: Sequence[Excluded], todo: Sequence[str]) -> int:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from commitpath.cell import RESULTS, canonical
+from commitpath.prepared import memory_mib
 from commitpath.sweep.grid import Excluded, Expanded
 
 STATE = RESULTS / ".sweep"
@@ -21,6 +22,8 @@ STATE = RESULTS / ".sweep"
 # result: the snapshot's own key decides (commitpath/prepared.py).
 BOARD_SETTINGS = ("board", "clock", "sqlite", "fs", "mkfs_options", "mount_options")
 TABLE_SETTINGS = ("rows", "value_size", "page_size")
+# Beside a job's boards: QEMU's own, Python's.
+HOST_MEMORY_MIB = 1024
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,11 @@ class Planned:
             return board
         return f"{board}+{hashlib.sha256(self.cell['probes'].encode()).hexdigest()[:4]}"
 
+    @property
+    def memory_mib(self) -> int:
+        """MiB that a job of this run may need: the board, its untraced twin's if any, and the analysis."""
+        return memory_mib(self.cell) * (2 if self.cell["probes"] else 1) + HOST_MEMORY_MIB
+
 
 def with_bases(groups: Iterable[str]) -> set[str]:
     """Groups, and those that they are made from."""
@@ -72,7 +80,13 @@ def write(runs: Mapping[str, Planned], excluded: Iterable[Excluded]) -> Path:
     """Write plan.json for Snakemake and its jobs; its path."""
     content = {
         "runs": {
-            run.key: {"cell": run.cell, "repeat": run.repeat, "group": run.group, "grids": run.grids}
+            run.key: {
+                "cell": run.cell,
+                "repeat": run.repeat,
+                "group": run.group,
+                "grids": run.grids,
+                "memory_mib": run.memory_mib,
+            }
             for run in runs.values()
         },
         "excluded": [vars(entry) for entry in excluded],

@@ -1,0 +1,107 @@
+"""Snakemake: its command line, its run with the progress line, and its end when told to stop."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from commitpath import ansible
+from commitpath.cell import ROOT
+from commitpath.sweep import plan, slurm
+from commitpath.sweep.plan import STATE, Planned
+from commitpath.sweep.progress import Progress
+from images.qemu import die_with_parent
+
+
+def command(runs: Mapping[str, Planned], jobs: int, retries: int, on_slurm: Sequence[str]) -> list[str]:
+    """Snakemake's command line. Its own marks are not trusted after a kill: done/ is.
+
+    on_slurm: slurm.arguments(); none where the jobs run here.
+    """
+    boards = {run.cell["board"] for run in runs.values()}
+    labs = {name for name in boards if ansible.board(name)["board_kind"] == "lab"}
+    units = {f"board_{name}": 1 if name in labs else jobs for name in sorted(boards)}
+    # a lab board's job only waits, so it takes none of the cores
+    number = jobs + len(labs)
+    return [
+        str(Path(sys.executable).parent / "snakemake"),
+        *("--snakefile", str(Path(__file__).with_name("Snakefile"))),
+        *("--directory", str(STATE)),
+        *("--jobs" if on_slurm else "--cores", str(number)),
+        *on_slurm,
+        *("--resources", *(f"{name}={count}" for name, count in units.items())),
+        *("--scheduler", "greedy", "--rerun-triggers", "mtime", "--rerun-incomplete", "--nolock"),
+        *("--keep-going", "--retries", str(retries)),
+    ]
+
+
+def run(
+    runs: Mapping[str, Planned], todo: Sequence[str], jobs: int, retries: int, on_slurm: Sequence[str]
+) -> None:
+    """Run Snakemake to its end, showing progress; stop it and its jobs when told to stop."""
+    for key in todo:
+        (STATE / "failed" / key).unlink(missing_ok=True)
+    groups = plan.with_bases(runs[key].group for key in todo)
+    for group in groups:
+        for kind in ("failed", "prepared"):
+            (STATE / kind / group).unlink(missing_ok=True)
+    plan.write_whole(STATE / "todo.json", json.dumps(todo))
+    (STATE / "log").mkdir(exist_ok=True)
+    with (STATE / "log/snakemake.log").open("wb") as log:
+        process = subprocess.Popen(
+            command(runs, jobs, retries, on_slurm),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            cwd=ROOT,
+            env={
+                **os.environ,
+                "PYTHONPATH": str(ROOT),
+                "PATH": slurm.path(STATE) if on_slurm else os.environ["PATH"],
+            },
+            preexec_fn=on_its_own if on_slurm else die_with_parent,  # noqa: PLW1509 - system calls, no locks
+        )
+        progress = Progress(todo, sorted(groups), jobs, len(runs) - len(todo))
+        try:
+            while process.poll() is None:
+                progress.show()
+                time.sleep(0.5)
+            progress.show(last=True)
+        except BaseException:
+            stop(process, bool(on_slurm))
+            raise
+
+
+def on_its_own() -> None:
+    """Before Snakemake starts on Slurm: SIGINT comes from stop() alone, a second would end its scancel."""
+    die_with_parent()
+    os.setpgrp()
+    # the sweep may have been started where SIGINT is ignored
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def stop(process: subprocess.Popen[bytes], on_slurm: bool) -> None:
+    """End Snakemake and its jobs, and wait for them: each job stops its board."""
+    import psutil
+
+    try:
+        jobs = [] if on_slurm else psutil.Process(process.pid).children()
+    except psutil.NoSuchProcess:
+        jobs = []
+    # told first, so that it starts no other job; Slurm's jobs it cancels at SIGINT, at SIGTERM it
+    # would wait for them
+    with contextlib.suppress(ProcessLookupError):
+        process.send_signal(signal.SIGINT if on_slurm else signal.SIGTERM)
+    for job in jobs:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            job.terminate()
+    psutil.wait_procs(jobs, timeout=60)
+    try:
+        process.wait(60)
+    except subprocess.TimeoutExpired:
+        process.kill()
