@@ -6,15 +6,29 @@ import subprocess
 import yaml
 
 from commitpath import ansible
-from commitpath.errors import LabError
+from commitpath.errors import BadInputError, LabError
 from commitpath.progress import step
 from images import artifacts
+
+
+def slurm_wanted() -> bool:
+    """Whether the tests may try sweeps on a Slurm of this machine."""
+    said = os.environ.get("COMMITPATH_SLURM", "yes")
+    if said not in ("yes", "no"):
+        raise BadInputError(f"COMMITPATH_SLURM={said}: COMMITPATH_SLURM is yes or no")
+    return said == "yes"
+
+
+def package_lists(with_tests: bool) -> list[str]:
+    """Names of the lists in playbooks/host.yml that this host needs."""
+    tests = ["test_packages", *(["slurm_packages"] if slurm_wanted() else [])]
+    return ["host_packages", *(tests if with_tests else [])]
 
 
 def missing_packages(with_tests: bool) -> list[str]:
     """Packages of playbooks/host.yml that dpkg does not have installed."""
     lists = yaml.safe_load((ansible.PLAYBOOKS / "host.yml").read_text())[0]["vars"]
-    wanted = lists["host_packages"] + (lists["test_packages"] if with_tests else [])
+    wanted = [package for name in package_lists(with_tests) for package in lists[name]]
     try:
         done = subprocess.run(
             ["dpkg-query", "-W", "-f", "${Package} ${db:Status-Abbrev}\n", *wanted],
@@ -43,6 +57,7 @@ def ensure_packages(with_tests: bool = False) -> None:
     if missing := missing_packages(with_tests):
         options = ["--ask-become-pass"] if needs_password() else []
         with step(f"install host packages: {' '.join(missing)}"):
-            ansible.play("host.yml", {"with_tests": with_tests}, artifacts.CACHE / "log/host.json", *options)
+            variables = {"wanted_packages": missing}
+            ansible.play("host.yml", variables, artifacts.CACHE / "log/host.json", *options)
     if missing := missing_packages(with_tests):
         raise LabError(f"host packages are still missing: {' '.join(missing)}")

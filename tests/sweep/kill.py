@@ -34,11 +34,11 @@ KINDS = [
 GONE_SECONDS = 30
 
 
-def start(grid: Path, results: Path, jobs: int = 2) -> subprocess.Popen[bytes]:
+def start(grid: Path, results: Path, jobs: int = 2, executor: str = "local") -> subprocess.Popen[bytes]:
     """`make sweep` in a process group of its own."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
     return subprocess.Popen(
-        ["make", "-s", "sweep", f"GRID={grid}", f"JOBS={jobs}"],
+        ["make", "-s", "sweep", f"GRID={grid}", f"JOBS={jobs}", f"EXECUTOR={executor}"],
         cwd=ROOT,
         env={**environment, "COMMITPATH_RESULTS": str(results)},
         stdin=subprocess.DEVNULL,
