@@ -5,6 +5,7 @@ One place says what the machine is, as a snapshot loads only into the same machi
 
 import contextlib
 import ctypes
+import logging
 import os
 import signal
 import subprocess
@@ -21,6 +22,8 @@ from commitpath.errors import LabError
 from images.cpus import own_cpu
 
 QEMU = "qemu-system-aarch64"
+# What goes wrong is said by Monitor; its library would say so too, at each try to connect.
+logging.getLogger("qemu").addHandler(logging.NullHandler())
 # Bytes of the fw_cfg item that carries a cell into the board. Its size is part of the
 # machine: the guest kernel reads it once, when its fw_cfg driver loads.
 CELL_ITEM_BYTES = 256 * 1024

@@ -24,8 +24,7 @@ CELL = {"ROWS": "1000", "N": "50", "FS": "ext4"}
 
 
 def boards_running(group: int | None = None) -> list[int]:
-    """Every QEMU that a process of a group started; of this test's own group by default."""
-    group = group or os.getpgrp()
+    """Every QEMU that a process of a group started; those of this process by default."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -33,8 +32,9 @@ def boards_running(group: int | None = None) -> list[int]:
             parent = int((process / "stat").read_text().rsplit(")", 1)[1].split()[1])
             if not line.startswith(b"qemu-system-aarch64\0"):
                 continue
-            # an orphan of this checkout, or a child of the group
-            if (parent == 1 and bytes(artifacts.CACHE) in line) or os.getpgid(parent) == group:
+            # an orphan of this checkout, or a child
+            ours = os.getpgid(parent) == group if group else parent == os.getpid()
+            if ours or (parent == 1 and bytes(artifacts.CACHE) in line):
                 found.append(int(process.name))
         except OSError:
             continue
