@@ -27,7 +27,13 @@ mark.write_text("{}")
 
 def test_a_lab_board_runs_one_at_a_time_and_virtual_ones_as_many_as_asked(tmp_path: Path) -> None:
     runs = {
-        f"{board}-{number}": {"cell": {"board": board}, "repeat": 1, "group": board, "grids": ["g"]}
+        f"{board}-{number}": {
+            "cell": {"board": board},
+            "repeat": 1,
+            "group": board,
+            "memory_mib": 1,
+            "grids": ["g"],
+        }
         for board in ("virtual", "lab1", "lab2")
         for number in range(4)
     }
