@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from commitpath.cell import axes, cell_id
+from commitpath.cell import axes
 from commitpath.database import select, store
 from commitpath.database.select import Run
-from commitpath.reporting.compare import samples
+from commitpath.errors import LabError
+from commitpath.reporting.cells import Cells, rate
 from commitpath.reporting.marks import transactions
 
 COUNTS = ("syncs", "flushes", "fua", "block_writes", "bytes_written")
@@ -55,21 +56,17 @@ class Results:
     def __init__(self, runs: list[Run], lab: str, excluded: list[tuple[str, dict[str, str], str]]) -> None:
         """excluded: (grid, settings, reason) of the cells that grids leave out."""
         self.excluded = excluded
-        self.runs: dict[str, list[Run]] = {}
-        self.watched: dict[str, list[Run]] = {}
-        for run in runs:
-            if run.facts["lab"] != lab:
-                continue
-            self.runs.setdefault(run.facts["cell"], []).append(run)
-            if run.facts["status"] == "ok" and run.summary.get("ledger"):
-                self.watched.setdefault(unwatched(run.cell), []).append(run)
+        self.cells = Cells(runs, lab)
 
     def find(self, cell: Mapping[str, Any], op: str) -> Found:
         """A cell's tps of an operation, or why there is none."""
-        runs = self.runs.get(cell_id(cell), [])
+        runs = self.cells.of(cell)
+        fine, why = self.cells.counting(cell)
         grids = tuple(sorted({grid for run in runs for grid in run.grids}))
-        if fine := samples([run for run in runs if run.facts["status"] == "ok"]):
-            values = [rate(run, op) for run in fine]
+        if fine:
+            values = [value for run in fine if (value := rate(run, op)) is not None]
+            if len(values) < len(fine):
+                raise LabError(f"{fine[-1].facts['cell']}: a run has no tps of {op}")
             return Found(
                 "ok",
                 "",
@@ -81,24 +78,19 @@ class Results:
                 grids,
             )
         if runs:
-            last = runs[-1]
-            reason = f"{last.facts['status']}: {'; '.join(last.reasons)}"
-            return Found("failed", reason, tuple(runs), None, None, None, None, grids)
+            return Found("failed", str(why), tuple(runs), None, None, None, None, grids)
         for grid, left_out, reason in self.excluded:
             if is_cell(left_out, cell):
                 return Found("excluded", reason, (), None, None, None, None, (grid,))
-        return Found("missing", "it was not run", (), None, None, None, None, ())
+        return Found("missing", str(why), (), None, None, None, None, ())
 
     def causes(self, cell: Mapping[str, Any], op: str) -> Causes | None:
         """What a watched run of the same configuration did; None where there is none,
         and of a mix.
-
-        Equal in all but probes and n, and of those with the n nearest to the cell's the newest.
         """
-        runs = self.watched.get(unwatched(cell), [])
-        if not runs or ":" in op:
+        run = self.cells.watched(cell)
+        if run is None or ":" in op:
             return None
-        run = min(reversed(runs), key=lambda run: abs(int(run.settings["n"]) - int(cell["n"])))
         counts = whole(run) if op == "all" else of_op(run, op)
         return Causes(run, counts, run.summary["ledger"]["per_transaction"][op])
 
@@ -113,15 +105,6 @@ def is_cell(settings: Mapping[str, str], cell: Mapping[str, Any]) -> bool:
         if select.spelled(name, text) != str(cell[name]):
             return False
     return True
-
-
-def rate(run: Run, op: str) -> float:
-    """tps of an operation, of all, or of a mix of operations with weights insert:update:delete."""
-    tps = run.summary["tps"]
-    if ":" not in op:
-        return float(tps[op])
-    weights = dict(zip(("insert", "update", "delete"), map(int, op.split(":")), strict=True))
-    return sum(weights.values()) / sum(weight / float(tps[name]) for name, weight in weights.items())
 
 
 def of_op(run: Run, op: str) -> dict[str, float]:
@@ -139,11 +122,6 @@ def whole(run: Run) -> dict[str, float]:
         "block_writes": block["writes"] / number,
         **counts,
     }
-
-
-def unwatched(cell: Mapping[str, Any]) -> str:
-    """The configuration of a cell: all but its probes and its number of transactions."""
-    return json.dumps([str(cell[name]) for name in axes() if name not in ("probes", "n")])
 
 
 def read(database: Path) -> Results:

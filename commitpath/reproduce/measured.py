@@ -10,10 +10,10 @@ import polars as pl
 
 from analysis import report, stored
 from analysis.ledger.schema import LABELS, WAITS
-from commitpath.cell import RESULTS, axes, cell_id
+from commitpath.cell import RESULTS
 from commitpath.database.select import Run
 from commitpath.errors import LabError
-from commitpath.reporting.compare import samples
+from commitpath.reporting.cells import Cells, rate
 from commitpath.reporting.marks import transactions
 from commitpath.reporting.statistics import median
 from commitpath.reproduce.readings import WHOLE
@@ -40,36 +40,17 @@ class Database:
     """This lab's runs by cell."""
 
     def __init__(self, runs: Sequence[Run], lab: str) -> None:
-        self.runs: dict[str, list[Run]] = {}
-        self.watched: dict[str, list[Run]] = {}
-        for run in runs:
-            if run.facts["lab"] != lab:
-                continue
-            self.runs.setdefault(run.facts["cell"], []).append(run)
-            if run.facts["status"] == "ok" and run.summary.get("ledger"):
-                self.watched.setdefault(unwatched(run.cell), []).append(run)
+        self.cells = Cells(runs, lab)
 
     def find(self, cell: Mapping[str, Any]) -> Found:
         """A cell's runs, or the reason why there is none."""
-        runs = self.runs.get(cell_id(cell), [])
-        if fine := [run for run in runs if run.facts["status"] == "ok"]:
-            return Found(cell, samples(fine), None)
-        if runs:
-            last = runs[-1]
-            return Found(cell, (), f"{last.facts['status']}: {'; '.join(last.reasons)}")
-        return Found(cell, (), "it was not run")
+        runs, reason = self.cells.counting(cell)
+        return Found(cell, runs, reason)
 
     def causes(self, cell: Mapping[str, Any]) -> "Causes | None":
         """What a watched run of the same configuration says; None where there is none with its tables."""
-        runs = [run for run in self.watched.get(unwatched(cell), []) if run.path]
-        # the one with as many transactions, if there is one
-        runs.sort(key=lambda run: run.settings["n"] == cell["n"])
-        return causes(RESULTS / str(runs[-1].path), runs[-1]) if runs else None
-
-
-def unwatched(cell: Mapping[str, Any]) -> str:
-    """The configuration of a cell: all but its probes and its number of transactions."""
-    return "|".join(str(cell[name]) for name in axes() if name not in ("probes", "n"))
+        run = self.cells.watched(cell, stored=True)
+        return causes(RESULTS / str(run.path), run) if run else None
 
 
 def of_run(run: Run, metric: str, op: str) -> float:
@@ -78,10 +59,10 @@ def of_run(run: Run, metric: str, op: str) -> float:
     tps per second; syncs and bytes_written per transaction.
     """
     summary = run.summary
-    if metric == "tps" and ":" in op:
-        weights = dict(zip(("insert", "update", "delete"), map(int, op.split(":")), strict=True))
-        return sum(weights.values()) / sum(w / float(summary["tps"][name]) for name, w in weights.items())
-    if metric == "bytes_written" and op == WHOLE:
+    value: float | None
+    if metric == "tps":
+        value, count = rate(run, op), 1
+    elif metric == "bytes_written" and op == WHOLE:
         value, count = summary["block"]["bytes_written"], transactions(run)
     else:
         value = summary[metric].get(op)
