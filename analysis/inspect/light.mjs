@@ -2,6 +2,7 @@
 
 import { mix } from "./colors.mjs";
 import { GUTTER } from "./stage.mjs";
+import { lowerBound } from "./table.mjs";
 
 const LIT = 4000; // rows of a table that are lit one by one
 const LINKS = 160; // lines between lanes before they hide more than they show
@@ -169,12 +170,6 @@ export class Light {
 }
 
 function position(sorted, value) {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (sorted[middle] < value) low = middle + 1;
-    else high = middle;
-  }
-  return sorted[low] === value ? low : -1;
+  const place = lowerBound(sorted, value);
+  return sorted[place] === value ? place : -1;
 }
