@@ -1,0 +1,33 @@
+"""Which runs of a database count for a cell, and which watched run says why."""
+
+from typing import Any
+
+from commitpath.cell import cell_id, make_cell
+from commitpath.database.select import Run
+from commitpath.reporting.cells import Cells
+
+
+def run(number: int, path: str | None = "here", status: str = "ok", **axes: str) -> Run:
+    cell = make_cell({"ROWS": "100", **axes})
+    facts = {"lab": "local", "status": status, "cell": cell_id(cell), "run": f"r{number}", "repeat": "1"}
+    summary: dict[str, Any] = {"clock": "virtual", "ledger": {} if not cell["probes"] else {"labels": 1}}
+    settings = {name: value for name, value in cell.items() if name != "profiles"}
+    return Run(settings, facts, frozenset(), path, ("lost",), cell, summary, {})
+
+
+def test_the_watched_run_is_that_of_the_nearest_n_and_of_those_the_newest() -> None:
+    runs = [run(1, N="100"), run(2, N="1000"), run(3, N="1000", path=None), run(4, N="1000", MODE="wal")]
+    cells = Cells(runs, "local")
+    wanted = make_cell({"ROWS": "100", "N": "900", "PROBES": "none"})
+    assert cells.watched(wanted) is runs[2]
+    assert cells.watched(wanted, stored=True) is runs[1]
+    assert cells.watched(make_cell({"ROWS": "100", "N": "200", "PROBES": "none"})) is runs[0]
+    assert cells.watched(make_cell({"ROWS": "7"})) is None
+
+
+def test_why_no_run_of_a_cell_counts() -> None:
+    failed = run(1, status="rejected")
+    cells = Cells([failed], "local")
+    assert cells.counting(failed.cell) == ([], "rejected: lost")
+    assert cells.counting(make_cell({"ROWS": "7"})) == ([], "it was not run")
+    assert Cells([failed], "elsewhere").counting(failed.cell) == ([], "it was not run")
