@@ -99,10 +99,26 @@ def rehearsal(cell: Mapping[str, Any], node: str) -> dict[str, bytes]:
     return payload(small, node, "/run/commitpath/rehearsal.db")
 
 
+def board_files(cell: Mapping[str, Any], variables: Mapping[str, Any]) -> dict[str, bytes]:
+    """All that a board needs before its first run, below /run; the rehearsal is that run."""
+    files = {"bin/driver": Path(variables["driver"]).read_bytes()}
+    with tarfile.open(variables["probes"]) as tar:
+        for member in tar:
+            if file := tar.extractfile(member):
+                files[f"bin/{member.name}"] = file.read()
+    if variables["flash_module"]:
+        files["flashsim.ko"] = Path(variables["flash_module"]).read_bytes()
+    if variables["board_kind"] == "virtual":
+        files["await-cell.sh"] = (artifacts.IMAGES / "await-cell.sh").read_bytes()
+    files |= rehearsal(cell, variables["board_device"])
+    return {f"commitpath/{name}": content for name, content in files.items()}
+
+
 def write_tar(path: Path, files: Mapping[str, bytes]) -> None:
-    """A tar that Ansible unpacks on the board."""
+    """A tar that Ansible unpacks on the board; what is in a folder `bin` can be executed there."""
     with tarfile.open(path, "w") as tar:
         for name, content in files.items():
             member = tarfile.TarInfo(name)
             member.size = len(content)
+            member.mode = 0o755 if "bin" in name.split("/")[:-1] else 0o644
             tar.addfile(member, io.BytesIO(content))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from commitpath import ansible
-from commitpath.payload import prepared_variables, rehearsal, write_tar
+from commitpath.payload import board_files, prepared_variables, write_tar
 from commitpath.progress import step
 from images import artifacts, qemu, snapshot
 from images.board import VirtualBoard
@@ -35,12 +35,12 @@ def prepare(cell: Mapping[str, Any], login: Login | None, variables: Mapping[str
     """provision.yml and prepare.yml on a board that answers."""
     log = artifacts.CACHE / "log"
     connection = login.ansible() if login else {}
-    with step("provision the board"):
-        ansible.play("provision.yml", {**variables, **connection}, log / "provision.json")
-    with step("make, mount and populate the filesystem, rehearse"), tempfile.NamedTemporaryFile() as packed:
-        write_tar(Path(packed.name), rehearsal(cell, variables["board_device"]))
-        more = {**connection, "rehearsal": packed.name}
-        ansible.play("prepare.yml", {**variables, **more}, log / "prepare.json")
+    with step("provision the board"), tempfile.NamedTemporaryFile() as packed:
+        write_tar(Path(packed.name), board_files(cell, variables))
+        more = {**variables, **connection, "files": packed.name}
+        ansible.play("provision.yml", more, log / "provision.json")
+    with step("make, mount and populate the filesystem, rehearse"):
+        ansible.play("prepare.yml", {**variables, **connection}, log / "prepare.json")
 
 
 def snapshot_folder(

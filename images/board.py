@@ -54,7 +54,7 @@ class VirtualBoard:
         with self.work_folder() as folder:
             port = free_port()
             machine = self.machine(folder, clock, ram or folder / "ram", True, port)
-            machine.write_cell(b"none\n")
+            machine.write_cell(pack_cell("none", {"rehearsal": b""}))
             login = Login(port, self.keys)
             with qemu.running(machine) as process, booted(machine, process) as monitor:
                 wait_until("SSH answers", SSH_LIMIT_SECONDS, process, machine, lambda: answers(login))

@@ -2,7 +2,9 @@
 # Create /dev/target, a flashsim device. usage: make-flash.sh SIZE_MIB NAME=VALUE...
 # What is not given is time: it is set to the fastest there is, so that preparing is quick;
 # a run sets the profile's (run-cell.sh), and what it read back must equal the profile.
+# Says so when it made one; one that is there is left as it is.
 set -eu
+[ ! -b /dev/target ] || exit 0
 size=$1
 shift
 folder=/sys/kernel/config/flashsim/target
@@ -25,3 +27,4 @@ for file in "$folder"/*; do
 done
 echo 1 > "$folder/power" || fail "$(dmesg | sed -n 's/.*flashsim: //p' | tail -n 1)"
 test -b /dev/target
+echo created

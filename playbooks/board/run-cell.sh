@@ -31,19 +31,19 @@ step() {
 }
 
 finish() {
-  # dmesg_lines, root_reads and attached, as they were when the watching began
-  dmesg_lines='' root_reads=''
+  # dmesg_lines and attached, as they were when the watching began
+  dmesg_lines=''
   . ./watch.env
   dmesg --raw | tail -n +$((dmesg_lines + 1)) > "$raw/dmesg.txt"
   reads=0
-  [ ! -e /sys/block/vda/stat ] || reads=$(($(awk '{ print $1 }' /sys/block/vda/stat) - root_reads))
+  [ ! -e root_reads ] || reads=$(($(awk '{ print $1 }' /sys/block/vda/stat) - $(cat root_reads)))
   {
     echo '{"steps": ['
     sed '$ s/,$//' "$steps"
     echo "], \"probes\": {\"requested\": \"$PROBES\", \"attached\": ${attached:-0}, \"expected\": $EXPECTED_PROBES},"
     echo "\"root_reads\": $reads, \"clock\": \"$CLOCK\"}"
   } > "$raw/run.json"
-  rm watch.env
+  rm -f watch.env root_reads
   exit "$1"
 }
 

@@ -2,15 +2,14 @@
 # Start or stop what watches a run: blktrace and the probes' recorder. usage: watch.sh start|stop
 #
 # Reads /run/commitpath/cell.env. `start` returns once every probe is attached, and leaves
-# watch.env: process ids, how many probes are attached, and marks of the kernel's log and
-# of the root disk's reads. `stop` drains, and fails when an observer ended badly.
+# watch.env: how many probes are attached, and a mark of the kernel's log; and root_reads, how
+# often the root disk was read so far, if images/await-cell.sh has not. `stop` drains, and fails
+# when an observer ended badly.
 set -u
 folder=/run/commitpath
 raw=$folder/raw
 cd "$folder" || exit 1
 . ./cell.env
-
-root_reads() { [ ! -e /sys/block/vda/stat ] || awk '{ print $1 }' /sys/block/vda/stat; }
 
 # observe NAME COMMAND...: run it in the background; NAME.pid and NAME.status tell of it
 observe() {
@@ -77,7 +76,8 @@ case $1 in
   start)
     rm -rf "$raw"
     mkdir -p "$raw/driver" "$raw/board" "$raw/blktrace"
-    echo "dmesg_lines=$(dmesg | wc -l) root_reads=$(root_reads)" > watch.env
+    [ -e root_reads ] || [ ! -e /sys/block/vda/stat ] || awk '{ print $1 }' /sys/block/vda/stat > root_reads
+    echo "dmesg_lines=$(dmesg | wc -l)" > watch.env
     [ -n "$PROBES" ] || exit 0
     start_blktrace && start_recorder || exit 1
     sed -n 's/^attached /attached=/p' recorder.out >> watch.env

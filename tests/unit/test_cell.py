@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,30 @@ def test_phases_reach_the_driver_but_not_the_rehearsal() -> None:
     cell = cells.make_cell({"WORKLOAD": "apsys17-update"})
     assert b"--phases update" in payload(cell, "/dev/nullb0")["cell.env"]
     assert b"--phases" not in rehearsal(cell, "/dev/nullb0")["cell.env"]
+
+
+@pytest.mark.parametrize("kind", ["virtual", "lab"])
+def test_what_a_board_is_sent(kind: str, tmp_path: Path) -> None:
+    from commitpath.payload import board_files, write_tar
+
+    (tmp_path / "driver").write_bytes(b"driver")
+    write_tar(tmp_path / "probes.tar", {"recorder": b"recorder", "bio.bpf.o": b"bio"})
+    variables = {
+        "driver": str(tmp_path / "driver"),
+        "probes": str(tmp_path / "probes.tar"),
+        "flash_module": "",
+        "board_kind": kind,
+        "board_device": "/dev/nullb0",
+    }
+    write_tar(tmp_path / "files.tar", board_files(cells.make_cell({}), variables))
+    with tarfile.open(tmp_path / "files.tar") as tar:
+        modes = {member.name.removeprefix("commitpath/"): member.mode for member in tar}
+    assert {name for name, mode in modes.items() if mode & 0o111} == {
+        *("bin/driver", "bin/recorder", "bin/bio.bpf.o"),
+    }
+    assert {"cell.env", "run-cell.sh", "watch.sh"} <= set(modes)
+    # a lab board is told over SSH
+    assert ("await-cell.sh" in modes) == (kind == "virtual")
 
 
 def test_ext4_means_ordered() -> None:
