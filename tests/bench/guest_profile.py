@@ -63,7 +63,7 @@ def run_counted(variables: list[str], marks: Symbols, folder: Path) -> list[Path
     """`make experiment` under the plugin; the counts of its board or boards, the busiest first."""
     plugin = folder / "count.so"
     source = Path(__file__).parent / "guest" / "count.c"
-    subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-o", plugin, source], check=True)
+    subprocess.run(["cc", "-std=c17", "-shared", "-fPIC", "-O2", "-o", plugin, source], check=True)
     address = {name: at for at, name in zip(*marks, strict=True)}
     begins = f"transaction={address['commitpath_tx_begin']:#x},phase={address['commitpath_phase']:#x}"
     wrapper = folder / qemu.QEMU

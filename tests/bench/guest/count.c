@@ -17,16 +17,16 @@
 
 typedef uint64_t qemu_plugin_id_t;
 struct qemu_plugin_tb;
-typedef void (*on_translation)(qemu_plugin_id_t id, struct qemu_plugin_tb *block);
-typedef void (*on_execution)(unsigned int cpu, void *data);
-typedef void (*on_exit)(qemu_plugin_id_t id, void *data);
+typedef void (*translation_call)(qemu_plugin_id_t id, struct qemu_plugin_tb *block);
+typedef void (*execution_call)(unsigned int cpu, void *data);
+typedef void (*exit_call)(qemu_plugin_id_t id, void *data);
 
-extern void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, on_translation call);
-extern void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *block, on_execution call,
+extern void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, translation_call call);
+extern void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *block, execution_call call,
 						 int flags, void *data);
 extern void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *block, int operation,
 						     void *number, uint64_t value);
-extern void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, on_exit call, void *data);
+extern void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, exit_call call, void *data);
 extern uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *block);
 extern size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *block);
 
