@@ -62,8 +62,10 @@ recorder_run() {
 }
 
 start_recorder() {
+  # the rehearsal left one, which says that it attached
+  rm -f recorder.out
   observe recorder recorder_run
-  until grep -q '^attached' recorder.out; do
+  until grep -qs '^attached' recorder.out; do
     if [ -e recorder.status ]; then
       cat recorder.err
       return 1

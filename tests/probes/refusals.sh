@@ -7,8 +7,10 @@ rm -rf raw
 mkdir raw
 
 for probe in bin/*.bpf.o; do
+  # what the one before said must not be read as this one's
+  rm -f out
   bin/recorder raw/alone.bin "$probe" > out 2>&1 &
-  until grep -q attached out || ! kill -0 $!; do sleep 0.1; done
+  until grep -qs attached out || ! kill -0 $!; do sleep 0.1; done
   kill -INT $!
   wait $! || exit 1
   echo "$probe: $(cat out)"
@@ -18,7 +20,7 @@ start() { # name, options: all probes, into raw/NAME.bin
   name=$1
   shift
   bin/recorder "$@" "raw/$name.bin" bin/*.bpf.o > "$name.out" 2>&1 &
-  until grep -q attached "$name.out" || ! kill -0 $!; do sleep 0.1; done
+  until grep -qs attached "$name.out" || ! kill -0 $!; do sleep 0.1; done
 }
 write_some() { # how often
   for _ in $(seq "$1"); do
@@ -67,8 +69,9 @@ refused 'no such field' bin/recorder raw/probes.bin field.bpf.o
 refused 'too many probes' bin/recorder raw/probes.bin $(yes bin/sync.bpf.o | head -n 65)
 mkdir full
 mount -t tmpfs -o size=4k tmpfs full
+rm -f out
 bin/recorder full/probes.bin bin/*.bpf.o > out 2> said &
-until grep -q attached out; do sleep 0.1; done
+until grep -qs attached out; do sleep 0.1; done
 dd if=/dev/zero of=full/rest bs=4k 2> /dev/null
 for _ in 1 2 3 4 5 6 7 8; do
   dd if=/dev/zero of=/mnt/target/some bs=4k count=4 conv=fsync 2> /dev/null
