@@ -106,10 +106,10 @@ def board_files(cell: Mapping[str, Any], variables: Mapping[str, Any]) -> dict[s
         for member in tar:
             if file := tar.extractfile(member):
                 files[f"bin/{member.name}"] = file.read()
-    if variables["flash_module"]:
-        files["flashsim.ko"] = Path(variables["flash_module"]).read_bytes()
     if variables["board_kind"] == "virtual":
         files["await-cell.sh"] = (artifacts.IMAGES / "await-cell.sh").read_bytes()
+        if variables["flash_module"]:
+            files["flashsim.ko"] = Path(variables["flash_module"]).read_bytes()
     files |= rehearsal(cell, variables["board_device"])
     return {f"commitpath/{name}": content for name, content in files.items()}
 

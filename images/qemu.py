@@ -42,7 +42,7 @@ IN_VIRTUAL_TIME = "ioeventfd=off"
 REPEATABLE = "nokaslr norandmaps randomize_kstack_offset=off transparent_hugepage=never"
 # What Debian's kernel does in each system call and page for servers' sake, and no phone's kernel
 # of the studies did: security modules, memory cgroups, stall accounting, pages zeroed before
-# use, guards against speculation that the emulated CPU has none of. docs/performance.md says
+# use, guards against a speculation that the emulated CPU does not do. docs/performance.md says
 # what it took.
 LEAN = "lsm= cgroup_disable=memory psi=0 init_on_alloc=0 mitigations=off"
 

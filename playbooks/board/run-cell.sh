@@ -36,7 +36,7 @@ finish() {
   . ./watch.env
   dmesg --raw | tail -n +$((dmesg_lines + 1)) > "$raw/dmesg.txt"
   reads=0
-  [ ! -e root_reads ] || reads=$(($(awk '{ print $1 }' /sys/block/vda/stat) - $(cat root_reads)))
+  [ ! -e /sys/block/vda/stat ] || reads=$(($(awk '{ print $1 }' /sys/block/vda/stat) - $(cat root_reads)))
   {
     echo '{"steps": ['
     sed '$ s/,$//' "$steps"

@@ -71,7 +71,7 @@ mkdir full
 mount -t tmpfs -o size=4k tmpfs full
 rm -f out
 bin/recorder full/probes.bin bin/*.bpf.o > out 2> said &
-until grep -qs attached out; do sleep 0.1; done
+until grep -qs attached out || ! kill -0 $!; do sleep 0.1; done
 dd if=/dev/zero of=full/rest bs=4k 2> /dev/null
 for _ in 1 2 3 4 5 6 7 8; do
   dd if=/dev/zero of=/mnt/target/some bs=4k count=4 conv=fsync 2> /dev/null
