@@ -60,7 +60,7 @@ def kernel_symbols(cell: dict, driver: Path) -> Symbols:
 
 
 def run_counted(variables: list[str], marks: Symbols, folder: Path) -> list[Path]:
-    """`make experiment` under the plugin; the counts of its board or boards, the busiest first."""
+    """`make experiment` under the plugin; a file for each board that it restored."""
     plugin = folder / "count.so"
     source = Path(__file__).parent / "guest" / "count.c"
     subprocess.run(["cc", "-std=c17", "-shared", "-fPIC", "-O2", "-o", plugin, source], check=True)
@@ -77,18 +77,18 @@ def run_counted(variables: list[str], marks: Symbols, folder: Path) -> list[Path
         for old in folder.glob("counts.*"):
             old.unlink()
         subprocess.run(["make", "-C", ROOT, "experiment", *variables], env=environment, check=True)
-    counts = [path for path in folder.glob("counts.*") if path.stat().st_size]
-    return sorted(counts, key=lambda path: sum(load(path, marks, marks).values()), reverse=True)
+    return list(folder.glob("counts.*"))
 
 
-def load(path: Path, kernel: Symbols, driver: Symbols) -> Counter[str]:
-    """Instructions executed, by `function [where]`."""
+def load(path: Path, kernel: Symbols, driver: Symbols) -> tuple[int, Counter[str]]:
+    """(transactions, instructions executed by `function [where]`)."""
     found: Counter[str] = Counter()
-    for line in path.read_text().splitlines():
+    transactions, *lines = path.read_text().splitlines()
+    for line in lines:
         where, instructions, executions = line.split()
         address = int(where, 16)
         found[name_of(address, kernel, driver)] += int(instructions) * int(executions)
-    return found
+    return int(transactions), found
 
 
 def name_of(address: int, kernel: Symbols, driver: Symbols) -> str:
@@ -124,11 +124,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         runs = run_counted(variables, driver, Path(folder))
         kernel = kernel_symbols(cell, driver_file)
-        counts = [load(path, kernel, driver) for path in runs]
-    transactions = 3 * int(cell["n"])
-    table("the run" if len(counts) == 1 else "the untraced twin", counts[-1], transactions)
-    if len(counts) > 1:
-        more = Counter({name: counts[0][name] - counts[1][name] for name in counts[0]})
+        loaded = [load(path, kernel, driver) for path in runs]
+    # the watched run executes more than its twin
+    counted = sorted(loaded, key=lambda one: one[1].total())
+    transactions, least = counted[0]
+    table("the run" if len(counted) == 1 else "the untraced twin", least, transactions)
+    if len(counted) > 1:
+        watched = counted[1][1]
+        more = Counter({name: watched[name] - least[name] for name in watched | least})
         table("what watching adds", more, transactions)
 
 

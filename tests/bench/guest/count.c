@@ -4,7 +4,8 @@
  *
  * -plugin count.so,out=FILE,transaction=ADDRESS,phase=ADDRESS. The addresses are those of the
  * driver's marks commitpath_tx_begin and commitpath_phase (workloads/marks.c) on the board. FILE
- * gets a line for each block: address in hex, instructions, executions.
+ * gets the number of transactions, then a line for each block: address in hex, instructions,
+ * executions.
  *
  * The plugin interface is stable and small, and Debian packages no header for it; these are
  * QEMU's include/qemu/qemu-plugin.h, version 1.
@@ -42,17 +43,18 @@ static struct block {
 	uint64_t address, instructions, executed, at_begin, at_end;
 } blocks[BLOCKS];
 static size_t used;
-static uint64_t transaction_mark, phase_mark;
+static uint64_t transaction_mark, phase_mark, transactions;
 static const char *out;
-static int begun, since_phase;
+static int since_phase;
 
 static void transaction_begins(unsigned int cpu, void *data)
 {
 	(void)cpu;
 	(void)data;
-	for (size_t i = 0; !begun && i < used; i++)
+	for (size_t i = 0; transactions == 0 && i < used; i++)
 		blocks[i].at_begin = blocks[i].executed;
-	begun = since_phase = 1;
+	transactions++;
+	since_phase = 1;
 }
 
 static void phase_begins(unsigned int cpu, void *data)
@@ -93,6 +95,7 @@ static void write_counts(qemu_plugin_id_t id, void *data)
 		perror(out);
 		_exit(1);
 	}
+	fprintf(file, "%" PRIu64 "\n", transactions);
 	for (struct block *at = blocks; at < blocks + used; at++) {
 		if (at->at_end > at->at_begin)
 			fprintf(file, "%" PRIx64 " %" PRIu64 " %" PRIu64 "\n", at->address,
