@@ -14,7 +14,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 out=$1
 mirror=${2:-}
 
-work=$(mktemp -d "$out.XXXXXX")
+work=$(mktemp -d "$out.XXXXXX") # the template of mktemp
 trap 'rm -rf "$work"' EXIT
 # The hook runs as root of a user namespace, which is nobody to this folder.
 chmod 0777 "$work"

@@ -16,7 +16,7 @@ host=$(dpkg --print-architecture)
 packages=make,gcc-aarch64-linux-gnu,clang-19,linux-kbuild-$kernel
 [ "$host" = arm64 ] || packages=$packages,libc6-dev-arm64-cross
 
-work=$(mktemp -d "$out.XXXXXX")
+work=$(mktemp -d "$out.XXXXXX") # the template of mktemp
 trap 'rm -rf "$work"' EXIT
 chmod 0777 "$work"
 
