@@ -114,15 +114,14 @@ def board(variables: dict[str, str]) -> int:
     """Start the virtual board and open a shell on it."""
     from commitpath import ansible
     from commitpath.payload import prepared_variables
-    from commitpath.prepared import prepare, virtual_board
+    from commitpath.prepared import prepared_board, virtual_board
     from images import artifacts
 
     cell = make_cell({"ROWS": "0", **variables})
     ensure_packages()
     machine = virtual_board(cell)
     driver = artifacts.driver(cell["sqlite"], machine.image)
-    with machine.started("provision") as (login, _, _):
-        prepare(cell, login, prepared_variables(cell, driver, ansible.board("virtual")))
+    with prepared_board(machine, prepared_variables(cell, driver, ansible.board("virtual"))) as (login, _, _):
         print("a shell on the board; its end ends the board", file=sys.stderr)
         return subprocess.run(login.ssh("-t"), check=False).returncode
 
@@ -153,11 +152,12 @@ def snapshots(variables: dict[str, str]) -> int:
         removed = remove in (folder.name, "all")
         if removed:
             snapshot.remove(folder)
-        what = (
-            f"{inputs['fs_type']} {inputs['mount_options'] or '-'}  {inputs['populate_options']}"
-            if inputs
-            else "not whole"
-        )
+        if not inputs:
+            what = "not whole"
+        elif "fs_type" in inputs:
+            what = f"{inputs['fs_type']} {inputs['mount_options'] or '-'}  {inputs['populate_options']}"
+        else:
+            what = f"no filesystem yet, a device of {inputs['device_size_mib']} MiB"
         print(f"{folder.name}  {used / 2**20:6.0f} MiB  {what}{'  removed' if removed else ''}")
     if not stored:
         print("no snapshots")

@@ -16,7 +16,7 @@ from commitpath import ansible
 from commitpath.cell import RESULTS, ROOT, canonical, cell_id, cell_name, run_axes
 from commitpath.errors import LabError
 from commitpath.payload import payload, prepared_variables, write_tar
-from commitpath.prepared import ensure_snapshot, ensure_watched, prepare, virtual_board
+from commitpath.prepared import ensure_snapshot, ensure_watched, prepare, provision, virtual_board
 from commitpath.progress import step
 from images import artifacts, qemu, snapshot
 from images.board import VirtualBoard
@@ -75,7 +75,8 @@ def run_over_ssh(
     log = artifacts.CACHE / "log"
     output, packed = log / f"out-{os.getpid()}.tar", log / f"payload-{os.getpid()}.tar"
     try:
-        prepare(cell, None, variables)
+        provision(variables)
+        prepare(variables)
         write_tar(packed, payload(cell, entry["board_device"]))
         begin = time.monotonic()
         with step("run the cell"):

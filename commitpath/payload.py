@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from commitpath import ansible
-from commitpath.cell import ROOT, probe_names
+from commitpath.cell import ROOT, make_cell, probe_names
 from images import artifacts
 
 MOUNTPOINT = "/mnt/target"
 # Where a driver of device profiles shows its attributes, below /sys/kernel/config.
 CONFIGFS = {"null_blk": "nullb", "flash": "flashsim"}
+# What runs a cell on the board; sent with each run.
+RUN_SCRIPTS = ("run-cell.sh", "watch.sh", "set-timing.sh")
 # A BPF program's section says what it is attached to.
 PROGRAM = re.compile(r'^SEC\("(?:fentry|fexit|tp_btf)/', re.M)
 
@@ -47,6 +49,7 @@ def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str
         "mountpoint": MOUNTPOINT,
         "populate_options": f"--rows {cell['rows']} {table}",
         "rehearsal_options": f"--rows 0 {table}",
+        "rehearsal_cell": rehearsal(cell, board["board_device"])["cell.env"].decode(),
     }
 
 
@@ -84,23 +87,36 @@ def payload(
     }
     return {
         "cell.env": "".join(f"{k}={shlex.quote(v)}\n" for k, v in variables.items()).encode(),
-        **{
-            name: (ansible.PLAYBOOKS / "board" / name).read_bytes()
-            for name in ("run-cell.sh", "watch.sh", "set-timing.sh")
-        },
+        **run_scripts(),
     }
 
 
+def run_scripts() -> dict[str, bytes]:
+    """The scripts of a run by name."""
+    return {name: (ansible.PLAYBOOKS / "board" / name).read_bytes() for name in RUN_SCRIPTS}
+
+
 def rehearsal(cell: Mapping[str, Any], node: str) -> dict[str, bytes]:
-    """A payload that runs all that a run runs and all phases, on an empty database in memory."""
-    whole = {key: value for key, value in cell["profiles"]["workload"].items() if key != "phases"}
-    profiles = {**cell["profiles"], "workload": whole}
-    small = {**cell, "rows": 0, "n": 10, "probes": ",".join(probe_names()), "profiles": profiles}
-    return payload(small, node, "/run/commitpath/rehearsal.db")
+    """A payload that runs all that a run runs and all phases, on an empty database in memory.
+
+    Of the cell it takes only what its snapshot is for: the axes that cells of one snapshot
+    differ in are the default ones, and the device keeps its time.
+    """
+    default = make_cell({})
+    kept = ("board", "clock", "fs", "workload", "value_size", "page_size")
+    profiles = {
+        **default["profiles"],
+        "fs": cell["profiles"]["fs"],
+        "workload": {key: value for key, value in cell["profiles"]["workload"].items() if key != "phases"},
+        "device": {**cell["profiles"]["device"], "timing": {}},
+    }
+    small = {"rows": 0, "n": 10, "probes": ",".join(probe_names()), "profiles": profiles}
+    taken = {axis: cell[axis] for axis in kept}
+    return payload({**default, **taken, **small}, node, "/run/commitpath/rehearsal.db")
 
 
-def board_files(cell: Mapping[str, Any], variables: Mapping[str, Any]) -> dict[str, bytes]:
-    """All that a board needs before its first run, below /run; the rehearsal is that run."""
+def board_files(variables: Mapping[str, Any]) -> dict[str, bytes]:
+    """All that a board needs before its first run, below /run."""
     files = {"bin/driver": Path(variables["driver"]).read_bytes()}
     with tarfile.open(variables["probes"]) as tar:
         for member in tar:
@@ -110,7 +126,7 @@ def board_files(cell: Mapping[str, Any], variables: Mapping[str, Any]) -> dict[s
         files["await-cell.sh"] = (artifacts.IMAGES / "await-cell.sh").read_bytes()
         if variables["flash_module"]:
             files["flashsim.ko"] = Path(variables["flash_module"]).read_bytes()
-    files |= rehearsal(cell, variables["board_device"])
+    files |= run_scripts()
     return {f"commitpath/{name}": content for name, content in files.items()}
 
 

@@ -1,21 +1,26 @@
-"""Prepared boards: from a booted image to a snapshot that every run starts from."""
+"""Prepared boards: from a booted image to a snapshot that every run starts from.
+
+Three snapshots, each made from the one before: a provisioned board, what is prepared on it, and
+that with a cell's probes attached.
+"""
 
 import json
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from commitpath import ansible
-from commitpath.payload import board_files, prepared_variables, write_tar
+from commitpath.payload import RUN_SCRIPTS, board_files, prepared_variables, write_tar
 from commitpath.progress import step
 from images import artifacts, qemu, snapshot
 from images.board import VirtualBoard
 from images.ssh import Login, make_keys
 
 # Sent with each run, so no part of what a snapshot is keyed by.
-RUN_SCRIPTS = ("run-cell.sh", "watch.sh", "set-timing.sh", "calibrate-cell.sh")
+SENT_LATER = (*RUN_SCRIPTS, "calibrate-cell.sh")
 
 
 def memory_mib(cell: Mapping[str, Any]) -> int:
@@ -31,60 +36,100 @@ def virtual_board(cell: Mapping[str, Any]) -> VirtualBoard:
     return VirtualBoard(artifacts.image(), keys, memory_mib(cell), artifacts.CACHE / "vm")
 
 
-def prepare(cell: Mapping[str, Any], login: Login | None, variables: Mapping[str, Any]) -> None:
-    """provision.yml and prepare.yml on a board that answers."""
-    log = artifacts.CACHE / "log"
-    connection = login.ansible() if login else {}
+def provision(variables: Mapping[str, Any]) -> None:
+    """provision.yml on a board that answers: all but the filesystem."""
     with step("provision the board"), tempfile.NamedTemporaryFile() as packed:
-        write_tar(Path(packed.name), board_files(cell, variables))
-        more = {**variables, **connection, "files": packed.name}
-        ansible.play("provision.yml", more, log / "provision.json")
+        write_tar(Path(packed.name), board_files(variables))
+        more = {**variables, "files": packed.name}
+        ansible.play("provision.yml", more, artifacts.CACHE / "log/provision.json")
+
+
+def prepare(variables: Mapping[str, Any]) -> None:
+    """prepare.yml on a board that is provisioned."""
     with step("make, mount and populate the filesystem, rehearse"):
-        ansible.play("prepare.yml", {**variables, **connection}, log / "prepare.json")
+        ansible.play("prepare.yml", variables, artifacts.CACHE / "log/prepare.json")
 
 
-def snapshot_folder(
-    cell: Mapping[str, Any], board: VirtualBoard, variables: Mapping[str, Any]
-) -> tuple[Path, dict[str, Any]]:
-    """(folder, inputs) of the snapshot that a cell's runs start from."""
-    scripts = [
-        *(ansible.PLAYBOOKS / "board").glob("*.sh"),
-        ansible.PLAYBOOKS / "provision.yml",
-        ansible.PLAYBOOKS / "prepare.yml",
-        artifacts.IMAGES / "await-cell.sh",
-    ]
-    scripts = [path for path in scripts if path.name not in RUN_SCRIPTS]
+def provisioned_folder(board: VirtualBoard, variables: Mapping[str, Any]) -> tuple[Path, dict[str, Any]]:
+    """(folder, inputs) of the snapshot of a provisioned board."""
+    scripts = [*ansible.PLAYBOOKS.glob("board/*.sh"), ansible.PLAYBOOKS / "provision.yml"]
+    scripts = [path for path in scripts if path.name not in SENT_LATER]
     inputs = {
-        **{k: v for k, v in variables.items() if k not in ("driver", "probes", "flash_module")},
+        **{k: v for k, v in variables.items() if k.startswith(("board_", "device_"))},
         "driver": Path(variables["driver"]).name,
         "probes": Path(variables["probes"]).parent.name,
         "flash_module": Path(variables["flash_module"]).parent.name,
         "image": board.image.name,
         "memory_mib": board.memory_mib,
         "machine": artifacts.hash_of(board.description()),
-        "scripts": artifacts.hash_of(files=scripts),
+        # SSH reaches it by these when it goes on
+        "keys": artifacts.hash_of(files=board.keys.glob("*.pub")),
+        "scripts": artifacts.hash_of(files=[*scripts, artifacts.IMAGES / "await-cell.sh"]),
         "qemu": qemu.qemu_version(),
+    }
+    key = artifacts.hash_of(json.dumps(inputs, sort_keys=True))
+    return artifacts.CACHE / "snapshots" / f"provisioned-{variables['device_driver']}-{key}", inputs
+
+
+def snapshot_folder(
+    cell: Mapping[str, Any], board: VirtualBoard, variables: Mapping[str, Any]
+) -> tuple[Path, dict[str, Any]]:
+    """(folder, inputs) of the snapshot that a cell's runs start from."""
+    inputs = {
+        **{k: v for k, v in variables.items() if k not in ("driver", "probes", "flash_module")},
+        **provisioned_folder(board, variables)[1],
+        "playbook": artifacts.hash_of(files=[ansible.PLAYBOOKS / "prepare.yml"]),
     }
     key = artifacts.hash_of(json.dumps(inputs, sort_keys=True))
     return artifacts.CACHE / "snapshots" / f"{cell['fs']}-{cell['rows']}-{cell['value_size']}-{key}", inputs
 
 
-def make_snapshot(
-    cell: Mapping[str, Any],
-    folder: Path,
-    inputs: Mapping[str, Any],
-    board: VirtualBoard,
-    variables: Mapping[str, Any],
+def make_provisioned(
+    folder: Path, inputs: Mapping[str, Any], board: VirtualBoard, variables: Mapping[str, Any]
 ) -> None:
-    """Boot, provision, prepare, save; the folder appears only when whole."""
+    """Boot, provision, save; the folder appears only when whole."""
     with (
         artifacts.whole(folder, "save a snapshot") as part,
         board.started("provision", part / "ram") as (login, machine, monitor),
     ):
-        prepare(cell, login, variables)
-        with step("save the snapshot"):
-            board.save(login, machine, monitor, part)
-            snapshot.write(part, inputs)
+        provision({**variables, **login.ansible()})
+        board.save_reachable(login, machine, monitor, part)
+        snapshot.write(part, inputs)
+
+
+def ensure_provisioned(board: VirtualBoard, variables: Mapping[str, Any]) -> Path:
+    """The snapshot that every filesystem is prepared on, made if it is not there or not whole."""
+    folder, inputs = provisioned_folder(board, variables)
+    remove_unfit(folder, inputs)
+    return artifacts.ensure(
+        folder,
+        "boot a board, provision it and save a snapshot",
+        lambda: make_provisioned(folder, inputs, board, variables),
+        mib=board.memory_mib,
+    )
+
+
+@contextmanager
+def prepared_board(
+    board: VirtualBoard, variables: Mapping[str, Any], ram: Path | None = None
+) -> Iterator[tuple[Login, qemu.Machine, qemu.Monitor]]:
+    """A board with its filesystem made and populated, that SSH reaches; RAM: the file of its memory."""
+    with board.resumed(ensure_provisioned(board, variables), ram) as (login, machine, monitor):
+        prepare({**variables, **login.ansible()})
+        yield login, machine, monitor
+
+
+def make_snapshot(
+    folder: Path, inputs: Mapping[str, Any], board: VirtualBoard, variables: Mapping[str, Any]
+) -> None:
+    """Prepare a provisioned board and save it; the folder appears only when whole."""
+    with (
+        artifacts.whole(folder, "save a snapshot") as part,
+        prepared_board(board, variables, part / "ram") as (login, machine, monitor),
+        step("save the snapshot"),
+    ):
+        board.save(login, machine, monitor, part)
+        snapshot.write(part, inputs)
 
 
 def remove_unfit(folder: Path, inputs: Mapping[str, Any]) -> None:
@@ -106,7 +151,7 @@ def ensure_snapshot(cell: Mapping[str, Any], driver: Path, entry: Mapping[str, A
     return artifacts.ensure(
         folder,
         "prepare a board and save its snapshot",
-        lambda: make_snapshot(cell, folder, inputs, board, variables),
+        lambda: make_snapshot(folder, inputs, board, variables),
         mib=board.memory_mib,
     )
 

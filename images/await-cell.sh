@@ -34,8 +34,10 @@ note_root_reads() {
 # It looks whether the host has opened its port ten times a second.
 pkill -STOP -x qemu-ga
 
-# No network from here on: let the SSH session that started this end first.
+# No network from here on: let the SSH session that started this end first, and end those that
+# Ansible keeps.
 sleep 2
+pkill -x sshd-session
 ip link set eth0 down
 sleep 1
 

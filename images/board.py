@@ -1,4 +1,4 @@
-"""The virtual board: start it, snapshot it prepared, run a cell from a snapshot."""
+"""The virtual board: start it, snapshot it provisioned and prepared, run a cell from a snapshot."""
 
 import subprocess
 import tempfile
@@ -19,6 +19,10 @@ BOOT_LIMIT_SECONDS = {"provision": 180.0, "real": 180.0, "kvm": 30.0}
 SSH_LIMIT_SECONDS = 180.0
 READY_LIMIT_SECONDS = 60.0
 ATTACH_LIMIT_SECONDS = 300.0
+# What a board says when no SSH session is open on it.
+REACHABLE = "board: no session is open"
+# What a board without a cell finds in the cell's place; await-cell.sh rehearses with it.
+REHEARSAL = pack_cell("none", {"rehearsal": b""})
 
 
 @dataclass(frozen=True)
@@ -54,22 +58,39 @@ class VirtualBoard:
         with self.work_folder() as folder:
             port = free_port()
             machine = self.machine(folder, clock, ram or folder / "ram", True, port)
-            machine.write_cell(pack_cell("none", {"rehearsal": b""}))
+            machine.write_cell(REHEARSAL)
             login = Login(port, self.keys)
             with qemu.running(machine) as process, booted(machine, process) as monitor:
                 wait_until("SSH answers", SSH_LIMIT_SECONDS, process, machine, lambda: answers(login))
                 yield login, machine, monitor
 
+    @contextmanager
+    def resumed(
+        self, saved: Path, ram: Path | None = None
+    ) -> Iterator[tuple[Login, qemu.Machine, qemu.Monitor]]:
+        """Go on from a snapshot that save_reachable made, in a copy of its memory, and wait for SSH."""
+        with self.work_folder() as folder:
+            ram = ram or folder / "ram"
+            copy_memory(saved, ram)
+            port = free_port()
+            machine = self.machine(folder, "provision", ram, True, port)
+            machine.write_cell(REHEARSAL)
+            login = Login(port, self.keys)
+            with self.restored(saved, machine) as (process, monitor):
+                wait_until("SSH answers", SSH_LIMIT_SECONDS, process, machine, lambda: answers(login))
+                yield login, machine, monitor
+
+    def save_reachable(
+        self, login: Login, machine: qemu.Machine, monitor: qemu.Monitor, folder: Path
+    ) -> None:
+        """Save a board that SSH can reach again when it is resumed, with no session open."""
+        end_sessions = f"sleep 1; pkill -x sshd-session; echo {REACHABLE}"
+        say_and_save(end_sessions, REACHABLE, login, machine, monitor, folder)
+
     def save(self, login: Login, machine: qemu.Machine, monitor: qemu.Monitor, folder: Path) -> None:
         """Leave the board waiting for a cell, and save its devices beside its memory."""
-        command = "setsid sh /run/commitpath/await-cell.sh </dev/null >/dev/console 2>&1 &"
-        try:
-            subprocess.run(login.ssh(command), check=True, timeout=READY_LIMIT_SECONDS)
-        except subprocess.SubprocessError as error:
-            raise LabError(f"the board does not take the command to wait for a cell: {error}") from error
-        if wait_for_line(machine, "await-cell: ready", READY_LIMIT_SECONDS, monitor.process) is None:
-            raise LabError(f"the board died before it could be saved; its last line: {machine.serial_tail()}")
-        save_state(monitor, folder)
+        wait_for_cell = "exec sh /run/commitpath/await-cell.sh"
+        say_and_save(wait_for_cell, "await-cell: ready", login, machine, monitor, folder)
 
     @contextmanager
     def restored(
@@ -86,12 +107,7 @@ class VirtualBoard:
 
     def attach(self, saved: Path, payload: dict[str, bytes], folder: Path) -> None:
         """Restore a snapshot, attach the payload's probes, and save the board again."""
-        if fault := snapshot.ram_fault(saved):
-            raise snapshot.SnapshotError(saved, fault)
-        copy = ["cp", "--reflink=auto", "--sparse=always", str(saved / "ram"), str(folder / "ram")]
-        done = subprocess.run(copy, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise LabError(done.stderr.strip())
+        copy_memory(saved, folder / "ram")
         with self.work_folder() as scratch:
             machine = self.machine(scratch, "virtual", folder / "ram", True, None)
             machine.write_cell(pack_cell("arm_", payload))
@@ -141,6 +157,30 @@ def booted(machine: qemu.Machine, process: subprocess.Popen[bytes]) -> Iterator[
                 "use CLOCK=virtual or CLOCK=real"
             ) from error
         yield monitor
+
+
+def copy_memory(saved: Path, ram: Path) -> None:
+    """Copy a snapshot's memory, once it is seen to be what was saved."""
+    if fault := snapshot.ram_fault(saved):
+        raise snapshot.SnapshotError(saved, fault)
+    copy = ["cp", "--reflink=auto", "--sparse=always", str(saved / "ram"), str(ram)]
+    done = subprocess.run(copy, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise LabError(done.stderr.strip())
+
+
+def say_and_save(
+    script: str, ready: str, login: Login, machine: qemu.Machine, monitor: qemu.Monitor, folder: Path
+) -> None:
+    """Run a script on the board, apart from SSH, and save the board when its console says READY."""
+    command = f"setsid sh -c '{script}' </dev/null >/dev/console 2>&1 &"
+    try:
+        subprocess.run(login.ssh(command), check=True, timeout=READY_LIMIT_SECONDS)
+    except subprocess.SubprocessError as error:
+        raise LabError(f"the board does not take its last command: {error}") from error
+    if wait_for_line(machine, ready, READY_LIMIT_SECONDS, monitor.process) is None:
+        raise LabError(f"the board died before it could be saved; its last line: {machine.serial_tail()}")
+    save_state(monitor, folder)
 
 
 def save_state(monitor: qemu.Monitor, folder: Path) -> None:

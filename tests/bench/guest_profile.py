@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT))
 from commitpath.ansible import board  # noqa: E402
 from commitpath.cell import make_cell  # noqa: E402
 from commitpath.payload import prepared_variables  # noqa: E402
-from commitpath.prepared import prepare, virtual_board  # noqa: E402
+from commitpath.prepared import prepared_board, virtual_board  # noqa: E402
 from images import artifacts, qemu  # noqa: E402
 
 # Where arm64 Linux puts a position-independent executable under norandmaps.
@@ -50,8 +50,8 @@ def driver_symbols(driver: Path) -> Symbols:
 
 def kernel_symbols(cell: dict, driver: Path) -> Symbols:
     """The kernel's functions and its modules', from a board prepared for this cell."""
-    with virtual_board(cell).started("provision") as (login, _, _):
-        prepare(cell, login, prepared_variables(cell, driver, board("virtual")))
+    variables = prepared_variables(cell, driver, board("virtual"))
+    with prepared_board(virtual_board(cell), variables) as (login, _, _):
         text = subprocess.run(
             login.ssh("cat", "/proc/kallsyms"), capture_output=True, text=True, check=True
         ).stdout

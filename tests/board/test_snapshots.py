@@ -15,7 +15,7 @@ from commitpath import ansible
 from commitpath.cell import make_cell
 from commitpath.errors import LabError
 from commitpath.payload import prepared_variables
-from commitpath.prepared import make_snapshot, snapshot_folder, virtual_board
+from commitpath.prepared import make_provisioned, snapshot_folder, virtual_board
 from images import artifacts, board, qemu, snapshot
 from images.board import VirtualBoard
 from images.cellrun import RunOutput
@@ -100,7 +100,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 def test_disk_fills_while_a_board_boots(small_disk: Path, virtual: VirtualBoard) -> None:
     said = f"no disk space left in {small_disk} to save a snapshot: the board ended"
     with pytest.raises(LabError, match=said) as error:
-        make_snapshot(make_cell(CELL), small_disk / "snapshot", {}, virtual, {})
+        make_provisioned(small_disk / "snapshot", {}, virtual, {})
     assert len(str(error.value).splitlines()) == 1
     assert not list(small_disk.iterdir())
 
@@ -195,7 +195,7 @@ cd /run/commitpath
 rm rehearsal.db
 modprobe loop
 truncate -s 16M disk
-export DEVICE=$(losetup -f --show disk) MKFS_OPTIONS= MOUNT_OPTIONS= MOUNTPOINT=/mnt/small
+export DEVICE=$(losetup -f --show disk) MKFS_OPTIONS= MOUNT_OPTIONS= MOUNTPOINT=/mnt/small REHEARSAL_CELL=
 export POPULATE_OPTIONS='--rows 10000 --value-size 3072' REHEARSAL_OPTIONS='--rows 0 --value-size 3072'
 for FS_TYPE in f2fs ext4; do
   export FS_TYPE

@@ -46,6 +46,19 @@ def test_phases_reach_the_driver_but_not_the_rehearsal() -> None:
     assert b"--phases" not in rehearsal(cell, "/dev/nullb0")["cell.env"]
 
 
+def test_cells_of_one_snapshot_are_rehearsed_alike() -> None:
+    """Whichever of them is run first: a snapshot is a function of its key."""
+    from commitpath.payload import rehearsal
+
+    first = cells.make_cell({"FS": "f2fs", "DEVICE": "ufs-2.0"})
+    other = cells.make_cell(
+        {"FS": "f2fs", "DEVICE": "emmc-5.0", "MODE": "wal", "SYNC": "normal", "ROWS": "7", "N": "2"}
+        | {"SEED": "2", "CACHE_SIZE": "10", "AUTOCHECKPOINT": "5", "PROBES": "none", "SQLITE": "3.8.11.1"}
+    )
+    assert rehearsal(first, "/dev/target") == rehearsal(other, "/dev/target")
+    assert b"FS_TYPE=f2fs" in rehearsal(other, "/dev/target")["cell.env"]
+
+
 @pytest.mark.parametrize("kind", ["virtual", "lab"])
 def test_what_a_board_is_sent(kind: str, tmp_path: Path) -> None:
     from commitpath.payload import board_files, write_tar
@@ -57,15 +70,14 @@ def test_what_a_board_is_sent(kind: str, tmp_path: Path) -> None:
         "probes": str(tmp_path / "probes.tar"),
         "flash_module": "",
         "board_kind": kind,
-        "board_device": "/dev/nullb0",
     }
-    write_tar(tmp_path / "files.tar", board_files(cells.make_cell({}), variables))
+    write_tar(tmp_path / "files.tar", board_files(variables))
     with tarfile.open(tmp_path / "files.tar") as tar:
         modes = {member.name.removeprefix("commitpath/"): member.mode for member in tar}
     assert {name for name, mode in modes.items() if mode & 0o111} == {
         *("bin/driver", "bin/recorder", "bin/bio.bpf.o"),
     }
-    assert {"cell.env", "run-cell.sh", "watch.sh"} <= set(modes)
+    assert {"run-cell.sh", "watch.sh", "set-timing.sh"} <= set(modes)
     # a lab board is told over SSH
     assert ("await-cell.sh" in modes) == (kind == "virtual")
 
