@@ -15,16 +15,21 @@ TITLES = {
     "other_wait_ns": "  other waiting",
 }
 
+# Characters of a column of numbers.
+WIDTH = 16
+
 
 def table(diff: Diff) -> str:
     """The whole diff for a terminal of 80 columns."""
     lines = [f"a  {diff.a.folder}  {diff.names[0]}", f"b  {diff.b.folder}  {diff.names[1]}", ""]
     lines += marks(diff)
     lines += words.sentences(diff)
+    # a long name (a run's id) would run into its neighbour; a and b stand above it all
+    heads = diff.names if max(map(len, diff.names)) < WIDTH else ("a", "b")
     for key, means in diff.means.items():
         head = "whole run, totals" if key == WHOLE else f"per {key}"
-        lines += ["", f"{head:28}{diff.names[0]:>16}{diff.names[1]:>16}{'b − a':>16}"]
-        lines += [f"{name:28}{a:>16}{b:>16}{change:>16}" for name, a, b, change in rows(means)]
+        lines += ["", f"{head:28}{heads[0]:>{WIDTH}}{heads[1]:>{WIDTH}}{'b − a':>{WIDTH}}"]
+        lines += [f"{name:28}{a:>{WIDTH}}{b:>{WIDTH}}{change:>{WIDTH}}" for name, a, b, change in rows(means)]
     return "\n".join(line.rstrip() for line in lines)
 
 

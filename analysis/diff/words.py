@@ -21,7 +21,7 @@ def _sentence(diff: Diff, key: str) -> str:
     per = "in the whole run, the close included," if key == WHOLE else f"per {key}"
     took = _time(means["latency_ns"], key)
     if not saved and not added:
-        return f"{b} and {a} ask the same of the device {per}{took}."
+        return f"{b} and {a} ask the same of the device {per.rstrip(',')}{took}."
     parts = []
     if saved:
         parts.append(f"saves {_join(saved)}")
