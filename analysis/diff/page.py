@@ -58,6 +58,7 @@ def _page(diff: Diff, svg: Path) -> str:
     return template.render(
         diff=diff,
         sentences=words.sentences(diff),
+        parts=terminal.PARTS,
         tables=tables,
         count=diff.pairs.height,
         svg=Markup(style.inline(svg)),

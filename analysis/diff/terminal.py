@@ -15,6 +15,7 @@ TITLES = {
     "other_wait_ns": "  other waiting",
 }
 
+PARTS = "time is an untraced twin's, where a run has one; its parts are from the traced run"
 # Characters of a column of numbers.
 WIDTH = 16
 
@@ -30,6 +31,7 @@ def table(diff: Diff) -> str:
         head = "whole run, totals" if key == WHOLE else f"per {key}"
         lines += ["", f"{head:28}{heads[0]:>{WIDTH}}{heads[1]:>{WIDTH}}{'b − a':>{WIDTH}}"]
         lines += [f"{name:28}{a:>{WIDTH}}{b:>{WIDTH}}{change:>{WIDTH}}" for name, a, b, change in rows(means)]
+    lines += ["", PARTS]
     return "\n".join(line.rstrip() for line in lines)
 
 
