@@ -19,6 +19,7 @@ BOOT_LIMIT_SECONDS = {"provision": 180.0, "real": 180.0, "kvm": 30.0}
 SSH_LIMIT_SECONDS = 180.0
 READY_LIMIT_SECONDS = 60.0
 ATTACH_LIMIT_SECONDS = 300.0
+WRITE_LIMIT_SECONDS = 20.0
 # What a board says when no SSH session is open on it.
 REACHABLE = "board: no session is open"
 # What a board without a cell finds in the cell's place; await-cell.sh rehearses with it.
@@ -186,8 +187,16 @@ def say_and_save(
 def save_state(monitor: qemu.Monitor, folder: Path) -> None:
     """Stop the machine and save its devices; its memory is in its file already.
 
-    QEMU waits for the command that writes the state, and fails if that does.
+    QEMU has completed when the last bytes are in the pipe of the command that writes them, so
+    it is that command that says whether they are on the disk: by the file's name.
     """
+    state = folder / "state"
+    uri = f"exec:cat > '{state}.part' && mv '{state}.part' '{state}'"
     monitor.command("stop")
-    monitor.migrate("migrate", f"exec:cat > '{folder}/state'")
+    monitor.migrate("migrate", uri)
     monitor.command("quit")
+    deadline = time.monotonic() + WRITE_LIMIT_SECONDS
+    while not state.exists():
+        if time.monotonic() > deadline:
+            raise LabError(f"QEMU: migrate {uri}: it completed, but not all was written")
+        time.sleep(0.02)
