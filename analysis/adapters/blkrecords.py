@@ -82,8 +82,9 @@ def _process_names(chunk: Chunk, notes: list[int]) -> dict[int, str]:
 
 def taken(records: np.ndarray, which: np.ndarray) -> np.ndarray:
     """Return records[which]: opaque values are copied in one go, those of fields one by one."""
-    found: np.ndarray = records.view(_WHOLE)[which].view(RECORD)
-    return found
+    opaque = records.view(_WHOLE)
+    found = opaque.compress(which) if which.dtype == bool else opaque.take(which)
+    return found.view(RECORD)
 
 
 def chunks(path: Path) -> Iterator[Chunk]:

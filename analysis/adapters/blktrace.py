@@ -28,7 +28,6 @@ from analysis.adapters.blkrecords import (
     WRITE,
     chunks,
     read_file,
-    taken,
 )
 from analysis.errors import BadInput
 from analysis.files import read_text
@@ -41,6 +40,7 @@ _HAS_DATA = 1 << len(_BITS)
 _COUNTED = (QUEUE, REQUEUE, ISSUE, COMPLETE)
 _PLACE = np.full(ACTION + 1, -1)  # of an action in _COUNTED, -1 for another
 _PLACE[list(_COUNTED)] = range(len(_COUNTED))
+_IS_COUNTED = _PLACE >= 0
 
 
 @dataclass
@@ -101,12 +101,12 @@ def count(folder: Path, begin: int, end: int) -> Totals:
     for path in _paths(folder):
         for chunk in chunks(path):
             devices.update(distinct(chunk.records["device"]))
-            records = _inside(chunk.records, begin, end)
-            action, size = (np.ascontiguousarray(records[name]) for name in ("action", "bytes"))
+            rows = _counted(chunk.records, begin, end)
+            action, size, error = (chunk.records[name].take(rows) for name in ("action", "bytes", "error"))
             place = _PLACE.take(action & ACTION) * number.shape[1] + _codes(action, size)
             number += np.bincount(place, minlength=number.size).reshape(number.shape)
             sectors += np.bincount(place, size >> 9, number.size).reshape(number.shape)
-            failed += int(np.count_nonzero((records["error"] > 0) & (action & ACTION == COMPLETE)))
+            failed += int(np.count_nonzero((error > 0) & (action & ACTION == COMPLETE)))
     kinds = _words()["kind"]
     is_answer = ((_words()["sectors"] == 0) & (kinds != "flush")).to_numpy()
     queued_flush = _words()["rwbs"].str.contains("^FW").to_numpy() & (_words()["sectors"] == 0).to_numpy()
@@ -126,12 +126,11 @@ def count(folder: Path, begin: int, end: int) -> Totals:
     )
 
 
-def _inside(records: np.ndarray, begin: int, end: int) -> np.ndarray:
-    """Return the records that are counted."""
-    what, time = records["action"] & (ACTION | NOTIFY), records["time"]
-    counted = (time >= begin) & (time < end)
-    counted &= (what == QUEUE) | (what == REQUEUE) | (what == ISSUE) | (what == COMPLETE)
-    return taken(records, np.flatnonzero(counted))
+def _counted(records: np.ndarray, begin: int, end: int) -> np.ndarray:
+    """Return the rows of the records that are counted."""
+    action, time = np.ascontiguousarray(records["action"]), records["time"]
+    counted = _IS_COUNTED.take(action & ACTION) & (action & NOTIFY == 0)
+    return np.flatnonzero(counted & (time >= begin) & (time < end))
 
 
 def queued(folder: Path, begin: int, end: int) -> np.ndarray:
@@ -141,11 +140,11 @@ def queued(folder: Path, begin: int, end: int) -> np.ndarray:
     parts = [np.empty(0, kept)]
     for path in _paths(folder):
         for chunk in chunks(path):
-            records = _inside(chunk.records, begin, end)
-            bios = taken(records, records["action"] & ACTION == QUEUE)
+            rows = _counted(chunk.records, begin, end)
+            bios = rows.compress(chunk.records["action"].take(rows) & ACTION == QUEUE)
             part = np.empty(bios.size, kept)
             for name in kept.names or ():
-                part[name] = bios[name]
+                part[name] = chunk.records[name].take(bios)
             parts.append(part)
     found = np.concatenate(parts)
     return found[np.lexsort((found["time"], found["pid"]))]
@@ -166,7 +165,7 @@ def read(folder: Path) -> pl.DataFrame:
 
 
 def _wanted(action: np.ndarray) -> np.ndarray:
-    keep: np.ndarray = (_PLACE[action & ACTION] >= 0) & (action & ACTION != QUEUE)
+    keep: np.ndarray = _IS_COUNTED[action & ACTION] & (action & ACTION != QUEUE)
     return keep
 
 

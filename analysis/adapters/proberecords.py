@@ -66,8 +66,9 @@ def read(path: Path) -> np.ndarray:
 
 def taken(rows: np.ndarray, which: np.ndarray) -> np.ndarray:
     """Return rows[which]. numpy copies a record of fields field by field, an opaque one at once."""
-    found: np.ndarray = rows.view(_opaque(rows))[which].view(rows.dtype)
-    return found
+    opaque = rows.view(_opaque(rows))
+    found = opaque.compress(which) if which.dtype == bool else opaque.take(which)
+    return found.view(rows.dtype)
 
 
 def joined(parts: Sequence[np.ndarray]) -> np.ndarray:

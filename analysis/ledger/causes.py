@@ -20,7 +20,7 @@ import numpy as np
 
 from analysis.adapters.proberecords import taken
 from analysis.ledger.arrays import Ints, LastBefore, inside, ints, pairs, preceding, unique
-from analysis.ledger.records import Few
+from analysis.ledger.records import Columns, Few
 from analysis.ledger.schema import HOW
 from analysis.ledger.timeline import Timeline
 
@@ -75,35 +75,35 @@ class Causes:
         sizes = [one.groups.counts.size for one in served]
         self._offsets = np.cumsum([0, *sizes])
 
-    def of(self, bio: np.ndarray) -> Cause:
+    def of(self, bio: Columns) -> Cause:
         """Find the cause of each bio."""
-        line, time, tid = self._line, ints(bio["begin_ns"]), ints(bio["tid"])
+        line, time, tid = self._line, bio["begin_ns"], bio["tid"]
         own = np.isin(tid, line.tids)
         is_jbd2 = np.isin(tid, self._committers)
         commit = np.full(bio.size, -1, np.int64)
         rows = np.flatnonzero(is_jbd2)
-        commit[rows] = preceding(self._commit_ends, time[rows] - 1)
+        commit[rows] = preceding(self._commit_ends, time.take(rows) - 1)
         commit[commit == self._commit_ends.size] = -1
         checkpoint = self._checkpoints.containing(time, tid)
         transaction, group, sync, vfs_call = (np.full(bio.size, -1, np.int64) for _ in range(4))
         how = np.where(own, IN, BEHIND)
         found = Cause(transaction, group, how, sync, vfs_call, commit, checkpoint)
         rows = np.flatnonzero(own)
-        when = time[rows]
+        when = time.take(rows)
         found.transaction[rows] = line.transaction(when)
         found.sync[rows] = line.sync(when)
         found.vfs_call[rows] = line.call(when)
         other = ~own & ~is_jbd2
         flush = np.full(bio.size, -1, np.int64)
         alone = np.flatnonzero(other & (checkpoint < 0))
-        flush[alone] = self._flushes.containing(time[alone], tid[alone])
+        flush[alone] = self._flushes.containing(time.take(alone), tid.take(alone))
         jobs = (commit, np.where(other, checkpoint, -1), flush)
         for row, served, offset in zip(jobs, self._served, self._offsets.tolist(), strict=False):
             here = np.flatnonzero(row >= 0)
-            job = row[here]
+            job = row.take(here)
             for name in ("transaction", "how", "sync", "vfs_call"):
-                getattr(found, name)[here] = getattr(served, name)[job]
-            found.group[here] = np.where(served.groups.counts[job] > 1, job + offset, -1)
+                getattr(found, name)[here] = getattr(served, name).take(job)
+            found.group[here] = np.where(served.groups.counts.take(job) > 1, job + offset, -1)
         idle = inside(time, *line.working) < 0
         found.transaction[idle] = -1
         found.group[idle] = -1
@@ -120,7 +120,7 @@ class _Jobs:
     def containing(self, time: Ints, tid: Ints) -> Ints:
         """Return the job of each thread that contains a time, or -1."""
         last = self._last.find(tid, time)
-        return np.where(time <= self._ends[last], last, -1)
+        return np.where(time <= self._ends.take(last), last, -1)
 
 
 def _commits(few: Few, line: Timeline) -> _Served:

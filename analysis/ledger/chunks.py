@@ -14,23 +14,31 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis.adapters.layout import Layout
-from analysis.adapters.proberecords import joined, taken
-from analysis.ledger import match, pieces, shares
+from analysis.ledger import match, pieces, runs, shares
 from analysis.ledger.arrays import Bools, Ints, ints
 from analysis.ledger.causes import Cause, Causes
 from analysis.ledger.files import Inodes, Writers
-from analysis.ledger.pieces import Pieces, Runs
-from analysis.ledger.records import MANY, SLIM, Chunk
+from analysis.ledger.pieces import Pieces
+from analysis.ledger.records import MANY, Chunk, Columns
+from analysis.ledger.runs import Runs
 from analysis.ledger.shares import Carried, Shares
+
+
+class Batch(NamedTuple):
+    """The rows that are correlated at once."""
+
+    block: Columns
+    bio: Columns
+    pages: Columns
 
 
 class Settled(NamedTuple):
     """The commands of a chunk (rows of `block`, by issue) and what is known of them."""
 
-    block: np.ndarray
+    block: Columns
     first: Ints  # its first bio, -1 for none
     covered: Ints  # sectors that bios explain; of a flush, the bios it was sent for
-    bio: np.ndarray
+    bio: Columns
     unpaged: Bools  # bios that have not all their pages
     left: Bools  # bios that are in no command, or not wholly: only in the last chunk
     cause: Cause
@@ -40,7 +48,7 @@ class Settled(NamedTuple):
     def bare(self) -> Ints:
         """The sectors of each write command that no bio explains."""
         written = (self.block["b"] & match.OP) == match.WRITE
-        return np.where(written, ints(self.block["n"]) - self.covered, 0)
+        return np.where(written, self.block["n"] - self.covered, 0)
 
 
 class Correlator:
@@ -51,22 +59,23 @@ class Correlator:
         self._layout, self._inodes, self._writers = layout, inodes, writers
         self._causes, self._calls = causes, calls
 
-    def run(self, chunks: Iterator[Chunk], window: tuple[int, int]) -> Iterator[Settled]:
+    def run(self, chunks: Iterator[list[Chunk]], window: tuple[int, int]) -> Iterator[Settled]:
         """Settle all chunks: of the commands issued in the window, every one once.
 
         The next chunk is matched, and its bios' pages and causes found, by another thread
         meanwhile: NumPy lets both run.
         """
-        empty = Chunk(*(np.empty(0, SLIM[name]) for name in MANY))
 
-        def following(held: Chunk) -> tuple[_Matched, tuple[Runs, Bools], Cause]:
-            chunk = next(chunks, None)
-            rows = Chunk(*(joined(both) for both in zip(held, chunk or empty, strict=True)))
-            matched = _match(rows, window, last=chunk is None)
-            return matched, pieces.runs(matched.pages, matched.bio), self._causes.of(matched.bio)
+        def following(held: Batch) -> tuple[_Matched, tuple[Runs, Bools], Cause]:
+            parts = next(chunks, [])
+            rows = Batch(*map(Columns.of, MANY, zip(held, *parts, strict=True)))
+            matched = _match(rows, window, last=not parts)
+            return matched, runs.runs(matched.pages, matched.bio), self._causes.of(matched.bio)
 
         with ThreadPoolExecutor(1) as pool:
-            matched, paged, cause = pool.submit(following, empty).result()
+            matched, paged, cause = pool.submit(
+                following, Batch(*map(Columns.of, MANY, ((), (), ())))
+            ).result()
             while not matched.last:
                 ahead = pool.submit(following, matched.held)
                 yield self._settle(matched, paged, cause)
@@ -78,9 +87,9 @@ class Correlator:
         bio, carried = found.bio, found.carried
         if bio.size:
             self._writers.advance(int(bio["begin_ns"][0]), int(bio["begin_ns"][-1]))
-        runs, unpaged = paged
+        laid, unpaged = paged
         labelled = pieces.pieces(
-            found.data, found.block, bio, runs, self._layout, self._inodes, self._writers
+            found.data, found.block, bio, laid, self._layout, self._inodes, self._writers
         )
         size = found.block.size
         first = np.full(size, -1, np.int64)
@@ -101,19 +110,19 @@ class Correlator:
 class _Matched(NamedTuple):
     """The commands of a chunk that are settled, with all bios, and what is held back."""
 
-    block: np.ndarray
-    bio: np.ndarray
-    pages: np.ndarray
+    block: Columns
+    bio: Columns
+    pages: Columns
     data: match.Parts
     carried: Carried
     done: Bools  # bios
     left: Bools
-    held: Chunk
+    held: Batch
     last: bool
 
 
-def _match(rows: Chunk, window: tuple[int, int], last: bool) -> _Matched:
-    block, bio = _in_time(rows.block), _in_time(rows.bio)
+def _match(rows: Batch, window: tuple[int, int], last: bool) -> _Matched:
+    block, bio = rows.block.in_time(), rows.bio.in_time()
     data = match.parts(block, bio)
     flush = match.flushed(block, bio, data)
     done, done_bio, left = *match.settled(block, bio, data, flush), np.zeros(bio.size, bool)
@@ -122,17 +131,18 @@ def _match(rows: Chunk, window: tuple[int, int], last: bool) -> _Matched:
         left, done, done_bio = ~done_bio & inside, np.ones(block.size, bool), np.ones(bio.size, bool)
     kept = done & (block["begin_ns"] >= window[0]) & (block["begin_ns"] < window[1])
     number = np.where(kept, np.cumsum(kept) - 1, -1)
-    data = match.Parts(*(column[kept[data.command]] for column in data))
-    data = data._replace(command=number[data.command])
-    command, flushed = (column[kept[flush[0]]] for column in flush)
+    ours = np.flatnonzero(kept.take(data.command))
+    data = match.Parts(*(column.take(ours) for column in data))
+    data = data._replace(command=number.take(data.command))
+    command, flushed = (column.compress(kept.take(flush[0])) for column in flush)
     ones = np.ones(flushed.size, np.int64)
-    held = Chunk(
-        taken(block, ~done),
-        taken(bio, ~done_bio),
-        taken(rows.pages, np.isin(rows.pages["d"], bio["d"][~done_bio])),
+    held = Batch(
+        block.take(np.flatnonzero(~done)),
+        bio.take(np.flatnonzero(~done_bio)),
+        rows.pages.take(np.flatnonzero(np.isin(rows.pages["d"], bio["d"][~done_bio]))),
     )
     return _Matched(
-        block=taken(block, kept),
+        block=block.take(np.flatnonzero(kept)),
         bio=bio,
         pages=rows.pages,
         data=data,
@@ -144,11 +154,3 @@ def _match(rows: Chunk, window: tuple[int, int], last: bool) -> _Matched:
         held=held,
         last=last,
     )
-
-
-def _in_time(rows: np.ndarray) -> np.ndarray:
-    """Sort rows by begin_ns; they mostly are."""
-    begin = rows["begin_ns"]
-    if (begin[1:] >= begin[:-1]).all():
-        return rows
-    return taken(rows, np.argsort(begin, kind="stable"))

@@ -43,24 +43,24 @@ class Totals:
         # the shares of a command are next to each other
         counts = np.bincount(of.command, minlength=flags.size)
         first = np.cumsum(counts) - counts
-        row, share = expand(first[found.command], counts[found.command])
-        weight = of.share[share] * (found.sectors * 512)[row]
-        self._count(found.label[row], of.transaction[share], weight, low, high)
+        row, share = expand(first.take(found.command), counts.take(found.command))
+        weight = of.share.take(share) * (found.sectors * 512).take(row)
+        self._count(found.label.take(row), of.transaction.take(share), weight, low, high)
         bare = chunk.bare()
-        rows = np.flatnonzero(bare[of.command] > 0)
+        rows = np.flatnonzero((bare > 0).take(of.command))
         weight = of.share[rows] * (bare[of.command[rows]] * 512)
         self._count(np.full(rows.size, _UNATTRIBUTED), of.transaction[rows], weight, low, high)
         write = (flags & match.OP) == match.WRITE
         kinds = ((flags & match.OP) == match.FLUSH, write & (flags & match.FUA > 0), write)
         for place, kind in enumerate(kinds, len(LABELS)):
-            rows = np.flatnonzero(kind[of.command])
-            self._count(np.full(rows.size, place), of.transaction[rows], of.share[rows], low, high)
+            rows = np.flatnonzero(kind.take(of.command))
+            self._count(np.full(rows.size, place), of.transaction.take(rows), of.share.take(rows), low, high)
 
     def _count(self, kind: Ints, transaction: Ints, weight: np.ndarray, low: int, high: int) -> None:
         has = transaction >= 0
         width = high - low
-        place = kind[has] * width + transaction[has] - low
-        sums = np.bincount(place, weight[has], self._sums.shape[0] * width)
+        place = kind.compress(has) * width + transaction.compress(has) - low
+        sums = np.bincount(place, weight.compress(has), self._sums.shape[0] * width)
         self._sums[:, low:high] += sums.reshape(-1, width)
 
     def columns(self) -> dict[str, np.ndarray]:
@@ -105,8 +105,8 @@ def time_split(
         return Intervals(ints(rows["begin_ns"]), ints(rows["end_ns"]))
 
     def commands(kinds: list[int]) -> Intervals:
-        rows = np.isin(kind, kinds)
-        return Intervals(issue[rows], complete[rows])
+        rows = np.isin(np.arange(len(KINDS)), kinds).take(kind)
+        return Intervals(issue.compress(rows), complete.compress(rows))
 
     reasons = (
         [commands([KINDS.index("flush")])],

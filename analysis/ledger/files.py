@@ -72,9 +72,12 @@ class Inodes:
         inode = np.r_[ints(opens["inode"]), named.inode]
         self._last = LastBefore(inode, np.r_[ints(opens["begin_ns"]), named.time])
 
-    def kind(self, inode: Ints, time: Ints) -> Ints:
-        """Return the place in schema.FILES of each inode at a time, -1 if nothing was said."""
-        found: Ints = self._kinds[self._last.find(inode, time)]
+    def kind(self, inode: Ints, time: Ints, rows: Ints | None = None) -> Ints:
+        """Return the place in schema.FILES of each inode at a time, -1 if nothing was said.
+
+        `rows` has the places in `time`, if not all are asked for in their order.
+        """
+        found: Ints = self._kinds.take(self._last.find(inode, time, rows))
         return found
 
 
@@ -82,31 +85,34 @@ class Writers:
     """Answers which xWrite was the last of a page up to a time, going forward in time."""
 
     def __init__(self, vfs: pl.DataFrame) -> None:
-        self._vfs, self._begins = vfs, ints(vfs["begin_ns"])
+        self._vfs, self._begins, self._inodes = vfs, ints(vfs["begin_ns"]), ints(vfs["inode"])
+        # rows, not the numbers in `call`: these are the same, or checks/calls.py says so
+        self._writes = ints(
+            vfs.select((pl.col("op") == "write") & (pl.col("bytes") > 0)).to_series().arg_true()
+        )
         self._done = 0
         self._key, self._time, self._call = (np.empty(0, np.int64) for _ in range(3))
         self._last = LastBefore(self._key, self._time)
 
     def advance(self, oldest: int, newest: int) -> None:
         """From now on all times asked for are from `oldest` to `newest`."""
-        upto = max(self._done, int(np.searchsorted(self._begins, newest, side="right")))
-        calls = self._vfs[self._done : upto]
-        # rows, not the numbers in `call`: these are the same, or checks/calls.py says so
-        writes = calls.with_row_index("row", self._done).filter(
-            (pl.col("op") == "write") & (pl.col("bytes") > 0)
-        )
-        columns = ("begin_ns", "inode", "offset", "bytes", "row")
-        begin, inode, offset, size, call = (ints(writes[name]) for name in columns)
+        begun = np.searchsorted(self._begins, newest, side="right")
+        upto = max(self._done, int(np.searchsorted(self._writes, begun)))
+        call = self._writes[self._done : upto]
+        offset, size = (ints(self._vfs[name].gather(call)) for name in ("offset", "bytes"))
         self._done = upto
         row, page = pages(offset, size)
+        call = call.take(row)
         # of the earlier ones only the last before `oldest` of each page still counts
         kept = np.sort(self._last.last_of_each(oldest))
-        self._key = np.r_[self._key[kept], (inode[row] << PAGE_BITS) | page]
-        self._time = np.r_[self._time[kept], begin[row]]
-        self._call = np.r_[self._call[kept], call[row]]
+        self._key = np.r_[self._key[kept], (self._inodes.take(call) << PAGE_BITS) | page]
+        self._time = np.r_[self._time[kept], self._begins.take(call)]
+        self._call = np.r_[self._call[kept], call]
         self._last = LastBefore(self._key, self._time)
 
-    def find(self, inode: Ints, page: Ints, time: Ints) -> Ints:
-        """Return the row in vfs.csv of the last xWrite of each page at or before each time, or -1."""
-        found: Ints = at(self._call, self._last.find((inode << PAGE_BITS) | page, time))
-        return found
+    def find(self, inode: Ints, page: Ints, time: Ints, rows: Ints | None = None) -> Ints:
+        """Return the row in vfs.csv of the last xWrite of each page at or before each time, or -1.
+
+        `rows` as in Inodes.kind.
+        """
+        return at(self._call, self._last.find((inode << PAGE_BITS) | page, time, rows))

@@ -31,11 +31,11 @@ def nullable(values: Ints) -> pl.Series:
     return series.set(series < 0, None)
 
 
-def words(places: Ints, kind: pl.Enum) -> pl.Series:
-    """Return the words of an Enum at `places`, null for -1."""
-    size = len(kind.categories)
-    known = pl.Series(kind.categories, dtype=kind)
-    return known.gather(nullable(np.where(places < size, places, -1)))
+def words(places: np.ndarray, kind: pl.Enum) -> pl.Series:
+    """Return the words of an Enum at `places`, null for any other number."""
+    series = pl.Series(places)
+    known = series.set((series < 0) | (series >= len(kind.categories)), None)
+    return known.cast(pl.UInt8).cat.to(kind)
 
 
 def named(values: np.ndarray, name: Callable[[int], str | None]) -> pl.Series:

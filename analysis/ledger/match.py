@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.ledger.arrays import Bools, Ints, expand, ints, preceding
+from analysis.ledger.arrays import Bools, Ints, expand, preceding
+from analysis.ledger.records import Columns
 
 OP, FUA, PREFLUSH = 0xFF, 1 << 17, 1 << 18  # include/linux/blk_types.h
 READ, WRITE, FLUSH, DISCARD, SECURE_ERASE, WRITE_ZEROES = 0, 1, 2, 3, 5, 9
@@ -39,8 +40,8 @@ class _Bios(NamedTuple):
     end: Ints
 
 
-def parts(block: np.ndarray, bio: np.ndarray) -> Parts:
-    """Return the parts of all commands with sectors. Both are RECORDs in the order of begin_ns.
+def parts(block: Columns, bio: Columns) -> Parts:
+    """Return the parts of all commands with sectors. Both are in the order of begin_ns.
 
     What is in a command and no bio covers is in no row; each sector of a bio is in at most one.
     """
@@ -48,12 +49,12 @@ def parts(block: np.ndarray, bio: np.ndarray) -> Parts:
     rank = np.empty(order.size, np.int64)
     rank[order] = np.arange(order.size)
     rank_bio, rank_block = rank[: bio.size], rank[bio.size :]
-    start, end = ints(block["a"]), ints(block["a"]) + block["n"]
+    start, end = block["a"], block["a"] + block["n"]
     group = block["b"] & OP
     have = np.flatnonzero(bio["n"])
-    ends = ints(bio["a"]) + bio["n"]
-    key = _key(bio["b"][have] & OP, bio["a"][have], rank_bio[have])
-    bios = _sorted(_Bios(key, have, ends[have]))
+    ends = bio["a"] + bio["n"]
+    key = _key((bio["b"] & OP).take(have), bio["a"].take(have), rank_bio.take(have))
+    bios = _sorted(_Bios(key, have, ends.take(have)))
     left = np.flatnonzero(block["n"] * (group != FLUSH))
     at = start.copy()
     found: list[Parts] = []
@@ -63,35 +64,32 @@ def parts(block: np.ndarray, bio: np.ndarray) -> Parts:
             break
         found.append(done)
         # what was cut off by the end of a command waits for the next one
-        cut = done.sector + done.sectors < ends[done.bio]
-        rest = done.bio[cut]
-        begin = (done.sector + done.sectors)[cut]
+        upto = done.sector + done.sectors
+        cut = upto < ends.take(done.bio)
+        rest, begin = done.bio.compress(cut), upto.compress(cut)
         rests = _Bios(_key(bio["b"][rest] & OP, begin, rank_bio[rest]), rest, ends[rest])
         bios = _sorted(_Bios(*(np.concatenate(both) for both in zip(bios, rests, strict=True))))
-        left = left[at[left] < end[left]]
+        left = left.compress(at.take(left) < end.take(left))
         if not rest.size:
             break
     joined = Parts(*(np.concatenate(c) for c in zip(*found, strict=True))) if found else _NONE
-    order = np.argsort((joined.command << _SECTOR) | (joined.sector - start[joined.command]))
-    return Parts(*(column[order] for column in joined))
+    order = np.argsort((joined.command << _SECTOR) | (joined.sector - start.take(joined.command)))
+    return Parts(*(column.take(order) for column in joined))
 
 
 _NONE = Parts(*(np.empty(0, np.int64) for _ in range(4)))
 
 
-def _key(operation: np.ndarray, sector: np.ndarray, rank: np.ndarray) -> np.ndarray:
-    found: Ints = (ints(operation) & 3) << (_RANK + _SECTOR) | ints(sector) << _RANK | rank
-    return found
+def _key(operation: Ints, sector: Ints, rank: Ints) -> Ints:
+    return (operation & 3) << (_RANK + _SECTOR) | sector << _RANK | rank
 
 
 def _sorted(bios: _Bios) -> _Bios:
     order = np.argsort(bios.key)
-    return _Bios(*(column[order] for column in bios))
+    return _Bios(*(column.take(order) for column in bios))
 
 
-def _follow(
-    active: Ints, at: Ints, end: Ints, group: np.ndarray, rank: Ints, bios: _Bios
-) -> tuple[Parts, _Bios]:
+def _follow(active: Ints, at: Ints, end: Ints, group: Ints, rank: Ints, bios: _Bios) -> tuple[Parts, _Bios]:
     """Advance `at` of the commands `active` as far as bios begin where the last one ended.
 
     Returns the parts found, and the bios that were not taken.
@@ -99,53 +97,61 @@ def _follow(
     free, claimed = np.ones(bios.key.size, bool), np.empty(bios.key.size, np.int64)
     found: list[Parts] = [_NONE]
     while active.size:
-        key = _key(group[active], at[active], rank[active])
+        begin = at.take(active)
+        key = _key(group.take(active), begin, rank.take(active))
         place = preceding(bios.key, key) - 1  # no bio has a command's rank
         bound = np.maximum(place, 0)
-        good = np.flatnonzero((place >= 0) & (bios.key[bound] >> _RANK == key >> _RANK) & free[bound])
+        fits = (place >= 0) & (bios.key.take(bound) >> _RANK == key >> _RANK) & free.take(bound)
+        good = np.flatnonzero(fits)
         # of two commands that claim one bio the first has it
-        claims = place[good]
+        claims = place.take(good)
         claimed[claims[::-1]] = good[::-1]
-        good = good[claimed[claims] == good]
-        active, place = active[good], place[good]
+        good = good.compress(claimed.take(claims) == good)
+        active, place, begin = active.take(good), place.take(good), begin.take(good)
         free[place] = False
-        upto = np.minimum(bios.end[place], end[active])
-        found.append(Parts(active, bios.bio[place], at[active], upto - at[active]))
+        last = end.take(active)
+        upto = np.minimum(bios.end.take(place), last)
+        found.append(Parts(active, bios.bio.take(place), begin, upto - begin))
         at[active] = upto
-        active = active[upto < end[active]]
+        active = active.compress(upto < last)
     joined = Parts(*(np.concatenate(columns) for columns in zip(*found, strict=True)))
-    return joined, _Bios(*(column[free] for column in bios))
+    return joined, _Bios(*(column.compress(free) for column in bios))
 
 
-def flushed(block: np.ndarray, bio: np.ndarray, data: Parts) -> tuple[Ints, Ints]:
+def flushed(block: Columns, bio: Columns, data: Parts) -> tuple[Ints, Ints]:
     """Return (command, bio) of each flush command and the bios it was sent for.
 
     `data` says which command wrote a bio: one that has lost the bio's FUA needs a flush after.
     """
     flush = np.flatnonzero((block["b"] & OP) == FLUSH)
     before = np.flatnonzero(bio["b"] & PREFLUSH)
-    lost_fua = (bio["b"][data.bio] & FUA > 0) & (block["b"][data.command] & FUA == 0)
-    after = data.bio[lost_fua]
-    wanted = np.r_[bio["begin_ns"][before], block["end_ns"][data.command[lost_fua]]]
+    lost_fua = _lost_fua(block, bio, data)
+    after = data.bio.compress(lost_fua)
+    wanted = np.r_[bio["begin_ns"].take(before), block["end_ns"].take(data.command.compress(lost_fua))]
     served = np.r_[before, after]
     order = np.argsort(wanted, kind="stable")
-    wanted, served = ints(wanted[order]), served[order]
-    decided = np.maximum.accumulate(ints(block["c"][flush]))
+    wanted, served = wanted.take(order), served.take(order)
+    decided = np.maximum.accumulate(block["c"][flush])
     upto = np.searchsorted(wanted, decided, side="right")
     first = np.r_[0, upto[:-1]] if flush.size else upto
     # the queue time may be one that a plug remembered: then the issue tells
-    late = np.searchsorted(wanted, ints(block["begin_ns"][flush]), side="right")
+    late = np.searchsorted(wanted, block["begin_ns"][flush], side="right")
     upto = np.where(upto > first, upto, late)
     first = np.r_[0, np.maximum.accumulate(upto)[:-1]] if flush.size else first
     row, item = expand(first, np.maximum(upto - first, 0))
     return flush[row], served[item]
 
 
-def settled(block: np.ndarray, bio: np.ndarray, data: Parts, flush: tuple[Ints, Ints]) -> tuple[Bools, Bools]:
+def _lost_fua(block: Columns, bio: Columns, data: Parts) -> Bools:
+    """Return of each part whether its bio asked for FUA and its command did not."""
+    return (bio["b"].take(data.bio) & ~block["b"].take(data.command) & FUA) > 0
+
+
+def settled(block: Columns, bio: Columns, data: Parts, flush: tuple[Ints, Ints]) -> tuple[Bools, Bools]:
     """Return which commands and which bios are done with: all of each is matched, and so is all
     that shares a bio or a command with it."""
     lost_fua = np.zeros(bio.size, bool)
-    lost_fua[data.bio] = (bio["b"][data.bio] & FUA > 0) & (block["b"][data.command] & FUA == 0)
+    lost_fua[data.bio] = _lost_fua(block, bio, data)
     due = (bio["b"] & PREFLUSH > 0).astype(np.int64) + lost_fua
     open_bio = np.bincount(data.bio, data.sectors, bio.size) < bio["n"]
     open_bio |= np.bincount(flush[1], minlength=bio.size) < due
@@ -156,6 +162,6 @@ def settled(block: np.ndarray, bio: np.ndarray, data: Parts, flush: tuple[Ints, 
     before = -1
     while (now := int(open_bio.sum()) + int(open_command.sum())) != before:
         before = now
-        open_bio[number[open_command[command]]] = True
-        open_command[command[open_bio[number]]] = True
+        open_bio[number.compress(open_command.take(command))] = True
+        open_command[command.compress(open_bio.take(number))] = True
     return ~open_command, ~open_bio

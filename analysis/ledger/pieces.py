@@ -13,13 +13,13 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis.adapters.layout import DATA, Layout
-from analysis.adapters.proberecords import taken
-from analysis.ledger.arrays import Bools, Ints, ascending, expand, ints, preceding
+from analysis.ledger.arrays import Bools, Ints, expand
 from analysis.ledger.files import PAGE, PAGE_SECTORS, Inodes, Writers
 from analysis.ledger.match import OP, WRITE, Parts
+from analysis.ledger.records import Columns
+from analysis.ledger.runs import DEVICE, DIRECTORY, NONE, OTHER, REGULAR, UNKNOWN, Runs, runs_of
 from analysis.ledger.schema import FILES, LABELS
 
-REGULAR, DIRECTORY, DEVICE, OTHER, NONE, MOVED, UNKNOWN = range(7)  # owners; the last is ours
 _F2FS_NODE, _F2FS_META = 1, 2  # inode numbers
 _LABEL = {label: place for place, label in enumerate(LABELS)}
 _JOURNAL, _UNATTRIBUTED = _LABEL["filesystem journal"], _LABEL["unattributed"]
@@ -30,17 +30,6 @@ _OF_FILE = np.array(
         *(_LABEL["directory"], _UNATTRIBUTED),
     ]
 )
-
-
-class Runs(NamedTuple):
-    """Consecutive pages of one owner within a bio, all bios' sectors laid end to end."""
-
-    base: Ints  # of each bio: where it begins on that line
-    begin: Ints  # of each run
-    owner: Ints
-    inode: Ints
-    page: Ints  # index of its first page
-    moved: Bools  # by F2FS's garbage collector
 
 
 class Pieces(NamedTuple):
@@ -61,85 +50,49 @@ class Pieces(NamedTuple):
     home: Ints  # sector of the block that a device page is, else -1
 
 
-def runs(pages: np.ndarray, bio: np.ndarray) -> tuple[Runs, Bools]:
-    """Lay out the pages of all bios; and say which have not as many records as they should.
-
-    A bio with data whose pages do not fill it is of unknown owner.
-    """
-    order = np.argsort(bio["d"], kind="stable")
-    serials, serial = np.r_[-1, ints(bio["d"])[order]], ints(pages["d"])
-    order = np.r_[-1, order]
-    place = preceding(serials, serial) - 1
-    known = serials[place] == serial
-    pages, of = (pages, order[place]) if known.all() else (taken(pages, known), order[place[known]])
-    sectors = ints(bio["n"])
-    unpaged = np.bincount(of, minlength=bio.size) != bio["flags"]
-    filled = np.bincount(of, pages["n"], bio.size) * PAGE_SECTORS
-    bad = np.flatnonzero((sectors > 0) & ((filled < sectors) | (filled >= sectors + PAGE_SECTORS)))
-    if bad.size:
-        keep = ~np.isin(of, bad)
-        pages, of = taken(pages, keep), of[keep]
-    base = np.cumsum(sectors) - sectors
-    length = ints(pages["n"]) * PAGE_SECTORS
-    before = np.cumsum(length) - length
-    first = np.r_[True, of[1:] != of[:-1]] if of.size else np.empty(0, bool)
-    begin = base[of] + before - np.repeat(before[first], np.diff(np.r_[np.flatnonzero(first), of.size]))
-    owner = ints(pages["flags"])
-    moved = owner == MOVED
-    columns = [begin, np.where(moved, REGULAR, owner), ints(pages["a"]), ints(pages["b"]), moved]
-    if bad.size:
-        others = (base[bad], *(np.full(bad.size, value) for value in (UNKNOWN, 0, 0, False)))
-        columns = [np.concatenate(both) for both in zip(columns, others, strict=True)]
-    if not ascending(columns[0]):
-        order = np.argsort(columns[0], kind="stable")
-        columns = [column[order] for column in columns]
-    return Runs(base, *columns), unpaged
-
-
 def pieces(
     parts: Parts,
-    block: np.ndarray,
-    bio: np.ndarray,
+    block: Columns,
+    bio: Columns,
     of: Runs,
     layout: Layout,
     inodes: Inodes,
     writers: Writers,
 ) -> Pieces:
     """Label the parts of write commands."""
-    written = np.flatnonzero((block["b"][parts.command] & OP) == WRITE)
-    command, number, sector, sectors = (column[written] for column in parts)
-    begin = of.base[number] + sector - ints(bio["a"][number])
-    first = preceding(of.begin, begin) - 1
-    last = preceding(of.begin, begin + sectors - 1)
-    part, run = expand(first, np.maximum(last - first, 0))
-    low = np.maximum(of.begin[run], begin[part])
+    written = np.flatnonzero((block["b"] & OP).take(parts.command) == WRITE)
+    command, number, sector, sectors = (column.take(written) for column in parts)
+    begin = of.base.take(number) + sector - bio["a"].take(number)
     next_run = np.r_[of.begin[1:], np.iinfo(np.int64).max]
-    high = np.minimum(next_run[run], (begin + sectors)[part])
+    first, count = runs_of(of, number, begin, begin + sectors, next_run)
+    part, run = expand(first, count)
+    low = np.maximum(of.begin.take(run), begin.take(part))
+    high = np.minimum(next_run.take(run), (begin + sectors).take(part))
     row, low, high = _split_at_pages(run, low, high, of)
-    part, run = part[row], run[row]
-    at = sector[part] + low - begin[part]
-    page = of.page[run] + (low - of.begin[run]) // PAGE_SECTORS
-    owner, inode = of.owner[run], of.inode[run]
-    own, sql = np.flatnonzero(owner <= DIRECTORY), np.flatnonzero(owner == REGULAR)
-    file, call = np.full(part.size, -1, np.int64), np.full(part.size, -1, np.int64)
-    time = ints(bio["begin_ns"])[number[part[sql]]]
-    file[own] = FILES.index("directory")
-    file[sql] = inodes.kind(inode[sql], time)
-    call[sql] = writers.find(inode[sql], page[sql], time)
+    part, run = part.take(row), run.take(row)
+    command, number = command.take(part), number.take(part)
+    at = (sector - begin).take(part) + low
+    since = low - of.begin.take(run)
+    page = of.page.take(run) + since // PAGE_SECTORS
+    owner, inode = of.owner.take(run), of.inode.take(run)
+    of_file, sql = owner <= DIRECTORY, np.flatnonzero(owner == REGULAR)
+    file, call = np.where(of_file, FILES.index("directory"), -1), np.full(part.size, -1, np.int64)
+    file[sql] = inodes.kind(inode.take(sql), bio["begin_ns"], number.take(sql))
+    call[sql] = writers.find(inode.take(sql), page.take(sql), bio["begin_ns"], number.take(sql))
     label, copied, home = _labels(owner, inode, page, at, file, layout)
     is_directory = label == _LABEL["directory"]
     result = Pieces(
-        command=command[part],
-        bio=number[part],
+        command=command,
+        bio=number,
         sector=at,
         sectors=high - low,
         label=label,
         of=copied,
         file=np.where(is_directory, FILES.index("directory"), file),
-        inode=np.where(owner <= DIRECTORY, inode, -1),
-        offset=np.where(owner <= DIRECTORY, page * PAGE + (low - of.begin[run]) % PAGE_SECTORS * 512, -1),
+        inode=np.where(of_file, inode, -1),
+        offset=np.where(of_file, of.page.take(run) * PAGE + since * 512, -1),
         vfs_call=call,
-        moved=of.moved[run],
+        moved=of.moved.take(run),
         owner=owner,
         home=home,
     )
@@ -148,15 +101,17 @@ def pieces(
 
 def _split_at_pages(run: Ints, low: Ints, high: Ints, of: Runs) -> tuple[Ints, Ints, Ints]:
     """Cut [low, high) of files at their pages: (row it came from, low, high)."""
-    begin = of.begin[run]
+    begin = of.begin.take(run)
     first = (low - begin) // PAGE_SECTORS
-    count = np.where(of.owner[run] == REGULAR, (high - begin - 1) // PAGE_SECTORS - first + 1, 1)
+    last = (high - begin - 1) // PAGE_SECTORS
+    count = np.where(of.owner.take(run) == REGULAR, last - first + 1, 1)
     row, page = expand(first, count)
-    whole = count[row] == 1
-    edge = begin[row] + page * PAGE_SECTORS
-    cut_low = np.where(whole, low[row], np.maximum(low[row], edge))
-    cut_high = np.where(whole, high[row], np.minimum(high[row], edge + PAGE_SECTORS))
-    return row, cut_low, cut_high
+    low, high = low.take(row), high.take(row)
+    cut = np.flatnonzero(count.take(row) > 1)
+    edge = (begin.take(row) + page * PAGE_SECTORS).take(cut)
+    low[cut] = np.maximum(low.take(cut), edge)
+    high[cut] = np.minimum(high.take(cut), edge + PAGE_SECTORS)
+    return row, low, high
 
 
 def _labels(
@@ -166,10 +121,10 @@ def _labels(
     ext4, region = layout.filesystem == "ext4", layout.label(sector)
     label, copied, home = (np.full(owner.size, none) for none in (_UNATTRIBUTED, -1, -1))
     of_file, other, device = owner <= DIRECTORY, owner == OTHER, np.flatnonzero(owner == DEVICE)
-    label[of_file] = _OF_FILE[file[of_file]]
+    label = np.where(of_file, _OF_FILE.take(file), label)
     label[other] = _LABEL["other"]
-    label[device] = _metadata(region[device], ext4)
-    home[device] = page[device] * PAGE_SECTORS
+    label[device] = _metadata(region.take(device), ext4)
+    home[device] = page.take(device) * PAGE_SECTORS
     meta = owner == NONE
     if not ext4:
         label[other & (inode == _F2FS_NODE)] = _LABEL["inode/node"]
@@ -177,9 +132,9 @@ def _labels(
     label[meta] = np.where(region[meta] == DATA, _UNATTRIBUTED, region[meta])
     if ext4:
         logged = np.flatnonzero((region == _JOURNAL) & (owner != UNKNOWN))
-        copied[logged] = np.where(meta[logged], -1, label[logged])
-        device = logged[owner[logged] == DEVICE]
-        of_home = _metadata(layout.label(home[device]), ext4)
+        copied[logged] = np.where(meta.take(logged), -1, label.take(logged))
+        device = logged.compress(owner.take(logged) == DEVICE)
+        of_home = _metadata(layout.label(home.take(device)), ext4)
         copied[device] = np.where(of_home == _JOURNAL, -1, of_home)
         label[logged] = _JOURNAL
     return label, copied, home
@@ -202,4 +157,6 @@ def _join(found: Pieces, part: Ints, run: Ints) -> Pieces:
         return found
     first = np.flatnonzero(np.r_[True, ~same])
     sectors = np.add.reduceat(found.sectors, first)
-    return Pieces(*(sectors if name == "sectors" else getattr(found, name)[first] for name in Pieces._fields))
+    return Pieces(
+        *(sectors if name == "sectors" else getattr(found, name).take(first) for name in Pieces._fields)
+    )

@@ -52,15 +52,15 @@ class Rows:
     def add(self, chunk: Settled) -> None:
         """Take the rows of a chunk."""
         of, size = chunk.shares, chunk.block.size
-        operation, bare = ints(chunk.block["b"] & match.OP), chunk.bare()
+        operation, bare = chunk.block["b"] & match.OP, chunk.bare()
         counts = np.bincount(of.command, minlength=size)
-        several = np.flatnonzero(counts[of.command] > 1)
+        several = np.flatnonzero(counts.take(of.command) > 1)
         self._put("ledger", self._ledger(chunk, operation, bare, counts))
         self._put("pieces", self._pieces(chunk, bare))
         shares = {
-            "command": of.command[several] + self._size,
-            "transaction": of.transaction[several],
-            "share": of.share[several],
+            "command": of.command.take(several) + self._size,
+            "transaction": of.transaction.take(several),
+            "share": of.share.take(several),
         }
         self._put("shares", shares)
         for name, columns in self._faults(chunk, operation).items():
@@ -93,12 +93,12 @@ class Rows:
         return {
             "flags": block["b"],
             "kind": self._kinds(chunk, operation, bare),
-            "sector": np.where(operation == match.FLUSH, -1, ints(block["a"])),
+            "sector": np.where(operation == match.FLUSH, -1, block["a"]),
             "sectors": block["n"],
-            "queue_ns": ints(block["c"]),
-            "issue_ns": ints(block["begin_ns"]),
-            "complete_ns": ints(block["end_ns"]),
-            "tid": caused(ints(chunk.bio["tid"])),
+            "queue_ns": block["c"],
+            "issue_ns": block["begin_ns"],
+            "complete_ns": block["end_ns"],
+            "tid": caused(chunk.bio["tid"]),
             "transaction": np.where(counts == 1, at(of.transaction, start), -1),
             "op": self._operations(chunk, counts, start),
             "how": np.where((how == WAITED) & (counts > 1), SHARED, how),
@@ -111,13 +111,19 @@ class Rows:
     def _kinds(self, chunk: Settled, operation: Ints, bare: Ints) -> Ints:
         """What each command is: the label that most of its bytes have, or its operation."""
         found, size = chunk.pieces, operation.size
-        place = found.command * len(LABELS) + found.label
-        sectors = np.bincount(place, found.sectors, size * len(LABELS)).reshape(size, len(LABELS))
-        sectors[:, _UNATTRIBUTED] += bare
-        kind = np.where(operation == match.WRITE, sectors.argmax(axis=1), KINDS.index("other"))
+        kind, mixed = np.zeros(size, np.int64), bare > 0
+        kind[found.command] = found.label
+        mixed[found.command.compress(kind.take(found.command) != found.label)] = True
+        rows, of = np.flatnonzero(mixed), np.flatnonzero(mixed.take(found.command))
+        place = (np.cumsum(mixed) - 1).take(found.command.take(of)) * len(LABELS) + found.label.take(of)
+        sectors = np.bincount(place, found.sectors.take(of), rows.size * len(LABELS))
+        sectors = sectors.reshape(rows.size, len(LABELS))
+        sectors[:, _UNATTRIBUTED] += bare.take(rows)
+        kind[rows] = sectors.argmax(axis=1)
+        kind[operation != match.WRITE] = KINDS.index("other")
         for code, other in _OPERATIONS.items():
             kind[operation == code] = other
-        return ints(kind)
+        return kind
 
     def _operations(self, chunk: Settled, counts: Ints, start: Ints) -> Ints:
         """The transaction whose SQL operation each command has: one of its own, -1 where they
@@ -125,36 +131,34 @@ class Rows:
         transaction = chunk.shares.transaction
         if not transaction.size:
             return np.full(counts.size, -1, np.int64)
-        code = self._op_codes[transaction]
-        first = code[start]
-        differs = np.bincount(chunk.shares.command, code != first[chunk.shares.command], counts.size)
-        found: Ints = np.where((counts > 0) & (differs == 0), transaction[start], -1)
+        code = self._op_codes.take(transaction)
+        first = code.take(start)
+        command = chunk.shares.command
+        differs = np.bincount(command, code != first.take(command), counts.size)
+        found: Ints = np.where((counts > 0) & (differs == 0), transaction.take(start), -1)
         return found
 
     def _pieces(self, chunk: Settled, bare: Ints) -> Columns:
         """What no bio covers of a write is a piece too, unattributed."""
         found, row = chunk.pieces, np.flatnonzero(bare > 0)
-        none = np.full(row.size, -1, np.int64)
-        columns = {
-            "command": np.r_[found.command, row] + self._size,
-            "sectors": np.r_[found.sectors, bare[row]],
-            "label": np.r_[found.label, none + 1 + _UNATTRIBUTED],
-            "file": np.r_[found.file, none],
-            "inode": np.r_[found.inode, none],
-            "offset": np.r_[found.offset, none],
-            "of": np.r_[found.of, none],
-            "vfs_call": np.r_[found.vfs_call, none],
-            "moved": np.r_[found.moved, none + 1],
-            "sector": np.r_[found.sector, ints(chunk.block["a"])[row]],
-        }
+        names = ("sectors", "label", "file", "inode", "offset", "of", "vfs_call", "moved", "sector")
+        columns = {"command": found.command + self._size} | {name: getattr(found, name) for name in names}
         if not row.size:
             return columns
+        more = dict.fromkeys(names, np.full(row.size, -1)) | {
+            "command": row + self._size,
+            "sectors": bare[row],
+            "label": np.full(row.size, _UNATTRIBUTED),
+            "moved": np.zeros(row.size, bool),
+            "sector": chunk.block["a"][row],
+        }
+        columns = {name: np.concatenate([values, more[name]]) for name, values in columns.items()}
         order = np.argsort(columns["command"], kind="stable")
-        return {name: values[order] for name, values in columns.items()}
+        return {name: values.take(order) for name, values in columns.items()}
 
     def _faults(self, chunk: Settled, operation: Ints) -> dict[str, Columns]:
         found = chunk.pieces
-        due = np.where(operation == match.FLUSH, 1, ints(chunk.block["n"]))
+        due = np.where(operation == match.FLUSH, 1, chunk.block["n"])
         lone = np.flatnonzero(chunk.covered < due)
         journal = LABELS.index("filesystem journal")
         wrong = (found.home >= 0) & (found.label != journal) & (found.home != found.sector // 8 * 8)

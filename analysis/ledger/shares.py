@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.ledger.arrays import Ints, expand
+from analysis.ledger.arrays import Ints, at, expand
 from analysis.ledger.causes import BEHIND, Cause, Groups
 from analysis.ledger.pieces import Pieces
 
@@ -36,36 +36,39 @@ class Carried(NamedTuple):
 
 def shares(carried: Carried, pieces: Pieces, causes: Cause, groups: Groups, calls: Ints) -> Shares:
     """Divide every command. `calls` has the transaction of each row of vfs, -1 for none."""
-    group = causes.group[carried.bio]
+    group = causes.group.take(carried.bio)
     # what nobody asked for goes by its pieces, if it has any
     behind = (causes.how == BEHIND) & (causes.transaction < 0) & (causes.group < 0)
-    by_piece = np.flatnonzero(behind[pieces.bio])
+    by_piece = np.flatnonzero(behind.take(pieces.bio))
     has_pieces = np.zeros(behind.size, bool)
-    has_pieces[pieces.bio[by_piece]] = True
-    alone = np.flatnonzero((group < 0) & ~has_pieces[carried.bio])
+    has_pieces[pieces.bio.take(by_piece)] = True
+    alone = np.flatnonzero((group < 0) & ~has_pieces.take(carried.bio))
     many = np.flatnonzero(group >= 0)
-    counts = groups.counts[group[many]]
-    row, member = expand(groups.firsts[group[many]], counts)
-    call = pieces.vfs_call[by_piece]
-    command = np.r_[carried.command[alone], carried.command[many][row], pieces.command[by_piece]]
-    transaction = np.r_[
-        causes.transaction[carried.bio[alone]],
-        groups.members[member],
-        np.where(call >= 0, np.r_[calls, -1][call], -1),
-    ]
-    weight = np.r_[
-        carried.weight[alone],
-        (carried.weight[many] / np.maximum(counts, 1))[row],
-        pieces.sectors[by_piece],
-    ]
+    counts = groups.counts.take(group.take(many))
+    row, member = expand(groups.firsts.take(group.take(many)), counts)
+    call = pieces.vfs_call.take(by_piece)
+    command = np.concatenate(
+        [carried.command.take(alone), carried.command.take(many.take(row)), pieces.command.take(by_piece)]
+    )
+    transaction = np.concatenate(
+        [causes.transaction.take(carried.bio.take(alone)), groups.members.take(member), at(calls, call)]
+    )
+    weight = np.concatenate(
+        [
+            carried.weight.take(alone),
+            (carried.weight.take(many) / np.maximum(counts, 1)).take(row),
+            pieces.sectors.take(by_piece),
+        ]
+    )
     key = (command << _TRANSACTIONS) | (transaction + 1)
     order = np.argsort(key, kind="stable")
-    key, weight = key[order], weight[order]
+    key, weight = key.take(order), weight.take(order)
     first = np.flatnonzero(np.r_[True, key[1:] != key[:-1]]) if key.size else np.empty(0, np.int64)
     weight = np.add.reduceat(weight, first) if key.size else weight
-    command, transaction = key[first] >> _TRANSACTIONS, (key[first] & ((1 << _TRANSACTIONS) - 1)) - 1
+    key = key.take(first)
+    command, transaction = key >> _TRANSACTIONS, (key & ((1 << _TRANSACTIONS) - 1)) - 1
     total = np.bincount(command, weight) if command.size else weight
-    return Shares(command, transaction, weight / total[command])
+    return Shares(command, transaction, weight / total.take(command))
 
 
 def single(of: Shares, number: int) -> tuple[Ints, Ints]:

@@ -41,7 +41,7 @@ def tables(rows: Rows, few: Few, phases: pl.DataFrame) -> Tables:
 
 
 def _in(order: Ints | None, values: np.ndarray) -> np.ndarray:
-    found: np.ndarray = values if order is None else values[order]
+    found: np.ndarray = values if order is None else values.take(order)
     return found
 
 
@@ -49,7 +49,7 @@ def _table(rows: Rows, table: str, columns: schema.Schema, number: Ints | None) 
     """Return a table whose first column is the command; `number` has the place of each."""
     command = rows.take(table, "command")
     if number is not None:
-        command = number[command]
+        command = number.take(command)
     order = None if number is None else np.argsort(command, kind="stable")
 
     def column(name: str) -> np.ndarray:
@@ -95,7 +95,7 @@ def _series(name: str, values: np.ndarray | pl.Series, kind: schema.Kind) -> pl.
     if isinstance(values, pl.Series):
         return values.cast(kind).alias(name)
     if isinstance(kind, pl.Enum):
-        return words(ints(values), kind).alias(name)
+        return words(values, kind).alias(name)
     if name in schema.NULLABLE:
         return nullable(ints(values)).alias(name)
     return pl.Series(name, values, dtype=kind)
