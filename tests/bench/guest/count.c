@@ -45,12 +45,14 @@ static struct block {
 static size_t used;
 static uint64_t transaction_mark, phase_mark, transactions;
 static const char *out;
-static int since_phase;
+static int since_phase, in_driver;
 
 static void transaction_begins(unsigned int cpu, void *data)
 {
 	(void)cpu;
 	(void)data;
+	if (!in_driver)
+		return;
 	for (size_t i = 0; transactions == 0 && i < used; i++)
 		blocks[i].at_begin = blocks[i].executed;
 	transactions++;
@@ -64,6 +66,7 @@ static void phase_begins(unsigned int cpu, void *data)
 	for (size_t i = 0; since_phase && i < used; i++)
 		blocks[i].at_end = blocks[i].executed;
 	since_phase = 0;
+	in_driver = 1;
 }
 
 static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
@@ -78,9 +81,11 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
 	used++;
 	at->address = qemu_plugin_tb_vaddr(block);
 	at->instructions = qemu_plugin_tb_n_insns(block);
-	if (at->address == transaction_mark)
+	/* Other programs have the same addresses, but a mark is one instruction, its return; and
+	 * the first transaction comes after a phase. */
+	if (at->address == transaction_mark && at->instructions == 1)
 		qemu_plugin_register_vcpu_tb_exec_cb(block, transaction_begins, REGISTERS, NULL);
-	if (at->address == phase_mark)
+	if (at->address == phase_mark && at->instructions == 1)
 		qemu_plugin_register_vcpu_tb_exec_cb(block, phase_begins, REGISTERS, NULL);
 	qemu_plugin_register_vcpu_tb_exec_inline(block, ADD, &at->executed, 1);
 }
