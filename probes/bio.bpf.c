@@ -16,137 +16,127 @@
  */
 #include "probe.h"
 
-void *bpf_rdonly_cast(const void *object, __u32 btf_id) __ksym;
-#define AT(type, address) \
-	((type *)bpf_rdonly_cast((void *)(address), bpf_core_type_id_kernel(type)))
-/* A pointer as a number: the verifier lets nobody calculate with what BTF calls a pointer. */
-#define WORD(type, address, field) \
-	(AT(struct bvec_iter, (address) + bpf_core_field_offset(type, field))->bi_sector)
-
 #define PGTY_SLAB 0xf5	/* linux/page-flags.h: a slab's page has other things in `mapping` */
 #define MAPPING_FLAGS 3 /* anonymous, movable: no address_space */
 /* fs/f2fs/f2fs.h: PAGE_PRIVATE_NOT_POINTER, PAGE_PRIVATE_ONGOING_MIGRATION */
 #define MOVING 3
+#define MAX_PAGES (1 << 21) /* more than a bio of 4 GiB has */
 
-struct run {
-	__u64 mapping, index;
-	__u32 pages;
-	__u32 marks; /* MOVING: both */
+/* What a run is of: a run goes on as long as the next page has the same, and the next index. */
+struct place {
+	__u64 mapping, marks; /* mapping 0: none; MOVING: both marks */
+	__u64 index;
 };
-
-/* Not on the stack: the verifier would follow its values through every turn of the loops. */
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct run);
-} runs SEC(".maps");
 
 static __u64 serial;
 
-/* The record of a run of a bio's pages. */
-static __always_inline struct record record_of(const struct record *bio, const struct run *run)
+/* The mapping and index of a page. */
+static __always_inline struct place place_of(__u64 page)
 {
-	struct record record = {
-		.type = RECORD_PAGES,
-		.begin_ns = bio->begin_ns,
-		.end_ns = bio->end_ns,
-		.flags = OWNER_NONE,
-		.tid = bio->tid,
-		.dev = bio->dev,
-		.n = run->pages,
-		.b = run->index,
-		.d = bio->d,
-	};
-	if (run->mapping) {
-		struct inode *host = AT(struct address_space, run->mapping)->host;
-		__u32 kind = host->i_mode & S_IFMT;
-		record.flags = kind == S_IFREG	 ? run->marks == MOVING ? OWNER_MOVED : OWNER_FILE
-			       : kind == S_IFDIR ? OWNER_DIRECTORY
-			       : kind == S_IFBLK ? OWNER_DEVICE
-						 : OWNER_OTHER;
-		record.a = host->i_ino;
-		record.c = kind == S_IFBLK ? host->i_rdev : host->i_generation;
-	}
-	return record;
-}
-
-/* The mapping and index of a page; mapping 0 when it has none. */
-static __always_inline struct run place_of(__u64 address)
-{
-	struct run place = {.pages = 1};
-	__u64 head = WORD(struct page, address, compound_head);
-	if (head & 1)
-		head--;
-	else
-		head = address;
-	struct page *page = AT(struct page, head);
+	struct place place = {};
+	__u64 head = WORD(struct page, page, compound_head);
+	head = head & 1 ? head - 1 : page;
 	__u64 mapping = WORD(struct page, head, mapping);
-	if (mapping & MAPPING_FLAGS || page->page_type >> 24 == PGTY_SLAB)
+	if (!mapping || mapping & MAPPING_FLAGS ||
+	    AT(struct page, head)->page_type >> 24 == PGTY_SLAB)
 		return place;
 	place.mapping = mapping;
-	place.marks = page->private & MOVING;
-	if (mapping)
-		place.index = page->index + (address - head) / bpf_core_type_size(struct page);
+	place.marks = AT(struct page, head)->private & MOVING;
+	place.index = AT(struct page, head)->index;
+	if (head != page)
+		place.index += (page - head) / bpf_core_type_size(struct page);
 	return place;
 }
 
-static __always_inline void emit_pages(struct bio *bio, struct run *run, struct record *record)
+/*
+ * Begin the record of a run of a bio's pages, with one page. Gives its head, which finishes it,
+ * and its place in the ring; NULL when that is full.
+ */
+static __always_inline struct record *begin_run(const struct record *bio, __u32 tid,
+						const struct place *page, __u64 *head)
 {
-	__u64 vector = (__u64)bio->bi_io_vec;
+	__u64 owner = OWNER_NONE, inode = 0, generation = 0;
+	struct record *run = reserve();
+	if (!run)
+		return NULL;
+	if (page->mapping) {
+		__u64 host = WORD(struct address_space, page->mapping, host);
+		__u32 kind = AT(struct inode, host)->i_mode & S_IFMT;
+		owner = kind == S_IFREG	  ? page->marks == MOVING ? OWNER_MOVED : OWNER_FILE
+			: kind == S_IFDIR ? OWNER_DIRECTORY
+			: kind == S_IFBLK ? OWNER_DEVICE
+					  : OWNER_OTHER;
+		inode = AT(struct inode, host)->i_ino;
+		generation = kind == S_IFBLK ? AT(struct inode, host)->i_rdev
+					     : AT(struct inode, host)->i_generation;
+	}
+	run->begin_ns = bio->begin_ns;
+	run->end_ns = bio->begin_ns;
+	run->dev = bio->dev;
+	run->n = 1;
+	run->a = inode;
+	run->b = page->index;
+	run->c = generation;
+	run->d = bio->d;
+	*head = RECORD_PAGES | owner << 16 | (__u64)tid << 32;
+	return run;
+}
+
+/*
+ * Where a CPU is in a bio. Not on the stack: the verifier would follow its values through every
+ * turn of the loop. A probe is not run within itself, so one for each CPU is enough.
+ */
+#define CPUS 512
+static struct walk {
+	struct place last;
+	__u64 vector, page, head;
+	__u32 vectors, pages, runs; /* left; of the vector left; begun */
+} walks[CPUS];
+
+/* The records of all pages of a bio; how many. */
+static __always_inline __u32 emit_pages(const struct record *record, __u32 tid, struct bio *bio)
+{
+	struct walk *walk = &walks[bpf_get_smp_processor_id() & (CPUS - 1)];
+	struct record *run = NULL;
 	int i;
 
-	run->pages = 0;
-	bpf_for(i, 0, bio->bi_vcnt)
+	walk->vector = (__u64)bio->bi_io_vec;
+	walk->vectors = bio->bi_vcnt;
+	walk->pages = 0;
+	walk->runs = 0;
+	bpf_for(i, 0, MAX_PAGES)
 	{
-		__u64 address = vector + i * bpf_core_type_size(struct bio_vec);
-		struct bio_vec *part = AT(struct bio_vec, address);
-		__u64 page = WORD(struct bio_vec, address, bv_page);
-		int first = part->bv_offset >> PAGE_SHIFT;
-		int end = (part->bv_offset + part->bv_len + PAGE_SIZE - 1) >> PAGE_SHIFT;
-		int j;
-
-		bpf_for(j, first, end)
-		{
-			struct run next = place_of(page + j * bpf_core_type_size(struct page));
-			if (run->pages && next.mapping == run->mapping &&
-			    next.marks == run->marks &&
-			    (!next.mapping || next.index == run->index + run->pages)) {
-				run->pages++;
-				continue;
-			}
-			if (run->pages) {
-				emit(record_of(record, run));
-				record->flags++;
-			}
-			*run = next;
+		if (!walk->pages) {
+			__u64 vector = walk->vector;
+			if (!walk->vectors)
+				break;
+			__u64 extent = PAIR(struct bio_vec, vector, bv_len, bv_offset);
+			__u64 offset = extent >> 32, first = offset >> PAGE_SHIFT;
+			__u64 end = offset + (__u32)extent + PAGE_SIZE - 1;
+			walk->pages = (end >> PAGE_SHIFT) - first;
+			walk->page = WORD(struct bio_vec, vector, bv_page) +
+				     first * bpf_core_type_size(struct page);
+			walk->vector = vector + bpf_core_type_size(struct bio_vec);
+			walk->vectors--;
 		}
+		struct place next = place_of(walk->page);
+		walk->page += bpf_core_type_size(struct page);
+		walk->pages--;
+		walk->last.index++;
+		if (run && next.mapping == walk->last.mapping && next.marks == walk->last.marks &&
+		    (!next.mapping || next.index == walk->last.index)) {
+			run->n++;
+			continue;
+		}
+		if (run)
+			finish(run, walk->head);
+		run = begin_run(record, tid, &next, &walk->head);
+		walk->last = next;
+		walk->runs++;
 	}
-	if (run->pages) {
-		emit(record_of(record, run));
-		record->flags++;
-	}
-}
-
-/* Most writes of a filesystem are of one page. */
-static __always_inline void emit_page(struct record *bio, __u64 page)
-{
-	struct run run = place_of(page);
-	bio->flags = 1;
-	emit(*bio);
-	emit(record_of(bio, &run));
-}
-
-/* Any number of pages: the bio's record is ahead of theirs, and says how many follow. */
-static __always_inline void emit_all(struct record *record, struct bio *bio, struct run *run)
-{
-	struct record *place = reserve();
-	if (!place)
-		return;
-	record->type = 0;
-	*place = *record;
-	emit_pages(bio, run, place);
-	finish(place, RECORD_BIO | (__u64)place->flags << 16 | (__u64)place->tid << 32);
+	if (run)
+		finish(run, walk->head);
+	return walk->runs;
 }
 
 SEC("tp_btf/block_bio_queue")
@@ -154,34 +144,38 @@ int BPF_PROG(bio_queue, struct bio *bio)
 {
 	struct task_struct *task = current();
 	__u64 now = bpf_ktime_get_ns();
-	__u32 opf = bio->bi_opf, size = bio->bi_iter.bi_size;
-	struct record record = {
-		.type = RECORD_BIO,
-		.begin_ns = now,
-		.end_ns = now,
-		.tid = task->pid,
-		.dev = disk_dev(bio->bi_bdev->bd_disk),
-		.n = size >> 9,
-		.a = bio->bi_iter.bi_sector,
-		.b = opf,
-		.d = __sync_fetch_and_add(&serial, 1),
-	};
-	__u32 operation = opf & REQ_OP_MASK;
-	__u64 vector = (__u64)bio->bi_io_vec;
+	__u32 opf = bio->bi_opf, size = bio->bi_iter.bi_size, operation = opf & REQ_OP_MASK;
+	__u32 tid = task->pid, runs = 0;
 
 	name_thread(task, now);
-	if (!size || (operation != REQ_OP_WRITE && operation != REQ_OP_ZONE_APPEND)) {
-		emit(record);
-	} else if (size == PAGE_SIZE && AT(struct bio_vec, vector)->bv_len == PAGE_SIZE &&
-		   !AT(struct bio_vec, vector)->bv_offset) {
-		emit_page(&record, WORD(struct bio_vec, vector, bv_page));
-	} else {
-		struct run *run =
-			bpf_task_storage_get(&runs, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-		if (run)
-			emit_all(&record, bio, run);
-		else
-			__sync_fetch_and_add(&ring.updates, 1);
+	/* ahead of its pages: the bio's record says how many follow */
+	struct record *record = reserve();
+	if (!record)
+		return 0;
+	record->begin_ns = now;
+	record->end_ns = now;
+	record->dev = disk_dev(bio->bi_bdev->bd_disk);
+	record->n = size >> 9;
+	record->a = bio->bi_iter.bi_sector;
+	record->b = opf;
+	record->c = 0;
+	record->d = __sync_fetch_and_add(&serial, 1);
+	if (size && (operation == REQ_OP_WRITE || operation == REQ_OP_ZONE_APPEND)) {
+		__u64 vector = (__u64)bio->bi_io_vec;
+
+		/* most writes of a filesystem are of one page */
+		if (size == PAGE_SIZE &&
+		    PAIR(struct bio_vec, vector, bv_len, bv_offset) == PAGE_SIZE) {
+			__u64 head;
+			struct place page = place_of(WORD(struct bio_vec, vector, bv_page));
+			struct record *run = begin_run(record, tid, &page, &head);
+			if (run)
+				finish(run, head);
+			runs = 1;
+		} else {
+			runs = emit_pages(record, tid, bio);
+		}
 	}
+	finish(record, RECORD_BIO | (__u64)runs << 16 | (__u64)tid << 32);
 	return 0;
 }

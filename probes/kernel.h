@@ -14,7 +14,7 @@
 struct task_struct {
 	unsigned int flags;
 	int pid;
-	char comm[16];
+	char comm[16] __attribute__((aligned(8))); /* so that 8 bytes are one load */
 };
 
 struct pt_regs {
@@ -67,8 +67,8 @@ struct page {
 /* block layer */
 
 struct gendisk {
-	int major;
-	int first_minor;
+	unsigned int major;
+	unsigned int first_minor;
 };
 
 struct block_device {

@@ -74,9 +74,26 @@ static __always_inline __u64 end(struct begun *begun, struct task_struct *task)
 	return ns;
 }
 
+void *bpf_rdonly_cast(const void *object, __u32 btf_id) __ksym;
+#define AT(type, address) \
+	((type *)bpf_rdonly_cast((void *)(address), bpf_core_type_id_kernel(type)))
+/* A pointer as a number: the verifier lets nobody calculate with what BTF calls a pointer. */
+#define WORD(type, address, field) \
+	(AT(struct bvec_iter, (__u64)(address) + bpf_core_field_offset(type, field))->bi_sector)
+/*
+ * Two fields of 32 bits as one number, the second in its upper half. The verifier puts eight
+ * instructions before each load through a pointer that the kernel did not hand to the probe:
+ * two fields that are next to each other take one load.
+ */
+#define PAIR(type, address, first, second)                                             \
+	(bpf_core_field_offset(type, second) == bpf_core_field_offset(type, first) + 4 \
+		 ? WORD(type, address, first)                                          \
+		 : AT(type, address)->first | (__u64)AT(type, address)->second << 32)
+
 static __always_inline __u32 disk_dev(struct gendisk *disk)
 {
-	return (__u32)disk->major << 20 | (__u32)disk->first_minor;
+	__u64 numbers = PAIR(struct gendisk, disk, major, first_minor);
+	return (__u32)numbers << 20 | (__u32)(numbers >> 32);
 }
 
 /*
@@ -87,10 +104,10 @@ static __always_inline __u32 disk_dev(struct gendisk *disk)
 static __always_inline struct record *reserve(void)
 {
 	__u64 number = __sync_fetch_and_add(&ring.next, 1);
-	__u32 place = number & (ring.size - 1);
-	if (number - ring.drained >= ring.size)
+	__u32 place = number & ring.mask;
+	if (number >= ring.limit)
 		return NULL;
-	if (number && !(number & (ring.size / 2 - 1)))
+	if (!(~number & ring.mask / 2))
 		bpf_ringbuf_output(&alarm, &number, sizeof(number), BPF_RB_FORCE_WAKEUP);
 	return bpf_map_lookup_elem(&records, &place);
 }

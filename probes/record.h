@@ -68,13 +68,13 @@ struct file_header {
 
 /*
  * How far the probes and the recorder are: one for all probe files, in the map .data.ring of each.
- * Record i is in place i % size. One that is reserved and never drained is lost: it found no
+ * Record i is in place i & mask. One that is reserved and never drained is lost: it found no
  * place (only the recorder makes room), or came behind such a one.
  */
 struct ring {
 	__u64 next;    /* records reserved; the probes add */
-	__u64 drained; /* records written down; the recorder sets it */
-	__u64 size;    /* places, a power of two */
+	__u64 limit;   /* the first that would find no place; the recorder sets it */
+	__u64 mask;    /* places, a power of two, less 1 */
 	__u64 updates; /* what was in flight could not be kept: a map was full */
 };
 

@@ -118,7 +118,8 @@ static void *make_map(int *fd, const char *name, size_t value_size, __u32 entrie
 static void make_ring(__u32 size)
 {
 	recorder.ring = make_map(&recorder.ring_fd, "ring", sizeof(struct ring), 1);
-	recorder.ring->size = size;
+	recorder.ring->limit = size;
+	recorder.ring->mask = size - 1;
 	recorder.records = make_map(&recorder.records_fd, "records", sizeof(struct record), size);
 	recorder.alarm_fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "alarm", 0, 0, ALARM_BYTES, NULL);
 	if (recorder.alarm_fd < 0)
@@ -131,13 +132,19 @@ static int is_finished(const struct record *record)
 	return seen.type != 0;
 }
 
+/* The first record that is not drained yet. */
+static __u64 drained(void)
+{
+	return recorder.ring->limit - recorder.ring->mask - 1;
+}
+
 /* Write down what is finished, from the oldest record to the first that is not. */
 static void drain(void)
 {
 	struct ring *ring = recorder.ring;
 	for (;;) {
-		size_t first = ring->drained & (ring->size - 1), end = first;
-		while (end < ring->size && is_finished(&recorder.records[end]))
+		size_t first = drained() & ring->mask, end = first;
+		while (end <= ring->mask && is_finished(&recorder.records[end]))
 			end++;
 		if (end == first)
 			return;
@@ -145,7 +152,7 @@ static void drain(void)
 		for (size_t i = first; i < end; i++)
 			recorder.records[i].head = 0;
 		/* from here on the probes may use these places again */
-		__atomic_store_n(&ring->drained, ring->drained + end - first, __ATOMIC_RELEASE);
+		__atomic_store_n(&ring->limit, ring->limit + end - first, __ATOMIC_RELEASE);
 	}
 }
 
@@ -293,7 +300,7 @@ int main(int count, char **arguments)
 	detached.begin_ns = detached.end_ns = now();
 	detach();
 	drain();
-	detached.n = (__u32)(recorder.ring->next - recorder.ring->drained);
+	detached.n = (__u32)(recorder.ring->next - drained());
 	detached.a = recorder.ring->updates;
 	write_out(&detached, sizeof(detached));
 	if (close(recorder.out_fd))
