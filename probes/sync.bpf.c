@@ -1,8 +1,13 @@
 /*
- * sync.bpf.c - who asks for a file to be made durable, and how long does each wait?
+ * sync.bpf.c - who asks for a file to be made durable, how long does each wait, and how long of
+ * that for its data?
  *
  * ext4_sync_file, f2fs_sync_file: a `sync` record when one returns, and the file's name before
  * it when this file (device, inode, generation) was not seen lately.
+ *
+ * file_write_and_wait_range, the first thing that a sync does: a `data_wait` record when it
+ * returns within one: its file's dirty pages were written and waited for. It begins with the
+ * sync: a hook where it is entered would take longer than it took to get there.
  *
  * The caller comes from the thread's system call, by its number on arm64; a hook on do_fsync
  * would cost as much as the record. In an io_uring worker it is io_uring; 0, `kernel`, is any
@@ -101,6 +106,26 @@ static __always_inline int sync_end(struct file *file, int datasync, int result)
 	name_thread(task, record.end_ns);
 	write_name(file, &record);
 	emit(record);
+	return 0;
+}
+
+SEC("fexit/file_write_and_wait_range")
+int BPF_PROG(data_end, struct file *file, __s64 from, __s64 to, int result)
+{
+	struct task_struct *task = current();
+	struct begun *sync = OF(syncs, task);
+	if (!sync->ns || sync->tid != (__u32)task->pid)
+		return 0;
+	struct inode *inode = file->f_inode;
+	emit((struct record){
+		.type = RECORD_DATA_WAIT,
+		.begin_ns = sync->ns,
+		.end_ns = bpf_ktime_get_ns(),
+		.tid = task->pid,
+		.dev = inode->i_sb->s_dev,
+		.n = result,
+		.a = inode->i_ino,
+	});
 	return 0;
 }
 
