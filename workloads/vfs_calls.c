@@ -54,11 +54,11 @@ void vfs_calls_open(size_t capacity)
 	add_block();
 }
 
-void vfs_calls_add(const struct vfs_call *call)
+struct vfs_call *vfs_calls_next(void)
 {
 	if (last->count == block_size)
 		add_block();
-	last->calls[last->count++] = *call;
+	return &last->calls[last->count++];
 }
 
 static void write_number(FILE *file, int64_t number)

@@ -33,8 +33,8 @@ struct vfs_call {
  * much again is added. Ends the run when there is no memory. */
 void vfs_calls_open(size_t capacity);
 
-/* Adds a call. */
-void vfs_calls_add(const struct vfs_call *call);
+/* The place of one more call. */
+struct vfs_call *vfs_calls_next(void);
 
 /* Writes vfs.csv. */
 void vfs_calls_write(const char *directory);

@@ -2,6 +2,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,12 +16,13 @@
 /* A transaction in DELETE mode makes about 25 calls that are noted. */
 enum { CALLS_PER_TRANSACTION = 32, MAX_BLOCK = 1 << 18, MAX_VERSION = 3 };
 
-/* An open file, followed in memory by that of the wrapped VFS. */
+/* What is known of an open file, behind the wrapped VFS's own: that is the same file for both, so
+ * that what is not noted goes straight to its method. */
 struct file {
-	sqlite3_file base;
-	sqlite3_file *real;
-	struct file *next; /* open files */
-	const char *name;  /* SQLite keeps it until the file is closed; NULL: temporary */
+	const sqlite3_io_methods *real;
+	sqlite3_io_methods methods; /* the same, but those that are noted */
+	struct file *next;	    /* open files */
+	const char *name;	    /* SQLite keeps it until the file is closed; NULL: temporary */
 	uint64_t inode, shm_inode;
 	enum vfs_file kind;
 	bool directory_due; /* its next sync syncs its directory too */
@@ -28,26 +30,24 @@ struct file {
 
 static sqlite3_vfs shim;
 static sqlite3_vfs *wrapped;
+static size_t wrapped_size; /* of its files */
 static struct file *files;
 static bool noting;
 
 static struct file *file_of(sqlite3_file *base)
 {
-	return (struct file *)base;
-}
-
-static sqlite3_file *real_of(sqlite3_file *base)
-{
-	return file_of(base)->real;
+	return (struct file *)((char *)base + wrapped_size);
 }
 
 static void note(enum vfs_op op, enum vfs_file kind, uint64_t begin_ns, uint64_t inode,
 		 int64_t offset, int64_t bytes)
 {
-	const struct vfs_call call = {begin_ns, clock_now(), inode, offset, bytes, op, kind};
+	uint64_t end_ns = clock_now();
 
 	if (noting)
-		vfs_calls_add(&call);
+		*vfs_calls_next() = (struct vfs_call){
+			begin_ns, end_ns, inode, offset, bytes, op, kind,
+		};
 }
 
 /* The inode of a path, 0 when there is none. */
@@ -71,7 +71,7 @@ static int close_file(sqlite3_file *base)
 	struct file *file = file_of(base);
 	struct file **link = &files;
 	uint64_t begin = clock_now();
-	int result = file->real->pMethods->xClose(file->real);
+	int result = file->real->xClose(base);
 
 	note(VFS_CLOSE, file->kind, begin, file->inode, VFS_NOTHING, VFS_NOTHING);
 	while (*link != file)
@@ -80,16 +80,11 @@ static int close_file(sqlite3_file *base)
 	return result;
 }
 
-static int read_file(sqlite3_file *base, void *buffer, int bytes, sqlite3_int64 offset)
-{
-	return real_of(base)->pMethods->xRead(real_of(base), buffer, bytes, offset);
-}
-
 static int write_file(sqlite3_file *base, const void *buffer, int bytes, sqlite3_int64 offset)
 {
 	struct file *file = file_of(base);
 	uint64_t begin = clock_now();
-	int result = file->real->pMethods->xWrite(file->real, buffer, bytes, offset);
+	int result = file->real->xWrite(base, buffer, bytes, offset);
 
 	note(VFS_WRITE, file->kind, begin, file->inode, offset, bytes);
 	return result;
@@ -99,7 +94,7 @@ static int truncate_file(sqlite3_file *base, sqlite3_int64 size)
 {
 	struct file *file = file_of(base);
 	uint64_t begin = clock_now();
-	int result = file->real->pMethods->xTruncate(file->real, size);
+	int result = file->real->xTruncate(base, size);
 
 	note(VFS_TRUNCATE, file->kind, begin, file->inode, size, VFS_NOTHING);
 	return result;
@@ -109,53 +104,18 @@ static int sync_file(sqlite3_file *base, int flags)
 {
 	struct file *file = file_of(base);
 	uint64_t begin = clock_now();
-	int result = file->real->pMethods->xSync(file->real, flags);
+	int result = file->real->xSync(base, flags);
 
 	note(VFS_SYNC, file->kind, begin, file->inode, VFS_NOTHING, flags);
 	file->directory_due = false;
 	return result;
 }
 
-static int file_size(sqlite3_file *base, sqlite3_int64 *size)
-{
-	return real_of(base)->pMethods->xFileSize(real_of(base), size);
-}
-
-static int lock(sqlite3_file *base, int level)
-{
-	return real_of(base)->pMethods->xLock(real_of(base), level);
-}
-
-static int unlock(sqlite3_file *base, int level)
-{
-	return real_of(base)->pMethods->xUnlock(real_of(base), level);
-}
-
-static int check_reserved_lock(sqlite3_file *base, int *reserved)
-{
-	return real_of(base)->pMethods->xCheckReservedLock(real_of(base), reserved);
-}
-
-static int file_control(sqlite3_file *base, int op, void *argument)
-{
-	return real_of(base)->pMethods->xFileControl(real_of(base), op, argument);
-}
-
-static int sector_size(sqlite3_file *base)
-{
-	return real_of(base)->pMethods->xSectorSize(real_of(base));
-}
-
-static int device_characteristics(sqlite3_file *base)
-{
-	return real_of(base)->pMethods->xDeviceCharacteristics(real_of(base));
-}
-
 static int shm_map(sqlite3_file *base, int region, int bytes, int extend, void volatile **address)
 {
 	struct file *file = file_of(base);
 	uint64_t begin = clock_now();
-	int result = file->real->pMethods->xShmMap(file->real, region, bytes, extend, address);
+	int result = file->real->xShmMap(base, region, bytes, extend, address);
 
 	if (file->shm_inode == 0)
 		file->shm_inode = shm_inode_of(file);
@@ -163,46 +123,13 @@ static int shm_map(sqlite3_file *base, int region, int bytes, int extend, void v
 	return result;
 }
 
-static int shm_lock(sqlite3_file *base, int offset, int count, int flags)
-{
-	return real_of(base)->pMethods->xShmLock(real_of(base), offset, count, flags);
-}
-
-static void shm_barrier(sqlite3_file *base)
-{
-	real_of(base)->pMethods->xShmBarrier(real_of(base));
-}
-
 static int shm_unmap(sqlite3_file *base, int remove)
 {
-	file_of(base)->shm_inode = 0;
-	return real_of(base)->pMethods->xShmUnmap(real_of(base), remove);
+	struct file *file = file_of(base);
+
+	file->shm_inode = 0;
+	return file->real->xShmUnmap(base, remove);
 }
-
-static int fetch(sqlite3_file *base, sqlite3_int64 offset, int bytes, void **address)
-{
-	return real_of(base)->pMethods->xFetch(real_of(base), offset, bytes, address);
-}
-
-static int unfetch(sqlite3_file *base, sqlite3_int64 offset, void *address)
-{
-	return real_of(base)->pMethods->xUnfetch(real_of(base), offset, address);
-}
-
-#define METHODS(version)                                                                      \
-	{                                                                                     \
-		.iVersion = (version), .xClose = close_file, .xRead = read_file,              \
-		.xWrite = write_file, .xTruncate = truncate_file, .xSync = sync_file,         \
-		.xFileSize = file_size, .xLock = lock, .xUnlock = unlock,                     \
-		.xCheckReservedLock = check_reserved_lock, .xFileControl = file_control,      \
-		.xSectorSize = sector_size, .xDeviceCharacteristics = device_characteristics, \
-		.xShmMap = shm_map, .xShmLock = shm_lock, .xShmBarrier = shm_barrier,         \
-		.xShmUnmap = shm_unmap, .xFetch = fetch, .xUnfetch = unfetch                  \
-	}
-
-/* A file must offer no more than the wrapped one does: the version says which
- * methods it has, and without xShmMap SQLite refuses WAL. */
-static const sqlite3_io_methods methods[MAX_VERSION] = {METHODS(1), METHODS(2), METHODS(3)};
 
 static enum vfs_file kind_of_flags(int flags)
 {
@@ -229,22 +156,37 @@ static void note_open(const struct file *file, uint64_t begin)
 	note(VFS_OPEN, file->kind, begin, file->inode, VFS_NOTHING, file->directory_due);
 }
 
+static void copy_methods(struct file *file)
+{
+	sqlite3_io_methods *methods = &file->methods;
+
+	*methods = *file->real;
+	methods->xClose = close_file;
+	methods->xWrite = write_file;
+	methods->xTruncate = truncate_file;
+	methods->xSync = sync_file;
+	/* What a file lacks, it must not get: without xShmMap SQLite refuses WAL. */
+	if (methods->iVersion >= 2) {
+		methods->xShmMap = shm_map;
+		methods->xShmUnmap = shm_unmap;
+	}
+}
+
 static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *base, int flags,
 		     int *out_flags)
 {
 	struct file *file = file_of(base);
 	uint64_t begin = clock_now();
-	int result, version;
+	int result = wrapped->xOpen(wrapped, name, base, flags, out_flags);
 
 	(void)vfs;
-	memset(file, 0, sizeof(*file));
-	file->real = (sqlite3_file *)(file + 1);
-	result = wrapped->xOpen(wrapped, name, file->real, flags, out_flags);
 	/* A file that has methods is closed by SQLite, even when opening it failed. */
-	if (file->real->pMethods == NULL)
+	if (base->pMethods == NULL)
 		return result;
-	version = file->real->pMethods->iVersion;
-	base->pMethods = &methods[(version < MAX_VERSION ? version : MAX_VERSION) - 1];
+	memset(file, 0, sizeof(*file));
+	file->real = base->pMethods;
+	copy_methods(file);
+	base->pMethods = &file->methods;
 	file->name = name;
 	file->inode = inode_of(name);
 	file->kind = kind_of_flags(flags);
@@ -266,66 +208,6 @@ static int delete_file(sqlite3_vfs *vfs, const char *name, int sync_directory)
 	return result;
 }
 
-static int access_path(sqlite3_vfs *vfs, const char *name, int flags, int *answer)
-{
-	(void)vfs;
-	return wrapped->xAccess(wrapped, name, flags, answer);
-}
-
-static int full_pathname(sqlite3_vfs *vfs, const char *name, int size, char *path)
-{
-	(void)vfs;
-	return wrapped->xFullPathname(wrapped, name, size, path);
-}
-
-static int randomness(sqlite3_vfs *vfs, int bytes, char *buffer)
-{
-	(void)vfs;
-	return wrapped->xRandomness(wrapped, bytes, buffer);
-}
-
-static int sleep_for(sqlite3_vfs *vfs, int microseconds)
-{
-	(void)vfs;
-	return wrapped->xSleep(wrapped, microseconds);
-}
-
-static int current_time(sqlite3_vfs *vfs, double *days)
-{
-	(void)vfs;
-	return wrapped->xCurrentTime(wrapped, days);
-}
-
-static int last_error(sqlite3_vfs *vfs, int bytes, char *text)
-{
-	(void)vfs;
-	return wrapped->xGetLastError(wrapped, bytes, text);
-}
-
-static int current_time_int64(sqlite3_vfs *vfs, sqlite3_int64 *milliseconds)
-{
-	(void)vfs;
-	return wrapped->xCurrentTimeInt64(wrapped, milliseconds);
-}
-
-static int set_system_call(sqlite3_vfs *vfs, const char *name, sqlite3_syscall_ptr call)
-{
-	(void)vfs;
-	return wrapped->xSetSystemCall(wrapped, name, call);
-}
-
-static sqlite3_syscall_ptr get_system_call(sqlite3_vfs *vfs, const char *name)
-{
-	(void)vfs;
-	return wrapped->xGetSystemCall(wrapped, name);
-}
-
-static const char *next_system_call(sqlite3_vfs *vfs, const char *name)
-{
-	(void)vfs;
-	return wrapped->xNextSystemCall(wrapped, name);
-}
-
 void vfs_shim_register(size_t transactions)
 {
 	size_t calls = transactions * CALLS_PER_TRANSACTION;
@@ -335,23 +217,13 @@ void vfs_shim_register(size_t transactions)
 	if (wrapped == NULL || wrapped->iVersion != MAX_VERSION)
 		fail("the VFS of SQLite %s is not of version %d", sqlite3_libversion(),
 		     MAX_VERSION);
-	/* The methods that load extensions stay as they are: no extension can be
-	 * loaded (SQLITE_OMIT_LOAD_EXTENSION), and there are none. */
+	wrapped_size = ((size_t)wrapped->szOsFile + sizeof(max_align_t) - 1) & -sizeof(max_align_t);
+	/* All that is not noted stays the wrapped VFS's own. */
 	shim = *wrapped;
 	shim.zName = "commitpath-log";
-	shim.szOsFile = (int)sizeof(struct file) + wrapped->szOsFile;
+	shim.szOsFile = (int)(wrapped_size + sizeof(struct file));
 	shim.xOpen = open_file;
 	shim.xDelete = delete_file;
-	shim.xAccess = access_path;
-	shim.xFullPathname = full_pathname;
-	shim.xRandomness = randomness;
-	shim.xSleep = sleep_for;
-	shim.xCurrentTime = current_time;
-	shim.xGetLastError = last_error;
-	shim.xCurrentTimeInt64 = current_time_int64;
-	shim.xSetSystemCall = set_system_call;
-	shim.xGetSystemCall = get_system_call;
-	shim.xNextSystemCall = next_system_call;
 	if (sqlite3_vfs_register(&shim, 1) != SQLITE_OK)
 		fail("SQLite %s does not take another VFS", sqlite3_libversion());
 }
