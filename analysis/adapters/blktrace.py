@@ -134,14 +134,15 @@ def _counted(records: np.ndarray, begin: int, end: int) -> np.ndarray:
 
 
 def queued(folder: Path, begin: int, end: int) -> np.ndarray:
-    """Return the bios queued in [begin, end): pid, sector and bytes of each, by pid, then in the
-    order in which that thread queued them. Raises BadInput."""
+    """Return the bios queued in [begin, end) that are writes or flushes: pid, sector and bytes of each,
+    by pid, then in the order in which that thread queued them. Raises BadInput."""
     kept = np.dtype([(name, RECORD[name]) for name in ("time", "pid", "sector", "bytes")])
     parts = [np.empty(0, kept)]
     for path in _paths(folder):
         for chunk in chunks(path):
             rows = _counted(chunk.records, begin, end)
-            bios = rows.compress(chunk.records["action"].take(rows) & ACTION == QUEUE)
+            action = chunk.records["action"].take(rows)
+            bios = rows.compress((action & ACTION == QUEUE) & (action & WRITE > 0))
             part = np.empty(bios.size, kept)
             for name in kept.names or ():
                 part[name] = chunk.records[name].take(bios)

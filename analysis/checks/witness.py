@@ -37,10 +37,11 @@ def _same_commands(run: Run, made: Ledger) -> list[str]:
 
 
 def _same_bios(run: Run, made: Ledger) -> list[str]:
-    """Each thread queued the bios that blktrace saw it queue, in that order."""
+    """Each thread queued the writes that blktrace saw it queue, in that order."""
     begin, end = made.given.window
     own = made.given.records.bios(made.given.dev)
-    own = own[(own["begin_ns"] >= begin) & (own["begin_ns"] < end)]
+    # an operation that takes data to the device has an odd number (linux/blk_types.h)
+    own = own[(own["begin_ns"] >= begin) & (own["begin_ns"] < end) & (own["b"] & 1 > 0)]
     seen = blktrace.queued(run.folder / "raw/blktrace", begin, end)
     if own.size != seen.size:
         return [f"ledger: {own.size} bios, blktrace saw {seen.size}"]
