@@ -69,7 +69,8 @@ struct file_header {
 /*
  * How far the probes and the recorder are: one for all probe files, in the map .data.ring of each.
  * Record i is in place i & mask. One that is reserved and never drained is lost: it found no
- * place (only the recorder makes room), or came behind such a one.
+ * place (only the recorder makes room), or came behind such a one. The pages of a lost bio have
+ * no records, and are not counted.
  */
 struct ring {
 	__u64 next;    /* records reserved; the probes add */

@@ -160,6 +160,19 @@ def test_requeued_command_counts_once(tmp_path: Path) -> None:
     assert found.select("begin_ns", "end_ns").rows() == [(20, 30)]
 
 
+def test_queued_bios_are_writes(tmp_path: Path) -> None:
+    """By thread; a read is left out where it was traced, as watch.sh does not ask for it."""
+    write(
+        tmp_path / "d.blktrace.0",
+        synthetic.record(10, synthetic.QUEUE | synthetic.WRITE, 8, 4096),
+        synthetic.record(20, synthetic.QUEUE | 1 << 16, 16, 4096),
+        synthetic.record(30, synthetic.QUEUE | synthetic.WRITE | synthetic.FLUSH, 0, 0),
+        synthetic.record(40, synthetic.ISSUE | synthetic.WRITE, 8, 4096),
+    )
+    found = blktrace.queued(tmp_path, 0, 100)
+    assert found[["time", "sector", "bytes"]].tolist() == [(10, 8, 4096), (30, 0, 0)]
+
+
 def test_files_of_several_cpus_are_merged(tmp_path: Path) -> None:
     bits = synthetic.WRITE
     write(

@@ -163,7 +163,7 @@ def test_a_ring_too_small(alone: RunOutput, tmp_path: Path) -> None:
     assert seen[0] == seen[1]
     assert probes.read(tmp_path / "raw/small.bin")[1] == probes.Losses(0, 0)
     kept, losses = proberecords.read(tmp_path / "raw/lost.bin"), probes.read(tmp_path / "raw/lost.bin")[1]
-    assert kept.size == 256 + 2 and losses.records > 1000 and losses.updates == 0
+    assert kept.size == 256 + 2 and losses.records > 800 and losses.updates == 0
 
 
 def test_each_probe_attaches_and_the_recorder_refuses(alone: RunOutput) -> None:
