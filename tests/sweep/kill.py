@@ -5,6 +5,7 @@ was lost, was run twice, came out differently, or was left running. Results go t
 temporary folder.
 """
 
+import contextlib
 import json
 import os
 import random
@@ -85,60 +86,84 @@ def outcome(results: Path) -> dict[str, list[dict[str, object]]]:
     return found
 
 
-def disturb(grid: Path, results: Path, moment: float, kind: tuple[signal.Signals, bool]) -> str | None:
-    """Start a sweep and kill it; what is wrong afterwards, or None."""
+def disturb(
+    grid: Path, results: Path, moment: float, kind: tuple[signal.Signals, bool]
+) -> tuple[bool, str | None]:
+    """Start a sweep and kill it: whether it was still at work, and what is wrong afterwards or None."""
     process = start(grid, results)
     deadline = time.monotonic() + moment
     while process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.02)
     how, everyone = kind
-    if process.poll() is None:
+    hit = process.poll() is None
+    if hit:
         os.killpg(process.pid, how) if everyone else process.send_signal(how)
     process.wait(GONE_SECONDS)
     deadline = time.monotonic() + GONE_SECONDS
     while left := alive(results):
         if not everyone:
-            # make alone was killed, so nobody told the sweep; it is told now
-            os.killpg(process.pid, signal.SIGTERM)
+            # make alone was killed, so nobody told the sweep; it is told now, if it has not ended
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGTERM)
         if time.monotonic() > deadline:
-            return f"{how.name} after {moment:.1f} s: left running: {'; '.join(left)}"
+            return hit, f"{how.name} after {moment:.1f} s: left running: {'; '.join(left)}"
         time.sleep(0.2)
-    return None
+    return hit, None
+
+
+def faults(calm: Path, killed: Path) -> list[str]:
+    """What differs between a sweep that nobody disturbed and one that was killed and has ended."""
+    expected, found = outcome(calm), outcome(killed)
+    return [
+        *(f"lost: {key}" for key in expected.keys() - found.keys()),
+        *(f"run {len(runs)} times: {key}" for key, runs in found.items() if len(runs) > 1),
+        *(
+            f"differs: {key}: {', '.join(different(expected[key][0], found[key][0]))}"
+            for key in expected.keys() & found.keys()
+            if expected[key][0] != found[key][0]
+        ),
+        *(f"left over: {path.name}" for path in killed.glob("*/.*.part")),
+    ]
 
 
 def check(kills: int, seed: int) -> list[str]:
-    """Everything that is wrong; an empty list is what is hoped for."""
-    wrong = []
+    """Everything that is wrong; an empty list is what is hoped for.
+
+    Only the kill of a sweep that is at work counts. One that has ended is compared, and the
+    next kill is of a new one.
+    """
+    wrong: list[str] = []
     with tempfile.TemporaryDirectory(prefix="commitpath-kill-") as name:
         folder = Path(name)
         grid = folder / "kill.yml"
         grid.write_text(GRID)
-        calm, killed = folder / "calm", folder / "killed"
-        begin = time.monotonic()
+        calm = folder / "calm"
         # one run at a time, so that the comparison also shows that two at a time change nothing
         if start(grid, calm, jobs=1).wait(1200):
             return ["the undisturbed sweep failed"]
-        whole = time.monotonic() - begin
-        print(f"undisturbed: {whole:.1f} s, {len(outcome(calm))} runs", flush=True)
+        # how long its runs took, without the board that was prepared for them
+        whole = sum(json.loads(path.read_text())["wall_seconds"] for path in calm.glob("[!.]*/*/host.json"))
+        print(f"undisturbed: {len(outcome(calm))} runs of {whole:.1f} s in all", flush=True)
         moments = random.Random(seed)
-        for number in range(kills):
-            kind = KINDS[number % len(KINDS)]
-            # the first kills come early, so that the last ones still find something to disturb
-            moment = moments.uniform(0.2, whole / 2)
-            if fault := disturb(grid, killed, moment, kind):
-                wrong.append(fault)
-            print(f"{kind[0].name} after {moment:.1f} s: {len(outcome(killed))} runs stored", flush=True)
-        if code := start(grid, killed).wait(1200):
-            wrong.append(f"the last call ended with {code}")
-        expected, found = outcome(calm), outcome(killed)
-        wrong += [f"lost: {key}" for key in expected.keys() - found.keys()]
-        wrong += [f"run {len(runs)} times: {key}" for key, runs in found.items() if len(runs) > 1]
-        wrong += [
-            f"differs: {key}: {', '.join(different(expected[key][0], found[key][0]))}"
-            for key in expected.keys() & found.keys()
-            if expected[key][0] != found[key][0]
-        ]
-        wrong += [f"left over: {path.name}" for path in killed.glob("*/.*.part")]
+        hits = sweeps = 0
+        killed = folder / "killed-0"
+        while hits < kills and sweeps <= 3 * kills:
+            kind = KINDS[hits % len(KINDS)]
+            moment = moments.uniform(0.2, whole)
+            hit, fault = disturb(grid, killed, moment, kind)
+            wrong += [fault] if fault else []
+            if hit:
+                hits += 1
+                print(f"{kind[0].name} after {moment:.1f} s: {len(outcome(killed))} runs stored", flush=True)
+            if not hit or hits == kills:
+                if code := start(grid, killed).wait(1200):
+                    wrong.append(f"the last call ended with {code}")
+                wrong += faults(calm, killed)
+                sweeps += 1
+                killed = folder / f"killed-{sweeps}"
+        print(f"{hits} kills in {sweeps} sweeps", flush=True)
+        if hits < kills:
+            wrong.append(f"only {hits} kills met a sweep at work")
     return wrong
 
 
