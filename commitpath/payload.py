@@ -49,7 +49,7 @@ def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str
         "mountpoint": MOUNTPOINT,
         "populate_options": f"--rows {cell['rows']} {table}",
         "rehearsal_options": f"--rows 0 {table}",
-        "rehearsal_cell": rehearsal(cell, board["board_device"])["cell.env"].decode(),
+        "rehearsal_cell": rehearsal(cell, board["board_device"]),
     }
 
 
@@ -59,10 +59,13 @@ def mount_options(cell: Mapping[str, Any]) -> str:
     return ",".join([*cell["profiles"]["fs"]["mount"], *extra])
 
 
-def payload(
-    cell: Mapping[str, Any], node: str, database: str = f"{MOUNTPOINT}/db/sample.db"
-) -> dict[str, bytes]:
+def payload(cell: Mapping[str, Any], node: str) -> dict[str, bytes]:
     """The files that a run needs on the board, below /run/commitpath."""
+    return {"cell.env": cell_env(cell, node, f"{MOUNTPOINT}/db/sample.db").encode(), **run_scripts()}
+
+
+def cell_env(cell: Mapping[str, Any], node: str, database: str) -> str:
+    """What the scripts of a run are told: NAME=value, a line each."""
     driver_options = (
         f"--workload {cell['profiles']['workload']['driver_workload']} --database {database} "
         f"--rows {cell['rows']} --n {cell['n']} --value-size {cell['value_size']} --seed {cell['seed']} "
@@ -85,10 +88,7 @@ def payload(
         "MOUNTPOINT": MOUNTPOINT,
         "DRIVER_OPTIONS": driver_options,
     }
-    return {
-        "cell.env": "".join(f"{k}={shlex.quote(v)}\n" for k, v in variables.items()).encode(),
-        **run_scripts(),
-    }
+    return "".join(f"{k}={shlex.quote(v)}\n" for k, v in variables.items())
 
 
 def run_scripts() -> dict[str, bytes]:
@@ -96,8 +96,8 @@ def run_scripts() -> dict[str, bytes]:
     return {name: (ansible.PLAYBOOKS / "board" / name).read_bytes() for name in RUN_SCRIPTS}
 
 
-def rehearsal(cell: Mapping[str, Any], node: str) -> dict[str, bytes]:
-    """A payload that runs all that a run runs and all phases, on an empty database in memory.
+def rehearsal(cell: Mapping[str, Any], node: str) -> str:
+    """cell.env of a run of all phases with all probes, on an empty database in memory.
 
     Of the cell it takes only what its snapshot is for: the axes that cells of one snapshot
     differ in are the default ones, and the device keeps its time.
@@ -112,7 +112,7 @@ def rehearsal(cell: Mapping[str, Any], node: str) -> dict[str, bytes]:
     }
     small = {"rows": 0, "n": 10, "probes": ",".join(probe_names()), "profiles": profiles}
     taken = {axis: cell[axis] for axis in kept}
-    return payload({**default, **taken, **small}, node, "/run/commitpath/rehearsal.db")
+    return cell_env({**default, **taken, **small}, node, "/run/commitpath/rehearsal.db")
 
 
 def board_files(variables: Mapping[str, Any]) -> dict[str, bytes]:

@@ -7,7 +7,7 @@ that with a cell's probes attached.
 import json
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -84,6 +84,12 @@ def snapshot_folder(
     return artifacts.CACHE / "snapshots" / f"{cell['fs']}-{cell['rows']}-{cell['value_size']}-{key}", inputs
 
 
+def ensure(folder: Path, inputs: Mapping[str, Any], what: str, build: Callable[[], None]) -> Path:
+    """A snapshot of a board, built if it is not there, not whole, or another QEMU's."""
+    remove_unfit(folder, inputs)
+    return artifacts.ensure(folder, what, build, mib=inputs["memory_mib"])
+
+
 def make_provisioned(
     folder: Path, inputs: Mapping[str, Any], board: VirtualBoard, variables: Mapping[str, Any]
 ) -> None:
@@ -100,13 +106,8 @@ def make_provisioned(
 def ensure_provisioned(board: VirtualBoard, variables: Mapping[str, Any]) -> Path:
     """The snapshot that every filesystem is prepared on, made if it is not there or not whole."""
     folder, inputs = provisioned_folder(board, variables)
-    remove_unfit(folder, inputs)
-    return artifacts.ensure(
-        folder,
-        "boot a board, provision it and save a snapshot",
-        lambda: make_provisioned(folder, inputs, board, variables),
-        mib=board.memory_mib,
-    )
+    what = "boot a board, provision it and save a snapshot"
+    return ensure(folder, inputs, what, lambda: make_provisioned(folder, inputs, board, variables))
 
 
 @contextmanager
@@ -147,13 +148,8 @@ def ensure_snapshot(cell: Mapping[str, Any], driver: Path, entry: Mapping[str, A
     board = virtual_board(cell)
     variables = prepared_variables(cell, driver, entry)
     folder, inputs = snapshot_folder(cell, board, variables)
-    remove_unfit(folder, inputs)
-    return artifacts.ensure(
-        folder,
-        "prepare a board and save its snapshot",
-        lambda: make_snapshot(folder, inputs, board, variables),
-        mib=board.memory_mib,
-    )
+    what = "prepare a board and save its snapshot"
+    return ensure(folder, inputs, what, lambda: make_snapshot(folder, inputs, board, variables))
 
 
 def ensure_watched(
@@ -177,5 +173,4 @@ def ensure_watched(
             board.attach(prepared, dict(files), part)
             snapshot.write(part, inputs)
 
-    remove_unfit(folder, inputs)
-    return artifacts.ensure(folder, "attach the probes and save a snapshot", build, mib=board.memory_mib)
+    return ensure(folder, inputs, "attach the probes and save a snapshot", build)
