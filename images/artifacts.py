@@ -27,12 +27,15 @@ ERROR_LINE = re.compile(r"^(E|Err):|No space left|\berror: |\bERROR: |\*\*\*")
 
 
 def hash_of(*parts: str, files: Iterable[Path] = ()) -> str:
-    """First 12 hex digits of the SHA-256 of texts and files' contents."""
+    """First 12 hex digits of the SHA-256 of texts and of files' names and contents.
+
+    Neither the folders count nor their order: a cache elsewhere has the same names.
+    """
     digest = hashlib.sha256()
     for part in parts:
         digest.update(part.encode() + b"\0")
-    for file in sorted(files):
-        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    for name, content in sorted((file.name, file.read_bytes()) for file in files):
+        digest.update(name.encode() + b"\0" + content + b"\0")
     return digest.hexdigest()[:12]
 
 

@@ -66,3 +66,14 @@ def test_flash_model_without_kernel_headers(tmp_path: Path, monkeypatch: pytest.
     with pytest.raises(LabError, match=rf"{tmp_path}/usr/src has the headers of 0 arm64 kernels"):
         artifacts.flash_module()
     assert not list((tmp_path / "cache").glob("*/"))
+
+
+def test_a_cache_elsewhere_has_the_same_names(tmp_path: Path) -> None:
+    hashes = set()
+    for folders in (("a", "b"), ("b", "a")):
+        files = [tmp_path / str(len(hashes)) / folder / name for folder, name in zip(folders, "xy", strict=True)]
+        for file in files:
+            file.parent.mkdir(parents=True)
+            file.write_text(file.name)
+        hashes.add(artifacts.hash_of(files=files))
+    assert len(hashes) == 1
