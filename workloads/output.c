@@ -50,6 +50,20 @@ FILE *output_open(const char *directory, const char *name)
 	return file;
 }
 
+void output_number(FILE *file, int64_t number)
+{
+	char digits[20]; /* of INT64_MIN: 19 and a sign */
+	char *end = digits + sizeof(digits), *begin = end;
+	uint64_t left = number < 0 ? -(uint64_t)number : (uint64_t)number;
+
+	do
+		*--begin = (char)('0' + left % 10);
+	while ((left /= 10) > 0);
+	if (number < 0)
+		*--begin = '-';
+	fwrite(begin, 1, (size_t)(end - begin), file);
+}
+
 void output_commit(FILE *file)
 {
 	int write_failed = ferror(file);

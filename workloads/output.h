@@ -2,6 +2,7 @@
 #ifndef COMMITPATH_OUTPUT_H
 #define COMMITPATH_OUTPUT_H
 
+#include <stdint.h>
 #include <stdio.h>
 
 /* Makes the folder if it is missing and removes result files of an earlier
@@ -11,6 +12,10 @@ void output_prepare(const char *directory);
 /* Opens `directory/name` for writing under a temporary name. One file at a
  * time. Fails the run on an error. */
 FILE *output_open(const char *directory, const char *name);
+
+/* Writes a number in decimal digits, with a tenth of printf's instructions: a log has a hundred
+ * thousand of them, and the board's CPU is emulated. */
+void output_number(FILE *file, int64_t number);
 
 /* Closes the open file and gives it its name. Fails the run if any write to
  * it failed. */

@@ -1,6 +1,5 @@
 #include "vfs_calls.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,26 +62,35 @@ struct vfs_call *vfs_calls_next(void)
 
 static void write_number(FILE *file, int64_t number)
 {
-	fputc(',', file);
+	putc(',', file);
 	if (number != VFS_NOTHING)
-		fprintf(file, "%" PRId64, number);
+		output_number(file, number);
+}
+
+static void write_name(FILE *file, const char *name)
+{
+	putc(',', file);
+	fputs(name, file);
 }
 
 void vfs_calls_write(const char *directory)
 {
 	FILE *file = output_open(directory, "vfs.csv");
-	size_t number = 0;
+	int64_t number = 0;
 
 	fputs("call,op,file,begin_ns,end_ns,inode,offset,bytes\n", file);
 	for (const struct block *block = first; block != NULL; block = block->next)
 		for (const struct vfs_call *c = block->calls; c < block->calls + block->count;
 		     c++) {
-			fprintf(file, "%zu,%s,%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64, number++,
-				op_names[c->op], file_names[c->file], c->begin_ns, c->end_ns,
-				c->inode);
+			output_number(file, number++);
+			write_name(file, op_names[c->op]);
+			write_name(file, file_names[c->file]);
+			write_number(file, (int64_t)c->begin_ns);
+			write_number(file, (int64_t)c->end_ns);
+			write_number(file, (int64_t)c->inode);
 			write_number(file, c->offset);
 			write_number(file, c->bytes);
-			fputc('\n', file);
+			putc('\n', file);
 		}
 	output_commit(file);
 }

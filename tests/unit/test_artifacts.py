@@ -71,7 +71,9 @@ def test_flash_model_without_kernel_headers(tmp_path: Path, monkeypatch: pytest.
 def test_a_cache_elsewhere_has_the_same_names(tmp_path: Path) -> None:
     hashes = set()
     for folders in (("a", "b"), ("b", "a")):
-        files = [tmp_path / str(len(hashes)) / folder / name for folder, name in zip(folders, "xy", strict=True)]
+        files = [
+            tmp_path / str(len(hashes)) / folder / name for folder, name in zip(folders, "xy", strict=True)
+        ]
         for file in files:
             file.parent.mkdir(parents=True)
             file.write_text(file.name)
