@@ -193,7 +193,7 @@ def flash_module() -> Path:
 
 
 def probes(board_image: Path) -> Path:
-    """Tar of the recorder and the probes (NAME.bpf.o), for the board."""
+    """Tar of the recorder, the probes (NAME.bpf.o) and unlocked.so, for the board."""
     root = build_root(board_image)
     sources = [
         path for path in (ROOT / "probes").iterdir() if path.suffix in (".c", ".h") or path.name == "Makefile"

@@ -35,11 +35,15 @@ def wait_for_line(machine: Machine, start: str, limit: float, process: subproces
     """
     log = machine.folder / "serial.log"
     deadline = time.monotonic() + limit
+    seen = 0
     while True:
         ended = process.poll() is not None
-        for line in log.read_text(errors="replace").splitlines() if log.exists() else []:
+        size = log.stat().st_size if log.exists() else 0
+        # the boards need the CPU: it reads what is new, not the same again fifty times a second
+        for line in log.read_text(errors="replace").splitlines() if size > seen else []:
             if line.startswith(start):
                 return line
+        seen = size
         if ended:
             return None
         if time.monotonic() > deadline:

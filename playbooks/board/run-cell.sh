@@ -61,9 +61,7 @@ run_driver() {
 
 # attributes FOLDER: each readable file in it as name=value
 attributes() {
-  for file in "$1"/*; do
-    [ -f "$file" ] && value=$(cat "$file" 2> /dev/null) && echo "${file##*/}=$value"
-  done
+  (cd "$1" && grep -H -s -d skip '' -- *) | sed 's/:/=/'
 }
 
 record_board() {

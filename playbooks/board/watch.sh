@@ -11,25 +11,29 @@ raw=$folder/raw
 cd "$folder" || exit 1
 . ./cell.env
 
-# observe NAME COMMAND...: run it in the background; NAME.pid and NAME.status tell of it
+# observe NAME COMMAND...: run it in the background; NAME.pid and NAME.status tell of it, and
+# NAME.end, a FIFO, is written to when it has ended
 observe() {
   name=$1
   shift
-  rm -f "$name.pid" "$name.status"
+  rm -f "$name.pid" "$name.status" "$name.end"
+  mkfifo "$name.end"
   (
     "$@" &
     echo $! > "$name.pid"
     wait $!
     echo $? > "$name.status"
+    : > "$name.end"
   ) &
   until [ -s "$name.pid" ]; do sleep 0.01; done
 }
 
-# ended NAME: interrupt an observer and wait for its end; its exit status
+# ended NAME: interrupt an observer and wait for its end; its exit status. It waits on the FIFO:
+# to look for the status twenty times a second took 5 s of an emulated CPU.
 ended() {
   [ -e "$1.pid" ] || return 0
   kill -INT "$(cat "$1.pid")" 2> /dev/null
-  until [ -s "$1.status" ]; do sleep 0.05; done
+  : < "$1.end"
   rm "$1.pid"
   return "$(cat "$1.status")"
 }
@@ -39,7 +43,8 @@ ended() {
 # happens before a command is issued only what a write's bio does is traced: the kernel takes all
 # of a category, and these masks leave out plugging, which is a sixth of all events.
 blktrace_run() {
-  exec blktrace -d "/dev/$DEVICE_NAME" -D "$raw/blktrace" -o "$DEVICE_NAME" \
+  # what it locks into memory is 256 MiB (probes/unlocked.c)
+  LD_PRELOAD=$folder/bin/unlocked.so exec blktrace -d "/dev/$DEVICE_NAME" -D "$raw/blktrace" -o "$DEVICE_NAME" \
     -a write -a issue -a requeue -a complete -b $((16384 / $(nproc))) -n 2 > "$raw/blktrace/blktrace.out" 2>&1
 }
 
