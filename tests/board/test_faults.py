@@ -30,7 +30,8 @@ def boards_running(group: int | None = None) -> list[int]:
         try:
             line = (process / "cmdline").read_bytes()
             parent = int((process / "stat").read_text().rsplit(")", 1)[1].split()[1])
-            if not line.startswith(b"qemu-system-aarch64\0"):
+            # a board, and not `qemu-system-aarch64 --version`
+            if not line.startswith(b"qemu-system-aarch64\0-machine\0"):
                 continue
             # an orphan of this checkout, or a child
             ours = os.getpgid(parent) == group if group else parent == os.getpid()
