@@ -55,7 +55,7 @@ class CellRun:
         self.limit = limit
         self.timed: list[float] = []
         self.faults: list[str | None] = []
-        # a sum over the memory takes seconds: it is checked while the board works
+        # a sum over the memory takes a while: it is checked as the board works
         self.checker = threading.Thread(target=lambda: self.faults.append(snapshot.ram_fault(saved)))
         self.listener = threading.Thread(target=self.listen)
 
