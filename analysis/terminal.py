@@ -47,8 +47,7 @@ def pace(summary: dict[str, Any]) -> str:
     """Say how long the timed region took, on the board and for who waited."""
     seconds, wall = _number(summary["virtual_seconds"], 3), _number(summary["timed_wall_seconds"], 1)
     ratio = _number(summary["virtual_per_wall"], 2)
-    beside = ", its twin beside it" if summary["timing_source"] == "twin" else ""
-    return f"timed region {seconds} s on the board, {wall} s of wall time: {ratio} per second{beside}"
+    return f"timed region {seconds} s on the board, {wall} s of wall time: {ratio} per second"
 
 
 def watching(summary: dict[str, Any]) -> list[str]:
