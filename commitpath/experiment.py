@@ -65,7 +65,8 @@ def run_together(
         ]
         for run in runs:
             run.wait_start()
-        # a twin ends first, as it has nothing to put away: its CPU is free for a second's imports
+        # a twin ends first, as it has nothing to put away: its CPU is free for a second's imports;
+        # so is the other one beside a run that has no twin
         ends = [run.wait_end() for run in runs[1:]]
         importlib.import_module("analysis.__main__")
         return [runs[0].wait_end(), *ends]

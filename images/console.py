@@ -39,7 +39,7 @@ def wait_for_line(machine: Machine, start: str, limit: float, process: subproces
     while True:
         ended = process.poll() is not None
         size = log.stat().st_size if log.exists() else 0
-        # the boards need the CPU: it reads what is new, not the same again fifty times a second
+        # the boards need the CPU: it is read when it has grown, not fifty times a second
         for line in log.read_text(errors="replace").splitlines() if size > seen else []:
             if line.startswith(start):
                 return line

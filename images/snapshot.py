@@ -19,9 +19,9 @@ from commitpath.errors import LabError
 # (4 bytes), vm_clock_warp_start and the timer (8 bytes each): migration/vmstate.c and
 # softmmu/cpu-timers.c.
 WARP_TIMER = b"timer/icount/warp_timer"
+WARP_TIMER_BYTES = 2 + len(WARP_TIMER) + 4 + 8 + 8
 HASHED_AT_ONCE = 4 << 20
 ZEROS = bytes(HASHED_AT_ONCE)
-WARP_TIMER_BYTES = 2 + len(WARP_TIMER) + 4 + 8 + 8
 
 
 class SnapshotError(LabError):
@@ -50,8 +50,8 @@ def without_warp_timer(state: bytes) -> bytes:
 def data_hash(path: Path) -> str:
     """XXH3 of a sparse file's data with its place; holes cost nothing.
 
-    It is there to find a damaged file, at every run and beside it: SHA-256 of the same memory
-    took each run 2 to 6 s of a CPU that its board needed (docs/performance.md).
+    It is there to find a damaged file, at every run and beside it, on a CPU that a board needs:
+    0.2 s for 1.1 GiB that are in the host's memory (docs/performance.md).
     """
     digest = xxhash.xxh3_128()
     with path.open("rb") as file:
@@ -108,7 +108,7 @@ def fault(folder: Path) -> str | None:
 
 
 def ram_fault(folder: Path) -> str | None:
-    """As fault, for the memory's content; takes a good part of a second, so it runs beside a run."""
+    """As fault, for the memory's content; from the disk it takes seconds, so it runs beside a run."""
     try:
         if data_hash(folder / "ram") != read_meta(folder)["ram_xxh3"]:
             return "its memory is not what was saved"

@@ -13,8 +13,8 @@ void output_prepare(const char *directory);
  * time. Fails the run on an error. */
 FILE *output_open(const char *directory, const char *name);
 
-/* Writes a number in decimal digits, with a tenth of printf's instructions: a log has a hundred
- * thousand of them, and the board's CPU is emulated. */
+/* Writes a number in decimal digits. A log has a hundred thousand of them, and with printf took
+ * nearly twice the instructions of the board's emulated CPU (docs/performance.md). */
 void output_number(FILE *file, int64_t number);
 
 /* Closes the open file and gives it its name. Fails the run if any write to

@@ -29,7 +29,7 @@ observe() {
 }
 
 # ended NAME: interrupt an observer and wait for its end; its exit status. It waits on the FIFO:
-# to look for the status twenty times a second took 5 s of an emulated CPU.
+# to look for the status twenty times a second took 2 s of wall time (docs/performance.md).
 ended() {
   [ -e "$1.pid" ] || return 0
   kill -INT "$(cat "$1.pid")" 2> /dev/null

@@ -78,7 +78,7 @@ def test_a_run_holds(fs: str, mode: str, run_cell: Callable[..., Path]) -> None:
     assert result["status"] == "ok", result["reasons"]
     assert result["block"]["writes"] > 150
     assert (run / "report.html").stat().st_size > 10_000
-    # where it cannot preload unlocked.so, the loader says so and goes on, 4 s slower
+    # where it cannot preload unlocked.so, the loader says so and goes on, slower
     assert "ld.so" not in (run / "raw/blktrace/blktrace.out").read_text()
 
 
