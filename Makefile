@@ -5,7 +5,8 @@ SHELL := /bin/bash
 .NOTPARALLEL:
 VENV := .venv
 PYTHON := $(VENV)/bin/python
-COMMITPATH := $(PYTHON) -m commitpath
+# Ctrl-C waits until there is an answer to it.
+COMMITPATH := exec env --block-signal=INT $(PYTHON) -m commitpath
 .PHONY: $(shell sed -n 's/^\([a-z-]*\):.*/\1/p' Makefile)
 
 help: $(VENV)/ready ## this text

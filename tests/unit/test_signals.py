@@ -1,8 +1,10 @@
 """How a command ends when it is told to."""
 
+import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -10,13 +12,13 @@ ROOT = Path(__file__).resolve().parents[2]
 WAITS = """\
 import signal, sys, time
 signal.signal(signal.SIGINT, signal.SIG_IGN)
-from commitpath import __main__ as commands
+from commitpath import __main__ as command, commands
 def wait(variables):
     print("begun", flush=True)
     time.sleep(60)
 commands.COMMANDS["board"] = wait
 sys.argv[1:] = ["board"]
-sys.exit(commands.main())
+sys.exit(command.main())
 """
 
 
@@ -30,3 +32,21 @@ def test_a_background_job_that_is_told_to_end_ends() -> None:
         _, error = process.communicate(timeout=20)
     assert process.returncode == 130
     assert error == "commitpath: interrupted; nothing is left running\n"
+
+
+def test_ctrl_c_at_any_moment_has_one_answer() -> None:
+    """At 30 moments of 0.6 s, from make's start on: while Python or its libraries are loaded, too."""
+    for moment in range(30):
+        with subprocess.Popen(
+            ["env", "--default-signal=INT", "make", "snapshots"],
+            cwd=ROOT,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        ) as process:
+            time.sleep(moment * 0.02)
+            os.killpg(process.pid, signal.SIGINT)
+            _, error = process.communicate(timeout=20)
+        assert "Traceback" not in error, (moment, error)
+        assert "KeyboardInterrupt" not in error, (moment, error)
