@@ -225,3 +225,38 @@ def test_device_too_small(on_board: Callable[..., RunOutput]) -> None:
     full = said.index("driver: step of INSERT failed: SQLite error 13 (database or disk is full)")
     assert said[full + 1 :] == ["ext4: not prepared", "nothing was rehearsed"]
     assert "f2fs: not prepared" in said
+
+
+SLOW_POPULATE = """
+cd /run/commitpath
+rm rehearsal.db
+modprobe loop
+export MOUNT_OPTIONS= MOUNTPOINT=/mnt/slow REHEARSAL_CELL= MKFS_OPTIONS=-q
+export POPULATE_OPTIONS='--rows 10 --value-size 3072' REHEARSAL_OPTIONS='--rows 0 --value-size 3072'
+mv bin/driver bin/quick
+printf '#!/bin/sh\nset -e\n/run/commitpath/bin/quick "$@"\ntouch /mnt/slow/dirty\nsleep 300\n' > bin/driver
+chmod +x bin/driver
+for FS_TYPE in ext4 f2fs; do
+  truncate -s 128M $FS_TYPE
+  export FS_TYPE DEVICE=$(losetup -f --show $FS_TYPE)
+  sh prepare.sh
+  name=${DEVICE##*/}
+  cat /proc/fs/jbd2/$name-8/info /sys/fs/f2fs/$name/cp_background_calls 2> /dev/null | head -n 1
+  cat /sys/fs/f2fs/$name/cp_interval 2> /dev/null || grep -o ' /mnt/slow .*' /proc/mounts
+  umount /mnt/slow
+  rm rehearsal.db
+done
+cat /proc/sys/vm/dirty_writeback_centisecs
+"""
+
+
+def test_no_clock_writes_while_a_board_is_prepared(on_board: Callable[..., RunOutput]) -> None:
+    """Else how long it takes says where the journal's head is, and what a run's writes cost on flash."""
+    prepare = (ansible.PLAYBOOKS / "board/prepare.sh").read_bytes()
+    said = on_board(SLOW_POPULATE, {"prepare.sh": prepare}, FS="ext4").text("run-cell.log").splitlines()
+    ext4, ext4_mount, f2fs, cp_interval, centisecs = said
+    assert ext4.startswith("3 transactions (3 requested)")
+    assert ext4_mount == " /mnt/slow ext4 rw,relatime 0 0"
+    # what the clock asked for; afterwards all is as the kernels have it
+    assert f2fs == "0"
+    assert (cp_interval, centisecs) == ("60", "500")
