@@ -19,8 +19,8 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* These three are one for all probe files: the recorder puts its own in the place of each. */
-struct ring ring SEC(".data.ring");
+/* Weak: one for all probe files, in whose place the recorder puts its own. */
+struct ring ring SEC(".data.ring") __weak;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -28,13 +28,13 @@ struct {
 	__uint(max_entries, RING_RECORDS);
 	__type(key, __u32);
 	__type(value, struct record);
-} records SEC(".maps");
+} records SEC(".maps") __weak;
 
 /* Wakes the recorder; what is in it says nothing. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, ALARM_BYTES);
-} alarm SEC(".maps");
+} alarm SEC(".maps") __weak;
 
 static __always_inline struct task_struct *current(void)
 {
