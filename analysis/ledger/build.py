@@ -65,15 +65,15 @@ def build(given: Input) -> Ledger:
         totals.add(chunk)
         rows.add(chunk)
     del correlator, causes, chunk  # room for the tables
+    vfs = given.vfs.with_columns(transaction=frames.nullable(calls)).select(list(schema.VFS))
     with ThreadPoolExecutor(1) as pool:
         synced = pool.submit(frames.syncs, few["sync"], line, inodes, named)
+        witnessing = pool.submit(costs.witnessed_syncs, vfs)
         # the large ones here: each thread has its own memory, and this one's is used again
         times = (rows.column("ledger", name) for name in ("kind", "issue_ns", "complete_ns"))
         split = costs.time_split(few, line.tids, given.transactions, *times)
         commands, pieces, shares, faults = tables(rows, few, given.phases)
-        syncs = synced.result()
-    vfs = given.vfs.with_columns(transaction=frames.nullable(calls)).select(list(schema.VFS))
-    witness = costs.witnessed_syncs(vfs)
+        syncs, witness = synced.result(), witnessing.result()
     witnessed = costs.by_transaction(witness, given.transactions.height)
     return Ledger(
         ledger=commands,
