@@ -10,11 +10,13 @@ set -eu
 writeback=/proc/sys/vm/dirty_writeback_centisecs
 centisecs=$(cat $writeback)
 trap 'echo "$centisecs" > $writeback' EXIT
+# dash leaves without the trap above when a signal ends it: a lab board keeps its setting
+trap 'exit 1' HUP INT TERM
 # seconds: jbd2's commit, F2FS's checkpoint
 by_the_clock() {
   case $FS_TYPE in
     ext4) mount -o "remount,commit=$1${MOUNT_OPTIONS:+,$MOUNT_OPTIONS}" "$MOUNTPOINT" ;;
-    f2fs) echo "$2" > "/sys/fs/f2fs/${DEVICE##*/}/cp_interval" ;;
+    f2fs) echo "$2" > "/sys/fs/f2fs/$(basename "$(readlink -f "$DEVICE")")/cp_interval" ;;
   esac
 }
 
@@ -33,5 +35,6 @@ mkdir "$MOUNTPOINT/db"
 /run/commitpath/bin/driver populate --database /run/commitpath/rehearsal.db $REHEARSAL_OPTIONS
 printf %s "$REHEARSAL_CELL" > /run/commitpath/cell.env
 sync
-# as the kernels have them: JBD2_DEFAULT_MAX_COMMIT_AGE, DEF_CP_INTERVAL
+# as the kernels have them: JBD2_DEFAULT_MAX_COMMIT_AGE, DEF_CP_INTERVAL; a remount may write, too
 by_the_clock 5 60
+sync

@@ -238,9 +238,12 @@ printf '#!/bin/sh\nset -e\n/run/commitpath/bin/quick "$@"\ntouch /mnt/slow/dirty
 chmod +x bin/driver
 for FS_TYPE in ext4 f2fs; do
   truncate -s 128M $FS_TYPE
-  export FS_TYPE DEVICE=$(losetup -f --show $FS_TYPE)
+  device=$(losetup -f --show $FS_TYPE)
+  name=${device##*/}
+  # an inventory may name a partition by a link
+  export FS_TYPE DEVICE=/run/commitpath/by-label
+  ln -sf $device $DEVICE
   sh prepare.sh
-  name=${DEVICE##*/}
   cat /proc/fs/jbd2/$name-8/info /sys/fs/f2fs/$name/cp_background_calls 2> /dev/null | head -n 1
   cat /sys/fs/f2fs/$name/cp_interval 2> /dev/null || grep -o ' /mnt/slow .*' /proc/mounts
   umount /mnt/slow
