@@ -91,6 +91,9 @@ def play(
     log.write_text(output + errors)
     if hung:
         raise LabError(f"{playbook}: no end within {limit:.0f} s (all of it: {log})")
+    if "no hosts matched" in output + errors:
+        # a playbook for nobody succeeds
+        raise LabError(f"{playbook}: playbooks/inventory has no board {variables.get('board')} (all of it: {log})")
     if process.returncode:
         raise LabError(f"{playbook}: {failure(output) or last_line(errors)} (all of it: {log})")
 

@@ -215,6 +215,18 @@ def check_combination(cell: Mapping[str, Any]) -> None:
             f"SYNC=extra: SQLite {cell['sqlite']} has no synchronous=EXTRA (it came with 3.12); "
             "use SYNC=full or a newer SQLITE"
         )
+    own = cell["profiles"]["device"]["driver"] == "own"
+    if cell["board"] == "virtual" and own:
+        raise BadInputError(f"DEVICE={cell['device']}: only a lab board has a device of its own")
+    if cell["board"] != "virtual" and not own:
+        raise BadInputError(
+            f"DEVICE={cell['device']}: BOARD={cell['board']} has a device of its own; use DEVICE=own"
+        )
+    if cell["board"] != "virtual" and cell["probes"]:
+        raise BadInputError(
+            f"PROBES={cell['probes']}: BOARD={cell['board']} has its database on a partition, and block "
+            "commands are watched on whole devices only (docs/lab-boards.md); use PROBES=none"
+        )
     if cell["board"] == "virtual":
         need, have = database_mib(cell), cell["profiles"]["device"]["size_mib"]
         if need > have:

@@ -37,8 +37,8 @@ def experiment(variables: dict[str, str]) -> int:
         name: axis.parse(variables.pop(axis.variable, str(axis.spec["default"])), axis.variable)
         for name, axis in run_axes().items()
     }
+    entry = ansible.board(variables.get("BOARD", "virtual"))
     cell = make_cell(variables)
-    entry = ansible.board(cell["board"])
     if cell["clock"] != "real" and entry["board_kind"] != "virtual":
         raise BadInputError(
             f"CLOCK={cell['clock']}: BOARD={cell['board']} has a clock of its own; use CLOCK=real"
@@ -118,6 +118,8 @@ def board(variables: dict[str, str]) -> int:
     from images import artifacts
 
     cell = make_cell({"ROWS": "0", **variables})
+    if cell["board"] != "virtual":
+        raise BadInputError(f"BOARD={cell['board']}: make board starts the virtual board, and no other")
     ensure_packages()
     machine = virtual_board(cell)
     driver = artifacts.driver(cell["sqlite"], machine.image)

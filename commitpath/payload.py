@@ -77,19 +77,23 @@ def cell_env(cell: Mapping[str, Any], node: str, database: str) -> str:
     )
     if phases := cell["profiles"]["workload"].get("phases"):
         driver_options += f" --phases {','.join(phases)}"
-    name, device = Path(node).name, cell["profiles"]["device"]
+    device = cell["profiles"]["device"]
     variables = {
         "CLOCK": cell["clock"],
         "PROBES": cell["probes"],
         "EXPECTED_PROBES": str(expected_probes(cell["probes"])),
-        "DEVICE_NAME": name,
-        "DEVICE_PARAMETERS": f"/sys/kernel/config/{CONFIGFS[device['driver']]}/{name}",
+        # "" where it is nobody's model
+        "DEVICE_PARAMETERS": "",
         "DEVICE_TIMING": " ".join(f"{k}={v}" for k, v in device["timing"].items()),
         "FS_TYPE": cell["profiles"]["fs"]["type"],
         "MOUNTPOINT": MOUNTPOINT,
         "DRIVER_OPTIONS": driver_options,
     }
-    return "".join(f"{k}={shlex.quote(v)}\n" for k, v in variables.items())
+    if device["driver"] in CONFIGFS:
+        variables["DEVICE_PARAMETERS"] = f"/sys/kernel/config/{CONFIGFS[device['driver']]}/{Path(node).name}"
+    # an inventory names a partition by a link, /dev/disk/by-partlabel/commitpath; sysfs by its own name
+    resolve = f'DEVICE_NAME=$(readlink -f {shlex.quote(node)})\nDEVICE_NAME="${{DEVICE_NAME##*/}}"\n'
+    return "".join(f"{k}={shlex.quote(v)}\n" for k, v in variables.items()) + resolve
 
 
 def run_scripts() -> dict[str, bytes]:

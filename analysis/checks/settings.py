@@ -129,7 +129,7 @@ def _in_effect(option: str, shown: tuple[str, ...]) -> bool:
 def _device(run: Run) -> list[Setting]:
     device = profile(run, "device")
     asked = {**device.get("geometry", {}), **device.get("timing", {})}
-    if "size_mib" in device:
+    if device.get("size_mib"):
         # null_blk counts its size in MiB, flashsim in sectors
         size = device["size_mib"]
         asked |= {"sectors": size * 2048} if device.get("driver") == "flash" else {"size": size}

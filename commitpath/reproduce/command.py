@@ -16,8 +16,8 @@ from commitpath.sweep.drive import sweep
 
 # Of a sweep's variables those that say how.
 PASSED = ("JOBS", "RETRIES", "EXECUTOR")
-# Where it is run; each such place has its own results.
-PLACE = ("BOARD", "CLOCK", "DEVICE")
+# Where it is run, and PROBES as a lab board is not watched; each such place has its own results.
+PLACE = ("BOARD", "CLOCK", "DEVICE", "PROBES")
 
 
 def reproduce(variables: dict[str, str]) -> int:

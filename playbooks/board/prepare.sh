@@ -1,7 +1,7 @@
 #!/bin/sh
 # Make, mount and populate the filesystem. Only ever after prove-device.sh.
 # Environment: DEVICE FS_TYPE MKFS_OPTIONS MOUNT_OPTIONS MOUNTPOINT POPULATE_OPTIONS
-# REHEARSAL_OPTIONS REHEARSAL_CELL (cell.env of the rehearsal)
+# REHEARSAL_OPTIONS REHEARSAL_CELL (cell.env of the rehearsal). Needs /run/commitpath.
 set -eu
 
 # What the clock writes back while the filesystem is populated would leave its journal elsewhere
@@ -9,7 +9,7 @@ set -eu
 # what is full is written.
 writeback=/proc/sys/vm/dirty_writeback_centisecs
 centisecs=$(cat $writeback)
-trap 'echo "$centisecs" > $writeback' EXIT
+trap 'echo "$centisecs" > $writeback; rm -f /run/commitpath/prepare.pid' EXIT
 # dash leaves without the trap above when a signal ends it: a lab board keeps its setting
 trap 'exit 1' HUP INT TERM
 # seconds: jbd2's commit, F2FS's checkpoint
@@ -20,6 +20,13 @@ by_the_clock() {
   esac
 }
 
+if grep -q " $MOUNTPOINT " /proc/mounts; then
+  echo "prepare: something is mounted on $MOUNTPOINT" >&2
+  exit 1
+fi
+# for teardown.sh: whom to stop, and, from before the mount, that what is mounted there is ours
+echo $$ > /run/commitpath/prepare.pid
+: > /run/commitpath/mounting
 mkdir -p "$MOUNTPOINT"
 # shellcheck disable=SC2086  # lists of options
 mkfs."$FS_TYPE" $MKFS_OPTIONS "$DEVICE"

@@ -31,10 +31,15 @@ step() {
 }
 
 finish() {
-  # dmesg_lines and attached, as they were when the watching began
-  dmesg_lines=''
+  # log_mark and attached, as they were when the watching began
+  log_mark=''
   . ./watch.env
-  dmesg --raw | tail -n +$((dmesg_lines + 1)) > "$raw/dmesg.txt"
+  # a log so long that its beginning is gone must not look like a quiet one
+  dmesg --raw | awk -v mark="$log_mark" '
+    seen { print }
+    index($0, mark) { seen = 1 }
+    END { if (!seen) print "<3>run-cell: the kernel said too much: what it said first is gone" }
+  ' > "$raw/dmesg.txt"
   reads=0
   [ ! -e /sys/block/vda/stat ] || reads=$(($(awk '{ print $1 }' /sys/block/vda/stat) - $(cat root_reads)))
   {
@@ -52,7 +57,7 @@ run_driver() {
   echo 'run-cell: driver starts' > /dev/console
   # shellcheck disable=SC2086  # a list of options; a traced run notes SQLite's calls too
   "$folder/bin/driver" run $DRIVER_OPTIONS ${PROBES:+--vfs-log} --output-dir "$raw/driver" \
-    --device-stat "/sys/block/$DEVICE_NAME/stat" --announce /dev/console --start-on-second \
+    --device-stat "/sys/class/block/$DEVICE_NAME/stat" --announce /dev/console --start-on-second \
     2> "$raw/driver/driver.err"
   status=$?
   cat "$raw/driver/driver.err"
@@ -78,10 +83,19 @@ record_board() {
       ;;
     f2fs) dump.f2fs -d 1 "/dev/$DEVICE_NAME" > "$raw/board/superblock.txt" 2>&1 ;;
   esac
-  attributes "/sys/block/$DEVICE_NAME/queue" > "$raw/board/queue.txt"
-  attributes "$DEVICE_PARAMETERS" > "$raw/board/device.txt"
-  [ ! -e "/sys/block/$DEVICE_NAME/flash" ] ||
-    cat "/sys/block/$DEVICE_NAME/flash/stats" > "$raw/board/device_time.txt"
+  # a partition's queue is its disk's
+  disk=$(readlink -f "/sys/class/block/$DEVICE_NAME")
+  [ -d "$disk/queue" ] || disk=${disk%/*}
+  attributes "$disk/queue" > "$raw/board/queue.txt"
+  if [ -n "$DEVICE_PARAMETERS" ]; then
+    attributes "$DEVICE_PARAMETERS"
+  else
+    (cd "/sys/class/block/$DEVICE_NAME" && grep -H -s '' size start | sed 's/:/=/')
+    # what an eMMC or a disk says of itself
+    [ ! -d "$disk/device" ] || attributes "$disk/device"
+  fi > "$raw/board/device.txt"
+  [ ! -e "$disk/flash" ] ||
+    cat "$disk/flash/stats" > "$raw/board/device_time.txt"
   uname -a > "$raw/board/kernel.txt"
   cat /proc/cmdline > "$raw/board/cmdline.txt"
   cat /proc/cpuinfo > "$raw/board/cpuinfo.txt"

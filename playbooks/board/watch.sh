@@ -2,7 +2,7 @@
 # Start or stop what watches a run: blktrace and the probes' recorder. usage: watch.sh start|stop
 #
 # Reads /run/commitpath/cell.env. `start` returns once every probe is attached, and leaves
-# watch.env: how many probes are attached, and a mark of the kernel's log; and root_reads, how
+# watch.env: how many probes are attached, and a line of ours in the kernel's log; and root_reads, how
 # often the root disk was read so far, if images/await-cell.sh has not. `stop` drains, and fails
 # when an observer ended badly.
 set -u
@@ -86,7 +86,9 @@ case $1 in
     rm -rf "$raw"
     mkdir -p "$raw/driver" "$raw/board" "$raw/blktrace"
     [ -e root_reads ] || [ ! -e /sys/block/vda/stat ] || awk '{ print $1 }' /sys/block/vda/stat > root_reads
-    echo "dmesg_lines=$(dmesg | wc -l)" > watch.env
+    read -r uptime _ < /proc/uptime
+    echo "log_mark='watch: begins at $uptime'" > watch.env
+    echo "<6>watch: begins at $uptime" > /dev/kmsg
     [ -n "$PROBES" ] || exit 0
     start_blktrace && start_recorder || exit 1
     sed -n 's/^attached /attached=/p' recorder.out >> watch.env

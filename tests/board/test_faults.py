@@ -302,6 +302,15 @@ echo guarded
 """
 
 
+def test_kernel_log_without_its_beginning_is_not_quiet(on_board: Callable[..., RunOutput]) -> None:
+    """What a full log loses first is what the run's first error said."""
+    run = (ansible.PLAYBOOKS / "board/run-cell.sh").read_bytes()
+    script = "cd /run/commitpath && sh watch.sh start && dmesg --clear && sh whole-run.sh"
+    output = on_board(script, {"whole-run.sh": run}, PROBES="none")
+    assert output.text("run-cell.status").strip() == "0", output.text("run-cell.log")
+    assert "<3>run-cell: the kernel said too much" in output.text("raw/dmesg.txt")
+
+
 def test_only_the_named_device_may_be_formatted(on_board: Callable[..., RunOutput]) -> None:
     prove = (ansible.PLAYBOOKS / "board/prove-device.sh").read_bytes()
     output = on_board(GUARD, {"prove-device.sh": prove}, FS="ext4")
