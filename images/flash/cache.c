@@ -3,8 +3,8 @@
  * What a power cut may take.
  *
  * Every write is remembered, in order, with what it replaced, until it can no longer
- * be lost: a FLUSH that was sent after it is complete, or it is a FUA write and
- * complete itself, or the device has no volatile cache and it is complete. A write that
+ * be lost: a FLUSH that was sent after it was complete is complete, or it is a FUA write
+ * and complete itself, or the device has no volatile cache and it is complete. A write that
  * the dies hold already counts as losable too: its mapping is not yet stored.
  *
  * More than undo_kib of replaced data is not kept: the oldest writes then settle early.
@@ -16,7 +16,7 @@
 
 static bool is_durable(const struct flash_device *dev, const struct flash_change *change)
 {
-	return change->durable || change->number <= dev->durable;
+	return change->durable || (change->flush && change->flush <= dev->flushed);
 }
 
 static void forget(struct flash_device *dev, struct flash_change *change)
@@ -26,13 +26,28 @@ static void forget(struct flash_device *dev, struct flash_change *change)
 	flash_free_change(change);
 }
 
-/* Remember a change. `pinned`: its command's completion alone makes it durable. */
-void flash_remember(struct flash_device *dev, struct flash_change *change, bool pinned)
+/* Remember the change of a command that is under way from here on. */
+void flash_remember(struct flash_device *dev, struct flash_change *change)
 {
-	change->number = ++dev->nr_changes;
-	change->pinned = pinned;
+	change->pinned = true;
 	list_add_tail(&change->list, &dev->changes);
 	dev->undo_pages += change->nr;
+}
+
+/* A FLUSH is sent: it will make durable what is complete now, and nothing under way. */
+u64 flash_number_flush(struct flash_device *dev)
+{
+	struct flash_change *change;
+	unsigned long flags;
+
+	dev->nr_flushes++;
+	spin_lock_irqsave(&dev->done_lock, flags);
+	list_for_each_entry(change, &dev->changes, list) {
+		if (!change->pinned && !change->flush)
+			change->flush = dev->nr_flushes;
+	}
+	spin_unlock_irqrestore(&dev->done_lock, flags);
+	return dev->nr_flushes;
 }
 
 /* Free what can no longer be lost, from the oldest on. */
@@ -116,9 +131,8 @@ int flash_cut(struct flash_device *dev, const char *how)
 		prefix = true;
 	else if (!strncmp(how, "keep=", 5) && !kstrtou64(how + 5, 10, &length))
 		prefix = true;
-	else if (!strcmp(how, "1"))
-		random = flash_random(&dev->cut_random);
-	else if (strncmp(how, "seed=", 5) || kstrtou64(how + 5, 10, &random))
+	else if (strcmp(how, "1") &&
+		 (strncmp(how, "seed=", 5) || kstrtou64(how + 5, 10, &random)))
 		return -EINVAL;
 
 	mutex_lock(&dev->lock);
@@ -126,6 +140,8 @@ int flash_cut(struct flash_device *dev, const char *how)
 		mutex_unlock(&dev->lock);
 		return -EBUSY;
 	}
+	if (!strcmp(how, "1"))
+		random = flash_random(&dev->cut_random);
 	/* from here on a completion changes nothing and reports an error */
 	spin_lock_irqsave(&dev->done_lock, flags);
 	dev->cut = true;

@@ -24,11 +24,12 @@ struct flash_piece {
 /* What one write or discard replaced, until it can no longer be lost. */
 struct flash_change {
 	struct list_head list;
-	u64 number;
-	/* it is of a FUA write that is complete */
+	/* its command is complete, and that alone made it durable */
 	bool durable;
-	/* a command under way points at it */
+	/* its command is under way, and points at it */
 	bool pinned;
+	/* the first FLUSH that was sent after it was complete; 0: none yet */
+	u64 flush;
 	u32 nr;
 	struct flash_piece piece[];
 };
@@ -55,7 +56,7 @@ struct flash_device {
 	struct xarray pages;
 	u64 nr_pages;
 	struct list_head changes;
-	u64 nr_changes;
+	u64 nr_flushes;
 	u64 undo_pages;
 	u64 settled_early;
 	u64 cut_random;
@@ -66,16 +67,19 @@ struct flash_device {
 	spinlock_t done_lock;
 	bool cut;
 	u64 epoch;
-	u64 durable;
+	/* the newest FLUSH that is complete */
+	u64 flushed;
 };
 
 struct flash_command {
 	struct hrtimer timer;
 	struct flash_device *dev;
 	struct flash_change *change;
+	/* its completion makes the change durable */
+	bool forced;
 	u64 epoch;
-	/* a FLUSH makes changes up to this number durable */
-	u64 covers;
+	/* a FLUSH: its number */
+	u64 flush;
 };
 
 /* store.c: the memory behind the device */
@@ -87,7 +91,8 @@ void flash_free_change(struct flash_change *change);
 void flash_free_pages(struct flash_device *dev);
 
 /* cache.c: what a power cut may take */
-void flash_remember(struct flash_device *dev, struct flash_change *change, bool pinned);
+void flash_remember(struct flash_device *dev, struct flash_change *change);
+u64 flash_number_flush(struct flash_device *dev);
 void flash_settle(struct flash_device *dev);
 void flash_settle_all(struct flash_device *dev);
 u64 flash_unflushed(struct flash_device *dev);

@@ -51,6 +51,8 @@ void flash_reset(struct flash_model *m)
 	m->uses = 0;
 	m->physical_kib = m->sectors / 2 + m->sectors / 2 * m->p.spare_permille / 1000 + 1;
 	m->free_bytes = m->physical_kib * 1024;
+	/* what it holds stays where it is */
+	m->free_bytes -= m->live_bytes < m->free_bytes ? m->live_bytes : m->free_bytes;
 	flash_power_cut(m);
 }
 
@@ -223,6 +225,8 @@ u64 flash_write(struct flash_model *m, u64 now, u64 sector, u64 sectors, bool fu
 	for (; sector < end; sector += bytes / 512) {
 		bytes = chunk_of(sector, end, m->p.program_bytes);
 		chain_for(&c, CAUSE_bus, transfer_ns(m, bytes));
+		/* whoever waits for room in the cache leaves the bus to others */
+		m->bus_free = c.at;
 		if (cached) {
 			cache_chunk(m, &c, sector, bytes);
 			last = c;
@@ -235,7 +239,6 @@ u64 flash_write(struct flash_model *m, u64 now, u64 sector, u64 sectors, bool fu
 				last = k;
 		}
 	}
-	m->bus_free = c.at;
 	if (fua)
 		chain_for(&last, CAUSE_fua, m->p.fua_ns);
 	return finish(m, &last);

@@ -19,10 +19,10 @@ static void end_command(struct flash_command *cmd)
 		status = BLK_STS_IOERR;
 	} else {
 		if (cmd->change) {
-			cmd->change->durable = true;
+			cmd->change->durable = cmd->forced;
 			cmd->change->pinned = false;
 		}
-		dev->durable = max(dev->durable, cmd->covers);
+		dev->flushed = max(dev->flushed, cmd->flush);
 	}
 	spin_unlock_irqrestore(&dev->done_lock, flags);
 	blk_mq_end_request(blk_mq_rq_from_pdu(cmd), status);
@@ -44,7 +44,7 @@ static u64 execute(struct flash_device *dev, struct flash_command *cmd, u64 now)
 
 	switch (req_op(rq)) {
 	case REQ_OP_FLUSH:
-		cmd->covers = dev->nr_changes;
+		cmd->flush = flash_number_flush(dev);
 		return flash_flush(dev->model, now);
 	case REQ_OP_READ:
 		flash_copy(dev, rq);
@@ -54,18 +54,18 @@ static u64 execute(struct flash_device *dev, struct flash_command *cmd, u64 now)
 		if (!change)
 			return 0;
 		flash_copy(dev, rq);
-		if (fua || !dev->p.cache_kib)
-			cmd->change = change;
-		flash_remember(dev, change, cmd->change);
+		cmd->change = change;
+		cmd->forced = fua || !dev->p.cache_kib;
+		flash_remember(dev, change);
 		dev->model->live_bytes = dev->nr_pages * PAGE_SIZE;
 		return flash_write(dev->model, now, sector, sectors, fua);
 	case REQ_OP_DISCARD:
 		change = flash_replace(dev, sector, sectors, true);
 		if (!change)
 			return 0;
-		if (!dev->p.cache_kib)
-			cmd->change = change;
-		flash_remember(dev, change, cmd->change);
+		cmd->change = change;
+		cmd->forced = !dev->p.cache_kib;
+		flash_remember(dev, change);
 		return flash_discard(dev->model, now, sectors);
 	default:
 		return 0;
@@ -82,7 +82,8 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 	blk_mq_start_request(bd->rq);
 	cmd->dev = dev;
 	cmd->change = NULL;
-	cmd->covers = 0;
+	cmd->forced = false;
+	cmd->flush = 0;
 
 	mutex_lock(&dev->lock);
 	now = ktime_get_ns();

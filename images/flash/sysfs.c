@@ -54,6 +54,7 @@ static ssize_t reset_store(struct device *device, struct device_attribute *attri
 	blk_mq_freeze_queue(queue);
 	mutex_lock(&dev->lock);
 	flash_settle_all(dev);
+	dev->model->live_bytes = dev->nr_pages * PAGE_SIZE;
 	flash_reset(dev->model);
 	dev->cut_random = ~dev->p.seed;
 	dev->cut_kept = dev->cut_lost = dev->settled_early = 0;

@@ -249,8 +249,12 @@ def writes_again(device):
     return device.read() == [len(device.writes)] * REGION
 
 
-def check_in_flight():
-    """A FUA write that has not ended when power goes reports an error."""
+def check_in_flight(flushed):
+    """A FUA write that has not ended when power goes reports an error.
+
+    flushed: a FLUSH was sent and ended while it was under way, which promises nothing about it.
+    """
+    what = "a FUA write under way, with a FLUSH behind it," if flushed else "a FUA write under way"
     parameter = Path("/sys/kernel/config/flashsim/target/program_ns")
     usual = parameter.read_text()
     device = fresh()
@@ -269,10 +273,13 @@ def check_in_flight():
     thread = threading.Thread(target=slow)
     thread.start()
     time.sleep(0.3)
+    if flushed:
+        os.fsync(device.fd)
+    waited = thread.is_alive()
     cut("all")
     thread.join()
     parameter.write_text(usual)
-    check("a FUA write under way when power goes fails", result == [errno.EIO], result)
+    check(f"{what} when power goes fails", waited and result == [errno.EIO], result)
     check("and leaves what was there", device.read() == device.expected([]))
 
 
@@ -290,7 +297,8 @@ def main():
         check_reorder()
     if kind != "none":
         check_common(kind)
-        check_in_flight()
+        check_in_flight(flushed=False)
+        check_in_flight(flushed=True)
     return bool(failed)
 
 

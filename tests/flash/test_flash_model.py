@@ -125,6 +125,15 @@ def test_full_cache_waits_for_the_dies(model):
     assert counters["time_cache_ns"] > 0
 
 
+def test_who_waits_for_the_cache_leaves_the_bus(model):
+    # two programs fill the cache; the third write waits for the first, a read of another die does not
+    commands = ["w 0 0 32", "w 0 32 32", "w 0 64 8", "r 0 64 8"]
+    device = {**CACHE, "cache_kib": 32, "dies": 4, "bus_mb_s": 1000}
+    times, counters = model(commands, **device)
+    assert times[3] == 4 * COMMAND + READ + transfer(4096) / 10 < times[2] - PROGRAM / 2
+    assert counters["time_cache_ns"] > 0
+
+
 UNITS = {"open_units": 2, "unit_kib": 64, "merge_ns": 5_000_000, "merge_spread_ns": 1_000_000, "dies": 1}
 
 
@@ -184,6 +193,11 @@ def test_no_garbage_is_collected_before_the_watermark(model):
     assert model(fill(64 << 20, 1), **GC)[1]["erases"] == 0
     assert model(fill(64 << 20, 2), **GC)[1]["erases"] > 0
     assert model(fill(64 << 20, 2), **{**GC, "gc_blocks": 0})[1]["erases"] == 0
+
+
+def test_what_a_device_holds_is_not_free_after_a_reset(model):
+    writes = fill(64 << 20, 1)
+    assert model([writes[0], "reset", *writes[1:]], **GC)[1]["erases"] > 0
 
 
 def test_collection_costs_more_the_fuller_the_device(model):
