@@ -49,6 +49,12 @@ def interval(values: list[float]) -> tuple[float, float] | None:
     return mean - half, mean + half
 
 
+def same_sequence(good: list[dict[str, Any]]) -> bool | None:
+    """Whether runs issued the same block commands; None if they are too few, or one was not watched."""
+    hashes = [summary["block_sequence_sha256"] for summary in good]
+    return None if len(good) < 2 or None in hashes else len(set(hashes)) == 1
+
+
 def compare(folders: list[Path]) -> dict[str, Any]:
     """What repeats.json holds; rejected runs are listed and left out of the numbers."""
     summaries = read_summaries(folders)
@@ -70,7 +76,7 @@ def compare(folders: list[Path]) -> dict[str, Any]:
             for summary in summaries
         ],
         "tps": tps,
-        "same_sequence": len({summary["block_sequence_sha256"] for summary in good}) == 1,
+        "same_sequence": same_sequence(good),
     }
 
 
@@ -83,9 +89,17 @@ def write(folders: list[Path]) -> Path:
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined
     )
-    page = environment.get_template("repeats.html.j2").render(result=result)
+    page = environment.get_template("repeats.html.j2").render(result=result, sequence=sequence(result))
     (folder / "repeats.html").write_text(page)
     return folder / "repeats.html"
+
+
+def sequence(result: dict[str, Any]) -> str:
+    """What `same_sequence` says, in words."""
+    if result["same_sequence"] is not None:
+        return "the same sequence" if result["same_sequence"] else "NOT the same sequence"
+    good = sum(run["status"] == "ok" for run in result["runs"])
+    return "not recorded" if good > 1 else "nothing to compare, fewer than two good runs"
 
 
 def table(result: dict[str, Any]) -> str:
@@ -95,8 +109,7 @@ def table(result: dict[str, Any]) -> str:
         limits = "-" if row["interval"] is None else "{:.4f} to {:.4f}".format(*row["interval"])
         lines.append(f"{op:8}{row['median']:14.4f}  {row['spread']:9.1e}  {limits}")
     rejected = sum(run["status"] != "ok" for run in result["runs"])
-    same = "the same" if result["same_sequence"] else "NOT the same"
-    lines.append(f"{len(result['runs'])} runs, {rejected} rejected; block commands: {same} sequence")
+    lines.append(f"{len(result['runs'])} runs, {rejected} rejected; block commands: {sequence(result)}")
     return "\n".join(lines)
 
 

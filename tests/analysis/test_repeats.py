@@ -54,6 +54,24 @@ def test_another_sequence_is_said(tmp_path: Path) -> None:
     assert "NOT the same" in repeats.table(result)
 
 
+@pytest.mark.parametrize(
+    ("hashes", "status", "says"),
+    [
+        ([None, None], ["ok", "ok"], "not recorded"),
+        (["a", None], ["ok", "ok"], "not recorded"),
+        (["a", "a"], ["ok", "rejected"], "nothing to compare"),
+    ],
+)
+def test_a_sequence_that_cannot_be_compared_is_not_called_the_same(
+    hashes: list[str], status: list[str], says: str, tmp_path: Path
+) -> None:
+    folders = runs(tmp_path, 1.0, 1.0, block_sequence_sha256=hashes, status=status)
+    result = repeats.compare(folders)
+    assert result["same_sequence"] is None
+    assert f"block commands: {says}" in repeats.table(result)
+    assert says in repeats.write(folders).read_text()
+
+
 @pytest.mark.parametrize("key", ["clock", "cell_id"])
 def test_other_clock_or_cell_is_refused(key: str, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=key):
