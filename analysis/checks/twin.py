@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from analysis.checks import loss
 from analysis.run import Run
 
 # What driver.config must say alike of both: what ran, on what, with what in effect.
@@ -30,7 +33,9 @@ def same(run: Run) -> list[str]:
     for name in ("queue", "device"):
         if getattr(twin.board, name) != getattr(run.board, name):
             found.append(f"the untraced twin's {name} settings differ from the run's")
-    return found + [f"untraced twin: {problem}" for problem in twin.board.problems]
+    as_run = replace(run, folder=run.folder / "twin", board=twin.board)
+    problems = twin.board.problems + loss.steps_succeeded(as_run) + loss.kernel_quiet(as_run)
+    return found + [f"untraced twin: {problem}" for problem in problems]
 
 
 def there(run: Run) -> list[str]:

@@ -358,6 +358,18 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
         sub("twin/raw/driver/transactions.csv", ",insert,insert,", ",insert,update,", 1),
         "twin ran other operations",
     ),
+    "twin's kernel": (
+        put("twin/raw/dmesg.txt", "[ 44.4] I/O error, dev nullb0, sector 2048\n"),
+        "untraced twin: kernel: .*I/O error",
+    ),
+    "twin's step failed": (
+        twin_ran(lambda r: r["steps"][0].__setitem__("status", 1)),
+        "untraced twin: step '.*' ended with status 1",
+    ),
+    "twin's run-cell failed": (
+        put("twin/raw/run-cell.status", "7\n"),
+        "untraced twin: run-cell ended with status '7'",
+    ),
     "twin not read": (drop("twin/raw/board/mounts"), "untraced twin: raw/board/mounts is missing"),
 }
 
