@@ -14,9 +14,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from analysis.errors import BadInput
 from commitpath import help as help_text
 from commitpath.cell import make_cell, run_axes
-from commitpath.errors import BadInputError, LabError
+from commitpath.errors import EXIT_UNREADABLE, BadInputError, LabError
 from commitpath.host import ensure_packages
 
 
@@ -246,6 +247,9 @@ def run(arguments: list[str]) -> int:
     except LabError as error:
         print(f"commitpath: {error}", file=sys.stderr)
         return error.exit_code
+    except BadInput as error:
+        print(f"commitpath: {error}", file=sys.stderr)
+        return EXIT_UNREADABLE
     except (OSError, subprocess.SubprocessError) as error:
         # "[Errno 28] No space left on device: 'file'" says it all
         print(f"commitpath: {error}", file=sys.stderr)

@@ -1,8 +1,10 @@
 """What ends a command: one clear line and an exit code."""
 
-# 1 also stands for a rejected run, 3 for a stored file that cannot be read (analysis).
+# 1 also stands for a rejected run.
 EXIT_FAILED = 1
 EXIT_BAD_INPUT = 2
+# a stored file that cannot be read: analysis.errors.BadInput
+EXIT_UNREADABLE = 3
 
 
 class LabError(Exception):

@@ -203,6 +203,11 @@ def experiment(cell: Mapping[str, Any], repeat: int, limit: float) -> int:
     if repeat > 1:
         from analysis import repeats
 
-        print(repeats.table(repeats.compare(folders)))
-        print(f"report: {repeats.write(folders)}")
+        analysed = [folder for folder in folders if (folder / "summary.json").is_file()]
+        for folder in folders:
+            if folder not in analysed:
+                print(f"not compared, as it could not be analysed: {folder}", file=sys.stderr)
+        if analysed:
+            print(repeats.table(repeats.compare(analysed)))
+            print(f"report: {repeats.write(analysed)}")
     return code

@@ -1,0 +1,46 @@
+"""What `make experiment` does with runs that cannot be read."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from analysis.errors import BadInput
+from commitpath import commands, experiment
+
+SUMMARY = {
+    "cell_id": "c",
+    "cell_name": "cell",
+    "run_id": "good",
+    "clock": "virtual",
+    "status": "ok",
+    "reasons": [],
+    "tps": {"insert": 1.0},
+    "block_sequence_sha256": None,
+}
+
+
+def test_a_repeat_that_cannot_be_read_is_left_out_and_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("unreadable", "good"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "good/summary.json").write_text(json.dumps(SUMMARY))
+    runs = iter(("unreadable", "good"))
+    monkeypatch.setattr(experiment, "run_once", lambda *_: tmp_path / next(runs))
+    monkeypatch.setattr("analysis.__main__.main", lambda named: 3 * named[0].endswith("unreadable"))
+    assert experiment.experiment({}, 2, 1.0) == 3
+    said = capsys.readouterr()
+    assert f"not compared, as it could not be analysed: {tmp_path}/unreadable\n" in said.err
+    assert "1 runs, 0 rejected" in said.out
+
+
+def test_a_stored_file_that_cannot_be_read_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def spoiled(_: dict[str, str]) -> int:
+        raise BadInput("summary.json", "", "no file", "the summary of a run")
+
+    monkeypatch.setitem(commands.COMMANDS, "experiment", spoiled)
+    assert commands.run(["experiment"]) == 3
+    assert capsys.readouterr().err == "commitpath: summary.json: no file; expected the summary of a run\n"
