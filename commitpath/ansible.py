@@ -9,9 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from commitpath.cell import ROOT
+from commitpath.cell import ROOT, load_yaml
 from commitpath.errors import BadInputError, LabError
 
 PLAYBOOKS = ROOT / "playbooks"
@@ -22,10 +20,13 @@ def inventory() -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for path in sorted((PLAYBOOKS / "inventory").glob("*.yml")):
         try:
-            hosts = yaml.safe_load(path.read_text())["boards"]["hosts"]
-            found.update({name: variables or {} for name, variables in hosts.items()})
-        except (yaml.YAMLError, KeyError, TypeError, AttributeError) as error:
+            hosts = load_yaml(path)["boards"]["hosts"].items()
+        except (KeyError, TypeError, AttributeError) as error:
             raise BadInputError(f"{path}: not an inventory with boards: hosts: ({error})") from error
+        for name, variables in hosts:
+            if not isinstance(variables, dict | None):
+                raise BadInputError(f"{path}: boards.hosts.{name}: {variables!r} is no mapping of variables")
+            found[name] = variables or {}
     return found
 
 

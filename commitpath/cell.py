@@ -31,6 +31,9 @@ def load_yaml(path: Path) -> Any:
         return yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise BadInputError(f"{path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        line_number = error.object.count(b"\n", 0, error.start) + 1
+        raise BadInputError(f"{path}:{line_number}: not UTF-8") from error
     except yaml.YAMLError as error:
         where = getattr(error, "problem_mark", None)
         line = f":{where.line + 1}" if where else ""

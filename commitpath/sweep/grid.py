@@ -74,15 +74,24 @@ def load(name: str) -> tuple[Path, dict[str, Any]]:
     return path, content
 
 
-def expand(name: str, overrides: Mapping[str, str] | None = None, repeats: int | None = None) -> Expanded:
+def expand(
+    name: str,
+    overrides: Mapping[str, str] | None = None,
+    repeats: int | None = None,
+    within: tuple[Path, ...] = (),
+) -> Expanded:
     """All runs of a grid. overrides: make variables that replace constants of the same name.
 
-    Raises BadInputError on an unknown axis or value, on a grid with no cell, on a cell
-    that cannot exist and is not excluded, and on an exclusion that excludes nothing.
+    within: the grids that this one is a part of, outermost first.
+    Raises BadInputError on an unknown axis or value, on a grid with no cell or one that names
+    itself, on a cell that cannot exist and is not excluded, and on an exclusion that excludes nothing.
     """
     path, content = load(name)
     if "grids" in content:
-        parts = [expand(part, overrides, repeats) for part in content["grids"]]
+        chain = (*within, path.resolve())
+        if chain[-1] in within:
+            raise BadInputError(f"{path}: grids: it names itself: {' > '.join(p.stem for p in chain)}")
+        parts = [expand(part, overrides, repeats, chain) for part in content["grids"]]
         return Expanded(
             [run for part in parts for run in part.runs], [no for part in parts for no in part.excluded]
         )

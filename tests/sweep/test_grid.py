@@ -120,6 +120,15 @@ def test_one_line_for_a_bad_grid(tmp_path: Path, text: str, says: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+def test_a_grid_that_names_itself_is_refused(tmp_path: Path) -> None:
+    for name, other in (("g", "h"), ("h", "g"), ("self", "self")):
+        content = f"description: a grid of grids\ngrids: [{tmp_path}/{other}.yml]\n"
+        (tmp_path / f"{name}.yml").write_text(content)
+    for name, chain in (("g", "g > h > g"), ("self", "self > self")):
+        with pytest.raises(BadInputError, match=f"grids: it names itself: {chain}$"):
+            grid.expand(str(tmp_path / f"{name}.yml"))
+
+
 def test_nothing_is_made_before_the_grid_holds(lab: Lab, tmp_path: Path) -> None:
     (tmp_path / "bad.yml").write_text("description: a bad grid\naxes: {fs: [ext4, ext5]}\n")
     assert "bad.yml: FS=ext5" in lab.says("sweep", GRID=str(tmp_path / "bad.yml"))

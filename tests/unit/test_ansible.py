@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from commitpath import ansible
-from commitpath.errors import LabError
+from commitpath.errors import BadInputError, LabError
 
 # As mkfs.f2fs 1.16 and mke2fs 1.47.2 with the driver said it, on a device of 16 MiB.
 F2FS = (
@@ -27,6 +27,15 @@ EXT4 = "mke2fs 1.47.2\n\ndriver: step of INSERT failed: SQLite error 13 (databas
 def test_failed_task(result: dict[str, str], said: str) -> None:
     output = f"TASK [Make it] ****\nfatal: [virtual]: FAILED! => {json.dumps(result)}\n"
     assert ansible.failure(output) == f"Make it: {said}"
+
+
+def test_a_board_that_is_no_mapping_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ansible, "PLAYBOOKS", tmp_path)
+    (tmp_path / "inventory").mkdir()
+    file = tmp_path / "inventory/lab.yml"
+    file.write_text("boards: {hosts: {mine: , hikey: text}}\n")
+    with pytest.raises(BadInputError, match=f"{file}: boards.hosts.hikey: 'text' is no mapping"):
+        ansible.board("hikey")
 
 
 def test_play_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

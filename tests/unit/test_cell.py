@@ -157,6 +157,14 @@ def test_bad_cell_file_names_file_and_key(
     assert says in str(error.value)
 
 
+def test_a_file_in_another_encoding_is_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "odd.yml"
+    file.write_bytes("description: x\n# café\n".encode("latin-1"))
+    with pytest.raises(BadInputError) as error:
+        cells.load_yaml(file)
+    assert str(error.value) == f"{file}:2: not UTF-8"
+
+
 def test_analyse_wants_a_run() -> None:
     assert "RUN=" in make(target="analyse").stderr
     done = make("RUN=/nonexistent", target="analyse")

@@ -1,6 +1,7 @@
 """Device profiles: what the schema asks of them is what the drivers take."""
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,15 @@ def test_schema_lists_the_parameters_of_the_flash_model() -> None:
         assert sorted(then[section]["required"]) == sorted(ranges)
 
 
+def test_schema_lists_what_is_measured() -> None:
+    script = (ROOT / "images/flash/calibrate.sh").read_text()
+    listing = script[script.index("list=()") : script.index("out=$(mktemp)")]
+    command = ["bash", "-c", listing + 'printf "%s\\n" "${list[@]%%:*}"']
+    measured = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    source = cells.schema()["$defs"]["device"]["properties"]["sources"]["items"]["properties"]
+    assert sorted(source["measure"]["enum"]) == sorted(measured)
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -46,6 +56,7 @@ def test_schema_lists_the_parameters_of_the_flash_model() -> None:
         (("  dies: 2\n", "  dies: 2\n  diez: 2\n"), "'diez' was unexpected"),
         (("  program_ns: 1300000\n", ""), "timing: 'program_ns' is a required property"),
         (("driver: flash", "driver: floppy"), "'floppy' is not one of"),
+        (("write_random_4k_qd1\n", "write_random_4k_qd3\n"), "'write_random_4k_qd3' is not one of"),
     ],
 )
 def test_bad_profile_is_one_line(
