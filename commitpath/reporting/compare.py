@@ -41,7 +41,7 @@ class Row:
     metric: str
     a: list[float]
     b: list[float]
-    difference: Difference
+    difference: Difference | None  # None: a value is not positive, so B/A says nothing
     marks: dict[str, str]
 
 
@@ -140,16 +140,18 @@ def cell_rows(cell: Matched, metric: str) -> list[Row]:
     rows = []
     values = [[flat(run.summary, metric) for run in side] for side in (cell.a, cell.b)]
     for name in values[0][0]:
-        a, b = ([one.get(name) for one in side] for side in values)
-        if any(value is None or value <= 0 for value in [*a, *b]):
+        if not all(name in one for side in values for one in side):
             continue
-        rows.append(Row(cell.label, name, a, b, statistics.compare(a, b), cell.marks()))  # type: ignore[arg-type]
+        a, b = ([one[name] for one in side] for side in values)
+        difference = statistics.compare(a, b) if min([*a, *b]) > 0 else None
+        rows.append(Row(cell.label, name, a, b, difference, cell.marks()))
     return rows
 
 
 def flat(summary: Any, metric: str) -> dict[str, float]:
     """`tps` → {insert: …, all: …}; `latency_us.p99` → {insert: …}; `block.flushes` → {flushes: …}."""
     found: dict[str, float] = {}
+    operations = summary["tps"]  # a workload's own, and all
 
     def walk(value: Any, wanted: list[str], name: str) -> None:
         if isinstance(value, dict):
@@ -157,7 +159,7 @@ def flat(summary: Any, metric: str) -> dict[str, float]:
             for key, inner in value.items():
                 if key == head:
                     walk(inner, wanted[1:], name)
-                elif key in ("insert", "update", "delete", "all") or head is None:
+                elif key in operations or head is None:
                     walk(inner, wanted, f"{name}.{key}".strip("."))
         elif isinstance(value, int | float) and not isinstance(value, bool) and not wanted:
             found[name or metric.rpartition(".")[2]] = float(value)
@@ -171,20 +173,10 @@ def text(options: dict[str, str], matched: list[Matched], rows: list[Row]) -> li
     head = ["cell", "of", "median A", "median B", "runs", "B/A", "interval", "p", ""]
     table = [head]
     for row in rows:
-        d = row.difference
-        table.append(
-            [
-                row.cell,
-                row.metric,
-                f"{statistics.median(row.a):.4g}",
-                f"{statistics.median(row.b):.4g}",
-                f"{len(row.a)}/{len(row.b)}",
-                f"{d.ratio:.4g}",
-                f"{d.low:.4g} to {d.high:.4g} ({d.confidence:.0%})" if d.confidence else "-",
-                "-" if d.p is None else f"{d.p:.3f}",
-                " ".join([d.verdict, *row.marks]),
-            ]
-        )
+        medians = [f"{statistics.median(values):.4g}" for values in (row.a, row.b)]
+        runs = f"{len(row.a)}/{len(row.b)}"
+        *numbers, verdict = said(row.difference)
+        table.append([row.cell, row.metric, *medians, runs, *numbers, " ".join([verdict, *row.marks])])
     widths = [max(len(line[i]) for line in table) for i in range(len(head))]
     lines = [
         f"A: {options['A']}",
@@ -196,14 +188,30 @@ def text(options: dict[str, str], matched: list[Matched], rows: list[Row]) -> li
     return [*lines, *sorted(notes), *together(rows)]
 
 
+def said(d: Difference | None) -> list[str]:
+    """Ratio, interval, p and verdict of a row."""
+    if d is None:
+        return ["-", "-", "-", "no ratio"]
+    return [
+        f"{d.ratio:.4g}",
+        f"{d.low:.4g} to {d.high:.4g} ({d.confidence:.0%})" if d.confidence else "-",
+        "-" if d.p is None else f"{d.p:.3f}",
+        d.verdict,
+    ]
+
+
 def together(rows: list[Row]) -> list[str]:
-    """One line per metric over all its cells, where there are several."""
+    """One line per metric over all its cells with a ratio, where there are several."""
     lines = []
-    for metric in dict.fromkeys(row.metric for row in rows):
-        of_it = [row for row in rows if row.metric == metric]
+    compared = [row for row in rows if row.difference]
+    if without := len(rows) - len(compared):
+        lines.append(f"{without} of {len(rows)} rows without a ratio: a value of A or B is 0 or less")
+    for metric in dict.fromkeys(row.metric for row in compared):
+        of_it = [row for row in compared if row.metric == metric]
         if len(of_it) < 2:
             continue
         ratio, p, least = statistics.over_cells([(row.a, row.b) for row in of_it])
+        scope = "all" if len(of_it) == sum(row.metric == metric for row in rows) else "the other"
         flags = sorted({mark for row in of_it for mark in row.marks})
         verdict = (
             "too few runs to tell"
@@ -213,10 +221,10 @@ def together(rows: list[Row]) -> list[str]:
             else "B differs from A"
         )
         lines.append(
-            f"over all {len(of_it)} cells, {metric}: median B/A {ratio:.4g}, p {p:.4f}: "
+            f"over {scope} {len(of_it)} cells, {metric}: median B/A {ratio:.4g}, p {p:.4f}: "
             f"{' '.join([verdict, *flags])}"
         )
-    tested = sum(row.difference.p is not None for row in rows)
+    tested = sum(row.difference is not None and row.difference.p is not None for row in rows)
     if tested > 1:
         lines.append(
             f"{tested} tests at the {statistics.LEVEL:.0%} level: "
@@ -235,6 +243,7 @@ def write_csv(path: Path, rows: list[Row]) -> None:
         for row in rows:
             d = row.difference
             values = [" ".join(map(repr, row.a)), " ".join(map(repr, row.b))]
-            numbers = [d.ratio, d.low, d.high, d.confidence, d.p]
-            out.writerow([row.cell, row.metric, *values, *numbers, d.verdict, "; ".join(row.marks.values())])
+            numbers = [d.ratio, d.low, d.high, d.confidence, d.p] if d else [None] * 5
+            verdict = said(d)[-1]
+            out.writerow([row.cell, row.metric, *values, *numbers, verdict, "; ".join(row.marks.values())])
     print(f"written: {path}", file=sys.stderr)

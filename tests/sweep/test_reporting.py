@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from lab import Lab
 
+from commitpath.reporting.compare import flat
+
 
 def fill(lab: Lab, factor: float = 1.5, seeds: int = 4, **more: str) -> None:
     """Runs of two modes and two filesystems; wal is `factor` times delete."""
@@ -100,6 +102,29 @@ def test_a_comparison_as_csv(lab: Lab, tmp_path: Path) -> None:
     lines = target.read_text().splitlines()
     assert lines[0].startswith("cell,of,a,b,ratio")
     assert len(lines) == 1 + 2 * 4
+
+
+def test_a_value_of_zero_is_shown_without_a_ratio(lab: Lab, tmp_path: Path) -> None:
+    for seed in ("1", "2"):
+        lab.run(SYNC="off", SEED=seed, bytes_written=0)
+        lab.run(SYNC="full", SEED=seed, bytes_written=7)
+        for sync in ("off", "full"):
+            lab.run(SYNC=sync, SEED=seed, FS="f2fs", bytes_written=7)
+    target = tmp_path / "c.csv"
+    out = lab.ok("compare", A="sync=off", B="sync=full", METRIC="block.bytes_written", FILE=str(target))
+    line = next(line for line in out.splitlines() if line.startswith("fs=ext4"))
+    assert line.split()[1:] == ["bytes_written", "0", "7", "2/2", "-", "-", "-", "no", "ratio", "‡"]
+    assert "1 of 2 rows without a ratio: a value of A or B is 0 or less" in out
+    assert ",0.0 0.0,7.0 7.0,,,,,,no ratio," in target.read_text()
+
+
+def test_any_operation_is_found() -> None:
+    summary = {
+        "tps": {"select_scan": 2.0, "all": 1.0},
+        "per_transaction": {"select_scan": {"flushes": 0.5, "fua": 0.0}},
+    }
+    assert flat(summary, "per_transaction.flushes") == {"select_scan": 0.5}
+    assert flat(summary, "tps") == summary["tps"]
 
 
 def test_a_run_is_graded(lab: Lab) -> None:
