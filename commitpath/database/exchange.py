@@ -1,10 +1,14 @@
 """`make export`, `make import`: a portable copy, and the merge of two labs' databases."""
 
+import contextlib
 import hashlib
 import json
 import re
+import shutil
 import sqlite3
+import tempfile
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 
 from commitpath.cell import RESULTS, cell_id
@@ -15,6 +19,7 @@ from commitpath.errors import BadInputError, LabError
 
 # What makes two rows the same run; where its files are is each lab's own affair.
 CONTENT = tuple(name for name in COLUMNS if name not in ("path", "stamp"))
+IMPORTED = RESULTS / "imported"
 CONFLICTS = ("stop", "mine", "theirs")
 
 
@@ -109,7 +114,7 @@ def import_(source: Path, label: str | None, conflict: str) -> str:
     if any(row["lab"] == UNNAMED for row in theirs) and not label:
         raise BadInputError(f"{source}: runs of a lab without a label; say LAB=<label>")
     added = same = replaced = kept = 0
-    with store.opened() as mine:
+    with files_to_place() as part, store.opened() as mine:
         own = store.label(mine)
         for row in theirs:
             fresh = dict(row) | {"lab": names.get(row["lab"]) or row["lab"], "path": None, "stamp": None}
@@ -136,7 +141,7 @@ def import_(source: Path, label: str | None, conflict: str) -> str:
             else:
                 added += 1
             insert(mine, fresh)
-            write_files(mine, fresh, files_of.get(tuple(row)[:3], []), own)
+            write_files(mine, part, fresh, files_of.get(tuple(row)[:3], []), own)
         for table, rows in (("grid_run", grids), ("grid_excluded", excluded)):
             for entry in rows:
                 values = [names.get(entry["lab"]) or entry["lab"], *list(entry)[1:]]
@@ -157,8 +162,24 @@ def check_row(source: Path, row: sqlite3.Row) -> None:
         raise DatabaseError(f"{source}: run {key}: its cell has another id; nothing was imported")
 
 
-def write_files(mine: sqlite3.Connection, row: dict[str, object], files: list[sqlite3.Row], own: str) -> None:
-    """The hashes of an imported run's files; with contents, the files too, below imported/."""
+@contextlib.contextmanager
+def files_to_place() -> Iterator[Path]:
+    """A folder for LAB/CELL/RUN folders, which go below imported/ if the block ends well."""
+    with tempfile.TemporaryDirectory(prefix=".import-", suffix=".part", dir=RESULTS) as name:
+        part = Path(name)
+        yield part
+        for folder in sorted(part.glob("*/*/*")):
+            place = IMPORTED / folder.relative_to(part)
+            if place.exists():
+                shutil.rmtree(place)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            folder.rename(place)
+
+
+def write_files(
+    mine: sqlite3.Connection, part: Path, row: dict[str, object], files: list[sqlite3.Row], own: str
+) -> None:
+    """The hashes of an imported run's files; with contents, the files too, in PART."""
     key = (row["lab"], row["cell_id"], row["run_id"])
     mine.executemany(
         "INSERT INTO file (lab, cell_id, run_id, name, sha256) VALUES (?, ?, ?, ?, ?)",
@@ -167,18 +188,19 @@ def write_files(mine: sqlite3.Connection, row: dict[str, object], files: list[sq
     contents = {file["name"]: file["content"] for file in files if file["content"] is not None}
     if not contents or row["lab"] == own:
         return
-    folder = RESULTS / "imported" / "/".join(str(part) for part in key)
+    name_of_run = "/".join(map(str, key))
+    folder = part / name_of_run
     digests = {file["name"]: file["sha256"] for file in files}
     for name, packed in contents.items():
-        path, content = folder / name, zlib.decompress(packed)
+        path = folder / name
+        try:
+            content = zlib.decompress(packed)
+        except zlib.error as error:
+            raise LabError(f"run {name_of_run}: {name} is damaged ({error}); nothing was imported") from error
         if hashlib.sha256(content).hexdigest() != digests[name]:
-            raise LabError(
-                f"run {'/'.join(map(str, key))}: {name} is not what its hash says; nothing was imported"
-            )
+            raise LabError(f"run {name_of_run}: {name} is not what its hash says; nothing was imported")
         if not path.resolve().is_relative_to(folder.resolve()):
-            raise LabError(
-                f"a file of run {'/'.join(map(str, key))} would be written outside its folder: {name}"
-            )
+            raise LabError(f"a file of run {name_of_run} would be written outside its folder: {name}")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     (folder / "cell.json").write_text(f"{row['cell']}\n")
@@ -187,5 +209,5 @@ def write_files(mine: sqlite3.Connection, row: dict[str, object], files: list[sq
     )
     mine.execute(
         "UPDATE run SET path = ? WHERE lab = ? AND cell_id = ? AND run_id = ?",
-        (str(folder.relative_to(RESULTS)), *key),
+        (str((IMPORTED / name_of_run).relative_to(RESULTS)), *key),
     )

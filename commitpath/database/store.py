@@ -54,7 +54,8 @@ def opened(path: Path | None = None, write: bool = True) -> Iterator[sqlite3.Con
         if path != DATABASE:
             raise DatabaseError(f"{path}: no such file")
         create(path)
-    connection = sqlite3.connect(path, timeout=WAIT_SECONDS, isolation_level=None)
+    with explained(path):
+        connection = sqlite3.connect(path, timeout=WAIT_SECONDS, isolation_level=None)
     connection.row_factory = sqlite3.Row
     try:
         with explained(path):

@@ -183,6 +183,7 @@ def test_a_database_of_another_program(lab: Lab, tmp_path: Path) -> None:
         connection.execute("CREATE TABLE t (a)")
     assert "not a results database of commitpath" in lab.says("import", FILE=str(other))
     assert "no such file" in lab.says("import", FILE=str(tmp_path / "none.sqlite"))
+    assert f"{tmp_path}: unable to open database file" in lab.says("import", FILE=str(tmp_path))
 
 
 @pytest.mark.parametrize("target", ["results", "import"])
@@ -223,17 +224,23 @@ def test_rebuild_keeps_other_labs_runs_and_sets_the_old_one_aside(labs: Labs, tm
         ("UPDATE run SET run_id = '../../../tmp/x'", "not a run's name"),
         ("UPDATE file SET name = '../../../../../x' WHERE name = 'raw/probes.txt'", "outside its folder"),
         ("UPDATE file SET sha256 = 'ff'", "is not what its hash says"),
+        (
+            "UPDATE file SET content = x'0102' WHERE run_id = (SELECT max(run_id) FROM run)",
+            "is damaged (Error -3 while decompressing data: incorrect header check); nothing was imported",
+        ),
     ],
 )
 def test_an_export_that_was_tampered_with(labs: Labs, tmp_path: Path, change: str, says: str) -> None:
     here, there = labs("here"), labs("there")
     here.run()
+    here.run(MODE="wal")
     target = tmp_path / "x.sqlite"
     here.ok("export", FILE=str(target), LAB="berlin", FILES="yes")
     with sqlite3.connect(target) as connection:
         connection.execute(change)
     assert says in there.says("import", FILE=str(target))
     assert rows(there.results / "results.sqlite") == []
+    assert [path.name for path in there.results.iterdir()] == ["results.sqlite"]
 
 
 def spoilable(lab: Lab, labs: Labs, tmp_path: Path, target: str) -> Path:
