@@ -49,12 +49,12 @@ def board(name: str) -> dict[str, Any]:
 def play(
     playbook: str, variables: Mapping[str, Any], log: Path, *options: str, limit: float | None = None
 ) -> None:
-    """Run a playbook; its output goes to LOG, and LabError carries a failed task's words.
+    """Run a playbook; LabError carries a failed task's words.
 
+    log: where the output of a play that fails is kept, with this process's id in the name.
     limit: wall seconds after which it counts as hung. A board that does not answer at all
     ends it sooner (images/ssh.py, playbooks/ansible.cfg).
     """
-    log.parent.mkdir(parents=True, exist_ok=True)
     environment = {
         **os.environ,
         "ANSIBLE_CONFIG": str(PLAYBOOKS / "ansible.cfg"),
@@ -89,14 +89,19 @@ def play(
             process.terminate()
         if hung:
             output, errors = process.communicate()
+    # for Ansible a playbook for nobody succeeds
+    nobody = "no hosts matched" in output + errors
+    if not (hung or nobody or process.returncode):
+        return
+    # a sweep's jobs play the same playbooks at the same time
+    log = log.with_stem(f"{log.stem}-{os.getpid()}")
+    log.parent.mkdir(parents=True, exist_ok=True)
     log.write_text(output + errors)
     if hung:
         raise LabError(f"{playbook}: no end within {limit:.0f} s (all of it: {log})")
-    if "no hosts matched" in output + errors:
-        # a playbook for nobody succeeds
+    if nobody:
         raise LabError(f"{playbook}: playbooks/inventory has no board {variables.get('board')} (all of it: {log})")
-    if process.returncode:
-        raise LabError(f"{playbook}: {failure(output) or last_line(errors)} (all of it: {log})")
+    raise LabError(f"{playbook}: {failure(output) or last_line(errors)} (all of it: {log})")
 
 
 def failure(output: str) -> str | None:

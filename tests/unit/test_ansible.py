@@ -1,6 +1,9 @@
 """What a failed playbook says in one line."""
 
 import json
+import os
+import re
+import sys
 import time
 from pathlib import Path
 
@@ -38,6 +41,22 @@ def test_a_board_that_is_no_mapping_is_named(tmp_path: Path, monkeypatch: pytest
         ansible.board("hikey")
 
 
+def test_the_log_of_a_play_that_failed_is_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "ansible-playbook"
+    program.write_text('#!/bin/sh\necho "play $3"; exec test "${3##*/}" = good\n')
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    monkeypatch.setattr(ansible, "PLAYBOOKS", tmp_path)
+    logs = tmp_path / "log"
+    ansible.play("good", {}, logs / "prepare.json")
+    assert not logs.exists()
+    own = logs / f"prepare-{os.getpid()}.json"
+    with pytest.raises(LabError, match=re.escape(f"(all of it: {own})")):
+        ansible.play("bad", {}, logs / "prepare.json")
+    assert [path.name for path in logs.iterdir()] == [own.name]
+    assert own.read_text() == f"play {tmp_path}/bad\n"
+
+
 def test_play_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     playbook = tmp_path / "hang.yml"
     pid = tmp_path / "pid"
@@ -45,7 +64,7 @@ def test_play_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     play = {"hosts": "localhost", "connection": "local", "gather_facts": False, "tasks": [task]}
     playbook.write_text(json.dumps([play]))
     begin = time.monotonic()
-    with pytest.raises(LabError, match=r"hang.yml: no end within 8 s \(all of it: .*/log\)"):
+    with pytest.raises(LabError, match=rf"no end within 8 s \(all of it: .*/log-{os.getpid()}\)"):
         ansible.play(str(playbook), {}, tmp_path / "log", limit=8)
     # a zombie has no command line; who reaps it is not for us to say
     left = Path(f"/proc/{pid.read_text().strip()}/cmdline")
