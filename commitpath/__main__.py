@@ -15,6 +15,9 @@ def main() -> int:
         # a terminate is answered as Ctrl-C is, what was started is stopped: also in a shell's
         # background job, where SIGINT is ignored
         signal.signal(signal.SIGTERM, signal.default_int_handler)
+        # so is a terminal that is closed: a build has a session of its own and does not hear of that
+        if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as nohup leaves it
+            signal.signal(signal.SIGHUP, signal.default_int_handler)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         from commitpath import commands
         from commitpath.cell import ROOT

@@ -10,6 +10,7 @@ import hashlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,8 @@ from commitpath.progress import step
 
 CACHE = Path(os.environ.get("COMMITPATH_CACHE", ROOT / ".cache"))
 IMAGES = ROOT / "images"
+# How long a build that is interrupted may take to delete up to 1.4 GB of its work.
+TIDY_UP_SECONDS = 10.0
 # What apt, a compiler and make say of what went wrong.
 ERROR_LINE = re.compile(r"^(E|Err):|No space left|\berror: |\bERROR: |\*\*\*")
 
@@ -106,15 +109,37 @@ def run(command: list[str], what: str) -> None:
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as output:
         try:
-            code = subprocess.run(
-                command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, check=False
-            ).returncode
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
         except OSError as error:
             raise LabError(f"{what}: {command[0]}: {error.strerror}") from error
+    try:
+        code = process.wait()
+    except BaseException:
+        end_group(process)
+        raise
     if code:
         lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
         errors = [line for line in lines if ERROR_LINE.search(line)]
         raise LabError(f"{what} failed: {(errors or lines or ['no output'])[0].strip()} (all of it: {log})")
+
+
+def end_group(process: subprocess.Popen[bytes]) -> None:
+    """End a command and all that it started: told to, so that it can tidy up, and killed if it does not."""
+    try:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(TIDY_UP_SECONDS)
+    except subprocess.TimeoutExpired:
+        pass
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def image() -> Path:

@@ -1,6 +1,8 @@
 """Artefacts appear whole or not at all, and a full disk is named as such."""
 
 import shutil
+import signal
+import time
 from collections import namedtuple
 from pathlib import Path
 
@@ -79,3 +81,43 @@ def test_a_cache_elsewhere_has_the_same_names(tmp_path: Path) -> None:
             file.write_text(file.name)
         hashes.add(artifacts.hash_of(files=files))
     assert len(hashes) == 1
+
+
+# As images/build-image.sh does it; the alarm comes once there is something to tidy up.
+BUILD = """
+work=$(mktemp -d "$1/thing.XXXXXX")
+trap 'sleep 1; rm -rf "$work"' EXIT
+sh -c 'echo $$ > "$1/pid"; kill -ALRM "$2"; exec sleep 30' sh "$1" "$PPID"
+"""
+
+
+def test_an_interrupted_build_tidies_up_and_leaves_nothing_running(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(artifacts, "CACHE", tmp_path)
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            artifacts.run(["bash", "-c", BUILD, "bash", str(tmp_path)], "thing")
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    # a zombie has no command line; who reaps it is not for us to say
+    child = Path(f"/proc/{(tmp_path / 'pid').read_text().strip()}/cmdline")
+    begin = time.monotonic()
+    while child.exists() and child.read_bytes():
+        assert time.monotonic() - begin < 10
+        time.sleep(0.1)
+    assert not list(tmp_path.glob("thing.*"))
+
+
+def test_a_build_that_does_not_end_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(artifacts, "CACHE", tmp_path)
+    monkeypatch.setattr(artifacts, "TIDY_UP_SECONDS", 0.2)
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    begin = time.monotonic()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            artifacts.run(["sh", "-c", "trap '' TERM; kill -ALRM $PPID; sleep 30"], "thing")
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert time.monotonic() - begin < 10

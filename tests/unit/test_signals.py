@@ -7,6 +7,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 # a command that has begun, and waits
 WAITS = """\
@@ -22,13 +24,14 @@ sys.exit(command.main())
 """
 
 
-def test_a_background_job_that_is_told_to_end_ends() -> None:
+@pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGHUP])
+def test_a_background_job_that_is_told_to_end_ends(told: signal.Signals) -> None:
     """A shell without job control starts `make sweep &` with SIGINT ignored."""
     with subprocess.Popen(
         [sys.executable, "-c", WAITS], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout and process.stdout.readline() == "begun\n"
-        process.send_signal(signal.SIGTERM)
+        process.send_signal(told)
         _, error = process.communicate(timeout=20)
     assert process.returncode == 130
     assert error == "commitpath: interrupted; nothing is left running\n"
