@@ -13,9 +13,10 @@ from commitpath.cell import RESULTS, ROOT
 from commitpath.errors import LabError
 from commitpath.experiment import DEFAULT_LIMIT
 from commitpath.payload import payload
-from commitpath.prepared import ensure_snapshot, virtual_board
+from commitpath.prepared import again_if_damaged, ensure_snapshot, virtual_board
 from commitpath.progress import step
 from images import artifacts
+from images.cellrun import RunOutput
 from images.flash.calibrate import measure, table
 
 BLOCK = 4096
@@ -90,9 +91,13 @@ def calibrate(cell: Mapping[str, Any]) -> int:
     for name in ("calibrate.sh", "calibrate.fio"):
         files[name] = (ROOT / "images/flash" / name).read_bytes()
     files["run-cell.sh"] = (ansible.PLAYBOOKS / "board/calibrate-cell.sh").read_bytes()
-    saved = ensure_snapshot(cell, driver, entry)
-    with step(f"run fio on the raw device {cell['device']}"):
-        output = virtual_board(cell).run_cell(saved, files, DEFAULT_LIMIT)
+
+    def run() -> RunOutput:
+        saved = ensure_snapshot(cell, driver, entry)
+        with step(f"run fio on the raw device {cell['device']}"):
+            return virtual_board(cell).run_cell(saved, files, DEFAULT_LIMIT)
+
+    output = again_if_damaged(run)
     if output.text("run-cell.status").strip() != "0":
         raise LabError(f"fio failed on the board: {output.text('run-cell.log').strip()}")
     raw = json.loads(output.text("raw/calibrate.json"))

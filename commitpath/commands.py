@@ -115,7 +115,7 @@ def board(variables: dict[str, str]) -> int:
     """Start the virtual board and open a shell on it."""
     from commitpath import ansible
     from commitpath.payload import prepared_variables
-    from commitpath.prepared import prepared_board, virtual_board
+    from commitpath.prepared import again_if_damaged, prepared_board, virtual_board
     from images import artifacts
 
     cell = make_cell({"ROWS": "0", **variables})
@@ -124,9 +124,14 @@ def board(variables: dict[str, str]) -> int:
     ensure_packages()
     machine = virtual_board(cell)
     driver = artifacts.driver(cell["sqlite"], machine.image)
-    with prepared_board(machine, prepared_variables(cell, driver, ansible.board("virtual"))) as (login, _, _):
-        print("a shell on the board; its end ends the board", file=sys.stderr)
-        return subprocess.run(login.ssh("-t"), check=False).returncode
+    settings = prepared_variables(cell, driver, ansible.board("virtual"))
+
+    def shell() -> int:
+        with prepared_board(machine, settings) as (login, _, _):
+            print("a shell on the board; its end ends the board", file=sys.stderr)
+            return subprocess.run(login.ssh("-t"), check=False).returncode
+
+    return again_if_damaged(shell)
 
 
 def calibrate(variables: dict[str, str]) -> int:

@@ -17,9 +17,16 @@ from commitpath import ansible
 from commitpath.cell import RESULTS, ROOT, canonical, cell_id, cell_name, run_axes
 from commitpath.errors import LabError
 from commitpath.payload import payload, prepared_variables, write_tar
-from commitpath.prepared import ensure_snapshot, ensure_watched, prepare, provision, virtual_board
+from commitpath.prepared import (
+    again_if_damaged,
+    ensure_snapshot,
+    ensure_watched,
+    prepare,
+    provision,
+    virtual_board,
+)
 from commitpath.progress import step
-from images import artifacts, qemu, snapshot
+from images import artifacts, qemu
 from images.board import VirtualBoard
 from images.cellrun import RunOutput
 from images.ssh import Login
@@ -38,20 +45,16 @@ def run_virtual(
     unwatched = {**cell, "probes": ""}
     cells = [cell, unwatched] if cell["probes"] else [cell]
     files = [payload(one, entry["board_device"]) for one in cells]
-    for last_try in (False, True):
-        try:
-            prepared = ensure_snapshot(cell, driver, entry)
-            folders = [
-                ensure_watched(one, prepared, of_one, board) for one, of_one in zip(cells, files, strict=True)
-            ]
-            with step("run the cell and its untraced twin" if len(cells) > 1 else "run the cell"):
-                return run_together(board, folders, files, limit)
-        except snapshot.SnapshotError as error:
-            if last_try:
-                raise
-            print(f"the snapshot {error.folder.name} is made again: {error}", file=sys.stderr)
-            snapshot.remove(error.folder)
-    raise AssertionError("the loop returns or raises")
+
+    def run() -> list[RunOutput]:
+        prepared = ensure_snapshot(cell, driver, entry)
+        folders = [
+            ensure_watched(one, prepared, of_one, board) for one, of_one in zip(cells, files, strict=True)
+        ]
+        with step("run the cell and its untraced twin" if len(cells) > 1 else "run the cell"):
+            return run_together(board, folders, files, limit)
+
+    return again_if_damaged(run)
 
 
 def run_together(

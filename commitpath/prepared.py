@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from commitpath import ansible
 from commitpath.payload import RUN_SCRIPTS, board_files, prepared_variables, write_tar
@@ -21,6 +21,7 @@ from images.ssh import Login, make_keys
 
 # Sent with each run, so no part of what a snapshot is keyed by.
 SENT_LATER = (*RUN_SCRIPTS, "calibrate-cell.sh")
+Done = TypeVar("Done")
 
 
 def memory_mib(cell: Mapping[str, Any]) -> int:
@@ -131,6 +132,22 @@ def make_snapshot(
     ):
         board.save(login, machine, monitor, part)
         snapshot.write(part, inputs)
+
+
+def again_if_damaged(work: Callable[[], Done]) -> Done:
+    """What WORK returns; where it finds a snapshot damaged, that is removed and WORK done once more.
+
+    WORK makes sure of the snapshots that it needs: a snapshot's memory is checked when it is used.
+    """
+    try:
+        return work()
+    except snapshot.SnapshotError as error:
+        print(f"{error}; it is made again", file=sys.stderr)
+        # another job may have found the same and be at work on it
+        with artifacts.locked(error.folder):
+            if error.folder.exists() and snapshot.ram_fault(error.folder):
+                snapshot.remove(error.folder)
+    return work()
 
 
 def remove_unfit(folder: Path, inputs: Mapping[str, Any]) -> None:

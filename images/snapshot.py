@@ -28,7 +28,7 @@ class SnapshotError(LabError):
     """A stored snapshot is not what was saved; making it again is the remedy."""
 
     def __init__(self, folder: Path, fault: str) -> None:
-        super().__init__(fault)
+        super().__init__(f"the snapshot {folder.name}: {fault}")
         self.folder = folder
 
 

@@ -28,14 +28,18 @@ def prepare(cell: Mapping[str, Any], watched: bool) -> None:
     watched: the one with the probes attached, from the one without.
     """
     from commitpath.payload import payload
-    from commitpath.prepared import ensure_snapshot, ensure_watched, virtual_board
+    from commitpath.prepared import again_if_damaged, ensure_snapshot, ensure_watched, virtual_board
 
     entry = ansible.board(cell["board"])
     driver = artifacts.driver(cell["sqlite"], artifacts.image())
-    if cell["clock"] == "virtual":
+
+    def snapshots() -> None:
         saved = ensure_snapshot(cell, driver, entry)
         if watched:
             ensure_watched(cell, saved, payload(cell, entry["board_device"]), virtual_board(cell))
+
+    if cell["clock"] == "virtual":
+        again_if_damaged(snapshots)
 
 
 def stored_run(cell: Mapping[str, Any], repeat: int) -> Path | None:

@@ -1,0 +1,86 @@
+"""A snapshot that is found damaged is made again, whoever needs it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from commitpath import ansible, calibrate, commands, experiment, prepared
+from commitpath.cell import make_cell
+from commitpath.sweep import job
+from images import artifacts, snapshot
+from images.snapshot import SnapshotError
+
+BOARD = {"board_kind": "virtual", "board_device": "/dev/target"}
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    """A snapshot, sealed."""
+    folder = tmp_path / "snapshots/provisioned-null_blk-1"
+    folder.mkdir(parents=True)
+    (folder / "ram").write_bytes(b"memory")
+    (folder / "state").write_bytes(b"devices")
+    snapshot.write(folder, {})
+    return folder
+
+
+def test_what_is_damaged_is_named_and_made_again_once(
+    saved: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (saved / "ram").write_bytes(b"memorY")
+
+    def work() -> None:
+        raise SnapshotError(saved, "its memory is not what was saved")
+
+    fault = f"the snapshot {saved.name}: its memory is not what was saved"
+    with pytest.raises(SnapshotError, match=fault):
+        prepared.again_if_damaged(work)
+    assert capsys.readouterr().err == f"{fault}; it is made again\n"
+    assert not saved.exists()
+
+
+def test_what_another_job_has_made_again_stays(saved: Path) -> None:
+    tries = iter((SnapshotError(saved, "it was damaged"),))
+
+    def work() -> str:
+        for error in tries:
+            raise error
+        return "done"
+
+    assert prepared.again_if_damaged(work) == "done"
+    assert saved.exists()
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "call"),
+    [
+        (
+            experiment,
+            "ensure_snapshot",
+            lambda cell: experiment.run_virtual(cell, Path("driver"), BOARD, 1.0),
+        ),
+        (prepared, "ensure_snapshot", lambda cell: job.prepare(cell, watched=False)),
+        (calibrate, "ensure_snapshot", calibrate.calibrate),
+        (prepared, "prepared_board", lambda _: commands.board({})),
+    ],
+    ids=["run", "job", "calibrate", "board"],
+)
+def test_whoever_needs_it(
+    place: object, name: str, call: Callable[..., object], saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries = iter((SnapshotError(saved, "damaged"), LookupError("the second try")))
+
+    def ensure(*_: object) -> None:
+        raise next(tries)
+
+    monkeypatch.setattr(place, name, ensure)
+    for module in (prepared, experiment, calibrate):
+        monkeypatch.setattr(module, "virtual_board", lambda _: artifacts)
+    monkeypatch.setattr(artifacts, "image", lambda: Path("image"))
+    monkeypatch.setattr(artifacts, "driver", lambda *_: Path("driver"))
+    monkeypatch.setattr("commitpath.payload.prepared_variables", lambda *_: {})
+    monkeypatch.setattr(commands, "ensure_packages", lambda: None)
+    monkeypatch.setattr(ansible, "board", lambda _: BOARD)
+    with pytest.raises(LookupError, match="the second try"):
+        call(make_cell({"ROWS": "0", "PROBES": "none"}))
