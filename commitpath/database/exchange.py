@@ -1,25 +1,19 @@
 """`make export`, `make import`: a portable copy, and the merge of two labs' databases."""
 
-import contextlib
-import hashlib
 import json
 import re
-import shutil
 import sqlite3
-import tempfile
-import zlib
-from collections.abc import Iterator
 from pathlib import Path
 
-from commitpath.cell import RESULTS, cell_id
+from commitpath.cell import cell_id
 from commitpath.database import store
+from commitpath.database.files import add_files, files_to_place, write_files
 from commitpath.database.store import UNNAMED, DatabaseError
 from commitpath.database.sync import COLUMNS, insert
-from commitpath.errors import BadInputError, LabError
+from commitpath.errors import BadInputError
 
 # What makes two rows the same run; where its files are is each lab's own affair.
 CONTENT = tuple(name for name in COLUMNS if name not in ("path", "stamp"))
-IMPORTED = RESULTS / "imported"
 CONFLICTS = ("stop", "mine", "theirs")
 
 
@@ -82,16 +76,6 @@ def export(target: Path, label: str | None, files: bool) -> str:
     finally:
         part.unlink(missing_ok=True)
     return f"{target}: {runs} runs{', with their raw files' if files else ''}, {target.stat().st_size} bytes"
-
-
-def add_files(copy: sqlite3.Connection, row: sqlite3.Row) -> None:
-    """Put a run's raw files into an export, compressed by zlib."""
-    key = (row["lab"], row["cell_id"], row["run_id"])
-    query = "SELECT name FROM file WHERE lab = ? AND cell_id = ? AND run_id = ?"
-    for (name,) in copy.execute(query, key).fetchall():
-        content = zlib.compress((RESULTS / row["path"] / name).read_bytes())
-        update = "UPDATE file SET content = ? WHERE lab = ? AND cell_id = ? AND run_id = ? AND name = ?"
-        copy.execute(update, (content, *key, name))
 
 
 def import_(source: Path, label: str | None, conflict: str) -> str:
@@ -160,54 +144,3 @@ def check_row(source: Path, row: sqlite3.Row) -> None:
         raise DatabaseError(f"{source}: run {key!r}: not a run's name; nothing was imported")
     if cell_id(json.loads(row["cell"])) != row["cell_id"]:
         raise DatabaseError(f"{source}: run {key}: its cell has another id; nothing was imported")
-
-
-@contextlib.contextmanager
-def files_to_place() -> Iterator[Path]:
-    """A folder for LAB/CELL/RUN folders, which go below imported/ if the block ends well."""
-    with tempfile.TemporaryDirectory(prefix=".import-", suffix=".part", dir=RESULTS) as name:
-        part = Path(name)
-        yield part
-        for folder in sorted(part.glob("*/*/*")):
-            place = IMPORTED / folder.relative_to(part)
-            if place.exists():
-                shutil.rmtree(place)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            folder.rename(place)
-
-
-def write_files(
-    mine: sqlite3.Connection, part: Path, row: dict[str, object], files: list[sqlite3.Row], own: str
-) -> None:
-    """The hashes of an imported run's files; with contents, the files too, in PART."""
-    key = (row["lab"], row["cell_id"], row["run_id"])
-    mine.executemany(
-        "INSERT INTO file (lab, cell_id, run_id, name, sha256) VALUES (?, ?, ?, ?, ?)",
-        [(*key, file["name"], file["sha256"]) for file in files],
-    )
-    contents = {file["name"]: file["content"] for file in files if file["content"] is not None}
-    if not contents or row["lab"] == own:
-        return
-    name_of_run = "/".join(map(str, key))
-    folder = part / name_of_run
-    digests = {file["name"]: file["sha256"] for file in files}
-    for name, packed in contents.items():
-        path = folder / name
-        try:
-            content = zlib.decompress(packed)
-        except zlib.error as error:
-            raise LabError(f"run {name_of_run}: {name} is damaged ({error}); nothing was imported") from error
-        if hashlib.sha256(content).hexdigest() != digests[name]:
-            raise LabError(f"run {name_of_run}: {name} is not what its hash says; nothing was imported")
-        if not path.resolve().is_relative_to(folder.resolve()):
-            raise LabError(f"a file of run {name_of_run} would be written outside its folder: {name}")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-    (folder / "cell.json").write_text(f"{row['cell']}\n")
-    (folder / "host.json").write_text(
-        json.dumps(json.loads(str(row["host"])), indent=2, sort_keys=True) + "\n"
-    )
-    mine.execute(
-        "UPDATE run SET path = ? WHERE lab = ? AND cell_id = ? AND run_id = ?",
-        (str((IMPORTED / name_of_run).relative_to(RESULTS)), *key),
-    )
