@@ -100,7 +100,9 @@ def play(
     if hung:
         raise LabError(f"{playbook}: no end within {limit:.0f} s (all of it: {log})")
     if nobody:
-        raise LabError(f"{playbook}: playbooks/inventory has no board {variables.get('board')} (all of it: {log})")
+        raise LabError(
+            f"{playbook}: playbooks/inventory has no board {variables.get('board')} (all of it: {log})"
+        )
     raise LabError(f"{playbook}: {failure(output) or last_line(errors)} (all of it: {log})")
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from commitpath.cell import ROOT
 from commitpath.errors import LabError
 from commitpath.progress import step
+from images.qemu import die_with_parent
 
 CACHE = Path(os.environ.get("COMMITPATH_CACHE", ROOT / ".cache"))
 IMAGES = ROOT / "images"
@@ -115,6 +116,8 @@ def run(command: list[str], what: str) -> None:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                # it tidies up, too, when a SIGKILL leaves nobody to tell it
+                preexec_fn=lambda: die_with_parent(signal.SIGTERM),  # noqa: PLW1509 - a system call, no locks
             )
         except OSError as error:
             raise LabError(f"{what}: {command[0]}: {error.strerror}") from error

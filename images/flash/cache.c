@@ -42,7 +42,8 @@ u64 flash_number_flush(struct flash_device *dev)
 
 	dev->nr_flushes++;
 	spin_lock_irqsave(&dev->done_lock, flags);
-	list_for_each_entry(change, &dev->changes, list) {
+	list_for_each_entry(change, &dev->changes, list)
+	{
 		if (!change->pinned && !change->flush)
 			change->flush = dev->nr_flushes;
 	}
@@ -131,8 +132,7 @@ int flash_cut(struct flash_device *dev, const char *how)
 		prefix = true;
 	else if (!strncmp(how, "keep=", 5) && !kstrtou64(how + 5, 10, &length))
 		prefix = true;
-	else if (strcmp(how, "1") &&
-		 (strncmp(how, "seed=", 5) || kstrtou64(how + 5, 10, &random)))
+	else if (strcmp(how, "1") && (strncmp(how, "seed=", 5) || kstrtou64(how + 5, 10, &random)))
 		return -EINVAL;
 
 	mutex_lock(&dev->lock);

@@ -69,7 +69,7 @@ def test_teardown_leaves_what_the_run_did_not_mount(bench: Login, tmp_path: Path
     variables = {"board": "bench", "mountpoint": MOUNTPOINT}
     ansible.play("teardown.yml", variables, tmp_path / "log")
     assert said(bench, f"grep -c ' {MOUNTPOINT} ' /proc/mounts") == "1\n"
-    with pytest.raises(LabError, match="refused to format /run/by-label: .* is mounted"):
+    with pytest.raises(LabError, match=r"refused to format /run/by-label: .* is mounted"):
         ansible.play(
             "prepare.yml", {**variables, **ansible.board("bench"), "fs_type": "ext4"}, tmp_path / "log"
         )
