@@ -17,6 +17,7 @@ from typing import Any
 import jsonschema
 import yaml
 
+from analysis import mkfs
 from commitpath.errors import BadInputError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -217,6 +218,12 @@ def check_combination(cell: Mapping[str, Any]) -> None:
         raise BadInputError(
             f"SYNC=extra: SQLite {cell['sqlite']} has no synchronous=EXTRA (it came with 3.12); "
             "use SYNC=full or a newer SQLITE"
+        )
+    kind = cell["profiles"]["fs"]["type"]
+    if unread := set(mkfs.asked(kind, cell["mkfs_options"])) - set(mkfs.readable(kind)):
+        raise BadInputError(
+            f"MKFS_OPTIONS={cell['mkfs_options']}: {' '.join(sorted(unread))} cannot be read back from "
+            f"{kind}'s superblock; what can is {' '.join(mkfs.readable(kind))}"
         )
     own = cell["profiles"]["device"]["driver"] == "own"
     if cell["board"] == "virtual" and own:

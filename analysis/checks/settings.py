@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from analysis import mkfs
 from analysis.run import Run
 
 # Options that are in effect when /proc/mounts shows no option of this beginning.
@@ -106,6 +107,9 @@ def _filesystem(run: Run) -> list[Setting]:
     found = []
     if (kind := fs.get("type")) is not None:
         found.append(Setting("filesystem", "type", word(kind), mount.fs if mount else None))
+        made = " ".join([*map(str, fs.get("mkfs", [])), str(run.cell.get("mkfs_options") or "")])
+        for option, value, had in mkfs.compare(str(kind), made, run.board.superblock):
+            found.append(Setting("filesystem", f"mkfs {option}", value, had))
     asked = [*fs.get("mount", []), *str(run.cell.get("mount_options") or "").split(",")]
     for option in map(str, asked):
         if option in _ALWAYS:

@@ -16,7 +16,7 @@ from images.cellrun import RunOutput
 
 HERE = Path(__file__).parent
 LEVELS = ("off", "normal", "full", "extra")
-# papers/README.md, "What SQLite really does": syncs per one-row transaction.
+# Syncs per one-row transaction, by synchronous.
 TABLE = {
     "delete": (0, 3, 4, 5),
     "truncate": (0, 3, 5, 5),

@@ -123,6 +123,8 @@ def test_every_profile_satisfies_its_schema() -> None:
         ("fs=f2fs", "fs: unknown variable"),
         ("PROBES=sync,nope", "all, none, or some of bio,block,checkpoint"),
         ("REPEAT=0", "a whole number from 1 to 1000"),
+        ("MKFS_OPTIONS=-m0", "-m cannot be read back from ext4's superblock; what can is -C -G -I"),
+        ("DEVICE=own", "only a lab board has a device of its own"),
         ("MOUNT_OPTIONS=$$(id)", "MOUNT_OPTIONS is"),
         ("WORKLOAD=mobibench ROWS=7", "ROWS=7: WORKLOAD=mobibench allows only 0"),
         ("VALUE_SIZE=3072 WORKLOAD=rlbench", "VALUE_SIZE=3072: WORKLOAD=rlbench allows only 100"),

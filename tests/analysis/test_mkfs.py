@@ -1,0 +1,48 @@
+"""What mkfs was asked for beside the superblock that it made."""
+
+from analysis import mkfs
+from analysis.adapters.board import parse_superblock
+
+# dumpe2fs -h and dump.f2fs -d 1 on the board
+EXT4 = parse_superblock("""\
+Filesystem features:      has_journal ext_attr dir_index filetype extent 64bit metadata_csum
+Block size:               4096
+Inode size:               256
+Total journal size:       64M
+""")
+F2FS = parse_superblock("""\
+Info: superblock features = 8 :  extra_attr
+segs_per_sec                  \t\t[0x       1 : 1]
+""")
+
+
+def test_what_was_asked_for_is_there() -> None:
+    asked = "-q -b 4096 -E lazy_itable_init=0,lazy_journal_init=0 -I256 -J size=64 -O extent,^huge_file"
+    assert mkfs.compare("ext4", asked, EXT4) == [
+        ("-b", "4096", "4096"),
+        ("-I", "256", "256"),
+        ("-J", "size=64", "size=64"),
+        ("-O", "extent,^huge_file", "extent,^huge_file"),
+    ]
+    assert mkfs.compare("f2fs", "-q -f -O extra_attr -s 1", F2FS) == [
+        ("-O", "extra_attr", "extra_attr"),
+        ("-s", "1", "1"),
+    ]
+
+
+def test_what_is_not_there_differs() -> None:
+    asked = "-b 4096 -b 1024 -J size=8 -O ^has_journal,quota"
+    assert mkfs.compare("ext4", asked, EXT4) == [
+        ("-b", "1024", "4096"),
+        ("-J", "size=8", "size=64"),
+        ("-O", "^has_journal,quota", ""),
+    ]
+    assert mkfs.compare("f2fs", "-O inode_checksum -s 2", F2FS) == [
+        ("-O", "inode_checksum", ""),
+        ("-s", "2", "1"),
+    ]
+
+
+def test_what_cannot_be_told_is_not_taken_for_granted() -> None:
+    assert mkfs.compare("ext4", "-m 0 -b 4096", {}) == [("-m", "0", None), ("-b", "4096", None)]
+    assert mkfs.asked("ext4", "-q -m0") == {"-m": "0"} and "-m" not in mkfs.readable("ext4")
