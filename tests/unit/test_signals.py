@@ -14,6 +14,8 @@ ROOT = Path(__file__).resolve().parents[2]
 WAITS = """\
 import signal, sys, time
 signal.signal(signal.SIGINT, signal.SIG_IGN)
+# not as nohup may have left it for the tests
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 from commitpath import __main__ as command, commands
 def wait(variables):
     print("begun", flush=True)
