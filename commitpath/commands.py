@@ -38,6 +38,7 @@ def experiment(variables: dict[str, str]) -> int:
         name: axis.parse(variables.pop(axis.variable, str(axis.spec["default"])), axis.variable)
         for name, axis in run_axes().items()
     }
+    # a name that no board has is told before what its cell would need
     entry = ansible.board(variables.get("BOARD", "virtual"))
     cell = make_cell(variables)
     if cell["clock"] != "real" and entry["board_kind"] != "virtual":
@@ -118,9 +119,9 @@ def board(variables: dict[str, str]) -> int:
     from commitpath.prepared import again_if_damaged, prepared_board, virtual_board
     from images import artifacts
 
+    if (name := variables.get("BOARD", "virtual")) != "virtual":
+        raise BadInputError(f"BOARD={name}: make board starts the virtual board, and no other")
     cell = make_cell({"ROWS": "0", **variables})
-    if cell["board"] != "virtual":
-        raise BadInputError(f"BOARD={cell['board']}: make board starts the virtual board, and no other")
     ensure_packages()
     machine = virtual_board(cell)
     driver = artifacts.driver(cell["sqlite"], machine.image)

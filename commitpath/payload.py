@@ -78,19 +78,18 @@ def cell_env(cell: Mapping[str, Any], node: str, database: str) -> str:
     if phases := cell["profiles"]["workload"].get("phases"):
         driver_options += f" --phases {','.join(phases)}"
     device = cell["profiles"]["device"]
+    modelled = CONFIGFS.get(device["driver"])
     variables = {
         "CLOCK": cell["clock"],
         "PROBES": cell["probes"],
         "EXPECTED_PROBES": str(expected_probes(cell["probes"])),
-        # "" where it is nobody's model
-        "DEVICE_PARAMETERS": "",
+        # "" for a device that is there already
+        "DEVICE_PARAMETERS": f"/sys/kernel/config/{modelled}/{Path(node).name}" if modelled else "",
         "DEVICE_TIMING": " ".join(f"{k}={v}" for k, v in device["timing"].items()),
         "FS_TYPE": cell["profiles"]["fs"]["type"],
         "MOUNTPOINT": MOUNTPOINT,
         "DRIVER_OPTIONS": driver_options,
     }
-    if device["driver"] in CONFIGFS:
-        variables["DEVICE_PARAMETERS"] = f"/sys/kernel/config/{CONFIGFS[device['driver']]}/{Path(node).name}"
     # an inventory names a partition by a link, /dev/disk/by-partlabel/commitpath; sysfs by its own name
     resolve = f'DEVICE_NAME=$(readlink -f {shlex.quote(node)})\nDEVICE_NAME="${{DEVICE_NAME##*/}}"\n'
     return "".join(f"{k}={shlex.quote(v)}\n" for k, v in variables.items()) + resolve

@@ -26,6 +26,7 @@ EXECUTORS = ("local", "slurm")
 def sweep(variables: dict[str, str]) -> int:
     """Run what is missing of the grids; exit code 1 when a run failed."""
     options = {name: variables.pop(name) for name in OPTIONS if name in variables}
+    # a name that no board has is told before what its cells would need
     ansible.board(variables.get("BOARD", "virtual"))
     runs, excluded = planned(options, variables)
     jobs = whole_number(options, "JOBS", os.cpu_count() or 1, 1)

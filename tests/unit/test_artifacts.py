@@ -85,7 +85,7 @@ def test_a_cache_elsewhere_has_the_same_names(tmp_path: Path) -> None:
 
 # As images/build-image.sh does it; the alarm comes once there is something to tidy up.
 BUILD = """
-work=$(mktemp -d "$1/thing.XXXXXX")
+work=$(mktemp -d "$1/thing.XXXXXX") # the template of mktemp
 trap 'sleep 1; rm -rf "$work"' EXIT
 sh -c 'echo $$ > "$1/pid"; kill -ALRM "$2"; exec sleep 30' sh "$1" "$PPID"
 """

@@ -208,3 +208,10 @@ def test_axes_page_is_what_the_schema_says(capsys: pytest.CaptureFixture[str]) -
     main()
     page = (ROOT / "docs/axes.md").read_text()
     assert capsys.readouterr().out == page, "run `make docs`"
+
+
+def test_make_board_is_for_the_virtual_one() -> None:
+    from commitpath import commands
+
+    with pytest.raises(BadInputError, match="BOARD=typo: make board starts the virtual board"):
+        commands.board({"BOARD": "typo"})
