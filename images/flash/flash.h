@@ -34,6 +34,27 @@ struct flash_change {
 	struct flash_piece piece[];
 };
 
+/* The log of what the device was told to do: docs/formats.md, raw/device.bin. */
+#define FLASH_LOG_MAGIC "CPFLASH1"
+
+struct flash_log_header {
+	char magic[8] __nonstring;
+	u32 entry_size;
+	u32 dev; /* major << 20 | minor */
+	u64 entries;
+	u64 lost;
+};
+
+struct flash_log_entry {
+	/* when it came and, by the model, was done (0: it failed); CLOCK_MONOTONIC */
+	u64 begin_ns;
+	u64 end_ns;
+	u64 sector;
+	u32 sectors;
+	/* REQ_OP_* and REQ_FUA */
+	u32 operation;
+};
+
 struct flash_device {
 	struct config_group group;
 	/* of configfs' attributes: parameters and power */
@@ -50,7 +71,7 @@ struct flash_device {
 	unsigned int openers;
 	bool going;
 
-	/* of the model, the pages and the changes */
+	/* of the model, the pages, the changes and the log */
 	struct mutex lock;
 	struct flash_model *model;
 	struct xarray pages;
@@ -62,6 +83,10 @@ struct flash_device {
 	u64 cut_random;
 	u64 cut_kept;
 	u64 cut_lost;
+	bool logging;
+	struct xarray log;
+	u64 nr_log;
+	u64 log_lost;
 
 	/* of what completions change, in interrupts */
 	spinlock_t done_lock;
@@ -98,6 +123,11 @@ void flash_settle_all(struct flash_device *dev);
 u64 flash_unflushed(struct flash_device *dev);
 int flash_cut(struct flash_device *dev, const char *how);
 void flash_restore(struct flash_device *dev);
+
+/* log.c: what the device was told to do */
+void flash_log(struct flash_device *dev, const struct flash_log_entry *entry);
+void flash_log_clear(struct flash_device *dev);
+ssize_t flash_log_read(struct flash_device *dev, char *buffer, loff_t offset, size_t count);
 
 /* queue.c: the block device */
 int flash_start(struct flash_device *dev, const char *name);

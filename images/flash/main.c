@@ -8,7 +8,7 @@
  *   main.c    the module and configfs      model.c  when a command is done
  *   queue.c   the block device             media.c  dies, units, blocks
  *   store.c   the data                     sysfs.c  counters and switches
- *   cache.c   what a power cut may take
+ *   cache.c   what a power cut may take   log.c    what the device was told to do
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -214,6 +214,7 @@ static struct config_group *make_device(struct config_group *group, const char *
 	spin_lock_init(&dev->done_lock);
 	INIT_LIST_HEAD(&dev->changes);
 	xa_init(&dev->pages);
+	xa_init(&dev->log);
 	config_group_init_type_name(&dev->group, name, &device_type);
 	return &dev->group;
 }

@@ -76,6 +76,12 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 {
 	struct flash_command *cmd = blk_mq_rq_to_pdu(bd->rq);
 	struct flash_device *dev = hctx->queue->queuedata;
+	struct flash_log_entry entry = {
+		/* a FLUSH has no place: the kernel gives it sector -1 */
+		.sector = blk_rq_sectors(bd->rq) ? blk_rq_pos(bd->rq) : 0,
+		.sectors = blk_rq_sectors(bd->rq),
+		.operation = req_op(bd->rq) | (bd->rq->cmd_flags & REQ_FUA),
+	};
 	u64 now, done = 0;
 	bool cut;
 
@@ -93,14 +99,19 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 		flash_settle(dev);
 		done = execute(dev, cmd, now);
 	}
+	/* the device is at work: from here on the command may be gone, and nothing takes its time
+	 */
+	if (done > now)
+		hrtimer_start(&cmd->timer, ns_to_ktime(done), HRTIMER_MODE_ABS_SOFT);
+	entry.begin_ns = now;
+	entry.end_ns = done;
+	flash_log(dev, &entry);
 	mutex_unlock(&dev->lock);
 
 	if (!done)
 		return BLK_STS_IOERR;
 	if (done == now)
 		end_command(cmd);
-	else
-		hrtimer_start(&cmd->timer, ns_to_ktime(done), HRTIMER_MODE_ABS_SOFT);
 	return BLK_STS_OK;
 }
 
@@ -196,6 +207,7 @@ int flash_start(struct flash_device *dev, const char *name)
 	dev->cut_random = ~dev->p.seed;
 	dev->cut = dev->going = false;
 	dev->cut_kept = dev->cut_lost = dev->settled_early = 0;
+	dev->logging = false;
 
 	error = add_queue(dev);
 	if (error)
@@ -228,6 +240,7 @@ int flash_stop(struct flash_device *dev)
 	blk_mq_free_tag_set(&dev->tags);
 	flash_settle_all(dev);
 	flash_free_pages(dev);
+	flash_log_clear(dev);
 	kvfree(dev->model);
 	return 0;
 }

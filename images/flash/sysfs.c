@@ -2,7 +2,8 @@
 /*
  * /sys/block/NAME/flash: what a device in use shows and takes.
  *   stats      counters, `name=value` a line
- *   reset      1: counters zero, cache clean, units closed, generator at its seed
+ *   reset      1: counters zero, cache clean, units closed, generator at its seed, log empty
+ *   log        what the device was told to do since the last reset (log.c)
  *   power_cut  0: power is on; flash_cut says what else it takes
  */
 #include <linux/device.h>
@@ -38,6 +39,8 @@ static ssize_t stats_show(struct device *device, struct device_attribute *attrib
 	n += sysfs_emit_at(buffer, n, "settled_early=%llu\n", dev->settled_early);
 	n += sysfs_emit_at(buffer, n, "cut_kept=%llu\n", dev->cut_kept);
 	n += sysfs_emit_at(buffer, n, "cut_lost=%llu\n", dev->cut_lost);
+	n += sysfs_emit_at(buffer, n, "log_entries=%llu\n", dev->nr_log);
+	n += sysfs_emit_at(buffer, n, "log_lost=%llu\n", dev->log_lost);
 	mutex_unlock(&dev->lock);
 	return n;
 }
@@ -58,6 +61,8 @@ static ssize_t reset_store(struct device *device, struct device_attribute *attri
 	flash_reset(dev->model);
 	dev->cut_random = ~dev->p.seed;
 	dev->cut_kept = dev->cut_lost = dev->settled_early = 0;
+	flash_log_clear(dev);
+	dev->logging = true;
 	mutex_unlock(&dev->lock);
 	blk_mq_unfreeze_queue(queue);
 	return count;
@@ -88,6 +93,18 @@ static ssize_t power_cut_store(struct device *device, struct device_attribute *a
 }
 static DEVICE_ATTR_RW(power_cut);
 
+static ssize_t log_read(struct file *file, struct kobject *kobj, struct bin_attribute *attribute,
+			char *buffer, loff_t offset, size_t count)
+{
+	return flash_log_read(device_of(kobj_to_dev(kobj)), buffer, offset, count);
+}
+static BIN_ATTR_RO(log, 0);
+
+static struct bin_attribute *flash_files[] = {
+	&bin_attr_log,
+	NULL,
+};
+
 static struct attribute *flash_attributes[] = {
 	&dev_attr_stats.attr,
 	&dev_attr_reset.attr,
@@ -98,6 +115,7 @@ static struct attribute *flash_attributes[] = {
 static const struct attribute_group flash_group = {
 	.name = "flash",
 	.attrs = flash_attributes,
+	.bin_attrs = flash_files,
 };
 
 const struct attribute_group *flash_disk_groups[] = {&flash_group, NULL};

@@ -1,13 +1,13 @@
 #!/bin/bash
 # The flashsim module's checks, on the board. Prints a line per check; exit 1 if one failed.
 # usage: board-check.sh FLASHSIM.KO POWER_CUT.PY [CHECK...]
-#   CHECK: parameters verify unaligned filesystems discard accounting timing determinism
+#   CHECK: parameters verify unaligned filesystems discard accounting log timing determinism
 #          unload power_cut; without any, all of them
 # Destroys what is in a flashsim device named target, touches no other.
 set -uo pipefail
 module=$1 power_cut=$2
 shift 2
-checks=${*:-parameters verify unaligned filesystems discard accounting timing determinism unload power_cut}
+checks=${*:-parameters verify unaligned filesystems discard accounting log timing determinism unload power_cut}
 root=/sys/kernel/config/flashsim
 folder=$root/target
 flash=/sys/block/target/flash
@@ -267,6 +267,62 @@ check_accounting() {
   is "accounting: a device without cache control gets no FLUSH and no FUA" \
     "$(counter flushes_clean) $(counter flushes_dirty) $(counter fua_writes) $(counter writes)" = "0 0 0 16"
   quiet accounting
+}
+
+# logged: what the log says: `entries`, `lost` and each of the stats' counters that it can tell
+logged() { python3 - $flash/log << 'PYTHON'
+import struct, sys
+data = open(sys.argv[1], "rb").read()
+magic, size, dev, entries, lost = struct.unpack_from("<8sIIQQ", data)
+assert (magic, size, len(data)) == (b"CPFLASH1", 32, 32 + 32 * entries), (magic, size, entries, len(data))
+rows = list(struct.iter_unpack("<QQQII", data[32:]))
+assert all(a[0] <= b[0] for a, b in zip(rows, rows[1:])), "not in order"
+assert all(row[0] <= row[1] for row in rows), "done before it came"
+def total(operation): return 512 * sum(row[3] for row in rows if row[4] & 255 == operation)
+def number(operation): return sum(row[4] & 255 == operation for row in rows)
+print(f"entries={entries} lost={lost} dev={dev >> 20}:{dev & 0xfffff} time_ns={sum(r[1] - r[0] for r in rows)}",
+      f"reads={number(0)} writes={number(1)} flushes={number(2)} discards={number(3)}",
+      f"fua_writes={sum(row[4] == 1 | 1 << 17 for row in rows)}",
+      f"read_bytes={total(0)} write_bytes={total(1)} discard_bytes={total(3)}",
+      f"flushes_at={sum(row[2] for row in rows if row[4] == 2)}")
+PYTHON
+}
+
+# counted: the same by the counters
+counted() {
+  echo "entries=$(counter log_entries) lost=0 dev=$(cat /sys/block/target/dev) time_ns=$(counter time_ns)" \
+    "reads=$(counter reads) writes=$(counter writes)" \
+    "flushes=$(($(counter flushes_dirty) + $(counter flushes_clean))) discards=$(counter discards)" \
+    "fua_writes=$(counter fua_writes) read_bytes=$(counter read_bytes)" \
+    "write_bytes=$(counter write_bytes) discard_bytes=$(counter discard_bytes) flushes_at=0"
+}
+
+check_log() {
+  local said
+  on 262144
+  job --rw=write --bs=4k --size=64k
+  said=$(logged)
+  is "log: nothing before the first reset" "${said%% *}" = entries=0
+  echo 1 > $flash/reset
+  job --rw=randrw --bs=4k --size=2m --fdatasync=3 --iodepth=4
+  job --rw=write --bs=8k --size=512k --sync=dsync
+  blkdiscard -l 1048576 /dev/target
+  sync /dev/target
+  is "log: as the counters" "$(logged)" = "$(counted)"
+  # over more than one page of entries
+  is "log: there were commands" "$(counter log_entries)" -gt 300
+  tail -c +1001 $flash/log > "$work/tail"
+  cat $flash/log > "$work/whole"
+  test "$(tail -c +1001 "$work/whole" | sha256sum)" = "$(sha256sum < "$work/tail")"
+  report $? "log: read from anywhere"
+  echo 1 > $flash/power_cut
+  dd if=/dev/target of=/dev/null bs=4k count=1 iflag=direct status=none 2> /dev/null
+  is "log: a failed command has no end" "$(tail -c 32 $flash/log | od -An -v -t u8 -j 8 -N 8 | tr -d ' ')" = 0
+  echo 0 > $flash/power_cut
+  echo 1 > $flash/reset
+  said=$(logged)
+  is "log: empty after a reset" "${said%% *}" = entries=0
+  quiet log 'I/O error, dev target'
 }
 
 # latency KIND FIELD: fio's mean or least latency in ns
