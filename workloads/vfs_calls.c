@@ -6,6 +6,7 @@
 
 #include "fail.h"
 #include "output.h"
+#include "ticks.h"
 
 static const char *const op_names[] = {
 	[VFS_OPEN] = "open",	   [VFS_CLOSE] = "close",	[VFS_WRITE] = "write",
@@ -85,8 +86,8 @@ void vfs_calls_write(const char *directory)
 			output_number(file, number++);
 			write_name(file, op_names[c->op]);
 			write_name(file, file_names[c->file]);
-			write_number(file, (int64_t)c->begin_ns);
-			write_number(file, (int64_t)c->end_ns);
+			write_number(file, (int64_t)ticks_to_ns(c->begin));
+			write_number(file, (int64_t)ticks_to_ns(c->end));
 			write_number(file, (int64_t)c->inode);
 			write_number(file, c->offset);
 			write_number(file, c->bytes);

@@ -22,9 +22,9 @@ enum vfs_file { VFS_DATABASE, VFS_JOURNAL, VFS_WAL, VFS_SHM, VFS_OTHER };
 #define VFS_NOTHING INT64_C(-1)
 
 struct vfs_call {
-	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
-	uint64_t inode;		   /* 0: unknown */
-	int64_t offset, bytes;	   /* docs/formats.md says what they are for each op */
+	uint64_t begin, end;   /* ticks.h */
+	uint64_t inode;	       /* 0: unknown */
+	int64_t offset, bytes; /* docs/formats.md says what they are for each op */
 	enum vfs_op op;
 	enum vfs_file file;
 };

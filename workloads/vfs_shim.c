@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "clock.h"
 #include "fail.h"
 #include "sqlite3.h"
+#include "ticks.h"
 #include "vfs_calls.h"
 
 /* A transaction in DELETE mode makes about 25 calls that are noted. */
@@ -39,14 +39,14 @@ static struct file *file_of(sqlite3_file *base)
 	return (struct file *)((char *)base + wrapped_size);
 }
 
-static void note(enum vfs_op op, enum vfs_file kind, uint64_t begin_ns, uint64_t inode,
-		 int64_t offset, int64_t bytes)
+static void note(enum vfs_op op, enum vfs_file kind, uint64_t begin, uint64_t inode, int64_t offset,
+		 int64_t bytes)
 {
-	uint64_t end_ns = clock_now();
+	uint64_t end = ticks_now();
 
 	if (noting)
 		*vfs_calls_next() = (struct vfs_call){
-			begin_ns, end_ns, inode, offset, bytes, op, kind,
+			begin, end, inode, offset, bytes, op, kind,
 		};
 }
 
@@ -70,7 +70,7 @@ static int close_file(sqlite3_file *base)
 {
 	struct file *file = file_of(base);
 	struct file **link = &files;
-	uint64_t begin = clock_now();
+	uint64_t begin = ticks_now();
 	int result = file->real->xClose(base);
 
 	note(VFS_CLOSE, file->kind, begin, file->inode, VFS_NOTHING, VFS_NOTHING);
@@ -83,7 +83,7 @@ static int close_file(sqlite3_file *base)
 static int write_file(sqlite3_file *base, const void *buffer, int bytes, sqlite3_int64 offset)
 {
 	struct file *file = file_of(base);
-	uint64_t begin = clock_now();
+	uint64_t begin = ticks_now();
 	int result = file->real->xWrite(base, buffer, bytes, offset);
 
 	note(VFS_WRITE, file->kind, begin, file->inode, offset, bytes);
@@ -93,7 +93,7 @@ static int write_file(sqlite3_file *base, const void *buffer, int bytes, sqlite3
 static int truncate_file(sqlite3_file *base, sqlite3_int64 size)
 {
 	struct file *file = file_of(base);
-	uint64_t begin = clock_now();
+	uint64_t begin = ticks_now();
 	int result = file->real->xTruncate(base, size);
 
 	note(VFS_TRUNCATE, file->kind, begin, file->inode, size, VFS_NOTHING);
@@ -103,7 +103,7 @@ static int truncate_file(sqlite3_file *base, sqlite3_int64 size)
 static int sync_file(sqlite3_file *base, int flags)
 {
 	struct file *file = file_of(base);
-	uint64_t begin = clock_now();
+	uint64_t begin = ticks_now();
 	int result = file->real->xSync(base, flags);
 
 	note(VFS_SYNC, file->kind, begin, file->inode, VFS_NOTHING, flags);
@@ -114,7 +114,7 @@ static int sync_file(sqlite3_file *base, int flags)
 static int shm_map(sqlite3_file *base, int region, int bytes, int extend, void volatile **address)
 {
 	struct file *file = file_of(base);
-	uint64_t begin = clock_now();
+	uint64_t begin = ticks_now();
 	int result = file->real->xShmMap(base, region, bytes, extend, address);
 
 	if (file->shm_inode == 0)
@@ -176,7 +176,7 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *base, int
 		     int *out_flags)
 {
 	struct file *file = file_of(base);
-	uint64_t begin = clock_now();
+	uint64_t begin = ticks_now();
 	int result = wrapped->xOpen(wrapped, name, base, flags, out_flags);
 
 	(void)vfs;
@@ -200,7 +200,7 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *base, int
 
 static int delete_file(sqlite3_vfs *vfs, const char *name, int sync_directory)
 {
-	uint64_t begin = clock_now();
+	uint64_t begin = ticks_now();
 	int result = wrapped->xDelete(wrapped, name, sync_directory);
 
 	(void)vfs;
@@ -230,15 +230,17 @@ void vfs_shim_register(size_t transactions)
 
 void vfs_shim_begin(void)
 {
+	ticks_begin();
 	noting = true;
 	for (const struct file *file = files; file != NULL; file = file->next) {
-		note_open(file, clock_now());
+		note_open(file, ticks_now());
 		if (file->shm_inode != 0)
-			note(VFS_OPEN, VFS_SHM, clock_now(), file->shm_inode, VFS_NOTHING, 0);
+			note(VFS_OPEN, VFS_SHM, ticks_now(), file->shm_inode, VFS_NOTHING, 0);
 	}
 }
 
 void vfs_shim_end(void)
 {
 	noting = false;
+	ticks_end();
 }

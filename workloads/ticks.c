@@ -1,0 +1,74 @@
+#include "ticks.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "fail.h"
+
+/* A reading of the clock is somewhere between two of the counter, so an offset is known to half of
+ * what lies between them; the best of some. */
+enum { READINGS = 32, TOLERANCE_NS = 1000 };
+
+static uint64_t begin_ticks, frequency;
+static int64_t begin_ns, end_off_ns;
+
+#ifdef __aarch64__
+static uint64_t counter_frequency(void)
+{
+	uint64_t hertz;
+
+	__asm__("mrs %0, cntfrq_el0" : "=r"(hertz));
+	return hertz;
+}
+#else
+static uint64_t counter_frequency(void)
+{
+	return NANOSECONDS_PER_SECOND;
+}
+#endif
+
+static uint64_t span_ns(uint64_t ticks)
+{
+	return ticks / frequency * NANOSECONDS_PER_SECOND +
+	       ticks % frequency * NANOSECONDS_PER_SECOND / frequency;
+}
+
+/* A tick and the clock's time then. */
+static void read_both(uint64_t *ticks, int64_t *ns)
+{
+	uint64_t best = UINT64_MAX;
+
+	for (int i = 0; i < READINGS; i++) {
+		uint64_t before = ticks_now(), now = clock_now(), after = ticks_now();
+
+		if (after - before >= best)
+			continue;
+		best = after - before;
+		*ticks = before;
+		*ns = (int64_t)(now - span_ns(best) / 2);
+	}
+}
+
+void ticks_begin(void)
+{
+	frequency = counter_frequency();
+	read_both(&begin_ticks, &begin_ns);
+}
+
+void ticks_end(void)
+{
+	uint64_t ticks;
+	int64_t ns;
+
+	read_both(&ticks, &ns);
+	end_off_ns = ns - begin_ns - (int64_t)span_ns(ticks - begin_ticks);
+}
+
+uint64_t ticks_to_ns(uint64_t ticks)
+{
+	if (llabs(end_off_ns) > TOLERANCE_NS)
+		fail("CLOCK_MONOTONIC went %" PRId64 " ns off the CPU's counter in the run: "
+		     "the log of SQLite's calls has no times",
+		     end_off_ns);
+	return (uint64_t)begin_ns + span_ns(ticks - begin_ticks);
+}
