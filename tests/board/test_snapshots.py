@@ -263,3 +263,18 @@ def test_no_clock_writes_while_a_board_is_prepared(on_board: Callable[..., RunOu
     # what the clock asked for; afterwards all is as the kernels have it
     assert f2fs == "0"
     assert (cp_interval, centisecs) == ("60", "500")
+
+
+NOTHING_LEFT = """
+. /run/commitpath/cell.env
+written() { awk '{ print $7 }' /sys/class/block/$DEVICE_NAME/stat; }
+before=$(written)
+sync
+echo $(($(written) - before)) sectors
+"""
+
+
+@pytest.mark.parametrize("fs", ["ext4", "f2fs"])
+def test_nothing_is_left_to_write_on_a_prepared_board(fs: str, on_board: Callable[..., RunOutput]) -> None:
+    """What preparing left to the clock would be written before the snapshot or in the run, by chance."""
+    assert on_board(NOTHING_LEFT, {}, FS=fs).text("run-cell.log").strip() == "0 sectors"
