@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from analysis import events
-from analysis.adapters import blktrace, board, driver, probes
+from analysis.adapters import blktrace, board, devicelog, driver, probes
 from analysis.adapters.driver import Driver
 from analysis.errors import BadInput
 from analysis.files import read_json
@@ -27,6 +27,7 @@ class Twin:
 
     driver: Driver
     board: board.Board
+    log: devicelog.DeviceLog | None = None
 
 
 @dataclass
@@ -43,6 +44,7 @@ class Run:
     blktrace_counts: tuple[int, int] | None = None  # (events, dropped) of blktrace.out
     blktrace_size_events: int = 0
     trace: blktrace.Totals | None = None  # of the window; None: no blktrace files
+    log: devicelog.DeviceLog | None = None  # None: the device keeps none
     ledger: build.Ledger | None = None  # of a run that all of LEDGER_PROBES watched
     missing: list[str] = field(default_factory=list)  # raw files that are not there
     host: dict[str, Any] = field(default_factory=dict)  # host.json, {} if there is none
@@ -61,9 +63,11 @@ class Run:
         return [name for name in asked if name not in ("", "none")]
 
     @property
-    def traced(self) -> list[str]:
-        """The devices that blktrace watched, major:minor."""
-        return self.trace.devices if self.trace else []
+    def devices(self) -> list[str]:
+        """The devices under the filesystem, major:minor: those that blktrace watched, or that has a log."""
+        if self.trace:
+            return self.trace.devices
+        return [self.log.device] if self.log else []
 
     @property
     def timing(self) -> Driver:
@@ -122,6 +126,7 @@ def read(folder: Path) -> Run:
     ran = driver.read(raw / "driver")
     on = board.read(raw, ran.config["driver"]["database"])
     run = Run(folder, cell, cell_id(cell), ran, on, pl.DataFrame(schema=events.SCHEMA))
+    run.log = _device_log(raw)
     run.events = events.merge([driver.to_events(ran), *_observed(run, raw)])
     if (folder / "twin").is_dir():
         run.twin = read_twin(folder / "twin/raw", ran.config["driver"]["database"])
@@ -149,6 +154,8 @@ def _observed(run: Run, raw: Path) -> list[pl.DataFrame]:
     else:
         run.missing.append("raw/probes.bin")
     trace = raw / "blktrace"
+    if run.log is not None and "blktrace" not in run.probes:
+        return parts
     if any(trace.glob("*.blktrace.*")):
         run.trace = blktrace.count(trace, *run.driver.window)
         run.blktrace_size_events = blktrace.events_by_size(trace)
@@ -165,16 +172,22 @@ def read_twin(raw: Path, database: str) -> Twin:
     """Read the raw/ of an untraced twin. Raises BadInput."""
     if not raw.is_dir():
         raise BadInput(raw.parent, "", "no folder raw/", "an untraced twin's")
-    return Twin(driver.read(raw / "driver"), board.read(raw, database))
+    return Twin(driver.read(raw / "driver"), board.read(raw, database), _device_log(raw))
+
+
+def _device_log(raw: Path) -> devicelog.DeviceLog | None:
+    """Return what the device wrote down, None where it has no log."""
+    path = raw / "device.bin"
+    return devicelog.read(path) if path.is_file() else None
 
 
 def _ledger(run: Run) -> build.Ledger | None:
     """Return the ledger, None where not all that it is made from was recorded."""
     ran, layout = run.driver, run.board.layout
-    recorded = run.has_ledger and run.probe_losses is not None and len(run.traced) == 1
+    recorded = run.has_ledger and run.probe_losses is not None and len(run.devices) == 1
     if not recorded or layout is None or ran.vfs is None:
         return None
-    major, minor = map(int, run.traced[0].split(":"))
+    major, minor = map(int, run.devices[0].split(":"))
     return build.build(
         build.Input(
             records=records.read(run.folder / "raw" / "probes.bin"),

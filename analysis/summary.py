@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from analysis import tables
@@ -43,6 +44,7 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
         },
         "timing_source": run.timing_source,
         "watching_cost": watching_cost(run),
+        "twin_commands": twin_commands(run),
         "latency_us": {
             op: {name: row[f"{name}_ns"] / 1000 for name in _LATENCIES} for op, row in operations.items()
         },
@@ -104,6 +106,20 @@ def watching_cost(run: Run) -> dict[str, float | None] | None:
         for ran in (run.driver, run.twin.driver)
     )
     return {op: 1 - tps / untraced[op] if tps and untraced.get(op) else None for op, tps in traced.items()}
+
+
+def twin_commands(run: Run) -> dict[str, Any] | None:
+    """Whether the twin's device got the run's commands (operation, sector, size), in that order.
+
+    None where one of the two has no log of its device. Watching takes time, and so may let what
+    goes by the clock (jbd2, the flusher) come at another place: that they differ is no fault.
+    """
+    if run.twin is None or run.log is None or run.twin.log is None:
+        return None
+    what = ["operation", "sector", "sectors"]
+    own = run.log.within(*run.driver.window)[what]
+    twins = run.twin.log.within(*run.twin.driver.window)[what]
+    return {"run": own.size, "twin": twins.size, "same": bool(np.array_equal(own, twins))}
 
 
 def sequence_hash(commands: pl.DataFrame) -> str:

@@ -74,8 +74,10 @@ def _syncs(run: Run) -> pl.DataFrame:
 
 
 def block_source(run: Run) -> str:
-    """Return whose block commands the tables use: the probe's, or without it blktrace's."""
-    return "probe" if any(name in ("block", "all") for name in run.probes) else "blktrace"
+    """Return whose block commands a watched run's tables use: the probe's, else another witness's."""
+    if any(name in ("block", "all") for name in run.probes):
+        return "probe"
+    return "log" if run.probes and run.log and not run.trace else "blktrace"
 
 
 def names() -> list[str]:

@@ -55,8 +55,21 @@ def watching(summary: dict[str, Any]) -> list[str]:
     source, cost = summary["timing_source"], summary["watching_cost"]
     if source == "twin":
         shares = ", ".join(f"{op} {_number(value, 2, 100)} %" for op, value in cost.items())
-        return ["times are the untraced twin's; watching cost, of TPS:", f"  {shares}"]
+        return [
+            "times are the untraced twin's; watching cost, of TPS:",
+            f"  {shares}",
+            *_twin_commands(summary["twin_commands"]),
+        ]
     return ["times include what watching cost"] if source == "traced" else []
+
+
+def _twin_commands(found: dict[str, Any] | None) -> list[str]:
+    """Say whether the twin's device got what the run's did."""
+    if found is None:
+        return []
+    if found["same"]:
+        return [f"the twin's device got the same {found['run']} commands in the same order"]
+    return [f"the twin's device got {found['twin']} commands, the run's {found['run']}: they differ"]
 
 
 def _labels(ledger: dict[str, Any]) -> list[str]:

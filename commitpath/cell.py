@@ -24,6 +24,8 @@ ROOT = Path(__file__).resolve().parent.parent
 EXPERIMENTS = ROOT / "experiments"
 RESULTS = Path(os.environ.get("COMMITPATH_RESULTS", ROOT / "results"))
 PROFILE_AXES = ("device", "fs", "mode", "workload")
+# Named among the probes, though it is none: a second witness of the block commands.
+BLKTRACE = "blktrace"
 
 
 def load_yaml(path: Path) -> Any:
@@ -96,7 +98,7 @@ class Axis:
         if self.choices():
             return ", ".join(self.choices())
         if "x-glob-list" in self.spec:
-            return "all, none, or some of " + ",".join(probe_names())
+            return "all, none, or some of " + ",".join([*probe_names(), BLKTRACE])
         if self.spec["type"] == "integer":
             unit = f" {self.spec['x-unit']}" if "x-unit" in self.spec else ""
             return f"a whole number from {self.spec['minimum']} to {self.spec['maximum']}{unit}"
@@ -150,11 +152,22 @@ def probe_names() -> list[str]:
 
 
 def parse_probes(text: str, bad: BadInputError) -> list[str]:
-    """'sync,block', 'all' or 'none' as the sorted list of probe names."""
-    names = {"all": probe_names(), "none": [], "": []}.get(text, text.split(","))
-    if not set(names) <= set(probe_names()):
+    """'sync,block', 'all', 'all,blktrace' or 'none' as the sorted list of names."""
+    given = set() if text in ("", "none") else set(text.split(","))
+    names = given - {"all"} | (set(probe_names()) if "all" in given else set())
+    if not names <= {*probe_names(), BLKTRACE} or names == {BLKTRACE}:
         raise bad
-    return sorted(set(names))
+    return sorted(names)
+
+
+def logs_itself(cell: Mapping[str, Any]) -> bool:
+    """Whether the cell's device writes down each command that it gets (images/flash/log.c)."""
+    return bool(cell["profiles"]["device"]["driver"] == "flash")
+
+
+def is_blktraced(cell: Mapping[str, Any]) -> bool:
+    """Whether blktrace watches too: where the device has no log of its own, or the cell names it."""
+    return bool(cell["probes"]) and (not logs_itself(cell) or BLKTRACE in cell["probes"].split(","))
 
 
 # JSON Schema takes 2.0 for an integer; a device's attribute file does not.
@@ -201,6 +214,8 @@ def make_cell(variables: Mapping[str, str]) -> dict[str, Any]:
     if cell["sqlite"] == "newest":
         cell["sqlite"] = next(iter(releases()))
     cell["profiles"] = {axis: load_profile(axis, cell[axis]) for axis in PROFILE_AXES}
+    if not logs_itself(cell):  # blktrace is there in any case
+        cell["probes"] = ",".join(name for name in cell["probes"].split(",") if name != BLKTRACE)
     for name, value in cell["profiles"]["workload"].get("fixed", {}).items():
         if known[name].variable in variables and cell[name] != value:
             raise BadInputError(

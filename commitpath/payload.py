@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from commitpath import ansible
-from commitpath.cell import ROOT, make_cell, probe_names
+from commitpath.cell import BLKTRACE, ROOT, is_blktraced, make_cell, probe_names
 from images import artifacts
 
 MOUNTPOINT = "/mnt/target"
@@ -23,7 +23,7 @@ PROGRAM = re.compile(r'^SEC\("(?:fentry|fexit|tp_btf)/', re.M)
 
 def expected_probes(probes: str) -> int:
     """How many programs the recorder must attach for probes named as in a cell."""
-    files = [ROOT / "probes" / f"{name}.bpf.c" for name in probes.split(",") if name]
+    files = [ROOT / "probes" / f"{name}.bpf.c" for name in probes.split(",") if name not in ("", BLKTRACE)]
     return sum(len(PROGRAM.findall(file.read_text())) for file in files)
 
 
@@ -81,7 +81,8 @@ def cell_env(cell: Mapping[str, Any], node: str, database: str) -> str:
     modelled = CONFIGFS.get(device["driver"])
     variables = {
         "CLOCK": cell["clock"],
-        "PROBES": cell["probes"],
+        "PROBES": ",".join(name for name in cell["probes"].split(",") if name != BLKTRACE),
+        "BLKTRACE": "yes" if is_blktraced(cell) else "no",
         "EXPECTED_PROBES": str(expected_probes(cell["probes"])),
         # "" for a device that is there already
         "DEVICE_PARAMETERS": f"/sys/kernel/config/{modelled}/{Path(node).name}" if modelled else "",

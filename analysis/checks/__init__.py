@@ -16,6 +16,7 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     loss.probes_attached,
     loss.probes_lost_nothing,
     loss.blktrace_lost_nothing,
+    loss.device_lost_nothing,
     loss.kernel_quiet,
     settings.equal,
     counts.device_idle,

@@ -1,9 +1,10 @@
-"""Do the probe, blktrace and the device's own counters tell the same story?
+"""Do the probe, blktrace, the device's own log and the kernel's counters tell the same story?
 
 /sys/block/<dev>/stat counts a flush that carries no data twice: once as the flush the device
 got (`flush_ios`) and once as a finished write of no sectors (`write_ios`), because the flush
-machinery completes the original, empty request like any other. Only blktrace sees those empty
-requests being queued, so its count of them is taken off `write_ios`.
+machinery completes the original, empty request like any other. Who sees those empty requests
+being queued, blktrace or the bio probe, counts them, and that is taken off `write_ios`; where
+nobody does, its writes are not compared.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from __future__ import annotations
 import polars as pl
 
 from analysis import events
-from analysis.adapters import blktrace
+from analysis.adapters import blktrace, devicelog
 from analysis.adapters.blktrace import Totals
+from analysis.ledger.match import PREFLUSH
 from analysis.run import Run
 
 FIELDS = ("reads", "writes", "bytes_written", "flushes", "discards")
@@ -30,15 +32,17 @@ def device_idle(run: Run) -> list[str]:
 
 
 def window_blocks(run: Run, source: str) -> pl.DataFrame:
-    """Return the block commands that `source` (probe, blktrace) saw issued in the window.
+    """Return the block commands that `source` (probe, blktrace, log) saw issued in the window.
 
-    The probe sees all devices; those that blktrace did not watch are left out.
+    The probe sees all devices; those that are not under the filesystem are left out.
     """
     begin, end = run.driver.window
+    if source == "log" and run.log:
+        return devicelog.commands(run.log.within(begin, end))
     inside = (pl.col("begin_ns") >= begin) & (pl.col("begin_ns") < end)
     if source == "blktrace" and run.trace:
         return blktrace.read(run.folder / "raw/blktrace").filter(inside)
-    watched = pl.col("dev").is_in(run.traced) if run.traced else pl.lit(True)
+    watched = pl.col("dev").is_in(run.devices) if run.devices else pl.lit(True)
     block = (pl.col("source") == source) & (pl.col("event") == "block")
     return run.events.filter(block & watched & inside).with_columns(events.block_kind())
 
@@ -70,31 +74,41 @@ def counted(trace: Totals) -> dict[str, int]:
     }
 
 
-def empty_flushes(run: Run) -> int:
-    """Return how many flush requests without data blktrace saw queued in the window."""
-    return run.trace.empty_flushes if run.trace else 0
+def empty_flushes(run: Run) -> int | None:
+    """Return how many flush requests without data were queued in the window; None if nobody saw."""
+    if run.trace:
+        return run.trace.empty_flushes
+    if run.ledger is None:
+        return None
+    begin, end = run.driver.window
+    bios = run.ledger.given.records.bios(run.ledger.given.dev)
+    queued = (bios["begin_ns"] >= begin) & (bios["begin_ns"] < end) & (bios["n"] == 0)
+    return int((queued & (bios["b"] & PREFLUSH > 0)).sum())
 
 
-def from_stat(run: Run) -> dict[str, int]:
+def from_stat(run: Run) -> dict[str, int | None]:
     """Return FIELDS as /sys/block/<dev>/stat counted them."""
-    grew = run.driver.stat_difference()
+    grew, empty = run.driver.stat_difference(), empty_flushes(run)
     return {
         "reads": grew["read_ios"],
-        "writes": grew["write_ios"] - empty_flushes(run),
+        "writes": None if empty is None else grew["write_ios"] - empty,
         "bytes_written": grew["write_sectors"] * 512,
         "flushes": grew["flush_ios"],
         "discards": grew["discard_ios"],
     }
 
 
-def told(run: Run) -> dict[str, dict[str, int]]:
-    """Return FIELDS of the window as each source that was recorded counted them."""
-    found = {}
+def told(run: Run) -> dict[str, dict[str, int | None]]:
+    """Return FIELDS of the window as each source that was recorded counted them; None: it cannot say."""
+    found: dict[str, dict[str, int | None]] = {}
     if any(name in ("block", "all") for name in run.probes):
-        found["probe"] = count(window_blocks(run, "probe"))
+        found["probe"] = {**count(window_blocks(run, "probe"))}
     if run.trace:
-        found["blktrace"] = counted(run.trace)
-        found["device"] = from_stat(run)  # without blktrace, empty flushes are not known
+        found["blktrace"] = {**counted(run.trace)}
+    if run.log:
+        found["log"] = {**count(window_blocks(run, "log"))}
+    if run.trace or run.log:
+        found["device"] = from_stat(run)
     return found
 
 
@@ -102,19 +116,21 @@ def agree(run: Run) -> list[str]:
     """The sources agree in every field, and every command was completed without an error."""
     if run.missing:
         return []  # files_there says so
-    counted = told(run)
+    by_field = {name: {who: n[name] for who, n in told(run).items()} for name in FIELDS}
     found = [
-        f"{name} in the window: " + ", ".join(f"{who} {n[name]}" for who, n in counted.items())
-        for name in FIELDS
-        if len({n[name] for n in counted.values()}) > 1
+        f"{name} in the window: " + ", ".join(f"{who} {n}" for who, n in counted.items() if n is not None)
+        for name, counted in by_field.items()
+        if len({n for n in counted.values() if n is not None}) > 1
     ]
     blocks = window_blocks(run, "probe")
     unfinished: dict[str, int] = {}
     failed = {"probe": blocks.filter(pl.col("result").fill_null(0) != 0).height}
     if run.trace:
         unfinished["blktrace"], failed["blktrace"] = run.trace.unfinished, run.trace.failed
+    if run.log:
+        failed["log"] = int((run.log.within(*run.driver.window)["end_ns"] == 0).sum())
     found += [f"{who}: {n} block commands never completed" for who, n in unfinished.items() if n]
     found += [f"{who}: {n} block commands ended with an error" for who, n in failed.items() if n]
-    if len(run.traced) > 1:
-        found.append(f"raw/blktrace holds records of more than one device: {run.traced}")
+    if len(run.devices) > 1:
+        found.append(f"raw/blktrace holds records of more than one device: {run.devices}")
     return found

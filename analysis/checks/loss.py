@@ -116,9 +116,10 @@ def probes_lost_nothing(run: Run) -> list[str]:
 
 
 def lost_events(run: Run) -> int:
-    """Return how many events the probes and blktrace say they lost."""
+    """Return how many events the probes, blktrace and the device's log say they lost."""
     lost = run.probe_losses.records + run.probe_losses.updates if run.probe_losses else 0
-    return lost + (run.blktrace_counts[1] if run.blktrace_counts else 0)
+    lost += run.blktrace_counts[1] if run.blktrace_counts else 0
+    return lost + (run.log.lost if run.log else 0)
 
 
 def blktrace_lost_nothing(run: Run) -> list[str]:
@@ -132,6 +133,19 @@ def blktrace_lost_nothing(run: Run) -> list[str]:
             f"raw/blktrace holds {run.blktrace_size_events} records of 48 bytes, "
             f"blktrace wrote {events}: a file is cut short or missing"
         )
+    return found
+
+
+def device_lost_nothing(run: Run) -> list[str]:
+    """The device had memory for its log, and the log is as long as the device says."""
+    said = run.board.device_time.get("log_entries")
+    if run.log is None:
+        return [] if said is None else ["raw/device.bin is missing"]
+    kept = run.log.entries.size
+    found = [f"the device's log lost {run.log.lost} commands"] if run.log.lost else []
+    # what was read of the device between the two reads is in the second only
+    if said is None or not said.isdigit() or int(said) < kept:
+        found.append(f"raw/device.bin has {kept} commands, raw/board/device_time.txt says {said}")
     return found
 
 

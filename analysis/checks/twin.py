@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from analysis.checks import loss
+from analysis.checks import counts, loss
 from analysis.run import Run
 
 # What driver.config must say alike of both: what ran, on what, with what in effect.
@@ -33,8 +33,19 @@ def same(run: Run) -> list[str]:
     for name in ("queue", "device"):
         if getattr(twin.board, name) != getattr(run.board, name):
             found.append(f"the untraced twin's {name} settings differ from the run's")
-    as_run = replace(run, folder=run.folder / "twin", board=twin.board)
-    problems = twin.board.problems + loss.steps_succeeded(as_run) + loss.kernel_quiet(as_run)
+    as_run = replace(
+        run,
+        folder=run.folder / "twin",
+        cell={**run.cell, "probes": "none"},
+        driver=twin.driver,
+        board=twin.board,
+        log=twin.log,
+        trace=None,
+        ledger=None,
+        twin=None,
+    )
+    checks = (loss.steps_succeeded, loss.kernel_quiet, loss.device_lost_nothing, counts.agree)
+    problems = twin.board.problems + [problem for check in checks for problem in check(as_run)]
     return found + [f"untraced twin: {problem}" for problem in problems]
 
 

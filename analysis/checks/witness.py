@@ -1,10 +1,11 @@
-"""Does a run's ledger tell of what the device got, by blktrace and the device's own counters?"""
+"""Does a run's ledger tell of what the device got, by who else saw it?"""
 
 from __future__ import annotations
 
 import numpy as np
 import polars as pl
 
+from analysis import events
 from analysis.adapters import blktrace
 from analysis.checks import counts, ledger
 from analysis.checks.calls import first
@@ -18,13 +19,34 @@ def holds(run: Run) -> list[str]:
     if made is None:
         return []
     written = {"ledger": int(made.pieces["bytes"].sum())}
-    written |= {who: row["bytes_written"] for who, row in counts.told(run).items()}
+    written |= {who: row["bytes_written"] or 0 for who, row in counts.told(run).items()}
     table = ", ".join(f"{who} {size}" for who, size in written.items())
     found = [f"ledger: bytes written: {table}"] if len(set(written.values())) > 1 else []
-    return [*ledger.reasons(made), *found, *_same_commands(run, made), *_same_bios(run, made)]
+    found += _as_blktrace_saw(run, made) + _same_bios(run, made) if run.trace else []
+    return [*ledger.reasons(made), *found, *(_as_the_device_says(run, made) if run.log else [])]
 
 
-def _same_commands(run: Run, made: Ledger) -> list[str]:
+def _as_the_device_says(run: Run, made: Ledger) -> list[str]:
+    """The commands are those of the device's log, of the same kind, and each was there in its time."""
+    order = ("sector", "sectors", "kind", "begin_ns")
+    own = made.ledger.select(
+        pl.col("sector").fill_null(0),
+        pl.col("rwbs").cast(pl.String),
+        sectors=pl.col("bytes") // 512,
+        begin_ns="issue_ns",
+        end_ns="complete_ns",
+    ).with_columns(events.block_kind().replace("write metadata", "write"))
+    seen = counts.window_blocks(run, "log")
+    if own.height != seen.height:
+        return [f"ledger: {own.height} commands, the device's log has {seen.height}"]
+    own, seen = (table.sort(order) for table in (own, seen))
+    differs = pl.any_horizontal(*(own[name] != seen[name] for name in order[:3]))
+    differs |= (seen["begin_ns"] < own["begin_ns"]) | (seen["end_ns"] > own["end_ns"])
+    wrong = own.filter(differs)
+    return [f"ledger: {text}" for text in first(wrong, "commands that the device's log has not", "sector")]
+
+
+def _as_blktrace_saw(run: Run, made: Ledger) -> list[str]:
     """The commands are those that blktrace saw."""
     own = made.ledger.select(pl.col("sector").fill_null(0), pl.col("bytes") // 512)
     seen = counts.window_blocks(run, "blktrace").select("sector", bytes="sectors")

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from analysis import stored
+from analysis.adapters import devicelog
 from analysis.errors import BadInput
-from analysis.export import iolog, trace_events
+from analysis.export import blktrace, iolog, trace_events
 from analysis.stored import Stored
 
 LEDGER = ("command", "rwbs", "sector", "bytes", "issue_ns")
@@ -40,10 +41,15 @@ def _csv(run: Stored, folder: Path) -> None:
 def _blktrace(run: Stored, folder: Path) -> None:
     source = run.folder / "raw/blktrace"
     files = sorted(source.glob("*.blktrace.*"))
+    log = run.folder / "raw/device.bin"
+    if not files and log.is_file() and (run.folder / "tables/ledger.parquet").is_file():
+        ledger = run.table("ledger", blktrace.COLUMNS)
+        return blktrace.write(ledger, devicelog.read(log).dev, folder / "target.blktrace.0")
     if not files:
         raise BadInput(source, "", "no blktrace file", "a run with PROBES other than none")
     for path in files:
         shutil.copyfile(path, folder / path.name)
+    return None
 
 
 def _tables(run: Stored) -> list[Path]:

@@ -4,7 +4,7 @@
 # usage: rehearse-watching.sh DEVICE PROBE,...
 set -eu
 cd /run/commitpath
-printf 'DEVICE_NAME=%s\nPROBES=%s\n' "${1##*/}" "$2" > cell.env
+printf 'DEVICE_NAME=%s\nPROBES=%s\nBLKTRACE=yes\n' "${1##*/}" "$2" > cell.env
 sh watch.sh start
 sh watch.sh stop
 rm watch.env root_reads

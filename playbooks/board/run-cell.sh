@@ -94,8 +94,10 @@ record_board() {
     # what an eMMC or a disk says of itself
     [ ! -d "$disk/device" ] || attributes "$disk/device"
   fi > "$raw/board/device.txt"
-  [ ! -e "$disk/flash" ] ||
+  [ ! -e "$disk/flash" ] || {
+    cat "$disk/flash/log" > "$raw/device.bin"
     cat "$disk/flash/stats" > "$raw/board/device_time.txt"
+  }
   uname -a > "$raw/board/kernel.txt"
   cat /proc/cmdline > "$raw/board/cmdline.txt"
   cat /proc/cpuinfo > "$raw/board/cpuinfo.txt"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Start or stop what watches a run: blktrace and the probes' recorder. usage: watch.sh start|stop
+# Start or stop what watches a run: the probes' recorder and, with BLKTRACE=yes, blktrace.
+# usage: watch.sh start|stop
 #
 # Reads /run/commitpath/cell.env. `start` returns once every probe is attached, and leaves
 # watch.env: how many probes are attached, and a line of ours in the kernel's log; and root_reads, how
@@ -49,6 +50,7 @@ blktrace_run() {
 }
 
 start_blktrace() {
+  mkdir "$raw/blktrace"
   observe blktrace blktrace_run
   tries=0
   until [ -e "/sys/kernel/debug/block/$DEVICE_NAME/trace0" ]; do
@@ -84,13 +86,14 @@ start_recorder() {
 case $1 in
   start)
     rm -rf "$raw"
-    mkdir -p "$raw/driver" "$raw/board" "$raw/blktrace"
+    mkdir -p "$raw/driver" "$raw/board"
     [ -e root_reads ] || [ ! -e /sys/block/vda/stat ] || awk '{ print $1 }' /sys/block/vda/stat > root_reads
     read -r uptime _ < /proc/uptime
     echo "log_mark='watch: begins at $uptime'" > watch.env
     echo "<6>watch: begins at $uptime" > /dev/kmsg
     [ -n "$PROBES" ] || exit 0
-    start_blktrace && start_recorder || exit 1
+    [ "$BLKTRACE" = no ] || start_blktrace || exit 1
+    start_recorder || exit 1
     sed -n 's/^attached /attached=/p' recorder.out >> watch.env
     ;;
   stop)

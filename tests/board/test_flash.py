@@ -35,3 +35,31 @@ def test_a_run_on_flash_holds(run_cell: Callable[..., Path]) -> None:
     causes = sum(v for k, v in counters.items() if k.startswith("time_") and k != "time_ns")
     assert causes == counters["time_ns"] > 0
     assert counters["write_bytes"] >= result["block"]["bytes_written"]
+    # the device's own log is the second witness, of the untraced twin too
+    assert not (run / "raw/blktrace").exists()
+    assert result["twin_commands"]["run"] == result["twin_commands"]["twin"] > 300
+    counted = json.loads((run / "manifest.json").read_text())["window"]["counted"]
+    assert sorted(counted) == ["device", "log", "probe"]
+
+
+def test_blktrace_and_the_devices_log_agree(run_cell: Callable[..., Path]) -> None:
+    """Four witnesses: the probe, blktrace, the device's own log and the kernel's counters."""
+    run = run_cell(FS="ext4", DEVICE="emmc-5.0", PROBES="all,blktrace")
+    result = json.loads((run / "summary.json").read_text())
+    assert result["status"] == "ok", result["reasons"]
+    counted = json.loads((run / "manifest.json").read_text())["window"]["counted"]
+    assert sorted(counted) == ["blktrace", "device", "log", "probe"]
+    for name, number in counted["device"].items():
+        assert {numbers[name] for numbers in counted.values()} == {number}, name
+    assert counted["log"]["fua"] == counted["probe"]["fua"] > 0
+    assert counted["log"]["writes"] > 300
+
+
+def test_an_unwatched_run_has_a_witness(run_cell: Callable[..., Path]) -> None:
+    """Its bytes and flushes by the device's log are the kernel's, and the run is as long as its log."""
+    run = run_cell(FS="ext4", DEVICE="emmc-5.0", PROBES="none")
+    assert json.loads((run / "summary.json").read_text())["status"] == "ok"
+    counted = json.loads((run / "manifest.json").read_text())["window"]["counted"]
+    assert counted["device"]["writes"] is None
+    assert counted["log"]["bytes_written"] == counted["device"]["bytes_written"] > 0
+    assert counted["log"]["flushes"] == counted["device"]["flushes"] > 0

@@ -120,7 +120,8 @@ def test_seed_decides_the_sql(run_cell: Callable[..., Path]) -> None:
 def test_clocks_agree(run_cell: Callable[..., Path]) -> None:
     """The driver's, the probes' and blktrace's times are one clock.
 
-    The syncs lie within the transactions, and blktrace has each command at its time.
+    The syncs lie within the transactions and the calls of SQLite, and blktrace has each command at
+    its time.
     """
     run = run_cell(FS="f2fs", MODE="wal")
     with (run / "raw/driver/transactions.csv").open() as file:
@@ -132,6 +133,15 @@ def test_clocks_agree(run_cell: Callable[..., Path]) -> None:
         for begin, end in syncs.select("begin_ns", "end_ns").rows()
     ]
     assert sum(within) > len(rows) * 0.9 and max(within) == 1
+    with (run / "raw/driver/vfs.csv").open() as file:
+        calls = [row for row in csv.DictReader(file) if row["op"] == "sync"]
+    # the way from SQLite's call to the filesystem's function: about 800 ns on the board
+    ahead = [
+        min(begin - at for row in calls if (at := int(row["begin_ns"])) < begin)
+        for begin in syncs.filter(~pl.col("is_directory"))["begin_ns"].to_list()
+        if begin > int(calls[0]["begin_ns"])
+    ]
+    assert len(ahead) >= len(calls) and max(ahead) < 20_000 and min(ahead) > 100
     commands = found.filter((pl.col("event") == "block") & (pl.col("dev") == "253:0")).sort("begin_ns")
     traced = blktrace.read(run / "raw/blktrace")
     inside = pl.col("begin_ns").is_between(int(rows[0]["begin_ns"]), int(rows[-1]["end_ns"]))

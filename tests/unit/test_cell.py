@@ -9,6 +9,7 @@ import pytest
 
 from commitpath import cell as cells
 from commitpath.errors import BadInputError
+from commitpath.payload import cell_env, expected_probes
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -92,6 +93,21 @@ def test_id_follows_every_setting() -> None:
     assert len(ids) == 4
 
 
+def test_blktrace_is_named_where_the_device_logs_itself() -> None:
+    """On null_blk it is there anyway, and makes no other cell; on a flash device it is asked for."""
+    default, flash = cells.make_cell({}), cells.make_cell({"DEVICE": "emmc-5.0"})
+    assert cells.is_blktraced(default) and not cells.is_blktraced(flash)
+    assert cells.make_cell({"PROBES": "all,blktrace"}) == default
+    both = cells.make_cell({"DEVICE": "emmc-5.0", "PROBES": "blktrace,all"})
+    assert both["probes"] == ",".join(sorted([*cells.probe_names(), "blktrace"]))
+    assert cells.is_blktraced(both) and cells.cell_id(both) != cells.cell_id(flash)
+    assert not cells.is_blktraced(cells.make_cell({"PROBES": "none"}))
+    environment = cell_env(both, "/dev/target", "/db")
+    assert "BLKTRACE=yes" in environment and "blktrace" not in environment.replace("BLKTRACE", "")
+    assert "BLKTRACE=no" in cell_env(flash, "/dev/target", "/db")
+    assert expected_probes(both["probes"]) == expected_probes(flash["probes"])
+
+
 def test_probes_none_and_all() -> None:
     assert cells.make_cell({"PROBES": "none"})["probes"] == ""
     assert cells.make_cell({"PROBES": "all"})["probes"].split(",") == cells.probe_names()
@@ -122,6 +138,8 @@ def test_every_profile_satisfies_its_schema() -> None:
         ("MODEE=wal", "MODEE: unknown variable; there are BOARD"),
         ("fs=f2fs", "fs: unknown variable"),
         ("PROBES=sync,nope", "all, none, or some of bio,block,checkpoint"),
+        ("PROBES=blktrace", "all, none, or some of bio,block,checkpoint"),
+        ("PROBES=none,blktrace", "all, none, or some of bio,block,checkpoint"),
         ("REPEAT=0", "a whole number from 1 to 1000"),
         ("MKFS_OPTIONS=-m0", "-m cannot be read back from ext4's superblock; what can is -C -G -I"),
         ("DEVICE=own", "only a lab board has a device of its own"),
@@ -184,8 +202,6 @@ def test_help_names_every_axis_and_target() -> None:
 
 def test_expected_probes_counts_attach_points() -> None:
     """What the recorder attached of each file on the board: 24 of all."""
-    from commitpath.payload import expected_probes
-
     alone = {
         "bio": 1,
         "block": 2,

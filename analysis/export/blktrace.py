@@ -1,0 +1,92 @@
+"""A blktrace file of a run that blktrace did not watch, for blkparse, btt and iowatcher.
+
+Made from the ledger: for each command that the device got a Q when its request was made, a D when
+it was issued and a C when it was done (linux/blktrace_api.h). What blktrace itself would also say
+of a bio before (G, I, M) is not known. Where blktrace watched, its own files are what is exported.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from analysis.adapters.blkrecords import (
+    AHEAD,
+    COMPLETE,
+    DISCARD,
+    FLUSH,
+    FUA,
+    ISSUE,
+    MAGIC,
+    META,
+    NOTIFY,
+    NOTIFY_PROCESS,
+    QUEUE,
+    RECORD,
+    SYNC,
+    WRITE,
+)
+from analysis.errors import BadInput
+
+COLUMNS = ("command", "rwbs", "sector", "bytes", "queue_ns", "issue_ns", "complete_ns", "tid", "comm")
+_READ = 1 << 16
+_COMM = 16  # bytes of a process's name
+# the category of an action: BLK_TC_QUEUE, BLK_TC_ISSUE, BLK_TC_COMPLETE
+_ACTIONS = ((QUEUE | 1 << 20, "queue_ns"), (ISSUE | 1 << 23, "issue_ns"), (COMPLETE | 1 << 24, "complete_ns"))
+_OPERATION = {"R": _READ, "W": WRITE, "F": FLUSH, "D": WRITE | DISCARD}
+_AFTER = {"F": FUA, "A": AHEAD, "S": SYNC, "M": META}
+
+
+def _bits(rwbs: str) -> int:
+    """Return the category bits of what the kernel's blk_fill_rwbs wrote; ValueError if it is unknown."""
+    before = rwbs[0] == "F" and len(rwbs) > 1
+    operation, after = rwbs[before], rwbs[1 + before :].removeprefix("E")
+    try:
+        found = _OPERATION[operation] | (FLUSH if before else 0)
+        for letter in after:
+            found |= _AFTER[letter]
+    except KeyError as error:
+        raise ValueError(rwbs) from error
+    return found
+
+
+def write(ledger: pl.DataFrame, device: int, path: Path) -> None:
+    """Write the commands of `ledger` (COLUMNS) on `device` (major << 20 | minor) to `path`.
+
+    Raises BadInput if there is none, or one that blktrace has no word for.
+    """
+    commands = ledger.sort("command").with_columns(pl.col("rwbs", "comm").cast(pl.String))
+    if commands.is_empty():
+        raise BadInput(path.name, "", "the run has no block commands", "some to trace")
+    try:
+        bits = {word: _bits(word) for word in commands["rwbs"].unique().to_list()}
+    except ValueError as error:
+        raise BadInput(path.name, "", f"commands {error}", "what blktrace has a word for") from None
+    words = commands["rwbs"].replace_strict(bits, return_dtype=pl.Int64).to_numpy()
+    records = np.zeros((len(_ACTIONS), commands.height), RECORD)
+    records["magic"], records["device"] = MAGIC, device
+    records["sector"] = commands["sector"].fill_null(0).to_numpy()
+    records["bytes"] = commands["bytes"].to_numpy()
+    for row, (action, time) in zip(records, _ACTIONS, strict=True):
+        row["time"], row["action"] = commands[time].to_numpy(), action | words
+    records["pid"][:-1] = commands["tid"].fill_null(0).to_numpy()
+    notes = _notes(commands, device, int(records["time"].min()))
+    ordered = records.ravel()
+    ordered = ordered[np.argsort(ordered["time"], kind="stable")]
+    ordered["sequence"] = np.arange(len(notes) + 1, len(notes) + 1 + ordered.size)
+    path.write_bytes(b"".join(notes) + ordered.tobytes())
+
+
+def _notes(commands: pl.DataFrame, device: int, time: int) -> list[bytes]:
+    """Return a record with the name of each process."""
+    named = commands.select("tid", "comm").drop_nulls().unique("tid").sort("tid")
+    notes = []
+    for number, (tid, comm) in enumerate(named.rows(), 1):
+        note = np.zeros(1, RECORD)
+        note["magic"], note["device"], note["sequence"] = MAGIC, device, number
+        note["time"], note["pid"], note["pdu_len"] = time, tid, _COMM
+        note["action"] = NOTIFY | NOTIFY_PROCESS
+        notes.append(note.tobytes() + comm.encode()[: _COMM - 1].ljust(_COMM, b"\0"))
+    return notes

@@ -1,0 +1,190 @@
+"""The device's own log, on a recorded run (record-flash-sample.sh): what it witnesses, and its faults."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from test_fuzz import try_all
+
+from analysis import checks, export, pipeline, summary, tables, terminal
+from analysis import run as runs
+from analysis.adapters import devicelog
+from analysis.adapters.devicelog import ENTRY, HEADER
+from analysis.checks import counts
+from analysis.errors import BadInput
+
+HERE = Path(__file__).parent
+FUA = 1 << 17
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("flash") / "cell"
+    with tarfile.open(HERE / "sample-flash-wal.tar.xz") as archive:
+        archive.extractall(folder, filter="data")
+    return folder / "run"
+
+
+@pytest.fixture
+def run_dir(recorded: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(recorded, tmp_path / "cell/run"))
+
+
+def change(path: Path, spoil: Callable[[np.ndarray], np.ndarray], **header: Any) -> None:
+    """Change the entries of a log, and fields of its header."""
+    data = path.read_bytes()
+    head = np.frombuffer(data, HEADER, 1).copy()
+    entries = spoil(np.frombuffer(data[HEADER.itemsize :], ENTRY).copy())
+    head["entries"] = entries.size
+    for name, value in header.items():
+        head[name] = value
+    path.write_bytes(head.tobytes() + entries.tobytes())
+
+
+def test_the_recorded_run_holds(recorded: Path) -> None:
+    """Probe, log and kernel agree with no blktrace, in the run and in its twin."""
+    run = runs.read(recorded)
+    assert checks.reasons(run) == []
+    told = counts.told(run)
+    assert sorted(told) == ["device", "log", "probe"]
+    assert told["probe"]["writes"] == told["log"]["writes"] == told["device"]["writes"] > 100
+    built = summary.build(run, tables.build(run), [])
+    assert built["twin_commands"] == {"run": 261, "twin": 261, "same": True}
+    assert built["lost_events"] == 0
+
+
+def middle(entries: np.ndarray, operation: int) -> int:
+    """The place of a command of that operation in the middle of the run."""
+    found = np.flatnonzero(entries["operation"] == operation)
+    return int(found[found.size // 2])
+
+
+def lose(entries: np.ndarray) -> np.ndarray:
+    return np.delete(entries, middle(entries, 1))
+
+
+def move(entries: np.ndarray) -> np.ndarray:
+    entries["sector"][middle(entries, 1)] += 8
+    return entries
+
+
+def no_fua(entries: np.ndarray) -> np.ndarray:
+    entries["operation"][middle(entries, 1 | FUA)] = 1
+    return entries
+
+
+def late(entries: np.ndarray) -> np.ndarray:
+    """A command that the device had after the kernel had its answer."""
+    entries["end_ns"][middle(entries, 2)] += 10_000_000
+    return entries
+
+
+def failed(entries: np.ndarray) -> np.ndarray:
+    entries["end_ns"][middle(entries, 1)] = 0
+    return entries
+
+
+FAULTS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
+    "a lost command": (lose, "writes in the window: probe 202"),
+    "another place": (move, "ledger: 1 commands that the device's log has not"),
+    "a write without FUA": (no_fua, "ledger: 1 commands that the device's log has not"),
+    "another time": (late, "ledger: 1 commands that the device's log has not"),
+    "a failed command": (failed, "log: 1 block commands ended with an error"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_seen(fault: str, run_dir: Path) -> None:
+    spoil, reason = FAULTS[fault]
+    change(run_dir / "raw/device.bin", spoil)
+    found = checks.reasons(runs.read(run_dir))
+    assert any(reason in one for one in found), found
+
+
+def test_what_the_device_lost_rejects(run_dir: Path) -> None:
+    change(run_dir / "raw/device.bin", lambda entries: entries, lost=3)
+    run = runs.read(run_dir)
+    assert checks.reasons(run) == ["the device's log lost 3 commands"]
+    assert summary.build(run, tables.build(run), [])["lost_events"] == 3
+
+
+def test_a_log_that_is_not_there_rejects(run_dir: Path) -> None:
+    (run_dir / "raw/device.bin").unlink()
+    (run_dir / "twin/raw/device.bin").unlink()
+    found = checks.reasons(runs.read(run_dir))
+    assert "raw/device.bin is missing" in found
+    assert "untraced twin: raw/device.bin is missing" in found
+    assert "raw/blktrace/<dev>.blktrace.<cpu> is missing" in found  # the other witness there may be
+
+
+def test_more_commands_than_the_device_counted_rejects(run_dir: Path) -> None:
+    path = run_dir / "raw/board/device_time.txt"
+    kept = [line for line in path.read_text().splitlines() if not line.startswith("log_entries")]
+    path.write_text("\n".join([*kept, "log_entries=3", ""]))
+    assert any("device_time.txt says 3" in reason for reason in checks.reasons(runs.read(run_dir)))
+
+
+def test_the_twins_device_is_checked_too(run_dir: Path) -> None:
+    change(run_dir / "twin/raw/device.bin", lose)
+    found = checks.reasons(runs.read(run_dir))
+    assert any(reason.startswith("untraced twin: bytes_written in the window: log") for reason in found)
+
+
+def test_a_twin_with_other_commands_is_told_of(run_dir: Path) -> None:
+    """It is no fault: what goes by the clock may come at another place."""
+    change(run_dir / "twin/raw/device.bin", move)
+    run = runs.read(run_dir)
+    assert checks.reasons(run) == []
+    built = summary.build(run, tables.build(run), [])
+    assert built["twin_commands"]["same"] is False
+    assert "the twin's device got 261 commands, the run's 261: they differ" in terminal.watching(built)
+
+
+def test_a_cut_log_is_refused(run_dir: Path) -> None:
+    path = run_dir / "raw/device.bin"
+    data = path.read_bytes()
+    for size, place in ((0, 0), (31, 31), (len(data) - 1, len(data) - 32), (len(data) - 32, len(data) - 32)):
+        path.write_bytes(data[:size])
+        with pytest.raises(BadInput, match=rf"device\.bin: byte {place}: "):
+            runs.read(run_dir)
+
+
+def test_fuzz(recorded: Path, tmp_path: Path, mutations: int) -> None:
+    def read(path: Path) -> None:
+        devicelog.commands(devicelog.read(path).within(0, 2**63))
+
+    data = (recorded / "raw/device.bin").read_bytes()
+    outcomes = try_all(tmp_path / "device.bin", data, read, mutations)
+    assert outcomes["rejected"] > mutations / 4
+    assert outcomes["parsed"] > mutations / 20  # a spoiled sector is still a command
+
+
+def test_export_for_blktraces_tools(run_dir: Path) -> None:
+    """blkparse, btt and iowatcher read what is made of a run without blktrace, and count the same."""
+    pipeline.analyse(run_dir)
+    export.export(run_dir, ["blktrace"])
+    folder = run_dir / "export/blktrace"
+
+    def tool(*command: str) -> str:
+        return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
+
+    lines = tool("blkparse", "-q", "-i", "target", "-d", "merged.bin", "-f", "%a %d %S %n %C\n").splitlines()
+    lines = [line for line in lines if not line.startswith("Input file")]
+    block = json.loads((run_dir / "summary.json").read_text())["block"]
+    issued = [line.split() for line in lines if line.startswith("D ")]
+    assert len(issued) == block["writes"] + block["flushes"] + block["reads"]
+    assert sum(int(words[3]) for words in issued) * 512 == block["bytes_written"]
+    assert sum(words[1].startswith("WF") for words in issued) == block["fua"]
+    assert {line.split()[0] for line in lines} == {"Q", "D", "C"}
+    assert "driver" in {words[4] for words in issued}
+    assert "D2C" in tool("btt", "-i", "merged.bin")
+    tool("iowatcher", "-t", "target", "-o", "picture.svg")
+    assert "</svg>" in (folder / "picture.svg").read_text()
