@@ -119,7 +119,10 @@ def twin_commands(run: Run) -> dict[str, Any] | None:
     what = ["operation", "sector", "sectors"]
     own = run.log.within(*run.driver.window)[what]
     twins = run.twin.log.within(*run.twin.driver.window)[what]
-    return {"run": own.size, "twin": twins.size, "same": bool(np.array_equal(own, twins))}
+    both = min(own.size, twins.size)
+    differs = np.flatnonzero(own[:both] != twins[:both])
+    first = int(differs[0]) if differs.size else both if own.size != twins.size else None
+    return {"run": own.size, "twin": twins.size, "same": first is None, "first_difference": first}
 
 
 def sequence_hash(commands: pl.DataFrame) -> str:

@@ -77,7 +77,7 @@ def block_source(run: Run) -> str:
     """Return whose block commands a watched run's tables use: the probe's, else another witness's."""
     if any(name in ("block", "all") for name in run.probes):
         return "probe"
-    return "log" if run.probes and run.log and not run.trace else "blktrace"
+    return counts.DEVICE_LOG if run.probes and run.log and not run.trace else "blktrace"
 
 
 def names() -> list[str]:

@@ -69,7 +69,10 @@ def _twin_commands(found: dict[str, Any] | None) -> list[str]:
         return []
     if found["same"]:
         return [f"the twin's device got the same {found['run']} commands in the same order"]
-    return [f"the twin's device got {found['twin']} commands, the run's {found['run']}: they differ"]
+    return [
+        f"the twin's device got {found['twin']} commands, the run's {found['run']}; "
+        f"the first {found['first_difference']} are the same"
+    ]
 
 
 def _labels(ledger: dict[str, Any]) -> list[str]:

@@ -98,7 +98,7 @@ class Axis:
         if self.choices():
             return ", ".join(self.choices())
         if "x-glob-list" in self.spec:
-            return "all, none, or some of " + ",".join([*probe_names(), BLKTRACE])
+            return f"all, none, or some of {','.join(probe_names())}; with one of them also {BLKTRACE}"
         if self.spec["type"] == "integer":
             unit = f" {self.spec['x-unit']}" if "x-unit" in self.spec else ""
             return f"a whole number from {self.spec['minimum']} to {self.spec['maximum']}{unit}"

@@ -27,7 +27,8 @@ logging.getLogger("qemu").addHandler(logging.NullHandler())
 # Bytes of the fw_cfg item that carries a cell into the board. Its size is part of the
 # machine: the guest kernel reads it once, when its fw_cfg driver loads.
 CELL_ITEM_BYTES = 256 * 1024
-# Beside the device's own memory: root, page cache, the probes' ring of 64 MiB, blktrace's 32.
+# Beside the device's own memory: root, page cache, the probes' ring of 64 MiB, and blktrace's 32
+# or a flash device's log, twice 32 at most.
 BOARD_MEMORY_MIB = 1536
 # 2^1 ns an instruction: 500 million instructions per virtual second. The order of the
 # 1.2 GHz Cortex-A9 of apsys17's phone, which retires fewer than one a cycle.

@@ -7,7 +7,7 @@
 
 /* A reading of the clock is somewhere between two of the counter, so an offset is known to half of
  * what lies between them; the best of some. */
-enum { READINGS = 32, TOLERANCE_NS = 1000 };
+enum { READINGS = 32 };
 
 static uint64_t begin_ticks, frequency;
 static int64_t begin_ns, end_off_ns;
@@ -27,10 +27,10 @@ static uint64_t counter_frequency(void)
 }
 #endif
 
-static uint64_t span_ns(uint64_t ticks)
+uint64_t ticks_span_ns(uint64_t ticks, uint64_t hertz)
 {
-	return ticks / frequency * NANOSECONDS_PER_SECOND +
-	       ticks % frequency * NANOSECONDS_PER_SECOND / frequency;
+	return ticks / hertz * NANOSECONDS_PER_SECOND +
+	       ticks % hertz * NANOSECONDS_PER_SECOND / hertz;
 }
 
 /* A tick and the clock's time then. */
@@ -45,7 +45,7 @@ static void read_both(uint64_t *ticks, int64_t *ns)
 			continue;
 		best = after - before;
 		*ticks = before;
-		*ns = (int64_t)(now - span_ns(best) / 2);
+		*ns = (int64_t)(now - ticks_span_ns(best, frequency) / 2);
 	}
 }
 
@@ -61,14 +61,14 @@ void ticks_end(void)
 	int64_t ns;
 
 	read_both(&ticks, &ns);
-	end_off_ns = ns - begin_ns - (int64_t)span_ns(ticks - begin_ticks);
+	end_off_ns = ns - begin_ns - (int64_t)ticks_span_ns(ticks - begin_ticks, frequency);
 }
 
 uint64_t ticks_to_ns(uint64_t ticks)
 {
-	if (llabs(end_off_ns) > TOLERANCE_NS)
+	if (llabs(end_off_ns) > TICKS_TOLERANCE_NS)
 		fail("CLOCK_MONOTONIC went %" PRId64 " ns off the CPU's counter in the run: "
 		     "the log of SQLite's calls has no times",
 		     end_off_ns);
-	return (uint64_t)begin_ns + span_ns(ticks - begin_ticks);
+	return (uint64_t)begin_ns + ticks_span_ns(ticks - begin_ticks, frequency);
 }

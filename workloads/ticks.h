@@ -25,8 +25,12 @@ static inline uint64_t ticks_now(void)
 void ticks_begin(void);
 void ticks_end(void);
 
-/* The CLOCK_MONOTONIC of a tick, to 50 ns; after ticks_end. Ends the run if the clock did not
- * keep the counter's pace in between: somebody set its rate. */
+/* The CLOCK_MONOTONIC of a tick, to TICKS_TOLERANCE_NS; after ticks_end. Ends the run if the clock
+ * did not keep the counter's pace in between: somebody set its rate. */
+enum { TICKS_TOLERANCE_NS = 250 };
 uint64_t ticks_to_ns(uint64_t ticks);
+
+/* Nanoseconds of so many ticks at a frequency in Hz, to the nanosecond below. */
+uint64_t ticks_span_ns(uint64_t ticks, uint64_t hertz);
 
 #endif

@@ -37,7 +37,7 @@ class DeviceLog:
     """The commands of one device, in the order in which they came."""
 
     dev: int  # major << 20 | minor
-    lost: int  # commands that there was no memory for
+    lost: int  # commands that found no place in it
     entries: np.ndarray  # ENTRY
 
     @property
@@ -47,8 +47,7 @@ class DeviceLog:
 
     def within(self, begin: int, end: int) -> np.ndarray:
         """Return the commands that came in [begin, end)."""
-        came = self.entries["begin_ns"]
-        first, behind = np.searchsorted(came, np.array([begin, end], came.dtype))
+        first, behind = np.searchsorted(self.entries["begin_ns"].astype(np.int64), [begin, end])
         return self.entries[first:behind]
 
 
@@ -72,6 +71,7 @@ def read(path: Path) -> DeviceLog:
 def _check(path: Path, entries: np.ndarray) -> None:
     begin, end, flush = entries["begin_ns"], entries["end_ns"], entries["operation"] == 2
     wrong = ~np.isin(entries["operation"], list(_RWBS)) | ((end > 0) & (end < begin))
+    wrong |= (begin | end | entries["sector"]) >> 63 > 0
     wrong |= flush != (entries["sectors"] == 0)
     wrong[1:] |= begin[1:] < begin[:-1]
     if wrong.any():

@@ -1,4 +1,4 @@
-"""Do the probe, blktrace, the device's own log and the kernel's counters tell the same story?
+"""Do the probe, blktrace, the device's own log and the kernel's counters (stat) tell the same story?
 
 /sys/block/<dev>/stat counts a flush that carries no data twice: once as the flush the device
 got (`flush_ios`) and once as a finished write of no sectors (`write_ios`), because the flush
@@ -18,6 +18,7 @@ from analysis.ledger.match import PREFLUSH
 from analysis.run import Run
 
 FIELDS = ("reads", "writes", "bytes_written", "flushes", "discards")
+DEVICE_LOG, STAT = "device log", "stat"
 
 
 def device_idle(run: Run) -> list[str]:
@@ -32,12 +33,12 @@ def device_idle(run: Run) -> list[str]:
 
 
 def window_blocks(run: Run, source: str) -> pl.DataFrame:
-    """Return the block commands that `source` (probe, blktrace, log) saw issued in the window.
+    """Return the block commands that `source` (probe, blktrace, DEVICE_LOG) saw issued in the window.
 
     The probe sees all devices; those that are not under the filesystem are left out.
     """
     begin, end = run.driver.window
-    if source == "log" and run.log:
+    if source == DEVICE_LOG and run.log:
         return devicelog.commands(run.log.within(begin, end))
     inside = (pl.col("begin_ns") >= begin) & (pl.col("begin_ns") < end)
     if source == "blktrace" and run.trace:
@@ -105,10 +106,10 @@ def told(run: Run) -> dict[str, dict[str, int | None]]:
         found["probe"] = {**count(window_blocks(run, "probe"))}
     if run.trace:
         found["blktrace"] = {**counted(run.trace)}
-    if run.log:
-        found["log"] = {**count(window_blocks(run, "log"))}
+    if run.log and not run.log.lost:
+        found[DEVICE_LOG] = {**count(window_blocks(run, DEVICE_LOG))}
     if run.trace or run.log:
-        found["device"] = from_stat(run)
+        found[STAT] = from_stat(run)
     return found
 
 
@@ -128,7 +129,7 @@ def agree(run: Run) -> list[str]:
     if run.trace:
         unfinished["blktrace"], failed["blktrace"] = run.trace.unfinished, run.trace.failed
     if run.log:
-        failed["log"] = int((run.log.within(*run.driver.window)["end_ns"] == 0).sum())
+        failed[DEVICE_LOG] = int((run.log.within(*run.driver.window)["end_ns"] == 0).sum())
     found += [f"{who}: {n} block commands never completed" for who, n in unfinished.items() if n]
     found += [f"{who}: {n} block commands ended with an error" for who, n in failed.items() if n]
     if len(run.devices) > 1:

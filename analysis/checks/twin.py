@@ -33,9 +33,13 @@ def same(run: Run) -> list[str]:
     for name in ("queue", "device"):
         if getattr(twin.board, name) != getattr(run.board, name):
             found.append(f"the untraced twin's {name} settings differ from the run's")
+    if (twin.log is None) != (run.log is None):
+        found.append("one of the run and its untraced twin has no log of its device")
     as_run = replace(
         run,
         folder=run.folder / "twin",
+        events=run.events.clear(),
+        missing=[],
         cell={**run.cell, "probes": "none"},
         driver=twin.driver,
         board=twin.board,

@@ -36,7 +36,7 @@ def _as_the_device_says(run: Run, made: Ledger) -> list[str]:
         begin_ns="issue_ns",
         end_ns="complete_ns",
     ).with_columns(events.block_kind().replace("write metadata", "write"))
-    seen = counts.window_blocks(run, "log")
+    seen = counts.window_blocks(run, counts.DEVICE_LOG)
     if own.height != seen.height:
         return [f"ledger: {own.height} commands, the device's log has {seen.height}"]
     own, seen = (table.sort(order) for table in (own, seen))

@@ -46,7 +46,9 @@ def _blktrace(run: Stored, folder: Path) -> None:
         ledger = run.table("ledger", blktrace.COLUMNS)
         return blktrace.write(ledger, devicelog.read(log).dev, folder / "target.blktrace.0")
     if not files:
-        raise BadInput(source, "", "no blktrace file", "a run with PROBES other than none")
+        raise BadInput(
+            source, "", "no blktrace file, and no ledger to make one from", "a run with PROBES=all"
+        )
     for path in files:
         shutil.copyfile(path, folder / path.name)
     return None

@@ -41,8 +41,8 @@ _AFTER = {"F": FUA, "A": AHEAD, "S": SYNC, "M": META}
 
 def _bits(rwbs: str) -> int:
     """Return the category bits of what the kernel's blk_fill_rwbs wrote; ValueError if it is unknown."""
-    before = rwbs[0] == "F" and len(rwbs) > 1
-    operation, after = rwbs[before], rwbs[1 + before :].removeprefix("E")
+    before = rwbs.startswith("F") and len(rwbs) > 1
+    operation, after = rwbs[before : before + 1], rwbs[1 + before :].removeprefix("E")
     try:
         found = _OPERATION[operation] | (FLUSH if before else 0)
         for letter in after:

@@ -46,7 +46,7 @@ struct flash_log_header {
 };
 
 struct flash_log_entry {
-	/* when it came and, by the model, was done (0: it failed); CLOCK_MONOTONIC */
+	/* when it came and, by the model, is done (0: refused, as power is off); CLOCK_MONOTONIC */
 	u64 begin_ns;
 	u64 end_ns;
 	u64 sector;

@@ -11,8 +11,8 @@
 #include "flash.h"
 
 #define ENTRIES_PER_PAGE (PAGE_SIZE / sizeof(struct flash_log_entry))
-/* 64 MiB of the board's memory */
-#define MAX_ENTRIES (1ULL << 21)
+/* 32 MiB of the board's memory, and once more where a run's files are put together */
+#define MAX_ENTRIES (1ULL << 20)
 
 static struct page *page_of(struct flash_device *dev, u64 number)
 {

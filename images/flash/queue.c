@@ -99,8 +99,7 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 		flash_settle(dev);
 		done = execute(dev, cmd, now);
 	}
-	/* the device is at work: from here on the command may be gone, and nothing takes its time
-	 */
+	/* from here on the command may be gone; and the device is at work while it is logged */
 	if (done > now)
 		hrtimer_start(&cmd->timer, ns_to_ktime(done), HRTIMER_MODE_ABS_SOFT);
 	entry.begin_ns = now;

@@ -257,11 +257,11 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
     # counts
     "probe missed a command": (
         probe(lambda rows: np.delete(rows, first(rows, WS))),
-        "writes in the window: probe 200, blktrace 201, device 201",
+        "writes in the window: probe 200, blktrace 201, stat 201",
     ),
     "probe missed a flush": (
         probe(lambda rows: np.delete(rows, first(rows, FLUSH_COMMAND))),
-        "flushes in the window: probe 59, blktrace 60, device 60",
+        "flushes in the window: probe 59, blktrace 60, stat 60",
     ),
     "probe missed bytes": (
         probe(lambda rows: rows["n"].__setitem__(first(rows, WS), 16)),
@@ -269,11 +269,11 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
     ),
     "probe saw a read": (
         probe(lambda rows: rows["b"].__setitem__(first(rows, WS), 0)),
-        "reads in the window: probe 1, blktrace 0, device 0",
+        "reads in the window: probe 1, blktrace 0, stat 0",
     ),
     "device counted more": (
         sub("raw/driver/device_stat.csv", r"^(end,(\d+,){7})\d+", r"\g<1>9999"),
-        "writes in the window: .* device 98",
+        "writes in the window: .* stat 98",
     ),
     "device not idle": (
         sub("raw/driver/device_stat.csv", r"^(begin,\d+,\d+),0", r"\1,2"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+import re
 import shutil
 import subprocess
 import tarfile
@@ -13,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from test_fuzz import try_all
+from test_truncation import outcome
 
 from analysis import checks, export, pipeline, summary, tables, terminal
 from analysis import run as runs
@@ -54,10 +57,10 @@ def test_the_recorded_run_holds(recorded: Path) -> None:
     run = runs.read(recorded)
     assert checks.reasons(run) == []
     told = counts.told(run)
-    assert sorted(told) == ["device", "log", "probe"]
-    assert told["probe"]["writes"] == told["log"]["writes"] == told["device"]["writes"] > 100
+    assert sorted(told) == ["device log", "probe", "stat"]
+    assert told["probe"]["writes"] == told["device log"]["writes"] == told["stat"]["writes"] > 100
     built = summary.build(run, tables.build(run), [])
-    assert built["twin_commands"] == {"run": 261, "twin": 261, "same": True}
+    assert built["twin_commands"] == {"run": 261, "twin": 261, "same": True, "first_difference": None}
     assert built["lost_events"] == 0
 
 
@@ -97,7 +100,7 @@ FAULTS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
     "another place": (move, "ledger: 1 commands that the device's log has not"),
     "a write without FUA": (no_fua, "ledger: 1 commands that the device's log has not"),
     "another time": (late, "ledger: 1 commands that the device's log has not"),
-    "a failed command": (failed, "log: 1 block commands ended with an error"),
+    "a failed command": (failed, "device log: 1 block commands ended with an error"),
 }
 
 
@@ -135,7 +138,9 @@ def test_more_commands_than_the_device_counted_rejects(run_dir: Path) -> None:
 def test_the_twins_device_is_checked_too(run_dir: Path) -> None:
     change(run_dir / "twin/raw/device.bin", lose)
     found = checks.reasons(runs.read(run_dir))
-    assert any(reason.startswith("untraced twin: bytes_written in the window: log") for reason in found)
+    assert any(
+        reason.startswith("untraced twin: bytes_written in the window: device log") for reason in found
+    )
 
 
 def test_a_twin_with_other_commands_is_told_of(run_dir: Path) -> None:
@@ -145,7 +150,10 @@ def test_a_twin_with_other_commands_is_told_of(run_dir: Path) -> None:
     assert checks.reasons(run) == []
     built = summary.build(run, tables.build(run), [])
     assert built["twin_commands"]["same"] is False
-    assert "the twin's device got 261 commands, the run's 261: they differ" in terminal.watching(built)
+    first = built["twin_commands"]["first_difference"]
+    assert 50 < first < 200
+    said = f"the twin's device got 261 commands, the run's 261; the first {first} are the same"
+    assert said in terminal.watching(built)
 
 
 def test_a_cut_log_is_refused(run_dir: Path) -> None:
@@ -188,3 +196,58 @@ def test_export_for_blktraces_tools(run_dir: Path) -> None:
     assert "D2C" in tool("btt", "-i", "merged.bin")
     tool("iowatcher", "-t", "target", "-o", "picture.svg")
     assert "</svg>" in (folder / "picture.svg").read_text()
+
+
+SPOILED = ("device.bin", "board/device_time.txt", "driver/device_stat.csv")
+
+
+@pytest.mark.parametrize("of", ["raw", "twin/raw"])
+@pytest.mark.parametrize("name", SPOILED)
+def test_a_spoiled_file_is_told_of(name: str, of: str, run_dir: Path) -> None:
+    """Cut anywhere it is refused; with noise in it, too, or it is still such a file."""
+    path = run_dir / of / name
+    data, noise = path.read_bytes(), random.Random(name)
+    for size in {0, 1, len(data) - 1, *noise.sample(range(len(data)), 8)}:
+        path.write_bytes(data[:size])
+        assert outcome(run_dir) != "ok", size
+    for _ in range(12):
+        spoiled = bytearray(data)
+        for _ in range(noise.randrange(1, 8)):
+            spoiled[noise.randrange(len(spoiled))] = noise.randrange(256)
+        path.write_bytes(spoiled)
+        outcome(run_dir)  # must not raise anything else
+
+
+@pytest.mark.parametrize("said", ["²", "9" * 5000, "-1", ""])
+def test_a_count_that_is_none_rejects(said: str, run_dir: Path) -> None:
+    path = run_dir / "raw/board/device_time.txt"
+    path.write_text(re.sub(r"(?m)^log_entries=.*", f"log_entries={said}", path.read_text()))
+    assert any("device_time.txt says" in reason for reason in checks.reasons(runs.read(run_dir)))
+
+
+def test_a_window_that_begins_before_time_is_told_of(run_dir: Path) -> None:
+    path = run_dir / "raw/driver/device_stat.csv"
+    path.write_text(re.sub(r"(?m)^begin,\d+", "begin,-5", path.read_text()))
+    assert outcome(run_dir) == "rejected"
+
+
+@pytest.mark.parametrize("name", ["raw", "twin/raw"])
+def test_a_flash_device_without_its_counters_rejects(name: str, run_dir: Path) -> None:
+    (run_dir / name / "device.bin").unlink()
+    (run_dir / name / "board/device_time.txt").unlink()
+    found = checks.reasons(runs.read(run_dir))
+    assert any("raw/board/device_time.txt is missing" in reason for reason in found)
+    assert "one of the run and its untraced twin has no log of its device" in found
+
+
+def test_a_long_unwatched_run_needs_no_log(run_dir: Path) -> None:
+    """A log has room for a million commands: what a run beyond that loses is lost to no ledger."""
+    cell = json.loads((run_dir / "cell.json").read_text())
+    (run_dir / "cell.json").write_text(json.dumps({**cell, "probes": ""}))
+    shutil.rmtree(run_dir / "twin")
+    change(run_dir / "raw/device.bin", lose, lost=3)
+    run = runs.read(run_dir)
+    assert checks.reasons(run) == []
+    assert summary.build(run, tables.build(run), [])["lost_events"] == 0
+    change(run_dir / "raw/device.bin", lambda entries: entries, lost=0)
+    assert any("in the window: device log" in reason for reason in checks.reasons(runs.read(run_dir)))

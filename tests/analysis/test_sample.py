@@ -33,9 +33,9 @@ def test_equals_golden(sample: Path, golden: Path) -> None:
 
 def test_three_sources_agree(sample: Path) -> None:
     told = counts.told(runs.read(sample))
-    assert set(told) == {"probe", "blktrace", "device"}
+    assert set(told) == {"probe", "blktrace", "stat"}
     assert len({tuple(row[name] for name in counts.FIELDS) for row in told.values()}) == 1
-    assert told["device"]["writes"] > 300
+    assert told["stat"]["writes"] > 300
 
 
 def test_wal_full_syncs_once_a_transaction(sample: Path) -> None:

@@ -39,7 +39,7 @@ def test_a_run_on_flash_holds(run_cell: Callable[..., Path]) -> None:
     assert not (run / "raw/blktrace").exists()
     assert result["twin_commands"]["run"] == result["twin_commands"]["twin"] > 300
     counted = json.loads((run / "manifest.json").read_text())["window"]["counted"]
-    assert sorted(counted) == ["device", "log", "probe"]
+    assert sorted(counted) == ["device log", "probe", "stat"]
 
 
 def test_blktrace_and_the_devices_log_agree(run_cell: Callable[..., Path]) -> None:
@@ -48,11 +48,11 @@ def test_blktrace_and_the_devices_log_agree(run_cell: Callable[..., Path]) -> No
     result = json.loads((run / "summary.json").read_text())
     assert result["status"] == "ok", result["reasons"]
     counted = json.loads((run / "manifest.json").read_text())["window"]["counted"]
-    assert sorted(counted) == ["blktrace", "device", "log", "probe"]
-    for name, number in counted["device"].items():
+    assert sorted(counted) == ["blktrace", "device log", "probe", "stat"]
+    for name, number in counted["stat"].items():
         assert {numbers[name] for numbers in counted.values()} == {number}, name
-    assert counted["log"]["fua"] == counted["probe"]["fua"] > 0
-    assert counted["log"]["writes"] > 300
+    assert counted["device log"]["fua"] == counted["probe"]["fua"] > 0
+    assert counted["device log"]["writes"] > 300
 
 
 def test_an_unwatched_run_has_a_witness(run_cell: Callable[..., Path]) -> None:
@@ -60,6 +60,6 @@ def test_an_unwatched_run_has_a_witness(run_cell: Callable[..., Path]) -> None:
     run = run_cell(FS="ext4", DEVICE="emmc-5.0", PROBES="none")
     assert json.loads((run / "summary.json").read_text())["status"] == "ok"
     counted = json.loads((run / "manifest.json").read_text())["window"]["counted"]
-    assert counted["device"]["writes"] is None
-    assert counted["log"]["bytes_written"] == counted["device"]["bytes_written"] > 0
-    assert counted["log"]["flushes"] == counted["device"]["flushes"] > 0
+    assert counted["stat"]["writes"] is None
+    assert counted["device log"]["bytes_written"] == counted["stat"]["bytes_written"] > 0
+    assert counted["device log"]["flushes"] == counted["stat"]["flushes"] > 0
