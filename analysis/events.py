@@ -41,6 +41,11 @@ _RWBS = r"^(F?)(DE|[WDRFN])(F?)"
 _SUFFIXES = {"-journal": "journal", "-wal": "wal", "-shm": "shm"}
 
 
+def device_name(number: int) -> str:
+    """Return a dev_t of the kernel's, major << 20 | minor, as major:minor."""
+    return f"{number >> 20}:{number & 0xFFFFF}"
+
+
 def frame(columns: dict[str, Any], height: int) -> pl.DataFrame:
     """Return `height` rows in SCHEMA; values are sequences or one value for all rows."""
     return pl.DataFrame(

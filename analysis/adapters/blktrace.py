@@ -122,7 +122,7 @@ def count(folder: Path, begin: int, end: int) -> Totals:
         empty_flushes=int(of[QUEUE][queued_flush].sum()),
         unfinished=int((issued - back).sum() - done.sum()),
         failed=failed,
-        devices=[_device(number) for number in sorted(devices)],
+        devices=[events.device_name(number) for number in sorted(devices)],
     )
 
 
@@ -168,10 +168,6 @@ def read(folder: Path) -> pl.DataFrame:
 def _wanted(action: np.ndarray) -> np.ndarray:
     keep: np.ndarray = _IS_COUNTED[action & ACTION] & (action & ACTION != QUEUE)
     return keep
-
-
-def _device(number: int) -> str:
-    return f"{number >> 20}:{number & 0xFFFFF}"
 
 
 def _pair(records: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -225,7 +221,7 @@ def _commands(
             "result": pl.Series(ends["error"].astype(np.int64)).set(pl.Series(~known), None),
         }
     )
-    devices = {number: _device(number) for number in np.unique(rows["device"]).tolist()}
+    devices = {number: events.device_name(number) for number in np.unique(rows["device"]).tolist()}
     return table.with_columns(
         pl.col("dev").replace_strict(devices, return_dtype=pl.String),
         pl.col("tid").replace_strict(names, default=None, return_dtype=pl.String).alias("comm"),

@@ -13,6 +13,7 @@ import polars as pl
 
 from analysis import events
 from analysis.errors import BadInput
+from analysis.ledger.match import DISCARD, FLUSH, FUA, READ, WRITE
 
 MAGIC = b"CPFLASH1"
 HEADER = np.dtype(
@@ -21,15 +22,14 @@ HEADER = np.dtype(
 ENTRY = np.dtype(
     [
         ("begin_ns", "<u8"),  # CLOCK_MONOTONIC
-        ("end_ns", "<u8"),  # when it was done; 0: it failed
+        ("end_ns", "<u8"),  # when it was done; 0: refused
         ("sector", "<u8"),
         ("sectors", "<u4"),
         ("operation", "<u4"),  # REQ_OP_* and REQ_FUA of linux/blk_types.h
     ]
 )
-_FUA = 1 << 17
 # What an operation is, in blkparse's letters as far as a device knows them.
-_RWBS = {0: "R", 1: "W", 2: "FF", 3: "D", 1 | _FUA: "WF"}
+_RWBS = {READ: "R", WRITE: "W", FLUSH: "FF", DISCARD: "D", WRITE | FUA: "WF"}
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class DeviceLog:
     @property
     def device(self) -> str:
         """The device as major:minor."""
-        return f"{self.dev >> 20}:{self.dev & 0xFFFFF}"
+        return events.device_name(self.dev)
 
     def within(self, begin: int, end: int) -> np.ndarray:
         """Return the commands that came in [begin, end)."""
@@ -69,7 +69,7 @@ def read(path: Path) -> DeviceLog:
 
 
 def _check(path: Path, entries: np.ndarray) -> None:
-    begin, end, flush = entries["begin_ns"], entries["end_ns"], entries["operation"] == 2
+    begin, end, flush = entries["begin_ns"], entries["end_ns"], entries["operation"] == FLUSH
     wrong = ~np.isin(entries["operation"], list(_RWBS)) | ((end > 0) & (end < begin))
     wrong |= (begin | end | entries["sector"]) >> 63 > 0
     wrong |= flush != (entries["sectors"] == 0)

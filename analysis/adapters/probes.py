@@ -136,7 +136,7 @@ def _word(field: str, word: Callable[[int], str]) -> pl.Expr:
 
 def _events(name: str, table: pl.DataFrame, **columns: pl.Expr) -> pl.DataFrame:
     """Return a table's rows in the schema of analysis.events, `columns` in place of its own."""
-    dev = _word("dev", lambda number: f"{number >> 20}:{number & 0xFFFFF}")
+    dev = _word("dev", events.device_name)
     own = {"source": pl.lit("probe"), "event": pl.lit(name), "dev": dev} | columns
     kept = {field: pl.col(field) for field in ("begin_ns", "end_ns", "tid", "comm", "file") if field in table}
     values = dict.fromkeys(events.SCHEMA, pl.lit(None)) | kept | own

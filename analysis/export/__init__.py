@@ -42,16 +42,15 @@ def _blktrace(run: Stored, folder: Path) -> None:
     source = run.folder / "raw/blktrace"
     files = sorted(source.glob("*.blktrace.*"))
     log = run.folder / "raw/device.bin"
-    if not files and log.is_file() and (run.folder / "tables/ledger.parquet").is_file():
-        ledger = run.table("ledger", blktrace.COLUMNS)
-        return blktrace.write(ledger, devicelog.read(log).dev, folder / "target.blktrace.0")
-    if not files:
-        raise BadInput(
-            source, "", "no blktrace file, and no ledger to make one from", "a run with PROBES=all"
-        )
     for path in files:
         shutil.copyfile(path, folder / path.name)
-    return None
+    if files:
+        return
+    if not log.is_file() or not (run.folder / "tables/ledger.parquet").is_file():
+        wrong = "no blktrace file, and no ledger to make one from"
+        raise BadInput(source, "", wrong, "a run with PROBES=all")
+    ledger = run.table("ledger", blktrace.COLUMNS)
+    blktrace.write(ledger, devicelog.read(log).dev, folder / "target.blktrace.0")
 
 
 def _tables(run: Stored) -> list[Path]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from test_fuzz import try_all
-from test_truncation import outcome
+from test_truncation import noisy, outcome
 
 from analysis import checks, export, pipeline, summary, tables, terminal
 from analysis import run as runs
@@ -23,9 +23,9 @@ from analysis.adapters import devicelog
 from analysis.adapters.devicelog import ENTRY, HEADER
 from analysis.checks import counts
 from analysis.errors import BadInput
+from analysis.ledger.match import FUA
 
 HERE = Path(__file__).parent
-FUA = 1 << 17
 
 
 @pytest.fixture(scope="module")
@@ -211,10 +211,7 @@ def test_a_spoiled_file_is_told_of(name: str, of: str, run_dir: Path) -> None:
         path.write_bytes(data[:size])
         assert outcome(run_dir) != "ok", size
     for _ in range(12):
-        spoiled = bytearray(data)
-        for _ in range(noise.randrange(1, 8)):
-            spoiled[noise.randrange(len(spoiled))] = noise.randrange(256)
-        path.write_bytes(spoiled)
+        path.write_bytes(noisy(data, noise))
         outcome(run_dir)  # must not raise anything else
 
 

@@ -42,6 +42,14 @@ def outcome(folder: Path) -> str:
     return "rejected" if reasons else "ok"
 
 
+def noisy(data: bytes, noise: random.Random) -> bytes:
+    """Return `data` with one to seven bytes changed."""
+    spoiled = bytearray(data)
+    for _ in range(noise.randrange(1, 8)):
+        spoiled[noise.randrange(len(spoiled))] = noise.randrange(256)
+    return bytes(spoiled)
+
+
 def files(folder: Path) -> list[Path]:
     return [folder / "cell.json", *sorted(p for p in (folder / "raw").rglob("*") if p.is_file())]
 
@@ -98,10 +106,7 @@ def test_noise(name: str, run_dir: Path) -> None:
     path = next(path for path in files(run_dir) if path.name == name)
     data, noise = path.read_bytes(), random.Random(name)
     for _ in range(15):
-        spoiled = bytearray(data)
-        for _ in range(noise.randrange(1, 8)):
-            spoiled[noise.randrange(len(spoiled))] = noise.randrange(256)
-        path.write_bytes(spoiled)
+        path.write_bytes(noisy(data, noise))
         outcome(run_dir)  # must not raise anything else
 
 
