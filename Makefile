@@ -93,5 +93,10 @@ host: $(VENV)/ready
 destroy: $(VENV)/ready ## stop every board and delete all that was built; results stay
 	@$(COMMITPATH) destroy
 
-$(VENV)/ready: requirements.txt playbooks/bootstrap.sh
+requirements: $(VENV)/ready ## pin the Python packages of requirements*.in anew, with hashes
+	@for name in requirements-build requirements; do $(VENV)/bin/uv pip compile --quiet --universal \
+	  --python-version 3.11 --generate-hashes --no-annotate --custom-compile-command 'make requirements' \
+	  $$name.in -o $$name.txt || exit; done
+
+$(VENV)/ready: requirements.txt requirements-build.txt playbooks/bootstrap.sh
 	@playbooks/bootstrap.sh $(VENV)

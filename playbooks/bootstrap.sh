@@ -1,20 +1,29 @@
 #!/usr/bin/env bash
 # Make the Python environment that everything else runs in. usage: bootstrap.sh VENV
+#
+# With Debian's own Python, whatever else is on PATH: what runs here runs on a new machine, too.
+# Every package is pinned with its hash (`make requirements`); the few that come as source only
+# are built with the setuptools of requirements-build.txt.
 # Asks for root only when Debian's python3-venv is missing.
 set -euo pipefail
 venv=$1
+python=/usr/bin/python3
 trap 'echo "commitpath: the Python environment was not made (network? disk?); see above" >&2' ERR
 
 begin=$SECONDS
-if ! python3 -c 'import ensurepip, venv, sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null; then
+if ! "$python" -c 'import ensurepip, venv, sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null; then
   echo "install python3-venv …" >&2
   sudo=; [ "$(id -u)" = 0 ] || sudo=sudo
   $sudo apt-get -qq update
   $sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends python3 python3-venv
+  "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+    { echo "commitpath: needs Python 3.11 or newer; $("$python" --version) is there (Debian 12 or 13 have it)" >&2; exit 1; }
 fi
-echo "make the Python environment …" >&2
+echo "make the Python environment: a minute or two, 700 MB …" >&2
 rm -f "$venv/ready"
-python3 -m venv "$venv"
-"$venv/bin/pip" install --quiet --disable-pip-version-check -r requirements.txt
+"$python" -m venv --clear "$venv"
+pip=("$venv/bin/python" -m pip --disable-pip-version-check --no-input install --quiet --require-hashes)
+"${pip[@]}" --only-binary :all: -r requirements-build.txt
+"${pip[@]}" --no-build-isolation --use-pep517 -r requirements.txt
 touch "$venv/ready"
 echo "make the Python environment: done, $((SECONDS - begin)) s" >&2

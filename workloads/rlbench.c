@@ -30,10 +30,7 @@ enum group {
 
 /* The op is the group's name: a transaction of 25 000 rows and one of one row
  * have no mean. */
-#define GROUP(name, effect)              \
-	{                                \
-		(name), (name), (effect) \
-	}
+#define GROUP(name, effect) {(name), (name), (effect)}
 static const struct workload_phase groups[] = {
 	[INSERT] = GROUP("insert", ROWS_ADDED),
 	[INSERT_TRANSACTION] = GROUP("insert_transaction", ROWS_ADDED),
