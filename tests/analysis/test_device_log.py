@@ -7,7 +7,6 @@ import random
 import re
 import shutil
 import subprocess
-import tarfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -31,8 +30,7 @@ HERE = Path(__file__).parent
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("flash") / "cell"
-    with tarfile.open(HERE / "sample-flash-wal.tar.xz") as archive:
-        archive.extractall(folder, filter="data")
+    shutil.unpack_archive(HERE / "sample-flash-wal.tar.xz", folder)
     return folder / "run"
 
 

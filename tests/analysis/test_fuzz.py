@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import shutil
 import signal
-import tarfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -79,8 +79,7 @@ def test_blktrace(fs: str, tmp_path: Path, mutations: int) -> None:
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run that was recorded on the virtual board."""
     folder = tmp_path_factory.mktemp("recorded")
-    with tarfile.open(SAMPLE) as archive:
-        archive.extractall(folder, filter="data")
+    shutil.unpack_archive(SAMPLE, folder)
     return folder / "run"
 
 

@@ -6,7 +6,6 @@ The run is bench/sample.tar.xz: ext4, DELETE mode, as recorded on the virtual bo
 from __future__ import annotations
 
 import shutil
-import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,8 +23,7 @@ SAMPLE = Path(__file__).parent.parent / "bench/sample.tar.xz"
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("recorded")
-    with tarfile.open(SAMPLE) as archive:
-        archive.extractall(folder, filter="data")
+    shutil.unpack_archive(SAMPLE, folder)
     return folder / "run"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import tarfile
+import shutil
 from pathlib import Path
 
 import pytest
@@ -19,8 +19,7 @@ GOLDEN = sorted((HERE / "golden").iterdir())
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("sample") / "f2fs-wal"
-    with tarfile.open(HERE / "sample-f2fs-wal.tar.xz") as archive:
-        archive.extractall(folder, filter="data")
+    shutil.unpack_archive(HERE / "sample-f2fs-wal.tar.xz", folder)
     pipeline.analyse(folder / "run")
     return folder / "run"
 
