@@ -107,14 +107,13 @@ def run_over_ssh(
 
 def host_facts() -> dict[str, Any]:
     """What produced a run, from the host's side."""
-    commit = subprocess.run(
-        ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    describe = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"]
+    try:
+        commit = subprocess.run(describe, capture_output=True, text=True, check=False).stdout.strip()
+    except FileNotFoundError:  # an unpacked tarball, on a machine without git
+        commit = ""
     return {
-        "commitpath_commit": commit.stdout.strip() or "not a git checkout",
+        "commitpath_commit": commit or "not a git checkout",
         "host_kernel": platform.release(),
         "host_python": platform.python_version(),
     }

@@ -1,0 +1,96 @@
+"""What a new machine must have: the least Python, and pins of every package."""
+
+import os
+import re
+import subprocess
+import tarfile
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from commitpath.errors import LabError
+from commitpath.experiment import host_facts
+from images.cellrun import RunOutput
+
+ROOT = Path(__file__).resolve().parents[2]
+LEAST = "3.11"
+
+
+def test_one_least_python() -> None:
+    """What the environment takes, what is linted for, and what packages are pinned for."""
+    bootstrap = (ROOT / "playbooks/bootstrap.sh").read_text()
+    project = (ROOT / "pyproject.toml").read_text()
+    assert set(re.findall(r"sys\.version_info < \((\d+), (\d+)\)", bootstrap)) == {tuple(LEAST.split("."))}
+    assert f'python_version = "{LEAST}"' in project
+    assert f'target-version = "py{LEAST.replace(".", "")}"' in project
+    assert f"--python-version {LEAST} " in (ROOT / "Makefile").read_text()
+
+
+@pytest.mark.parametrize("name", ["requirements", "requirements-build"])
+def test_every_package_is_pinned_with_its_hash(name: str) -> None:
+    asked = re.findall(r"^([\w.-]+)==(\S+)$", (ROOT / f"{name}.in").read_text(), re.M)
+    locked = (ROOT / f"{name}.txt").read_text()
+    pins = dict(re.findall(r"^([\w.-]+)==(\S+)(?: ; .*)? \\\n    --hash=sha256:[0-9a-f]{64}", locked, re.M))
+    assert len(pins) == len(set(re.findall(r"^([\w.-]+)==", locked, re.M))) >= len(asked) > 0
+    for package, version in asked:
+        assert pins[package.lower().replace(".", "-")] == version
+    assert "http" not in locked
+
+
+def test_declared_programs_are_those_of_declared_packages(tmp_path: Path) -> None:
+    """What this machine has beside them is not found: a test that passes here passes on a new one."""
+    subprocess.run([ROOT / "tests/declared-programs", tmp_path / "bin"], check=True)
+    there = {path.name for path in (tmp_path / "bin").iterdir()}
+    assert {"cc", "make", "tclsh", "qemu-system-aarch64", "awk", "ssh", "python3", "git"} <= there
+    for name in there:
+        assert os.access(tmp_path / "bin" / name, os.X_OK), name
+    # neither package is declared, though a developer may have both
+    assert not there & {"clang-format", "shellcheck", "strace"}
+
+
+def test_a_machine_without_git(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert host_facts()["commitpath_commit"] == "not a git checkout"
+
+
+def board_tar(*members: tuple[str, bytes]) -> bytes:
+    """A tar as a board sends one: names with a type of tar's."""
+    buffer = BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as tar:
+        for name, kind in members:
+            member = tarfile.TarInfo(name)
+            member.type, member.linkname = kind, "/etc/passwd"
+            member.size = 3 if kind == tarfile.REGTYPE else 0
+            tar.addfile(member, BytesIO(b"abc"[: member.size]))
+    return buffer.getvalue()
+
+
+def test_results_are_unpacked(tmp_path: Path) -> None:
+    sent = board_tar(
+        ("raw", tarfile.DIRTYPE), ("raw/board/mounts", tarfile.REGTYPE), ("other", tarfile.REGTYPE)
+    )
+    RunOutput(sent).extract(tmp_path)
+    assert [str(path.relative_to(tmp_path)) for path in sorted(tmp_path.rglob("*"))] == [
+        "raw",
+        "raw/board",
+        "raw/board/mounts",
+    ]
+    assert (tmp_path / "raw/board/mounts").read_bytes() == b"abc"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("raw/../../outside", tarfile.REGTYPE),
+        ("raw/link", tarfile.SYMTYPE),
+        ("raw/hard", tarfile.LNKTYPE),
+        ("raw/node", tarfile.CHRTYPE),
+    ],
+)
+def test_a_board_writes_nowhere_else(tmp_path: Path, name: str, kind: bytes) -> None:
+    folder = tmp_path / "run"
+    with pytest.raises(LabError, match="no file or folder of raw/"):
+        RunOutput(board_tar((name, kind))).extract(folder)
+    assert not (tmp_path / "outside").exists()
+    assert not list(folder.rglob("*"))
