@@ -9,13 +9,18 @@ set -euo pipefail
 venv=$1
 python=/usr/bin/python3
 trap 'echo "commitpath: the Python environment was not made (network? disk?); see above" >&2' ERR
+# quiet COMMAND...: what it prints is shown where it fails
+quiet() {
+  local said
+  said=$("$@" 2>&1) || { echo "$said" >&2; return 1; }
+}
 
 begin=$SECONDS
 if ! "$python" -c 'import ensurepip, venv, sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null; then
   echo "install python3-venv …" >&2
   sudo=; [ "$(id -u)" = 0 ] || sudo=sudo
   $sudo apt-get -qq update
-  $sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends python3 python3-venv
+  quiet $sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends python3 python3-venv
   "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
     { echo "commitpath: needs Python 3.11 or newer; $("$python" --version) is there (Debian 12 or 13 have it)" >&2; exit 1; }
 fi
