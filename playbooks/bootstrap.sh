@@ -3,6 +3,12 @@
 # Asks for root only when Debian's python3-venv is missing.
 set -euo pipefail
 venv=$1
+# as commitpath/places.py, before there is a Python to ask
+case $PWD in
+  *[:\${}]* | *[[:cntrl:]]*)
+    echo "commitpath: this folder's path does not work: it may have any printable characters but : \$ { }" >&2
+    exit 2 ;;
+esac
 trap 'echo "commitpath: the Python environment was not made (network? disk?); see above" >&2' ERR
 
 begin=$SECONDS
@@ -15,6 +21,6 @@ fi
 echo "make the Python environment …" >&2
 rm -f "$venv/ready"
 python3 -m venv "$venv"
-"$venv/bin/pip" install --quiet --disable-pip-version-check -r requirements.txt
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check -r requirements.txt
 touch "$venv/ready"
 echo "make the Python environment: done, $((SECONDS - begin)) s" >&2
