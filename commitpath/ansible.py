@@ -64,7 +64,9 @@ def play(
         "LC_ALL": "C.UTF-8",
     }
     command = [
-        str(Path(sys.executable).parent / "ansible-playbook"),
+        sys.executable,
+        # its script's first line cannot name an interpreter with a quote in its path
+        *("-m", "ansible.cli.playbook"),
         *options,
         "--extra-vars",
         json.dumps(variables),

@@ -22,7 +22,7 @@ from commitpath.errors import BadInputError
 
 ROOT = Path(__file__).resolve().parent.parent
 EXPERIMENTS = ROOT / "experiments"
-RESULTS = Path(os.environ.get("COMMITPATH_RESULTS", ROOT / "results"))
+RESULTS = ROOT / (os.environ.get("COMMITPATH_RESULTS") or "results")
 PROFILE_AXES = ("device", "fs", "mode", "workload")
 # Named among the probes, though it is none: a second witness of the block commands.
 BLKTRACE = "blktrace"

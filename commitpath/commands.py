@@ -16,6 +16,7 @@ from pathlib import Path
 
 from analysis.errors import BadInput
 from commitpath import help as help_text
+from commitpath import places
 from commitpath.cell import make_cell, run_axes
 from commitpath.errors import EXIT_UNREADABLE, BadInputError, LabError
 from commitpath.host import ensure_packages
@@ -47,6 +48,7 @@ def experiment(variables: dict[str, str]) -> int:
         )
     if cell["clock"] == "kvm":
         kvm.check()
+    places.check_runs([cell])
     ensure_packages()
     return run(cell, **of_run)
 
@@ -177,13 +179,14 @@ def destroy(_: dict[str, str]) -> int:
     """Stop every board of this checkout and delete all that was built; results stay."""
     from images import artifacts
 
-    marker = str(artifacts.CACHE / "vm").encode()
+    boards = (artifacts.CACHE / "vm").resolve()
     for process in Path("/proc").glob("[0-9]*"):
         try:
             line = (process / "cmdline").read_bytes()
+            works_in = (process / "cwd").readlink()
         except OSError:
             continue
-        if line.startswith(b"qemu-system-aarch64\0") and marker in line:
+        if line.startswith(b"qemu-system-aarch64\0") and works_in.parent == boards:
             os.kill(int(process.name), signal.SIGKILL)
             print(f"stopped the board of process {process.name}")
     if artifacts.CACHE.exists():
@@ -249,6 +252,7 @@ def run(arguments: list[str]) -> int:
         if arguments[0] == "help":
             print(help_text.text())
             return 0
+        places.check(arguments[0])
         return COMMANDS[arguments[0]](make_variables())
     except LabError as error:
         print(f"commitpath: {error}", file=sys.stderr)

@@ -138,16 +138,21 @@ def again_if_damaged(work: Callable[[], Done]) -> Done:
     """What WORK returns; where it finds a snapshot damaged, that is removed and WORK done once more.
 
     WORK makes sure of the snapshots that it needs: a snapshot's memory is checked when it is used.
+    It needs a few, each of which may be damaged; one that is found so twice ends it.
     """
-    try:
-        return work()
-    except snapshot.SnapshotError as error:
-        print(f"{error}; it is made again", file=sys.stderr)
-        # another job may have found the same and be at work on it
-        with artifacts.locked(error.folder):
-            if error.folder.exists() and snapshot.ram_fault(error.folder):
-                snapshot.remove(error.folder)
-    return work()
+    damaged: set[Path] = set()
+    while True:
+        try:
+            return work()
+        except snapshot.SnapshotError as error:
+            if error.folder in damaged:
+                raise
+            damaged.add(error.folder)
+            print(f"{error}; it is made again", file=sys.stderr)
+            # another job may have found the same and be at work on it
+            with artifacts.locked(error.folder):
+                if error.folder.exists() and snapshot.ram_fault(error.folder):
+                    snapshot.remove(error.folder)
 
 
 def remove_unfit(folder: Path, inputs: Mapping[str, Any]) -> None:

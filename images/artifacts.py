@@ -22,7 +22,7 @@ from commitpath.errors import LabError
 from commitpath.progress import step
 from images.qemu import die_with_parent
 
-CACHE = Path(os.environ.get("COMMITPATH_CACHE", ROOT / ".cache"))
+CACHE = ROOT / (os.environ.get("COMMITPATH_CACHE") or ".cache")
 IMAGES = ROOT / "images"
 # How long a build that is interrupted may take to delete up to 1.4 GB of its work.
 TIDY_UP_SECONDS = 10.0

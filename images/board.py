@@ -1,5 +1,6 @@
 """The virtual board: start it, snapshot it provisioned and prepared, run a cell from a snapshot."""
 
+import shlex
 import subprocess
 import tempfile
 import time
@@ -102,7 +103,7 @@ class VirtualBoard:
             qemu.running(machine, "-incoming", "defer") as process,
             qemu.Monitor(machine, process) as monitor,
         ):
-            monitor.migrate("migrate-incoming", f"exec:cat '{saved}/state'")
+            monitor.migrate("migrate-incoming", f"exec:cat {shlex.quote(str(saved / 'state'))}")
             monitor.command("cont")
             yield process, monitor
 
@@ -191,7 +192,8 @@ def save_state(monitor: qemu.Monitor, folder: Path) -> None:
     it is that command that says whether they are on the disk: by the file's name.
     """
     state = folder / "state"
-    uri = f"exec:cat > '{state}.part' && mv '{state}.part' '{state}'"
+    place, part = shlex.quote(str(state)), shlex.quote(f"{state}.part")
+    uri = f"exec:cat > {part} && mv {part} {place}"
     monitor.command("stop")
     monitor.migrate("migrate", uri)
     monitor.command("quit")

@@ -20,7 +20,9 @@ trap 'rm -rf "$work"' EXIT
 chmod 0777 "$work"
 
 packages=$(sed 's/#.*//' "$here/packages.txt" | xargs | tr ' ' ',')
-mmdebstrap --quiet --variant=extract --arch=arm64 --include="$packages" \
+# the hook's shell sees paths as variables: any character may be in one
+# shellcheck disable=SC2016
+HERE=$here WORK=$work mmdebstrap --quiet --variant=extract --arch=arm64 --include="$packages" \
   --dpkgopt='path-exclude=/usr/share/doc/*' \
   --dpkgopt='path-exclude=/usr/share/man/*' \
   --dpkgopt='path-exclude=/usr/share/locale/*' \
@@ -29,7 +31,7 @@ mmdebstrap --quiet --variant=extract --arch=arm64 --include="$packages" \
   --dpkgopt='path-exclude=/usr/lib/modules/*/kernel/drivers/net/ethernet/*' \
   --dpkgopt='path-exclude=/usr/lib/modules/*/kernel/drivers/net/wireless/*' \
   --dpkgopt='path-exclude=/usr/lib/modules/*/kernel/sound/*' \
-  --extract-hook="$here/image-hook.sh \"\$1\" '$work' '$here'" \
+  --extract-hook='"$HERE/image-hook.sh" "$1" "$WORK" "$HERE"' \
   --skip=chroot/mount --format=null trixie /dev/null ${mirror:+"$mirror"}
 
 for file in vmlinuz initrd root.img versions.txt; do

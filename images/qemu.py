@@ -77,8 +77,11 @@ class Machine:
     ssh_port: int | None = None
 
     def arguments(self) -> list[str]:
-        """The whole command line."""
-        f = self.folder
+        """The whole command line, for a process that works in `folder`; only link_files's names are in it.
+
+        So no path of the host is, in which QEMU's options, the length of a socket's name or the
+        shell could find a meaning.
+        """
         forward = f",hostfwd=tcp:127.0.0.1:{self.ssh_port}-:22" if self.ssh_port else ""
         return [
             QEMU,
@@ -86,28 +89,28 @@ class Machine:
             *("-m", f"{self.memory_mib}M"),
             *(
                 "-object",
-                f"memory-backend-file,id=ram,size={self.memory_mib}M,mem-path={self.ram},"
+                f"memory-backend-file,id=ram,size={self.memory_mib}M,mem-path=memory/{self.ram.name},"
                 f"share={'on' if self.shared else 'off'}",
             ),
             *self.time_arguments(),
             *("-seed", "1"),
-            *("-kernel", f"{self.image}/vmlinuz", "-initrd", f"{self.image}/initrd"),
+            *("-kernel", "image/vmlinuz", "-initrd", "image/initrd"),
             *("-append", f"console=ttyAMA0 {REPEATABLE} {LEAN} panic=-1 loglevel=4"),
             *("-nodefaults", "-no-reboot", "-display", "none"),
-            *("-serial", f"file:{f}/serial.log"),
-            *("-qmp", f"unix:{f}/qmp,server=on,wait=off"),
-            *("-drive", f"if=none,id=root,file={self.image}/root.img,format=raw,readonly=on"),
+            *("-serial", "file:serial.log"),
+            *("-qmp", "unix:qmp,server=on,wait=off"),
+            *("-drive", "if=none,id=root,file=image/root.img,format=raw,readonly=on"),
             *("-device", f"virtio-blk-pci,drive=root,{IN_VIRTUAL_TIME}"),
             *("-netdev", f"user,id=net,restrict=on,ipv6=off{forward}"),
             *("-device", f"virtio-net-pci,netdev=net,romfile=,{IN_VIRTUAL_TIME}"),
             *("-device", f"virtio-serial-pci,{IN_VIRTUAL_TIME}"),
-            *("-chardev", f"socket,id=agent,path={f}/agent,server=on,wait=off"),
+            *("-chardev", "socket,id=agent,path=agent,server=on,wait=off"),
             *("-device", "virtserialport,chardev=agent,name=org.qemu.guest_agent.0"),
-            *("-chardev", f"file,id=out,path={f}/out.tar"),
+            *("-chardev", "file,id=out,path=out.tar"),
             *("-device", "virtserialport,chardev=out,name=commitpath.out"),
-            *("-fw_cfg", f"name=opt/commitpath/host_key,file={self.keys}/host"),
-            *("-fw_cfg", f"name=opt/commitpath/authorized_keys,file={self.keys}/id.pub"),
-            *("-fw_cfg", f"name=opt/commitpath/cell,file={f}/cell"),
+            *("-fw_cfg", "name=opt/commitpath/host_key,file=keys/host"),
+            *("-fw_cfg", "name=opt/commitpath/authorized_keys,file=keys/id.pub"),
+            *("-fw_cfg", "name=opt/commitpath/cell,file=cell"),
         ]
 
     def cpu_arguments(self) -> list[str]:
@@ -124,6 +127,11 @@ class Machine:
             return ["-rtc", "base=2026-01-01"]
         sleep = "on" if self.clock == "provision" else "off"
         return ["-icount", f"shift={ICOUNT_SHIFT},sleep={sleep}", "-rtc", "base=2026-01-01,clock=vm"]
+
+    def link_files(self) -> None:
+        """Give what lies elsewhere a name in the folder."""
+        for name, place in (("image", self.image), ("keys", self.keys), ("memory", self.ram.parent)):
+            (self.folder / name).symlink_to(place.absolute())
 
     def write_cell(self, content: bytes) -> None:
         """Fill the fw_cfg item, zero-padded to its fixed size."""
@@ -155,6 +163,7 @@ def running(machine: Machine, *extra: str) -> Iterator[subprocess.Popen[bytes]]:
     """QEMU's process; it is gone when the block is left, also on Ctrl-C."""
     log = machine.folder / "qemu.log"
     with contextlib.ExitStack() as stack:
+        machine.link_files()
         icount = "-icount" in machine.arguments()
         cpus = stack.enter_context(own_cpu()) if icount else os.sched_getaffinity(0)
         output = stack.enter_context(log.open("wb"))
@@ -162,13 +171,16 @@ def running(machine: Machine, *extra: str) -> Iterator[subprocess.Popen[bytes]]:
         def before_exec() -> None:
             die_with_parent()
             os.sched_setaffinity(0, cpus)
+            # a board's memory has its keys in it
+            os.umask(0o077)
 
         process = subprocess.Popen(
             [*machine.arguments(), *extra],
+            cwd=machine.folder,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
-            preexec_fn=before_exec,  # noqa: PLW1509 - two system calls, no locks
+            preexec_fn=before_exec,  # noqa: PLW1509 - system calls, no locks
             # Ctrl-C is for the harness to answer, not for QEMU
             start_new_session=True,
         )
@@ -185,15 +197,24 @@ class Monitor:
     def __init__(self, machine: Machine, process: subprocess.Popen[bytes]) -> None:
         self.machine = machine
         self.process = process
+        folder = os.open(machine.folder, os.O_PATH)
+        try:
+            # a socket's name has at most 107 bytes, and a checkout's path any number of them
+            self.connect(f"/proc/self/fd/{folder}/qmp")
+        finally:
+            os.close(folder)
+
+    def connect(self, socket: str) -> None:
+        """Connect, once QEMU listens; LabError when it ends before that."""
         for attempt in range(200):
-            self.qmp = QEMUMonitorProtocol(str(machine.folder / "qmp"))
+            self.qmp = QEMUMonitorProtocol(socket)
             try:
                 self.qmp.connect()
                 return
             except (OSError, QMPError) as error:
                 # the socket is not there, or nobody listens yet
-                if attempt == 199 or process.poll() is not None:
-                    log = (machine.folder / "qemu.log").read_text(errors="replace").strip().splitlines()
+                if attempt == 199 or self.process.poll() is not None:
+                    log = (self.machine.folder / "qemu.log").read_text(errors="replace").strip().splitlines()
                     raise LabError(f"QEMU did not start: {log[-1] if log else error}") from error
             time.sleep(0.02)
 

@@ -4,6 +4,7 @@ A snapshot is a folder: `ram` (the guest's memory, a sparse file that a run maps
 privately, so restoring copies nothing), `state` (devices), `snapshot.json`.
 """
 
+import errno
 import json
 import os
 import shutil
@@ -20,8 +21,10 @@ from commitpath.errors import LabError
 # softmmu/cpu-timers.c.
 WARP_TIMER = b"timer/icount/warp_timer"
 WARP_TIMER_BYTES = 2 + len(WARP_TIMER) + 4 + 8 + 8
-HASHED_AT_ONCE = 4 << 20
-ZEROS = bytes(HASHED_AT_ONCE)
+# What is hashed together or, all zeros, not at all; aligned, so that no filesystem's idea of a
+# hole moves it. Of a few KiB Python takes too long, of a MiB too many zeros are read.
+BLOCK = 64 << 10
+ZEROS = bytes(BLOCK)
 
 
 class SnapshotError(LabError):
@@ -47,31 +50,36 @@ def without_warp_timer(state: bytes) -> bytes:
     return state[:start] + state[start + WARP_TIMER_BYTES :]
 
 
-def data_hash(path: Path) -> str:
-    """XXH3 of a sparse file's data with its place; holes cost nothing.
+def content_hash(path: Path) -> str:
+    """XXH3 of a sparse file's blocks that are not all zeros, each with its place, and of its size.
+
+    Two files with the same bytes have the same hash, wherever the holes of each are. Holes cost
+    nothing.
 
     It is there to find a damaged file, at every run and beside it, on a CPU that a board needs:
-    0.2 s for 1.1 GiB that are in the host's memory (docs/performance.md).
+    docs/performance.md says what it takes.
     """
     digest = xxhash.xxh3_128()
-    with path.open("rb") as file:
-        size = os.fstat(file.fileno()).st_size
+    with path.open("rb", buffering=0) as file:
+        number = file.fileno()
+        size = os.fstat(number).st_size
         digest.update(size.to_bytes(8, "little"))
         offset = 0
         while offset < size:
             try:
-                offset = os.lseek(file.fileno(), offset, os.SEEK_DATA)
-            except OSError:
+                data = os.lseek(number, offset, os.SEEK_DATA)
+            except OSError as error:
+                if error.errno != errno.ENXIO:
+                    raise
                 break  # only a hole is left
-            end = os.lseek(file.fileno(), offset, os.SEEK_HOLE)
-            file.seek(offset)
-            while offset < end:
-                block = file.read(min(HASHED_AT_ONCE, end - offset))
-                # a page of zeros reads as a hole does, on any filesystem
+            hole = os.lseek(number, data, os.SEEK_HOLE)
+            offset = data - data % BLOCK
+            while offset < hole:
+                block = os.pread(number, BLOCK, offset)
                 if block != ZEROS[: len(block)]:
                     digest.update(offset.to_bytes(8, "little"))
                     digest.update(block)
-                offset += len(block)
+                offset += BLOCK
     return digest.hexdigest()
 
 
@@ -82,7 +90,7 @@ def write(folder: Path, inputs: Mapping[str, Any]) -> None:
     meta = {
         "inputs": inputs,
         "state_xxh3": xxhash.xxh3_128_hexdigest(state.read_bytes()),
-        "ram_xxh3": data_hash(folder / "ram"),
+        "ram_content_xxh3": content_hash(folder / "ram"),
         "ram_bytes": (folder / "ram").stat().st_size,
     }
     (folder / "snapshot.json").write_text(json.dumps(meta, indent=2, sort_keys=True) + "\n")
@@ -91,7 +99,7 @@ def write(folder: Path, inputs: Mapping[str, Any]) -> None:
 def read_meta(folder: Path) -> dict[str, Any]:
     """snapshot.json; OSError, ValueError or KeyError when it is not one."""
     meta: dict[str, Any] = json.loads((folder / "snapshot.json").read_text())
-    return {key: meta[key] for key in ("inputs", "state_xxh3", "ram_xxh3", "ram_bytes")}
+    return {key: meta[key] for key in ("inputs", "state_xxh3", "ram_content_xxh3", "ram_bytes")}
 
 
 def fault(folder: Path) -> str | None:
@@ -110,7 +118,7 @@ def fault(folder: Path) -> str | None:
 def ram_fault(folder: Path) -> str | None:
     """As fault, for the memory's content; from the disk it takes seconds, so it runs beside a run."""
     try:
-        if data_hash(folder / "ram") != read_meta(folder)["ram_xxh3"]:
+        if content_hash(folder / "ram") != read_meta(folder)["ram_content_xxh3"]:
             return "its memory is not what was saved"
     except (OSError, ValueError, KeyError, TypeError) as error:
         return f"it is not whole: {error}"

@@ -1,5 +1,6 @@
 """How a started board is reached: keys, a port, SSH."""
 
+import shlex
 import socket
 import subprocess
 from dataclasses import dataclass
@@ -16,8 +17,8 @@ class Login:
     def ssh_options(self) -> list[str]:
         """Options for ssh: this board's keys, and no other host's."""
         return [
-            *("-i", str(self.keys / "id")),
-            *("-o", f"UserKnownHostsFile={self.keys}/known_hosts"),
+            *("-o", f"IdentityFile={quoted(self.keys / 'id')}"),
+            *("-o", f"UserKnownHostsFile={quoted(self.keys / 'known_hosts')}"),
             *("-o", "StrictHostKeyChecking=yes", "-o", "HostKeyAlias=board"),
             *("-o", "IdentitiesOnly=yes", "-o", "LogLevel=ERROR"),
             # a connection that answers nothing for five minutes is dead; seen on a busy host
@@ -34,8 +35,16 @@ class Login:
             "ansible_host": "127.0.0.1",
             "ansible_port": self.port,
             "ansible_user": "root",
-            "ansible_ssh_common_args": " ".join(self.ssh_options()),
+            "ansible_ssh_common_args": shlex.join(self.ssh_options()),
         }
+
+
+def quoted(path: Path) -> str:
+    """A path as ssh_config(5) has it: one word, in which no % is a token."""
+    text = str(path)
+    for character in ("\\", '"'):
+        text = text.replace(character, f"\\{character}")
+    return f'"{text.replace("%", "%%")}"'
 
 
 def make_keys(folder: Path) -> None:

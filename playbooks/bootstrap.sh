@@ -8,6 +8,12 @@
 set -euo pipefail
 venv=$1
 python=/usr/bin/python3
+# as commitpath/places.py, before there is a Python to ask
+case $PWD in
+  *[:\${}]* | *[[:cntrl:]]*)
+    echo "commitpath: this folder's path does not work: it may have any printable characters but : \$ { }" >&2
+    exit 2 ;;
+esac
 trap 'echo "commitpath: the Python environment was not made (network? disk?); see above" >&2' ERR
 # quiet COMMAND...: what it prints is shown where it fails
 quiet() {

@@ -53,7 +53,8 @@ def opened(path: Path | None = None, write: bool = True) -> Iterator[sqlite3.Con
     if not path.exists():
         if path != DATABASE:
             raise DatabaseError(f"{path}: no such file")
-        create(path)
+        with explained(path):
+            create(path)
     with explained(path):
         connection = sqlite3.connect(path, timeout=WAIT_SECONDS, isolation_level=None)
     connection.row_factory = sqlite3.Row

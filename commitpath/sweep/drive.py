@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from commitpath import ansible
+from commitpath import ansible, places
 from commitpath.cell import RESULTS, axes
 from commitpath.database import store, sync
 from commitpath.errors import BadInputError, LabError
@@ -41,6 +41,7 @@ def sweep(variables: dict[str, str]) -> int:
             run.cell["board"] == name and run.cell["clock"] == "virtual" for run in runs.values()
         ):
             raise BadInputError(f"BOARD={name} has a clock of its own; use CLOCK=real")
+    places.check_runs(run.cell for run in runs.values())
     with only_sweep():
         # with Slurm their processes may be on other machines
         if not on_slurm:

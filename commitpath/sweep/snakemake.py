@@ -29,7 +29,7 @@ def command(runs: Mapping[str, Planned], jobs: int, retries: int, on_slurm: Sequ
     # a lab board's job only waits, so it takes none of the cores
     number = jobs + len(labs)
     return [
-        str(Path(sys.executable).parent / "snakemake"),
+        *(sys.executable, "-m", "snakemake"),
         *("--snakefile", str(Path(__file__).with_name("Snakefile"))),
         *("--directory", str(STATE)),
         *("--jobs" if on_slurm else "--cores", str(number)),

@@ -35,7 +35,8 @@ def boards_running(group: int | None = None) -> list[int]:
                 continue
             # an orphan of this checkout, or a child
             ours = os.getpgid(parent) == group if group else parent == os.getpid()
-            if ours or (parent == 1 and bytes(artifacts.CACHE) in line):
+            here = (process / "cwd").readlink().is_relative_to(artifacts.CACHE.resolve())
+            if ours or (parent == 1 and here):
                 found.append(int(process.name))
         except OSError:
             continue

@@ -46,7 +46,7 @@ def test_a_lab_board_runs_one_at_a_time_and_virtual_ones_as_many_as_asked(tmp_pa
     (tmp_path / "Snakefile").write_text(rules.replace(job, 'JOB = f"exec {sys.executable} fake.py"'))
     command = [
         *(
-            str(Path(sys.executable).parent / "snakemake"),
+            *(sys.executable, "-m", "snakemake"),
             "--cores",
             "4",
             "--scheduler",

@@ -42,8 +42,8 @@ def test_a_board_that_is_no_mapping_is_named(tmp_path: Path, monkeypatch: pytest
 
 
 def test_the_log_of_a_play_that_failed_is_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program = tmp_path / "ansible-playbook"
-    program.write_text('#!/bin/sh\necho "play $3"; exec test "${3##*/}" = good\n')
+    program = tmp_path / "python"
+    program.write_text('#!/bin/sh\necho "play $5"; exec test "${5##*/}" = good\n')
     program.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     monkeypatch.setattr(ansible, "PLAYBOOKS", tmp_path)

@@ -1,0 +1,230 @@
+"""Where commitpath works: any path whose characters can be quoted, and a line for any other."""
+
+import os
+import re
+import shlex
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from commitpath import places
+from commitpath.cell import make_cell
+from commitpath.errors import BadInputError
+from images import board, qemu, ssh
+from images.board import VirtualBoard
+
+ROOT = Path(__file__).resolve().parents[2]
+# All that is said to work, and longer than a socket's name may be.
+NASTY = "a b'c\"d%h,e\\f;g#h&(i)*[j]?!~`k=<l>|ä" + 60 * "x"
+
+
+@pytest.fixture
+def nasty(tmp_path: Path) -> Path:
+    """A folder with such a path."""
+    folder = tmp_path / NASTY
+    folder.mkdir()
+    return folder
+
+
+def test_qemu_is_told_names_without_any_path(nasty: Path) -> None:
+    """A comma ends an option of QEMU's, and a socket's name has 107 bytes."""
+    (nasty / "vm").mkdir()
+    (nasty / "saved").mkdir()
+    virtual = VirtualBoard(nasty / "image", nasty / "keys", 64, nasty)
+    machine = virtual.machine(nasty / "vm", "virtual", nasty / "saved/ram", False, 22)
+    line = machine.arguments()
+    assert not [word for word in line if NASTY in word]
+    machine.link_files()
+    names = {name for word in line for name in re.findall(r"(?:image|keys|memory)/\w+", word)}
+    assert {name.partition("/")[0] for name in names} == {"image", "keys", "memory"}
+    for name in names:
+        folder = {"memory": "saved"}.get(name.partition("/")[0], name.partition("/")[0])
+        assert os.path.realpath(nasty / "vm" / name).startswith(f"{nasty / folder}/")
+
+
+def effective(options: list[str]) -> dict[str, str]:
+    """What ssh makes of its options, by name."""
+    done = subprocess.run(
+        ["ssh", "-F", "none", "-G", *options, "b"], capture_output=True, text=True, check=True
+    )
+    return dict(line.split(" ", 1) for line in done.stdout.splitlines() if " " in line)
+
+
+def test_ssh_takes_a_path_as_one_word(nasty: Path) -> None:
+    """A blank begins another file's name, a percent sign is a token: here the host's."""
+    login = ssh.Login(22, nasty / "keys")
+    found = effective(login.ssh_options())
+    # -G says what is expanded later
+    assert found["identityfile"].replace("%%", "%") == str(nasty / "keys/id")
+    assert found["userknownhostsfile"].replace("%%", "%") == str(nasty / "keys/known_hosts")
+    assert str(nasty).count("%") == found["identityfile"].count("%%") == 1
+
+
+def test_ansible_splits_what_ssh_is_told_into_the_same_words(nasty: Path) -> None:
+    login = ssh.Login(22, nasty / "keys")
+    assert shlex.split(str(login.ansible()["ansible_ssh_common_args"])) == login.ssh_options()
+
+
+class Shell:
+    """A monitor that runs what QEMU would, where QEMU would."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def command(self, *_: object) -> None:
+        """Stop and quit: nothing to do."""
+
+    def migrate(self, _: str, uri: str) -> None:
+        subprocess.run(["sh", "-c", uri.removeprefix("exec:")], input=b"devices", cwd=self.folder, check=True)
+
+
+def test_a_boards_state_is_written_where_it_belongs(nasty: Path, tmp_path: Path) -> None:
+    board.save_state(Shell(tmp_path), nasty)  # type: ignore[arg-type]
+    assert (nasty / "state").read_bytes() == b"devices"
+    assert [path.name for path in nasty.iterdir()] == ["state"]
+
+
+def test_a_long_socket_name_is_reached(nasty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = VirtualBoard(nasty, nasty, 64, nasty).machine(nasty, "virtual", nasty / "ram", False, None)
+    assert len(str(nasty / "qmp")) > 107
+    # no board: what listens is QEMU itself, without a machine
+    line = [
+        "qemu-system-aarch64",
+        "-machine",
+        "none",
+        "-display",
+        "none",
+        "-qmp",
+        "unix:qmp,server=on,wait=off",
+    ]
+    monkeypatch.setattr(qemu.Machine, "arguments", lambda _: line)
+    with qemu.running(machine) as process, qemu.Monitor(machine, process) as monitor:
+        assert monitor.command("query-status")["status"]
+
+
+@pytest.mark.parametrize("name", ["a:b", "a$b", "a{b", "a}b", "a\nb", "a\tb", "a\udcffb"])
+def test_a_path_that_cannot_work_is_one_line(name: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match="does not work; it may have any printable") as error:
+        places.check_name(tmp_path / name, "")
+    assert len(str(error.value).splitlines()) == 1
+    assert str(error.value).isprintable()
+
+
+@pytest.mark.parametrize("name", ["a:b", "a$b", "a{b", "a}b", "a\nb", NASTY])
+def test_the_first_command_says_the_same(name: str, tmp_path: Path) -> None:
+    """Before Python's environment is made."""
+    folder = tmp_path / name
+    folder.mkdir()
+    done = subprocess.run(
+        ["/bin/bash", ROOT / "playbooks/bootstrap.sh", "venv"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        # neither a package nor an environment is made in a test
+        env={"PATH": "/nowhere"},
+    )
+    if name == NASTY:
+        assert "does not work" not in done.stderr
+    else:
+        assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+        assert done.stderr.strip().endswith(f"but {' '.join(places.REFUSED)}")
+    assert not list(folder.iterdir())
+
+
+def called(command: list[str], **environment: str) -> subprocess.CompletedProcess[str]:
+    """A command of the Makefile."""
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+    return subprocess.run(
+        ["make", "-s", "-C", str(ROOT), *command],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**clean, **environment},
+        timeout=60,
+    )
+
+
+def a_file(folder: Path) -> Path:
+    (folder / "results").write_text("mine")
+    return folder / "results"
+
+
+def a_dangling_link(folder: Path) -> Path:
+    (folder / "results").symlink_to(folder / "gone")
+    return folder / "results"
+
+
+def below_a_file(folder: Path) -> Path:
+    return a_file(folder) / "here"
+
+
+def read_only(_: Path) -> Path:
+    """Nobody writes there, root neither."""
+    return Path("/proc/self")
+
+
+PLACES = [a_file, a_dangling_link, below_a_file, read_only]
+WRITERS = {
+    "experiment": ["experiment", "ROWS=1", "N=1"],
+    "sweep": ["sweep", "GRID=quick"],
+    "reproduce": ["reproduce", "PAPER=apsys17"],
+    "results": ["results"],
+    "import": ["import", "FILE=/dev/null"],
+    "export": ["export", "FILE=/nowhere/x"],
+    "compare": ["compare", "A=fs=f2fs", "B=fs=ext4"],
+}
+
+
+@pytest.mark.parametrize("variable", ["COMMITPATH_RESULTS", "COMMITPATH_CACHE"])
+@pytest.mark.parametrize("make_place", PLACES)
+def test_a_folder_that_cannot_be_written_is_told_first(
+    make_place: Callable[[Path], Path], variable: str, tmp_path: Path
+) -> None:
+    place = make_place(tmp_path)
+    before = list(tmp_path.iterdir())
+    done = called(WRITERS["experiment"], **{variable: str(place)})
+    said = [line for line in done.stderr.splitlines() if not line.startswith("make: ")]
+    assert done.returncode == 2
+    assert len(said) == 1, done.stderr
+    assert said[0].startswith("commitpath: /")
+    assert f"{variable}=<folder> names another" in said[0]
+    assert list(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("command", WRITERS)
+def test_each_command_that_writes_results_says_so(command: str, tmp_path: Path) -> None:
+    done = called(WRITERS[command], COMMITPATH_RESULTS=str(a_dangling_link(tmp_path)))
+    said = [line for line in done.stderr.splitlines() if not line.startswith("make: ")]
+    assert len(said) == 1 and "a link to " in said[0], done.stderr
+
+
+def test_a_read_only_disk(tmp_path: Path) -> None:
+    """Also where root is asked, whom permissions do not stop."""
+    if os.geteuid() != 0:
+        tmp_path.chmod(0o500)
+        script = 'exec "$@"'
+    else:
+        script = 'mount -t tmpfs -o ro tmpfs "$0" && exec "$@"'
+    line = ["unshare", "--mount", "sh", "-c", script] if os.geteuid() == 0 else ["sh", "-c", script]
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+    done = subprocess.run(
+        [*line, str(tmp_path), "make", "-s", "-C", str(ROOT), "results"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**clean, "COMMITPATH_RESULTS": str(tmp_path)},
+    )
+    assert f"{tmp_path}: nothing can be written there (" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_cells_folder_is_looked_at_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cell = make_cell({})
+    monkeypatch.setattr(places, "RESULTS", tmp_path)
+    places.check_runs([cell])
+    (tmp_path / places.cell_name(cell)).write_text("a file")
+    with pytest.raises(BadInputError, match=f"{places.cell_name(cell)}: not a folder; remove it"):
+        places.check_runs([cell])

@@ -1,0 +1,122 @@
+"""A snapshot's memory is known by its bytes, however a copy of it lies on the disk."""
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from images.snapshot import BLOCK, content_hash
+
+PAGE = 4096
+# Pages with data: alone in a block, at both sides of a block's end, beside a page of zeros, the last.
+PAGES = (0, 3, 15, 16, 17, 40, 42, 1024, 4999)
+SIZE = 5000 * PAGE + 100
+
+
+def page(number: int) -> bytes:
+    """A page that is like no other."""
+    return number.to_bytes(4, "big") * (PAGE // 4)
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Path:
+    """A sparse file."""
+    path = tmp_path / "ram"
+    with path.open("wb") as file:
+        file.truncate(SIZE)
+        for number in PAGES:
+            file.seek(number * PAGE)
+            file.write(page(number + 1))
+    return path
+
+
+def copied(*options: str) -> Callable[[Path, Path], None]:
+    """A copy by cp."""
+
+    def copy(old: Path, new: Path) -> None:
+        subprocess.run(["cp", *options, old, new], check=True)
+
+    return copy
+
+
+def tarred(*options: str) -> Callable[[Path, Path], None]:
+    """A copy out of a tar."""
+
+    def copy(old: Path, new: Path) -> None:
+        packed = new.with_suffix(".tar")
+        subprocess.run(["tar", *options, "-C", old.parent, "-cf", packed, old.name], check=True)
+        new.mkdir()
+        subprocess.run(["tar", "-C", new, "-xf", packed], check=True)
+        (new / old.name).rename(new / "ram")
+
+    return copy
+
+
+def in_blocks(size: int) -> Callable[[Path, Path], None]:
+    """A copy on a filesystem with blocks of this size: where one has data, its zeros are written."""
+
+    def copy(old: Path, new: Path) -> None:
+        content = old.read_bytes()
+        with new.open("wb") as file:
+            file.truncate(len(content))
+            for start in range(0, len(content), size):
+                part = content[start : start + size]
+                if part.strip(b"\0"):
+                    file.seek(start)
+                    file.write(part)
+
+    return copy
+
+
+COPIES = {
+    "cp -a": copied("-a"),
+    "no hole": copied("--sparse=never"),
+    "every hole": copied("--sparse=always"),
+    "tar": tarred(),
+    "tar -S": tarred("-S"),
+    "blocks of 512": in_blocks(512),
+    "blocks of 16 KiB": in_blocks(16 << 10),
+    "blocks of 1 MiB": in_blocks(1 << 20),
+    "blocks that are not aligned": in_blocks(BLOCK - 512),
+}
+
+
+@pytest.mark.parametrize("how", COPIES)
+def test_equal_bytes_are_equal(how: str, memory: Path, tmp_path: Path) -> None:
+    new = tmp_path / "copy"
+    COPIES[how](memory, new)
+    new = new / "ram" if new.is_dir() else new
+    assert new.read_bytes() == memory.read_bytes()
+    assert content_hash(new) == content_hash(memory)
+
+
+def test_the_copies_lie_otherwise(memory: Path, tmp_path: Path) -> None:
+    """Else the test above compares a file with itself."""
+    COPIES["no hole"](memory, tmp_path / "full")
+    assert (tmp_path / "full").stat().st_blocks * 512 >= SIZE > 10 * memory.stat().st_blocks * 512
+
+
+@pytest.mark.parametrize("number", [*PAGES, 1, 2000])
+def test_another_byte_is_not(number: int, memory: Path) -> None:
+    before = content_hash(memory)
+    with memory.open("r+b") as file:
+        file.seek(number * PAGE + PAGE - 1)
+        file.write(b"\xff")
+    assert content_hash(memory) != before
+
+
+def test_a_page_that_is_elsewhere_and_another_size_are_not_equal(memory: Path) -> None:
+    hashes = [content_hash(memory)]
+    with memory.open("r+b") as file:
+        file.seek(1024 * PAGE)
+        file.write(bytes(PAGE))
+        file.seek((1024 + BLOCK // PAGE) * PAGE)
+        file.write(page(1025))
+    hashes.append(content_hash(memory))
+    os.truncate(memory, SIZE + 1)
+    hashes.append(content_hash(memory))
+    os.truncate(memory, 0)
+    hashes.append(content_hash(memory))
+    assert len(set(hashes)) == 4
