@@ -15,6 +15,7 @@ case $PWD in
     exit 2 ;;
 esac
 trap 'echo "commitpath: the Python environment was not made (network? disk?); see above" >&2' ERR
+trap 'echo "commitpath: interrupted; the next call makes the Python environment" >&2; exit 130' INT TERM
 # quiet COMMAND...: what it prints is shown where it fails
 quiet() {
   local said
@@ -32,8 +33,8 @@ if ! "$python" -c 'import ensurepip, venv, sys; sys.exit(sys.version_info < (3, 
 fi
 echo "make the Python environment: a minute or two, 700 MB …" >&2
 rm -f "$venv/ready"
-"$python" -m venv --clear "$venv"
-pip=("$venv/bin/python" -m pip --disable-pip-version-check --no-input install --quiet --require-hashes)
+quiet "$python" -m venv --clear "$venv"
+pip=(quiet "$venv/bin/python" -m pip --disable-pip-version-check --no-input install --quiet --require-hashes)
 "${pip[@]}" --only-binary :all: -r requirements-build.txt
 "${pip[@]}" --no-build-isolation --use-pep517 -r requirements.txt
 touch "$venv/ready"
