@@ -76,7 +76,7 @@ def planned(
 def whole_number(options: Mapping[str, str], name: str, default: int, least: int) -> int:
     """An option's number; BadInputError says what is allowed."""
     text = options.get(name, str(default))
-    if not re.fullmatch(r"\d{1,4}", text) or int(text) < least:
+    if not re.fullmatch(r"[0-9]{1,4}", text) or int(text) < least:
         raise BadInputError(f"{name}={text}: {name} is a whole number from {least} to 9999")
     return int(text)
 
