@@ -77,7 +77,9 @@ def test_the_driver_takes_all_that_the_schema_allows(option: str, axis: str) -> 
 
 def test_zero_checkpoints_are_refused_as_the_driver_does() -> None:
     assert 'fail_usage("--checkpoint-every: 0 has no meaning' in (ROOT / "workloads/options.c").read_text()
-    with pytest.raises(BadInputError, match=r"CHECKPOINT_EVERY is a whole number from -1 to 10000000.* but 0"):
+    with pytest.raises(
+        BadInputError, match=r"CHECKPOINT_EVERY is a whole number from -1 to 10000000.* but 0"
+    ):
         make_cell({"CHECKPOINT_EVERY": "0"})
 
 
