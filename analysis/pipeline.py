@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from analysis import checks, figures, manifest, report, summary, tables
 from analysis import run as runs
 from analysis.ledger import schema
 from analysis.ledger.build import Ledger
+from commitpath import scratch
 
 OUTPUTS = ("tables", "figures", "manifest.json", "report.html", "summary.json")
 
@@ -28,8 +28,7 @@ def analyse(folder: Path) -> dict[str, Any]:
     reasons = checks.reasons(run)
     built = tables.build(run)
     result = summary.build(run, built, reasons)
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".analysis-") as name:
-        fresh = Path(name)
+    with scratch.folder(folder, ".analysis") as fresh:
         write_tables(fresh / "tables", built, run.ledger)
         pictures = figures.render_all(built, fresh / "figures")
         effective = manifest.build(run)

@@ -98,7 +98,11 @@ def device_time(counters: dict[str, str]) -> list[tuple[str, float, float]]:
     causes = {
         name.removeprefix("time_").removesuffix("_ns"): int(value) / 1e9
         for name, value in counters.items()
-        if name.startswith("time_") and name not in ("time_ns",) and value.isdigit() and int(value)
+        if name.startswith("time_")
+        and name not in ("time_ns",)
+        and value.isascii()
+        and value.isdigit()
+        and int(value)
     }
     total = sum(causes.values())
     ranked = sorted(causes.items(), key=lambda item: -item[1])

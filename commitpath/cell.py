@@ -101,7 +101,8 @@ class Axis:
             return f"all, none, or some of {','.join(probe_names())}; with one of them also {BLKTRACE}"
         if self.spec["type"] == "integer":
             unit = f" {self.spec['x-unit']}" if "x-unit" in self.spec else ""
-            return f"a whole number from {self.spec['minimum']} to {self.spec['maximum']}{unit}"
+            but = f" but {self.spec['not']['const']}" if "not" in self.spec else ""
+            return f"a whole number from {self.spec['minimum']} to {self.spec['maximum']}{unit}{but}"
         return str(self.spec.get("pattern", "text"))
 
     def parse(self, text: str, where: str) -> Any:
@@ -112,7 +113,7 @@ class Axis:
         if self.spec.get("type") == "integer" or all(
             isinstance(value, int) for value in self.spec.get("enum", [""])
         ):
-            if not re.fullmatch(r"[+-]?\d+(e\d{1,3})?", text):
+            if not re.fullmatch(r"[+-]?[0-9]+(e[0-9]{1,3})?", text):
                 raise bad
             mantissa, _, exponent = text.partition("e")
             value: Any = int(mantissa) * 10 ** int(exponent or 0)
@@ -122,7 +123,7 @@ class Axis:
         choices = self.choices()
         if choices and str(value) not in choices:
             raise bad
-        check = {key: self.spec[key] for key in ("minimum", "maximum", "pattern") if key in self.spec}
+        check = {key: self.spec[key] for key in ("minimum", "maximum", "not", "pattern") if key in self.spec}
         if not jsonschema.Draft202012Validator(check).is_valid(value):
             raise bad
         return value
@@ -213,7 +214,10 @@ def make_cell(variables: Mapping[str, str]) -> dict[str, Any]:
     cell["probes"] = ",".join(parse_probes(cell["probes"], BadInputError("PROBES")))
     if cell["sqlite"] == "newest":
         cell["sqlite"] = next(iter(releases()))
-    cell["profiles"] = {axis: load_profile(axis, cell[axis]) for axis in PROFILE_AXES}
+    profiles = {axis: dict(load_profile(axis, cell[axis])) for axis in PROFILE_AXES}
+    # a limit on what can be asked is no part of what is asked
+    most = profiles["workload"].pop("most", {})
+    cell["profiles"] = profiles
     if not logs_itself(cell):  # blktrace is there in any case
         cell["probes"] = ",".join(name for name in cell["probes"].split(",") if name != BLKTRACE)
     for name, value in cell["profiles"]["workload"].get("fixed", {}).items():
@@ -223,8 +227,26 @@ def make_cell(variables: Mapping[str, str]) -> dict[str, Any]:
                 f"(experiments/workload/{cell['workload']}.yml)"
             )
         cell[name] = value
+    check_workload(cell, most)
     check_combination(cell)
     return cell
+
+
+def check_workload(cell: Mapping[str, Any], most: Mapping[str, int]) -> None:
+    """Refuse what the driver's workload would, once a board is prepared."""
+    profile = cell["profiles"]["workload"]
+    for name, limit in most.items():
+        if cell[name] > limit:
+            raise BadInputError(
+                f"{name.upper()}={cell[name]}: WORKLOAD={cell['workload']} takes at most {limit} "
+                f"(experiments/workload/{cell['workload']}.yml)"
+            )
+    phases = profile.get("phases", ["insert"])
+    if profile["driver_workload"] == "apsys17" and cell["rows"] == 0 and phases[0] != "insert":
+        raise BadInputError(
+            f"ROWS=0: WORKLOAD={cell['workload']} begins with {phases[0]}, which changes nothing in an "
+            "empty table; use ROWS of 1 or more"
+        )
 
 
 def check_combination(cell: Mapping[str, Any]) -> None:

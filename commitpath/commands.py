@@ -252,7 +252,7 @@ def run(arguments: list[str]) -> int:
         if arguments[0] == "help":
             print(help_text.text())
             return 0
-        places.check(arguments[0])
+        places.begin(arguments[0])
         return COMMANDS[arguments[0]](make_variables())
     except LabError as error:
         print(f"commitpath: {error}", file=sys.stderr)

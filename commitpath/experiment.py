@@ -4,7 +4,6 @@ import importlib
 import json
 import os
 import platform
-import shutil
 import subprocess
 import sys
 import time
@@ -13,7 +12,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from commitpath import ansible
+from commitpath import ansible, scratch
 from commitpath.cell import RESULTS, ROOT, canonical, cell_id, cell_name, run_axes
 from commitpath.errors import LabError
 from commitpath.payload import payload, prepared_variables, write_tar
@@ -81,20 +80,18 @@ def run_over_ssh(
     """A run on a board that Ansible reaches: prepare, run, collect, and always tear down."""
     variables = {**prepared_variables(cell, driver, entry), **(login.ansible() if login else {})}
     log = artifacts.CACHE / "log"
-    output, packed = log / f"out-{os.getpid()}.tar", log / f"payload-{os.getpid()}.tar"
     try:
         provision(variables)
         prepare(variables)
-        write_tar(packed, payload(cell, entry["board_device"]))
-        begin = time.monotonic()
-        with step("run the cell"):
+        with artifacts.work_folder() as work, step("run the cell"):
+            output, packed = work / "out.tar", work / "payload.tar"
+            write_tar(packed, payload(cell, entry["board_device"]))
+            begin = time.monotonic()
             more = {"payload": str(packed), "output": str(output)}
             ansible.play("run.yml", {**variables, **more}, log / "run.json", limit=limit)
-        return RunOutput(output.read_bytes(), run_seconds=time.monotonic() - begin)
+            return RunOutput(output.read_bytes(), run_seconds=time.monotonic() - begin)
     finally:
         failed = sys.exc_info()[0] is not None
-        output.unlink(missing_ok=True)
-        packed.unlink(missing_ok=True)
         try:
             with step("tear down"):
                 ansible.play("teardown.yml", variables, log / "teardown.json")
@@ -133,9 +130,7 @@ def store(cell: Mapping[str, Any], outputs: list[RunOutput], wall: float, facts:
     """
     run_id = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()) + f"-{os.getpid()}"
     folder = RESULTS / cell_name(cell) / run_id
-    part = folder.with_name(f".{run_id}.part")
-    part.mkdir(parents=True)
-    try:
+    with scratch.folder(folder.parent, f".{run_id}") as part:
         (part / "cell.json").write_text(canonical(cell) + "\n")
         host = {
             **facts,
@@ -152,11 +147,9 @@ def store(cell: Mapping[str, Any], outputs: list[RunOutput], wall: float, facts:
             output.extract(place)
             (place / "raw/run-cell.log").write_text(output.text("run-cell.log"))
             (place / "raw/run-cell.status").write_text(output.text("run-cell.status"))
-        part.rename(folder)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
+        scratch.keep(part, folder)
     latest = RESULTS / "latest"
-    temporary = RESULTS / f".latest-{os.getpid()}"
+    temporary = RESULTS / f".latest-{os.getpid()}{scratch.SUFFIX}"
     temporary.symlink_to(folder.relative_to(RESULTS))
     temporary.replace(latest)
     return folder

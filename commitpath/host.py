@@ -56,7 +56,7 @@ def ensure_packages(with_tests: bool = False) -> None:
     """Install what is missing through playbooks/host.yml; the one step that asks for root."""
     if missing := missing_packages(with_tests):
         options = ["--ask-become-pass"] if needs_password() else []
-        with step(f"install host packages: {' '.join(missing)}"):
+        with step(f"install host packages: {' '.join(missing)}", alone=not options):
             variables = {"wanted_packages": missing}
             ansible.play("host.yml", variables, artifacts.CACHE / "log/host.json", *options)
     if missing := missing_packages(with_tests):

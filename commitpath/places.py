@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from commitpath import scratch
 from commitpath.cell import RESULTS, ROOT, cell_name
 from commitpath.errors import BadInputError
 
@@ -17,8 +18,11 @@ TO_RESULTS = ("experiment", "sweep", "reproduce", "calibrate", "results", "expor
 TO_CACHE = ("experiment", "sweep", "reproduce", "calibrate", "board", "host")
 
 
-def check(command: str) -> None:
-    """BadInputError where the command could not work, or could not keep what it makes."""
+def begin(command: str) -> None:
+    """BadInputError where the command could not work, or could not keep what it makes.
+
+    And what a killed one left half-made is removed.
+    """
     from images.artifacts import CACHE
 
     places = {"": ROOT, "COMMITPATH_CACHE": CACHE, "COMMITPATH_RESULTS": RESULTS}
@@ -26,8 +30,10 @@ def check(command: str) -> None:
         check_name(path, f"{variable}=" if variable and variable in os.environ else "")
     if command in TO_RESULTS:
         check_writable(RESULTS, "COMMITPATH_RESULTS=<folder> names another")
+        scratch.sweep(RESULTS, *scratch.PLACES)
     if command in TO_CACHE:
         check_writable(CACHE, "COMMITPATH_CACHE=<folder> names another")
+        scratch.sweep(CACHE, "*", "*/*")
 
 
 def check_name(path: Path, said: str) -> None:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from commitpath import ansible
+from commitpath import ansible, scratch
 from commitpath.payload import RUN_SCRIPTS, board_files, prepared_variables, write_tar
 from commitpath.progress import step
 from images import artifacts, qemu, snapshot
@@ -88,6 +88,7 @@ def snapshot_folder(
 def ensure(folder: Path, inputs: Mapping[str, Any], what: str, build: Callable[[], None]) -> Path:
     """A snapshot of a board, built if it is not there, not whole, or another QEMU's."""
     remove_unfit(folder, inputs)
+    scratch.make_private(folder)
     return artifacts.ensure(folder, what, build, mib=inputs["memory_mib"])
 
 
@@ -96,7 +97,7 @@ def make_provisioned(
 ) -> None:
     """Boot, provision, save; the folder appears only when whole."""
     with (
-        artifacts.whole(folder, "save a snapshot") as part,
+        artifacts.whole(folder, "save a snapshot", scratch.PRIVATE) as part,
         board.started("provision", part / "ram") as (login, machine, monitor),
     ):
         provision({**variables, **login.ansible()})
@@ -126,7 +127,7 @@ def make_snapshot(
 ) -> None:
     """Prepare a provisioned board and save it; the folder appears only when whole."""
     with (
-        artifacts.whole(folder, "save a snapshot") as part,
+        artifacts.whole(folder, "save a snapshot", scratch.PRIVATE) as part,
         prepared_board(board, variables, part / "ram") as (login, machine, monitor),
         step("save the snapshot"),
     ):
@@ -191,7 +192,7 @@ def ensure_watched(
     inputs = {**snapshot.read_meta(prepared)["inputs"], "probes": cell["probes"]}
 
     def build() -> None:
-        with artifacts.whole(folder, "save a snapshot with probes") as part:
+        with artifacts.whole(folder, "save a snapshot with probes", scratch.PRIVATE) as part:
             board.attach(prepared, dict(files), part)
             snapshot.write(part, inputs)
 

@@ -13,10 +13,10 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from commitpath import scratch
 from commitpath.cell import ROOT
 from commitpath.errors import LabError
 from commitpath.progress import step
@@ -65,32 +65,36 @@ def need_space(mib: int, what: str) -> None:
 
 
 @contextlib.contextmanager
-def whole(folder: Path, what: str) -> Iterator[Path]:
+def whole(folder: Path, what: str, mode: int = scratch.OPEN) -> Iterator[Path]:
     """A folder to fill, which becomes FOLDER if the block ends well, and is gone if not.
 
     A failure with no disk space left says so, whatever else it says: a board whose memory
     has no room dies of a bus error.
     """
-    part = folder.with_name(folder.name + ".part")
-    # half-written by a commitpath that was killed
-    shutil.rmtree(part, ignore_errors=True)
-    part.mkdir(parents=True)
-    try:
-        yield part
-        part.rename(folder)
-    except (LabError, OSError, subprocess.SubprocessError) as error:
-        if shutil.disk_usage(part).free < 2**20:
-            raise LabError(f"no disk space left in {part.parent} to {what}: {error}") from error
-        raise
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
+    with scratch.folder(folder.parent, folder.name, mode) as part:
+        try:
+            yield part
+            scratch.keep(part, folder)
+        except (LabError, OSError, subprocess.SubprocessError) as error:
+            if shutil.disk_usage(part).free < 2**20:
+                raise LabError(f"no disk space left in {part.parent} to {what}: {error}") from error
+            raise
 
 
-@contextlib.contextmanager
-def work_folder() -> Iterator[Path]:
+def work_folder() -> contextlib.AbstractContextManager[Path]:
     """A folder to build in, on the cache's disk; gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="build-", dir=CACHE) as name:
-        yield Path(name)
+    return scratch.folder(CACHE, "build")
+
+
+def build_debian(script: str, path: Path, *arguments: str) -> None:
+    """Run one of the scripts that make PATH of Debian's packages."""
+    with work_folder() as work:
+        # root of a user namespace is nobody to this folder
+        work.chmod(0o755)
+        made = work / path.name
+        log = path.name.rpartition("-")[0]
+        run([str(IMAGES / script), str(made), *arguments], log)
+        made.rename(path)
 
 
 def ensure(path: Path, what: str, build: Callable[[], None], mib: int) -> Path:
@@ -162,7 +166,7 @@ def image() -> Path:
     return ensure(
         path,
         "build the board's image (Debian 13, arm64)",
-        lambda: run([str(IMAGES / "build-image.sh"), str(path)], "image"),
+        lambda: build_debian("build-image.sh", path),
         mib=2500,  # measured: 700 for the root, as much for its image while it is built
     )
 
@@ -174,7 +178,7 @@ def build_root(board_image: Path) -> Path:
     return ensure(
         path,
         "build the build root (compilers, kernel headers)",
-        lambda: run([str(IMAGES / "build-root.sh"), str(path), str(versions)], "build-root"),
+        lambda: build_debian("build-root.sh", path, str(versions)),
         mib=2000,  # measured: 780 as a tar, 750 unpacked
     )
 

@@ -2,13 +2,13 @@
 
 import shlex
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from commitpath import scratch
 from commitpath.errors import LabError
 from images import qemu, snapshot
 from images.cellrun import CellRun, RunOutput, pack_cell
@@ -48,9 +48,8 @@ class VirtualBoard:
     @contextmanager
     def work_folder(self) -> Iterator[Path]:
         """A short-lived folder for one QEMU's sockets, memory and logs."""
-        self.scratch.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix="vm-", dir=self.scratch) as name:
-            yield Path(name)
+        with scratch.folder(self.scratch, "vm", scratch.PRIVATE) as folder:
+            yield folder
 
     @contextmanager
     def started(
@@ -110,8 +109,8 @@ class VirtualBoard:
     def attach(self, saved: Path, payload: dict[str, bytes], folder: Path) -> None:
         """Restore a snapshot, attach the payload's probes, and save the board again."""
         copy_memory(saved, folder / "ram")
-        with self.work_folder() as scratch:
-            machine = self.machine(scratch, "virtual", folder / "ram", True, None)
+        with self.work_folder() as work:
+            machine = self.machine(work, "virtual", folder / "ram", True, None)
             machine.write_cell(pack_cell("arm_", payload))
             with self.restored(saved, machine) as (_, monitor):
                 line = wait_for_line(machine, "await-cell: armed", ATTACH_LIMIT_SECONDS, monitor.process)

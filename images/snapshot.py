@@ -14,6 +14,7 @@ from typing import Any
 
 import xxhash
 
+from commitpath import scratch
 from commitpath.errors import LabError
 
 # In QEMU's stream: a subsection's mark, the length of its name, the name, a version
@@ -94,6 +95,7 @@ def write(folder: Path, inputs: Mapping[str, Any]) -> None:
         "ram_bytes": (folder / "ram").stat().st_size,
     }
     (folder / "snapshot.json").write_text(json.dumps(meta, indent=2, sort_keys=True) + "\n")
+    scratch.make_private(folder)
 
 
 def read_meta(folder: Path) -> dict[str, Any]:

@@ -6,6 +6,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from commitpath import scratch
+
 
 @dataclass(frozen=True)
 class Login:
@@ -49,9 +51,10 @@ def quoted(path: Path) -> str:
 
 def make_keys(folder: Path) -> None:
     """A key pair and a host key for this checkout's boards, once."""
+    folder.mkdir(parents=True, exist_ok=True, mode=scratch.PRIVATE)
+    scratch.make_private(folder)
     if (folder / "known_hosts").exists():
         return
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     for name in ("id", "host"):
         for stale in (folder / name, folder / f"{name}.pub"):
             stale.unlink(missing_ok=True)

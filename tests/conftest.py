@@ -16,6 +16,8 @@ from commitpath.prepared import ensure_snapshot, virtual_board  # noqa: E402
 from images import artifacts  # noqa: E402
 from images.cellrun import RunOutput  # noqa: E402
 
+# All that a path may have in it, and longer than a socket's name may be.
+NASTY = "a b'c\"d%h,e\\f;g#h&(i)*[j]?!~`k=<l>|ä" + 60 * "x"
 # Small enough for a run of seconds.
 SMALL = {"ROWS": "1000", "N": "50"}
 
@@ -23,6 +25,14 @@ SMALL = {"ROWS": "1000", "N": "50"}
 def pytest_addoption(parser: pytest.Parser) -> None:
     """How long to try spoiled files."""
     parser.addoption("--mutations", type=int, default=100, help="spoiled inputs of each kind [100]")
+
+
+@pytest.fixture
+def nasty(tmp_path: Path) -> Path:
+    """A folder whose path has everything in it that a shell or an option could trip over."""
+    folder = tmp_path / NASTY
+    folder.mkdir()
+    return folder
 
 
 @pytest.fixture

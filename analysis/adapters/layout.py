@@ -28,7 +28,7 @@ _META, _INODE, _JOURNAL, _DIRECTORY, _PACK = (
     )
 )
 # debugfs: (logical[-logical][u]):physical[-physical], or the name of a block of the map itself
-_EXTENT = re.compile(r"\(([A-Z]+\d*|\d+(?:-\d+)?(?:\[u\])?)\):(\d+)(?:-(\d+))?")
+_EXTENT = re.compile(r"\(([A-Z]+[0-9]*|[0-9]+(?:-[0-9]+)?(?:\[u\])?)\):([0-9]+)(?:-([0-9]+))?")
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def _group_rows(path: Path) -> list[tuple[int, list[list[str]]]]:
         raise BadInput(path, "", "no table of block groups", _GROUPS)
     rows = []
     for number, line in enumerate(lines[lines.index(_GROUPS) + 1 :], lines.index(_GROUPS) + 2):
-        fields = [re.findall(r"(?:^-)?\d+", field) for field in line.split(":")]
+        fields = [re.findall(r"(?:^-)?[0-9]+", field) for field in line.split(":")]
         if len(fields) != _GROUPS.count(":") + 1 or not all(fields):
             raise BadInput(path, f"line {number}", f"{line[:80]!r}", _GROUPS)
         rows.append((number, fields))
@@ -112,7 +112,7 @@ def _extents(path: Path) -> list[tuple[int, int, int]]:
     """Return (inode, first block, blocks) of the data of each inode that `stat` was asked for."""
     found, inode = [], None
     for line in read_text(path).splitlines():
-        if head := re.match(r"Inode: (\d+) +Type:", line):
+        if head := re.match(r"Inode: ([0-9]+) +Type:", line):
             inode = int(head.group(1))
         elif inode is not None and line.startswith("("):
             for where, first, last in _EXTENT.findall(line):

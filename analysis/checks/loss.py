@@ -16,7 +16,7 @@ _KERNEL = re.compile(
     r"F2FS-fs \(.*\): .*(error|corrupt|inconsisten|invalid|bug|stop)|remount.* read-only|"
     r"segfault|general protection|Segmentation fault",
 )
-_LEVEL = re.compile(r"^(?:<(\d+)>|\w+\s*:(emerg|alert|crit|err)\s*:)")
+_LEVEL = re.compile(r"^(?:<([0-9]+)>|\w+\s*:(emerg|alert|crit|err)\s*:)")
 
 
 def files_there(run: Run) -> list[str]:

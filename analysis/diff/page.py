@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import tempfile
 from pathlib import Path
 
 from markupsafe import Markup
@@ -13,15 +12,15 @@ from analysis import report
 from analysis.diff import WHOLE, Diff, figure, terminal, words
 from analysis.figures import style
 from analysis.stored import Stored
+from commitpath import scratch
 
 
 def write(diff: Diff) -> Path:
     """Write the diff's folder beside the folders of the cells; the page's path."""
     name = f"{_name(diff.a)}--{_name(diff.b)}"
     folder = diff.a.folder.resolve().parent.parent / "diffs" / name
-    folder.parent.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".diff-") as work:
-        fresh = Path(work) / name
+    with scratch.folder(folder.parent, ".diff") as work:
+        fresh = work / name
         fresh.mkdir()
         figure.render(diff, fresh / "diff.svg")
         diff.pairs.write_csv(fresh / "transactions.csv")

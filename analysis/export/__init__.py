@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from analysis.adapters import devicelog
 from analysis.errors import BadInput
 from analysis.export import blktrace, iolog, trace_events
 from analysis.stored import Stored
+from commitpath import scratch
 
 LEDGER = ("command", "rwbs", "sector", "bytes", "issue_ns")
 
@@ -84,12 +84,12 @@ def export(folder: Path, formats: list[str]) -> list[Path]:
     """
     run = stored.read(folder)
     done = folder / "export"
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".export-") as name:
+    with scratch.folder(folder, ".export") as work:
         for form in formats:
-            (fresh := Path(name) / form).mkdir()
+            (fresh := work / form).mkdir()
             FORMATS[form][0](run, fresh)
         done.mkdir(exist_ok=True)
         for form in formats:
             shutil.rmtree(done / form, ignore_errors=True)
-            (Path(name) / form).replace(done / form)
+            (work / form).replace(done / form)
     return [done / form for form in formats]

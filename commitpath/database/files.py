@@ -5,11 +5,11 @@ import hashlib
 import json
 import shutil
 import sqlite3
-import tempfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from commitpath import scratch
 from commitpath.cell import RESULTS
 from commitpath.errors import LabError
 
@@ -29,8 +29,7 @@ def add_files(copy: sqlite3.Connection, row: sqlite3.Row) -> None:
 @contextlib.contextmanager
 def files_to_place() -> Iterator[Path]:
     """A folder for LAB/CELL/RUN folders, which go below imported/ if the block ends well."""
-    with tempfile.TemporaryDirectory(prefix=".import-", suffix=".part", dir=RESULTS) as name:
-        part = Path(name)
+    with scratch.folder(RESULTS, ".import") as part:
         yield part
         for folder in sorted(part.glob("*/*/*")):
             place = IMPORTED / folder.relative_to(part)

@@ -3,10 +3,10 @@
 import contextlib
 import json
 import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from commitpath import scratch
 from commitpath.cell import RESULTS
 from commitpath.database import select, store
 from commitpath.database.commands import take
@@ -65,9 +65,8 @@ def write(chosen: paper.Paper, folder: Path, figures: Sequence[Path]) -> int:
 @contextlib.contextmanager
 def replaced(place: Path) -> Iterator[Path]:
     """A new folder, which takes the old one's place when it is whole."""
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{place.name}-") as work:
-        fresh = Path(work) / place.name
+    with scratch.folder(place.parent, f".{place.name}") as work:
+        fresh = work / place.name
         fresh.mkdir()
         yield fresh
         shutil.rmtree(place, ignore_errors=True)

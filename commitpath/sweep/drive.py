@@ -5,10 +5,8 @@ import fcntl
 import json
 import os
 import re
-import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 from commitpath import ansible, places
 from commitpath.cell import RESULTS, axes
@@ -43,9 +41,6 @@ def sweep(variables: dict[str, str]) -> int:
             raise BadInputError(f"BOARD={name} has a clock of its own; use CLOCK=real")
     places.check_runs(run.cell for run in runs.values())
     with only_sweep():
-        # with Slurm their processes may be on other machines
-        if not on_slurm:
-            remove_leftovers()
         plan.write(runs, excluded)
         todo = plan.forget_stale(runs)
         if todo:
@@ -81,7 +76,7 @@ def planned(
 def whole_number(options: Mapping[str, str], name: str, default: int, least: int) -> int:
     """An option's number; BadInputError says what is allowed."""
     text = options.get(name, str(default))
-    if not re.fullmatch(r"\d{1,4}", text) or int(text) < least:
+    if not re.fullmatch(r"[0-9]{1,4}", text) or int(text) < least:
         raise BadInputError(f"{name}={text}: {name} is a whole number from {least} to 9999")
     return int(text)
 
@@ -96,14 +91,6 @@ def only_sweep() -> Iterator[None]:
         except BlockingIOError as error:
             raise LabError(f"another sweep is running in {RESULTS}; wait for its end or stop it") from error
         yield
-
-
-def remove_leftovers() -> None:
-    """Half-written folders of processes that are gone."""
-    for part in RESULTS.glob("*/.*-*.part"):
-        pid = part.name.removesuffix(".part").rpartition("-")[2]
-        if pid.isdigit() and not Path("/proc", pid).exists():
-            shutil.rmtree(part)
 
 
 def settle(runs: Mapping[str, Planned], todo: Sequence[str]) -> None:

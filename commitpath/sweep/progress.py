@@ -1,19 +1,23 @@
-"""A sweep's progress line: runs done, failed, left, and the time to the end."""
+"""A sweep's progress: runs done, failed, left, and the time to the end."""
 
-import sys
+import contextlib
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from commitpath import progress
 from commitpath.sweep.plan import STATE, read_state
+
+# Between two looks at the marks.
+SECONDS = 1.0
 
 
 class Progress:
-    """Counts the marks that jobs leave; on a terminal one line, else a line per change."""
+    """Counts the marks that jobs leave; on a terminal drawn over, else a line per change."""
 
     def __init__(self, todo: Sequence[str], groups: Sequence[str], jobs: int, before: int) -> None:
         self.todo, self.groups, self.jobs, self.before = set(todo), set(groups), jobs, before
         self.begin = time.monotonic()
-        self.said = ""
+        self.line = self.said = ""
 
     def marked(self, kind: str, names: set[str]) -> set[str]:
         """Those of the names that have a mark of this kind."""
@@ -41,15 +45,22 @@ class Progress:
         counts = f"{len(done) + self.before} done, {len(failed)} failed, {left} left"
         return f"{boards}{counts}; time to the end {eta}"
 
-    def show(self, last: bool = False) -> None:
-        """Print the line if it says something new."""
+    @contextlib.contextmanager
+    def shown(self) -> Iterator[None]:
+        """Show the line as long as the block lasts; its last state stays."""
+        with progress.shown(lambda: self.line) if progress.on_terminal() else contextlib.nullcontext():
+            yield
+        self.look()
+        progress.say(self.line)
+
+    def look(self) -> None:
+        """Count the marks; where nothing can be drawn over, print the line if it says something new."""
         text = self.text()
-        passed = clock(time.monotonic() - self.begin)
-        if sys.stderr.isatty():
-            print(f"\rsweep {passed}: {text}\033[K", end="\n" if last else "", file=sys.stderr, flush=True)
-        elif text.partition(";")[0] != self.said or last:
-            print(f"sweep {passed}: {text}", file=sys.stderr, flush=True)
-        self.said = text.partition(";")[0]
+        self.line = f"sweep {clock(time.monotonic() - self.begin)}: {text}"
+        counts = text.partition(";")[0]
+        if counts != self.said and not progress.on_terminal():
+            progress.say(self.line)
+        self.said = counts
 
 
 def clock(seconds: float) -> str:

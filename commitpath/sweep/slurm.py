@@ -54,7 +54,7 @@ def status_command() -> str:
     if answer(["sacct", "--noheader", "--allocations"]).returncode == 0:
         return "sacct"
     config = answer(["scontrol", "show", "config"])
-    age = re.search(r"^MinJobAge\s*=\s*(\d+)", config.stdout, re.MULTILINE)
+    age = re.search(r"^MinJobAge\s*=\s*([0-9]+)", config.stdout, re.MULTILINE)
     if config.returncode or not age:
         said = (config.stderr or config.stdout).strip().splitlines() or ["nothing"]
         raise LabError(f"EXECUTOR=slurm: Slurm does not answer; scontrol says: {said[-1]}")

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from commitpath import ansible
 from commitpath.cell import ROOT
 from commitpath.sweep import plan, slurm
 from commitpath.sweep.plan import STATE, Planned
-from commitpath.sweep.progress import Progress
+from commitpath.sweep.progress import SECONDS, Progress
 from images.qemu import die_with_parent
 
 
@@ -68,13 +67,19 @@ def run(
         )
         progress = Progress(todo, sorted(groups), jobs, len(runs) - len(todo))
         try:
-            while process.poll() is None:
-                progress.show()
-                time.sleep(0.5)
-            progress.show(last=True)
+            with progress.shown():
+                while process.poll() is None:
+                    progress.look()
+                    wait_a_second(process)
         except BaseException:
             stop(process, bool(on_slurm))
             raise
+
+
+def wait_a_second(process: subprocess.Popen[bytes]) -> None:
+    """Until the next look, or until the process ends."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(SECONDS)
 
 
 def on_its_own() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from commitpath import ansible
+from commitpath import ansible, scratch
 from commitpath.cell import make_cell
 from commitpath.errors import LabError
 from commitpath.payload import prepared_variables
@@ -41,7 +41,7 @@ def unfit() -> Iterator[tuple[Path, Path, Path]]:
     driver = artifacts.driver(cell["sqlite"], artifacts.image())
     variables = prepared_variables(cell, driver, ansible.board("virtual"))
     folder, inputs = snapshot_folder(cell, virtual_board(cell), variables)
-    half, other = folder.with_name(folder.name + ".part"), folder.with_name("other-qemu")
+    half, other = folder.with_name(folder.name + "-1.part"), folder.with_name("other-qemu")
     for path, qemu_version in ((folder, inputs["qemu"]), (half, inputs["qemu"]), (other, "QEMU 6.2")):
         shutil.rmtree(path, ignore_errors=True)
         path.mkdir(parents=True)
@@ -49,6 +49,7 @@ def unfit() -> Iterator[tuple[Path, Path, Path]]:
         (path / "state").write_bytes(b"state")
         snapshot.write(path, {**inputs, "qemu": qemu_version})
     (folder / "ram").write_bytes(b"r")
+    (half / scratch.LOCK).touch()
     yield folder, half, other
     for path in (folder, half, other):
         shutil.rmtree(path, ignore_errors=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from commitpath import scratch
 from commitpath.errors import LabError
 from images import artifacts
 
@@ -27,11 +28,14 @@ def test_half_made_is_gone(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_call_left_is_not_used(tmp_path: Path) -> None:
-    left = tmp_path / "thing.part" / "half"
+    left = tmp_path / "thing-1.part" / "half"
     left.parent.mkdir()
     left.touch()
+    (left.parent / scratch.LOCK).touch()
     with artifacts.whole(tmp_path / "thing", "make a thing") as part:
-        assert not list(part.iterdir())
+        assert not left.parent.exists()
+        assert [path.name for path in part.iterdir()] == [scratch.LOCK]
+    assert not list((tmp_path / "thing").iterdir())
 
 
 def test_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,83 @@
+"""Folders that something is made in: gone at the end, and after a kill -9 at the next call.
+
+Such a folder is called *.part and holds a lock file that its process has locked. The kernel lets
+go of the lock when the process ends, however that ends; whoever comes by removes what nobody holds.
+"""
+
+import contextlib
+import fcntl
+import secrets
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+SUFFIX = ".part"
+LOCK = ".lock"
+# A file, or a folder that has no lock file yet, was left behind when it is older than that.
+SECONDS_TO_BEGIN = 60.0
+# Where such folders and files are, below results/ and .cache.
+PLACES = ("*", "*/*", "*/*/*", "imported/*/*/*/*")
+# A folder's mode: as the umask has it, or its owner's alone.
+OPEN, PRIVATE = 0o777, 0o700
+
+
+@contextlib.contextmanager
+def folder(parent: Path, name: str, mode: int = OPEN) -> Iterator[Path]:
+    """A folder in PARENT with NAME in its own. To stay it is moved (keep), or what is in it is."""
+    parent.mkdir(parents=True, exist_ok=True)
+    sweep(parent, "*")
+    path = parent / f"{name}-{secrets.token_hex(4)}{SUFFIX}"
+    path.mkdir(mode)
+    try:
+        with (path / LOCK).open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def keep(path: Path, place: Path) -> None:
+    """Move a folder that is whole to where it belongs."""
+    path.rename(place)
+    # not before: without it nobody would hold the folder
+    (place / LOCK).unlink()
+
+
+def sweep(root: Path, *places: str) -> None:
+    """Remove what processes that are dead left below a folder."""
+    for place in places:
+        for path in root.glob(place + SUFFIX):
+            # held, or just removed by another call
+            with contextlib.suppress(OSError):
+                if path.is_dir() and not path.is_symlink():
+                    remove_unheld(path)
+                elif is_old(path):
+                    path.unlink()
+
+
+def remove_unheld(path: Path) -> None:
+    """Remove a folder; OSError when a living process holds it."""
+    with contextlib.ExitStack() as stack:
+        try:
+            lock = stack.enter_context((path / LOCK).open("r+"))
+        except FileNotFoundError:
+            if not is_old(path):
+                return
+        else:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def is_old(path: Path) -> bool:
+    """Whether it is too old for one that is being made."""
+    return time.time() - path.lstat().st_mtime > SECONDS_TO_BEGIN
+
+
+def make_private(path: Path) -> None:
+    """Leave a folder and the files in it to their owner alone: a board's memory has its keys in it."""
+    # another call may just be removing it
+    with contextlib.suppress(FileNotFoundError):
+        path.chmod(PRIVATE)
+        for file in path.iterdir():
+            file.chmod(0o600)

@@ -1,0 +1,122 @@
+"""What the schema allows the driver takes: a cell is refused before a board is prepared, or not at all."""
+
+import re
+import shlex
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commitpath import cell as cells
+from commitpath.cell import make_cell
+from commitpath.errors import BadInputError
+from commitpath.payload import cell_env
+from commitpath.sweep.drive import whole_number
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = (ROOT / "workloads/option_table.c").read_text()
+CONSTANTS = {"INT32_MIN": -(2**31), "INT32_MAX": 2**31 - 1, "INT64_MAX": 2**63 - 1} | {
+    name: int(value) for name, value in re.findall(r"#define (\w+) ([0-9]+)", SOURCE)
+}
+
+
+def options() -> dict[str, dict[str, str]]:
+    """The driver's options by name: the fields of each as they stand in its table."""
+    entries = re.findall(r'\{\.name = "([^"]+)",(.*?)\n\t?[^\n]*\},', SOURCE, re.DOTALL)
+    return {name: dict(re.findall(r"\.(\w+) = ([^,\n]+),", text)) for name, text in entries}
+
+
+def number(text: str) -> int:
+    """A bound as C has it."""
+    return sum(CONSTANTS.get(word, 0) or int(word) for word in text.split(" + "))
+
+
+def words(array: str) -> list[str]:
+    """The words of an option."""
+    found = re.search(rf"{array}\[\] = \{{(.*?)\}};", SOURCE, re.DOTALL)
+    assert found
+    return re.findall(r'"(\w+)"', found[1])
+
+
+def axes_by_option() -> dict[str, str]:
+    """The driver's options that an axis sets → the axis, from the command line that a run has."""
+    marked = make_cell({}) | {name: f"<{name}>" for name in cells.axes() if name not in ("clock", "probes")}
+    marked["profiles"] = {**marked["profiles"], "mode": {"journal_mode": "<mode>"}}
+    line = re.search(r"^DRIVER_OPTIONS=(.*)$", cell_env(marked, "/dev/x", "db"), re.MULTILINE)
+    assert line
+    (text,) = shlex.split(line[1])
+    return dict(re.findall(r"--(\S+) <(\w+)>", text))
+
+
+def allowed(axis: str) -> dict[str, Any]:
+    """What the schema says of an axis."""
+    if axis == "mode":
+        mode: dict[str, Any] = cells.schema()["$defs"]["mode"]["properties"]["journal_mode"]
+        return mode
+    return dict(cells.axes()[axis].spec)
+
+
+def test_every_shared_axis_is_compared() -> None:
+    shared = axes_by_option()
+    assert len(shared) >= 11
+    assert {"rows", "n", "value_size", "seed", "checkpoint_every", "mode", "sync"} <= set(shared.values())
+
+
+@pytest.mark.parametrize(("option", "axis"), axes_by_option().items())
+def test_the_driver_takes_all_that_the_schema_allows(option: str, axis: str) -> None:
+    entry, spec = options()[option], allowed(axis)
+    if "words" in entry:
+        assert spec["enum"] == words(entry["words"])
+        return
+    values = spec.get("enum") or [spec["minimum"], spec["maximum"]]
+    assert number(entry["minimum"]) <= min(values) <= max(values) <= number(entry["maximum"])
+    if "power_of_two" in entry:
+        assert [value & (value - 1) for value in values] == [0] * len(values)
+
+
+def test_zero_checkpoints_are_refused_as_the_driver_does() -> None:
+    assert 'fail_usage("--checkpoint-every: 0 has no meaning' in (ROOT / "workloads/options.c").read_text()
+    with pytest.raises(
+        BadInputError, match=r"CHECKPOINT_EVERY is a whole number from -1 to 10000000.* but 0"
+    ):
+        make_cell({"CHECKPOINT_EVERY": "0"})
+
+
+def test_a_workloads_own_limit_is_the_drivers() -> None:
+    found = re.search(r"MAX_N = ([0-9]+)", (ROOT / "workloads/rlbench.c").read_text())
+    assert found
+    most = int(found[1])
+    for workload in ("rlbench", "rlbench-insert"):
+        make_cell({"WORKLOAD": workload, "N": str(most)})
+        with pytest.raises(BadInputError, match=f"N={most + 1}: WORKLOAD={workload} takes at most {most}"):
+            make_cell({"WORKLOAD": workload, "N": str(most + 1)})
+
+
+def test_a_limit_is_no_part_of_a_cell() -> None:
+    """Else a run stored before would be another cell's."""
+    assert "most" not in make_cell({"WORKLOAD": "rlbench"})["profiles"]["workload"]
+
+
+@pytest.mark.parametrize("workload", ["apsys17-update", "apsys17-delete"])
+def test_updates_of_an_empty_table_are_refused(workload: str) -> None:
+    with pytest.raises(BadInputError, match=r"ROWS=0: WORKLOAD=.* changes nothing in an empty table"):
+        make_cell({"WORKLOAD": workload, "ROWS": "0"})
+
+
+@pytest.mark.parametrize("text", ["３", "1３", "1e３", "३", "²"])
+def test_a_number_has_ascii_digits(text: str) -> None:
+    with pytest.raises(BadInputError, match=f"ROWS={text}: ROWS is a whole number"):
+        make_cell({"ROWS": text})
+    with pytest.raises(BadInputError, match=f"JOBS={text}: JOBS is a whole number"):
+        whole_number({"JOBS": text}, "JOBS", 1, 1)
+
+
+def test_no_pattern_takes_other_digits_for_a_number() -> None:
+    """`\\d` is any digit of Unicode, of which int() makes a number too."""
+    listed = subprocess.run(
+        ["git", "ls-files", "*.py"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split()
+    ours = [name for name in listed if not name.startswith("tests/")]
+    assert ours
+    assert not [name for name in ours if r"\d" in (ROOT / name).read_text()]

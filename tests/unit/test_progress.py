@@ -1,0 +1,202 @@
+"""What a terminal shows of steps and sweeps, replayed by a terminal's emulator, and what a file gets."""
+
+import fcntl
+import os
+import pty
+import re
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyte
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+STEPS = """
+import sys, time
+from commitpath.progress import step
+with step("prepare a board and save its snapshot"):
+    time.sleep(1.3)
+    with step("make, mount and populate the filesystem, rehearse"):
+        time.sleep(1.3)
+        print("the snapshot f2fs-100 is made again", file=sys.stderr)
+        time.sleep(1.3)
+    print("a table")
+    time.sleep(1.3)
+"""
+FAILS = STEPS.replace('print("a table")', 'raise SystemExit("commitpath: no luck")')
+SWEEP = """
+import time
+from pathlib import Path
+from commitpath.sweep import progress
+progress.STATE = Path({state!r})
+keys = [f"key-{{number}}" for number in range(200)]
+shown = progress.Progress(keys, ["board-1", "board-2"], 2, 1000)
+with shown.shown():
+    for key in keys[:8]:
+        for kind, name in (("done", key), ("prepared", "board-1")):
+            (progress.STATE / kind).mkdir(exist_ok=True)
+            (progress.STATE / kind / name).write_text('{{"seconds": 4000.5}}')
+        shown.look()
+        time.sleep(0.3)
+"""
+
+
+@dataclass
+class Replay:
+    """A terminal that a program ran on."""
+
+    columns: int
+    code: int = 0
+    seconds: float = 0.0
+    written: bytes = b""
+    # every state of the screen, its lines that are not empty
+    screens: list[list[str]] = field(default_factory=list)
+
+    @property
+    def last(self) -> list[str]:
+        return self.screens[-1]
+
+
+def on_a_terminal(
+    script: str, columns: int, interrupt_after: float | None = None, stdout: int | None = None
+) -> Replay:
+    """Run a script with a terminal of so many columns as its stderr, and stdout if that is not given."""
+    begin = time.monotonic()
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    environment = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES")}
+    process = subprocess.Popen(
+        [sys.executable, "-c", script],
+        cwd=ROOT,
+        stdin=slave,
+        stdout=stdout or slave,
+        stderr=slave,
+        env={**environment, "TERM": "xterm"},
+        start_new_session=True,
+    )
+    os.close(slave)
+    if interrupt_after:
+        time.sleep(interrupt_after)
+        process.send_signal(signal.SIGINT)
+    replay = Replay(columns)
+    screen = pyte.Screen(columns, 24)
+    stream = pyte.ByteStream(screen)
+    while True:
+        try:
+            part = os.read(master, 1 << 16)
+        except OSError:  # the other end is closed
+            break
+        replay.written += part
+        stream.feed(part)
+        replay.screens.append([line.rstrip() for line in screen.display if line.strip()])
+    os.close(master)
+    replay.code = process.wait()
+    replay.seconds = time.monotonic() - begin
+    assert not screen.cursor.hidden
+    return replay
+
+
+def joined(lines: list[str], columns: int) -> str:
+    """A screen's text, without the places where a line was too long for it."""
+    return re.sub(r"\s+", " ", " ".join(lines)) if columns < 80 else "\n".join(lines)
+
+
+@pytest.mark.parametrize("columns", [80, 40])
+def test_steps_within_steps(columns: int) -> None:
+    replay = on_a_terminal(STEPS, columns)
+    assert re.fullmatch(
+        joined(
+            [
+                "the snapshot f2fs-100 is made again",
+                "  make, mount and populate the filesystem, rehearse: done, [0-9.]+ s",
+                "a table",
+                "prepare a board and save its snapshot: done, [0-9.]+ s",
+            ],
+            columns,
+        ),
+        joined(replay.last, columns),
+    )
+    # at no moment is a line written over what another left
+    for lines in replay.screens:
+        whole = joined(lines, columns)
+        assert not re.search(r"done, [\d.]+ s(?! |$|\n)|done.*…[^\n]*…[^\n]*done", whole), lines
+    both = [lines for lines in replay.screens if sum("…" in line for line in lines) == 2]
+    assert both, replay.screens
+    # each second, and with each line that begins, ends or is printed: some are drawn twice
+    assert replay.written.count(b"prepare a board and") <= replay.seconds + 10
+
+
+def test_a_path_that_others_print_is_whole() -> None:
+    path = "/results/" + "long-" * 30
+    replay = on_a_terminal(STEPS.replace("a table", path), 80)
+    assert path.encode() in replay.written
+    assert path in "".join(replay.last)
+
+
+def test_a_step_that_fails_leaves_a_clean_line() -> None:
+    replay = on_a_terminal(FAILS, 80)
+    assert replay.code == 1
+    assert [re.sub(r"[0-9.]+ s$", "N s", line) for line in replay.last] == [
+        "the snapshot f2fs-100 is made again",
+        "  make, mount and populate the filesystem, rehearse: done, N s",
+        "prepare a board and save its snapshot: failed, N s",
+        "commitpath: no luck",
+    ]
+
+
+def test_ctrl_c_leaves_a_clean_line() -> None:
+    handled = STEPS.replace(
+        "import sys, time", "import sys, time\nsys.excepthook = lambda *_: print('stopped')"
+    )
+    replay = on_a_terminal(handled, 80, interrupt_after=2)
+    assert [re.sub(r"[0-9.]+ s$", "N s", line) for line in replay.last] == [
+        "  make, mount and populate the filesystem, rehearse: failed, N s",
+        "prepare a board and save its snapshot: failed, N s",
+        "stopped",
+    ]
+
+
+def test_what_is_piped_goes_there(tmp_path: Path) -> None:
+    with (tmp_path / "out").open("wb") as out:
+        replay = on_a_terminal(STEPS, 80, stdout=out.fileno())
+    assert (tmp_path / "out").read_text() == "a table\n"
+    assert b"a table" not in replay.written
+
+
+@pytest.mark.parametrize("columns", [80, 40])
+def test_a_sweeps_line_is_drawn_over_however_long(columns: int, tmp_path: Path) -> None:
+    replay = on_a_terminal(SWEEP.format(state=str(tmp_path)), columns)
+    assert re.fullmatch(
+        r"sweep 0:[0-9]{2}: 1 of 2 boards prepared, 1008 done, 0 failed, 192 left; "
+        r"time to the end about [0-9]+:[0-9]{2}:[0-9]{2}",
+        re.sub(r"\s+", " ", " ".join(replay.last)),
+    )
+    assert all(" ".join(lines).count("sweep ") <= 1 for lines in replay.screens), replay.screens
+    # 8 looks in 2.4 s; it is drawn once a second, at the begin and at the end
+    assert 2 <= replay.written.count(b"sweep ") <= replay.seconds + 3
+
+
+def test_a_file_gets_whole_lines() -> None:
+    done = subprocess.run([sys.executable, "-c", STEPS], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert [re.sub(r"[0-9.]+ s$", "N s", line) for line in done.stderr.split("\n")] == [
+        "prepare a board and save its snapshot …",
+        "  make, mount and populate the filesystem, rehearse …",
+        "the snapshot f2fs-100 is made again",
+        "  make, mount and populate the filesystem, rehearse: done, N s",
+        "prepare a board and save its snapshot: done, N s",
+        "",
+    ]
+    assert "\x1b" not in done.stderr and "\r" not in done.stderr
+
+
+def test_what_draws_is_loaded_for_a_terminal_only() -> None:
+    """It takes a tenth of a second."""
+    script = "from commitpath import commands, progress\nwith progress.step('x'): pass\nimport sys\n"
+    script += "sys.exit('rich' in sys.modules)"
+    subprocess.run([sys.executable, "-c", script], cwd=ROOT, stderr=subprocess.PIPE, check=True)

@@ -1,0 +1,136 @@
+"""What a killed call leaves is gone at the next one, and what a living one holds is not."""
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from commitpath import scratch
+from images import snapshot, ssh
+
+ROOT = Path(__file__).resolve().parents[2]
+# Each opens one of the folders that something is made in, with a file in it.
+HOLDERS = {
+    "a board's": "board.VirtualBoard(here, here, 64, artifacts.CACHE / 'vm').work_folder()",
+    "a build's": "artifacts.work_folder()",
+    "an artefact's": "artifacts.whole(artifacts.CACHE / 'driver', 'make it')",
+    "a snapshot's": "artifacts.whole(artifacts.CACHE / 'snapshots/one', 'make it')",
+    "an analysis'": "scratch.folder(RESULTS / 'cell/run', '.analysis')",
+    "a run's": "scratch.folder(RESULTS / 'cell', '.run')",
+    "an import's": "files.files_to_place()",
+    "a paper's": "command.replaced(RESULTS / 'papers/one')",
+    "an imported run's": "scratch.folder(RESULTS / 'imported/lab/cell/run', '.analysis')",
+}
+HOLD = """
+import sys
+from pathlib import Path
+from commitpath import scratch
+from commitpath.cell import RESULTS
+from commitpath.database import files
+from commitpath.reproduce import command
+from images import artifacts, board
+here = Path()
+artifacts.CACHE.mkdir(exist_ok=True)
+RESULTS.mkdir(exist_ok=True)
+with {holder} as path:
+    (path / "half").touch()
+    print(path, flush=True)
+    sys.stdin.read()
+"""
+NEXT_CALL = "from commitpath import places; places.begin('experiment')"
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """A cache and results of the test's own."""
+    return {
+        **os.environ,
+        "COMMITPATH_CACHE": str(folder / "cache"),
+        "COMMITPATH_RESULTS": str(folder / "results"),
+    }
+
+
+@contextmanager
+def held(holder: str, folder: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """A process at work in a folder, and the folder."""
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD.format(holder=holder)],
+        cwd=ROOT,
+        env=environment(folder),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout
+        yield process, Path(process.stdout.readline().rstrip("\n"))
+
+
+def call(folder: Path) -> None:
+    """The next call."""
+    subprocess.run([sys.executable, "-c", NEXT_CALL], cwd=ROOT, env=environment(folder), check=True)
+
+
+@pytest.mark.parametrize("holder", HOLDERS)
+def test_a_killed_process_folder_is_removed_and_a_living_ones_is_not(holder: str, tmp_path: Path) -> None:
+    with held(HOLDERS[holder], tmp_path) as (process, path):
+        call(tmp_path)
+        assert (path / "half").exists()
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    assert (path / "half").exists()
+    call(tmp_path)
+    assert not path.exists()
+    left = [path.name for path in tmp_path.glob("*/**/*") if not path.is_dir()]
+    assert not left
+
+
+def test_what_is_just_being_made_stays(tmp_path: Path) -> None:
+    """A folder is there before its lock; and a file has none."""
+    (tmp_path / "folder.part").mkdir()
+    (tmp_path / ".file.part").touch()
+    (tmp_path / ".link.part").symlink_to(tmp_path)
+    scratch.sweep(tmp_path, "*")
+    assert len(list(tmp_path.iterdir())) == 3
+    for path in tmp_path.iterdir():
+        os.utime(path, (1e9, 1e9), follow_symlinks=False)
+    scratch.sweep(tmp_path, "*")
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_kept_is_whole_and_has_no_lock(tmp_path: Path) -> None:
+    with scratch.folder(tmp_path, "run") as part:
+        (part / "file").touch()
+        scratch.keep(part, tmp_path / "run")
+    assert sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")) == [
+        "run",
+        "run/file",
+    ]
+
+
+def modes(folder: Path) -> set[str]:
+    """What others may do with a folder and its files."""
+    return {stat.filemode(path.stat().st_mode) for path in (folder, *folder.iterdir())}
+
+
+def test_a_snapshot_is_its_owners_alone(tmp_path: Path) -> None:
+    """A board's memory has its SSH host key in it."""
+    for name in ("ram", "state"):
+        (tmp_path / name).write_bytes(b"key")
+        (tmp_path / name).chmod(0o644)
+    tmp_path.chmod(0o755)
+    snapshot.write(tmp_path, {})
+    assert modes(tmp_path) == {"drwx------", "-rw-------"}
+
+
+def test_keys_that_others_could_read_are_closed(tmp_path: Path) -> None:
+    keys = tmp_path / "keys"
+    ssh.make_keys(keys)
+    keys.chmod(0o755)
+    (keys / "host").chmod(0o644)
+    ssh.make_keys(keys)
+    assert modes(keys) == {"drwx------", "-rw-------"}
