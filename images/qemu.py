@@ -3,6 +3,7 @@
 One place says what the machine is, as a snapshot loads only into the same machine.
 """
 
+import asyncio
 import contextlib
 import ctypes
 import logging
@@ -191,6 +192,15 @@ def running(machine: Machine, *extra: str) -> Iterator[subprocess.Popen[bytes]]:
             process.wait()
 
 
+def end_tasks() -> None:
+    """End what QMP's event loop was about: left alone it is a traceback when Python ends."""
+    loop = asyncio.get_event_loop()
+    tasks = asyncio.all_tasks(loop)
+    for task in tasks:
+        task.cancel()
+    loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+
+
 class Monitor:
     """QMP, with QEMU's refusals as LabError."""
 
@@ -201,6 +211,9 @@ class Monitor:
         try:
             # a socket's name has at most 107 bytes, and a checkout's path any number of them
             self.connect(f"/proc/self/fd/{folder}/qmp")
+        except KeyboardInterrupt:
+            end_tasks()
+            raise
         finally:
             os.close(folder)
 
