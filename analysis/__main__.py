@@ -12,6 +12,7 @@ from pathlib import Path
 
 from analysis import pipeline, terminal
 from analysis.errors import BadInput
+from analysis.text import printable_lines
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -30,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"analysis: {error}", file=sys.stderr)
         return 3
     if not options.quiet:
-        print(terminal.table(summary, options.run / "report.html"))
+        print(printable_lines(terminal.table(summary, options.run / "report.html").split("\n")))
     return 1 if summary["status"] == "rejected" else 0
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from analysis.text import printable
+
 
 class BadInput(Exception):
     """An input file cannot be read as what it should be.
@@ -14,5 +16,5 @@ class BadInput(Exception):
     def __init__(self, path: Path | str, place: str, wrong: str, expected: str) -> None:
         where = f"{path}: {place}" if place else f"{path}"
         text = f"{where}: {wrong}; expected {expected}"
-        super().__init__("".join(c if c.isprintable() else repr(c)[1:-1] for c in text))
+        super().__init__(printable(text))
         self.path = Path(path)

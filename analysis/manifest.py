@@ -50,7 +50,7 @@ def build(run: Run) -> dict[str, Any]:
             "versions": board.versions,
         },
         "run": board.run,
-        "host": run.host,
+        "host": {key: value for key, value in run.host.items() if key != "raw_sha256"},
         "clock": {"kind": board.run.get("clock"), **config["clock"]},
         "probes": {
             "attached": probes.get("attached") if isinstance(probes, dict) else None,

@@ -15,6 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from scipy import stats
 
 from analysis.errors import BadInput
+from analysis.text import printable_lines
 
 CONFIDENCE = 0.95
 
@@ -110,7 +111,7 @@ def table(result: dict[str, Any]) -> str:
         lines.append(f"{op:8}{row['median']:14.4f}  {row['spread']:9.1e}  {limits}")
     rejected = sum(run["status"] != "ok" for run in result["runs"])
     lines.append(f"{len(result['runs'])} runs, {rejected} rejected; block commands: {sequence(result)}")
-    return "\n".join(lines)
+    return printable_lines(lines)
 
 
 def main() -> int:

@@ -10,9 +10,10 @@ from typing import Any
 
 import polars as pl
 
-from analysis import events
+from analysis import documents, events, stored_files
 from analysis.adapters import blktrace, board, devicelog, driver, probes
 from analysis.adapters.driver import Driver
+from analysis.documents import UnfitError
 from analysis.errors import BadInput
 from analysis.files import read_json
 from analysis.ledger import build, records
@@ -117,12 +118,27 @@ def _read_cell(path: Path) -> dict[str, Any]:
     return cell
 
 
+def _read_host(path: Path) -> dict[str, Any]:
+    """Return host.json, {} if it is not there. Raises BadInput if it is anything else."""
+    if not path.exists():
+        return {}
+    host = read_json(path)
+    try:
+        documents.check("host", host)
+    except UnfitError as error:
+        raise BadInput(path, "", str(error), "see docs/formats.md") from None
+    return host
+
+
 def read(folder: Path) -> Run:
-    """Read cell.json and raw/ of the run in `folder`. Raises BadInput."""
+    """Read cell.json, host.json and raw/ of the run in `folder`. Raises BadInput."""
     raw = folder / "raw"
     if not raw.is_dir():
         raise BadInput(folder, "", "no folder raw/", "a run's folder")
     cell = _read_cell(folder / "cell.json")
+    host, hashes = _read_host(folder / "host.json"), stored_files.hashes(folder)
+    if "raw_sha256" in host:
+        stored_files.compare(folder, hashes, host["raw_sha256"])
     ran = driver.read(raw / "driver")
     on = board.read(raw, ran.config["driver"]["database"])
     run = Run(folder, cell, cell_id(cell), ran, on, pl.DataFrame(schema=events.SCHEMA))
@@ -130,18 +146,12 @@ def read(folder: Path) -> Run:
     run.events = events.merge([driver.to_events(ran), *_observed(run, raw)])
     if (folder / "twin").is_dir():
         run.twin = read_twin(folder / "twin/raw", ran.config["driver"]["database"])
-    if (folder / "host.json").is_file():
-        run.host = read_json(folder / "host.json")
+    run.host, run.hashes = host, hashes
     if run.has_ledger and ran.vfs is None:
         run.missing.append("raw/driver/vfs.csv")
     if not run.probes:
         run.missing.clear()  # nothing was to be watched
     run.ledger = _ledger(run)
-    sources = [*raw.rglob("*"), *(folder / "twin").rglob("*")]
-    for path in sorted(path for path in sources if path.is_file()):
-        name = str(path.relative_to(folder))
-        with path.open("rb") as file:
-            run.hashes[name] = hashlib.file_digest(file, "sha256").hexdigest()
     return run
 
 

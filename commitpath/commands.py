@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from analysis.errors import BadInput
+from analysis.text import printable
 from commitpath import help as help_text
 from commitpath import places
 from commitpath.cell import make_cell, run_axes
@@ -255,12 +256,12 @@ def run(arguments: list[str]) -> int:
         places.begin(arguments[0])
         return COMMANDS[arguments[0]](make_variables())
     except LabError as error:
-        print(f"commitpath: {error}", file=sys.stderr)
+        print(f"commitpath: {printable(error)}", file=sys.stderr)
         return error.exit_code
     except BadInput as error:
-        print(f"commitpath: {error}", file=sys.stderr)
+        print(f"commitpath: {printable(error)}", file=sys.stderr)
         return EXIT_UNREADABLE
     except (OSError, subprocess.SubprocessError) as error:
         # "[Errno 28] No space left on device: 'file'" says it all
-        print(f"commitpath: {error}", file=sys.stderr)
+        print(f"commitpath: {printable(error)}", file=sys.stderr)
         return 1

@@ -12,6 +12,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from analysis import stored_files
 from commitpath import ansible, scratch
 from commitpath.cell import RESULTS, ROOT, canonical, cell_id, cell_name, run_axes
 from commitpath.errors import LabError
@@ -132,6 +133,10 @@ def store(cell: Mapping[str, Any], outputs: list[RunOutput], wall: float, facts:
     folder = RESULTS / cell_name(cell) / run_id
     with scratch.folder(folder.parent, f".{run_id}") as part:
         (part / "cell.json").write_text(canonical(cell) + "\n")
+        for output, place in zip(outputs, (part, part / "twin"), strict=False):
+            output.extract(place)
+            (place / "raw/run-cell.log").write_text(output.text("run-cell.log"))
+            (place / "raw/run-cell.status").write_text(output.text("run-cell.status"))
         host = {
             **facts,
             "cell_id": cell_id(cell),
@@ -141,12 +146,9 @@ def store(cell: Mapping[str, Any], outputs: list[RunOutput], wall: float, facts:
             "start_seconds": round(outputs[0].start_seconds, 3),
             "run_seconds": round(outputs[0].run_seconds, 3),
             "timed_seconds": timed_seconds(outputs),
+            "raw_sha256": stored_files.hashes(part),
         }
         (part / "host.json").write_text(json.dumps(host, indent=2, sort_keys=True) + "\n")
-        for output, place in zip(outputs, (part, part / "twin"), strict=False):
-            output.extract(place)
-            (place / "raw/run-cell.log").write_text(output.text("run-cell.log"))
-            (place / "raw/run-cell.status").write_text(output.text("run-cell.status"))
         scratch.keep(part, folder)
     latest = RESULTS / "latest"
     temporary = RESULTS / f".latest-{os.getpid()}{scratch.SUFFIX}"

@@ -12,5 +12,5 @@ namespaces=(--mount)
 exec unshare "${namespaces[@]}" sh -c '
   root=$1 folder=$2; shift 2
   mount --bind "$folder" "$root/work" && mount --rbind /dev "$root/dev" &&
-  exec chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp LC_ALL=C sh -c "cd /work && exec \"\$@\"" sh "$@"
+  exec chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp LC_ALL=C sh -c "cd /work && exec \"\$@\"" sh "$@"
 ' sh "$root" "$folder" "$@"

@@ -22,6 +22,9 @@ _DATA_MODES = {
 }
 
 
+# a line of the kernel's log, as `dmesg --raw` has it
+_LOGGED = re.compile(r"<[0-9]{1,3}>.")
+
 # what says where a filesystem keeps what, beside its superblock
 _LAYOUT_FILES: dict[str, tuple[str, ...]] = {"ext4": ("groups.txt", "inodes.txt"), "f2fs": ()}
 
@@ -84,6 +87,15 @@ def read(raw: Path, database: str) -> Board:
         board.problems.append(f"raw/{name} is missing or empty")
         return None
 
+    def lines_of(name: str) -> list[str]:
+        """Return the lines of a file in raw/, none (and a problem) if it is not there or empty."""
+        path = path_of(name)
+        return read_text(path).splitlines() if path else []
+
+    if not (raw / "driver/driver.err").is_file():
+        board.problems.append("raw/driver/driver.err is missing")
+    for name in ("run-cell.status", "run-cell.log"):
+        lines_of(name)
     for name in ("queue", "device"):
         if path := path_of(f"board/{name}.txt"):
             setattr(board, name, read_pairs(path))
@@ -92,13 +104,11 @@ def read(raw: Path, database: str) -> Board:
     for name in ("kernel", "cmdline", "cpuinfo", "meminfo"):
         if path := path_of(f"board/{name}.txt"):
             board.texts[name] = read_text(path).strip()
-    if path := path_of("board/superblock.txt"):
-        board.superblock = parse_superblock(read_text(path))
-    if path := path_of("board/versions.txt"):
-        lines = read_text(path).splitlines()
-        board.versions = {name: version for name, _, version in (x.partition(" ") for x in lines)}
-    if path := path_of("board/files.txt"):
-        board.files = read_text(path).splitlines()
+    board.superblock = parse_superblock("\n".join(lines_of("board/superblock.txt")))
+    board.versions = {
+        name: version for name, _, version in (x.partition(" ") for x in lines_of("board/versions.txt"))
+    }
+    board.files = lines_of("board/files.txt")
     if path := path_of("board/mounts"):
         board.mount = find_mount(read_text(path), database)
         if board.mount is None:
@@ -107,8 +117,18 @@ def read(raw: Path, database: str) -> Board:
     if path := path_of("run.json"):
         board.run = read_json(path)
     if path := path_of("dmesg.txt"):
-        board.dmesg = read_text(path).splitlines()
+        board.dmesg = read_text(path).split("\n")[:-1]
+        board.problems += not_logged(board.dmesg)
     return board
+
+
+def not_logged(lines: list[str]) -> list[str]:
+    """Say which is the first line that `dmesg --raw` does not print: each begins with its level, and
+    what is not to be seen is escaped."""
+    for number, line in enumerate(lines, 1):
+        if not _LOGGED.match(line) or not line.replace("\t", " ").isprintable() or "\ufffd" in line:
+            return [f"raw/dmesg.txt: line {number} is not of a kernel's log: {line[:100]!r}"]
+    return []
 
 
 def _layout(board: Board, raw: Path, path_of: Callable[[str], Path | None]) -> layout.Layout | None:

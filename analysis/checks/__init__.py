@@ -9,6 +9,7 @@ from analysis.run import Run
 
 CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     loss.files_there,
+    loss.host_there,
     loss.driver_finished,
     loss.phases_cover,
     loss.steps_succeeded,

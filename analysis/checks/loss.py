@@ -16,12 +16,20 @@ _KERNEL = re.compile(
     r"F2FS-fs \(.*\): .*(error|corrupt|inconsisten|invalid|bug|stop)|remount.* read-only|"
     r"segfault|general protection|Segmentation fault",
 )
-_LEVEL = re.compile(r"^(?:<([0-9]+)>|\w+\s*:(emerg|alert|crit|err)\s*:)")
+_LEVEL = re.compile(r"^<([0-9]+)>")
 
 
 def files_there(run: Run) -> list[str]:
     """Every raw file is there and could be read."""
     return [f"{name} is missing" for name in run.missing] + run.board.problems
+
+
+def host_there(run: Run) -> list[str]:
+    """The host's part of the run is there, and is of this cell."""
+    if not run.host:
+        return ["host.json is missing"]
+    found = run.host["cell_id"]
+    return [] if found == run.cell_id else [f"host.json is of another cell: {found}, not {run.cell_id}"]
 
 
 def driver_finished(run: Run) -> list[str]:
@@ -63,7 +71,7 @@ def steps_succeeded(run: Run) -> list[str]:
     if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
         return ["raw/run.json has no list of steps"]
     found = []
-    if (whole := run.folder / "raw" / "run-cell.status").is_file():
+    if (whole := run.folder / "raw" / "run-cell.status").is_file():  # files_there says if it is not
         status = read_text(whole).strip()
         found += [] if status == "0" else [f"run-cell ended with status {status!r}"]
     return found + [
@@ -159,7 +167,7 @@ def kernel_quiet(run: Run) -> list[str]:
     found = []
     for line in run.board.dmesg or []:
         level = _LEVEL.match(line)
-        is_error = level and (level.group(2) or int(level.group(1)) & 7 <= 3)
+        is_error = level and int(level.group(1)) & 7 <= 3
         if is_error or _KERNEL.search(line):
             found.append(f"kernel: {line.strip()[:200]}")
     return found[:20] + ([f"kernel: {len(found) - 20} more such lines"] if len(found) > 20 else [])

@@ -12,6 +12,7 @@ from pathlib import Path
 from analysis import diff
 from analysis.diff import page, terminal
 from analysis.errors import BadInput
+from analysis.text import printable_lines
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -27,7 +28,7 @@ def main(arguments: list[str] | None = None) -> int:
     except BadInput as error:
         print(f"analysis: {error}", file=sys.stderr)
         return 3
-    print(f"{terminal.table(found)}\n\nreport: {report}")
+    print(printable_lines([*terminal.table(found).split("\n"), "", f"report: {report}"]))
     return 0
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from analysis import export, stored
 from analysis.errors import BadInput
+from analysis.text import printable
 
 
 def main(arguments: list[str]) -> int:
@@ -19,7 +20,7 @@ def main(arguments: list[str]) -> int:
     try:
         made = export.export(folder, list(export.FORMATS) if form == "all" else [form])
         for reason in stored.read(folder).rejected:
-            print(f"analysis: {folder} is a rejected run: {reason}", file=sys.stderr)
+            print(printable(f"analysis: {folder} is a rejected run: {reason}"), file=sys.stderr)
     except BadInput as error:
         print(f"analysis: {error}", file=sys.stderr)
         return 3

@@ -19,6 +19,7 @@ from matplotlib.axes import Axes
 from analysis.errors import BadInput
 from analysis.figures import bars, style
 from analysis.files import read_json
+from analysis.text import printable
 
 SUFFIXES = (".svg", ".png", ".pdf")
 FLUSHES = {**style.FILES, "no sync": "#101010"}
@@ -139,7 +140,7 @@ def main(arguments: list[str]) -> int:
         print(f"analysis: {error}", file=sys.stderr)
         return 3
     for bar in found:
-        print(f"{'  '.join(bar.place)}: {bar.folder}")
+        print(printable(f"{'  '.join(bar.place)}: {bar.folder}"))
     print(f"figure: {path}")
     return 0
 

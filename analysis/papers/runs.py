@@ -132,5 +132,5 @@ def read(database: Path) -> Results:
 
 def excluded(connection: sqlite3.Connection) -> list[tuple[str, dict[str, str], str]]:
     """(grid, settings, reason) of what grids leave out."""
-    rows = connection.execute("SELECT grid, settings, reason FROM grid_excluded ORDER BY grid, settings")
-    return [(row["grid"], json.loads(row["settings"]), row["reason"]) for row in rows]
+    found = select.sound(connection, "grid_excluded", "grid, settings")
+    return [(row["grid"], json.loads(row["settings"]), row["reason"]) for row in found]

@@ -13,6 +13,7 @@ import polars as pl
 from analysis.figures import style
 from analysis.inspect.load import Loaded
 from analysis.ledger import schema
+from analysis.text import printable
 from analysis.tree.chain import Node, tree
 
 _SLOWEST = 5
@@ -43,6 +44,7 @@ class Terminal:
 
     def line(self, plain: str, text: str, color: str | None = None) -> str:
         """Return `plain` and after it `text` in a colour, cut to the terminal's columns."""
+        plain, text = printable(plain), printable(text)
         if self.columns is not None and len(plain) + len(text) > self.columns:
             whole = (plain + text)[: self.columns - 1] + ("…" if self.unicode else "~")
             plain, text = whole[: len(plain)], whole[len(plain) :]
@@ -61,9 +63,9 @@ def _nearest(red: int, green: int, blue: int) -> int:
 def lines(run: Loaded, transaction: int | None, terminal: Terminal) -> list[str]:
     """Return the view of one transaction (None: there is none), then the run's tops."""
     summary = run.run.summary
-    head = style.clean(f"{summary['cell_name']}  {summary['run_id']}  {summary['status'].upper()}")
+    head = f"{summary['cell_name']}  {summary['run_id']}  {summary['status'].upper()}"
     out = [terminal.line("", head)]
-    out += [terminal.line("  rejected: ", style.clean(reason)) for reason in run.run.rejected]
+    out += [terminal.line("  rejected: ", reason) for reason in run.run.rejected]
     if transaction is None:
         out += ["", "The run has no transactions."]
     else:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from analysis.text import printable, printable_lines
 from commitpath.database import exchange, select, store, sync
 from commitpath.database.select import Run
 from commitpath.errors import BadInputError
@@ -37,13 +38,13 @@ def results(variables: dict[str, str]) -> int:
     with store.opened() as connection:
         changed = sync.sync(connection)
         runs = select.load(connection, selector)
-    print("\n".join(table(runs)))
+    print(printable_lines(table(runs)))
     print(f"{len(runs)} runs, {changed} of them new or changed; {store.DATABASE}")
     return 0
 
 
 def rebuild() -> None:
-    """Set the database aside and make it again; other labs' runs are taken over if they can be read."""
+    """Set the database aside and make it again; what is sound of other labs' is taken over."""
     if not store.DATABASE.exists():
         return
     now = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
@@ -55,14 +56,18 @@ def rebuild() -> None:
     except store.DatabaseError as error:
         if "another process" in str(error):
             raise
-        print(f"commitpath: {error}", file=sys.stderr)
+        print(f"commitpath: {printable(error)}", file=sys.stderr)
         readable = False
     store.DATABASE.rename(aside)
     print(f"set aside: {aside}", file=sys.stderr)
     if readable:
         with store.opened() as connection:
             exchange.name_lab(connection, own)
-        print(exchange.import_(aside, own, "stop"), file=sys.stderr)
+        try:
+            print(printable(exchange.import_(aside, own, "stop", refuse=False)), file=sys.stderr)
+        except store.DatabaseError as error:
+            # what can be made again is
+            print(f"commitpath: other labs' runs are lost here: {printable(error)}", file=sys.stderr)
 
 
 def export(variables: dict[str, str]) -> int:
@@ -74,7 +79,7 @@ def export(variables: dict[str, str]) -> int:
     with_files = yes(options, "FILES")
     with store.opened() as connection:
         sync.sync(connection)
-    print(exchange.export(Path(options["FILE"]), label, with_files))
+    print(printable(exchange.export(Path(options["FILE"]), label, with_files)))
     return 0
 
 
@@ -89,7 +94,7 @@ def import_(variables: dict[str, str]) -> int:
     label = exchange.check_label(options["LAB"]) if "LAB" in options else None
     with store.opened() as connection:
         sync.sync(connection)
-    print(exchange.import_(Path(options["FILE"]), label, conflict))
+    print(printable(exchange.import_(Path(options["FILE"]), label, conflict)))
     return 0
 
 

@@ -1,25 +1,30 @@
 """`make export`, `make import`: a portable copy, and the merge of two labs' databases."""
 
-import json
 import re
+import signal
 import sqlite3
+import subprocess
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
-from commitpath.cell import cell_id
-from commitpath.database import store
+from analysis.text import printable
+from commitpath.cell import ROOT
+from commitpath.database import limits, rows, store
+from commitpath.database.checked import copy_rows
 from commitpath.database.files import add_files, files_to_place, write_files
-from commitpath.database.store import UNNAMED, DatabaseError
-from commitpath.database.sync import COLUMNS, insert
+from commitpath.database.store import LABEL, UNNAMED, DatabaseError
+from commitpath.database.sync import insert
 from commitpath.errors import BadInputError
 
 # What makes two rows the same run; where its files are is each lab's own affair.
-CONTENT = tuple(name for name in COLUMNS if name not in ("path", "stamp"))
+CONTENT = tuple(name for name in rows.COLUMNS["run"] if name not in ("path", "stamp"))
 CONFLICTS = ("stop", "mine", "theirs")
 
 
 def check_label(text: str) -> str:
     """A lab's label; BadInputError says what one is."""
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,40}", text) or text == UNNAMED:
+    if not re.fullmatch(LABEL, text) or text == UNNAMED:
         raise BadInputError(
             f"LAB={text}: a label is 1 to 41 letters, digits, dots, dashes or underscores, and not {UNNAMED}"
         )
@@ -46,7 +51,10 @@ def relabel(connection: sqlite3.Connection, old: str, new: str) -> None:
 
 
 def export(target: Path, label: str | None, files: bool) -> str:
-    """Write a portable copy, with the runs' raw files if asked; what was written."""
+    """Write a portable copy, with the runs' raw files if asked; what was written.
+
+    A damaged row is not in it, and named on stderr.
+    """
     if target.exists():
         raise BadInputError(f"FILE={target}: it exists already; an export overwrites nothing")
     if not target.parent.is_dir():
@@ -56,91 +64,133 @@ def export(target: Path, label: str | None, files: bool) -> str:
             raise BadInputError(
                 "LAB=<label>: say what this lab is called, so that its runs can be told from others'"
             )
-        paths = connection.execute("SELECT * FROM run WHERE path NOT NULL").fetchall()
     part = target.with_name(f".{target.name}.part")
     part.unlink(missing_ok=True)
     try:
         with store.opened(write=False) as connection:
-            # VACUUM INTO wants no transaction; it takes a consistent copy by itself
-            connection.execute("COMMIT")
-            connection.execute("VACUUM INTO ?", (str(part),))
-            connection.execute("BEGIN")
+            told(store.DATABASE, copy_rows(connection, part))
         with store.opened(part) as copy:
+            paths = list(rows.stored(copy, "run"))
             # where files are is no other lab's affair
             copy.execute("UPDATE run SET path = NULL, stamp = NULL")
-            if files:
-                for row in paths:
+            for row in paths:
+                if files and row["path"] is not None:
                     add_files(copy, row)
-            runs = copy.execute("SELECT count(*) FROM run").fetchone()[0]
         part.replace(target)
     finally:
         part.unlink(missing_ok=True)
-    return f"{target}: {runs} runs{', with their raw files' if files else ''}, {target.stat().st_size} bytes"
+    with_files = ", with their raw files" if files else ""
+    return f"{target}: {len(paths)} runs{with_files}, {target.stat().st_size} bytes"
 
 
-def import_(source: Path, label: str | None, conflict: str) -> str:
+def told(source: Path, lines: Sequence[str]) -> None:
+    """Name on stderr what of a database was left out."""
+    for line in lines:
+        print(f"commitpath: {printable(source)}: {line}", file=sys.stderr)
+
+
+def clean_copy(source: Path, folder: Path, refuse: bool = True) -> Path:
+    """Another lab's rows in a new database, made by a process that may not use much (checked.py).
+
+    refuse: refuse the file for a row that is not sound; else that row is left out, and named.
+    Raises DatabaseError.
+    """
+    clean = folder / "clean.sqlite"
+    command = [
+        sys.executable,
+        "-m",
+        "commitpath.database.checked",
+        str(source),
+        str(clean),
+        "all" if refuse else "sound",
+    ]
+    try:
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=limits.SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise DatabaseError(f"{source}: not read within {limits.SECONDS} s; nothing was imported") from None
+    said = done.stderr.splitlines()
+    if done.returncode == -signal.SIGXCPU:
+        raise DatabaseError(
+            f"{source}: not read within {limits.CPU_SECONDS} s of a CPU; nothing was imported"
+        )
+    if done.returncode == 1 and len(said) == 1:
+        raise DatabaseError(said[0])
+    if done.returncode:
+        why = said[-1] if said else f"status {done.returncode}"
+        raise DatabaseError(f"{source}: it could not be checked ({why}); nothing was imported")
+    told(source, said)
+    return clean
+
+
+def import_(source: Path, label: str | None, conflict: str, refuse: bool = True) -> str:
     """Merge another database into this one; what was done.
 
     label: for the runs of a lab that has no label. conflict: what to do with a run that
-    both have with different contents: stop (nothing is imported), mine, theirs.
+    both have with different contents: stop (nothing is imported), mine, theirs. refuse: as
+    of clean_copy.
     """
-    with store.opened(source, write=False) as other:
-        theirs = other.execute("SELECT * FROM run").fetchall()
-        their_files = other.execute("SELECT * FROM file").fetchall()
-        grids = other.execute("SELECT * FROM grid_run").fetchall()
-        excluded = other.execute("SELECT * FROM grid_excluded").fetchall()
-        for row in theirs:
-            check_row(source, row)
-    files_of: dict[tuple[str, ...], list[sqlite3.Row]] = {}
-    for file in their_files:
-        files_of.setdefault(tuple(file)[:3], []).append(file)
-    names = {UNNAMED: label}
-    if any(row["lab"] == UNNAMED for row in theirs) and not label:
+    with (
+        files_to_place() as part,
+        store.opened(clean_copy(source, part, refuse), write=False) as theirs,
+        store.opened() as mine,
+    ):
+        done = merge(source, theirs, mine, part, label, conflict)
+    return f"{source}: {done}"
+
+
+def merge(
+    source: Path,
+    theirs: sqlite3.Connection,
+    mine: sqlite3.Connection,
+    part: Path,
+    label: str | None,
+    conflict: str,
+) -> str:
+    """Take over the rows of a checked database; how many of which kind."""
+    if not label and theirs.execute("SELECT 1 FROM run WHERE lab = ?", (UNNAMED,)).fetchone():
         raise BadInputError(f"{source}: runs of a lab without a label; say LAB=<label>")
-    added = same = replaced = kept = 0
-    with files_to_place() as part, store.opened() as mine:
-        own = store.label(mine)
-        for row in theirs:
-            fresh = dict(row) | {"lab": names.get(row["lab"]) or row["lab"], "path": None, "stamp": None}
-            key = (fresh["lab"], fresh["cell_id"], fresh["run_id"])
-            query = "SELECT * FROM run WHERE lab = ? AND cell_id = ? AND run_id = ?"
-            have = mine.execute(query, key).fetchone()
-            if have and all(have[name] == fresh[name] for name in CONTENT):
-                same += 1
-                continue
-            if have and conflict == "stop":
-                different = [name for name in CONTENT if have[name] != fresh[name]]
-                raise DatabaseError(
-                    f"{source}: run {'/'.join(key)} is in {store.DATABASE} with another "
-                    f"{', '.join(different)}; nothing was imported (CONFLICT=mine keeps ours, "
-                    "CONFLICT=theirs takes theirs)"
-                )
-            if have and conflict == "mine":
-                kept += 1
-                continue
-            if have:
-                # the own files stay linked; a later `make results` compares them again
-                fresh |= {"path": have["path"], "stamp": have["stamp"]}
-                replaced += 1
-            else:
-                added += 1
-            insert(mine, fresh)
-            write_files(mine, part, fresh, files_of.get(tuple(row)[:3], []), own)
-        for table, rows in (("grid_run", grids), ("grid_excluded", excluded)):
-            for entry in rows:
-                values = [names.get(entry["lab"]) or entry["lab"], *list(entry)[1:]]
-                marks = ", ".join("?" * len(values))
-                mine.execute(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", values)
-    return (
-        f"{source}: {len(theirs)} runs: {added} new, {same} there already, "
-        f"{replaced} replaced, {kept} kept as they were here"
-    )
-
-
-def check_row(source: Path, row: sqlite3.Row) -> None:
-    """Refuse a run that is not what its key says; its key also becomes a folder's name."""
-    key = f"{row['lab']}/{row['cell_id']}/{row['run_id']}"
-    if not all(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", part) for part in key.split("/")):
-        raise DatabaseError(f"{source}: run {key!r}: not a run's name; nothing was imported")
-    if cell_id(json.loads(row["cell"])) != row["cell_id"]:
-        raise DatabaseError(f"{source}: run {key}: its cell has another id; nothing was imported")
+    names = {UNNAMED: label}
+    own = store.label(mine)
+    count = dict.fromkeys(("new", "there already", "replaced", "kept as they were here"), 0)
+    for row in rows.stored(theirs, "run"):
+        old = {name: row[name] for name in rows.COLUMNS["run"]}
+        fresh = old | {"lab": names.get(row["lab"]) or row["lab"], "path": None, "stamp": None}
+        key = (fresh["lab"], fresh["cell_id"], fresh["run_id"])
+        query = f"SELECT {', '.join(old)} FROM run WHERE lab = ? AND cell_id = ? AND run_id = ?"
+        have = mine.execute(query, key).fetchone()
+        if have and all(have[name] == fresh[name] for name in CONTENT):
+            count["there already"] += 1
+            continue
+        if have and conflict == "stop":
+            different = [name for name in CONTENT if have[name] != fresh[name]]
+            raise DatabaseError(
+                f"{source}: run {'/'.join(key)} is in {store.DATABASE} with another "
+                f"{', '.join(different)}; nothing was imported (CONFLICT=mine keeps ours, "
+                "CONFLICT=theirs takes theirs)"
+            )
+        if have and conflict == "mine":
+            count["kept as they were here"] += 1
+            continue
+        if have:
+            # the own files stay linked; a later `make results` compares them again
+            fresh |= {"path": have["path"], "stamp": have["stamp"]}
+        count["replaced" if have else "new"] += 1
+        insert(mine, fresh)
+        query = "SELECT name, sha256, content FROM file WHERE lab = ? AND cell_id = ? AND run_id = ?"
+        write_files(mine, part, fresh, theirs.execute(query, (old["lab"], *key[1:])), own)
+    for table in ("grid_run", "grid_excluded"):
+        for entry in rows.stored(theirs, table):
+            values = [entry[name] for name in rows.COLUMNS[table]]
+            values[0] = names.get(entry["lab"]) or entry["lab"]
+            marks = ", ".join("?" * len(values))
+            mine.execute(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", values)
+    return f"{sum(count.values())} runs: " + ", ".join(f"{number} {what}" for what, number in count.items())

@@ -6,24 +6,73 @@ import json
 import shutil
 import sqlite3
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
+from analysis.documents import UnfitError
 from commitpath import scratch
 from commitpath.cell import RESULTS
+from commitpath.database import limits
 from commitpath.errors import LabError
 
 IMPORTED = RESULTS / "imported"
+_PIECE = 2**20
 
 
-def add_files(copy: sqlite3.Connection, row: sqlite3.Row) -> None:
-    """Put a run's raw files into an export, compressed by zlib."""
+def add_files(copy: sqlite3.Connection, row: Mapping[str, Any]) -> None:
+    """Put a run's raw files into an export, compressed by zlib. LabError if one cannot be imported."""
     key = (row["lab"], row["cell_id"], row["run_id"])
     query = "SELECT name FROM file WHERE lab = ? AND cell_id = ? AND run_id = ?"
     for (name,) in copy.execute(query, key).fetchall():
-        content = zlib.compress((RESULTS / row["path"] / name).read_bytes())
+        path = RESULTS / row["path"] / name
+        if path.stat().st_size > limits.FILE_BYTES:
+            raise LabError(f"{path}: more than {limits.FILE_BYTES} bytes: no import takes it")
+        content = zlib.compress(path.read_bytes())
         update = "UPDATE file SET content = ? WHERE lab = ? AND cell_id = ? AND run_id = ? AND name = ?"
         copy.execute(update, (content, *key, name))
+
+
+def inflated(packed: bytes) -> Iterator[bytes]:
+    """A file's content in pieces, as far as an import takes it. Raises UnfitError."""
+    inflate, size = zlib.decompressobj(), 0
+    try:
+        for at in range(0, len(packed), _PIECE):
+            rest = packed[at : at + _PIECE]
+            while rest:
+                piece = inflate.decompress(rest, _PIECE)
+                rest = inflate.unconsumed_tail
+                size += len(piece)
+                if size > limits.FILE_BYTES:
+                    raise UnfitError(f"inflates to more than {limits.FILE_BYTES} bytes")
+                yield piece
+        yield inflate.flush()
+    except zlib.error as error:
+        raise UnfitError(f"is damaged ({error})") from None
+    if not inflate.eof or inflate.unused_data:
+        raise UnfitError("is damaged (it is cut short, or goes on after its end)")
+
+
+class Unpacked:
+    """The files of an import: is each what its hash says, and are all together not too much?"""
+
+    def __init__(self) -> None:
+        self.size = 0
+
+    def fault(self, row: Mapping[str, Any]) -> str | None:
+        """What is wrong with the content of a row of `file`; None if nothing is, or it has none."""
+        if row["content"] is None:
+            return None
+        digest = hashlib.sha256()
+        try:
+            for piece in inflated(row["content"]):
+                digest.update(piece)
+                self.size += len(piece)
+                if self.size > limits.ALL_FILES_BYTES:
+                    return f"the files inflate to more than {limits.ALL_FILES_BYTES} bytes"
+        except UnfitError as error:
+            return f"content {error}"
+        return None if digest.hexdigest() == row["sha256"] else "content is not what its hash says"
 
 
 @contextlib.contextmanager
@@ -40,37 +89,30 @@ def files_to_place() -> Iterator[Path]:
 
 
 def write_files(
-    mine: sqlite3.Connection, part: Path, row: dict[str, object], files: list[sqlite3.Row], own: str
+    mine: sqlite3.Connection, part: Path, row: Mapping[str, Any], files: sqlite3.Cursor, own: str
 ) -> None:
-    """The hashes of an imported run's files; with contents, the files too, in PART."""
+    """The hashes of an imported run's files; with contents, the files too, in PART.
+
+    files: rows of `file` that checked.py passed.
+    """
     key = (row["lab"], row["cell_id"], row["run_id"])
-    mine.executemany(
-        "INSERT INTO file (lab, cell_id, run_id, name, sha256) VALUES (?, ?, ?, ?, ?)",
-        [(*key, file["name"], file["sha256"]) for file in files],
-    )
-    contents = {file["name"]: file["content"] for file in files if file["content"] is not None}
-    if not contents or row["lab"] == own:
-        return
-    name_of_run = "/".join(map(str, key))
-    folder = part / name_of_run
-    digests = {file["name"]: file["sha256"] for file in files}
-    for name, packed in contents.items():
-        path = folder / name
-        try:
-            content = zlib.decompress(packed)
-        except zlib.error as error:
-            raise LabError(f"run {name_of_run}: {name} is damaged ({error}); nothing was imported") from error
-        if hashlib.sha256(content).hexdigest() != digests[name]:
-            raise LabError(f"run {name_of_run}: {name} is not what its hash says; nothing was imported")
-        if not path.resolve().is_relative_to(folder.resolve()):
-            raise LabError(f"a file of run {name_of_run} would be written outside its folder: {name}")
+    folder = part / "/".join(key)
+    for file in files:
+        insert = "INSERT INTO file (lab, cell_id, run_id, name, sha256) VALUES (?, ?, ?, ?, ?)"
+        mine.execute(insert, (*key, file["name"], file["sha256"]))
+        if file["content"] is None or row["lab"] == own:
+            continue
+        path = folder / file["name"]
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+        with path.open("wb") as out:
+            out.writelines(inflated(file["content"]))
+    if not folder.exists():
+        return
     (folder / "cell.json").write_text(f"{row['cell']}\n")
-    (folder / "host.json").write_text(
-        json.dumps(json.loads(str(row["host"])), indent=2, sort_keys=True) + "\n"
-    )
+    if row["host"] is not None:
+        host = json.dumps(json.loads(row["host"]), indent=2, sort_keys=True)
+        (folder / "host.json").write_text(host + "\n")
     mine.execute(
         "UPDATE run SET path = ? WHERE lab = ? AND cell_id = ? AND run_id = ?",
-        (str((IMPORTED / name_of_run).relative_to(RESULTS)), *key),
+        (str((IMPORTED / "/".join(key)).relative_to(RESULTS)), *key),
     )

@@ -7,11 +7,14 @@ values separated by `|`, in which `*` stands for anything. An empty selector is 
 import fnmatch
 import json
 import sqlite3
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from analysis.text import printable
 from commitpath.cell import axes, releases
+from commitpath.database import rows, store
 from commitpath.errors import BadInputError
 
 # What a run has beside its cell's axes.
@@ -49,40 +52,60 @@ class Run:
         """What a selector's term is held against."""
         if name == "grid":
             return sorted(self.grids)
-        return [self.facts[name] if name in FACTS else str(self.settings[name])]
+        return [self.facts[name] if name in FACTS else str(self.settings.get(name, ""))]
 
 
 def load(connection: sqlite3.Connection, selector: str = "") -> list[Run]:
-    """The runs that a selector names, oldest first."""
-    terms = parse(selector)
+    """The runs that a selector names, oldest first. A damaged row is left out, and named on stderr."""
     grids: dict[tuple[str, str, int], set[str]] = {}
-    for lab, grid, cell, repeat in connection.execute("SELECT lab, grid, cell_id, repeat FROM grid_run"):
-        grids.setdefault((lab, cell, repeat), set()).add(grid)
-    found = []
-    for row in connection.execute("SELECT * FROM run ORDER BY run_id, lab, cell_id"):
+    for row in sound(connection, "grid_run"):
+        grids.setdefault((row["lab"], row["cell_id"], row["repeat"]), set()).add(row["grid"])
+    runs = []
+    for row in sound(connection, "run", "run_id, lab, cell_id"):
         cell = json.loads(row["cell"])
-        kernel = str(row["kernel"] or "").split()
-        run = Run(
-            settings={name: value for name, value in cell.items() if name != "profiles"},
-            facts={
-                "lab": row["lab"],
-                "kernel": kernel[2] if len(kernel) > 2 else "",
-                "commit": row["commitpath"] or "",
-                "status": row["status"],
-                "cell": row["cell_id"],
-                "run": row["run_id"],
-                "repeat": str(row["repeat"] or ""),
-            },
-            grids=frozenset(grids.get((row["lab"], row["cell_id"], row["repeat"]), ())),
-            path=row["path"],
-            reasons=tuple(json.loads(row["reasons"])),
-            cell=cell,
-            summary=json.loads(row["summary"]) if row["summary"] else {},
-            _documents={"manifest": row["manifest"], "host": row["host"]},
+        told = {name: json.loads(row[name] or "{}") for name in ("summary", "manifest", "host")}
+        kernel = str((told["manifest"].get("board") or {}).get("kernel") or "").split()
+        runs.append(
+            Run(
+                settings={name: value for name, value in cell.items() if name != "profiles"},
+                facts={
+                    "lab": row["lab"],
+                    "kernel": kernel[2] if len(kernel) > 2 else "",
+                    "commit": told["host"].get("commitpath_commit") or "",
+                    "status": row["status"],
+                    "cell": row["cell_id"],
+                    "run": row["run_id"],
+                    "repeat": str(row["repeat"] or ""),
+                },
+                grids=frozenset(grids.get((row["lab"], row["cell_id"], row["repeat"]), ())),
+                path=row["path"],
+                reasons=tuple(json.loads(row["reasons"])),
+                cell=cell,
+                summary=told["summary"],
+                _documents={"manifest": row["manifest"], "host": row["host"]},
+            )
         )
-        if all(any(matches(value, patterns) for value in run.values(name)) for name, patterns in terms):
-            found.append(run)
-    return found
+    return selected(runs, selector)
+
+
+def sound(connection: sqlite3.Connection, table: str, order: str = "rowid") -> Iterator[rows.Row]:
+    """The rows of a table that are what they should be; the others are named on stderr."""
+    for row in rows.stored(connection, table, order):
+        if wrong := rows.fault(table, row):
+            line = f"{store.path_of(connection)}: left out: {rows.name(table, row)}: {wrong}"
+            print(f"commitpath: {printable(line)} (make results REBUILD=yes repairs it)", file=sys.stderr)
+        else:
+            yield row
+
+
+def selected(runs: list[Run], selector: str) -> list[Run]:
+    """Those of the runs that a selector names."""
+    terms = parse(selector)
+    return [
+        run
+        for run in runs
+        if all(any(matches(value, patterns) for value in run.values(name)) for name, patterns in terms)
+    ]
 
 
 def matches(value: str, patterns: list[str]) -> bool:

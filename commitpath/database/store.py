@@ -1,11 +1,14 @@
 """Open a results database, or say in one line why it cannot be used."""
 
 import contextlib
+import functools
+import re
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
 from commitpath.cell import RESULTS
+from commitpath.database import limits
 from commitpath.errors import EXIT_FAILED, LabError
 
 DATABASE = RESULTS / "results.sqlite"
@@ -17,6 +20,7 @@ APPLICATION_ID = 0x636D7470
 WAIT_SECONDS = 5.0
 # label of a lab that has not been given one
 UNNAMED = "local"
+LABEL = r"[A-Za-z0-9][A-Za-z0-9._-]{0,40}"
 
 
 class DatabaseError(LabError):
@@ -25,15 +29,15 @@ class DatabaseError(LabError):
     exit_code = EXIT_FAILED
 
 
-def create(path: Path) -> None:
-    """Make an empty database; it appears only when whole."""
+def create(path: Path, label: str = UNNAMED) -> None:
+    """Make an empty database of a lab; it appears only when whole."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.part")
     part.unlink(missing_ok=True)
     connection = sqlite3.connect(part)
     try:
         connection.executescript(SCHEMA.read_text())
-        connection.execute("INSERT INTO lab VALUES (?)", (UNNAMED,))
+        connection.execute("INSERT INTO lab VALUES (?)", (label,))
         connection.execute(f"PRAGMA user_version={VERSION}")
         connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
         connection.commit()
@@ -47,7 +51,8 @@ def opened(path: Path | None = None, write: bool = True) -> Iterator[sqlite3.Con
     """A connection to a database, in one transaction: all of it is kept, or nothing.
 
     path: results/results.sqlite by default, made if it is not there. write: take the
-    lock for writing at once. Raises DatabaseError.
+    lock for writing at once; without it nothing is written, nor beside it. Text that is
+    not UTF-8 comes with halves of characters in it (rows.fault). Raises DatabaseError.
     """
     path = path or DATABASE
     if not path.exists():
@@ -56,10 +61,15 @@ def opened(path: Path | None = None, write: bool = True) -> Iterator[sqlite3.Con
         with explained(path):
             create(path)
     with explained(path):
-        connection = sqlite3.connect(path, timeout=WAIT_SECONDS, isolation_level=None)
+        mode = "rw" if write else "ro"
+        connection = sqlite3.connect(
+            f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=WAIT_SECONDS, isolation_level=None
+        )
     connection.row_factory = sqlite3.Row
+    connection.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
     try:
         with explained(path):
+            distrust(connection)
             check(connection, path)
             connection.execute("PRAGMA foreign_keys=ON")
             connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
@@ -76,8 +86,40 @@ def opened(path: Path | None = None, write: bool = True) -> Iterator[sqlite3.Con
         connection.close()
 
 
+def distrust(connection: sqlite3.Connection) -> None:
+    """Let nothing that a broken page says do harm (sqlite.org/security.html).
+
+    Not PRAGMA trusted_schema=OFF, as SQLite 3.40 does not take ->> for a harmless function: `check`
+    has the schema compared before anything of it is run.
+    """
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, limits.PACKED_BYTES)
+    for limit in (sqlite3.SQLITE_LIMIT_SQL_LENGTH, sqlite3.SQLITE_LIMIT_VDBE_OP):
+        connection.setlimit(limit, 100_000)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH, 1)
+    connection.execute("PRAGMA cell_size_check=ON")
+    connection.execute("PRAGMA mmap_size=0")
+
+
+def schema_of(connection: sqlite3.Connection) -> set[tuple[str, ...]]:
+    """What there is in a database: type, name, table and SQL of each."""
+    found = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema").fetchall()
+    return {(*map(str, row[:3]), " ".join(str(row[3] or "").split())) for row in map(tuple, found)}
+
+
+@functools.cache
+def own_schema() -> set[tuple[str, ...]]:
+    """The same of a database that is made here."""
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(SCHEMA.read_text())
+        return schema_of(connection)
+
+
 def check(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a file that is not a whole database of this schema version."""
+    """Refuse a file that is not a whole database of this schema version.
+
+    Its schema must be ours to the letter before anything is read: a view may be endless, and
+    a column or a check may be computed by whatever the file says.
+    """
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if application != APPLICATION_ID:
@@ -87,7 +129,21 @@ def check(connection: sqlite3.Connection, path: Path) -> None:
             f"{path}: schema version {version}; this commitpath reads version {VERSION} "
             "(use the commitpath that wrote it, or make it again from its runs: make results REBUILD=yes)"
         )
-    (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if others := schema_of(connection) ^ own_schema():
+        kind, name, *_ = min(others, key=lambda other: (other[1].startswith("sqlite_"), other))
+        raise DatabaseError(
+            f"{path}: {kind} {name} is not as schema version {VERSION} has it; {remedy(path)}"
+        )
+    # whether a row's JSON is any is for rows.fault to say: one bad row is no broken file
+    connection.execute("PRAGMA ignore_check_constraints=ON")
+    try:
+        (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    except sqlite3.OperationalError as error:
+        # of a generated column, which it computes for each row
+        if str(error) != "malformed JSON":
+            raise
+        found = "ok"
+    connection.execute("PRAGMA ignore_check_constraints=OFF")
     if found != "ok":
         raise DatabaseError(f"{path}: corrupt: {' '.join(found.split())}; {remedy(path)}")
 
@@ -114,6 +170,14 @@ def explained(path: Path) -> Iterator[None]:
         raise DatabaseError(f"{path}: not a database that can be read ({error}); {remedy(path)}") from error
 
 
+def path_of(connection: sqlite3.Connection) -> str:
+    """The file that a connection is to."""
+    return str(connection.execute("PRAGMA database_list").fetchone()[2])
+
+
 def label(connection: sqlite3.Connection) -> str:
     """The label of this database's own runs."""
-    return str(connection.execute("SELECT label FROM lab").fetchone()[0])
+    labels = [row[0] for row in connection.execute("SELECT label FROM lab LIMIT 2")]
+    if len(labels) != 1 or not isinstance(labels[0], str) or not re.fullmatch(LABEL, labels[0]):
+        raise DatabaseError(f"{path_of(connection)}: table lab: {labels!r} is not one label ({LABEL})")
+    return labels[0]

@@ -7,14 +7,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from analysis.documents import UnfitError
+from analysis.text import printable
 from commitpath.cell import RESULTS, canonical, cell_id
-from commitpath.database import store
+from commitpath.database import rows, store
 from commitpath.sweep import plan
 
-COLUMNS = (
-    *("lab", "cell_id", "run_id", "repeat", "status", "reasons", "path", "stamp"),
-    *("cell", "summary", "manifest", "host"),
-)
+COLUMNS = rows.COLUMNS["run"]
 
 
 def insert(connection: sqlite3.Connection, row: Mapping[str, Any]) -> None:
@@ -39,7 +38,7 @@ def stamp(folder: Path) -> str:
 
 
 def read_run(folder: Path, lab: str) -> tuple[dict[str, Any], dict[str, str]]:
-    """(row, hashes of raw files) of a stored run. Raises OSError, ValueError or KeyError."""
+    """(row, hashes of raw files) of a stored run. Raises OSError, ValueError, KeyError or TypeError."""
     cell = json.loads((folder / "cell.json").read_text())
     host = json.loads((folder / "host.json").read_text())
     mark = stamp(folder)
@@ -64,6 +63,8 @@ def read_run(folder: Path, lab: str) -> tuple[dict[str, Any], dict[str, str]]:
         "manifest": json.dumps(manifest) if manifest else None,
         "host": json.dumps(host),
     }
+    if wrong := rows.fault("run", row):
+        raise UnfitError(wrong)
     return row, hashes
 
 
@@ -79,17 +80,21 @@ def sync(connection: sqlite3.Connection) -> int:
         for row in connection.execute("SELECT path, stamp FROM run WHERE lab = ? AND path NOT NULL", (lab,))
     }
     changed, seen = 0, set()
-    for host in sorted(RESULTS.glob("[!.]*/[!.]*/host.json")):
-        path = str(host.parent.relative_to(RESULTS))
-        if host.parent.parent.is_symlink():
+    for cell in sorted(RESULTS.glob("[!.]*/[!.]*/cell.json")):
+        folder = cell.parent
+        path = str(folder.relative_to(RESULTS))
+        if folder.parent.is_symlink():
             continue
         seen.add(path)
-        if have.get(path) == stamp(host.parent):
+        if have.get(path) == stamp(folder):
             continue
         try:
-            row, hashes = read_run(host.parent, lab)
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            print(f"commitpath: {path}: left out of the database: {error!r}", file=sys.stderr)
+            row, hashes = read_run(folder, lab)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            why = error if isinstance(error, UnfitError | OSError) else repr(error)
+            print(
+                f"commitpath: {printable(path)}: left out of the database: {printable(why)}", file=sys.stderr
+            )
             continue
         insert(connection, row)
         connection.executemany(
@@ -112,7 +117,9 @@ def sync_failures(connection: sqlite3.Connection, lab: str) -> int:
     }
     before = {
         f"{row['cell_id']}-{row['repeat']}": row["reasons"]
-        for row in connection.execute("SELECT * FROM run WHERE lab = ? AND run_id LIKE 'failed-%'", (lab,))
+        for row in connection.execute(
+            "SELECT cell_id, repeat, reasons FROM run WHERE lab = ? AND run_id LIKE 'failed-%'", (lab,)
+        )
     }
     for key in before.keys() - records.keys():
         cell, repeat = key.rsplit("-", 1)

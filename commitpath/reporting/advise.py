@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis import durability
+from analysis.text import printable_lines
 from commitpath.cell import axes
 from commitpath.database.commands import take
 from commitpath.database.select import Run, label, varying
@@ -69,7 +70,7 @@ def advise(variables: dict[str, str]) -> int:
             f"SURVIVE={failure} LOSS={loss}: none of the {len(measured)} settings measured keeps that "
             "promise; LOSS=last allows more, RUN=yes measures more"
         )
-    print("\n".join(report(measured, kept, failure)))
+    print(printable_lines(report(measured, kept, failure)))
     return 0
 
 
@@ -86,8 +87,8 @@ def comparable(given: dict[str, str]) -> list[Run]:
     groups: dict[tuple[str, ...], list[Run]] = {}
     fixed = [name for name in axes() if name not in (*CHOSEN, "seed")]
     for run in database_runs():
-        if run.facts["status"] == "ok" and all(str(run.settings[n]) == v for n, v in wanted.items()):
-            key = (*(str(run.settings[name]) for name in fixed), run.facts["kernel"])
+        if run.facts["status"] == "ok" and all(str(run.settings.get(n)) == v for n, v in wanted.items()):
+            key = (*(str(run.settings.get(name)) for name in fixed), run.facts["kernel"])
             groups.setdefault(key, []).append(run)
     if not groups:
         words = " ".join(f"{name}={text}" for name, text in given.items())
@@ -114,7 +115,7 @@ def settings(runs: Sequence[Run]) -> list[Setting]:
             durability.of(dict(of_it[0].cell)),
         )
         for text, of_it in groups.items()
-        if all(bytes_of(run.summary) for run in of_it)
+        if all(bytes_of(run.summary) and transactions(run) for run in of_it)
     ]
 
 

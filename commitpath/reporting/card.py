@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from analysis.text import printable_lines
 from commitpath.cell import load_yaml
 from commitpath.database.commands import take
 from commitpath.errors import BadInputError
@@ -26,7 +27,7 @@ def card(variables: dict[str, str]) -> int:
         title, told = str(path), values(run_of_folder(options["FILE"], runs), runs)
     else:
         title, told = typed_in(path)
-    print("\n".join([title, *graded(told)]))
+    print(printable_lines([title, *graded(told)]))
     return 0
 
 

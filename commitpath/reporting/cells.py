@@ -46,7 +46,7 @@ class Cells:
 
 def unwatched(cell: Mapping[str, Any]) -> tuple[str, ...]:
     """The configuration of a cell: all but its probes and its number of transactions."""
-    return tuple(str(cell[name]) for name in axes() if name not in ("probes", "n"))
+    return tuple(str(cell.get(name)) for name in axes() if name not in ("probes", "n"))
 
 
 def rate(run: Run, op: str) -> float | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from analysis.text import printable_lines
 from commitpath.cell import axes
 from commitpath.database import select, store, sync
 from commitpath.database.commands import take
@@ -55,12 +56,13 @@ def compare(variables: dict[str, str]) -> int:
         )
     with store.opened() as connection:
         sync.sync(connection)
-        sides = [select.load(connection, options[side]) for side in "AB"]
+        runs = select.load(connection)
+    sides = [select.selected(runs, options[side]) for side in "AB"]
     matched = match(options, *sides)
     rows = [row for cell in matched for row in cell_rows(cell, options.get("METRIC", "tps"))]
     if not rows:
         raise BadInputError(f"METRIC={options.get('METRIC', 'tps')}: none of the runs has it; e.g. {METRICS}")
-    print("\n".join(text(options, matched, rows)))
+    print(printable_lines(text(options, matched, rows)))
     if "FILE" in options:
         write_csv(Path(options["FILE"]), rows)
     return 0

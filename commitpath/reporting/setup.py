@@ -1,10 +1,12 @@
 """`make setup-text`: an "Experimental setup" paragraph and a LaTeX table, from effective settings."""
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedError
 
+from analysis.text import printable
 from commitpath.database import select
 from commitpath.database.commands import take
 from commitpath.database.select import Run
@@ -30,17 +32,11 @@ def setup(variables: dict[str, str]) -> int:
         chosen = [run_of_folder(options["RUN"], runs)]
     else:
         selector = options.get("WHERE") or f"grid={options['GRID']}"
-        terms = select.parse(selector)
-        chosen = [
-            run
-            for run in runs
-            if run.facts["status"] == "ok"
-            and all(any(select.matches(v, patterns) for v in run.values(name)) for name, patterns in terms)
-        ]
+        chosen = [run for run in select.selected(runs, selector) if run.facts["status"] == "ok"]
         if not chosen:
             raise BadInputError(f"{selector}: no ok run is like that (make results lists them)")
     found = merged([values(run, runs) for run in chosen])
-    print(paragraph(found, chosen))
+    print(printable(paragraph(found, chosen)))
     print("\n".join(latex(found)))
     return 0
 
@@ -67,7 +63,7 @@ def short_kernel(uname: str) -> str:
 
 def listed(texts: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`; of many numbers the least and the greatest."""
-    if len(texts) > 4 and all(text.lstrip("-").replace(".", "").isdigit() for text in texts):
+    if len(texts) > 4 and all(re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", text) for text in texts):
         numbers = sorted(texts, key=float)
         return f"{numbers[0]} to {numbers[-1]} ({len(texts)} values)"
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
@@ -103,5 +99,5 @@ def latex(found: Mapping[str, list[str]]) -> list[str]:
         if item.name in found:
             # a comma is where a line may break
             text = listed(found[item.name]).replace(",", ", ").replace(",  ", ", ")
-            lines.append(f"{item.label} & {''.join(LATEX.get(c, c) for c in text)} \\\\")
+            lines.append(f"{item.label} & {''.join(LATEX.get(c, c) for c in printable(text))} \\\\")
     return [*lines, r"\hline", r"\end{tabular}", r"\end{table}"]

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from analysis.text import printable_lines
 from commitpath import scratch
 from commitpath.cell import RESULTS
 from commitpath.database import select, store
@@ -58,7 +59,7 @@ def write(chosen: paper.Paper, folder: Path, figures: Sequence[Path]) -> int:
     content = document(chosen, judged, database)
     (folder / "claims.json").write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
     (folder / "claims.html").write_text(page.render(content, figures), encoding="utf-8")
-    print("\n".join(page.terminal(content)))
+    print(printable_lines(page.terminal(content)))
     return sum(one.verdict == verdict.MISSING for one in judged)
 
 

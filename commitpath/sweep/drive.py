@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from analysis.text import printable
 from commitpath import ansible, places
 from commitpath.cell import RESULTS, axes
 from commitpath.database import store, sync
@@ -112,9 +113,9 @@ def report(runs: Mapping[str, Planned], excluded: Sequence[Excluded], todo: Sequ
     failures = {key: reason for key in runs if (reason := failure(runs[key])) is not None}
     for entry in excluded:
         settings = " ".join(f"{name}={value}" for name, value in entry.settings.items())
-        print(f"excluded  {entry.grid}: {settings}: {entry.reason}")
+        print(printable(f"excluded  {entry.grid}: {settings}: {entry.reason}"))
     for key, reason in failures.items():
-        print(f"failed    {', '.join(runs[key].grids)}: {key}: {reason}")
+        print(printable(f"failed    {', '.join(runs[key].grids)}: {key}: {reason}"))
     done = len(runs) - len(failures)
     print(
         f"{len(runs)} runs: {done} ok ({done - len([k for k in todo if k not in failures])} of them from "
@@ -123,7 +124,8 @@ def report(runs: Mapping[str, Planned], excluded: Sequence[Excluded], todo: Sequ
     commits = Counter(commit_of(key) for key in runs if key not in failures)
     if len(commits) > 1:
         counts = ", ".join(f"{commit} ({number})" for commit, number in commits.items())
-        print(f"made by several versions of commitpath: {counts}; make results WHERE='commit=…' lists them")
+        text = f"made by several versions of commitpath: {counts}; make results WHERE='commit=…' lists them"
+        print(printable(text))
     return 1 if failures else 0
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from analysis.adapters.proberecords import HEADER, RECORD, TYPES
+from analysis.run import cell_id
 
 STAT = (
     *("read_ios", "read_merges", "read_sectors", "read_ticks"),
@@ -202,6 +203,14 @@ def make(
     return folder
 
 
+def change_cell(folder: Path, **values: Any) -> None:
+    """Change a run's cell, and which one its host.json says it is of."""
+    cell = json.loads((folder / "cell.json").read_text()) | values
+    host = json.loads((folder / "host.json").read_text()) | {"cell_id": cell_id(cell)}
+    (folder / "cell.json").write_text(json.dumps(cell))
+    (folder / "host.json").write_text(json.dumps(host))
+
+
 def _twin(folder: Path) -> None:
     """Write the run's untraced twin: its files without those of the observers, 10 % faster."""
     shutil.copytree(
@@ -293,13 +302,17 @@ def _describe(folder: Path, n: int, mode: str, workload: str, name: str) -> None
         "root_reads": 0,
         "clock": "virtual",
     }
+    for part, text in (("run-cell.status", "0\n"), ("run-cell.log", "warm\n"), ("driver/driver.err", "")):
+        (raw / part).write_text(text)
+    host = {"run_id": "run", "cell_id": cell_id(cell), "commitpath_commit": "synthetic"}
     for path, value in (
         ("cell.json", cell),
+        ("host.json", host),
         ("raw/driver/config.json", config),
         ("raw/run.json", run),
     ):
         (folder / path).write_text(json.dumps(value, sort_keys=True, indent=1))
-    (raw / "dmesg.txt").write_text("[    1.0] null_blk: disk nullb0 created\n")
+    (raw / "dmesg.txt").write_text("<6>[    1.0] null_blk: disk nullb0 created\n")
     parameters = {**PARAMETERS, "size": 512}
     for path, text in {
         "mounts": "/dev/nullb0 /mnt/target ext4 rw,relatime,data=ordered 0 0\n",

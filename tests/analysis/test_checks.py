@@ -72,6 +72,10 @@ def sub(name: str, pattern: str, by: str, count: int = 0) -> Callable[[Path], No
     return lambda folder: edit(folder, name, pattern, by, count)
 
 
+def swap(name: str, text: str) -> Callable[[Path], object]:
+    return lambda folder: (folder / name).write_text(text)
+
+
 def drop(name: str) -> Callable[[Path], None]:
     return lambda folder: (folder / name).unlink()
 
@@ -234,7 +238,7 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
         ran(lambda r: r["steps"][0].__setitem__("status", 4)),
         "step 'workload' ended with status 4",
     ),
-    "run-cell failed": (put("raw/run-cell.status", "3\n"), "run-cell ended with status '3'"),
+    "run-cell failed": (swap("raw/run-cell.status", "3\n"), "run-cell ended with status '3'"),
     "no steps": (ran(lambda r: r.pop("steps")), "no list of steps"),
     "driver failed": (
         config(lambda c: c.__setitem__("status", "disk full")),
@@ -242,18 +246,17 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
     ),
     # the kernel
     "kernel I/O error": (
-        put("raw/dmesg.txt", "[ 2.0] I/O error, dev nullb0, sector 0\n"),
+        put("raw/dmesg.txt", "<6>[ 2.0] I/O error, dev nullb0, sector 0\n"),
         "kernel: .*I/O error",
     ),
     "kernel warning": (
-        put("raw/dmesg.txt", "[ 2.0] WARNING: CPU: 0 PID: 1 at x.c:1\n"),
+        put("raw/dmesg.txt", "<6>[ 2.0] WARNING: CPU: 0 PID: 1 at x.c:1\n"),
         "kernel: .*WARNING",
     ),
-    "kernel bug": (put("raw/dmesg.txt", "[ 2.0] BUG: scheduling while atomic\n"), "kernel: .*BUG"),
-    "ext4 error": (put("raw/dmesg.txt", "[ 2.0] EXT4-fs error (device nullb0): x\n"), "EXT4-fs"),
-    "f2fs error": (put("raw/dmesg.txt", "[ 2.0] F2FS-fs (nullb0): inconsistent node\n"), "F2FS-fs"),
-    "level": (put("raw/dmesg.txt", "kern  :err   : [ 2.0] something odd\n"), "something odd"),
-    "raw level": (put("raw/dmesg.txt", "<3>[ 2.0] something odd\n"), "something odd"),
+    "kernel bug": (put("raw/dmesg.txt", "<6>[ 2.0] BUG: scheduling while atomic\n"), "kernel: .*BUG"),
+    "ext4 error": (put("raw/dmesg.txt", "<6>[ 2.0] EXT4-fs error (device nullb0): x\n"), "EXT4-fs"),
+    "f2fs error": (put("raw/dmesg.txt", "<6>[ 2.0] F2FS-fs (nullb0): inconsistent node\n"), "F2FS-fs"),
+    "level": (put("raw/dmesg.txt", "<3>[ 2.0] something odd\n"), "something odd"),
     # counts
     "probe missed a command": (
         probe(lambda rows: np.delete(rows, first(rows, WS))),
@@ -315,6 +318,9 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
         for name in (
             "probes.bin",
             "dmesg.txt",
+            "run-cell.log",
+            "run-cell.status",
+            "driver/driver.err",
             "run.json",
             "blktrace/blktrace.out",
             "board/mounts",
@@ -324,6 +330,27 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
             "board/kernel.txt",
             "board/versions.txt",
             "board/files.txt",
+        )
+    },
+    "no host.json": (drop("host.json"), "^host.json is missing"),
+    "another cell's host.json": (
+        lambda folder: change(folder, "host.json", lambda h: h.__setitem__("cell_id", "0" * 10)),
+        "host.json is of another cell",
+    ),
+    "empty run-cell.log": (swap("raw/run-cell.log", ""), "run-cell.log is missing or empty"),
+    "twin's run-cell.log": (drop("twin/raw/run-cell.log"), "untraced twin: raw/run-cell.log is missing"),
+    "twin's dmesg.txt": (drop("twin/raw/dmesg.txt"), "untraced twin: raw/dmesg.txt is missing"),
+    **{
+        f"{what} in {place}": (
+            lambda folder, place=place, text=text: (folder / place).write_bytes(text),
+            r"raw/dmesg.txt: line [12] is not of a kernel's log",
+        )
+        for place in ("raw/dmesg.txt", "twin/raw/dmesg.txt")
+        for what, text in (
+            ("noise", bytes(range(256)) + b"\n"),
+            ("zeros", bytes(512) + b"\n"),
+            ("text", b"<6>[ 1.0] one\nhello\n"),
+            ("an empty line", b"<6>[ 1.0] one\n\n"),
         )
     },
     "no blktrace": (drop("raw/blktrace/nullb0.blktrace.0"), "blktrace.<cpu> is missing"),
@@ -359,7 +386,7 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
         "twin ran other operations",
     ),
     "twin's kernel": (
-        put("twin/raw/dmesg.txt", "[ 44.4] I/O error, dev nullb0, sector 2048\n"),
+        put("twin/raw/dmesg.txt", "<6>[ 44.4] I/O error, dev nullb0, sector 2048\n"),
         "untraced twin: kernel: .*I/O error",
     ),
     "twin's step failed": (
@@ -367,7 +394,7 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
         "untraced twin: step '.*' ended with status 1",
     ),
     "twin's run-cell failed": (
-        put("twin/raw/run-cell.status", "7\n"),
+        swap("twin/raw/run-cell.status", "7\n"),
         "untraced twin: run-cell ended with status '7'",
     ),
     "twin not read": (drop("twin/raw/board/mounts"), "untraced twin: raw/board/mounts is missing"),
@@ -393,11 +420,12 @@ def test_check_fails(name: str, run_dir: Path) -> None:
         "[ 47.9] EXT4-fs (nullb0): unmounting filesystem 799958c8-a366-46b8-a033-55b98f6c4796.",
         "[ 49.3] F2FS-fs (nullb0): Found nat_bits in checkpoint",
         "[ 49.4] F2FS-fs (nullb0): Mounted with checkpoint version = 6a9a3be5",
-        "kern  :warn  : [ 43.5] null_blk: disk nullb0 created",
+        "[ 43.5] null_blk: disk nullb0 created",
+        "[ 43.6] usb 1-1: Product: \\xe2\\x82\\xac\twith a tab",
     ],
 )
 def test_kernel_may_say_usual_things(line: str, run_dir: Path) -> None:
-    put("raw/dmesg.txt", line + "\n")(run_dir)
+    put("raw/dmesg.txt", f"<6>{line}\n<4>{line}\n")(run_dir)
     assert reasons(run_dir) == []
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import synthetic
 from test_fuzz import try_all
 from test_truncation import noisy, outcome
 
@@ -237,8 +238,7 @@ def test_a_flash_device_without_its_counters_rejects(name: str, run_dir: Path) -
 
 def test_a_long_unwatched_run_needs_no_log(run_dir: Path) -> None:
     """A log has room for a million commands: what a run beyond that loses is lost to no ledger."""
-    cell = json.loads((run_dir / "cell.json").read_text())
-    (run_dir / "cell.json").write_text(json.dumps({**cell, "probes": ""}))
+    synthetic.change_cell(run_dir, probes="")
     shutil.rmtree(run_dir / "twin")
     change(run_dir / "raw/device.bin", lose, lost=3)
     run = runs.read(run_dir)

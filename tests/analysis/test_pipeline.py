@@ -104,8 +104,7 @@ def test_no_transactions(tmp_path: Path) -> None:
 
 
 def test_no_probes(run_dir: Path) -> None:
-    cell = json.loads((run_dir / "cell.json").read_text()) | {"probes": "none"}
-    (run_dir / "cell.json").write_text(json.dumps(cell))
+    synthetic.change_cell(run_dir, probes="none")
     for name in ("probes.bin", "blktrace/blktrace.out", "blktrace/nullb0.blktrace.0"):
         (run_dir / "raw" / name).unlink()
     assert command.main([str(run_dir)]) == 0

@@ -11,6 +11,16 @@ from commitpath.cell import canonical, cell_id
 from commitpath.database import store, sync
 
 OPS = ("insert", "update", "delete")
+RUN_ID = "20261121T000000Z-1"
+# the parts that every run has
+MANIFEST: dict[str, Any] = {
+    "sqlite": {"effective": {}},
+    "driver": {},
+    "filesystem": {"mount": None},
+    "device": {},
+    "board": {"kernel": None},
+    "raw_sha256": {},
+}
 FACTOR = {"insert": 1.0, "update": 1.2, "delete": 0.8}
 
 
@@ -43,13 +53,20 @@ def row(cell: Mapping[str, Any], tps: float, status: str) -> dict[str, Any]:
     return dict.fromkeys(sync.COLUMNS) | {
         "lab": store.UNNAMED,
         "cell_id": cell_id(cell),
-        "run_id": "20261121T000000Z-1",
+        "run_id": RUN_ID,
         "repeat": 1,
         "status": status,
         "reasons": json.dumps(reasons),
         "cell": canonical(cell),
         "summary": told,
+        "manifest": json.dumps(MANIFEST) if ok else None,
+        "host": json.dumps(host(cell)) if ok else None,
     }
+
+
+def host(cell: Mapping[str, Any]) -> dict[str, Any]:
+    """The parts of host.json that every run has."""
+    return {"run_id": RUN_ID, "cell_id": cell_id(cell), "commitpath_commit": "abc"}
 
 
 def summary(cell: Mapping[str, Any], tps: float) -> dict[str, Any]:
@@ -61,7 +78,14 @@ def summary(cell: Mapping[str, Any], tps: float) -> dict[str, Any]:
     watched = bool(cell["probes"])
     label = dict.fromkeys(LABELS, 0.0) | {"database page": 8192.0}
     costs = {"block_writes": 6.0, "bytes_written": 65536.0, "flushes": 1.5, "fua": 2.25}
+    per_transaction = dict.fromkeys((*ops, "all"), label)
     return {
+        "status": "ok",
+        "reasons": [],
+        "cell_id": cell_id(cell),
+        "run_id": RUN_ID,
+        "clock": cell["clock"],
+        "write_amplification": None,
         "tps": {**rates, "all": number / seconds},
         "virtual_seconds": seconds,
         "syncs": dict.fromkeys(ops, 3.98 if watched else None),
@@ -72,5 +96,7 @@ def summary(cell: Mapping[str, Any], tps: float) -> dict[str, Any]:
             "fua": 2 * number if watched else None,
         },
         "per_transaction": dict.fromkeys(ops, costs) if watched else {},
-        "ledger": {"per_transaction": dict.fromkeys((*ops, "all"), label)} if watched else None,
+        "ledger": {"bytes": {}, "unattributed_share": 0.0, "per_transaction": per_transaction}
+        if watched
+        else None,
     }

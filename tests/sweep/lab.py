@@ -69,6 +69,9 @@ class Lab:
             host["repeat"] = repeat
         write(folder / "host.json", host)
         write(folder / "manifest.json", manifest(cell))
+        watched = bool(cell["probes"])
+        costs = {"block_writes": 6.0, "bytes_written": 65536.0, "flushes": 1.5, "fua": 2.25}
+        ops = ("insert", "update", "delete")
         summary = {
             "status": status,
             "reasons": [] if status == "ok" else ["2 events lost"],
@@ -76,8 +79,10 @@ class Lab:
             "run_id": run_id,
             "clock": cell["clock"],
             "tps": {"insert": tps, "update": tps * 1.1, "delete": tps * 1.2, "all": tps * 1.05},
-            "syncs": dict.fromkeys(("insert", "update", "delete"), 4.0) if cell["probes"] else {},
-            "block": {"bytes_written": bytes_written, "flushes": 30},
+            "syncs": dict.fromkeys(ops, 4.0 if watched else None),
+            "block": {"writes": 60, "bytes_written": bytes_written, "flushes": 30, "fua": 3},
+            "per_transaction": dict.fromkeys(ops, costs if watched else dict.fromkeys(costs)),
+            "ledger": None,
             "write_amplification": 4.0,
             "virtual_seconds": 3 * cell["n"] / (tps * 1.05),
         }

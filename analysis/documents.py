@@ -1,0 +1,97 @@
+"""Are a stored run's own documents (summary, manifest, host) what they should be?"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import fastjsonschema
+import yaml
+
+SCHEMA = Path(__file__).with_name("schema.yml")
+# objects and lists within each other; the deepest document there is has 5
+DEPTH = 20
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+class UnfitError(ValueError):
+    """A value is not what it should be; the message says where in it, and what is allowed."""
+
+
+Validator = Callable[[Any], Any]
+
+
+def validator(schema: dict[str, Any]) -> Validator:
+    """Compile a JSON Schema (draft 7); what it returns raises UnfitError."""
+    compiled = fastjsonschema.compile(schema, use_default=False)
+
+    def check(value: Any) -> None:
+        try:
+            compiled(value)
+        except fastjsonschema.JsonSchemaValueException as error:
+            raise UnfitError(error.message.removeprefix("data").removeprefix(".").strip()) from None
+
+    return check
+
+
+@functools.cache
+def _document(name: str) -> Validator:
+    schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
+    return validator({**schema, "$ref": f"#/$defs/{name}"})
+
+
+def check(name: str, value: Any) -> None:
+    """Hold a value against `name` of schema.yml: summary, manifest or host. Raises UnfitError."""
+    _document(name)(value)
+
+
+def parse(text: str) -> Any:
+    """Return the value of a JSON text that any reader reads alike. Raises UnfitError."""
+    try:
+        value = json.loads(text, parse_int=_integer, parse_float=_float, parse_constant=_no_number)
+    except UnfitError:
+        raise
+    except (ValueError, RecursionError):
+        raise UnfitError("not JSON") from None
+    _not_deep(value)
+    if _HALF.search(text):  # an escape; whether it is one of a pair only the value says
+        whole(json.dumps(value, ensure_ascii=False))
+    return value
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > 20 or not -(2**63) <= int(digits) < 2**63:
+        raise UnfitError("a whole number of more than 64 bits")
+    return int(digits)
+
+
+def _float(digits: str) -> float:
+    if not math.isfinite(value := float(digits)):
+        raise UnfitError("a number that is too large")
+    return value
+
+
+def _no_number(name: str) -> Any:
+    raise UnfitError(f"{name} is no number of JSON")
+
+
+def _not_deep(value: Any, depth: int = 0) -> None:
+    if depth > DEPTH:
+        raise UnfitError(f"more than {DEPTH} objects and lists within each other")
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            if type(inner) is dict or type(inner) is list:
+                _not_deep(inner, depth + 1)
+
+
+def whole(text: str) -> None:
+    """Refuse text that is not Unicode. Raises UnfitError."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise UnfitError("text that is not UTF-8") from None

@@ -1,0 +1,19 @@
+"""Text that others wrote, as a terminal may get it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def printable(text: object) -> str:
+    """Return the text in one line, with an escape for each character that would do more than be seen.
+
+    These are control characters (a terminal's escapes begin with one), what changes the direction
+    of what follows, other invisible ones, and halves of a character.
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text))
+
+
+def printable_lines(lines: Iterable[object]) -> str:
+    """Return lines as one text."""
+    return "\n".join(map(printable, lines))

@@ -1,0 +1,78 @@
+"""What is written fits analysis/schema.yml; what does not fit is named."""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from pathlib import Path
+
+import pytest
+import synthetic
+
+from analysis import documents, pipeline
+from analysis.documents import UnfitError
+
+HERE = Path(__file__).parent
+
+
+def fits(folder: Path, status: str) -> None:
+    """Analyse a run and hold all of its documents against the schema."""
+    pipeline.analyse(folder)
+    found = {}
+    for name in ("summary", "manifest", "host"):
+        found[name] = documents.parse((folder / f"{name}.json").read_text())
+        documents.check(name, found[name])
+    assert found["summary"]["status"] == status
+
+
+@pytest.mark.parametrize("sample", ["sample-f2fs-wal.tar.xz", "sample-flash-wal.tar.xz"])
+def test_recorded_runs_fit(sample: str, tmp_path: Path) -> None:
+    with tarfile.open(HERE / sample) as archive:
+        archive.extractall(tmp_path)
+    fits(tmp_path / "run", "ok")
+    (tmp_path / "run/raw/run-cell.log").unlink()
+    (tmp_path / "run/raw/probes.bin").unlink()
+    fits(tmp_path / "run", "rejected")
+
+
+@pytest.mark.parametrize("workload", ["null", "apsys17"])
+@pytest.mark.parametrize("n", [0, 2])
+def test_made_up_runs_fit(workload: str, n: int, tmp_path: Path) -> None:
+    fits(synthetic.make(tmp_path / "cell/run", n=n, workload=workload), "ok")
+
+
+def test_a_run_of_which_little_is_there_fits(run_dir: Path) -> None:
+    for path in (run_dir / "raw").rglob("*"):
+        if path.is_file() and path.parent.name != "driver":
+            path.unlink()
+    (run_dir / "host.json").unlink()
+    pipeline.analyse(run_dir)
+    for name in ("summary", "manifest"):
+        documents.check(name, json.loads((run_dir / f"{name}.json").read_text()))
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("{", "not JSON"),
+        ("[" * 100_000, "not JSON"),
+        ("[" * 22 + "]" * 22, "more than 20 objects and lists"),
+        ("NaN", "NaN is no number"),
+        ("[-Infinity]", "-Infinity is no number"),
+        ("1e400", "too large"),
+        ("9" * 10_000, "more than 64 bits"),
+        ("9223372036854775808", "more than 64 bits"),
+        ('"\\ud800"', "not UTF-8"),
+        ('{"\\udfff": 1}', "not UTF-8"),
+    ],
+)
+def test_what_is_no_json_here(text: str, says: str) -> None:
+    with pytest.raises(UnfitError, match=says):
+        documents.parse(text)
+
+
+@pytest.mark.parametrize(
+    "text", ['"\\ud83d\\ude00 \\u00e9"', "-9223372036854775808", "[[[1.5e300]]]", "null", '"\\u0000"']
+)
+def test_what_is(text: str) -> None:
+    assert documents.parse(text) == json.loads(text)
