@@ -1,13 +1,14 @@
-"""Did mkfs make what it was asked for? Read back from the superblock that dumpe2fs or dump.f2fs printed."""
+"""What mkfs may be asked for, and whether it made that: read back from what dumpe2fs or dump.f2fs printed."""
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Mapping
 
 Superblock = Mapping[str, str]
 
-# Options that leave no trace: how much mkfs says, and whether it asks first.
+# Options that leave no trace: how much mkfs says, and force, which runs of earlier releases had.
 _SILENT = {"ext4": {"-q", "-F", "-v"}, "f2fs": {"-q", "-f"}}
 # Inode tables and journal are zeroed at once, or later: no field of the superblock says so.
 _UNWRITTEN = ("lazy_itable_init=", "lazy_journal_init=")
@@ -61,21 +62,62 @@ _READ_BACK: dict[str, dict[str, Callable[[str, Superblock], str | None]]] = {
     },
 }
 
+_NUMBER = r"\d+"
+# journal_dev would make a journal of another filesystem
+_FEATURE = r"\^?(?!journal_dev)[a-z0-9_]+"
+_FEATURES = f"{_FEATURE}(,{_FEATURE})*"
+_LATER = f"({'|'.join(_UNWRITTEN)})[01]"
 
-def readable(kind: str) -> list[str]:
-    """The options that can be read back."""
-    return sorted(_READ_BACK.get(kind, {}))
+# All that mkfs may be given: option → what its value looks like. Each can be read back or leaves no
+# trace; none names another device (-J device=), writes over what is there (-F, -f), or takes the
+# UUID that is our mark (playbooks/board/proof.py).
+_ALLOWED: dict[str, dict[str, str]] = {
+    "ext4": {
+        "-q": "",
+        "-v": "",
+        **dict.fromkeys(("-b", "-C", "-g", "-G", "-I"), _NUMBER),
+        "-E": f"{_LATER}(,{_LATER})*",
+        "-J": f"size={_NUMBER}",
+        "-O": _FEATURES,
+    },
+    "f2fs": {"-q": "", "-O": _FEATURES, "-s": _NUMBER, "-z": _NUMBER},
+}
+
+
+def patterns(kind: str) -> list[str]:
+    """What a word of `words` must match as a whole."""
+    return [re.escape(option) + value for option, value in _ALLOWED[kind].items()]
+
+
+def allowed(kind: str) -> str:
+    """The options that mkfs may be given, in words."""
+    return " ".join(sorted(_ALLOWED[kind]))
+
+
+def refused(kind: str, options: str) -> list[str]:
+    """The words that mkfs may not be given."""
+    return [
+        word
+        for word in words(kind, options)
+        if not any(re.fullmatch(pattern, word) for pattern in patterns(kind))
+    ]
+
+
+def words(kind: str, options: str) -> list[str]:
+    """Options as mkfs takes them, each with its value in one word: none can stand for a device."""
+    given = iter(shlex.split(options))
+    return [
+        word if word in _SILENT.get(kind, ()) or len(word) > 2 else word + next(given, "") for word in given
+    ]
 
 
 def asked(kind: str, options: str) -> dict[str, str]:
     """Options that leave a trace and their values; of one that is there twice mkfs takes the last."""
-    words = iter(shlex.split(options))
     found = {}
-    for word in words:
-        if word in _SILENT.get(kind, ()):
-            continue
-        name, value = word[:2], word[2:] or next(words, "")
-        if name != "-E" or not all(part.startswith(_UNWRITTEN) for part in value.split(",")):
+    for word in words(kind, options):
+        name, value = word[:2], word[2:]
+        unwritten = name == "-E" and all(part.startswith(_UNWRITTEN) for part in value.split(","))
+        if word not in _SILENT.get(kind, ()) and not unwritten:
             found[name] = value
     return found
 

@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -257,10 +258,15 @@ def check_combination(cell: Mapping[str, Any]) -> None:
             "use SYNC=full or a newer SQLITE"
         )
     kind = cell["profiles"]["fs"]["type"]
-    if unread := set(mkfs.asked(kind, cell["mkfs_options"])) - set(mkfs.readable(kind)):
+    if refused := mkfs.refused(kind, cell["mkfs_options"]):
         raise BadInputError(
-            f"MKFS_OPTIONS={cell['mkfs_options']}: {' '.join(sorted(unread))} cannot be read back from "
-            f"{kind}'s superblock; what can is {' '.join(mkfs.readable(kind))}"
+            f"MKFS_OPTIONS={cell['mkfs_options']}: mkfs.{kind} may not be given {' '.join(refused)}; what it "
+            f"may, with values that the superblock shows, is {mkfs.allowed(kind)} (analysis/mkfs.py)"
+        )
+    if refused := mkfs.refused(kind, shlex.join(cell["profiles"]["fs"]["mkfs"])):
+        raise BadInputError(
+            f"{EXPERIMENTS}/fs/{cell['fs']}.yml: mkfs.{kind} may not be given {' '.join(refused)}; what it "
+            f"may is {mkfs.allowed(kind)} (analysis/mkfs.py)"
         )
     own = cell["profiles"]["device"]["driver"] == "own"
     if cell["board"] == "virtual" and own:

@@ -1,6 +1,7 @@
 """What a board is told: variables of the playbooks, and the files that a run needs."""
 
 import io
+import json
 import re
 import shlex
 import tarfile
@@ -8,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from analysis import mkfs
 from commitpath import ansible
 from commitpath.cell import BLKTRACE, ROOT, is_blktraced, make_cell, probe_names
 from images import artifacts
@@ -17,6 +19,8 @@ MOUNTPOINT = "/mnt/target"
 CONFIGFS = {"null_blk": "nullb", "flash": "flashsim"}
 # What runs a cell on the board; sent with each run.
 RUN_SCRIPTS = ("run-cell.sh", "watch.sh", "set-timing.sh")
+# What formats a device on the board.
+FORMAT = ("format_device.py", "proof.py", "openers.py")
 # A BPF program's section says what it is attached to.
 PROGRAM = re.compile(r'^SEC\("(?:fentry|fexit|tp_btf)/', re.M)
 
@@ -30,6 +34,7 @@ def expected_probes(probes: str) -> int:
 def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str, Any]) -> dict[str, Any]:
     """What provision.yml, prepare.yml and run.yml are told about a cell."""
     fs, device = cell["profiles"]["fs"], cell["profiles"]["device"]
+    mkfs_words = mkfs.words(fs["type"], f"{shlex.join(fs['mkfs'])} {cell['mkfs_options']}")
     table = (
         f"--workload {cell['profiles']['workload']['table']} "
         f"--value-size {cell['value_size']} --page-size {cell['page_size']}"
@@ -45,7 +50,8 @@ def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str
         "device_size_mib": device["size_mib"],
         "device_parameters": " ".join(f"{k}={v}" for k, v in device["geometry"].items()),
         "fs_type": fs["type"],
-        "mkfs_options": " ".join([*fs["mkfs"], cell["mkfs_options"]]).strip(),
+        "mkfs_options": json.dumps(mkfs_words),
+        "mkfs_allowed": json.dumps(mkfs.patterns(fs["type"])),
         "mount_options": mount_options(cell),
         "mountpoint": MOUNTPOINT,
         "populate_options": f"--rows {cell['rows']} {table}",
@@ -91,9 +97,9 @@ def cell_env(cell: Mapping[str, Any], node: str, database: str) -> str:
         "MOUNTPOINT": MOUNTPOINT,
         "DRIVER_OPTIONS": driver_options,
     }
-    # an inventory names a partition by a link, /dev/disk/by-partlabel/commitpath; sysfs by its own name
-    resolve = f'DEVICE_NAME=$(readlink -f {shlex.quote(node)})\nDEVICE_NAME="${{DEVICE_NAME##*/}}"\n'
-    return "".join(f"{k}={shlex.quote(v)}\n" for k, v in variables.items()) + resolve
+    # DEVICE_NAME: of the device that was proved and formatted (format_device.py)
+    proved = ". /run/commitpath/device.env\n"
+    return "".join(f"{k}={shlex.quote(v)}\n" for k, v in variables.items()) + proved
 
 
 def run_scripts() -> dict[str, bytes]:
@@ -121,8 +127,8 @@ def rehearsal(cell: Mapping[str, Any], node: str) -> str:
 
 
 def board_files(variables: Mapping[str, Any]) -> dict[str, bytes]:
-    """All that a board needs before its first run, below /run."""
-    files = {"bin/driver": Path(variables["driver"]).read_bytes()}
+    """All that a board needs before its first run, below /run; first of all, that the folder is ours."""
+    files = {"made-by-commitpath": b"", "bin/driver": Path(variables["driver"]).read_bytes()}
     with tarfile.open(variables["probes"]) as tar:
         for member in tar:
             if file := tar.extractfile(member):
@@ -132,6 +138,7 @@ def board_files(variables: Mapping[str, Any]) -> dict[str, bytes]:
         if variables["flash_module"]:
             files["flashsim.ko"] = Path(variables["flash_module"]).read_bytes()
     files |= run_scripts()
+    files |= {name: (ansible.PLAYBOOKS / "board" / name).read_bytes() for name in FORMAT}
     return {f"commitpath/{name}": content for name, content in files.items()}
 
 

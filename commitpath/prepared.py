@@ -53,7 +53,8 @@ def prepare(variables: Mapping[str, Any]) -> None:
 
 def provisioned_folder(board: VirtualBoard, variables: Mapping[str, Any]) -> tuple[Path, dict[str, Any]]:
     """(folder, inputs) of the snapshot of a provisioned board."""
-    scripts = [*ansible.PLAYBOOKS.glob("board/*.sh"), ansible.PLAYBOOKS / "provision.yml"]
+    on_board = [path for kind in ("sh", "py") for path in ansible.PLAYBOOKS.glob(f"board/*.{kind}")]
+    scripts = [*on_board, ansible.PLAYBOOKS / "provision.yml"]
     scripts = [path for path in scripts if path.name not in SENT_LATER]
     inputs = {
         **{k: v for k, v in variables.items() if k.startswith(("board_", "device_"))},

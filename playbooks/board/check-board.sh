@@ -9,7 +9,7 @@ lack() {
 [ -r /sys/kernel/btf/vmlinux ] || lack "the kernel has no BTF (CONFIG_DEBUG_INFO_BTF)"
 [ -d /sys/kernel/tracing/events ] || lack "tracefs is not mounted on /sys/kernel/tracing"
 [ -d /sys/kernel/debug/block ] || lack "debugfs is not on /sys/kernel/debug, or the kernel has no blktrace"
-for program in blktrace mkfs.ext4 dumpe2fs mkfs.f2fs dump.f2fs awk tar; do
+for program in blkid wipefs mount blktrace mkfs.ext4 dumpe2fs mkfs.f2fs dump.f2fs awk tar; do
   command -v $program > /dev/null || lack "$program is not installed"
 done
 python3 -c 'import ctypes; ctypes.CDLL("libbpf.so.1")' 2> /dev/null ||
@@ -18,4 +18,13 @@ python3 -c 'import ctypes; ctypes.CDLL("libbpf.so.1")' 2> /dev/null ||
 for module in ext4 f2fs; do
   modprobe $module || lack "the kernel has no $module"
 done
+# what is there already is taken only if it is ours, or an empty folder: teardown.sh deletes it
+folder=/run/commitpath
+if [ -e $folder ] || [ -L $folder ]; then
+  if [ -L $folder ] || [ ! -d $folder ] || awk -v at=$folder '$5 == at { found = 1 } END { exit !found }' /proc/self/mountinfo; then
+    lack "$folder is there, and no folder of commitpath's"
+  elif [ ! -e $folder/made-by-commitpath ] && [ -n "$(ls -A $folder)" ]; then
+    lack "$folder is there, and commitpath did not make what is in it"
+  fi
+fi
 exit $missing

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Make, mount and populate the filesystem. Only ever after prove-device.sh.
-# Environment: DEVICE FS_TYPE MKFS_OPTIONS MOUNT_OPTIONS MOUNTPOINT POPULATE_OPTIONS
-# REHEARSAL_OPTIONS REHEARSAL_CELL (cell.env of the rehearsal). Needs /run/commitpath.
+# Make, mount and populate the filesystem.
+# Environment: BOARD_KIND DEVICE DEVICE_BYTES FS_TYPE MKFS_OPTIONS MKFS_ALLOWED MOUNT_OPTIONS MOUNTPOINT
+# (format_device.py) POPULATE_OPTIONS REHEARSAL_OPTIONS REHEARSAL_CELL (cell.env of the rehearsal).
+# Needs /run/commitpath.
 set -eu
 
 # What the clock writes back while the filesystem is populated would leave its journal elsewhere
@@ -16,26 +17,18 @@ trap 'exit 1' HUP INT TERM
 by_the_clock() {
   case $FS_TYPE in
     ext4) mount -o "remount,commit=$1${MOUNT_OPTIONS:+,$MOUNT_OPTIONS}" "$MOUNTPOINT" ;;
-    f2fs) echo "$2" > "/sys/fs/f2fs/$(basename "$(readlink -f "$DEVICE")")/cp_interval" ;;
+    f2fs) echo "$2" > "/sys/fs/f2fs/$DEVICE_NAME/cp_interval" ;;
   esac
 }
 
-if grep -q " $MOUNTPOINT " /proc/mounts; then
-  echo "prepare: something is mounted on $MOUNTPOINT" >&2
-  exit 1
-fi
-# for teardown.sh: whom to stop, and, from before the mount, that what is mounted there is ours
+# for teardown.sh: whom to stop
 echo $$ > /run/commitpath/prepare.pid
-: > /run/commitpath/mounting
-mkdir -p "$MOUNTPOINT"
-# shellcheck disable=SC2086  # lists of options
-mkfs."$FS_TYPE" $MKFS_OPTIONS "$DEVICE"
-# shellcheck disable=SC2086
-mount -t "$FS_TYPE" ${MOUNT_OPTIONS:+-o $MOUNT_OPTIONS} "$DEVICE" "$MOUNTPOINT"
+python3 /run/commitpath/format_device.py
+. /run/commitpath/device.env
 echo 0 > $writeback
 by_the_clock 3600 3600
 mkdir "$MOUNTPOINT/db"
-# shellcheck disable=SC2086
+# shellcheck disable=SC2086  # lists of options
 /run/commitpath/bin/driver populate --database "$MOUNTPOINT/db/sample.db" $POPULATE_OPTIONS
 # shellcheck disable=SC2086
 # the rehearsal's own database, in memory

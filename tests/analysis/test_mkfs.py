@@ -1,5 +1,7 @@
 """What mkfs was asked for beside the superblock that it made."""
 
+import pytest
+
 from analysis import mkfs
 from analysis.adapters.board import parse_superblock
 
@@ -45,4 +47,27 @@ def test_what_is_not_there_differs() -> None:
 
 def test_what_cannot_be_told_is_not_taken_for_granted() -> None:
     assert mkfs.compare("ext4", "-m 0 -b 4096", {}) == [("-m", "0", None), ("-b", "4096", None)]
-    assert mkfs.asked("ext4", "-q -m0") == {"-m": "0"} and "-m" not in mkfs.readable("ext4")
+    assert mkfs.asked("ext4", "-q -m0") == {"-m": "0"} and mkfs.refused("ext4", "-q -m0") == ["-m0"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "refused"),
+    [
+        (
+            "ext4",
+            "-q -b 4096 -E lazy_itable_init=0,lazy_journal_init=0 -I256 -J size=64 -O extent,^huge_file",
+            [],
+        ),
+        ("ext4", "-J device=LABEL=other", ["-Jdevice=LABEL=other"]),
+        ("ext4", "-J size=64,device=/dev/sda1", ["-Jsize=64,device=/dev/sda1"]),
+        ("ext4", "-F -U clear -L name", ["-F", "-Uclear", "-Lname"]),
+        ("ext4", "-E offset=4096", ["-Eoffset=4096"]),
+        ("ext4", "-O extent,journal_dev", ["-Oextent,journal_dev"]),
+        ("ext4", "-qF", ["-qF"]),
+        ("ext4", "-q /dev/sda1 100", ["/dev/sda1", "100"]),
+        ("f2fs", "-q -O extra_attr -s 1 -z 1", []),
+        ("f2fs", "-q -f -c /dev/sda1", ["-f", "-c/dev/sda1"]),
+    ],
+)
+def test_only_what_is_allowed(kind: str, options: str, refused: list[str]) -> None:
+    assert mkfs.refused(kind, options) == refused

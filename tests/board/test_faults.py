@@ -274,35 +274,6 @@ def test_probe_that_cannot_attach_fails_the_run(on_board: Callable[..., RunOutpu
     assert "watch failed" in output.text("run-cell.log")
 
 
-GUARD = """
-set -u
-cd /run/commitpath
-refused() {
-  if sh prove-device.sh "$@" 2> said; then echo "NOT REFUSED: $*"; exit 1; fi
-  cat said
-}
-refused virtual /dev/target 0          # mounted
-refused virtual /dev/vda 0             # the root's device
-refused virtual /dev/null 0            # no block device
-umount /mnt/target
-sh prove-device.sh virtual /dev/target 0 || exit 1
-refused lab /dev/target 1073741824     # a whole disk
-modprobe loop
-truncate -s 64M disk
-printf 'label: gpt\\nsize=16M, name=other\\nsize=16M, name=commitpath\\n' | sfdisk -q disk
-loop=$(losetup -fP --show disk)
-refused virtual $loop 0                # not made by commitpath
-bytes=$(($(cat /sys/class/block/${loop#/dev/}p2/size) * 512))
-refused lab ${loop}p1 $bytes           # another label
-refused lab ${loop}p2 4096             # another size
-refused lab $loop $bytes               # the whole disk
-sh prove-device.sh lab ${loop}p2 $bytes || exit 1
-mkfs.ext4 -q ${loop}p2 && mkdir -p m && mount ${loop}p2 m
-refused lab ${loop}p2 $bytes           # mounted
-echo guarded
-"""
-
-
 def test_kernel_log_without_its_beginning_is_not_quiet(on_board: Callable[..., RunOutput]) -> None:
     """What a full log loses first is what the run's first error said."""
     run = (ansible.PLAYBOOKS / "board/run-cell.sh").read_bytes()
@@ -310,23 +281,6 @@ def test_kernel_log_without_its_beginning_is_not_quiet(on_board: Callable[..., R
     output = on_board(script, {"whole-run.sh": run}, PROBES="none")
     assert output.text("run-cell.status").strip() == "0", output.text("run-cell.log")
     assert "<3>run-cell: the kernel said too much" in output.text("raw/dmesg.txt")
-
-
-def test_only_the_named_device_may_be_formatted(on_board: Callable[..., RunOutput]) -> None:
-    prove = (ansible.PLAYBOOKS / "board/prove-device.sh").read_bytes()
-    output = on_board(GUARD, {"prove-device.sh": prove}, FS="ext4")
-    assert output.text("run-cell.status").strip() == "0", output.text("run-cell.log")
-    said = output.text("run-cell.log")
-    assert said.count("refused to format") == 9, said
-    for reason in (
-        "is mounted",
-        "is no block device",
-        "not a partition",
-        "not a device that commitpath made",
-        "GPT label is 'other'",
-        "the inventory says 4096",
-    ):
-        assert reason in said, said
 
 
 def test_destroy_is_safe_to_repeat(tmp_path: Path) -> None:

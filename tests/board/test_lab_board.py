@@ -5,6 +5,7 @@ is labelled as docs/lab-boards.md says, and named in an inventory file as a user
 """
 
 import json
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,8 +17,9 @@ from analysis.__main__ import main as analyse
 from commitpath import ansible, experiment
 from commitpath.cell import make_cell
 from commitpath.errors import LabError
-from commitpath.payload import MOUNTPOINT
+from commitpath.payload import FORMAT, MOUNTPOINT
 from commitpath.prepared import virtual_board
+from images import artifacts
 from images.ssh import Login
 
 LAB = {"BOARD": "bench", "CLOCK": "real", "DEVICE": "own", "PROBES": "none", "ROWS": "10", "N": "5"}
@@ -64,15 +66,126 @@ def test_a_run_on_a_lab_board(bench: Login) -> None:
     assert said(bench, f"ls -d /run/commitpath {MOUNTPOINT}/db 2>/dev/null || echo nothing") == "nothing\n"
 
 
-def test_teardown_leaves_what_the_run_did_not_mount(bench: Login, tmp_path: Path) -> None:
-    said(bench, f"mkdir -p {MOUNTPOINT}; mkfs.ext4 -qF /run/by-label; mount /run/by-label {MOUNTPOINT}")
-    variables = {"board": "bench", "mountpoint": MOUNTPOINT}
-    ansible.play("teardown.yml", variables, tmp_path / "log")
-    assert said(bench, f"grep -c ' {MOUNTPOINT} ' /proc/mounts") == "1\n"
-    with pytest.raises(LabError, match=r"refused to format /run/by-label: .* is mounted"):
-        ansible.play(
-            "prepare.yml", {**variables, **ansible.board("bench"), "fs_type": "ext4"}, tmp_path / "log"
-        )
+# Nothing of commitpath is on the board. Each line is a fact that the test looks for.
+TEARDOWN = """
+umount -q /mnt/target
+losetup -D
+cd /run
+truncate -s 64M disk
+mkfs.ext4 -qF disk
+loop=$(losetup -f --show disk)
+ours() { mkdir -p commitpath && touch commitpath/made-by-commitpath; }
+there() { [ -e $1 ] && echo "$2: $1 is there" || echo "$2: $1 is gone"; }
+
+mkdir commitpath
+touch commitpath/notes
+sh teardown.sh /mnt/target
+there commitpath/notes unmarked
+sh check-board.sh 2>&1
+rm commitpath/notes
+sh check-board.sh 2>&1 && echo 'an empty folder is taken'
+rmdir commitpath
+mkdir theirs
+touch theirs/notes
+ln -s theirs commitpath
+sh check-board.sh 2>&1
+rm commitpath
+
+ours
+printf 'DEVICE_NUMBER=0:0\nDEVICE_NAME=none\n' > commitpath/device.env
+mount $loop /mnt/target
+sh teardown.sh /mnt/target
+grep -c ' /mnt/target ' /proc/mounts
+there commitpath "another's mount"
+
+ours
+printf "DEVICE_NUMBER=$(cat /sys/class/block/${loop#/dev/}/dev)\nDEVICE_NAME=x\n" > commitpath/device.env
+mkdir commitpath/bind
+mount --bind theirs commitpath/bind
+sh teardown.sh /mnt/target 2>&1
+there theirs/notes 'a mount below'
+grep -c ' /mnt/target ' /proc/mounts
+umount commitpath/bind
+mount -t tmpfs tmpfs commitpath
+sh check-board.sh 2>&1
+umount commitpath
+sh teardown.sh /mnt/target
+there commitpath ours
+
+ours
+mkdir /mnt/made
+touch commitpath/made-mountpoint /mnt/made/notes
+sh teardown.sh /mnt/made
+there /mnt/made/notes 'not empty'
+rm /mnt/made/notes
+sh teardown.sh /mnt/made
+there /mnt/made 'not marked'
+ours
+touch commitpath/made-mountpoint
+sh teardown.sh /mnt/made
+there /mnt/made made
+"""
+
+
+def send(login: Login, folder: str, *files: Path) -> None:
+    """Put files into a folder of the board."""
+    for file in files:
+        command = f"mkdir -p {folder} && cat > {folder}/{file.name}"
+        subprocess.run(login.ssh(command), input=file.read_bytes(), check=True)
+
+
+def test_teardown_leaves_what_the_run_did_not_make(bench: Login) -> None:
+    send(bench, "/run", *(ansible.PLAYBOOKS / "board" / f"{name}.sh" for name in ("teardown", "check-board")))
+    assert said(bench, TEARDOWN).splitlines() == [
+        "unmarked: commitpath/notes is there",
+        "check-board: /run/commitpath is there, and commitpath did not make what is in it",
+        "an empty folder is taken",
+        "check-board: /run/commitpath is there, and no folder of commitpath's",
+        "1",
+        "another's mount: commitpath is gone",
+        "teardown: something is mounted on /run/commitpath/bind: /run/commitpath is left as it is",
+        "a mount below: theirs/notes is there",
+        "0",
+        "check-board: /run/commitpath is there, and no folder of commitpath's",
+        "ours: commitpath is gone",
+        "not empty: /mnt/made/notes is there",
+        "not marked: /mnt/made is there",
+        "made: /mnt/made is gone",
+    ]
+
+
+def storage_tools() -> Path:
+    """LVM, md, LUKS and btrfs for the board, of which its image has the kernel's part only."""
+    script = Path(__file__).with_name("build-storage-tools.sh")
+    folder = artifacts.CACHE / f"storage-tools-{artifacts.hash_of(files=[script])}"
+    command = [str(script), str(folder)]
+    what = "fetch LVM, md, LUKS and btrfs for the board"
+    artifacts.ensure(folder, what, lambda: artifacts.run(command, "storage-tools"), mib=500)
+    return folder / "tools.tar"
+
+
+@pytest.mark.parametrize(("cases", "number"), [("guard-names.sh", 25), ("guard-users.sh", 24)])
+def test_nobody_elses_partition_is_formatted(bench: Login, cases: str, number: int) -> None:
+    here, board = Path(__file__).parent, ansible.PLAYBOOKS / "board"
+    subprocess.run(
+        bench.ssh("losetup -D; tar -x -C / --skip-old-files --warning=no-timestamp"),
+        input=storage_tools().read_bytes(),
+        check=True,
+    )
+    send(bench, "/run", here / "guard.sh", here / cases)
+    send(bench, "/run/commitpath", *(board / name for name in FORMAT))
+    *lines, end = said(bench, f"sh /run/guard.sh /run/{cases}").splitlines()
+    assert end == "all was tried", lines
+    assert len(lines) == number, lines
+    for case, reason, was, sectors, words in (line.split("|") for line in lines):
+        if case == "link swapped":
+            # the other partition's sectors; what is mounted is what was proved
+            assert reason == "0 sectors" and was.endswith("p1") and words.split("=")[0] == words.split("=")[1]
+            continue
+        why = reason.removeprefix("late: ")
+        assert was == ("refused" if reason else "formatted"), (case, words)
+        assert not reason or re.search(why, words), (case, reason, words)
+        assert (int(sectors) > 0) == (not reason or why != reason), (case, sectors)
 
 
 def test_a_playbook_for_no_board_fails(tmp_path: Path) -> None:

@@ -203,12 +203,22 @@ def test_kvm_that_does_not_work(virtual: VirtualBoard) -> None:
     assert len(said.splitlines()) == 1
 
 
-TOO_SMALL = """
+# as commitpath makes one
+DISK = """
+disk() {
+  made=/sys/kernel/config/nullb/$1
+  mkdir $made && echo $2 > $made/size && echo 1 > $made/memory_backed && echo 1 > $made/power
+}
+"""
+
+TOO_SMALL = (
+    DISK
+    + """
 cd /run/commitpath
 rm rehearsal.db
-modprobe loop
-truncate -s 16M disk
-export DEVICE=$(losetup -f --show disk) MKFS_OPTIONS= MOUNT_OPTIONS= MOUNTPOINT=/mnt/small REHEARSAL_CELL=
+disk small 16
+export BOARD_KIND=virtual DEVICE=/dev/small DEVICE_BYTES=0 MKFS_OPTIONS=[] MKFS_ALLOWED=[] MOUNT_OPTIONS=
+export MOUNTPOINT=/mnt/small REHEARSAL_CELL=
 export POPULATE_OPTIONS='--rows 10000 --value-size 3072' REHEARSAL_OPTIONS='--rows 0 --value-size 3072'
 for FS_TYPE in f2fs ext4; do
   export FS_TYPE
@@ -216,6 +226,7 @@ for FS_TYPE in f2fs ext4; do
 done
 [ ! -e rehearsal.db ] && echo 'nothing was rehearsed'
 """
+)
 
 
 def test_device_too_small(on_board: Callable[..., RunOutput]) -> None:
@@ -228,22 +239,23 @@ def test_device_too_small(on_board: Callable[..., RunOutput]) -> None:
     assert "f2fs: not prepared" in said
 
 
-SLOW_POPULATE = """
+SLOW_POPULATE = (
+    DISK
+    + """
 cd /run/commitpath
 rm rehearsal.db
-modprobe loop
-export MOUNT_OPTIONS= MOUNTPOINT=/mnt/slow REHEARSAL_CELL= MKFS_OPTIONS=-q
+export BOARD_KIND=virtual DEVICE_BYTES=0 MKFS_OPTIONS='["-q"]' MKFS_ALLOWED='["-q"]' MOUNT_OPTIONS=
+export MOUNTPOINT=/mnt/slow REHEARSAL_CELL=
 export POPULATE_OPTIONS='--rows 10 --value-size 3072' REHEARSAL_OPTIONS='--rows 0 --value-size 3072'
 mv bin/driver bin/quick
 printf '#!/bin/sh\nset -e\n/run/commitpath/bin/quick "$@"\ntouch /mnt/slow/dirty\nsleep 300\n' > bin/driver
 chmod +x bin/driver
 for FS_TYPE in ext4 f2fs; do
-  truncate -s 128M $FS_TYPE
-  device=$(losetup -f --show $FS_TYPE)
-  name=${device##*/}
+  name=slow-$FS_TYPE
+  disk $name 128
   # an inventory may name a partition by a link
   export FS_TYPE DEVICE=/run/commitpath/by-label
-  ln -sf $device $DEVICE
+  ln -sf /dev/$name $DEVICE
   sh prepare.sh
   cat /proc/fs/jbd2/$name-8/info /sys/fs/f2fs/$name/cp_background_calls 2> /dev/null | head -n 1
   cat /sys/fs/f2fs/$name/cp_interval 2> /dev/null || grep -o ' /mnt/slow .*' /proc/mounts
@@ -252,6 +264,7 @@ for FS_TYPE in ext4 f2fs; do
 done
 cat /proc/sys/vm/dirty_writeback_centisecs
 """
+)
 
 
 def test_no_clock_writes_while_a_board_is_prepared(on_board: Callable[..., RunOutput]) -> None:

@@ -1,0 +1,109 @@
+"""Make and mount a filesystem on the device that the inventory names: the one place that formats.
+
+Runs on a board: Python 3.9, standard library; and little of that, as an emulated CPU takes seconds to
+load it. What to do is in the environment, as prepare.sh has it. What it has proved (proof.py) stays
+true until the mount: one open file of the device from first to last, which mkfs and mount get.
+
+The kernel gives an exclusive claim to one open file, and mkfs and mount each need it themselves.
+So the claim is let go of right before each of them, and taken again in between; whoever gets in
+there makes mkfs or mount fail, or is found at the second look.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import proof
+
+FOLDER = Path(__file__).resolve().parent
+# A superblock is in here: a filesystem of ours is no more one without it. mkfs.f2fs makes nothing
+# where it sees something, unless it is forced.
+SUPERBLOCK_BYTES = 65536
+
+
+def mkfs_words(options: str, allowed: str) -> list[str]:
+    """Options as JSON, each a word with its value; all must be of the allowed patterns."""
+    words: list[str] = json.loads(options)
+    for word in words:
+        if not any(re.fullmatch(pattern, word) for pattern in json.loads(allowed)):
+            raise proof.RefusedError(f"mkfs may not be given {word}")
+    return words
+
+
+def run(device: proof.Device, *command: str) -> None:
+    """A program that gets the device's open file; where it fails, its own words are the last."""
+    # Ansible's terminal is no one to ask
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, check=False, pass_fds=[device.fd])
+    if done.returncode:
+        sys.exit(1)
+
+
+def mounted_on(folder: Path) -> bool:
+    """Whether something is mounted on a folder."""
+    lines = Path("/proc/self/mountinfo").read_text(errors="replace").splitlines()
+    return any(line.split(" ")[4] == str(folder) for line in lines)
+
+
+def mount(device: proof.Device, kind: str, options: str, folder: Path) -> None:
+    """Mount, and see that it is the device."""
+    if not folder.exists():
+        folder.mkdir()
+        # for teardown.sh
+        (FOLDER / "made-mountpoint").touch()
+    # not canonicalized: the name would be resolved to a node's, and that again
+    command = ["mount", "--internal-only", "--no-canonicalize", "--types", kind]
+    run(device, *command, *(["--options", options] if options else []), device.path, str(folder))
+    if folder.stat().st_dev != device.rdev:
+        subprocess.run(["umount", str(folder)], check=True)
+        raise proof.RefusedError(f"mount -o {options} mounted another device")
+
+
+def unused(device: proof.Device) -> None:
+    """Refuse a device that somebody uses."""
+    for user in proof.users(device):
+        raise proof.RefusedError(user)
+
+
+def format_device(asked: Mapping[str, str]) -> None:
+    """Prove, make, prove again, mount."""
+    kind, mountpoint = asked["FS_TYPE"], Path(asked["MOUNTPOINT"])
+    words = mkfs_words(asked["MKFS_OPTIONS"], asked["MKFS_ALLOWED"])
+    device = proof.resolve(asked["DEVICE"])
+    mark = proof.identify(device, asked["BOARD_KIND"], int(asked["DEVICE_BYTES"]))
+    with proof.claimed(device) as claim:
+        unused(device)
+        again = proof.ours(device, mark)
+        if mounted_on(mountpoint):
+            raise proof.RefusedError(f"something is mounted on {mountpoint}")
+        # what a run and teardown.sh go by: the device that was proved
+        environment = f"DEVICE_NUMBER={device.number}\nDEVICE_NAME={device.sysfs.name}\n"
+        (FOLDER / "device.env").write_text(environment)
+        if again:
+            os.pwrite(claim, bytes(SUPERBLOCK_BYTES), 0)
+            os.fsync(claim)
+    run(device, f"mkfs.{kind}", *words, "-U", mark, device.path)
+    with proof.claimed(device):
+        unused(device)
+        if not proof.ours(device, mark):
+            raise proof.RefusedError(f"mkfs.{kind} left no filesystem on it")
+    mount(device, kind, asked["MOUNT_OPTIONS"], mountpoint)
+
+
+def main() -> int:
+    """Exit code: 1 with a line that says why."""
+    try:
+        format_device(os.environ)
+    except proof.RefusedError as error:
+        print(f"format-device: refused to format {os.environ['DEVICE']}: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,79 @@
+# shellcheck shell=sh disable=SC2154,SC2034,SC2086
+# Cases of guard.sh: what a device is called, what mkfs is told, and what may be formatted.
+
+# -- names
+disk
+ln -s "$two" link
+before_mkfs "ln -sfn $one link"
+others=$(sectors "$one")
+PATH=$here/bin:$PATH
+try 'link swapped meanwhile' '' DEVICE=$here/link
+others=$(($(sectors "$one") - others))
+echo "link swapped|$others sectors|$(readlink link)|$others|$(stat -c %Hd:%Ld $mountpoint)=$number"
+umount $mountpoint
+gone
+disk
+before_mkfs "losetup -f --show $two > loop"
+try 'loop meanwhile' 'late: loop.* is a loop device of loop.*p2'
+PATH=${PATH#*:}
+losetup -d "$(cat loop)"
+gone
+
+disk
+mknod node b "${number%:*}" "${number#*:}"
+try 'node elsewhere' "/run/guard/node has the number $number, which is $two's" DEVICE=$here/node
+other=$(cat "/sys/class/block/${one#/dev/}/dev")
+mv "$two" saved
+mknod "$two" b "${other%:*}" "${other#*:}"
+try 'number of another' "$two has the number $other, which is $one's"
+rm "$two"
+mv saved "$two"
+try 'no block device' 'is no block device' DEVICE=/dev/null
+try 'nothing there' 'No such file' DEVICE=/dev/none
+try 'whole disk' 'is a whole disk, not a partition' DEVICE="$disk"
+try 'another label' "label is 'other', not 'commitpath'" DEVICE="$one"
+try 'another size' 'has 104857600 bytes, the inventory says 4096' DEVICE_BYTES=4096
+try 'not made by commitpath' 'is not a device that commitpath made' BOARD_KIND=virtual DEVICE="$disk"
+blockdev --setro "$two"
+try 'read-only' 'is read-only'
+gone
+disk linux commitpath
+try 'label twice' "loop.*p1 has the GPT label 'commitpath' too"
+gone
+disk uefi
+try 'ESP' 'type is c12a7328-.*, not .Linux filesystem data'
+gone
+disk
+printf 'size=90M\n' | sfdisk -q -N 2 --no-reread --no-tell-kernel --force "$disk" 2> /dev/null
+try 'another table' 'table does not have it as the kernel has'
+gone
+
+# -- options
+disk
+mke2fs -q -O journal_dev -b 4096 -L victim "$one" > log
+try 'mkfs -J device' 'may not be given -Jdevice=LABEL=victim' MKFS_OPTIONS='["-q", "-b4096", "-Jdevice=LABEL=victim"]'
+try 'mkfs -F' 'may not be given -F' MKFS_OPTIONS='["-q", "-F"]'
+try 'mkfs -U' 'may not be given -Uclear' MKFS_OPTIONS='["-Uclear"]'
+try 'mkfs of two' "may not be given $one" MKFS_OPTIONS="[\"$one\"]"
+try 'mount -o loop' 'late: mount -o loop mounted another device' MOUNT_OPTIONS=loop
+gone
+
+# -- what may be: new, and again over our own
+disk
+for kind in ext4 f2fs ext4; do
+  try "ours, $kind" '' FS_TYPE=$kind MKFS_OPTIONS='["-q"]'
+  umount $mountpoint
+done
+gone
+modprobe null_blk nr_devices=0
+made=/sys/kernel/config/nullb/guard
+mkdir $made
+echo 64 > $made/size
+echo 1 > $made/memory_backed
+echo 1 > $made/power
+disk=/dev/guard
+try 'virtual' '' BOARD_KIND=virtual DEVICE=$disk
+try 'virtual, mounted' 'is mounted on /mnt/guard' BOARD_KIND=virtual DEVICE=$disk
+umount $mountpoint
+echo 0 > $made/power
+rmdir $made
