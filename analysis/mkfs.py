@@ -62,7 +62,7 @@ _READ_BACK: dict[str, dict[str, Callable[[str, Superblock], str | None]]] = {
     },
 }
 
-_NUMBER = r"\d+"
+_NUMBER = r"[0-9]+"
 # journal_dev would make a journal of another filesystem
 _FEATURE = r"\^?(?!journal_dev)[a-z0-9_]+"
 _FEATURES = f"{_FEATURE}(,{_FEATURE})*"

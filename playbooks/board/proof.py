@@ -1,7 +1,7 @@
 """Prove that a block device may be formatted: it is the one that the inventory names, and nobody's.
 
 Runs on a board: Python 3.9, standard library. A name is resolved once, to an open file; from
-then on the device is that file's: its number in sysfs, and /proc/self/fd/N for other programs.
+then on the device is that file's: its number in sysfs, and /proc/PID/fd/N for other programs.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ class Device:
     def __init__(self, fd: int) -> None:
         self.fd = fd
         # its name for this program and for one that has inherited the file
-        self.path = f"/proc/self/fd/{fd}"
+        # not /proc/self: mkfs.f2fs takes a name in /proc/mounts for its device, and that is another's there
+        self.path = f"/proc/{os.getpid()}/fd/{fd}"
         self.rdev = os.fstat(fd).st_rdev
         self.number = f"{os.major(self.rdev)}:{os.minor(self.rdev)}"
         # its folder in sysfs, and its whole disk's
