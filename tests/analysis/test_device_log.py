@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import blkparsed
 import numpy as np
 import pytest
 import synthetic
@@ -183,8 +184,8 @@ def test_export_for_blktraces_tools(run_dir: Path) -> None:
     def tool(*command: str) -> str:
         return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
 
-    lines = tool("blkparse", "-q", "-i", "target", "-d", "merged.bin", "-f", "%a %d %S %n %C\n").splitlines()
-    lines = [line for line in lines if not line.startswith("Input file")]
+    printed = tool("blkparse", "-q", "-i", "target", "-d", "merged.bin", "-f", "%a %d %S %n %C\n")
+    lines = blkparsed.events(printed)
     block = json.loads((run_dir / "summary.json").read_text())["block"]
     issued = [line.split() for line in lines if line.startswith("D ")]
     assert len(issued) == block["writes"] + block["flushes"] + block["reads"]

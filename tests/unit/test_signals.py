@@ -25,6 +25,32 @@ sys.argv[1:] = ["board"]
 sys.exit(command.main())
 """
 
+# one that is told to end in a destructor, where Python drops what is raised
+DROPS = WAITS.replace(
+    "    time.sleep(60)",
+    """\
+    class Told:
+        def __del__(self):
+            signal.raise_signal(signal.SIGTERM)
+            time.sleep(0.01)
+    told = Told()
+    del told
+    time.sleep(60)""",
+)
+# one whose libraries load slowly
+LOADS = """\
+import sys, time
+class Slow:
+    def find_spec(self, name, path, target=None):
+        if name == "commitpath.commands":
+            print("begun", flush=True)
+            time.sleep(0.5)
+sys.meta_path.insert(0, Slow())
+from commitpath import __main__ as command
+sys.argv[1:] = ["snapshots"]
+sys.exit(command.main())
+"""
+
 
 @pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGHUP])
 def test_a_background_job_that_is_told_to_end_ends(told: signal.Signals) -> None:
@@ -37,6 +63,22 @@ def test_a_background_job_that_is_told_to_end_ends(told: signal.Signals) -> None
         _, error = process.communicate(timeout=20)
     assert process.returncode == 130
     assert error == "commitpath: interrupted; nothing is left running\n"
+
+
+@pytest.mark.parametrize(("program", "told"), [(DROPS, None), (LOADS, signal.SIGINT)])
+def test_no_interrupt_is_dropped(program: str, told: signal.Signals | None) -> None:
+    with subprocess.Popen(
+        ["env", "--default-signal=INT", sys.executable, "-c", program],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout and process.stdout.readline() == "begun\n"
+        if told:
+            process.send_signal(told)
+        _, error = process.communicate(timeout=20)
+    assert (process.returncode, error) == (130, "commitpath: interrupted; nothing is left running\n")
 
 
 def test_ctrl_c_at_any_moment_has_one_answer() -> None:
