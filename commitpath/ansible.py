@@ -43,6 +43,10 @@ def board(name: str) -> dict[str, Any]:
         raise BadInputError(
             f"BOARD={name}: its inventory entry needs {', '.join(lacking) or 'board_kind virtual or lab'}"
         )
+    if boards[name]["board_kind"] == "lab" and type(size := boards[name]["board_device_bytes"]) is not int:
+        raise BadInputError(
+            f"BOARD={name}: board_device_bytes is {size!r} in its inventory entry; it is a whole number of bytes"
+        )
     return boards[name]
 
 

@@ -74,6 +74,8 @@ def format_device(asked: Mapping[str, str]) -> None:
     """Prove, make, prove again, mount."""
     kind, mountpoint = asked["FS_TYPE"], Path(asked["MOUNTPOINT"])
     words = mkfs_words(asked["MKFS_OPTIONS"], asked["MKFS_ALLOWED"])
+    if not re.fullmatch("[0-9]+", asked["DEVICE_BYTES"]):
+        raise proof.RefusedError(f"its bytes in the inventory are {asked['DEVICE_BYTES']!r}, no whole number")
     device = proof.resolve(asked["DEVICE"])
     mark = proof.identify(device, asked["BOARD_KIND"], int(asked["DEVICE_BYTES"]))
     with proof.claimed(device) as claim:

@@ -140,7 +140,30 @@ def partition(device: Device, size: int) -> str:
         raise RefusedError("the disk's partition table does not have it as the kernel has")
     if entry["PART_ENTRY_SCHEME"] != "gpt" or entry["PART_ENTRY_TYPE"] != LINUX_DATA:
         raise RefusedError(f"its type is {entry['PART_ENTRY_TYPE']}, not 'Linux filesystem data' of a GPT")
+    alone(device, int(start), sectors)
     return entry["PART_ENTRY_UUID"]
+
+
+def alone(device: Device, start: int, sectors: int) -> None:
+    """Refuse a partition that shares a sector with another, as the kernel or the disk's table has them.
+
+    The kernel takes a table whose partitions overlap, and a claim of one is none of the other.
+    start, sectors: of 512 bytes.
+    """
+    disk = resolve("/dev/" + device.disk.name.replace("!", "/"))
+    if disk.sysfs != device.disk:
+        raise RefusedError(f"{disk.node} is not its whole disk")
+    table = disk.ask("partx", "--raw", "--noheadings", "--output", "START,SECTORS").splitlines()
+    there = [tuple(int(word) for word in line.split()) for line in table]
+    for folder in (path.parent for path in device.disk.glob("*/partition") if path.parent != device.sysfs):
+        there.append((int((folder / "start").read_text()), int((folder / "size").read_text())))
+    if (start, sectors) in there:  # its own entry
+        there.remove((start, sectors))
+    for first, length in there:
+        if first < start + sectors and start < first + length:
+            raise RefusedError(f"it overlaps the partition of {length} sectors from {first} on")
+    if start + sectors > int((device.disk / "size").read_text()):
+        raise RefusedError("it ends behind the end of its disk")
 
 
 def labels() -> dict[str, str]:

@@ -63,6 +63,9 @@ def test_what_cannot_be_told_is_not_taken_for_granted() -> None:
         ("ext4", "-F -U clear -L name", ["-F", "-Uclear", "-Lname"]),
         ("ext4", "-E offset=4096", ["-Eoffset=4096"]),
         ("ext4", "-O extent,journal_dev", ["-Oextent,journal_dev"]),
+        # a bit's name: journal_dev again
+        ("ext4", "-O feature_i3", ["-Ofeature_i3"]),
+        ("f2fs", "-O device_alias", ["-Odevice_alias"]),
         ("ext4", "-qF", ["-qF"]),
         ("ext4", "-q /dev/sda1 100", ["/dev/sda1", "100"]),
         ("f2fs", "-q -O extra_attr -s 1 -z 1", []),

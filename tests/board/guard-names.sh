@@ -47,6 +47,46 @@ disk
 printf 'size=90M\n' | sfdisk -q -N 2 --no-reread --no-tell-kernel --force "$disk" 2> /dev/null
 try 'another table' 'table does not have it as the kernel has'
 gone
+# a partition of another inside which ours begins, as no partitioner makes them
+disk
+losetup -d "$disk"
+python3 - "$file" << 'END'
+import struct, sys, uuid, zlib
+
+SECTORS = 200 << 11
+LINUX = uuid.UUID("0fc63daf-8483-4772-8e79-3d69d8477de4").bytes_le
+
+def entry(first, last, name):
+    label = name.encode("utf-16le").ljust(72, b"\0")
+    return LINUX + uuid.uuid4().bytes_le + struct.pack("<QQQ", first, last, 0) + label
+
+def header(own, other, table):
+    fields = (0x10000, 92, 0, 0, own, other, 34, SECTORS - 34)
+    data = b"EFI PART" + struct.pack("<IIIIQQQQ", *fields) + disk
+    data += struct.pack("<QIII", table, 128, 128, zlib.crc32(entries))
+    return data[:16] + struct.pack("<I", zlib.crc32(data)) + data[20:]
+
+disk = uuid.uuid4().bytes_le
+entries = (entry(2048, 263839, "data") + entry(131072, 263839, "commitpath")).ljust(128 * 128, b"\0")
+with open(sys.argv[1], "r+b") as file:
+    for sector, data in (
+        (1, header(1, SECTORS - 1, 2)),
+        (2, entries),
+        (SECTORS - 33, entries),
+        (SECTORS - 1, header(SECTORS - 1, 1, SECTORS - 33)),
+    ):
+        file.seek(sector * 512)
+        file.write(data)
+END
+disk=$(losetup -fP --show "$file")
+one=${disk}p1 two=${disk}p2
+bytes=$(($(cat "/sys/class/block/${two#/dev/}/size") * 512))
+try 'overlap' 'overlaps the partition of 261792 sectors from 2048 on'
+# the kernel may not have a partition that the table has
+partx --delete --nr 1 "$disk"
+try 'overlap of an entry' 'overlaps the partition of 261792 sectors from 2048 on'
+try 'bytes in words' "are '64MiB', no whole number" DEVICE_BYTES=64MiB
+gone
 
 # -- options
 disk

@@ -41,6 +41,17 @@ def test_a_board_that_is_no_mapping_is_named(tmp_path: Path, monkeypatch: pytest
         ansible.board("hikey")
 
 
+@pytest.mark.parametrize("size", ["8GiB", '"8589934592"', "true", "8.5"])
+def test_bytes_that_are_no_whole_number(size: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ansible, "PLAYBOOKS", tmp_path)
+    (tmp_path / "inventory").mkdir()
+    (tmp_path / "inventory/lab.yml").write_text(
+        f"boards: {{hosts: {{pi: {{board_kind: lab, board_device: /dev/x, board_device_bytes: {size}}}}}}}\n"
+    )
+    with pytest.raises(BadInputError, match="BOARD=pi: board_device_bytes is .* a whole number of bytes"):
+        ansible.board("pi")
+
+
 def test_the_log_of_a_play_that_failed_is_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "python"
     program.write_text('#!/bin/sh\necho "play $5"; exec test "${5##*/}" = good\n')
