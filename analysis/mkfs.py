@@ -65,25 +65,23 @@ _READ_BACK: dict[str, dict[str, Callable[[str, Superblock], str | None]]] = {
 _NUMBER = r"[0-9]+"
 # By name, as mke2fs takes bits too (feature_i3), and some make it no filesystem (journal_dev).
 # e2fsprogs, lib/e2p/feature.c; f2fs-tools, lib/libf2fs.c (but device_alias, which names another device).
-_EXT4_FEATURES = """
-64bit bigalloc casefold dir_index dir_nlink ea_inode encrypt ext_attr extent extents extra_isize fast_commit
-filetype flex_bg has_journal huge_file inline_data large_dir large_file meta_bg metadata_csum
-metadata_csum_seed orphan_file project quota resize_inode sparse_super sparse_super2 stable_inodes uninit_bg
-uninit_groups verity
-""".split()
-_F2FS_FEATURES = """
-casefold compression encrypt extra_attr flexible_inline_xattr inode_checksum inode_crtime lost_found
-project_quota quota ro sb_checksum verity
-""".split()
-
-
-def _list(names: list[str]) -> str:
-    """The pattern of a list of some of these names, each with ^ or without."""
-    name = rf"\^?({'|'.join(names)})"
-    return f"{name}(,{name})*"
-
-
+_EXT4_FEATURE = (
+    "64bit|bigalloc|casefold|dir_index|dir_nlink|ea_inode|encrypt|ext_attr|extents?|extra_isize|fast_commit"
+    "|filetype|flex_bg|has_journal|huge_file|inline_data|large_dir|large_file|meta_bg|metadata_csum"
+    "|metadata_csum_seed|orphan_file|project|quota|resize_inode|sparse_super2?|stable_inodes"
+    "|uninit_(bg|groups)|verity"
+)
+_F2FS_FEATURE = (
+    "casefold|compression|encrypt|extra_attr|flexible_inline_xattr|inode_checksum|inode_crtime|lost_found"
+    "|project_quota|quota|ro|sb_checksum|verity"
+)
 _LATER = f"({'|'.join(_UNWRITTEN)})[01]"
+
+
+def _several(feature: str) -> str:
+    """The pattern of a list of features, each with ^ or without."""
+    return rf"\^?({feature})(,\^?({feature}))*"
+
 
 # All that mkfs may be given: option → what its value looks like. Each can be read back or leaves no
 # trace; none names another device (-J device=), writes over what is there (-F, -f), or takes the
@@ -95,9 +93,9 @@ _ALLOWED: dict[str, dict[str, str]] = {
         **dict.fromkeys(("-b", "-C", "-g", "-G", "-I"), _NUMBER),
         "-E": f"{_LATER}(,{_LATER})*",
         "-J": f"size={_NUMBER}",
-        "-O": _list(_EXT4_FEATURES),
+        "-O": _several(_EXT4_FEATURE),
     },
-    "f2fs": {"-q": "", "-O": _list(_F2FS_FEATURES), "-s": _NUMBER, "-z": _NUMBER},
+    "f2fs": {"-q": "", "-O": _several(_F2FS_FEATURE), "-s": _NUMBER, "-z": _NUMBER},
 }
 
 

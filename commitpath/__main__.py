@@ -9,7 +9,7 @@ AGAIN_SECONDS = 0.05
 
 
 def _again(unraisable: "sys.UnraisableHookArgs") -> None:
-    """Python drops what is raised in a destructor or a weak reference's callback; an interrupt must not be."""
+    """Raise an interrupt again that came in a destructor or a weak reference's callback: Python drops it."""
     if issubclass(unraisable.exc_type, KeyboardInterrupt):
         signal.setitimer(signal.ITIMER_REAL, AGAIN_SECONDS)
     else:

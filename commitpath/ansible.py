@@ -45,7 +45,8 @@ def board(name: str) -> dict[str, Any]:
         )
     if boards[name]["board_kind"] == "lab" and type(size := boards[name]["board_device_bytes"]) is not int:
         raise BadInputError(
-            f"BOARD={name}: board_device_bytes is {size!r} in its inventory entry; it is a whole number of bytes"
+            f"BOARD={name}: board_device_bytes is {size!r} in its inventory entry, "
+            "not a whole number of bytes"
         )
     return boards[name]
 

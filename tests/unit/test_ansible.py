@@ -48,7 +48,7 @@ def test_bytes_that_are_no_whole_number(size: str, tmp_path: Path, monkeypatch: 
     (tmp_path / "inventory/lab.yml").write_text(
         f"boards: {{hosts: {{pi: {{board_kind: lab, board_device: /dev/x, board_device_bytes: {size}}}}}}}\n"
     )
-    with pytest.raises(BadInputError, match="BOARD=pi: board_device_bytes is .* a whole number of bytes"):
+    with pytest.raises(BadInputError, match="BOARD=pi: board_device_bytes is"):
         ansible.board("pi")
 
 

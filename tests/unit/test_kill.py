@@ -7,7 +7,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "sweep"))
 
-import kill  # noqa: E402
+import kill
 
 BASE = {"virtual_seconds": 0.139961072, "latency_us": {"insert": {"p50": 4385.5}}, "block": {"writes": 3}}
 
