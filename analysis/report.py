@@ -39,6 +39,8 @@ CAPTIONS = {
         "What was issued to the device, in equal bins of time. Dotted lines part the phases.",
     ),
 }
+# Figure -> the kind of events (tables.OBSERVED) it draws.
+SHOWN = {"syncs": "syncs", "blocks": "commands", "traffic": "commands"}
 ORDER = ("zoom", "latency", "syncs", "blocks", "traffic")
 AXES_FIRST = ("fs", "mode", "sync", "device", "workload", "n", "rows", "value_size", "page_size")
 
@@ -51,12 +53,14 @@ def render(
     pictures: dict[str, Path],
 ) -> str:
     """Return the page. Every value is escaped; only our own figures go in as they are."""
+    watched = dict(tables.observed.iter_rows())
     template = environment().get_template("report.html.j2")
     figures = [
         {
             "name": name,
             "title": CAPTIONS[name][0],
             "caption": CAPTIONS[name][1],
+            "watched": watched.get(SHOWN.get(name), True),
             "svg": Markup(style.inline(pictures[name])) if name in pictures else None,
         }
         for name in ORDER
@@ -65,6 +69,7 @@ def render(
     order = sorted(axes, key=lambda k: (AXES_FIRST.index(k) if k in AXES_FIRST else 99, k))
     return template.render(
         summary=summary,
+        watched=watched,
         manifest=manifest,
         figures=figures,
         axes={key: axes[key] for key in order},

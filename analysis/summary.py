@@ -30,7 +30,7 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
     seconds = timed_seconds(run.timing)
     written = counts.count(built.commands)
     sql_bytes = run.driver.config["sql_bytes"]
-    watched = bool(run.probes)
+    watched = "commands" in tables.observed(run)
     return {
         "status": "rejected" if reasons else "ok",
         "reasons": reasons,
@@ -48,20 +48,14 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
         "latency_us": {
             op: {name: row[f"{name}_ns"] / 1000 for name in _LATENCIES} for op, row in operations.items()
         },
-        "syncs": {
-            op: row["syncs"] if "sync" in run.probes or "all" in run.probes else None
-            for op, row in operations.items()
-        },
+        "syncs": {op: row["syncs"] for op, row in operations.items()},
         "block": {
             name: written[name] if watched else None
             for name in ("reads", "writes", "bytes_written", "flushes", "fua")
         },
         "block_sequence_sha256": sequence_hash(built.commands) if watched else None,
         "per_transaction": {
-            op: {
-                name: row[name] if watched else None
-                for name in ("block_writes", "bytes_written", "flushes", "fua")
-            }
+            op: {name: row[name] for name in ("block_writes", "bytes_written", "flushes", "fua")}
             for op, row in operations.items()
         },
         "ledger": ledger(run.ledger),

@@ -17,6 +17,9 @@ from analysis.checks import counts
 from analysis.run import Run
 
 BLOCK_COLUMNS = ("block_reads", "block_writes", "bytes_written", "flushes", "fua", "discards")
+# Kinds of events, and the probes of which one at least must be there. Block commands have witnesses
+# beside the probes in every watched run.
+OBSERVED = {"syncs": ("sync",), "filesystem": ("flush", "jbd2", "checkpoint", "writeback"), "commands": ()}
 _PERCENTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 
 
@@ -33,6 +36,7 @@ class Tables:
     commands: pl.DataFrame  # the block commands of the window with kind, op, transaction, phase
     flags: pl.DataFrame  # rwbs, commands, bytes in the window
     latencies: pl.DataFrame  # op, latency_ns of each transaction as nobody watched
+    observed: pl.DataFrame  # kind of event (OBSERVED), watched: whether somebody looked for them
 
 
 def build(run: Run) -> Tables:
@@ -43,14 +47,15 @@ def build(run: Run) -> Tables:
     commands = _attribute(commands, rows, run.driver.phases)
     sync = _syncs(run)
     sync = _attribute(sync, rows, run.driver.phases).with_columns(_file_kinds(sync, run.database))
-    transactions = _transactions(rows, commands, sync)
+    seen = observed(run)
+    transactions = _transactions(rows, commands, sync, seen)
     operations = _operations(run, transactions)
     number = operations.select("op", "transactions")
     return Tables(
         events=run.events,
         transactions=transactions,
         operations=operations,
-        phases=_phases(run.driver.phases, commands, sync),
+        phases=_phases(run.driver.phases, commands, sync, seen),
         sync_counts=_per_transaction(sync, number, events.FILE_KINDS, [pl.len().alias("syncs")]),
         blocks=_per_transaction(
             commands,
@@ -63,7 +68,19 @@ def build(run: Run) -> Tables:
         .agg(commands=pl.len(), bytes=pl.col("sectors").sum() * 512)
         .sort("commands", "rwbs", descending=[True, False]),
         latencies=run.timing.transactions.select("op", latency_ns=pl.col("end_ns") - pl.col("begin_ns")),
+        observed=pl.DataFrame({"kind": list(OBSERVED), "watched": [kind in seen for kind in OBSERVED]}),
     )
+
+
+def observed(run: Run) -> set[str]:
+    """The kinds of events (OBSERVED) that somebody looked for; counts of the others are unknown."""
+    if not run.probes:
+        return set()
+    return {
+        kind
+        for kind, probes in OBSERVED.items()
+        if not probes or "all" in run.probes or not set(probes).isdisjoint(run.probes)
+    }
 
 
 def _syncs(run: Run) -> pl.DataFrame:
@@ -135,24 +152,33 @@ def block_sums() -> list[pl.Expr]:
     ]
 
 
-def _add_sums(table: pl.DataFrame, key: str, commands: pl.DataFrame, sync: pl.DataFrame) -> pl.DataFrame:
-    """Append the sums of syncs by file kind and of block commands to each row of `table`."""
+def _add_sums(
+    table: pl.DataFrame, key: str, commands: pl.DataFrame, sync: pl.DataFrame, seen: set[str]
+) -> pl.DataFrame:
+    """Append the sums of syncs by file kind and of block commands to each row of `table`.
+
+    What nobody looked for is null.
+    """
     by_kind = [(pl.col("kind") == kind).sum().alias(f"syncs_{kind}") for kind in events.FILE_KINDS]
-    for found, sums in ((sync, [pl.len().alias("syncs"), *by_kind]), (commands, block_sums())):
+    syncs = [pl.len().alias("syncs"), *by_kind]
+    for kind, found, sums in (("syncs", sync, syncs), ("commands", commands, block_sums())):
         rows = found.filter(pl.col(key).is_not_null()).group_by(key).agg(sums)
         table = table.join(rows, on=key, how="left", maintain_order="left")
-    added = ["syncs", *(f"syncs_{kind}" for kind in events.FILE_KINDS), *BLOCK_COLUMNS]
-    return table.with_columns(pl.col(added).fill_null(0).cast(pl.Int64))
+        added = pl.col([expression.meta.output_name() for expression in sums]).fill_null(0).cast(pl.Int64)
+        table = table.with_columns(pl.when(pl.lit(kind in seen)).then(added))
+    return table
 
 
-def _transactions(rows: pl.DataFrame, commands: pl.DataFrame, sync: pl.DataFrame) -> pl.DataFrame:
+def _transactions(
+    rows: pl.DataFrame, commands: pl.DataFrame, sync: pl.DataFrame, seen: set[str]
+) -> pl.DataFrame:
     table = rows.with_columns(latency_ns=pl.col("end_ns") - pl.col("begin_ns"))
-    return _add_sums(table, "transaction", commands, sync)
+    return _add_sums(table, "transaction", commands, sync, seen)
 
 
-def _phases(phases: pl.DataFrame, commands: pl.DataFrame, sync: pl.DataFrame) -> pl.DataFrame:
+def _phases(phases: pl.DataFrame, commands: pl.DataFrame, sync: pl.DataFrame, seen: set[str]) -> pl.DataFrame:
     table = phases.with_columns(duration_ns=pl.col("end_ns") - pl.col("begin_ns"))
-    return _add_sums(table, "phase", commands, sync)
+    return _add_sums(table, "phase", commands, sync, seen)
 
 
 def _operations(run: Run, transactions: pl.DataFrame) -> pl.DataFrame:

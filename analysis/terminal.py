@@ -32,10 +32,13 @@ def table(summary: dict[str, Any], report: Path) -> str:
     out += lines
     if summary["ledger"]:
         out += ["", *_labels(summary["ledger"]), ""]
-    amplification = _number(summary["write_amplification"], 2)
+    if any(cost["block_writes"] is not None for cost in summary["per_transaction"].values()):
+        out.append("(syncs, writes, KiB and flushes are per transaction)")
+    else:
+        out += ["", "nothing was watched: syncs, writes, KiB and flushes are not known"]
+    if summary["write_amplification"] is not None:
+        out.append(f"write amplification {_number(summary['write_amplification'], 2)} of the SQL data")
     out += [
-        "(syncs, writes, KiB and flushes are per transaction)",
-        f"write amplification {amplification} of the SQL data",
         pace(summary),
         *watching(summary),
         f"report: {report}",

@@ -16,6 +16,8 @@ from analysis.tables import Tables
 
 _TRANSACTIONS = 3
 _LANES = {"SQL": 0.62, "sync": 0.62, "filesystem": 0.62, "device": 1.25}  # heights
+# Lane -> the kind of events (tables.OBSERVED) in it.
+_SEEN = {"sync": "syncs", "filesystem": "filesystem", "device": "commands"}
 _GAP = 0.16
 _FS = {  # event -> label, and a shorter one
     "flush": ("flush call", "flush"),
@@ -102,7 +104,9 @@ def _panel(axes: Axes, tables: Tables, rows: pl.DataFrame) -> dict[str, str]:
         size = f"{row['sectors'] / 2:g}K"
         label = "flush" if kind == "flush" else f"{row['rwbs']} {size}"
         add("device", row, style.BLOCKS[kind], label)
-    _draw(axes, lanes, span)
+    watched = dict(tables.observed.iter_rows())
+    empty = {lane: "nothing" if watched.get(_SEEN.get(lane), True) else "not watched" for lane in lanes}
+    _draw(axes, lanes, empty, span)
     for edge in [*rows["begin_ns"].to_list(), end]:
         axes.axvline(
             (edge - begin) / 1e6,
@@ -126,8 +130,11 @@ def _database(tables: Tables) -> str:
     return str(found[0]) if len(found) else ""
 
 
-def _draw(axes: Axes, lanes: dict[str, list[_Bar]], span: float) -> None:
-    """Draw the lanes from top to bottom; bars that overlap in time share a lane's height."""
+def _draw(axes: Axes, lanes: dict[str, list[_Bar]], empty: dict[str, str], span: float) -> None:
+    """Draw the lanes from top to bottom; bars that overlap in time share a lane's height.
+
+    empty: what an empty lane says.
+    """
     axes.patch.set_visible(False)
     ticks, y = [], 0.0
     for lane, height in _LANES.items():
@@ -151,7 +158,7 @@ def _draw(axes: Axes, lanes: dict[str, list[_Bar]], span: float) -> None:
             axes.text(
                 span / 2,
                 y + height / 2,
-                "nothing",
+                empty[lane],
                 ha="center",
                 va="center",
                 alpha=0.6,

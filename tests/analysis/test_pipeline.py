@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -12,7 +13,8 @@ import pytest
 import synthetic
 
 from analysis import __main__ as command
-from analysis import events
+from analysis import events, tables
+from analysis import run as runs
 
 
 def outputs(folder: Path) -> dict[str, bytes]:
@@ -47,6 +49,33 @@ def test_good_run(run_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert not list(run_dir.glob(".analysis-*"))
     rows = pl.read_parquet(run_dir / "tables/events.parquet")
     assert dict(rows.schema) == {name: dtype() for name, dtype in events.SCHEMA.items()}
+
+
+def test_what_nobody_watched_is_no_zero(run_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As with PROBES=none: the twin's files, alone."""
+    shutil.rmtree(run_dir / "raw")
+    (run_dir / "twin/raw").rename(run_dir / "raw")
+    (run_dir / "twin").rmdir()
+    synthetic.change_cell(run_dir, probes="")
+    assert command.main([str(run_dir)]) == 0
+    printed = capsys.readouterr().out
+    assert "nothing was watched" in printed and "amplification" not in printed
+    for name in ("phases", "operations", "transactions"):
+        table = pl.read_parquet(run_dir / f"tables/{name}.parquet")
+        assert table["syncs"].null_count() == table["block_writes"].null_count() == table.height > 0
+    page = (run_dir / "report.html").read_text()
+    assert "every setting was in effect; nothing was watched" in page and "all counts agree" not in page
+    assert page.count("Not watched: the cell") == 3 and "such events" not in page
+    zoom = (run_dir / "figures/zoom.svg").read_text()
+    assert "not watched" in zoom and ">nothing<" not in zoom
+
+
+def test_a_kind_of_event_that_no_probe_looked_for_is_no_zero(run_dir: Path) -> None:
+    synthetic.change_cell(run_dir, probes="block")
+    built = tables.build(runs.read(run_dir))
+    assert dict(built.observed.iter_rows()) == {"syncs": False, "filesystem": False, "commands": True}
+    assert built.phases["syncs"].null_count() == built.phases.height
+    assert built.phases["block_writes"].sum() > 0
 
 
 def test_rejected_run_is_kept_with_its_reasons(run_dir: Path) -> None:
