@@ -29,6 +29,7 @@ def build(run: Run) -> dict[str, Any]:
             **{key: value for key, value in config.items() if key.startswith("file_sizes")},
         },
         "driver": config["driver"],
+        "transactions": run.driver.planned,
         "sql": {key: config[key] for key in ("sql_sha256", "sql_bytes")},
         "filesystem": {
             "mount": asdict(board.mount) if board.mount else None,

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis import documents, events, stored_files
+from analysis import consistent, documents, events, stored_files
 from analysis.adapters import blktrace, board, devicelog, driver, probes
 from analysis.adapters.driver import Driver
 from analysis.documents import UnfitError
@@ -54,14 +54,13 @@ class Run:
 
     @property
     def name(self) -> str:
-        """The readable name of the cell: the folder the run is in."""
-        return self.folder.resolve().parent.name
+        """The readable name of the cell."""
+        return cell_name(self.cell)
 
     @property
     def probes(self) -> list[str]:
         """The probes that the cell asks for; empty with `none`."""
-        asked = [name.strip() for name in str(self.cell.get("probes", "all")).split(",")]
-        return [name for name in asked if name not in ("", "none")]
+        return consistent.probes(self.cell)
 
     @property
     def devices(self) -> list[str]:
@@ -88,9 +87,9 @@ class Run:
         return "all" in self.probes or set(self.probes) >= LEDGER_PROBES
 
     @property
-    def run_id(self) -> str:
-        """The run's own folder within the cell's."""
-        return self.folder.resolve().name
+    def run_id(self) -> str | None:
+        """Which run it is, as host.json says; None without one."""
+        return self.host.get("run_id")
 
     @property
     def database(self) -> str:
@@ -107,6 +106,12 @@ def cell_id(cell: dict[str, Any]) -> str:
     """Return the first 10 hex digits of the SHA-256 of the cell as sorted JSON without space."""
     text = json.dumps(cell, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:10]
+
+
+def cell_name(cell: dict[str, Any]) -> str:
+    """Return the name of the cell's folder; what the cell does not say is `-`."""
+    names = (str(cell.get(axis, "-")) for axis in ("fs", "mode", "sync", "workload", "device"))
+    return "-".join([*names, cell_id(cell)])
 
 
 def _read_cell(path: Path) -> dict[str, Any]:

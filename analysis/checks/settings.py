@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis import mkfs
+from analysis.consistent import AXES, word
 from analysis.run import Run
 
 # Options that are in effect when /proc/mounts shows no option of this beginning.
@@ -16,19 +17,6 @@ _HIDDEN = {
     "commit=5": "commit=",
 }
 _ALWAYS = {"", "defaults", "rw", "async"}
-# Axis of a cell -> (the driver's section that is read back, its key there).
-_AXES = {
-    "sync": ("effective", "synchronous"),
-    "page_size": ("effective", "page_size"),
-    "cache_size": ("effective", "cache_size"),
-    "autocheckpoint": ("effective", "wal_autocheckpoint"),
-    "journal_limit": ("effective", "journal_size_limit"),
-    "checkpoint_every": ("driver", "checkpoint_every"),
-    "rows": ("driver", "rows"),
-    "n": ("driver", "n"),
-    "value_size": ("driver", "value_size"),
-    "seed": ("driver", "seed"),
-}
 
 
 @dataclass(frozen=True)
@@ -43,13 +31,6 @@ class Setting:
     @property
     def equal(self) -> bool:
         return self.effective is not None and self.requested == self.effective
-
-
-def word(value: Any) -> str:
-    """Return a value as it is compared and shown: lower case, booleans as on and off."""
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return str(value).strip().lower()
 
 
 def profile(run: Run, name: str) -> dict[str, Any]:
@@ -78,7 +59,7 @@ def equal(run: Run) -> list[str]:
 
 def _sqlite(run: Run) -> list[Setting]:
     config = run.driver.config
-    asked = {place: run.cell[axis] for axis, place in _AXES.items() if axis in run.cell}
+    asked = {place: run.cell[axis] for axis, place in AXES.items() if axis in run.cell}
     if (journal_mode := profile(run, "mode").get("journal_mode")) is not None:
         asked["effective", "journal_mode"] = journal_mode
     if (workload := profile(run, "workload").get("driver_workload")) is not None:

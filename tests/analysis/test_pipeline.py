@@ -146,7 +146,8 @@ HOSTILE = "<script>alert('&amp;')</script>\x07\x1b[31m.db"
 
 
 def test_hostile_names_are_escaped(tmp_path: Path) -> None:
-    folder = synthetic.make(tmp_path / "<b>cell" / "run", name=HOSTILE.replace("/", "_"))
+    folder = synthetic.make(tmp_path / "cell" / "run", name=HOSTILE.replace("/", "_"))
+    synthetic.change_cell(folder, fs="<b>cell")
     assert command.main([str(folder)]) == 0
     page = (folder / "report.html").read_text()
     assert "<script" not in page and "<b>cell" not in page and "&lt;b&gt;cell" in page

@@ -11,6 +11,7 @@ from commitpath.cell import canonical, cell_id, cell_name, make_cell
 
 ROOT = Path(__file__).resolve().parents[2]
 RAW = {"raw/probes.txt": b"attached\t1\n", "raw/run-cell.status": b"0\n"}
+OPS = ("insert", "update", "delete")
 
 
 class Lab:
@@ -68,23 +69,28 @@ class Lab:
         if repeat is not None:
             host["repeat"] = repeat
         write(folder / "host.json", host)
-        write(folder / "manifest.json", manifest(cell))
+        sql_bytes = bytes_written // 4
+        made = manifest(cell) | {"host": host, "sql": {"sql_bytes": sql_bytes}}
+        write(folder / "manifest.json", made)
         watched = bool(cell["probes"])
-        costs = {"block_writes": 6.0, "bytes_written": 65536.0, "flushes": 1.5, "fua": 2.25}
-        ops = ("insert", "update", "delete")
+        each = bytes_written / (len(OPS) * cell["n"])
+        costs = {"block_writes": 2.0, "bytes_written": each, "flushes": 1.0, "fua": 0.1}
         summary = {
             "status": status,
             "reasons": [] if status == "ok" else ["2 events lost"],
             "cell_id": cell_id(cell),
             "run_id": run_id,
             "clock": cell["clock"],
+            "timing_source": "twin" if watched else "run",
+            "watching_cost": dict.fromkeys((*OPS, "all"), 0.0) if watched else None,
             "tps": {"insert": tps, "update": tps * 1.1, "delete": tps * 1.2, "all": tps * 1.05},
-            "syncs": dict.fromkeys(ops, 4.0 if watched else None),
+            "syncs": dict.fromkeys(OPS, 4.0 if watched else None),
             "block": {"writes": 60, "bytes_written": bytes_written, "flushes": 30, "fua": 3},
-            "per_transaction": dict.fromkeys(ops, costs if watched else dict.fromkeys(costs)),
+            "per_transaction": dict.fromkeys(OPS, costs if watched else dict.fromkeys(costs)),
             "ledger": None,
-            "write_amplification": 4.0,
-            "virtual_seconds": 3 * cell["n"] / (tps * 1.05),
+            "write_amplification": bytes_written / sql_bytes if sql_bytes else None,
+            "lost_events": 0,
+            "virtual_seconds": len(OPS) * cell["n"] / (tps * 1.05),
         }
         write(folder / "summary.json", summary)
         return folder
@@ -106,10 +112,18 @@ def manifest(cell: dict[str, Any]) -> dict[str, Any]:
         "journal_size_limit": cell["journal_limit"],
     }
     options = ["rw", *cell["profiles"]["fs"]["mount"]]
+    workload = cell["profiles"]["workload"]
+    driver = {name: cell[name] for name in ("rows", "n", "value_size", "seed", "checkpoint_every")}
+    probes = {"requested": cell["probes"], "attached": len(cell["probes"].split(","))}
     return {
+        "cell_id": cell_id(cell),
         "cell": cell,
+        "settings": [],
+        "transactions": dict.fromkeys(workload.get("phases", OPS), cell["n"]),
+        "run": {"probes": probes if cell["probes"] else probes | {"attached": 0}},
+        "clock": {"kind": cell["clock"]},
         "sqlite": {"version": cell["sqlite"], "compile_options": ["THREADSAFE=1"], "effective": effective},
-        "driver": {"rows": cell["rows"], "n": cell["n"], "value_size": cell["value_size"]},
+        "driver": driver | {"workload": workload["driver_workload"]},
         "filesystem": {"mount": {"fs": cell["profiles"]["fs"]["type"], "options": options}},
         "device": {"write_cache": "write back"},
         "board": {"kernel": "Linux board 6.12.1-arm64 #1 SMP aarch64"},

@@ -1,0 +1,266 @@
+"""Do a run's documents (cell, summary, manifest, host) tell one story?
+
+Nothing is read and nothing is measured here: each check compares what two of the documents say of
+the same thing. So the same function holds for a run that was just analysed, for a stored one, and
+for a row of another lab's database.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from analysis.durability import NO_BARRIER
+
+Document = Mapping[str, Any]
+
+# Axis of a cell -> (the driver's section that is read back, its key there).
+AXES = {
+    "sync": ("effective", "synchronous"),
+    "page_size": ("effective", "page_size"),
+    "cache_size": ("effective", "cache_size"),
+    "autocheckpoint": ("effective", "wal_autocheckpoint"),
+    "journal_limit": ("effective", "journal_size_limit"),
+    "checkpoint_every": ("driver", "checkpoint_every"),
+    "rows": ("driver", "rows"),
+    "n": ("driver", "n"),
+    "value_size": ("driver", "value_size"),
+    "seed": ("driver", "seed"),
+}
+JOURNAL_MODES = ("delete", "truncate", "persist", "wal", "memory", "off")
+FILESYSTEMS = ("ext4", "f2fs")
+DATA_MODES = ("journal", "ordered", "writeback")
+# of these each phase has n transactions
+EACH_N = ("apsys17", "androbench", "mobibench", "null")
+# its first phase has n, the others are in proportion
+WORKLOADS = (*EACH_N, "rlbench")
+# Pragmas that no cell asks for and that change what is synced or written: SQLite's own values.
+PRAGMAS = {
+    "checkpoint_fullfsync": "0",
+    "fullfsync": "0",
+    "locking_mode": "normal",
+    "mmap_size": "0",
+    "temp_store": "0",
+}
+# What a profile of each axis has at least, and what of a device that a driver models is not empty.
+PROFILES = {
+    "device": ("driver", "geometry", "timing"),
+    "fs": ("type", "mkfs", "mount"),
+    "mode": ("journal_mode",),
+    "workload": ("driver_workload",),
+}
+MODELLED = {"null_blk": ("geometry",), "flash": ("geometry", "timing")}
+# Times in host.json are rounded to milliseconds.
+_ROUNDED = 0.002
+
+
+def reasons(cell: Document, summary: Document, manifest: Document, host: Document) -> list[str]:
+    """Return what contradicts what; empty if nothing does. Of a rejected run only whose documents
+    they are: the rest may be why it is rejected.
+
+    The documents fit analysis/schema.yml; manifest may lack its copy of the cell.
+    """
+    found = _one_run(summary, manifest, host)
+    if summary["status"] != "ok":
+        return found
+    if emptied := _emptied(cell):
+        return found + emptied
+    for check in (_profiles, _effective, _unasked, _probes, _numbers, _bytes, _clocks):
+        found += check(cell, summary, manifest, host)
+    return found
+
+
+def word(value: Any) -> str:
+    """Return a value as it is compared and shown: lower case, booleans as on and off."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return str(value).strip().lower()
+
+
+def probes(cell: Document) -> list[str]:
+    """Return the probes that a cell asks for; empty with `none`."""
+    asked = [name.strip() for name in str(cell.get("probes", "all")).split(",")]
+    return [name for name in asked if name not in ("", "none")]
+
+
+def _differ(what: str, **said: Any) -> list[str]:
+    """Say that documents differ; nothing if they say the same."""
+    values = list(said.values())
+    if all(value == values[0] for value in values):
+        return []
+    return [f"{what}: " + ", ".join(f"{who.replace('_', ' ')} says {value!r}" for who, value in said.items())]
+
+
+def _one_run(summary: Document, manifest: Document, host: Document) -> list[str]:
+    """All are of one run of one cell, with the same raw files."""
+    found = _differ("run_id", summary=summary["run_id"], host=host.get("run_id"))
+    found += _differ(
+        "cell_id", summary=summary["cell_id"], manifest=manifest["cell_id"], host=host.get("cell_id")
+    )
+    if "raw_sha256" in host and host["raw_sha256"] != manifest["raw_sha256"]:
+        found.append("raw_sha256: host and manifest do not say the same")
+    if manifest["host"] != {key: value for key, value in host.items() if key != "raw_sha256"}:
+        found.append("manifest: its copy of host.json is another")
+    return found
+
+
+def _emptied(cell: Document) -> list[str]:
+    """Each profile says what a run of it needs: what is not requested is compared with nothing."""
+    profiles = cell["profiles"]
+    missing = [
+        f"cell: the profile of {axis} has no {key}"
+        for axis, keys in PROFILES.items()
+        for key in keys
+        if key not in profiles.get(axis, {})
+    ]
+    device = profiles.get("device", {})
+    return missing + [
+        f"cell: the {part} of the device is empty"
+        for part in MODELLED.get(device.get("driver"), ())
+        if not device.get(part)
+    ]
+
+
+def _profiles(cell: Document, summary: Document, manifest: Document, host: Document) -> list[str]:
+    """Each axis names what its profile is, as far as a name says that."""
+    profiles, found = cell["profiles"], []
+    fs, workload = profiles["fs"], profiles["workload"]
+    if cell["mode"] in JOURNAL_MODES:
+        found += _differ("journal_mode", axis=cell["mode"], profile=profiles["mode"]["journal_mode"])
+    kind, _, data = cell["fs"].partition("-")
+    if kind in FILESYSTEMS:
+        found += _differ("filesystem", axis=kind, profile=fs["type"])
+    if kind == "ext4" and data in DATA_MODES:
+        asked = [option.removeprefix("data=") for option in fs["mount"] if option.startswith("data=")]
+        found += _differ("data mode", axis=[data], profile=asked)
+    driver, _, phase = cell["workload"].partition("-")
+    if driver in WORKLOADS:
+        found += _differ("workload", axis=driver, profile=workload["driver_workload"])
+        found += _differ("phases", axis=[phase] if phase else None, profile=workload.get("phases"))
+    return found
+
+
+def _effective(cell: Document, summary: Document, manifest: Document, host: Document) -> list[str]:
+    """Everything that was asked for was in effect, and it is what the cell asks for."""
+    found = [
+        f"{setting['group']} {setting['name']}: requested {setting['requested']!r}, "
+        f"in effect {setting['effective']!r}"
+        for setting in manifest["settings"]
+        if not setting["equal"] or setting["requested"] != setting["effective"]
+    ]
+    profiles, mount = cell["profiles"], manifest["filesystem"]["mount"] or {}
+    had = {"effective": manifest["sqlite"]["effective"], "driver": manifest["driver"]}
+    for axis, (section, key) in AXES.items():
+        if axis in cell:
+            found += _differ(key, cell=word(cell[axis]), read_back=word(had[section].get(key)))
+    journal_mode = had["effective"].get("journal_mode")
+    found += _differ("journal_mode", cell=profiles["mode"]["journal_mode"], read_back=word(journal_mode))
+    found += _differ(
+        "workload", cell=profiles["workload"]["driver_workload"], read_back=had["driver"].get("workload")
+    )
+    return found + _differ("filesystem", cell=profiles["fs"]["type"], read_back=mount.get("fs"))
+
+
+def _unasked(cell: Document, summary: Document, manifest: Document, host: Document) -> list[str]:
+    """Nothing is in effect that changes what survives or what is written and was not asked for."""
+    mount = manifest["filesystem"]["mount"] or {}
+    asked = {*cell["profiles"]["fs"]["mount"], *str(cell.get("mount_options", "")).split(",")}
+    unasked = [] if NO_BARRIER & asked else sorted(NO_BARRIER & set(mount.get("options", [])))
+    found = [f"mount option {option}: in effect, and not requested" for option in unasked]
+    pragmas = manifest["sqlite"].get("pragmas", {})
+    return found + [
+        f"PRAGMA {name}: in effect {pragmas[name]!r}, and not requested"
+        for name, value in PRAGMAS.items()
+        if word(pragmas.get(name, value)) != value
+    ]
+
+
+def _probes(cell: Document, summary: Document, manifest: Document, host: Document) -> list[str]:
+    """What watched is what the cell asks for, and the times are named by it."""
+    told = manifest["run"].get("probes")
+    if not isinstance(told, dict):
+        return ["manifest: run.probes is missing"]
+    wanted = probes(cell)
+    # blktrace is not one of them
+    asked = ",".join(sorted(name for name in wanted if name != "blktrace"))
+    found = _differ("probes", cell=asked, run=told.get("requested"))
+    if not wanted and told.get("attached") != 0:
+        found.append(f"probes: the cell asks for none, {told.get('attached')} were attached")
+    sources = ["run"] if not wanted else ["twin"] if cell.get("clock") == "virtual" else ["twin", "traced"]
+    if summary["timing_source"] not in sources:
+        found.append(f"timing_source is {summary['timing_source']!r}, of such a cell {' or '.join(sources)}")
+    if (summary.get("watching_cost") is None) != (summary["timing_source"] != "twin"):
+        found.append("watching_cost: there with a twin, and only then")
+    return found
+
+
+def _numbers(cell: Document, summary: Document, manifest: Document, host: Document) -> list[str]:
+    """Rates, times and counts are those of the transactions that the cell asks for."""
+    counted, tps, seconds = manifest["transactions"], summary["tps"], summary["virtual_seconds"]
+    workload, n, found = cell["profiles"]["workload"], cell["n"], []
+    if phases := workload.get("phases"):
+        found += _differ("phases", cell=phases, run=list(counted))
+    if (name := workload["driver_workload"]) in WORKLOADS:
+        due = list(counted.values()) if name in EACH_N else list(counted.values())[:1]
+        found += [f"{value} transactions in a phase, n is {n}" for value in due if value != n][:1]
+    number = sum(counted.values())
+    if not math.isclose(tps["all"] * seconds, number, rel_tol=1e-9, abs_tol=1e-9):
+        found.append(f"tps.all {tps['all']} in {seconds} s: not the run's {number} transactions")
+    took = sum(counted[op] / rate for op, rate in tps.items() if op in counted and rate)
+    if took > seconds * (1 + 1e-9):
+        found.append(f"tps of the operations: {took:.6f} s, the timed region has {seconds:.6f} s")
+    if summary["lost_events"]:
+        found.append(f"{summary['lost_events']} events were lost")
+    return found
+
+
+def _bytes(cell: Document, summary: Document, manifest: Document, host: Document) -> list[str]:
+    """Bytes are the same wherever they are counted."""
+    written, found = summary["block"]["bytes_written"], []
+    if written is None:
+        return []
+    told = manifest["transactions"]
+    each = sum(
+        told[op] * (row.get("bytes_written") or 0)
+        for op, row in summary["per_transaction"].items()
+        if op in told
+    )
+    if each > written * (1 + 1e-9):
+        found.append(f"bytes written in transactions: {each:.0f}, in the whole window {written}")
+    sql_bytes, amplification = manifest["sql"].get("sql_bytes"), summary["write_amplification"]
+    if sql_bytes and not math.isclose(amplification or 0, written / sql_bytes, rel_tol=1e-9):
+        found.append(f"write_amplification is {amplification}, not {written} bytes over {sql_bytes}")
+    if summary["ledger"]:
+        found += _differ(
+            "bytes written",
+            ledger=sum(size or 0 for size in summary["ledger"]["bytes"].values()),
+            block=written,
+        )
+    return found
+
+
+def _clocks(cell: Document, summary: Document, manifest: Document, host: Document) -> list[str]:
+    """One clock, and no part of the host's time is longer than the whole."""
+    clock = cell.get("clock")
+    found = _differ("clock", cell=clock, summary=summary["clock"], board=manifest["clock"].get("kind"))
+    wall, run, timed, restore, start = (
+        host.get(f"{name}_seconds") for name in ("wall", "run", "timed", "restore", "start")
+    )
+    for what, length, whole, limit in (
+        ("timed_seconds", timed, "wall_seconds", wall),
+        ("run_seconds and restore_seconds", _sum(run, restore), "wall_seconds", wall),
+        ("start_seconds", start, "run_seconds", run),
+    ):
+        if length is not None and limit is not None and length > limit + _ROUNDED:
+            found.append(f"host: {what}, {length} s, are more than {whole}, {limit} s")
+    found += _differ("wall_seconds", summary=summary.get("wall_seconds"), host=wall)
+    if clock == "virtual":
+        found += _differ("timed_wall_seconds", summary=summary.get("timed_wall_seconds"), host=timed)
+    return found
+
+
+def _sum(*parts: float | None) -> float | None:
+    """Return the sum of numbers; None if one is not there."""
+    there = [part for part in parts if part is not None]
+    return sum(there) if len(there) == len(parts) else None

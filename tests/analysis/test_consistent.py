@@ -1,0 +1,134 @@
+"""A run's documents that contradict each other are noticed, and those of recorded runs do not."""
+
+from __future__ import annotations
+
+import copy
+import json
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis import consistent, pipeline
+from analysis.consistent import reasons
+from commitpath import cell as cells
+
+HERE = Path(__file__).parent
+SAMPLES = sorted(HERE.glob("sample-*.tar.xz"))
+NAMES = ("cell", "summary", "manifest", "host")
+Documents = dict[str, dict[str, Any]]
+
+
+def documents(sample: Path, folder: Path) -> Documents:
+    with tarfile.open(sample) as archive:
+        archive.extractall(folder)
+    pipeline.analyse(folder / "run")
+    return {name: json.loads((folder / f"run/{name}.json").read_text()) for name in NAMES}
+
+
+@pytest.fixture(scope="module")
+def of_f2fs(tmp_path_factory: pytest.TempPathFactory) -> Documents:
+    return documents(HERE / "sample-f2fs-wal.tar.xz", tmp_path_factory.mktemp("sample"))
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=[path.name for path in SAMPLES])
+def test_a_recorded_run_is_consistent(sample: Path, tmp_path: Path) -> None:
+    assert reasons(**documents(sample, tmp_path)) == []
+
+
+# (where, its new value, what is said)
+CONTRADICTIONS: list[tuple[str, Any, str]] = [
+    ("summary.run_id", "other", "run_id: summary says 'other', host says"),
+    ("host.run_id", "other", "run_id"),
+    ("summary.cell_id", "0123456789", "cell_id"),
+    ("manifest.cell_id", "0123456789", "cell_id"),
+    ("host.raw_sha256", {"raw/run.json": "0" * 64}, "raw_sha256: host and manifest"),
+    ("host.commitpath_commit", "v9.9", "its copy of host.json"),
+    ("cell.mode", "delete", "journal_mode: axis says 'delete', profile says 'wal'"),
+    ("cell.profiles.mode.journal_mode", "off", "journal_mode"),
+    ("cell.fs", "ext4-ordered", "filesystem: axis says 'ext4', profile says 'f2fs'"),
+    ("cell.profiles.fs.type", "ext4", "filesystem"),
+    ("cell.workload", "rlbench", "workload: axis says 'rlbench'"),
+    ("cell.workload", "apsys17-insert", "phases: axis says ['insert'], profile says None"),
+    ("cell.profiles.workload.driver_workload", "null", "workload"),
+    ("cell.profiles.workload.phases", ["insert"], "phases"),
+    ("cell.profiles.device.geometry", {}, "the geometry of the device is empty"),
+    ("cell.profiles.device", {"driver": "null_blk"}, "the profile of device has no timing"),
+    ("cell.sync", "off", "synchronous: cell says 'off', read back says 'full'"),
+    ("cell.n", 50, "transactions in a phase, n is 50"),
+    ("cell.probes", "", "timing_source is 'twin', of such a cell run"),
+    ("cell.probes", "sync", "probes: cell says 'sync'"),
+    ("cell.clock", "real", "clock"),
+    ("manifest.settings.0.equal", False, "requested"),
+    ("manifest.settings.0.effective", "nonsense", "in effect 'nonsense'"),
+    ("manifest.sqlite.effective.journal_mode", "delete", "journal_mode"),
+    ("manifest.sqlite.effective.synchronous", "off", "synchronous"),
+    ("manifest.filesystem.mount.fs", "btrfs", "filesystem"),
+    ("manifest.filesystem.mount.options", ["rw", "fsync_mode=nobarrier"], "fsync_mode=nobarrier: in effect"),
+    ("manifest.sqlite.pragmas.locking_mode", "exclusive", "PRAGMA locking_mode: in effect 'exclusive'"),
+    ("manifest.clock.kind", "real", "clock"),
+    ("manifest.transactions.insert", 99, "99 transactions in a phase, n is 100"),
+    ("summary.tps.all", 9999.0, "not the run's 300 transactions"),
+    ("summary.tps.all", 1e308, "not the run's 300 transactions"),
+    ("summary.tps.insert", 1.0, "tps of the operations"),
+    ("summary.virtual_seconds", 1.0, "not the run's 300 transactions"),
+    ("summary.clock", "real", "clock"),
+    ("summary.timing_source", "traced", "timing_source is 'traced', of such a cell twin"),
+    ("summary.watching_cost", None, "watching_cost"),
+    ("summary.lost_events", 500, "500 events were lost"),
+    ("summary.block.bytes_written", 1024, "bytes written"),
+    ("summary.ledger.bytes.WAL", 1, "bytes written: ledger says"),
+    ("summary.write_amplification", 1.0, "write_amplification"),
+    ("summary.wall_seconds", 1.0, "wall_seconds"),
+    ("summary.timed_wall_seconds", 0.1, "timed_wall_seconds"),
+    ("host.timed_seconds", 1e6, "timed_seconds, 1000000.0 s, are more than wall_seconds"),
+    ("host.run_seconds", 0, "start_seconds, 1.282 s, are more than run_seconds, 0 s"),
+    ("host.wall_seconds", 1, "run_seconds and restore_seconds"),
+]
+
+
+@pytest.mark.parametrize(
+    ("where", "value", "said"),
+    CONTRADICTIONS,
+    ids=lambda value: value if isinstance(value, str) else repr(value)[:30],
+)
+def test_a_contradiction_is_named(of_f2fs: Documents, where: str, value: Any, said: str) -> None:
+    told = copy.deepcopy(of_f2fs)
+    *path, last = where.split(".")
+    at: Any = told
+    for name in path:
+        at = at[int(name)] if isinstance(at, list) else at[name]
+    at[int(last) if isinstance(at, list) else last] = value
+    assert any(said in reason for reason in reasons(**told)), reasons(**told)
+
+
+def test_a_watched_run_is_not_passed_off_as_unwatched(of_f2fs: Documents) -> None:
+    told = copy.deepcopy(of_f2fs)
+    told["cell"]["probes"], told["summary"]["timing_source"] = "", "run"
+    assert "probes: the cell asks for none, 25 were attached" in reasons(**told)
+
+
+def test_of_a_rejected_run_only_whose_documents_they_are(of_f2fs: Documents) -> None:
+    told = copy.deepcopy(of_f2fs)
+    told["summary"] |= {"status": "rejected", "reasons": ["lost"], "lost_events": 7}
+    assert reasons(**told) == []
+    told["summary"]["run_id"] = "other"
+    assert len(reasons(**told)) == 1
+
+
+def test_names_are_those_of_the_data_files() -> None:
+    axes = cells.axes()
+    assert set(consistent.JOURNAL_MODES) == set(axes["mode"].files())
+    kinds = {cells.load_profile("fs", name)["type"] for name in axes["fs"].files()}
+    assert set(consistent.FILESYSTEMS) == kinds
+    for fs in axes["fs"].files():
+        for mode in consistent.JOURNAL_MODES:
+            made = cells.make_cell({"FS": fs, "MODE": mode})
+            assert consistent._profiles(made, {}, {}, {}) == consistent._emptied(made) == []
+    for axis, variable in (("workload", "WORKLOAD"), ("device", "DEVICE")):
+        for name in set(axes[axis].files()) - {"own"}:
+            made = cells.make_cell({variable: name, "ROWS": "1"} if axis == "device" else {variable: name})
+            assert consistent._profiles(made, {}, {}, {}) == consistent._emptied(made) == []
+    drivers = {cells.load_profile("workload", name)["driver_workload"] for name in axes["workload"].files()}
+    assert set(consistent.WORKLOADS) == drivers
