@@ -18,7 +18,7 @@ from typing import Any
 import jsonschema
 import yaml
 
-from analysis import mkfs
+from analysis import mkfs, mount
 from commitpath.errors import BadInputError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -268,6 +268,15 @@ def check_combination(cell: Mapping[str, Any]) -> None:
             f"{EXPERIMENTS}/fs/{cell['fs']}.yml: mkfs.{kind} may not be given {' '.join(refused)}; what it "
             f"may is {mkfs.allowed(kind)} (analysis/mkfs.py)"
         )
+    for where, options in (
+        (f"MOUNT_OPTIONS={cell['mount_options']}", cell["mount_options"].split(",")),
+        (f"{EXPERIMENTS}/fs/{cell['fs']}.yml", cell["profiles"]["fs"]["mount"]),
+    ):
+        if refused := mount.refused(kind, [option for option in options if option]):
+            raise BadInputError(
+                f"{where}: {kind} may not be mounted with {' '.join(refused)}; it may with "
+                f"{mount.allowed(kind)} (analysis/mount.py)"
+            )
     own = cell["profiles"]["device"]["driver"] == "own"
     if cell["board"] == "virtual" and own:
         raise BadInputError(f"DEVICE={cell['device']}: only a lab board has a device of its own")

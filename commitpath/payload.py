@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from analysis import mkfs
+from analysis import mkfs, mount
 from commitpath import ansible
 from commitpath.cell import BLKTRACE, ROOT, is_blktraced, make_cell, probe_names
 from images import artifacts
@@ -53,6 +53,7 @@ def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str
         "mkfs_options": json.dumps(mkfs_words),
         "mkfs_allowed": json.dumps(mkfs.patterns(fs["type"])),
         "mount_options": mount_options(cell),
+        "mount_allowed": json.dumps(mount.patterns(fs["type"])),
         "mountpoint": MOUNTPOINT,
         "populate_options": f"--rows {cell['rows']} {table}",
         "rehearsal_options": f"--rows 0 {table}",

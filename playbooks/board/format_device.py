@@ -27,12 +27,11 @@ FOLDER = Path(__file__).resolve().parent
 SUPERBLOCK_BYTES = 65536
 
 
-def mkfs_words(options: str, allowed: str) -> list[str]:
-    """Options as JSON, each a word with its value; all must be of the allowed patterns."""
-    words: list[str] = json.loads(options)
+def checked(program: str, words: list[str], allowed: str) -> list[str]:
+    """The options of a program, each with its value; all must be of the allowed patterns (JSON)."""
     for word in words:
         if not any(re.fullmatch(pattern, word) for pattern in json.loads(allowed)):
-            raise proof.RefusedError(f"mkfs may not be given {word}")
+            raise proof.RefusedError(f"{program} may not be given {word}")
     return words
 
 
@@ -73,7 +72,9 @@ def unused(device: proof.Device) -> None:
 def format_device(asked: Mapping[str, str]) -> None:
     """Prove, make, prove again, mount."""
     kind, mountpoint = asked["FS_TYPE"], Path(asked["MOUNTPOINT"])
-    words = mkfs_words(asked["MKFS_OPTIONS"], asked["MKFS_ALLOWED"])
+    words = checked("mkfs", json.loads(asked["MKFS_OPTIONS"]), asked["MKFS_ALLOWED"])
+    options = [option for option in asked["MOUNT_OPTIONS"].split(",") if option]
+    checked("mount", options, asked["MOUNT_ALLOWED"])
     if not re.fullmatch("[0-9]+", asked["DEVICE_BYTES"]):
         raise proof.RefusedError(f"its bytes in the inventory are {asked['DEVICE_BYTES']!r}, no whole number")
     device = proof.resolve(asked["DEVICE"])
@@ -94,7 +95,7 @@ def format_device(asked: Mapping[str, str]) -> None:
         unused(device)
         if not proof.ours(device, mark):
             raise proof.RefusedError(f"mkfs.{kind} left no filesystem on it")
-    mount(device, kind, asked["MOUNT_OPTIONS"], mountpoint)
+    mount(device, kind, ",".join(options), mountpoint)
 
 
 def main() -> int:

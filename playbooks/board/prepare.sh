@@ -1,6 +1,6 @@
 #!/bin/sh
 # Make, mount and populate the filesystem.
-# Environment: BOARD_KIND DEVICE DEVICE_BYTES FS_TYPE MKFS_OPTIONS MKFS_ALLOWED MOUNT_OPTIONS MOUNTPOINT
+# Environment: BOARD_KIND DEVICE DEVICE_BYTES FS_TYPE MKFS_OPTIONS MKFS_ALLOWED MOUNT_OPTIONS MOUNT_ALLOWED MOUNTPOINT
 # (format_device.py) POPULATE_OPTIONS REHEARSAL_OPTIONS REHEARSAL_CELL (cell.env of the rehearsal).
 # Needs /run/commitpath.
 set -eu

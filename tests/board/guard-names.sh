@@ -95,6 +95,7 @@ try 'mkfs -J device' 'may not be given -Jdevice=LABEL=victim' MKFS_OPTIONS='["-q
 try 'mkfs -F' 'may not be given -F' MKFS_OPTIONS='["-q", "-F"]'
 try 'mkfs -U' 'may not be given -Uclear' MKFS_OPTIONS='["-Uclear"]'
 try 'mkfs of two' "may not be given $one" MKFS_OPTIONS="[\"$one\"]"
+try 'mount -o abort' 'mount may not be given abort' MOUNT_OPTIONS=noatime,abort
 try 'mount -o loop' 'late: mount -o loop mounted another device' MOUNT_OPTIONS=loop
 gone
 

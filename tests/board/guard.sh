@@ -49,7 +49,7 @@ try() {
   had=$(sectors "$disk")
   # shellcheck disable=SC2086 # a command and its options
   if env BOARD_KIND=lab DEVICE="$two" DEVICE_BYTES="$bytes" FS_TYPE=ext4 MKFS_OPTIONS='["-q", "-E'$now'"]' \
-    MKFS_ALLOWED='["-q", "-b\\d+", "-Elazy_.*"]' MOUNT_OPTIONS= MOUNTPOINT=$mountpoint "$@" \
+    MKFS_ALLOWED='["-q", "-b\\d+", "-Elazy_.*"]' MOUNT_OPTIONS= MOUNT_ALLOWED='["loop", "noatime"]' MOUNTPOINT=$mountpoint "$@" \
     $alone python3 /run/commitpath/format_device.py > said 2>&1 < /dev/null; then was=formatted; else was=refused; fi
   echo "$what|$was|$(($(sectors "$disk") - had))|$(tail -n 1 said)"
 }

@@ -164,7 +164,7 @@ def storage_tools() -> Path:
     return folder / "tools.tar"
 
 
-@pytest.mark.parametrize(("cases", "number"), [("guard-names.sh", 28), ("guard-users.sh", 24)])
+@pytest.mark.parametrize(("cases", "number"), [("guard-names.sh", 29), ("guard-users.sh", 24)])
 def test_nobody_elses_partition_is_formatted(bench: Login, cases: str, number: int) -> None:
     here, board = Path(__file__).parent, ansible.PLAYBOOKS / "board"
     subprocess.run(

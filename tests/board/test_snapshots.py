@@ -217,8 +217,8 @@ TOO_SMALL = (
 cd /run/commitpath
 rm rehearsal.db
 disk small 16
-export BOARD_KIND=virtual DEVICE=/dev/small DEVICE_BYTES=0 MKFS_OPTIONS=[] MKFS_ALLOWED=[] MOUNT_OPTIONS=
-export MOUNTPOINT=/mnt/small REHEARSAL_CELL=
+export BOARD_KIND=virtual DEVICE=/dev/small DEVICE_BYTES=0 MKFS_OPTIONS=[] MKFS_ALLOWED=[]
+export MOUNT_OPTIONS= MOUNT_ALLOWED=[] MOUNTPOINT=/mnt/small REHEARSAL_CELL=
 export POPULATE_OPTIONS='--rows 10000 --value-size 3072' REHEARSAL_OPTIONS='--rows 0 --value-size 3072'
 for FS_TYPE in f2fs ext4; do
   export FS_TYPE
@@ -244,8 +244,8 @@ SLOW_POPULATE = (
     + """
 cd /run/commitpath
 rm rehearsal.db
-export BOARD_KIND=virtual DEVICE_BYTES=0 MKFS_OPTIONS='["-q"]' MKFS_ALLOWED='["-q"]' MOUNT_OPTIONS=
-export MOUNTPOINT=/mnt/slow REHEARSAL_CELL=
+export BOARD_KIND=virtual DEVICE_BYTES=0 MKFS_OPTIONS='["-q"]' MKFS_ALLOWED='["-q"]'
+export MOUNT_OPTIONS= MOUNT_ALLOWED=[] MOUNTPOINT=/mnt/slow REHEARSAL_CELL=
 export POPULATE_OPTIONS='--rows 10 --value-size 3072' REHEARSAL_OPTIONS='--rows 0 --value-size 3072'
 mv bin/driver bin/quick
 printf '#!/bin/sh\nset -e\n/run/commitpath/bin/quick "$@"\ntouch /mnt/slow/dirty\nsleep 300\n' > bin/driver
