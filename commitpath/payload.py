@@ -1,9 +1,11 @@
 """What a board is told: variables of the playbooks, and the files that a run needs."""
 
+import hashlib
 import io
 import json
 import re
 import shlex
+import socket
 import tarfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -42,6 +44,7 @@ def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str
     return {
         **board,
         "board": cell["board"],
+        "owner": owner(board["board_kind"]),
         "driver": str(driver),
         "probes": str(artifacts.probes(artifacts.image())),
         "all_probes": ",".join(probe_names()),
@@ -59,6 +62,14 @@ def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str
         "rehearsal_options": f"--rows 0 {table}",
         "rehearsal_cell": rehearsal(cell, board["board_device"]),
     }
+
+
+def owner(kind: str) -> str:
+    """Who uses a lab board: this host and this checkout, in one word. A virtual board has no other user."""
+    if kind == "virtual":
+        return ""
+    checkout = hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
+    return re.sub(r"[^A-Za-z0-9.-]", "-", socket.gethostname()) + f"-{checkout}"
 
 
 def mount_options(cell: Mapping[str, Any]) -> str:
@@ -129,7 +140,10 @@ def rehearsal(cell: Mapping[str, Any], node: str) -> str:
 
 def board_files(variables: Mapping[str, Any]) -> dict[str, bytes]:
     """All that a board needs before its first run, below /run; first of all, that the folder is ours."""
-    files = {"made-by-commitpath": b"", "bin/driver": Path(variables["driver"]).read_bytes()}
+    files = {
+        "made-by-commitpath": variables["owner"].encode(),
+        "bin/driver": Path(variables["driver"]).read_bytes(),
+    }
     with tarfile.open(variables["probes"]) as tar:
         for member in tar:
             if file := tar.extractfile(member):

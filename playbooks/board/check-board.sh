@@ -1,5 +1,7 @@
 #!/bin/sh
-# Assert what a board must have to run cells. Says all that is missing, one line each.
+# Assert what a board must have to run cells, and take it. usage: check-board.sh OWNER
+# Says all that is missing, one line each; `taken` if nobody had it.
+owner=${1:-}
 missing=0
 lack() {
   echo "check-board: $1" >&2
@@ -25,6 +27,16 @@ if [ -e $folder ] || [ -L $folder ]; then
     lack "$folder is there, and no folder of commitpath's"
   elif [ ! -e $folder/made-by-commitpath ] && [ -n "$(ls -A $folder)" ]; then
     lack "$folder is there, and commitpath did not make what is in it"
+  elif [ -e $folder/made-by-commitpath ] && [ "$(cat $folder/made-by-commitpath)" != "$owner" ]; then
+    lack "$(cat $folder/made-by-commitpath) uses the board; if not any more: umount what is mounted of it, rm -r $folder"
   fi
+fi
+[ $missing = 0 ] || exit 1
+mkdir -p $folder
+# of two at the same moment one makes the file
+if (set -C && printf %s "$owner" > $folder/made-by-commitpath) 2> /dev/null; then
+  echo taken
+elif [ "$(cat $folder/made-by-commitpath)" != "$owner" ]; then
+  lack "$(cat $folder/made-by-commitpath) has just taken the board"
 fi
 exit $missing

@@ -9,8 +9,14 @@ set -eu
 # on each board: a virtual board's clock follows the host's in this phase. Until its sync, only
 # what is full is written.
 writeback=/proc/sys/vm/dirty_writeback_centisecs
-centisecs=$(cat $writeback)
-trap 'echo "$centisecs" > $writeback; rm -f /run/commitpath/prepare.pid' EXIT
+# for teardown.sh, should this be killed: what to put back, and whom to stop
+[ -e /run/commitpath/writeback-centisecs ] || cat $writeback > /run/commitpath/writeback-centisecs
+read -r stat < /proc/$$/stat
+# shellcheck disable=SC2086 # the fields behind the name
+set -- ${stat##*) }
+echo $$ "${20}" > /run/commitpath/prepare.pid
+trap 'cat /run/commitpath/writeback-centisecs > $writeback
+  rm -f /run/commitpath/prepare.pid /run/commitpath/writeback-centisecs' EXIT
 # dash leaves without the trap above when a signal ends it: a lab board keeps its setting
 trap 'exit 1' HUP INT TERM
 # seconds: jbd2's commit, F2FS's checkpoint
@@ -21,8 +27,6 @@ by_the_clock() {
   esac
 }
 
-# for teardown.sh: whom to stop
-echo $$ > /run/commitpath/prepare.pid
 python3 /run/commitpath/format_device.py
 . /run/commitpath/device.env
 echo 0 > $writeback

@@ -1,29 +1,41 @@
 #!/bin/sh
-# Stop what runs, unmount, delete: of ours only. usage: teardown.sh MOUNTPOINT
+# Stop what runs, unmount, delete: of OWNER's only. usage: teardown.sh MOUNTPOINT OWNER
 mountpoint=$1
+owner=${2:-}
 folder=/run/commitpath
 [ -e $folder/made-by-commitpath ] || exit 0
+# another checkout's
+[ "$(cat $folder/made-by-commitpath)" = "$owner" ] || exit 0
 cd $folder || exit 1
 pkill -INT -f '^/run/commitpath/bin/driver '
-for pid in *.pid; do
-  [ ! -e "$pid" ] || kill -INT "$(cat "$pid")"
+# a process's number, and when it began: the number may be another's by now
+for file in *.pid; do
+  [ -e "$file" ] || continue
+  read -r pid since < "$file"
+  stat=$(cat "/proc/$pid/stat" 2> /dev/null) || continue
+  # shellcheck disable=SC2086 # the fields behind the name
+  set -- ${stat##*) }
+  [ "${20}" != "$since" ] || kill -INT "$pid"
 done
+[ ! -e writeback-centisecs ] || cat writeback-centisecs > /proc/sys/vm/dirty_writeback_centisecs
 sleep 1
 # who waits to be asked how an observer ended (watch.sh)
 for end in *.end; do
   [ ! -p "$end" ] || : <> "$end"
 done
-# mounted AT [NUMBER]: whether something, or that device, is mounted there
-mounted() {
-  awk -v at="$1" -v number="$2" '
-    $5 == at && (number == "" || $3 == number) { found = 1 }
-    END { exit !found }' /proc/self/mountinfo
+# on_top: the number of what is mounted on the mountpoint last, if anything is
+on_top() {
+  awk -v at="$mountpoint" '$5 == at { number = $3 } END { print number }' /proc/self/mountinfo
 }
 if [ -e device.env ]; then
   . ./device.env
-  ! mounted "$mountpoint" "$DEVICE_NUMBER" || umount "$mountpoint" || exit 1
+  [ "$(on_top)" != "$DEVICE_NUMBER" ] || umount "$mountpoint" || exit 1
+  if awk -v number="$DEVICE_NUMBER" '$3 == number { found = 1 } END { exit !found }' /proc/self/mountinfo; then
+    echo "teardown: $DEVICE_NAME is still mounted, below something else on $mountpoint: $folder is left as it is" >&2
+    exit 1
+  fi
 fi
-[ ! -e made-mountpoint ] || mounted "$mountpoint" || rmdir --ignore-fail-on-non-empty "$mountpoint"
+[ ! -e made-mountpoint ] || [ -n "$(on_top)" ] || rmdir --ignore-fail-on-non-empty "$mountpoint"
 cd /
 # a bind mount of the same filesystem is none for rm
 below=$(awk -v at=$folder '$5 == at || index($5, at "/") == 1 { print $5; exit }' /proc/self/mountinfo)

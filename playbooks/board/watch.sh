@@ -12,8 +12,8 @@ raw=$folder/raw
 cd "$folder" || exit 1
 . ./cell.env
 
-# observe NAME COMMAND...: run it in the background; NAME.pid and NAME.status tell of it, and
-# NAME.end, a FIFO, is written to when it has ended
+# observe NAME COMMAND...: run it in the background; NAME.pid (its number, and when it began, in
+# ticks: the 20th field behind the name in /proc/PID/stat) and NAME.status tell of it, and NAME.end, a FIFO, is written to when it has ended
 observe() {
   name=$1
   shift
@@ -21,8 +21,12 @@ observe() {
   mkfifo "$name.end"
   (
     "$@" &
-    echo $! > "$name.pid"
-    wait $!
+    pid=$!
+    read -r stat < "/proc/$pid/stat"
+    # shellcheck disable=SC2086 # the fields behind the name
+    set -- ${stat##*) }
+    echo "$pid ${20}" > "$name.pid"
+    wait $pid
     echo $? > "$name.status"
     : > "$name.end"
   ) &
@@ -33,7 +37,8 @@ observe() {
 # to look for the status twenty times a second took 2 s of wall time (docs/performance.md).
 ended() {
   [ -e "$1.pid" ] || return 0
-  kill -INT "$(cat "$1.pid")" 2> /dev/null
+  read -r pid _ < "$1.pid"
+  kill -INT "$pid" 2> /dev/null
   : < "$1.end"
   rm "$1.pid"
   return "$(cat "$1.status")"

@@ -83,8 +83,8 @@ sh teardown.sh /mnt/target
 there commitpath/notes unmarked
 sh check-board.sh 2>&1
 rm commitpath/notes
-sh check-board.sh 2>&1 && echo 'an empty folder is taken'
-rmdir commitpath
+sh check-board.sh 2>&1 && echo 'an empty folder is'
+rm -r commitpath
 mkdir theirs
 touch theirs/notes
 ln -s theirs commitpath
@@ -99,13 +99,37 @@ grep -c ' /mnt/target ' /proc/mounts
 there commitpath "another's mount"
 
 ours
-printf "DEVICE_NUMBER=$(cat /sys/class/block/${loop#/dev/}/dev)\nDEVICE_NAME=x\n" > commitpath/device.env
+printf "DEVICE_NUMBER=$(cat /sys/class/block/${loop#/dev/}/dev)\nDEVICE_NAME=loop1\n" > commitpath/device.env
 mkdir commitpath/bind
 mount --bind theirs commitpath/bind
 sh teardown.sh /mnt/target 2>&1
 there theirs/notes 'a mount below'
 grep -c ' /mnt/target ' /proc/mounts
 umount commitpath/bind
+mount $loop /mnt/target
+mount -t tmpfs over /mnt/target
+touch /mnt/target/theirs
+sh teardown.sh /mnt/target 2>&1
+there /mnt/target/theirs "another's mount over ours"
+umount /mnt/target
+sleep 1000 &
+echo "$! 1" > commitpath/recorder.pid
+echo 2 > commitpath/writeback-centisecs
+printf bench-1 > commitpath/made-by-commitpath
+sh check-board.sh bench-2 2>&1
+sh teardown.sh /mnt/target bench-2
+there commitpath "another checkout's"
+sh teardown.sh /mnt/target bench-1
+there commitpath "its own"
+grep -c ' /mnt/target ' /proc/mounts
+cat /proc/sys/vm/dirty_writeback_centisecs
+kill $! && echo 'a process with the number of an old one goes on'
+echo 500 > /proc/sys/vm/dirty_writeback_centisecs
+sh check-board.sh bench-2
+sh check-board.sh bench-2
+rm -r commitpath
+
+ours
 mount -t tmpfs tmpfs commitpath
 sh check-board.sh 2>&1
 umount commitpath
@@ -139,13 +163,25 @@ def test_teardown_leaves_what_the_run_did_not_make(bench: Login) -> None:
     assert said(bench, TEARDOWN).splitlines() == [
         "unmarked: commitpath/notes is there",
         "check-board: /run/commitpath is there, and commitpath did not make what is in it",
-        "an empty folder is taken",
+        "taken",
+        "an empty folder is",
         "check-board: /run/commitpath is there, and no folder of commitpath's",
         "1",
         "another's mount: commitpath is gone",
         "teardown: something is mounted on /run/commitpath/bind: /run/commitpath is left as it is",
         "a mount below: theirs/notes is there",
         "0",
+        "teardown: loop1 is still mounted, below something else on /mnt/target: "
+        "/run/commitpath is left as it is",
+        "another's mount over ours: /mnt/target/theirs is there",
+        "check-board: bench-1 uses the board; if not any more: umount what is mounted of it, "
+        "rm -r /run/commitpath",
+        "another checkout's: commitpath is there",
+        "its own: commitpath is gone",
+        "0",
+        "2",
+        "a process with the number of an old one goes on",
+        "taken",
         "check-board: /run/commitpath is there, and no folder of commitpath's",
         "ours: commitpath is gone",
         "not empty: /mnt/made/notes is there",
