@@ -71,6 +71,7 @@ def test_what_a_board_is_sent(kind: str, tmp_path: Path) -> None:
         "probes": str(tmp_path / "probes.tar"),
         "flash_module": "",
         "board_kind": kind,
+        "owner": "bench-1",
     }
     write_tar(tmp_path / "files.tar", board_files(variables))
     with tarfile.open(tmp_path / "files.tar") as tar:
