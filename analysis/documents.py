@@ -53,7 +53,13 @@ def check(name: str, value: Any) -> None:
 def parse(text: str) -> Any:
     """Return the value of a JSON text that any reader reads alike. Raises UnfitError."""
     try:
-        value = json.loads(text, parse_int=_integer, parse_float=_float, parse_constant=_no_number)
+        value = json.loads(
+            text,
+            parse_int=_integer,
+            parse_float=_float,
+            parse_constant=_no_number,
+            object_pairs_hook=once_each,
+        )
     except UnfitError:
         raise
     except (ValueError, RecursionError):
@@ -62,6 +68,19 @@ def parse(text: str) -> Any:
     if _HALF.search(text):  # an escape; whether it is one of a pair only the value says
         whole(json.dumps(value, ensure_ascii=False))
     return value
+
+
+def once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object of its pairs, for json.loads. Raises UnfitError at a name that is there twice.
+
+    Of two values of a name Python takes the last, SQLite the first.
+    """
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UnfitError(f"the name {twice[:100]!r} is in an object twice")
+    return made
 
 
 def _integer(digits: str) -> int:

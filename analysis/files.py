@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from analysis import documents
 from analysis.errors import BadInput
 
 
@@ -37,7 +38,9 @@ def read_json(path: Path) -> dict[str, Any]:
     """Return the JSON object in `path`. Raises BadInput if it is anything else."""
     text = read_text(path, whole_lines=False)
     try:
-        value = json.loads(text)
+        value = json.loads(text, object_pairs_hook=documents.once_each)
+    except documents.UnfitError as error:
+        raise BadInput(path, "", str(error), "each name once") from None
     except (json.JSONDecodeError, RecursionError) as error:
         place = f"line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
         raise BadInput(path, place, "not JSON", "one JSON object") from None

@@ -15,6 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from scipy import stats
 
 from analysis.errors import BadInput
+from analysis.files import read_json
 from analysis.text import printable_lines
 
 CONFIDENCE = 0.95
@@ -22,13 +23,7 @@ CONFIDENCE = 0.95
 
 def read_summaries(folders: list[Path]) -> list[dict[str, Any]]:
     """The runs' summaries; BadInput where they are not runs of one cell on one clock."""
-    summaries = []
-    for folder in folders:
-        path = folder / "summary.json"
-        try:
-            summaries.append(json.loads(path.read_text()))
-        except (OSError, ValueError) as error:
-            raise BadInput(path, "", str(error), "the summary of a run") from error
+    summaries = [read_json(folder / "summary.json") for folder in folders]
     for key in ("clock", "cell_id"):
         values = {str(summary.get(key)) for summary in summaries}
         if len(values) != 1:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from analysis import documents
 from analysis.documents import UnfitError
 from analysis.text import printable
 from commitpath.cell import RESULTS, canonical, cell_id
@@ -39,12 +40,13 @@ def stamp(folder: Path) -> str:
 
 def read_run(folder: Path, lab: str) -> tuple[dict[str, Any], dict[str, str]]:
     """(row, hashes of raw files) of a stored run. Raises OSError, ValueError, KeyError or TypeError."""
-    cell = json.loads((folder / "cell.json").read_text())
-    host = json.loads((folder / "host.json").read_text())
+    cell, host = (documents.parse((folder / f"{name}.json").read_text()) for name in ("cell", "host"))
     mark = stamp(folder)
     analysed = mark != "not analysed"
-    summary = json.loads((folder / "summary.json").read_text()) if analysed else None
-    manifest = json.loads((folder / "manifest.json").read_text()) if analysed else None
+    summary, manifest = (
+        documents.parse((folder / f"{name}.json").read_text()) if analysed else None
+        for name in ("summary", "manifest")
+    )
     hashes: dict[str, str] = {}
     if manifest:
         manifest.pop("cell")

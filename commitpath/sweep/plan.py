@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from analysis import documents
 from commitpath.cell import RESULTS, canonical
 from commitpath.prepared import memory_mib
 from commitpath.sweep.grid import Excluded, Expanded
@@ -107,7 +108,7 @@ def write_whole(path: Path, text: str) -> None:
 def read_state(path: Path) -> dict[str, Any] | None:
     """A state file's content; None where there is none or it is not whole."""
     try:
-        content = json.loads(path.read_text())
+        content = documents.parse(path.read_text())
     except (OSError, ValueError):
         return None
     return content if isinstance(content, dict) else None

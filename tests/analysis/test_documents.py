@@ -64,6 +64,7 @@ def test_a_run_of_which_little_is_there_fits(run_dir: Path) -> None:
         ("9223372036854775808", "more than 64 bits"),
         ('"\\ud800"', "not UTF-8"),
         ('{"\\udfff": 1}', "not UTF-8"),
+        ('[{"a": {"b": 1, "c": 2, "b": 1}}]', "the name 'b' is in an object twice"),
     ],
 )
 def test_what_is_no_json_here(text: str, says: str) -> None:

@@ -120,6 +120,13 @@ def test_json_of_another_shape(name: str, value: str, run_dir: Path) -> None:
     assert outcome(run_dir) != "ok"
 
 
+@pytest.mark.parametrize("name", ["cell.json", "host.json", "raw/run.json", "raw/driver/config.json"])
+def test_json_with_a_name_twice(name: str, run_dir: Path) -> None:
+    text = (run_dir / name).read_text()
+    (run_dir / name).write_text('{"n": 1, "n": 2,' + text.lstrip()[1:])
+    assert "the name 'n' is in an object twice" in outcome(run_dir)
+
+
 def test_only_the_driver_recorded(tmp_path: Path) -> None:
     folder = synthetic.make(tmp_path / "cell" / "run")
     for path in files(folder):
