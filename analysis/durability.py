@@ -1,4 +1,4 @@
-"""What of the committed transactions survives a failure, from a cell's settings alone.
+"""What of the committed transactions survives a failure, from settings alone: asked for, or in effect.
 
 Sources, all of SQLite's documentation unless said:
 - pragma.html, `synchronous`: OFF survives a crash of the process only; NORMAL in WAL mode stays
@@ -26,6 +26,8 @@ from __future__ import annotations
 
 from dataclasses import astuple, dataclass
 from typing import Any
+
+from analysis.documents import UnfitError
 
 ALL = "every committed transaction survives"
 LAST = "consistent, but the last transaction may be rolled back"
@@ -76,7 +78,19 @@ def of(cell: dict[str, Any]) -> Durability:
     return rule(profiles["mode"]["journal_mode"], cell["sync"], options)
 
 
-def differences(a: dict[str, Any], b: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """Return (failure, what survives it in cell a, in cell b) where they differ."""
-    pairs = zip(of(a).rows(), of(b).rows(), strict=True)
+def in_effect(manifest: dict[str, Any]) -> Durability:
+    """Return what survives with the settings that were read back (manifest.json of an ok run).
+
+    Raises UnfitError where one of them was not, or is none of SQLite's.
+    """
+    effective, mount = manifest["sqlite"]["effective"], manifest["filesystem"]["mount"]
+    try:
+        return rule(effective["journal_mode"], effective["synchronous"], mount["options"])
+    except (KeyError, TypeError):
+        raise UnfitError("journal_mode, synchronous or the mount's options were not read back") from None
+
+
+def differences(a: Durability, b: Durability) -> list[tuple[str, str, str]]:
+    """Return (failure, what survives it in a, in b) where they differ."""
+    pairs = zip(a.rows(), b.rows(), strict=True)
     return [(failure, in_a, in_b) for (failure, in_a), (_, in_b) in pairs if in_a != in_b]

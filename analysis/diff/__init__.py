@@ -61,7 +61,7 @@ def compare(a: Path, b: Path, force: bool = False) -> Diff:
         *runs,
         names=_names(runs),
         forced=reasons,
-        durability=durability.differences(runs[0].cell, runs[1].cell),
+        durability=durability.differences(*(durability.of(run.cell) for run in runs)),
         pairs=pairs,
         unpaired=costs[0].height + costs[1].height - 2 * pairs.height,
         means=means,

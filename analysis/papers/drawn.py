@@ -78,7 +78,7 @@ def base_of(panel: Panel, bar: Bar) -> Bar:
 
 def unequal(a: Bar, found_a: Found, b: Bar, found_b: Found) -> tuple[str, ...]:
     """Marks of what is unequal between two bars: durability, number of transactions."""
-    marks = [UNDURABLE] if durability.differences(dict(a.cell), dict(b.cell)) else []
+    marks = [UNDURABLE] if durability.differences(*(durability.of(dict(bar.cell)) for bar in (a, b))) else []
     counts = {found_a.transactions, found_b.transactions} - {None}
     return tuple([*marks, UNCOUNTED] if len(counts) > 1 else marks)
 

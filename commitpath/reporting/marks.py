@@ -15,7 +15,8 @@ def transactions(run: Run) -> int:
 def marks(a: Run, b: Run) -> dict[str, str]:
     """Mark → what is unequal between the cells of two runs; empty where they may be compared as they are."""
     found = {}
-    if unequal := durability.differences(dict(a.cell), dict(b.cell)):
+    survives = (durability.in_effect(run.document("manifest")) for run in (a, b))
+    if unequal := durability.differences(*survives):
         told = "; ".join(f"after {failure}: A {in_a}, B {in_b}" for failure, in_a, in_b in unequal)
         found[UNDURABLE] = f"unequal durability: {told}"
     if transactions(a) != transactions(b):
