@@ -25,6 +25,8 @@ ROOT = Path(__file__).resolve().parent.parent
 EXPERIMENTS = ROOT / "experiments"
 RESULTS = ROOT / (os.environ.get("COMMITPATH_RESULTS") or "results")
 PROFILE_AXES = ("device", "fs", "mode", "workload")
+# What of a profile is for who reads it, and changes nothing of a run.
+PROSE = ("aliases", "description", "sources")
 # Named among the probes, though it is none: a second witness of the block commands.
 BLKTRACE = "blktrace"
 
@@ -317,6 +319,19 @@ def database_mib(cell: Mapping[str, Any]) -> int:
 def canonical(cell: Mapping[str, Any]) -> str:
     """The cell's one form: sorted JSON without white space."""
     return json.dumps(cell, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def contents(cell: Mapping[str, Any]) -> dict[str, str]:
+    """Axis → SHA-256 of what its profile asks for, in canonical form: all of it but PROSE.
+
+    A profile's name does not say it: the file may be edited, and another lab has its own.
+    """
+    return {
+        axis: hashlib.sha256(
+            canonical({key: value for key, value in profile.items() if key not in PROSE}).encode()
+        ).hexdigest()
+        for axis, profile in sorted(cell["profiles"].items())
+    }
 
 
 def cell_id(cell: Mapping[str, Any]) -> str:

@@ -2,18 +2,22 @@
 
 A selector is terms separated by blanks, all of which hold; a term is a name, `=`, and
 values separated by `|`, in which `*` stands for anything. An empty selector is every run.
+
+A profile's name may have several contents: its file was edited between two runs, or another lab
+has another one. Then each is told by the first digits of its hash, `device=constant#b1c1`.
 """
 
 import fnmatch
+import functools
 import json
 import sqlite3
 import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from analysis.text import printable
-from commitpath.cell import axes, releases
+from commitpath.cell import PROFILE_AXES, axes, contents, releases
 from commitpath.database import rows, store
 from commitpath.errors import BadInputError
 
@@ -32,7 +36,11 @@ FACTS = {
 
 @dataclass(frozen=True)
 class Run:
-    """One run of the database. settings: its cell's axes; facts: FACTS less grid, as text."""
+    """One run of the database.
+
+    settings: its cell's axes, with NAME#HASH for a profile that has other contents in other
+    runs; facts: FACTS less grid, as text.
+    """
 
     settings: Mapping[str, Any]
     facts: Mapping[str, str]
@@ -43,6 +51,11 @@ class Run:
     summary: Mapping[str, Any] = field(repr=False)
     _documents: Mapping[str, str | None] = field(repr=False)
 
+    @functools.cached_property
+    def contents(self) -> dict[str, str]:
+        """As commitpath.cell.contents."""
+        return contents(self.cell)
+
     def document(self, name: str) -> dict[str, Any]:
         """manifest or host; empty where there is none."""
         text = self._documents[name]
@@ -52,7 +65,14 @@ class Run:
         """What a selector's term is held against."""
         if name == "grid":
             return sorted(self.grids)
-        return [self.facts[name] if name in FACTS else str(self.settings.get(name, ""))]
+        if name in self.contents:
+            profile = str(self.cell.get(name, ""))
+            return [profile, f"{profile}#{self.contents[name]}"]
+        return [self.shown(name)]
+
+    def shown(self, name: str) -> str:
+        """What a run has of an axis, or of FACTS but grid, as it is told to the user."""
+        return self.facts[name] if name in FACTS else str(self.settings.get(name, ""))
 
 
 def load(connection: sqlite3.Connection, selector: str = "") -> list[Run]:
@@ -85,7 +105,34 @@ def load(connection: sqlite3.Connection, selector: str = "") -> list[Run]:
                 _documents={"manifest": row["manifest"], "host": row["host"]},
             )
         )
-    return selected(runs, selector)
+    return selected(told_apart(runs), selector)
+
+
+def told_apart(runs: Sequence[Run]) -> list[Run]:
+    """The runs, with NAME#HASH in place of each profile's name that has several contents in them."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for run in runs:
+        for axis, content in run.contents.items():
+            found.setdefault((axis, run.shown(axis)), set()).add(content)
+    digits = {
+        key: next(n for n in range(4, 65) if len({content[:n] for content in several}) == len(several))
+        for key, several in found.items()
+        if len(several) > 1
+    }
+    return [
+        replace(
+            run,
+            settings={
+                **run.settings,
+                **{
+                    axis: f"{run.shown(axis)}#{content[: digits[axis, run.shown(axis)]]}"
+                    for axis, content in run.contents.items()
+                    if (axis, run.shown(axis)) in digits
+                },
+            },
+        )
+        for run in runs
+    ]
 
 
 def sound(connection: sqlite3.Connection, table: str, order: str = "rowid") -> Iterator[rows.Row]:
@@ -129,6 +176,9 @@ def parse(selector: str) -> list[tuple[str, list[str]]]:
 
 def spelled(name: str, value: str) -> str:
     """A value as cells spell it: aliases, 1e5, newest; BadInputError for what no cell can have."""
+    profile, several, content = value.partition("#")
+    if several and name in PROFILE_AXES:
+        return f"{spelled(name, profile)}#{content}*"
     if name in FACTS or "*" in value or "?" in value:
         return value
     if name == "sqlite" and value == "newest":
@@ -136,9 +186,14 @@ def spelled(name: str, value: str) -> str:
     return str(axes()[name].parse(value, name.upper()))
 
 
-def varying(runs: list[Run]) -> list[str]:
-    """The axes in which runs differ, in the schema's order."""
-    return [name for name in axes() if len({str(run.settings.get(name)) for run in runs}) > 1]
+def names(runs: Iterable[Run]) -> list[str]:
+    """The axes of runs: those of the schema in its order, then those that other labs' runs have."""
+    return [*axes(), *sorted({name for run in runs for name in run.settings} - axes().keys())]
+
+
+def varying(runs: Sequence[Run]) -> list[str]:
+    """The axes in which runs differ, in the order of `names`."""
+    return [name for name in names(runs) if len({str(run.settings.get(name)) for run in runs}) > 1]
 
 
 def label(run: Run, names: list[str]) -> str:

@@ -7,10 +7,11 @@ from typing import Any
 from analysis import durability
 from analysis.text import printable_lines
 from commitpath.cell import axes
+from commitpath.database import select
 from commitpath.database.commands import take
-from commitpath.database.select import Run, label, varying
+from commitpath.database.select import Run
 from commitpath.errors import BadInputError
-from commitpath.reporting.items import database_runs
+from commitpath.reporting.items import database
 from commitpath.reporting.marks import transactions
 from commitpath.reporting.statistics import median
 
@@ -45,9 +46,9 @@ class Setting:
 
 
 def advise(variables: dict[str, str]) -> int:
-    """Print the Pareto set; RUN=yes first runs what the grid `advise` has for the device and filesystem."""
+    """Print the Pareto set of one lab; RUN=yes first runs what the grid `advise` has for the choice."""
     names = {*(axis.variable for axis in axes().values() if axis.name not in (*CHOSEN, "seed"))}
-    options = take(variables, "advise", "SURVIVE", "LOSS", "RUN", *sorted(names))
+    options = take(variables, "advise", "SURVIVE", "LOSS", "LAB", "RUN", *sorted(names))
     failure, loss = options.get("SURVIVE", ""), options.get("LOSS", "none")
     if (
         failure not in SURVIVE
@@ -57,13 +58,13 @@ def advise(variables: dict[str, str]) -> int:
     ):
         raise BadInputError(
             f"make advise takes FS=<filesystem>, SURVIVE={'|'.join(SURVIVE)} (what the data must survive), "
-            f"LOSS={'|'.join(LOSSES)} (committed transactions that may be lost then), RUN=yes (run what is "
-            "missing), and axes to choose runs by, such as DEVICE"
+            f"LOSS={'|'.join(LOSSES)} (committed transactions that may be lost then), LAB=<label> (another "
+            "lab's runs), RUN=yes (run what is missing), and axes to choose runs by, such as DEVICE"
         )
     given = {name: text for name, text in options.items() if name in names}
     if "RUN" in options:
         run_missing(given)
-    measured = settings(comparable(given))
+    measured = settings(comparable(given, options.get("LAB")))
     kept = [one for one in measured if getattr(one.survives, SURVIVE[failure]) in LOSSES[loss]]
     if not kept:
         raise BadInputError(
@@ -81,41 +82,53 @@ def run_missing(given: dict[str, str]) -> None:
     sweep({"GRID": GRID, **given})
 
 
-def comparable(given: dict[str, str]) -> list[Run]:
-    """Ok runs with the given axes that differ only in what a developer chooses; the largest such set."""
-    wanted = {name.lower(): str(axes()[name.lower()].parse(text, name)) for name, text in given.items()}
+def comparable(given: dict[str, str], lab: str | None) -> list[Run]:
+    """Ok runs of a lab with the given axes that differ only in what a developer chooses.
+
+    The largest such set. lab: None for this one.
+    """
+    wanted = {name.lower(): [select.spelled(name.lower(), text)] for name, text in given.items()}
+    runs, own = database()
     groups: dict[tuple[str, ...], list[Run]] = {}
-    fixed = [name for name in axes() if name not in (*CHOSEN, "seed")]
-    for run in database_runs():
-        if run.facts["status"] == "ok" and all(str(run.settings.get(n)) == v for n, v in wanted.items()):
-            key = (*(str(run.settings.get(name)) for name in fixed), run.facts["kernel"])
+    for run in runs:
+        if run.facts["status"] != "ok" or run.facts["lab"] != (lab or own):
+            continue
+        if all(any(select.matches(value, v) for value in run.values(n)) for n, v in wanted.items()):
+            fixed = [name for name in select.names([run]) if name not in (*CHOSEN, "seed")]
+            key = (*(f"{name}={run.settings.get(name)}" for name in fixed), run.facts["kernel"])
             groups.setdefault(key, []).append(run)
     if not groups:
         words = " ".join(f"{name}={text}" for name, text in given.items())
-        raise BadInputError(f"no ok run with {words}; RUN=yes makes them (make sweep GRID={GRID})")
+        raise BadInputError(
+            f"no ok run of lab {lab or own} with {words}; RUN=yes makes them (make sweep GRID={GRID})"
+        )
     largest = max(groups.values(), key=lambda runs: len({run.facts["cell"] for run in runs}))
     if len(groups) > 1:
         others = sum(len(runs) for runs in groups.values()) - len(largest)
-        print(f"({others} runs of other workloads, sizes or kernels are left out; name axes to choose them)")
+        print(
+            f"({others} runs of other workloads, sizes, kernels or contents of a profile are left out; "
+            "name axes to choose them)"
+        )
     return largest
 
 
 def settings(runs: Sequence[Run]) -> list[Setting]:
-    """The runs by setting, medians over their seeds."""
-    shown = [name for name in CHOSEN if name in ("mode", "sync") or name in varying(list(runs))]
-    groups: dict[str, list[Run]] = {}
+    """The runs by setting, medians over their seeds; a run without bytes or transactions does not count."""
+    shown = [name for name in CHOSEN if name in ("mode", "sync") or name in select.varying(runs)]
+    groups: dict[tuple[str, durability.Durability], list[Run]] = {}
     for run in runs:
-        groups.setdefault(label(run, shown), []).append(run)
+        if bytes_of(run.summary) and transactions(run):
+            survives = durability.in_effect(run.document("manifest"))
+            groups.setdefault((select.label(run, shown), survives), []).append(run)
     return [
         Setting(
             text,
             median([run.summary["tps"]["all"] for run in of_it]),
             median([bytes_of(run.summary) / transactions(run) for run in of_it]),
             len(of_it),
-            durability.of(dict(of_it[0].cell)),
+            survives,
         )
-        for text, of_it in groups.items()
-        if all(bytes_of(run.summary) and transactions(run) for run in of_it)
+        for (text, survives), of_it in groups.items()
     ]
 
 

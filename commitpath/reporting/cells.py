@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from commitpath.cell import axes, cell_id
+from commitpath.cell import axes, cell_id, contents
 from commitpath.database.select import Run
 from commitpath.reporting.compare import samples
 
@@ -46,7 +46,8 @@ class Cells:
 
 def unwatched(cell: Mapping[str, Any]) -> tuple[str, ...]:
     """The configuration of a cell: all but its probes and its number of transactions."""
-    return tuple(str(cell.get(name)) for name in axes() if name not in ("probes", "n"))
+    names = {*axes(), *cell} - {"probes", "n", "profiles"}
+    return (*(f"{name}={cell.get(name)}" for name in sorted(names)), *contents(cell).values())
 
 
 def rate(run: Run, op: str) -> float | None:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from analysis.text import printable_lines
-from commitpath.cell import axes
 from commitpath.database import select, store, sync
 from commitpath.database.commands import take
 from commitpath.database.select import Run
@@ -80,17 +79,18 @@ def match(options: dict[str, str], a: list[Run], b: list[Run]) -> list[Matched]:
     for side, group in zip("AB", groups, strict=True):
         for runs in group.values():
             for name in sorted(named):
-                if len(values := {tuple(run.values(name)) for run in runs}) > 1 and name not in (
-                    "grid",
-                    "seed",
-                ):
-                    several = ", ".join(sorted("/".join(value) for value in values))
+                if name in ("grid", "seed"):
+                    continue
+                if len(values := {run.shown(name) for run in runs}) > 1:
                     raise BadInputError(
-                        f"{side}={options[side]!r}: {name} is {several} in one matched cell; name one of them"
+                        f"{side}={options[side]!r}: {name} is {', '.join(sorted(values))} in one matched "
+                        "cell; name one of them"
                     )
     common = [signature for signature in groups[0] if signature in groups[1]]
+    for signature in common:
+        check_contents(options, groups[0][signature][0], groups[1][signature][0])
     if not common:
-        differ = [n for n in select.varying([*a, *b]) if n not in named]
+        differ = [told(n, [*a, *b]) for n in select.varying([*a, *b]) if n not in named]
         raise BadInputError(
             f"no cell is in both A and B: they also differ in {', '.join(differ) or 'lab or kernel'}; "
             "name that in a selector, or sweep the same cells for both"
@@ -110,6 +110,24 @@ def match(options: dict[str, str], a: list[Run], b: list[Run]) -> list[Matched]:
     ]
 
 
+def check_contents(options: dict[str, str], a: Run, b: Run) -> None:
+    """Refuse to take two contents of one profile's name for equal, unless a selector tells them apart."""
+    for side in "AB":
+        for name, patterns in select.parse(options[side]):
+            same_name = name in a.contents and a.cell.get(name) == b.cell.get(name)
+            if same_name and a.contents[name] != b.contents[name] and not any("#" in p for p in patterns):
+                raise BadInputError(
+                    f"{side}={options[side]!r}: {name} is {a.shown(name)} in A and {b.shown(name)} in B, two "
+                    f"contents of one name; say which, such as {name}={a.shown(name)}"
+                )
+
+
+def told(name: str, runs: Sequence[Run]) -> str:
+    """An axis in which runs differ; where two contents of one profile do, both."""
+    values = sorted({run.shown(name) for run in runs})
+    return f"{name} ({', '.join(values)})" if any("#" in value for value in values) else name
+
+
 def id_of(run: Run) -> tuple[str, ...]:
     """What names a run."""
     return run.facts["lab"], run.facts["cell"], run.facts["run"]
@@ -121,8 +139,8 @@ def by_signature(runs: Sequence[Run], named: set[str]) -> dict[tuple[str, ...], 
     for run in runs:
         if run.facts["status"] != "ok":
             continue
-        names = [name for name in axes() if name not in named | {"seed"}]
-        key = [str(run.settings.get(name)) for name in names]
+        names = [name for name in select.names([run]) if name not in named | {"seed"}]
+        key = [f"{name}={run.settings.get(name)}" for name in names]
         key += [run.facts[name] for name in SIGNATURE_FACTS if name not in named]
         groups.setdefault(tuple(key), []).append(run)
     return groups

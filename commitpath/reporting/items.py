@@ -71,7 +71,7 @@ def repeats(run: Run, runs: Sequence[Run]) -> dict[str, str]:
 def values(run: Run, runs: Sequence[Run]) -> dict[str, str]:
     """Item → what the run says of it; without those it says nothing of."""
     documents: dict[str, Any] = {
-        "cell": run.cell,
+        "cell": {**run.cell, **run.settings},
         "summary": run.summary,
         "manifest": run.document("manifest"),
         "repeats": repeats(run, runs),
@@ -90,9 +90,14 @@ def values(run: Run, runs: Sequence[Run]) -> dict[str, str]:
 
 def database_runs() -> list[Run]:
     """Every run there is, after a look at the folders."""
+    return database()[0]
+
+
+def database() -> tuple[list[Run], str]:
+    """(database_runs, the label of this lab)."""
     with store.opened() as connection:
         sync.sync(connection)
-        return select.load(connection)
+        return select.load(connection), store.label(connection)
 
 
 def run_of_folder(name: str, runs: Sequence[Run]) -> Run:

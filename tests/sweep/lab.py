@@ -4,9 +4,11 @@ import hashlib
 import json
 import os
 import subprocess
+import tarfile
 from pathlib import Path
 from typing import Any
 
+from analysis.pipeline import analyse
 from commitpath.cell import canonical, cell_id, cell_name, make_cell
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,10 +56,18 @@ class Lab:
         repeat: int | None = 1,
         status: str = "ok",
         bytes_written: int = 300_000,
+        device: dict[str, Any] | None = None,
         **axes: str,
     ) -> Path:
-        """Store a run; its folder."""
-        cell = make_cell({"ROWS": "100", "N": "10", **axes})
+        """Store a run; its folder.
+
+        device: what the device's profile has in place of its own. axes: make's variables, and in
+        small letters axes that only another lab has.
+        """
+        known = {name: value for name, value in axes.items() if name.isupper()}
+        cell = make_cell({"ROWS": "100", "N": "10", **known})
+        cell |= {name: value for name, value in axes.items() if name not in known}
+        cell["profiles"]["device"] |= device or {}
         self.number += 1
         run_id = f"20261121T{self.number:06}Z-1"
         folder = self.results / cell_name(cell) / run_id
@@ -93,6 +103,18 @@ class Lab:
             "virtual_seconds": len(OPS) * cell["n"] / (tps * 1.05),
         }
         write(folder / "summary.json", summary)
+        return folder
+
+    def recorded(self) -> Path:
+        """Store a run that was recorded, with its raw files, and analyse it; its folder."""
+        with tarfile.open(ROOT / "tests/analysis/sample-f2fs-wal.tar.xz") as archive:
+            archive.extractall(self.results)
+        run = self.results / "run"
+        cell, host = (json.loads((run / f"{name}.json").read_text()) for name in ("cell", "host"))
+        folder = self.results / cell_name(cell) / str(host["run_id"])
+        folder.parent.mkdir()
+        run.rename(folder)
+        analyse(folder)
         return folder
 
 

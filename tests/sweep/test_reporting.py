@@ -1,11 +1,18 @@
 """Comparisons, report cards, set-up texts and advice, on synthetic runs."""
 
+import json
+import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from lab import Lab
 
+from commitpath.cell import contents, make_cell
+from commitpath.database.select import Run
+from commitpath.reporting.cells import unwatched
 from commitpath.reporting.compare import flat
+from commitpath.reporting.marks import UNDURABLE, marks
 
 
 def fill(lab: Lab, factor: float = 1.5, seeds: int = 4, **more: str) -> None:
@@ -196,5 +203,106 @@ def test_advice_is_the_pareto_set_of_what_keeps_the_promise(lab: Lab) -> None:
     assert "mode=wal sync=normal" in process
     assert "after a power failure: consistent, but" in process
     assert "wal sync=normal" in lab.ok("advise", FS="f2fs", SURVIVE="power", LOSS="recent")
-    assert "no ok run with FS=ext4" in lab.says("advise", FS="ext4", SURVIVE="power")
+    assert "no ok run of lab local with FS=ext4" in lab.says("advise", FS="ext4", SURVIVE="power")
     assert "make advise takes FS=" in lab.says("advise", FS="f2fs", SURVIVE="luck")
+
+
+def test_advice_is_of_one_lab(lab: Lab, labs: Callable[[str], Lab], tmp_path: Path) -> None:
+    lab.run(100, FS="f2fs", MODE="wal")
+    there = labs("there")
+    there.run(9999, FS="f2fs", MODE="wal")
+    there.ok("export", FILE=str(tmp_path / "t.sqlite"), LAB="there")
+    lab.ok("import", FILE=str(tmp_path / "t.sqlite"))
+    assert "mode=wal sync=full       105.0" in lab.ok("advise", FS="f2fs", SURVIVE="power")
+    assert "mode=wal sync=full     10499.0" in lab.ok("advise", FS="f2fs", SURVIVE="power", LAB="there")
+    assert "no ok run of lab mars" in lab.says("advise", FS="f2fs", SURVIVE="power", LAB="mars")
+
+
+def test_one_run_that_has_no_bytes_hides_no_setting(lab: Lab) -> None:
+    lab.run(100, FS="f2fs", MODE="wal", SEED="1")
+    lab.run(100, FS="f2fs", MODE="wal", SEED="2", bytes_written=0)
+    assert "1 settings measured" in lab.ok("advise", FS="f2fs", SURVIVE="power")
+
+
+# as an edit of experiments/device/constant.yml gives, and as an edit of its prose does
+FASTER = {"geometry": {"completion_nsec": 1000}}
+REWORDED = {"description": "the same device in other words", "sources": []}
+
+
+def test_two_contents_of_a_profile_are_two_settings(lab: Lab) -> None:
+    for seed, tps in (("1", 100), ("2", 110)):
+        lab.run(tps, FS="f2fs", MODE="wal", SEED=seed)
+        lab.run(tps, FS="f2fs", MODE="delete", SYNC="extra", SEED=seed)
+    one = lab.run(100, FS="f2fs", MODE="wal", SEED="3", device=REWORDED)
+    assert "device=constant " in lab.ok("results")
+    assert re.search("repeats +3 with 3 seeds", lab.ok("report-card", FILE=str(one)))
+    other = lab.run(700, FS="f2fs", MODE="wal", SEED="4", device=FASTER)
+    listed = lab.ok("results")
+    assert "device=" not in listed.splitlines()[0]
+    names = sorted(set(re.findall("constant#[0-9a-f]{4}(?= )", listed)))
+    assert len(names) == 2 and listed.count(names[0]) + listed.count(names[1]) == 6
+    # a selector takes the name, or one of its contents
+    assert "6 runs" in lab.ok("results", WHERE="device=constant")
+    faster = next(name for name in names if "1 runs" in lab.ok("results", WHERE=f"device={name}"))
+    (slower,) = set(names) - {faster}
+    # what would pool or pair them
+    assert re.search("repeats +3 with 3 seeds", lab.ok("report-card", FILE=str(one)))
+    assert re.search("repeats +1 with 1 seed", lab.ok("report-card", FILE=str(other)))
+    out = lab.ok("compare", A="mode=delete sync=extra", B="mode=wal sync=full")
+    assert "1 matched cells" in out and "2/3" in out
+    assert f"device is {', '.join(names)} in one matched cell" in lab.says(
+        "compare", A="mode=delete sync=extra", B="device=constant mode=wal sync=full"
+    )
+    assert f"they also differ in device ({', '.join(names)})" in lab.says("compare", A="seed=3", B="seed=4")
+    assert "two contents of one name; say which, such as device=constant#" in lab.says(
+        "compare", A="seed=3 device=constant", B="seed=4 device=constant"
+    )
+    assert "B/A" in lab.ok("compare", A=f"seed=3 device={slower}", B=f"seed=4 device={faster}")
+    advice = lab.ok("advise", FS="f2fs", SURVIVE="power", DEVICE="constant")
+    assert "(1 runs of other workloads, sizes, kernels or contents of a profile are left out" in advice
+    assert "735.0" not in advice
+    assert "735.0" in lab.ok("advise", FS="f2fs", SURVIVE="power", DEVICE=faster)
+    assert "database was on f2fs" in (text := lab.ok("setup-text", WHERE="fs=f2fs"))
+    assert all(name in text for name in names)
+
+
+def test_another_labs_content_is_another_cell(lab: Lab, labs: Callable[[str], Lab], tmp_path: Path) -> None:
+    lab.run(100, MODE="wal")
+    there = labs("there")
+    there.run(700, MODE="wal", device=FASTER)
+    there.ok("export", FILE=str(tmp_path / "t.sqlite"), LAB="there")
+    lab.ok("import", FILE=str(tmp_path / "t.sqlite"))
+    assert "they also differ in device (constant#" in lab.says("compare", A="lab=local", B="lab=there")
+
+
+def test_an_axis_that_is_not_known_is_another_cell(lab: Lab) -> None:
+    lab.run(100, MODE="wal")
+    lab.run(100, MODE="delete", turbo="on")
+    assert "they also differ in turbo" in lab.says("compare", A="mode=wal", B="mode=delete")
+
+
+def test_the_watched_run_of_a_cell_has_its_contents() -> None:
+    cell = make_cell({"N": "10"})
+    device = cell["profiles"]["device"]
+    for change, same in ((REWORDED, True), (FASTER, False)):
+        other = {**cell, "n": 20, "profiles": {**cell["profiles"], "device": {**device, **change}}}
+        assert (contents(other) == contents(cell)) is same
+        assert (unwatched(other) == unwatched(cell)) is same
+
+
+def test_durability_is_that_in_effect() -> None:
+    def run(*options: str) -> Run:
+        manifest = {
+            "sqlite": {"effective": {"journal_mode": "wal", "synchronous": "full"}},
+            "filesystem": {"mount": {"fs": "f2fs", "options": ["rw", *options]}},
+        }
+        documents = {"manifest": json.dumps(manifest)}
+        summary = {"tps": {"all": 10.0}, "virtual_seconds": 3.0}
+        cell = make_cell({"MODE": "wal"})
+        return Run({}, {}, frozenset(), None, (), cell, summary, documents)
+
+    assert marks(run(), run("relatime")) == {}
+    assert marks(run(), run("nobarrier")) == {
+        UNDURABLE: "unequal durability: after a power failure: A every committed transaction survives, "
+        "B the database may be corrupt"
+    }
