@@ -24,14 +24,10 @@ def analyse(folder: Path) -> dict[str, Any]:
     They are written beside the old ones and swapped in at the end, summary.json last.
     Raises BadInput, and then the old outputs are as they were.
     """
-    run = runs.read(folder)
-    reasons = checks.reasons(run)
-    built = tables.build(run)
-    result = summary.build(run, built, reasons)
+    run, built, effective, result = recompute(folder)
     with scratch.folder(folder, ".analysis") as fresh:
         write_tables(fresh / "tables", built, run.ledger)
         pictures = figures.render_all(built, fresh / "figures")
-        effective = manifest.build(run)
         _write_json(fresh / "manifest.json", effective)
         _write_json(fresh / "summary.json", result)
         page = report.render(run, built, effective, result, pictures)
@@ -39,6 +35,14 @@ def analyse(folder: Path) -> dict[str, Any]:
         for output in OUTPUTS:
             _swap(fresh / output, folder / output, fresh / f"old-{output}")
     return result
+
+
+def recompute(folder: Path) -> tuple[runs.Run, tables.Tables, dict[str, Any], dict[str, Any]]:
+    """Return the run in `folder`, its tables, manifest and summary; nothing is written. Raises BadInput."""
+    run = runs.read(folder)
+    reasons = checks.reasons(run)
+    built = tables.build(run)
+    return run, built, manifest.build(run), summary.build(run, built, reasons)
 
 
 def write_tables(folder: Path, built: tables.Tables, ledger: Ledger | None) -> None:

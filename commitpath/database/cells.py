@@ -10,8 +10,11 @@ from typing import Any
 from analysis.documents import UnfitError, Validator, validator
 from commitpath.cell import Axis, axes, cell_id, schema
 
-# Without these no run is told from another (commitpath/reporting, analysis/durability.py).
-_REQUIRED = ("clock", "device", "fs", "mode", "n", "probes", "profiles", "rows", "seed", "sqlite", "sync")
+# Without these no run is told from another (commitpath/reporting, analysis/consistent.py).
+_REQUIRED = (
+    *("clock", "device", "fs", "mode", "n", "probes", "profiles", "rows", "seed", "sqlite", "sync"),
+    "workload",
+)
 _NAME = {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"}
 _TEXT = {"type": "string", "maxLength": 10_000}
 _TEXTS = {"type": "array", "items": _TEXT}

@@ -33,20 +33,24 @@ def results(variables: dict[str, str]) -> int:
     options = take(variables, "results", "WHERE", "REBUILD")
     selector = options.get("WHERE", "")
     select.parse(selector)
-    if yes(options, "REBUILD"):
-        rebuild()
+    changed = rebuild() if yes(options, "REBUILD") else 0
     with store.opened() as connection:
-        changed = sync.sync(connection)
+        changed += sync.sync(connection)
+        own = store.label(connection)
         runs = select.load(connection, selector)
-    print(printable_lines(table(runs)))
+    print(printable_lines(table(runs, own)))
     print(f"{len(runs)} runs, {changed} of them new or changed; {store.DATABASE}")
     return 0
 
 
-def rebuild() -> None:
-    """Set the database aside and make it again; what is sound of other labs' is taken over."""
+def rebuild() -> int:
+    """Set the database aside and make it again from the runs' folders; how many they are.
+
+    What is sound of other labs' rows is taken over, and of own runs whose folders are not here;
+    these are named on stderr.
+    """
     if not store.DATABASE.exists():
-        return
+        return 0
     now = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
     aside = store.DATABASE.with_name(f"results-{now}-{os.getpid()}.sqlite.old")
     try:
@@ -60,14 +64,22 @@ def rebuild() -> None:
         readable = False
     store.DATABASE.rename(aside)
     print(f"set aside: {aside}", file=sys.stderr)
-    if readable:
-        with store.opened() as connection:
+    with store.opened() as connection:
+        if readable:
             exchange.name_lab(connection, own)
+        changed = sync.sync(connection)
+    if readable:
         try:
-            print(printable(exchange.import_(aside, own, "stop", refuse=False)), file=sys.stderr)
+            print(printable(exchange.take_over(aside)), file=sys.stderr)
         except store.DatabaseError as error:
             # what can be made again is
             print(f"commitpath: other labs' runs are lost here: {printable(error)}", file=sys.stderr)
+        with store.opened(write=False) as connection:
+            for run in select.load(connection):
+                if no_files(run, own):
+                    name = "/".join(run.facts[key] for key in ("lab", "cell", "run"))
+                    print(f"commitpath: run {printable(name)}: {NO_FILES}", file=sys.stderr)
+    return changed
 
 
 def export(variables: dict[str, str]) -> int:
@@ -126,8 +138,16 @@ def measured(summary: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def table(runs: list[Run]) -> list[str]:
-    """One line per run: what it differs in from the others, and what came out."""
+NO_FILES = "its folder is not here, so nothing holds its numbers"
+
+
+def no_files(run: Run, own: str) -> bool:
+    """Whether it is a run of this lab that its folder should be here of."""
+    return run.facts["lab"] == own and run.path is None and not run.facts["run"].startswith("failed-")
+
+
+def table(runs: list[Run], own: str) -> list[str]:
+    """One line per run: what it differs in from the others, and what came out. own: this lab's label."""
     if not runs:
         return []
     names = select.varying(runs)
@@ -135,6 +155,7 @@ def table(runs: list[Run]) -> list[str]:
     head = [*names, "repeat", "lab", "status", *_MEASURED, "run"]
     rows = [head]
     for run in runs:
+        notes = [*run.reasons, *([NO_FILES] if no_files(run, own) else [])]
         rows.append(
             [
                 *(str(run.settings.get(name, "")) for name in names),
@@ -142,7 +163,7 @@ def table(runs: list[Run]) -> list[str]:
                 run.facts["lab"],
                 run.facts["status"],
                 *measured(run.summary),
-                run.facts["run"] if not run.reasons else f"{run.facts['run']}: {'; '.join(run.reasons)}",
+                f"{run.facts['run']}: {'; '.join(notes)}" if notes else run.facts["run"],
             ]
         )
     widths = [max(len(row[i]) for row in rows) for i in range(len(head))]

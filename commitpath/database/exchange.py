@@ -1,18 +1,18 @@
 """`make export`, `make import`: a portable copy, and the merge of two labs' databases."""
 
 import re
-import signal
 import sqlite3
-import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from analysis.text import printable
-from commitpath.cell import ROOT
-from commitpath.database import limits, rows, store
+from commitpath import scratch
+from commitpath.cell import RESULTS
+from commitpath.database import evidence, process, rows, store
 from commitpath.database.checked import copy_rows
-from commitpath.database.files import add_files, files_to_place, write_files
+from commitpath.database.files import IMPORTED, add_files, files_to_place, folder_below
 from commitpath.database.store import LABEL, UNNAMED, DatabaseError
 from commitpath.database.sync import insert
 from commitpath.errors import BadInputError
@@ -20,6 +20,7 @@ from commitpath.errors import BadInputError
 # What makes two rows the same run; where its files are is each lab's own affair.
 CONTENT = tuple(name for name in rows.COLUMNS["run"] if name not in ("path", "stamp"))
 CONFLICTS = ("stop", "mine", "theirs")
+LABELLED = tuple(rows.COLUMNS)
 
 
 def check_label(text: str) -> str:
@@ -36,17 +37,23 @@ def name_lab(connection: sqlite3.Connection, label: str | None) -> str:
     old = store.label(connection)
     if label is None or label == old:
         return old
-    if connection.execute("SELECT 1 FROM run WHERE lab = ?", (label,)).fetchone():
+    if has_label(connection, label):
         raise BadInputError(f"LAB={label}: another lab's runs in {store.DATABASE} have that label")
     relabel(connection, old, label)
     connection.execute("UPDATE lab SET label = ?", (label,))
     return label
 
 
+def has_label(connection: sqlite3.Connection, label: str) -> bool:
+    """Whether any table has a row of a lab."""
+    queries = (f"SELECT 1 FROM {table} WHERE lab = ?" for table in LABELLED)
+    return any(connection.execute(query, (label,)).fetchone() for query in queries)
+
+
 def relabel(connection: sqlite3.Connection, old: str, new: str) -> None:
     """Change a lab's label in every table."""
     connection.execute("PRAGMA defer_foreign_keys=ON")
-    for table in ("run", "file", "grid_run", "grid_excluded"):
+    for table in LABELLED:
         connection.execute(f"UPDATE {table} SET lab = ? WHERE lab = ?", (new, old))
 
 
@@ -96,55 +103,109 @@ def clean_copy(source: Path, folder: Path, refuse: bool = True) -> Path:
     Raises DatabaseError.
     """
     clean = folder / "clean.sqlite"
-    command = [
-        sys.executable,
-        "-m",
-        "commitpath.database.checked",
-        str(source),
-        str(clean),
-        "all" if refuse else "sound",
-    ]
-    try:
-        done = subprocess.run(
-            command,
-            cwd=ROOT,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=limits.SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise DatabaseError(f"{source}: not read within {limits.SECONDS} s; nothing was imported") from None
-    said = done.stderr.splitlines()
-    if done.returncode == -signal.SIGXCPU:
-        raise DatabaseError(
-            f"{source}: not read within {limits.CPU_SECONDS} s of a CPU; nothing was imported"
-        )
-    if done.returncode == 1 and len(said) == 1:
-        raise DatabaseError(said[0])
-    if done.returncode:
-        why = said[-1] if said else f"status {done.returncode}"
-        raise DatabaseError(f"{source}: it could not be checked ({why}); nothing was imported")
-    told(source, said)
+    done = process.run(str(source), "checked", str(source), str(clean), "all" if refuse else "sound")
+    told(source, done.stderr.splitlines())
     return clean
 
 
-def import_(source: Path, label: str | None, conflict: str, refuse: bool = True) -> str:
-    """Merge another database into this one; what was done.
+def import_(source: Path, label: str | None, conflict: str) -> str:
+    """Merge another lab's database into this one; what was done.
 
     label: for the runs of a lab that has no label. conflict: what to do with a run that
-    both have with different contents: stop (nothing is imported), mine, theirs. refuse: as
-    of clean_copy.
+    both have with different contents: stop (nothing is imported), mine, theirs.
+    """
+    with files_to_place() as part, store.opened(clean_copy(source, part), write=False) as theirs:
+        with store.opened(write=False) as mine:
+            taken = [
+                (there, row)
+                for what, there, row in judged(source, theirs, mine, label, conflict)
+                if what in TAKEN and has_files(theirs, there, row)
+            ]
+        # takes seconds a run, in which others may write to this database
+        for there, row in taken:
+            evidence.check(source, theirs, part, there, row)
+        with store.opened() as mine:
+            done = merge(source, theirs, mine, part, label, conflict)
+    return f"{source}: {done}"
+
+
+def take_over(aside: Path) -> str:
+    """Take what is sound of the database that was set aside; what was done.
+
+    Other labs' runs, and those of this lab whose folders are not here. A damaged row is left out,
+    and named.
     """
     with (
-        files_to_place() as part,
-        store.opened(clean_copy(source, part, refuse), write=False) as theirs,
+        scratch.folder(RESULTS, ".import") as part,
+        store.opened(clean_copy(aside, part, refuse=False), write=False) as theirs,
         store.opened() as mine,
     ):
-        done = merge(source, theirs, mine, part, label, conflict)
-    return f"{source}: {done}"
+        done = merge(aside, theirs, mine, part, store.label(mine), "mine", own_too=True)
+    return f"{aside}: {done}"
+
+
+# What becomes of a row of an import.
+NEW, THERE, REPLACED, KEPT, NOT_OURS = KINDS = (
+    "new",
+    "there already",
+    "replaced",
+    "kept as they were here",
+    "left out, of this lab and not here",
+)
+TAKEN = (NEW, REPLACED)
+
+
+def judged(
+    source: Path,
+    theirs: sqlite3.Connection,
+    mine: sqlite3.Connection,
+    label: str | None,
+    conflict: str,
+    own_too: bool = False,
+) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """(one of KINDS, its lab there, the row as it would be here) of each run of a checked database.
+
+    Nothing is taken under the own label but if own_too: own runs come from their folders. Raises
+    DatabaseError, BadInputError.
+    """
+    if not label and has_label(theirs, UNNAMED):
+        raise BadInputError(f"{source}: runs of a lab without a label; say LAB=<label>")
+    own = store.label(mine)
+    query = f"SELECT {', '.join(rows.COLUMNS['run'])} FROM run WHERE lab = ? AND cell_id = ? AND run_id = ?"
+    for row in rows.stored(theirs, "run"):
+        there = row["lab"]
+        lab = label if there == UNNAMED else there
+        fresh = {**row, "lab": lab, "path": None, "stamp": None}
+        have = mine.execute(query, (lab, row["cell_id"], row["run_id"])).fetchone()
+        different = [name for name in CONTENT if have and have[name] != fresh[name]]
+        if have and not different:
+            yield THERE, there, fresh
+        elif conflict == "mine" and have:
+            yield KEPT, there, fresh
+        elif lab == own and not own_too:
+            if conflict == "mine":
+                yield NOT_OURS, there, fresh
+                continue
+            raise DatabaseError(
+                f"{source}: {rows.name('run', fresh)} is one of this lab's, "
+                f"{'and another ' + ', '.join(different) if have else 'and not'} here; own runs come from "
+                f"{RESULTS} alone; nothing was imported (CONFLICT=mine leaves them as they are here)"
+            )
+        elif have and conflict == "stop":
+            raise DatabaseError(
+                f"{source}: {rows.name('run', fresh)} is in {store.DATABASE} with another "
+                f"{', '.join(different)}; nothing was imported (CONFLICT=mine keeps ours, "
+                "CONFLICT=theirs takes theirs)"
+            )
+        else:
+            yield (REPLACED if have else NEW), there, fresh
+
+
+def has_files(theirs: sqlite3.Connection, there: str, row: Mapping[str, Any]) -> bool:
+    """Whether a run comes with its files, or they are here from an older import."""
+    query = "SELECT 1 FROM file WHERE lab = ? AND cell_id = ? AND run_id = ? AND content NOT NULL"
+    found = theirs.execute(query, (there, row["cell_id"], row["run_id"])).fetchone()
+    return bool(found) or folder_below(IMPORTED, row).is_dir()
 
 
 def merge(
@@ -154,43 +215,40 @@ def merge(
     part: Path,
     label: str | None,
     conflict: str,
+    own_too: bool = False,
 ) -> str:
-    """Take over the rows of a checked database; how many of which kind."""
-    if not label and theirs.execute("SELECT 1 FROM run WHERE lab = ?", (UNNAMED,)).fetchone():
-        raise BadInputError(f"{source}: runs of a lab without a label; say LAB=<label>")
-    names = {UNNAMED: label}
+    """Take over the rows of a checked database; how many of which kind. own_too: as of judged."""
+    count = dict.fromkeys(KINDS, 0)
+    passed_on = set()
+    for what, there, row in judged(source, theirs, mine, label, conflict, own_too):
+        count[what] += 1
+        if what not in TAKEN:
+            continue
+        if there != store.label(theirs):
+            passed_on.add(there)
+        if any(folder_below(place, row).is_dir() for place in (part, IMPORTED)):
+            row["path"] = str(folder_below(IMPORTED, row).relative_to(RESULTS))
+        insert(mine, row)
+        key = (row["cell_id"], row["run_id"])
+        query = "SELECT name, sha256 FROM file WHERE lab = ? AND cell_id = ? AND run_id = ?"
+        mine.executemany(
+            "INSERT INTO file (lab, cell_id, run_id, name, sha256) VALUES (?, ?, ?, ?, ?)",
+            ((row["lab"], *key, *file) for file in theirs.execute(query, (there, *key))),
+        )
     own = store.label(mine)
-    count = dict.fromkeys(("new", "there already", "replaced", "kept as they were here"), 0)
-    for row in rows.stored(theirs, "run"):
-        old = {name: row[name] for name in rows.COLUMNS["run"]}
-        fresh = old | {"lab": names.get(row["lab"]) or row["lab"], "path": None, "stamp": None}
-        key = (fresh["lab"], fresh["cell_id"], fresh["run_id"])
-        query = f"SELECT {', '.join(old)} FROM run WHERE lab = ? AND cell_id = ? AND run_id = ?"
-        have = mine.execute(query, key).fetchone()
-        if have and all(have[name] == fresh[name] for name in CONTENT):
-            count["there already"] += 1
-            continue
-        if have and conflict == "stop":
-            different = [name for name in CONTENT if have[name] != fresh[name]]
-            raise DatabaseError(
-                f"{source}: run {'/'.join(key)} is in {store.DATABASE} with another "
-                f"{', '.join(different)}; nothing was imported (CONFLICT=mine keeps ours, "
-                "CONFLICT=theirs takes theirs)"
-            )
-        if have and conflict == "mine":
-            count["kept as they were here"] += 1
-            continue
-        if have:
-            # the own files stay linked; a later `make results` compares them again
-            fresh |= {"path": have["path"], "stamp": have["stamp"]}
-        count["replaced" if have else "new"] += 1
-        insert(mine, fresh)
-        query = "SELECT name, sha256, content FROM file WHERE lab = ? AND cell_id = ? AND run_id = ?"
-        write_files(mine, part, fresh, theirs.execute(query, (old["lab"], *key[1:])), own)
+    entries = dict.fromkeys((True, False), 0)
     for table in ("grid_run", "grid_excluded"):
         for entry in rows.stored(theirs, table):
             values = [entry[name] for name in rows.COLUMNS[table]]
-            values[0] = names.get(entry["lab"]) or entry["lab"]
-            marks = ", ".join("?" * len(values))
-            mine.execute(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", values)
-    return f"{sum(count.values())} runs: " + ", ".join(f"{number} {what}" for what, number in count.items())
+            values[0] = label if entry["lab"] == UNNAMED else entry["lab"]
+            taken = own_too or values[0] != own
+            entries[taken] += 1
+            if taken:
+                marks = ", ".join("?" * len(values))
+                mine.execute(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", values)
+    said = ", ".join(f"{number} {what}" for what, number in count.items() if number or what != NOT_OURS)
+    if any(entries.values()):
+        said += f"; {entries[True]} rows of grids, {entries[False]} of this lab's left out"
+    if passed_on and not own_too:
+        said += f"; those of {', '.join(sorted(passed_on))} by {store.label(theirs)}'s word"
+    return f"{sum(count.values())} runs: {said}"

@@ -21,14 +21,17 @@ _PIECE = 2**20
 
 
 def add_files(copy: sqlite3.Connection, row: Mapping[str, Any]) -> None:
-    """Put a run's raw files into an export, compressed by zlib. LabError if one cannot be imported."""
+    """Put a run's raw files into an export, compressed by zlib. LabError if one could not be imported."""
     key = (row["lab"], row["cell_id"], row["run_id"])
-    query = "SELECT name FROM file WHERE lab = ? AND cell_id = ? AND run_id = ?"
-    for (name,) in copy.execute(query, key).fetchall():
+    query = "SELECT name, sha256 FROM file WHERE lab = ? AND cell_id = ? AND run_id = ?"
+    for name, digest in copy.execute(query, key).fetchall():
         path = RESULTS / row["path"] / name
         if path.stat().st_size > limits.FILE_BYTES:
             raise LabError(f"{path}: more than {limits.FILE_BYTES} bytes: no import takes it")
-        content = zlib.compress(path.read_bytes())
+        plain = path.read_bytes()
+        if hashlib.sha256(plain).hexdigest() != digest:
+            raise LabError(f"{path}: not as it was stored (raw_sha256); nothing was exported")
+        content = zlib.compress(plain)
         update = "UPDATE file SET content = ? WHERE lab = ? AND cell_id = ? AND run_id = ? AND name = ?"
         copy.execute(update, (content, *key, name))
 
@@ -88,31 +91,28 @@ def files_to_place() -> Iterator[Path]:
             folder.rename(place)
 
 
-def write_files(
-    mine: sqlite3.Connection, part: Path, row: Mapping[str, Any], files: sqlite3.Cursor, own: str
-) -> None:
-    """The hashes of an imported run's files; with contents, the files too, in PART.
+def folder_below(place: Path, row: Mapping[str, Any]) -> Path:
+    """Where below imported/, or in files_to_place, the files of another lab's run are."""
+    return place / "/".join((row["lab"], row["cell_id"], row["run_id"]))
 
-    files: rows of `file` that checked.py passed.
+
+def unpack(part: Path, row: Mapping[str, Any], files: sqlite3.Cursor) -> Path | None:
+    """Write an imported run's files to PART; the folder, None if the import has no contents.
+
+    row: as it will be here; files: (name, content) of `file` that checked.py passed.
     """
-    key = (row["lab"], row["cell_id"], row["run_id"])
-    folder = part / "/".join(key)
-    for file in files:
-        insert = "INSERT INTO file (lab, cell_id, run_id, name, sha256) VALUES (?, ?, ?, ?, ?)"
-        mine.execute(insert, (*key, file["name"], file["sha256"]))
-        if file["content"] is None or row["lab"] == own:
+    folder = folder_below(part, row)
+    for name, content in files:
+        if content is None:
             continue
-        path = folder / file["name"]
+        path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb") as out:
-            out.writelines(inflated(file["content"]))
+            out.writelines(inflated(content))
     if not folder.exists():
-        return
+        return None
     (folder / "cell.json").write_text(f"{row['cell']}\n")
     if row["host"] is not None:
         host = json.dumps(json.loads(row["host"]), indent=2, sort_keys=True)
         (folder / "host.json").write_text(host + "\n")
-    mine.execute(
-        "UPDATE run SET path = ? WHERE lab = ? AND cell_id = ? AND run_id = ?",
-        (str((IMPORTED / "/".join(key)).relative_to(RESULTS)), *key),
-    )
+    return folder

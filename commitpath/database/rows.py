@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from analysis import documents
+from analysis import consistent, documents, durability
 from analysis.documents import UnfitError
 from analysis.text import printable
 from commitpath.database import cells, limits
@@ -116,6 +116,8 @@ def _run(row: Row) -> None:
         raise UnfitError("summary: its status and reasons are not the row's")
     if summary:
         _at("summary", _operations, summary)
+    if row["status"] == "ok":
+        _at("manifest", durability.in_effect, manifest)
     if manifest:
         for file in manifest["raw_sha256"]:
             _at("manifest: raw_sha256", relative, file)
@@ -124,6 +126,8 @@ def _run(row: Row) -> None:
             raise UnfitError(f"{column}: of another cell: {document['cell_id']}")
     if host and host["run_id"] != row["run_id"]:
         raise UnfitError(f"host: of another run: {host['run_id']}")
+    if summary and manifest and host and (wrong := consistent.reasons(cell, summary, manifest, host)):
+        raise UnfitError(wrong[0])
 
 
 def _document(row: Row, column: str) -> Any:

@@ -12,15 +12,6 @@ from commitpath.database import store, sync
 
 OPS = ("insert", "update", "delete")
 RUN_ID = "20261121T000000Z-1"
-# the parts that every run has
-MANIFEST: dict[str, Any] = {
-    "sqlite": {"effective": {}},
-    "driver": {},
-    "filesystem": {"mount": None},
-    "device": {},
-    "board": {"kernel": None},
-    "raw_sha256": {},
-}
 FACTOR = {"insert": 1.0, "update": 1.2, "delete": 0.8}
 
 
@@ -59,7 +50,7 @@ def row(cell: Mapping[str, Any], tps: float, status: str) -> dict[str, Any]:
         "reasons": json.dumps(reasons),
         "cell": canonical(cell),
         "summary": told,
-        "manifest": json.dumps(MANIFEST) if ok else None,
+        "manifest": json.dumps(manifest(cell)) if ok else None,
         "host": json.dumps(host(cell)) if ok else None,
     }
 
@@ -67,6 +58,38 @@ def row(cell: Mapping[str, Any], tps: float, status: str) -> dict[str, Any]:
 def host(cell: Mapping[str, Any]) -> dict[str, Any]:
     """The parts of host.json that every run has."""
     return {"run_id": RUN_ID, "cell_id": cell_id(cell), "commitpath_commit": "abc"}
+
+
+def manifest(cell: Mapping[str, Any]) -> dict[str, Any]:
+    """The parts of manifest.json that every run has."""
+    profiles = cell["profiles"]
+    watching = {"requested": cell["probes"], "attached": 9 if cell["probes"] else 0}
+    driver = {name: cell[name] for name in ("rows", "n", "value_size", "seed", "checkpoint_every")}
+    return {
+        "cell_id": cell_id(cell),
+        "settings": [],
+        "sqlite": {
+            "version": cell["sqlite"],
+            "effective": {
+                "journal_mode": profiles["mode"]["journal_mode"],
+                "synchronous": cell["sync"],
+                "page_size": cell["page_size"],
+                "cache_size": cell["cache_size"],
+                "wal_autocheckpoint": cell["autocheckpoint"],
+                "journal_size_limit": cell["journal_limit"],
+            },
+        },
+        "driver": driver | {"workload": profiles["workload"]["driver_workload"]},
+        "transactions": dict.fromkeys(profiles["workload"].get("phases", OPS), cell["n"]),
+        "sql": {},
+        "filesystem": {"mount": {"fs": profiles["fs"]["type"], "options": ["rw"]}},
+        "device": {},
+        "board": {"kernel": None},
+        "run": {"probes": watching},
+        "host": host(cell),
+        "clock": {"kind": cell["clock"]},
+        "raw_sha256": {},
+    }
 
 
 def summary(cell: Mapping[str, Any], tps: float) -> dict[str, Any]:
@@ -85,6 +108,9 @@ def summary(cell: Mapping[str, Any], tps: float) -> dict[str, Any]:
         "cell_id": cell_id(cell),
         "run_id": RUN_ID,
         "clock": cell["clock"],
+        "timing_source": "twin" if watched else "run",
+        "watching_cost": {"all": 0.0} if watched else None,
+        "lost_events": 0,
         "write_amplification": None,
         "tps": {**rates, "all": number / seconds},
         "virtual_seconds": seconds,
@@ -96,7 +122,11 @@ def summary(cell: Mapping[str, Any], tps: float) -> dict[str, Any]:
             "fua": 2 * number if watched else None,
         },
         "per_transaction": dict.fromkeys(ops, costs) if watched else {},
-        "ledger": {"bytes": {}, "unattributed_share": 0.0, "per_transaction": per_transaction}
+        "ledger": {
+            "bytes": {"database page": 65536 * number},
+            "unattributed_share": 0.0,
+            "per_transaction": per_transaction,
+        }
         if watched
         else None,
     }

@@ -83,7 +83,8 @@ class Lab:
         made = manifest(cell) | {"host": host, "sql": {"sql_bytes": sql_bytes}}
         write(folder / "manifest.json", made)
         watched = bool(cell["probes"])
-        each = bytes_written / (len(OPS) * cell["n"])
+        number = sum(made["transactions"].values())
+        each = bytes_written / number
         costs = {"block_writes": 2.0, "bytes_written": each, "flushes": 1.0, "fua": 0.1}
         summary = {
             "status": status,
@@ -100,7 +101,7 @@ class Lab:
             "ledger": None,
             "write_amplification": bytes_written / sql_bytes if sql_bytes else None,
             "lost_events": 0,
-            "virtual_seconds": len(OPS) * cell["n"] / (tps * 1.05),
+            "virtual_seconds": number / (tps * 1.05),
         }
         write(folder / "summary.json", summary)
         return folder

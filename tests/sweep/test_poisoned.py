@@ -100,6 +100,54 @@ DEEP = "[" * 60 + "]" * 60
         ("UPDATE run SET summary = replace(summary, '4.0', '1e999')", "summary: a number that is too large"),
         (f"UPDATE run SET summary = replace(summary, '4.0', '{9**999}')", "more than 64 bits"),
         (f"UPDATE run SET summary = json_set(summary, '$.x', json('{DEEP}'))", "within each other"),
+        ("UPDATE run SET summary = '{\"tps\":1,' || substr(summary, 2)", "summary: the name 'tps' is in an"),
+        (
+            'UPDATE run SET cell = \'{"fs":"x",\' || substr(cell, 2)',
+            "cell: the name 'fs' is in an object twice",
+        ),
+        ('UPDATE run SET host = \'{"run_id":"x",\' || substr(host, 2)', "host: the name 'run_id' is in"),
+        (
+            """UPDATE grid_excluded SET settings = '{"fs":"f2fs","fs":"ext4"}'""",
+            "settings: the name 'fs' is in an object twice",
+        ),
+        ("UPDATE run SET summary = json_set(summary, '$.tps.all', 1e300)", "tps.all must be smaller than"),
+        # each fits its schema: these contradict each other
+        ("UPDATE run SET summary = json_set(summary, '$.tps.all', 1e5)", "not the run's 30 transactions"),
+        ("UPDATE run SET summary = json_set(summary, '$.virtual_seconds', 1)", "not the run's 30"),
+        ("UPDATE run SET summary = json_set(summary, '$.run_id', 'other')", "run_id: summary says 'other'"),
+        ("UPDATE run SET summary = json_set(summary, '$.clock', 'real')", "clock: cell says 'virtual'"),
+        ("UPDATE run SET summary = json_set(summary, '$.lost_events', 500)", "500 events were lost"),
+        (
+            "UPDATE run SET summary = json_set(summary, '$.timing_source', 'traced')",
+            "timing_source is 'traced'",
+        ),
+        ("UPDATE run SET manifest = json_set(manifest, '$.cell_id', '0000000000')", "cell_id: "),
+        (
+            "UPDATE run SET manifest = json_set(manifest, '$.sqlite.effective.journal_mode', 'off')",
+            "journal_mode: cell says 'wal', read back says 'off'",
+        ),
+        (
+            "UPDATE run SET manifest = json_set(manifest, '$.filesystem.mount.fs', 'btrfs')",
+            "filesystem: cell says 'ext4', read back says 'btrfs'",
+        ),
+        (
+            "UPDATE run SET manifest = json_insert(manifest, '$.filesystem.mount.options[#]', 'nobarrier')",
+            "mount option nobarrier: in effect, and not requested",
+        ),
+        (
+            'UPDATE run SET manifest = json_insert(manifest, \'$.settings[#]\', json(\'{"group": "a", '
+            '"name": "b", "requested": "1", "effective": "2", "equal": false}\'))',
+            "a b: requested '1', in effect '2'",
+        ),
+        ("UPDATE run SET manifest = json_set(manifest, '$.sql.sql_bytes', 'x')", "sql_bytes must be integer"),
+        (
+            "UPDATE run SET manifest = json_set(manifest, '$.sqlite.effective.synchronous', 'most')",
+            "manifest: journal_mode, synchronous or the mount's options were not read back",
+        ),
+        (
+            "UPDATE run SET manifest = json_set(manifest, '$.filesystem.mount', NULL)",
+            "manifest: journal_mode, synchronous or the mount's options were not read back",
+        ),
         ("UPDATE run SET manifest = json_set(manifest, '$.x', json('\"\\ud800\"'))", "not UTF-8"),
         ("UPDATE run SET manifest = json_set(manifest, '$.board', 1)", "manifest: board must be object"),
         ("UPDATE run SET manifest = json_set(manifest, '$.raw_sha256', 1)", "raw_sha256 must be object"),
@@ -191,20 +239,23 @@ def test_a_schema_that_is_not_ours(shared: Path, changes: tuple[str, ...], says:
 
 
 def test_what_an_import_takes_of_newer_and_older_labs(shared: Path, tmp_path: Path) -> None:
-    cell, summary, host, file = (
+    cell, summary, manifest, host, file = (
         sqlite3.connect(shared)
-        .execute("SELECT cell, summary, host, (SELECT count(*) FROM file) FROM run")
+        .execute("SELECT cell, summary, manifest, host, (SELECT count(*) FROM file) FROM run")
         .fetchone()
     )
     cell = json.loads(cell)
     del cell["mkfs_options"], cell["mount_options"]
     cell |= {"flavour": "sweet", "device": "another-labs-own"}
     identity = sync.cell_id(cell)
-    summary, host = (json.loads(text) | {"cell_id": identity, "more": [1]} for text in (summary, host))
+    summary, manifest, host = (
+        json.loads(text) | {"cell_id": identity, "more": [1]} for text in (summary, manifest, host)
+    )
+    manifest["host"] = {name: value for name, value in host.items() if name != "raw_sha256"}
     connection = sqlite3.connect(shared)
     connection.execute(
-        "UPDATE run SET cell_id = ?, cell = ?, summary = ?, host = ?",
-        (identity, *map(json.dumps, (cell, summary, host))),
+        "UPDATE run SET cell_id = ?, cell = ?, summary = ?, manifest = ?, host = ?",
+        (identity, *map(json.dumps, (cell, summary, manifest, host))),
     )
     connection.execute("UPDATE file SET cell_id = ?", (identity,))
     connection.commit()

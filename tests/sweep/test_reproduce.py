@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lab import Lab
+from lab import Lab, manifest
 
 from commitpath.cell import cell_id, make_cell
 from commitpath.database.select import Run
@@ -45,7 +45,9 @@ def run(tps: float, status: str = "ok", **axes: str) -> Run:
     }
     settings = {name: value for name, value in cell.items() if name != "profiles"}
     reasons = () if status == "ok" else ("2 events lost",)
-    return Run(settings, facts, frozenset(), None, reasons, cell, summary, {"manifest": None})
+    return Run(
+        settings, facts, frozenset(), None, reasons, cell, summary, {"manifest": json.dumps(manifest(cell))}
+    )
 
 
 Judge = Callable[..., tuple[judge.Judged, dict[str, Any]]]

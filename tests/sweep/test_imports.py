@@ -1,0 +1,207 @@
+"""What an import may say: nothing of this lab's own runs, and no number that its files do not give."""
+
+import json
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from lab import Lab
+
+from commitpath.database.evidence import differences
+
+Labs = Callable[[str], Lab]
+
+
+def forged(transactions: int) -> str:
+    """A change of a run's rates and times that no document contradicts."""
+    rates = ", ".join(f"'$.tps.{op}', 1e6" for op in ("insert", "update", "delete"))
+    return (
+        f"UPDATE run SET summary = json_set(summary, {rates}, '$.tps.all', 1e5, '$.virtual_seconds', "
+        f"{transactions / 1e5})"
+    )
+
+
+def change(path: Path, *statements: str) -> None:
+    """Change a database by hand."""
+    with sqlite3.connect(path) as connection:
+        for statement in statements:
+            connection.execute(statement)
+    connection.close()
+
+
+def runs(lab: Lab, columns: str = "lab, run_id, path, tps_all") -> list[tuple[object, ...]]:
+    """Rows of a lab's database."""
+    with sqlite3.connect(lab.results / "results.sqlite") as connection:
+        return connection.execute(f"SELECT {columns} FROM run ORDER BY lab, run_id").fetchall()
+
+
+@pytest.fixture
+def home(lab: Lab, tmp_path: Path) -> tuple[Lab, Path]:
+    """A lab with the label `here`, and an export of its one run."""
+    lab.run(100.0)
+    lab.ok("export", FILE=str(tmp_path / "own.sqlite"), LAB="here")
+    return lab, tmp_path / "own.sqlite"
+
+
+# another run of ours than any that is here
+# (with what its documents say of it)
+FORGED = (
+    "UPDATE run SET run_id = '20300101T000000Z-1', summary = json_set(summary, '$.run_id', "
+    "'20300101T000000Z-1'), host = json_set(host, '$.run_id', '20300101T000000Z-1'), "
+    "manifest = json_set(manifest, '$.host.run_id', '20300101T000000Z-1')"
+)
+
+
+def test_no_import_adds_a_run_of_ours(home: tuple[Lab, Path]) -> None:
+    lab, path = home
+    change(path, "DELETE FROM file", FORGED)
+    before = runs(lab)
+    said = lab.says("import", FILE=str(path))
+    assert "is one of this lab's, and not here; own runs come from" in said
+    assert "and not here" in lab.says("import", FILE=str(path), CONFLICT="theirs")
+    done = lab.ok("import", FILE=str(path), CONFLICT="mine")
+    assert "0 new, 0 there already, 0 replaced, 0 kept as they were here, 1 left out, of this lab" in done
+    assert runs(lab) == before
+
+
+def test_no_import_changes_a_run_of_ours(home: tuple[Lab, Path]) -> None:
+    lab, path = home
+    change(path, "UPDATE run SET repeat = 77")
+    before = runs(lab, "*")
+    for conflict in ("stop", "theirs"):
+        assert "is one of this lab's, and another repeat here" in lab.says(
+            "import", FILE=str(path), CONFLICT=conflict
+        )
+    assert "1 kept as they were here" in lab.ok("import", FILE=str(path), CONFLICT="mine")
+    assert runs(lab, "*") == before
+
+
+def test_no_import_says_what_our_grids_are(home: tuple[Lab, Path]) -> None:
+    lab, path = home
+    own = lab.results / "results.sqlite"
+    change(own, """INSERT INTO grid_excluded VALUES ('here', 'quick', '{"mode":"off"}', 'our reason')""")
+    for label in ("here", "there"):
+        entry = f"""VALUES ('{label}', 'quick', '{{"mode":"off"}}', 'their reason')"""
+        change(path, f"INSERT INTO grid_excluded {entry}")
+        change(path, f"INSERT INTO grid_run VALUES ('{label}', 'apsys17', '0123456789', 0)")
+    assert "2 rows of grids, 2 of this lab's left out" in lab.ok("import", FILE=str(path))
+    with sqlite3.connect(own) as connection:
+        found = connection.execute("SELECT lab, reason FROM grid_excluded ORDER BY lab").fetchall()
+        assert found == [("here", "our reason"), ("there", "their reason")]
+        assert connection.execute("SELECT lab FROM grid_run").fetchall() == [("there",)]
+
+
+def test_whose_file_another_labs_runs_come_from(home: tuple[Lab, Path], labs: Labs) -> None:
+    _, path = home
+    change(path, "DELETE FROM file", "UPDATE run SET lab = 'mit'")
+    assert "1 new" in (done := labs("there").ok("import", FILE=str(path)))
+    assert "; those of mit by here's word" in done
+
+
+def test_no_file_is_exported_that_is_not_as_it_was_stored(lab: Lab, tmp_path: Path) -> None:
+    raw = lab.run() / "raw/probes.txt"
+    raw.write_text("other")
+    path = tmp_path / "x.sqlite"
+    said = lab.says("export", FILE=str(path), LAB="here", FILES="yes")
+    assert f"{raw}: not as it was stored (raw_sha256); nothing was exported" in said
+    assert not path.exists()
+
+
+def test_a_label_that_others_grids_have_is_not_ours(home: tuple[Lab, Path], tmp_path: Path) -> None:
+    lab, _ = home
+    change(lab.results / "results.sqlite", "INSERT INTO grid_run VALUES ('kiel', 'quick', '0123456789', 0)")
+    assert "another lab's runs" in lab.says("export", FILE=str(tmp_path / "x"), LAB="kiel")
+
+
+def test_a_run_of_ours_without_its_folder_is_named(home: tuple[Lab, Path]) -> None:
+    lab, _ = home
+    kept = lab.run(MODE="wal")
+    lab.ok("results")
+    (gone,) = (run for run in lab.results.glob("*/*/host.json") if run.parent != kept)
+    shutil.rmtree(gone.parent)
+    for again in ({}, {"REBUILD": "yes"}, {"REBUILD": "yes"}):
+        done = lab.make("results", **again)
+        assert done.returncode == 0
+        marked = [line for line in done.stdout.splitlines() if "its folder is not here" in line]
+        assert len(marked) == 1 and gone.parent.name in marked[0]
+        named = [line for line in done.stderr.splitlines() if "its folder is not here" in line]
+        assert len(named) == (1 if again else 0)
+        assert all(f"run here/{gone.parent.parent.name[-10:]}/{gone.parent.name}" in line for line in named)
+
+
+def test_rebuild_takes_own_runs_from_their_folders(home: tuple[Lab, Path]) -> None:
+    lab, _ = home
+    change(lab.results / "results.sqlite", forged(30))
+    assert "1 of them new or changed" in lab.ok("results", REBUILD="yes")
+    assert [row[3] for row in runs(lab)] == [105.0]
+
+
+@pytest.fixture
+def with_files(labs: Labs, tmp_path: Path) -> tuple[Lab, Path]:
+    """An empty lab, and another lab's recorded run with its files."""
+    there = labs("there")
+    there.recorded()
+    there.ok("export", FILE=str(tmp_path / "t.sqlite"), LAB="kiel", FILES="yes")
+    return labs("here"), tmp_path / "t.sqlite"
+
+
+def test_files_come_with_their_run_and_stay(with_files: tuple[Lab, Path]) -> None:
+    lab, path = with_files
+    assert "1 new" in lab.ok("import", FILE=str(path))
+    ((_, run_id, place, tps),) = runs(lab)
+    folder = lab.results / str(place)
+    assert folder.parts[-4:-2] == ("imported", "kiel") and folder.name == run_id
+    assert (folder / "raw/probes.bin").stat().st_size
+    assert f"{tps:.2f}" in lab.ok("results", REBUILD="yes")
+    assert [row[2] for row in runs(lab)] == [place]
+    assert "grade: incomplete" in lab.ok("report-card", FILE=str(folder))
+    # the same numbers, worked out here
+    lab.ok("analyse", RUN=str(folder))
+    assert json.loads((folder / "summary.json").read_text())["tps"]["all"] == tps
+
+
+@pytest.mark.parametrize(
+    ("statement", "says"),
+    [
+        (forged(300), "tps.all is 100000.0, its files give 133.53"),
+        ("UPDATE run SET summary = json_set(summary, '$.block.flushes', 1)", "block.flushes is 1, its files"),
+        (
+            "UPDATE run SET manifest = json_set(manifest, '$.board.kernel', 'Linux board 7.0-fast')",
+            'board.kernel is "Linux board 7.0-fast", its files give "Linux',
+        ),
+        (
+            "DELETE FROM file WHERE name = 'raw/driver/phases.csv'",
+            "its files cannot be analysed: raw/driver/phases.csv",
+        ),
+    ],
+)
+def test_numbers_that_their_files_do_not_give(
+    with_files: tuple[Lab, Path], statement: str, says: str
+) -> None:
+    lab, path = with_files
+    change(path, statement)
+    said = lab.says("import", FILE=str(path))
+    assert says in said and "run kiel/" in said and "nothing was imported" in said
+    assert runs(lab) == []
+    assert [entry.name for entry in lab.results.iterdir()] == ["results.sqlite"]
+
+
+def test_files_that_are_here_hold_a_later_import_too(with_files: tuple[Lab, Path]) -> None:
+    lab, path = with_files
+    lab.ok("import", FILE=str(path))
+    change(path, forged(300), "UPDATE file SET content = NULL")
+    assert "its files give 133.53" in lab.says("import", FILE=str(path), CONFLICT="theirs")
+
+
+def test_differences_but_for_rounding() -> None:
+    told = {"a": {"b": 1.0, "c": [1]}, "status": "ok", "reasons": ["x"], "older": 1, "none": None}
+    assert list(differences(told, {"a": {"b": 1.0 + 1e-9, "c": [1]}, "status": "ok", "newer": 2})) == []
+    found = {"a": {"b": 1.01, "c": [2]}, "status": "rejected", "none": 0}
+    assert list(differences(told, found)) == [
+        "a.b is 1.0, its files give 1.01",
+        "a.c is [1], its files give [2]",
+        "none is null, its files give 0",
+        'status is "ok", its files give "rejected"',
+    ]
