@@ -9,13 +9,13 @@ from typing import Any
 
 import polars as pl
 
-from analysis import checks, figures, manifest, report, summary, tables
+from analysis import checks, consistent, derived, figures, manifest, report, summary, tables
 from analysis import run as runs
 from analysis.ledger import schema
 from analysis.ledger.build import Ledger
 from commitpath import scratch
 
-OUTPUTS = ("tables", "figures", "manifest.json", "report.html", "summary.json")
+OUTPUTS = ("tables", "figures", "manifest.json", "report.html", derived.NAME, "summary.json")
 
 
 def analyse(folder: Path) -> dict[str, Any]:
@@ -25,17 +25,18 @@ def analyse(folder: Path) -> dict[str, Any]:
     Raises BadInput, and then the old outputs are as they were.
     """
     run = runs.read(folder)
-    reasons = checks.reasons(run)
-    built = tables.build(run)
-    result = summary.build(run, built, reasons)
+    built, effective = tables.build(run), manifest.build(run)
+    result = summary.build(run, built, checks.reasons(run))
+    if contradictions := consistent.reasons(run.cell, result, effective, run.host):
+        result |= summary.verdict([*result["reasons"], *contradictions])
     with scratch.folder(folder, ".analysis") as fresh:
         write_tables(fresh / "tables", built, run.ledger)
         pictures = figures.render_all(built, fresh / "figures")
-        effective = manifest.build(run)
         _write_json(fresh / "manifest.json", effective)
         _write_json(fresh / "summary.json", result)
         page = report.render(run, built, effective, result, pictures)
         (fresh / "report.html").write_text(page, encoding="utf-8", errors="replace")
+        derived.write(fresh, folder, fresh)
         for output in OUTPUTS:
             _swap(fresh / output, folder / output, fresh / f"old-{output}")
     return result

@@ -33,10 +33,10 @@ def results(variables: dict[str, str]) -> int:
     options = take(variables, "results", "WHERE", "REBUILD")
     selector = options.get("WHERE", "")
     select.parse(selector)
-    if yes(options, "REBUILD"):
+    if again := yes(options, "REBUILD"):
         rebuild()
-    with store.opened() as connection:
-        changed = sync.sync(connection)
+    changed = sync.up_to_date(again)
+    with store.opened(write=False) as connection:
         runs = select.load(connection, selector)
     print(printable_lines(table(runs)))
     print(f"{len(runs)} runs, {changed} of them new or changed; {store.DATABASE}")
@@ -77,8 +77,7 @@ def export(variables: dict[str, str]) -> int:
         raise BadInputError("make export takes FILE=<new file>, LAB=<label> and FILES=yes (raw files too)")
     label = exchange.check_label(options["LAB"]) if "LAB" in options else None
     with_files = yes(options, "FILES")
-    with store.opened() as connection:
-        sync.sync(connection)
+    sync.up_to_date()
     print(printable(exchange.export(Path(options["FILE"]), label, with_files)))
     return 0
 
@@ -92,8 +91,7 @@ def import_(variables: dict[str, str]) -> int:
     if conflict not in exchange.CONFLICTS:
         raise BadInputError(f"CONFLICT={conflict}: CONFLICT is {', '.join(exchange.CONFLICTS)}")
     label = exchange.check_label(options["LAB"]) if "LAB" in options else None
-    with store.opened() as connection:
-        sync.sync(connection)
+    sync.up_to_date()
     print(printable(exchange.import_(Path(options["FILE"]), label, conflict)))
     return 0
 

@@ -90,8 +90,8 @@ def values(run: Run, runs: Sequence[Run]) -> dict[str, str]:
 
 def database_runs() -> list[Run]:
     """Every run there is, after a look at the folders."""
-    with store.opened() as connection:
-        sync.sync(connection)
+    sync.up_to_date()
+    with store.opened(write=False) as connection:
         return select.load(connection)
 
 
