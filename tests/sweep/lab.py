@@ -4,9 +4,11 @@ import hashlib
 import json
 import os
 import subprocess
+import tarfile
 from pathlib import Path
 from typing import Any
 
+from analysis import derived, pipeline, stored_files
 from commitpath.cell import canonical, cell_id, cell_name, make_cell
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -65,12 +67,20 @@ class Lab:
         for name, content in RAW.items():
             (folder / name).write_bytes(content)
         (folder / "cell.json").write_text(canonical(cell) + "\n")
-        host = {"run_id": run_id, "cell_id": cell_id(cell), "commitpath_commit": "abc"}
+        hashes = {name: hashlib.sha256(content).hexdigest() for name, content in RAW.items()}
+        host = {
+            "run_id": run_id,
+            "cell_id": cell_id(cell),
+            "commitpath_commit": "abc",
+            "wall_seconds": float(self.number),
+            "raw_sha256": hashes,
+        }
         if repeat is not None:
             host["repeat"] = repeat
         write(folder / "host.json", host)
         sql_bytes = bytes_written // 4
-        made = manifest(cell) | {"host": host, "sql": {"sql_bytes": sql_bytes}}
+        made = manifest(cell) | {"sql": {"sql_bytes": sql_bytes}, "raw_sha256": hashes}
+        made["host"] = {name: value for name, value in host.items() if name != "raw_sha256"}
         write(folder / "manifest.json", made)
         watched = bool(cell["probes"])
         each = bytes_written / (len(OPS) * cell["n"])
@@ -80,6 +90,8 @@ class Lab:
             "reasons": [] if status == "ok" else ["2 events lost"],
             "cell_id": cell_id(cell),
             "run_id": run_id,
+            "raw_held": True,
+            "wall_seconds": host["wall_seconds"],
             "clock": cell["clock"],
             "timing_source": "twin" if watched else "run",
             "watching_cost": dict.fromkeys((*OPS, "all"), 0.0) if watched else None,
@@ -93,6 +105,20 @@ class Lab:
             "virtual_seconds": len(OPS) * cell["n"] / (tps * 1.05),
         }
         write(folder / "summary.json", summary)
+        derived.write(folder)
+        return folder
+
+    def recorded(self) -> Path:
+        """Store a run that was recorded, with its raw files, and analyse it; its folder."""
+        with tarfile.open(ROOT / "tests/analysis/sample-f2fs-wal.tar.xz") as archive:
+            archive.extractall(self.results)
+        run = self.results / "run"
+        cell, host = (json.loads((run / f"{name}.json").read_text()) for name in ("cell", "host"))
+        write(run / "host.json", host | {"raw_sha256": stored_files.hashes(run)})
+        folder = self.results / cell_name(cell) / str(host["run_id"])
+        folder.parent.mkdir()
+        run.rename(folder)
+        pipeline.analyse(folder)
         return folder
 
 
@@ -127,5 +153,4 @@ def manifest(cell: dict[str, Any]) -> dict[str, Any]:
         "filesystem": {"mount": {"fs": cell["profiles"]["fs"]["type"], "options": options}},
         "device": {"write_cache": "write back"},
         "board": {"kernel": "Linux board 6.12.1-arm64 #1 SMP aarch64"},
-        "raw_sha256": {name: hashlib.sha256(content).hexdigest() for name, content in RAW.items()},
     }
