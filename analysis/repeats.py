@@ -29,6 +29,10 @@ def read_summaries(folders: list[Path]) -> list[dict[str, Any]]:
             summaries.append(json.loads(path.read_text()))
         except (OSError, ValueError) as error:
             raise BadInput(path, "", str(error), "the summary of a run") from error
+    ids = [summary["run_id"] for summary in summaries]
+    for folder, run_id in zip(folders, ids, strict=True):
+        if ids.count(run_id) > 1:
+            raise BadInput(folder, "", f"the run {run_id} is there twice", "each run once")
     for key in ("clock", "cell_id"):
         values = {str(summary.get(key)) for summary in summaries}
         if len(values) != 1:

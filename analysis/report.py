@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from analysis.figures import style
 from analysis.run import Run
-from analysis.summary import NOT_HELD
+from analysis.stored_files import NOT_HELD
 from analysis.tables import BLOCK_COLUMNS, Tables
 
 CAPTIONS = {

@@ -20,7 +20,6 @@ from analysis.tables import Tables
 
 # What a block command is, without its times.
 _COMMAND = ("rwbs", "sector", "sectors")
-NOT_HELD = "its raw files are not held: it was stored without their hashes"
 FLUSHED_FOR = (*FILES, "no sync")
 _LATENCIES = ("p50", "p95", "p99", "max")
 

@@ -25,6 +25,8 @@ ROOT = Path(__file__).resolve().parent.parent
 EXPERIMENTS = ROOT / "experiments"
 RESULTS = ROOT / (os.environ.get("COMMITPATH_RESULTS") or "results")
 PROFILE_AXES = ("device", "fs", "mode", "workload")
+# What of a profile is for who reads it, and changes nothing of a run.
+PROSE = ("aliases", "description", "sources")
 # Named among the probes, though it is none: a second witness of the block commands.
 BLKTRACE = "blktrace"
 
@@ -317,6 +319,23 @@ def database_mib(cell: Mapping[str, Any]) -> int:
 def canonical(cell: Mapping[str, Any]) -> str:
     """The cell's one form: sorted JSON without white space."""
     return json.dumps(cell, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def other_profiles(cell: Mapping[str, Any]) -> list[str]:
+    """Axes whose profile asks for something else than the file of that name does here: the file
+    was edited since the run, or the run was given another name."""
+    here = {axis: axes()[axis].files() for axis in PROFILE_AXES}
+    return [
+        axis
+        for axis in PROFILE_AXES
+        if cell[axis] in here[axis]
+        and _asked(cell["profiles"][axis]) != _asked(load_profile(axis, cell[axis]))
+    ]
+
+
+def _asked(profile: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a profile is in a cell and changes a run."""
+    return {name: value for name, value in profile.items() if name not in (*PROSE, "most")}
 
 
 def cell_id(cell: Mapping[str, Any]) -> str:

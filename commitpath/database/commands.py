@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from analysis.stored_files import NOT_HELD
 from analysis.text import printable, printable_lines
+from commitpath.cell import other_profiles
 from commitpath.database import exchange, select, store, sync
 from commitpath.database.select import Run
 from commitpath.errors import BadInputError
@@ -124,6 +126,13 @@ def measured(summary: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def marks(run: Run) -> list[str]:
+    """What is to be known of a run, though it counts."""
+    held = [NOT_HELD] if run.summary.get("raw_held") is False else []
+    others = other_profiles(run.cell)
+    return held + [f"its {axis} is not experiments/{axis}/{run.cell[axis]}.yml of here" for axis in others]
+
+
 def table(runs: list[Run]) -> list[str]:
     """One line per run: what it differs in from the others, and what came out."""
     if not runs:
@@ -133,6 +142,7 @@ def table(runs: list[Run]) -> list[str]:
     head = [*names, "repeat", "lab", "status", *_MEASURED, "run"]
     rows = [head]
     for run in runs:
+        notes = [*run.reasons, *marks(run)]
         rows.append(
             [
                 *(str(run.settings.get(name, "")) for name in names),
@@ -140,7 +150,7 @@ def table(runs: list[Run]) -> list[str]:
                 run.facts["lab"],
                 run.facts["status"],
                 *measured(run.summary),
-                run.facts["run"] if not run.reasons else f"{run.facts['run']}: {'; '.join(run.reasons)}",
+                f"{run.facts['run']}: {'; '.join(notes)}" if notes else run.facts["run"],
             ]
         )
     widths = [max(len(row[i]) for row in rows) for i in range(len(head))]

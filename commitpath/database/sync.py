@@ -130,6 +130,8 @@ def renewed(folder: Path, again: bool) -> bool:
     try:
         pipeline.analyse(folder)
     except BadInput as error:
+        # what an older analysis left does not count any more, until one succeeds
+        (folder / derived.NAME).unlink(missing_ok=True)
         left_out(folder, error)
         return False
     return True
@@ -147,7 +149,9 @@ def sync(connection: sqlite3.Connection, unfit: Container[Path] = ()) -> int:
     written = 0
     for folder in changed(connection, lab):
         path = str(folder.relative_to(RESULTS))
-        connection.execute("DELETE FROM run WHERE lab = ? AND path = ?", (lab, path))
+        named = (folder.parent.name.rpartition("-")[2], folder.name)
+        query = "DELETE FROM run WHERE lab = ? AND (path = ? OR (cell_id, run_id) = (?, ?))"
+        connection.execute(query, (lab, path, *named))
         if folder in unfit:
             continue
         try:

@@ -17,7 +17,7 @@ import synthetic
 from analysis import __main__ as command
 from analysis import stored_files
 from analysis.run import cell_id
-from analysis.summary import NOT_HELD
+from analysis.stored_files import NOT_HELD
 from analysis.tree import __main__ as tree
 from commitpath.cell import cell_name
 

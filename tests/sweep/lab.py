@@ -64,10 +64,11 @@ class Lab:
         run_id = f"20261121T{self.number:06}Z-1"
         folder = self.results / cell_name(cell) / run_id
         (folder / "raw").mkdir(parents=True)
-        for name, content in RAW.items():
+        raw = RAW | ({"raw/clock.txt": f"{self.number}\n".encode()} if cell["clock"] == "real" else {})
+        for name, content in raw.items():
             (folder / name).write_bytes(content)
         (folder / "cell.json").write_text(canonical(cell) + "\n")
-        hashes = {name: hashlib.sha256(content).hexdigest() for name, content in RAW.items()}
+        hashes = {name: hashlib.sha256(content).hexdigest() for name, content in raw.items()}
         host = {
             "run_id": run_id,
             "cell_id": cell_id(cell),
@@ -78,12 +79,15 @@ class Lab:
         if repeat is not None:
             host["repeat"] = repeat
         write(folder / "host.json", host)
+        ops = cell["profiles"]["workload"].get("phases", OPS)
+        rates = {op: tps * factor for op, factor in zip(OPS, (1, 1.1, 1.2), strict=True) if op in ops}
+        rates["all"] = tps * 1.05 if len(ops) > 1 else rates[ops[0]]
         sql_bytes = bytes_written // 4
         made = manifest(cell) | {"sql": {"sql_bytes": sql_bytes}, "raw_sha256": hashes}
         made["host"] = {name: value for name, value in host.items() if name != "raw_sha256"}
         write(folder / "manifest.json", made)
         watched = bool(cell["probes"])
-        each = bytes_written / (len(OPS) * cell["n"])
+        each = bytes_written / (len(ops) * cell["n"])
         costs = {"block_writes": 2.0, "bytes_written": each, "flushes": 1.0, "fua": 0.1}
         summary = {
             "status": status,
@@ -94,15 +98,15 @@ class Lab:
             "wall_seconds": host["wall_seconds"],
             "clock": cell["clock"],
             "timing_source": "twin" if watched else "run",
-            "watching_cost": dict.fromkeys((*OPS, "all"), 0.0) if watched else None,
-            "tps": {"insert": tps, "update": tps * 1.1, "delete": tps * 1.2, "all": tps * 1.05},
-            "syncs": dict.fromkeys(OPS, 4.0 if watched else None),
+            "watching_cost": dict.fromkeys((*ops, "all"), 0.0) if watched else None,
+            "tps": rates,
+            "syncs": dict.fromkeys(ops, 4.0 if watched else None),
             "block": {"writes": 60, "bytes_written": bytes_written, "flushes": 30, "fua": 3},
-            "per_transaction": dict.fromkeys(OPS, costs if watched else dict.fromkeys(costs)),
+            "per_transaction": dict.fromkeys(ops, costs if watched else dict.fromkeys(costs)),
             "ledger": None,
             "write_amplification": bytes_written / sql_bytes if sql_bytes else None,
             "lost_events": 0,
-            "virtual_seconds": len(OPS) * cell["n"] / (tps * 1.05),
+            "virtual_seconds": len(ops) * cell["n"] / rates["all"],
         }
         write(folder / "summary.json", summary)
         derived.write(folder)
@@ -120,6 +124,13 @@ class Lab:
         run.rename(folder)
         pipeline.analyse(folder)
         return folder
+
+
+def edit(path: Path, analysed: bool = True, **values: Any) -> None:
+    """Change a document of a run. analysed: as an analysis would, else by hand."""
+    write(path, json.loads(path.read_text()) | values)
+    if analysed:
+        derived.write(path.parent)
 
 
 def write(path: Path, content: dict[str, Any]) -> None:
