@@ -61,6 +61,8 @@ def test_raw_files_that_changed_do_not_survive_a_rebuild(lab: Lab, stored: Path)
     out, said = lines(lab, REBUILD="yes")
     assert "0 runs" in out
     assert any("transactions.csv: its content changed" in line for line in said)
+    # nor come back by what an older analysis left
+    assert "0 runs" in lines(lab)[0]
 
 
 def test_a_row_edited_by_hand_is_written_again(lab: Lab, stored: Path) -> None:
