@@ -100,6 +100,7 @@ def _one_run(summary: Document, manifest: Document, host: Document) -> list[str]
     )
     if "raw_sha256" in host and host["raw_sha256"] != manifest["raw_sha256"]:
         found.append("raw_sha256: host and manifest do not say the same")
+    found += _differ("raw_held", summary=summary["raw_held"], host="raw_sha256" in host)
     if manifest["host"] != {key: value for key, value in host.items() if key != "raw_sha256"}:
         found.append("manifest: its copy of host.json is another")
     return found
@@ -152,13 +153,16 @@ def _effective(cell: Document, summary: Document, manifest: Document, host: Docu
     profiles, mount = cell["profiles"], manifest["filesystem"]["mount"] or {}
     had = {"effective": manifest["sqlite"]["effective"], "driver": manifest["driver"]}
     for axis, (section, key) in AXES.items():
-        if axis in cell:
+        if axis not in cell and key in had[section]:
+            found.append(f"cell: no {axis}; in effect {had[section][key]!r}")
+        elif axis in cell:
             found += _differ(key, cell=word(cell[axis]), read_back=word(had[section].get(key)))
     journal_mode = had["effective"].get("journal_mode")
     found += _differ("journal_mode", cell=profiles["mode"]["journal_mode"], read_back=word(journal_mode))
     found += _differ(
         "workload", cell=profiles["workload"]["driver_workload"], read_back=had["driver"].get("workload")
     )
+    found += _differ("SQLite", cell=cell["sqlite"], read_back=manifest["sqlite"].get("version"))
     return found + _differ("filesystem", cell=profiles["fs"]["type"], read_back=mount.get("fs"))
 
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import polars as pl
 
-from analysis import checks, figures, manifest, report, summary, tables
+from analysis import checks, consistent, derived, figures, manifest, report, summary, tables
 from analysis import run as runs
 from analysis.ledger import schema
 from analysis.ledger.build import Ledger
 from commitpath import scratch
 
-OUTPUTS = ("tables", "figures", "manifest.json", "report.html", "summary.json")
+OUTPUTS = ("tables", "figures", "manifest.json", "report.html", derived.NAME, "summary.json")
 
 
 def analyse(folder: Path) -> dict[str, Any]:
@@ -32,6 +32,7 @@ def analyse(folder: Path) -> dict[str, Any]:
         _write_json(fresh / "summary.json", result)
         page = report.render(run, built, effective, result, pictures)
         (fresh / "report.html").write_text(page, encoding="utf-8", errors="replace")
+        derived.write(fresh, folder, fresh)
         for output in OUTPUTS:
             _swap(fresh / output, folder / output, fresh / f"old-{output}")
     return result
@@ -40,9 +41,11 @@ def analyse(folder: Path) -> dict[str, Any]:
 def recompute(folder: Path) -> tuple[runs.Run, tables.Tables, dict[str, Any], dict[str, Any]]:
     """Return the run in `folder`, its tables, manifest and summary; nothing is written. Raises BadInput."""
     run = runs.read(folder)
-    reasons = checks.reasons(run)
-    built = tables.build(run)
-    return run, built, manifest.build(run), summary.build(run, built, reasons)
+    built, effective = tables.build(run), manifest.build(run)
+    result = summary.build(run, built, checks.reasons(run))
+    if contradictions := consistent.reasons(run.cell, result, effective, run.host):
+        result |= summary.verdict([*result["reasons"], *contradictions])
+    return run, built, effective, result
 
 
 def write_tables(folder: Path, built: tables.Tables, ledger: Ledger | None) -> None:

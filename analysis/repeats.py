@@ -24,6 +24,10 @@ CONFIDENCE = 0.95
 def read_summaries(folders: list[Path]) -> list[dict[str, Any]]:
     """The runs' summaries; BadInput where they are not runs of one cell on one clock."""
     summaries = [read_json(folder / "summary.json") for folder in folders]
+    ids = [summary["run_id"] for summary in summaries]
+    for folder, run_id in zip(folders, ids, strict=True):
+        if ids.count(run_id) > 1:
+            raise BadInput(folder, "", f"the run {run_id} is there twice", "each run once")
     for key in ("clock", "cell_id"):
         values = {str(summary.get(key)) for summary in summaries}
         if len(values) != 1:

@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from analysis.figures import style
 from analysis.run import Run
+from analysis.stored_files import NOT_HELD
 from analysis.tables import BLOCK_COLUMNS, Tables
 
 CAPTIONS = {
@@ -69,6 +70,7 @@ def render(
     order = sorted(axes, key=lambda k: (AXES_FIRST.index(k) if k in AXES_FIRST else 99, k))
     return template.render(
         summary=summary,
+        not_held=NOT_HELD,
         watched=watched,
         manifest=manifest,
         figures=figures,

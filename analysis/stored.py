@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from analysis import derived
 from analysis.errors import BadInput
 from analysis.files import read_json
 
@@ -25,6 +26,7 @@ class Stored:
         path = self.folder / "tables" / f"{name}.parquet"
         if not path.is_file():
             raise BadInput(path, "", "no such table", f"the tables of `make analyse RUN={self.folder}`")
+        derived.check(self.folder, f"tables/{path.name}")
         try:
             table = pl.read_parquet(path)
         except (pl.exceptions.PolarsError, OSError) as error:
@@ -41,7 +43,8 @@ class Stored:
 
 
 def read(folder: Path) -> Stored:
-    """Open the analysed run in `folder`. Raises BadInput."""
+    """Open the analysed run in `folder`. Raises BadInput, also where a file was changed since."""
     if not folder.is_dir():
         raise BadInput(folder, "", "no such folder", "results/<cell name>/<run id>")
+    derived.check(folder, "cell.json", "host.json", "summary.json")
     return Stored(folder, read_json(folder / "cell.json"), read_json(folder / "summary.json"))

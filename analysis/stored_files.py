@@ -8,6 +8,9 @@ from pathlib import Path
 
 from analysis.errors import BadInput
 
+# what is said of a run whose host.json has no raw_sha256
+NOT_HELD = "its raw files are not held: it was stored without their hashes"
+
 
 def hashes(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of each file of raw/ and twin/, by its name below the run's folder."""

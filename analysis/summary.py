@@ -32,11 +32,11 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
     sql_bytes = run.driver.config["sql_bytes"]
     watched = "commands" in tables.observed(run)
     return {
-        "status": "rejected" if reasons else "ok",
-        "reasons": reasons,
+        **verdict(reasons),
         "cell_id": run.cell_id,
         "cell_name": run.name,
         "run_id": run.run_id,
+        "raw_held": "raw_sha256" in run.host,
         "clock": run.board.run.get("clock"),
         "tps": {
             **{op: row["tps"] for op, row in operations.items()},
@@ -67,6 +67,13 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
         "virtual_per_wall": seconds / wall if seconds and wall else None,
         "wall_seconds": run.host.get("wall_seconds"),
     }
+
+
+def verdict(reasons: list[str]) -> dict[str, Any]:
+    """Return status and reasons: one reason, and the run does not count."""
+    printable = ("".join(c if c.isprintable() else "?" for c in reason) for reason in reasons)
+    told = list(dict.fromkeys(printable))
+    return {"status": "rejected" if told else "ok", "reasons": told}
 
 
 def timed_seconds(ran: Driver) -> float | None:

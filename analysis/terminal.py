@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from analysis.stored_files import NOT_HELD
+
 _HEAD = ("", "TPS", "p50 ms", "p99 ms", "syncs", "writes", "KiB written", "flushes")
 
 
@@ -27,8 +29,9 @@ def table(summary: dict[str, Any], report: Path) -> str:
         )
     rows.append(("all", _number(summary["tps"]["all"], 1), *[""] * 6))
     lines = _aligned(rows)
-    status = f"{summary['cell_name']}  {summary['run_id']}  {summary['status'].upper()}"
-    out = [status, *(f"  rejected: {reason}" for reason in summary["reasons"]), ""]
+    status = f"{summary['cell_name']}  {summary['run_id'] or '(no run id)'}  {summary['status'].upper()}"
+    out = [status, *(f"  rejected: {reason}" for reason in summary["reasons"])]
+    out += ["", *([] if summary["raw_held"] else [f"  {NOT_HELD}"])]
     out += lines
     if summary["ledger"]:
         out += ["", *_labels(summary["ledger"]), ""]

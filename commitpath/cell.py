@@ -327,11 +327,25 @@ def contents(cell: Mapping[str, Any]) -> dict[str, str]:
     A profile's name does not say it: the file may be edited, and another lab has its own.
     """
     return {
-        axis: hashlib.sha256(
-            canonical({key: value for key, value in profile.items() if key not in PROSE}).encode()
-        ).hexdigest()
+        axis: hashlib.sha256(canonical(asked(profile)).encode()).hexdigest()
         for axis, profile in sorted(cell["profiles"].items())
     }
+
+
+def asked(profile: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a profile is in a cell and changes a run."""
+    return {name: value for name, value in profile.items() if name not in (*PROSE, "most")}
+
+
+def other_profiles(cell: Mapping[str, Any]) -> list[str]:
+    """Axes whose profile asks for something else than the file of that name does here: the file
+    was edited since the run, or the run was given another name."""
+    here = {axis: axes()[axis].files() for axis in PROFILE_AXES}
+    return [
+        axis
+        for axis in PROFILE_AXES
+        if cell[axis] in here[axis] and asked(cell["profiles"][axis]) != asked(load_profile(axis, cell[axis]))
+    ]
 
 
 def cell_id(cell: Mapping[str, Any]) -> str:

@@ -101,7 +101,9 @@ def probes_attached(run: Run) -> list[str]:
     if not isinstance(expected, int) or attached != expected:
         found.append(f"{attached} probes were attached, expected {expected}")
     if not run.probes:
-        return found
+        there = [path.name for path in (run.folder / "raw").glob("probes.bin")]
+        there += [path.name for path in (run.folder / "raw/blktrace").glob("*")]
+        return found + [f"the cell asks for no probes, and the run has {name}" for name in sorted(there)]
     begin, end = run.driver.window
     for event, time, wrong in (("attached", begin, "after"), ("detached", end, "before")):
         rows = run.events.filter((pl.col("source") == "probe") & (pl.col("event") == event))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from analysis.checks import counts, loss
+from analysis.adapters.board import Board
+from analysis.checks import counts, loss, settings
 from analysis.run import Run
 
 # What driver.config must say alike of both: what ran, on what, with what in effect.
@@ -30,9 +31,7 @@ def same(run: Run) -> list[str]:
         found.append(f"the untraced twin's clock is {state.get('clock')!r}")
     if state.get("clock") == "virtual" and state.get("root_reads") != 0:
         found.append(f"the board read its root disk {state.get('root_reads')} times in the untraced twin")
-    for name in ("queue", "device"):
-        if getattr(twin.board, name) != getattr(run.board, name):
-            found.append(f"the untraced twin's {name} settings differ from the run's")
+    found += _another_board(twin.board, run.board)
     if (twin.log is None) != (run.log is None):
         found.append("one of the run and its untraced twin has no log of its device")
     as_run = replace(
@@ -48,9 +47,23 @@ def same(run: Run) -> list[str]:
         ledger=None,
         twin=None,
     )
-    checks = (loss.steps_succeeded, loss.kernel_quiet, loss.device_lost_nothing, counts.agree)
+    checks = (settings.equal, loss.steps_succeeded, loss.kernel_quiet, loss.device_lost_nothing, counts.agree)
     problems = twin.board.problems + [problem for check in checks for problem in check(as_run)]
     return found + [f"untraced twin: {problem}" for problem in problems]
+
+
+def _another_board(twin: Board, own: Board) -> list[str]:
+    """In what the twin's board is not the run's."""
+    found = [
+        f"the untraced twin's {name} settings differ from the run's"
+        for name in ("queue", "device", "mount", "data_mode", "versions")
+        if getattr(twin, name) != getattr(own, name)
+    ]
+    return found + [
+        f"the untraced twin's {name} is not the run's"
+        for name in ("kernel", "cmdline", "cpuinfo")
+        if twin.texts.get(name) != own.texts.get(name)
+    ]
 
 
 def there(run: Run) -> list[str]:

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from analysis.stored_files import NOT_HELD
 from analysis.text import printable, printable_lines
+from commitpath.cell import other_profiles
 from commitpath.database import exchange, select, store, sync
 from commitpath.database.select import Run
 from commitpath.errors import BadInputError
@@ -33,9 +35,8 @@ def results(variables: dict[str, str]) -> int:
     options = take(variables, "results", "WHERE", "REBUILD")
     selector = options.get("WHERE", "")
     select.parse(selector)
-    changed = rebuild() if yes(options, "REBUILD") else 0
-    with store.opened() as connection:
-        changed += sync.sync(connection)
+    changed = rebuild() if yes(options, "REBUILD") else sync.up_to_date()
+    with store.opened(write=False) as connection:
         own = store.label(connection)
         runs = select.load(connection, selector)
     print(printable_lines(table(runs, own)))
@@ -50,7 +51,7 @@ def rebuild() -> int:
     these are named on stderr.
     """
     if not store.DATABASE.exists():
-        return 0
+        return sync.up_to_date(again=True)
     now = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
     aside = store.DATABASE.with_name(f"results-{now}-{os.getpid()}.sqlite.old")
     try:
@@ -64,10 +65,10 @@ def rebuild() -> int:
         readable = False
     store.DATABASE.rename(aside)
     print(f"set aside: {aside}", file=sys.stderr)
-    with store.opened() as connection:
-        if readable:
+    if readable:
+        with store.opened() as connection:
             exchange.name_lab(connection, own)
-        changed = sync.sync(connection)
+    changed = sync.up_to_date(again=True)
     if readable:
         try:
             print(printable(exchange.take_over(aside)), file=sys.stderr)
@@ -89,8 +90,7 @@ def export(variables: dict[str, str]) -> int:
         raise BadInputError("make export takes FILE=<new file>, LAB=<label> and FILES=yes (raw files too)")
     label = exchange.check_label(options["LAB"]) if "LAB" in options else None
     with_files = yes(options, "FILES")
-    with store.opened() as connection:
-        sync.sync(connection)
+    sync.up_to_date()
     print(printable(exchange.export(Path(options["FILE"]), label, with_files)))
     return 0
 
@@ -104,8 +104,7 @@ def import_(variables: dict[str, str]) -> int:
     if conflict not in exchange.CONFLICTS:
         raise BadInputError(f"CONFLICT={conflict}: CONFLICT is {', '.join(exchange.CONFLICTS)}")
     label = exchange.check_label(options["LAB"]) if "LAB" in options else None
-    with store.opened() as connection:
-        sync.sync(connection)
+    sync.up_to_date()
     print(printable(exchange.import_(Path(options["FILE"]), label, conflict)))
     return 0
 
@@ -146,6 +145,14 @@ def no_files(run: Run, own: str) -> bool:
     return run.facts["lab"] == own and run.path is None and not run.facts["run"].startswith("failed-")
 
 
+def marks(run: Run, own: str) -> list[str]:
+    """What is to be known of a run, though it counts."""
+    told = [NO_FILES] if no_files(run, own) else []
+    told += [NOT_HELD] if run.summary.get("raw_held") is False else []
+    others = other_profiles(run.cell)
+    return told + [f"its {axis} is not experiments/{axis}/{run.cell[axis]}.yml of here" for axis in others]
+
+
 def table(runs: list[Run], own: str) -> list[str]:
     """One line per run: what it differs in from the others, and what came out. own: this lab's label."""
     if not runs:
@@ -155,7 +162,7 @@ def table(runs: list[Run], own: str) -> list[str]:
     head = [*names, "repeat", "lab", "status", *_MEASURED, "run"]
     rows = [head]
     for run in runs:
-        notes = [*run.reasons, *([NO_FILES] if no_files(run, own) else [])]
+        notes = [*run.reasons, *marks(run, own)]
         rows.append(
             [
                 *(str(run.settings.get(name, "")) for name in names),

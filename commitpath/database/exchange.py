@@ -175,6 +175,9 @@ def judged(
     for row in rows.stored(theirs, "run"):
         there = row["lab"]
         lab = label if there == UNNAMED else there
+        # of an own run with a folder, the folder says whether it counts
+        if lab == own and own_too and row["path"] is not None and (RESULTS / row["path"]).is_dir():
+            continue
         fresh = {**row, "lab": lab, "path": None, "stamp": None}
         have = mine.execute(query, (lab, row["cell_id"], row["run_id"])).fetchone()
         different = [name for name in CONTENT if have and have[name] != fresh[name]]

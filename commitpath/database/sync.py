@@ -1,20 +1,26 @@
 """Bring the database up to date with the run folders and a sweep's failures."""
 
+import hashlib
 import json
 import sqlite3
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from analysis import documents
+from analysis import consistent, derived, documents
 from analysis.documents import UnfitError
+from analysis.errors import BadInput
 from analysis.text import printable
-from commitpath.cell import RESULTS, canonical, cell_id
+from commitpath.cell import RESULTS, canonical, cell_id, cell_name
 from commitpath.database import rows, store
 from commitpath.sweep import plan
 
 COLUMNS = rows.COLUMNS["run"]
+# what of a row its stamp holds
+ROW = tuple(name for name in COLUMNS if name not in ("lab", "stamp"))
+# host.json's, which no two runs share
+TIMES = ("wall_seconds", "run_seconds", "start_seconds", "restore_seconds", "timed_seconds")
 
 
 def insert(connection: sqlite3.Connection, row: Mapping[str, Any]) -> None:
@@ -29,20 +35,27 @@ def insert(connection: sqlite3.Connection, row: Mapping[str, Any]) -> None:
     )
 
 
-def stamp(folder: Path) -> str:
-    """What changes when a run is analysed again."""
-    path = folder / "summary.json"
-    if not path.exists():
-        return "not analysed"
-    stat = path.stat()
-    return f"{stat.st_size}-{stat.st_mtime_ns}"
+def stamp(folder: Path, row: Mapping[str, Any]) -> str:
+    """What changes when a run is analysed again, or one of its documents or its row by hand."""
+    files = [folder / name for name in (derived.NAME, *derived.DOCUMENTS)]
+    stats = [path.stat() if path.exists() else None for path in files]
+    told = [stat and (stat.st_size, stat.st_mtime_ns) for stat in stats]
+    told += [row[name] for name in ROW]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
 
 def read_run(folder: Path, lab: str) -> tuple[dict[str, Any], dict[str, str]]:
     """(row, hashes of raw files) of a stored run. Raises OSError, ValueError, KeyError or TypeError."""
     cell, host = (documents.parse((folder / f"{name}.json").read_text()) for name in ("cell", "host"))
-    mark = stamp(folder)
-    analysed = mark != "not analysed"
+    for what, name, called in (
+        ("run", host["run_id"], folder.name),
+        ("cell", cell_name(cell), folder.parent.name),
+    ):
+        if name != called:
+            raise UnfitError(f"the folder of its {what} is not called {name}")
+    analysed = (folder / "summary.json").exists()
+    if analysed and (wrong := derived.fault(folder, *derived.DOCUMENTS)):
+        raise UnfitError(wrong)
     summary, manifest = (
         documents.parse((folder / f"{name}.json").read_text()) if analysed else None
         for name in ("summary", "manifest")
@@ -59,54 +72,125 @@ def read_run(folder: Path, lab: str) -> tuple[dict[str, Any], dict[str, str]]:
         "status": summary["status"] if summary else "failed",
         "reasons": json.dumps(summary["reasons"] if summary else ["stored, but not analysed: make analyse"]),
         "path": str(folder.relative_to(RESULTS)),
-        "stamp": mark,
         "cell": canonical(cell),
         "summary": json.dumps(summary) if summary else None,
         "manifest": json.dumps(manifest) if manifest else None,
         "host": json.dumps(host),
     }
+    row["stamp"] = stamp(folder, row)
     if wrong := rows.fault("run", row):
         raise UnfitError(wrong)
+    if summary and manifest and (told := consistent.reasons(cell, summary, manifest, host)):
+        raise UnfitError(told[0])
     return row, hashes
 
 
-def sync(connection: sqlite3.Connection) -> int:
+def folders() -> list[Path]:
+    """The folders of the own runs, oldest first."""
+    found = RESULTS.glob("[!.]*/[!.]*/cell.json")
+    own = [path.parent for path in found if not path.parent.parent.is_symlink()]
+    return sorted(own, key=lambda folder: (folder.name, folder.parent.name))
+
+
+def changed(connection: sqlite3.Connection, lab: str) -> list[Path]:
+    """The folders whose run is not in the database as they have it."""
+    query = f"SELECT {', '.join(COLUMNS)} FROM run WHERE lab = ? AND path NOT NULL"
+    have = {row["path"]: row for row in map(dict, connection.execute(query, (lab,)))}
+    return [
+        folder
+        for folder in folders()
+        if (row := have.get(str(folder.relative_to(RESULTS)))) is None or row["stamp"] != stamp(folder, row)
+    ]
+
+
+def up_to_date(again: bool = False) -> int:
     """Write what is new or changed; how many rows that were. Rows of other labs stay as they are.
 
-    A row whose folder is gone keeps what it says and loses its path. A folder that
-    cannot be read is named on stderr and left out.
+    A run whose documents are not as its analysis left them is analysed again at once, each with
+    `again`, before the database is locked for writing. A row whose folder is gone keeps what it
+    says and loses its path. A folder that cannot be read, or that is not what it says, is named
+    on stderr and left out, and so is its row.
     """
+    with store.opened(write=False) as connection:
+        look = folders() if again else changed(connection, store.label(connection))
+    left_out = {folder for folder in look if not renewed(folder, again)}
+    with store.opened() as connection:
+        return sync(connection, left_out)
+
+
+def renewed(folder: Path, again: bool) -> bool:
+    """Analyse a run again if that is due; False, and a line on stderr, if it cannot be."""
+    path = printable(folder.relative_to(RESULTS))
+    wrong = derived.fault(folder, *derived.DOCUMENTS) if (folder / "summary.json").exists() else None
+    if not wrong and not again:
+        return True
+    # NumPy, Polars and Matplotlib: only who analyses needs them
+    from analysis import pipeline
+
+    print(f"commitpath: {path}: analysed again: {printable(wrong or 'REBUILD=yes')}", file=sys.stderr)
+    try:
+        pipeline.analyse(folder)
+    except BadInput as error:
+        # what an older analysis left does not count any more, until one succeeds
+        (folder / derived.NAME).unlink(missing_ok=True)
+        left_out(folder, error)
+        return False
+    return True
+
+
+def left_out(folder: Path, why: object) -> None:
+    """Name on stderr a folder that is not in the database."""
+    path = printable(folder.relative_to(RESULTS))
+    print(f"commitpath: {path}: left out of the database: {printable(why)}", file=sys.stderr)
+
+
+def sync(connection: sqlite3.Connection, unfit: Container[Path] = ()) -> int:
+    """Write the rows of folders that are new or changed; how many. unfit: folders to leave out."""
     lab = store.label(connection)
-    have = {
-        row["path"]: row["stamp"]
-        for row in connection.execute("SELECT path, stamp FROM run WHERE lab = ? AND path NOT NULL", (lab,))
-    }
-    changed, seen = 0, set()
-    for cell in sorted(RESULTS.glob("[!.]*/[!.]*/cell.json")):
-        folder = cell.parent
+    written = 0
+    for folder in changed(connection, lab):
         path = str(folder.relative_to(RESULTS))
-        if folder.parent.is_symlink():
-            continue
-        seen.add(path)
-        if have.get(path) == stamp(folder):
+        named = (folder.parent.name.rpartition("-")[2], folder.name)
+        query = "DELETE FROM run WHERE lab = ? AND (path = ? OR (cell_id, run_id) = (?, ?))"
+        connection.execute(query, (lab, path, *named))
+        if folder in unfit:
             continue
         try:
             row, hashes = read_run(folder, lab)
+            if other := same_run(connection, row):
+                raise UnfitError(f"it is a copy of the run {other}")
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            why = error if isinstance(error, UnfitError | OSError) else repr(error)
-            print(
-                f"commitpath: {printable(path)}: left out of the database: {printable(why)}", file=sys.stderr
-            )
+            left_out(folder, error if isinstance(error, UnfitError | OSError) else repr(error))
             continue
         insert(connection, row)
         connection.executemany(
             "INSERT INTO file (lab, cell_id, run_id, name, sha256) VALUES (?, ?, ?, ?, ?)",
             [(lab, row["cell_id"], row["run_id"], name, digest) for name, digest in hashes.items()],
         )
-        changed += 1
-    gone = [(lab, path) for path in have if path not in seen]
+        written += 1
+    query = "SELECT path FROM run WHERE lab = ? AND path NOT NULL"
+    here = {str(folder.relative_to(RESULTS)) for folder in folders()}
+    gone = [(lab, path) for (path,) in connection.execute(query, (lab,)) if path not in here]
     connection.executemany("UPDATE run SET path = NULL WHERE lab = ? AND path = ?", gone)
-    return changed + len(gone) + sync_failures(connection, lab)
+    return written + len(gone) + sync_failures(connection, lab)
+
+
+def same_run(connection: sqlite3.Connection, row: Mapping[str, Any]) -> str | None:
+    """The id of another of the lab's runs of that cell that is this one; None if none is.
+
+    In virtual time two runs may have the same files, but not the same times on the host.
+    """
+    own = json.loads(row["host"])
+    if "raw_sha256" not in own:
+        return None
+    query = "SELECT run_id, host FROM run WHERE lab = ? AND cell_id = ? AND run_id != ? AND host NOT NULL"
+    clock = json.loads(row["cell"]).get("clock")
+    for run_id, text in connection.execute(query, (row["lab"], row["cell_id"], row["run_id"])):
+        host = json.loads(text)
+        same = host.get("raw_sha256") == own["raw_sha256"]
+        if same and (clock != "virtual" or all(host.get(name) == own.get(name) for name in TIMES)):
+            return str(run_id)
+    return None
 
 
 def sync_failures(connection: sqlite3.Connection, lab: str) -> int:

@@ -53,8 +53,8 @@ def compare(variables: dict[str, str]) -> int:
             "make compare takes A='sqlite=3.46.1' B='sqlite=3.8.11.1' (terms of axes and "
             f"{', '.join(select.FACTS)}), METRIC=<of summary.json: {METRICS}> and FILE=<new .csv>"
         )
-    with store.opened() as connection:
-        sync.sync(connection)
+    sync.up_to_date()
+    with store.opened(write=False) as connection:
         runs = select.load(connection)
     sides = [select.selected(runs, options[side]) for side in "AB"]
     matched = match(options, *sides)

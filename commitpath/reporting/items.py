@@ -95,8 +95,8 @@ def database_runs() -> list[Run]:
 
 def database() -> tuple[list[Run], str]:
     """(database_runs, the label of this lab)."""
-    with store.opened() as connection:
-        sync.sync(connection)
+    sync.up_to_date()
+    with store.opened(write=False) as connection:
         return select.load(connection), store.label(connection)
 
 

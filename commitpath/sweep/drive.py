@@ -48,8 +48,8 @@ def sweep(variables: dict[str, str]) -> int:
             ensure_packages()
             snakemake.run(runs, todo, jobs, retries, on_slurm)
             settle(runs, todo)
+        sync.up_to_date()
         with store.opened() as connection:
-            sync.sync(connection)
             sync.write_grids(connection, runs.values(), excluded)
         return report(runs, excluded, todo)
 

@@ -430,7 +430,8 @@ def test_kernel_may_say_usual_things(line: str, run_dir: Path) -> None:
 
 
 def test_data_mode_hidden_by_the_kernel(run_dir: Path) -> None:
-    edit(run_dir, "raw/board/mounts", ",data=ordered", "")
+    for part in ("raw", "twin/raw"):
+        edit(run_dir, f"{part}/board/mounts", ",data=ordered", "")
     assert reasons(run_dir) == []
 
 

@@ -239,8 +239,7 @@ def test_a_flash_device_without_its_counters_rejects(name: str, run_dir: Path) -
 
 def test_a_long_unwatched_run_needs_no_log(run_dir: Path) -> None:
     """A log has room for a million commands: what a run beyond that loses is lost to no ledger."""
-    synthetic.change_cell(run_dir, probes="")
-    shutil.rmtree(run_dir / "twin")
+    synthetic.leave_twin(run_dir)
     change(run_dir / "raw/device.bin", lose, lost=3)
     run = runs.read(run_dir)
     assert checks.reasons(run) == []

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 import tiny
 
-from analysis import diff
+from analysis import derived, diff
 from analysis.diff import terminal, words
 from analysis.diff.__main__ import main
 from analysis.errors import BadInput
@@ -40,6 +40,7 @@ def pair(tmp_path: Path) -> tuple[Path, Path]:
 def edit(run: Path, name: str, **values: Any) -> None:
     path = run / name
     path.write_text(json.dumps(json.loads(path.read_text()) | values))
+    derived.write(run)
 
 
 def test_words(pair: tuple[Path, Path]) -> None:
@@ -88,8 +89,10 @@ def test_two_runs_of_one_cell(tmp_path: Path) -> None:
 def test_times_are_those_that_nobody_watched(pair: tuple[Path, Path]) -> None:
     latencies = pl.DataFrame({"op": ["insert", "insert", "update"], "latency_ns": [1, 3, 5]})
     latencies.write_parquet(pair[0] / "tables/latencies.parquet")
+    derived.write(pair[0])
     assert diff.compare(*pair).means["insert"]["latency_ns"] == (2, 3 * MS)
     latencies[:2].write_parquet(pair[0] / "tables/latencies.parquet")
+    derived.write(pair[0])
     with pytest.raises(BadInput, match=r"latencies\.parquet: not the transactions"):
         diff.compare(*pair)
 

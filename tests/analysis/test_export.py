@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 import tiny
 
-from analysis import export
+from analysis import derived, export
 from analysis.errors import BadInput
 from analysis.export.__main__ import main
 
@@ -129,9 +129,11 @@ def test_iolog_refuses_what_fio_cannot_do(run: Path) -> None:
     path = run / "tables/ledger.parquet"
     ledger = pl.read_parquet(path).with_columns(pl.lit("N").cast(pl.Categorical).alias("rwbs"))
     ledger.filter(pl.col("bytes") > 0).write_parquet(path)
+    derived.write(run)
     with pytest.raises(BadInput, match="7 commands N"):
         export.export(run, ["iolog"])
     ledger.clear().write_parquet(path)
+    derived.write(run)
     with pytest.raises(BadInput, match="no block commands"):
         export.export(run, ["iolog"])
 
@@ -189,6 +191,7 @@ def test_rejected_run_is_marked(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 def test_table_that_is_no_table(run: Path) -> None:
     (run / "tables/ledger.parquet").write_bytes(b"PAR1 not")
+    derived.write(run)
     with pytest.raises(BadInput, match=r"ledger\.parquet: .*expected a Parquet file"):
         export.export(run, ["iolog"])
     (run / "tables/ledger.parquet").unlink()

@@ -133,9 +133,7 @@ def test_no_transactions(tmp_path: Path) -> None:
 
 
 def test_no_probes(run_dir: Path) -> None:
-    synthetic.change_cell(run_dir, probes="none")
-    for name in ("probes.bin", "blktrace/blktrace.out", "blktrace/nullb0.blktrace.0"):
-        (run_dir / "raw" / name).unlink()
+    synthetic.leave_twin(run_dir)
     assert command.main([str(run_dir)]) == 0
     summary = json.loads((run_dir / "summary.json").read_text())
     assert summary["block"]["writes"] is None and summary["syncs"]["insert"] is None

@@ -86,3 +86,11 @@ def test_page_is_escaped(tmp_path: Path) -> None:
 def test_no_summary_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="the summary of a run"):
         repeats.compare([tmp_path])
+
+
+def test_a_run_is_no_repeat_of_itself(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "summary.json").write_text(json.dumps({"run_id": "a", "clock": "virtual", "cell_id": "0"}))
+    with pytest.raises(BadInput, match="the run a is there twice"):
+        repeats.read_summaries([folder, folder])

@@ -10,11 +10,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
+import synthetic
 
 from analysis import __main__ as command
 from analysis import stored_files
 from analysis.run import cell_id
+from analysis.stored_files import NOT_HELD
+from analysis.tree import __main__ as tree
+from commitpath.cell import cell_name
 
 HERE = Path(__file__).parent
 
@@ -23,17 +28,10 @@ def change(path: Path, **values: Any) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | values))
 
 
-def unwatched(folder: Path, **cell: Any) -> None:
-    """Leave of a watched run its twin, which nobody watched."""
-    shutil.rmtree(folder / "raw")
-    (folder / "twin/raw").rename(folder / "raw")
-    (folder / "twin").rmdir()
-    change(folder / "cell.json", probes="", **cell)
-
-
 def on_a_lab_board(folder: Path) -> None:
-    """That in real time."""
-    unwatched(folder, clock="real")
+    """Unwatched, and in real time."""
+    synthetic.leave_twin(folder)
+    synthetic.change_cell(folder, clock="real")
     change(folder / "raw/run.json", clock="real")
 
 
@@ -41,7 +39,7 @@ def on_a_lab_board(folder: Path) -> None:
 RUNS: dict[str, tuple[str, Callable[[Path], None]]] = {
     "watched, blktrace": ("sample-f2fs-wal.tar.xz", lambda folder: None),
     "watched, flash": ("sample-flash-wal.tar.xz", lambda folder: None),
-    "unwatched": ("sample-flash-wal.tar.xz", unwatched),
+    "unwatched": ("sample-flash-wal.tar.xz", synthetic.leave_twin),
     "like a lab board's": ("sample-f2fs-wal.tar.xz", on_a_lab_board),
 }
 
@@ -91,12 +89,16 @@ def test_a_file_that_was_not_stored(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "target.blktrace.1: it was not stored with the run" in capsys.readouterr().err
 
 
-def test_a_run_stored_without_hashes_still_counts(tmp_path: Path) -> None:
+def test_a_run_stored_without_hashes_is_marked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = stored(tmp_path, "unwatched")
+    assert command.main([str(folder)]) == 0
+    assert NOT_HELD not in capsys.readouterr().out + (folder / "report.html").read_text()
     host = json.loads((folder / "host.json").read_text())
     del host["raw_sha256"]
     (folder / "host.json").write_text(json.dumps(host))
-    assert command.main([str(folder), "--quiet"]) == 0
+    assert command.main([str(folder)]) == 0
+    assert NOT_HELD in capsys.readouterr().out and NOT_HELD in (folder / "report.html").read_text()
+    assert json.loads((folder / "summary.json").read_text())["raw_held"] is False
 
 
 @pytest.mark.parametrize(
@@ -109,3 +111,76 @@ def test_a_host_json_of_another_form(
     change(run_dir / "host.json", **wrong)
     assert command.main([str(run_dir)]) == 3
     assert f"host.json: {next(iter(wrong))}" in capsys.readouterr().err
+
+
+def test_what_reads_an_analysed_run_takes_only_what_was_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = stored(tmp_path, "watched, flash")
+    assert command.main([str(folder), "--quiet"]) == 0
+    assert tree.main([str(folder), "0"]) == 0
+    capsys.readouterr()
+    costs = folder / "tables/costs.parquet"
+    for path, content in (
+        (costs, pl.read_parquet(costs).with_columns(pl.col("syncs") * 3)),
+        (folder / "summary.json", (folder / "summary.json").read_text().replace('"ok"', '"rejected"')),
+        (folder / "host.json", (folder / "host.json").read_text() + "\n"),
+        (folder / "derived.json", None),
+    ):
+        before = path.read_bytes()
+        if isinstance(content, pl.DataFrame):
+            content.write_parquet(path)
+        elif content:
+            path.write_text(content)
+        else:
+            path.unlink()
+        assert tree.main([str(folder), "0"]) == 3
+        said = capsys.readouterr().err
+        assert path.name in said and f"make analyse RUN={folder}" in said and said.count("\n") == 1
+        path.write_bytes(before)
+    assert tree.main([str(folder), "0"]) == 0
+
+
+def test_what_its_folder_is_called_says_nothing(tmp_path: Path) -> None:
+    folder = stored(tmp_path, "unwatched")
+    other = tmp_path / "ext4-ordered-delete-full-apsys17-galaxy-nexus-1234567890" / "20990101T000000Z-1"
+    other.parent.mkdir()
+    folder.rename(other)
+    assert command.main([str(other), "--quiet"]) == 0
+    cell, host, summary = (
+        json.loads((other / f"{name}.json").read_text()) for name in ("cell", "host", "summary")
+    )
+    assert (summary["cell_name"], summary["run_id"]) == (cell_name(cell), host["run_id"])
+
+
+def test_a_cell_of_other_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What ran is what the axes name: a relabelled run is rejected, its raw files untouched."""
+    folder = stored(tmp_path, "watched, flash")
+    synthetic.change_cell(folder, fs="f2fs", mode="delete", workload="rlbench")
+    assert command.main([str(folder)]) == 1
+    said = capsys.readouterr().out
+    for what in ("filesystem: axis says 'f2fs'", "journal_mode: axis says 'delete'", "workload: axis says"):
+        assert f"rejected: {what}" in said
+
+
+def test_a_watched_run_without_its_twin_is_not_unwatched(tmp_path: Path) -> None:
+    folder = stored(tmp_path, "watched, blktrace")
+    shutil.rmtree(folder / "twin")
+    synthetic.change_cell(folder, probes="")
+    change(folder / "host.json", raw_sha256=stored_files.hashes(folder))
+    assert command.main([str(folder), "--quiet"]) == 1
+    reasons = json.loads((folder / "summary.json").read_text())["reasons"]
+    assert "the cell asks for no probes, and the run has probes.bin" in reasons
+
+
+def test_the_twin_of_another_cell(tmp_path: Path) -> None:
+    """An ext4 run's twin in a run on F2FS, with its hashes: the twin's settings are checked, too."""
+    folder, other = stored(tmp_path / "a", "watched, blktrace"), stored(tmp_path / "b", "watched, flash")
+    board = folder / "twin/raw/board"
+    shutil.rmtree(board)
+    shutil.copytree(other / "twin/raw/board", board)
+    change(folder / "host.json", raw_sha256=stored_files.hashes(folder))
+    assert command.main([str(folder), "--quiet"]) == 1
+    reasons = json.loads((folder / "summary.json").read_text())["reasons"]
+    assert "the untraced twin's mount settings differ from the run's" in reasons
+    assert "untraced twin: filesystem type: requested 'f2fs', in effect 'ext4'" in reasons

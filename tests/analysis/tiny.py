@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from analysis import derived
 from analysis.ledger import schema
 
 TRANSACTIONS = {
@@ -75,11 +76,13 @@ def make(
         "cell_id": f"{mode}{sync}",
         "cell_name": folder.parent.name,
         "run_id": folder.name,
+        "raw_held": True,
         "clock": "virtual",
         "sql_sha256": "5" * 64,
         "virtual_seconds": 0.002,
     }
     (folder / "summary.json").write_text(json.dumps(told | summary))
+    derived.write(folder)
     return folder
 
 

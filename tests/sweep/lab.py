@@ -8,7 +8,7 @@ import tarfile
 from pathlib import Path
 from typing import Any
 
-from analysis.pipeline import analyse
+from analysis import derived, pipeline, stored_files
 from commitpath.cell import canonical, cell_id, cell_name, make_cell
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -72,38 +72,52 @@ class Lab:
         run_id = f"20261121T{self.number:06}Z-1"
         folder = self.results / cell_name(cell) / run_id
         (folder / "raw").mkdir(parents=True)
-        for name, content in RAW.items():
+        raw = RAW | ({"raw/clock.txt": f"{self.number}\n".encode()} if cell["clock"] == "real" else {})
+        for name, content in raw.items():
             (folder / name).write_bytes(content)
         (folder / "cell.json").write_text(canonical(cell) + "\n")
-        host = {"run_id": run_id, "cell_id": cell_id(cell), "commitpath_commit": "abc"}
+        hashes = {name: hashlib.sha256(content).hexdigest() for name, content in raw.items()}
+        host = {
+            "run_id": run_id,
+            "cell_id": cell_id(cell),
+            "commitpath_commit": "abc",
+            "wall_seconds": float(self.number),
+            "raw_sha256": hashes,
+        }
         if repeat is not None:
             host["repeat"] = repeat
         write(folder / "host.json", host)
+        ops = cell["profiles"]["workload"].get("phases", OPS)
+        rates = {op: tps * factor for op, factor in zip(OPS, (1, 1.1, 1.2), strict=True) if op in ops}
+        rates["all"] = tps * 1.05 if len(ops) > 1 else rates[ops[0]]
         sql_bytes = bytes_written // 4
-        made = manifest(cell) | {"host": host, "sql": {"sql_bytes": sql_bytes}}
+        made = manifest(cell) | {"sql": {"sql_bytes": sql_bytes}, "raw_sha256": hashes}
+        made["host"] = {name: value for name, value in host.items() if name != "raw_sha256"}
         write(folder / "manifest.json", made)
         watched = bool(cell["probes"])
-        number = sum(made["transactions"].values())
-        each = bytes_written / number
+        each = bytes_written / (len(ops) * cell["n"])
         costs = {"block_writes": 2.0, "bytes_written": each, "flushes": 1.0, "fua": 0.1}
         summary = {
             "status": status,
             "reasons": [] if status == "ok" else ["2 events lost"],
             "cell_id": cell_id(cell),
             "run_id": run_id,
+            "raw_held": True,
+            "wall_seconds": host["wall_seconds"],
             "clock": cell["clock"],
             "timing_source": "twin" if watched else "run",
-            "watching_cost": dict.fromkeys((*OPS, "all"), 0.0) if watched else None,
-            "tps": {"insert": tps, "update": tps * 1.1, "delete": tps * 1.2, "all": tps * 1.05},
-            "syncs": dict.fromkeys(OPS, 4.0 if watched else None),
+            "watching_cost": dict.fromkeys((*ops, "all"), 0.0) if watched else None,
+            "tps": rates,
+            "syncs": dict.fromkeys(ops, 4.0 if watched else None),
             "block": {"writes": 60, "bytes_written": bytes_written, "flushes": 30, "fua": 3},
-            "per_transaction": dict.fromkeys(OPS, costs if watched else dict.fromkeys(costs)),
+            "per_transaction": dict.fromkeys(ops, costs if watched else dict.fromkeys(costs)),
             "ledger": None,
             "write_amplification": bytes_written / sql_bytes if sql_bytes else None,
             "lost_events": 0,
-            "virtual_seconds": number / (tps * 1.05),
+            "virtual_seconds": len(ops) * cell["n"] / rates["all"],
         }
         write(folder / "summary.json", summary)
+        derived.write(folder)
         return folder
 
     def recorded(self) -> Path:
@@ -112,11 +126,19 @@ class Lab:
             archive.extractall(self.results)
         run = self.results / "run"
         cell, host = (json.loads((run / f"{name}.json").read_text()) for name in ("cell", "host"))
+        write(run / "host.json", host | {"raw_sha256": stored_files.hashes(run)})
         folder = self.results / cell_name(cell) / str(host["run_id"])
         folder.parent.mkdir()
         run.rename(folder)
-        analyse(folder)
+        pipeline.analyse(folder)
         return folder
+
+
+def edit(path: Path, analysed: bool = True, **values: Any) -> None:
+    """Change a document of a run. analysed: as an analysis would, else by hand."""
+    write(path, json.loads(path.read_text()) | values)
+    if analysed:
+        derived.write(path.parent)
 
 
 def write(path: Path, content: dict[str, Any]) -> None:
@@ -150,5 +172,4 @@ def manifest(cell: dict[str, Any]) -> dict[str, Any]:
         "filesystem": {"mount": {"fs": cell["profiles"]["fs"]["type"], "options": options}},
         "device": {"write_cache": "write back"},
         "board": {"kernel": "Linux board 6.12.1-arm64 #1 SMP aarch64"},
-        "raw_sha256": {name: hashlib.sha256(content).hexdigest() for name, content in RAW.items()},
     }

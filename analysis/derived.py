@@ -1,0 +1,70 @@
+"""derived.json: which files an analysis read and wrote, so that a change of them by hand is noticed."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from analysis.errors import BadInput
+from analysis.files import read_json
+
+NAME = "derived.json"
+DOCUMENTS = ("cell.json", "host.json", "manifest.json", "summary.json")
+CODE = Path(__file__).parent
+
+
+@functools.cache
+def code() -> str:
+    """Return the SHA-256 of the analysis' own code: every .py of this folder, in order of its path."""
+    digest = hashlib.sha256()
+    for path in sorted(CODE.rglob("*.py")):
+        digest.update(str(path.relative_to(CODE)).encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def content(*folders: Path) -> dict[str, Any]:
+    """Return what derived.json says of the documents and tables in `folders`: `code`, and `files`
+    {name: SHA-256}; of a file that is in several the last one. A file that is in none is not named."""
+    found = {}
+    for folder in folders:
+        paths = [folder / name for name in DOCUMENTS] + sorted((folder / "tables").glob("*"))
+        for path in paths:
+            if path.is_file():
+                found[str(path.relative_to(folder))] = _hash(path)
+    return {"code": code(), "files": found}
+
+
+def fault(folder: Path, *names: str) -> str | None:
+    """Return which of the files `names` of an analysed run is not as its analysis read or wrote it,
+    or why that cannot be said; None if all are."""
+    try:
+        files = read_json(folder / NAME).get("files")
+    except BadInput as error:
+        return str(error) if (folder / NAME).exists() else f"there is no {NAME}"
+    if not isinstance(files, dict):
+        return f"{NAME} has no object 'files'"
+    for name in names:
+        path = folder / name
+        if (_hash(path) if path.is_file() else None) != files.get(name):
+            return f"{name} is not as `make analyse` left it"
+    return None
+
+
+def check(folder: Path, *names: str) -> None:
+    """Raise BadInput at the first of the files that is not as `make analyse` left it."""
+    if wrong := fault(folder, *names):
+        raise BadInput(folder, "", wrong, f"an analysed run: make analyse RUN={folder}")
+
+
+def write(folder: Path, *sources: Path) -> None:
+    """Write derived.json of the files in `sources` to `folder`."""
+    text = json.dumps(content(*(sources or (folder,))), indent=2, sort_keys=True)
+    (folder / NAME).write_text(text + "\n", encoding="utf-8")
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
