@@ -178,9 +178,11 @@ def snapshots(variables: dict[str, str]) -> int:
 
 def destroy(_: dict[str, str]) -> int:
     """Stop every board of this checkout and delete all that was built; results stay."""
-    from images import artifacts
+    from images.artifacts import CACHE as cache
 
-    boards = (artifacts.CACHE / "vm").resolve()
+    if cache.exists():
+        places.check_cache(cache)
+    boards = (cache / "vm").resolve()
     for process in Path("/proc").glob("[0-9]*"):
         try:
             line = (process / "cmdline").read_bytes()
@@ -190,10 +192,26 @@ def destroy(_: dict[str, str]) -> int:
         if line.startswith(b"qemu-system-aarch64\0") and works_in.parent == boards:
             os.kill(int(process.name), signal.SIGKILL)
             print(f"stopped the board of process {process.name}")
-    if artifacts.CACHE.exists():
-        shutil.rmtree(artifacts.CACHE)
-        print(f"deleted {artifacts.CACHE}")
+    if cache.exists():
+        empty_cache(cache)
     return 0
+
+
+def empty_cache(cache: Path) -> None:
+    """Delete what commitpath made in its cache, and the folder if nothing else is in it."""
+    # the mark last: without it the rest would be nobody's
+    for path in sorted(cache.iterdir(), key=lambda path: path.name == places.TAG):
+        if not places.is_made(path.name):
+            continue
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    left = sorted(path.name for path in cache.iterdir())
+    if not left and not cache.is_symlink():
+        cache.rmdir()
+    others = f", but for what commitpath did not make: {', '.join(left)}" if left else ""
+    print(printable(f"deleted {cache}{others}"))
 
 
 def host(_: dict[str, str]) -> int:
