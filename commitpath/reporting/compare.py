@@ -237,9 +237,11 @@ def together(rows: list[Row]) -> list[str]:
 
 def write_csv(path: Path, rows: list[Row]) -> None:
     """The rows, one per line."""
-    if path.exists():
-        raise BadInputError(f"FILE={path}: it exists already")
-    with path.open("w", newline="") as file:
+    try:
+        file = path.open("x", newline="")
+    except FileExistsError as error:
+        raise BadInputError(f"FILE={path}: it exists already") from error
+    with file:
         out = csv.writer(file)
         out.writerow(["cell", "of", "a", "b", "ratio", "low", "high", "confidence", "p", "verdict", "marks"])
         for row in rows:
