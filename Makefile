@@ -94,7 +94,7 @@ destroy: $(VENV)/ready ## stop every board and delete all that was built; result
 	@$(COMMITPATH) destroy
 
 requirements: $(VENV)/ready ## pin the Python packages of requirements*.in anew, with hashes
-	@for name in requirements-build requirements; do $(VENV)/bin/uv pip compile --quiet --universal \
+	@for name in requirements-build requirements; do $(VENV)/bin/uv pip compile --quiet --no-cache --universal \
 	  --python-version 3.11 --generate-hashes --no-annotate --custom-compile-command 'make requirements' \
 	  $$name.in -o $$name.txt || exit; done
 
