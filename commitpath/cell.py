@@ -97,6 +97,10 @@ class Axis:
         folder = (EXPERIMENTS / pattern).parent.resolve()
         return {path.stem: path for path in sorted(folder.glob(Path(pattern).name))}
 
+    def values(self) -> dict[str, str]:
+        """What each allowed value is, where the schema says it."""
+        return dict(self.spec.get("x-values", {}))
+
     def choices(self) -> list[str]:
         """Every allowed value, or an empty list where any of a type is allowed."""
         if "enum" in self.spec:
@@ -117,7 +121,7 @@ class Axis:
             unit = f" {self.spec['x-unit']}" if "x-unit" in self.spec else ""
             but = f" but {self.spec['not']['const']}" if "not" in self.spec else ""
             return f"a whole number from {self.spec['minimum']} to {self.spec['maximum']}{unit}{but}"
-        return str(self.spec.get("pattern", "text"))
+        return str(self.spec.get("x-allowed", "text"))
 
     def parse(self, text: str, where: str) -> Any:
         """The value that TEXT means; BadInputError says what is allowed."""

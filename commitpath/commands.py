@@ -18,8 +18,9 @@ from analysis.errors import BadInput
 from analysis.text import printable
 from commitpath import help as help_text
 from commitpath import places
+from commitpath import variables as variables_table
 from commitpath.cell import make_cell, run_axes
-from commitpath.errors import EXIT_UNREADABLE, BadInputError, LabError
+from commitpath.errors import EXIT_BAD_INPUT, EXIT_UNREADABLE, BadInputError, LabError
 from commitpath.host import ensure_packages
 
 
@@ -59,8 +60,8 @@ def analyse(variables: dict[str, str]) -> int:
     from analysis.__main__ import main as analyse_run
 
     run = variables.pop("RUN", None)
-    if not run or variables:
-        raise BadInputError("make analyse takes RUN=results/<cell name>/<run id>, and nothing else")
+    if not run:
+        raise BadInputError("make analyse takes RUN=results/<cell name>/<run id>")
     return analyse_run([run])
 
 
@@ -69,8 +70,8 @@ def inspect(variables: dict[str, str]) -> int:
     from analysis.inspect.__main__ import main as inspect_run
 
     run = variables.pop("RUN", None)
-    if not run or variables:
-        raise BadInputError("make inspect takes RUN=results/<cell name>/<run id>, and nothing else")
+    if not run:
+        raise BadInputError("make inspect takes RUN=results/<cell name>/<run id>")
     return inspect_run([run])
 
 
@@ -79,8 +80,8 @@ def tree(variables: dict[str, str]) -> int:
     from analysis.tree.__main__ import main as print_tree
 
     run, transaction = variables.pop("RUN", None), variables.pop("TRANSACTION", "slowest")
-    if not run or variables:
-        raise BadInputError("make tree takes RUN=<run> and TRANSACTION=<number>|slowest, and nothing else")
+    if not run:
+        raise BadInputError("make tree takes RUN=<run> and TRANSACTION=<number>|slowest")
     return print_tree([run, transaction])
 
 
@@ -90,8 +91,8 @@ def diff(variables: dict[str, str]) -> int:
 
     runs = [variables.pop(name, "") for name in ("RUN_A", "RUN_B")]
     force = variables.pop("FORCE", "0")
-    if not all(runs) or variables or force not in ("0", "1"):
-        raise BadInputError("make diff takes RUN_A=<run> RUN_B=<run> and FORCE=0|1, and nothing else")
+    if not all(runs):
+        raise BadInputError("make diff takes RUN_A=<run> RUN_B=<run> and FORCE=0|1")
     return compare_runs([*runs, *["--force"] * int(force)])
 
 
@@ -100,8 +101,8 @@ def trace_export(variables: dict[str, str]) -> int:
     from analysis.export.__main__ import main as export_run
 
     run, form = variables.pop("RUN", None), variables.pop("FORMAT", "all")
-    if not run or variables:
-        raise BadInputError("make trace-export takes RUN=<run> and FORMAT=<format>, and nothing else")
+    if not run:
+        raise BadInputError("make trace-export takes RUN=<run> and FORMAT=<format>")
     return export_run([run, form])
 
 
@@ -110,7 +111,7 @@ def ledger(variables: dict[str, str]) -> int:
     from analysis.figures.ledger import main as draw
 
     figure, runs = variables.pop("FIGURE", None), variables.pop("RUNS", "results").split()
-    if not figure or not runs or variables:
+    if not figure or not runs:
         raise BadInputError("make ledger takes FIGURE=<file>.svg, .png or .pdf, and RUNS=<folders of runs>")
     return draw([figure, *runs])
 
@@ -142,8 +143,6 @@ def calibrate(variables: dict[str, str]) -> int:
     """Compare a device profile with the raw numbers it stands for."""
     from commitpath.calibrate import calibrate as run
 
-    if set(variables) - {"DEVICE"}:
-        raise BadInputError("make calibrate takes DEVICE=<profile>, and nothing else")
     cell = make_cell({"DEVICE": "constant", "ROWS": "0", **variables})
     ensure_packages()
     return run(cell)
@@ -154,8 +153,6 @@ def snapshots(variables: dict[str, str]) -> int:
     from images import artifacts, snapshot
 
     remove = variables.pop("REMOVE", None)
-    if variables:
-        raise BadInputError("make snapshots takes REMOVE=<name> or REMOVE=all, and nothing else")
     stored = snapshot.stored(artifacts.CACHE / "snapshots")
     names = [folder.name for folder, _, _ in stored]
     if remove and remove != "all" and remove not in names:
@@ -220,6 +217,12 @@ def host(_: dict[str, str]) -> int:
     return 0
 
 
+def print_help(_: dict[str, str]) -> int:
+    """Print targets and variables."""
+    print(help_text.text())
+    return 0
+
+
 # Commands in modules of their own, loaded when they are called.
 LATER = {
     "sweep": "commitpath.sweep.drive:sweep",
@@ -258,21 +261,21 @@ COMMANDS: dict[str, Callable[[dict[str, str]], int]] = {
     "snapshots": snapshots,
     "destroy": destroy,
     "host": host,
+    "help": print_help,
     **{name: later(place) for name, place in LATER.items()},
 }
 
 
 def run(arguments: list[str]) -> int:
     """Run one command; every failure is one line and an exit code."""
-    if len(arguments) != 1 or arguments[0] not in {*COMMANDS, "help"}:
-        print(f"usage: python -m commitpath {'|'.join([*COMMANDS, 'help'])}", file=sys.stderr)
-        return 2
+    if len(arguments) != 1 or arguments[0] not in COMMANDS:
+        print(f"usage: python -m commitpath {'|'.join(COMMANDS)}", file=sys.stderr)
+        return EXIT_BAD_INPUT
     try:
-        if arguments[0] == "help":
-            print(help_text.text())
-            return 0
+        given = make_variables()
+        variables_table.check(arguments[0], given)
         places.begin(arguments[0])
-        return COMMANDS[arguments[0]](make_variables())
+        return COMMANDS[arguments[0]](given)
     except LabError as error:
         print(f"commitpath: {printable(error)}", file=sys.stderr)
         return error.exit_code

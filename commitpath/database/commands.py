@@ -13,14 +13,6 @@ from commitpath.database.select import Run
 from commitpath.errors import BadInputError
 
 
-def take(variables: dict[str, str], target: str, *names: str) -> dict[str, str]:
-    """The variables of a target; BadInputError on any other."""
-    for variable in variables:
-        if variable not in names:
-            raise BadInputError(f"{variable}: unknown variable; make {target} takes {', '.join(names)}")
-    return variables
-
-
 def yes(options: dict[str, str], name: str) -> bool:
     """A variable that is `yes` or not there."""
     if options.get(name, "yes") != "yes":
@@ -28,9 +20,8 @@ def yes(options: dict[str, str], name: str) -> bool:
     return name in options
 
 
-def results(variables: dict[str, str]) -> int:
+def results(options: dict[str, str]) -> int:
     """Bring the database up to date and list its runs."""
-    options = take(variables, "results", "WHERE", "REBUILD")
     selector = options.get("WHERE", "")
     select.parse(selector)
     if yes(options, "REBUILD"):
@@ -70,9 +61,8 @@ def rebuild() -> None:
             print(f"commitpath: other labs' runs are lost here: {printable(error)}", file=sys.stderr)
 
 
-def export(variables: dict[str, str]) -> int:
+def export(options: dict[str, str]) -> int:
     """Write a portable copy of the database."""
-    options = take(variables, "export", "FILE", "LAB", "FILES")
     if "FILE" not in options:
         raise BadInputError("make export takes FILE=<new file>, LAB=<label> and FILES=yes (raw files too)")
     label = exchange.check_label(options["LAB"]) if "LAB" in options else None
@@ -83,9 +73,8 @@ def export(variables: dict[str, str]) -> int:
     return 0
 
 
-def import_(variables: dict[str, str]) -> int:
+def import_(options: dict[str, str]) -> int:
     """Merge another lab's database into this one."""
-    options = take(variables, "import", "FILE", "LAB", "CONFLICT")
     if "FILE" not in options:
         raise BadInputError("make import takes FILE=<an export>, LAB=<label> and CONFLICT=mine|theirs")
     conflict = options.get("CONFLICT", "stop")

@@ -6,7 +6,6 @@ from typing import Any
 
 from analysis.text import printable_lines
 from commitpath.cell import load_yaml
-from commitpath.database.commands import take
 from commitpath.errors import BadInputError
 from commitpath.reporting.items import Item, database_runs, items, run_of_folder, values
 
@@ -16,9 +15,8 @@ USAGE = (
 )
 
 
-def card(variables: dict[str, str]) -> int:
+def card(options: dict[str, str]) -> int:
     """Print the card."""
-    options = take(variables, "report-card", "FILE")
     if not options.get("FILE"):
         raise BadInputError(USAGE)
     path = Path(options["FILE"])

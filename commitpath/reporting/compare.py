@@ -10,7 +10,6 @@ from typing import Any
 from analysis.text import printable_lines
 from commitpath.cell import axes
 from commitpath.database import select, store, sync
-from commitpath.database.commands import take
 from commitpath.database.select import Run
 from commitpath.errors import BadInputError
 from commitpath.reporting import statistics
@@ -46,9 +45,8 @@ class Row:
     marks: dict[str, str]
 
 
-def compare(variables: dict[str, str]) -> int:
+def compare(options: dict[str, str]) -> int:
     """Print the comparison; FILE= also gets it as CSV."""
-    options = take(variables, "compare", "A", "B", "METRIC", "FILE")
     if not options.get("A") or not options.get("B"):
         raise BadInputError(
             "make compare takes A='sqlite=3.46.1' B='sqlite=3.8.11.1' (terms of axes and "

@@ -138,7 +138,7 @@ def test_every_profile_satisfies_its_schema() -> None:
         ("BOARD=nope", "not in playbooks/inventory, which has virtual"),
         ("CLOCK=fast", "CLOCK is virtual, real, kvm"),
         ("LIMIT=0", "LIMIT is a whole number from 1 to 1000000 seconds"),
-        ("MODEE=wal", "MODEE: unknown variable; there are BOARD"),
+        ("MODEE=wal", "MODEE: unknown variable; make experiment takes REPEAT, LIMIT, BOARD"),
         ("fs=f2fs", "fs: unknown variable"),
         ("PROBES=sync,nope", "all, none, or some of bio,block,checkpoint"),
         ("PROBES=blktrace", "all, none, or some of bio,block,checkpoint"),

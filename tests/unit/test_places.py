@@ -309,5 +309,5 @@ def test_nor_the_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_cache_is_marked_when_it_is_made(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
-    assert called(["sweep"], COMMITPATH_CACHE=str(cache)).returncode == 2
+    assert called(["sweep", "GRID=none"], COMMITPATH_CACHE=str(cache)).returncode == 2
     assert (cache / places.TAG).read_text() == places.TAG_TEXT
