@@ -20,7 +20,7 @@ from commitpath import help as help_text
 from commitpath import places
 from commitpath import variables as variables_table
 from commitpath.cell import make_cell, run_axes
-from commitpath.errors import EXIT_BAD_INPUT, EXIT_UNREADABLE, BadInputError, LabError
+from commitpath.errors import EXIT_BAD_INPUT, EXIT_FAILED, EXIT_UNREADABLE, BadInputError, LabError
 from commitpath.host import ensure_packages
 
 
@@ -55,55 +55,52 @@ def experiment(variables: dict[str, str]) -> int:
     return run(cell, **of_run)
 
 
+def run_folder(command: str, given: dict[str, str], name: str = "RUN") -> str:
+    """The folder of a stored run that a variable names; BadInputError if it is none."""
+    run = given.get(name, "")
+    if not run:
+        raise BadInputError(f"make {command} takes {name}=results/<cell name>/<run id>")
+    if not Path(run).is_dir():
+        raise BadInputError(f"{name}={run}: no such folder; a run's is results/<cell name>/<run id>")
+    return run
+
+
 def analyse(variables: dict[str, str]) -> int:
     """Redo tables, figures and report of a stored run."""
     from analysis.__main__ import main as analyse_run
 
-    run = variables.pop("RUN", None)
-    if not run:
-        raise BadInputError("make analyse takes RUN=results/<cell name>/<run id>")
-    return analyse_run([run])
+    return analyse_run([run_folder("analyse", variables)])
 
 
 def inspect(variables: dict[str, str]) -> int:
     """Write a page to look at a stored run."""
     from analysis.inspect.__main__ import main as inspect_run
 
-    run = variables.pop("RUN", None)
-    if not run:
-        raise BadInputError("make inspect takes RUN=results/<cell name>/<run id>")
-    return inspect_run([run])
+    return inspect_run([run_folder("inspect", variables)])
 
 
 def tree(variables: dict[str, str]) -> int:
     """Print what one transaction of a stored run made the device do."""
     from analysis.tree.__main__ import main as print_tree
 
-    run, transaction = variables.pop("RUN", None), variables.pop("TRANSACTION", "slowest")
-    if not run:
-        raise BadInputError("make tree takes RUN=<run> and TRANSACTION=<number>|slowest")
-    return print_tree([run, transaction])
+    return print_tree([run_folder("tree", variables), variables.get("TRANSACTION", "slowest")])
 
 
 def diff(variables: dict[str, str]) -> int:
     """Say what changed from one stored run to another."""
     from analysis.diff.__main__ import main as compare_runs
 
-    runs = [variables.pop(name, "") for name in ("RUN_A", "RUN_B")]
-    force = variables.pop("FORCE", "0")
-    if not all(runs):
-        raise BadInputError("make diff takes RUN_A=<run> RUN_B=<run> and FORCE=0|1")
-    return compare_runs([*runs, *["--force"] * int(force)])
+    runs = [run_folder("diff", variables, name) for name in ("RUN_A", "RUN_B")]
+    if Path(runs[0]).resolve() == Path(runs[1]).resolve():
+        raise BadInputError(f"RUN_A={runs[0]} and RUN_B={runs[1]} are one run; nothing to compare")
+    return compare_runs([*runs, *["--force"] * int(variables.get("FORCE", "0"))])
 
 
 def trace_export(variables: dict[str, str]) -> int:
     """Write a stored run in other tools' formats."""
     from analysis.export.__main__ import main as export_run
 
-    run, form = variables.pop("RUN", None), variables.pop("FORMAT", "all")
-    if not run:
-        raise BadInputError("make trace-export takes RUN=<run> and FORMAT=<format>")
-    return export_run([run, form])
+    return export_run([run_folder("trace-export", variables), variables.get("FORMAT", "all")])
 
 
 def ledger(variables: dict[str, str]) -> int:
@@ -275,14 +272,20 @@ def run(arguments: list[str]) -> int:
         given = make_variables()
         variables_table.check(arguments[0], given)
         places.begin(arguments[0])
-        return COMMANDS[arguments[0]](given)
+        code = COMMANDS[arguments[0]](given)
+        sys.stdout.flush()
+        return code
     except LabError as error:
         print(f"commitpath: {printable(error)}", file=sys.stderr)
         return error.exit_code
     except BadInput as error:
         print(f"commitpath: {printable(error)}", file=sys.stderr)
         return EXIT_UNREADABLE
+    except BrokenPipeError:
+        # `| head` has all that it wants; what Python still holds would fail at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except (OSError, subprocess.SubprocessError) as error:
         # "[Errno 28] No space left on device: 'file'" says it all
         print(f"commitpath: {printable(error)}", file=sys.stderr)
-        return 1
+        return EXIT_FAILED

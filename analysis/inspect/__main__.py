@@ -24,7 +24,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         text = page.render(Loaded(folder))
     except BadInput as error:
-        print(f"inspect: {error}", file=sys.stderr)
+        print(f"commitpath: {error}", file=sys.stderr)
         return 3
     place = folder / "inspect.html"
     part = scratch.file(place)
