@@ -72,13 +72,13 @@ snapshots: $(VENV)/ready ## list prepared boards; REMOVE=<name>|all deletes
 test: host ## linters, unit tests, the driver under sanitizers, and a true run on the board
 	@tests/run-tests
 
-lint: host ## linters only
+lint: $(VENV)/ready ## linters only
 	@tests/lint
 
 bench: host ## what a run costs, with its parts
 	@$(PYTHON) tests/bench/bench.py
 
-bench-repeat: host ## how well numbers repeat, side by side with what was asked
+bench-repeat: host ## how well numbers repeat, beside the limits that it holds
 	@$(PYTHON) tests/bench/repeat.py
 
 bench-analysis: host ## speed and memory of the analysis beside blkparse and btt, at 1 and 10 million events
@@ -90,11 +90,11 @@ docs: $(VENV)/ready ## write docs/axes.md from the schema
 host: $(VENV)/ready
 	@$(COMMITPATH) host
 
-destroy: $(VENV)/ready ## stop every board and delete all that was built; results stay
+destroy: $(VENV)/ready ## stop every board and delete all that was built in .cache; .venv and results stay
 	@$(COMMITPATH) destroy
 
 requirements: $(VENV)/ready ## pin the Python packages of requirements*.in anew, with hashes
-	@for name in requirements-build requirements; do $(VENV)/bin/uv pip compile --quiet --universal \
+	@for name in requirements-build requirements; do $(VENV)/bin/uv pip compile --quiet --no-cache --universal \
 	  --python-version 3.11 --generate-hashes --no-annotate --custom-compile-command 'make requirements' \
 	  $$name.in -o $$name.txt || exit; done
 

@@ -28,7 +28,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         summary = pipeline.analyse(options.run)
     except BadInput as error:
-        print(f"analysis: {error}", file=sys.stderr)
+        print(f"commitpath: {error}", file=sys.stderr)
         return 3
     if not options.quiet:
         print(printable_lines(terminal.table(summary, options.run / "report.html").split("\n")))

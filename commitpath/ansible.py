@@ -5,7 +5,8 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,8 +61,35 @@ def play(
     limit: wall seconds after which it counts as hung. A board that does not answer at all
     ends it sooner (images/ssh.py, playbooks/ansible.cfg).
     """
+    # its sockets and its temporary files: a socket's name has 107 bytes at most
+    with tempfile.TemporaryDirectory(prefix="commitpath-", ignore_cleanup_errors=True) as home:
+        output, errors, code = called(playbook, variables, options, limit, home)
+    # for Ansible a playbook for nobody succeeds
+    nobody = "no hosts matched" in output + errors
+    if not (code is None or nobody or code):
+        return
+    # a sweep's jobs play the same playbooks at the same time
+    log = log.with_stem(f"{log.stem}-{os.getpid()}")
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_text(output + errors)
+    if code is None:
+        raise LabError(f"{playbook}: no end within {limit:.0f} s (all of it: {log})")
+    if nobody:
+        raise LabError(
+            f"{playbook}: playbooks/inventory has no board {variables.get('board')} (all of it: {log})"
+        )
+    raise LabError(f"{playbook}: {failure(output) or last_line(errors)} (all of it: {log})")
+
+
+def called(
+    playbook: str, variables: Mapping[str, Any], options: Sequence[str], limit: float | None, home: str
+) -> tuple[str, str, int | None]:
+    """What ansible-playbook prints, what it says on stderr, and its exit code; None: it hung."""
     environment = {
         **os.environ,
+        "ANSIBLE_HOME": home,
+        "ANSIBLE_LOCAL_TEMP": home,
+        "ANSIBLE_SSH_CONTROL_PATH_DIR": home,
         "ANSIBLE_CONFIG": str(PLAYBOOKS / "ansible.cfg"),
         "ANSIBLE_NOCOLOR": "1",
         "ANSIBLE_CALLBACK_RESULT_FORMAT": "json",
@@ -96,21 +124,7 @@ def play(
             process.terminate()
         if hung:
             output, errors = process.communicate()
-    # for Ansible a playbook for nobody succeeds
-    nobody = "no hosts matched" in output + errors
-    if not (hung or nobody or process.returncode):
-        return
-    # a sweep's jobs play the same playbooks at the same time
-    log = log.with_stem(f"{log.stem}-{os.getpid()}")
-    log.parent.mkdir(parents=True, exist_ok=True)
-    log.write_text(output + errors)
-    if hung:
-        raise LabError(f"{playbook}: no end within {limit:.0f} s (all of it: {log})")
-    if nobody:
-        raise LabError(
-            f"{playbook}: playbooks/inventory has no board {variables.get('board')} (all of it: {log})"
-        )
-    raise LabError(f"{playbook}: {failure(output) or last_line(errors)} (all of it: {log})")
+    return output, errors, None if hung else process.returncode
 
 
 def failure(output: str) -> str | None:

@@ -6,9 +6,12 @@ from commitpath.cell import Axis, axes, load_yaml, run_axes
 def section(axis: Axis) -> list[str]:
     """One axis as Markdown: meaning, default, allowed values, and what each file says."""
     lines = [f"### {axis.variable}", f"{axis.spec['description']}. Default: `{axis.spec['default']}`.", ""]
-    if axis.files() and "x-glob" in axis.spec:
+    values = axis.values()
+    if "x-glob" in axis.spec:
+        values = {name: load_yaml(path)["description"] for name, path in axis.files().items()}
+    if values:
         lines += ["| value | what it is |", "|---|---|"]
-        lines += [f"| `{name}` | {load_yaml(path)['description']} |" for name, path in axis.files().items()]
+        lines += [f"| `{name}` | {what} |" for name, what in values.items()]
     else:
         lines.append(f"Allowed: {axis.allowed()}.")
     return [*lines, ""]

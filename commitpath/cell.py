@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shlex
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,9 +32,17 @@ PROSE = ("aliases", "description", "sources")
 BLKTRACE = "blktrace"
 
 
+# Bytes of a YAML file at most: the largest here has 30 KiB.
+YAML_BYTES = 2**20
+
+
 def load_yaml(path: Path) -> Any:
     """Content of a YAML file; BadInputError names the file and line."""
     try:
+        status = path.stat()
+        # to open a FIFO waits, and a device may have no end
+        if not stat.S_ISREG(status.st_mode) or status.st_size > YAML_BYTES:
+            raise BadInputError(f"{path}: not a file of at most {YAML_BYTES} bytes")
         return yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise BadInputError(f"{path}: {error.strerror}") from error
@@ -45,6 +54,10 @@ def load_yaml(path: Path) -> Any:
         line = f":{where.line + 1}" if where else ""
         what = getattr(error, "problem", None) or "not YAML"
         raise BadInputError(f"{path}{line}: {what}") from error
+    except (ValueError, RecursionError) as error:
+        # no such day in a date, a number with thousands of digits, thousands of lists in each other
+        what = "too deep" if isinstance(error, RecursionError) else str(error)
+        raise BadInputError(f"{path}: {what}") from error
 
 
 # Read once: a grid makes hundreds of cells. Nobody changes what these return.
@@ -86,6 +99,10 @@ class Axis:
         folder = (EXPERIMENTS / pattern).parent.resolve()
         return {path.stem: path for path in sorted(folder.glob(Path(pattern).name))}
 
+    def values(self) -> dict[str, str]:
+        """What each allowed value is, where the schema says it."""
+        return dict(self.spec.get("x-values", {}))
+
     def choices(self) -> list[str]:
         """Every allowed value, or an empty list where any of a type is allowed."""
         if "enum" in self.spec:
@@ -106,7 +123,7 @@ class Axis:
             unit = f" {self.spec['x-unit']}" if "x-unit" in self.spec else ""
             but = f" but {self.spec['not']['const']}" if "not" in self.spec else ""
             return f"a whole number from {self.spec['minimum']} to {self.spec['maximum']}{unit}{but}"
-        return str(self.spec.get("pattern", "text"))
+        return str(self.spec.get("x-allowed", "text"))
 
     def parse(self, text: str, where: str) -> Any:
         """The value that TEXT means; BadInputError says what is allowed."""

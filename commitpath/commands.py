@@ -18,8 +18,9 @@ from analysis.errors import BadInput
 from analysis.text import printable
 from commitpath import help as help_text
 from commitpath import places
+from commitpath import variables as variables_table
 from commitpath.cell import make_cell, run_axes
-from commitpath.errors import EXIT_UNREADABLE, BadInputError, LabError
+from commitpath.errors import EXIT_BAD_INPUT, EXIT_FAILED, EXIT_UNREADABLE, BadInputError, LabError
 from commitpath.host import ensure_packages
 
 
@@ -54,55 +55,52 @@ def experiment(variables: dict[str, str]) -> int:
     return run(cell, **of_run)
 
 
+def run_folder(command: str, given: dict[str, str], name: str = "RUN") -> str:
+    """The folder of a stored run that a variable names; BadInputError if it is none."""
+    run = given.get(name, "")
+    if not run:
+        raise BadInputError(f"make {command} takes {name}=results/<cell name>/<run id>")
+    if not Path(run).is_dir():
+        raise BadInputError(f"{name}={run}: no such folder; a run's is results/<cell name>/<run id>")
+    return run
+
+
 def analyse(variables: dict[str, str]) -> int:
     """Redo tables, figures and report of a stored run."""
     from analysis.__main__ import main as analyse_run
 
-    run = variables.pop("RUN", None)
-    if not run or variables:
-        raise BadInputError("make analyse takes RUN=results/<cell name>/<run id>, and nothing else")
-    return analyse_run([run])
+    return analyse_run([run_folder("analyse", variables)])
 
 
 def inspect(variables: dict[str, str]) -> int:
     """Write a page to look at a stored run."""
     from analysis.inspect.__main__ import main as inspect_run
 
-    run = variables.pop("RUN", None)
-    if not run or variables:
-        raise BadInputError("make inspect takes RUN=results/<cell name>/<run id>, and nothing else")
-    return inspect_run([run])
+    return inspect_run([run_folder("inspect", variables)])
 
 
 def tree(variables: dict[str, str]) -> int:
     """Print what one transaction of a stored run made the device do."""
     from analysis.tree.__main__ import main as print_tree
 
-    run, transaction = variables.pop("RUN", None), variables.pop("TRANSACTION", "slowest")
-    if not run or variables:
-        raise BadInputError("make tree takes RUN=<run> and TRANSACTION=<number>|slowest, and nothing else")
-    return print_tree([run, transaction])
+    return print_tree([run_folder("tree", variables), variables.get("TRANSACTION", "slowest")])
 
 
 def diff(variables: dict[str, str]) -> int:
     """Say what changed from one stored run to another."""
     from analysis.diff.__main__ import main as compare_runs
 
-    runs = [variables.pop(name, "") for name in ("RUN_A", "RUN_B")]
-    force = variables.pop("FORCE", "0")
-    if not all(runs) or variables or force not in ("0", "1"):
-        raise BadInputError("make diff takes RUN_A=<run> RUN_B=<run> and FORCE=0|1, and nothing else")
-    return compare_runs([*runs, *["--force"] * int(force)])
+    runs = [run_folder("diff", variables, name) for name in ("RUN_A", "RUN_B")]
+    if Path(runs[0]).resolve() == Path(runs[1]).resolve():
+        raise BadInputError(f"RUN_A={runs[0]} and RUN_B={runs[1]} are one run; nothing to compare")
+    return compare_runs([*runs, *["--force"] * int(variables.get("FORCE", "0"))])
 
 
 def trace_export(variables: dict[str, str]) -> int:
     """Write a stored run in other tools' formats."""
     from analysis.export.__main__ import main as export_run
 
-    run, form = variables.pop("RUN", None), variables.pop("FORMAT", "all")
-    if not run or variables:
-        raise BadInputError("make trace-export takes RUN=<run> and FORMAT=<format>, and nothing else")
-    return export_run([run, form])
+    return export_run([run_folder("trace-export", variables), variables.get("FORMAT", "all")])
 
 
 def ledger(variables: dict[str, str]) -> int:
@@ -110,7 +108,7 @@ def ledger(variables: dict[str, str]) -> int:
     from analysis.figures.ledger import main as draw
 
     figure, runs = variables.pop("FIGURE", None), variables.pop("RUNS", "results").split()
-    if not figure or not runs or variables:
+    if not figure or not runs:
         raise BadInputError("make ledger takes FIGURE=<file>.svg, .png or .pdf, and RUNS=<folders of runs>")
     return draw([figure, *runs])
 
@@ -142,8 +140,6 @@ def calibrate(variables: dict[str, str]) -> int:
     """Compare a device profile with the raw numbers it stands for."""
     from commitpath.calibrate import calibrate as run
 
-    if set(variables) - {"DEVICE"}:
-        raise BadInputError("make calibrate takes DEVICE=<profile>, and nothing else")
     cell = make_cell({"DEVICE": "constant", "ROWS": "0", **variables})
     ensure_packages()
     return run(cell)
@@ -154,8 +150,6 @@ def snapshots(variables: dict[str, str]) -> int:
     from images import artifacts, snapshot
 
     remove = variables.pop("REMOVE", None)
-    if variables:
-        raise BadInputError("make snapshots takes REMOVE=<name> or REMOVE=all, and nothing else")
     stored = snapshot.stored(artifacts.CACHE / "snapshots")
     names = [folder.name for folder, _, _ in stored]
     if remove and remove != "all" and remove not in names:
@@ -178,9 +172,11 @@ def snapshots(variables: dict[str, str]) -> int:
 
 def destroy(_: dict[str, str]) -> int:
     """Stop every board of this checkout and delete all that was built; results stay."""
-    from images import artifacts
+    from images.artifacts import CACHE as cache
 
-    boards = (artifacts.CACHE / "vm").resolve()
+    if cache.exists():
+        places.check_cache(cache)
+    boards = (cache / "vm").resolve()
     for process in Path("/proc").glob("[0-9]*"):
         try:
             line = (process / "cmdline").read_bytes()
@@ -190,15 +186,37 @@ def destroy(_: dict[str, str]) -> int:
         if line.startswith(b"qemu-system-aarch64\0") and works_in.parent == boards:
             os.kill(int(process.name), signal.SIGKILL)
             print(f"stopped the board of process {process.name}")
-    if artifacts.CACHE.exists():
-        shutil.rmtree(artifacts.CACHE)
-        print(f"deleted {artifacts.CACHE}")
+    if cache.exists():
+        empty_cache(cache)
     return 0
+
+
+def empty_cache(cache: Path) -> None:
+    """Delete what commitpath made in its cache, and the folder if nothing else is in it."""
+    # the mark last: without it the rest would be nobody's
+    for path in sorted(cache.iterdir(), key=lambda path: path.name == places.TAG):
+        if not places.is_made(path.name):
+            continue
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    left = sorted(path.name for path in cache.iterdir())
+    if not left and not cache.is_symlink():
+        cache.rmdir()
+    others = f", but for what commitpath did not make: {', '.join(left)}" if left else ""
+    print(printable(f"deleted {cache}{others}"))
 
 
 def host(_: dict[str, str]) -> int:
     """Install the host's packages, those of the tests too, if one is missing."""
     ensure_packages(with_tests=True)
+    return 0
+
+
+def print_help(_: dict[str, str]) -> int:
+    """Print targets and variables."""
+    print(help_text.text())
     return 0
 
 
@@ -240,28 +258,34 @@ COMMANDS: dict[str, Callable[[dict[str, str]], int]] = {
     "snapshots": snapshots,
     "destroy": destroy,
     "host": host,
+    "help": print_help,
     **{name: later(place) for name, place in LATER.items()},
 }
 
 
 def run(arguments: list[str]) -> int:
     """Run one command; every failure is one line and an exit code."""
-    if len(arguments) != 1 or arguments[0] not in {*COMMANDS, "help"}:
-        print(f"usage: python -m commitpath {'|'.join([*COMMANDS, 'help'])}", file=sys.stderr)
-        return 2
+    if len(arguments) != 1 or arguments[0] not in COMMANDS:
+        print(f"usage: python -m commitpath {'|'.join(COMMANDS)}", file=sys.stderr)
+        return EXIT_BAD_INPUT
     try:
-        if arguments[0] == "help":
-            print(help_text.text())
-            return 0
+        given = make_variables()
+        variables_table.check(arguments[0], given)
         places.begin(arguments[0])
-        return COMMANDS[arguments[0]](make_variables())
+        code = COMMANDS[arguments[0]](given)
+        sys.stdout.flush()
+        return code
     except LabError as error:
         print(f"commitpath: {printable(error)}", file=sys.stderr)
         return error.exit_code
     except BadInput as error:
         print(f"commitpath: {printable(error)}", file=sys.stderr)
         return EXIT_UNREADABLE
+    except BrokenPipeError:
+        # `| head` has all that it wants; what Python still holds would fail at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except (OSError, subprocess.SubprocessError) as error:
         # "[Errno 28] No space left on device: 'file'" says it all
         print(f"commitpath: {printable(error)}", file=sys.stderr)
-        return 1
+        return EXIT_FAILED

@@ -151,7 +151,7 @@ def store(cell: Mapping[str, Any], outputs: list[RunOutput], wall: float, facts:
         (part / "host.json").write_text(json.dumps(host, indent=2, sort_keys=True) + "\n")
         scratch.keep(part, folder)
     latest = RESULTS / "latest"
-    temporary = RESULTS / f".latest-{os.getpid()}{scratch.SUFFIX}"
+    temporary = scratch.file(latest)
     temporary.symlink_to(folder.relative_to(RESULTS))
     temporary.replace(latest)
     return folder

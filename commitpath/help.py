@@ -3,7 +3,14 @@
 import re
 import textwrap
 
+from commitpath import variables
 from commitpath.cell import ROOT, Axis, axes, run_axes
+
+ENVIRONMENT = {
+    "COMMITPATH_CACHE": "folder of what is built [.cache]",
+    "COMMITPATH_RESULTS": "folder of the runs and their database [results]",
+    "COMMITPATH_SLURM": "yes, or no: make test without a sweep on Slurm [yes]",
+}
 
 
 def targets() -> list[tuple[str, str]]:
@@ -13,12 +20,16 @@ def targets() -> list[tuple[str, str]]:
 
 
 def variable_lines(axis: Axis) -> list[str]:
-    """Help of one axis: description, default, allowed values."""
+    """Help of one axis: description, default, allowed values, and what each is where that is told."""
     head = f"  {axis.variable:<17} {axis.spec['description']} [{axis.spec['default']}]"
     return [
         *textwrap.wrap(head, 98, subsequent_indent=" " * 20),
         *textwrap.wrap(
-            axis.allowed(), 98, initial_indent=" " * 20, subsequent_indent=" " * 20, break_on_hyphens=False
+            "; ".join(f"{value}: {what}" for value, what in axis.values().items()) or axis.allowed(),
+            98,
+            initial_indent=" " * 20,
+            subsequent_indent=" " * 20,
+            break_on_hyphens=False,
         ),
     ]
 
@@ -27,6 +38,13 @@ def text() -> str:
     """The whole help text."""
     lines = ["commitpath: from the SQL statement to the flash", "", "Targets:"]
     lines += [f"  {name:<17} {what}" for name, what in targets()]
+    lines += ["", "Variables of the targets, with [default]:"]
+    for command in variables.commands():
+        for number, line in enumerate(variables.lines(command)):
+            head = f"  {'' if number else command:<17} "
+            lines += textwrap.wrap(line, 98, initial_indent=head, subsequent_indent=" " * 34)
+    lines += ["", "In the environment, too:"]
+    lines += [f"  {name:<18} {what}" for name, what in ENVIRONMENT.items()]
     group = ""
     for axis in [*axes().values(), *run_axes().values()]:
         if axis.spec["x-of"] != group:

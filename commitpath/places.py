@@ -1,6 +1,8 @@
 """Where commitpath works and keeps what it makes; looked at before a command begins."""
 
+import contextlib
 import os
+import re
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -15,7 +17,16 @@ from commitpath.errors import BadInputError
 REFUSED = ":${}"
 # Commands that write to results/, or to the database in it, which a first reader makes.
 TO_RESULTS = ("experiment", "sweep", "reproduce", "calibrate", "results", "export", "import", "compare")
-TO_CACHE = ("experiment", "sweep", "reproduce", "calibrate", "board", "host")
+TO_CACHE = ("experiment", "sweep", "reproduce", "calibrate", "advise", "board", "host")
+# In the cache, as https://bford.info/cachedir has it: backups pass over the folder, and by its
+# last line commitpath knows a cache of its own.
+TAG = "CACHEDIR.TAG"
+TAG_TEXT = "Signature: 8a477f597d28d172789f06886806bc55\n# commitpath's cache; `make destroy` empties it\n"
+# What is made in it: under a hash of its inputs, or under a name of its own.
+HASHED = re.compile(
+    r"((image|build-root|flashsim|probes|storage-tools)|driver-[0-9.]+)-[0-9a-f]{12}(\.lock)?"
+)
+NAMED = re.compile(r"sqlite|snapshots|vm|log|ansible|keys(\.lock)?|board-.+\.lock|CACHEDIR\.TAG")
 
 
 def begin(command: str) -> None:
@@ -28,12 +39,44 @@ def begin(command: str) -> None:
     places = {"": ROOT, "COMMITPATH_CACHE": CACHE, "COMMITPATH_RESULTS": RESULTS}
     for variable, path in places.items():
         check_name(path, f"{variable}=" if variable and variable in os.environ else "")
+    for what, path in {"the checkout": ROOT, "COMMITPATH_RESULTS": RESULTS}.items():
+        if path.resolve().is_relative_to(CACHE.resolve()):
+            raise BadInputError(f"COMMITPATH_CACHE={CACHE}: {what} is in it; name a folder of its own")
     if command in TO_RESULTS:
         check_writable(RESULTS, "COMMITPATH_RESULTS=<folder> names another")
-        scratch.sweep(RESULTS, *scratch.PLACES)
+        scratch.sweep(RESULTS.resolve(), 3)
+        # lab, cell, run, and what is made in that
+        scratch.sweep(RESULTS.resolve() / "imported", 4)
     if command in TO_CACHE:
         check_writable(CACHE, "COMMITPATH_CACHE=<folder> names another")
-        scratch.sweep(CACHE, "*", "*/*")
+        CACHE.mkdir(parents=True, exist_ok=True)
+        check_cache(CACHE)
+        if not (CACHE / TAG).exists():
+            part = scratch.file(CACHE / TAG)
+            part.write_text(TAG_TEXT)
+            part.replace(CACHE / TAG)
+        scratch.sweep(CACHE.resolve(), 2)
+
+
+def check_cache(cache: Path) -> None:
+    """BadInputError unless a folder is commitpath's cache, or has nothing in it."""
+    with contextlib.suppress(OSError):
+        if (cache / TAG).read_text() == TAG_TEXT:
+            return
+    # another call may just be writing the mark
+    names = sorted(path.name for path in cache.iterdir() if not scratch.FILE.fullmatch(path.name))
+    others = [name for name in names if not is_made(name)]
+    # a folder `log` or `keys` alone may be anybody's
+    if others or (names and not any(HASHED.fullmatch(name) for name in names)):
+        raise BadInputError(
+            f"COMMITPATH_CACHE={cache}: {(others or names)[0]!r} is in it, and no {TAG} of commitpath's: it "
+            "is not a cache that commitpath made; name a new or an empty folder"
+        )
+
+
+def is_made(name: str) -> bool:
+    """Whether it is the name of something that commitpath makes in its cache."""
+    return any(pattern.fullmatch(name) for pattern in (HASHED, NAMED, scratch.FOLDER, scratch.FILE))
 
 
 def check_name(path: Path, said: str) -> None:

@@ -1,11 +1,15 @@
 """Folders that something is made in: gone at the end, and after a kill -9 at the next call.
 
-Such a folder is called *.part and holds a lock file that its process has locked. The kernel lets
-go of the lock when the process ends, however that ends; whoever comes by removes what nobody holds.
+Such a folder is called <name>-<token>.part and holds a lock file that its process has locked. The
+kernel lets go of the lock when the process ends, however that ends; whoever comes by removes what
+nobody holds. A file that is being written is called .<name>-<token>.part. Nothing else is touched:
+downloads of others are called *.part, too.
 """
 
 import contextlib
 import fcntl
+import os
+import re
 import secrets
 import shutil
 import time
@@ -16,8 +20,10 @@ SUFFIX = ".part"
 LOCK = ".lock"
 # A file, or a folder that has no lock file yet, was left behind when it is older than that.
 SECONDS_TO_BEGIN = 60.0
-# Where such folders and files are, below results/ and .cache.
-PLACES = ("*", "*/*", "*/*/*", "imported/*/*/*/*")
+TOKEN_BYTES = 4
+FOLDER = re.compile(r".+-[0-9a-f]{8}\.part")
+# commitpath/database/store.py makes the one without a token
+FILE = re.compile(r"\.(.+-[0-9a-f]{8}|results\.sqlite)\.part")
 # A folder's mode: as the umask has it, or its owner's alone.
 OPEN, PRIVATE = 0o777, 0o700
 
@@ -26,8 +32,8 @@ OPEN, PRIVATE = 0o777, 0o700
 def folder(parent: Path, name: str, mode: int = OPEN) -> Iterator[Path]:
     """A folder in PARENT with NAME in its own. To stay it is moved (keep), or what is in it is."""
     parent.mkdir(parents=True, exist_ok=True)
-    sweep(parent, "*")
-    path = parent / f"{name}-{secrets.token_hex(4)}{SUFFIX}"
+    sweep(parent, 1)
+    path = parent / f"{name}-{secrets.token_hex(TOKEN_BYTES)}{SUFFIX}"
     path.mkdir(mode)
     try:
         with (path / LOCK).open("w") as lock:
@@ -44,16 +50,28 @@ def keep(path: Path, place: Path) -> None:
     (place / LOCK).unlink()
 
 
-def sweep(root: Path, *places: str) -> None:
-    """Remove what processes that are dead left below a folder."""
-    for place in places:
-        for path in root.glob(place + SUFFIX):
-            # held, or just removed by another call
-            with contextlib.suppress(OSError):
-                if path.is_dir() and not path.is_symlink():
-                    remove_unheld(path)
-                elif is_old(path):
-                    path.unlink()
+def file(place: Path) -> Path:
+    """A new name beside PLACE for what becomes PLACE when it is whole (Path.replace)."""
+    return place.with_name(f".{place.name}-{secrets.token_hex(TOKEN_BYTES)}{SUFFIX}")
+
+
+def sweep(root: Path, depth: int) -> None:
+    """Remove what processes that are dead left in a folder, and DEPTH - 1 levels below it.
+
+    Links are not followed: what they lead to is somebody else's.
+    """
+    if root.is_symlink() or not root.is_dir():
+        return
+    for entry in list(os.scandir(root)):
+        path, is_folder = Path(entry.path), entry.is_dir(follow_symlinks=False)
+        # held, or just removed by another call, or closed to us
+        with contextlib.suppress(OSError):
+            if is_folder and FOLDER.fullmatch(entry.name):
+                remove_unheld(path)
+            elif is_folder and depth > 1:
+                sweep(path, depth - 1)
+            elif not is_folder and FILE.fullmatch(entry.name) and is_old(path):
+                path.unlink()
 
 
 def remove_unheld(path: Path) -> None:

@@ -4,7 +4,7 @@
 # With Debian's own Python, whatever else is on PATH: what runs here runs on a new machine, too.
 # Every package is pinned with its hash (`make requirements`); the few that come as source only
 # are built with the setuptools of requirements-build.txt.
-# Asks for root only when Debian's python3-venv is missing.
+# Asks for root only when Debian's python3 or python3-venv is missing. Writes nothing elsewhere.
 set -euo pipefail
 venv=$1
 python=/usr/bin/python3
@@ -31,10 +31,10 @@ if ! "$python" -c 'import ensurepip, venv, sys; sys.exit(sys.version_info < (3, 
   "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
     { echo "commitpath: needs Python 3.11 or newer; $("$python" --version) is there (Debian 12 or 13 have it)" >&2; exit 1; }
 fi
-echo "make the Python environment: a minute or two, 700 MB …" >&2
+echo "make the Python environment: a minute or two, 1.2 GB …" >&2
 rm -f "$venv/ready"
 quiet "$python" -m venv --clear "$venv"
-pip=(quiet "$venv/bin/python" -m pip --disable-pip-version-check --no-input install --quiet --require-hashes)
+pip=(quiet "$venv/bin/python" -m pip --disable-pip-version-check --no-input --no-cache-dir install --quiet --require-hashes)
 "${pip[@]}" --only-binary :all: -r requirements-build.txt
 "${pip[@]}" --no-build-isolation --use-pep517 -r requirements.txt
 touch "$venv/ready"

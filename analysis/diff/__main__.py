@@ -26,7 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
         found = diff.compare(options.a, options.b, options.force)
         report = page.write(found)
     except BadInput as error:
-        print(f"analysis: {error}", file=sys.stderr)
+        print(f"commitpath: {error}", file=sys.stderr)
         return 3
     print(printable_lines([*terminal.table(found).split("\n"), "", f"report: {report}"]))
     return 0

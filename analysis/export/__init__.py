@@ -67,11 +67,11 @@ FORMATS: dict[str, tuple[Callable[[Stored, Path], None], str]] = {
     "csv": (_csv, "one file a table"),
     "blktrace": (
         _blktrace,
-        "blkparse -i target; blkparse -i target -d t.bin && btt -i t.bin; iowatcher -t target",
+        "blkparse -i target; blkparse -i target -d t.bin && btt -i t.bin; iowatcher -t target -o t.svg",
     ),
     "iolog": (
         _iolog,
-        "fio --name=replay --read_iolog=replay.iolog --replay_redirect=DEVICE --ioengine=psync",
+        "fio --name=replay --read_iolog=replay.iolog --replay_redirect=DEVICE --ioengine=psync --direct=1",
     ),
 }
 

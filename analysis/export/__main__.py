@@ -20,9 +20,9 @@ def main(arguments: list[str]) -> int:
     try:
         made = export.export(folder, list(export.FORMATS) if form == "all" else [form])
         for reason in stored.read(folder).rejected:
-            print(printable(f"analysis: {folder} is a rejected run: {reason}"), file=sys.stderr)
+            print(printable(f"commitpath: {folder} is a rejected run: {reason}"), file=sys.stderr)
     except BadInput as error:
-        print(f"analysis: {error}", file=sys.stderr)
+        print(f"commitpath: {error}", file=sys.stderr)
         return 3
     for path in made:
         print(f"{path}: {export.FORMATS[path.name][1]}")

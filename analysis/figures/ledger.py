@@ -137,7 +137,7 @@ def main(arguments: list[str]) -> int:
         found = newest(folders[0]) if whole else given(folders)
         render(found, path)
     except BadInput as error:
-        print(f"analysis: {error}", file=sys.stderr)
+        print(f"commitpath: {error}", file=sys.stderr)
         return 3
     for bar in found:
         print(printable(f"{'  '.join(bar.place)}: {bar.folder}"))

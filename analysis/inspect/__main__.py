@@ -11,6 +11,7 @@ from pathlib import Path
 from analysis.errors import BadInput
 from analysis.inspect import page
 from analysis.inspect.load import Loaded
+from commitpath import scratch
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -23,10 +24,10 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         text = page.render(Loaded(folder))
     except BadInput as error:
-        print(f"inspect: {error}", file=sys.stderr)
+        print(f"commitpath: {error}", file=sys.stderr)
         return 3
     place = folder / "inspect.html"
-    part = place.with_name(".inspect.html.part")
+    part = scratch.file(place)
     part.write_text(text, encoding="utf-8", errors="replace")
     part.replace(place)
     print(f"inspect: {place} ({place.stat().st_size / 2**20:.1f} MiB)")

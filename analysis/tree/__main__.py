@@ -22,13 +22,13 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         run = Loaded(Path(given[0]))
     except BadInput as error:
-        print(f"tree: {error}", file=sys.stderr)
+        print(f"commitpath: {error}", file=sys.stderr)
         return 3
     count = run["transactions"].height
     asked = given[1]
     if asked != "slowest" and not (asked.isascii() and asked.isdigit() and int(asked) < count):
         allowed = f"0 to {count - 1}, or slowest" if count else "slowest: the run has none"
-        print(f"tree: TRANSACTION={asked!r}: no such transaction; expected {allowed}", file=sys.stderr)
+        print(f"commitpath: TRANSACTION={asked!r}: no such transaction; expected {allowed}", file=sys.stderr)
         return 2
     slowest = run["costs"]["latency_ns"].arg_max()
     terminal.show(run, slowest if asked == "slowest" else int(asked))

@@ -15,14 +15,6 @@ from commitpath.database.select import Run
 from commitpath.errors import BadInputError
 
 
-def take(variables: dict[str, str], target: str, *names: str) -> dict[str, str]:
-    """The variables of a target; BadInputError on any other."""
-    for variable in variables:
-        if variable not in names:
-            raise BadInputError(f"{variable}: unknown variable; make {target} takes {', '.join(names)}")
-    return variables
-
-
 def yes(options: dict[str, str], name: str) -> bool:
     """A variable that is `yes` or not there."""
     if options.get(name, "yes") != "yes":
@@ -30,9 +22,8 @@ def yes(options: dict[str, str], name: str) -> bool:
     return name in options
 
 
-def results(variables: dict[str, str]) -> int:
+def results(options: dict[str, str]) -> int:
     """Bring the database up to date and list its runs."""
-    options = take(variables, "results", "WHERE", "REBUILD")
     selector = options.get("WHERE", "")
     select.parse(selector)
     changed = rebuild() if yes(options, "REBUILD") else sync.up_to_date()
@@ -83,9 +74,8 @@ def rebuild() -> int:
     return changed
 
 
-def export(variables: dict[str, str]) -> int:
+def export(options: dict[str, str]) -> int:
     """Write a portable copy of the database."""
-    options = take(variables, "export", "FILE", "LAB", "FILES")
     if "FILE" not in options:
         raise BadInputError("make export takes FILE=<new file>, LAB=<label> and FILES=yes (raw files too)")
     label = exchange.check_label(options["LAB"]) if "LAB" in options else None
@@ -95,9 +85,8 @@ def export(variables: dict[str, str]) -> int:
     return 0
 
 
-def import_(variables: dict[str, str]) -> int:
+def import_(options: dict[str, str]) -> int:
     """Merge another lab's database into this one."""
-    options = take(variables, "import", "FILE", "LAB", "CONFLICT")
     if "FILE" not in options:
         raise BadInputError("make import takes FILE=<an export>, LAB=<label> and CONFLICT=mine|theirs")
     conflict = options.get("CONFLICT", "stop")

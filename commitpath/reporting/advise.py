@@ -6,14 +6,13 @@ from typing import Any
 
 from analysis import durability
 from analysis.text import printable_lines
-from commitpath.cell import axes
 from commitpath.database import select
-from commitpath.database.commands import take
 from commitpath.database.select import Run
 from commitpath.errors import BadInputError
 from commitpath.reporting.items import database
 from commitpath.reporting.marks import transactions
 from commitpath.reporting.statistics import median
+from commitpath.variables import axes_of
 
 # Which committed transactions may be lost after the failure named by SURVIVE.
 LOSSES = {
@@ -45,10 +44,9 @@ class Setting:
         return theirs != mine and all(b <= a for a, b in zip(mine, theirs, strict=True))
 
 
-def advise(variables: dict[str, str]) -> int:
+def advise(options: dict[str, str]) -> int:
     """Print the Pareto set of one lab; RUN=yes first runs what the grid `advise` has for the choice."""
-    names = {*(axis.variable for axis in axes().values() if axis.name not in (*CHOSEN, "seed"))}
-    options = take(variables, "advise", "SURVIVE", "LOSS", "LAB", "RUN", *sorted(names))
+    names = axes_of("advise")
     failure, loss = options.get("SURVIVE", ""), options.get("LOSS", "none")
     if (
         failure not in SURVIVE

@@ -6,7 +6,6 @@ from typing import Any
 
 from analysis.text import printable_lines
 from commitpath.cell import load_yaml
-from commitpath.database.commands import take
 from commitpath.errors import BadInputError
 from commitpath.reporting.items import Item, database_runs, items, run_of_folder, values
 
@@ -16,9 +15,8 @@ USAGE = (
 )
 
 
-def card(variables: dict[str, str]) -> int:
+def card(options: dict[str, str]) -> int:
     """Print the card."""
-    options = take(variables, "report-card", "FILE")
     if not options.get("FILE"):
         raise BadInputError(USAGE)
     path = Path(options["FILE"])
@@ -36,6 +34,8 @@ def typed_in(path: Path) -> tuple[str, dict[str, str]]:
     content = load_yaml(path)
     if not isinstance(content, dict) or set(content) != {"source", "reported"}:
         raise BadInputError(f"{path}: needs source and reported, and nothing else")
+    if not isinstance(content["source"], str):
+        raise BadInputError(f"{path}: source: not a text (quote it)")
     reported = content["reported"] or {}
     if not isinstance(reported, dict):
         raise BadInputError(f"{path}: reported: one `item: value` a line; items: {all_names()}")
@@ -47,11 +47,15 @@ def typed_in(path: Path) -> tuple[str, dict[str, str]]:
         if value is None:
             continue
         told[name] = checked(path, known[name], value)
-    return str(content["source"]), told
+    return content["source"], told
 
 
 def checked(path: Path, item: Item, value: Any) -> str:
     """A typed-in value as text; YAML's false for an unquoted `off` is no answer."""
+    for part in value if isinstance(value, list) else [value]:
+        # text of what has parts in it could have no end: each may be the same list
+        if isinstance(part, list | dict | set | tuple):
+            raise BadInputError(f"{path}: reported.{item.name}: neither a value nor a list of values")
     text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
     given = [part.strip().lower() for part in text.split(",")]
     if item.allowed and not set(given) <= set(item.allowed):

@@ -9,7 +9,6 @@ from typing import Any
 
 from analysis.text import printable_lines
 from commitpath.database import select, store, sync
-from commitpath.database.commands import take
 from commitpath.database.select import Run
 from commitpath.errors import BadInputError
 from commitpath.reporting import statistics
@@ -45,9 +44,8 @@ class Row:
     marks: dict[str, str]
 
 
-def compare(variables: dict[str, str]) -> int:
+def compare(options: dict[str, str]) -> int:
     """Print the comparison; FILE= also gets it as CSV."""
-    options = take(variables, "compare", "A", "B", "METRIC", "FILE")
     if not options.get("A") or not options.get("B"):
         raise BadInputError(
             "make compare takes A='sqlite=3.46.1' B='sqlite=3.8.11.1' (terms of axes and "
@@ -255,9 +253,11 @@ def together(rows: list[Row]) -> list[str]:
 
 def write_csv(path: Path, rows: list[Row]) -> None:
     """The rows, one per line."""
-    if path.exists():
-        raise BadInputError(f"FILE={path}: it exists already")
-    with path.open("w", newline="") as file:
+    try:
+        file = path.open("x", newline="")
+    except FileExistsError as error:
+        raise BadInputError(f"FILE={path}: it exists already") from error
+    with file:
         out = csv.writer(file)
         out.writerow(["cell", "of", "a", "b", "ratio", "low", "high", "confidence", "p", "verdict", "marks"])
         for row in rows:

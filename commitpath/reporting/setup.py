@@ -8,7 +8,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedErro
 
 from analysis.text import printable
 from commitpath.database import select
-from commitpath.database.commands import take
 from commitpath.database.select import Run
 from commitpath.errors import BadInputError, LabError
 from commitpath.reporting.items import database_runs, items, run_of_folder, values
@@ -20,9 +19,8 @@ LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
 }
 
 
-def setup(variables: dict[str, str]) -> int:
+def setup(options: dict[str, str]) -> int:
     """Print the paragraph and the table of a run, or of what a selector or a grid names."""
-    options = take(variables, "setup-text", "RUN", "GRID", "WHERE")
     if len(options) != 1:
         raise BadInputError(
             "make setup-text takes one of RUN=<a run's folder>, GRID=<grid>, WHERE=<selector>"

@@ -10,7 +10,6 @@ from analysis.text import printable_lines
 from commitpath import scratch
 from commitpath.cell import RESULTS
 from commitpath.database import select, store
-from commitpath.database.commands import take
 from commitpath.errors import BadInputError
 from commitpath.reproduce import paper
 from commitpath.sweep.drive import sweep
@@ -21,9 +20,8 @@ PASSED = ("JOBS", "RETRIES", "EXECUTOR")
 PLACE = ("BOARD", "CLOCK", "DEVICE", "PROBES")
 
 
-def reproduce(variables: dict[str, str]) -> int:
+def reproduce(options: dict[str, str]) -> int:
     """Make results/papers/<paper>/; exit code 1 when a run failed or a claim has no verdict."""
-    options = take(variables, "reproduce", "PAPER", *PLACE, *PASSED)
     if "PAPER" not in options:
         raise BadInputError(f"make reproduce takes PAPER=<paper>; there is {', '.join(paper.names())}")
     place = {name: options[name] for name in PLACE if name in options}

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from analysis.text import printable
 from commitpath import ansible, places
-from commitpath.cell import RESULTS, axes
+from commitpath.cell import RESULTS
 from commitpath.database import store, sync
 from commitpath.errors import BadInputError, LabError
 from commitpath.host import ensure_packages
@@ -19,7 +19,6 @@ from commitpath.sweep.grid import Excluded, expand, names
 from commitpath.sweep.plan import STATE, Planned
 
 OPTIONS = ("GRID", "JOBS", "RETRIES", "EXECUTOR")
-EXECUTORS = ("local", "slurm")
 
 
 def sweep(variables: dict[str, str]) -> int:
@@ -31,8 +30,6 @@ def sweep(variables: dict[str, str]) -> int:
     jobs = whole_number(options, "JOBS", os.cpu_count() or 1, 1)
     retries = whole_number(options, "RETRIES", 1, 0)
     executor = options.get("EXECUTOR", "local")
-    if executor not in EXECUTORS:
-        raise BadInputError(f"EXECUTOR={executor}: EXECUTOR is {', '.join(EXECUTORS)}")
     on_slurm = slurm.arguments() if executor == "slurm" else []
     for name in {run.cell["board"] for run in runs.values()}:
         board = ansible.board(name)
@@ -63,13 +60,6 @@ def planned(
     repeats = None
     if "REPEAT" in variables:
         repeats = whole_number({"REPEAT": variables.pop("REPEAT")}, "REPEAT", 1, 1)
-    known = {axis.variable for axis in axes().values()} - {"SEED"}
-    for variable in variables:
-        if variable not in known:
-            raise BadInputError(
-                f"{variable}: unknown variable; make sweep takes {', '.join(OPTIONS)}, REPEAT, and the axes "
-                f"that its grid does not vary: {', '.join(sorted(known))}"
-            )
     grids = re.split(r"[ ,]+", options["GRID"].strip())
     return plan.merge(expand(grid, variables, repeats) for grid in grids)
 

@@ -6,13 +6,13 @@ run of a key; failed/<key> says why there is none; prepared/<group>; log/; lock.
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from analysis import documents
+from commitpath import scratch
 from commitpath.cell import RESULTS, canonical
 from commitpath.prepared import memory_mib
 from commitpath.sweep.grid import Excluded, Expanded
@@ -100,7 +100,7 @@ def write(runs: Mapping[str, Planned], excluded: Iterable[Excluded]) -> Path:
 def write_whole(path: Path, text: str) -> None:
     """Write a file that appears, or is replaced, only when whole."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part = scratch.file(path)
     part.write_text(text)
     part.replace(path)
 

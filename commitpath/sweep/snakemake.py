@@ -61,6 +61,8 @@ def run(
             env={
                 **os.environ,
                 "PYTHONPATH": str(ROOT),
+                # not in the user's home
+                "XDG_CACHE_HOME": str(STATE / "cache"),
                 "PATH": slurm.path(STATE) if on_slurm else os.environ["PATH"],
             },
             preexec_fn=on_its_own if on_slurm else die_with_parent,  # noqa: PLW1509 - system calls, no locks

@@ -281,19 +281,3 @@ def test_kernel_log_without_its_beginning_is_not_quiet(on_board: Callable[..., R
     output = on_board(script, {"whole-run.sh": run}, PROBES="none")
     assert output.text("run-cell.status").strip() == "0", output.text("run-cell.log")
     assert "<3>run-cell: the kernel said too much" in output.text("raw/dmesg.txt")
-
-
-def test_destroy_is_safe_to_repeat(tmp_path: Path) -> None:
-    cache = tmp_path / "cache"
-    (cache / "image-x").mkdir(parents=True)
-    for _ in range(2):
-        done = subprocess.run(
-            ["make", "-s", "-C", str(ROOT), "destroy"],
-            capture_output=True,
-            text=True,
-            check=False,
-            env={**os.environ, "COMMITPATH_CACHE": str(cache)},
-        )
-        assert done.returncode == 0, done.stderr
-    assert not cache.exists()
-    assert shutil.which("qemu-system-aarch64")

@@ -90,12 +90,15 @@ def told(speed: Speed) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
+def main() -> int:
     """Measure a WAL and a DELETE run."""
     sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parent)]
     import synthetic_ledger
     from chromium import start
 
+    if len(sys.argv) > 1:
+        print(__doc__)
+        return 0 if sys.argv[1] == "--help" else 2
     from analysis.inspect.__main__ import main as inspect
 
     with tempfile.TemporaryDirectory() as name:
@@ -107,7 +110,8 @@ def main() -> None:
                 print(f"{mode} on {fs}:\n{told(measure(browser, run / 'inspect.html'))}")
         finally:
             browser.quit()
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -185,6 +185,9 @@ def check(kills: int, seed: int) -> list[str]:
 
 def main() -> int:
     """Run the check; its findings, a line each."""
+    if any(not word.isdigit() for word in sys.argv[1:]):
+        print(__doc__)
+        return 0 if "--help" in sys.argv else 2
     kills = int(sys.argv[1]) if len(sys.argv) > 1 else 20
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
     wrong = check(kills, seed)

@@ -44,7 +44,7 @@ class Lab:
     def says(self, target: str, **variables: str) -> str:
         """The one line that make says when it fails."""
         done = self.make(target, **variables)
-        lines = [line for line in done.stderr.splitlines() if not line.startswith("make: ***")]
+        lines = [line for line in done.stderr.splitlines() if not line.startswith("make: ")]
         assert done.returncode != 0
         assert len(lines) == 1, done.stderr
         assert lines[0].startswith("commitpath: ")

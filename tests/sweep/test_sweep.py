@@ -4,6 +4,7 @@ import time
 from pathlib import Path
 
 import kill
+import pytest
 from lab import Lab
 
 
@@ -12,7 +13,13 @@ def test_a_killed_sweep_goes_on_to_the_same_results() -> None:
     assert kill.check(kills=4, seed=1) == []
 
 
-def test_a_failed_cell_is_shown_and_the_others_run(lab: Lab, tmp_path: Path) -> None:
+def test_a_failed_cell_is_shown_and_the_others_run(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     grid = tmp_path / "failing.yml"
     grid.write_text(
         "description: one cell fails\nconstants: {fs: f2fs, rows: 100, n: 5, probes: none}\n"
@@ -30,3 +37,5 @@ def test_a_failed_cell_is_shown_and_the_others_run(lab: Lab, tmp_path: Path) -> 
     begin = time.monotonic()
     assert "1 runs: 1 ok (1 of them from before), 0 failed" in lab.ok("sweep", GRID=str(grid))
     assert time.monotonic() - begin < 20
+    # Snakemake keeps its sources there, if it is let
+    assert not list(home.iterdir())

@@ -1,6 +1,7 @@
 """Cells: defaults, ids, and one clear line for each kind of bad input."""
 
 import os
+import re
 import subprocess
 import tarfile
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from commitpath import cell as cells
 from commitpath.errors import BadInputError
 from commitpath.payload import cell_env, expected_probes
+from commitpath.reporting import card
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -136,7 +138,7 @@ def test_every_profile_satisfies_its_schema() -> None:
         ("BOARD=nope", "not in playbooks/inventory, which has virtual"),
         ("CLOCK=fast", "CLOCK is virtual, real, kvm"),
         ("LIMIT=0", "LIMIT is a whole number from 1 to 1000000 seconds"),
-        ("MODEE=wal", "MODEE: unknown variable; there are BOARD"),
+        ("MODEE=wal", "MODEE: unknown variable; make experiment takes REPEAT, LIMIT, BOARD"),
         ("fs=f2fs", "fs: unknown variable"),
         ("PROBES=sync,nope", "all, none, or some of bio,block,checkpoint"),
         ("PROBES=blktrace", "all, none, or some of bio,block,checkpoint"),
@@ -187,6 +189,50 @@ def test_a_file_in_another_encoding_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(BadInputError) as error:
         cells.load_yaml(file)
     assert str(error.value) == f"{file}:2: not UTF-8"
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("day: 2026-99-99\n", "month must be in 1..12"),
+        (f"number: {'9' * 10000}\n", "Exceeds the limit"),
+        ("[" * 20000, "too deep"),
+        (f"text: {'x' * 2**20}\n", "not a file of at most"),
+    ],
+)
+def test_what_no_yaml_file_has_is_one_line(content: str, says: str, tmp_path: Path) -> None:
+    file = tmp_path / "odd.yml"
+    file.write_text(content)
+    with pytest.raises(BadInputError, match=f"{file}: .*{re.escape(says)}"):
+        cells.load_yaml(file)
+
+
+def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
+    """To open a FIFO would wait, and /dev/zero has no end."""
+    os.mkfifo(tmp_path / "fifo")
+    for path in (tmp_path / "fifo", Path("/dev/zero"), tmp_path):
+        with pytest.raises(BadInputError, match="not a file of at most"):
+            cells.load_yaml(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("source: 2026-01-01\nreported:\n", "source: not a text"),
+        (
+            "source: x\nreported: {filesystem: [[ext4]]}\n",
+            "reported.filesystem: neither a value nor a list of values",
+        ),
+        (
+            "source: x\nreported: {filesystem: {a: b}}\n",
+            "reported.filesystem: neither a value nor a list of values",
+        ),
+    ],
+)
+def test_a_report_card_of_odd_values_is_one_line(content: str, says: str, tmp_path: Path) -> None:
+    (tmp_path / "paper.yml").write_text(content)
+    with pytest.raises(BadInputError, match=re.escape(says)):
+        card.typed_in(tmp_path / "paper.yml")
 
 
 def test_analyse_wants_a_run() -> None:

@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import sys
 import tarfile
 from io import BytesIO
 from pathlib import Path
@@ -94,3 +95,48 @@ def test_a_board_writes_nowhere_else(tmp_path: Path, name: str, kind: bytes) -> 
         RunOutput(board_tar((name, kind))).extract(folder)
     assert not (tmp_path / "outside").exists()
     assert not list(folder.rglob("*"))
+
+
+# A playbook, here and by ssh, and a figure with text.
+WRITERS = """
+import sys
+from pathlib import Path
+from commitpath import ansible
+from commitpath.errors import LabError
+play, log = "../" * 9 + sys.argv[1], Path(sys.argv[1] + ".log")
+ansible.play(play, {"ansible_connection": "local"}, log)
+try:
+    ansible.play(play, {"ansible_host": "127.0.0.1", "ansible_port": 1}, log)
+except LabError as error:
+    said = str(error)
+assert "Connection refused" in said
+from analysis.figures import style
+made = style.figure(1)
+made.suptitle("text")
+style.save(made, Path(sys.argv[1] + ".svg"))
+"""
+PLAYBOOK = """
+- hosts: virtual
+  gather_facts: false
+  tasks:
+    - ansible.builtin.command:
+        cmd: "true"
+"""
+
+
+def test_nothing_is_written_to_a_home(tmp_path: Path) -> None:
+    """Neither by make, nor by Ansible and matplotlib, which keep things there if they are let."""
+    home = tmp_path / "home"
+    home.mkdir()
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS", "XDG_", "MPL"))}
+    clean |= {"HOME": str(home), "COMMITPATH_RESULTS": str(tmp_path / "results")}
+    playbook = tmp_path / "local.yml"
+    playbook.write_text(PLAYBOOK)
+    for command in (
+        ["make", "-s", "help"],
+        ["make", "-s", "results"],
+        [sys.executable, "-c", WRITERS, str(playbook)],
+    ):
+        subprocess.run(command, cwd=ROOT, env=clean, check=True, stdout=subprocess.DEVNULL)
+    assert (tmp_path / "local.yml.svg").is_file()
+    assert not list(home.iterdir())

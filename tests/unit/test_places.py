@@ -12,7 +12,7 @@ import pytest
 from commitpath import places
 from commitpath.cell import make_cell
 from commitpath.errors import BadInputError
-from images import board, qemu, ssh
+from images import artifacts, board, qemu, ssh
 from images.board import VirtualBoard
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -218,3 +218,96 @@ def test_a_cells_folder_is_looked_at_too(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / places.cell_name(cell)).write_text("a file")
     with pytest.raises(BadInputError, match=f"{places.cell_name(cell)}: not a folder; remove it"):
         places.check_runs([cell])
+
+
+# Names in a cache that make destroy deletes.
+MADE = (
+    "image-0123456789ab",
+    "image-0123456789ab.lock",
+    "driver-3.46.1-0123456789ab",
+    "board-mine.lock",
+    "vm",
+    "snapshots",
+    "keys",
+    "log",
+    "vm-01234567.part",
+)
+
+
+def a_cache(folder: Path, *others: str) -> Path:
+    """A cache as commands leave it, with what somebody else has put in it."""
+    cache = folder / "cache"
+    for name in (*MADE, *others):
+        (cache / name).mkdir(parents=True)
+        (cache / name / "file").touch()
+    return cache
+
+
+def destroyed(cache: Path, *variables: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """make destroy."""
+    return called(["destroy", *variables], COMMITPATH_CACHE=str(cache), **environment)
+
+
+def test_destroy_is_safe_to_repeat(tmp_path: Path) -> None:
+    cache = a_cache(tmp_path)
+    for _ in range(2):
+        done = destroyed(cache)
+        assert done.returncode == 0, done.stderr
+        assert not cache.exists()
+
+
+def test_destroy_leaves_what_others_put_into_a_cache(tmp_path: Path) -> None:
+    cache = a_cache(tmp_path, "thesis", "image-of-mine")
+    (cache / places.TAG).write_text(places.TAG_TEXT)
+    done = destroyed(cache)
+    assert done.returncode == 0, done.stderr
+    assert "did not make: image-of-mine, thesis" in done.stdout
+    assert sorted(path.name for path in cache.iterdir()) == ["image-of-mine", "thesis"]
+
+
+def test_destroy_does_not_follow_links(tmp_path: Path) -> None:
+    cache = a_cache(tmp_path)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/file").touch()
+    (cache / "sqlite").symlink_to(tmp_path / "elsewhere")
+    assert destroyed(cache).returncode == 0
+    assert (tmp_path / "elsewhere/file").exists() and not cache.exists()
+
+
+@pytest.mark.parametrize("names", [("docs",), ("log",), (*MADE, "docs"), ("CACHEDIR.TAG",)])
+@pytest.mark.parametrize("command", ["destroy", "experiment"])
+def test_a_folder_of_others_is_no_cache(command: str, names: tuple[str, ...], tmp_path: Path) -> None:
+    """No command takes it for one, so that none of it is deleted later."""
+    for name in names:
+        (tmp_path / name).mkdir()
+    done = called([command], COMMITPATH_CACHE=str(tmp_path))
+    assert done.returncode == 2
+    assert "it is not a cache that commitpath made" in done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names)
+
+
+@pytest.mark.parametrize("command", ["destroy", "experiment", "results"])
+def test_a_cache_has_no_results_in_it(command: str, tmp_path: Path) -> None:
+    cache = a_cache(tmp_path)
+    (tmp_path / "link").symlink_to(cache)
+    for place, results in [(cache, cache / "results"), (tmp_path / "link", cache)]:
+        done = called([command], COMMITPATH_CACHE=str(place), COMMITPATH_RESULTS=str(results))
+        assert done.returncode == 2
+        assert "is in it; name a folder of its own" in done.stderr
+    assert sorted(path.name for path in cache.iterdir()) == sorted(MADE)
+
+
+def test_nor_the_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No command is called: what it deletes, were it wrong, is not this checkout."""
+    (tmp_path / "checkout").mkdir()
+    monkeypatch.setattr(places, "ROOT", tmp_path / "checkout")
+    for cache in (tmp_path, tmp_path / "checkout"):
+        monkeypatch.setattr(artifacts, "CACHE", cache)
+        with pytest.raises(BadInputError, match="the checkout is in it; name a folder of its own"):
+            places.begin("destroy")
+
+
+def test_a_cache_is_marked_when_it_is_made(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    assert called(["sweep", "GRID=none"], COMMITPATH_CACHE=str(cache)).returncode == 2
+    assert (cache / places.TAG).read_text() == places.TAG_TEXT

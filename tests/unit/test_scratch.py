@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from commitpath import scratch
+from commitpath import places, scratch
 from images import snapshot, ssh
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,13 +30,13 @@ HOLDERS = {
 HOLD = """
 import sys
 from pathlib import Path
-from commitpath import scratch
+from commitpath import places, scratch
 from commitpath.cell import RESULTS
 from commitpath.database import files
 from commitpath.reproduce import command
 from images import artifacts, board
 here = Path()
-artifacts.CACHE.mkdir(exist_ok=True)
+places.begin('experiment')
 RESULTS.mkdir(exist_ok=True)
 with {holder} as path:
     (path / "half").touch()
@@ -86,20 +86,52 @@ def test_a_killed_process_folder_is_removed_and_a_living_ones_is_not(holder: str
     call(tmp_path)
     assert not path.exists()
     left = [path.name for path in tmp_path.glob("*/**/*") if not path.is_dir()]
-    assert not left
+    assert left == [places.TAG]
+
+
+def age(folder: Path) -> None:
+    """Make all that is in a folder an old one."""
+    for path in folder.rglob("*"):
+        os.utime(path, (1e9, 1e9), follow_symlinks=False)
 
 
 def test_what_is_just_being_made_stays(tmp_path: Path) -> None:
     """A folder is there before its lock; and a file has none."""
-    (tmp_path / "folder.part").mkdir()
-    (tmp_path / ".file.part").touch()
-    (tmp_path / ".link.part").symlink_to(tmp_path)
-    scratch.sweep(tmp_path, "*")
-    assert len(list(tmp_path.iterdir())) == 3
-    for path in tmp_path.iterdir():
-        os.utime(path, (1e9, 1e9), follow_symlinks=False)
-    scratch.sweep(tmp_path, "*")
+    (tmp_path / "folder-00000001.part").mkdir()
+    (tmp_path / ".file-00000002.part").touch()
+    (tmp_path / ".link-00000003.part").symlink_to(tmp_path)
+    (tmp_path / ".results.sqlite.part").touch()
+    scratch.sweep(tmp_path, 1)
+    assert len(list(tmp_path.iterdir())) == 4
+    age(tmp_path)
+    scratch.sweep(tmp_path, 1)
     assert not list(tmp_path.iterdir())
+
+
+def test_what_is_written_whole_can_be_told(tmp_path: Path) -> None:
+    part = scratch.file(tmp_path / "file")
+    part.touch()
+    age(tmp_path)
+    scratch.sweep(tmp_path, 1)
+    assert not part.exists()
+
+
+def test_other_peoples_files_stay(tmp_path: Path) -> None:
+    """Browsers, rsync and torrents call what they have not all of *.part, too."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/.film-00000001.part").touch()
+    results = tmp_path / "results"
+    for name in ("debian.iso.part", ".debian.iso.part", "film-00000001.part", "Downloads/a.part"):
+        (results / name).parent.mkdir(parents=True, exist_ok=True)
+        (results / name).touch()
+    (results / "film.part").mkdir()
+    (results / "film.part" / scratch.LOCK).touch()
+    (results / "archive").symlink_to(tmp_path / "elsewhere")
+    before = sorted(tmp_path.rglob("*"))
+    age(tmp_path)
+    call(tmp_path)
+    assert sorted(path for path in tmp_path.rglob("*") if "cache" not in path.parts) == before
+    assert (tmp_path / "elsewhere/.film-00000001.part").exists()
 
 
 def test_what_is_kept_is_whole_and_has_no_lock(tmp_path: Path) -> None:

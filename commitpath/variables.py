@@ -1,0 +1,59 @@
+"""What each command takes on make's command line, from variables.yml: its check and its help."""
+
+import functools
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from commitpath.cell import axes, load_yaml, run_axes
+from commitpath.errors import BadInputError
+
+
+@functools.cache
+def commands() -> dict[str, dict[str, Any]]:
+    """variables.yml: command → `axes`, and `variables` by name (None: one of experiments/schema.yml)."""
+    loaded: dict[str, dict[str, Any]] = load_yaml(Path(__file__).with_name("variables.yml"))
+    return loaded
+
+
+def own(command: str) -> dict[str, Mapping[str, Any] | None]:
+    """A command's variables beside the axes of a cell."""
+    variables: dict[str, Mapping[str, Any] | None] = commands()[command].get("variables", {})
+    return variables
+
+
+def axes_of(command: str) -> list[str]:
+    """The variables of a cell that a command takes."""
+    entry = commands()[command]
+    without = entry.get("without", [])
+    return [axis.variable for axis in axes().values() if entry.get("axes") and axis.variable not in without]
+
+
+def check(command: str, given: Mapping[str, str]) -> None:
+    """BadInputError on a variable that a command does not take, or a value that it cannot be."""
+    known = own(command)
+    cell = axes_of(command)
+    for name, text in given.items():
+        if name not in known and name not in cell:
+            takes = ", ".join([*known, *cell]) or "none"
+            raise BadInputError(f"{name}: unknown variable; make {command} takes {takes}")
+        values = (known.get(name) or {}).get("values")
+        if values and text not in values:
+            raise BadInputError(f"{name}={text}: {name} is {', '.join(values)}")
+
+
+def lines(command: str) -> list[str]:
+    """A command's own variables for help: name, what it is, what it may be, [default]."""
+    known = run_axes() | axes()
+    found = []
+    for name, entry in own(command).items():
+        if entry is None:
+            found.append(f"{name:<13} {known[name.lower()].spec['description']}")
+            continue
+        values = f": {', '.join(entry['values'])}" if "values" in entry else ""
+        default = f" [{entry['default']}]" if "default" in entry else ""
+        found.append(f"{name:<13} {entry['what']}{values}{default}")
+    if axes_of(command):
+        without = ", ".join(commands()[command].get("without", []))
+        found.append(f"and the variables of a cell, below{f', but {without}' if without else ''}")
+    return found

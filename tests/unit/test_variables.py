@@ -1,0 +1,73 @@
+"""What a command takes is in one table, which its check, its help and the command itself follow."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from analysis import export
+from commitpath import commands, help, variables
+from commitpath.cell import axes, run_axes
+from commitpath.database import exchange
+from commitpath.errors import BadInputError
+from commitpath.reporting import advise
+from commitpath.reproduce.command import PASSED, PLACE
+from commitpath.sweep import drive
+
+
+def values(command: str, name: str) -> set[str]:
+    """What a variable may be."""
+    entry = variables.own(command)[name]
+    assert entry
+    return set(entry["values"])
+
+
+def test_every_command_is_in_the_table() -> None:
+    assert set(variables.commands()) == set(commands.COMMANDS)
+
+
+def test_each_commands_own_words_are_the_tables() -> None:
+    assert values("trace-export", "FORMAT") == {*export.FORMATS, "all"}
+    assert values("import", "CONFLICT") == set(exchange.CONFLICTS)
+    assert values("advise", "SURVIVE") == set(advise.SURVIVE)
+    assert values("advise", "LOSS") == set(advise.LOSSES)
+    assert {name.lower() for name in variables.axes_of("advise")} == {*axes()} - {*advise.CHOSEN, "seed"}
+    assert set(variables.own("sweep")) == {*drive.OPTIONS, "REPEAT"}
+    assert set(variables.own("reproduce")) == {"PAPER", *PLACE, *PASSED}
+
+
+def test_what_has_no_text_is_in_the_schema() -> None:
+    for command in variables.commands():
+        for name, entry in variables.own(command).items():
+            assert entry or name.lower() in axes() | run_axes()
+
+
+@pytest.mark.parametrize("command", variables.commands())
+def test_an_unknown_variable_is_refused(command: str) -> None:
+    with pytest.raises(BadInputError, match=rf"DRY_RUN: unknown variable; make {command} takes ") as error:
+        variables.check(command, {"DRY_RUN": "yes"})
+    for name in (*variables.own(command), *variables.axes_of(command)):
+        assert name in str(error.value)
+
+
+def test_a_value_that_cannot_be_is_refused() -> None:
+    with pytest.raises(BadInputError, match=r"^FORCE=2: FORCE is 0, 1$"):
+        variables.check("diff", {"FORCE": "2"})
+
+
+def test_help_has_every_variable() -> None:
+    text = help.text()
+    for command in variables.commands():
+        for name in variables.own(command):
+            assert re.search(rf"^ +({command} +)?{name} ", text, re.M), name
+    for name in help.ENVIRONMENT:
+        assert name in text
+
+
+def test_help_names_what_the_environment_is_asked_for() -> None:
+    folder = Path(help.__file__).parents[1]
+    code = "".join(
+        path.read_text() for part in ("commitpath", "images") for path in folder.glob(f"{part}/**/*.py")
+    )
+    asked = set(re.findall(r"""environ[^\n]*"(COMMITPATH_[A-Z]+)""", code))
+    assert asked == set(help.ENVIRONMENT)
