@@ -137,7 +137,7 @@ def no_files(run: Run, own: str) -> bool:
 def marks(run: Run, own: str) -> list[str]:
     """What is to be known of a run, though it counts."""
     told = [NO_FILES] if no_files(run, own) else []
-    told += [NOT_HELD] if run.summary.get("raw_held") is False else []
+    told += [NOT_HELD] if run.summary and not run.summary.get("raw_held") else []
     others = other_profiles(run.cell)
     return told + [f"its {axis} is not experiments/{axis}/{run.cell[axis]}.yml of here" for axis in others]
 

@@ -84,7 +84,7 @@ def test_page_is_escaped(tmp_path: Path) -> None:
 
 
 def test_no_summary_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="the summary of a run"):
+    with pytest.raises(BadInput, match="cannot be read"):
         repeats.compare([tmp_path])
 
 

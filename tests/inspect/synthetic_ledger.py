@@ -14,6 +14,7 @@ from typing import Any
 
 import polars as pl
 
+from analysis import derived
 from analysis.inspect.load import NEEDED
 from analysis.ledger.schema import LABELS as ALL_LABELS
 
@@ -288,4 +289,5 @@ def make(
     }
     (folder / "summary.json").write_text(json.dumps(summary))
     (folder / "cell.json").write_text("{}")
+    derived.write(folder)
     return folder

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 import synthetic_ledger
 
+from analysis import derived
 from analysis.inspect.__main__ import main
 from analysis.inspect.pack import pack
 from analysis.inspect.page import code
@@ -30,6 +31,7 @@ def change(name: str, how: Callable[[pl.DataFrame], pl.DataFrame]) -> Callable[[
     def spoil(run: Path) -> None:
         path = run / "tables" / f"{name}.parquet"
         how(pl.read_parquet(path)).write_parquet(path)
+        derived.write(run)
 
     return spoil
 
@@ -37,6 +39,7 @@ def change(name: str, how: Callable[[pl.DataFrame], pl.DataFrame]) -> Callable[[
 def truncate(run: Path) -> None:
     path = run / "tables/ledger.parquet"
     path.write_bytes(path.read_bytes()[:-100])
+    derived.write(run)
 
 
 SPOILED = {

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from lab import Lab, edit, write
 
+from analysis import derived
 from commitpath.cell import cell_id, make_cell
 from commitpath.database.commands import measured
 
@@ -87,6 +88,7 @@ def test_a_folder_that_cannot_be_read_is_named(lab: Lab) -> None:
 def test_a_folder_that_says_two_things_is_named(lab: Lab) -> None:
     path = lab.run(MODE="wal") / "summary.json"
     path.write_text('{"status": "rejected",' + path.read_text().lstrip()[1:])
+    derived.write(path.parent)
     done = lab.make("results")
     assert "left out of the database: the name 'status' is in an object twice" in done.stderr
     assert "0 runs" in done.stdout

@@ -426,7 +426,8 @@ def test_terminal_escapes_are_printed_as_text(labs: Labs, tmp_path: Path) -> Non
         tmp_path / "t.sqlite",
         f"UPDATE run SET reasons = '{reasons}' WHERE status = 'rejected'",
         "UPDATE run SET summary = json_set(summary, '$.reasons', json(reasons)) WHERE status = 'rejected'",
-        f"UPDATE run SET manifest = json_set(manifest, '$.sqlite.version', '3{ESCAPE}') WHERE mode = 'wal'",
+        "UPDATE run SET manifest = json_set(manifest, '$.board.kernel', "
+        f"'Linux board 3{ESCAPE}') WHERE mode = 'wal'",
     )
     here.ok("import", FILE=str(tmp_path / "t.sqlite"))
     out = here.ok("results")
