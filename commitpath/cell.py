@@ -18,7 +18,7 @@ from typing import Any
 import jsonschema
 import yaml
 
-from analysis import mkfs, mount
+from analysis import filesystems, mkfs, mount
 from commitpath.errors import BadInputError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -194,6 +194,9 @@ def load_profile(axis: str, name: str) -> dict[str, Any]:
             bounds = error.schema
             what = f"{error.instance} is not allowed, only {bounds['minimum']} to {bounds['maximum']}"
         raise BadInputError(f"{path}: {key}: {what} (experiments/schema.yml, $defs.{axis})")
+    if axis == "fs" and content["type"] not in filesystems.names():
+        there = ", ".join(filesystems.names())
+        raise BadInputError(f"{path}: type: {content['type']!r} is none of {there} (analysis/filesystems/)")
     loaded: dict[str, Any] = content
     return loaded
 
@@ -261,12 +264,13 @@ def check_combination(cell: Mapping[str, Any]) -> None:
     if refused := mkfs.refused(kind, cell["mkfs_options"]):
         raise BadInputError(
             f"MKFS_OPTIONS={cell['mkfs_options']}: mkfs.{kind} may not be given {' '.join(refused)}; what it "
-            f"may, with values that the superblock shows, is {mkfs.allowed(kind)} (analysis/mkfs.py)"
+            f"may, with values that the superblock shows, is {mkfs.allowed(kind)} "
+            f"(analysis/filesystems/{kind}.py)"
         )
     if refused := mkfs.refused(kind, shlex.join(cell["profiles"]["fs"]["mkfs"])):
         raise BadInputError(
             f"{EXPERIMENTS}/fs/{cell['fs']}.yml: mkfs.{kind} may not be given {' '.join(refused)}; what it "
-            f"may is {mkfs.allowed(kind)} (analysis/mkfs.py)"
+            f"may is {mkfs.allowed(kind)} (analysis/filesystems/{kind}.py)"
         )
     for where, options in (
         (f"MOUNT_OPTIONS={cell['mount_options']}", cell["mount_options"].split(",")),

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from analysis import filesystems
 from analysis.adapters import layout
 from analysis.errors import BadInput
 from analysis.ledger.schema import LABELS
@@ -45,7 +46,7 @@ F2FS = {
 def ext4(folder: Path, groups: str = GROUPS, inodes: str = INODES) -> layout.Layout:
     (folder / "groups.txt").write_text(groups)
     (folder / "inodes.txt").write_text(inodes)
-    return layout.read(folder, "ext4", SUPERBLOCK)
+    return filesystems.find("ext4").layout(folder, SUPERBLOCK)
 
 
 def labels(found: layout.Layout, blocks: list[int]) -> list[str | None]:
@@ -65,7 +66,7 @@ def test_ext4(tmp_path: Path) -> None:
 
 
 def test_f2fs(tmp_path: Path) -> None:
-    found = layout.read(tmp_path, "f2fs", F2FS)
+    found = filesystems.find("f2fs").layout(tmp_path, F2FS)
     meta = "bitmap/SIT/NAT/superblock"
     assert labels(found, [0, 511, 512, 1535]) == [meta, meta, "checkpoint pack", "checkpoint pack"]
     assert labels(found, [1536, 6655, 6656, 10**9]) == [meta, meta, None, None]
@@ -90,6 +91,6 @@ def test_bad_superblock(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="Block size is ''"):
         (tmp_path / "groups.txt").write_text(GROUPS)
         (tmp_path / "inodes.txt").write_text(INODES)
-        layout.read(tmp_path, "ext4", SUPERBLOCK | {"Block size": ""})
+        filesystems.find("ext4").layout(tmp_path, SUPERBLOCK | {"Block size": ""})
     with pytest.raises(BadInput, match="main_blkaddr is ''"):
-        layout.read(tmp_path, "f2fs", F2FS | {"main_blkaddr": "?"})
+        filesystems.find("f2fs").layout(tmp_path, F2FS | {"main_blkaddr": "?"})
