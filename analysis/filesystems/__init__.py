@@ -61,10 +61,12 @@ class Filesystem:
     inodes: Mapping[int, str | None] = field(default_factory=dict)
     # whether a file's first page may be kept in its inode, and so never be written by itself
     inline_data: bool = False
+    # names of the bits that say why a checkpoint was made
+    checkpoint_reasons: tuple[str, ...] = ()
     # (options of /proc/mounts, superblock) → its data mode, None where that cannot be told
     data_mode: Callable[[tuple[str, ...], Superblock], str | None] | None = None
     # what `PROBES=filesystem` is called in runs of earlier releases, which have a name for each question
-    earlier_probes: frozenset[str] = frozenset()
+    earlier_probes: frozenset[str] = frozenset(("filesystem",))
     # name in a paper's figure → colour
     colors: Mapping[str, str] = field(default_factory=dict)
 
@@ -93,6 +95,12 @@ def signatures() -> list[str]:
 def colors() -> dict[str, str]:
     """The colours of all filesystems in a paper's figures."""
     return {name: color for kind in names() for name, color in find(kind).colors.items()}
+
+
+def words(bits: int, names: tuple[str, ...]) -> str:
+    """The names of the bits that are set, or the number where none has a name."""
+    named = [name for place, name in enumerate(names) if bits >> place & 1]
+    return ", ".join(named) or str(bits)
 
 
 def several(feature: str) -> str:

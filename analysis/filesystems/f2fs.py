@@ -46,6 +46,11 @@ FILESYSTEM = Filesystem(
     # of the node inode, and of the meta inode, which has SIT, NAT and checkpoint
     inodes={1: "inode/node", 2: None},
     inline_data=True,
+    # CP_* of fs/f2fs/f2fs.h
+    checkpoint_reasons=(
+        *("umount", "fastboot", "sync", "recovery", "discard"),
+        *("trimmed", "pause", "resize"),
+    ),
     earlier_probes=frozenset(("checkpoint", "sync")),
     colors={"F2FS": "#009E73"},
 )
