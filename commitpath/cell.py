@@ -25,6 +25,8 @@ ROOT = Path(__file__).resolve().parent.parent
 EXPERIMENTS = ROOT / "experiments"
 RESULTS = ROOT / (os.environ.get("COMMITPATH_RESULTS") or "results")
 PROFILE_AXES = ("device", "fs", "mode", "workload")
+# Among the probes: that of the cell's filesystem, probes/<type>.bpf.c.
+FILESYSTEM = "filesystem"
 # Named among the probes, though it is none: a second witness of the block commands.
 BLKTRACE = "blktrace"
 
@@ -149,8 +151,15 @@ def run_axes() -> dict[str, Axis]:
 
 
 def probe_names() -> list[str]:
-    """Every probe there is."""
-    return sorted(path.name.removesuffix(".bpf.c") for path in (ROOT / "probes").glob("*.bpf.c"))
+    """Every probe there is; that of each filesystem by one name, as a cell has one filesystem."""
+    files = {path.name.removesuffix(".bpf.c") for path in (ROOT / "probes").glob("*.bpf.c")}
+    return sorted(files - set(filesystems.names()) | {FILESYSTEM})
+
+
+def probe_files(probes: str, kind: str) -> list[str]:
+    """The names of the files of probes named as in a cell, on a filesystem of that type."""
+    given = [name for name in probes.split(",") if name not in ("", BLKTRACE)]
+    return [kind if name == FILESYSTEM else name for name in given]
 
 
 def parse_probes(text: str, bad: BadInputError) -> list[str]:
@@ -183,7 +192,7 @@ STRICT = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
 
 @functools.cache
 def load_profile(axis: str, name: str) -> dict[str, Any]:
-    """A checked preset file, such as experiments/fs/f2fs.yml."""
+    """A checked preset file, such as experiments/mode/wal.yml."""
     path = axes()[axis].files()[name]
     content = load_yaml(path)
     validator = STRICT(schema()["$defs"][axis])
@@ -199,6 +208,12 @@ def load_profile(axis: str, name: str) -> dict[str, Any]:
         raise BadInputError(f"{path}: type: {content['type']!r} is none of {there} (analysis/filesystems/)")
     loaded: dict[str, Any] = content
     return loaded
+
+
+def packages() -> list[str]:
+    """The Debian packages that the filesystems need on the virtual board."""
+    profiles = [load_profile("fs", name) for name in axes()["fs"].files()]
+    return sorted({package for profile in profiles for package in profile["packages"]})
 
 
 def make_cell(variables: Mapping[str, str]) -> dict[str, Any]:
@@ -221,6 +236,7 @@ def make_cell(variables: Mapping[str, str]) -> dict[str, Any]:
     profiles = {axis: dict(load_profile(axis, cell[axis])) for axis in PROFILE_AXES}
     # a limit on what can be asked is no part of what is asked
     most = profiles["workload"].pop("most", {})
+    profiles["fs"].pop("packages")  # nor what is on every board
     cell["profiles"] = profiles
     if not logs_itself(cell):  # blktrace is there in any case
         cell["probes"] = ",".join(name for name in cell["probes"].split(",") if name != BLKTRACE)
@@ -279,7 +295,7 @@ def check_combination(cell: Mapping[str, Any]) -> None:
         if refused := mount.refused(kind, [option for option in options if option]):
             raise BadInputError(
                 f"{where}: {kind} may not be mounted with {' '.join(refused)}; it may with "
-                f"{mount.allowed(kind)} (analysis/mount.py)"
+                f"{mount.allowed(kind)} (analysis/filesystems/{kind}.py)"
             )
     own = cell["profiles"]["device"]["driver"] == "own"
     if cell["board"] == "virtual" and own:
@@ -309,7 +325,7 @@ def database_mib(cell: Mapping[str, Any]) -> int:
     2 bytes of cell pointer and up to 12 of varints; a longer row spills to overflow
     pages (SQLite file format, section 1.6). On top: the inserted rows once more in the
     WAL and once in the database, a quarter for the filesystem, and 96 MiB of its fixed
-    structures (F2FS's segments and ext4's journal).
+    structures (segments, a journal).
     """
     row = cell["value_size"] + 14
     usable = cell["page_size"] - 8

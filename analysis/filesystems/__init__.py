@@ -51,6 +51,8 @@ class Filesystem:
     # what blkid calls it, and what else its mkfs makes
     signatures: tuple[str, ...]
     mkfs: Mkfs
+    # patterns of the options that mount may be given, beside those of any filesystem (analysis/mount.py)
+    mount: tuple[str, ...]
     # (raw/board/, superblock.txt's fields) → where it keeps what; raises BadInput
     layout: Callable[[Path, Superblock], Layout]
     # what that needs beside superblock.txt

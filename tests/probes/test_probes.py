@@ -10,8 +10,7 @@ import pytest
 
 from analysis.adapters import proberecords, probes
 from analysis.adapters.proberecords import OWNERS, TYPES
-from commitpath.cell import probe_names
-from commitpath.payload import expected_probes
+from commitpath.payload import all_probes, expected_probes
 from images.board import RunOutput
 
 HERE = Path(__file__).parent
@@ -38,7 +37,7 @@ def of(rows: np.ndarray, name: str, dev: int | None = None) -> np.ndarray:
 
 def test_every_type_is_in_the_sample(rows: np.ndarray) -> None:
     assert set(rows["type"].tolist()) == set(TYPES.values())
-    assert of(rows, "attached")["n"][0] == expected_probes(",".join(probe_names()))
+    assert of(rows, "attached")["n"][0] == expected_probes(all_probes())
 
 
 def test_each_way_to_ask_for_a_sync(sample: Path) -> None:
@@ -170,8 +169,8 @@ def test_each_probe_attaches_and_the_recorder_refuses(alone: RunOutput) -> None:
     output = alone
     said = output.text("run-cell.log")
     assert output.text("run-cell.status").strip() == "0", said
-    for name in probe_names():
-        assert f"bin/{name}.bpf.o: attached {expected_probes(name)}\n" in said
+    for name in all_probes():
+        assert f"bin/{name}.bpf.o: attached {expected_probes([name])}\n" in said
     refusals = said[said.index("no arguments:") :].strip().splitlines()
     assert refusals[::2] == [
         *("no arguments:", "no power of two:", "no such folder:", "no such probe:", "a probe cut short:"),
@@ -183,7 +182,7 @@ def test_each_probe_attaches_and_the_recorder_refuses(alone: RunOutput) -> None:
             *("usage: ", "-r 100: a ring has a power of two of records, 64 to 1048576"),
             *("none/probes.bin: No such file", "bin/none.bpf.o: No such file"),
             *("cut.bpf.o: BPF object format invalid", "bin/recorder: BPF object format invalid"),
-            *("blkdev_issue_flusk", "the probes cannot be loaded", "sync.bpf.o: it cannot be linked"),
+            *("blkdev_issue_flusk", "the probes cannot be loaded", "ext4.bpf.o: it cannot be linked"),
             "write: No space left on device",
         ],
         refusals[1::2],
