@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from analysis import filesystems
 from analysis.durability import NO_BARRIER
 
 Document = Mapping[str, Any]
@@ -29,7 +30,6 @@ AXES = {
     "seed": ("driver", "seed"),
 }
 JOURNAL_MODES = ("delete", "truncate", "persist", "wal", "memory", "off")
-FILESYSTEMS = ("ext4", "f2fs")
 DATA_MODES = ("journal", "ordered", "writeback")
 # of these each phase has n transactions
 EACH_N = ("apsys17", "androbench", "mobibench", "null")
@@ -131,9 +131,10 @@ def _profiles(cell: Document, summary: Document, manifest: Document, host: Docum
     if cell["mode"] in JOURNAL_MODES:
         found += _differ("journal_mode", axis=cell["mode"], profile=profiles["mode"]["journal_mode"])
     kind, _, data = cell["fs"].partition("-")
-    if kind in FILESYSTEMS:
+    known = filesystems.find(kind) if kind in filesystems.names() else None
+    if known:
         found += _differ("filesystem", axis=kind, profile=fs["type"])
-    if kind == "ext4" and data in DATA_MODES:
+    if known and known.data_mode and data in DATA_MODES:
         asked = [option.removeprefix("data=") for option in fs["mount"] if option.startswith("data=")]
         found += _differ("data mode", axis=[data], profile=asked)
     driver, _, phase = cell["workload"].partition("-")
@@ -187,8 +188,10 @@ def _probes(cell: Document, summary: Document, manifest: Document, host: Documen
     if not isinstance(told, dict):
         return ["manifest: run.probes is missing"]
     wanted = probes(cell)
-    # blktrace is not one of them
-    asked = ",".join(sorted(name for name in wanted if name != "blktrace"))
+    # blktrace is not one of them; `filesystem` is that of the cell's
+    kind = cell["profiles"]["fs"]["type"]
+    names = sorted(name for name in wanted if name != "blktrace")
+    asked = ",".join(kind if name == "filesystem" else name for name in names)
     found = _differ("probes", cell=asked, run=told.get("requested"))
     if not wanted and told.get("attached") != 0:
         found.append(f"probes: the cell asks for none, {told.get('attached')} were attached")

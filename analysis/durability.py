@@ -15,10 +15,10 @@ Sources, all of SQLite's documentation unless said:
   sync the journal after they end it (pager.c, pager_end_transaction and zeroJournalHdr: TRUNCATE
   from FULL on, PERSIST from NORMAL on).
 - howtocorrupt.html, 3: without barriers a device's volatile cache may lose or reorder what was
-  synced. Documentation/filesystems/ext4/ and f2fs.rst of the kernel: `nobarrier`, `barrier=0`,
+  synced. The pages of Documentation/filesystems of the kernel: `nobarrier`, `barrier=0`,
   `fsync_mode=nobarrier`.
 
-ext4's data mode does not enter: SQLite syncs what it relies on, and fsync means the same in
+A filesystem's data mode does not enter: SQLite syncs what it relies on, and fsync means the same in
 each of them. Where it does not sync (OFF), the database may be corrupt in all of them.
 """
 

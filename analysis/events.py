@@ -13,7 +13,7 @@ import polars as pl
 
 SCHEMA: dict[str, type[pl.DataType]] = {
     "source": pl.String,  # driver, probe, blktrace
-    "event": pl.String,  # transaction, phase, sync, block, flush, jbd2, checkpoint, writeback, ...
+    "event": pl.String,  # transaction, phase, sync, block, flush, commit, checkpoint, writeback, ...
     "begin_ns": pl.Int64,
     "end_ns": pl.Int64,
     "transaction": pl.Int64,
@@ -29,7 +29,7 @@ SCHEMA: dict[str, type[pl.DataType]] = {
     "sector": pl.Int64,  # 512 bytes each
     "sectors": pl.Int64,
     "rwbs": pl.String,  # as the kernel's blk_fill_rwbs writes it
-    "pages": pl.Int64,  # 4 KiB pages of writeback; logged blocks of a jbd2 commit
+    "pages": pl.Int64,  # 4 KiB pages of writeback; logged blocks of a commit
     "result": pl.Int64,  # of a sync; the error of a block command; changes of a transaction
     "reason": pl.String,  # of a checkpoint or writeback; the caller of a sync
 }

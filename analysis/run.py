@@ -18,8 +18,8 @@ from analysis.errors import BadInput
 from analysis.files import read_json
 from analysis.ledger import build, records
 
-# Without one of these, bytes or waits would have no cause.
-LEDGER_PROBES = frozenset(("bio", "block", "checkpoint", "flush", "jbd2", "sync", "wait"))
+# Without one of these, bytes or waits would have no cause. `filesystem` is probes/<type>.bpf.c.
+LEDGER_PROBES = frozenset(("bio", "block", "filesystem", "flush", "wait"))
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,10 @@ class Run:
     @property
     def has_ledger(self) -> bool:
         """Whether all that the ledger is made from was to be recorded."""
-        return "all" in self.probes or set(self.probes) >= LEDGER_PROBES
+        asked, known = set(self.probes), self.board.filesystem
+        if known is not None and asked >= known.earlier_probes:
+            asked.add("filesystem")
+        return "all" in asked or asked >= LEDGER_PROBES
 
     @property
     def run_id(self) -> str | None:
@@ -162,9 +165,9 @@ def read(folder: Path) -> Run:
 
 def _observed(run: Run, raw: Path) -> list[pl.DataFrame]:
     """Return the events of the probes; set what the run says of them, and what blktrace saw."""
-    parts = []
+    parts, known = [], run.board.filesystem
     if (raw / "probes.bin").is_file():
-        found, run.probe_losses = probes.read(raw / "probes.bin")
+        found, run.probe_losses = probes.read(raw / "probes.bin", known.checkpoint_reasons if known else ())
         parts.append(found)
     else:
         run.missing.append("raw/probes.bin")

@@ -113,7 +113,7 @@ def twin_commands(run: Run) -> dict[str, Any] | None:
     """Whether the twin's device got the run's commands (operation, sector, size), in that order.
 
     None where one of the two has no log of its device. Watching takes time, and so may let what
-    goes by the clock (jbd2, the flusher) come at another place: that they differ is no fault.
+    goes by the clock (a journal, the flusher) come at another place: that they differ is no fault.
     """
     if run.twin is None or run.log is None or run.twin.log is None:
         return None

@@ -17,9 +17,14 @@ from analysis.checks import counts
 from analysis.run import Run
 
 BLOCK_COLUMNS = ("block_reads", "block_writes", "bytes_written", "flushes", "fua", "discards")
-# Kinds of events, and the probes of which one at least must be there. Block commands have witnesses
+# Kinds of events, and the probes of which one at least must be there (`sync`: in runs of earlier
+# releases). Block commands have witnesses
 # beside the probes in every watched run.
-OBSERVED = {"syncs": ("sync",), "filesystem": ("flush", "jbd2", "checkpoint", "writeback"), "commands": ()}
+OBSERVED = {
+    "syncs": ("filesystem", "sync"),
+    "filesystem": ("filesystem", "flush", "writeback"),
+    "commands": (),
+}
 _PERCENTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 
 

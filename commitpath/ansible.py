@@ -141,7 +141,7 @@ def failure(output: str) -> str | None:
 
 
 def cause(text: str) -> str:
-    """The line that says why: mkfs.f2fs begins with it and marks it, others end with it."""
+    """The line that says why: some programs begin with it and mark it, others end with it."""
     marked = [line.strip() for line in text.splitlines() if line.strip().startswith("Error:")]
     return marked[0] if marked else last_line(text)
 

@@ -19,7 +19,7 @@ from typing import Any
 import jsonschema
 import yaml
 
-from analysis import mkfs, mount
+from analysis import filesystems, mkfs, mount
 from commitpath.errors import BadInputError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -28,6 +28,8 @@ RESULTS = ROOT / (os.environ.get("COMMITPATH_RESULTS") or "results")
 PROFILE_AXES = ("device", "fs", "mode", "workload")
 # What of a profile is for who reads it, and changes nothing of a run.
 PROSE = ("aliases", "description", "sources")
+# Among the probes: that of the cell's filesystem, probes/<type>.bpf.c.
+FILESYSTEM = "filesystem"
 # Named among the probes, though it is none: a second witness of the block commands.
 BLKTRACE = "blktrace"
 
@@ -168,8 +170,15 @@ def run_axes() -> dict[str, Axis]:
 
 
 def probe_names() -> list[str]:
-    """Every probe there is."""
-    return sorted(path.name.removesuffix(".bpf.c") for path in (ROOT / "probes").glob("*.bpf.c"))
+    """Every probe there is; that of each filesystem by one name, as a cell has one filesystem."""
+    files = {path.name.removesuffix(".bpf.c") for path in (ROOT / "probes").glob("*.bpf.c")}
+    return sorted(files - set(filesystems.names()) | {FILESYSTEM})
+
+
+def probe_files(probes: str, kind: str) -> list[str]:
+    """The names of the files of probes named as in a cell, on a filesystem of that type."""
+    given = [name for name in probes.split(",") if name not in ("", BLKTRACE)]
+    return [kind if name == FILESYSTEM else name for name in given]
 
 
 def parse_probes(text: str, bad: BadInputError) -> list[str]:
@@ -202,7 +211,7 @@ STRICT = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
 
 @functools.cache
 def load_profile(axis: str, name: str) -> dict[str, Any]:
-    """A checked preset file, such as experiments/fs/f2fs.yml."""
+    """A checked preset file, such as experiments/mode/wal.yml."""
     path = axes()[axis].files()[name]
     content = load_yaml(path)
     validator = STRICT(schema()["$defs"][axis])
@@ -213,8 +222,17 @@ def load_profile(axis: str, name: str) -> dict[str, Any]:
             bounds = error.schema
             what = f"{error.instance} is not allowed, only {bounds['minimum']} to {bounds['maximum']}"
         raise BadInputError(f"{path}: {key}: {what} (experiments/schema.yml, $defs.{axis})")
+    if axis == "fs" and content["type"] not in filesystems.names():
+        there = ", ".join(filesystems.names())
+        raise BadInputError(f"{path}: type: {content['type']!r} is none of {there} (analysis/filesystems/)")
     loaded: dict[str, Any] = content
     return loaded
+
+
+def packages() -> list[str]:
+    """The Debian packages that the filesystems need on the virtual board."""
+    profiles = [load_profile("fs", name) for name in axes()["fs"].files()]
+    return sorted({package for profile in profiles for package in profile["packages"]})
 
 
 def make_cell(variables: Mapping[str, str]) -> dict[str, Any]:
@@ -237,6 +255,7 @@ def make_cell(variables: Mapping[str, str]) -> dict[str, Any]:
     profiles = {axis: dict(load_profile(axis, cell[axis])) for axis in PROFILE_AXES}
     # a limit on what can be asked is no part of what is asked
     most = profiles["workload"].pop("most", {})
+    profiles["fs"].pop("packages")  # nor what is on every board
     cell["profiles"] = profiles
     if not logs_itself(cell):  # blktrace is there in any case
         cell["probes"] = ",".join(name for name in cell["probes"].split(",") if name != BLKTRACE)
@@ -280,12 +299,13 @@ def check_combination(cell: Mapping[str, Any]) -> None:
     if refused := mkfs.refused(kind, cell["mkfs_options"]):
         raise BadInputError(
             f"MKFS_OPTIONS={cell['mkfs_options']}: mkfs.{kind} may not be given {' '.join(refused)}; what it "
-            f"may, with values that the superblock shows, is {mkfs.allowed(kind)} (analysis/mkfs.py)"
+            f"may, with values that the superblock shows, is {mkfs.allowed(kind)} "
+            f"(analysis/filesystems/{kind}.py)"
         )
     if refused := mkfs.refused(kind, shlex.join(cell["profiles"]["fs"]["mkfs"])):
         raise BadInputError(
             f"{EXPERIMENTS}/fs/{cell['fs']}.yml: mkfs.{kind} may not be given {' '.join(refused)}; what it "
-            f"may is {mkfs.allowed(kind)} (analysis/mkfs.py)"
+            f"may is {mkfs.allowed(kind)} (analysis/filesystems/{kind}.py)"
         )
     for where, options in (
         (f"MOUNT_OPTIONS={cell['mount_options']}", cell["mount_options"].split(",")),
@@ -294,7 +314,7 @@ def check_combination(cell: Mapping[str, Any]) -> None:
         if refused := mount.refused(kind, [option for option in options if option]):
             raise BadInputError(
                 f"{where}: {kind} may not be mounted with {' '.join(refused)}; it may with "
-                f"{mount.allowed(kind)} (analysis/mount.py)"
+                f"{mount.allowed(kind)} (analysis/filesystems/{kind}.py)"
             )
     own = cell["profiles"]["device"]["driver"] == "own"
     if cell["board"] == "virtual" and own:
@@ -324,7 +344,7 @@ def database_mib(cell: Mapping[str, Any]) -> int:
     2 bytes of cell pointer and up to 12 of varints; a longer row spills to overflow
     pages (SQLite file format, section 1.6). On top: the inserted rows once more in the
     WAL and once in the database, a quarter for the filesystem, and 96 MiB of its fixed
-    structures (F2FS's segments and ext4's journal).
+    structures (segments, a journal).
     """
     row = cell["value_size"] + 14
     usable = cell["page_size"] - 8

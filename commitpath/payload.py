@@ -7,13 +7,13 @@ import re
 import shlex
 import socket
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from analysis import mkfs, mount
+from analysis import filesystems, mkfs, mount
 from commitpath import ansible
-from commitpath.cell import BLKTRACE, ROOT, is_blktraced, make_cell, probe_names
+from commitpath.cell import FILESYSTEM, ROOT, is_blktraced, make_cell, probe_files, probe_names
 from images import artifacts
 
 MOUNTPOINT = "/mnt/target"
@@ -21,15 +21,20 @@ MOUNTPOINT = "/mnt/target"
 CONFIGFS = {"null_blk": "nullb", "flash": "flashsim"}
 # What runs a cell on the board; sent with each run.
 RUN_SCRIPTS = ("run-cell.sh", "watch.sh", "set-timing.sh")
-# What formats a device on the board.
-FORMAT = ("format_device.py", "proof.py", "openers.py")
+# What formats a device on the board, with what filesystem_scripts gives.
+FORMAT = ("format_device.py", "proof.py", "openers.py", "filesystem.sh", "check-filesystems.sh")
 # A BPF program's section says what it is attached to.
 PROGRAM = re.compile(r'^SEC\("(?:fentry|fexit|tp_btf)/', re.M)
 
 
-def expected_probes(probes: str) -> int:
-    """How many programs the recorder must attach for probes named as in a cell."""
-    files = [ROOT / "probes" / f"{name}.bpf.c" for name in probes.split(",") if name not in ("", BLKTRACE)]
+def all_probes() -> list[str]:
+    """The files of all probes: those of every filesystem."""
+    return sorted({*probe_names(), *filesystems.names()} - {FILESYSTEM})
+
+
+def expected_probes(names: Iterable[str]) -> int:
+    """How many programs the recorder must attach for these files of probes/."""
+    files = [ROOT / "probes" / f"{name}.bpf.c" for name in names]
     return sum(len(PROGRAM.findall(file.read_text())) for file in files)
 
 
@@ -47,12 +52,15 @@ def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str
         "owner": owner(board["board_kind"]),
         "driver": str(driver),
         "probes": str(artifacts.probes(artifacts.image())),
-        "all_probes": ",".join(probe_names()),
+        # a lab board need only have its cell's
+        "filesystems": " ".join(filesystems.names() if cell["board"] == "virtual" else [fs["type"]]),
+        "all_probes": ",".join(all_probes()),
         "flash_module": str(artifacts.flash_module()) if device["driver"] == "flash" else "",
         "device_driver": device["driver"],
         "device_size_mib": device["size_mib"],
         "device_parameters": " ".join(f"{k}={v}" for k, v in device["geometry"].items()),
         "fs_type": fs["type"],
+        "fs_signatures": json.dumps(filesystems.signatures()),
         "mkfs_options": json.dumps(mkfs_words),
         "mkfs_allowed": json.dumps(mkfs.patterns(fs["type"])),
         "mount_options": mount_options(cell),
@@ -96,12 +104,13 @@ def cell_env(cell: Mapping[str, Any], node: str, database: str) -> str:
     if phases := cell["profiles"]["workload"].get("phases"):
         driver_options += f" --phases {','.join(phases)}"
     device = cell["profiles"]["device"]
+    files = probe_files(cell["probes"], cell["profiles"]["fs"]["type"])
     modelled = CONFIGFS.get(device["driver"])
     variables = {
         "CLOCK": cell["clock"],
-        "PROBES": ",".join(name for name in cell["probes"].split(",") if name != BLKTRACE),
+        "PROBES": ",".join(files),
         "BLKTRACE": "yes" if is_blktraced(cell) else "no",
-        "EXPECTED_PROBES": str(expected_probes(cell["probes"])),
+        "EXPECTED_PROBES": str(expected_probes(files)),
         # "" for a device that is there already
         "DEVICE_PARAMETERS": f"/sys/kernel/config/{modelled}/{Path(node).name}" if modelled else "",
         "DEVICE_TIMING": " ".join(f"{k}={v}" for k, v in device["timing"].items()),
@@ -117,6 +126,11 @@ def cell_env(cell: Mapping[str, Any], node: str, database: str) -> str:
 def run_scripts() -> dict[str, bytes]:
     """The scripts of a run by name."""
     return {name: (ansible.PLAYBOOKS / "board" / name).read_bytes() for name in RUN_SCRIPTS}
+
+
+def filesystem_scripts() -> list[Path]:
+    """What a board does with each filesystem."""
+    return sorted((ansible.PLAYBOOKS / "filesystems").glob("*.sh"))
 
 
 def rehearsal(cell: Mapping[str, Any], node: str) -> str:
@@ -154,6 +168,7 @@ def board_files(variables: Mapping[str, Any]) -> dict[str, bytes]:
             files["flashsim.ko"] = Path(variables["flash_module"]).read_bytes()
     files |= run_scripts()
     files |= {name: (ansible.PLAYBOOKS / "board" / name).read_bytes() for name in FORMAT}
+    files |= {f"filesystems/{path.name}": path.read_bytes() for path in filesystem_scripts()}
     return {f"commitpath/{name}": content for name, content in files.items()}
 
 

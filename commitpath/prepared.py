@@ -13,7 +13,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from commitpath import ansible, scratch
-from commitpath.payload import RUN_SCRIPTS, board_files, prepared_variables, write_tar
+from commitpath.payload import (
+    RUN_SCRIPTS,
+    board_files,
+    filesystem_scripts,
+    prepared_variables,
+    write_tar,
+)
 from commitpath.progress import step
 from images import artifacts, qemu, snapshot
 from images.board import VirtualBoard
@@ -54,7 +60,7 @@ def prepare(variables: Mapping[str, Any]) -> None:
 def provisioned_folder(board: VirtualBoard, variables: Mapping[str, Any]) -> tuple[Path, dict[str, Any]]:
     """(folder, inputs) of the snapshot of a provisioned board."""
     on_board = [path for kind in ("sh", "py") for path in ansible.PLAYBOOKS.glob(f"board/*.{kind}")]
-    scripts = [*on_board, ansible.PLAYBOOKS / "provision.yml"]
+    scripts = [*on_board, *filesystem_scripts(), ansible.PLAYBOOKS / "provision.yml"]
     scripts = [path for path in scripts if path.name not in SENT_LATER]
     inputs = {
         **{k: v for k, v in variables.items() if k.startswith(("board_", "device_"))},

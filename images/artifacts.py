@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from commitpath import scratch
-from commitpath.cell import ROOT
+from commitpath.cell import ROOT, packages
 from commitpath.errors import LabError
 from commitpath.progress import step
 from images.qemu import die_with_parent
@@ -162,11 +162,12 @@ def image() -> Path:
             "board-rc.sh",
         )
     ]
-    path = CACHE / f"image-{hash_of(files=inputs)}"
+    more = ",".join(packages())
+    path = CACHE / f"image-{hash_of(more, files=inputs)}"
     return ensure(
         path,
         "build the board's image (Debian 13, arm64)",
-        lambda: build_debian("build-image.sh", path),
+        lambda: build_debian("build-image.sh", path, more),
         mib=2500,  # measured: 700 for the root, as much for its image while it is built
     )
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Build the virtual board's image: kernel, initramfs and a read-only root.
 #
-# usage: build-image.sh OUT_DIR [MIRROR]
+# usage: build-image.sh OUT_DIR PACKAGES [MIRROR]
 #   OUT_DIR  gets vmlinuz, initrd, root.img, versions.txt; it appears only when whole
+#   PACKAGES  beside those of packages.txt, separated by commas
 #   MIRROR   a Debian mirror; default: the one mmdebstrap picks
 #
 # Packages are unpacked, not installed (mmdebstrap's extract variant): no arm64
@@ -12,14 +13,14 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 out=$1
-mirror=${2:-}
+mirror=${3:-}
 
 work=$(mktemp -d "$out.XXXXXX") # the template of mktemp
 trap 'rm -rf "$work"' EXIT
 # The hook runs as root of a user namespace, which is nobody to this folder.
 chmod 0777 "$work"
 
-packages=$(sed 's/#.*//' "$here/packages.txt" | xargs | tr ' ' ',')
+packages=$(sed 's/#.*//' "$here/packages.txt" | xargs | tr ' ' ','),$2
 # the hook's shell sees paths as variables: any character may be in one
 # shellcheck disable=SC2016
 HERE=$here WORK=$work mmdebstrap --quiet --variant=extract --arch=arm64 --include="$packages" \

@@ -5,10 +5,10 @@
  * behind the record of a write one `pages` record for each run of pages that follow each other
  * in one mapping. A bio that the block layer splits later is recorded once, as it was handed in.
  *
- * A page's owner is its mapping's host: a file, a directory, the block device (ext4's metadata
- * and its journal's descriptors), or an inode that is none of these (F2FS keeps its nodes in
- * the pages of inode 1 and SIT, NAT and checkpoint in those of inode 2, without a file type). A
- * page with no mapping is the kernel's own (a copy that jbd2 made), or direct I/O's.
+ * A page's owner is its mapping's host: a file, a directory, the block device, or an inode that is
+ * none of these, without a file type, in whose pages a filesystem keeps blocks of its own
+ * (analysis/filesystems/ knows them). A page with no mapping is the kernel's own (a journal's
+ * copy, a log's buffer), or direct I/O's.
  *
  * F2FS's garbage collector moves a page of a file by marking it: dirty, and as one that is being
  * moved, until its write has ended (fs/f2fs/gc.c, move_data_page). The second mark is in the

@@ -3,11 +3,9 @@
  *
  * blkdev_issue_flush: a `flush` record when it returns.
  *
- * F2FS does it in each fsync (f2fs_issue_flush, submit_flush_wait, then this function; where it
- * merges several, the thread is f2fs_flush-<dev>). ext4 does it in an fsync that needs no
- * journal commit; else the flush goes with the commit block, so there is a flush among the
- * block commands and no record here. The same holds for an F2FS checkpoint. With nobarrier
- * there are none.
+ * A filesystem does it in an fsync that has nothing else to write (docs/ledger.md); where a flush
+ * goes with a write of the journal's, it is among the block commands and there is no record here.
+ * With nobarrier there are none.
  */
 #include "probe.h"
 

@@ -108,21 +108,6 @@ struct bio {
 	struct bio_vec *bi_io_vec;
 };
 
-/* jbd2 */
-
-struct journal_s {
-	struct block_device *j_fs_dev;
-};
-
-struct transaction_s {
-	__u32 t_tid;
-	unsigned int t_synchronous_commit : 1;
-};
-
-struct transaction_run_stats_s {
-	__u32 rs_blocks_logged;
-};
-
 /* writeback */
 
 struct device {

@@ -24,8 +24,8 @@ enum record_type {
 	RECORD_BIO = 5,
 	RECORD_PAGES = 6,
 	RECORD_FLUSH = 7,
-	RECORD_JBD2 = 8,
-	RECORD_JBD2_WAIT = 9,
+	RECORD_COMMIT = 8,
+	RECORD_COMMIT_WAIT = 9,
 	RECORD_CHECKPOINT = 10,
 	RECORD_DATA_WAIT = 11,
 	RECORD_NODE_WAIT = 12,
@@ -41,7 +41,7 @@ enum page_owner {
 	OWNER_DEVICE = 2,
 	OWNER_OTHER = 3,
 	OWNER_NONE = 4,
-	OWNER_MOVED = 5, /* a file, and F2FS's garbage collector had the page moved */
+	OWNER_MOVED = 5, /* a file, and the garbage collector of F2FS had the page moved */
 };
 
 struct record {

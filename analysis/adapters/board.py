@@ -12,21 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from analysis.adapters import layout
+from analysis.adapters.layout import Layout
 from analysis.files import read_json, read_pairs, read_text
-
-_DATA_MODES = {
-    "journal_data": "journal",
-    "journal_data_ordered": "ordered",
-    "journal_data_writeback": "writeback",
-}
-
+from analysis.filesystems import Filesystem, UnknownFilesystemError, find
 
 # a line of the kernel's log, as `dmesg --raw` has it
 _LOGGED = re.compile(r"<[0-9]{1,3}>.")
-
-# what says where a filesystem keeps what, beside its superblock
-_LAYOUT_FILES: dict[str, tuple[str, ...]] = {"ext4": ("groups.txt", "inodes.txt"), "f2fs": ()}
 
 
 @dataclass(frozen=True)
@@ -45,7 +36,7 @@ class Board:
 
     run: dict[str, Any] = field(default_factory=dict)
     mount: Mount | None = None
-    layout: layout.Layout | None = None
+    layout: Layout | None = None
     superblock: dict[str, str] = field(default_factory=dict)
     queue: dict[str, str] = field(default_factory=dict)
     device: dict[str, str] = field(default_factory=dict)
@@ -57,22 +48,20 @@ class Board:
     problems: list[str] = field(default_factory=list)
 
     @property
-    def data_mode(self) -> str | None:
-        """The data mode of ext4, None for other filesystems or if it cannot be told.
+    def filesystem(self) -> Filesystem | None:
+        """What the analysis knows of the filesystem under test, None if it knows none of that name."""
+        try:
+            return find(self.mount.fs) if self.mount else None
+        except UnknownFilesystemError:
+            return None  # `problems` says so
 
-        /proc/mounts shows it unless it is the one the superblock's default mount options
-        name, or, when they name none, `ordered`.
-        """
-        if self.mount is None or self.mount.fs != "ext4":
+    @property
+    def data_mode(self) -> str | None:
+        """The filesystem's data mode, None if it has none or it cannot be told."""
+        known = self.filesystem
+        if self.mount is None or known is None or known.data_mode is None:
             return None
-        for option in self.mount.options:
-            if option.startswith("data="):
-                return option.removeprefix("data=")
-        defaults = self.superblock.get("Default mount options")
-        if defaults is None or "has_journal" not in self.superblock.get("Filesystem features", ""):
-            return None
-        named = [_DATA_MODES[name] for name in defaults.split() if name in _DATA_MODES]
-        return named[0] if named else "ordered"
+        return known.data_mode(self.mount.options, self.superblock)
 
 
 def read(raw: Path, database: str) -> Board:
@@ -131,14 +120,19 @@ def not_logged(lines: list[str]) -> list[str]:
     return []
 
 
-def _layout(board: Board, raw: Path, path_of: Callable[[str], Path | None]) -> layout.Layout | None:
+def _layout(board: Board, raw: Path, path_of: Callable[[str], Path | None]) -> Layout | None:
     """Return where the filesystem keeps what, None if a file that says it is missing."""
-    filesystem = board.mount.fs if board.mount else ""
-    needed = _LAYOUT_FILES.get(filesystem)
-    if needed is None or not board.superblock:
+    if board.mount is None:
         return None
-    missing = [name for name in needed if path_of(f"board/{name}") is None]
-    return None if missing else layout.read(raw / "board", filesystem, board.superblock)
+    try:
+        known = find(board.mount.fs)
+    except UnknownFilesystemError as error:
+        board.problems.append(f"raw/board/mounts: {error}")
+        return None
+    if not board.superblock:
+        return None
+    missing = [name for name in known.files if path_of(f"board/{name}") is None]
+    return None if missing else known.layout(raw / "board", board.superblock)
 
 
 def find_mount(text: str, path: str) -> Mount | None:
@@ -160,7 +154,7 @@ def _unescape(text: str) -> str:
 
 
 def parse_superblock(text: str) -> dict[str, str]:
-    """Return the fields that dumpe2fs -h (`name: value`) or dump.f2fs (`name [0x.. : n]`) print."""
+    """Return the fields of superblock.txt: `name: value`, `name = value` or `name [0x.. : n]`."""
     fields: dict[str, str] = {}
     for line in text.splitlines():
         found = re.match(r"^(?:Info: )?([A-Za-z_][\w #/().-]*?)(?::\s+|\s+=\s+|\s+\[)(.*?)\]?\s*$", line)

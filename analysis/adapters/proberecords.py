@@ -29,7 +29,7 @@ RECORD = np.dtype(
 )
 TYPES = {
     **{"attached": 1, "detached": 2, "sync": 3, "block": 4, "bio": 5, "pages": 6, "flush": 7},
-    **{"jbd2": 8, "jbd2_wait": 9, "checkpoint": 10, "data_wait": 11, "node_wait": 12},
+    **{"commit": 8, "commit_wait": 9, "checkpoint": 10, "data_wait": 11, "node_wait": 12},
     **{"off_cpu": 13, "writeback": 14, "name": 15, "comm": 16},
 }
 CALLERS = ("kernel", "fsync", "fdatasync", "io_uring")  # of a sync: bits 4 to 7 of its flags
@@ -38,7 +38,7 @@ CHUNK = 1 << 14  # records read at once: they fit in a CPU's cache
 _WANTED = {"magic": b"CPPROBE1", "record_size": RECORD.itemsize, "version": 1}
 # What no record can say: the first value that is too large, by field. Beyond it a file is spoiled,
 # not a run unusual. The limits are the kernel's (a bio has at most 4 GiB: bi_size has 32 bits;
-# inode numbers and jbd2's tids have 32 bits on ext4 and F2FS; times are years) or those of the
+# inode numbers of small filesystems and numbers of commits have 32 bits; times are years) or those of the
 # ledger's keys (36 bits for a sector: 32 TiB).
 _LATEST_NS, _SECTOR, _NUMBER, _SECTORS, _PAGES = 1 << 62, 1 << 36, 1 << 32, (1 << 23) + 1, (1 << 20) + 1
 LIMITS: dict[str, dict[str, int]] = {
@@ -46,8 +46,8 @@ LIMITS: dict[str, dict[str, int]] = {
     "block": {"n": _SECTORS, "a": _SECTOR, "c": _LATEST_NS, "d": _LATEST_NS},
     "bio": {"n": _SECTORS, "a": _SECTOR, "d": _LATEST_NS},
     "pages": {"flags": len(OWNERS), "n": _PAGES, "a": _NUMBER, "b": _SECTOR >> 3, "d": _LATEST_NS},
-    "jbd2": {"a": _NUMBER, "b": _LATEST_NS, "c": _LATEST_NS},
-    "jbd2_wait": {"a": _NUMBER},
+    "commit": {"a": _NUMBER, "b": _LATEST_NS, "c": _LATEST_NS},
+    "commit_wait": {"a": _NUMBER},
     "checkpoint": {"a": _NUMBER},
     "data_wait": {"a": _NUMBER},
     "node_wait": {"a": _NUMBER},

@@ -12,17 +12,13 @@ import polars as pl
 from analysis import events
 from analysis.adapters import proberecords
 from analysis.adapters.proberecords import CALLERS, RECORD, TYPES
+from analysis.filesystems import words
 
 # enum wb_reason of linux/backing-dev-defs.h
 _WRITEBACK = (
     *("background", "vmscan", "sync", "periodic", "laptop_timer", "fs_free_space"),
     *("forker_thread", "foreign_flush"),
 )
-# CP_* of fs/f2fs/f2fs.h; any other sum of them is `combined`
-_CHECKPOINT = {
-    **{0x01: "umount", 0x02: "fastboot", 0x04: "sync", 0x08: "recovery", 0x10: "discard"},
-    **{0x20: "trimmed", 0x21: "umount|trimmed", 0x40: "pause", 0x80: "resize"},
-}
 _OPERATIONS = {0: "R", 1: "W", 2: "F", 3: "D", 5: "DE"}  # enum req_op of linux/blk_types.h
 _PREFLUSH, _FUA, _RAHEAD, _SYNC, _META = 18, 17, 19, 11, 12  # bits of the same
 
@@ -41,8 +37,11 @@ class Losses:
     updates: int  # a map was full: what had begun could not be kept
 
 
-def read(path: Path) -> tuple[pl.DataFrame, Losses]:
-    """Return the events of a file in the schema of analysis.events, and what was lost. Raises BadInput."""
+def read(path: Path, reasons: tuple[str, ...] = ()) -> tuple[pl.DataFrame, Losses]:
+    """Return the events of a file in the schema of analysis.events, and what was lost. Raises BadInput.
+
+    `reasons` are the names of the bits of a checkpoint's reason (Filesystem.checkpoint_reasons).
+    """
     rows = proberecords.read(path)
     comms, signed = _comms(rows), pl.col("n").cast(pl.UInt32).reinterpret(signed=True)
     sync = _before(_before(_table(rows, "sync"), _names(rows), ["dev", "a"]), comms, ["tid"])
@@ -67,11 +66,11 @@ def read(path: Path) -> tuple[pl.DataFrame, Losses]:
             result=pl.col("flags"),
         ),
         _events("flush", _before(_table(rows, "flush"), comms, ["tid"])),
-        _events("jbd2", _table(rows, "jbd2"), tid=pl.col("a"), result=pl.col("flags"), pages=pl.col("n")),
+        _events("commit", _table(rows, "commit"), tid=pl.col("a"), result=pl.col("flags"), pages=pl.col("n")),
         _events(
             "checkpoint",
             _table(rows, "checkpoint"),
-            reason=_word("n", lambda reason: _CHECKPOINT.get(reason, "combined")),
+            reason=_word("n", lambda bits: words(bits, reasons)),
         ),
         _events(
             "writeback",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from analysis.filesystems import find
 from analysis.ledger.arrays import Ints, first_after, ints
 from analysis.ledger.build import Ledger
 from analysis.ledger.files import PAGE_BITS, pages
@@ -60,8 +61,8 @@ def files(made: Ledger) -> list[str]:
 def written_out(made: Ledger) -> list[str]:
     """What SQLite wrote to a page and then synced was written to the device in between.
 
-    Only of the last xWrite of a page before the sync; and not on F2FS of a file's first page,
-    which may be in its inode.
+    Only of the last xWrite of a page before the sync; and not of a file's first page where the
+    filesystem may keep that in its inode.
     """
     write = made.vfs.filter((pl.col("op") == "write") & (pl.col("bytes") > 0))
     row, page = pages(ints(write["offset"]), ints(write["bytes"]))
@@ -75,7 +76,7 @@ def written_out(made: Ledger) -> list[str]:
     again = first_after(key, begin + 1, key, begin)
     sync = following("sync")
     due = (sync <= made.given.window[1]) & (sync < again) & (sync < following("truncate"))
-    due &= (page > 0) | (made.given.layout.filesystem != "f2fs")
+    due &= (page > 0) | (not find(made.given.layout.filesystem).inline_data)
     call = ints(write["call"])[row]
     piece = made.pieces.filter(pl.col("vfs_call").is_not_null())
     at, written = pages(ints(piece["offset"]), ints(piece["bytes"]))

@@ -76,17 +76,17 @@ def places(made: Ledger) -> list[str]:
 
 
 def commits_whole(made: Ledger) -> list[str]:
-    """jbd2's commits are numbered one after another, and each one waited for is there."""
-    tids = ints(made.jbd2["jbd2"])
+    """The journal's commits are numbered one after another, and each one waited for is there."""
+    tids = ints(made.commits["commit"])
     gaps = np.flatnonzero(np.diff(tids) != 1)
-    found = [f"{gaps.size} gaps in jbd2's commits, first after tid {tids[gaps[0]]}"] if gaps.size else []
-    waits = made.few["jbd2_wait"]
+    found = [f"{gaps.size} gaps in the journal's commits, first after {tids[gaps[0]]}"] if gaps.size else []
+    waits = made.few["commit_wait"]
     begin, end = made.given.window
     waited = np.unique(waits["a"][(waits["begin_ns"] >= begin) & (waits["end_ns"] <= end)])
     unknown = waited[(waited >= tids.min(initial=2**62)) & ~np.isin(waited, tids)]
     if waited.size and not tids.size:
         unknown = waited
-    return found + ([f"jbd2 tid {unknown[0]} was waited for and has no commit"] if unknown.size else [])
+    return found + ([f"commit {unknown[0]} was waited for and has no record"] if unknown.size else [])
 
 
 def shares_add_up(made: Ledger) -> list[str]:

@@ -86,7 +86,10 @@ def _calls(run: Stored) -> Iterator[tuple[int, str, list[Slice]]]:
         "syncs",
         _slices(syncs, "label", "sync", "file", "inode", "datasync", "result", "vfs_call"),
     )
-    for table, name, number in (("jbd2", "jbd2 commit", "jbd2"), ("checkpoints", "checkpoint", "checkpoint")):
+    for table, name, number in (
+        ("commits", "journal commit", "commit"),
+        ("checkpoints", "checkpoint", "checkpoint"),
+    ):
         rows = run.table(table, (number, "begin_ns", "end_ns")).with_columns(label=pl.lit(name))
         yield FILESYSTEM, name, _slices(rows, "label", number, "blocks", "sync_commit", "reason")
 
@@ -111,7 +114,18 @@ def _labels(run: Stored) -> dict[int, dict[str, int]]:
 
 def _commands(rows: pl.DataFrame, labels: dict[int, dict[str, int]]) -> list[Slice]:
     """A slice for each block command, from issue to completion."""
-    known = ("command", "sector", "bytes", "comm", "transaction", "phase", "how", "vfs_call", "sync", "jbd2")
+    known = (
+        "command",
+        "sector",
+        "bytes",
+        "comm",
+        "transaction",
+        "phase",
+        "how",
+        "vfs_call",
+        "sync",
+        "commit",
+    )
     named = rows.with_columns(
         begin_ns="issue_ns",
         end_ns=pl.col("complete_ns").fill_null(pl.col("issue_ns")),

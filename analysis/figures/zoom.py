@@ -21,7 +21,7 @@ _SEEN = {"sync": "syncs", "filesystem": "filesystem", "device": "commands"}
 _GAP = 0.16
 _FS = {  # event -> label, and a shorter one
     "flush": ("flush call", "flush"),
-    "jbd2": ("jbd2 commit", "jbd2"),
+    "commit": ("journal commit", "journal commit"),
     "checkpoint": ("checkpoint", "cp"),
     "writeback": ("writeback", "wb"),
 }

@@ -43,7 +43,7 @@ export class Palette {
     this.kinds = fit(kinds);
     this.files = fit(files);
     this.ops = fit(ops);
-    this.journal = fit({ "jbd2 commit": "#7B6FD0", checkpoint: "#CC79A7" });
+    this.journal = fit({ "journal commit": "#7B6FD0", checkpoint: "#CC79A7" });
   }
 
   /** The colour of a row of a table. */

@@ -9,6 +9,7 @@ import polars as pl
 
 from analysis import stored
 from analysis.errors import BadInput
+from analysis.filesystems import find, words
 from analysis.ledger import schema
 
 NEEDED: dict[str, schema.Schema] = {
@@ -24,16 +25,6 @@ NEEDED: dict[str, schema.Schema] = {
 }
 
 
-# The flags of an F2FS checkpoint's reason, as the kernel's include/linux/f2fs_fs.h numbers them.
-REASONS = ("umount", "fastboot", "sync", "recovery", "discard", "trimmed", "pause", "resize")
-
-
-def checkpoint_reason(bits: int) -> str:
-    """Return the names of the reasons for a checkpoint."""
-    named = [name for place, name in enumerate(REASONS) if bits >> place & 1]
-    return ", ".join(named) or str(bits)
-
-
 class Loaded:
     """The tables of one run by name; references between them are row numbers."""
 
@@ -43,18 +34,22 @@ class Loaded:
         self.tables = {name: self._read(name) for name in NEEDED}
         self.origin = self._origin()
         # watched since the filesystem was mounted; a file open at the window's begin has its `open`
-        for name in ("vfs", "syncs", "jbd2", "checkpoints"):
+        for name in ("vfs", "syncs", "commits", "checkpoints"):
             self.tables[name] = self[name].filter(pl.col("end_ns") >= self.origin)
         for name, key in (("transactions", "transaction"), ("ledger", "command"), ("costs", "transaction")):
             self._numbered(name, key)
         self._sort("vfs", "call", (("ledger", "vfs_call"), ("pieces", "vfs_call"), ("syncs", "vfs_call")))
         self._sort("syncs", "sync", (("ledger", "sync"),))
-        self._sort("jbd2", "jbd2", (("ledger", "jbd2"),))
+        self._sort("commits", "commit", (("ledger", "commit"),))
         self._sort("checkpoints", "checkpoint", (("ledger", "checkpoint"),))
         self.tables["pieces"] = self["pieces"].sort("command", maintain_order=True)
 
     def __getitem__(self, name: str) -> pl.DataFrame:
         return self.tables[name]
+
+    def reason(self, bits: int) -> str:
+        """Return why a checkpoint was made, in the words of the run's filesystem."""
+        return words(bits, find(str(self.run.cell["profiles"]["fs"]["type"])).checkpoint_reasons)
 
     def _origin(self) -> int:
         """Return the time that the views count from: the first thing done in the window, in ns."""

@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from analysis.figures import style
-from analysis.inspect.load import Loaded, checkpoint_reason
+from analysis.inspect.load import Loaded
 from analysis.inspect.pack import pack
 from analysis.ledger import schema
 
@@ -77,14 +77,14 @@ def _journal(run: Loaded, begin: pl.Expr, took: pl.Expr) -> pl.DataFrame:
     none = pl.lit(None, pl.Int64)
     return pl.concat(
         [
-            run["jbd2"].select(
-                *(pl.lit("jbd2 commit").alias("what"), begin, took, pl.col("jbd2").alias("number")),
+            run["commits"].select(
+                *(pl.lit("journal commit").alias("what"), begin, took, pl.col("commit").alias("number")),
                 *("blocks", "waiting", pl.lit(None, pl.String).alias("reason")),
             ),
             run["checkpoints"].select(
                 *(pl.lit("checkpoint").alias("what"), begin, took, pl.col("checkpoint").alias("number")),
                 *(none.alias("blocks"), none.alias("waiting")),
-                pl.col("reason").map_elements(checkpoint_reason, return_dtype=pl.String),
+                pl.col("reason").map_elements(run.reason, return_dtype=pl.String),
             ),
         ]
     )
@@ -95,13 +95,13 @@ def _frames(run: Loaded) -> dict[str, tuple[pl.DataFrame, tuple[str, ...]]]:
     begin = (pl.col("begin_ns") - run.origin).alias("begin")
     took = (pl.col("end_ns") - pl.col("begin_ns")).alias("took")
     transactions = run["transactions"].select("op", "phase", begin, took)
-    commits = run["jbd2"].height
+    commits = run["commits"].height
     ledger = run["ledger"].select(
         (pl.col("issue_ns") - run.origin).alias("begin"),
         (pl.col("complete_ns") - pl.col("issue_ns")).alias("took"),
         (pl.col("issue_ns") - pl.col("queue_ns")).alias("queued"),
-        pl.exclude("command", "queue_ns", "issue_ns", "complete_ns", "jbd2", "checkpoint"),
-        pl.coalesce(pl.col("jbd2"), pl.col("checkpoint") + commits).alias("journal"),
+        pl.exclude("command", "queue_ns", "issue_ns", "complete_ns", "commit", "checkpoint"),
+        pl.coalesce(pl.col("commit"), pl.col("checkpoint") + commits).alias("journal"),
     )
     costs = run["costs"].drop("transaction", "phase", "op", "latency_ns")
     sorted_by_begin = ("begin",)

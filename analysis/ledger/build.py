@@ -41,7 +41,7 @@ class Ledger:
     pieces: pl.DataFrame
     shares: pl.DataFrame
     syncs: pl.DataFrame
-    jbd2: pl.DataFrame
+    commits: pl.DataFrame
     checkpoints: pl.DataFrame
     vfs: pl.DataFrame
     costs: pl.DataFrame
@@ -80,7 +80,7 @@ def build(given: Input) -> Ledger:
         pieces=pieces,
         shares=shares,
         syncs=syncs,
-        jbd2=frames.jbd2(few, line),
+        commits=frames.commits(few, line),
         checkpoints=frames.checkpoints(few["checkpoint"]),
         vfs=vfs,
         costs=costs.costs(given.transactions, totals, witnessed, syncs, split),

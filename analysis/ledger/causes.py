@@ -2,11 +2,11 @@
 
 By the thread that submitted it and the time:
  - the driver's own: the transaction under way (`in`);
- - jbd2's: the commit that ends next; the transactions that waited for its tid
-   (jbd2_log_wait_commit): one `waited`, several are `shared`, and where none did it is `behind`,
+ - a journal's: the commit that ends next; the transactions that waited for that commit: one
+   `waited`, several are `shared`, and where none did it is `behind`,
    shared by the transactions whose handles can be in it: those that ran since the commit before
    it began;
- - another's within an F2FS checkpoint, or a flush (F2FS's threads do both for others): the
+ - another's within a checkpoint, or a flush (threads of the filesystem's do both for others): the
    transaction whose sync contains it `waited`; else `behind` as above;
  - anybody else's (writeback): `behind`; the pieces tell who dirtied the pages.
 What is submitted outside the phases of the workload has no transaction.
@@ -43,7 +43,7 @@ class Cause(NamedTuple):
     how: Ints
     sync: Ints
     vfs_call: Ints
-    commit: Ints  # row of the jbd2 records
+    commit: Ints  # row of the commit records
     checkpoint: Ints  # row of the checkpoint records
 
 
@@ -62,8 +62,8 @@ class Causes:
 
     def __init__(self, few: Few, line: Timeline) -> None:
         self._line = line
-        self._committers = unique(ints(few["jbd2"]["tid"]))
-        self._commit_ends = ints(few["jbd2"]["end_ns"])
+        self._committers = unique(ints(few["commit"]["tid"]))
+        self._commit_ends = ints(few["commit"]["end_ns"])
         self._checkpoints, self._flushes = _Jobs(few["checkpoint"]), _Jobs(few["flush"])
         served = [
             _commits(few, line),
@@ -79,9 +79,9 @@ class Causes:
         """Find the cause of each bio."""
         line, time, tid = self._line, bio["begin_ns"], bio["tid"]
         own = np.isin(tid, line.tids)
-        is_jbd2 = np.isin(tid, self._committers)
+        is_journal = np.isin(tid, self._committers)
         commit = np.full(bio.size, -1, np.int64)
-        rows = np.flatnonzero(is_jbd2)
+        rows = np.flatnonzero(is_journal)
         commit[rows] = preceding(self._commit_ends, time.take(rows) - 1)
         commit[commit == self._commit_ends.size] = -1
         checkpoint = self._checkpoints.containing(time, tid)
@@ -93,7 +93,7 @@ class Causes:
         found.transaction[rows] = line.transaction(when)
         found.sync[rows] = line.sync(when)
         found.vfs_call[rows] = line.call(when)
-        other = ~own & ~is_jbd2
+        other = ~own & ~is_journal
         flush = np.full(bio.size, -1, np.int64)
         alone = np.flatnonzero(other & (checkpoint < 0))
         flush[alone] = self._flushes.containing(time.take(alone), tid.take(alone))
@@ -124,15 +124,15 @@ class _Jobs:
 
 
 def _commits(few: Few, line: Timeline) -> _Served:
-    jbd2, waits = few["jbd2"], few["jbd2_wait"]
+    commits, waits = few["commit"], few["commit_wait"]
     waits = taken(waits, np.isin(waits["tid"], line.tids))
-    order = np.argsort(jbd2["a"], kind="stable")
-    place = np.searchsorted(jbd2["a"][order], waits["a"])
-    known = place < jbd2.size
+    order = np.argsort(commits["a"], kind="stable")
+    place = np.searchsorted(commits["a"][order], waits["a"])
+    known = place < commits.size
     waits, commit = taken(waits, known), order[place[known]]
-    real = (jbd2["a"][commit] == waits["a"]) & (waits["begin_ns"] < jbd2["end_ns"][commit])
+    real = (commits["a"][commit] == waits["a"]) & (waits["begin_ns"] < commits["end_ns"][commit])
     begin, commit = ints(waits["begin_ns"][real]), commit[real]
-    return _serve(jbd2, commit, begin, line)
+    return _serve(commits, commit, begin, line)
 
 
 def _contained(jobs: np.ndarray, line: Timeline) -> _Served:

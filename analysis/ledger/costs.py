@@ -2,7 +2,7 @@
 
 The time split: a transaction's latency is what its thread ran (`cpu_ns`) and what it was off the
 CPU for, each nanosecond of that for the first of these reasons that holds: a flush command is
-in flight; the filesystem's journal is being waited for (jbd2_log_wait_commit, an F2FS
+in flight; the filesystem's journal is being waited for (the commit, an F2FS
 checkpoint, F2FS's node pages); data is being waited for (file_write_and_wait_range, or a read
 or a write of file data in flight); anything else.
 """
@@ -110,7 +110,7 @@ def time_split(
 
     reasons = (
         [commands([KINDS.index("flush")])],
-        [of("jbd2_wait", True), of("checkpoint", False), of("node_wait", True)],
+        [of("commit_wait", True), of("checkpoint", False), of("node_wait", True)],
         [commands(_DATA), of("data_wait", True)],
     )
     away = union([of("off_cpu", True)])

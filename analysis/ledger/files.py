@@ -1,7 +1,7 @@
 """Which of SQLite's files is an inode, at a time?
 
 An inode number is used again: in DELETE mode each transaction's rollback journal is a new file,
-on ext4 mostly with the number of the one before. So what counts is the last thing that was said
+mostly with the number of the one before. So what counts is the last thing that was said
 of the number: an `open` in vfs.csv, or a `name` record of the probes (the name under which the
 inode was first synced). Where both speak, they are compared by a check.
 """

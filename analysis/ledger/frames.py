@@ -77,23 +77,23 @@ def syncs(sync: np.ndarray, line: Timeline, inodes: Inodes, names: Named) -> pl.
     return pl.DataFrame(columns, schema=schema.SYNCS)
 
 
-def jbd2(few: Few, line: Timeline) -> pl.DataFrame:
-    """Return schema.JBD2."""
-    rows, waits = few["jbd2"], few["jbd2_wait"]
+def commits(few: Few, line: Timeline) -> pl.DataFrame:
+    """Return schema.COMMITS."""
+    rows, waits = few["commit"], few["commit_wait"]
     waits = taken(waits, np.isin(waits["tid"], line.tids))
     transaction = line.transaction(ints(waits["begin_ns"]))
     waited, _ = pairs(ints(waits["a"])[transaction >= 0], transaction[transaction >= 0])
     tid = ints(rows["a"])
     low, high = (np.searchsorted(waited, tid, side) for side in ("left", "right"))
     columns = {
-        "jbd2": tid,
+        "commit": tid,
         "begin_ns": ints(rows["begin_ns"]),
         "end_ns": ints(rows["end_ns"]),
         "sync_commit": ints(rows["flags"]),
         "blocks": ints(rows["n"]),
         "waiting": high - low,
     }
-    return pl.DataFrame(columns, schema=schema.JBD2)
+    return pl.DataFrame(columns, schema=schema.COMMITS)
 
 
 def checkpoints(rows: np.ndarray) -> pl.DataFrame:

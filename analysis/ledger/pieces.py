@@ -1,9 +1,9 @@
 """What is in each write command: parts with one label, from the pages of its bios.
 
 A bio's `pages` records name, page by page, the mapping each page belonged to when it was
-queued: that of a file, of a directory, of the block device (ext4's metadata), of F2FS's node or
-meta inode, or none; and whether F2FS's garbage collector had a file's page moved. docs/ledger.md tells which
-kernel functions put it there.
+queued: that of a file, of a directory, of the block device, of an inode of the filesystem's own, or
+none; and whether the filesystem's garbage collector had a file's page moved. docs/ledger.md tells
+which kernel functions put it there, and analysis/filesystems/ what that is on each filesystem.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis.adapters.layout import DATA, Layout
+from analysis.filesystems import find
 from analysis.ledger.arrays import Bools, Ints, expand
 from analysis.ledger.files import PAGE, PAGE_SECTORS, Inodes, Writers
 from analysis.ledger.match import OP, WRITE, Parts
@@ -20,7 +21,6 @@ from analysis.ledger.records import Columns
 from analysis.ledger.runs import DEVICE, DIRECTORY, NONE, OTHER, REGULAR, UNKNOWN, Runs, runs_of
 from analysis.ledger.schema import FILES, LABELS
 
-_F2FS_NODE, _F2FS_META = 1, 2  # inode numbers
 _LABEL = {label: place for place, label in enumerate(LABELS)}
 _JOURNAL, _UNATTRIBUTED = _LABEL["filesystem journal"], _LABEL["unattributed"]
 # of a page of a file, by its place in schema.FILES; the last is for -1, an unknown inode
@@ -118,32 +118,34 @@ def _labels(
     owner: Ints, inode: Ints, page: Ints, sector: Ints, file: Ints, layout: Layout
 ) -> tuple[Ints, Ints, Ints]:
     """Return (label, what it is a copy of or -1, home sector or -1) of each piece."""
-    ext4, region = layout.filesystem == "ext4", layout.label(sector)
+    kind, region = find(layout.filesystem), layout.label(sector)
+    of_device = _LABEL[kind.of_device]
     label, copied, home = (np.full(owner.size, none) for none in (_UNATTRIBUTED, -1, -1))
     of_file, other, device = owner <= DIRECTORY, owner == OTHER, np.flatnonzero(owner == DEVICE)
     label = np.where(of_file, _OF_FILE.take(file), label)
     label[other] = _LABEL["other"]
-    label[device] = _metadata(region.take(device), ext4)
+    label[device] = _or(of_device, region.take(device))
     home[device] = page.take(device) * PAGE_SECTORS
-    meta = owner == NONE
-    if not ext4:
-        label[other & (inode == _F2FS_NODE)] = _LABEL["inode/node"]
-        meta |= other & (inode == _F2FS_META)
-    label[meta] = np.where(region[meta] == DATA, _UNATTRIBUTED, region[meta])
-    if ext4:
-        logged = np.flatnonzero((region == _JOURNAL) & (owner != UNKNOWN))
-        copied[logged] = np.where(meta.take(logged), -1, label.take(logged))
-        device = logged.compress(owner.take(logged) == DEVICE)
-        of_home = _metadata(layout.label(home.take(device)), ext4)
-        copied[device] = np.where(of_home == _JOURNAL, -1, of_home)
-        label[logged] = _JOURNAL
+    of_region = owner == NONE
+    for number, name in kind.inodes.items():
+        own = other & (inode == number)
+        if name is None:
+            of_region |= own
+        else:
+            label[own] = _LABEL[name]
+    label[of_region] = _or(_UNATTRIBUTED, region[of_region])
+    logged = np.flatnonzero((region == _JOURNAL) & (owner != UNKNOWN))
+    copied[logged] = np.where(of_region.take(logged), -1, label.take(logged))
+    device = logged.compress(owner.take(logged) == DEVICE)
+    of_home = _or(of_device, layout.label(home.take(device)))
+    copied[device] = np.where(of_home == _JOURNAL, -1, of_home)
+    label[logged] = _JOURNAL
     return label, copied, home
 
 
-def _metadata(region: Ints, ext4: bool) -> Ints:
-    """Label of a page of the block device: where no region names it, a block that an inode
-    maps with (extent tree, indirect, extended attributes) on ext4, and nothing on F2FS."""
-    return np.where(region == DATA, _LABEL["inode/node"] if ext4 else _UNATTRIBUTED, region)
+def _or(label: int, region: Ints) -> Ints:
+    """The labels of regions, and `label` where there is none."""
+    return np.where(region == DATA, label, region)
 
 
 def _join(found: Pieces, part: Ints, run: Ints) -> Pieces:

@@ -32,7 +32,7 @@ Kind = DataType | DataTypeClass
 Schema = dict[str, Kind]
 # columns of numbers that may have none
 NULLABLE = frozenset(
-    ("sector", "tid", "transaction", "vfs_call", "sync", "jbd2", "checkpoint", "inode", "offset")
+    ("sector", "tid", "transaction", "vfs_call", "sync", "commit", "checkpoint", "inode", "offset")
 )
 
 LEDGER: Schema = {
@@ -52,7 +52,7 @@ LEDGER: Schema = {
     "how": pl.Enum(HOW),
     "vfs_call": pl.Int64,  # row of `vfs`: what was under way in SQLite, or waited for it
     "sync": pl.Int64,  # row of `syncs`, likewise
-    "jbd2": pl.Int64,  # tid of the commit it is part of
+    "commit": pl.Int64,  # number of the journal's commit it is part of
     "checkpoint": pl.Int64,  # row of `checkpoints`
 }
 PIECES: Schema = {
@@ -86,8 +86,8 @@ SYNCS: Schema = {
     "transaction": pl.Int64,
     "vfs_call": pl.Int64,
 }
-JBD2: Schema = {
-    "jbd2": pl.Int64,
+COMMITS: Schema = {
+    "commit": pl.Int64,
     "begin_ns": pl.Int64,
     "end_ns": pl.Int64,
     "sync_commit": pl.Int64,
@@ -133,7 +133,7 @@ TABLES: dict[str, Schema] = {
     "pieces": PIECES,
     "shares": SHARES,
     "syncs": SYNCS,
-    "jbd2": JBD2,
+    "commits": COMMITS,
     "checkpoints": CHECKPOINTS,
     "vfs": VFS,
     "costs": COSTS,

@@ -81,7 +81,7 @@ def _ledger(
         "comm": lambda: named(tid, _names(few["comm"]).get),
         "op": lambda: rows.ops.gather(nullable(column("op"))),
         "phase": lambda: phases["phase"].cast(pl.Categorical).gather(nullable(phase)),
-        "jbd2": lambda: at(ints(few["jbd2"]["a"]), ints(column("commit"))),
+        "commit": lambda: at(ints(few["commit"]["a"]), ints(column("commit"))),
     }
     series = (
         _series(name, made[name]() if name in made else column(name), kind)

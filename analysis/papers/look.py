@@ -8,6 +8,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.font_manager import findfont, get_font
 
+from analysis import filesystems
 from analysis.figures import style
 from commitpath.errors import BadInputError
 
@@ -15,6 +16,7 @@ POINTS = 7.0
 SMALL = 6.5  # points, the smallest text
 MARGIN = 0.12  # inches that constrained layout and ticks leave beside a text over the whole width
 # By name, for `color` of a figure's data: what is the same thing elsewhere has its colour from there.
+# Filesystems have theirs in analysis/filesystems/.
 COLORS = {
     "plain": style.SQL,
     **style.OPS,
@@ -27,11 +29,6 @@ COLORS = {
     "NORMAL": "#4477AA",
     "FULL": "#B0376E",
     "EXTRA": "#E8C500",
-    "ext4": "#0072B2",
-    "ext4-journal": "#7B6FD0",
-    "ext4-ordered": "#0072B2",
-    "ext4-writeback": "#56B4E9",
-    "F2FS": "#009E73",
     "mix": "#CC79A7",
 }
 PAPER = "#E0002D"  # numbers of the paper
@@ -41,10 +38,11 @@ HATCH = "/////"
 
 
 def color(name: str, light: bool = False) -> str:
-    """A color by its name in COLORS, or mixed with white. Raises BadInputError."""
-    if name not in COLORS:
-        raise BadInputError(f"color: {name!r} is none of {', '.join(COLORS)}")
-    full = COLORS[name]
+    """A color by its name in COLORS or a filesystem's, or mixed with white. Raises BadInputError."""
+    known = COLORS | filesystems.colors()
+    if name not in known:
+        raise BadInputError(f"color: {name!r} is none of {', '.join(known)}")
+    full = known[name]
     if not light:
         return full
     parts = [int(full[at : at + 2], 16) for at in (1, 3, 5)]

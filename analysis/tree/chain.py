@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from analysis.figures import style
-from analysis.inspect.load import Loaded, checkpoint_reason
+from analysis.inspect.load import Loaded
 
 Row = dict[str, Any]
 _SYNC_CALLS = {"kernel": "sync", "io_uring": "io_uring fsync"}
@@ -49,7 +49,7 @@ def tree(run: Loaded, transaction: int) -> Node:
         add(("sync", number), _sync(sync), ("vfs", sync["vfs_call"]))
     for _, command in _rows(run["ledger"], mine):
         above = (("sync", command["sync"]), ("vfs", command["vfs_call"]))
-        journal = next((name for name in ("jbd2", "checkpoint") if command[name] is not None), None)
+        journal = next((name for name in ("commit", "checkpoint") if command[name] is not None), None)
         if journal is None:
             add(("command", command["command"]), _command(command, share), *above)
             continue
@@ -83,12 +83,12 @@ def _sync(row: Row) -> Node:
 
 
 def _journal(run: Loaded, kind: str, place: int) -> Node:
-    if kind == "jbd2":
-        row = run["jbd2"].row(place, named=True)
-        text = f"jbd2 commit {row['jbd2']}, {row['blocks']} blocks logged"
+    if kind == "commit":
+        row = run["commits"].row(place, named=True)
+        text = f"journal commit {row['commit']}, {row['blocks']} blocks logged"
         return _node(row, text, style.LABELS["filesystem journal"])
     row = run["checkpoints"].row(place, named=True)
-    text = f"checkpoint {row['checkpoint']} ({checkpoint_reason(row['reason'])})"
+    text = f"checkpoint {row['checkpoint']} ({run.reason(row['reason'])})"
     return _node(row, text, style.LABELS["checkpoint pack"])
 
 

@@ -11,17 +11,13 @@ lack() {
 [ -r /sys/kernel/btf/vmlinux ] || lack "the kernel has no BTF (CONFIG_DEBUG_INFO_BTF)"
 [ -d /sys/kernel/tracing/events ] || lack "tracefs is not mounted on /sys/kernel/tracing"
 [ -d /sys/kernel/debug/block ] || lack "debugfs is not on /sys/kernel/debug, or the kernel has no blktrace"
-for program in blkid partx wipefs mount blktrace mkfs.ext4 dumpe2fs mkfs.f2fs dump.f2fs awk tar; do
+for program in blkid partx wipefs mount blktrace awk tar; do
   command -v $program > /dev/null || lack "$program is not installed"
 done
 python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2> /dev/null ||
   lack "Python 3.9 or newer is not installed"
 python3 -c 'import ctypes; ctypes.CDLL("libbpf.so.1")' 2> /dev/null ||
   lack "libbpf.so.1 (libbpf1) is not installed"
-# probes/ watches both: their functions must be there
-for module in ext4 f2fs; do
-  modprobe $module || lack "the kernel has no $module"
-done
 # what is there already is taken only if it is ours, or an empty folder: teardown.sh deletes it
 folder=/run/commitpath
 if [ -e $folder ] || [ -L $folder ]; then

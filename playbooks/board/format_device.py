@@ -22,8 +22,8 @@ from pathlib import Path
 import proof
 
 FOLDER = Path(__file__).resolve().parent
-# A superblock is in here: a filesystem of ours is no more one without it. mkfs.f2fs makes nothing
-# where it sees something, unless it is forced.
+# A superblock is in here: a filesystem of ours is no more one without it. Most mkfs make nothing
+# where they see something, unless they are forced.
 SUPERBLOCK_BYTES = 65536
 
 
@@ -77,11 +77,12 @@ def format_device(asked: Mapping[str, str]) -> None:
     checked("mount", options, asked["MOUNT_ALLOWED"])
     if not re.fullmatch("[0-9]+", asked["DEVICE_BYTES"]):
         raise proof.RefusedError(f"its bytes in the inventory are {asked['DEVICE_BYTES']!r}, no whole number")
+    kinds = json.loads(asked["FS_SIGNATURES"])
     device = proof.resolve(asked["DEVICE"])
     mark = proof.identify(device, asked["BOARD_KIND"], int(asked["DEVICE_BYTES"]))
     with proof.claimed(device) as claim:
         unused(device)
-        again = proof.ours(device, mark)
+        again = proof.ours(device, mark, kinds)
         if mounted_on(mountpoint):
             raise proof.RefusedError(f"something is mounted on {mountpoint}")
         # what a run and teardown.sh go by: the device that was proved
@@ -90,10 +91,10 @@ def format_device(asked: Mapping[str, str]) -> None:
         if again:
             os.pwrite(claim, bytes(SUPERBLOCK_BYTES), 0)
             os.fsync(claim)
-    run(device, f"mkfs.{kind}", *words, "-U", mark, device.path)
+    run(device, "sh", str(FOLDER / "filesystem.sh"), kind, "make", mark, device.path, *words)
     with proof.claimed(device):
         unused(device)
-        if not proof.ours(device, mark):
+        if not proof.ours(device, mark, kinds):
             raise proof.RefusedError(f"mkfs.{kind} left no filesystem on it")
     mount(device, kind, ",".join(options), mountpoint)
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Make, mount and populate the filesystem.
-# Environment: BOARD_KIND DEVICE DEVICE_BYTES FS_TYPE MKFS_OPTIONS MKFS_ALLOWED MOUNT_OPTIONS MOUNT_ALLOWED MOUNTPOINT
+# Environment: BOARD_KIND DEVICE DEVICE_BYTES FS_TYPE FS_SIGNATURES MKFS_OPTIONS MKFS_ALLOWED MOUNT_OPTIONS
+# MOUNT_ALLOWED MOUNTPOINT
 # (format_device.py) POPULATE_OPTIONS REHEARSAL_OPTIONS REHEARSAL_CELL (cell.env of the rehearsal).
 # Needs /run/commitpath.
 set -eu
@@ -19,18 +20,14 @@ trap 'cat /run/commitpath/writeback-centisecs > $writeback
   rm -f /run/commitpath/prepare.pid /run/commitpath/writeback-centisecs' EXIT
 # dash leaves without the trap above when a signal ends it: a lab board keeps its setting
 trap 'exit 1' HUP INT TERM
-# seconds: jbd2's commit, F2FS's checkpoint
-by_the_clock() {
-  case $FS_TYPE in
-    ext4) mount -o "remount,commit=$1${MOUNT_OPTIONS:+,$MOUNT_OPTIONS}" "$MOUNTPOINT" ;;
-    f2fs) echo "$2" > "/sys/fs/f2fs/$DEVICE_NAME/cp_interval" ;;
-  esac
-}
+# quiesce and resume
+# shellcheck source=/dev/null
+. "/run/commitpath/filesystems/$FS_TYPE.sh"
 
 python3 /run/commitpath/format_device.py
 . /run/commitpath/device.env
 echo 0 > $writeback
-by_the_clock 3600 3600
+quiesce
 mkdir "$MOUNTPOINT/db"
 # shellcheck disable=SC2086  # lists of options
 /run/commitpath/bin/driver populate --database "$MOUNTPOINT/db/sample.db" $POPULATE_OPTIONS
@@ -39,6 +36,6 @@ mkdir "$MOUNTPOINT/db"
 /run/commitpath/bin/driver populate --database /run/commitpath/rehearsal.db $REHEARSAL_OPTIONS
 printf %s "$REHEARSAL_CELL" > /run/commitpath/cell.env
 sync
-# as the kernels have them: JBD2_DEFAULT_MAX_COMMIT_AGE, DEF_CP_INTERVAL; a remount may write, too
-by_the_clock 5 60
+# which may write, too
+resume
 sync

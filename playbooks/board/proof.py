@@ -12,7 +12,7 @@ import os
 import re
 import stat
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,7 +25,6 @@ LINUX_DATA = "0fc63daf-8483-4772-8e79-3d69d8477de4"
 # A filesystem of ours begins its UUID with `commitpath` in ASCII; the rest is its partition's,
 # so that a copy of it elsewhere is not ours.
 MARK = "636f6d6d-6974-7061-7468"
-FILESYSTEMS = ("ext2", "ext3", "ext4", "f2fs")
 
 
 class RefusedError(Exception):
@@ -38,7 +37,7 @@ class Device:
     def __init__(self, fd: int) -> None:
         self.fd = fd
         # its name for this program and for one that has inherited the file
-        # not /proc/self: mkfs.f2fs takes a name in /proc/mounts for its device, and that is another's there
+        # not /proc/self: a mkfs takes a name in /proc/mounts for its device, and that is another's there
         self.path = f"/proc/{os.getpid()}/fd/{fd}"
         self.rdev = os.fstat(fd).st_rdev
         self.number = f"{os.major(self.rdev)}:{os.minor(self.rdev)}"
@@ -175,12 +174,15 @@ def labels() -> dict[str, str]:
     return found
 
 
-def ours(device: Device, mark: str) -> bool:
-    """Whether a filesystem of ours is on it and nothing else; False if nothing is; else refused."""
+def ours(device: Device, mark: str, kinds: Collection[str]) -> bool:
+    """Whether a filesystem of ours is on it and nothing else; False if nothing is; else refused.
+
+    kinds: what blkid may call one.
+    """
     said = device.ask("wipefs", "--json", "--output", "TYPE,UUID")
     found = json.loads(said)["signatures"] if said.strip() else []
     for signature in found:
-        if signature["type"] not in FILESYSTEMS or signature["uuid"] != mark:
+        if signature["type"] not in kinds or signature["uuid"] != mark:
             raise RefusedError(
                 f"it carries {signature['type']} ({signature['uuid'] or 'no UUID'}), which commitpath did "
                 f"not make there; if nobody needs it: wipefs -a {device.node}"

@@ -10,6 +10,9 @@ folder=/run/commitpath
 raw=$folder/raw
 cd "$folder" || exit 1
 . ./cell.env
+# settle and describe
+# shellcheck source=/dev/null
+. "./filesystems/$FS_TYPE.sh"
 steps=$folder/steps
 : > "$steps"
 
@@ -71,18 +74,7 @@ attributes() {
 
 record_board() {
   cat /proc/mounts > "$raw/board/mounts"
-  case $FS_TYPE in
-    ext4)
-      dumpe2fs -h "/dev/$DEVICE_NAME" > "$raw/board/superblock.txt" 2>&1
-      # where all else is: the groups' tables, and the blocks of the journal and the directories
-      dumpe2fs -g "/dev/$DEVICE_NAME" > "$raw/board/groups.txt" 2>&1
-      {
-        echo 'stat <8>'
-        find "$MOUNTPOINT" -xdev -type d -printf 'stat <%i>\n'
-      } | debugfs -f - "/dev/$DEVICE_NAME" > "$raw/board/inodes.txt" 2>&1
-      ;;
-    f2fs) dump.f2fs -d 1 "/dev/$DEVICE_NAME" > "$raw/board/superblock.txt" 2>&1 ;;
-  esac
+  describe "$raw/board" || return
   # a partition's queue is its disk's
   disk=$(readlink -f "/sys/class/block/$DEVICE_NAME")
   [ -d "$disk/queue" ] || disk=${disk%/*}
@@ -110,6 +102,7 @@ record_board() {
 
 [ -e watch.env ] || step watch sh watch.sh start
 step set-timing sh set-timing.sh
+step settle settle
 step driver run_driver
 step stop-watching sh watch.sh stop
 step record-board record_board

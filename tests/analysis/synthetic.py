@@ -130,7 +130,7 @@ class Board:
         self.records.append(probe_record("block", begin, self.now, n=sectors, a=sector, b=flags))
 
     def sync(self, name: str, pages: int, inode: int) -> None:
-        """Sync one file: its pages, then a jbd2 commit."""
+        """Sync one file: its pages, then a journal commit."""
         begin = self.now
         for page in range(pages):
             self.command(4096 + 64 * inode + 8 * page, 8, WRITE | SYNC)
@@ -138,7 +138,7 @@ class Board:
         self.command(524288 + 8 * inode, 16, WRITE | SYNC | META)
         self.command(0, 0, FLUSH)
         self.command(524304 + 8 * inode, 8, WRITE | FUA | SYNC | META)
-        self.records.append(probe_record("jbd2", commit, self.now, flags=1, n=3, a=inode))
+        self.records.append(probe_record("commit", commit, self.now, flags=1, n=3, a=inode))
         self.records += name_records(name, self.now, inode)
         fdatasync = 1 | int(name == "db") << 1 | 2 << 4
         self.records.append(probe_record("sync", begin, self.now, flags=fdatasync, a=inode))

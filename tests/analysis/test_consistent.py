@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from analysis import consistent, pipeline
+from analysis import consistent, filesystems, pipeline
 from analysis.consistent import reasons
 from commitpath import cell as cells
 
@@ -121,7 +121,7 @@ def test_names_are_those_of_the_data_files() -> None:
     axes = cells.axes()
     assert set(consistent.JOURNAL_MODES) == set(axes["mode"].files())
     kinds = {cells.load_profile("fs", name)["type"] for name in axes["fs"].files()}
-    assert set(consistent.FILESYSTEMS) == kinds
+    assert set(filesystems.names()) == kinds
     for fs in axes["fs"].files():
         for mode in consistent.JOURNAL_MODES:
             made = cells.make_cell({"FS": fs, "MODE": mode})

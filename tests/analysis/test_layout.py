@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from analysis import filesystems
 from analysis.adapters import layout
 from analysis.errors import BadInput
 from analysis.ledger.schema import LABELS
@@ -45,7 +46,7 @@ F2FS = {
 def ext4(folder: Path, groups: str = GROUPS, inodes: str = INODES) -> layout.Layout:
     (folder / "groups.txt").write_text(groups)
     (folder / "inodes.txt").write_text(inodes)
-    return layout.read(folder, "ext4", SUPERBLOCK)
+    return filesystems.find("ext4").layout(folder, SUPERBLOCK)
 
 
 def labels(found: layout.Layout, blocks: list[int]) -> list[str | None]:
@@ -65,10 +66,53 @@ def test_ext4(tmp_path: Path) -> None:
 
 
 def test_f2fs(tmp_path: Path) -> None:
-    found = layout.read(tmp_path, "f2fs", F2FS)
+    found = filesystems.find("f2fs").layout(tmp_path, F2FS)
     meta = "bitmap/SIT/NAT/superblock"
     assert labels(found, [0, 511, 512, 1535]) == [meta, meta, "checkpoint pack", "checkpoint pack"]
     assert labels(found, [1536, 6655, 6656, 10**9]) == [meta, meta, None, None]
+
+
+FSMAP = """EXT,MAJOR,MINOR,PSTART,PEND,OWNER,OSTART,OEND,LENGTH
+0,253,0,0,7,special_88:1,,,8
+1,253,0,8,23,special_88:3,,,16
+2,253,0,24,31,inode_128_data,0,7,8
+3,253,0,32,39,inode_132_data,0,7,8
+4,253,0,40,47,inode_132_data_bmbt,,,8
+5,253,0,48,55,special_0:1,,,8
+6,253,0,56,63,special_88:5,,,8
+7,253,0,64,127,special_88:2,,,64
+"""
+
+
+def test_xfs(tmp_path: Path) -> None:
+    (tmp_path / "directories.txt").write_text("128\n")
+    (tmp_path / "fsmap.csv").write_text(FSMAP)
+    found = filesystems.find("xfs").layout(tmp_path, {})
+    meta = "bitmap/SIT/NAT/superblock"
+    inode, log = "inode/node", "filesystem journal"
+    expected = [meta, meta, meta, "directory", None, inode, None, inode, log, log, None]
+    assert labels(found, [0, 1, 2, 3, 4, 5, 6, 7, 8, 15, 16]) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("", "line 1: ''"),
+        (FSMAP.replace("0,253,0,0,7", "0,253,0,x,7"), "line 2: a sector is 'x'"),
+        (FSMAP + "8,253\n", "line 10"),
+        (FSMAP.replace("special_88:2", "special_88:9"), "no log"),
+    ],
+)
+def test_bad_xfs(tmp_path: Path, text: str, wrong: str) -> None:
+    (tmp_path / "directories.txt").write_text("128\n")
+    (tmp_path / "fsmap.csv").write_text(text)
+    with pytest.raises(BadInput, match=wrong):
+        filesystems.find("xfs").layout(tmp_path, {})
+
+
+def test_an_unknown_filesystem_is_an_error() -> None:
+    with pytest.raises(BadInput, match=r"no filesystem 'btrfs'; expected ext4"):
+        filesystems.find("btrfs")
 
 
 @pytest.mark.parametrize(
@@ -90,6 +134,6 @@ def test_bad_superblock(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="Block size is ''"):
         (tmp_path / "groups.txt").write_text(GROUPS)
         (tmp_path / "inodes.txt").write_text(INODES)
-        layout.read(tmp_path, "ext4", SUPERBLOCK | {"Block size": ""})
+        filesystems.find("ext4").layout(tmp_path, SUPERBLOCK | {"Block size": ""})
     with pytest.raises(BadInput, match="main_blkaddr is ''"):
-        layout.read(tmp_path, "f2fs", F2FS | {"main_blkaddr": "?"})
+        filesystems.find("f2fs").layout(tmp_path, F2FS | {"main_blkaddr": "?"})

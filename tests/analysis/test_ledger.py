@@ -39,7 +39,7 @@ def rows(table: pl.DataFrame, *columns: str) -> list[Any]:
 
 
 def commit(trace: Trace, tid: int, begin: int, copies: list[tuple[int, int, int, int]]) -> None:
-    """A jbd2 commit: copies and a descriptor, a flush, and the commit block with FUA."""
+    """A journal commit: copies and a descriptor, a flush, and the commit block with FUA."""
     block = JOURNAL + 10 * tid
     trace.bio(begin + 1, block, [(DEVICE, 5, block, 1)], WRITE | SYNC | META, JBD2)
     for place, copy in enumerate(copies, 1):
@@ -51,7 +51,7 @@ def commit(trace: Trace, tid: int, begin: int, copies: list[tuple[int, int, int,
     trace.bio(begin + 21, last, [(DEVICE, 5, last, 1)], flags | PREFLUSH | FUA, JBD2)
     trace.flush(begin + 21, begin + 22, begin + 30)
     trace.command(begin + 21, begin + 31, begin + 40, last * 8, 8, flags | FUA)
-    trace.add("jbd2", begin, begin + 42, words=(tid, 1000, 2000), tid=JBD2, n=number)
+    trace.add("commit", begin, begin + 42, words=(tid, 1000, 2000), tid=JBD2, n=number)
 
 
 def synced(layout: Any = None) -> Trace:
@@ -65,7 +65,7 @@ def synced(layout: Any = None) -> Trace:
     trace.bio(30, 500, [(FILE, 12, 1, 2)])
     trace.command(31, 33, 60, 4000, 16)
     commit(trace, 7, 70, [(DEVICE, 5, 25, 1), (DEVICE, 5, 3, 1), (DEVICE, 5, 100, 1), (NONE, 0, 0, 1)])
-    trace.add("jbd2_wait", 65, 115, words=(7,))
+    trace.add("commit_wait", 65, 115, words=(7,))
     trace.add("sync", 25, 180, words=(12, 1), flags=0x21)
     trace.add("off_cpu", 34, 61, dev=0)
     trace.add("off_cpu", 66, 114, dev=0)
@@ -74,7 +74,7 @@ def synced(layout: Any = None) -> Trace:
 
 def test_a_sync_and_its_commit() -> None:
     made = build.build(synced().input(300))
-    assert rows(made.ledger, "rwbs", "kind", "transaction", "how", "vfs_call", "sync", "jbd2") == [
+    assert rows(made.ledger, "rwbs", "kind", "transaction", "how", "vfs_call", "sync", "commit") == [
         ("WS", "database page", 0, "in", 3, 0, None),
         ("WSM", "filesystem journal", 0, "waited", 3, 0, 7),
         ("FF", "flush", 0, "waited", 3, 0, 7),
@@ -105,8 +105,8 @@ def test_a_commit_that_two_wait_for_and_one_that_nobody_does() -> None:
     trace.transaction("insert", 10, 100)
     trace.transaction("update", 100, 200)
     trace.transaction("update", 200, 300)
-    trace.add("jbd2_wait", 60, 110, words=(7,))
-    trace.add("jbd2_wait", 105, 110, words=(7,))
+    trace.add("commit_wait", 60, 110, words=(7,))
+    trace.add("commit_wait", 105, 110, words=(7,))
     commit(trace, 7, 65, [])
     commit(trace, 8, 220, [])
     made = build.build(trace.input(400))
@@ -327,7 +327,7 @@ FAULTS: dict[str, tuple[Callable[[Trace], None], str]] = {
     "a swapped command": (swap("block", 0, 1), "2 commands without the bios they carry: first command 0"),
     "a swapped bio": (swap("bio", 0, 1), "commands without the bios they carry"),
     "a lost sync": (drop("sync", 0), "1 calls of SQLite and filesystem syncs disagree: first call 3"),
-    "a lost commit": (drop("jbd2", 0), "jbd2 tid 7 was waited for and has no commit"),
+    "a lost commit": (drop("commit", 0), "commit 7 was waited for and has no record"),
     "a lost open": (drop_call(0), "25.000% of the bytes written are unattributed"),
     "a lost write": (drop_call(1), "1 pieces of SQLite's files that it did not write: first sector 4000"),
     "a lost call": (drop_call(1), "vfs.csv has call 2 in the place of 1"),
@@ -374,8 +374,8 @@ def test_shares_that_do_not_add_up_are_seen() -> None:
     trace = Trace()
     trace.transaction("insert", 10, 100)
     trace.transaction("update", 100, 200)
-    trace.add("jbd2_wait", 60, 110, words=(7,))
-    trace.add("jbd2_wait", 105, 110, words=(7,))
+    trace.add("commit_wait", 60, 110, words=(7,))
+    trace.add("commit_wait", 105, 110, words=(7,))
     commit(trace, 7, 65, [])
     made = build.build(trace.input(400))
     assert checks.reasons(made) == []
@@ -387,9 +387,9 @@ def test_a_gap_in_the_commits_is_seen() -> None:
     trace = Trace()
     for tid in (7, 8, 9):
         commit(trace, tid, 100 * tid, [])
-    drop("jbd2", 1)(trace)
+    drop("commit", 1)(trace)
     found = checks.reasons(build.build(trace.input(2000)))
-    assert found == ["ledger: 1 gaps in jbd2's commits, first after tid 7"]
+    assert found == ["ledger: 1 gaps in the journal's commits, first after 7"]
 
 
 def test_a_call_is_told_by_its_row_whatever_its_number() -> None:

@@ -98,7 +98,7 @@ FAULTS: dict[str, tuple[Callable[[Path], None], str]] = {
     "a lost bio": (lose("bio", least=1), "bios are missing in the sequence of their numbers"),
     "a lost bio's bytes": (lose("bio", least=1), "commands without the bios they carry"),
     "lost pages": (lose("pages"), "bios without all their pages"),
-    "a lost commit": (lose("jbd2"), "gaps in jbd2's commits"),
+    "a lost commit": (lose("commit"), "gaps in the journal's commits"),
     "a lost sync": (lose("sync"), "calls of SQLite and filesystem syncs disagree"),
     "a swapped command": (swap("block"), "commands without the bios they carry"),
     "a swapped bio": (swap("bio"), "2 bios that blktrace saw otherwise"),

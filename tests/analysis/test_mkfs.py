@@ -16,6 +16,15 @@ F2FS = parse_superblock("""\
 Info: superblock features = 8 :  extra_attr
 segs_per_sec                  \t\t[0x       1 : 1]
 """)
+# filesystems/xfs.sh makes it of what xfs_db's info prints
+XFS = parse_superblock("""\
+meta-data.isize = 512
+meta-data.rmapbt = 1
+meta-data.reflink = 1
+data.bsize = 4096
+log.bsize = 4096
+log.blocks = 16384
+""")
 
 
 def test_what_was_asked_for_is_there() -> None:
@@ -30,6 +39,17 @@ def test_what_was_asked_for_is_there() -> None:
         ("-O", "extra_attr", "extra_attr"),
         ("-s", "1", "1"),
     ]
+
+
+def test_xfs_has_options_of_options() -> None:
+    asked = "-q -m reflink=0,rmapbt=1 -b size=4096 -l size=67108864"
+    assert mkfs.compare("xfs", asked, XFS) == [
+        ("-m reflink", "0", "1"),
+        ("-m rmapbt", "1", "1"),
+        ("-b size", "4096", "4096"),
+        ("-l size", "67108864", "67108864"),
+    ]
+    assert mkfs.compare("xfs", "-l size=1 -m crc=1", {}) == [("-l size", "1", None), ("-m crc", "1", None)]
 
 
 def test_what_is_not_there_differs() -> None:
@@ -70,6 +90,13 @@ def test_what_cannot_be_told_is_not_taken_for_granted() -> None:
         ("ext4", "-q /dev/sda1 100", ["/dev/sda1", "100"]),
         ("f2fs", "-q -O extra_attr -s 1 -z 1", []),
         ("f2fs", "-q -f -c /dev/sda1", ["-f", "-c/dev/sda1"]),
+        ("xfs", "-q -b size=4096 -m reflink=0,rmapbt=1 -l size=67108864 -d agcount=2", []),
+        (
+            "xfs",
+            "-f -l logdev=/dev/sda1,size=1 -r rtdev=/dev/sda1 -d name=/dev/sda1 -m uuid=x",
+            ["-f", "-llogdev=/dev/sda1,size=1", "-rrtdev=/dev/sda1", "-dname=/dev/sda1", "-muuid=x"],
+        ),
+        ("xfs", "-c options=/etc/passwd -p proto -K", ["-coptions=/etc/passwd", "-pproto", "-K"]),
     ],
 )
 def test_only_what_is_allowed(kind: str, options: str, refused: list[str]) -> None:

@@ -12,6 +12,7 @@ from synthetic import name_records, probe_record, probes_bin
 
 from analysis.adapters import probes
 from analysis.errors import BadInput
+from analysis.filesystems import find
 
 FIRST, LAST = probe_record("attached", 5, n=9, tid=0, dev=0), probe_record("detached", 99, tid=0, dev=0)
 
@@ -33,24 +34,24 @@ def test_each_event(tmp_path: Path) -> None:
         probe_record("sync", 10, 20, tid=7, flags=2 << 4 | 1, n=2**32 - 5, a=12, b=77),
         probe_record("block", 11, 14, tid=7, n=8, a=4096, b=1 | 1 << 11, flags=10),
         probe_record("flush", 15, 16, tid=7),
-        probe_record("jbd2", 11, 19, flags=1, n=3, a=42),
+        probe_record("commit", 11, 19, flags=1, n=3, a=42),
         probe_record("checkpoint", 30, 31, n=0x21),
         probe_record("checkpoint", 32, 33, n=0x28),
         probe_record("writeback", 40, 41, tid=7, flags=2, n=2**32 - 1),
         probe_record("writeback", 42, 43, tid=8, flags=99, n=6),
         probe_record("off_cpu", 44, 45, tid=7, dev=0),
     ]
-    found, losses = probes.read(write(tmp_path / "probes.bin", *rows))
+    found, losses = probes.read(write(tmp_path / "probes.bin", *rows), find("f2fs").checkpoint_reasons)
     assert losses == probes.Losses(0, 0)
     columns = ("event", "begin_ns", "end_ns", "tid", "comm", "dev", "pages", "result", "reason")
     assert found.select(columns).rows() == [
         ("attached", 5, 5, None, None, None, None, None, None),
         ("sync", 10, 20, 7, "driver", "253:0", None, -5, "fdatasync"),
         ("block", 11, 14, 7, "driver", "253:0", None, 10, None),
-        ("jbd2", 11, 19, 42, None, "253:0", 3, 1, None),
+        ("commit", 11, 19, 42, None, "253:0", 3, 1, None),
         ("flush", 15, 16, 7, "driver", "253:0", None, None, None),
-        ("checkpoint", 30, 31, 77, None, "253:0", None, None, "umount|trimmed"),
-        ("checkpoint", 32, 33, 77, None, "253:0", None, None, "combined"),
+        ("checkpoint", 30, 31, 77, None, "253:0", None, None, "umount, trimmed"),
+        ("checkpoint", 32, 33, 77, None, "253:0", None, None, "recovery, trimmed"),
         ("writeback", 40, 41, 7, "driver", "253:0", -1, None, "sync"),
         ("writeback", 42, 43, 8, None, "253:0", 6, None, "unknown"),
         ("detached", 99, 99, None, None, None, None, None, None),

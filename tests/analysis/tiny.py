@@ -55,7 +55,7 @@ def make(
     rows["shares"] = [{"command": 6, "transaction": t, "share": 0.5} for t in (0, 1)]
     rows["vfs"] = [_timed(1_000_050, 1_310_000, call=0, op="sync", file="wal", transaction=0)]
     rows["syncs"] = [_timed(1_000_080, 1_300_500, sync=0, file="wal", name="<b>.db-wal", transaction=0)]
-    rows["jbd2"] = [_timed(1_055_000, 1_300_100, jbd2=41, blocks=4, sync_commit=1)]
+    rows["commits"] = [_timed(1_055_000, 1_300_100, commit=41, blocks=4, sync_commit=1)]
     rows["costs"] = costs or [cost(0, "insert", bytes=28672.0), cost(1, "insert", latency_ns=60_000)]
     (folder / "tables").mkdir(parents=True)
     for name, columns in schema.TABLES.items():

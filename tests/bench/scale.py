@@ -101,8 +101,8 @@ def _probes(path: Path, to: Path, window: Window) -> None:
         ("block", "d", "block"),
         ("bio", "d", "bio"),
         ("pages", "d", "bio"),
-        ("jbd2", "a", "jbd2"),
-        ("jbd2_wait", "a", "jbd2"),
+        ("commit", "a", "commit"),
+        ("commit_wait", "a", "commit"),
     ):
         values = body[body["type"] == TYPES[among]][field]
         steps[name, field] = int(values.max() - values.min()) + 1 if values.size else 0

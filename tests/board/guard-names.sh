@@ -106,6 +106,18 @@ for kind in ext4 f2fs ext4; do
   umount $mountpoint
 done
 gone
+# xfs wants 300 MiB, and takes no filesystem for nothing
+room=320
+disk
+for word in "-llogdev=$one" "-rrtdev=$one" "-dname=$one" -f -muuid=restamp; do
+  try "mkfs.xfs $word" "may not be given $word" FS_TYPE=xfs MKFS_OPTIONS="[\"-q\", \"$word\"]"
+done
+for kind in xfs ext4 xfs; do
+  try "ours, $kind" '' FS_TYPE=$kind MKFS_OPTIONS='["-q"]'
+  umount $mountpoint
+done
+gone
+room=100
 modprobe null_blk nr_devices=0
 made=/sys/kernel/config/nullb/guard
 mkdir $made

@@ -13,11 +13,13 @@ mkdir -p $here
 cd $here || exit 1
 for module in loop dm-mod dm-crypt raid1 btrfs nvmet; do modprobe $module || exit 1; done
 
+# MiB of partition 2
+room=100
 # disk [TYPE [NAME1]]: a new one as $disk, $one, $two
 disk() {
   file=$(mktemp -p $here disk.XXXXXX)
-  truncate -s 200M "$file"
-  printf 'label: gpt\nsize=80M, name=%s\nsize=100M, name=commitpath, type=%s\n' "${2:-other}" "${1:-linux}" |
+  truncate -s $((100 + room))M "$file"
+  printf 'label: gpt\nsize=80M, name=%s\nsize='$room'M, name=commitpath, type=%s\n' "${2:-other}" "${1:-linux}" |
     sfdisk -q "$file"
   disk=$(losetup -fP --show "$file")
   one=${disk}p1 two=${disk}p2
@@ -49,6 +51,7 @@ try() {
   had=$(sectors "$disk")
   # shellcheck disable=SC2086 # a command and its options
   if env BOARD_KIND=lab DEVICE="$two" DEVICE_BYTES="$bytes" FS_TYPE=ext4 MKFS_OPTIONS='["-q", "-E'$now'"]' \
+    FS_SIGNATURES='["ext2", "ext3", "ext4", "f2fs", "xfs"]' \
     MKFS_ALLOWED='["-q", "-b\\d+", "-Elazy_.*"]' MOUNT_OPTIONS= MOUNT_ALLOWED='["loop", "noatime"]' MOUNTPOINT=$mountpoint "$@" \
     $alone python3 /run/commitpath/format_device.py > said 2>&1 < /dev/null; then was=formatted; else was=refused; fi
   echo "$what|$was|$(($(sectors "$disk") - had))|$(tail -n 1 said)"

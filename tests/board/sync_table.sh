@@ -9,7 +9,7 @@ folder=/run/commitpath
 raw="$folder/raw"
 rm -rf "$raw"
 mkdir -p "$raw"
-"$folder/bin/recorder" "$raw/probes.bin" "$folder/bin/sync.bpf.o" > recorder.out &
+"$folder/bin/recorder" "$raw/probes.bin" "$folder/bin/ext4.bpf.o" > recorder.out &
 recorder=$!
 until grep -q attached recorder.out; do
   kill -0 "$recorder"

@@ -268,9 +268,9 @@ def test_full_disk_is_one_line(tmp_path: Path) -> None:
 
 def test_probe_that_cannot_attach_fails_the_run(on_board: Callable[..., RunOutput]) -> None:
     script = (ansible.PLAYBOOKS / "board/run-cell.sh").read_bytes()
-    output = on_board(script.decode(), {"bin/sync.bpf.o": b"no probe"}, FS="ext4")
+    output = on_board(script.decode(), {"bin/ext4.bpf.o": b"no probe"}, FS="ext4")
     assert output.text("run-cell.status").strip() != "0"
-    assert "recorder: bin/sync.bpf.o: BPF object format invalid" in output.text("run-cell.log")
+    assert "recorder: bin/ext4.bpf.o: BPF object format invalid" in output.text("run-cell.log")
     assert "watch failed" in output.text("run-cell.log")
 
 

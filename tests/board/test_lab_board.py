@@ -17,7 +17,7 @@ from analysis.__main__ import main as analyse
 from commitpath import ansible, experiment
 from commitpath.cell import make_cell
 from commitpath.errors import LabError
-from commitpath.payload import FORMAT, MOUNTPOINT
+from commitpath.payload import FORMAT, MOUNTPOINT, filesystem_scripts
 from commitpath.prepared import virtual_board
 from images import artifacts
 from images.ssh import Login
@@ -200,7 +200,7 @@ def storage_tools() -> Path:
     return folder / "tools.tar"
 
 
-@pytest.mark.parametrize(("cases", "number"), [("guard-names.sh", 29), ("guard-users.sh", 24)])
+@pytest.mark.parametrize(("cases", "number"), [("guard-names.sh", 37), ("guard-users.sh", 24)])
 def test_nobody_elses_partition_is_formatted(bench: Login, cases: str, number: int) -> None:
     here, board = Path(__file__).parent, ansible.PLAYBOOKS / "board"
     subprocess.run(
@@ -210,6 +210,7 @@ def test_nobody_elses_partition_is_formatted(bench: Login, cases: str, number: i
     )
     send(bench, "/run", here / "guard.sh", here / cases)
     send(bench, "/run/commitpath", *(board / name for name in FORMAT))
+    send(bench, "/run/commitpath/filesystems", *filesystem_scripts())
     *lines, end = said(bench, f"sh /run/guard.sh /run/{cases}").splitlines()
     assert end == "all was tried", lines
     assert len(lines) == number, lines

@@ -219,6 +219,7 @@ rm rehearsal.db
 disk small 16
 export BOARD_KIND=virtual DEVICE=/dev/small DEVICE_BYTES=0 MKFS_OPTIONS=[] MKFS_ALLOWED=[]
 export MOUNT_OPTIONS= MOUNT_ALLOWED=[] MOUNTPOINT=/mnt/small REHEARSAL_CELL=
+export FS_SIGNATURES='["ext4", "f2fs"]'
 export POPULATE_OPTIONS='--rows 10000 --value-size 3072' REHEARSAL_OPTIONS='--rows 0 --value-size 3072'
 for FS_TYPE in f2fs ext4; do
   export FS_TYPE
@@ -246,6 +247,7 @@ cd /run/commitpath
 rm rehearsal.db
 export BOARD_KIND=virtual DEVICE_BYTES=0 MKFS_OPTIONS='["-q"]' MKFS_ALLOWED='["-q"]'
 export MOUNT_OPTIONS= MOUNT_ALLOWED=[] MOUNTPOINT=/mnt/slow REHEARSAL_CELL=
+export FS_SIGNATURES='["ext4", "f2fs", "xfs"]'
 export POPULATE_OPTIONS='--rows 10 --value-size 3072' REHEARSAL_OPTIONS='--rows 0 --value-size 3072'
 mv bin/driver bin/quick
 printf '#!/bin/sh\nset -e\n/run/commitpath/bin/quick "$@"\ntouch /mnt/slow/dirty\nsleep 300\n' > bin/driver
@@ -279,6 +281,41 @@ def test_no_clock_writes_while_a_board_is_prepared(on_board: Callable[..., RunOu
     assert (cp_interval, centisecs) == ("60", "500")
 
 
+QUIET_LOG = (
+    DISK
+    + """
+cd /run/commitpath
+rm rehearsal.db
+export BOARD_KIND=virtual DEVICE_BYTES=0 DEVICE=/dev/quiet FS_TYPE=xfs
+export MKFS_OPTIONS='["-q"]' MKFS_ALLOWED='["-q"]'
+export MOUNT_OPTIONS= MOUNT_ALLOWED=[] MOUNTPOINT=/mnt/quiet REHEARSAL_CELL= FS_SIGNATURES='["xfs"]'
+export POPULATE_OPTIONS='--rows 10 --value-size 3072' REHEARSAL_OPTIONS='--rows 0 --value-size 3072'
+mv bin/driver bin/quick
+printf '#!/bin/sh\\nset -e\\n' > bin/driver
+cat >> bin/driver << 'END'
+written() { awk '{ print $7 }' /sys/class/block/quiet/stat; }
+/run/commitpath/bin/quick "$@"
+touch /mnt/quiet/dirty
+before=$(written)
+sleep 300
+echo $(($(written) - before)) sectors
+END
+chmod +x bin/driver
+disk quiet 400
+sh prepare.sh
+umount /mnt/quiet
+cat /proc/sys/fs/xfs/xfssyncd_centisecs
+"""
+)
+
+
+def test_no_worker_writes_the_log_while_a_board_is_prepared(on_board: Callable[..., RunOutput]) -> None:
+    """XFS's would, each 30 s from the mount on."""
+    prepare = (ansible.PLAYBOOKS / "board/prepare.sh").read_bytes()
+    said = on_board(QUIET_LOG, {"prepare.sh": prepare}, FS="ext4").text("run-cell.log").splitlines()
+    assert said == ["0 sectors", "0 sectors", "3000"]
+
+
 NOTHING_LEFT = """
 . /run/commitpath/cell.env
 written() { awk '{ print $7 }' /sys/class/block/$DEVICE_NAME/stat; }
@@ -288,7 +325,7 @@ echo $(($(written) - before)) sectors
 """
 
 
-@pytest.mark.parametrize("fs", ["ext4", "f2fs"])
+@pytest.mark.parametrize("fs", ["ext4", "f2fs", "xfs"])
 def test_nothing_is_left_to_write_on_a_prepared_board(fs: str, on_board: Callable[..., RunOutput]) -> None:
     """What preparing left to the clock would be written before the snapshot or in the run, by chance."""
     assert on_board(NOTHING_LEFT, {}, FS=fs).text("run-cell.log").strip() == "0 sectors"

@@ -145,13 +145,19 @@ class Run:
     def _commit(self, cause: dict[str, Any]) -> None:
         self.commits += 1
         begin = self.now
-        served = {**cause, "jbd2": self.commits, "how": "waited", "tid": 50, "comm": "jbd2/vdb-8"}
+        served = {**cause, "commit": self.commits, "how": "waited", "tid": 50, "comm": "jbd2/vdb-8"}
         self.pause()
         self.command("WSM", [("filesystem journal", None, 5)], served)
         self.command("FF", [], served)
         self.command("WFSM", [("filesystem journal", None, 1)], served)
         self.add(
-            "jbd2", jbd2=self.commits, begin_ns=begin, end_ns=self.now, sync_commit=1, blocks=6, waiting=1
+            "commits",
+            commit=self.commits,
+            begin_ns=begin,
+            end_ns=self.now,
+            sync_commit=1,
+            blocks=6,
+            waiting=1,
         )
 
     def transaction(self, op: str) -> None:
@@ -188,7 +194,7 @@ class Run:
             "how": how,
             "vfs_call": call,
             "sync": None,
-            "jbd2": None,
+            "commit": None,
             "checkpoint": None,
         }
 
@@ -288,6 +294,6 @@ def make(
         "clock": "virtual",
     }
     (folder / "summary.json").write_text(json.dumps(summary))
-    (folder / "cell.json").write_text("{}")
+    (folder / "cell.json").write_text('{"profiles": {"fs": {"type": "f2fs"}}}')
     derived.write(folder)
     return folder

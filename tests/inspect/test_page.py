@@ -28,8 +28,8 @@ def chain_of(page: Page, transaction: int) -> dict[str, list[int]]:
     ledger, shares = page.table("ledger"), page.table("shares")
     shared = shares.filter(pl.col("transaction") == transaction)["command"]
     mine = ledger.filter((pl.col("transaction") == transaction) | pl.col("command").is_in(shared.implode()))
-    journal = {tid: row for row, tid in enumerate(page.table("jbd2")["jbd2"].to_list())}
-    commits = [journal[tid] for tid in numbers(mine["jbd2"])]
+    journal = {tid: row for row, tid in enumerate(page.table("commits")["commit"].to_list())}
+    commits = [journal[tid] for tid in numbers(mine["commit"])]
     return {
         "transactions": [transaction],
         "vfs": numbers(page.table("vfs").filter(pl.col("transaction") == transaction)["call"]),
@@ -104,12 +104,12 @@ def test_a_click_on_a_command_lights_its_causes(page: Pages) -> None:
     )
     opened.point(*opened.place("commands", command["command"]), click=True)
     chain = opened.chain()
-    commits = opened.table("jbd2")["jbd2"].to_list()
+    commits = opened.table("commits")["commit"].to_list()
     assert chain == {
         "transactions": [ROW],
         "vfs": [command["vfs_call"]],
         "syncs": [command["sync"]],
-        "journal": [commits.index(command["jbd2"])],
+        "journal": [commits.index(command["commit"])],
         "commands": [command["command"]],
     }
     assert "waited: another thread's work" in opened.text("#details")
@@ -237,7 +237,7 @@ def test_copies_the_table_behind_each_picture(page: Pages) -> None:
         "transactions": "transactions",
         "vfs": "vfs",
         "syncs": "syncs",
-        "journal": "jbd2",
+        "journal": "commit",
         "commands": "ledger",
     }
     for tab, stored in rows.items():

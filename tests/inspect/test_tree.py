@@ -49,7 +49,7 @@ def test_causes_stand_above_effects(run: Path) -> None:
         r"├─ sync journal\n.*│  └─ fdatasync sample.db-journal\n.*│     ├─ WS rollback journal", shown
     )
     assert re.search(
-        r"└─ jbd2 commit \d+, 6 blocks logged\n.*├─ WSM filesystem journal .*\(waited, jbd2/vdb-8\)", shown
+        r"└─ journal commit \d+, 6 blocks logged\n.*├─ WSM filesystem journal .*\(waited, jbd2/vdb-8\)", shown
     )
 
 

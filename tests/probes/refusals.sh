@@ -53,19 +53,19 @@ refused() { # why, command
   cat out said
 }
 refused 'no arguments' bin/recorder
-refused 'no power of two' bin/recorder -r 100 raw/probes.bin bin/sync.bpf.o
-refused 'no such folder' bin/recorder none/probes.bin bin/sync.bpf.o
+refused 'no power of two' bin/recorder -r 100 raw/probes.bin bin/ext4.bpf.o
+refused 'no such folder' bin/recorder none/probes.bin bin/ext4.bpf.o
 refused 'no such probe' bin/recorder raw/probes.bin bin/none.bpf.o
-head -c 4000 bin/sync.bpf.o > cut.bpf.o
+head -c 4000 bin/ext4.bpf.o > cut.bpf.o
 refused 'a probe cut short' bin/recorder raw/probes.bin cut.bpf.o
 refused 'no probe' bin/recorder raw/probes.bin bin/recorder
 # a function that the kernel does not have
 sed 's/blkdev_issue_flush/blkdev_issue_flusk/g' bin/flush.bpf.o > unknown.bpf.o
-refused 'no such function' bin/recorder raw/probes.bin bin/sync.bpf.o unknown.bpf.o
+refused 'no such function' bin/recorder raw/probes.bin bin/ext4.bpf.o unknown.bpf.o
 # a field that the kernel does not have
-sed 's/s_dev/s_dew/g' bin/sync.bpf.o > field.bpf.o
+sed 's/s_dev/s_dew/g' bin/ext4.bpf.o > field.bpf.o
 refused 'no such field' bin/recorder raw/probes.bin field.bpf.o
-refused 'a probe twice' bin/recorder raw/probes.bin bin/sync.bpf.o bin/sync.bpf.o
+refused 'a probe twice' bin/recorder raw/probes.bin bin/ext4.bpf.o bin/ext4.bpf.o
 mkdir full
 mount -t tmpfs -o size=4k tmpfs full
 rm -f out

@@ -10,8 +10,7 @@ import pytest
 
 from analysis.adapters import proberecords, probes
 from analysis.adapters.proberecords import OWNERS, TYPES
-from commitpath.cell import probe_names
-from commitpath.payload import expected_probes
+from commitpath.payload import all_probes, expected_probes
 from images.board import RunOutput
 
 HERE = Path(__file__).parent
@@ -38,7 +37,7 @@ def of(rows: np.ndarray, name: str, dev: int | None = None) -> np.ndarray:
 
 def test_every_type_is_in_the_sample(rows: np.ndarray) -> None:
     assert set(rows["type"].tolist()) == set(TYPES.values())
-    assert of(rows, "attached")["n"][0] == expected_probes(",".join(probe_names()))
+    assert of(rows, "attached")["n"][0] == expected_probes(all_probes())
 
 
 def test_each_way_to_ask_for_a_sync(sample: Path) -> None:
@@ -65,20 +64,20 @@ def test_each_way_to_ask_for_a_sync(sample: Path) -> None:
 
 def test_a_syncs_parts_lie_within_it(rows: np.ndarray) -> None:
     """Data, jbd2's commit or F2FS's nodes, and the flush: of the thread that syncs."""
-    for name in ("data_wait", "jbd2_wait", "node_wait"):
+    for name in ("data_wait", "commit_wait", "node_wait"):
         for dev in (EXT4, F2FS):
             syncs = of(rows, "sync", dev)
             for part in of(rows, name, dev):
                 within = (syncs["begin_ns"] <= part["begin_ns"]) & (part["end_ns"] <= syncs["end_ns"])
                 by_sync = syncs[within & (syncs["tid"] == part["tid"])]
                 # jbd2 is waited for by umount and syncfs too
-                assert by_sync.size == 1 or name == "jbd2_wait"
+                assert by_sync.size == 1 or name == "commit_wait"
     assert of(rows, "node_wait", EXT4).size == 0 < of(rows, "node_wait", F2FS).size
-    assert of(rows, "jbd2_wait", F2FS).size == 0 < of(rows, "jbd2_wait", EXT4).size
+    assert of(rows, "commit_wait", F2FS).size == 0 < of(rows, "commit_wait", EXT4).size
 
 
 def test_commits_have_phases(rows: np.ndarray) -> None:
-    commits = of(rows, "jbd2")
+    commits = of(rows, "commit")
     assert (np.diff(commits["a"].astype(int)) == 1).all()
     took = commits["end_ns"] - commits["begin_ns"]
     assert (commits["b"] + commits["c"] <= took).all() and (commits["c"] > 2_000_000).all()
@@ -158,7 +157,7 @@ def test_a_ring_too_small(alone: RunOutput, tmp_path: Path) -> None:
     assert both.size > 4 * 256
     # each probe file counts its bios and commands for itself
     told = [name for name in large.dtype.names or () if name not in ("begin_ns", "end_ns", "c", "d")]
-    kinds = [TYPES[name] for name in ("bio", "pages", "block", "jbd2_wait")]
+    kinds = [TYPES[name] for name in ("bio", "pages", "block", "commit_wait")]
     seen = [rows[np.isin(rows["type"], kinds)][told].tolist() for rows in (both, large)]
     assert seen[0] == seen[1]
     assert probes.read(tmp_path / "raw/small.bin")[1] == probes.Losses(0, 0)
@@ -170,8 +169,8 @@ def test_each_probe_attaches_and_the_recorder_refuses(alone: RunOutput) -> None:
     output = alone
     said = output.text("run-cell.log")
     assert output.text("run-cell.status").strip() == "0", said
-    for name in probe_names():
-        assert f"bin/{name}.bpf.o: attached {expected_probes(name)}\n" in said
+    for name in all_probes():
+        assert f"bin/{name}.bpf.o: attached {expected_probes([name])}\n" in said
     refusals = said[said.index("no arguments:") :].strip().splitlines()
     assert refusals[::2] == [
         *("no arguments:", "no power of two:", "no such folder:", "no such probe:", "a probe cut short:"),
@@ -183,7 +182,7 @@ def test_each_probe_attaches_and_the_recorder_refuses(alone: RunOutput) -> None:
             *("usage: ", "-r 100: a ring has a power of two of records, 64 to 1048576"),
             *("none/probes.bin: No such file", "bin/none.bpf.o: No such file"),
             *("cut.bpf.o: BPF object format invalid", "bin/recorder: BPF object format invalid"),
-            *("blkdev_issue_flusk", "the probes cannot be loaded", "sync.bpf.o: it cannot be linked"),
+            *("blkdev_issue_flusk", "the probes cannot be loaded", "ext4.bpf.o: it cannot be linked"),
             "write: No space left on device",
         ],
         refusals[1::2],

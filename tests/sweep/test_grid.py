@@ -161,7 +161,7 @@ def test_what_a_board_depends_on_is_what_groups_runs(tmp_path: Path) -> None:
     assert len({run.group for run in runs.values()}) == 2
     more, _ = plan.merge([expand(tmp_path, SMALL + "axes: {fs: [ext4], rows: [100, 200]}\n")])
     assert len({run.group for run in more.values()}) == 2
-    watched, _ = plan.merge([expand(tmp_path, SMALL + "axes: {fs: [ext4], probes: [none, all, sync]}\n")])
+    watched, _ = plan.merge([expand(tmp_path, SMALL + "axes: {fs: [ext4], probes: [none, all, bio]}\n")])
     groups = {run.group for run in watched.values()}
     # one board, saved as it is, and with either set of probes attached
     assert len(groups) == 3

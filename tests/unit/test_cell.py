@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from analysis import filesystems
 from commitpath import cell as cells
 from commitpath.errors import BadInputError
-from commitpath.payload import cell_env, expected_probes
+from commitpath.payload import all_probes, cell_env, expected_probes
 from commitpath.reporting import card
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -108,7 +109,8 @@ def test_blktrace_is_named_where_the_device_logs_itself() -> None:
     environment = cell_env(both, "/dev/target", "/db")
     assert "BLKTRACE=yes" in environment and "blktrace" not in environment.replace("BLKTRACE", "")
     assert "BLKTRACE=no" in cell_env(flash, "/dev/target", "/db")
-    assert expected_probes(both["probes"]) == expected_probes(flash["probes"])
+    names = {line for line in environment.splitlines() if "PROBES" in line}
+    assert names <= set(cell_env(flash, "/dev/target", "/db").splitlines())
 
 
 def test_probes_none_and_all() -> None:
@@ -125,7 +127,7 @@ def test_every_profile_satisfies_its_schema() -> None:
 @pytest.mark.parametrize(
     ("variables", "says"),
     [
-        ("FS=ext5", "FS is ext4-journal, ext4-ordered, ext4-writeback, f2fs"),
+        ("FS=ext5", "FS is ext4-journal, ext4-ordered, ext4-writeback, f2fs, xfs"),
         ("MODE=wall", "MODE is delete, memory, off, persist, truncate, wal"),
         ("N=-1", "a whole number from 1 to"),
         ("N=abc", "a whole number from 1 to"),
@@ -140,9 +142,9 @@ def test_every_profile_satisfies_its_schema() -> None:
         ("LIMIT=0", "LIMIT is a whole number from 1 to 1000000 seconds"),
         ("MODEE=wal", "MODEE: unknown variable; make experiment takes REPEAT, LIMIT, BOARD"),
         ("fs=f2fs", "fs: unknown variable"),
-        ("PROBES=sync,nope", "all, none, or some of bio,block,checkpoint"),
-        ("PROBES=blktrace", "all, none, or some of bio,block,checkpoint"),
-        ("PROBES=none,blktrace", "all, none, or some of bio,block,checkpoint"),
+        ("PROBES=sync,nope", "all, none, or some of bio,block,filesystem"),
+        ("PROBES=blktrace", "all, none, or some of bio,block,filesystem"),
+        ("PROBES=none,blktrace", "all, none, or some of bio,block,filesystem"),
         ("REPEAT=0", "a whole number from 1 to 1000"),
         ("MKFS_OPTIONS=-m0", "mkfs.ext4 may not be given -m0; what it may, with values that the superblock"),
         ("MKFS_OPTIONS=-Jdevice=LABEL=other", "mkfs.ext4 may not be given -Jdevice=LABEL=other"),
@@ -251,21 +253,65 @@ def test_help_names_every_axis_and_target() -> None:
 
 
 def test_expected_probes_counts_attach_points() -> None:
-    """What the recorder attached of each file on the board: 24 of all."""
+    """What the recorder attached of each file on the board: 36 of all."""
     alone = {
-        "bio": 1,
-        "block": 2,
-        "checkpoint": 4,
-        "flush": 2,
-        "jbd2": 7,
-        "sync": 5,
-        "wait": 1,
-        "writeback": 2,
+        **{"bio": 1, "block": 2, "flush": 2, "wait": 1, "writeback": 2},
+        **{"ext4": 10, "f2fs": 7, "xfs": 9},
     }
     for name, number in alone.items():
-        assert expected_probes(name) == number, name
-    assert expected_probes(",".join(alone)) == 24
-    assert expected_probes("") == 0
+        assert expected_probes([name]) == number, name
+    assert set(all_probes()) == set(alone)
+    assert expected_probes(alone) == 34
+    assert expected_probes([]) == 0
+
+
+def test_a_cell_has_the_probe_of_its_filesystem() -> None:
+    cell = cells.make_cell({"FS": "xfs", "PROBES": "block,filesystem"})
+    assert cell["probes"] == "block,filesystem"
+    environment = cell_env(cell, "/dev/target", "/db").splitlines()
+    assert {"PROBES=block,xfs", "EXPECTED_PROBES=11", "FS_TYPE=xfs"} <= set(environment)
+
+
+def test_a_filesystem_is_whole_or_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Each type has a file in every stage; a profile of another is refused in one line."""
+    for name in filesystems.names():
+        for path in (f"playbooks/filesystems/{name}.sh", f"probes/{name}.bpf.c"):
+            assert (ROOT / path).is_file(), path
+    profile = (ROOT / "experiments/fs/f2fs.yml").read_text().replace("type: f2fs", "type: zfs")
+    (tmp_path / "zfs.yml").write_text(profile)
+    monkeypatch.setattr(cells.Axis, "files", lambda axis: {"zfs": tmp_path / "zfs.yml"})
+    with pytest.raises(BadInputError, match=r"zfs.yml: type: 'zfs' is none of ext4, f2fs, xfs"):
+        cells.load_profile("fs", "zfs")
+
+
+# Where a filesystem is named though the file is not its own, and why.
+NAMED = {
+    "Makefile": "examples in the help",
+    "README.md": "examples and results",
+    "commitpath/help.py": "an example",
+    "commitpath/database/select.py": "examples of selectors",
+    "commitpath/reproduce/page.py": "an example of a cell's name",
+    "experiments/grids/": "which cells a grid has",
+    "experiments/papers/": "what a paper says",
+    "experiments/reporting.yml": "what a paper says",
+    "experiments/schema.yml": "the default cell",
+    "images/image-hook.sh": "the board's own root disk",
+    "images/initramfs-init.sh": "the board's own root disk",
+    "probes/bio.bpf.c": "a mark that one garbage collector leaves on a page can be read there only",
+    "workloads/run.c": "why the drain asks for a flush",
+}
+
+
+def test_nothing_but_its_own_files_names_a_filesystem() -> None:
+    words = "|".join([*filesystems.names(), "jbd2"])
+    found = subprocess.run(
+        ["git", "grep", "-lwE", words, "--", ".", ":!tests", ":!docs"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    ).stdout.split()  # fmt: skip
+    own = re.compile(rf"(^|/)({words})(-[a-z]+)?\.[a-z.]+$")
+    others = [path for path in found if not own.search(path)]
+    assert [path for path in others if not path.startswith(tuple(NAMED))] == []
+    assert [name for name in NAMED if not any(path.startswith(name) for path in others)] == []
 
 
 def test_axes_page_is_what_the_schema_says(capsys: pytest.CaptureFixture[str]) -> None:

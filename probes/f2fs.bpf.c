@@ -1,6 +1,8 @@
 /*
- * checkpoint.bpf.c - when does F2FS write a checkpoint, and why? When does an fsync write and
- * wait for the nodes of its file instead?
+ * f2fs.bpf.c - who has a file of F2FS's made durable (sync.h)? When does it write a checkpoint, and
+ * why? When does an fsync write and wait for the nodes of its file instead?
+ *
+ * f2fs_sync_file: sync.h.
  *
  * f2fs_write_checkpoint (tracepoint and return): a `checkpoint` record at its end. begin is
  * after the wait for the checkpoint lock, where blocking other operations begins: the first of
@@ -11,7 +13,7 @@
  * f2fs_fsync_node_pages (entry, the first of a sync) to f2fs_wait_on_node_pages_writeback
  * (return): a `node_wait` record.
  */
-#include "probe.h"
+#include "sync.h"
 
 static struct checkpoint {
 	struct begun begun;
@@ -86,4 +88,22 @@ int nodes_end(void *ctx)
 		.a = wait->inode,
 	});
 	return 0;
+}
+
+SEC("fentry/f2fs_sync_file")
+int f2fs_sync_begin(void *ctx)
+{
+	return sync_begin();
+}
+
+SEC("fexit/f2fs_sync_file")
+int BPF_PROG(f2fs_sync_end, struct file *file, __s64 from, __s64 to, int datasync, int result)
+{
+	return sync_end(file, datasync, result);
+}
+
+SEC("fexit/file_write_and_wait_range")
+int BPF_PROG(f2fs_data_end, struct file *file, __s64 from, __s64 to, int result)
+{
+	return data_end(file, result);
 }

@@ -1,8 +1,11 @@
 /*
- * jbd2.bpf.c - when does ext4's journal commit, how many blocks does it log, and who waits?
+ * ext4.bpf.c - who has a file of ext4's made durable (sync.h)? When does its journal commit, how
+ * many blocks does it log, and who waits?
+ *
+ * ext4_sync_file: sync.h.
  *
  * jbd2_start_commit, jbd2_commit_flushing, jbd2_commit_logging, jbd2_run_stats,
- * jbd2_end_commit: a `jbd2` record at a commit's end. jbd2_log_wait_commit: a `jbd2_wait`
+ * jbd2_end_commit: a `commit` record at a commit's end. jbd2_log_wait_commit: a `commit_wait`
  * record when it returns.
  *
  * Flushing writes the data of data=ordered and waits for it; logging writes descriptor,
@@ -11,7 +14,24 @@
  * mount with sync, a synchronous inode); an fsync waits for the commit and leaves it 0. A fast
  * commit (mkfs -O fast_commit, off by default) is not a commit of jbd2: no record.
  */
-#include "probe.h"
+#include "sync.h"
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct journal_s {
+	struct block_device *j_fs_dev;
+};
+
+struct transaction_s {
+	__u32 t_tid;
+	unsigned int t_synchronous_commit : 1;
+};
+
+struct transaction_run_stats_s {
+	__u32 rs_blocks_logged;
+};
+
+#pragma clang attribute pop
 
 /* The thread is the journal's own: one commit at a time. */
 static struct commit {
@@ -62,7 +82,7 @@ int BPF_PROG(commit_end, struct journal_s *journal, struct transaction_s *transa
 		return 0;
 	__u64 now = bpf_ktime_get_ns();
 	emit((struct record){
-		.type = RECORD_JBD2,
+		.type = RECORD_COMMIT,
 		.begin_ns = begin_ns,
 		.end_ns = now,
 		.flags = BPF_CORE_READ_BITFIELD(transaction, t_synchronous_commit),
@@ -92,7 +112,7 @@ int BPF_PROG(wait_end, struct journal_s *journal, __u32 tid)
 	if (!begin_ns)
 		return 0;
 	emit((struct record){
-		.type = RECORD_JBD2_WAIT,
+		.type = RECORD_COMMIT_WAIT,
 		.begin_ns = begin_ns,
 		.end_ns = bpf_ktime_get_ns(),
 		.tid = task->pid,
@@ -100,4 +120,22 @@ int BPF_PROG(wait_end, struct journal_s *journal, __u32 tid)
 		.a = tid,
 	});
 	return 0;
+}
+
+SEC("fentry/ext4_sync_file")
+int ext4_sync_begin(void *ctx)
+{
+	return sync_begin();
+}
+
+SEC("fexit/ext4_sync_file")
+int BPF_PROG(ext4_sync_end, struct file *file, __s64 from, __s64 to, int datasync, int result)
+{
+	return sync_end(file, datasync, result);
+}
+
+SEC("fexit/file_write_and_wait_range")
+int BPF_PROG(ext4_data_end, struct file *file, __s64 from, __s64 to, int result)
+{
+	return data_end(file, result);
 }

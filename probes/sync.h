@@ -1,9 +1,11 @@
 /*
- * sync.bpf.c - who asks for a file to be made durable, how long does each wait, and how long of
- * that for its data?
+ * sync.h - who asks for a file to be made durable, how long does each wait, and how long of that
+ * for its data? The part of a filesystem's probe that all filesystems have.
  *
- * ext4_sync_file, f2fs_sync_file: a `sync` record when one returns, and the file's name before
- * it when this file (device, inode, generation) was not seen lately.
+ * A filesystem's probe calls sync_begin and sync_end where its function of struct file_operations'
+ * fsync is entered and left, and data_end where file_write_and_wait_range is left: a `sync` record
+ * when one returns, and the file's name before it when this file (device, inode, generation) was
+ * not seen lately.
  *
  * file_write_and_wait_range, the first thing that a sync does: a `data_wait` record when it
  * returns within one: its file's dirty pages were written and waited for. It begins with the
@@ -11,9 +13,12 @@
  *
  * The caller comes from the thread's system call, by its number on arm64; a hook on do_fsync
  * would cost as much as the record. In an io_uring worker it is io_uring; 0, `kernel`, is any
- * other way in: an O_SYNC or O_DSYNC write, msync, an aio fsync. sync(2), syncfs and F2FS's
- * atomic-write commit (an ioctl) are no sync of a file: no record.
+ * other way in: an O_SYNC or O_DSYNC write, msync, an aio fsync. sync(2), syncfs and what a
+ * filesystem does for an ioctl (an atomic write's commit) are no sync of a file: no record.
  */
+#ifndef SYNC_H
+#define SYNC_H
+
 #include "probe.h"
 
 #define SYSCALL_FSYNC 82
@@ -109,8 +114,7 @@ static __always_inline int sync_end(struct file *file, int datasync, int result)
 	return 0;
 }
 
-SEC("fexit/file_write_and_wait_range")
-int BPF_PROG(data_end, struct file *file, __s64 from, __s64 to, int result)
+static __always_inline int data_end(struct file *file, int result)
 {
 	struct task_struct *task = current();
 	struct begun *sync = OF(syncs, task);
@@ -129,26 +133,4 @@ int BPF_PROG(data_end, struct file *file, __s64 from, __s64 to, int result)
 	return 0;
 }
 
-SEC("fentry/ext4_sync_file")
-int ext4_sync_begin(void *ctx)
-{
-	return sync_begin();
-}
-
-SEC("fexit/ext4_sync_file")
-int BPF_PROG(ext4_sync_end, struct file *file, __s64 from, __s64 to, int datasync, int result)
-{
-	return sync_end(file, datasync, result);
-}
-
-SEC("fentry/f2fs_sync_file")
-int f2fs_sync_begin(void *ctx)
-{
-	return sync_begin();
-}
-
-SEC("fexit/f2fs_sync_file")
-int BPF_PROG(f2fs_sync_end, struct file *file, __s64 from, __s64 to, int datasync, int result)
-{
-	return sync_end(file, datasync, result);
-}
+#endif

@@ -1,0 +1,161 @@
+"""ext4: `superblock.txt` is dumpe2fs -h, `groups.txt` dumpe2fs -g, and `inodes.txt` debugfs' `stat` of
+the journal's inode and of every directory."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from analysis.adapters.layout import DIRECTORY, INODE, JOURNAL, META, Layout, of_regions
+from analysis.errors import BadInput
+from analysis.files import integer, read_text
+from analysis.filesystems import Filesystem, Mkfs, Superblock, features, number, several
+
+_GROUPS = "group:block:super:gdt:bbitmap:ibitmap:itable"
+# debugfs: (logical[-logical][u]):physical[-physical], or the name of a block of the map itself
+_EXTENT = re.compile(r"\(([A-Z]+[0-9]*|[0-9]+(?:-[0-9]+)?(?:\[u\])?)\):([0-9]+)(?:-([0-9]+))?")
+_DATA_MODES = {
+    "journal_data": "journal",
+    "journal_data_ordered": "ordered",
+    "journal_data_writeback": "writeback",
+}
+_NUMBER = r"[0-9]+"
+# By name, as mke2fs takes bits too (feature_i3), and some make it no filesystem (journal_dev).
+# e2fsprogs, lib/e2p/feature.c.
+_FEATURE = (
+    "64bit|bigalloc|casefold|dir_index|dir_nlink|ea_inode|encrypt|ext_attr|extents?|extra_isize|fast_commit"
+    "|filetype|flex_bg|has_journal|huge_file|inline_data|large_dir|large_file|meta_bg|metadata_csum"
+    "|metadata_csum_seed|orphan_file|project|quota|resize_inode|sparse_super2?|stable_inodes"
+    "|uninit_(bg|groups)|verity"
+)
+# Inode tables and journal are zeroed at once, or later: no field of the superblock says so.
+_LATER = "(lazy_itable_init|lazy_journal_init)="
+
+
+def _journal(asked: str, superblock: Superblock) -> str | None:
+    """`size=64` is MiB, which dumpe2fs prints as `64M`."""
+    size = superblock.get("Total journal size", "")
+    return f"size={size[:-1]}" if asked.startswith("size=") and size.endswith("M") else None
+
+
+def _layout(board: Path, superblock: Superblock) -> Layout:
+    def field(name: str, default: str = "") -> int:
+        return integer(board / "superblock.txt", 0, name, superblock.get(name, default))
+
+    table, reserved = field("Inode blocks per group"), field("Reserved GDT blocks", "0")
+    regions: list[tuple[int, int, int]] = []
+    for line, row in _group_rows(board / "groups.txt"):
+        place = [[integer(board / "groups.txt", line, "a block", part) for part in cell] for cell in row]
+        superblock_at, descriptors, *bitmaps, inodes = place[2:]
+        regions += [(block[0], 1, META) for block in (superblock_at, *bitmaps) if block[0] >= 0]
+        if descriptors[0] >= 0:
+            regions.append((descriptors[0], descriptors[-1] - descriptors[0] + 1 + reserved, META))
+        regions.append((inodes[0], table, INODE))
+    journal = superblock.get("Journal inode")
+    for inode, first, blocks in _extents(board / "inodes.txt"):
+        regions.append((first, blocks, JOURNAL if str(inode) == journal else DIRECTORY))
+    return of_regions("ext4", regions, field("Block size"))
+
+
+def _group_rows(path: Path) -> list[tuple[int, list[list[str]]]]:
+    """Return (line number, fields), a field being a block or the two ends of a range."""
+    lines = read_text(path).splitlines()
+    if _GROUPS not in lines:
+        raise BadInput(path, "", "no table of block groups", _GROUPS)
+    rows = []
+    for place, line in enumerate(lines[lines.index(_GROUPS) + 1 :], lines.index(_GROUPS) + 2):
+        fields = [re.findall(r"(?:^-)?[0-9]+", field) for field in line.split(":")]
+        if len(fields) != _GROUPS.count(":") + 1 or not all(fields):
+            raise BadInput(path, f"line {place}", f"{line[:80]!r}", _GROUPS)
+        rows.append((place, fields))
+    return rows
+
+
+def _extents(path: Path) -> list[tuple[int, int, int]]:
+    """Return (inode, first block, blocks) of the data of each inode that `stat` was asked for."""
+    found, inode = [], None
+    for line in read_text(path).splitlines():
+        if head := re.match(r"Inode: ([0-9]+) +Type:", line):
+            inode = int(head.group(1))
+        elif inode is not None and line.startswith("("):
+            for where, first, last in _EXTENT.findall(line):
+                if where[0].isdigit():
+                    found.append((inode, int(first), int(last or first) - int(first) + 1))
+    if not found:
+        raise BadInput(path, "", "no blocks of any inode", "debugfs' stat of each inode")
+    return found
+
+
+def _data_mode(options: tuple[str, ...], superblock: Superblock) -> str | None:
+    """/proc/mounts shows it unless it is the one the superblock's default mount options name, or,
+    when they name none, `ordered`."""
+    for option in options:
+        if option.startswith("data="):
+            return option.removeprefix("data=")
+    defaults = superblock.get("Default mount options")
+    if defaults is None or "has_journal" not in superblock.get("Filesystem features", ""):
+        return None
+    named = [_DATA_MODES[name] for name in defaults.split() if name in _DATA_MODES]
+    return named[0] if named else "ordered"
+
+
+FILESYSTEM = Filesystem(
+    signatures=("ext2", "ext3", "ext4"),
+    mkfs=Mkfs(
+        allowed={
+            "-q": "",
+            "-v": "",
+            **dict.fromkeys(("-b", "-C", "-g", "-G", "-I"), _NUMBER),
+            "-E": f"{_LATER}[01](,{_LATER}[01])*",
+            "-J": f"size={_NUMBER}",
+            "-O": several(_FEATURE),
+        },
+        read_back={
+            "-b": number("Block size"),
+            "-C": number("Cluster size"),
+            "-g": number("Blocks per group"),
+            "-G": number("Flex block group size"),
+            "-I": number("Inode size"),
+            "-J": _journal,
+            "-O": features("Filesystem features"),
+        },
+        # -F, force, is what runs of earlier releases had
+        flags=frozenset(("-q", "-F", "-v")),
+        untraced=f"-E{_LATER}[^,]*(,{_LATER}[^,]*)*",
+    ),
+    # Documentation/admin-guide/ext4.rst of Linux 6.12
+    mount=(
+        "data=(journal|ordered|writeback)",
+        f"commit={_NUMBER}",
+        "barrier(=[01])?",
+        "nobarrier",
+        "journal_checksum",
+        "nojournal_checksum",
+        "journal_async_commit",
+        "journal_ioprio=[0-7]",
+        "(no)?delalloc",
+        "(no)?auto_da_alloc",
+        "dioread_(no)?lock",
+        "(no)?discard",
+        "(no)?block_validity",
+        "(no)?user_xattr",
+        "(no)?acl",
+        f"(max|min)_batch_time={_NUMBER}",
+        f"inode_readahead_blks={_NUMBER}",
+        f"stripe={_NUMBER}",
+        "errors=(continue|remount-ro)",
+        "i_version",
+    ),
+    layout=_layout,
+    files=("groups.txt", "inodes.txt"),
+    # a block that an inode maps with: extent tree, indirect, extended attributes
+    of_device="inode/node",
+    data_mode=_data_mode,
+    earlier_probes=frozenset(("jbd2", "sync")),
+    colors={
+        "ext4": "#0072B2",
+        "ext4-journal": "#7B6FD0",
+        "ext4-ordered": "#0072B2",
+        "ext4-writeback": "#56B4E9",
+    },
+)

@@ -1,0 +1,83 @@
+"""F2FS: `superblock.txt` is what dump.f2fs -d 1 prints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from analysis.adapters.layout import META, PACK, Layout, of_regions
+from analysis.files import integer
+from analysis.filesystems import Filesystem, Mkfs, Superblock, features, number, several
+
+_NUMBER = r"[0-9]+"
+# f2fs-tools, lib/libf2fs.c; but device_alias, which names another device
+_FEATURE = (
+    "casefold|compression|encrypt|extra_attr|flexible_inline_xattr|inode_checksum|inode_crtime|lost_found"
+    "|project_quota|quota|ro|sb_checksum|verity"
+)
+
+
+def _layout(board: Path, superblock: Superblock) -> Layout:
+    def field(name: str) -> int:
+        text = superblock.get(name, "").partition(":")[2].strip()
+        return integer(board / "superblock.txt", 0, name, text)
+
+    at = {name: field(f"{name}_blkaddr") for name in ("cp", "sit", "main")}
+    regions = [
+        (0, at["cp"], META),
+        (at["cp"], at["sit"] - at["cp"], PACK),
+        (at["sit"], at["main"] - at["sit"], META),
+    ]
+    return of_regions("f2fs", regions, 1 << field("log_blocksize"))
+
+
+FILESYSTEM = Filesystem(
+    signatures=("f2fs",),
+    mkfs=Mkfs(
+        allowed={"-q": "", "-O": several(_FEATURE), "-s": _NUMBER, "-z": _NUMBER},
+        read_back={
+            "-O": features("superblock features"),
+            "-s": number("segs_per_sec"),
+            "-z": number("secs_per_zone"),
+        },
+        # -f, force, is what runs of earlier releases had
+        flags=frozenset(("-q", "-f")),
+    ),
+    # Documentation/filesystems/f2fs.rst of Linux 6.12
+    mount=(
+        "background_gc=(on|off|sync)",
+        "(no)?gc_merge",
+        "(no)?discard",
+        "discard_unit=(block|segment|section)",
+        "active_logs=[246]",
+        "(no)?user_xattr",
+        "(no)?acl",
+        "(no)?inline_xattr",
+        "(no)?inline_data",
+        "(no)?inline_dentry",
+        "(no)?flush_merge",
+        "(no)?barrier",
+        "fastboot",
+        "(no)?extent_cache",
+        "age_extent_cache",
+        "mode=(adaptive|lfs)",
+        "fsync_mode=(posix|strict|nobarrier)",
+        "alloc_mode=(default|reuse)",
+        "checkpoint=enable",
+        "(no)?checkpoint_merge",
+        "atgc",
+        "data_flush",
+        "errors=(continue|remount-ro)",
+        "memory=(normal|low)",
+    ),
+    layout=_layout,
+    # of the node inode, and of the meta inode, which has SIT, NAT and checkpoint
+    inodes={1: "inode/node", 2: None},
+    inline_data=True,
+    # CP_* of fs/f2fs/f2fs.h
+    checkpoint_reasons=(
+        *("umount", "fastboot", "sync", "recovery", "discard"),
+        *("trimmed", "pause", "resize"),
+    ),
+    earlier_probes=frozenset(("checkpoint", "sync")),
+    colors={"F2FS": "#009E73"},
+)

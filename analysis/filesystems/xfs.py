@@ -1,0 +1,110 @@
+"""XFS: `superblock.txt` is what xfs_db's `info` prints, a field a line with its section in front;
+`fsmap.csv` whose each extent is (xfs_io -c 'fsmap -m'), and `directories.txt` the inodes of the
+directories.
+
+The log and metadata are written from buffers that belong to no page of any file, so it is the place
+on the device that says what they are. A copy in the log does not say what it is of.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from analysis.adapters.layout import DIRECTORY, INODE, JOURNAL, META, SECTOR, Layout, of_regions
+from analysis.errors import BadInput
+from analysis.files import integer, read_text
+from analysis.filesystems import Filesystem, Mkfs, ReadBack, Superblock, number
+
+_NUMBER = r"[0-9]+"
+_FEATURES = ("bigtime", "crc", "finobt", "inobtcount", "reflink", "rmapbt")
+_HEADER = "EXT,MAJOR,MINOR,PSTART,PEND,OWNER,OSTART,OEND,LENGTH"
+# What XFS tells GETFSMAP of an extent that is neither an inode's nor free: XFS_FMR_OWN_*, of
+# include/linux/fsmap.h and fs/xfs/libxfs/xfs_fs.h of the kernel.
+_OWNERS = {
+    "special_88:1": META,  # superblocks
+    "special_88:2": JOURNAL,
+    "special_88:3": META,  # of an allocation group: AGF, AGFL, AGI, free space and reverse mapping
+    "special_88:4": META,  # which inodes there are
+    "special_88:5": INODE,
+    "special_88:6": META,  # reference counts
+}
+
+
+def _layout(board: Path, superblock: Superblock) -> Layout:
+    path = board / "fsmap.csv"
+    directories = set(read_text(board / "directories.txt").split())
+    lines = read_text(path).splitlines()
+    if not lines or lines[0] != _HEADER:
+        raise BadInput(path, "line 1", repr(lines[0][:80] if lines else ""), _HEADER)
+    regions = []
+    for place, line in enumerate(lines[1:], 2):
+        cells = line.split(",")
+        if len(cells) < 6:
+            raise BadInput(path, f"line {place}", repr(line[:80]), _HEADER)
+        first, last = (integer(path, place, "a sector", cell) for cell in cells[3:5])
+        label = _label(cells[5], directories)
+        if label is not None:
+            regions.append((first, last - first + 1, label))
+    if JOURNAL not in {label for _, _, label in regions}:
+        raise BadInput(path, "", "no log", "an extent of special_88:2")
+    return of_regions("xfs", regions, SECTOR)
+
+
+def _label(owner: str, directories: set[str]) -> int | None:
+    """The label of an extent, None where it is a file's, or nobody's."""
+    if inode := re.fullmatch(r"inode_([0-9]+)_(\w+)", owner):
+        if inode[2] != "data":  # extended attributes, or a block of its map
+            return INODE
+        return DIRECTORY if inode[1] in directories else None
+    return _OWNERS.get(owner)
+
+
+def _log_size(_: str, superblock: Superblock) -> str | None:
+    """Bytes of the log."""
+    blocks, size = (superblock.get(f"log.{name}", "") for name in ("blocks", "bsize"))
+    return str(int(blocks) * int(size)) if blocks.isdigit() and size.isdigit() else None
+
+
+_READ_BACK: dict[str, ReadBack] = {
+    "-b size": number("data.bsize"),
+    "-d agcount": number("meta-data.agcount"),
+    "-i size": number("meta-data.isize"),
+    "-l size": _log_size,
+    "-n size": number("naming.bsize"),
+    **{f"-m {name}": number(f"meta-data.{name}") for name in _FEATURES},
+}
+
+FILESYSTEM = Filesystem(
+    signatures=("xfs",),
+    mkfs=Mkfs(
+        # No -l logdev=, -r rtdev= or -d name=, which name another device; no -p or -c, which read
+        # files; no -m uuid=.
+        allowed={
+            "-q": "",
+            **dict.fromkeys(("-b", "-i", "-l", "-n"), f"size={_NUMBER}"),
+            "-d": f"agcount={_NUMBER}",
+            "-m": f"({'|'.join(_FEATURES)})=[01](,({'|'.join(_FEATURES)})=[01])*",
+        },
+        read_back=_READ_BACK,
+        flags=frozenset(("-q", "-f", "-K", "-N")),
+        suboptions=True,
+    ),
+    # Documentation/admin-guide/xfs.rst of Linux 6.12; no logdev= or rtdev=, which name another device,
+    # and no norecovery or nouuid
+    mount=(
+        f"allocsize={_NUMBER}[kmg]?",
+        "(no)?discard",
+        "filestreams",
+        "(no)?grpid",
+        "inode(32|64)",
+        "(no)?largeio",
+        "logbufs=[2-8]",
+        "logbsize=(16|32|64|128|256)k",
+        "noalign",
+        "wsync",
+    ),
+    layout=_layout,
+    files=("fsmap.csv", "directories.txt"),
+    colors={"XFS": "#D55E00"},
+)

@@ -1,0 +1,139 @@
+/*
+ * xfs.bpf.c - who has a file of XFS's made durable (sync.h)? When is what its transactions changed
+ * written to the log, and who waits?
+ *
+ * xfs_file_fsync, xfs_dir_fsync: sync.h.
+ *
+ * xlog_cil_push_work: a `checkpoint` record when it returns (Documentation/filesystems/xfs calls
+ * what it writes a checkpoint): all that was committed to memory so far goes to the log buffers,
+ * and those that are full, or that somebody waits for, to the device. A worker thread does it,
+ * within the sync that asked for it. It has no reason: n is 0.
+ *
+ * xfs_log_force_seq: a `node_wait` record when it returns: an fsync waited until the log is on the
+ * device up to what it needs. It has no inode: a is 0.
+ */
+#include "sync.h"
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct work_struct {
+	unsigned long data;
+};
+
+struct xfs_mount {
+	struct super_block *m_super;
+};
+
+struct xlog {
+	struct xfs_mount *l_mp;
+};
+
+struct xfs_cil {
+	struct xlog *xc_log;
+};
+
+struct xfs_cil_ctx {
+	struct xfs_cil *cil;
+	struct work_struct push_work;
+};
+
+#pragma clang attribute pop
+
+static struct push {
+	struct begun begun;
+	__u32 dev;
+} pushes[THREADS];
+
+static struct force {
+	struct begun begun;
+	__u32 dev;
+} forces[THREADS];
+
+SEC("fentry/xlog_cil_push_work")
+int BPF_PROG(push_begin, struct work_struct *work)
+{
+	struct task_struct *task = current();
+	struct push *push = OF(pushes, task);
+	struct xfs_cil_ctx *context =
+		(void *)work - bpf_core_field_offset(struct xfs_cil_ctx, push_work);
+	begin(&push->begun, task);
+	/* it is freed before the end */
+	push->dev = BPF_CORE_READ(context, cil, xc_log, l_mp, m_super, s_dev);
+	return 0;
+}
+
+SEC("fexit/xlog_cil_push_work")
+int push_end(void *ctx)
+{
+	struct task_struct *task = current();
+	struct push *push = OF(pushes, task);
+	__u64 begin_ns = end(&push->begun, task);
+	if (!begin_ns)
+		return 0;
+	emit((struct record){
+		.type = RECORD_CHECKPOINT,
+		.begin_ns = begin_ns,
+		.end_ns = bpf_ktime_get_ns(),
+		.tid = task->pid,
+		.dev = push->dev,
+	});
+	return 0;
+}
+
+SEC("fentry/xfs_log_force_seq")
+int BPF_PROG(force_begin, struct xfs_mount *mount)
+{
+	struct task_struct *task = current();
+	struct force *force = OF(forces, task);
+	begin(&force->begun, task);
+	force->dev = BPF_CORE_READ(mount, m_super, s_dev);
+	return 0;
+}
+
+SEC("fexit/xfs_log_force_seq")
+int force_end(void *ctx)
+{
+	struct task_struct *task = current();
+	struct force *force = OF(forces, task);
+	__u64 begin_ns = end(&force->begun, task);
+	if (!begin_ns)
+		return 0;
+	emit((struct record){
+		.type = RECORD_NODE_WAIT,
+		.begin_ns = begin_ns,
+		.end_ns = bpf_ktime_get_ns(),
+		.tid = task->pid,
+		.dev = force->dev,
+	});
+	return 0;
+}
+
+SEC("fentry/xfs_file_fsync")
+int file_sync_begin(void *ctx)
+{
+	return sync_begin();
+}
+
+SEC("fexit/xfs_file_fsync")
+int BPF_PROG(file_sync_end, struct file *file, __s64 from, __s64 to, int datasync, int result)
+{
+	return sync_end(file, datasync, result);
+}
+
+SEC("fentry/xfs_dir_fsync")
+int directory_sync_begin(void *ctx)
+{
+	return sync_begin();
+}
+
+SEC("fexit/xfs_dir_fsync")
+int BPF_PROG(directory_sync_end, struct file *file, __s64 from, __s64 to, int datasync, int result)
+{
+	return sync_end(file, datasync, result);
+}
+
+SEC("fexit/file_write_and_wait_range")
+int BPF_PROG(xfs_data_end, struct file *file, __s64 from, __s64 to, int result)
+{
+	return data_end(file, result);
+}
