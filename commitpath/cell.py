@@ -55,8 +55,8 @@ def schema() -> dict[str, Any]:
 
 @functools.cache
 def releases() -> dict[str, Any]:
-    """SQLite releases by version, newest first (workloads/sqlite/releases.yml)."""
-    data = load_yaml(ROOT / "workloads/sqlite/releases.yml")
+    """SQLite releases by version, newest first (workloads/engines/sqlite/releases.yml)."""
+    data = load_yaml(ROOT / "workloads/engines/sqlite/releases.yml")
     return dict(sorted(data.items(), key=lambda item: version_key(item[0]), reverse=True))
 
 

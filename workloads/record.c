@@ -13,12 +13,12 @@
 void record_open(struct record *record, size_t capacity)
 {
 	memset(record, 0, sizeof(*record));
-	record->transactions = malloc(capacity * sizeof(struct transaction));
+	record->transactions = malloc(capacity * sizeof(struct transaction_record));
 	if (record->transactions == NULL)
 		fail("no memory for %zu transactions", capacity);
 	/* Any value but zero: writing zeroes may be optimised into calloc,
 	 * whose pages are not there yet. */
-	memset(record->transactions, 0xff, capacity * sizeof(struct transaction));
+	memset(record->transactions, 0xff, capacity * sizeof(struct transaction_record));
 }
 
 void record_phase_begin(struct record *record, const char *name)
@@ -46,7 +46,7 @@ static void write_transactions(const struct record *record, const struct workloa
 {
 	fputs("transaction,phase,op,begin_ns,end_ns,changes\n", file);
 	for (size_t i = 0; i < record->transaction_count; i++) {
-		const struct transaction *t = &record->transactions[i];
+		const struct transaction_record *t = &record->transactions[i];
 		const struct workload_phase *phase = &workload->phases[t->phase];
 
 		fprintf(file, "%zu,%s,%s,%" PRIu64 ",%" PRIu64 ",%" PRId32 "\n", i, phase->name,

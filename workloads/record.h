@@ -11,7 +11,7 @@
 /* Those of the workload, and warm, close and drain. */
 enum { MAX_PHASES = MAX_WORKLOAD_PHASES + 3 };
 
-struct transaction {
+struct transaction_record {
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
 	int32_t changes;	   /* rows that it changed */
 	uint32_t phase;		   /* index in the workload's phases */
@@ -24,7 +24,7 @@ struct phase {
 };
 
 struct record {
-	struct transaction *transactions;
+	struct transaction_record *transactions;
 	size_t transaction_count;
 	struct phase phases[MAX_PHASES];
 	size_t phase_count;
