@@ -36,8 +36,8 @@ enum option_kind { OPTION_TEXT, OPTION_INTEGER, OPTION_WORD, OPTION_FLAG };
 enum option_section { SECTION_NONE, SECTION_DRIVER, SECTION_REQUESTED };
 
 struct option {
-	const char *name;	  /* without the dashes */
-	const char *key;	  /* in config.json; for SECTION_REQUESTED also the engine's name for it */
+	const char *name; /* without the dashes */
+	const char *key;  /* in config.json; for SECTION_REQUESTED also the engine's name for it */
 	const char *argument;	  /* its name in --help; NULL for a flag */
 	const char *help;	  /* one line, with the unit */
 	const char *preset;	  /* value when not given; NULL: it must be given, "": none */

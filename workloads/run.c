@@ -64,18 +64,17 @@ static void run_phase(struct run *run, size_t index)
 	record_phase_begin(record, phase->name);
 	for (int64_t i = 0; i < count; i++) {
 		size_t number = record->transaction_count++;
-		struct transaction_record *timed = &record->transactions[number];
+		int32_t changes;
 
-		timed->phase = (uint32_t)index;
 		generator_next(&run->generator, &transaction);
 		if (!engine_render(run->database, &transaction, &rendered, &run->error))
 			fail_transaction(run, number, phase);
 		run->executed |= transaction.count > 0;
 		commitpath_tx_begin(number, phase->name);
-		timed->begin_ns = clock_now();
-		if (!engine_commit(run->database, &timed->changes, &run->error))
+		record_begin(record, number, (uint32_t)index);
+		if (!engine_commit(run->database, &changes, &run->error))
 			fail_transaction(run, number, phase);
-		timed->end_ns = clock_now();
+		record_acknowledge(record, number, changes);
 		commitpath_tx_end(number, phase->name);
 		if (run->options->checkpoint_every > 0 &&
 		    (int64_t)(number + 1) % run->options->checkpoint_every == 0 &&
@@ -103,18 +102,18 @@ static void prepare(struct run *run)
 	stat_open(options->device_stat);
 	if (options->vfs_log)
 		require(run, engine_log_prepare(transactions, &run->error));
-	run->database = engine_open(options->database, options, run->workload, ENGINE_RUN,
-				    &run->error);
+	run->database =
+		engine_open(options->database, options, run->workload, ENGINE_RUN, &run->error);
 	require(run, run->database != NULL);
 	require(run, settings_check(run->database, options, &run->error));
-	record_open(&run->record, transactions);
+	record_open(&run->record, options->output_dir, transactions);
 	generator_open(&run->generator, run->workload, options);
 
 	record_phase_begin(&run->record, "warm");
 	require(run, engine_scan(run->database, &run->findings.rows_before, &run->error));
 	if (run->findings.rows_before != options->rows)
-		fail("the database has %" PRId64 " rows, --rows is %" PRId64, run->findings.rows_before,
-		     options->rows);
+		fail("the database has %" PRId64 " rows, --rows is %" PRId64,
+		     run->findings.rows_before, options->rows);
 	record_phase_end(&run->record, 0);
 	require(run, engine_read_properties(run->database, &run->error));
 	/* Keeps the program's pages in memory, where it is allowed to. Only
@@ -186,8 +185,7 @@ static void hash_transactions(struct run *run, struct database *database)
 			generator_next(&run->generator, &transaction);
 			if (transaction.count == 0)
 				continue;
-			require(run,
-				engine_render(database, &transaction, &rendered, &run->error));
+			require(run, engine_render(database, &transaction, &rendered, &run->error));
 			sha256_add(&hash, rendered.data, rendered.size);
 			sha256_add(&hash, "\n", 1);
 			run->findings.sql_bytes += (int64_t)transaction.value_bytes;
@@ -272,6 +270,6 @@ void run(const struct options *options)
 	print_summary(&run);
 	stat_close();
 	generator_close(&run.generator);
-	record_close(&run.record);
+	record_close(&run.record, options->output_dir);
 	file_calls_close();
 }

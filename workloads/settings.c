@@ -41,9 +41,9 @@ void settings_write(struct json *json, const struct options *options)
 
 	json_begin(json, "requested", '{');
 	for (size_t i = 0; i < engine_setting_count; i++)
-		write_value(json, &engine_settings[i],
-			    option_value_text(&engine_settings[i], options, buffer,
-					      sizeof(buffer)));
+		write_value(
+			json, &engine_settings[i],
+			option_value_text(&engine_settings[i], options, buffer, sizeof(buffer)));
 	json_end(json, '}');
 	json_begin(json, "effective", '{');
 	for (size_t i = 0; i < engine_setting_count; i++)

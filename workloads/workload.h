@@ -21,9 +21,10 @@ enum operation_kind {
 
 struct operation {
 	enum operation_kind kind;
-	int64_t key;	  /* not of OPERATION_SQL */
-	const char *data; /* the value of an insert or update, or the SQL text; not ended by a NUL */
-	size_t size;	  /* bytes of it */
+	int64_t key; /* not of OPERATION_SQL */
+	const char
+		*data; /* the value of an insert or update, or the SQL text; not ended by a NUL */
+	size_t size;   /* bytes of it */
 };
 
 /* What is timed as one. A single operation runs in autocommit; several are a batch: all or none of
@@ -68,7 +69,7 @@ struct generator {
 	int64_t number;	  /* of the next transaction in the phase, from 0 */
 	int64_t last_key; /* before the phase, if the workload asks for it */
 	struct prng prng;
-	char *buffer; /* of buffer_size bytes; keeps its content within a phase */
+	char *buffer;		      /* of buffer_size bytes; keeps its content within a phase */
 	struct operation *operations; /* of the transaction; batch of them */
 };
 

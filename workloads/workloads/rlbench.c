@@ -211,8 +211,8 @@ static void next(struct generator *generator, struct transaction *transaction)
 	transaction_of_sql(generator, transaction, end, value_bytes);
 }
 
-static const char *const create_table[] = {
-	"CREATE TABLE t1(a INTEGER, b INTEGER, c VARCHAR(100))", NULL};
+static const char *const create_table[] = {"CREATE TABLE t1(a INTEGER, b INTEGER, c VARCHAR(100))",
+					   NULL};
 static const char *const names[] = {"t1", "t2", "t3", NULL};
 static const struct table table = {.create = create_table, .names = names};
 
