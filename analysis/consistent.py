@@ -11,28 +11,18 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from analysis import engines
 from analysis.durability import NO_BARRIER
 
 Document = Mapping[str, Any]
 
-# Axis of a cell -> (the driver's section that is read back, its key there).
-AXES = {
-    "sync": ("effective", "synchronous"),
-    "page_size": ("effective", "page_size"),
-    "cache_size": ("effective", "cache_size"),
-    "autocheckpoint": ("effective", "wal_autocheckpoint"),
-    "journal_limit": ("effective", "journal_size_limit"),
-    "checkpoint_every": ("driver", "checkpoint_every"),
-    "rows": ("driver", "rows"),
-    "n": ("driver", "n"),
-    "value_size": ("driver", "value_size"),
-    "seed": ("driver", "seed"),
-}
+# Axes of a cell that the driver reads back under their own name; the engine's are its module's.
+AXES = ("checkpoint_every", "rows", "n", "value_size", "seed")
 JOURNAL_MODES = ("delete", "truncate", "persist", "wal", "memory", "off")
 FILESYSTEMS = ("ext4", "f2fs")
 DATA_MODES = ("journal", "ordered", "writeback")
 # of these each phase has n transactions
-EACH_N = ("apsys17", "androbench", "mobibench", "null")
+EACH_N = ("apsys17", "androbench", "kv", "mobibench", "null")
 # its first phase has n, the others are in proportion
 WORKLOADS = (*EACH_N, "rlbench")
 # Pragmas that no cell asks for and that change what is synced or written: SQLite's own values.
@@ -150,14 +140,17 @@ def _effective(cell: Document, summary: Document, manifest: Document, host: Docu
         if not setting["equal"] or setting["requested"] != setting["effective"]
     ]
     profiles, mount = cell["profiles"], manifest["filesystem"]["mount"] or {}
-    had = {"effective": manifest["sqlite"]["effective"], "driver": manifest["driver"]}
-    for axis, (section, key) in AXES.items():
-        if axis in cell:
-            found += _differ(key, cell=word(cell[axis]), read_back=word(had[section].get(key)))
-    journal_mode = had["effective"].get("journal_mode")
-    found += _differ("journal_mode", cell=profiles["mode"]["journal_mode"], read_back=word(journal_mode))
+    ran = engines.name_in(manifest)
+    found += _differ("engine", cell=engines.name_in(cell), manifest=ran)
+    asked = {axis: cell[axis] for axis in AXES if axis in cell}
+    for told, had in (
+        (engines.of(ran).requested(cell), manifest[ran]["effective"]),
+        (asked, manifest["driver"]),
+    ):
+        for key, value in told.items():
+            found += _differ(key, cell=word(value), read_back=word(had.get(key)))
     found += _differ(
-        "workload", cell=profiles["workload"]["driver_workload"], read_back=had["driver"].get("workload")
+        "workload", cell=profiles["workload"]["driver_workload"], read_back=manifest["driver"].get("workload")
     )
     return found + _differ("filesystem", cell=profiles["fs"]["type"], read_back=mount.get("fs"))
 
@@ -168,7 +161,7 @@ def _unasked(cell: Document, summary: Document, manifest: Document, host: Docume
     asked = {*cell["profiles"]["fs"]["mount"], *str(cell.get("mount_options", "")).split(",")}
     unasked = [] if NO_BARRIER & asked else sorted(NO_BARRIER & set(mount.get("options", [])))
     found = [f"mount option {option}: in effect, and not requested" for option in unasked]
-    pragmas = manifest["sqlite"].get("pragmas", {})
+    pragmas = manifest[engines.name_in(manifest)].get("pragmas", {})
     return found + [
         f"PRAGMA {name}: in effect {pragmas[name]!r}, and not requested"
         for name, value in PRAGMAS.items()

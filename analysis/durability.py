@@ -1,24 +1,11 @@
 """What of the committed transactions survives a failure, from a cell's settings alone.
 
-Sources, all of SQLite's documentation unless said:
-- pragma.html, `synchronous`: OFF survives a crash of the process only; NORMAL in WAL mode stays
-  consistent but may roll the last commits back after a power loss or system crash, and with a
-  rollback journal has "a very small (though non-zero) chance" of corruption; FULL "ensures that
-  an operating system crash or power failure will not corrupt the database"; EXTRA also syncs the
-  directory after a rollback journal was unlinked, so that in DELETE mode the commit itself lasts.
-  "Transactions are durable across application crashes regardless of the synchronous setting or
-  journal mode."
-- pragma.html, `journal_mode`: with MEMORY and OFF a crash in the middle of a transaction very
-  likely corrupts the database.
-- atomiccommit.html, 3.11: deleting the journal is the commit. Before EXTRA nothing waits for that
-  deletion to reach the disk, so the last transaction may be rolled back. TRUNCATE and PERSIST
-  sync the journal after they end it (pager.c, pager_end_transaction and zeroJournalHdr: TRUNCATE
-  from FULL on, PERSIST from NORMAL on).
+What each engine promises is in its module of analysis/engines/, with the sources.
 - howtocorrupt.html, 3: without barriers a device's volatile cache may lose or reorder what was
   synced. Documentation/filesystems/ext4/ and f2fs.rst of the kernel: `nobarrier`, `barrier=0`,
   `fsync_mode=nobarrier`.
 
-ext4's data mode does not enter: SQLite syncs what it relies on, and fsync means the same in
+ext4's data mode does not enter: an engine syncs what it relies on, and fsync means the same in
 each of them. Where it does not sync (OFF), the database may be corrupt in all of them.
 """
 
@@ -27,11 +14,9 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass
 from typing import Any
 
-ALL = "every committed transaction survives"
-LAST = "consistent, but the last transaction may be rolled back"
-RECENT = "consistent, but the transactions since the last checkpoint may be rolled back"
-RARELY_CORRUPT = "the last transaction may be rolled back; a very small chance of corruption"
-CORRUPT = "the database may be corrupt"
+from analysis import engines
+from analysis.engines.sqlite import synced as sqlite_synced
+from analysis.engines.survival import CORRUPT
 
 FAILURES = ("a crash of the process", "a crash of the system", "a power failure")
 NO_BARRIER = {"nobarrier", "barrier=0", "fsync_mode=nobarrier"}
@@ -51,29 +36,19 @@ class Durability:
 
 
 def rule(journal_mode: str, synchronous: str, mount_options: list[str]) -> Durability:
-    """Return what survives. Raises KeyError for a value that SQLite does not have."""
-    synced = _SYNCED[journal_mode][synchronous]
-    process = CORRUPT if journal_mode in ("memory", "off") else ALL
-    return Durability(process, synced, CORRUPT if NO_BARRIER & set(mount_options) else synced)
+    """Return what of SQLite's transactions survives. Raises KeyError for a value that it does not have."""
+    return _on(mount_options, *sqlite_synced(journal_mode, synchronous))
 
 
-_ROLLBACK = {"off": CORRUPT, "normal": RARELY_CORRUPT, "full": ALL, "extra": ALL}
-_NONE = dict.fromkeys(_ROLLBACK, CORRUPT)
-_SYNCED = {
-    "delete": _ROLLBACK | {"full": LAST},
-    "truncate": _ROLLBACK,
-    "persist": _ROLLBACK,
-    "wal": {"off": CORRUPT, "normal": RECENT, "full": ALL, "extra": ALL},
-    "memory": _NONE,
-    "off": _NONE,
-}
+def _on(mount_options: list[str], process: str, system: str) -> Durability:
+    return Durability(process, system, CORRUPT if NO_BARRIER & set(mount_options) else system)
 
 
 def of(cell: dict[str, Any]) -> Durability:
     """Return what survives in `cell` (cell.json)."""
     profiles = cell["profiles"]
     options = [*profiles["fs"].get("mount", []), *cell.get("mount_options", "").split(",")]
-    return rule(profiles["mode"]["journal_mode"], cell["sync"], options)
+    return _on(options, *engines.of(engines.name_in(cell)).survives(cell))
 
 
 def differences(a: dict[str, Any], b: dict[str, Any]) -> list[tuple[str, str, str]]:

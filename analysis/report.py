@@ -71,6 +71,7 @@ def render(
         summary=summary,
         watched=watched,
         manifest=manifest,
+        engine=run.driver.engine,
         figures=figures,
         axes={key: axes[key] for key in order},
         profiles=run.cell.get("profiles") or {},

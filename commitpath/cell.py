@@ -217,8 +217,9 @@ def make_cell(variables: Mapping[str, str]) -> dict[str, Any]:
         cell["sqlite"] = next(iter(releases()))
     profiles = {axis: dict(load_profile(axis, cell[axis])) for axis in PROFILE_AXES}
     # a limit on what can be asked is no part of what is asked
-    most = profiles["workload"].pop("most", {})
+    most, engines = profiles["workload"].pop("most", {}), profiles["workload"].pop("engines", None)
     cell["profiles"] = profiles
+    check_engine(cell, variables, engines)
     if not logs_itself(cell):  # blktrace is there in any case
         cell["probes"] = ",".join(name for name in cell["probes"].split(",") if name != BLKTRACE)
     for name, value in cell["profiles"]["workload"].get("fixed", {}).items():
@@ -231,6 +232,29 @@ def make_cell(variables: Mapping[str, str]) -> dict[str, Any]:
     check_workload(cell, most)
     check_combination(cell)
     return cell
+
+
+def check_engine(cell: Mapping[str, Any], variables: Mapping[str, str], engines: list[str] | None) -> None:
+    """Refuse a workload that the engine cannot run, and a setting that it does not have."""
+    engine = cell["engine"]
+    if engines is not None and engine not in engines:
+        raise BadInputError(
+            f"ENGINE={engine}: WORKLOAD={cell['workload']} is for {', '.join(engines)} only "
+            f"(experiments/workload/{cell['workload']}.yml)"
+        )
+    profile = load_profile("engine", engine)
+    for name, values in profile.get("allowed", {}).items():
+        if cell[name] not in values:
+            raise BadInputError(
+                f"{name.upper()}={cell[name]}: ENGINE={engine} takes {', '.join(values)} "
+                f"(experiments/engine/{engine}.yml)"
+            )
+    if engine == axes()["engine"].spec["default"]:
+        return
+    own = {source.partition(".")[0] for source in profile["settings"].values()}
+    for name, axis in axes().items():
+        if axis.spec["x-of"] == "SQLite" and name not in own and axis.variable in variables:
+            raise BadInputError(f"{axis.variable}: a setting of SQLite, which ENGINE={engine} does not have")
 
 
 def check_workload(cell: Mapping[str, Any], most: Mapping[str, int]) -> None:
@@ -316,7 +340,9 @@ def database_mib(cell: Mapping[str, Any]) -> int:
 
 def canonical(cell: Mapping[str, Any]) -> str:
     """The cell's one form: sorted JSON without white space."""
-    return json.dumps(cell, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    # the engine that there was before there were others has no name in it
+    named = {key: value for key, value in cell.items() if (key, value) != ("engine", "sqlite")}
+    return json.dumps(named, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def cell_id(cell: Mapping[str, Any]) -> str:
@@ -326,4 +352,5 @@ def cell_id(cell: Mapping[str, Any]) -> str:
 
 def cell_name(cell: Mapping[str, Any]) -> str:
     """A readable folder name, unique by the id in it."""
-    return "-".join([cell["fs"], cell["mode"], cell["sync"], cell["workload"], cell["device"], cell_id(cell)])
+    engine = cell["mode"] if cell["engine"] == "sqlite" else cell["engine"]
+    return "-".join([cell["fs"], engine, cell["sync"], cell["workload"], cell["device"], cell_id(cell)])

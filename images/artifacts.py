@@ -13,8 +13,9 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from commitpath import scratch
 from commitpath.cell import ROOT
@@ -248,36 +249,40 @@ def sqlite_object(version: str, root: Path) -> Path:
     def build() -> None:
         with work_folder() as work:
             copy_tree(rules, work)
-            made = make_driver(work, root, amalgamation, "library", f"sqlite-{version}")
+            shutil.copytree(amalgamation, work / "sqlite")
+            log = f"sqlite-{version}"
+            made = make_driver(work, root, "library", log, ENGINE="sqlite", SQLITE_DIR="/work/sqlite")
             (made.with_name("driver.objects") / "sqlite3.o").rename(path)
 
     return ensure(path, f"compile SQLite {version}", build, mib=100)
 
 
-def driver(version: str, board_image: Path) -> Path:
-    """The driver for the board, linked with a SQLite release."""
-    folders = [WORKLOADS, WORKLOADS / "workloads", WORKLOADS / "engines/sqlite"]
+def driver(cell: Mapping[str, Any], board_image: Path) -> Path:
+    """The driver for the board, linked with the cell's engine."""
+    engine, root = cell["engine"], build_root(board_image)
     sources = [
         path
-        for folder in folders
+        for folder in (WORKLOADS, WORKLOADS / "workloads", WORKLOADS / "engines" / engine)
         for path in folder.iterdir()
         if path.suffix in (".c", ".h", ".mk") or path.name == "Makefile"
     ]
-    root = build_root(board_image)
-    compiled = sqlite_object(version, root)
-    key = hash_of(version, root.name, compiled.name, files=sources)
-    path = CACHE / f"driver-{version}-{key}"
+    name, given = engine, {"LEVELDB_DIR": ""}
+    compiled = None
+    if engine == "sqlite":
+        compiled = sqlite_object(cell["sqlite"], root)
+        name, given = cell["sqlite"], {"SQLITE_DIR": "/work/sqlite", "LIBRARY": "/work/sqlite3.o"}
+    key = hash_of(name, root.name, compiled.name if compiled else "", files=sources)
+    path = CACHE / f"driver-{name}-{key}"
 
     def build() -> None:
         with work_folder() as work:
             copy_tree(sources, work)
-            shutil.copy(compiled, work / "sqlite3.o")
-            made = make_driver(
-                work, root, sqlite(version), "driver", f"driver-{version}", "LIBRARY=/work/sqlite3.o"
-            )
-            made.rename(path)
+            if compiled:
+                shutil.copy(compiled, work / "sqlite3.o")
+                shutil.copytree(sqlite(cell["sqlite"]), work / "sqlite")
+            make_driver(work, root, "driver", f"driver-{name}", ENGINE=engine, **given).rename(path)
 
-    return ensure(path, f"build the driver with SQLite {version}", build, mib=20)
+    return ensure(path, f"build the driver with {engine}", build, mib=20)
 
 
 def copy_tree(sources: Iterable[Path], to: Path) -> None:
@@ -288,11 +293,9 @@ def copy_tree(sources: Iterable[Path], to: Path) -> None:
         shutil.copy(source, copy)
 
 
-def make_driver(work: Path, root: Path, amalgamation: Path, target: str, log: str, *more: str) -> Path:
+def make_driver(work: Path, root: Path, target: str, log: str, **variables: str) -> Path:
     """Make a target of workloads/Makefile in the build root; where the driver is, if it was that."""
-    (work / "sqlite").mkdir()
-    for name in ("sqlite3.c", "sqlite3.h"):
-        shutil.copy(amalgamation / name, work / "sqlite")
-    variables = ("CC=aarch64-linux-gnu-gcc", "SQLITE_DIR=/work/sqlite", "OUT=/work/out/driver", *more)
-    run([str(IMAGES / "in-root.sh"), str(root), str(work), "make", target, *variables], log)
+    given = {"CC": "aarch64-linux-gnu-gcc", "OUT": "/work/out/driver", **variables}
+    words = [f"{name}={value}" for name, value in given.items()]
+    run([str(IMAGES / "in-root.sh"), str(root), str(work), "make", target, *words], log)
     return work / "out/driver"

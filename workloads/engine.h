@@ -62,8 +62,8 @@ struct database *engine_open(const char *path, const struct options *options,
 			     const struct workload *workload, enum engine_use use,
 			     struct error *error);
 
-/* Closes it; it is gone in any case. A database that was created is on the device then, but for
- * its own name. */
+/* Closes it, with the checkpoint that an app makes then, if it makes one. It is gone in any case. A
+ * database that was created is on the device then, but for its own name. */
 bool engine_close(struct database *database, struct error *error);
 
 /* Removes a database, or what there is of one; nothing, if there is none. */

@@ -150,7 +150,6 @@ static void measure(struct run *run)
 	read_file_sizes(run, &run->findings.before_close);
 
 	record_phase_begin(&run->record, "close");
-	require(run, engine_maintain(run->database, &run->error));
 	require(run, engine_close(run->database, &run->error));
 	record_phase_end(&run->record, 0);
 	stat_snapshot("end-", "close");

@@ -5,7 +5,8 @@ import itertools
 import pytest
 
 from analysis import durability
-from analysis.durability import ALL, CORRUPT, LAST, RARELY_CORRUPT, RECENT, rule
+from analysis.durability import rule
+from analysis.engines.survival import ALL, CORRUPT, LAST, RARELY_CORRUPT, RECENT
 
 RULES = {
     ("delete", "off"): (ALL, CORRUPT, CORRUPT),

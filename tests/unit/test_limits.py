@@ -43,7 +43,9 @@ def words(array: str) -> list[str]:
 
 def axes_by_option() -> dict[str, str]:
     """The driver's options that an axis sets → the axis, from the command line that a run has."""
-    marked = make_cell({}) | {name: f"<{name}>" for name in cells.axes() if name not in ("clock", "probes")}
+    marked = make_cell({}) | {
+        name: f"<{name}>" for name in cells.axes() if name not in ("clock", "engine", "probes")
+    }
     marked["profiles"] = {**marked["profiles"], "mode": {"journal_mode": "<mode>"}}
     line = re.search(r"^DRIVER_OPTIONS=(.*)$", cell_env(marked, "/dev/x", "db"), re.MULTILINE)
     assert line

@@ -145,8 +145,12 @@ static bool sync_file(const char *path, struct error *error)
 bool engine_close(struct database *database, struct error *error)
 {
 	bool created = database->use == ENGINE_CREATE;
-	bool closed = !created || end_creation(database, error);
+	bool closed = true;
 
+	if (created)
+		closed = end_creation(database, error);
+	else if (database->use == ENGINE_RUN)
+		closed = engine_maintain(database, error);
 	if (closed && sqlite3_close(database->db) == SQLITE_OK)
 		database->db = NULL;
 	else if (closed)
