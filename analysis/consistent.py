@@ -11,28 +11,17 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from analysis import filesystems
+from analysis import engines, filesystems
 from analysis.durability import NO_BARRIER
 
 Document = Mapping[str, Any]
 
-# Axis of a cell -> (the driver's section that is read back, its key there).
-AXES = {
-    "sync": ("effective", "synchronous"),
-    "page_size": ("effective", "page_size"),
-    "cache_size": ("effective", "cache_size"),
-    "autocheckpoint": ("effective", "wal_autocheckpoint"),
-    "journal_limit": ("effective", "journal_size_limit"),
-    "checkpoint_every": ("driver", "checkpoint_every"),
-    "rows": ("driver", "rows"),
-    "n": ("driver", "n"),
-    "value_size": ("driver", "value_size"),
-    "seed": ("driver", "seed"),
-}
+# Axes of a cell that the driver reads back under their own name; the engine's are its module's.
+AXES = ("checkpoint_every", "rows", "n", "value_size", "seed")
 JOURNAL_MODES = ("delete", "truncate", "persist", "wal", "memory", "off")
 DATA_MODES = ("journal", "ordered", "writeback")
 # of these each phase has n transactions
-EACH_N = ("apsys17", "androbench", "mobibench", "null")
+EACH_N = ("apsys17", "androbench", "kv", "mobibench", "null")
 # its first phase has n, the others are in proportion
 WORKLOADS = (*EACH_N, "rlbench")
 # Pragmas that no cell asks for and that change what is synced or written: SQLite's own values.
@@ -153,18 +142,22 @@ def _effective(cell: Document, summary: Document, manifest: Document, host: Docu
         if not setting["equal"] or setting["requested"] != setting["effective"]
     ]
     profiles, mount = cell["profiles"], manifest["filesystem"]["mount"] or {}
-    had = {"effective": manifest["sqlite"]["effective"], "driver": manifest["driver"]}
-    for axis, (section, key) in AXES.items():
-        if axis not in cell and key in had[section]:
-            found.append(f"cell: no {axis}; in effect {had[section][key]!r}")
-        elif axis in cell:
-            found += _differ(key, cell=word(cell[axis]), read_back=word(had[section].get(key)))
-    journal_mode = had["effective"].get("journal_mode")
-    found += _differ("journal_mode", cell=profiles["mode"]["journal_mode"], read_back=word(journal_mode))
+    ran = engines.name_in(manifest)
+    found += _differ("engine", cell=engines.name_in(cell), manifest=ran)
+    effective, engine = manifest[ran]["effective"], engines.of(ran)
+    driver = {axis: manifest["driver"][axis] for axis in AXES if axis in manifest["driver"]}
+    asked = {axis: cell[axis] for axis in AXES if axis in cell}
+    for told, had in ((engine.requested(cell), effective), (asked, driver)):
+        for key in {**told, **had}:
+            if key not in told:
+                found.append(f"cell: nothing asks for {key}; in effect {had[key]!r}")
+            else:
+                found += _differ(key, cell=word(told[key]), read_back=word(had.get(key)))
     found += _differ(
-        "workload", cell=profiles["workload"]["driver_workload"], read_back=had["driver"].get("workload")
+        "workload", cell=profiles["workload"]["driver_workload"], read_back=manifest["driver"].get("workload")
     )
-    found += _differ("SQLite", cell=cell["sqlite"], read_back=manifest["sqlite"].get("version"))
+    if (release := engine.release(cell)) is not None:
+        found += _differ(engine.TITLE, cell=release, read_back=manifest[ran].get("version"))
     return found + _differ("filesystem", cell=profiles["fs"]["type"], read_back=mount.get("fs"))
 
 
@@ -174,7 +167,7 @@ def _unasked(cell: Document, summary: Document, manifest: Document, host: Docume
     asked = {*cell["profiles"]["fs"]["mount"], *str(cell.get("mount_options", "")).split(",")}
     unasked = [] if NO_BARRIER & asked else sorted(NO_BARRIER & set(mount.get("options", [])))
     found = [f"mount option {option}: in effect, and not requested" for option in unasked]
-    pragmas = manifest["sqlite"].get("pragmas", {})
+    pragmas = manifest[engines.name_in(manifest)].get("pragmas", {})
     return found + [
         f"PRAGMA {name}: in effect {pragmas[name]!r}, and not requested"
         for name, value in PRAGMAS.items()

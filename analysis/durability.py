@@ -1,39 +1,23 @@
 """What of the committed transactions survives a failure, from settings alone: asked for, or in effect.
 
-Sources, all of SQLite's documentation unless said:
-- pragma.html, `synchronous`: OFF survives a crash of the process only; NORMAL in WAL mode stays
-  consistent but may roll the last commits back after a power loss or system crash, and with a
-  rollback journal has "a very small (though non-zero) chance" of corruption; FULL "ensures that
-  an operating system crash or power failure will not corrupt the database"; EXTRA also syncs the
-  directory after a rollback journal was unlinked, so that in DELETE mode the commit itself lasts.
-  "Transactions are durable across application crashes regardless of the synchronous setting or
-  journal mode."
-- pragma.html, `journal_mode`: with MEMORY and OFF a crash in the middle of a transaction very
-  likely corrupts the database.
-- atomiccommit.html, 3.11: deleting the journal is the commit. Before EXTRA nothing waits for that
-  deletion to reach the disk, so the last transaction may be rolled back. TRUNCATE and PERSIST
-  sync the journal after they end it (pager.c, pager_end_transaction and zeroJournalHdr: TRUNCATE
-  from FULL on, PERSIST from NORMAL on).
+What each engine promises is in its module of analysis/engines/, with the sources.
 - howtocorrupt.html, 3: without barriers a device's volatile cache may lose or reorder what was
   synced. The pages of Documentation/filesystems of the kernel: `nobarrier`, `barrier=0`,
   `fsync_mode=nobarrier`.
 
-A filesystem's data mode does not enter: SQLite syncs what it relies on, and fsync means the same in
+A filesystem's data mode does not enter: an engine syncs what it relies on, and fsync means the same in
 each of them. Where it does not sync (OFF), the database may be corrupt in all of them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import astuple, dataclass
 from typing import Any
 
+from analysis import engines
 from analysis.documents import UnfitError
-
-ALL = "every committed transaction survives"
-LAST = "consistent, but the last transaction may be rolled back"
-RECENT = "consistent, but the transactions since the last checkpoint may be rolled back"
-RARELY_CORRUPT = "the last transaction may be rolled back; a very small chance of corruption"
-CORRUPT = "the database may be corrupt"
+from analysis.engines.survival import CORRUPT
 
 FAILURES = ("a crash of the process", "a crash of the system", "a power failure")
 NO_BARRIER = {"nobarrier", "barrier=0", "fsync_mode=nobarrier"}
@@ -52,42 +36,32 @@ class Durability:
         return list(zip(FAILURES, astuple(self), strict=True))
 
 
-def rule(journal_mode: str, synchronous: str, mount_options: list[str]) -> Durability:
-    """Return what survives. Raises KeyError for a value that SQLite does not have."""
-    synced = _SYNCED[journal_mode][synchronous]
-    process = CORRUPT if journal_mode in ("memory", "off") else ALL
-    return Durability(process, synced, CORRUPT if NO_BARRIER & set(mount_options) else synced)
+def rule(engine: str, settings: Mapping[str, Any], mount_options: Iterable[str]) -> Durability:
+    """Return what survives of an engine's transactions; settings by their names in config.json.
+
+    Raises KeyError for a value that the engine does not have, and for one that is missing.
+    """
+    process, system = engines.of(engine).survives(settings)
+    return Durability(process, system, CORRUPT if NO_BARRIER & set(mount_options) else system)
 
 
-_ROLLBACK = {"off": CORRUPT, "normal": RARELY_CORRUPT, "full": ALL, "extra": ALL}
-_NONE = dict.fromkeys(_ROLLBACK, CORRUPT)
-_SYNCED = {
-    "delete": _ROLLBACK | {"full": LAST},
-    "truncate": _ROLLBACK,
-    "persist": _ROLLBACK,
-    "wal": {"off": CORRUPT, "normal": RECENT, "full": ALL, "extra": ALL},
-    "memory": _NONE,
-    "off": _NONE,
-}
-
-
-def of(cell: dict[str, Any]) -> Durability:
+def of(cell: Mapping[str, Any]) -> Durability:
     """Return what survives in `cell` (cell.json)."""
-    profiles = cell["profiles"]
-    options = [*profiles["fs"].get("mount", []), *cell.get("mount_options", "").split(",")]
-    return rule(profiles["mode"]["journal_mode"], cell["sync"], options)
+    options = [*cell["profiles"]["fs"].get("mount", []), *cell.get("mount_options", "").split(",")]
+    engine = engines.name_in(cell)
+    return rule(engine, engines.of(engine).requested(cell), options)
 
 
-def in_effect(manifest: dict[str, Any]) -> Durability:
+def in_effect(manifest: Mapping[str, Any]) -> Durability:
     """Return what survives with the settings that were read back (manifest.json of an ok run).
 
-    Raises UnfitError where one of them was not, or is none of SQLite's.
+    Raises UnfitError where one of them was not, or is none of the engine's.
     """
-    effective, mount = manifest["sqlite"]["effective"], manifest["filesystem"]["mount"]
+    engine, mount = engines.name_in(manifest), manifest["filesystem"]["mount"]
     try:
-        return rule(effective["journal_mode"], effective["synchronous"], mount["options"])
+        return rule(engine, manifest[engine]["effective"], mount["options"])
     except (KeyError, TypeError):
-        raise UnfitError("journal_mode, synchronous or the mount's options were not read back") from None
+        raise UnfitError("the engine's settings or the mount's options were not read back") from None
 
 
 def differences(a: Durability, b: Durability) -> list[tuple[str, str, str]]:

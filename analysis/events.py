@@ -6,10 +6,11 @@ for a point in time). Columns that a source does not know are null.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import polars as pl
+
+from analysis import engines
 
 SCHEMA: dict[str, type[pl.DataType]] = {
     "source": pl.String,  # driver, probe, blktrace
@@ -35,10 +36,8 @@ SCHEMA: dict[str, type[pl.DataType]] = {
 }
 
 BLOCK_KINDS = ("read", "write", "write metadata", "write FUA", "flush", "discard", "other")
-FILE_KINDS = ("database", "journal", "wal", "shm", "directory", "other")
 
 _RWBS = r"^(F?)(DE|[WDRFN])(F?)"
-_SUFFIXES = {"-journal": "journal", "-wal": "wal", "-shm": "shm"}
 
 
 def device_name(number: int) -> str:
@@ -90,13 +89,5 @@ def block_kind(rwbs: str = "rwbs", sectors: str = "sectors") -> pl.Expr:
 
 
 def file_kind(name: str | None, is_directory: bool | None, database: str) -> str:
-    """Return which of SQLite's files `name` is; `database` is the base name of the database."""
-    if is_directory:
-        return "directory"
-    for suffix, kind in _SUFFIXES.items():
-        if name == database + suffix:
-            return kind
-    if name == database:
-        return "database"
-    stem = re.search(r"-(journal|wal|shm)$", name or "")
-    return stem.group(1) if stem else "other"
+    """Return which of an engine's files `name` is; `database` is the base name of the database."""
+    return "directory" if is_directory else engines.role(name or "", database)

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
+from analysis import engines
 from analysis.checks import counts, loss, settings
 from analysis.run import Run
 
@@ -16,16 +17,18 @@ LIBRARIES = ("polars", "numpy", "matplotlib", "jinja2")
 def build(run: Run) -> dict[str, Any]:
     """Return the manifest. What could not be read is None and stands in the run's reasons."""
     config, board = run.driver.config, run.board
+    engine, properties = engines.name_in(config), run.driver.engine.PROPERTIES
     events = run.blktrace_counts
     probes = board.run.get("probes")
     return {
         "cell_id": run.cell_id,
         "cell": run.cell,
         "settings": [{**asdict(s), "equal": s.equal} for s in settings.compare(run)],
-        "sqlite": {
-            **config["sqlite"],
+        "engine": engine,
+        engine: {
+            **config[engine],
             "effective": config["effective"],
-            "pragmas": config["pragmas"],
+            properties: config[properties],
             **{key: value for key, value in config.items() if key.startswith("file_sizes")},
         },
         "driver": config["driver"],

@@ -73,6 +73,7 @@ def render(
         not_held=NOT_HELD,
         watched=watched,
         manifest=manifest,
+        engine=run.driver.engine,
         figures=figures,
         axes={key: axes[key] for key in order},
         profiles=run.cell.get("profiles") or {},

@@ -107,13 +107,16 @@ class Run:
 
 def cell_id(cell: dict[str, Any]) -> str:
     """Return the first 10 hex digits of the SHA-256 of the cell as sorted JSON without space."""
-    text = json.dumps(cell, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    # as commitpath/cell.py has it
+    named = {key: value for key, value in cell.items() if (key, value) != ("engine", "sqlite")}
+    text = json.dumps(named, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:10]
 
 
 def cell_name(cell: dict[str, Any]) -> str:
     """Return the name of the cell's folder; what the cell does not say is `-`."""
-    names = (str(cell.get(axis, "-")) for axis in ("fs", "mode", "sync", "workload", "device"))
+    engine = "mode" if cell.get("engine", "sqlite") == "sqlite" else "engine"
+    names = (str(cell.get(axis, "-")) for axis in ("fs", engine, "sync", "workload", "device"))
     return "-".join([*names, cell_id(cell)])
 
 
@@ -155,7 +158,7 @@ def read(folder: Path) -> Run:
     if (folder / "twin").is_dir():
         run.twin = read_twin(folder / "twin/raw", ran.config["driver"]["database"])
     run.host, run.hashes = host, hashes
-    if run.has_ledger and ran.vfs is None:
+    if run.has_ledger and ran.vfs is None and ran.engine.LOGS_CALLS:
         run.missing.append("raw/driver/vfs.csv")
     if not run.probes:
         run.missing.clear()  # nothing was to be watched
@@ -203,7 +206,8 @@ def _ledger(run: Run) -> build.Ledger | None:
     """Return the ledger, None where not all that it is made from was recorded."""
     ran, layout = run.driver, run.board.layout
     recorded = run.has_ledger and run.probe_losses is not None and len(run.devices) == 1
-    if not recorded or layout is None or ran.vfs is None:
+    vfs = ran.vfs if ran.engine.LOGS_CALLS else driver.no_calls()
+    if not recorded or layout is None or vfs is None:
         return None
     major, minor = map(int, run.devices[0].split(":"))
     return build.build(
@@ -211,10 +215,11 @@ def _ledger(run: Run) -> build.Ledger | None:
             records=records.read(run.folder / "raw" / "probes.bin"),
             dev=major << 20 | minor,
             layout=layout,
-            vfs=ran.vfs,
+            vfs=vfs,
             transactions=ran.transactions,
             phases=ran.phases,
             window=ran.window,
             database=run.database,
+            calls=ran.engine.LOGS_CALLS,
         )
     )

@@ -20,7 +20,6 @@ from analysis.tables import Tables
 
 # What a block command is, without its times.
 _COMMAND = ("rwbs", "sector", "sectors")
-FLUSHED_FOR = (*FILES, "no sync")
 _LATENCIES = ("p50", "p95", "p99", "max")
 
 
@@ -58,7 +57,7 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
             op: {name: row[name] for name in ("block_writes", "bytes_written", "flushes", "fua")}
             for op, row in operations.items()
         },
-        "ledger": ledger(run.ledger),
+        "ledger": ledger(run.ledger, run.driver.engine.ROLES),
         "write_amplification": (written["bytes_written"] / sql_bytes if sql_bytes and watched else None),
         "sql_sha256": run.driver.config["sql_sha256"],
         "lost_events": loss.lost_events(run),
@@ -132,18 +131,19 @@ def sequence_hash(commands: pl.DataFrame) -> str:
     return hashlib.sha256(ordered.write_csv(include_header=False).encode()).hexdigest()
 
 
-def ledger(made: Ledger | None) -> dict[str, Any] | None:
+def ledger(made: Ledger | None, roles: tuple[str, ...]) -> dict[str, Any] | None:
     """What was written, by label, and which files' syncs flushed: bytes of the window, and means
     over the transactions of each operation and of all."""
     if made is None:
         return None
+    flushed_for = (*(role for role in FILES if role in roles), "no sync")
     sums = dict(made.pieces.group_by("label").agg(pl.col("bytes").sum()).rows())
     return {
         "bytes": {label: sums.get(label, 0) for label in LABELS},
         "unattributed_share": unattributed_share(made),
         "unwritten_bytes": int(unwritten(made)["bytes"].sum()),
         "per_transaction": _by_operation(made.costs.select("op", *LABELS), LABELS),
-        "flushes_per_transaction": _by_operation(_flushes(made), FLUSHED_FOR),
+        "flushes_per_transaction": _by_operation(_flushes(made, flushed_for), flushed_for),
     }
 
 
@@ -154,7 +154,7 @@ def _by_operation(table: pl.DataFrame, columns: tuple[str, ...]) -> dict[str, di
     return {str(op): rows.select(pl.col(columns).mean()).row(0, named=True) for op, rows in each}
 
 
-def _flushes(made: Ledger) -> pl.DataFrame:
+def _flushes(made: Ledger, flushed_for: tuple[str, ...]) -> pl.DataFrame:
     """Return op, and for each transaction its flushes by the file whose sync they were for."""
     flush = made.ledger.filter(pl.col("kind") == "flush").select("command", "transaction", "sync")
     shared = flush.drop("transaction").join(made.shares, on="command")
@@ -165,7 +165,7 @@ def _flushes(made: Ledger) -> pl.DataFrame:
         .join(files, on="sync", how="left")
         .with_columns(pl.col("file").fill_null("no sync"))
     )
-    sums = [pl.col("share").filter(pl.col("file") == name).sum().alias(name) for name in FLUSHED_FOR]
+    sums = [pl.col("share").filter(pl.col("file") == name).sum().alias(name) for name in flushed_for]
     by_transaction = each.group_by("transaction").agg(sums)
     return (
         made.costs.select("op", "transaction").join(by_transaction, on="transaction", how="left").fill_null(0)

@@ -46,22 +46,22 @@ class Tables:
 
 def build(run: Run) -> Tables:
     """Compute all tables of a run."""
-    rows = run.driver.transactions
+    rows, roles = run.driver.transactions, run.driver.engine.ROLES
     source = block_source(run)
     commands = pl.concat([run.events.clear(), counts.window_blocks(run, source)], how="diagonal")
     commands = _attribute(commands, rows, run.driver.phases)
     sync = _syncs(run)
     sync = _attribute(sync, rows, run.driver.phases).with_columns(_file_kinds(sync, run.database))
     seen = observed(run)
-    transactions = _transactions(rows, commands, sync, seen)
+    transactions = _transactions(rows, commands, sync, roles, seen)
     operations = _operations(run, transactions)
     number = operations.select("op", "transactions")
     return Tables(
         events=run.events,
         transactions=transactions,
         operations=operations,
-        phases=_phases(run.driver.phases, commands, sync, seen),
-        sync_counts=_per_transaction(sync, number, events.FILE_KINDS, [pl.len().alias("syncs")]),
+        phases=_phases(run.driver.phases, commands, sync, roles, seen),
+        sync_counts=_per_transaction(sync, number, roles, [pl.len().alias("syncs")]),
         blocks=_per_transaction(
             commands,
             number,
@@ -158,13 +158,18 @@ def block_sums() -> list[pl.Expr]:
 
 
 def _add_sums(
-    table: pl.DataFrame, key: str, commands: pl.DataFrame, sync: pl.DataFrame, seen: set[str]
+    table: pl.DataFrame,
+    key: str,
+    commands: pl.DataFrame,
+    sync: pl.DataFrame,
+    roles: tuple[str, ...],
+    seen: set[str],
 ) -> pl.DataFrame:
-    """Append the sums of syncs by file kind and of block commands to each row of `table`.
+    """Append the sums of syncs by role of the file and of block commands to each row of `table`.
 
     What nobody looked for is null.
     """
-    by_kind = [(pl.col("kind") == kind).sum().alias(f"syncs_{kind}") for kind in events.FILE_KINDS]
+    by_kind = [(pl.col("kind") == kind).sum().alias(f"syncs_{kind}") for kind in roles]
     syncs = [pl.len().alias("syncs"), *by_kind]
     for kind, found, sums in (("syncs", sync, syncs), ("commands", commands, block_sums())):
         rows = found.filter(pl.col(key).is_not_null()).group_by(key).agg(sums)
@@ -175,15 +180,26 @@ def _add_sums(
 
 
 def _transactions(
-    rows: pl.DataFrame, commands: pl.DataFrame, sync: pl.DataFrame, seen: set[str]
+    rows: pl.DataFrame,
+    commands: pl.DataFrame,
+    sync: pl.DataFrame,
+    roles: tuple[str, ...],
+    seen: set[str],
 ) -> pl.DataFrame:
     table = rows.with_columns(latency_ns=pl.col("end_ns") - pl.col("begin_ns"))
-    return _add_sums(table, "transaction", commands, sync, seen)
+    return _add_sums(table, "transaction", commands, sync, roles, seen)
 
 
-def _phases(phases: pl.DataFrame, commands: pl.DataFrame, sync: pl.DataFrame, seen: set[str]) -> pl.DataFrame:
+def _phases(
+    phases: pl.DataFrame,
+    commands: pl.DataFrame,
+    sync: pl.DataFrame,
+    roles: tuple[str, ...],
+    seen: set[str],
+) -> pl.DataFrame:
+
     table = phases.with_columns(duration_ns=pl.col("end_ns") - pl.col("begin_ns"))
-    return _add_sums(table, "phase", commands, sync, seen)
+    return _add_sums(table, "phase", commands, sync, roles, seen)
 
 
 def _operations(run: Run, transactions: pl.DataFrame) -> pl.DataFrame:

@@ -86,7 +86,7 @@ def calibrate(cell: Mapping[str, Any]) -> int:
     """Measure, print the table, store it with its raw numbers and figure."""
     profile = cell["profiles"]["device"]
     entry = ansible.board("virtual")
-    driver = artifacts.driver(cell["sqlite"], artifacts.image())
+    driver = artifacts.driver(cell, artifacts.image())
     files = payload(cell, entry["board_device"])
     for name in ("calibrate.sh", "calibrate.fio"):
         files[name] = (ROOT / "images/flash" / name).read_bytes()

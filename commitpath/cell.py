@@ -28,6 +28,8 @@ RESULTS = ROOT / (os.environ.get("COMMITPATH_RESULTS") or "results")
 PROFILE_AXES = ("device", "fs", "mode", "workload")
 # What of a profile is for who reads it, and changes nothing of a run.
 PROSE = ("aliases", "description", "sources")
+# What limits what may be asked for, or is on every board: no part of a cell.
+NO_SETTINGS = ("engines", "most", "packages")
 # Among the probes: that of the cell's filesystem, probes/<type>.bpf.c.
 FILESYSTEM = "filesystem"
 # Named among the probes, though it is none: a second witness of the block commands.
@@ -72,8 +74,8 @@ def schema() -> dict[str, Any]:
 
 @functools.cache
 def releases() -> dict[str, Any]:
-    """SQLite releases by version, newest first (workloads/sqlite/releases.yml)."""
-    data = load_yaml(ROOT / "workloads/sqlite/releases.yml")
+    """SQLite releases by version, newest first (workloads/engines/sqlite/releases.yml)."""
+    data = load_yaml(ROOT / "workloads/engines/sqlite/releases.yml")
     return dict(sorted(data.items(), key=lambda item: version_key(item[0]), reverse=True))
 
 
@@ -254,9 +256,10 @@ def make_cell(variables: Mapping[str, str]) -> dict[str, Any]:
         cell["sqlite"] = next(iter(releases()))
     profiles = {axis: dict(load_profile(axis, cell[axis])) for axis in PROFILE_AXES}
     # a limit on what can be asked is no part of what is asked
-    most = profiles["workload"].pop("most", {})
+    most, engines = profiles["workload"].pop("most", {}), profiles["workload"].pop("engines", None)
     profiles["fs"].pop("packages")  # nor what is on every board
     cell["profiles"] = profiles
+    check_engine(cell, variables, engines)
     if not logs_itself(cell):  # blktrace is there in any case
         cell["probes"] = ",".join(name for name in cell["probes"].split(",") if name != BLKTRACE)
     for name, value in cell["profiles"]["workload"].get("fixed", {}).items():
@@ -269,6 +272,29 @@ def make_cell(variables: Mapping[str, str]) -> dict[str, Any]:
     check_workload(cell, most)
     check_combination(cell)
     return cell
+
+
+def check_engine(cell: Mapping[str, Any], variables: Mapping[str, str], engines: list[str] | None) -> None:
+    """Refuse a workload that the engine cannot run, and a setting that it does not have."""
+    engine = cell["engine"]
+    if engines is not None and engine not in engines:
+        raise BadInputError(
+            f"ENGINE={engine}: WORKLOAD={cell['workload']} is for {', '.join(engines)} only "
+            f"(experiments/workload/{cell['workload']}.yml)"
+        )
+    profile = load_profile("engine", engine)
+    for name, values in profile.get("allowed", {}).items():
+        if cell[name] not in values:
+            raise BadInputError(
+                f"{name.upper()}={cell[name]}: ENGINE={engine} takes {', '.join(values)} "
+                f"(experiments/engine/{engine}.yml)"
+            )
+    if engine == axes()["engine"].spec["default"]:
+        return
+    own = {source.partition(".")[0] for source in profile["settings"].values()}
+    for name, axis in axes().items():
+        if axis.spec["x-of"] == "SQLite" and name not in own and axis.variable in variables:
+            raise BadInputError(f"{axis.variable}: a setting of SQLite, which ENGINE={engine} does not have")
 
 
 def check_workload(cell: Mapping[str, Any], most: Mapping[str, int]) -> None:
@@ -355,7 +381,9 @@ def database_mib(cell: Mapping[str, Any]) -> int:
 
 def canonical(cell: Mapping[str, Any]) -> str:
     """The cell's one form: sorted JSON without white space."""
-    return json.dumps(cell, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    # the engine that there was before there were others has no name in it
+    named = {key: value for key, value in cell.items() if (key, value) != ("engine", "sqlite")}
+    return json.dumps(named, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def contents(cell: Mapping[str, Any]) -> dict[str, str]:
@@ -371,7 +399,7 @@ def contents(cell: Mapping[str, Any]) -> dict[str, str]:
 
 def asked(profile: Mapping[str, Any]) -> dict[str, Any]:
     """What of a profile is in a cell and changes a run."""
-    return {name: value for name, value in profile.items() if name not in (*PROSE, "most")}
+    return {name: value for name, value in profile.items() if name not in (*PROSE, *NO_SETTINGS)}
 
 
 def other_profiles(cell: Mapping[str, Any]) -> list[str]:
@@ -392,4 +420,5 @@ def cell_id(cell: Mapping[str, Any]) -> str:
 
 def cell_name(cell: Mapping[str, Any]) -> str:
     """A readable folder name, unique by the id in it."""
-    return "-".join([cell["fs"], cell["mode"], cell["sync"], cell["workload"], cell["device"], cell_id(cell)])
+    engine = cell["mode"] if cell["engine"] == "sqlite" else cell["engine"]
+    return "-".join([cell["fs"], engine, cell["sync"], cell["workload"], cell["device"], cell_id(cell)])

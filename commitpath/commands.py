@@ -125,7 +125,7 @@ def board(variables: dict[str, str]) -> int:
     cell = make_cell({"ROWS": "0", **variables})
     ensure_packages()
     machine = virtual_board(cell)
-    driver = artifacts.driver(cell["sqlite"], machine.image)
+    driver = artifacts.driver(cell, machine.image)
     settings = prepared_variables(cell, driver, ansible.board("virtual"))
 
     def shell() -> int:

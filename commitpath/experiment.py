@@ -164,7 +164,7 @@ def run_once(cell: Mapping[str, Any], limit: float = DEFAULT_LIMIT, repeat: int 
     """
     begin = time.monotonic()
     entry = ansible.board(cell["board"])
-    driver = artifacts.driver(cell["sqlite"], artifacts.image())
+    driver = artifacts.driver(cell, artifacts.image())
     facts = host_facts()
     if repeat is not None:
         facts["repeat"] = repeat

@@ -13,7 +13,15 @@ from typing import Any
 
 from analysis import filesystems, mkfs, mount
 from commitpath import ansible
-from commitpath.cell import FILESYSTEM, ROOT, is_blktraced, make_cell, probe_files, probe_names
+from commitpath.cell import (
+    FILESYSTEM,
+    ROOT,
+    is_blktraced,
+    load_profile,
+    make_cell,
+    probe_files,
+    probe_names,
+)
 from images import artifacts
 
 MOUNTPOINT = "/mnt/target"
@@ -43,8 +51,8 @@ def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str
     fs, device = cell["profiles"]["fs"], cell["profiles"]["device"]
     mkfs_words = mkfs.words(fs["type"], f"{shlex.join(fs['mkfs'])} {cell['mkfs_options']}")
     table = (
-        f"--workload {cell['profiles']['workload']['table']} "
-        f"--value-size {cell['value_size']} --page-size {cell['page_size']}"
+        f"--workload {cell['profiles']['workload']['table']} --value-size {cell['value_size']}"
+        + engine_options(cell, load_profile("engine", cell["engine"])["populate"])
     )
     return {
         **board,
@@ -93,13 +101,11 @@ def payload(cell: Mapping[str, Any], node: str) -> dict[str, bytes]:
 
 def cell_env(cell: Mapping[str, Any], node: str, database: str) -> str:
     """What the scripts of a run are told: NAME=value, a line each."""
+    engine = load_profile("engine", cell["engine"])
     driver_options = (
         f"--workload {cell['profiles']['workload']['driver_workload']} --database {database} "
         f"--rows {cell['rows']} --n {cell['n']} --value-size {cell['value_size']} --seed {cell['seed']} "
-        f"--journal-mode {cell['profiles']['mode']['journal_mode']} --synchronous {cell['sync']} "
-        f"--page-size {cell['page_size']} --cache-size {cell['cache_size']} "
-        f"--wal-autocheckpoint {cell['autocheckpoint']} --journal-size-limit {cell['journal_limit']} "
-        f"--checkpoint-every {cell['checkpoint_every']}"
+        f"--checkpoint-every {cell['checkpoint_every']}{engine_options(cell, engine['settings'])}"
     )
     if phases := cell["profiles"]["workload"].get("phases"):
         driver_options += f" --phases {','.join(phases)}"
@@ -117,10 +123,20 @@ def cell_env(cell: Mapping[str, Any], node: str, database: str) -> str:
         "FS_TYPE": cell["profiles"]["fs"]["type"],
         "MOUNTPOINT": MOUNTPOINT,
         "DRIVER_OPTIONS": driver_options,
+        "WATCHED_OPTIONS": " ".join(engine["watched"]),
     }
     # DEVICE_NAME: of the device that was proved and formatted (format_device.py)
     proved = ". /run/commitpath/device.env\n"
     return "".join(f"{k}={shlex.quote(v)}\n" for k, v in variables.items()) + proved
+
+
+def engine_options(cell: Mapping[str, Any], names: Iterable[str]) -> str:
+    """Some of the driver's options of the cell's engine with their values, each after a blank."""
+    sources, words = load_profile("engine", cell["engine"])["settings"], ""
+    for name in names:
+        axis, _, key = sources[name].partition(".")
+        words += f" --{name} {cell['profiles'][axis][key] if key else cell[axis]}"
+    return words
 
 
 def run_scripts() -> dict[str, bytes]:
@@ -140,7 +156,7 @@ def rehearsal(cell: Mapping[str, Any], node: str) -> str:
     differ in are the default ones, and the device keeps its time.
     """
     default = make_cell({})
-    kept = ("board", "clock", "fs", "workload", "value_size", "page_size")
+    kept = ("board", "clock", "fs", "engine", "workload", "value_size", "page_size")
     profiles = {
         **default["profiles"],
         "fs": cell["profiles"]["fs"],

@@ -13,8 +13,9 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from commitpath import scratch
 from commitpath.cell import ROOT, packages
@@ -24,6 +25,7 @@ from images.qemu import die_with_parent
 
 CACHE = ROOT / (os.environ.get("COMMITPATH_CACHE") or ".cache")
 IMAGES = ROOT / "images"
+WORKLOADS = ROOT / "workloads"
 # How long a build that is interrupted may take to delete up to 1.4 GB of its work.
 TIDY_UP_SECONDS = 10.0
 # What apt, a compiler and make say of what went wrong.
@@ -191,7 +193,8 @@ def sqlite(version: str) -> Path:
         path,
         f"fetch SQLite {version}",
         lambda: run(
-            [sys.executable, str(ROOT / "workloads/sqlite/fetch.py"), version, str(path)], f"sqlite-{version}"
+            [sys.executable, str(ROOT / "workloads/engines/sqlite/fetch.py"), version, str(path)],
+            f"sqlite-{version}",
         ),
         mib=150,  # measured: 13 MB of source, 60 MB while it is turned into one file
     )
@@ -237,38 +240,63 @@ def probes(board_image: Path) -> Path:
     return folder / "probes.tar"
 
 
-def driver(version: str, board_image: Path) -> Path:
-    """The driver for the board, linked with a SQLite release."""
-    sources = [
-        path
-        for path in (ROOT / "workloads").iterdir()
-        if path.suffix in (".c", ".h") or path.name == "Makefile"
-    ]
-    root = build_root(board_image)
+def sqlite_object(version: str, root: Path) -> Path:
+    """A release of SQLite compiled for the board: the driver's own files change more often."""
     amalgamation = sqlite(version)
-    key = hash_of(version, root.name, files=[*sources, amalgamation / "sqlite3.c"])
-    path = CACHE / f"driver-{version}-{key}"
+    rules = [WORKLOADS / "Makefile", WORKLOADS / "engines/sqlite/engine.mk"]
+    key = hash_of(version, root.name, files=[*rules, amalgamation / "sqlite3.c"])
+    path = CACHE / f"sqlite-{version}-{key}.o"
 
     def build() -> None:
         with work_folder() as work:
-            for source in [*sources, *amalgamation.iterdir()]:
-                (work / source.name).write_bytes(source.read_bytes())
-            (work / "sqlite").mkdir()
-            for name in ("sqlite3.c", "sqlite3.h"):
-                (work / name).rename(work / "sqlite" / name)
-            run(
-                [
-                    str(IMAGES / "in-root.sh"),
-                    str(root),
-                    str(work),
-                    "make",
-                    "driver",
-                    "CC=aarch64-linux-gnu-gcc",
-                    "SQLITE_DIR=/work/sqlite",
-                    "OUT=/work/out/driver",
-                ],
-                f"driver-{version}",
-            )
-            (work / "out/driver").rename(path)
+            copy_tree(rules, work)
+            shutil.copytree(amalgamation, work / "sqlite")
+            log = f"sqlite-{version}"
+            made = make_driver(work, root, "library", log, ENGINE="sqlite", SQLITE_DIR="/work/sqlite")
+            (made.with_name("driver.objects") / "sqlite3.o").rename(path)
 
-    return ensure(path, f"build the driver with SQLite {version}", build, mib=100)
+    return ensure(path, f"compile SQLite {version}", build, mib=100)
+
+
+def driver(cell: Mapping[str, Any], board_image: Path) -> Path:
+    """The driver for the board, linked with the cell's engine."""
+    engine, root = cell["engine"], build_root(board_image)
+    sources = [
+        path
+        for folder in (WORKLOADS, WORKLOADS / "workloads", WORKLOADS / "engines" / engine)
+        for path in folder.iterdir()
+        if path.suffix in (".c", ".h", ".mk") or path.name == "Makefile"
+    ]
+    name, given = engine, {"LEVELDB_DIR": ""}
+    compiled = None
+    if engine == "sqlite":
+        compiled = sqlite_object(cell["sqlite"], root)
+        name, given = cell["sqlite"], {"SQLITE_DIR": "/work/sqlite", "LIBRARY": "/work/sqlite3.o"}
+    key = hash_of(name, root.name, compiled.name if compiled else "", files=sources)
+    path = CACHE / f"driver-{name}-{key}"
+
+    def build() -> None:
+        with work_folder() as work:
+            copy_tree(sources, work)
+            if compiled:
+                shutil.copy(compiled, work / "sqlite3.o")
+                shutil.copytree(sqlite(cell["sqlite"]), work / "sqlite")
+            make_driver(work, root, "driver", f"driver-{name}", ENGINE=engine, **given).rename(path)
+
+    return ensure(path, f"build the driver with {engine}", build, mib=20)
+
+
+def copy_tree(sources: Iterable[Path], to: Path) -> None:
+    """Files of workloads/, in the same folders below TO."""
+    for source in sources:
+        copy = to / source.relative_to(WORKLOADS)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, copy)
+
+
+def make_driver(work: Path, root: Path, target: str, log: str, **variables: str) -> Path:
+    """Make a target of workloads/Makefile in the build root; where the driver is, if it was that."""
+    given = {"CC": "aarch64-linux-gnu-gcc", "OUT": "/work/out/driver", **variables}
+    words = [f"{name}={value}" for name, value in given.items()]
+    run([str(IMAGES / "in-root.sh"), str(root), str(work), "make", target, *words], log)
+    return work / "out/driver"

@@ -14,7 +14,12 @@ kernel=$(sed -n 's/^linux-image-\([0-9][^ ]*\)-arm64 .*/\1/p' "$2")
 
 host=$(dpkg --print-architecture)
 packages=make,gcc-aarch64-linux-gnu,clang-19,linux-kbuild-$kernel
-[ "$host" = arm64 ] || packages=$packages,libc6-dev-arm64-cross
+# the driver's engines are linked with the C++ library
+if [ "$host" = arm64 ]; then
+  packages=$packages,libstdc++-14-dev
+else
+  packages=$packages,libc6-dev-arm64-cross,libstdc++-14-dev-arm64-cross
+fi
 
 work=$(mktemp -d "$out.XXXXXX") # the template of mktemp
 trap 'rm -rf "$work"' EXIT
@@ -22,8 +27,8 @@ chmod 0777 "$work"
 
 # clang makes the probes: 390 MB of the root's 750. linux-headers-*-arm64 is unpacked
 # beside: its dependencies pull a compiler that runs on arm64 only, and the headers
-# themselves need none. So are libbpf and what it is linked with, as no arm64 program
-# runs here.
+# themselves need none. So are libbpf and what it is linked with, and the engines that
+# Debian has, as no arm64 program runs here.
 # shellcheck disable=SC2016  # $1 is the hook's
 mmdebstrap --quiet --variant=apt --architectures="$host,arm64" --include="$packages" \
   --dpkgopt='path-exclude=/usr/share/doc/*' \
@@ -31,7 +36,8 @@ mmdebstrap --quiet --variant=apt --architectures="$host,arm64" --include="$packa
   --dpkgopt='path-exclude=/usr/share/locale/*' \
   --customize-hook="cd \"\$1/tmp\" && APT_CONFIG=\$MMDEBSTRAP_APT_CONFIG apt-get -qq download \
     linux-headers-$kernel-arm64:arm64 linux-headers-$kernel-common:all \
-    libbpf-dev:arm64 libbpf1:arm64 libelf1t64:arm64 zlib1g:arm64 libzstd1:arm64" \
+    libbpf-dev:arm64 libbpf1:arm64 libelf1t64:arm64 zlib1g:arm64 libzstd1:arm64 \
+    libleveldb-dev:arm64 libsnappy-dev:arm64" \
   --customize-hook='for deb in "$1"/tmp/*.deb; do dpkg -x "$deb" "$1"; done; rm "$1"/tmp/*.deb' \
   trixie "$work/root.tar"
 

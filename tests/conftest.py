@@ -45,7 +45,7 @@ def run_on_board(script: Path | str, files: dict[str, bytes] | None = None, **va
     """Run a shell script, with files below /run/commitpath, on a board restored from a snapshot."""
     cell = make_cell({**SMALL, **variables})
     entry = ansible.board("virtual")
-    driver = artifacts.driver(cell["sqlite"], artifacts.image())
+    driver = artifacts.driver(cell, artifacts.image())
     content = payload(cell, entry["board_device"])
     content |= files or {}
     content["run-cell.sh"] = script.read_bytes() if isinstance(script, Path) else script.encode()

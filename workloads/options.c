@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine.h"
 #include "fail.h"
 #include "workload.h"
 
@@ -16,9 +17,21 @@ static const struct {
 } commands[] = {
 	{"populate", "make the database that a run starts from", COMMAND_POPULATE},
 	{"run", "run a workload on a populated database", COMMAND_RUN},
-	{"version", "print SQLite's version, source id and compile options", COMMAND_VERSION},
+	{"version", "print the engine's version and how it was built", COMMAND_VERSION},
 };
+enum { MAX_OPTIONS = 40 };
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
+
+/* The driver's own options and then the engine's. */
+static size_t all_options(void)
+{
+	return option_count + engine_setting_count;
+}
+
+static const struct option *option_at(size_t index)
+{
+	return index < option_count ? &option_table[index] : &engine_settings[index - option_count];
+}
 
 static void print_words(const char *const *words)
 {
@@ -35,7 +48,9 @@ static void print_help(void)
 		if (commands[i].command == COMMAND_VERSION)
 			continue;
 		printf("\noptions of %s:\n", commands[i].name);
-		for (const struct option *o = option_table; o < option_table + option_count; o++) {
+		for (size_t j = 0; j < all_options(); j++) {
+			const struct option *o = option_at(j);
+
 			if ((o->commands & commands[i].command) == 0)
 				continue;
 			printf("  --%-18s %-7s %s", o->name, o->argument ? o->argument : "",
@@ -112,14 +127,15 @@ static void set_value(const struct option *option, struct options *options, cons
 	}
 }
 
-static const struct option *find_option(const char *argument, enum command command)
+/* The option's number in option_at. */
+static size_t find_option(const char *argument, enum command command)
 {
 	if (strncmp(argument, "--", 2) != 0)
 		fail_usage("'%s' is not an option; see driver --help", argument);
-	for (size_t i = 0; i < option_count; i++)
-		if (strcmp(option_table[i].name, argument + 2) == 0 &&
-		    (option_table[i].commands & command) != 0)
-			return &option_table[i];
+	for (size_t i = 0; i < all_options(); i++)
+		if (strcmp(option_at(i)->name, argument + 2) == 0 &&
+		    (option_at(i)->commands & command) != 0)
+			return i;
 	fail_usage("%s is not an option of this command; see driver --help", argument);
 }
 
@@ -142,17 +158,18 @@ void options_parse(int argc, char **argv, struct options *options)
 {
 	bool given[MAX_OPTIONS] = {false};
 
-	if (option_count > MAX_OPTIONS)
-		fail("more than %d options", MAX_OPTIONS);
+	if (engine_setting_count > MAX_SETTINGS || all_options() > MAX_OPTIONS)
+		fail("more than %d options or %d settings", MAX_OPTIONS, MAX_SETTINGS);
 	memset(options, 0, sizeof(*options));
 	options->command = parse_command(argc, argv);
 	for (int i = 2; i < argc; i++) {
-		const struct option *option = find_option(argv[i], options->command);
+		size_t number = find_option(argv[i], options->command);
+		const struct option *option = option_at(number);
 		const char *text = NULL;
 
-		if (given[option - option_table])
+		if (given[number])
 			fail_usage("--%s is given twice", option->name);
-		given[option - option_table] = true;
+		given[number] = true;
 		if (option->kind != OPTION_FLAG) {
 			if (++i == argc)
 				fail_usage("--%s needs a value", option->name);
@@ -160,8 +177,8 @@ void options_parse(int argc, char **argv, struct options *options)
 		}
 		set_value(option, options, text);
 	}
-	for (size_t i = 0; i < option_count; i++) {
-		const struct option *option = &option_table[i];
+	for (size_t i = 0; i < all_options(); i++) {
+		const struct option *option = option_at(i);
 
 		if (given[i] || (option->commands & options->command) == 0)
 			continue;

@@ -1,5 +1,5 @@
-/* The command line. One table (option_table.c) drives parsing, range checks,
- * --help, the pragmas that are set, and the configuration that is written. */
+/* The command line. Two tables (option_table.c and the engine's) drive parsing, range checks,
+ * --help, the settings that are asked for, and the configuration that is written. */
 #ifndef COMMITPATH_OPTIONS_H
 #define COMMITPATH_OPTIONS_H
 
@@ -8,6 +8,8 @@
 #include <stdint.h>
 
 enum command { COMMAND_POPULATE = 1, COMMAND_RUN = 2, COMMAND_VERSION = 4 };
+
+enum { MAX_SETTINGS = 16 };
 
 /* Words are kept as their index in the option's list. */
 struct options {
@@ -20,12 +22,7 @@ struct options {
 	int64_t value_size;
 	int64_t seed;
 	int64_t checkpoint_every;
-	int64_t journal_mode;
-	int64_t synchronous;
-	int64_t page_size;
-	int64_t cache_size;
-	int64_t wal_autocheckpoint;
-	int64_t journal_size_limit;
+	int64_t settings[MAX_SETTINGS]; /* of the engine, in its order */
 	const char *output_dir;
 	const char *device_stat; /* NULL: none */
 	const char *announce;	 /* NULL: nowhere */
@@ -39,8 +36,8 @@ enum option_kind { OPTION_TEXT, OPTION_INTEGER, OPTION_WORD, OPTION_FLAG };
 enum option_section { SECTION_NONE, SECTION_DRIVER, SECTION_REQUESTED };
 
 struct option {
-	const char *name;	  /* without the dashes */
-	const char *key;	  /* in config.json; for SECTION_REQUESTED also the pragma's name */
+	const char *name; /* without the dashes */
+	const char *key;  /* in config.json; for SECTION_REQUESTED also the engine's name for it */
 	const char *argument;	  /* its name in --help; NULL for a flag */
 	const char *help;	  /* one line, with the unit */
 	const char *preset;	  /* value when not given; NULL: it must be given, "": none */
@@ -53,9 +50,10 @@ struct option {
 	bool power_of_two;
 };
 
-enum { MAX_OPTIONS = 32 };
+/* Where the value of an engine's setting is. */
+#define SETTING(number) .offset = offsetof(struct options, settings[number])
 
-extern const struct option option_table[]; /* option_table.c */
+extern const struct option option_table[]; /* option_table.c: the driver's own */
 extern const size_t option_count;
 
 /* Parses the command line. Prints help or the usage error and exits when

@@ -8,18 +8,23 @@
 
 #include "fail.h"
 
-static const char *const result_files[] = {"config.json", "transactions.csv", "phases.csv",
-					   "device_stat.csv", "vfs.csv"};
+static const char *const result_files[] = {"config.json",     "transactions.csv", "phases.csv",
+					   "device_stat.csv", "vfs.csv",	  RECORD_FILE};
 
 static char final_path[PATH_MAX];
 static char partial_path[PATH_MAX + 8];
 
+void output_path(char *path, const char *directory, const char *name)
+{
+	int length = snprintf(path, PATH_MAX, "%s/%s", directory, name);
+
+	if (length < 0 || length >= PATH_MAX)
+		fail("output folder: the path %s is too long", directory);
+}
+
 static void set_paths(const char *directory, const char *name)
 {
-	int length = snprintf(final_path, sizeof(final_path), "%s/%s", directory, name);
-
-	if (length < 0 || (size_t)length >= sizeof(final_path))
-		fail("output folder: the path %s is too long", directory);
+	output_path(final_path, directory, name);
 	snprintf(partial_path, sizeof(partial_path), "%s.partial", final_path);
 }
 

@@ -6,8 +6,14 @@
 #include <stdio.h>
 
 /* Makes the folder if it is missing and removes result files of an earlier
- * run from it, so that a failed run leaves none. Fails the run on an error. */
+ * run from it, so that a failed run leaves none but acknowledged.bin. Fails the run on an error. */
 void output_prepare(const char *directory);
+
+/* What of a run's transactions is there while it runs (record.h). */
+#define RECORD_FILE "acknowledged.bin"
+
+/* Writes the path of a result file, of at most PATH_MAX bytes. Fails the run when it is longer. */
+void output_path(char *path, const char *directory, const char *name);
 
 /* Opens `directory/name` for writing under a temporary name. One file at a
  * time. Fails the run on an error. */

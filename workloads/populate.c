@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
@@ -10,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "database.h"
+#include "engine.h"
 #include "fail.h"
 #include "workload.h"
 
@@ -18,7 +17,9 @@ static char partial_path[PATH_MAX];
 
 static void remove_partial(void)
 {
-	unlink(partial_path);
+	struct error ignored;
+
+	engine_remove(partial_path, &ignored);
 }
 
 static void sync_path(const char *path)
@@ -30,24 +31,38 @@ static void sync_path(const char *path)
 	close(fd);
 }
 
+static bool load_rows(struct database *database, const struct workload *workload,
+		      const struct options *options, struct error *error)
+{
+	struct generator generator;
+	struct transaction row;
+	bool loaded = true;
+
+	generator_open(&generator, workload, options);
+	generator_begin_phase(&generator, 0, 0);
+	for (int64_t i = 0; loaded && i < options->rows; i++) {
+		generator_fill(&generator, &row);
+		loaded = engine_load(database, &row, error);
+	}
+	generator_close(&generator);
+	return loaded;
+}
+
 static void fill(const struct options *options)
 {
 	const struct workload *workload = workload_at((size_t)options->workload);
-	char sql[64];
-	sqlite3 *db;
+	struct database *database;
+	struct error error;
 
-	db = database_open(partial_path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
-	snprintf(sql, sizeof(sql), "PRAGMA page_size=%" PRId64, options->page_size);
-	database_run(db, sql);
-	/* A crash loses the whole file anyway: it has no name yet. */
-	database_run(db, "PRAGMA journal_mode=off");
-	database_run(db, "PRAGMA synchronous=off");
-	database_run(db, "BEGIN");
-	workload->populate(db, options);
-	database_run(db, "COMMIT");
-	if (database_number(db, "PRAGMA page_size") != options->page_size)
-		fail("page_size: SQLite did not take %" PRId64, options->page_size);
-	database_close(db);
+	if (!engine_remove(partial_path, &error))
+		fail("%s", error.text);
+	database = engine_open(partial_path, options, workload, ENGINE_CREATE, &error);
+	if (database == NULL)
+		fail("%s", error.text);
+	if (!engine_create_tables(database, &error) ||
+	    (workload->fill != NULL && !load_rows(database, workload, options, &error)) ||
+	    !engine_close(database, &error))
+		fail("%s", error.text);
 }
 
 void populate(const struct options *options)
@@ -55,15 +70,13 @@ void populate(const struct options *options)
 	char folder[PATH_MAX];
 	int length = snprintf(partial_path, sizeof(partial_path), "%s.partial", options->database);
 
-	workload_check_value_size(options);
+	workload_check(options);
 	if (length < 0 || (size_t)length >= sizeof(partial_path))
 		fail("the path of the database is too long");
 	if (access(options->database, F_OK) == 0)
 		fail("%s exists already", options->database);
-	unlink(partial_path);
 	atexit(remove_partial);
 	fill(options);
-	sync_path(partial_path);
 	if (rename(partial_path, options->database) != 0)
 		fail("renaming %s: %s", partial_path, strerror(errno));
 	snprintf(folder, sizeof(folder), "%s", options->database);

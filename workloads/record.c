@@ -1,24 +1,58 @@
 #include "record.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-#include "clock.h"
 #include "fail.h"
 #include "marks.h"
 #include "output.h"
 
-void record_open(struct record *record, size_t capacity)
+/* What acknowledged.bin begins with; its last byte is the version of the format. */
+static const char magic[8] = "CPACKED\1";
+
+struct record_file {
+	char magic[sizeof(magic)];
+	uint64_t capacity;
+	struct transaction_record transactions[];
+};
+
+static size_t file_bytes(size_t capacity)
 {
+	return sizeof(struct record_file) + capacity * sizeof(struct transaction_record);
+}
+
+void record_open(struct record *record, const char *directory, size_t capacity)
+{
+	char path[PATH_MAX];
+	size_t bytes = file_bytes(capacity);
+	int fd, error;
+
 	memset(record, 0, sizeof(*record));
-	record->transactions = malloc(capacity * sizeof(struct transaction));
-	if (record->transactions == NULL)
-		fail("no memory for %zu transactions", capacity);
-	/* Any value but zero: writing zeroes may be optimised into calloc,
-	 * whose pages are not there yet. */
-	memset(record->transactions, 0xff, capacity * sizeof(struct transaction));
+	output_path(path, directory, RECORD_FILE);
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (fd < 0)
+		fail("writing %s: %s", path, strerror(errno));
+	error = posix_fallocate(fd, 0, (off_t)bytes);
+	if (error == 0) {
+		record->file = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		error = record->file == MAP_FAILED ? errno : 0;
+	}
+	close(fd);
+	if (error != 0) {
+		unlink(path);
+		fail("no room for %zu transactions in %s: %s", capacity, path, strerror(error));
+	}
+	memset(record->file, 0, bytes);
+	memcpy(record->file->magic, magic, sizeof(magic));
+	record->file->capacity = capacity;
+	record->transactions = record->file->transactions;
+	record->capacity = capacity;
 }
 
 void record_phase_begin(struct record *record, const char *name)
@@ -46,7 +80,7 @@ static void write_transactions(const struct record *record, const struct workloa
 {
 	fputs("transaction,phase,op,begin_ns,end_ns,changes\n", file);
 	for (size_t i = 0; i < record->transaction_count; i++) {
-		const struct transaction *t = &record->transactions[i];
+		const struct transaction_record *t = &record->transactions[i];
 		const struct workload_phase *phase = &workload->phases[t->phase];
 
 		fprintf(file, "%zu,%s,%s,%" PRIu64 ",%" PRIu64 ",%" PRId32 "\n", i, phase->name,
@@ -70,8 +104,14 @@ void record_write(const struct record *record, const struct workload *workload,
 	output_commit(file);
 }
 
-void record_close(struct record *record)
+void record_close(struct record *record, const char *directory)
 {
-	free(record->transactions);
+	char path[PATH_MAX];
+
+	munmap(record->file, file_bytes(record->capacity));
+	record->file = NULL;
 	record->transactions = NULL;
+	output_path(path, directory, RECORD_FILE);
+	if (unlink(path) != 0)
+		fail("removing %s: %s", path, strerror(errno));
 }

@@ -1,20 +1,28 @@
 /* Transactions and phases, kept in memory while the run is measured and
- * written out afterwards. */
+ * written out afterwards.
+ *
+ * The transactions' memory is the file acknowledged.bin of the output folder, mapped: what was
+ * acknowledged before the process failed, or was killed, is in it. Where that folder is a tmpfs, it
+ * costs no I/O and outlives the device. */
 #ifndef COMMITPATH_RECORD_H
 #define COMMITPATH_RECORD_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "clock.h"
 #include "workload.h"
 
 /* Those of the workload, and warm, close and drain. */
 enum { MAX_PHASES = MAX_WORKLOAD_PHASES + 3 };
 
-struct transaction {
-	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
-	int32_t changes;	   /* rows that it changed */
-	uint32_t phase;		   /* index in the workload's phases */
+/* docs/formats.md, raw/driver/acknowledged.bin */
+struct transaction_record {
+	uint64_t begin_ns; /* CLOCK_MONOTONIC; 0: it did not begin */
+	uint64_t end_ns;   /* likewise; 0: it was not acknowledged */
+	int32_t changes;   /* rows that it changed */
+	uint32_t phase;	   /* index in the workload's phases */
 };
 
 struct phase {
@@ -24,15 +32,33 @@ struct phase {
 };
 
 struct record {
-	struct transaction *transactions;
+	struct record_file *file;		 /* mapped */
+	struct transaction_record *transactions; /* in it */
+	size_t capacity;			 /* of them */
 	size_t transaction_count;
 	struct phase phases[MAX_PHASES];
 	size_t phase_count;
 };
 
-/* Allocates room for `capacity` transactions and faults it in. Ends the run
- * when there is no memory. */
-void record_open(struct record *record, size_t capacity);
+/* Makes acknowledged.bin with room for `capacity` transactions and faults it in. Ends the run
+ * when there is no room. */
+void record_open(struct record *record, const char *directory, size_t capacity);
+
+/* Transaction `number` begins now. */
+static inline void record_begin(struct record *record, size_t number, uint32_t phase)
+{
+	record->transactions[number].phase = phase;
+	record->transactions[number].begin_ns = clock_now();
+}
+
+/* Transaction `number` is acknowledged, after `changes`. */
+static inline void record_acknowledge(struct record *record, size_t number, int32_t changes)
+{
+	record->transactions[number].changes = changes;
+	/* Last: a record with it is whole, whenever the process ends. */
+	atomic_signal_fence(memory_order_release);
+	record->transactions[number].end_ns = clock_now();
+}
 
 /* A phase begins now; marks it for observers. */
 void record_phase_begin(struct record *record, const char *name);
@@ -44,7 +70,7 @@ void record_phase_end(struct record *record, uint64_t transactions);
 void record_write(const struct record *record, const struct workload *workload,
 		  const char *directory);
 
-/* Frees the memory. */
-void record_close(struct record *record);
+/* Frees the memory and removes acknowledged.bin: all that it says was written. */
+void record_close(struct record *record, const char *directory);
 
 #endif

@@ -9,73 +9,44 @@
 
 #include "clock.h"
 #include "config.h"
-#include "database.h"
+#include "engine.h"
 #include "fail.h"
+#include "file_calls.h"
 #include "marks.h"
 #include "output.h"
 #include "record.h"
 #include "settings.h"
 #include "stat.h"
-#include "vfs_calls.h"
-#include "vfs_shim.h"
+#include "ticks.h"
 #include "workload.h"
 
 struct run {
 	const struct options *options;
 	const struct workload *workload;
-	const char *folder; /* of the database */
-	sqlite3 *db;
+	const char *folder; /* that the database is in */
+	struct database *database;
 	struct record record;
 	struct generator generator;
 	size_t phases[MAX_WORKLOAD_PHASES]; /* those to run */
 	size_t phase_count;
-	int64_t inputs[MAX_WORKLOAD_PHASES]; /* of the workload's phases */
+	int64_t last_keys[MAX_WORKLOAD_PHASES]; /* before the workload's phases */
 	struct findings findings;
-	bool executed; /* a statement ran: there may be something to write back */
+	struct error error; /* of what failed last */
+	bool executed;	    /* an operation ran: there may be something to write back */
 };
 
-_Noreturn static void fail_transaction(const struct run *run, const char *operation, size_t number,
+/* Ends the run, unless what it asked of the engine succeeded. */
+static void require(const struct run *run, bool succeeded)
+{
+	if (!succeeded)
+		fail("%s", run->error.text);
+}
+
+_Noreturn static void fail_transaction(const struct run *run, size_t number,
 				       const struct workload_phase *phase)
 {
-	fail("transaction %zu, phase %s: %s of %s failed: SQLite error %d (%s)", number,
-	     phase->name, operation, phase->op, sqlite3_extended_errcode(run->db),
-	     sqlite3_errmsg(run->db));
-}
-
-/* Executes one statement: prepare, step and finalize each time, as
- * sqlite3_exec and an app with literal SQL do. Returns where it ends. */
-static const char *execute_one(struct run *run, const char *text, size_t length, size_t number,
-			       const struct workload_phase *phase)
-{
-	sqlite3_stmt *statement;
-	const char *end;
-	int result;
-
-	result = sqlite3_prepare_v2(run->db, text, (int)length + 1, &statement, &end);
-	if (result != SQLITE_OK)
-		fail_transaction(run, "prepare", number, phase);
-	do
-		result = sqlite3_step(statement);
-	while (result == SQLITE_ROW);
-	if (result != SQLITE_DONE)
-		fail_transaction(run, "step", number, phase);
-	if (sqlite3_finalize(statement) != SQLITE_OK)
-		fail_transaction(run, "finalize", number, phase);
-	return end;
-}
-
-/* Executes a transaction; returns the number of rows that it changed. */
-static int32_t execute(struct run *run, const struct statement *sql, size_t number,
-		       const struct workload_phase *phase)
-{
-	const char *text = sql->text, *end = sql->text + sql->length;
-	int before = sqlite3_total_changes(run->db);
-
-	while (text < end) {
-		run->executed = true;
-		text = execute_one(run, text, (size_t)(end - text), number, phase);
-	}
-	return sqlite3_total_changes(run->db) - before;
+	fail("transaction %zu, phase %s, op %s: %s", number, phase->name, phase->op,
+	     run->error.text);
 }
 
 static void run_phase(struct run *run, size_t index)
@@ -83,27 +54,32 @@ static void run_phase(struct run *run, size_t index)
 	const struct workload_phase *phase = &run->workload->phases[index];
 	int64_t count = workload_transactions(run->options, index);
 	struct record *record = &run->record;
-	struct statement sql;
+	struct transaction transaction;
+	struct rendered rendered;
 
 	/* Read before the phase begins, so that its time is in no phase. */
-	if (run->workload->phase_input != NULL)
-		run->inputs[index] = run->workload->phase_input(run->db);
-	generator_begin_phase(&run->generator, index, run->inputs[index]);
+	if (run->workload->asks_last_key)
+		require(run, engine_last_key(run->database, &run->last_keys[index], &run->error));
+	generator_begin_phase(&run->generator, index, run->last_keys[index]);
 	record_phase_begin(record, phase->name);
 	for (int64_t i = 0; i < count; i++) {
 		size_t number = record->transaction_count++;
-		struct transaction *transaction = &record->transactions[number];
+		int32_t changes;
 
-		transaction->phase = (uint32_t)index;
-		generator_next(&run->generator, &sql);
+		generator_next(&run->generator, &transaction);
+		if (!engine_render(run->database, &transaction, &rendered, &run->error))
+			fail_transaction(run, number, phase);
+		run->executed |= transaction.count > 0;
 		commitpath_tx_begin(number, phase->name);
-		transaction->begin_ns = clock_now();
-		transaction->changes = execute(run, &sql, number, phase);
-		transaction->end_ns = clock_now();
+		record_begin(record, number, (uint32_t)index);
+		if (!engine_commit(run->database, &changes, &run->error))
+			fail_transaction(run, number, phase);
+		record_acknowledge(record, number, changes);
 		commitpath_tx_end(number, phase->name);
 		if (run->options->checkpoint_every > 0 &&
-		    (int64_t)(number + 1) % run->options->checkpoint_every == 0 && sql.length > 0)
-			database_checkpoint(run->db);
+		    (int64_t)(number + 1) % run->options->checkpoint_every == 0 &&
+		    transaction.count > 0)
+			require(run, engine_maintain(run->database, &run->error));
 	}
 	record_phase_end(record, (uint64_t)count);
 	stat_snapshot("end-", phase->name);
@@ -125,28 +101,40 @@ static void prepare(struct run *run)
 	output_prepare(options->output_dir);
 	stat_open(options->device_stat);
 	if (options->vfs_log)
-		vfs_shim_register(transactions);
-	run->db = database_open(options->database, SQLITE_OPEN_READWRITE);
-	settings_apply(run->db, options);
-	record_open(&run->record, transactions);
+		require(run, engine_log_prepare(transactions, &run->error));
+	run->database =
+		engine_open(options->database, options, run->workload, ENGINE_RUN, &run->error);
+	require(run, run->database != NULL);
+	require(run, settings_check(run->database, options, &run->error));
+	record_open(&run->record, options->output_dir, transactions);
 	generator_open(&run->generator, run->workload, options);
 
 	record_phase_begin(&run->record, "warm");
-	run->findings.rows_before = run->workload->warm(run->db, options);
+	require(run, engine_scan(run->database, &run->findings.rows_before, &run->error));
+	if (run->findings.rows_before != options->rows)
+		fail("the database has %" PRId64 " rows, --rows is %" PRId64,
+		     run->findings.rows_before, options->rows);
 	record_phase_end(&run->record, 0);
-	settings_read_others(run->db);
+	require(run, engine_read_properties(run->database, &run->error));
 	/* Keeps the program's pages in memory, where it is allowed to. Only
-	 * those of now: with MCL_FUTURE, SQLite's allocations would fail at
+	 * those of now: with MCL_FUTURE, the engine's allocations would fail at
 	 * the limit of a user that is not root. */
 	(void)mlockall(MCL_CURRENT);
 	stat_settle(run->folder);
 }
 
+static void read_file_sizes(const struct run *run, struct file_sizes *sizes)
+{
+	sizes->count = engine_file_sizes(run->options->database, sizes->of);
+}
+
 static void measure(struct run *run)
 {
 	stat_snapshot("begin", NULL);
-	if (run->options->vfs_log)
-		vfs_shim_begin();
+	if (run->options->vfs_log) {
+		ticks_begin();
+		engine_log_begin();
+	}
 	/* For the host, which cannot see the board's clock. */
 	output_say(run->options->announce, "driver: the timed region begins");
 	run->findings.monotonic_ns = clock_now();
@@ -157,13 +145,12 @@ static void measure(struct run *run)
 		run_phase(run, run->phases[i]);
 
 	/* Between the phases: in the timed region, which closing the database
-	 * ends, but in no phase. Six pragmas and three file sizes, no I/O. */
-	settings_check(run->db, run->options);
-	config_file_sizes(run->options->database, &run->findings.before_close);
+	 * ends, but in no phase. A few settings and file sizes, no I/O. */
+	require(run, settings_check(run->database, run->options, &run->error));
+	read_file_sizes(run, &run->findings.before_close);
 
 	record_phase_begin(&run->record, "close");
-	database_checkpoint(run->db);
-	database_close(run->db);
+	require(run, engine_close(run->database, &run->error));
 	record_phase_end(&run->record, 0);
 	stat_snapshot("end-", "close");
 	output_say(run->options->announce, "driver: the timed region ends");
@@ -173,15 +160,18 @@ static void measure(struct run *run)
 	record_phase_begin(&run->record, "drain");
 	stat_settle(run->executed ? run->folder : NULL);
 	record_phase_end(&run->record, 0);
-	if (run->options->vfs_log)
-		vfs_shim_end();
+	if (run->options->vfs_log) {
+		engine_log_end();
+		ticks_end();
+	}
 	stat_snapshot("end", NULL);
 }
 
-/* Makes every statement again, from the inputs of the measured pass. */
-static void hash_statements(struct run *run)
+/* Makes every transaction again, from what the measured pass began with, and renders it. */
+static void hash_transactions(struct run *run, struct database *database)
 {
-	struct statement sql;
+	struct transaction transaction;
+	struct rendered rendered;
 	struct sha256 hash;
 
 	sha256_begin(&hash);
@@ -189,27 +179,27 @@ static void hash_statements(struct run *run)
 		size_t phase = run->phases[p];
 		int64_t count = workload_transactions(run->options, phase);
 
-		generator_begin_phase(&run->generator, phase, run->inputs[phase]);
+		generator_begin_phase(&run->generator, phase, run->last_keys[phase]);
 		for (int64_t i = 0; i < count; i++) {
-			generator_next(&run->generator, &sql);
-			if (sql.length == 0)
+			generator_next(&run->generator, &transaction);
+			if (transaction.count == 0)
 				continue;
-			sha256_add(&hash, sql.text, sql.length);
+			require(run, engine_render(database, &transaction, &rendered, &run->error));
+			sha256_add(&hash, rendered.data, rendered.size);
 			sha256_add(&hash, "\n", 1);
-			run->findings.sql_bytes += (int64_t)sql.value_bytes;
+			run->findings.sql_bytes += (int64_t)transaction.value_bytes;
 		}
 	}
 	sha256_end(&hash, run->findings.sql_sha256);
 }
 
 /* Counts the rows again; they must be what the transactions changed. */
-static void count_rows(struct run *run)
+static void count_rows(struct run *run, struct database *database)
 {
 	int64_t expected = run->findings.rows_before;
-	sqlite3 *db;
 
 	for (size_t i = 0; i < run->record.transaction_count; i++) {
-		const struct transaction *t = &run->record.transactions[i];
+		const struct transaction_record *t = &run->record.transactions[i];
 
 		switch (run->workload->phases[t->phase].effect) {
 		case ROWS_ADDED:
@@ -225,15 +215,22 @@ static void count_rows(struct run *run)
 			break;
 		}
 	}
-	/* Not read-only: such a connection leaves a -wal and a -shm behind. */
-	db = database_open(run->options->database, SQLITE_OPEN_READWRITE);
-	/* Nothing is measured any more: mapped, pages need no copying. */
-	database_run(db, "PRAGMA mmap_size=2147418112"); /* SQLite's largest */
-	run->findings.rows_after = run->workload->count(db);
-	database_close(db);
+	require(run, engine_count(database, &run->findings.rows_after, &run->error));
 	if (run->findings.rows_after != expected)
-		fail("the table has %" PRId64 " rows, the transactions leave %" PRId64,
+		fail("the database has %" PRId64 " rows, the transactions leave %" PRId64,
 		     run->findings.rows_after, expected);
+}
+
+/* What is learned after the measurement, from the database opened once more. */
+static void verify(struct run *run)
+{
+	struct database *database = engine_open(run->options->database, run->options, run->workload,
+						ENGINE_VERIFY, &run->error);
+
+	require(run, database != NULL);
+	hash_transactions(run, database);
+	count_rows(run, database);
+	require(run, engine_close(database, &run->error));
 }
 
 static void print_summary(const struct run *run)
@@ -257,22 +254,21 @@ void run(const struct options *options)
 
 	run.options = options;
 	run.workload = workload_at((size_t)options->workload);
-	workload_check_value_size(options);
+	workload_check(options);
 	run.phase_count = workload_select(options, run.phases);
 	prepare(&run);
 	measure(&run);
 
-	config_file_sizes(options->database, &run.findings.after_close);
-	hash_statements(&run);
-	count_rows(&run);
+	read_file_sizes(&run, &run.findings.after_close);
+	verify(&run);
 	record_write(&run.record, run.workload, options->output_dir);
 	stat_write(options->output_dir);
 	if (options->vfs_log)
-		vfs_calls_write(options->output_dir);
+		file_calls_write(options->output_dir);
 	config_write(options, &run.findings);
 	print_summary(&run);
 	stat_close();
 	generator_close(&run.generator);
-	record_close(&run.record);
-	vfs_calls_close();
+	record_close(&run.record, options->output_dir);
+	file_calls_close();
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine.h"
 #include "fail.h"
 
 const char *workload_names[MAX_WORKLOADS + 1];
@@ -77,10 +78,13 @@ size_t workload_select(const struct options *options, size_t phases[MAX_WORKLOAD
 	return count;
 }
 
-void workload_check_value_size(const struct options *options)
+void workload_check(const struct options *options)
 {
 	const struct workload *workload = workload_at((size_t)options->workload);
 
+	if (workload->table->operations[OPERATION_INSERT] == NULL && !engine_has_sql)
+		fail_usage("--workload: %s is made of SQL texts, and %s has no SQL", workload->name,
+			   engine_title());
 	if (workload->value_size != 0 && options->value_size != workload->value_size)
 		fail_usage("--value-size: %s has values of %" PRId64 " bytes, not of %" PRId64,
 			   workload->name, workload->value_size, options->value_size);
@@ -93,36 +97,53 @@ int64_t workload_transactions(const struct options *options, size_t phase)
 	return workload->transactions != NULL ? workload->transactions(options, phase) : options->n;
 }
 
+/* Memory that is there. */
+static void *allocate(size_t size)
+{
+	void *memory = malloc(size);
+
+	if (memory == NULL)
+		fail("no memory for a transaction of %zu bytes", size);
+	memset(memory, 0, size);
+	return memory;
+}
+
 void generator_open(struct generator *generator, const struct workload *workload,
 		    const struct options *options)
 {
-	size_t size = workload->statement_size(options);
+	size_t batch = workload->batch > 0 ? workload->batch : 1;
 
 	memset(generator, 0, sizeof(*generator));
 	generator->workload = workload;
 	generator->options = options;
-	generator->buffer = malloc(size);
-	if (generator->buffer == NULL)
-		fail("no memory for a statement of %zu bytes", size);
-	memset(generator->buffer, 0, size);
+	generator->buffer = allocate(workload->buffer_size(options));
+	generator->operations = allocate(batch * sizeof(struct operation));
 }
 
-void generator_begin_phase(struct generator *generator, size_t phase, int64_t input)
+void generator_begin_phase(struct generator *generator, size_t phase, int64_t last_key)
 {
 	generator->phase = phase;
 	generator->number = 0;
-	generator->input = input;
+	generator->last_key = last_key;
 	prng_seed(&generator->prng, (uint64_t)generator->options->seed, phase);
 }
 
-void generator_next(struct generator *generator, struct statement *statement)
+void generator_next(struct generator *generator, struct transaction *transaction)
 {
-	generator->workload->next(generator, statement);
+	generator->workload->next(generator, transaction);
+	generator->number++;
+}
+
+void generator_fill(struct generator *generator, struct transaction *transaction)
+{
+	generator->workload->fill(generator, transaction);
 	generator->number++;
 }
 
 void generator_close(struct generator *generator)
 {
 	free(generator->buffer);
+	free(generator->operations);
 	generator->buffer = NULL;
+	generator->operations = NULL;
 }

@@ -1,4 +1,4 @@
-/* What a workload is: one C file in this folder that ends with a
+/* What a workload is: one C file in workloads/ that ends with a
  * WORKLOAD_REGISTER line. No other file names it. */
 #ifndef COMMITPATH_WORKLOAD_H
 #define COMMITPATH_WORKLOAD_H
@@ -9,14 +9,44 @@
 
 #include "options.h"
 #include "prng.h"
-#include "sqlite3.h"
 
-/* What is timed as one transaction: a literal SQL text. One statement runs in
- * autocommit; several stand between BEGIN and COMMIT. */
-struct statement {
-	const char *text;   /* NUL-terminated, in the generator's buffer; "" does nothing */
-	size_t length;	    /* bytes, without the NUL */
-	size_t value_bytes; /* bytes of column values that the text carries */
+enum operation_kind {
+	OPERATION_INSERT, /* of a key that is not there */
+	OPERATION_UPDATE, /* of a key that is there; changes nothing, if it is not */
+	OPERATION_DELETE, /* likewise */
+	OPERATION_READ,
+	KEY_OPERATIONS,
+	OPERATION_SQL = KEY_OPERATIONS, /* a text of its own */
+};
+
+struct operation {
+	enum operation_kind kind;
+	int64_t key; /* not of OPERATION_SQL */
+	const char
+		*data; /* the value of an insert or update, or the SQL text; not ended by a NUL */
+	size_t size;   /* bytes of it */
+};
+
+/* What is timed as one. A single operation runs in autocommit; several are a batch: all or none of
+ * them happens, and no two have the same key. None does nothing. */
+struct transaction {
+	const struct operation *operations; /* valid until the generator makes the next */
+	size_t count;
+	size_t value_bytes; /* bytes of column values that the operations carry */
+};
+
+/* How a table is made, written and read. An engine without SQL takes of it only that there are
+ * operations with keys. */
+struct table {
+	const char *const *create; /* SQL texts, NULL-terminated */
+	const char *const *names;  /* of the tables that are counted, NULL-terminated */
+	const char *scan;	   /* a query of every column of every row; NULL: count is enough */
+	int value_column;	   /* of `scan`: is --value-size bytes long; -1: not checked */
+	const char *last_key;	   /* a query of the largest key */
+
+	/* Texts of the operations with keys, with %k for the key and %v for the value as a
+	 * literal; NULL: all operations are OPERATION_SQL. */
+	const char *operations[KEY_OPERATIONS];
 };
 
 /* What a phase's changes do to the number of rows. */
@@ -30,16 +60,17 @@ struct workload_phase {
 
 struct workload;
 
-/* Makes the statements of one phase. They depend on nothing else than what
- * is in here, so the same texts can be made again after the measurement. */
+/* Makes the transactions of one phase. They depend on nothing else than what
+ * is in here, so the same ones can be made again after the measurement. */
 struct generator {
 	const struct workload *workload;
 	const struct options *options;
 	size_t phase;
-	int64_t number; /* of the next statement in the phase, from 0 */
-	int64_t input;	/* what phase_input answered */
+	int64_t number;	  /* of the next transaction in the phase, from 0 */
+	int64_t last_key; /* before the phase, if the workload asks for it */
 	struct prng prng;
-	char *buffer; /* of statement_size bytes */
+	char *buffer;		      /* of buffer_size bytes; keeps its content within a phase */
+	struct operation *operations; /* of the transaction; batch of them */
 };
 
 enum { MAX_WORKLOAD_PHASES = 16 };
@@ -49,13 +80,20 @@ struct workload {
 	const char *summary; /* one line for --help */
 	const struct workload_phase *phases;
 	size_t phase_count;
+	const struct table *table;
 
 	/* The one --value-size it can have; 0: any. */
 	int64_t value_size;
 
+	/* The most operations of a transaction; 0: one. */
+	size_t batch;
+
 	/* A phase needs what those before it made: only the first phases can
 	 * be run alone. */
 	bool chained;
+
+	/* Whether generator.last_key is to be read, just before each phase. */
+	bool asks_last_key;
 
 	/* Ends the program with a usage error when a run that begins with this
 	 * phase makes no sense with these options. NULL: they all do. */
@@ -64,26 +102,15 @@ struct workload {
 	/* Transactions of a phase. NULL: n in each. */
 	int64_t (*transactions)(const struct options *options, size_t phase);
 
-	/* Creates and fills the tables in an empty database, in the
-	 * transaction the caller has open. Fails the run on an error. */
-	void (*populate)(sqlite3 *db, const struct options *options);
+	/* Bytes that the longest data of a transaction needs, with a NUL. */
+	size_t (*buffer_size)(const struct options *options);
 
-	/* Reads all the data once and checks that it is what the options
-	 * say; returns the number of rows. Fails the run on a difference. */
-	int64_t (*warm)(sqlite3 *db, const struct options *options);
+	/* Makes the insert of the next row that the table has before a run. The
+	 * generator is in phase 0. NULL: it has none. */
+	void (*fill)(struct generator *generator, struct transaction *transaction);
 
-	/* Counts the rows. Fails the run on an error. */
-	int64_t (*count)(sqlite3 *db);
-
-	/* Reads from the database what a phase's statements depend on, just
-	 * before the phase begins. NULL: nothing. */
-	int64_t (*phase_input)(sqlite3 *db);
-
-	/* Bytes that the longest statement needs, with its NUL. */
-	size_t (*statement_size)(const struct options *options);
-
-	/* Makes the next statement of the phase that `generator` is in. */
-	void (*next)(struct generator *generator, struct statement *statement);
+	/* Makes the next transaction of the phase that `generator` is in. */
+	void (*next)(struct generator *generator, struct transaction *transaction);
 };
 
 enum { MAX_WORKLOADS = 16 };
@@ -103,25 +130,47 @@ void workload_register(const struct workload *workload);
 size_t workload_select(const struct options *options, size_t phases[MAX_WORKLOAD_PHASES]);
 
 /* Ends the program with a usage error when the workload cannot have the
- * --value-size. */
-void workload_check_value_size(const struct options *options);
+ * --value-size, or the engine not the workload. */
+void workload_check(const struct options *options);
 
 /* Transactions of a phase. */
 int64_t workload_transactions(const struct options *options, size_t phase);
 
-/* Allocates the generator's buffer and faults it in. Fails the run when
- * there is no memory. */
+/* Allocates the generator's memory and faults it in. Fails the run when
+ * there is none. */
 void generator_open(struct generator *generator, const struct workload *workload,
 		    const struct options *options);
 
 /* Sets the generator to the start of a phase; reseeds it. */
-void generator_begin_phase(struct generator *generator, size_t phase, int64_t input);
+void generator_begin_phase(struct generator *generator, size_t phase, int64_t last_key);
 
-/* Makes the next statement of the phase. */
-void generator_next(struct generator *generator, struct statement *statement);
+/* Makes the next transaction of the phase. */
+void generator_next(struct generator *generator, struct transaction *transaction);
 
-/* Frees the buffer. */
+/* Makes the next row of a table that is filled. */
+void generator_fill(struct generator *generator, struct transaction *transaction);
+
+/* Frees the memory. */
 void generator_close(struct generator *generator);
+
+/* The transaction of one operation: a key with a value of `size` bytes, or without one. */
+static inline void transaction_of_key(struct generator *generator, struct transaction *transaction,
+				      enum operation_kind kind, int64_t key, const char *value,
+				      size_t size)
+{
+	*generator->operations = (struct operation){kind, key, value, size};
+	*transaction = (struct transaction){generator->operations, 1, size};
+}
+
+/* The transaction of one SQL text, from the buffer's begin to `end`. */
+static inline void transaction_of_sql(struct generator *generator, struct transaction *transaction,
+				      const char *end, size_t value_bytes)
+{
+	size_t size = (size_t)(end - generator->buffer);
+
+	*generator->operations = (struct operation){OPERATION_SQL, 0, generator->buffer, size};
+	*transaction = (struct transaction){generator->operations, 1, value_bytes};
+}
 
 #define WORKLOAD_REGISTER(workload)                                  \
 	__attribute__((constructor)) static void register_this(void) \

@@ -8,7 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from analysis import events
+from analysis import engines, events
+from analysis.engines import Engine
 from analysis.errors import BadInput
 from analysis.files import read_csv, read_json
 from analysis.ledger.schema import FILE, FILES
@@ -43,7 +44,7 @@ _VFS: dict[str, type[pl.DataType]] = {
     **{"begin_ns": pl.Int64, "end_ns": pl.Int64},
     **{"inode": pl.Int64, "offset": pl.Int64, "bytes": pl.Int64},
 }
-_CONFIG_OBJECTS = ("driver", "sqlite", "requested", "effective", "pragmas", "file_sizes", "clock")
+_CONFIG_OBJECTS = ("driver", "requested", "effective", "file_sizes", "clock")
 _CONFIG_VALUES = ("sql_sha256", "sql_bytes", "rows_before", "rows_after", "status")
 _NOT_WORKLOAD = ("warm", "close", "drain")
 
@@ -57,6 +58,11 @@ class Driver:
     phases: pl.DataFrame  # _PHASES
     device_stat: pl.DataFrame  # _STAT
     vfs: pl.DataFrame | None  # _VFS, in runs that are traced
+
+    @property
+    def engine(self) -> Engine:
+        """The engine that ran."""
+        return engines.of(engines.name_in(self.config))
 
     @property
     def workload_phases(self) -> pl.DataFrame:
@@ -96,7 +102,11 @@ class Driver:
 def read(folder: Path) -> Driver:
     """Read raw/driver/. Raises BadInput."""
     config = read_json(folder / "config.json")
-    for key in _CONFIG_OBJECTS:
+    engine = engines.name_in(config)
+    if engine not in engines.names():
+        wrong = f"engine is {engine!r}"
+        raise BadInput(folder / "config.json", "", wrong, ", ".join(engines.names()))
+    for key in (*_CONFIG_OBJECTS, engine, engines.of(engine).PROPERTIES):
         if not isinstance(config.get(key), dict):
             raise BadInput(folder / "config.json", "", f"no object {key!r}", "see docs/formats.md")
     if not isinstance(config.get("transactions", {}), dict):
@@ -121,6 +131,11 @@ def read(folder: Path) -> Driver:
             raise BadInput(folder / "device_stat.csv", place, f"no single {label!r} line", "one")
     vfs = _read_vfs(folder / "vfs.csv") if (folder / "vfs.csv").is_file() else None
     return Driver(config, transactions, phases, stat, vfs)
+
+
+def no_calls() -> pl.DataFrame:
+    """Return the log of an engine that keeps none."""
+    return pl.DataFrame(schema=_VFS).with_columns(pl.col("file").cast(FILE))
 
 
 def _read_vfs(path: Path) -> pl.DataFrame:

@@ -9,15 +9,7 @@ from analysis.filesystems import find
 from analysis.ledger.arrays import Ints, first_after, ints
 from analysis.ledger.build import Ledger
 from analysis.ledger.files import PAGE_BITS, pages
-
-OF_FILE = {
-    "database": "database page",
-    "journal": "rollback journal",
-    "wal": "WAL",
-    "shm": "other",
-    "other": "other",
-    "directory": "directory",
-}
+from analysis.ledger.pieces import OF_ROLE
 
 
 def first(wrong: pl.DataFrame, what: str, *columns: str) -> list[str]:
@@ -39,7 +31,7 @@ def files(made: Ledger) -> list[str]:
 
     Or by none: F2FS's garbage collector moves pages that nobody wrote, and marks them.
     """
-    of_file = pl.col("file").cast(pl.String).replace_strict(OF_FILE, default=None)
+    of_file = pl.col("file").cast(pl.String).replace_strict(OF_ROLE, default=None)
     label = pl.coalesce(pl.col("of"), pl.col("label")).cast(pl.String)
     table = made.pieces.filter(pl.col("file").is_not_null())
     wrong = table.filter(of_file != label)
@@ -64,6 +56,8 @@ def written_out(made: Ledger) -> list[str]:
     Only of the last xWrite of a page before the sync; and not of a file's first page where the
     filesystem may keep that in its inode.
     """
+    if not made.given.calls:
+        return []
     write = made.vfs.filter((pl.col("op") == "write") & (pl.col("bytes") > 0))
     row, page = pages(ints(write["offset"]), ints(write["bytes"]))
     inode, begin = ints(write["inode"])[row], ints(write["begin_ns"])[row]
@@ -90,6 +84,8 @@ def written_out(made: Ledger) -> list[str]:
 
 def syncs_witnessed(made: Ledger) -> list[str]:
     """Each of SQLite's calls made the filesystem syncs it must, of its file; nobody else did."""
+    if not made.given.calls:
+        return []
     begin, end = made.given.window
     asked = made.syncs.filter(
         pl.col("caller").is_in(["fsync", "fdatasync"]) & pl.col("begin_ns").is_between(begin, end)

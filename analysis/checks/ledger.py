@@ -16,11 +16,12 @@ from analysis.checks import calls
 from analysis.checks.calls import first
 from analysis.ledger.arrays import ints
 from analysis.ledger.build import Ledger
+from analysis.ledger.pieces import OF_ROLE
 from analysis.ledger.schema import LABELS, WAITS
 
 UNATTRIBUTED_LIMIT = 0.001
 # what may be written where no region of the filesystem's own is
-_IN_DATA = (*calls.OF_FILE.values(), "inode/node")
+_IN_DATA = (*OF_ROLE.values(), "inode/node")
 
 
 def unattributed_share(made: Ledger) -> float:

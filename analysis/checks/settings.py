@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from analysis import mkfs
+from analysis import engines, mkfs
 from analysis.consistent import AXES, word
 from analysis.run import Run
 
@@ -23,7 +23,7 @@ _ALWAYS = {"", "defaults", "rw", "async"}
 class Setting:
     """One setting: what was asked for and what was read back (None: it could not be read)."""
 
-    group: str  # SQLite, filesystem, device, run
+    group: str  # the engine, filesystem, device, run
     name: str
     requested: str
     effective: str | None
@@ -41,7 +41,7 @@ def profile(run: Run, name: str) -> dict[str, Any]:
 
 def compare(run: Run) -> list[Setting]:
     """Return every setting that was requested, beside what was in effect."""
-    return [*_sqlite(run), *_filesystem(run), *_device(run), *_run(run)]
+    return [*_engine(run), *_filesystem(run), *_device(run), *_run(run)]
 
 
 def equal(run: Run) -> list[str]:
@@ -57,30 +57,29 @@ def equal(run: Run) -> list[str]:
     return found
 
 
-def _sqlite(run: Run) -> list[Setting]:
-    config = run.driver.config
-    asked = {place: run.cell[axis] for axis, place in AXES.items() if axis in run.cell}
-    if (journal_mode := profile(run, "mode").get("journal_mode")) is not None:
-        asked["effective", "journal_mode"] = journal_mode
+def _engine(run: Run) -> list[Setting]:
+    config, engine, name = run.driver.config, run.driver.engine, engines.name_in(run.driver.config)
+    asked = {("driver", axis): run.cell[axis] for axis in AXES if axis in run.cell}
     if (workload := profile(run, "workload").get("driver_workload")) is not None:
         asked["driver", "workload"] = workload
-    release = word(run.cell.get("sqlite", "newest"))
-    if release != "newest":
-        asked["sqlite", "version"] = release
+    if (release := engine.release(run.cell)) is not None:
+        asked[name, "version"] = release
     # what the driver says it was asked for counts too, should the cell not say it
-    asked = {**{("effective", key): value for key, value in config["requested"].items()}, **asked}
+    told = {**config["requested"], **engine.requested(run.cell)}
+    asked |= {("effective", key): value for key, value in told.items()}
     found = []
     for (section, key), value in sorted(asked.items()):
         had = config[section].get(key)
-        group = "workload" if section == "driver" else "SQLite"
+        group = "workload" if section == "driver" else engine.TITLE
         found.append(Setting(group, key, word(value), None if had is None else word(had)))
     if (phases := profile(run, "workload").get("phases")) is not None:
         found.append(Setting("workload", "phases", ",".join(phases), ",".join(run.driver.planned)))
     for key, value in sorted(config["requested"].items()):
         wanted = word(asked["effective", key])
         if wanted != word(value):
-            found.append(Setting("SQLite", f"{key}, as the driver was told", wanted, word(value)))
-    return found
+            found.append(Setting(engine.TITLE, f"{key}, as the driver was told", wanted, word(value)))
+    wanted = engines.name_in(run.cell)
+    return [*found, Setting("engine", "name", wanted, name)] if wanted != name else found
 
 
 def _filesystem(run: Run) -> list[Setting]:

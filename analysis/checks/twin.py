@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from analysis import engines
 from analysis.adapters.board import Board
 from analysis.checks import counts, loss, settings
 from analysis.run import Run
 
 # What driver.config must say alike of both: what ran, on what, with what in effect.
-_SAME = ("driver", "sqlite", "requested", "effective", "pragmas", "sql_sha256", "rows_before", "rows_after")
+_SAME = ("driver", "engine", "requested", "effective", "sql_sha256", "rows_before", "rows_after")
 
 
 def same(run: Run) -> list[str]:
@@ -17,7 +18,7 @@ def same(run: Run) -> list[str]:
     if run.twin is None:
         return []
     twin, found = run.twin, []
-    for key in _SAME:
+    for key in (*_SAME, engines.name_in(run.driver.config), run.driver.engine.PROPERTIES):
         if twin.driver.config.get(key) != run.driver.config.get(key):
             found.append(f"the untraced twin differs from the run in {key} (driver/config.json)")
     if twin.driver.config["status"] != "ok":

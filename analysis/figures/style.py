@@ -27,6 +27,9 @@ FILES = {
     "journal": "#E69F00",
     "wal": "#D55E00",
     "shm": "#CC79A7",
+    "log": "#D55E00",
+    "table": "#0072B2",
+    "manifest": "#CC79A7",
     "directory": "#009E73",
     "other": "#8C8C8C",
 }

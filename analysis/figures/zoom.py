@@ -10,7 +10,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
-from analysis.events import FILE_KINDS, file_kind
+from analysis.events import file_kind
 from analysis.figures import bars, style
 from analysis.tables import Tables
 
@@ -123,7 +123,7 @@ def _database(tables: Tables) -> str:
     """Return the base name of the database: the synced file that others are named after."""
     names = tables.events.filter(pl.col("event") == "sync")["file"].unique().drop_nulls()
     for name in map(str, names.to_list()):
-        for kind in FILE_KINDS:
+        for kind in style.FILES:
             if name.endswith(f"-{kind}"):
                 return name.removesuffix(f"-{kind}")
     found = tables.events.filter((pl.col("event") == "sync") & ~pl.col("is_directory"))["file"]

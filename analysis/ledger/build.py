@@ -12,7 +12,7 @@ from analysis.ledger import costs, frames, schema
 from analysis.ledger.arrays import ints
 from analysis.ledger.causes import Causes
 from analysis.ledger.chunks import Correlator
-from analysis.ledger.files import Inodes, Writers, names
+from analysis.ledger.files import Inodes, Writers, from_sync, names
 from analysis.ledger.records import Few, Records
 from analysis.ledger.rows import Faults, Rows
 from analysis.ledger.tables import tables
@@ -31,6 +31,7 @@ class Input:
     phases: pl.DataFrame
     window: tuple[int, int]
     database: str  # base name of the database file
+    calls: bool  # whether the engine logs its calls; without it vfs has none
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,8 @@ def build(given: Input) -> Ledger:
     few = given.records.few(given.dev)
     line = timeline(few, given.transactions, given.phases, given.vfs)
     named = names(few, given.database)
-    inodes = Inodes(given.vfs, named)
+    # a log of the engine's calls says what each file is when it is opened
+    inodes = Inodes(given.vfs, named if given.calls else from_sync(named, few["sync"]))
     calls = line.transaction(ints(given.vfs["begin_ns"]))
     causes = Causes(few, line)
     totals, rows = costs.Totals(given.transactions.height), Rows(given.transactions)

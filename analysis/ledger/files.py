@@ -8,7 +8,7 @@ inode was first synced). Where both speak, they are compared by a check.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -55,6 +55,15 @@ def names(few: Few, database: str) -> Named:
         texts,
         ints([kinds[text] for text in texts]),
     )
+
+
+def from_sync(named: Named, sync: np.ndarray) -> Named:
+    """Return the names as said when the sync began in which each was: what it writes has the name."""
+    began = LastBefore(ints(sync["a"]), ints(sync["begin_ns"])).find(named.inode, named.time)
+    within = began >= 0
+    time = named.time.copy()
+    time[within] = ints(sync["begin_ns"])[began[within]]
+    return replace(named, time=time)
 
 
 def pages(offset: Ints, size: Ints) -> tuple[Ints, Ints]:

@@ -138,8 +138,14 @@ def flushed(block: Columns, bio: Columns, data: Parts) -> tuple[Ints, Ints]:
     late = np.searchsorted(wanted, block["begin_ns"][flush], side="right")
     upto = np.where(upto > first, upto, late)
     first = np.r_[0, np.maximum.accumulate(upto)[:-1]] if flush.size else first
-    row, item = expand(first, np.maximum(upto - first, 0))
-    return flush[row], served[item]
+    count = np.maximum(upto - first, 0)
+    row, item = expand(first, count)
+    # a flush for none: the first bio of the flush before it waited for a place in the device's
+    # queue. Else that flush had been sent when it came, not when the next one did
+    before_none = np.flatnonzero((count[1:] == 0) & (count[:-1] > 1))
+    row[np.searchsorted(row, before_none)] += 1
+    order = np.argsort(row, kind="stable")
+    return flush[row.take(order)], served[item.take(order)]
 
 
 def _lost_fua(block: Columns, bio: Columns, data: Parts) -> Bools:

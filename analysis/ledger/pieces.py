@@ -23,13 +23,20 @@ from analysis.ledger.schema import FILES, LABELS
 
 _LABEL = {label: place for place, label in enumerate(LABELS)}
 _JOURNAL, _UNATTRIBUTED = _LABEL["filesystem journal"], _LABEL["unattributed"]
-# of a page of a file, by its place in schema.FILES; the last is for -1, an unknown inode
-_OF_FILE = np.array(
-    [
-        *(_LABEL[name] for name in ("database page", "rollback journal", "WAL", "other", "other")),
-        *(_LABEL["directory"], _UNATTRIBUTED),
-    ]
-)
+# of a page of a file, by its role: what it is to an engine of any kind
+OF_ROLE = {
+    "database": "database page",
+    "journal": "rollback journal",
+    "wal": "WAL",
+    "shm": "other",
+    "log": "WAL",
+    "table": "database page",
+    "manifest": "other",
+    "other": "other",
+    "directory": "directory",
+}
+# by its place in schema.FILES; the last is for -1, an unknown inode
+_OF_FILE = np.array([*(_LABEL[OF_ROLE[role]] for role in FILES), _UNATTRIBUTED])
 
 
 class Pieces(NamedTuple):

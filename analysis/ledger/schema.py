@@ -21,8 +21,8 @@ LABELS = (
     "unattributed",
 )
 HOW = ("in", "waited", "shared", "behind")
-# SQLite's files, as its VFS tells them apart; `directory` is where they are.
-FILES = ("database", "journal", "wal", "shm", "other", "directory")
+# Roles of the engines' files (analysis/engines/); `directory` is where they are.
+FILES = ("database", "journal", "wal", "shm", "log", "table", "manifest", "other", "directory")
 KINDS = (*LABELS, "flush", "read", "discard")
 CALLERS = ("kernel", "fsync", "fdatasync", "io_uring")
 

@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis import durability
+from analysis.engines.survival import ALL, CORRUPT, LAST, RARELY_CORRUPT, RECENT, UNSYNCED
 from analysis.papers.runs import Causes, Found, Results
 from analysis.papers.study import Bar, Panel
 from commitpath.reporting.marks import UNCOUNTED, UNDURABLE
 
 SHORT = {
-    durability.ALL: "nothing committed is lost",
-    durability.LAST: "the last transaction may be lost",
-    durability.RECENT: "transactions since the last checkpoint may be lost",
-    durability.RARELY_CORRUPT: "the last transaction may be lost, a very small chance of corruption",
-    durability.CORRUPT: "the database may be corrupt",
+    ALL: "nothing committed is lost",
+    LAST: "the last transaction may be lost",
+    RECENT: "transactions since the last checkpoint may be lost",
+    UNSYNCED: "transactions of the last seconds may be lost",
+    RARELY_CORRUPT: "the last transaction may be lost, a very small chance of corruption",
+    CORRUPT: "the database may be corrupt",
 }
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis import durability
+from analysis.engines import survival
 from analysis.text import printable_lines
 from commitpath.database import select
 from commitpath.database.select import Run
@@ -16,9 +17,9 @@ from commitpath.variables import axes_of
 
 # Which committed transactions may be lost after the failure named by SURVIVE.
 LOSSES = {
-    "none": (durability.ALL,),
-    "last": (durability.ALL, durability.LAST),
-    "recent": (durability.ALL, durability.LAST, durability.RECENT),
+    "none": (survival.ALL,),
+    "last": (survival.ALL, survival.LAST),
+    "recent": (survival.ALL, survival.LAST, survival.RECENT, survival.UNSYNCED),
 }
 # SURVIVE → the field of durability.Durability
 SURVIVE = {"process": "process", "os": "system", "power": "power"}
@@ -143,7 +144,7 @@ def report(measured: Sequence[Setting], kept: Sequence[Setting], failure: str) -
     lines = [f"{'':{width}}  {'TPS':>10}  {'KiB/tx':>8}  gives up"]
     least = min(one.bytes_per_transaction for one in best)
     for one in best:
-        gives_up = [f"after {name}: {what}" for name, what in one.survives.rows() if what != durability.ALL]
+        gives_up = [f"after {name}: {what}" for name, what in one.survives.rows() if what != survival.ALL]
         if one.tps < best[0].tps:
             gives_up.append(f"{1 - one.tps / best[0].tps:.0%} of the fastest's speed")
         if one.bytes_per_transaction > least:

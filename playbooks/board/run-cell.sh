@@ -58,8 +58,8 @@ finish() {
 run_driver() {
   # for whoever watches the console; before anything is measured
   echo 'run-cell: driver starts' > /dev/console
-  # shellcheck disable=SC2086  # a list of options; a traced run notes SQLite's calls too
-  "$folder/bin/driver" run $DRIVER_OPTIONS ${PROBES:+--vfs-log} --output-dir "$raw/driver" \
+  # shellcheck disable=SC2086  # lists of options; a watched run notes the engine's calls, if it can
+  "$folder/bin/driver" run $DRIVER_OPTIONS ${PROBES:+$WATCHED_OPTIONS} --output-dir "$raw/driver" \
     --device-stat "/sys/class/block/$DEVICE_NAME/stat" --announce /dev/console --start-on-second \
     2> "$raw/driver/driver.err"
   status=$?
@@ -94,7 +94,11 @@ record_board() {
   cat /proc/cmdline > "$raw/board/cmdline.txt"
   cat /proc/cpuinfo > "$raw/board/cpuinfo.txt"
   cat /proc/meminfo > "$raw/board/meminfo.txt"
-  ls -1 -i -s --block-size=1 "$MOUNTPOINT/db" > "$raw/board/files.txt"
+  {
+    ls -1 -i -s --block-size=1 "$MOUNTPOINT/db"
+    # an engine's database may be a folder
+    find "$MOUNTPOINT/db" -mindepth 1 -type d -exec ls -1 -i -s --block-size=1 {} +
+  } > "$raw/board/files.txt"
   # the virtual board's packages were unpacked, not installed: dpkg knows of none
   if [ -f /etc/board-versions ]; then cat /etc/board-versions; else dpkg-query -W; fi \
     > "$raw/board/versions.txt"

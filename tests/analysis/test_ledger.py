@@ -175,6 +175,36 @@ def test_flushes_are_shared_by_those_that_wait_for_them() -> None:
     assert rows(made.shares, "command", "transaction", "share") == [(1, None, 0.5), (1, 1, 0.5)]
 
 
+def test_a_flush_that_waited_for_a_place_in_the_queue_is_the_next_ones() -> None:
+    """The first was queued with nothing in the way and not sent: the second was, when it came."""
+    trace = Trace()
+    trace.transaction("insert", 10, 300)
+    trace.bio(50, 0, [], WRITE | SYNC | PREFLUSH, FLUSHER, sectors=0)
+    trace.bio(80, 0, [], WRITE | SYNC | PREFLUSH, sectors=0)
+    trace.flush(81, 82, 120)
+    trace.flush(121, 122, 150)
+    made = build.build(trace.input(400))
+    assert rows(made.ledger, "rwbs", "transaction") == [("FF", 0), ("FF", None)]
+    assert checks.commands_have_bios(made) == []
+
+
+def test_files_of_an_engine_without_a_log_of_calls_have_their_names() -> None:
+    """What the first sync of a file writes has the name that is said at its end."""
+    trace = Trace()
+    trace.transaction("insert", 10, 500)
+    for begin, inode, name in ((20, 13, "000013.ldb"), (120, 14, "000014.log")):
+        trace.bio(begin + 2, begin, [(FILE, inode, 0, 1)])
+        trace.command(begin + 3, begin + 4, begin + 40, begin * 8, 8)
+        parts = name.ljust(16, "\0")
+        trace.add("name", begin + 45, words=(inode, parts[:8], parts[8:]), n=0)
+        trace.add("sync", begin, begin + 50, words=(inode,), flags=1 << 4)
+    given = dataclasses.replace(trace.input(600), calls=False)
+    made = build.build(given)
+    assert rows(made.pieces, "label", "file") == [("database page", "table"), ("WAL", "log")]
+    assert rows(made.syncs, "file", "name") == [("table", "000013.ldb"), ("log", "000014.log")]
+    assert not [reason for check in checks.CHECKS for reason in check(made) if "calls" in reason]
+
+
 def test_a_journal_that_has_the_number_of_another_file() -> None:
     """The inode of a deleted rollback journal is the next WAL's."""
     trace = Trace()

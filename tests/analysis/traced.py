@@ -143,7 +143,7 @@ class Trace:
         )
         return build.Input(
             *(self.records(), DEV, self.layout, calls, transactions, phases),
-            *((0, end * 1000 + 10**6), "sample.db"),
+            *((0, end * 1000 + 10**6), "sample.db", True),
         )
 
     def array(self) -> np.ndarray:

@@ -43,6 +43,7 @@ def analyse(raw: Path) -> build.Ledger:
                 phases=ran.phases,
                 window=ran.window,
                 database=Path(ran.config["driver"]["database"]).name,
+                calls=True,
             )
         )
         trace = counting.result()

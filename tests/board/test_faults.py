@@ -91,7 +91,7 @@ def small() -> list[str]:
 def saved_board() -> tuple[VirtualBoard, Path]:
     cell = make_cell(CELL)
     entry = ansible.board("virtual")
-    driver = artifacts.driver(cell["sqlite"], artifacts.image())
+    driver = artifacts.driver(cell, artifacts.image())
     return virtual_board(cell), ensure_snapshot(cell, driver, entry)
 
 

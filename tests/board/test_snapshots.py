@@ -38,7 +38,7 @@ def virtual(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VirtualBoard]:
 def unfit() -> Iterator[tuple[Path, Path, Path]]:
     """Where CELL's snapshot belongs: a truncated one, a half-written one and one of another QEMU."""
     cell = make_cell(CELL)
-    driver = artifacts.driver(cell["sqlite"], artifacts.image())
+    driver = artifacts.driver(cell, artifacts.image())
     variables = prepared_variables(cell, driver, ansible.board("virtual"))
     folder, inputs = snapshot_folder(cell, virtual_board(cell), variables)
     half, other = folder.with_name(folder.name + "-1.part"), folder.with_name("other-qemu")

@@ -83,7 +83,7 @@ def test_config(driver):
     driver.run_ok("--page-size", 1024, mode="truncate", synchronous="normal")
     config = driver.config()
     assert list(config) == [
-        *("driver", "transactions", "sqlite", "requested", "effective", "pragmas", "sql_sha256"),
+        *("driver", "transactions", "engine", "sqlite", "requested", "effective", "pragmas", "sql_sha256"),
         *(
             "sql_bytes",
             "rows_before",
@@ -113,6 +113,7 @@ def test_config(driver):
         "journal_size_limit": -1,
     }
     assert config["effective"] == config["requested"]
+    assert config["engine"] == "sqlite"
     assert config["sqlite"]["version"] == driver.binary.name.removeprefix("driver-")
     assert "THREADSAFE=1" in config["sqlite"]["compile_options"]
     assert not [o for o in config["sqlite"]["compile_options"] if "BATCH_ATOMIC" in o]

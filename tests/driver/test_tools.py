@@ -264,5 +264,5 @@ def test_a_failing_statement_of_many_is_named(newest):
         db.execute("CREATE TABLE t3(a)")
     db.close()
     line = one_line_error(newest.run(*options, rows=0), 1)
-    assert "phase insert_indexed: prepare of insert_indexed failed" in line
+    assert "phase insert_indexed, op insert_indexed: prepare failed" in line
     assert "table t3 already exists" in line

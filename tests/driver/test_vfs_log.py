@@ -133,7 +133,7 @@ def test_errors_pass_unchanged(driver, mode):
         limit = driver.database.stat().st_size + 8192
         done = driver.run(*option, mode=mode, n=100, preexec_fn=limit_file_size(limit))
         lines.append(one_line_error(done, 1))
-    assert "phase insert: step of insert failed: SQLite error" in lines[0]
+    assert "phase insert, op insert: step failed: SQLite error" in lines[0]
     assert lines[0] == lines[1]
 
 

@@ -5,7 +5,8 @@ import itertools
 import pytest
 
 from analysis import durability
-from analysis.durability import ALL, CORRUPT, LAST, RARELY_CORRUPT, RECENT, rule
+from analysis.durability import rule
+from analysis.engines.survival import ALL, CORRUPT, LAST, RARELY_CORRUPT, RECENT
 
 RULES = {
     ("delete", "off"): (ALL, CORRUPT, CORRUPT),
@@ -22,17 +23,21 @@ RULES = {
 }
 
 
+def sqlite(journal_mode: str, synchronous: str, *mount_options: str) -> durability.Durability:
+    return rule("sqlite", {"journal_mode": journal_mode, "synchronous": synchronous}, mount_options)
+
+
 @pytest.mark.parametrize(("settings", "expected"), RULES.items())
 def test_rule(settings: tuple[str, str], expected: tuple[str, str, str]) -> None:
-    assert rule(*settings, ["data=ordered"]) == durability.Durability(*expected)
+    assert sqlite(*settings, "data=ordered") == durability.Durability(*expected)
 
 
 def test_every_setting_has_a_rule() -> None:
     modes = ("delete", "truncate", "persist", "wal", "memory", "off")
     for mode, sync in itertools.product(modes, ("off", "normal", "full", "extra")):
-        assert rule(mode, sync, []).rows()
+        assert sqlite(mode, sync).rows()
     with pytest.raises(KeyError):
-        rule("wal2", "full", [])
+        sqlite("wal2", "full")
 
 
 @pytest.mark.parametrize("option", sorted(durability.NO_BARRIER))

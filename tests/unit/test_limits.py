@@ -15,7 +15,9 @@ from commitpath.payload import cell_env
 from commitpath.sweep.drive import whole_number
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCE = (ROOT / "workloads/option_table.c").read_text()
+SOURCE = "".join(
+    (ROOT / "workloads" / name).read_text() for name in ("option_table.c", "engines/sqlite/settings.c")
+)
 CONSTANTS = {"INT32_MIN": -(2**31), "INT32_MAX": 2**31 - 1, "INT64_MAX": 2**63 - 1} | {
     name: int(value) for name, value in re.findall(r"#define (\w+) ([0-9]+)", SOURCE)
 }
@@ -41,7 +43,9 @@ def words(array: str) -> list[str]:
 
 def axes_by_option() -> dict[str, str]:
     """The driver's options that an axis sets → the axis, from the command line that a run has."""
-    marked = make_cell({}) | {name: f"<{name}>" for name in cells.axes() if name not in ("clock", "probes")}
+    marked = make_cell({}) | {
+        name: f"<{name}>" for name in cells.axes() if name not in ("clock", "engine", "probes")
+    }
     marked["profiles"] = {**marked["profiles"], "mode": {"journal_mode": "<mode>"}}
     line = re.search(r"^DRIVER_OPTIONS=(.*)$", cell_env(marked, "/dev/x", "db"), re.MULTILINE)
     assert line
@@ -84,7 +88,7 @@ def test_zero_checkpoints_are_refused_as_the_driver_does() -> None:
 
 
 def test_a_workloads_own_limit_is_the_drivers() -> None:
-    found = re.search(r"MAX_N = ([0-9]+)", (ROOT / "workloads/rlbench.c").read_text())
+    found = re.search(r"MAX_N = ([0-9]+)", (ROOT / "workloads/workloads/rlbench.c").read_text())
     assert found
     most = int(found[1])
     for workload in ("rlbench", "rlbench-insert"):

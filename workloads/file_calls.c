@@ -1,41 +1,38 @@
-#include "vfs_calls.h"
+#include "file_calls.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine.h"
 #include "fail.h"
 #include "output.h"
 #include "ticks.h"
 
 static const char *const op_names[] = {
-	[VFS_OPEN] = "open",	   [VFS_CLOSE] = "close",	[VFS_WRITE] = "write",
-	[VFS_SYNC] = "sync",	   [VFS_TRUNCATE] = "truncate", [VFS_DELETE] = "delete",
-	[VFS_SHM_MAP] = "shm_map",
-};
-
-static const char *const file_names[] = {
-	[VFS_DATABASE] = "database", [VFS_JOURNAL] = "journal", [VFS_WAL] = "wal",
-	[VFS_SHM] = "shm",	     [VFS_OTHER] = "other",
+	[FILE_OPEN] = "open",	    [FILE_CLOSE] = "close",	  [FILE_WRITE] = "write",
+	[FILE_SYNC] = "sync",	    [FILE_TRUNCATE] = "truncate", [FILE_DELETE] = "delete",
+	[FILE_SHM_MAP] = "shm_map",
 };
 
 /* Blocks, so that growing copies nothing. */
 struct block {
 	struct block *next;
 	size_t count;
-	struct vfs_call calls[];
+	struct file_call calls[];
 };
 
 static struct block *first, *last;
 static size_t block_size; /* calls */
+static size_t lost;
 
-static void add_block(void)
+static bool add_block(void)
 {
-	size_t bytes = sizeof(struct block) + block_size * sizeof(struct vfs_call);
+	size_t bytes = sizeof(struct block) + block_size * sizeof(struct file_call);
 	struct block *block = malloc(bytes);
 
 	if (block == NULL)
-		fail("no memory for a log of %zu more VFS calls", block_size);
+		return false;
 	/* Any value but zero: writing zeroes may be optimised into calloc,
 	 * whose pages are not there yet. */
 	memset(block, 0xff, bytes);
@@ -46,25 +43,27 @@ static void add_block(void)
 	else
 		last->next = block;
 	last = block;
+	return true;
 }
 
-void vfs_calls_open(size_t capacity)
+bool file_calls_open(size_t capacity, struct error *error)
 {
 	block_size = capacity;
-	add_block();
+	return add_block() || error_set(error, "no memory for a log of %zu calls", capacity);
 }
 
-struct vfs_call *vfs_calls_next(void)
+void file_calls_add(const struct file_call *call)
 {
-	if (last->count == block_size)
-		add_block();
-	return &last->calls[last->count++];
+	if (last->count == block_size && !add_block())
+		lost++;
+	else
+		last->calls[last->count++] = *call;
 }
 
 static void write_number(FILE *file, int64_t number)
 {
 	putc(',', file);
-	if (number != VFS_NOTHING)
+	if (number != FILE_NOTHING)
 		output_number(file, number);
 }
 
@@ -74,18 +73,21 @@ static void write_name(FILE *file, const char *name)
 	fputs(name, file);
 }
 
-void vfs_calls_write(const char *directory)
+void file_calls_write(const char *directory)
 {
-	FILE *file = output_open(directory, "vfs.csv");
+	FILE *file;
 	int64_t number = 0;
 
+	if (lost > 0)
+		fail("no memory for a log of %zu more calls", lost);
+	file = output_open(directory, "vfs.csv");
 	fputs("call,op,file,begin_ns,end_ns,inode,offset,bytes\n", file);
 	for (const struct block *block = first; block != NULL; block = block->next)
-		for (const struct vfs_call *c = block->calls; c < block->calls + block->count;
+		for (const struct file_call *c = block->calls; c < block->calls + block->count;
 		     c++) {
 			output_number(file, number++);
 			write_name(file, op_names[c->op]);
-			write_name(file, file_names[c->file]);
+			write_name(file, engine_file_roles[c->role]);
 			write_number(file, (int64_t)ticks_to_ns(c->begin));
 			write_number(file, (int64_t)ticks_to_ns(c->end));
 			write_number(file, (int64_t)c->inode);
@@ -96,7 +98,7 @@ void vfs_calls_write(const char *directory)
 	output_commit(file);
 }
 
-void vfs_calls_close(void)
+void file_calls_close(void)
 {
 	while (first != NULL) {
 		struct block *next = first->next;

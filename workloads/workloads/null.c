@@ -9,17 +9,9 @@ static const struct workload_phase phases[] = {
 	{"delete", "delete", ROWS_SAME},
 };
 
-static size_t statement_size(const struct options *options)
+static void next(struct generator *generator, struct transaction *transaction)
 {
-	(void)options;
-	return 1;
-}
-
-static void next(struct generator *generator, struct statement *statement)
-{
-	statement->text = generator->buffer;
-	statement->length = 0;
-	statement->value_bytes = 0;
+	*transaction = (struct transaction){generator->operations, 0, 0};
 }
 
 static const struct workload null_workload = {
@@ -27,10 +19,9 @@ static const struct workload null_workload = {
 	.summary = "the same phases with no statement in them: what the harness costs",
 	.phases = phases,
 	.phase_count = sizeof(phases) / sizeof(phases[0]),
-	.populate = sample_populate,
-	.warm = sample_warm,
-	.count = sample_count,
-	.statement_size = statement_size,
+	.table = &sample_table,
+	.buffer_size = sample_buffer_size,
+	.fill = sample_insert,
 	.next = next,
 };
 WORKLOAD_REGISTER(null_workload)

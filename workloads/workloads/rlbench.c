@@ -5,7 +5,6 @@
  * stand between BEGIN and COMMIT, the values, the ranges. The app's own source
  * is not public. n is the size of the first group, 1000 in the app; the others
  * keep their proportion to it. Table 1 of apsys17 is the first group alone. */
-#include "database.h"
 #include "fail.h"
 #include "number_words.h"
 #include "text.h"
@@ -92,7 +91,7 @@ static int64_t transactions(const struct options *options, size_t phase)
 	}
 }
 
-static size_t statement_size(const struct options *options)
+static size_t buffer_size(const struct options *options)
 {
 	return (size_t)(LARGE * options->n + 4) * MAX_STATEMENT;
 }
@@ -204,61 +203,30 @@ static char *append_group(char *end, struct generator *generator, size_t *value_
 	}
 }
 
-static void next(struct generator *generator, struct statement *statement)
+static void next(struct generator *generator, struct transaction *transaction)
 {
-	char *end;
+	size_t value_bytes = 0;
+	char *end = append_group(generator->buffer, generator, &value_bytes);
 
-	statement->value_bytes = 0;
-	end = append_group(generator->buffer, generator, &statement->value_bytes);
-	statement->text = generator->buffer;
-	statement->length = (size_t)(end - generator->buffer);
+	transaction_of_sql(generator, transaction, end, value_bytes);
 }
 
-static void populate(sqlite3 *db, const struct options *options)
-{
-	(void)options;
-	database_run(db, "CREATE TABLE t1(a INTEGER, b INTEGER, c VARCHAR(100))");
-}
-
-/* Of those of the three tables that there are. */
-static int64_t count(sqlite3 *db)
-{
-	int64_t rows = 0;
-	char sql[MAX_STATEMENT];
-
-	for (int table = 1; table <= 3; table++) {
-		snprintf(sql, sizeof(sql), "SELECT count(*) FROM sqlite_master WHERE name='t%d'",
-			 table);
-		if (database_number(db, sql) == 0)
-			continue;
-		snprintf(sql, sizeof(sql), "SELECT count(*) FROM t%d", table);
-		rows += database_number(db, sql);
-	}
-	return rows;
-}
-
-static int64_t warm(sqlite3 *db, const struct options *options)
-{
-	int64_t rows = count(db);
-
-	if (rows != options->rows)
-		fail("the tables have %" PRId64 " rows, --rows is %" PRId64, rows, options->rows);
-	return rows;
-}
+static const char *const create_table[] = {"CREATE TABLE t1(a INTEGER, b INTEGER, c VARCHAR(100))",
+					   NULL};
+static const char *const names[] = {"t1", "t2", "t3", NULL};
+static const struct table table = {.create = create_table, .names = names};
 
 static const struct workload rlbench = {
 	.name = "rlbench",
 	.summary = "RL Benchmark: n inserts, then twelve groups of larger statements, from no rows",
 	.phases = groups,
 	.phase_count = GROUPS,
+	.table = &table,
 	.value_size = VALUE_SIZE,
 	.chained = true,
 	.check = check,
 	.transactions = transactions,
-	.populate = populate,
-	.warm = warm,
-	.count = count,
-	.statement_size = statement_size,
+	.buffer_size = buffer_size,
 	.next = next,
 };
 WORKLOAD_REGISTER(rlbench)

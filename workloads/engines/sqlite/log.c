@@ -1,5 +1,6 @@
-#include "vfs_shim.h"
-
+/* The log of SQLite's calls: a VFS around the default one that notes them and passes them on, as
+ * SQLite's own test_vfslog.c does. What the filesystem is asked for in its turn is the default
+ * VFS's affair. */
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,13 +9,20 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "fail.h"
+#include "engine.h"
+#include "file_calls.h"
 #include "sqlite3.h"
 #include "ticks.h"
-#include "vfs_calls.h"
 
 /* A transaction in DELETE mode makes about 25 calls that are noted. */
 enum { CALLS_PER_TRANSACTION = 32, MAX_BLOCK = 1 << 18, MAX_VERSION = 3 };
+
+enum role { ROLE_DATABASE, ROLE_JOURNAL, ROLE_WAL, ROLE_SHM, ROLE_OTHER };
+
+const char *const engine_file_roles[] = {
+	[ROLE_DATABASE] = "database", [ROLE_JOURNAL] = "journal", [ROLE_WAL] = "wal",
+	[ROLE_SHM] = "shm",	      [ROLE_OTHER] = "other",
+};
 
 /* What is known of an open file, behind the wrapped VFS's own: that is the same file for both, so
  * that what is not noted goes straight to its method. */
@@ -24,7 +32,7 @@ struct file {
 	struct file *next;	    /* open files */
 	const char *name;	    /* SQLite keeps it until the file is closed; NULL: temporary */
 	uint64_t inode, shm_inode;
-	enum vfs_file kind;
+	enum role kind;
 	bool directory_due; /* its next sync syncs its directory too */
 };
 
@@ -39,15 +47,13 @@ static struct file *file_of(sqlite3_file *base)
 	return (struct file *)((char *)base + wrapped_size);
 }
 
-static void note(enum vfs_op op, enum vfs_file kind, uint64_t begin, uint64_t inode, int64_t offset,
+static void note(enum file_op op, enum role kind, uint64_t begin, uint64_t inode, int64_t offset,
 		 int64_t bytes)
 {
 	uint64_t end = ticks_now();
 
 	if (noting)
-		*vfs_calls_next() = (struct vfs_call){
-			begin, end, inode, offset, bytes, op, kind,
-		};
+		file_calls_add(&(struct file_call){begin, end, inode, offset, bytes, op, kind});
 }
 
 /* The inode of a path, 0 when there is none. */
@@ -73,7 +79,7 @@ static int close_file(sqlite3_file *base)
 	uint64_t begin = ticks_now();
 	int result = file->real->xClose(base);
 
-	note(VFS_CLOSE, file->kind, begin, file->inode, VFS_NOTHING, VFS_NOTHING);
+	note(FILE_CLOSE, file->kind, begin, file->inode, FILE_NOTHING, FILE_NOTHING);
 	while (*link != file)
 		link = &(*link)->next;
 	*link = file->next;
@@ -86,7 +92,7 @@ static int write_file(sqlite3_file *base, const void *buffer, int bytes, sqlite3
 	uint64_t begin = ticks_now();
 	int result = file->real->xWrite(base, buffer, bytes, offset);
 
-	note(VFS_WRITE, file->kind, begin, file->inode, offset, bytes);
+	note(FILE_WRITE, file->kind, begin, file->inode, offset, bytes);
 	return result;
 }
 
@@ -96,7 +102,7 @@ static int truncate_file(sqlite3_file *base, sqlite3_int64 size)
 	uint64_t begin = ticks_now();
 	int result = file->real->xTruncate(base, size);
 
-	note(VFS_TRUNCATE, file->kind, begin, file->inode, size, VFS_NOTHING);
+	note(FILE_TRUNCATE, file->kind, begin, file->inode, size, FILE_NOTHING);
 	return result;
 }
 
@@ -106,7 +112,7 @@ static int sync_file(sqlite3_file *base, int flags)
 	uint64_t begin = ticks_now();
 	int result = file->real->xSync(base, flags);
 
-	note(VFS_SYNC, file->kind, begin, file->inode, VFS_NOTHING, flags);
+	note(FILE_SYNC, file->kind, begin, file->inode, FILE_NOTHING, flags);
 	file->directory_due = false;
 	return result;
 }
@@ -119,7 +125,7 @@ static int shm_map(sqlite3_file *base, int region, int bytes, int extend, void v
 
 	if (file->shm_inode == 0)
 		file->shm_inode = shm_inode_of(file);
-	note(VFS_SHM_MAP, VFS_SHM, begin, file->shm_inode, (int64_t)region * bytes, bytes);
+	note(FILE_SHM_MAP, ROLE_SHM, begin, file->shm_inode, (int64_t)region * bytes, bytes);
 	return result;
 }
 
@@ -131,29 +137,29 @@ static int shm_unmap(sqlite3_file *base, int remove)
 	return file->real->xShmUnmap(base, remove);
 }
 
-static enum vfs_file kind_of_flags(int flags)
+static enum role kind_of_flags(int flags)
 {
 	if ((flags & SQLITE_OPEN_MAIN_DB) != 0)
-		return VFS_DATABASE;
+		return ROLE_DATABASE;
 	if ((flags & SQLITE_OPEN_MAIN_JOURNAL) != 0)
-		return VFS_JOURNAL;
-	return (flags & SQLITE_OPEN_WAL) != 0 ? VFS_WAL : VFS_OTHER;
+		return ROLE_JOURNAL;
+	return (flags & SQLITE_OPEN_WAL) != 0 ? ROLE_WAL : ROLE_OTHER;
 }
 
-static enum vfs_file kind_of_name(const char *name)
+static enum role kind_of_name(const char *name)
 {
 	const char *suffix = strrchr(name, '-');
 
 	if (suffix != NULL && strcmp(suffix, "-journal") == 0)
-		return VFS_JOURNAL;
-	return suffix != NULL && strcmp(suffix, "-wal") == 0 ? VFS_WAL : VFS_OTHER;
+		return ROLE_JOURNAL;
+	return suffix != NULL && strcmp(suffix, "-wal") == 0 ? ROLE_WAL : ROLE_OTHER;
 }
 
 /* `bytes` of an open: the unix VFS syncs the directory of a journal or WAL
  * that it opened to create it with the first sync of that file. */
 static void note_open(const struct file *file, uint64_t begin)
 {
-	note(VFS_OPEN, file->kind, begin, file->inode, VFS_NOTHING, file->directory_due);
+	note(FILE_OPEN, file->kind, begin, file->inode, FILE_NOTHING, file->directory_due);
 }
 
 static void copy_methods(struct file *file)
@@ -191,7 +197,7 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *base, int
 	file->inode = inode_of(name);
 	file->kind = kind_of_flags(flags);
 	file->directory_due = (flags & SQLITE_OPEN_CREATE) != 0 &&
-			      (file->kind == VFS_JOURNAL || file->kind == VFS_WAL);
+			      (file->kind == ROLE_JOURNAL || file->kind == ROLE_WAL);
 	file->next = files;
 	files = file;
 	note_open(file, begin);
@@ -204,19 +210,20 @@ static int delete_file(sqlite3_vfs *vfs, const char *name, int sync_directory)
 	int result = wrapped->xDelete(wrapped, name, sync_directory);
 
 	(void)vfs;
-	note(VFS_DELETE, kind_of_name(name), begin, 0, VFS_NOTHING, sync_directory != 0);
+	note(FILE_DELETE, kind_of_name(name), begin, 0, FILE_NOTHING, sync_directory != 0);
 	return result;
 }
 
-void vfs_shim_register(size_t transactions)
+bool engine_log_prepare(size_t transactions, struct error *error)
 {
 	size_t calls = transactions * CALLS_PER_TRANSACTION;
 
-	vfs_calls_open(calls < MAX_BLOCK ? calls : MAX_BLOCK);
+	if (!file_calls_open(calls < MAX_BLOCK ? calls : MAX_BLOCK, error))
+		return false;
 	wrapped = sqlite3_vfs_find(NULL);
 	if (wrapped == NULL || wrapped->iVersion != MAX_VERSION)
-		fail("the VFS of SQLite %s is not of version %d", sqlite3_libversion(),
-		     MAX_VERSION);
+		return error_set(error, "the VFS of %s is not of version %d", engine_title(),
+				 MAX_VERSION);
 	wrapped_size = ((size_t)wrapped->szOsFile + sizeof(max_align_t) - 1) & -sizeof(max_align_t);
 	/* All that is not noted stays the wrapped VFS's own. */
 	shim = *wrapped;
@@ -224,23 +231,21 @@ void vfs_shim_register(size_t transactions)
 	shim.szOsFile = (int)(wrapped_size + sizeof(struct file));
 	shim.xOpen = open_file;
 	shim.xDelete = delete_file;
-	if (sqlite3_vfs_register(&shim, 1) != SQLITE_OK)
-		fail("SQLite %s does not take another VFS", sqlite3_libversion());
+	return sqlite3_vfs_register(&shim, 1) == SQLITE_OK ||
+	       error_set(error, "%s does not take another VFS", engine_title());
 }
 
-void vfs_shim_begin(void)
+void engine_log_begin(void)
 {
-	ticks_begin();
 	noting = true;
 	for (const struct file *file = files; file != NULL; file = file->next) {
 		note_open(file, ticks_now());
 		if (file->shm_inode != 0)
-			note(VFS_OPEN, VFS_SHM, ticks_now(), file->shm_inode, VFS_NOTHING, 0);
+			note(FILE_OPEN, ROLE_SHM, ticks_now(), file->shm_inode, FILE_NOTHING, 0);
 	}
 }
 
-void vfs_shim_end(void)
+void engine_log_end(void)
 {
 	noting = false;
-	ticks_end();
 }

@@ -13,11 +13,4 @@ extern const struct workload_phase tool_phases[TOOL_PHASES];
  * updates or deletes has n, as if it had just inserted them. */
 void tool_check(const struct options *options, size_t first_phase);
 
-/* Inserts `rows` rows with the texts of the workload's own first phase. */
-void tool_fill(sqlite3 *db, const struct options *options, const struct workload *workload);
-
-/* Reads every row with a query of all columns; returns their number. Fails
- * the run when it is not `rows`. */
-int64_t tool_warm(sqlite3 *db, const struct options *options, const char *query);
-
 #endif

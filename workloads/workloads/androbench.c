@@ -6,7 +6,6 @@
  * distinct pages written (here 37), and in WAL mode 7700 pages in all, less 21
  * checkpoints of 21.5 pages: 2.36 a transaction (here 2.44), which takes an
  * index or two. tests/driver/test_tools.py measures them. */
-#include "database.h"
 #include "text.h"
 #include "tool.h"
 
@@ -15,9 +14,24 @@ enum { COLUMNS = 16, SHORT_VALUE = 5, VALUE_SIZE = COLUMNS * SHORT_VALUE + COLUM
 
 enum { MAX_TEXT = 640 };
 
-static const struct workload androbench;
+static const char *const create[] = {
+	"CREATE TABLE benchmark(id INTEGER PRIMARY KEY AUTOINCREMENT, field_0 TEXT, field_1 TEXT, "
+	"field_2 TEXT, field_3 TEXT, field_4 TEXT, field_5 TEXT, field_6 TEXT, field_7 TEXT, "
+	"field_8 TEXT, field_9 TEXT, field_10 TEXT, field_11 TEXT, field_12 TEXT, field_13 TEXT, "
+	"field_14 TEXT, field_15 TEXT)",
+	"CREATE INDEX benchmark_field_0 ON benchmark(field_0)",
+	NULL,
+};
+static const char *const names[] = {"benchmark", NULL};
 
-static size_t statement_size(const struct options *options)
+static const struct table table = {
+	.create = create,
+	.names = names,
+	.scan = "SELECT * FROM benchmark",
+	.value_column = -1,
+};
+
+static size_t buffer_size(const struct options *options)
 {
 	(void)options;
 	return MAX_TEXT;
@@ -60,12 +74,12 @@ static char *append_update(char *end, int64_t id)
 	return append(append_number(append(end, " WHERE id="), id), ";");
 }
 
-static void next(struct generator *generator, struct statement *statement)
+static void next(struct generator *generator, struct transaction *transaction)
 {
 	int64_t id = 1 + generator->number;
 	char *end = generator->buffer;
+	size_t value_bytes = VALUE_SIZE;
 
-	statement->value_bytes = VALUE_SIZE;
 	switch (generator->phase) {
 	case TOOL_INSERT:
 		end = append_insert(end, id);
@@ -76,33 +90,9 @@ static void next(struct generator *generator, struct statement *statement)
 	default:
 		end = append(append_number(append(end, "DELETE FROM benchmark WHERE id="), id),
 			     ";");
-		statement->value_bytes = 0;
+		value_bytes = 0;
 	}
-	statement->text = generator->buffer;
-	statement->length = (size_t)(end - generator->buffer);
-}
-
-static void populate(sqlite3 *db, const struct options *options)
-{
-	char sql[MAX_TEXT];
-	char *end = append(sql, "CREATE TABLE benchmark(id INTEGER PRIMARY KEY AUTOINCREMENT");
-
-	for (int column = 0; column < COLUMNS; column++)
-		end = append(append_column(append(end, ", "), column), " TEXT");
-	append(end, ")");
-	database_run(db, sql);
-	database_run(db, "CREATE INDEX benchmark_field_0 ON benchmark(field_0)");
-	tool_fill(db, options, &androbench);
-}
-
-static int64_t warm(sqlite3 *db, const struct options *options)
-{
-	return tool_warm(db, options, "SELECT * FROM benchmark");
-}
-
-static int64_t count(sqlite3 *db)
-{
-	return database_number(db, "SELECT count(*) FROM benchmark");
+	transaction_of_sql(generator, transaction, end, value_bytes);
 }
 
 static const struct workload androbench = {
@@ -111,12 +101,11 @@ static const struct workload androbench = {
 		"AndroBench: n inserts, updates and deletes in a table of 17 columns, from empty",
 	.phases = tool_phases,
 	.phase_count = TOOL_PHASES,
+	.table = &table,
 	.value_size = VALUE_SIZE,
 	.check = tool_check,
-	.populate = populate,
-	.warm = warm,
-	.count = count,
-	.statement_size = statement_size,
+	.buffer_size = buffer_size,
+	.fill = next,
 	.next = next,
 };
 WORKLOAD_REGISTER(androbench)

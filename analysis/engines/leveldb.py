@@ -1,0 +1,45 @@
+"""LevelDB: its files, its settings, and what survives.
+
+Sources: its doc/index.md ("Synchronous Writes": without `sync` a crash of the machine may lose the
+last few updates, a crash of the process none), doc/log_format.md (a torn record at the log's end is
+dropped), db/filename.cc (names).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from analysis.engines.survival import ALL, UNSYNCED
+
+TITLE = "LevelDB"
+ROLES = ("log", "table", "manifest", "directory", "other")
+PROPERTIES = "properties"
+LOGS_CALLS = False
+
+_NAMES = {
+    "log": re.compile(r"[0-9]{6,}[.]log"),
+    "table": re.compile(r"[0-9]{6,}[.](ldb|sst)"),
+    "manifest": re.compile(r"MANIFEST-[0-9]{6,}"),
+}
+
+
+def role(name: str, database: str) -> str | None:
+    """Return which of LevelDB's files a name is; they are all in one folder, whatever its name."""
+    return next((kind for kind, pattern in _NAMES.items() if pattern.fullmatch(name)), None)
+
+
+def requested(cell: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that a cell asks for."""
+    return {"sync": cell["sync"]}
+
+
+def release(cell: Mapping[str, Any]) -> str | None:
+    """Return the release that a cell asks for: there is one, Debian's."""
+    return None
+
+
+def survives(settings: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what survives a crash of the process, and of the system."""
+    return ALL, {"full": ALL, "off": UNSYNCED}[settings["sync"]]

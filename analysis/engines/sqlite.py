@@ -1,0 +1,84 @@
+"""SQLite: its files, its settings, and what survives.
+
+Sources, all of SQLite's documentation unless said:
+- pragma.html, `synchronous`: OFF survives a crash of the process only; NORMAL in WAL mode stays
+  consistent but may roll the last commits back after a power loss or system crash, and with a
+  rollback journal has "a very small (though non-zero) chance" of corruption; FULL "ensures that
+  an operating system crash or power failure will not corrupt the database"; EXTRA also syncs the
+  directory after a rollback journal was unlinked, so that in DELETE mode the commit itself lasts.
+  "Transactions are durable across application crashes regardless of the synchronous setting or
+  journal mode."
+- pragma.html, `journal_mode`: with MEMORY and OFF a crash in the middle of a transaction very
+  likely corrupts the database.
+- atomiccommit.html, 3.11: deleting the journal is the commit. Before EXTRA nothing waits for that
+  deletion to reach the disk, so the last transaction may be rolled back. TRUNCATE and PERSIST
+  sync the journal after they end it (pager.c, pager_end_transaction and zeroJournalHdr: TRUNCATE
+  from FULL on, PERSIST from NORMAL on).
+- howtocorrupt.html, 3: without barriers a device's volatile cache may lose or reorder what was
+  synced. Documentation/filesystems/ext4/ and f2fs.rst of the kernel: `nobarrier`, `barrier=0`,
+  `fsync_mode=nobarrier`.
+
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from analysis.engines.survival import ALL, CORRUPT, LAST, RARELY_CORRUPT, RECENT
+
+TITLE = "SQLite"
+_SETTINGS = {
+    "sync": "synchronous",
+    "page_size": "page_size",
+    "cache_size": "cache_size",
+    "autocheckpoint": "wal_autocheckpoint",
+    "journal_limit": "journal_size_limit",
+}
+ROLES = ("database", "journal", "wal", "shm", "directory", "other")
+PROPERTIES = "pragmas"
+LOGS_CALLS = True
+
+_SUFFIXES = {"": "database", "-journal": "journal", "-wal": "wal", "-shm": "shm"}
+
+
+def role(name: str, database: str) -> str | None:
+    """Return which of SQLite's files a name is; of another database too, as far as its end says it."""
+    for suffix, kind in _SUFFIXES.items():
+        if name == database + suffix:
+            return kind
+    stem = re.search(r"-(journal|wal|shm)$", name)
+    return stem.group(1) if stem else None
+
+
+_ROLLBACK = {"off": CORRUPT, "normal": RARELY_CORRUPT, "full": ALL, "extra": ALL}
+_NONE = dict.fromkeys(_ROLLBACK, CORRUPT)
+_SYNCED = {
+    "delete": _ROLLBACK | {"full": LAST},
+    "truncate": _ROLLBACK,
+    "persist": _ROLLBACK,
+    "wal": {"off": CORRUPT, "normal": RECENT, "full": ALL, "extra": ALL},
+    "memory": _NONE,
+    "off": _NONE,
+}
+
+
+def requested(cell: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the pragmas that a cell asks for, as far as it does."""
+    asked = {key: cell[axis] for axis, key in _SETTINGS.items() if axis in cell}
+    if (journal_mode := cell["profiles"].get("mode", {}).get("journal_mode")) is not None:
+        asked["journal_mode"] = journal_mode
+    return asked
+
+
+def release(cell: Mapping[str, Any]) -> str | None:
+    """Return the release that a cell asks for; None: any."""
+    return str(cell["sqlite"]) if "sqlite" in cell else None
+
+
+def survives(settings: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what survives a crash of the process, and of the system."""
+    journal_mode = settings["journal_mode"]
+    process = CORRUPT if journal_mode in ("memory", "off") else ALL
+    return process, _SYNCED[journal_mode][settings["synchronous"]]

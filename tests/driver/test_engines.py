@@ -1,0 +1,113 @@
+"""The same workloads through every engine: what a run says, and what is in the database after it."""
+
+import pytest
+from conftest import NEWEST, Driver, binary, one_line_error
+
+OPTIONS = {
+    "sqlite": ["--journal-mode", "wal", "--synchronous", "full"],
+    "leveldb": ["--sync", "full"],
+}
+PHASES = ["insert", "update", "read", "batch", "delete"]
+
+
+def engine_driver(engine, folder):
+    folder.mkdir()
+    return Driver(binary(NEWEST if engine == "sqlite" else engine), folder)
+
+
+def run(driver, engine, *more, rows=50, n=20):
+    sizes = ["--rows", rows, "--n", n]
+    where = ["--database", driver.database, "--output-dir", driver.output]
+    return driver("run", *where, *sizes, *OPTIONS[engine], *more)
+
+
+@pytest.mark.parametrize("engine", OPTIONS)
+@pytest.mark.parametrize("workload", ["apsys17", "kv", "null"])
+def test_a_run_is_whole(tmp_path, engine, workload):
+    driver = engine_driver(engine, tmp_path / engine)
+    filled = driver("populate", "--database", driver.database, "--rows", 50)
+    assert (filled.returncode, filled.stderr) == (0, "")
+    done = run(driver, engine, "--workload", workload)
+    assert (done.returncode, done.stderr) == (0, "")
+    config = driver.config()
+    assert config["engine"] == engine
+    assert config["requested"] == config["effective"] != {}
+    assert config["rows_before"] == 50
+    assert config[engine]["version"]
+
+
+@pytest.mark.parametrize("workload", ["apsys17", "kv"])
+def test_engines_do_the_same(tmp_path, workload):
+    """Of each transaction the same rows change, and as many are left."""
+    found = {}
+    for engine in OPTIONS:
+        driver = engine_driver(engine, tmp_path / engine)
+        driver("populate", "--database", driver.database, "--rows", 50)
+        run(driver, engine, "--workload", workload, n=200)
+        config = driver.config()
+        changes = [(t["phase"], t["changes"]) for t in driver.table("transactions.csv")]
+        found[engine] = changes, config["rows_after"], config["sql_bytes"]
+    assert found["sqlite"] == found["leveldb"]
+
+
+def test_batches_and_reads(newest):
+    newest.populate(rows=50, value_size=3072)
+    newest.run_ok("--workload", "kv")
+    changes = {}
+    for row in newest.table("transactions.csv"):
+        changes.setdefault(row["phase"], set()).add(row["changes"])
+    assert list(changes) == PHASES
+    assert changes["read"] == {"0"}
+    assert changes["batch"] == {"10"}
+    assert newest.config()["sql_bytes"] == (20 + 20 + 200) * 3072
+
+
+@pytest.fixture
+def leveldb(tmp_path):
+    driver = engine_driver("leveldb", tmp_path / "leveldb")
+    done = driver("populate", "--database", driver.database, "--rows", 2000)
+    assert (done.returncode, done.stderr) == (0, "")
+    return driver
+
+
+def test_leveldb_files_by_role(leveldb):
+    """6 MB are written in batches: the log became a table at least once."""
+    assert run(leveldb, "leveldb", rows=2000, n=1000).returncode == 0
+    config = leveldb.config()
+    assert list(config["file_sizes"]) == ["log", "table", "manifest", "other"]
+    assert config["file_sizes_before_close"]["table"] >= 2000 * 3072 / 2
+    files = {path.name: path.stat().st_size for path in leveldb.database.iterdir()}
+    tables = sum(size for name, size in files.items() if name.endswith(".ldb"))
+    assert tables > 0
+    assert not [name for name in files if name.endswith(".partial")]
+
+
+def test_leveldb_counts_what_is_there(leveldb):
+    assert "the database has 2000 rows, --rows is 50" in one_line_error(run(leveldb, "leveldb"), 1)
+    line = one_line_error(run(leveldb, "leveldb", "--value-size", 100, rows=2000), 1)
+    assert "has a value of 3072 bytes, --value-size is 100" in line
+
+
+@pytest.mark.parametrize(
+    ("more", "status", "says"),
+    [
+        (["--workload", "rlbench", "--value-size", "100"], 2, "rlbench is made of SQL texts, and LevelDB"),
+        (["--vfs-log"], 1, "--vfs-log: LevelDB 1.23 has no log of its calls"),
+        (["--journal-mode", "wal"], 2, "--journal-mode is not an option"),
+    ],
+)
+def test_what_leveldb_does_not_have(leveldb, more, status, says):
+    assert says in one_line_error(run(leveldb, "leveldb", *more, rows=2000), status)
+
+
+def test_leveldb_errors_are_returned(leveldb):
+    """A file of its own that is damaged."""
+    (leveldb.database / "CURRENT").write_text("nothing\n")
+    line = one_line_error(run(leveldb, "leveldb", rows=2000), 1)
+    assert "opening the database failed: " in line
+    assert not (leveldb.output / "config.json").exists()
+
+
+def test_leveldb_does_not_overwrite(leveldb):
+    done = leveldb("populate", "--database", leveldb.database, "--rows", 1)
+    assert "exists already" in one_line_error(done, 1)

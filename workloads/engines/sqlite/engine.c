@@ -1,0 +1,320 @@
+/* SQLite: a database is one connection. */
+#include "engine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "render.h"
+#include "settings.h"
+#include "sql.h"
+
+const char engine_name[] = "sqlite";
+const bool engine_has_sql = true;
+
+/* What is behind the database's name, by role. */
+static const struct {
+	const char *role, *suffix;
+} files[] = {{"database", ""}, {"journal", "-journal"}, {"wal", "-wal"}};
+#define FILE_COUNT (sizeof(files) / sizeof(files[0]))
+
+const char *engine_title(void)
+{
+	static char title[64];
+
+	snprintf(title, sizeof(title), "SQLite %s", sqlite3_libversion());
+	return title;
+}
+
+void engine_print_version(void)
+{
+	const char *option;
+
+	printf("%s\nsource id %s\n", engine_title(), sqlite3_sourceid());
+	for (int i = 0; (option = sqlite3_compileoption_get(i)) != NULL; i++)
+		printf("compile option %s\n", option);
+}
+
+void engine_write_version(struct json *json)
+{
+	const char *option;
+
+	json_begin(json, engine_name, '{');
+	json_text(json, "version", sqlite3_libversion());
+	json_text(json, "source_id", sqlite3_sourceid());
+	json_begin(json, "compile_options", '[');
+	for (int i = 0; (option = sqlite3_compileoption_get(i)) != NULL; i++)
+		json_text(json, NULL, option);
+	json_end(json, ']');
+	json_end(json, '}');
+}
+
+/* What a connection is told before it is used. */
+static bool set_up(struct database *database, struct error *error)
+{
+	char sql[64];
+
+	switch (database->use) {
+	case ENGINE_CREATE:
+		snprintf(sql, sizeof(sql), "PRAGMA page_size=%" PRId64,
+			 database->options->settings[PAGE_SIZE]);
+		/* A crash loses the whole file anyway: it has no name yet. */
+		return sql_run(database->db, sql, error) &&
+		       sql_run(database->db, "PRAGMA journal_mode=off", error) &&
+		       sql_run(database->db, "PRAGMA synchronous=off", error) &&
+		       sql_run(database->db, "BEGIN", error);
+	case ENGINE_RUN:
+		return settings_apply(database->db, database->options, error) &&
+		       render_open(database, error);
+	case ENGINE_VERIFY:
+		/* Nothing is measured any more: mapped, pages need no copying. The size is
+		 * SQLite's largest. */
+		return sql_run(database->db, "PRAGMA mmap_size=2147418112", error) &&
+		       render_open(database, error);
+	}
+	return false;
+}
+
+static void drop(struct database *database)
+{
+	sqlite3_close(database->db);
+	render_close(database);
+	free(database);
+}
+
+struct database *engine_open(const char *path, const struct options *options,
+			     const struct workload *workload, enum engine_use use,
+			     struct error *error)
+{
+	/* Never read-only: such a connection leaves a -wal and a -shm behind. */
+	int flags = SQLITE_OPEN_READWRITE | (use == ENGINE_CREATE ? SQLITE_OPEN_CREATE : 0);
+	struct database *database = calloc(1, sizeof(*database));
+
+	if (database == NULL) {
+		error_set(error, "opening %s: no memory", path);
+		return NULL;
+	}
+	database->path = path;
+	database->options = options;
+	database->workload = workload;
+	database->use = use;
+	if (sqlite3_open_v2(path, &database->db, flags, NULL) == SQLITE_OK) {
+		sqlite3_extended_result_codes(database->db, 1);
+		if (set_up(database, error))
+			return database;
+	} else if (database->db == NULL) {
+		error_set(error, "opening %s: no memory", path);
+	} else {
+		error_set(error, "opening %s: SQLite error %d (%s)", path,
+			  sqlite3_extended_errcode(database->db), sqlite3_errmsg(database->db));
+	}
+	drop(database);
+	return NULL;
+}
+
+/* Ends what ENGINE_CREATE began. */
+static bool end_creation(struct database *database, struct error *error)
+{
+	int64_t wanted = database->options->settings[PAGE_SIZE], had;
+
+	sqlite3_finalize(database->insert);
+	if (!sql_run(database->db, "COMMIT", error) ||
+	    !sql_number(database->db, "PRAGMA page_size", &had, error))
+		return false;
+	return had == wanted || error_set(error, "page_size: SQLite did not take %" PRId64, wanted);
+}
+
+static bool sync_file(const char *path, struct error *error)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool synced = fd >= 0 && fsync(fd) == 0;
+
+	if (!synced)
+		error_set(error, "syncing %s: %s", path, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return synced;
+}
+
+bool engine_close(struct database *database, struct error *error)
+{
+	bool created = database->use == ENGINE_CREATE;
+	bool closed = true;
+
+	if (created)
+		closed = end_creation(database, error);
+	else if (database->use == ENGINE_RUN)
+		closed = engine_maintain(database, error);
+	if (closed && sqlite3_close(database->db) == SQLITE_OK)
+		database->db = NULL;
+	else if (closed)
+		closed = sql_error(database->db, "close", "the database", error);
+	if (closed && created)
+		closed = sync_file(database->path, error);
+	drop(database);
+	return closed;
+}
+
+bool engine_remove(const char *path, struct error *error)
+{
+	return unlink(path) == 0 || errno == ENOENT ||
+	       error_set(error, "removing %s: %s", path, strerror(errno));
+}
+
+bool engine_create_tables(struct database *database, struct error *error)
+{
+	const char *const *sql = database->workload->table->create;
+
+	while (*sql != NULL)
+		if (!sql_run(database->db, *sql++, error))
+			return false;
+	return true;
+}
+
+/* Executes one statement: prepare, step and finalize each time, as
+ * sqlite3_exec and an app with literal SQL do. `text` goes to where it ends. */
+static bool execute_one(sqlite3 *db, const char **text, size_t length, struct error *error)
+{
+	sqlite3_stmt *statement;
+	int result;
+
+	result = sqlite3_prepare_v2(db, *text, (int)length, &statement, text);
+	if (result != SQLITE_OK)
+		return sql_error(db, "prepare", NULL, error);
+	do
+		result = sqlite3_step(statement);
+	while (result == SQLITE_ROW);
+	if (result != SQLITE_DONE) {
+		sql_error(db, "step", NULL, error);
+		sqlite3_finalize(statement);
+		return false;
+	}
+	return sqlite3_finalize(statement) == SQLITE_OK || sql_error(db, "finalize", NULL, error);
+}
+
+bool engine_commit(struct database *database, int32_t *changes, struct error *error)
+{
+	const char *text = database->text, *end = text + database->length;
+	int before = sqlite3_total_changes(database->db);
+
+	while (text < end)
+		if (!execute_one(database->db, &text, (size_t)(end - text) + 1, error))
+			return false;
+	*changes = sqlite3_total_changes(database->db) - before;
+	return true;
+}
+
+bool engine_maintain(struct database *database, struct error *error)
+{
+	static const char sql[] = "PRAGMA wal_checkpoint";
+	sqlite3_stmt *statement = sql_prepare(database->db, sql, error);
+	int busy, frames, checkpointed;
+	bool done;
+
+	if (statement == NULL)
+		return false;
+	if (sqlite3_step(statement) != SQLITE_ROW) {
+		sql_error(database->db, "step", sql, error);
+		sqlite3_finalize(statement);
+		return false;
+	}
+	busy = sqlite3_column_int(statement, 0);
+	frames = sqlite3_column_int(statement, 1);
+	checkpointed = sqlite3_column_int(statement, 2);
+	/* In the other journal modes it does nothing, and both numbers are -1. */
+	done = busy == 0 && frames == checkpointed;
+	if (!done)
+		error_set(error, "%s: busy %d, %d of %d frames done", sql, busy, checkpointed,
+			  frames);
+	sqlite3_finalize(statement);
+	return done;
+}
+
+/* One row of a scan. Asking for a value's text is what reads its overflow pages. */
+static bool check_row(const struct database *database, sqlite3_stmt *statement, struct error *error)
+{
+	int column = database->workload->table->value_column, size;
+	const unsigned char *value;
+
+	if (column < 0)
+		return true;
+	value = sqlite3_column_text(statement, column);
+	size = sqlite3_column_bytes(statement, column);
+	return (value != NULL && size == database->options->value_size) ||
+	       error_set(error, "row %lld has a value of %d bytes, --value-size is %" PRId64,
+			 (long long)sqlite3_column_int64(statement, 0), size,
+			 database->options->value_size);
+}
+
+bool engine_scan(struct database *database, int64_t *rows, struct error *error)
+{
+	const char *sql = database->workload->table->scan;
+	sqlite3_stmt *statement;
+	bool good = true;
+	int result;
+
+	if (sql == NULL)
+		return engine_count(database, rows, error);
+	statement = sql_prepare(database->db, sql, error);
+	if (statement == NULL)
+		return false;
+	*rows = 0;
+	while (good && (result = sqlite3_step(statement)) == SQLITE_ROW) {
+		good = check_row(database, statement, error);
+		++*rows;
+	}
+	if (good && result != SQLITE_DONE)
+		good = sql_error(database->db, "step", sql, error);
+	sqlite3_finalize(statement);
+	return good;
+}
+
+/* Rows of those of the workload's tables that there are. */
+bool engine_count(struct database *database, int64_t *rows, struct error *error)
+{
+	char sql[128];
+	int64_t found;
+
+	*rows = 0;
+	for (const char *const *name = database->workload->table->names; *name != NULL; name++) {
+		snprintf(sql, sizeof(sql), "SELECT count(*) FROM sqlite_master WHERE name='%s'",
+			 *name);
+		if (!sql_number(database->db, sql, &found, error))
+			return false;
+		if (found == 0)
+			continue;
+		snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s", *name);
+		if (!sql_number(database->db, sql, &found, error))
+			return false;
+		*rows += found;
+	}
+	return true;
+}
+
+bool engine_last_key(struct database *database, int64_t *key, struct error *error)
+{
+	return sql_number(database->db, database->workload->table->last_key, key, error);
+}
+
+/* Bytes of a file; 0, if there is none or it cannot be looked at: then SQLite cannot either. */
+static int64_t file_size(const char *path, const char *suffix)
+{
+	char name[PATH_MAX];
+	struct stat status;
+
+	snprintf(name, sizeof(name), "%s%s", path, suffix);
+	return stat(name, &status) == 0 ? status.st_size : 0;
+}
+
+size_t engine_file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES])
+{
+	for (size_t i = 0; i < FILE_COUNT; i++)
+		sizes[i] = (struct file_size){files[i].role, file_size(path, files[i].suffix)};
+	return FILE_COUNT;
+}

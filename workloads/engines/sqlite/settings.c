@@ -1,0 +1,198 @@
+#include "settings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine.h"
+#include "sql.h"
+
+enum { ANSWER_SIZE = 64 };
+
+static const char *const journal_modes[] = {"delete", "truncate", "persist", "wal",
+					    "memory", "off",	  NULL};
+
+/* In SQLite's numbering: PRAGMA synchronous answers with a number. */
+static const char *const synchronous_levels[] = {"off", "normal", "full", "extra", NULL};
+
+const struct option engine_settings[] = {
+	{.name = "journal-mode",
+	 .key = "journal_mode",
+	 .argument = "MODE",
+	 SETTING(JOURNAL_MODE),
+	 .help = "PRAGMA journal_mode",
+	 .kind = OPTION_WORD,
+	 .words = journal_modes,
+	 .section = SECTION_REQUESTED,
+	 .commands = COMMAND_RUN},
+	{.name = "synchronous",
+	 .key = "synchronous",
+	 .argument = "LEVEL",
+	 SETTING(SYNCHRONOUS),
+	 .help = "PRAGMA synchronous",
+	 .kind = OPTION_WORD,
+	 .words = synchronous_levels,
+	 .section = SECTION_REQUESTED,
+	 .commands = COMMAND_RUN},
+	{.name = "page-size",
+	 .key = "page_size",
+	 .argument = "BYTES",
+	 SETTING(PAGE_SIZE),
+	 .help = "page size of the database, a power of two",
+	 .kind = OPTION_INTEGER,
+	 .minimum = 512,
+	 .maximum = 65536,
+	 .power_of_two = true,
+	 .preset = "4096",
+	 .section = SECTION_REQUESTED,
+	 .commands = COMMAND_POPULATE | COMMAND_RUN},
+	{.name = "cache-size",
+	 .key = "cache_size",
+	 .argument = "SIZE",
+	 SETTING(CACHE_SIZE),
+	 .help = "PRAGMA cache_size: pages, or KiB when negative",
+	 .kind = OPTION_INTEGER,
+	 .minimum = INT32_MIN + 1,
+	 .maximum = INT32_MAX,
+	 .preset = "-2000",
+	 .section = SECTION_REQUESTED,
+	 .commands = COMMAND_RUN},
+	{.name = "wal-autocheckpoint",
+	 .key = "wal_autocheckpoint",
+	 .argument = "FRAMES",
+	 SETTING(WAL_AUTOCHECKPOINT),
+	 .help = "PRAGMA wal_autocheckpoint; 0: never",
+	 .kind = OPTION_INTEGER,
+	 .minimum = 0,
+	 .maximum = INT32_MAX,
+	 .preset = "1000",
+	 .section = SECTION_REQUESTED,
+	 .commands = COMMAND_RUN},
+	{.name = "journal-size-limit",
+	 .key = "journal_size_limit",
+	 .argument = "BYTES",
+	 SETTING(JOURNAL_SIZE_LIMIT),
+	 .help = "PRAGMA journal_size_limit; -1: none",
+	 .kind = OPTION_INTEGER,
+	 .minimum = -1,
+	 .maximum = INT64_MAX,
+	 .preset = "-1",
+	 .section = SECTION_REQUESTED,
+	 .commands = COMMAND_RUN},
+};
+const size_t engine_setting_count = sizeof(engine_settings) / sizeof(engine_settings[0]);
+
+/* Every pragma of SQLite that can be read without an effect and is not among
+ * the requested ones. One that a release does not know answers nothing. */
+static const char *const others[] = {
+	"analysis_limit",
+	"application_id",
+	"auto_vacuum",
+	"automatic_index",
+	"busy_timeout",
+	"cache_spill",
+	"cell_size_check",
+	"checkpoint_fullfsync",
+	"defer_foreign_keys",
+	"encoding",
+	"foreign_keys",
+	"freelist_count",
+	"fullfsync",
+	"hard_heap_limit",
+	"legacy_alter_table",
+	"legacy_file_format",
+	"locking_mode",
+	"max_page_count",
+	"mmap_size",
+	"page_count",
+	"query_only",
+	"read_uncommitted",
+	"recursive_triggers",
+	"reverse_unordered_selects",
+	"schema_version",
+	"secure_delete",
+	"soft_heap_limit",
+	"temp_store",
+	"threads",
+	"trusted_schema",
+	"user_version",
+	"writable_schema",
+};
+#define OTHER_COUNT (sizeof(others) / sizeof(others[0]))
+
+static char other_answers[OTHER_COUNT][ANSWER_SIZE];
+
+/* PRAGMA synchronous answers with the number of its word. */
+static void number_to_word(const struct option *option, char *answer, size_t size)
+{
+	char *end;
+	long index = strtol(answer, &end, 10);
+
+	if (option->words == NULL || end == answer || *end != '\0')
+		return;
+	for (long i = 0; option->words[i] != NULL; i++)
+		if (i == index)
+			snprintf(answer, size, "%s", option->words[i]);
+}
+
+bool engine_read_setting(struct database *database, size_t index, char *answer, size_t size,
+			 struct error *error)
+{
+	const struct option *option = &engine_settings[index];
+	char sql[ANSWER_SIZE];
+	bool found;
+
+	snprintf(sql, sizeof(sql), "PRAGMA %s", option->key);
+	if (!sql_text(database->db, sql, answer, size, &found, error))
+		return false;
+	if (!found)
+		return error_set(error, "%s: %s has no such pragma", option->key, engine_title());
+	number_to_word(option, answer, size);
+	return true;
+}
+
+bool settings_apply(sqlite3 *db, const struct options *options, struct error *error)
+{
+	char sql[2 * ANSWER_SIZE], value[ANSWER_SIZE];
+	int64_t ignored;
+
+	/* Before this first read the connection does not know the file, and
+	 * answers with its own defaults. */
+	if (!sql_number(db, "SELECT count(*) FROM sqlite_master", &ignored, error))
+		return false;
+	for (size_t i = 0; i < engine_setting_count; i++) {
+		const struct option *option = &engine_settings[i];
+
+		if (i == PAGE_SIZE)
+			continue;
+		snprintf(sql, sizeof(sql), "PRAGMA %s=%s", option->key,
+			 option_value_text(option, options, value, sizeof(value)));
+		if (!sql_run(db, sql, error))
+			return false;
+	}
+	return true;
+}
+
+bool engine_read_properties(struct database *database, struct error *error)
+{
+	char sql[ANSWER_SIZE];
+	bool found;
+
+	for (size_t i = 0; i < OTHER_COUNT; i++) {
+		snprintf(sql, sizeof(sql), "PRAGMA %s", others[i]);
+		if (!sql_text(database->db, sql, other_answers[i], ANSWER_SIZE, &found, error))
+			return false;
+		if (!found)
+			other_answers[i][0] = '\0';
+	}
+	return true;
+}
+
+void engine_write_properties(struct json *json)
+{
+	json_begin(json, "pragmas", '{');
+	for (size_t i = 0; i < OTHER_COUNT; i++)
+		if (other_answers[i][0] != '\0')
+			json_text(json, others[i], other_answers[i]);
+	json_end(json, '}');
+}

@@ -1,0 +1,22 @@
+/* SQLite's settings: what they are called, and what a connection says of them. */
+#ifndef COMMITPATH_SQLITE_SETTINGS_H
+#define COMMITPATH_SQLITE_SETTINGS_H
+
+#include "error.h"
+#include "options.h"
+#include "sqlite3.h"
+
+/* Numbers in engine_settings. */
+enum {
+	JOURNAL_MODE,
+	SYNCHRONOUS,
+	PAGE_SIZE,
+	CACHE_SIZE,
+	WAL_AUTOCHECKPOINT,
+	JOURNAL_SIZE_LIMIT,
+};
+
+/* Sets every requested pragma. The page size is a property of the file. */
+bool settings_apply(sqlite3 *db, const struct options *options, struct error *error);
+
+#endif

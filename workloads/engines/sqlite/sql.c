@@ -1,0 +1,65 @@
+#include "sql.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool sql_error(sqlite3 *db, const char *operation, const char *sql, struct error *error)
+{
+	return error_set(error, "%s%s%s failed: SQLite error %d (%s)", operation,
+			 sql != NULL ? " of " : "", sql != NULL ? sql : "",
+			 sqlite3_extended_errcode(db), sqlite3_errmsg(db));
+}
+
+bool sql_run(sqlite3 *db, const char *sql, struct error *error)
+{
+	return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ||
+	       sql_error(db, "execution", sql, error);
+}
+
+sqlite3_stmt *sql_prepare(sqlite3 *db, const char *sql, struct error *error)
+{
+	sqlite3_stmt *statement;
+
+	if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK)
+		return statement;
+	sql_error(db, "prepare", sql, error);
+	return NULL;
+}
+
+bool sql_text(sqlite3 *db, const char *sql, char *answer, size_t size, bool *found,
+	      struct error *error)
+{
+	sqlite3_stmt *statement = sql_prepare(db, sql, error);
+	int result;
+
+	*found = false;
+	if (statement == NULL)
+		return false;
+	result = sqlite3_step(statement);
+	if (result == SQLITE_ROW && sqlite3_column_type(statement, 0) != SQLITE_NULL) {
+		snprintf(answer, size, "%s", (const char *)sqlite3_column_text(statement, 0));
+		*found = true;
+	} else if (result != SQLITE_DONE && result != SQLITE_ROW) {
+		sql_error(db, "step", sql, error);
+		sqlite3_finalize(statement);
+		return false;
+	}
+	sqlite3_finalize(statement);
+	return true;
+}
+
+bool sql_number(sqlite3 *db, const char *sql, int64_t *value, struct error *error)
+{
+	sqlite3_stmt *statement = sql_prepare(db, sql, error);
+	bool found;
+
+	if (statement == NULL)
+		return false;
+	found = sqlite3_step(statement) == SQLITE_ROW;
+	if (found)
+		*value = sqlite3_column_int64(statement, 0);
+	else
+		sql_error(db, "step", sql, error);
+	sqlite3_finalize(statement);
+	return found;
+}

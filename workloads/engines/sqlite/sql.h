@@ -1,0 +1,53 @@
+/* SQLite calls that either work or say in one line what did not. */
+#ifndef COMMITPATH_SQLITE_SQL_H
+#define COMMITPATH_SQLITE_SQL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine.h"
+#include "error.h"
+#include "sqlite3.h"
+
+/* A part of a table's text, and the mark after it: 'k', 'v' or none at its end. */
+struct sql_piece {
+	const char *text;
+	size_t length;
+	char mark;
+};
+enum { MAX_SQL_PIECES = 3 };
+
+struct database {
+	sqlite3 *db;
+	const char *path;
+	const struct options *options;
+	const struct workload *workload;
+	enum engine_use use;
+	sqlite3_stmt *insert; /* of a database that is created; NULL: not prepared yet */
+	const char *text;     /* what was rendered last */
+	size_t length;
+	struct sql_piece pieces[KEY_OPERATIONS][MAX_SQL_PIECES];
+	char *buffer; /* for texts that are rendered */
+	size_t buffer_size;
+};
+
+/* The connection's last error: what was done, to which SQL (NULL: the transaction's), the extended
+ * result code and SQLite's message. Returns false. */
+bool sql_error(sqlite3 *db, const char *operation, const char *sql, struct error *error);
+
+/* Runs a text of one or more statements and drops its answer. */
+bool sql_run(sqlite3 *db, const char *sql, struct error *error);
+
+/* The first column of the first row of a query, as a number. A query
+ * without a row is an error. */
+bool sql_number(sqlite3 *db, const char *sql, int64_t *value, struct error *error);
+
+/* The first column of the first row of a query, as text in `answer`. `found` is false
+ * when it has no row (a pragma that this SQLite does not know). */
+bool sql_text(sqlite3 *db, const char *sql, char *answer, size_t size, bool *found,
+	      struct error *error);
+
+/* Prepares one statement; NULL is an error. */
+sqlite3_stmt *sql_prepare(sqlite3 *db, const char *sql, struct error *error);
+
+#endif

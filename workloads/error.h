@@ -1,0 +1,17 @@
+/* What went wrong, told to a caller that decides what to do about it. */
+#ifndef COMMITPATH_ERROR_H
+#define COMMITPATH_ERROR_H
+
+#include <stdbool.h>
+
+enum { ERROR_TEXT = 1024 };
+
+/* One line without its end; cut off where it is longer. */
+struct error {
+	char text[ERROR_TEXT];
+};
+
+/* Writes the line. Returns false, so that a function can end with it. */
+bool error_set(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

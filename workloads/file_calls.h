@@ -1,0 +1,45 @@
+/* The calls of the engine to its files, kept in memory while a run is measured
+ * and written to vfs.csv afterwards. */
+#ifndef COMMITPATH_FILE_CALLS_H
+#define COMMITPATH_FILE_CALLS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "error.h"
+
+enum file_op {
+	FILE_OPEN,
+	FILE_CLOSE,
+	FILE_WRITE,
+	FILE_SYNC,
+	FILE_TRUNCATE,
+	FILE_DELETE,
+	FILE_SHM_MAP, /* SQLite maps a part of its shared memory */
+};
+
+/* In `offset` and `bytes`: has no meaning for this call. */
+#define FILE_NOTHING INT64_C(-1)
+
+struct file_call {
+	uint64_t begin, end;   /* ticks.h */
+	uint64_t inode;	       /* 0: unknown */
+	int64_t offset, bytes; /* docs/formats.md says what they are for each op */
+	enum file_op op;
+	unsigned role; /* in engine_file_roles */
+};
+
+/* Makes room for `capacity` calls and faults it in; each time it is full, as
+ * much again is added. */
+bool file_calls_open(size_t capacity, struct error *error);
+
+/* Notes a call. Where there is no memory for it, file_calls_write ends the run. */
+void file_calls_add(const struct file_call *call);
+
+/* Writes vfs.csv. */
+void file_calls_write(const char *directory);
+
+/* Frees the memory. */
+void file_calls_close(void);
+
+#endif

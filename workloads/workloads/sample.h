@@ -1,0 +1,19 @@
+/* The table of the apsys17 study: sample(id, value), every value one letter
+ * repeated. */
+#ifndef COMMITPATH_SAMPLE_H
+#define COMMITPATH_SAMPLE_H
+
+#include "workload.h"
+
+extern const struct table sample_table;
+
+/* Bytes of a generator's buffer: a value. */
+size_t sample_buffer_size(const struct options *options);
+
+/* The value of all rows of a phase: a letter, `value_size` times. */
+const char *sample_value(struct generator *generator, char letter);
+
+/* Makes the insert of the row after the last. */
+void sample_insert(struct generator *generator, struct transaction *transaction);
+
+#endif

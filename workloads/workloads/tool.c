@@ -1,0 +1,22 @@
+#include "tool.h"
+
+#include <inttypes.h>
+
+#include "fail.h"
+
+const struct workload_phase tool_phases[TOOL_PHASES] = {
+	[TOOL_INSERT] = {"insert", "insert", ROWS_ADDED},
+	[TOOL_UPDATE] = {"update", "update", ROWS_SAME},
+	[TOOL_DELETE] = {"delete", "delete", ROWS_REMOVED},
+};
+
+void tool_check(const struct options *options, size_t first_phase)
+{
+	int64_t wanted = first_phase == TOOL_INSERT ? 0 : options->n;
+
+	if (options->rows != wanted)
+		fail_usage("--rows: a run of %s that begins with %s has %" PRId64
+			   " rows before, not %" PRId64,
+			   workload_names[options->workload], tool_phases[first_phase].name, wanted,
+			   options->rows);
+}
