@@ -1,9 +1,9 @@
 """What of the committed transactions survives a failure, from settings alone: asked for, or in effect.
 
-What each engine promises is in its module of analysis/engines/, with the sources.
-- howtocorrupt.html, 3: without barriers a device's volatile cache may lose or reorder what was
-  synced. The pages of Documentation/filesystems of the kernel: `nobarrier`, `barrier=0`,
-  `fsync_mode=nobarrier`.
+What each engine promises is in its module of analysis/engines/, with the sources. SQLite's
+howtocorrupt.html, 3: without barriers a device's volatile cache may lose or reorder what was
+synced. The pages of Documentation/filesystems of the kernel: `nobarrier`, `barrier=0`,
+`fsync_mode=nobarrier`.
 
 A filesystem's data mode does not enter: an engine syncs what it relies on, and fsync means the same in
 each of them. Where it does not sync (OFF), the database may be corrupt in all of them.

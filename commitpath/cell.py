@@ -19,7 +19,7 @@ from typing import Any
 import jsonschema
 import yaml
 
-from analysis import filesystems, mkfs, mount
+from analysis import engines, filesystems, mkfs, mount
 from commitpath.errors import BadInputError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -256,10 +256,10 @@ def make_cell(variables: Mapping[str, str]) -> dict[str, Any]:
         cell["sqlite"] = next(iter(releases()))
     profiles = {axis: dict(load_profile(axis, cell[axis])) for axis in PROFILE_AXES}
     # a limit on what can be asked is no part of what is asked
-    most, engines = profiles["workload"].pop("most", {}), profiles["workload"].pop("engines", None)
+    most, only = profiles["workload"].pop("most", {}), profiles["workload"].pop("engines", None)
     profiles["fs"].pop("packages")  # nor what is on every board
     cell["profiles"] = profiles
-    check_engine(cell, variables, engines)
+    check_engine(cell, variables, only)
     if not logs_itself(cell):  # blktrace is there in any case
         cell["probes"] = ",".join(name for name in cell["probes"].split(",") if name != BLKTRACE)
     for name, value in cell["profiles"]["workload"].get("fixed", {}).items():
@@ -274,12 +274,15 @@ def make_cell(variables: Mapping[str, str]) -> dict[str, Any]:
     return cell
 
 
-def check_engine(cell: Mapping[str, Any], variables: Mapping[str, str], engines: list[str] | None) -> None:
-    """Refuse a workload that the engine cannot run, and a setting that it does not have."""
+def check_engine(cell: Mapping[str, Any], variables: Mapping[str, str], only: list[str] | None) -> None:
+    """Refuse a workload that the engine cannot run, and a setting that it does not have.
+
+    only: the engines that run the workload; None: all do.
+    """
     engine = cell["engine"]
-    if engines is not None and engine not in engines:
+    if only is not None and engine not in only:
         raise BadInputError(
-            f"ENGINE={engine}: WORKLOAD={cell['workload']} is for {', '.join(engines)} only "
+            f"ENGINE={engine}: WORKLOAD={cell['workload']} is for {', '.join(only)} only "
             f"(experiments/workload/{cell['workload']}.yml)"
         )
     profile = load_profile("engine", engine)
@@ -420,5 +423,6 @@ def cell_id(cell: Mapping[str, Any]) -> str:
 
 def cell_name(cell: Mapping[str, Any]) -> str:
     """A readable folder name, unique by the id in it."""
-    engine = cell["mode"] if cell["engine"] == "sqlite" else cell["engine"]
+    named = engines.name_in(cell)
+    engine = cell["mode"] if named == engines.FIRST else named
     return "-".join([cell["fs"], engine, cell["sync"], cell["workload"], cell["device"], cell_id(cell)])

@@ -14,10 +14,6 @@ Sources, all of SQLite's documentation unless said:
   deletion to reach the disk, so the last transaction may be rolled back. TRUNCATE and PERSIST
   sync the journal after they end it (pager.c, pager_end_transaction and zeroJournalHdr: TRUNCATE
   from FULL on, PERSIST from NORMAL on).
-- howtocorrupt.html, 3: without barriers a device's volatile cache may lose or reorder what was
-  synced. Documentation/filesystems/ext4/ and f2fs.rst of the kernel: `nobarrier`, `barrier=0`,
-  `fsync_mode=nobarrier`.
-
 """
 
 from __future__ import annotations
