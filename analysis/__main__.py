@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 from analysis import pipeline, terminal
-from analysis.errors import BadInput
-from analysis.text import printable_lines
+from base.errors import BadInput
+from base.text import printable_lines
 
 
 def main(arguments: list[str] | None = None) -> int:

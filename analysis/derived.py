@@ -8,8 +8,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from analysis.errors import BadInput
 from analysis.files import read_json
+from base.errors import BadInput
 
 NAME = "derived.json"
 DOCUMENTS = ("cell.json", "host.json", "manifest.json", "summary.json")

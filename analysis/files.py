@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from analysis import documents
-from analysis.errors import BadInput
+from base.errors import BadInput
 
 
 def read_text(path: Path, *, whole_lines: bool = True) -> str:

@@ -13,7 +13,7 @@ from analysis import checks, consistent, derived, figures, manifest, report, sum
 from analysis import run as runs
 from analysis.ledger import schema
 from analysis.ledger.build import Ledger
-from commitpath import scratch
+from base import scratch
 
 OUTPUTS = ("tables", "figures", "manifest.json", "report.html", derived.NAME, "summary.json")
 

@@ -14,9 +14,9 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from scipy import stats
 
-from analysis.errors import BadInput
 from analysis.files import read_json
-from analysis.text import printable_lines
+from base.errors import BadInput
+from base.text import printable_lines
 
 CONFIDENCE = 0.95
 

@@ -14,9 +14,9 @@ from analysis import consistent, documents, events, stored_files
 from analysis.adapters import blktrace, board, devicelog, driver, probes
 from analysis.adapters.driver import Driver
 from analysis.documents import UnfitError
-from analysis.errors import BadInput
 from analysis.files import read_json
 from analysis.ledger import build, records
+from base.errors import BadInput
 
 # Without one of these, bytes or waits would have no cause. `filesystem` is probes/<type>.bpf.c.
 LEDGER_PROBES = frozenset(("bio", "block", "filesystem", "flush", "wait"))

@@ -9,8 +9,8 @@ from typing import Any
 import polars as pl
 
 from analysis import derived
-from analysis.errors import BadInput
 from analysis.files import read_json
+from base.errors import BadInput
 
 
 @dataclass(frozen=True)

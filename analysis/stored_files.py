@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from analysis.errors import BadInput
+from base.errors import BadInput
 
 # what is said of a run whose host.json has no raw_sha256
 NOT_HELD = "its raw files are not held: it was stored without their hashes"

@@ -33,8 +33,8 @@ def main() -> int:
             signal.signal(signal.SIGHUP, signal.default_int_handler)
         signal.signal(signal.SIGALRM, signal.default_int_handler)
         sys.unraisablehook = _again
+        from base.paths import ROOT
         from commitpath import commands
-        from commitpath.cell import ROOT
 
         os.chdir(ROOT)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, told)

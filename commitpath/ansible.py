@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from commitpath.cell import ROOT, load_yaml
-from commitpath.errors import BadInputError, LabError
+from base.data import load_yaml
+from base.errors import BadInputError, LabError
+from base.paths import ROOT
 
 PLAYBOOKS = ROOT / "playbooks"
 

@@ -1,6 +1,7 @@
 """docs/axes.md, from the schema: python -m commitpath.axes_doc."""
 
-from commitpath.cell import Axis, axes, load_yaml, run_axes
+from base.data import load_yaml
+from commitpath.cell import Axis, axes, run_axes
 
 
 def section(axis: Axis) -> list[str]:

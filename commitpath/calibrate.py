@@ -8,13 +8,13 @@ from typing import Any
 from matplotlib.ticker import LogLocator
 
 from analysis.figures import style
+from base.errors import LabError
+from base.paths import RESULTS, ROOT
+from base.progress import step
 from commitpath import ansible
-from commitpath.cell import RESULTS, ROOT
-from commitpath.errors import LabError
 from commitpath.experiment import DEFAULT_LIMIT
 from commitpath.payload import payload
 from commitpath.prepared import again_if_damaged, ensure_snapshot, virtual_board
-from commitpath.progress import step
 from images import artifacts
 from images.cellrun import RunOutput
 from images.flash.calibrate import measure, table

@@ -7,24 +7,20 @@ the only list of axes, their allowed values and defaults.
 import functools
 import hashlib
 import json
-import os
 import re
 import shlex
-import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import jsonschema
-import yaml
 
 from analysis import engines, filesystems, mkfs, mount
-from commitpath.errors import BadInputError
+from base.data import load_yaml
+from base.errors import BadInputError
+from base.paths import EXPERIMENTS, ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
-EXPERIMENTS = ROOT / "experiments"
-RESULTS = ROOT / (os.environ.get("COMMITPATH_RESULTS") or "results")
 PROFILE_AXES = ("device", "fs", "mode", "workload")
 # What of a profile is for who reads it, and changes nothing of a run.
 PROSE = ("aliases", "description", "sources")
@@ -34,34 +30,6 @@ NO_SETTINGS = ("engines", "most", "packages")
 FILESYSTEM = "filesystem"
 # Named among the probes, though it is none: a second witness of the block commands.
 BLKTRACE = "blktrace"
-
-
-# Bytes of a YAML file at most: the largest here has 30 KiB.
-YAML_BYTES = 2**20
-
-
-def load_yaml(path: Path) -> Any:
-    """Content of a YAML file; BadInputError names the file and line."""
-    try:
-        status = path.stat()
-        # to open a FIFO waits, and a device may have no end
-        if not stat.S_ISREG(status.st_mode) or status.st_size > YAML_BYTES:
-            raise BadInputError(f"{path}: not a file of at most {YAML_BYTES} bytes")
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadInputError(f"{path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        line_number = error.object.count(b"\n", 0, error.start) + 1
-        raise BadInputError(f"{path}:{line_number}: not UTF-8") from error
-    except yaml.YAMLError as error:
-        where = getattr(error, "problem_mark", None)
-        line = f":{where.line + 1}" if where else ""
-        what = getattr(error, "problem", None) or "not YAML"
-        raise BadInputError(f"{path}{line}: {what}") from error
-    except (ValueError, RecursionError) as error:
-        # no such day in a date, a number with thousands of digits, thousands of lists in each other
-        what = "too deep" if isinstance(error, RecursionError) else str(error)
-        raise BadInputError(f"{path}: {what}") from error
 
 
 # Read once: a grid makes hundreds of cells. Nobody changes what these return.
@@ -229,12 +197,6 @@ def load_profile(axis: str, name: str) -> dict[str, Any]:
         raise BadInputError(f"{path}: type: {content['type']!r} is none of {there} (analysis/filesystems/)")
     loaded: dict[str, Any] = content
     return loaded
-
-
-def packages() -> list[str]:
-    """The Debian packages that the filesystems need on the virtual board."""
-    profiles = [load_profile("fs", name) for name in axes()["fs"].files()]
-    return sorted({package for profile in profiles for package in profile["packages"]})
 
 
 def make_cell(variables: Mapping[str, str]) -> dict[str, Any]:

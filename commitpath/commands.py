@@ -14,13 +14,12 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from analysis.errors import BadInput
-from analysis.text import printable
+from base.errors import EXIT_BAD_INPUT, EXIT_FAILED, EXIT_UNREADABLE, BadInput, BadInputError, LabError
+from base.text import printable
 from commitpath import help as help_text
 from commitpath import places
 from commitpath import variables as variables_table
 from commitpath.cell import make_cell, run_axes
-from commitpath.errors import EXIT_BAD_INPUT, EXIT_FAILED, EXIT_UNREADABLE, BadInputError, LabError
 from commitpath.host import ensure_packages
 
 
@@ -229,7 +228,7 @@ LATER = {
     "compare": "commitpath.reporting.compare:compare",
     "report-card": "commitpath.reporting.card:card",
     "setup-text": "commitpath.reporting.setup:setup",
-    "reproduce": "commitpath.reproduce.command:reproduce",
+    "reproduce": "commitpath.papers.command:reproduce",
     "advise": "commitpath.reporting.advise:advise",
 }
 

@@ -13,9 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from analysis import stored_files
-from commitpath import ansible, scratch
-from commitpath.cell import RESULTS, ROOT, canonical, cell_id, cell_name, run_axes
-from commitpath.errors import LabError
+from base import scratch
+from base.errors import LabError
+from base.paths import RESULTS, ROOT
+from base.progress import step
+from commitpath import ansible
+from commitpath.cell import canonical, cell_id, cell_name, run_axes
 from commitpath.payload import payload, prepared_variables, write_tar
 from commitpath.prepared import (
     again_if_damaged,
@@ -25,7 +28,6 @@ from commitpath.prepared import (
     provision,
     virtual_board,
 )
-from commitpath.progress import step
 from images import artifacts, qemu
 from images.board import VirtualBoard
 from images.cellrun import RunOutput

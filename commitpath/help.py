@@ -3,8 +3,9 @@
 import re
 import textwrap
 
+from base.paths import ROOT
 from commitpath import variables
-from commitpath.cell import ROOT, Axis, axes, run_axes
+from commitpath.cell import Axis, axes, run_axes
 
 ENVIRONMENT = {
     "COMMITPATH_CACHE": "folder of what is built [.cache]",

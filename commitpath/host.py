@@ -5,9 +5,9 @@ import subprocess
 
 import yaml
 
+from base.errors import BadInputError, LabError
+from base.progress import step
 from commitpath import ansible
-from commitpath.errors import BadInputError, LabError
-from commitpath.progress import step
 from images import artifacts
 
 

@@ -12,16 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from analysis import filesystems, mkfs, mount
+from base.paths import ROOT
 from commitpath import ansible
-from commitpath.cell import (
-    FILESYSTEM,
-    ROOT,
-    is_blktraced,
-    load_profile,
-    make_cell,
-    probe_files,
-    probe_names,
-)
+from commitpath.cell import FILESYSTEM, is_blktraced, load_profile, make_cell, probe_files, probe_names
 from images import artifacts
 
 MOUNTPOINT = "/mnt/target"

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from commitpath import scratch
-from commitpath.cell import RESULTS, ROOT, cell_name
-from commitpath.errors import BadInputError
+from base import scratch
+from base.errors import BadInputError
+from base.paths import RESULTS, ROOT
+from commitpath.cell import cell_name
 
 # What no quoting gets past: Python's environments and PATH end a folder's name at a colon, Ansible
 # reads {{ in a variable, ssh ${ in a file's name. playbooks/bootstrap.sh knows them too.

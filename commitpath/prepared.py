@@ -12,7 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from commitpath import ansible, scratch
+from base import scratch
+from base.progress import step
+from commitpath import ansible
 from commitpath.payload import (
     RUN_SCRIPTS,
     board_files,
@@ -20,7 +22,6 @@ from commitpath.payload import (
     prepared_variables,
     write_tar,
 )
-from commitpath.progress import step
 from images import artifacts, qemu, snapshot
 from images.board import VirtualBoard
 from images.ssh import Login, make_keys

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from commitpath.cell import axes, load_yaml, run_axes
-from commitpath.errors import BadInputError
+from base.data import load_yaml
+from base.errors import BadInputError
+from commitpath.cell import axes, run_axes
 
 
 @functools.cache

@@ -17,10 +17,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from commitpath import scratch
-from commitpath.cell import ROOT, packages
-from commitpath.errors import LabError
-from commitpath.progress import step
+from base import scratch
+from base.data import load_yaml
+from base.errors import LabError
+from base.paths import EXPERIMENTS, ROOT
+from base.progress import step
 from images.qemu import die_with_parent
 
 CACHE = ROOT / (os.environ.get("COMMITPATH_CACHE") or ".cache")
@@ -149,6 +150,12 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+
+
+def packages() -> list[str]:
+    """The Debian packages that the filesystems need on the virtual board."""
+    profiles = [load_yaml(path) for path in sorted((EXPERIMENTS / "fs").glob("*.yml"))]
+    return sorted({package for profile in profiles for package in profile["packages"]})
 
 
 def image() -> Path:

@@ -8,8 +8,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from commitpath import scratch
-from commitpath.errors import LabError
+from base import scratch
+from base.errors import LabError
 from images import qemu, snapshot
 from images.cellrun import CellRun, RunOutput, pack_cell
 from images.console import wait_for_line, wait_until

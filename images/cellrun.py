@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import inf
 from pathlib import Path, PurePosixPath
 
-from commitpath.errors import LabError
+from base.errors import LabError
 from images import snapshot
 from images.console import wait_for_line
 from images.qemu import Machine

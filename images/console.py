@@ -4,7 +4,7 @@ import subprocess
 import time
 from collections.abc import Callable
 
-from commitpath.errors import LabError
+from base.errors import LabError
 from images.qemu import Machine
 
 

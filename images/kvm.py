@@ -3,7 +3,7 @@
 import os
 import platform
 
-from commitpath.errors import BadInputError
+from base.errors import BadInputError
 
 DEVICE = "/dev/kvm"
 

@@ -19,7 +19,7 @@ from typing import Any
 from qemu.qmp import QMPError
 from qemu.qmp.legacy import QEMUMonitorProtocol
 
-from commitpath.errors import LabError
+from base.errors import LabError
 from images.cpus import own_cpu
 
 QEMU = "qemu-system-aarch64"

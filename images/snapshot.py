@@ -14,8 +14,8 @@ from typing import Any
 
 import xxhash
 
-from commitpath import scratch
-from commitpath.errors import LabError
+from base import scratch
+from base.errors import LabError
 
 # In QEMU's stream: a subsection's mark, the length of its name, the name, a version
 # (4 bytes), vm_clock_warp_start and the timer (8 bytes each): migration/vmstate.c and

@@ -6,7 +6,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from commitpath import scratch
+from base import scratch
 
 
 @dataclass(frozen=True)

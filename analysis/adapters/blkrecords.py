@@ -14,7 +14,7 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from analysis.errors import BadInput
+from base.errors import BadInput
 
 MAGIC = 0x65617407  # 0x65617400 | version 7
 RECORD = np.dtype(

@@ -29,9 +29,9 @@ from analysis.adapters.blkrecords import (
     chunks,
     read_file,
 )
-from analysis.errors import BadInput
 from analysis.files import read_text
 from analysis.ledger.arrays import distinct
+from base.errors import BadInput
 
 # What a command is, in the bits of a small code, so that words are looked up, not made: three bits
 # from 17 on, three from 27 on, and 31 of an action, then whether it has data.

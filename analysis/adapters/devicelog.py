@@ -12,8 +12,8 @@ import numpy as np
 import polars as pl
 
 from analysis import events
-from analysis.errors import BadInput
 from analysis.ledger.match import DISCARD, FLUSH, FUA, READ, WRITE
+from base.errors import BadInput
 
 MAGIC = b"CPFLASH1"
 HEADER = np.dtype(

@@ -10,9 +10,9 @@ import polars as pl
 
 from analysis import engines, events
 from analysis.engines import Engine
-from analysis.errors import BadInput
 from analysis.files import read_csv, read_json
 from analysis.ledger.schema import FILE, FILES
+from base.errors import BadInput
 
 _TRANSACTIONS: dict[str, type[pl.DataType]] = {
     "transaction": pl.Int64,

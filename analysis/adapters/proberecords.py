@@ -12,7 +12,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from analysis.errors import BadInput
+from base.errors import BadInput
 
 HEADER = np.dtype([("magic", "S8"), ("record_size", "<u4"), ("version", "<u4"), ("reserved", "V48")])
 RECORD = np.dtype(

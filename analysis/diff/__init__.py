@@ -9,10 +9,10 @@ from typing import Any
 import polars as pl
 
 from analysis import durability, events, stored
-from analysis.errors import BadInput
 from analysis.figures import style
 from analysis.ledger.schema import LABELS, WAITS
 from analysis.stored import Stored
+from base.errors import BadInput
 
 COUNTS = ("syncs", "writes", "flushes", "fua")
 TIMES = ("cpu_ns", *WAITS)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from analysis import diff
 from analysis.diff import page, terminal
-from analysis.errors import BadInput
-from analysis.text import printable_lines
+from base.errors import BadInput
+from base.text import printable_lines
 
 
 def main(arguments: list[str] | None = None) -> int:

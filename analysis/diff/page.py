@@ -12,7 +12,7 @@ from analysis import report
 from analysis.diff import WHOLE, Diff, figure, terminal, words
 from analysis.figures import style
 from analysis.stored import Stored
-from commitpath import scratch
+from base import scratch
 
 
 def write(diff: Diff) -> Path:

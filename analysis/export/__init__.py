@@ -8,10 +8,10 @@ from pathlib import Path
 
 from analysis import stored
 from analysis.adapters import devicelog
-from analysis.errors import BadInput
 from analysis.export import blktrace, iolog, trace_events
 from analysis.stored import Stored
-from commitpath import scratch
+from base import scratch
+from base.errors import BadInput
 
 LEDGER = ("command", "rwbs", "sector", "bytes", "issue_ns")
 

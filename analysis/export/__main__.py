@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 from analysis import export, stored
-from analysis.errors import BadInput
-from analysis.text import printable
+from base.errors import BadInput
+from base.text import printable
 
 
 def main(arguments: list[str]) -> int:

@@ -28,7 +28,7 @@ from analysis.adapters.blkrecords import (
     SYNC,
     WRITE,
 )
-from analysis.errors import BadInput
+from base.errors import BadInput
 
 COLUMNS = ("command", "rwbs", "sector", "bytes", "queue_ns", "issue_ns", "complete_ns", "tid", "comm")
 _READ = 1 << 16

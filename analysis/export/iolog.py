@@ -17,7 +17,7 @@ from pathlib import Path
 import polars as pl
 
 from analysis import events
-from analysis.errors import BadInput
+from base.errors import BadInput
 
 FILE = "target"  # a name, not a device: --replay_redirect says where it goes
 ACTIONS = {

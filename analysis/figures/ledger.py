@@ -16,10 +16,10 @@ from typing import Any
 import polars as pl
 from matplotlib.axes import Axes
 
-from analysis.errors import BadInput
 from analysis.figures import bars, style
 from analysis.files import read_json
-from analysis.text import printable
+from base.errors import BadInput
+from base.text import printable
 
 SUFFIXES = (".svg", ".png", ".pdf")
 FLUSHES = {**style.FILES, "no sync": "#101010"}

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from analysis.adapters.layout import Layout
-from analysis.errors import BadInput
+from base.errors import BadInput
 
 Superblock = Mapping[str, str]
 # (value asked for, superblock) → the value in effect in its place, None if it cannot be told

@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 
 from analysis.adapters.layout import DIRECTORY, INODE, JOURNAL, META, Layout, of_regions
-from analysis.errors import BadInput
 from analysis.files import integer, read_text
 from analysis.filesystems import Filesystem, Mkfs, Superblock, features, number, several
+from base.errors import BadInput
 
 _GROUPS = "group:block:super:gdt:bbitmap:ibitmap:itable"
 # debugfs: (logical[-logical][u]):physical[-physical], or the name of a block of the map itself

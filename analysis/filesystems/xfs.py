@@ -12,9 +12,9 @@ import re
 from pathlib import Path
 
 from analysis.adapters.layout import DIRECTORY, INODE, JOURNAL, META, SECTOR, Layout, of_regions
-from analysis.errors import BadInput
 from analysis.files import integer, read_text
 from analysis.filesystems import Filesystem, Mkfs, ReadBack, Superblock, number
+from base.errors import BadInput
 
 _NUMBER = r"[0-9]+"
 _FEATURES = ("bigtime", "crc", "finobt", "inobtcount", "reflink", "rmapbt")

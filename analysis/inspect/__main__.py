@@ -8,10 +8,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from analysis.errors import BadInput
 from analysis.inspect import page
 from analysis.inspect.load import Loaded
-from commitpath import scratch
+from base import scratch
+from base.errors import BadInput
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 
 from analysis import stored
-from analysis.errors import BadInput
 from analysis.filesystems import find, words
 from analysis.ledger import schema
+from base.errors import BadInput
 
 NEEDED: dict[str, schema.Schema] = {
     "transactions": {

@@ -8,9 +8,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from analysis.errors import BadInput
 from analysis.inspect.load import Loaded
 from analysis.tree import terminal
+from base.errors import BadInput
 
 
 def main(arguments: list[str] | None = None) -> int:

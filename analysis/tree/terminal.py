@@ -13,8 +13,8 @@ import polars as pl
 from analysis.figures import style
 from analysis.inspect.load import Loaded
 from analysis.ledger import schema
-from analysis.text import printable
 from analysis.tree.chain import Node, tree
+from base.text import printable
 
 _SLOWEST = 5
 _WAITS = {

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from analysis.text import printable
+from base.text import printable
 from commitpath.database import files, limits, rows, store
 from commitpath.database.store import DatabaseError
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from analysis.stored_files import NOT_HELD
-from analysis.text import printable, printable_lines
+from base.errors import BadInputError
+from base.text import printable, printable_lines
 from commitpath.cell import other_profiles
 from commitpath.database import exchange, select, store, sync
 from commitpath.database.select import Run
-from commitpath.errors import BadInputError
 
 
 def yes(options: dict[str, str], name: str) -> bool:

@@ -7,15 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from analysis.text import printable
-from commitpath import scratch
-from commitpath.cell import RESULTS
+from base import scratch
+from base.errors import BadInputError
+from base.paths import RESULTS
+from base.text import printable
 from commitpath.database import evidence, process, rows, store
 from commitpath.database.checked import copy_rows
 from commitpath.database.files import IMPORTED, add_files, files_to_place, folder_below
 from commitpath.database.store import LABEL, UNNAMED, DatabaseError
 from commitpath.database.sync import insert
-from commitpath.errors import BadInputError
 
 # What makes two rows the same run; where its files are is each lab's own affair.
 CONTENT = tuple(name for name in rows.COLUMNS["run"] if name not in ("path", "stamp"))

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from analysis.documents import UnfitError
-from commitpath import scratch
-from commitpath.cell import RESULTS
+from base import scratch
+from base.errors import LabError
+from base.paths import RESULTS
 from commitpath.database import limits
-from commitpath.errors import LabError
 
 IMPORTED = RESULTS / "imported"
 _PIECE = 2**20

@@ -4,7 +4,7 @@ import signal
 import subprocess
 import sys
 
-from commitpath.cell import ROOT
+from base.paths import ROOT
 from commitpath.database import limits
 from commitpath.database.store import DatabaseError
 

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 from analysis import pipeline
-from analysis.errors import BadInput
-from analysis.text import printable
+from base.errors import BadInput
+from base.text import printable
 from commitpath.database.checked import limited
 from commitpath.database.store import DatabaseError
 

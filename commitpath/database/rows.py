@@ -7,7 +7,7 @@ from typing import Any
 
 from analysis import consistent, documents, durability
 from analysis.documents import UnfitError
-from analysis.text import printable
+from base.text import printable
 from commitpath.database import cells, limits
 from commitpath.database.store import LABEL
 

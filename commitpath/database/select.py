@@ -16,10 +16,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from analysis.text import printable
+from base.errors import BadInputError
+from base.text import printable
 from commitpath.cell import PROFILE_AXES, axes, contents, releases
 from commitpath.database import rows, store
-from commitpath.errors import BadInputError
 
 # What a run has beside its cell's axes.
 FACTS = {

@@ -7,9 +7,9 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from commitpath.cell import RESULTS
+from base.errors import EXIT_FAILED, LabError
+from base.paths import RESULTS
 from commitpath.database import limits
-from commitpath.errors import EXIT_FAILED, LabError
 
 DATABASE = RESULTS / "results.sqlite"
 SCHEMA = Path(__file__).with_name("schema.sql")

@@ -10,9 +10,10 @@ from typing import Any
 
 from analysis import consistent, derived, documents
 from analysis.documents import UnfitError
-from analysis.errors import BadInput
-from analysis.text import printable
-from commitpath.cell import RESULTS, canonical, cell_id, cell_name
+from base.errors import BadInput
+from base.paths import RESULTS
+from base.text import printable
+from commitpath.cell import canonical, cell_id, cell_name
 from commitpath.database import rows, store
 from commitpath.sweep import plan
 

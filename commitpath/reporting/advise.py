@@ -6,10 +6,10 @@ from typing import Any
 
 from analysis import durability
 from analysis.engines import survival
-from analysis.text import printable_lines
+from base.errors import BadInputError
+from base.text import printable_lines
 from commitpath.database import select
 from commitpath.database.select import Run
-from commitpath.errors import BadInputError
 from commitpath.reporting.items import database
 from commitpath.reporting.marks import transactions
 from commitpath.reporting.statistics import median

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from analysis.text import printable_lines
-from commitpath.cell import load_yaml
-from commitpath.errors import BadInputError
+from base.data import load_yaml
+from base.errors import BadInputError
+from base.text import printable_lines
 from commitpath.reporting.items import Item, database_runs, items, run_of_folder, values
 
 USAGE = (

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from analysis.text import printable_lines
+from base.errors import BadInputError
+from base.text import printable_lines
 from commitpath.database import select, store, sync
 from commitpath.database.select import Run
-from commitpath.errors import BadInputError
 from commitpath.reporting import statistics
 from commitpath.reporting.marks import marks
 from commitpath.reporting.statistics import Difference

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from commitpath.cell import EXPERIMENTS, RESULTS, load_yaml
+from base.data import load_yaml
+from base.errors import BadInputError
+from base.paths import EXPERIMENTS, RESULTS
 from commitpath.database import select, store, sync
 from commitpath.database.select import Run
-from commitpath.errors import BadInputError
 
 
 @dataclass(frozen=True)

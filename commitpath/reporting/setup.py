@@ -6,10 +6,10 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedError
 
-from analysis.text import printable
+from base.errors import BadInputError, LabError
+from base.text import printable
 from commitpath.database import select
 from commitpath.database.select import Run
-from commitpath.errors import BadInputError, LabError
 from commitpath.reporting.items import database_runs, items, run_of_folder, values
 
 LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {

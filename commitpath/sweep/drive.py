@@ -8,11 +8,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from analysis.text import printable
+from base.errors import BadInputError, LabError
+from base.paths import RESULTS
+from base.text import printable
 from commitpath import ansible, places
-from commitpath.cell import RESULTS
 from commitpath.database import store, sync
-from commitpath.errors import BadInputError, LabError
 from commitpath.host import ensure_packages
 from commitpath.sweep import plan, slurm, snakemake
 from commitpath.sweep.grid import Excluded, expand, names

@@ -9,8 +9,10 @@ from typing import Any
 
 import jsonschema
 
-from commitpath.cell import EXPERIMENTS, axes, cell_id, load_yaml, make_cell, schema
-from commitpath.errors import BadInputError
+from base.data import load_yaml
+from base.errors import BadInputError
+from base.paths import EXPERIMENTS
+from commitpath.cell import axes, cell_id, make_cell, schema
 
 GRIDS = EXPERIMENTS / "grids"
 

@@ -14,9 +14,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from base.errors import LabError
+from base.paths import RESULTS, ROOT
 from commitpath import ansible
-from commitpath.cell import RESULTS, ROOT, cell_name
-from commitpath.errors import LabError
+from commitpath.cell import cell_name
 from commitpath.sweep.plan import STATE, read_state, run_status, write_whole
 from images import artifacts
 from images.qemu import die_with_parent

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from analysis import documents
-from commitpath import scratch
-from commitpath.cell import RESULTS, canonical
+from base import scratch
+from base.paths import RESULTS
+from commitpath.cell import canonical
 from commitpath.prepared import memory_mib
 from commitpath.sweep.grid import Excluded, Expanded
 

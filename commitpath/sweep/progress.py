@@ -4,7 +4,7 @@ import contextlib
 import time
 from collections.abc import Iterator, Sequence
 
-from commitpath import progress
+from base import progress
 from commitpath.sweep.plan import STATE, read_state
 
 # Between two looks at the marks.

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from commitpath.errors import LabError
+from base.errors import LabError
 from commitpath.sweep.plan import write_whole
 
 # The plugin looks first after this long, then 10 s less often each time that nothing ended, at

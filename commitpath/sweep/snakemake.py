@@ -9,8 +9,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from base.paths import ROOT
 from commitpath import ansible
-from commitpath.cell import ROOT
 from commitpath.sweep import plan, slurm
 from commitpath.sweep.plan import STATE, Planned
 from commitpath.sweep.progress import SECONDS, Progress

@@ -14,7 +14,7 @@ import synthetic
 
 from analysis.adapters import blkrecords, blktrace
 from analysis.checks import counts
-from analysis.errors import BadInput
+from base.errors import BadInput
 
 HERE = Path(__file__).parent
 FORMAT = "%c %s %T %t %p %D %a %d %S %n %e\\n"

@@ -23,8 +23,8 @@ from analysis import run as runs
 from analysis.adapters import devicelog
 from analysis.adapters.devicelog import ENTRY, HEADER
 from analysis.checks import counts
-from analysis.errors import BadInput
 from analysis.ledger.match import FUA
+from base.errors import BadInput
 
 HERE = Path(__file__).parent
 

@@ -13,7 +13,7 @@ import tiny
 from analysis import derived, diff
 from analysis.diff import terminal, words
 from analysis.diff.__main__ import main
-from analysis.errors import BadInput
+from base.errors import BadInput
 
 MS = 1_000_000
 

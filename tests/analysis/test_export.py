@@ -16,8 +16,8 @@ import pytest
 import tiny
 
 from analysis import derived, export
-from analysis.errors import BadInput
 from analysis.export.__main__ import main
+from base.errors import BadInput
 
 HERE = Path(__file__).parent
 BLKTRACE = HERE / "blktrace-ext4/nullb0.blktrace.0"

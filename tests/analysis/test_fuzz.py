@@ -20,8 +20,8 @@ from mutate import mutate
 from analysis import run as runs
 from analysis.adapters import blktrace, probes
 from analysis.checks import ledger as checks
-from analysis.errors import BadInput
 from analysis.ledger import build, records
+from base.errors import BadInput
 
 HERE = Path(__file__).parent
 SAMPLE = HERE.parent / "bench/sample.tar.xz"

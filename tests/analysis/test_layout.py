@@ -9,8 +9,8 @@ import pytest
 
 from analysis import filesystems
 from analysis.adapters import layout
-from analysis.errors import BadInput
 from analysis.ledger.schema import LABELS
+from base.errors import BadInput
 
 SUPERBLOCK = {
     "Block size": "4096",

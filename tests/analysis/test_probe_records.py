@@ -11,8 +11,8 @@ import pytest
 from synthetic import name_records, probe_record, probes_bin
 
 from analysis.adapters import probes
-from analysis.errors import BadInput
 from analysis.filesystems import find
+from base.errors import BadInput
 
 FIRST, LAST = probe_record("attached", 5, n=9, tid=0, dev=0), probe_record("detached", 99, tid=0, dev=0)
 

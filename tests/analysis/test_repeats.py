@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from analysis import repeats
-from analysis.errors import BadInput
+from base.errors import BadInput
 
 
 def runs(tmp_path: Path, *tps: float, **differ: list[str]) -> list[Path]:

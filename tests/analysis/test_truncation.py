@@ -10,7 +10,7 @@ import synthetic
 
 from analysis import checks, summary, tables
 from analysis import run as runs
-from analysis.errors import BadInput
+from base.errors import BadInput
 
 # Cut at the end of a line, these are whole files that say less than they might.
 MAY_BE_SHORT = {

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from base.errors import LabError
 from commitpath import ansible, experiment
 from commitpath.cell import make_cell
-from commitpath.errors import LabError
 from commitpath.prepared import ensure_snapshot, virtual_board
 from images import artifacts, snapshot
 from images.board import VirtualBoard

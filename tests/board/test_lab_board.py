@@ -14,9 +14,9 @@ import pytest
 import yaml
 
 from analysis.__main__ import main as analyse
+from base.errors import LabError
 from commitpath import ansible, experiment
 from commitpath.cell import make_cell
-from commitpath.errors import LabError
 from commitpath.payload import FORMAT, MOUNTPOINT, filesystem_scripts
 from commitpath.prepared import virtual_board
 from images import artifacts

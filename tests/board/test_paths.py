@@ -3,7 +3,8 @@
 import json
 from pathlib import Path
 
-from commitpath import ansible, scratch
+from base import scratch
+from commitpath import ansible
 from commitpath.cell import make_cell
 from commitpath.payload import prepared_variables
 from commitpath.prepared import ensure_provisioned, ensure_snapshot, virtual_board

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from commitpath import ansible, scratch
+from base import scratch
+from base.errors import LabError
+from commitpath import ansible
 from commitpath.cell import make_cell
-from commitpath.errors import LabError
 from commitpath.payload import prepared_variables
 from commitpath.prepared import make_provisioned, snapshot_folder, virtual_board
 from images import artifacts, board, qemu, snapshot

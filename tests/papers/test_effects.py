@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
-from analysis.papers import words
-from analysis.papers.effects import Factor, Fit, TooFewCells, fit
+from commitpath.papers import words
+from commitpath.papers.effects import Factor, Fit, TooFewCells, fit
 
 MODE = Factor("journal mode", ("delete", "wal"))
 SYNC = Factor("synchronous", ("full", "normal"))

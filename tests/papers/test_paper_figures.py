@@ -9,11 +9,12 @@ import fixture
 import pytest
 import yaml
 
-from analysis.papers import __main__ as command
-from analysis.papers import figures, report, runs, study
-from analysis.papers.drawn import fill, footnotes
-from commitpath.cell import EXPERIMENTS, make_cell
-from commitpath.errors import BadInputError
+from base.errors import BadInputError
+from base.paths import EXPERIMENTS
+from commitpath.cell import make_cell
+from commitpath.papers import __main__ as command
+from commitpath.papers import figures, report, runs, study
+from commitpath.papers.drawn import fill, footnotes
 from commitpath.sweep.grid import expand
 
 PAPER = "apsys17"

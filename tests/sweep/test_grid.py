@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from lab import Lab
 
-from commitpath.errors import BadInputError
+from base.errors import BadInputError
 from commitpath.sweep import grid, plan
 
 SMALL = "constants: {rows: 100, n: 5}\n"

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from lab import RAW, ROOT, Lab
 
-from analysis.text import printable
+from base.text import printable
 from commitpath.database import checked, exchange, limits, store, sync
 from commitpath.database.store import DatabaseError
 

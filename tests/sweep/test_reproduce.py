@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from lab import Lab, manifest
 
+from base.errors import BadInputError
 from commitpath.cell import cell_id, make_cell
 from commitpath.database.select import Run
-from commitpath.errors import BadInputError
-from commitpath.reproduce import document, judge, page, paper, verdict
-from commitpath.reproduce.measured import Database
+from commitpath.papers import document, judge, page, paper, verdict
+from commitpath.papers.measured import Database
 from commitpath.sweep.grid import expand
 
 HEAD = """

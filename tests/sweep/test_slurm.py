@@ -12,9 +12,9 @@ import pytest
 import yaml
 from lab import Lab
 
+from base.errors import BadInputError, LabError
 from commitpath import ansible, host
 from commitpath.cell import cell_id, make_cell
-from commitpath.errors import BadInputError, LabError
 from commitpath.sweep import slurm
 
 # the board is the one that kill.py prepares

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from base.errors import BadInputError, LabError
 from commitpath import ansible
-from commitpath.errors import BadInputError, LabError
 
 # As mkfs.f2fs 1.16 and mke2fs 1.47.2 with the driver said it, on a device of 16 MiB.
 F2FS = (

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from commitpath import scratch
-from commitpath.errors import LabError
+from base import scratch
+from base.errors import LabError
 from images import artifacts
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from analysis import filesystems
+from base.errors import BadInputError
 from commitpath import cell as cells
-from commitpath.errors import BadInputError
 from commitpath.payload import all_probes, cell_env, expected_probes
 from commitpath.reporting import card
 
@@ -290,7 +290,7 @@ NAMED = {
     "README.md": "examples and results",
     "commitpath/help.py": "an example",
     "commitpath/database/select.py": "examples of selectors",
-    "commitpath/reproduce/page.py": "an example of a cell's name",
+    "commitpath/papers/page.py": "an example of a cell's name",
     "experiments/grids/": "which cells a grid has",
     "experiments/papers/": "what a paper says",
     "experiments/reporting.yml": "what a paper says",

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from base.errors import BadInputError
 from commitpath import cell as cells
-from commitpath.errors import BadInputError
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -6,8 +6,8 @@ from analysis import durability, engines
 from analysis.engines.survival import ALL, UNSYNCED
 from analysis.run import cell_id as analysed_id
 from analysis.run import cell_name as analysed_name
+from base.errors import BadInputError
 from commitpath.cell import axes, canonical, cell_id, cell_name, make_cell
-from commitpath.errors import BadInputError
 from commitpath.payload import cell_env
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from analysis import export
-from commitpath.errors import EXIT_BAD_INPUT, EXIT_UNREADABLE
+from base.errors import EXIT_BAD_INPUT, EXIT_UNREADABLE
 
 ROOT = Path(__file__).resolve().parents[2]
 OF_A_RUN = [["analyse"], ["inspect"], ["tree"], ["trace-export"], ["diff", "RUN_B=/tmp"]]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.errors import BadInput
+from base.errors import BadInput
 from commitpath import commands, experiment
 
 SUMMARY = {

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from commitpath.errors import BadInputError
+from base.errors import BadInputError
 from images import kvm, qemu
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from base.errors import BadInputError
 from commitpath import cell as cells
 from commitpath.cell import make_cell
-from commitpath.errors import BadInputError
 from commitpath.payload import cell_env
 from commitpath.sweep.drive import whole_number
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from commitpath.errors import LabError
+from base.errors import LabError
 from commitpath.experiment import host_facts
 from images.cellrun import RunOutput
 
@@ -102,7 +102,7 @@ WRITERS = """
 import sys
 from pathlib import Path
 from commitpath import ansible
-from commitpath.errors import LabError
+from base.errors import LabError
 play, log = "../" * 9 + sys.argv[1], Path(sys.argv[1] + ".log")
 ansible.play(play, {"ansible_connection": "local"}, log)
 try:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from base.errors import BadInputError
 from commitpath import places
 from commitpath.cell import make_cell
-from commitpath.errors import BadInputError
 from images import artifacts, board, qemu, ssh
 from images.board import VirtualBoard
 

@@ -19,7 +19,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 STEPS = """
 import sys, time
-from commitpath.progress import step
+from base.progress import step
 with step("prepare a board and save its snapshot"):
     time.sleep(1.3)
     with step("make, mount and populate the filesystem, rehearse"):

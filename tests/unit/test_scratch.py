@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from commitpath import places, scratch
+from base import scratch
+from commitpath import places
 from images import snapshot, ssh
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,10 +31,11 @@ HOLDERS = {
 HOLD = """
 import sys
 from pathlib import Path
-from commitpath import places, scratch
-from commitpath.cell import RESULTS
+from commitpath import places
+from base import scratch
+from base.paths import RESULTS
 from commitpath.database import files
-from commitpath.reproduce import command
+from commitpath.papers import command
 from images import artifacts, board
 here = Path()
 places.begin('experiment')

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from analysis import export
+from base.errors import BadInputError
 from commitpath import commands, help, variables
 from commitpath.cell import axes, run_axes
 from commitpath.database import exchange
-from commitpath.errors import BadInputError
+from commitpath.papers.command import PASSED, PLACE
 from commitpath.reporting import advise
-from commitpath.reproduce.command import PASSED, PLACE
 from commitpath.sweep import drive
 
 

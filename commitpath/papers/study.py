@@ -15,8 +15,10 @@ from typing import Any
 
 import jsonschema
 
-from commitpath.cell import EXPERIMENTS, load_yaml, make_cell, releases, schema
-from commitpath.errors import BadInputError
+from base.data import load_yaml
+from base.errors import BadInputError
+from base.paths import EXPERIMENTS
+from commitpath.cell import make_cell, releases, schema
 from commitpath.sweep.grid import checked
 
 PAPERS = EXPERIMENTS / "papers"

@@ -8,8 +8,8 @@ from typing import Any
 from jinja2 import ChoiceLoader, FileSystemLoader
 
 from analysis import report
-from commitpath.reproduce import verdict
-from commitpath.reproduce.texts import number
+from commitpath.papers import verdict
+from commitpath.papers.texts import number
 
 Content = Mapping[str, Any]
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from matplotlib.axes import Axes
 
-from analysis.papers import look
-from analysis.papers.drawn import Value
-from analysis.papers.places import Places, pairs
-from analysis.papers.runs import Causes
+from commitpath.papers import look
+from commitpath.papers.drawn import Value
+from commitpath.papers.places import Places, pairs
+from commitpath.papers.runs import Causes
 
 ROWS: dict[str, Callable[[Causes], float]] = {
     "syncs": lambda causes: causes.counts["syncs"],

@@ -6,11 +6,11 @@ from typing import Any
 
 from analysis.ledger.schema import LABELS
 from commitpath.cell import axes, cell_id
-from commitpath.reproduce import texts, verdict
-from commitpath.reproduce.judge import Judged, PairResult, ReadingResult, Value
-from commitpath.reproduce.measured import COUNTS, TIMES, Database, device_ms
-from commitpath.reproduce.paper import Paper
-from commitpath.reproduce.readings import WHOLE
+from commitpath.papers import texts, verdict
+from commitpath.papers.judge import Judged, PairResult, ReadingResult, Value
+from commitpath.papers.measured import COUNTS, TIMES, Database, device_ms
+from commitpath.papers.paper import Paper
+from commitpath.papers.readings import WHOLE
 
 
 def document(paper: Paper, judged: list[Judged], database: Database) -> dict[str, Any]:

@@ -8,9 +8,11 @@ from typing import Any
 
 import jsonschema
 
-from commitpath.cell import EXPERIMENTS, load_yaml, schema
-from commitpath.errors import BadInputError
-from commitpath.reproduce.readings import Reading, reading, wordings
+from base.data import load_yaml
+from base.errors import BadInputError
+from base.paths import EXPERIMENTS
+from commitpath.cell import schema
+from commitpath.papers.readings import Reading, reading, wordings
 
 PAPERS = EXPERIMENTS / "papers"
 

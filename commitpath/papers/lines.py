@@ -11,8 +11,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
 
 from analysis.figures import style
-from analysis.papers import frame, look, strip
-from analysis.papers.drawn import SIGNS, Drawn, Value
+from commitpath.papers import frame, look, strip
+from commitpath.papers.drawn import SIGNS, Drawn, Value
 
 PANEL = 1.9  # inches of the lines
 MARKERS = ("o", "s", "^", "D", "v", "P")

@@ -15,12 +15,12 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined, TemplateError
 
 from analysis.ledger.schema import LABELS
-from commitpath.errors import BadInputError, LabError
+from base.errors import BadInputError, LabError
+from commitpath.papers.judge import cell_of, of_artifact
+from commitpath.papers.measured import COUNTS, TIMES, Database, Found, device_ms
+from commitpath.papers.paper import Paper
+from commitpath.papers.readings import WHOLE
 from commitpath.reporting.statistics import median
-from commitpath.reproduce.judge import cell_of, of_artifact
-from commitpath.reproduce.measured import COUNTS, TIMES, Database, Found, device_ms
-from commitpath.reproduce.paper import Paper
-from commitpath.reproduce.readings import WHOLE
 
 # What `per` takes: counts; KiB of all that was written, or of a label; ms of a cause.
 MILLISECONDS = {name.removesuffix("_ns"): name for name in TIMES}

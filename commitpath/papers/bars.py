@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from analysis.figures import style
-from analysis.papers import frame, look, strip
-from analysis.papers.drawn import SIGNS, Drawn, Value
-from analysis.papers.places import Places, places
+from commitpath.papers import frame, look, strip
+from commitpath.papers.drawn import SIGNS, Drawn, Value
+from commitpath.papers.places import Places, places
 
 PANEL = 1.45  # inches of the bars
 Y_AXIS = 0.55  # inches left of a panel

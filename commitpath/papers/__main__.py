@@ -1,19 +1,19 @@
-"""Draw a paper's figures again: python -m analysis.papers PAPER DATABASE FOLDER [VARIABLE=value]…"""
+"""Draw a paper's figures again: python -m commitpath.papers PAPER DATABASE FOLDER [VARIABLE=value]…"""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-from analysis.papers.figures import draw
-from commitpath.errors import LabError
+from base.errors import LabError
+from commitpath.papers.figures import draw
 
 
 def main(arguments: list[str]) -> int:
     """Run the command line and return its exit status: 0; 2 for wrong usage; LabError's own."""
     given = [argument.partition("=") for argument in arguments[3:]]
     if len(arguments) < 3 or not all(equals for _, equals, _ in given):
-        print("usage: python -m analysis.papers PAPER DATABASE FOLDER [VARIABLE=value]…", file=sys.stderr)
+        print("usage: python -m commitpath.papers PAPER DATABASE FOLDER [VARIABLE=value]…", file=sys.stderr)
         return 2
     paper, database, folder = arguments[0], Path(arguments[1]), Path(arguments[2])
     overrides = {name: text for name, _, text in given}

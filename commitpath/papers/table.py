@@ -8,8 +8,8 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from analysis.figures import style
-from analysis.papers import frame, look, strip
-from analysis.papers.drawn import SIGNS, Drawn, Value
+from commitpath.papers import frame, look, strip
+from commitpath.papers.drawn import SIGNS, Drawn, Value
 
 LINE = 0.145  # inches
 

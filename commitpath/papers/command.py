@@ -6,12 +6,12 @@ import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from analysis.text import printable_lines
-from commitpath import scratch
-from commitpath.cell import RESULTS
+from base import scratch
+from base.errors import BadInputError
+from base.paths import RESULTS
+from base.text import printable_lines
 from commitpath.database import select, store
-from commitpath.errors import BadInputError
-from commitpath.reproduce import paper
+from commitpath.papers import paper
 from commitpath.sweep.drive import sweep
 
 # Of a sweep's variables those that say how.
@@ -28,7 +28,7 @@ def reproduce(options: dict[str, str]) -> int:
     chosen = paper.load(options["PAPER"], place)
     passed = {name: options[name] for name in PASSED if name in options}
     # a wrong PAPER is told before the plotting library is loaded
-    from analysis.papers.figures import draw
+    from commitpath.papers.figures import draw
 
     code = sweep({"GRID": chosen.grid, **passed, **place})
     whole = RESULTS / "papers" / "-".join([chosen.name, *place.values()])
@@ -46,10 +46,10 @@ def write(chosen: paper.Paper, folder: Path, figures: Sequence[Path]) -> int:
     figures: files that the page shows.
     """
     # a wrong PAPER is told before these are loaded
-    from commitpath.reproduce import page, verdict
-    from commitpath.reproduce.document import document
-    from commitpath.reproduce.judge import judge
-    from commitpath.reproduce.measured import Database
+    from commitpath.papers import page, verdict
+    from commitpath.papers.document import document
+    from commitpath.papers.judge import judge
+    from commitpath.papers.measured import Database
 
     with store.opened(write=False) as connection:
         database = Database(select.load(connection), store.label(connection))

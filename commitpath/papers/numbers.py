@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from analysis import durability
-from analysis.papers.drawn import Drawn, Stated, Value
 from commitpath.cell import cell_id
 from commitpath.database.select import Run
+from commitpath.papers.drawn import Drawn, Stated, Value
 from commitpath.reporting.marks import transactions
 
 SUFFIXES = (".json", ".csv")
@@ -41,7 +41,7 @@ def commands(paper: str, grids: list[str], overrides: Mapping[str, str]) -> list
     """What makes a figure: all of the paper, or its cells alone and then the drawing."""
     given = "".join(f" {name}={text}" for name, text in overrides.items())
     sweep = [f"make sweep GRID='{' '.join(grids)}'{given}"] if grids else []
-    draw = f".venv/bin/python -m analysis.papers {paper} results/results.sqlite FOLDER{given}"
+    draw = f".venv/bin/python -m commitpath.papers {paper} results/results.sqlite FOLDER{given}"
     return [f"make reproduce PAPER={paper}{given}", *sweep, draw]
 
 

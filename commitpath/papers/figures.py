@@ -13,8 +13,8 @@ import matplotlib as mpl
 from matplotlib.figure import Figure, SubFigure
 
 from analysis.figures import style
-from analysis.papers import bars, factors, lines, numbers, runs, strip, study, table
-from analysis.papers.drawn import Drawn, fill, footnotes
+from commitpath.papers import bars, factors, lines, numbers, runs, strip, study, table
+from commitpath.papers.drawn import Drawn, fill, footnotes
 
 SUFFIXES = (".svg", ".pdf", ".png")
 FORMS = {"bars": bars.render, "lines": lines.render, "table": table.render}

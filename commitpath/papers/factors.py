@@ -8,12 +8,12 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from analysis.papers import attribution, words
-from analysis.papers.effects import Factor, Fit, Row, TooFewCells, fit
-from analysis.papers.runs import Found, Results
-from analysis.papers.study import Study
+from base.errors import BadInputError
 from commitpath.cell import cell_id
-from commitpath.errors import BadInputError
+from commitpath.papers import attribution, words
+from commitpath.papers.effects import Factor, Fit, Row, TooFewCells, fit
+from commitpath.papers.runs import Found, Results
+from commitpath.papers.study import Study
 from commitpath.sweep.grid import expand
 
 COLUMNS = ("op", "term", "degrees_of_freedom", "share", "level", "ratio")

@@ -1,4 +1,4 @@
-"""What factors do, as Markdown for a doc: python -m analysis.papers.report FIGURES/factors.json."""
+"""What factors do, as Markdown for a doc: python -m commitpath.papers.report FIGURES/factors.json."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from analysis.errors import BadInput
 from analysis.files import read_json
+from base.errors import BadInput
 
 
 def markdown(told: dict[str, Any]) -> str:
@@ -40,7 +40,7 @@ def row(name: str, values: list[str]) -> str:
 def main(arguments: list[str]) -> int:
     """Run the command line and return its exit status: 0, 2 wrong usage, 3 bad input."""
     if len(arguments) != 1:
-        print("usage: python -m analysis.papers.report FIGURES/factors.json", file=sys.stderr)
+        print("usage: python -m commitpath.papers.report FIGURES/factors.json", file=sys.stderr)
         return 2
     path = Path(arguments[0])
     try:

@@ -10,13 +10,13 @@ import polars as pl
 
 from analysis import report, stored
 from analysis.ledger.schema import LABELS, WAITS
-from commitpath.cell import RESULTS
+from base.errors import LabError
+from base.paths import RESULTS
 from commitpath.database.select import Run
-from commitpath.errors import LabError
+from commitpath.papers.readings import WHOLE
 from commitpath.reporting.cells import Cells, rate
 from commitpath.reporting.marks import transactions
 from commitpath.reporting.statistics import median
-from commitpath.reproduce.readings import WHOLE
 
 # Means over the transactions of an operation, from the ledger: counts, KiB by label, ms by cause.
 COUNTS = ("syncs", "writes", "flushes", "fua")

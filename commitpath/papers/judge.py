@@ -6,12 +6,12 @@ from typing import Any
 
 from commitpath.cell import make_cell
 from commitpath.database.select import Run
+from commitpath.papers import verdict
+from commitpath.papers.measured import Database, Found
+from commitpath.papers.paper import Claim, Paper
+from commitpath.papers.readings import Pair, Reading, Side
 from commitpath.reporting.marks import marks
 from commitpath.reporting.statistics import median
-from commitpath.reproduce import verdict
-from commitpath.reproduce.measured import Database, Found
-from commitpath.reproduce.paper import Claim, Paper
-from commitpath.reproduce.readings import Pair, Reading, Side
 
 
 @dataclass(frozen=True)

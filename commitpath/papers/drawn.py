@@ -8,8 +8,8 @@ from typing import Any
 
 from analysis import durability
 from analysis.engines.survival import ALL, CORRUPT, LAST, RARELY_CORRUPT, RECENT, UNSYNCED
-from analysis.papers.runs import Causes, Found, Results
-from analysis.papers.study import Bar, Panel
+from commitpath.papers.runs import Causes, Found, Results
+from commitpath.papers.study import Bar, Panel
 from commitpath.reporting.marks import UNCOUNTED, UNDURABLE
 
 SHORT = {

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from base.errors import LabError
 from commitpath.cell import axes
 from commitpath.database import select, store
 from commitpath.database.select import Run
-from commitpath.errors import LabError
 from commitpath.reporting.cells import Cells, rate
 from commitpath.reporting.marks import transactions
 

@@ -10,7 +10,7 @@ from matplotlib.font_manager import findfont, get_font
 
 from analysis import filesystems
 from analysis.figures import style
-from commitpath.errors import BadInputError
+from base.errors import BadInputError
 
 POINTS = 7.0
 SMALL = 6.5  # points, the smallest text

@@ -10,9 +10,9 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 
 from analysis.figures import style
-from analysis.papers import look
-from analysis.papers.drawn import Drawn, Stated, footnotes
-from analysis.papers.study import Bar
+from commitpath.papers import look
+from commitpath.papers.drawn import Drawn, Stated, footnotes
+from commitpath.papers.study import Bar
 
 LINE = 0.125  # inches of a line of small text
 

@@ -12,8 +12,8 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, NullLocator
 
 from analysis.figures import style
-from analysis.papers import frame, look
-from analysis.papers.effects import Factor, Fit, Term
+from commitpath.papers import frame, look
+from commitpath.papers.effects import Factor, Fit, Term
 
 COLORS = {"all": style.SQL, **style.OPS}
 MARKERS = {"all": "s", "insert": "o", "update": "^", "delete": "D"}

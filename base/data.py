@@ -1,0 +1,36 @@
+"""Data files that people write."""
+
+import stat
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from base.errors import BadInputError
+
+# Bytes of a YAML file at most: the largest here has 30 KiB.
+YAML_BYTES = 2**20
+
+
+def load_yaml(path: Path) -> Any:
+    """Content of a YAML file; BadInputError names the file and line."""
+    try:
+        status = path.stat()
+        # to open a FIFO waits, and a device may have no end
+        if not stat.S_ISREG(status.st_mode) or status.st_size > YAML_BYTES:
+            raise BadInputError(f"{path}: not a file of at most {YAML_BYTES} bytes")
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadInputError(f"{path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        line_number = error.object.count(b"\n", 0, error.start) + 1
+        raise BadInputError(f"{path}:{line_number}: not UTF-8") from error
+    except yaml.YAMLError as error:
+        where = getattr(error, "problem_mark", None)
+        line = f":{where.line + 1}" if where else ""
+        what = getattr(error, "problem", None) or "not YAML"
+        raise BadInputError(f"{path}{line}: {what}") from error
+    except (ValueError, RecursionError) as error:
+        # no such day in a date, a number with thousands of digits, thousands of lists in each other
+        what = "too deep" if isinstance(error, RecursionError) else str(error)
+        raise BadInputError(f"{path}: {what}") from error
