@@ -131,11 +131,23 @@ def test_a_run_of_ours_without_its_folder_is_named(home: tuple[Lab, Path]) -> No
         assert all(f"run here/{gone.parent.parent.name[-10:]}/{gone.parent.name}" in line for line in named)
 
 
-def test_rebuild_takes_own_runs_from_their_folders(home: tuple[Lab, Path]) -> None:
-    lab, _ = home
-    change(lab.results / "results.sqlite", forged(30))
+def test_rebuild_takes_own_runs_from_their_folders(lab: Lab) -> None:
+    lab.recorded()
+    lab.ok("results")
+    before = runs(lab)
+    statement = "UPDATE run SET summary = json_set(summary, '$.tps.all', 9999.0)"
+    change(lab.results / "results.sqlite", statement)
+    assert runs(lab) != before
     assert "1 of them new or changed" in lab.ok("results", REBUILD="yes")
-    assert [row[3] for row in runs(lab)] == [105.0]
+    assert runs(lab) == before
+
+
+def test_rebuild_takes_no_row_of_a_folder_that_cannot_be_analysed(home: tuple[Lab, Path]) -> None:
+    """The folder has no raw files, and the old database has a sound row of it."""
+    lab, _ = home
+    assert len(runs(lab)) == 1
+    assert "left out of the database" in lab.make("results", REBUILD="yes").stderr
+    assert runs(lab) == []
 
 
 @pytest.fixture
