@@ -42,6 +42,9 @@ setup-text: $(VENV)/ready ## "Experimental setup" as text and LaTeX: RUN=… or 
 advise: $(VENV)/ready ## settings worth choosing: DEVICE=… FS=… SURVIVE=process|os|power
 	@$(COMMITPATH) advise
 
+demo: $(VENV)/ready ## look at a recorded run, with no board: unpacks, analyses and opens it
+	@$(COMMITPATH) demo
+
 analyse: $(VENV)/ready ## redo tables, figures and report of a run: make analyse RUN=results/latest
 	@$(COMMITPATH) analyse
 

@@ -6,7 +6,12 @@ from commitpath.cell import Axis, axes, run_axes
 
 def section(axis: Axis) -> list[str]:
     """One axis as Markdown: meaning, default, allowed values, and what each file says."""
-    lines = [f"### {axis.variable}", f"{axis.spec['description']}. Default: `{axis.spec['default']}`.", ""]
+    also = f", or {axis.also}" if axis.also else ""
+    lines = [
+        f"### {axis.variable}{also}",
+        f"{axis.spec['description']}. Default: `{axis.spec['default']}`.",
+        "",
+    ]
     values = axis.values()
     if "x-glob" in axis.spec:
         values = {name: load_yaml(path)["description"] for name, path in axis.files().items()}

@@ -4,12 +4,13 @@ A cell is a plain dict as docs/formats.md describes under cell.json. The schema 
 the only list of axes, their allowed values and defaults.
 """
 
+import difflib
 import functools
 import hashlib
 import json
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,11 @@ class Axis:
     def variable(self) -> str:
         return self.name.upper()
 
+    @property
+    def also(self) -> str | None:
+        """Another name of the variable, if it has one."""
+        return self.spec.get("x-also")
+
     def files(self) -> dict[str, Path]:
         """The data files whose names are this axis's values; empty for other axes."""
         pattern = self.spec.get("x-glob") or self.spec.get("x-glob-list")
@@ -111,14 +117,26 @@ class Axis:
             value: Any = int(mantissa) * 10 ** int(exponent or 0)
         else:
             value = text
-        value = aliases(self.name).get(value, value)
-        choices = self.choices()
+        choices = [*self.choices(), *map(str, aliases(self.name))]
         if choices and str(value) not in choices:
-            raise bad
+            # names are of one case only: no two differ in nothing else
+            known = {choice.casefold(): choice for choice in choices}
+            if str(value).casefold() not in known:
+                raise BadInputError(f"{bad}{did_you_mean(str(value), choices)}")
+            value = known[str(value).casefold()]
+        value = aliases(self.name).get(value, value)
         check = {key: self.spec[key] for key in ("minimum", "maximum", "not", "pattern") if key in self.spec}
         if not jsonschema.Draft202012Validator(check).is_valid(value):
             raise bad
         return value
+
+
+def did_you_mean(text: str, choices: Iterable[str]) -> str:
+    """`; did you mean …?` of the choice that TEXT is nearest to, nothing where it is near to none."""
+    # the similarity from which difflib counts words as near by itself
+    known = {choice.casefold(): choice for choice in choices}
+    near = difflib.get_close_matches(text.casefold(), known, 1)
+    return f"; did you mean {known[near[0]]}?" if near else ""
 
 
 @functools.cache

@@ -221,6 +221,7 @@ def print_help(_: dict[str, str]) -> int:
 
 # Commands in modules of their own, loaded when they are called.
 LATER = {
+    "demo": "commitpath.demo:demo",
     "sweep": "commitpath.sweep.drive:sweep",
     "results": "commitpath.database.commands:results",
     "export": "commitpath.database.commands:export",
@@ -268,7 +269,7 @@ def run(arguments: list[str]) -> int:
         print(f"usage: python -m commitpath {'|'.join(COMMANDS)}", file=sys.stderr)
         return EXIT_BAD_INPUT
     try:
-        given = make_variables()
+        given = variables_table.by_their_names(make_variables())
         variables_table.check(arguments[0], given)
         places.begin(arguments[0])
         code = COMMANDS[arguments[0]](given)

@@ -22,7 +22,8 @@ def targets() -> list[tuple[str, str]]:
 
 def variable_lines(axis: Axis) -> list[str]:
     """Help of one axis: description, default, allowed values, and what each is where that is told."""
-    head = f"  {axis.variable:<17} {axis.spec['description']} [{axis.spec['default']}]"
+    also = f" ({axis.also})" if axis.also else ""
+    head = f"  {axis.variable + also:<17} {axis.spec['description']} [{axis.spec['default']}]"
     return [
         *textwrap.wrap(head, 98, subsequent_indent=" " * 20),
         *textwrap.wrap(

@@ -25,9 +25,9 @@ TAG = "CACHEDIR.TAG"
 TAG_TEXT = "Signature: 8a477f597d28d172789f06886806bc55\n# commitpath's cache; `make destroy` empties it\n"
 # What is made in it: under a hash of its inputs, or under a name of its own.
 HASHED = re.compile(
-    r"((image|build-root|flashsim|probes|storage-tools)|driver-[0-9.]+)-[0-9a-f]{12}(\.lock)?"
+    r"(image|build-root|flashsim|probes|storage-tools|driver-[a-z0-9.-]+|sqlite-[0-9.]+)-[0-9a-f]{12}(\.o)?(\.lock)?"
 )
-NAMED = re.compile(r"sqlite|snapshots|vm|log|ansible|keys(\.lock)?|board-.+\.lock|CACHEDIR\.TAG")
+NAMED = re.compile(r"sqlite|demo|snapshots|vm|log|ansible|keys(\.lock)?|board-.+\.lock|CACHEDIR\.TAG")
 
 
 def begin(command: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from base.data import load_yaml
 from base.errors import BadInputError
-from commitpath.cell import axes, run_axes
+from commitpath.cell import axes, did_you_mean, run_axes
 
 
 @functools.cache
@@ -30,6 +30,17 @@ def axes_of(command: str) -> list[str]:
     return [axis.variable for axis in axes().values() if entry.get("axes") and axis.variable not in without]
 
 
+def by_their_names(given: Mapping[str, str]) -> dict[str, str]:
+    """What was given, with each axis under its own name; BadInputError where one has two."""
+    own = {axis.also: axis.variable for axis in axes().values() if axis.also}
+    found: dict[str, str] = {}
+    for name, text in given.items():
+        if own.get(name, name) in found or (name in own and own[name] in given):
+            raise BadInputError(f"{name} and {own.get(name, name)} are one variable; give one of them")
+        found[own.get(name, name)] = text
+    return found
+
+
 def check(command: str, given: Mapping[str, str]) -> None:
     """BadInputError on a variable that a command does not take, or a value that it cannot be."""
     known = own(command)
@@ -37,7 +48,8 @@ def check(command: str, given: Mapping[str, str]) -> None:
     for name, text in given.items():
         if name not in known and name not in cell:
             takes = ", ".join([*known, *cell]) or "none"
-            raise BadInputError(f"{name}: unknown variable; make {command} takes {takes}")
+            near = did_you_mean(name, [*known, *cell])
+            raise BadInputError(f"{name}: unknown variable; make {command} takes {takes}{near}")
         values = (known.get(name) or {}).get("values")
         if values and text not in values:
             raise BadInputError(f"{name}={text}: {name} is {', '.join(values)}")

@@ -8,7 +8,7 @@ import pytest
 from analysis import export
 from base.errors import BadInputError
 from commitpath import commands, help, variables
-from commitpath.cell import axes, run_axes
+from commitpath.cell import axes, make_cell, run_axes
 from commitpath.database import exchange
 from commitpath.papers.command import PASSED, PLACE
 from commitpath.reporting import advise
@@ -67,7 +67,25 @@ def test_help_has_every_variable() -> None:
 def test_help_names_what_the_environment_is_asked_for() -> None:
     folder = Path(help.__file__).parents[1]
     code = "".join(
-        path.read_text() for part in ("commitpath", "images") for path in folder.glob(f"{part}/**/*.py")
+        path.read_text()
+        for part in ("base", "commitpath", "images")
+        for path in folder.glob(f"{part}/**/*.py")
     )
     asked = set(re.findall(r"""environ[^\n]*"(COMMITPATH_[A-Z]+)""", code))
     assert asked == set(help.ENVIRONMENT)
+
+
+def test_a_pragmas_own_name_is_the_axis() -> None:
+    given = {"JOURNAL_MODE": "wal", "N": "5", "WAL_AUTOCHECKPOINT": "10"}
+    assert variables.by_their_names(given) == {"MODE": "wal", "N": "5", "AUTOCHECKPOINT": "10"}
+    with pytest.raises(BadInputError, match="JOURNAL_MODE and MODE are one variable"):
+        variables.by_their_names({"MODE": "wal", "JOURNAL_MODE": "delete"})
+    assert "MODE (JOURNAL_MODE)" in help.text()
+
+
+def test_values_are_of_any_case_and_a_slip_is_asked_about() -> None:
+    assert make_cell({"MODE": "WAL", "FS": "Ext4"}) == make_cell({"MODE": "wal", "FS": "ext4-ordered"})
+    with pytest.raises(BadInputError, match=r"MODE=wall: MODE is delete.*; did you mean wal\?$"):
+        make_cell({"MODE": "wall"})
+    with pytest.raises(BadInputError, match=r"; did you mean MODE\?$"):
+        variables.check("experiment", {"MODEE": "wal"})
