@@ -288,6 +288,7 @@ def test_a_filesystem_is_whole_or_an_error(monkeypatch: pytest.MonkeyPatch, tmp_
 NAMED = {
     "Makefile": "examples in the help",
     "README.md": "examples and results",
+    "commitpath/demo.py": "the recorded run that it shows",
     "commitpath/help.py": "an example",
     "commitpath/database/select.py": "examples of selectors",
     "commitpath/papers/page.py": "an example of a cell's name",
