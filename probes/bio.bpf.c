@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * bio.bpf.c - what does each write carry: which pages of which files, handed in by whom?
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * block.bpf.c - which commands did the device get, and how long did each take?
  *

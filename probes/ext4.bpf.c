@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * ext4.bpf.c - who has a file of ext4's made durable (sync.h)? When does its journal commit, how
  * many blocks does it log, and who waits?

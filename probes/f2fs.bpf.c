@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * f2fs.bpf.c - who has a file of F2FS's made durable (sync.h)? When does it write a checkpoint, and
  * why? When does an fsync write and wait for the nodes of its file instead?

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * flush.bpf.c - when does a filesystem order the device's cache to be flushed, by itself?
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * wait.bpf.c - when is the driver off the CPU?
  *

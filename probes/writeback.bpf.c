@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * writeback.bpf.c - what was written behind the program's back, how much, and why?
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * xfs.bpf.c - who has a file of XFS's made durable (sync.h)? When is what its transactions changed
  * written to the log, and who waits?

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from analysis import engines
 from base.errors import BadInputError
 from base.text import printable
 from commitpath.cell import PROFILE_AXES, axes, contents, releases
@@ -82,7 +83,8 @@ def load(connection: sqlite3.Connection, selector: str = "") -> list[Run]:
         grids.setdefault((row["lab"], row["cell_id"], row["repeat"]), set()).add(row["grid"])
     runs = []
     for row in sound(connection, "run", "run_id, lab, cell_id"):
-        cell = json.loads(row["cell"])
+        # a cell's one form leaves the first engine out (cell.canonical)
+        cell = {"engine": engines.FIRST, **json.loads(row["cell"])}
         told = {name: json.loads(row[name] or "{}") for name in ("summary", "manifest", "host")}
         kernel = str((told["manifest"].get("board") or {}).get("kernel") or "").split()
         runs.append(

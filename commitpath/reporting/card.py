@@ -22,7 +22,10 @@ def card(options: dict[str, str]) -> int:
     path = Path(options["FILE"])
     if path.is_dir():
         runs = database_runs()
-        title, told = str(path), values(run_of_folder(options["FILE"], runs), runs)
+        run = run_of_folder(options["FILE"], runs)
+        title, told = str(path), values(run, runs)
+        if run.facts["status"] != "ok":
+            title += f"  {run.facts['status'].upper()}, its numbers do not count: {'; '.join(run.reasons)}"
     else:
         title, told = typed_in(path)
     print(printable_lines([title, *graded(told)]))

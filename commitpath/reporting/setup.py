@@ -28,6 +28,11 @@ def setup(options: dict[str, str]) -> int:
     runs = database_runs()
     if "RUN" in options:
         chosen = [run_of_folder(options["RUN"], runs)]
+        if (status := chosen[0].facts["status"]) != "ok":
+            raise BadInputError(
+                f"RUN={options['RUN']}: {status}: {'; '.join(chosen[0].reasons)}; a set-up is told of runs "
+                "that count"
+            )
     else:
         selector = options.get("WHERE") or f"grid={options['GRID']}"
         chosen = [run for run in select.selected(runs, selector) if run.facts["status"] == "ok"]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.ledger.schema import LABELS
-from commitpath.cell import canonical, cell_id
+from commitpath.cell import canonical, cell_id, probe_files
 from commitpath.database import store, sync
 
 OPS = ("insert", "update", "delete")
@@ -63,7 +63,8 @@ def host(cell: Mapping[str, Any]) -> dict[str, Any]:
 def manifest(cell: Mapping[str, Any]) -> dict[str, Any]:
     """The parts of manifest.json that every run has."""
     profiles = cell["profiles"]
-    watching = {"requested": cell["probes"], "attached": 9 if cell["probes"] else 0}
+    files = probe_files(cell["probes"], profiles["fs"]["type"])
+    watching = {"requested": ",".join(files), "attached": 9 if cell["probes"] else 0}
     driver = {name: cell[name] for name in ("rows", "n", "value_size", "seed", "checkpoint_every")}
     return {
         "cell_id": cell_id(cell),

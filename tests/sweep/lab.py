@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis import derived, pipeline, stored_files
-from commitpath.cell import canonical, cell_id, cell_name, make_cell
+from commitpath.cell import canonical, cell_id, cell_name, make_cell, probe_files
 
 ROOT = Path(__file__).resolve().parents[2]
 RAW = {"raw/probes.txt": b"attached\t1\n", "raw/run-cell.status": b"0\n"}
@@ -159,7 +159,8 @@ def manifest(cell: dict[str, Any]) -> dict[str, Any]:
     options = ["rw", *cell["profiles"]["fs"]["mount"]]
     workload = cell["profiles"]["workload"]
     driver = {name: cell[name] for name in ("rows", "n", "value_size", "seed", "checkpoint_every")}
-    probes = {"requested": cell["probes"], "attached": len(cell["probes"].split(","))}
+    files = probe_files(cell["probes"], cell["profiles"]["fs"]["type"])
+    probes = {"requested": ",".join(files), "attached": len(cell["probes"].split(","))}
     return {
         "cell_id": cell_id(cell),
         "cell": cell,

@@ -306,3 +306,11 @@ def test_durability_is_that_in_effect() -> None:
         UNDURABLE: "unequal durability: after a power failure: A every committed transaction survives, "
         "B the database may be corrupt"
     }
+
+
+def test_a_rejected_run_is_told_as_such(lab: Lab) -> None:
+    folder = str(lab.run(100, status="rejected"))
+    assert f"{folder}  REJECTED, its numbers do not count: 2 events lost" in lab.ok(
+        "report-card", FILE=folder
+    )
+    assert f"RUN={folder}: rejected: 2 events lost; a set-up is told" in lab.says("setup-text", RUN=folder)
