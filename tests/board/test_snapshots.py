@@ -236,7 +236,9 @@ def test_device_too_small(on_board: Callable[..., RunOutput]) -> None:
     prepare = (ansible.PLAYBOOKS / "board/prepare.sh").read_bytes()
     said = on_board(TOO_SMALL, {"prepare.sh": prepare}, FS="ext4").text("run-cell.log").splitlines()
     assert "\tError: Device size is not sufficient for F2FS volume" in said
-    full = said.index("driver: step of INSERT failed: SQLite error 13 (database or disk is full)")
+    of_driver = [line for line in said if line.startswith("driver: ")]
+    assert len(of_driver) == 1 and of_driver[0].endswith("SQLite error 13 (database or disk is full)"), said
+    full = said.index(of_driver[0])
     assert said[full + 1 :] == ["ext4: not prepared", "nothing was rehearsed"]
     assert "f2fs: not prepared" in said
 

@@ -237,7 +237,7 @@ def test_copies_the_table_behind_each_picture(page: Pages) -> None:
         "transactions": "transactions",
         "vfs": "vfs",
         "syncs": "syncs",
-        "journal": "commit",
+        "journal": "commits",
         "commands": "ledger",
     }
     for tab, stored in rows.items():

@@ -143,11 +143,11 @@ DEEP = "[" * 60 + "]" * 60
         ("UPDATE run SET manifest = json_set(manifest, '$.sql.sql_bytes', 'x')", "sql_bytes must be integer"),
         (
             "UPDATE run SET manifest = json_set(manifest, '$.sqlite.effective.synchronous', 'most')",
-            "manifest: journal_mode, synchronous or the mount's options were not read back",
+            "manifest: the engine's settings or the mount's options were not read back",
         ),
         (
             "UPDATE run SET manifest = json_set(manifest, '$.filesystem.mount', NULL)",
-            "manifest: journal_mode, synchronous or the mount's options were not read back",
+            "manifest: the engine's settings or the mount's options were not read back",
         ),
         ("UPDATE run SET manifest = json_set(manifest, '$.x', json('\"\\ud800\"'))", "not UTF-8"),
         ("UPDATE run SET manifest = json_set(manifest, '$.board', 1)", "manifest: board must be object"),

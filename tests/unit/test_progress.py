@@ -197,6 +197,6 @@ def test_a_file_gets_whole_lines() -> None:
 
 def test_what_draws_is_loaded_for_a_terminal_only() -> None:
     """It takes a tenth of a second."""
-    script = "from commitpath import commands, progress\nwith progress.step('x'): pass\nimport sys\n"
-    script += "sys.exit('rich' in sys.modules)"
+    script = "from base import progress\nfrom commitpath import commands\nwith progress.step('x'): pass\n"
+    script += "import sys\nsys.exit('rich' in sys.modules)"
     subprocess.run([sys.executable, "-c", script], cwd=ROOT, stderr=subprocess.PIPE, check=True)
