@@ -15,6 +15,9 @@ help: $(VENV)/ready ## this text
 experiment: $(VENV)/ready ## run one cell: make experiment FS=f2fs MODE=wal
 	@$(COMMITPATH) experiment
 
+plan: $(VENV)/ready ## what a cell is resolved into, as JSON; builds nothing: make plan FS=f2fs MODE=wal
+	@$(COMMITPATH) plan
+
 sweep: $(VENV)/ready ## run a grid, or go on with it: make sweep GRID=quick
 	@$(COMMITPATH) sweep
 
@@ -72,10 +75,14 @@ calibrate: $(VENV)/ready ## fio on a device profile, beside its sources: make ca
 snapshots: $(VENV)/ready ## list prepared boards; REMOVE=<name>|all deletes
 	@$(COMMITPATH) snapshots
 
-test: host ## linters, unit tests, the driver under sanitizers, and a true run on the board
+test: host ## linters, unit tests, the driver under sanitizers, and true runs on the board [ALL=1: unchanged groups, too]
 	@tests/run-tests
 
-lint: $(VENV)/ready ## linters only
+test-long: host ## what is rare and long: broken device models, a sweep killed 20 times, a real Slurm, full disks
+	@tests/run-tests --long
+test-long: export COMMITPATH_SLURM ?= yes
+
+lint: host ## linters only
 	@tests/lint
 
 bench: host ## what a run costs, with its parts

@@ -7,39 +7,28 @@ for a row of another lab's database.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping
 from typing import Any
 
-from analysis import engines, filesystems
+from analysis import devices, engines, filesystems, observers
 from analysis.durability import NO_BARRIER
+from base.data import load_yaml
+from base.identity import current
+from base.paths import EXPERIMENTS
 
 Document = Mapping[str, Any]
 
 # Axes of a cell that the driver reads back under their own name; the engine's are its module's.
 AXES = ("checkpoint_every", "rows", "n", "value_size", "seed")
-JOURNAL_MODES = ("delete", "truncate", "persist", "wal", "memory", "off")
 DATA_MODES = ("journal", "ordered", "writeback")
-# of these each phase has n transactions
-EACH_N = ("apsys17", "androbench", "kv", "mobibench", "null")
-# its first phase has n, the others are in proportion
-WORKLOADS = (*EACH_N, "rlbench")
-# Pragmas that no cell asks for and that change what is synced or written: SQLite's own values.
-PRAGMAS = {
-    "checkpoint_fullfsync": "0",
-    "fullfsync": "0",
-    "locking_mode": "normal",
-    "mmap_size": "0",
-    "temp_store": "0",
-}
-# What a profile of each axis has at least, and what of a device that a driver models is not empty.
+# What a profile of each axis has at least.
 PROFILES = {
     "device": ("driver", "geometry", "timing"),
     "fs": ("type", "mkfs", "mount"),
-    "mode": ("journal_mode",),
     "workload": ("driver_workload",),
 }
-MODELLED = {"null_blk": ("geometry",), "flash": ("geometry", "timing")}
 # Times in host.json are rounded to milliseconds.
 _ROUNDED = 0.002
 
@@ -50,6 +39,7 @@ def reasons(cell: Document, summary: Document, manifest: Document, host: Documen
 
     The documents fit analysis/schema.yml; manifest may lack its copy of the cell.
     """
+    cell = current(cell)
     found = _one_run(summary, manifest, host)
     if summary["status"] != "ok":
         return found
@@ -58,6 +48,16 @@ def reasons(cell: Document, summary: Document, manifest: Document, host: Documen
     for check in (_profiles, _effective, _unasked, _probes, _numbers, _bytes, _clocks):
         found += check(cell, summary, manifest, host)
     return found
+
+
+@functools.cache
+def workloads() -> dict[str, str]:
+    """What n is the number of, `each` phase's transactions or the `first`'s, by the driver's workload.
+
+    Another lab may have more.
+    """
+    known = [load_yaml(path) for path in sorted((EXPERIMENTS / "workload").glob("*.yml"))]
+    return {profile["driver_workload"]: profile["transactions"] for profile in known}
 
 
 def word(value: Any) -> str:
@@ -105,20 +105,18 @@ def _emptied(cell: Document) -> list[str]:
         for key in keys
         if key not in profiles.get(axis, {})
     ]
-    device = profiles.get("device", {})
-    return missing + [
-        f"cell: the {part} of the device is empty"
-        for part in MODELLED.get(device.get("driver"), ())
-        if not device.get(part)
-    ]
+    try:
+        driver = devices.of(cell)
+    except devices.UnknownDriverError as error:
+        return [*missing, f"cell: {error}"]
+    device, modelled = profiles.get("device", {}), driver.modelled if driver else ()
+    return missing + [f"cell: the {part} of the device is empty" for part in modelled if not device.get(part)]
 
 
 def _profiles(cell: Document, summary: Document, manifest: Document, host: Document) -> list[str]:
     """Each axis names what its profile is, as far as a name says that."""
     profiles, found = cell["profiles"], []
     fs, workload = profiles["fs"], profiles["workload"]
-    if cell["mode"] in JOURNAL_MODES:
-        found += _differ("journal_mode", axis=cell["mode"], profile=profiles["mode"]["journal_mode"])
     kind, _, data = cell["fs"].partition("-")
     known = filesystems.find(kind) if kind in filesystems.names() else None
     if known:
@@ -127,7 +125,7 @@ def _profiles(cell: Document, summary: Document, manifest: Document, host: Docum
         asked = [option.removeprefix("data=") for option in fs["mount"] if option.startswith("data=")]
         found += _differ("data mode", axis=[data], profile=asked)
     driver, _, phase = cell["workload"].partition("-")
-    if driver in WORKLOADS:
+    if driver in workloads():
         found += _differ("workload", axis=driver, profile=workload["driver_workload"])
         found += _differ("phases", axis=[phase] if phase else None, profile=workload.get("phases"))
     return found
@@ -167,11 +165,13 @@ def _unasked(cell: Document, summary: Document, manifest: Document, host: Docume
     asked = {*cell["profiles"]["fs"]["mount"], *str(cell.get("mount_options", "")).split(",")}
     unasked = [] if NO_BARRIER & asked else sorted(NO_BARRIER & set(mount.get("options", [])))
     found = [f"mount option {option}: in effect, and not requested" for option in unasked]
-    pragmas = manifest[engines.name_in(manifest)].get("pragmas", {})
+    ran = engines.name_in(manifest)
+    engine = engines.of(ran)
+    had = manifest[ran].get(engine.PROPERTIES, {})
     return found + [
-        f"PRAGMA {name}: in effect {pragmas[name]!r}, and not requested"
-        for name, value in PRAGMAS.items()
-        if word(pragmas.get(name, value)) != value
+        f"{engine.TITLE}'s {name}: in effect {had[name]!r}, and not requested"
+        for name, value in engine.UNASKED.items()
+        if word(had.get(name, value)) != value
     ]
 
 
@@ -181,9 +181,9 @@ def _probes(cell: Document, summary: Document, manifest: Document, host: Documen
     if not isinstance(told, dict):
         return ["manifest: run.probes is missing"]
     wanted = probes(cell)
-    # blktrace is not one of them; `filesystem` is that of the cell's
+    # other observers are none of them; `filesystem` is that of the cell's
     kind = cell["profiles"]["fs"]["type"]
-    names = sorted(name for name in wanted if name != "blktrace")
+    names = sorted(name for name in wanted if name not in observers.names())
     asked = ",".join(kind if name == "filesystem" else name for name in names)
     found = _differ("probes", cell=asked, run=told.get("requested"))
     if not wanted and told.get("attached") != 0:
@@ -202,8 +202,8 @@ def _numbers(cell: Document, summary: Document, manifest: Document, host: Docume
     workload, n, found = cell["profiles"]["workload"], cell["n"], []
     if phases := workload.get("phases"):
         found += _differ("phases", cell=phases, run=list(counted))
-    if (name := workload["driver_workload"]) in WORKLOADS:
-        due = list(counted.values()) if name in EACH_N else list(counted.values())[:1]
+    if of_n := workloads().get(workload["driver_workload"]):
+        due = list(counted.values())[: None if of_n == "each" else 1]
         found += [f"{value} transactions in a phase, n is {n}" for value in due if value != n][:1]
     number = sum(counted.values())
     if not math.isclose(tps["all"] * seconds, number, rel_tol=1e-9, abs_tol=1e-9):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 from pathlib import Path
@@ -13,28 +12,18 @@ from base.errors import BadInput
 
 NAME = "derived.json"
 DOCUMENTS = ("cell.json", "host.json", "manifest.json", "summary.json")
-CODE = Path(__file__).parent
-
-
-@functools.cache
-def code() -> str:
-    """Return the SHA-256 of the analysis' own code: every .py of this folder, in order of its path."""
-    digest = hashlib.sha256()
-    for path in sorted(CODE.rglob("*.py")):
-        digest.update(str(path.relative_to(CODE)).encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()
 
 
 def content(*folders: Path) -> dict[str, Any]:
-    """Return what derived.json says of the documents and tables in `folders`: `code`, and `files`
-    {name: SHA-256}; of a file that is in several the last one. A file that is in none is not named."""
+    """Return what derived.json says of the documents and tables in `folders`: `files` {name: SHA-256};
+    of a file that is in several the last one. A file that is in none is not named."""
     found = {}
     for folder in folders:
         paths = [folder / name for name in DOCUMENTS] + sorted((folder / "tables").glob("*"))
         for path in paths:
             if path.is_file():
                 found[str(path.relative_to(folder))] = _hash(path)
-    return {"code": code(), "files": found}
+    return {"files": found}
 
 
 def fault(folder: Path, *names: str) -> str | None:

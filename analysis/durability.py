@@ -1,4 +1,4 @@
-"""What of the committed transactions survives a failure, from settings alone: asked for, or in effect.
+"""What of the committed transactions survives a failure, from settings alone: requested, or in effect.
 
 What each engine promises is in its module of analysis/engines/, with the sources. SQLite's
 howtocorrupt.html, 3: without barriers a device's volatile cache may lose or reorder what was

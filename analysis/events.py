@@ -13,7 +13,7 @@ import polars as pl
 from analysis import engines
 
 SCHEMA: dict[str, type[pl.DataType]] = {
-    "source": pl.String,  # driver, probe, blktrace
+    "source": pl.String,  # driver, probe, another observer
     "event": pl.String,  # transaction, phase, sync, block, flush, commit, checkpoint, writeback, ...
     "begin_ns": pl.Int64,
     "end_ns": pl.Int64,

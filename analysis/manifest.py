@@ -18,7 +18,6 @@ def build(run: Run) -> dict[str, Any]:
     """Return the manifest. What could not be read is None and stands in the run's reasons."""
     config, board = run.driver.config, run.board
     engine, properties = engines.name_in(config), run.driver.engine.PROPERTIES
-    events = run.blktrace_counts
     probes = board.run.get("probes")
     return {
         "cell_id": run.cell_id,
@@ -60,8 +59,7 @@ def build(run: Run) -> dict[str, Any]:
             "attached": probes.get("attached") if isinstance(probes, dict) else None,
             "expected": probes.get("expected") if isinstance(probes, dict) else None,
             "lost_events": loss.lost_events(run),
-            "blktrace_events": events[0] if events else None,
-            "blktrace_dropped": events[1] if events else None,
+            **{f"{name}_{what}": n for name, seen in run.seen.items() for what, n in seen.said.items()},
         },
         "window": {
             "begin_ns": run.driver.window[0],

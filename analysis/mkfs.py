@@ -1,4 +1,4 @@
-"""What mkfs may be asked for, and whether it made that: read back from the superblock."""
+"""What may be requested of mkfs, and whether it made that: read back from the superblock."""
 
 from __future__ import annotations
 
@@ -49,10 +49,7 @@ def asked(kind: str, options: str) -> dict[str, str]:
     return found
 
 
-def compare(kind: str, options: str, superblock: Superblock) -> list[tuple[str, str, str | None]]:
-    """(option, requested, in effect) of each option; None: it cannot be told."""
-    known = find(kind).mkfs.read_back
-    return [
-        (name, value, known[name](value, superblock) if name in known else None)
-        for name, value in asked(kind, options).items()
-    ]
+def effective(kind: str, name: str, value: str, superblock: Superblock) -> str | None:
+    """What is in effect of an option and its value (`asked`); None: it cannot be told."""
+    read = find(kind).mkfs.read_back.get(name)
+    return read(value, superblock) if read else None

@@ -1,4 +1,4 @@
-"""What mount may be asked for.
+"""What may be requested of mount.
 
 A list of what is allowed, as a mount runs as root on somebody's board: none of these names another
 device (loop, journal_dev), lets the kernel panic (errors=panic, abort), mounts something else

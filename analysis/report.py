@@ -43,7 +43,17 @@ CAPTIONS = {
 # Figure -> the kind of events (tables.OBSERVED) it draws.
 SHOWN = {"syncs": "syncs", "blocks": "commands", "traffic": "commands"}
 ORDER = ("zoom", "latency", "syncs", "blocks", "traffic")
-AXES_FIRST = ("fs", "mode", "sync", "device", "workload", "n", "rows", "value_size", "page_size")
+AXES_FIRST = (
+    "fs",
+    "journal_mode",
+    "synchronous",
+    "device",
+    "workload",
+    "n",
+    "rows",
+    "value_size",
+    "page_size",
+)
 
 
 def render(

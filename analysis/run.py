@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import polars as pl
 
-from analysis import consistent, documents, events, stored_files
-from analysis.adapters import blktrace, board, devicelog, driver, probes
+from analysis import consistent, devices, documents, events, expected, observers, stored_files
+from analysis.adapters import board, devicelog, driver
 from analysis.adapters.driver import Driver
+from analysis.devices import Device
 from analysis.documents import UnfitError
+from analysis.expected import Expected
 from analysis.files import read_json
 from analysis.ledger import build, records
+from base import identity
 from base.errors import BadInput
 
 # Without one of these, bytes or waits would have no cause. `filesystem` is probes/<type>.bpf.c.
@@ -38,24 +39,19 @@ class Run:
     folder: Path
     cell: dict[str, Any]
     cell_id: str
+    name: str  # of the cell's folder
     driver: Driver
     board: board.Board
     events: pl.DataFrame  # events.SCHEMA
-    probe_losses: probes.Losses | None = None  # None: no probes.bin
-    blktrace_counts: tuple[int, int] | None = None  # (events, dropped) of blktrace.out
-    blktrace_size_events: int = 0
-    trace: blktrace.Totals | None = None  # of the window; None: no blktrace files
+    seen: dict[str, observers.Seen] = field(default_factory=dict)  # by observer
     log: devicelog.DeviceLog | None = None  # None: the device keeps none
     ledger: build.Ledger | None = None  # of a run that all of LEDGER_PROBES watched
     missing: list[str] = field(default_factory=list)  # raw files that are not there
     host: dict[str, Any] = field(default_factory=dict)  # host.json, {} if there is none
+    plan: dict[str, Any] | None = None  # raw/plan.json; None: of a run from before there were plans
+    is_twin: bool = False  # whether it is a twin that is checked as a run
     twin: Twin | None = None  # the same cell, unwatched; None if none was run
     hashes: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        """The readable name of the cell."""
-        return cell_name(self.cell)
 
     @property
     def probes(self) -> list[str]:
@@ -64,10 +60,15 @@ class Run:
 
     @property
     def devices(self) -> list[str]:
-        """The devices under the filesystem, major:minor: those that blktrace watched, or that has a log."""
-        if self.trace:
-            return self.trace.devices
+        """The devices under the filesystem, major:minor: those that a witness watched, or that has a log."""
+        for witness in self.witnesses.values():
+            return witness.devices
         return [self.log.device] if self.log else []
+
+    @property
+    def witnesses(self) -> dict[str, observers.Witness]:
+        """Who saw the block commands, beside the probes and the device itself, by observer."""
+        return {name: seen.witness for name, seen in self.seen.items() if seen.witness}
 
     @property
     def timing(self) -> Driver:
@@ -80,6 +81,13 @@ class Run:
         if self.twin:
             return "twin"
         return "traced" if self.probes else "run"
+
+    @property
+    def expected(self) -> list[Expected]:
+        """The settings that the run was planned with."""
+        if self.plan is None:
+            return expected.of(self.cell)
+        return [Expected(**one) for one in self.plan["expected"]]
 
     @property
     def has_ledger(self) -> bool:
@@ -105,21 +113,6 @@ class Run:
         return self.driver.transactions["op"].unique(maintain_order=True).to_list()
 
 
-def cell_id(cell: dict[str, Any]) -> str:
-    """Return the first 10 hex digits of the SHA-256 of the cell as sorted JSON without space."""
-    # as commitpath/cell.py has it
-    named = {key: value for key, value in cell.items() if (key, value) != ("engine", "sqlite")}
-    text = json.dumps(named, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:10]
-
-
-def cell_name(cell: dict[str, Any]) -> str:
-    """Return the name of the cell's folder; what the cell does not say is `-`."""
-    engine = "mode" if cell.get("engine", "sqlite") == "sqlite" else "engine"
-    names = (str(cell.get(axis, "-")) for axis in ("fs", engine, "sync", "workload", "device"))
-    return "-".join([*names, cell_id(cell)])
-
-
 def _read_cell(path: Path) -> dict[str, Any]:
     """Return a cell; its schema was checked when it was made, here only that it is one."""
     cell = read_json(path)
@@ -141,23 +134,46 @@ def _read_host(path: Path) -> dict[str, Any]:
     return host
 
 
+def _read_plan(path: Path, cell: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the plan, None of a run of before there were plans. Raises BadInput if it is no plan of it."""
+    if not path.exists():
+        return None
+    plan = read_json(path)
+    try:
+        documents.check("plan", plan)
+    except UnfitError as error:
+        raise BadInput(path, "", str(error), "see docs/formats.md") from None
+    if plan["cell"] != cell:
+        raise BadInput(path, "cell", "it is of another cell than cell.json", "the cell that was planned")
+    return plan
+
+
 def read(folder: Path) -> Run:
     """Read cell.json, host.json and raw/ of the run in `folder`. Raises BadInput."""
     raw = folder / "raw"
     if not raw.is_dir():
         raise BadInput(folder, "", "no folder raw/", "a run's folder")
-    cell = _read_cell(folder / "cell.json")
+    stored_cell = _read_cell(folder / "cell.json")
     host, hashes = _read_host(folder / "host.json"), stored_files.hashes(folder)
     if "raw_sha256" in host:
         stored_files.compare(folder, hashes, host["raw_sha256"])
     ran = driver.read(raw / "driver")
     on = board.read(raw, ran.config["driver"]["database"])
-    run = Run(folder, cell, cell_id(cell), ran, on, pl.DataFrame(schema=events.SCHEMA))
-    run.log = _device_log(raw)
-    run.events = events.merge([driver.to_events(ran), *_observed(run, raw)])
+    named = (identity.cell_id(stored_cell), identity.cell_name(stored_cell))
+    cell = identity.current(stored_cell)
+    run = Run(folder, cell, *named, ran, on, pl.DataFrame(schema=events.SCHEMA))
+    device = _device(folder / "cell.json", cell)
+    run.log = _device_log(device, raw)
+    said = run.board.run.get("observers")
+    asked = observers.watched(said, run.probes, run.log is not None)
+    given = observers.Given(raw, ran.window, known.checkpoint_reasons if (known := on.filesystem) else ())
+    run.seen = {name: observers.find(name).read(given) for name in asked}
+    run.missing += [path for seen in run.seen.values() for path in seen.missing]
+    found = [seen.events for seen in run.seen.values() if seen.events is not None]
+    run.events = events.merge([driver.to_events(ran), *found])
     if (folder / "twin").is_dir():
-        run.twin = read_twin(folder / "twin/raw", ran.config["driver"]["database"])
-    run.host, run.hashes = host, hashes
+        run.twin = read_twin(folder / "twin/raw", ran.config["driver"]["database"], device)
+    run.host, run.hashes, run.plan = host, hashes, _read_plan(raw / "plan.json", stored_cell)
     if run.has_ledger and ran.vfs is None and ran.engine.LOGS_CALLS:
         run.missing.append("raw/driver/vfs.csv")
     if not run.probes:
@@ -166,46 +182,34 @@ def read(folder: Path) -> Run:
     return run
 
 
-def _observed(run: Run, raw: Path) -> list[pl.DataFrame]:
-    """Return the events of the probes; set what the run says of them, and what blktrace saw."""
-    parts, known = [], run.board.filesystem
-    if (raw / "probes.bin").is_file():
-        found, run.probe_losses = probes.read(raw / "probes.bin", known.checkpoint_reasons if known else ())
-        parts.append(found)
-    else:
-        run.missing.append("raw/probes.bin")
-    trace = raw / "blktrace"
-    if run.log is not None and "blktrace" not in run.probes:
-        return parts
-    if any(trace.glob("*.blktrace.*")):
-        run.trace = blktrace.count(trace, *run.driver.window)
-        run.blktrace_size_events = blktrace.events_by_size(trace)
-    else:
-        run.missing.append("raw/blktrace/<dev>.blktrace.<cpu>")
-    if (trace / "blktrace.out").is_file():
-        run.blktrace_counts = blktrace.read_summary(trace / "blktrace.out")
-    else:
-        run.missing.append("raw/blktrace/blktrace.out")
-    return parts
-
-
-def read_twin(raw: Path, database: str) -> Twin:
+def read_twin(raw: Path, database: str, device: Device | None) -> Twin:
     """Read the raw/ of an untraced twin. Raises BadInput."""
     if not raw.is_dir():
         raise BadInput(raw.parent, "", "no folder raw/", "an untraced twin's")
-    return Twin(driver.read(raw / "driver"), board.read(raw, database), _device_log(raw))
+    return Twin(driver.read(raw / "driver"), board.read(raw, database), _device_log(device, raw))
 
 
-def _device_log(raw: Path) -> devicelog.DeviceLog | None:
+def _device(path: Path, cell: dict[str, Any]) -> Device | None:
+    """Return the driver of the cell's device, None where it names none. Raises BadInput."""
+    try:
+        return devices.of(cell)
+    except devices.UnknownDriverError as error:
+        raise BadInput(path, "profiles.device.driver", error.wrong, error.expected) from None
+
+
+def _device_log(device: Device | None, raw: Path) -> devicelog.DeviceLog | None:
     """Return what the device wrote down, None where it has no log."""
     path = raw / "device.bin"
-    return devicelog.read(path) if path.is_file() else None
+    if device is None or device.read_log is None or not path.is_file():
+        return None
+    return device.read_log(path)
 
 
 def _ledger(run: Run) -> build.Ledger | None:
     """Return the ledger, None where not all that it is made from was recorded."""
     ran, layout = run.driver, run.board.layout
-    recorded = run.has_ledger and run.probe_losses is not None and len(run.devices) == 1
+    watched = (run.folder / "raw/probes.bin").is_file()
+    recorded = run.has_ledger and watched and len(run.devices) == 1
     vfs = ran.vfs if ran.engine.LOGS_CALLS else driver.no_calls()
     if not recorded or layout is None or vfs is None:
         return None

@@ -8,9 +8,10 @@ from typing import Any
 
 import polars as pl
 
-from analysis import derived
+from analysis import derived, engines
 from analysis.files import read_json
 from base.errors import BadInput
+from base.identity import current
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,9 @@ class Stored:
             table = pl.read_parquet(path)
         except (pl.exceptions.PolarsError, OSError) as error:
             raise BadInput(path, "", str(error).splitlines()[0], "a Parquet file") from None
+        # it was analysed when its engine was the only one, or had no word of its own for its files' pages
+        none = [name for name in columns if name in engines.labels() and name not in table.columns]
+        table = table.with_columns(pl.lit(0.0).alias(name) for name in none)
         missing = [column for column in columns if column not in table.columns]
         if missing:
             raise BadInput(path, "", f"no column {', '.join(missing)}", "see docs/formats.md")
@@ -47,4 +51,4 @@ def read(folder: Path) -> Stored:
     if not folder.is_dir():
         raise BadInput(folder, "", "no such folder", "results/<cell name>/<run id>")
     derived.check(folder, "cell.json", "host.json", "summary.json")
-    return Stored(folder, read_json(folder / "cell.json"), read_json(folder / "summary.json"))
+    return Stored(folder, current(read_json(folder / "cell.json")), read_json(folder / "summary.json"))

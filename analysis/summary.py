@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from analysis import tables
+from analysis import engines, tables
 from analysis.adapters.driver import Driver
 from analysis.checks import counts, loss
 from analysis.checks.calls import unwritten
 from analysis.checks.ledger import unattributed_share
+from analysis.engines import Engine
 from analysis.ledger.build import Ledger
 from analysis.ledger.schema import FILES, LABELS
 from analysis.run import Run
@@ -57,7 +58,7 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
             op: {name: row[name] for name in ("block_writes", "bytes_written", "flushes", "fua")}
             for op, row in operations.items()
         },
-        "ledger": ledger(run.ledger, run.driver.engine.ROLES),
+        "ledger": ledger(run.ledger, run.driver.engine),
         "write_amplification": (written["bytes_written"] / sql_bytes if sql_bytes and watched else None),
         "sql_sha256": run.driver.config["sql_sha256"],
         "lost_events": loss.lost_events(run),
@@ -131,18 +132,19 @@ def sequence_hash(commands: pl.DataFrame) -> str:
     return hashlib.sha256(ordered.write_csv(include_header=False).encode()).hexdigest()
 
 
-def ledger(made: Ledger | None, roles: tuple[str, ...]) -> dict[str, Any] | None:
+def ledger(made: Ledger | None, engine: Engine) -> dict[str, Any] | None:
     """What was written, by label, and which files' syncs flushed: bytes of the window, and means
     over the transactions of each operation and of all."""
     if made is None:
         return None
-    flushed_for = (*(role for role in FILES if role in roles), "no sync")
+    flushed_for = (*(role for role in FILES if role in engines.roles(engine)), "no sync")
+    labels = tuple(label for label in LABELS if not engines.label_of_another(label, engine))
     sums = dict(made.pieces.group_by("label").agg(pl.col("bytes").sum()).rows())
     return {
-        "bytes": {label: sums.get(label, 0) for label in LABELS},
+        "bytes": {label: sums.get(label, 0) for label in labels},
         "unattributed_share": unattributed_share(made),
         "unwritten_bytes": int(unwritten(made)["bytes"].sum()),
-        "per_transaction": _by_operation(made.costs.select("op", *LABELS), LABELS),
+        "per_transaction": _by_operation(made.costs.select("op", *labels), labels),
         "flushes_per_transaction": _by_operation(_flushes(made, flushed_for), flushed_for),
     }
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 import polars as pl
 
-from analysis import events
+from analysis import engines, events
 from analysis.adapters.driver import Driver
 from analysis.checks import counts
 from analysis.run import Run
@@ -46,7 +46,7 @@ class Tables:
 
 def build(run: Run) -> Tables:
     """Compute all tables of a run."""
-    rows, roles = run.driver.transactions, run.driver.engine.ROLES
+    rows, roles = run.driver.transactions, engines.roles(run.driver.engine)
     source = block_source(run)
     commands = pl.concat([run.events.clear(), counts.window_blocks(run, source)], how="diagonal")
     commands = _attribute(commands, rows, run.driver.phases)
@@ -99,7 +99,9 @@ def block_source(run: Run) -> str:
     """Return whose block commands a watched run's tables use: the probe's, else another witness's."""
     if any(name in ("block", "all") for name in run.probes):
         return "probe"
-    return counts.DEVICE_LOG if run.probes and run.log and not run.trace else "blktrace"
+    for name in run.witnesses:
+        return name
+    return counts.DEVICE_LOG if run.probes and run.log else "probe"
 
 
 def names() -> list[str]:

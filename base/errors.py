@@ -20,7 +20,7 @@ class LabError(Exception):
 
 
 class BadInputError(LabError):
-    """The user asked for what cannot be: says what, what is allowed, and where."""
+    """A request that cannot be met: says what, what is allowed, and where."""
 
     exit_code = EXIT_BAD_INPUT
 

@@ -7,17 +7,17 @@ from typing import Any
 
 from matplotlib.ticker import LogLocator
 
+from analysis.calibration import measure, table
 from analysis.figures import style
 from base.errors import LabError
-from base.paths import RESULTS, ROOT
+from base.paths import RESULTS
 from base.progress import step
 from commitpath import ansible
-from commitpath.experiment import DEFAULT_LIMIT
+from commitpath.experiment import default_limit
 from commitpath.payload import payload
 from commitpath.prepared import again_if_damaged, ensure_snapshot, virtual_board
 from images import artifacts
 from images.cellrun import RunOutput
-from images.flash.calibrate import measure, table
 
 BLOCK = 4096
 DEPTHS = (1, 2, 4, 8, 16, 32)
@@ -86,16 +86,16 @@ def calibrate(cell: Mapping[str, Any]) -> int:
     """Measure, print the table, store it with its raw numbers and figure."""
     profile = cell["profiles"]["device"]
     entry = ansible.board("virtual")
-    driver = artifacts.driver(cell, artifacts.image())
+    driver = artifacts.driver(cell)
     files = payload(cell, entry["board_device"])
     for name in ("calibrate.sh", "calibrate.fio"):
-        files[name] = (ROOT / "images/flash" / name).read_bytes()
+        files[name] = (ansible.PLAYBOOKS / "board" / name).read_bytes()
     files["run-cell.sh"] = (ansible.PLAYBOOKS / "board/calibrate-cell.sh").read_bytes()
 
     def run() -> RunOutput:
         saved = ensure_snapshot(cell, driver, entry)
         with step(f"run fio on the raw device {cell['device']}"):
-            return virtual_board(cell).run_cell(saved, files, DEFAULT_LIMIT)
+            return virtual_board(cell).run_cell(saved, files, default_limit())
 
     output = again_if_damaged(run)
     if output.text("run-cell.status").strip() != "0":

@@ -6,41 +6,29 @@ the only list of axes, their allowed values and defaults.
 
 import difflib
 import functools
-import hashlib
-import json
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 
-from analysis import engines, filesystems, mkfs, mount
+from analysis import devices, filesystems, mkfs, mount
+from base import identity
 from base.data import load_yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS, ROOT
+from commitpath import observers
+from commitpath.schema import check, schema
 
-PROFILE_AXES = ("device", "fs", "mode", "workload")
-# What of a profile is for who reads it, and changes nothing of a run.
-PROSE = ("aliases", "description", "sources")
-# What limits what may be asked for, or is on every board: no part of a cell.
-NO_SETTINGS = ("engines", "most", "packages")
+PROFILE_AXES = ("device", "fs", "workload")
 # Among the probes: that of the cell's filesystem, probes/<type>.bpf.c.
 FILESYSTEM = "filesystem"
-# Named among the probes, though it is none: a second witness of the block commands.
-BLKTRACE = "blktrace"
 
 
-# Read once: a grid makes hundreds of cells. Nobody changes what these return.
-@functools.cache
-def schema() -> dict[str, Any]:
-    """experiments/schema.yml, as JSON Schema."""
-    loaded: dict[str, Any] = load_yaml(EXPERIMENTS / "schema.yml")
-    return loaded
-
-
+# Read once, as all that is cached here: a grid makes hundreds of cells. Nobody changes what it returns.
 @functools.cache
 def releases() -> dict[str, Any]:
     """SQLite releases by version, newest first (workloads/engines/sqlite/releases.yml)."""
@@ -67,7 +55,7 @@ class Axis:
     @property
     def also(self) -> str | None:
         """Another name of the variable, if it has one."""
-        return self.spec.get("x-also")
+        return str(self.spec["x-also"]).upper() if "x-also" in self.spec else None
 
     def files(self) -> dict[str, Path]:
         """The data files whose names are this axis's values; empty for other axes."""
@@ -96,7 +84,8 @@ class Axis:
         if self.choices():
             return ", ".join(self.choices())
         if "x-glob-list" in self.spec:
-            return f"all, none, or some of {','.join(probe_names())}; with one of them also {BLKTRACE}"
+            also = " or ".join(observers.optional())
+            return f"all, none, or some of {','.join(probe_names())}; with one of them also {also}"
         if self.spec["type"] == "integer":
             unit = f" {self.spec['x-unit']}" if "x-unit" in self.spec else ""
             but = f" but {self.spec['not']['const']}" if "not" in self.spec else ""
@@ -152,6 +141,11 @@ def axes() -> dict[str, Axis]:
     return {name: Axis(name, spec) for name, spec in schema()["properties"].items()}
 
 
+def own_name(name: str) -> str:
+    """An axis's own name, whichever of its names is given; any other name as it is."""
+    return {axis.spec["x-also"]: axis.name for axis in axes().values() if axis.also}.get(name, name)
+
+
 def run_axes() -> dict[str, Axis]:
     """Variables of a call that are no part of a cell (REPEAT)."""
     return {name: Axis(name, spec) for name, spec in schema()["$defs"]["run"]["properties"].items()}
@@ -165,56 +159,57 @@ def probe_names() -> list[str]:
 
 def probe_files(probes: str, kind: str) -> list[str]:
     """The names of the files of probes named as in a cell, on a filesystem of that type."""
-    given = [name for name in probes.split(",") if name not in ("", BLKTRACE)]
+    given = [name for name in probes.split(",") if name and name not in observers.names()]
     return [kind if name == FILESYSTEM else name for name in given]
 
 
 def parse_probes(text: str, bad: BadInputError) -> list[str]:
-    """'sync,block', 'all', 'all,blktrace' or 'none' as the sorted list of names."""
+    """'sync,block', 'all', 'all' and an observer, or 'none', as the sorted list of names."""
     given = set() if text in ("", "none") else set(text.split(","))
     names = given - {"all"} | (set(probe_names()) if "all" in given else set())
-    if not names <= {*probe_names(), BLKTRACE} or names == {BLKTRACE}:
+    others = set(observers.optional())
+    if not names <= {*probe_names(), *others} or (names and names <= others):
         raise bad
     return sorted(names)
 
 
 def logs_itself(cell: Mapping[str, Any]) -> bool:
-    """Whether the cell's device writes down each command that it gets (images/flash/log.c)."""
-    return bool(cell["profiles"]["device"]["driver"] == "flash")
+    """Whether the cell's device writes down each command that it gets."""
+    return devices.find(cell["profiles"]["device"]["driver"]).read_log is not None
 
 
-def is_blktraced(cell: Mapping[str, Any]) -> bool:
-    """Whether blktrace watches too: where the device has no log of its own, or the cell names it."""
-    return bool(cell["probes"]) and (not logs_itself(cell) or BLKTRACE in cell["probes"].split(","))
+def watching(cell: Mapping[str, Any]) -> list[str]:
+    """The observers of the cell's runs; none where no probe is asked for."""
+    return observers.watching([name for name in cell["probes"].split(",") if name], logs_itself(cell))
 
 
-# JSON Schema takes 2.0 for an integer; a device's attribute file does not.
-STRICT = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
-    jsonschema.Draft202012Validator,
-    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine(
-        "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool)
-    ),
-)
+def schemas(axis: str, content: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(where it is, JSON Schema) of what a preset file must be; first what its device's driver asks."""
+    if axis == "device" and isinstance(content, dict) and content.get("driver") in devices.names():
+        path = ROOT / "images/devices" / content["driver"] / "attributes.yml"
+        if path.exists():
+            yield str(path.relative_to(ROOT)), load_yaml(path)
+    yield f"experiments/schema.yml, $defs.{axis}", schema()["$defs"][axis]
 
 
 @functools.cache
 def load_profile(axis: str, name: str) -> dict[str, Any]:
-    """A checked preset file, such as experiments/mode/wal.yml."""
+    """A checked preset file, such as experiments/device/constant.yml."""
     path = axes()[axis].files()[name]
     content = load_yaml(path)
-    validator = STRICT(schema()["$defs"][axis])
-    for error in validator.iter_errors(content):
-        key = ".".join(str(part) for part in error.absolute_path) or "file"
-        what = error.message
-        if error.validator in ("minimum", "maximum") and "maximum" in error.schema:
-            bounds = error.schema
-            what = f"{error.instance} is not allowed, only {bounds['minimum']} to {bounds['maximum']}"
-        raise BadInputError(f"{path}: {key}: {what} (experiments/schema.yml, $defs.{axis})")
-    if axis == "fs" and content["type"] not in filesystems.names():
-        there = ", ".join(filesystems.names())
-        raise BadInputError(f"{path}: type: {content['type']!r} is none of {there} (analysis/filesystems/)")
+    for where, asks in schemas(axis, content):
+        check(path, content, asks, where)
+    for part_axis, key, part in (("fs", "type", filesystems), ("device", "driver", devices)):
+        if axis == part_axis and content[key] not in part.names():
+            there, folder = ", ".join(part.names()), part.FOLDER.relative_to(ROOT)
+            raise BadInputError(f"{path}: {key}: {content[key]!r} is none of {there} ({folder}/)")
     loaded: dict[str, Any] = content
     return loaded
+
+
+def kernel_profile(cell: Mapping[str, Any]) -> dict[str, Any]:
+    """The kernel that a cell asks for of the virtual board."""
+    return load_profile("kernel", cell["kernel"])
 
 
 def make_cell(variables: Mapping[str, str]) -> dict[str, Any]:
@@ -226,22 +221,26 @@ def make_cell(variables: Mapping[str, str]) -> dict[str, Any]:
     known = axes()
     cell: dict[str, Any] = {name: axis.spec["default"] for name, axis in known.items()}
     for variable, text in variables.items():
-        axis = known.get(variable.lower())
-        if axis is None or variable != axis.variable:
+        axis = known.get(own_name(variable.lower()))
+        if axis is None or variable not in (axis.variable, axis.also):
             allowed = ", ".join(entry.variable for entry in known.values())
             raise BadInputError(f"{variable}: unknown variable; there are {allowed}")
         cell[axis.name] = axis.parse(text, variable)
     cell["probes"] = ",".join(parse_probes(cell["probes"], BadInputError("PROBES")))
-    if cell["sqlite"] == "newest":
+    if cell["engine"] == identity.FIRST_ENGINE and cell["sqlite"] == "newest":
         cell["sqlite"] = next(iter(releases()))
-    profiles = {axis: dict(load_profile(axis, cell[axis])) for axis in PROFILE_AXES}
-    # a limit on what can be asked is no part of what is asked
-    most, only = profiles["workload"].pop("most", {}), profiles["workload"].pop("engines", None)
-    profiles["fs"].pop("packages")  # nor what is on every board
-    cell["profiles"] = profiles
-    check_engine(cell, variables, only)
-    if not logs_itself(cell):  # blktrace is there in any case
-        cell["probes"] = ",".join(name for name in cell["probes"].split(",") if name != BLKTRACE)
+    named = [*PROFILE_AXES]
+    # an axis that came after the rule of ids: at its default it is no part of one
+    if cell["kernel"] != known["kernel"].spec["default"]:
+        named.append("kernel")
+    profiles = {axis: load_profile(axis, cell[axis]) for axis in named}
+    cell["profiles"] = {
+        axis: {name: value for name, value in profile.items() if name not in identity.NO_SETTINGS}
+        for axis, profile in profiles.items()
+    }
+    check_engine(cell, variables, profiles["workload"].get("engines"))
+    there = observers.unnamed(logs_itself(cell))
+    cell["probes"] = ",".join(name for name in cell["probes"].split(",") if name not in there)
     for name, value in cell["profiles"]["workload"].get("fixed", {}).items():
         if known[name].variable in variables and cell[name] != value:
             raise BadInputError(
@@ -249,7 +248,7 @@ def make_cell(variables: Mapping[str, str]) -> dict[str, Any]:
                 f"(experiments/workload/{cell['workload']}.yml)"
             )
         cell[name] = value
-    check_workload(cell, most)
+    check_workload(cell, profiles["workload"])
     check_combination(cell)
     return cell
 
@@ -272,37 +271,32 @@ def check_engine(cell: Mapping[str, Any], variables: Mapping[str, str], only: li
                 f"{name.upper()}={cell[name]}: ENGINE={engine} takes {', '.join(values)} "
                 f"(experiments/engine/{engine}.yml)"
             )
-    if engine == axes()["engine"].spec["default"]:
+    if engine == identity.FIRST_ENGINE:
         return
-    own = {source.partition(".")[0] for source in profile["settings"].values()}
     for name, axis in axes().items():
-        if axis.spec["x-of"] == "SQLite" and name not in own and axis.variable in variables:
+        of_sqlite = axis.spec["x-of"] == "SQLite" and name not in profile["settings"].values()
+        if of_sqlite and axis.variable in variables:
             raise BadInputError(f"{axis.variable}: a setting of SQLite, which ENGINE={engine} does not have")
 
 
-def check_workload(cell: Mapping[str, Any], most: Mapping[str, int]) -> None:
+def check_workload(cell: Mapping[str, Any], profile: Mapping[str, Any]) -> None:
     """Refuse what the driver's workload would, once a board is prepared."""
-    profile = cell["profiles"]["workload"]
-    for name, limit in most.items():
-        if cell[name] > limit:
-            raise BadInputError(
-                f"{name.upper()}={cell[name]}: WORKLOAD={cell['workload']} takes at most {limit} "
-                f"(experiments/workload/{cell['workload']}.yml)"
-            )
-    phases = profile.get("phases", ["insert"])
-    if profile["driver_workload"] == "apsys17" and cell["rows"] == 0 and phases[0] != "insert":
+    most, least = profile.get("most", {}), profile.get("least", {})
+    beyond = [(name, "most", limit) for name, limit in most.items() if cell[name] > limit]
+    beyond += [(name, "least", limit) for name, limit in least.items() if cell[name] < limit]
+    for name, end, limit in beyond:
         raise BadInputError(
-            f"ROWS=0: WORKLOAD={cell['workload']} begins with {phases[0]}, which changes nothing in an "
-            "empty table; use ROWS of 1 or more"
+            f"{name.upper()}={cell[name]}: WORKLOAD={cell['workload']} takes at {end} {limit} "
+            f"(experiments/workload/{cell['workload']}.yml)"
         )
 
 
 def check_combination(cell: Mapping[str, Any]) -> None:
     """Refuse what no board can run: BadInputError says why and what would fit."""
-    if cell["sync"] == "extra" and version_key(cell["sqlite"]) < (3, 12):
+    if cell["synchronous"] == "extra" and version_key(cell["sqlite"]) < (3, 12):
         raise BadInputError(
-            f"SYNC=extra: SQLite {cell['sqlite']} has no synchronous=EXTRA (it came with 3.12); "
-            "use SYNC=full or a newer SQLITE"
+            f"SYNCHRONOUS=extra: SQLite {cell['sqlite']} has no synchronous=EXTRA (it came with 3.12); "
+            "use SYNCHRONOUS=full or a newer SQLITE"
         )
     kind = cell["profiles"]["fs"]["type"]
     if refused := mkfs.refused(kind, cell["mkfs_options"]):
@@ -325,10 +319,16 @@ def check_combination(cell: Mapping[str, Any]) -> None:
                 f"{where}: {kind} may not be mounted with {' '.join(refused)}; it may with "
                 f"{mount.allowed(kind)} (analysis/filesystems/{kind}.py)"
             )
-    own = cell["profiles"]["device"]["driver"] == "own"
-    if cell["board"] == "virtual" and own:
+    made = devices.find(cell["profiles"]["device"]["driver"]).made
+    if cell["board"] == "virtual" and not made:
         raise BadInputError(f"DEVICE={cell['device']}: only a lab board has a device of its own")
-    if cell["board"] != "virtual" and not own:
+    if cell["probes"] and (why := kernel_profile(cell).get("unwatched")):
+        raise BadInputError(
+            f"PROBES={cell['probes']}: KERNEL={cell['kernel']} cannot be watched: {why}; use PROBES=none"
+        )
+    if cell["board"] != "virtual" and cell["kernel"] != axes()["kernel"].spec["default"]:
+        raise BadInputError(f"KERNEL={cell['kernel']}: BOARD={cell['board']} has a kernel of its own")
+    if cell["board"] != "virtual" and made:
         raise BadInputError(
             f"DEVICE={cell['device']}: BOARD={cell['board']} has a device of its own; use DEVICE=own"
         )
@@ -362,27 +362,46 @@ def database_mib(cell: Mapping[str, Any]) -> int:
     return int(rows * pages_per_row * cell["page_size"] * 1.25 / 2**20) + 96
 
 
-def canonical(cell: Mapping[str, Any]) -> str:
-    """The cell's one form: sorted JSON without white space."""
-    # the engine that there was before there were others has no name in it
-    named = {key: value for key, value in cell.items() if (key, value) != ("engine", "sqlite")}
-    return json.dumps(named, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+def at_default(cell: Mapping[str, Any]) -> list[str]:
+    """The axes of a cell that are at their default, in alphabetical order."""
+    return sorted(name for name, axis in axes().items() if cell[name] == axis.spec["default"])
 
 
-def contents(cell: Mapping[str, Any]) -> dict[str, str]:
-    """Axis → SHA-256 of what its profile asks for, in canonical form: all of it but PROSE.
+def stored(cell: Mapping[str, Any]) -> dict[str, Any]:
+    """A cell as cell.json has it (base/identity.py)."""
+    return {**cell, "at_default": at_default(cell)}
 
-    A profile's name does not say it: the file may be edited, and another lab has its own.
+
+def complete(cell: Mapping[str, Any]) -> dict[str, Any]:
+    """A stored cell with the axes' names of now, and what it lacks at its default."""
+    known = {name: axis.spec["default"] for name, axis in axes().items()}
+    made = {**known, **identity.current(cell)}
+    made["profiles"] = {**made["profiles"], "device": devices.current(made["profiles"]["device"])}
+    if identity.is_first_rule(cell):
+        made["probes"] = renamed_probes(made["probes"], made["profiles"]["fs"]["type"])
+    return made
+
+
+def current_id(cell: Mapping[str, Any]) -> str:
+    """The id by the rule of now of a stored cell, whichever rule made it.
+
+    An axis that is not known here was at its default if the cell says so.
     """
-    return {
-        axis: hashlib.sha256(canonical(asked(profile)).encode()).hexdigest()
-        for axis, profile in sorted(cell["profiles"].items())
-    }
+    made = complete(cell)
+    unknown = set(cell.get("at_default", ())) - axes().keys()
+    return identity.cell_id({**made, "at_default": sorted({*at_default(made), *unknown})})
 
 
-def asked(profile: Mapping[str, Any]) -> dict[str, Any]:
-    """What of a profile is in a cell and changes a run."""
-    return {name: value for name, value in profile.items() if name not in (*PROSE, *NO_SETTINGS)}
+def renamed_probes(probes: str, kind: str) -> str:
+    """Probes of a cell by rule 1, which had those of a filesystem under several names."""
+    earlier: frozenset[str] = (
+        filesystems.find(kind).earlier_probes if kind in filesystems.names() else frozenset()
+    )
+    given = set(probes.split(","))
+    if not earlier or not given >= earlier:
+        return probes
+    every = {name for one in filesystems.names() for name in filesystems.find(one).earlier_probes}
+    return ",".join(sorted(given - every | {FILESYSTEM}))
 
 
 def other_profiles(cell: Mapping[str, Any]) -> list[str]:
@@ -392,17 +411,16 @@ def other_profiles(cell: Mapping[str, Any]) -> list[str]:
     return [
         axis
         for axis in PROFILE_AXES
-        if cell[axis] in here[axis] and asked(cell["profiles"][axis]) != asked(load_profile(axis, cell[axis]))
+        if cell[axis] in here[axis]
+        and identity.asked(cell["profiles"][axis]) != identity.asked(load_profile(axis, cell[axis]))
     ]
 
 
 def cell_id(cell: Mapping[str, Any]) -> str:
-    """First 10 hex digits of the SHA-256 of the canonical form."""
-    return hashlib.sha256(canonical(cell).encode()).hexdigest()[:10]
+    """The id of a cell that was made here, or is complete."""
+    return identity.cell_id(stored(cell))
 
 
 def cell_name(cell: Mapping[str, Any]) -> str:
-    """A readable folder name, unique by the id in it."""
-    named = engines.name_in(cell)
-    engine = cell["mode"] if named == engines.FIRST else named
-    return "-".join([cell["fs"], engine, cell["sync"], cell["workload"], cell["device"], cell_id(cell)])
+    """The name of its folder."""
+    return identity.cell_name(stored(cell))

@@ -5,6 +5,7 @@ environment. So a stray N in a user's environment is not taken for a setting.
 """
 
 import importlib
+import json
 import os
 import re
 import shutil
@@ -52,6 +53,16 @@ def experiment(variables: dict[str, str]) -> int:
     places.check_runs([cell])
     ensure_packages()
     return run(cell, **of_run)
+
+
+def plan(variables: dict[str, str]) -> int:
+    """Print the plan of a cell: what `make experiment` would run, expect and check. Builds nothing."""
+    from commitpath import ansible
+    from commitpath.plan import make
+
+    entry = ansible.board(variables.get("BOARD", "virtual"))
+    print(json.dumps(make(make_cell(variables), entry).document, indent=2))
+    return 0
 
 
 def run_folder(command: str, given: dict[str, str], name: str = "RUN") -> str:
@@ -124,7 +135,7 @@ def board(variables: dict[str, str]) -> int:
     cell = make_cell({"ROWS": "0", **variables})
     ensure_packages()
     machine = virtual_board(cell)
-    driver = artifacts.driver(cell, machine.image)
+    driver = artifacts.driver(cell)
     settings = prepared_variables(cell, driver, ansible.board("virtual"))
 
     def shell() -> int:
@@ -247,6 +258,7 @@ def later(place: str) -> Callable[[dict[str, str]], int]:
 
 COMMANDS: dict[str, Callable[[dict[str, str]], int]] = {
     "experiment": experiment,
+    "plan": plan,
     "analyse": analyse,
     "inspect": inspect,
     "tree": tree,

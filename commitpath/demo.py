@@ -6,9 +6,8 @@ import sys
 import tarfile
 import webbrowser
 
-from base import scratch
+from base import identity, scratch
 from base.paths import ROOT
-from commitpath.cell import cell_name
 from images.artifacts import CACHE
 
 # make experiment FS=f2fs MODE=wal N=100 ROWS=1000 (tests/analysis/record-sample.sh)
@@ -27,7 +26,7 @@ def demo(_: dict[str, str]) -> int:
         with tarfile.open(SAMPLE) as archive:
             archive.extractall(part)
         cell, host = (json.loads((part / f"run/{name}.json").read_text()) for name in ("cell", "host"))
-        folder = place / cell_name(cell) / host["run_id"]
+        folder = place / identity.cell_name(cell) / host["run_id"]
         if not folder.exists():
             folder.parent.mkdir(parents=True, exist_ok=True)
             (part / "run").rename(folder)

@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from analysis import stored_files
-from base import scratch
+from base import identity, scratch
 from base.errors import LabError
 from base.paths import RESULTS, ROOT
 from base.progress import step
 from commitpath import ansible
-from commitpath.cell import canonical, cell_id, cell_name, run_axes
-from commitpath.payload import payload, prepared_variables, write_tar
+from commitpath.cell import cell_id, cell_name, run_axes, stored
+from commitpath.payload import prepared_variables, write_tar
+from commitpath.plan import Plan, make
 from commitpath.prepared import (
     again_if_damaged,
     ensure_snapshot,
@@ -33,20 +34,21 @@ from images.board import VirtualBoard
 from images.cellrun import RunOutput
 from images.ssh import Login
 
-DEFAULT_LIMIT: int = run_axes()["limit"].spec["default"]
+
+def default_limit() -> int:
+    """Wall seconds after which a run counts as hung, where nobody says otherwise."""
+    return int(run_axes()["limit"].spec["default"])
 
 
 def run_virtual(
-    cell: Mapping[str, Any], driver: Path, entry: Mapping[str, Any], limit: float
+    cell: Mapping[str, Any], driver: Path, entry: Mapping[str, Any], planned: Plan, limit: float
 ) -> list[RunOutput]:
     """A run in virtual time and, if it is watched, its untraced twin beside it.
 
-    Each restores the prepared board, with the cell in it; both are from the same bytes.
+    Each restores the prepared board, with its files in it; both are from the same bytes.
     """
     board = virtual_board(cell)
-    unwatched = {**cell, "probes": ""}
-    cells = [cell, unwatched] if cell["probes"] else [cell]
-    files = [payload(one, entry["board_device"]) for one in cells]
+    cells, files = [cell, {**cell, "probes": ""}][: len(planned.files)], planned.files
 
     def run() -> list[RunOutput]:
         prepared = ensure_snapshot(cell, driver, entry)
@@ -78,7 +80,12 @@ def run_together(
 
 
 def run_over_ssh(
-    cell: Mapping[str, Any], driver: Path, entry: Mapping[str, Any], login: Login | None, limit: float
+    cell: Mapping[str, Any],
+    driver: Path,
+    entry: Mapping[str, Any],
+    planned: Plan,
+    login: Login | None,
+    limit: float,
 ) -> RunOutput:
     """A run on a board that Ansible reaches: prepare, run, collect, and always tear down."""
     variables = {**prepared_variables(cell, driver, entry), **(login.ansible() if login else {})}
@@ -88,7 +95,7 @@ def run_over_ssh(
         prepare(variables)
         with artifacts.work_folder() as work, step("run the cell"):
             output, packed = work / "out.tar", work / "payload.tar"
-            write_tar(packed, payload(cell, entry["board_device"]))
+            write_tar(packed, planned.files[0])
             begin = time.monotonic()
             more = {"payload": str(packed), "output": str(output)}
             ansible.play("run.yml", {**variables, **more}, log / "run.json", limit=limit)
@@ -126,7 +133,9 @@ def timed_seconds(outputs: list[RunOutput]) -> float | None:
     return round(max(timed) - min(timed), 3) if told else None
 
 
-def store(cell: Mapping[str, Any], outputs: list[RunOutput], wall: float, facts: Mapping[str, Any]) -> Path:
+def store(
+    cell: Mapping[str, Any], planned: Plan, outputs: list[RunOutput], wall: float, facts: Mapping[str, Any]
+) -> Path:
     """Write a run's folder: cell.json, host.json, raw/, twin/; it appears only when whole.
 
     outputs: the run's, then its untraced twin's, if it has one.
@@ -134,11 +143,12 @@ def store(cell: Mapping[str, Any], outputs: list[RunOutput], wall: float, facts:
     run_id = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()) + f"-{os.getpid()}"
     folder = RESULTS / cell_name(cell) / run_id
     with scratch.folder(folder.parent, f".{run_id}") as part:
-        (part / "cell.json").write_text(canonical(cell) + "\n")
+        (part / "cell.json").write_text(identity.canonical(stored(cell)) + "\n")
         for output, place in zip(outputs, (part, part / "twin"), strict=False):
             output.extract(place)
             (place / "raw/run-cell.log").write_text(output.text("run-cell.log"))
             (place / "raw/run-cell.status").write_text(output.text("run-cell.status"))
+        (part / "raw/plan.json").write_text(json.dumps(planned.document, indent=2, sort_keys=True) + "\n")
         host = {
             **facts,
             "cell_id": cell_id(cell),
@@ -159,28 +169,28 @@ def store(cell: Mapping[str, Any], outputs: list[RunOutput], wall: float, facts:
     return folder
 
 
-def run_once(cell: Mapping[str, Any], limit: float = DEFAULT_LIMIT, repeat: int | None = None) -> Path:
+def run_once(cell: Mapping[str, Any], limit: float | None = None, repeat: int | None = None) -> Path:
     """One run of a cell, stored; its folder.
 
     limit: wall seconds after which it counts as hung. repeat: which of a sweep's runs of the cell it is.
     """
-    begin = time.monotonic()
+    begin, limit = time.monotonic(), limit or default_limit()
     entry = ansible.board(cell["board"])
-    driver = artifacts.driver(cell, artifacts.image())
-    facts = host_facts()
+    driver = artifacts.driver(cell)
+    planned, facts = make(cell, entry), host_facts()
     if repeat is not None:
         facts["repeat"] = repeat
     if entry["board_kind"] == "virtual":
         facts["qemu"] = qemu.qemu_version()
     if cell["clock"] == "virtual":
-        outputs = run_virtual(cell, driver, entry, limit)
+        outputs = run_virtual(cell, driver, entry, planned, limit)
     elif entry["board_kind"] == "virtual":
         with virtual_board(cell).started(cell["clock"]) as (login, _, _):
-            outputs = [run_over_ssh(cell, driver, entry, login, limit)]
+            outputs = [run_over_ssh(cell, driver, entry, planned, login, limit)]
     else:
         with artifacts.locked(artifacts.CACHE / f"board-{cell['board']}"):
-            outputs = [run_over_ssh(cell, driver, entry, None, limit)]
-    folder = store(cell, outputs, time.monotonic() - begin, facts)
+            outputs = [run_over_ssh(cell, driver, entry, planned, None, limit)]
+    folder = store(cell, planned, outputs, time.monotonic() - begin, facts)
     for output, what in zip(outputs, ("run", "untraced twin"), strict=False):
         if output.text("run-cell.status").strip() != "0":
             log = output.text("run-cell.log").strip().splitlines()

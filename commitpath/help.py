@@ -10,7 +10,7 @@ from commitpath.cell import Axis, axes, run_axes
 ENVIRONMENT = {
     "COMMITPATH_CACHE": "folder of what is built [.cache]",
     "COMMITPATH_RESULTS": "folder of the runs and their database [results]",
-    "COMMITPATH_SLURM": "yes, or no: make test without a sweep on Slurm [yes]",
+    "COMMITPATH_SLURM": "no: make test-long without a sweep on a real Slurm, nor its packages [yes]",
 }
 
 

@@ -1,4 +1,4 @@
-"""Host packages: asked for once, and only where one is missing."""
+"""Host packages: installed once, and only where one is missing."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ from images import artifacts
 
 def slurm_wanted() -> bool:
     """Whether the tests may try sweeps on a Slurm of this machine."""
-    said = os.environ.get("COMMITPATH_SLURM", "yes")
+    said = os.environ.get("COMMITPATH_SLURM", "no")
     if said not in ("yes", "no"):
         raise BadInputError(f"COMMITPATH_SLURM={said}: COMMITPATH_SLURM is yes or no")
     return said == "yes"

@@ -13,17 +13,32 @@ from typing import Any
 
 from analysis import filesystems, mkfs, mount
 from base.paths import ROOT
-from commitpath import ansible
-from commitpath.cell import FILESYSTEM, is_blktraced, load_profile, make_cell, probe_files, probe_names
+from commitpath import ansible, observers
+from commitpath.cell import (
+    FILESYSTEM,
+    kernel_profile,
+    load_profile,
+    make_cell,
+    probe_files,
+    probe_names,
+    watching,
+)
 from images import artifacts
 
 MOUNTPOINT = "/mnt/target"
-# Where a driver of device profiles shows its attributes, below /sys/kernel/config.
-CONFIGFS = {"null_blk": "nullb", "flash": "flashsim"}
 # What runs a cell on the board; sent with each run.
-RUN_SCRIPTS = ("run-cell.sh", "watch.sh", "set-timing.sh")
+RUN_SCRIPTS = ("run-cell.sh", "watch.sh", "observer.sh")
 # What formats a device on the board, with what filesystem_scripts gives.
-FORMAT = ("format_device.py", "proof.py", "openers.py", "filesystem.sh", "check-filesystems.sh")
+FORMAT = ("format_device.py", "proof.py", "openers.py", "filesystem.sh", "needs.sh", "check-parts.sh")
+# The steps of a run in their order, as run-cell.sh knows them, and how each ends: ok, or fails.
+STEPS = {
+    "watch": "ok",
+    "set-timing": "ok",
+    "settle": "ok",
+    "driver": "ok",
+    "stop-watching": "ok",
+    "record-board": "ok",
+}
 # A BPF program's section says what it is attached to.
 PROGRAM = re.compile(r'^SEC\("(?:fentry|fexit|tp_btf)/', re.M)
 
@@ -47,16 +62,21 @@ def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str
         f"--workload {cell['profiles']['workload']['table']} --value-size {cell['value_size']}"
         + engine_options(cell, load_profile("engine", cell["engine"])["populate"])
     )
+    # a virtual board's runs may have any observer, if its kernel can be watched at all
+    there = observers.names() if cell["board"] == "virtual" else watching(cell)
+    if kernel_profile(cell).get("unwatched"):
+        there = []
     return {
         **board,
         "board": cell["board"],
         "owner": owner(board["board_kind"]),
         "driver": str(driver),
-        "probes": str(artifacts.probes(artifacts.image())),
+        "probes": str(artifacts.probes()),
         # a lab board need only have its cell's
         "filesystems": " ".join(filesystems.names() if cell["board"] == "virtual" else [fs["type"]]),
-        "all_probes": ",".join(all_probes()),
-        "flash_module": str(artifacts.flash_module()) if device["driver"] == "flash" else "",
+        "observers": " ".join(there),
+        "all_probes": ",".join(all_probes()) if there else "",
+        "device_module": str(artifacts.device_module(device["driver"], kernel_profile(cell)) or ""),
         "device_driver": device["driver"],
         "device_size_mib": device["size_mib"],
         "device_parameters": " ".join(f"{k}={v}" for k, v in device["geometry"].items()),
@@ -89,7 +109,8 @@ def mount_options(cell: Mapping[str, Any]) -> str:
 
 def payload(cell: Mapping[str, Any], node: str) -> dict[str, bytes]:
     """The files that a run needs on the board, below /run/commitpath."""
-    return {"cell.env": cell_env(cell, node, f"{MOUNTPOINT}/db/sample.db").encode(), **run_scripts()}
+    environment = cell_env(cell, node, f"{MOUNTPOINT}/db/sample.db").encode()
+    return {"cell.env": environment, **run_scripts(), **scripts_of(watching(cell))}
 
 
 def cell_env(cell: Mapping[str, Any], node: str, database: str) -> str:
@@ -104,14 +125,13 @@ def cell_env(cell: Mapping[str, Any], node: str, database: str) -> str:
         driver_options += f" --phases {','.join(phases)}"
     device = cell["profiles"]["device"]
     files = probe_files(cell["probes"], cell["profiles"]["fs"]["type"])
-    modelled = CONFIGFS.get(device["driver"])
     variables = {
+        "STEPS": " ".join(f"{name}:{ends}" for name, ends in STEPS.items()),
         "CLOCK": cell["clock"],
         "PROBES": ",".join(files),
-        "BLKTRACE": "yes" if is_blktraced(cell) else "no",
+        "OBSERVERS": " ".join(watching(cell)),
         "EXPECTED_PROBES": str(expected_probes(files)),
-        # "" for a device that is there already
-        "DEVICE_PARAMETERS": f"/sys/kernel/config/{modelled}/{Path(node).name}" if modelled else "",
+        "DEVICE_DRIVER": device["driver"],
         "DEVICE_TIMING": " ".join(f"{k}={v}" for k, v in device["timing"].items()),
         "FS_TYPE": cell["profiles"]["fs"]["type"],
         "MOUNTPOINT": MOUNTPOINT,
@@ -137,9 +157,24 @@ def run_scripts() -> dict[str, bytes]:
     return {name: (ansible.PLAYBOOKS / "board" / name).read_bytes() for name in RUN_SCRIPTS}
 
 
+def observer_scripts(names: Iterable[str]) -> list[Path]:
+    """What observers do on a board: each one's script, and what else is called after it."""
+    return [path for name in names for path in sorted((ansible.PLAYBOOKS / "observers").glob(f"{name}.*"))]
+
+
+def scripts_of(names: Iterable[str]) -> dict[str, bytes]:
+    """The same, as a board has them."""
+    return {f"observers/{path.name}": path.read_bytes() for path in observer_scripts(names)}
+
+
 def filesystem_scripts() -> list[Path]:
     """What a board does with each filesystem."""
     return sorted((ansible.PLAYBOOKS / "filesystems").glob("*.sh"))
+
+
+def device_script(driver: str) -> Path:
+    """What a board does with a device of that driver."""
+    return ansible.PLAYBOOKS / "devices" / f"{driver}.sh"
 
 
 def rehearsal(cell: Mapping[str, Any], node: str) -> str:
@@ -149,7 +184,7 @@ def rehearsal(cell: Mapping[str, Any], node: str) -> str:
     differ in are the default ones, and the device keeps its time.
     """
     default = make_cell({})
-    kept = ("board", "clock", "fs", "engine", "workload", "value_size", "page_size")
+    kept = ("board", "clock", "kernel", "fs", "engine", "workload", "value_size", "page_size")
     profiles = {
         **default["profiles"],
         "fs": cell["profiles"]["fs"],
@@ -173,11 +208,15 @@ def board_files(variables: Mapping[str, Any]) -> dict[str, bytes]:
                 files[f"bin/{member.name}"] = file.read()
     if variables["board_kind"] == "virtual":
         files["await-cell.sh"] = (artifacts.IMAGES / "await-cell.sh").read_bytes()
-        if variables["flash_module"]:
-            files["flashsim.ko"] = Path(variables["flash_module"]).read_bytes()
+        if module := variables["device_module"]:
+            files[Path(module).name] = Path(module).read_bytes()
     files |= run_scripts()
     files |= {name: (ansible.PLAYBOOKS / "board" / name).read_bytes() for name in FORMAT}
     files |= {f"filesystems/{path.name}": path.read_bytes() for path in filesystem_scripts()}
+    driver = device_script(variables["device_driver"])
+    files |= {"device.sh": (ansible.PLAYBOOKS / "board/device.sh").read_bytes()}
+    files |= {f"devices/{driver.name}": driver.read_bytes()}
+    files |= scripts_of(observers.names())
     return {f"commitpath/{name}": content for name, content in files.items()}
 
 

@@ -18,16 +18,17 @@ from commitpath.cell import cell_name
 REFUSED = ":${}"
 # Commands that write to results/, or to the database in it, which a first reader makes.
 TO_RESULTS = ("experiment", "sweep", "reproduce", "calibrate", "results", "export", "import", "compare")
-TO_CACHE = ("experiment", "sweep", "reproduce", "calibrate", "advise", "board", "host")
+TO_CACHE = ("experiment", "sweep", "reproduce", "calibrate", "advise", "board", "host", "demo")
 # In the cache, as https://bford.info/cachedir has it: backups pass over the folder, and by its
 # last line commitpath knows a cache of its own.
 TAG = "CACHEDIR.TAG"
 TAG_TEXT = "Signature: 8a477f597d28d172789f06886806bc55\n# commitpath's cache; `make destroy` empties it\n"
 # What is made in it: under a hash of its inputs, or under a name of its own.
 HASHED = re.compile(
-    r"(image|build-root|flashsim|probes|storage-tools|driver-[a-z0-9.-]+|sqlite-[0-9.]+)-[0-9a-f]{12}(\.o)?(\.lock)?"
+    r"(userland|build-root|probes|storage-tools|(driver|image|kernel|module)(-[a-z0-9_.-]+)?|sqlite-[0-9.]+)"
+    r"-[0-9a-f]{12}(\.o)?(\.lock)?"
 )
-NAMED = re.compile(r"sqlite|demo|snapshots|vm|log|ansible|keys(\.lock)?|board-.+\.lock|CACHEDIR\.TAG")
+NAMED = re.compile(r"sqlite|demo|snapshots|tests|vm|log|ansible|keys(\.lock)?|board-.+\.lock|CACHEDIR\.TAG")
 
 
 def begin(command: str) -> None:

@@ -14,11 +14,14 @@ from typing import Any, TypeVar
 
 from base import scratch
 from base.progress import step
-from commitpath import ansible
+from commitpath import ansible, observers
+from commitpath.cell import kernel_profile
 from commitpath.payload import (
     RUN_SCRIPTS,
     board_files,
+    device_script,
     filesystem_scripts,
+    observer_scripts,
     prepared_variables,
     write_tar,
 )
@@ -27,7 +30,7 @@ from images.board import VirtualBoard
 from images.ssh import Login, make_keys
 
 # Sent with each run, so no part of what a snapshot is keyed by.
-SENT_LATER = (*RUN_SCRIPTS, "calibrate-cell.sh")
+SENT_LATER = (*RUN_SCRIPTS, "calibrate-cell.sh", "calibrate.sh")
 Done = TypeVar("Done")
 
 
@@ -41,7 +44,7 @@ def virtual_board(cell: Mapping[str, Any]) -> VirtualBoard:
     keys = artifacts.CACHE / "keys"
     with artifacts.locked(keys):
         make_keys(keys)
-    return VirtualBoard(artifacts.image(), keys, memory_mib(cell), artifacts.CACHE / "vm")
+    return VirtualBoard(artifacts.image(kernel_profile(cell)), keys, memory_mib(cell), artifacts.CACHE / "vm")
 
 
 def provision(variables: Mapping[str, Any]) -> None:
@@ -61,13 +64,15 @@ def prepare(variables: Mapping[str, Any]) -> None:
 def provisioned_folder(board: VirtualBoard, variables: Mapping[str, Any]) -> tuple[Path, dict[str, Any]]:
     """(folder, inputs) of the snapshot of a provisioned board."""
     on_board = [path for kind in ("sh", "py") for path in ansible.PLAYBOOKS.glob(f"board/*.{kind}")]
-    scripts = [*on_board, *filesystem_scripts(), ansible.PLAYBOOKS / "provision.yml"]
+    parts = [*filesystem_scripts(), *observer_scripts(observers.names())]
+    of_device = device_script(variables["device_driver"])
+    scripts = [*on_board, *parts, of_device, ansible.PLAYBOOKS / "provision.yml"]
     scripts = [path for path in scripts if path.name not in SENT_LATER]
     inputs = {
         **{k: v for k, v in variables.items() if k.startswith(("board_", "device_"))},
         "driver": Path(variables["driver"]).name,
         "probes": Path(variables["probes"]).parent.name,
-        "flash_module": Path(variables["flash_module"]).parent.name,
+        "device_module": Path(variables["device_module"]).parent.name,
         "image": board.image.name,
         "memory_mib": board.memory_mib,
         "machine": artifacts.hash_of(board.description()),
@@ -85,7 +90,7 @@ def snapshot_folder(
 ) -> tuple[Path, dict[str, Any]]:
     """(folder, inputs) of the snapshot that a cell's runs start from."""
     inputs = {
-        **{k: v for k, v in variables.items() if k not in ("driver", "probes", "flash_module")},
+        **{k: v for k, v in variables.items() if k not in ("driver", "probes", "device_module")},
         **provisioned_folder(board, variables)[1],
         "playbook": artifacts.hash_of(files=[ansible.PLAYBOOKS / "prepare.yml"]),
     }
@@ -192,9 +197,10 @@ def ensure_watched(
     """
     if not cell["probes"]:
         return prepared
-    # what attaching depends on; the rest of cell.env is the run's own, and the probes
+    # what watching depends on; the rest of cell.env is the run's own, and the probes
     # themselves are on the prepared board
-    key = artifacts.hash_of(cell["probes"], files["watch.sh"].decode())
+    scripts = [name for name in files if name == "watch.sh" or name.startswith("observer")]
+    key = artifacts.hash_of(cell["probes"], *(f"{name}\n{files[name].decode()}" for name in sorted(scripts)))
     folder = prepared.with_name(f"{prepared.name}+{key}")
 
     inputs = {**snapshot.read_meta(prepared)["inputs"], "probes": cell["probes"]}

@@ -45,10 +45,11 @@ def check(command: str, given: Mapping[str, str]) -> None:
     """BadInputError on a variable that a command does not take, or a value that it cannot be."""
     known = own(command)
     cell = axes_of(command)
+    also = [axis.also for axis in axes().values() if axis.also and axis.variable in cell]
     for name, text in given.items():
         if name not in known and name not in cell:
             takes = ", ".join([*known, *cell]) or "none"
-            near = did_you_mean(name, [*known, *cell])
+            near = did_you_mean(name, [*known, *cell, *also])
             raise BadInputError(f"{name}: unknown variable; make {command} takes {takes}{near}")
         values = (known.get(name) or {}).get("values")
         if values and text not in values:

@@ -1,4 +1,4 @@
-"""What is built once and cached: image, build root, SQLite, driver, probes.
+"""What is built once and cached: userland, kernels, images, build root, SQLite, driver, probes.
 
 Each lives in .cache/ under a name that holds a hash of its inputs, appears only
 when whole, and is built under a lock, so two commands at once build it once.
@@ -153,42 +153,60 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
 
 
 def packages() -> list[str]:
-    """The Debian packages that the filesystems need on the virtual board."""
-    profiles = [load_yaml(path) for path in sorted((EXPERIMENTS / "fs").glob("*.yml"))]
+    """The Debian packages that filesystems and observers need on the virtual board."""
+    profiles = [load_yaml(path) for kind in ("fs", "observer") for path in (EXPERIMENTS / kind).glob("*.yml")]
     return sorted({package for profile in profiles for package in profile["packages"]})
 
 
-def image() -> Path:
-    """The virtual board's image folder."""
+def userland() -> Path:
+    """What is on the virtual board's root but the kernel's modules: root.tar, versions.txt."""
     inputs = [
         IMAGES / name
-        for name in (
-            "packages.txt",
-            "build-image.sh",
-            "image-hook.sh",
-            "initramfs-init.sh",
-            "inittab",
-            "board-rc.sh",
-        )
+        for name in ("packages.txt", "build-userland.sh", "userland-hook.sh", "inittab", "board-rc.sh")
     ]
     more = ",".join(packages())
-    path = CACHE / f"image-{hash_of(more, files=inputs)}"
+    path = CACHE / f"userland-{hash_of(more, files=inputs)}"
     return ensure(
         path,
-        "build the board's image (Debian 13, arm64)",
-        lambda: build_debian("build-image.sh", path, more),
-        mib=2500,  # measured: 700 for the root, as much for its image while it is built
+        "build the board's userland (Debian 13, arm64)",
+        lambda: build_debian("build-userland.sh", path, more),
+        mib=1000,  # measured: 240 as a tar, as much for the packages while it is built
     )
 
 
-def build_root(board_image: Path) -> Path:
-    """The Debian 13 root with the compilers, the board's kernel headers and its libbpf."""
-    versions = board_image / "versions.txt"
-    path = CACHE / f"build-root-{hash_of(files=[IMAGES / 'build-root.sh', versions])}"
+def kernel(profile: Mapping[str, Any]) -> Path:
+    """A kernel as its profile (experiments/kernel/*.yml) has it: vmlinuz, its modules, and its headers."""
+    release, suite = profile["release"], profile["suite"]
+    inputs = [IMAGES / "kernels" / name for name in ("debian.sh", "debian-hook.sh")]
+    path = CACHE / f"kernel-{release}-{hash_of(suite, files=inputs)}"
     return ensure(
         path,
-        "build the build root (compilers, kernel headers)",
-        lambda: build_debian("build-root.sh", path, str(versions)),
+        f"fetch the kernel {release} (Debian's {suite})",
+        lambda: build_debian("kernels/debian.sh", path, suite),
+        mib=1200,  # measured: 180 to 280, and thrice that while it is unpacked
+    )
+
+
+def image(profile: Mapping[str, Any]) -> Path:
+    """The virtual board's image folder with a kernel: vmlinuz, initrd, root.img."""
+    of_board, of_kernel = userland(), kernel(profile)
+    inputs = [IMAGES / name for name in ("build-image.sh", "initramfs-init.sh")]
+    path = CACHE / f"image-{profile['release']}-{hash_of(of_board.name, of_kernel.name, files=inputs)}"
+    return ensure(
+        path,
+        f"make the board's image with the kernel {profile['release']}",
+        lambda: build_debian("build-image.sh", path, str(of_board), str(of_kernel)),
+        mib=1500,  # measured: 350 for the root, as much for its image while it is made
+    )
+
+
+def build_root() -> Path:
+    """The Debian 13 root with the compilers and the board's libraries."""
+    path = CACHE / f"build-root-{hash_of(files=[IMAGES / 'build-root.sh', userland() / 'versions.txt'])}"
+    return ensure(
+        path,
+        "build the build root (compilers, libraries)",
+        lambda: build_debian("build-root.sh", path),
         mib=2000,  # measured: 780 as a tar, 750 unpacked
     )
 
@@ -207,37 +225,59 @@ def sqlite(version: str) -> Path:
     )
 
 
-def build_folder(folder: Path, root: Path, sources: Iterable[Path], command: list[str], log: str) -> None:
-    """Run a command over sources in the build root; FOLDER gets what it leaves in out/."""
+def build_folder(
+    folder: Path,
+    root: Path,
+    sources: Iterable[Path],
+    command: list[str],
+    log: str,
+    headers: Path | None = None,
+) -> None:
+    """Run a command over sources in the build root; FOLDER gets what it leaves in out/.
+
+    headers: what the command sees as /usr/src.
+    """
     with whole(folder, f"build {folder.name}") as part, work_folder() as work:
         (work / "out").mkdir()
         for source in sources:
             shutil.copy(source, work)
-        run([str(IMAGES / "in-root.sh"), str(root), str(work), *command], log)
+        seen = ["env", f"SOURCES={headers}"] if headers else []
+        run([*seen, str(IMAGES / "in-root.sh"), str(root), str(work), *command], log)
         shutil.copytree(work / "out", part, dirs_exist_ok=True)
 
 
-def flash_module() -> Path:
-    """flashsim.ko, built for the board's kernel."""
-    root = build_root(image())
-    sources = [
-        path for path in (IMAGES / "flash").iterdir() if path.suffix in (".c", ".h") or path.name == "Kbuild"
-    ]
-    folder = CACHE / f"flashsim-{hash_of(root.name, files=sources)}"
-    headers = list((root / "usr/src").glob("linux-headers-*-arm64"))
+def device_module(driver: str, profile: Mapping[str, Any]) -> Path | None:
+    """The kernel module of a device's driver (images/devices/<driver>/), built for a kernel.
+
+    None: the driver is the kernel's own.
+    """
+    source = IMAGES / "devices" / driver
+    if not (source / "Kbuild").exists():
+        return None
+    root, of_kernel = build_root(), kernel(profile)
+    sources = [path for path in source.iterdir() if path.suffix in (".c", ".h") or path.name == "Kbuild"]
+    folder = CACHE / f"module-{driver}-{hash_of(root.name, of_kernel.name, files=sources)}"
+    headers = list((of_kernel / "src").glob("linux-headers-*-arm64"))
     if len(headers) != 1:
-        raise LabError(f"the flash model: {root}/usr/src has the headers of {len(headers)} arm64 kernels")
-    kernel = headers[0].name.removeprefix("linux-headers-")
-    make = f"make -C /usr/src/{headers[0].name} M=/work ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu- modules"
-    command = ["sh", "-c", f"{make} && mv flashsim.ko out/"]
-    log = f"flashsim-for-{kernel}"
-    ensure(folder, "build the flash model", lambda: build_folder(folder, root, sources, command, log), mib=20)
-    return folder / "flashsim.ko"
+        raise LabError(f"{driver}: {of_kernel}/src has the headers of {len(headers)} arm64 kernels")
+    release = headers[0].name.removeprefix("linux-headers-")
+    cross = "aarch64-linux-gnu-"
+    # a kernel's Makefile names the compiler of its own suite
+    given = f"ARCH=arm64 CROSS_COMPILE={cross} CC={cross}gcc"
+    make = f"make -C /usr/src/{headers[0].name} M=/work {given} modules"
+    command = ["sh", "-c", f"{make} && mv {driver}.ko out/"]
+    what, log = f"build the device driver {driver}", f"{driver}-for-{release}"
+    with_headers = (folder, root, sources, command, log, of_kernel / "src")
+    ensure(folder, what, lambda: build_folder(*with_headers), mib=20)
+    return folder / f"{driver}.ko"
 
 
-def probes(board_image: Path) -> Path:
-    """Tar of the recorder, the probes (NAME.bpf.o) and unlocked.so, for the board."""
-    root = build_root(board_image)
+def probes() -> Path:
+    """Tar of the recorder, the probes (NAME.bpf.o) and preloads (NAME.so), for the board.
+
+    One for all kernels: what a probe reads is where the running kernel's BTF says (CO-RE).
+    """
+    root = build_root()
     sources = [
         path for path in (ROOT / "probes").iterdir() if path.suffix in (".c", ".h") or path.name == "Makefile"
     ]
@@ -265,9 +305,9 @@ def sqlite_object(version: str, root: Path) -> Path:
     return ensure(path, f"compile SQLite {version}", build, mib=100)
 
 
-def driver(cell: Mapping[str, Any], board_image: Path) -> Path:
+def driver(cell: Mapping[str, Any]) -> Path:
     """The driver for the board, linked with the cell's engine."""
-    engine, root = cell["engine"], build_root(board_image)
+    engine, root = cell["engine"], build_root()
     sources = [
         path
         for folder in (WORKLOADS, WORKLOADS / "workloads", WORKLOADS / "engines" / engine)

@@ -1,44 +1,49 @@
 #!/usr/bin/env bash
-# Build the virtual board's image: kernel, initramfs and a read-only root.
+# Make the virtual board's disk and initramfs of a userland and a kernel.
 #
-# usage: build-image.sh OUT_DIR PACKAGES [MIRROR]
-#   OUT_DIR  gets vmlinuz, initrd, root.img, versions.txt; it appears only when whole
-#   PACKAGES  beside those of packages.txt, separated by commas
-#   MIRROR   a Debian mirror; default: the one mmdebstrap picks
+# usage: build-image.sh OUT_DIR USERLAND KERNEL
+#   OUT_DIR   gets vmlinuz, initrd, root.img; it appears only when whole
+#   USERLAND  as build-userland.sh makes it
+#   KERNEL    as a script of kernels/ makes it
 #
-# Packages are unpacked, not installed (mmdebstrap's extract variant): no arm64
-# binary runs on the host. What the maintainer scripts would have done, and the
-# board needs, is the short list in image-hook.sh. Needs no root: mmdebstrap
-# picks a user namespace when it has none.
+# Needs no root: as who unpacks the files, so they belong to root on the board.
 set -euo pipefail
+[ "$(id -u)" = 0 ] || exec unshare --user --map-root-user "$0" "$@"
 here=$(cd "$(dirname "$0")" && pwd)
-out=$1
-mirror=${3:-}
+out=$1 userland=$2 kernel=$3
+release=$(ls "$kernel/lib/modules")
 
 work=$(mktemp -d "$out.XXXXXX") # the template of mktemp
 trap 'rm -rf "$work"' EXIT
-# The hook runs as root of a user namespace, which is nobody to this folder.
-chmod 0777 "$work"
+mkdir "$work/image" "$work/root"
+root=$work/root
+tar -C "$root" -xf "$userland/root.tar" --no-same-owner
+cp -a "$kernel/lib/modules" "$root/usr/lib/"
+LC_ALL=C sort "$userland/versions.txt" "$kernel/versions.txt" > "$root/etc/board-versions"
 
-packages=$(sed 's/#.*//' "$here/packages.txt" | xargs | tr ' ' ','),$2
-# the hook's shell sees paths as variables: any character may be in one
-# shellcheck disable=SC2016
-HERE=$here WORK=$work mmdebstrap --quiet --variant=extract --arch=arm64 --include="$packages" \
-  --dpkgopt='path-exclude=/usr/share/doc/*' \
-  --dpkgopt='path-exclude=/usr/share/man/*' \
-  --dpkgopt='path-exclude=/usr/share/locale/*' \
-  --dpkgopt='path-exclude=/usr/lib/modules/*/kernel/drivers/gpu/*' \
-  --dpkgopt='path-exclude=/usr/lib/modules/*/kernel/drivers/media/*' \
-  --dpkgopt='path-exclude=/usr/lib/modules/*/kernel/drivers/net/ethernet/*' \
-  --dpkgopt='path-exclude=/usr/lib/modules/*/kernel/drivers/net/wireless/*' \
-  --dpkgopt='path-exclude=/usr/lib/modules/*/kernel/sound/*' \
-  --extract-hook='"$HERE/image-hook.sh" "$1" "$WORK" "$HERE"' \
-  --skip=chroot/mount --format=null trixie /dev/null ${mirror:+"$mirror"}
-
-for file in vmlinuz initrd root.img versions.txt; do
-  [ -s "$work/$file" ] || { echo "build-image: $file was not made" >&2; exit 1; }
+# The initramfs: busybox, and the modules between the kernel and the root.
+initramfs=$work/initramfs
+mkdir -p "$initramfs"/{bin,proc,sys,dev,lower,upper,newroot,modules}
+cp "$root/usr/bin/busybox" "$initramfs/bin/"
+install -m 0755 "$here/initramfs-init.sh" "$initramfs/init"
+number=10
+for module in virtio_pci virtio_blk ext4 overlay; do
+  /sbin/modprobe -d "$kernel" -S "$release" --show-depends "$module" > "$work/needed"
+  while read -r what file; do
+    [ "$what" = insmod ] || continue
+    name=$(basename "$file")
+    if ! compgen -G "$initramfs/modules/*-${name%.xz}*" >/dev/null; then
+      cp "$file" "$initramfs/modules/$number-$name"
+      number=$((number + 1))
+    fi
+  done < "$work/needed"
 done
-chmod 0755 "$work"
+# some kernels' are compressed
+find "$initramfs/modules" -name '*.xz' -exec xz -d {} +
+(cd "$initramfs" && find . | LC_ALL=C sort | cpio --quiet -o -H newc) | gzip -1 > "$work/image/initrd"
+
+cp "$kernel/vmlinuz" "$work/image/vmlinuz"
+size=$(($(du -sm --apparent-size "$root" | cut -f1) * 115 / 100 + 64))
+mke2fs -q -t ext4 -O ^has_journal -m 0 -d "$root" "$work/image/root.img" "${size}M"
 rm -rf "$out"
-mv "$work" "$out"
-trap - EXIT
+mv "$work/image" "$out"

@@ -16,7 +16,7 @@ def own_cpu() -> Iterator[set[int]]:
 
     Under -icount QEMU's two busy threads, the virtual CPU and the loop that lets idle time
     pass, take turns thousands of times a second. On one CPU that is a plain switch; across
-    two, each turn waits for the other CPU to be free (docs/performance.md has the numbers).
+    two, each turn waits for the other CPU to be free.
     """
     cpus = os.sched_getaffinity(0)
     for cpu in sorted(cpus, reverse=True):

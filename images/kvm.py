@@ -1,4 +1,4 @@
-"""CLOCK=kvm: only where it was asked for and can be; whether it works, the board's boot tells."""
+"""CLOCK=kvm: only where it was requested and can be; whether it works, the board's boot tells."""
 
 import os
 import platform

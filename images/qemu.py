@@ -28,8 +28,8 @@ logging.getLogger("qemu").addHandler(logging.NullHandler())
 # Bytes of the fw_cfg item that carries a cell into the board. Its size is part of the
 # machine: the guest kernel reads it once, when its fw_cfg driver loads.
 CELL_ITEM_BYTES = 256 * 1024
-# Beside the device's own memory: root, page cache, the probes' ring of 64 MiB, and blktrace's 32
-# or a flash device's log, twice 32 at most.
+# Beside the device's own memory: root, page cache, the probes' ring of 64 MiB, and the 32 MiB of
+# who traces the device or of a device's own log, twice 32 at most.
 BOARD_MEMORY_MIB = 1536
 # 2^1 ns an instruction: 500 million instructions per virtual second. The order of the
 # 1.2 GHz Cortex-A9 of apsys17's phone, which retires fewer than one a cycle.
@@ -39,13 +39,13 @@ ICOUNT_SHIFT = 1
 # restored machine goes on: those interrupts came at a random instruction.
 IN_VIRTUAL_TIME = "ioeventfd=off"
 # Of the guest's kernel, for numbers that repeat: the same addresses in every board, no random
-# stack offset in each system call, and no khugepaged. Every 10 s since the boot that took the
+# stack offset in each system call, and no khugepaged. Every 10 s since the boot it takes the
 # CPU for 3 to 4 ms, in another transaction of each board.
 REPEATABLE = "nokaslr norandmaps randomize_kstack_offset=off transparent_hugepage=never"
 # What Debian's kernel does in each system call and page for servers' sake, and no phone's kernel
 # of the studies did: security modules, memory cgroups, stall accounting, pages zeroed before
-# use, guards against a speculation that the emulated CPU does not do. docs/performance.md says
-# what it took.
+# use, guards against a speculation that the emulated CPU does not do. docs/cost.md says
+# what that saves.
 LEAN = "lsm= cgroup_disable=memory psi=0 init_on_alloc=0 mitigations=off"
 
 

@@ -109,18 +109,12 @@ SEC("fexit/jbd2_log_wait_commit")
 int BPF_PROG(wait_end, struct journal_s *journal, __u32 tid)
 {
 	struct task_struct *task = current();
-	__u64 begin_ns = end(OF(waits, task), task);
-	if (!begin_ns)
-		return 0;
-	emit((struct record){
-		.type = RECORD_COMMIT_WAIT,
-		.begin_ns = begin_ns,
-		.end_ns = bpf_ktime_get_ns(),
-		.tid = task->pid,
-		.dev = journal->j_fs_dev->bd_dev,
-		.a = tid,
-	});
-	return 0;
+	return emit_ended(OF(waits, task), task,
+			  (struct record){
+				  .type = RECORD_COMMIT_WAIT,
+				  .dev = journal->j_fs_dev->bd_dev,
+				  .a = tid,
+			  });
 }
 
 SEC("fentry/ext4_sync_file")

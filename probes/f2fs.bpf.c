@@ -45,18 +45,12 @@ int checkpoint_end(void *ctx)
 {
 	struct task_struct *task = current();
 	struct checkpoint *checkpoint = OF(checkpoints, task);
-	__u64 begin_ns = end(&checkpoint->begun, task);
-	if (!begin_ns)
-		return 0;
-	emit((struct record){
-		.type = RECORD_CHECKPOINT,
-		.begin_ns = begin_ns,
-		.end_ns = bpf_ktime_get_ns(),
-		.tid = task->pid,
-		.dev = checkpoint->dev,
-		.n = checkpoint->reason,
-	});
-	return 0;
+	return emit_ended(&checkpoint->begun, task,
+			  (struct record){
+				  .type = RECORD_CHECKPOINT,
+				  .dev = checkpoint->dev,
+				  .n = checkpoint->reason,
+			  });
 }
 
 SEC("fentry/f2fs_fsync_node_pages")
@@ -77,18 +71,12 @@ int nodes_end(void *ctx)
 {
 	struct task_struct *task = current();
 	struct wait *wait = OF(waits, task);
-	__u64 begin_ns = end(&wait->begun, task);
-	if (!begin_ns)
-		return 0;
-	emit((struct record){
-		.type = RECORD_NODE_WAIT,
-		.begin_ns = begin_ns,
-		.end_ns = bpf_ktime_get_ns(),
-		.tid = task->pid,
-		.dev = wait->dev,
-		.a = wait->inode,
-	});
-	return 0;
+	return emit_ended(&wait->begun, task,
+			  (struct record){
+				  .type = RECORD_NODE_WAIT,
+				  .dev = wait->dev,
+				  .a = wait->inode,
+			  });
 }
 
 SEC("fentry/f2fs_sync_file")

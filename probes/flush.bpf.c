@@ -24,15 +24,9 @@ SEC("fexit/blkdev_issue_flush")
 int BPF_PROG(flush_end, struct block_device *bdev)
 {
 	struct task_struct *task = current();
-	__u64 begin_ns = end(OF(flushes, task), task);
-	if (!begin_ns)
-		return 0;
-	emit((struct record){
-		.type = RECORD_FLUSH,
-		.begin_ns = begin_ns,
-		.end_ns = bpf_ktime_get_ns(),
-		.tid = task->pid,
-		.dev = bdev->bd_dev,
-	});
-	return 0;
+	return emit_ended(OF(flushes, task), task,
+			  (struct record){
+				  .type = RECORD_FLUSH,
+				  .dev = bdev->bd_dev,
+			  });
 }

@@ -134,6 +134,19 @@ static __always_inline void emit(struct record record)
 	finish(place, record.head);
 }
 
+/* What a thread was in the middle of is over: a record of it, but for its times and thread. */
+static __always_inline int emit_ended(struct begun *begun, struct task_struct *task,
+				      struct record record)
+{
+	record.begin_ns = end(begun, task);
+	if (!record.begin_ns)
+		return 0;
+	record.end_ns = bpf_ktime_get_ns();
+	record.tid = task->pid;
+	emit(record);
+	return 0;
+}
+
 /* The first 8 of comm's 16 bytes, which the kernel pads with zeros. */
 static __always_inline __u64 short_comm(struct task_struct *task)
 {

@@ -68,17 +68,11 @@ int push_end(void *ctx)
 {
 	struct task_struct *task = current();
 	struct push *push = OF(pushes, task);
-	__u64 begin_ns = end(&push->begun, task);
-	if (!begin_ns)
-		return 0;
-	emit((struct record){
-		.type = RECORD_CHECKPOINT,
-		.begin_ns = begin_ns,
-		.end_ns = bpf_ktime_get_ns(),
-		.tid = task->pid,
-		.dev = push->dev,
-	});
-	return 0;
+	return emit_ended(&push->begun, task,
+			  (struct record){
+				  .type = RECORD_CHECKPOINT,
+				  .dev = push->dev,
+			  });
 }
 
 SEC("fentry/xfs_log_force_seq")
@@ -96,17 +90,11 @@ int force_end(void *ctx)
 {
 	struct task_struct *task = current();
 	struct force *force = OF(forces, task);
-	__u64 begin_ns = end(&force->begun, task);
-	if (!begin_ns)
-		return 0;
-	emit((struct record){
-		.type = RECORD_NODE_WAIT,
-		.begin_ns = begin_ns,
-		.end_ns = bpf_ktime_get_ns(),
-		.tid = task->pid,
-		.dev = force->dev,
-	});
-	return 0;
+	return emit_ended(&force->begun, task,
+			  (struct record){
+				  .type = RECORD_NODE_WAIT,
+				  .dev = force->dev,
+			  });
 }
 
 SEC("fentry/xfs_file_fsync")

@@ -1,9 +1,13 @@
 """The repository's root on the path, and boards for the tests that need one."""
 
+import json
+import os
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import groups
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -22,9 +26,21 @@ NASTY = "a b'c\"d%h,e\\f;g#h&(i)*[j]?!~`k=<l>|ä" + 60 * "x"
 SMALL = {"ROWS": "1000", "N": "50"}
 
 
+# Polars has system calls restarted after a signal, and Ctrl-C would not be seen before such a call ends.
+signal.siginterrupt(signal.SIGINT, True)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """How long to try spoiled files."""
+    """How long to try spoiled files; and what runner.py asks for."""
     parser.addoption("--mutations", type=int, default=100, help="spoiled inputs of each kind [100]")
+    parser.addoption("--queue", action="store_true", help="in the order of budgets.yml")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """The queue: the groups that take longest first, so that all workers are busy to the end."""
+    if config.getoption("--queue"):
+        known = groups.read()
+        items.sort(key=lambda item: known.index(groups.of(item.nodeid, known)))
 
 
 @pytest.fixture
@@ -45,7 +61,7 @@ def run_on_board(script: Path | str, files: dict[str, bytes] | None = None, **va
     """Run a shell script, with files below /run/commitpath, on a board restored from a snapshot."""
     cell = make_cell({**SMALL, **variables})
     entry = ansible.board("virtual")
-    driver = artifacts.driver(cell, artifacts.image())
+    driver = artifacts.driver(cell)
     content = payload(cell, entry["board_device"])
     content |= files or {}
     content["run-cell.sh"] = script.read_bytes() if isinstance(script, Path) else script.encode()
@@ -61,17 +77,23 @@ def on_board() -> Callable[..., RunOutput]:
 
 
 @pytest.fixture(scope="session")
-def run_cell() -> Callable[..., Path]:
-    """run_cell(FS=…, MODE=…): a whole experiment; the run's folder, once per set of variables."""
-    done: dict[tuple[tuple[str, str], ...], Path] = {}
+def run_cell(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """run_cell(FS=…, MODE=…): a whole experiment; the run's folder.
+
+    Once per set of variables, whichever of the workers that run tests asks for it first.
+    """
+    own = tmp_path_factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
 
     def run(**variables: str) -> Path:
-        key = tuple(sorted(variables.items()))
-        if key not in done:
-            from analysis.__main__ import main as analyse
+        place = shared / f"run-{artifacts.hash_of(json.dumps(variables, sort_keys=True))}"
+        with artifacts.locked(place):
+            if not place.exists():
+                from analysis.__main__ import main as analyse
 
-            done[key] = experiment.run_once(make_cell({**SMALL, **variables}))
-            analyse([str(done[key])])
-        return done[key]
+                folder = experiment.run_once(make_cell({**SMALL, **variables}))
+                analyse([str(folder)])
+                place.write_text(str(folder))
+        return Path(place.read_text())
 
     return run

@@ -1,4 +1,4 @@
-/* config.json: what was asked for, what it was, and that the run is whole. */
+/* config.json: what was requested, what it was, and that the run is whole. */
 #ifndef COMMITPATH_CONFIG_H
 #define COMMITPATH_CONFIG_H
 

@@ -1,5 +1,5 @@
 /* The command line. Two tables (option_table.c and the engine's) drive parsing, range checks,
- * --help, the settings that are asked for, and the configuration that is written. */
+ * --help, the settings that are requested, and the configuration that is written. */
 #ifndef COMMITPATH_OPTIONS_H
 #define COMMITPATH_OPTIONS_H
 

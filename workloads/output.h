@@ -19,8 +19,8 @@ void output_path(char *path, const char *directory, const char *name);
  * time. Fails the run on an error. */
 FILE *output_open(const char *directory, const char *name);
 
-/* Writes a number in decimal digits. A log has a hundred thousand of them, and with printf took
- * nearly twice the instructions of the board's emulated CPU (docs/performance.md). */
+/* Writes a number in decimal digits. A log has a hundred thousand of them, and with printf it
+ * takes nearly twice the instructions of the board's emulated CPU. */
 void output_number(FILE *file, int64_t number);
 
 /* Closes the open file and gives it its name. Fails the run if any write to

@@ -20,7 +20,7 @@ bool settings_check(struct database *database, const struct options *options, st
 		if (!engine_read_setting(database, i, effective[i], ANSWER_SIZE, error))
 			return false;
 		if (strcmp(effective[i], wanted) != 0)
-			return error_set(error, "%s: %s was asked for, but %s says %s", option->key,
+			return error_set(error, "%s: %s was requested, but %s says %s", option->key,
 					 wanted, engine_title(), effective[i]);
 	}
 	return true;

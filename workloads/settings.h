@@ -7,7 +7,7 @@
 #include "options.h"
 
 /* Reads every requested setting back and keeps the answers. An error when one is not what was
- * asked for. */
+ * requested. */
 bool settings_check(struct database *database, const struct options *options, struct error *error);
 
 /* Writes the objects of config.json: `requested`, `effective`. */

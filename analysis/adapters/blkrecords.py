@@ -1,4 +1,4 @@
-"""The binary records of blktrace: `struct blk_io_trace` of linux/blktrace_api.h.
+"""The binary records of the kernel's block tracer: `struct blk_io_trace` of linux/blktrace_api.h.
 
 A record is 48 bytes, little-endian, and `pdu_len` more of payload. Most have no payload, but
 one in ten has, so no stride fits a whole file. Instead of walking it record by record, a chunk

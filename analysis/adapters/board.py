@@ -40,7 +40,7 @@ class Board:
     superblock: dict[str, str] = field(default_factory=dict)
     queue: dict[str, str] = field(default_factory=dict)
     device: dict[str, str] = field(default_factory=dict)
-    device_time: dict[str, str] = field(default_factory=dict)  # what flashsim counted
+    device_time: dict[str, str] = field(default_factory=dict)  # what the device counted
     texts: dict[str, str] = field(default_factory=dict)  # kernel, cmdline, cpuinfo, meminfo
     versions: dict[str, str] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
@@ -88,7 +88,7 @@ def read(raw: Path, database: str) -> Board:
     for name in ("queue", "device"):
         if path := path_of(f"board/{name}.txt"):
             setattr(board, name, read_pairs(path))
-    if (raw / "board/device_time.txt").exists():  # null_blk counts nothing
+    if (raw / "board/device_time.txt").exists():
         board.device_time = read_pairs(raw / "board/device_time.txt")
     for name in ("kernel", "cmdline", "cpuinfo", "meminfo"):
         if path := path_of(f"board/{name}.txt"):

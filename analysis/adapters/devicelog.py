@@ -1,4 +1,4 @@
-"""raw/device.bin: what the device says it was told to do (images/flash/log.c; docs/formats.md).
+"""What a device says it was told to do, as its driver's module reads it (analysis/devices/).
 
 It is the one witness that is not of the kernel's block layer, and that an unwatched run has too.
 """
@@ -6,19 +6,13 @@ It is the one witness that is not of the kernel's block layer, and that an unwat
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 from analysis import events
 from analysis.ledger.match import DISCARD, FLUSH, FUA, READ, WRITE
-from base.errors import BadInput
 
-MAGIC = b"CPFLASH1"
-HEADER = np.dtype(
-    [("magic", "S8"), ("entry_size", "<u4"), ("dev", "<u4"), ("entries", "<u8"), ("lost", "<u8")]
-)
 ENTRY = np.dtype(
     [
         ("begin_ns", "<u8"),  # CLOCK_MONOTONIC
@@ -51,32 +45,14 @@ class DeviceLog:
         return self.entries[first:behind]
 
 
-def read(path: Path) -> DeviceLog:
-    """Read a log. Raises BadInput with the byte that is wrong."""
-    data = path.read_bytes()
-    if len(data) < HEADER.itemsize:
-        raise BadInput(path, f"byte {len(data)}", "the header is cut short", f"{HEADER.itemsize} bytes")
-    header = np.frombuffer(data, HEADER, 1)[0]
-    if header["magic"] != MAGIC or header["entry_size"] != ENTRY.itemsize:
-        raise BadInput(path, "byte 0", "not the header of a device's log", f"{MAGIC.decode()}, entries of 32")
-    size, rest = divmod(len(data) - HEADER.itemsize, ENTRY.itemsize)
-    if rest or size < header["entries"]:
-        place = f"byte {len(data) - rest}"
-        raise BadInput(path, place, "it is cut short", f"{header['entries']} entries of {ENTRY.itemsize}")
-    entries = np.frombuffer(data, ENTRY, size, HEADER.itemsize)
-    _check(path, entries)
-    return DeviceLog(int(header["dev"]), int(header["lost"]), entries)
-
-
-def _check(path: Path, entries: np.ndarray) -> None:
+def impossible(entries: np.ndarray) -> np.ndarray:
+    """Return which entries are of no command that there can be."""
     begin, end, flush = entries["begin_ns"], entries["end_ns"], entries["operation"] == FLUSH
     wrong = ~np.isin(entries["operation"], list(_RWBS)) | ((end > 0) & (end < begin))
     wrong |= (begin | end | entries["sector"]) >> 63 > 0
     wrong |= flush != (entries["sectors"] == 0)
     wrong[1:] |= begin[1:] < begin[:-1]
-    if wrong.any():
-        at = HEADER.itemsize + int(np.argmax(wrong)) * ENTRY.itemsize
-        raise BadInput(path, f"byte {at}", "no command can be so", "an operation, its sectors and times")
+    return wrong
 
 
 def commands(entries: np.ndarray) -> pl.DataFrame:

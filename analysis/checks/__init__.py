@@ -15,8 +15,8 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     loss.steps_succeeded,
     loss.no_disk_read,
     loss.probes_attached,
-    loss.probes_lost_nothing,
-    loss.blktrace_lost_nothing,
+    loss.observers_watched,
+    loss.observers_lost_nothing,
     loss.device_lost_nothing,
     loss.kernel_quiet,
     settings.equal,
@@ -28,6 +28,18 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
 )
 
 
+def name(check: Callable[[Run], list[str]]) -> str:
+    """Return what a plan calls a check: `<module>.<function>`."""
+    return f"{check.__module__.rpartition('.')[2]}.{check.__name__}"
+
+
+def names() -> list[str]:
+    """Return the names of all checks, in their order."""
+    return [name(check) for check in CHECKS]
+
+
 def reasons(run: Run) -> list[str]:
-    """Return why the run is rejected; empty if it is not."""
-    return [reason for check in CHECKS for reason in check(run)]
+    """Return why the run is rejected by the checks of its plan; empty if it is not."""
+    planned = run.plan["checks"] if run.plan else names()
+    unknown = [f"the plan has a check that is not known here: {one}" for one in planned if one not in names()]
+    return unknown + [reason for check in CHECKS if name(check) in planned for reason in check(run)]

@@ -1,9 +1,9 @@
-"""Do the probe, blktrace, the device's own log and the kernel's counters (stat) tell the same story?
+"""Do the probe, another observer, the device's own log and the kernel's counters (stat) tell the same story?
 
 /sys/block/<dev>/stat counts a flush that carries no data twice: once as the flush the device
 got (`flush_ios`) and once as a finished write of no sectors (`write_ios`), because the flush
 machinery completes the original, empty request like any other. Who sees those empty requests
-being queued, blktrace or the bio probe, counts them, and that is taken off `write_ios`; where
+being queued, a second observer or the bio probe, counts them, and that is taken off `write_ios`; where
 nobody does, its writes are not compared.
 """
 
@@ -12,9 +12,9 @@ from __future__ import annotations
 import polars as pl
 
 from analysis import events
-from analysis.adapters import blktrace, devicelog
-from analysis.adapters.blktrace import Totals
+from analysis.adapters import devicelog
 from analysis.ledger.match import PREFLUSH
+from analysis.observers import Witness
 from analysis.run import Run
 
 FIELDS = ("reads", "writes", "bytes_written", "flushes", "discards")
@@ -33,7 +33,7 @@ def device_idle(run: Run) -> list[str]:
 
 
 def window_blocks(run: Run, source: str) -> pl.DataFrame:
-    """Return the block commands that `source` (probe, blktrace, DEVICE_LOG) saw issued in the window.
+    """Return the block commands that `source` (probe, an observer, DEVICE_LOG) saw issued in the window.
 
     The probe sees all devices; those that are not under the filesystem are left out.
     """
@@ -41,8 +41,8 @@ def window_blocks(run: Run, source: str) -> pl.DataFrame:
     if source == DEVICE_LOG and run.log:
         return devicelog.commands(run.log.within(begin, end))
     inside = (pl.col("begin_ns") >= begin) & (pl.col("begin_ns") < end)
-    if source == "blktrace" and run.trace:
-        return blktrace.read(run.folder / "raw/blktrace").filter(inside)
+    if source in run.witnesses:
+        return run.witnesses[source].read().filter(inside)
     watched = pl.col("dev").is_in(run.devices) if run.devices else pl.lit(True)
     block = (pl.col("source") == source) & (pl.col("event") == "block")
     return run.events.filter(block & watched & inside).with_columns(events.block_kind())
@@ -63,8 +63,8 @@ def count(blocks: pl.DataFrame) -> dict[str, int]:
     return {name: int(value or 0) for name, value in row.items()}
 
 
-def counted(trace: Totals) -> dict[str, int]:
-    """Return FIELDS as blktrace has them."""
+def counted(trace: Witness) -> dict[str, int]:
+    """Return FIELDS as an observer has them."""
     writes = [kind for kind in events.BLOCK_KINDS if kind.startswith("write")]
     return {
         "reads": trace.commands["read"],
@@ -77,8 +77,8 @@ def counted(trace: Totals) -> dict[str, int]:
 
 def empty_flushes(run: Run) -> int | None:
     """Return how many flush requests without data were queued in the window; None if nobody saw."""
-    if run.trace:
-        return run.trace.empty_flushes
+    for witness in run.witnesses.values():
+        return witness.empty_flushes
     if run.ledger is None:
         return None
     begin, end = run.driver.window
@@ -104,11 +104,10 @@ def told(run: Run) -> dict[str, dict[str, int | None]]:
     found: dict[str, dict[str, int | None]] = {}
     if any(name in ("block", "all") for name in run.probes):
         found["probe"] = {**count(window_blocks(run, "probe"))}
-    if run.trace:
-        found["blktrace"] = {**counted(run.trace)}
+    found |= {name: {**counted(witness)} for name, witness in run.witnesses.items()}
     if run.log and not run.log.lost:
         found[DEVICE_LOG] = {**count(window_blocks(run, DEVICE_LOG))}
-    if run.trace or run.log:
+    if run.witnesses or run.log:
         found[STAT] = from_stat(run)
     return found
 
@@ -124,14 +123,18 @@ def agree(run: Run) -> list[str]:
         if len({n for n in counted.values() if n is not None}) > 1
     ]
     blocks = window_blocks(run, "probe")
-    unfinished: dict[str, int] = {}
+    unfinished = {name: witness.unfinished for name, witness in run.witnesses.items()}
     failed = {"probe": blocks.filter(pl.col("result").fill_null(0) != 0).height}
-    if run.trace:
-        unfinished["blktrace"], failed["blktrace"] = run.trace.unfinished, run.trace.failed
+    failed |= {name: witness.failed for name, witness in run.witnesses.items()}
     if run.log:
         failed[DEVICE_LOG] = int((run.log.within(*run.driver.window)["end_ns"] == 0).sum())
     found += [f"{who}: {n} block commands never completed" for who, n in unfinished.items() if n]
     found += [f"{who}: {n} block commands ended with an error" for who, n in failed.items() if n]
-    if len(run.devices) > 1:
-        found.append(f"raw/blktrace holds records of more than one device: {run.devices}")
+    found += [
+        f"{name} watched more than one device: {witness.devices}"
+        for name, witness in run.witnesses.items()
+        if len(witness.devices) > 1
+    ]
+    if run.probes and not run.witnesses and not run.log:
+        found.append("nobody but the probes saw the block commands")
     return found

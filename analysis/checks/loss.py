@@ -6,6 +6,7 @@ import re
 
 import polars as pl
 
+from analysis import devices, observers
 from analysis.files import read_text
 from analysis.run import Run
 
@@ -66,7 +67,7 @@ def phases_cover(run: Run) -> list[str]:
 
 
 def steps_succeeded(run: Run) -> list[str]:
-    """Every step of run-cell ended with status 0."""
+    """Every step of the plan was run, in its order, and ended as planned; without a plan: with status 0."""
     steps = run.board.run.get("steps")
     if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
         return ["raw/run.json has no list of steps"]
@@ -74,11 +75,22 @@ def steps_succeeded(run: Run) -> list[str]:
     if (whole := run.folder / "raw" / "run-cell.status").is_file():  # files_there says if it is not
         status = read_text(whole).strip()
         found += [] if status == "0" else [f"run-cell ended with status {status!r}"]
-    return found + [
-        f"step {step.get('name')!r} ended with status {step.get('status')!r}"
-        for step in steps
-        if step.get("status") not in (0, "ok")
-    ]
+    plan = run.plan["runs"].get("twin" if run.is_twin else "run") if run.plan else {}
+    if plan is None:
+        return [*found, "the plan has no such run"]
+    planned = plan.get("steps")
+    names = [step.get("name") for step in steps]
+    if planned is not None and names != [step["name"] for step in planned]:
+        wanted = ", ".join(step["name"] for step in planned)
+        found.append(f"the steps were {', '.join(map(str, names)) or 'none'}; planned: {wanted}")
+    ends = {step["name"]: step["ends"] for step in planned or []}
+    for step in steps:
+        name, status = step.get("name"), step.get("status")
+        if ends.get(name) == "fails" and status in (0, "ok"):
+            found.append(f"step {name!r} was to fail and did not")
+        elif ends.get(name) != "fails" and status not in (0, "ok"):
+            found.append(f"step {name!r} ended with status {status!r}")
+    return found
 
 
 def no_disk_read(run: Run) -> list[str]:
@@ -101,9 +113,8 @@ def probes_attached(run: Run) -> list[str]:
     if not isinstance(expected, int) or attached != expected:
         found.append(f"{attached} probes were attached, expected {expected}")
     if not run.probes:
-        there = [path.name for path in (run.folder / "raw").glob("probes.bin")]
-        there += [path.name for path in (run.folder / "raw/blktrace").glob("*")]
-        return found + [f"the cell asks for no probes, and the run has {name}" for name in sorted(there)]
+        left = observers.left(run.folder / "raw")
+        return found + [f"the cell asks for no probes, and the run has {name}" for name in left]
     begin, end = run.driver.window
     for event, time, wrong in (("attached", begin, "after"), ("detached", end, "before")):
         rows = run.events.filter((pl.col("source") == "probe") & (pl.col("event") == event))
@@ -116,42 +127,33 @@ def _edge(event: str) -> str:
     return "begin" if event == "attached" else "end"
 
 
-def probes_lost_nothing(run: Run) -> list[str]:
-    """The probes' ring and maps had room for every event."""
-    lost = run.probe_losses
-    if lost is None:
-        return []  # files_there says so
-    found = [f"the probes lost {lost.records} events: their ring was full"] if lost.records else []
-    return found + ([f"the probes lost {lost.updates} events: a map was full"] if lost.updates else [])
+def observers_watched(run: Run) -> list[str]:
+    """Who was to watch did: the probes' recorder, and each observer that the cell names."""
+    named = [name for name in observers.names() if name in run.probes]
+    wanted = ["probes", *named] if run.probes else []
+    return [
+        f"{name} did not watch the run (raw/run.json, observers)" for name in wanted if name not in run.seen
+    ]
+
+
+def observers_lost_nothing(run: Run) -> list[str]:
+    """Every observer has all that it saw."""
+    return [loss for seen in run.seen.values() for loss in seen.losses]
 
 
 def lost_events(run: Run) -> int:
-    """Return how many events the probes, blktrace and the device's log say they lost."""
-    lost = run.probe_losses.records + run.probe_losses.updates if run.probe_losses else 0
-    lost += run.blktrace_counts[1] if run.blktrace_counts else 0
+    """Return how many events the observers and the device's log say they lost."""
+    lost = sum(seen.lost for seen in run.seen.values())
     return lost + (run.log.lost if run.log and run.probes else 0)
 
 
-def blktrace_lost_nothing(run: Run) -> list[str]:
-    """blktrace dropped nothing, and its files are as long as it says."""
-    if run.blktrace_counts is None:
-        return []  # files_there says so
-    events, dropped = run.blktrace_counts
-    found = [f"blktrace dropped {dropped} events"] if dropped else []
-    if events != run.blktrace_size_events:
-        found.append(
-            f"raw/blktrace holds {run.blktrace_size_events} records of 48 bytes, "
-            f"blktrace wrote {events}: a file is cut short or missing"
-        )
-    return found
-
-
 def device_lost_nothing(run: Run) -> list[str]:
-    """A flash device's counters are there, its log if it has one, and in that no more than it counted.
+    """A device's counters are there, its log if it has one, and in that no more than it counted.
 
     What a long unwatched run loses is lost to no ledger: then the log is only not compared.
     """
-    if run.cell["profiles"].get("device", {}).get("driver") == "flash" and not run.board.device_time:
+    device = devices.of(run.cell)
+    if device is not None and device.counts and not run.board.device_time:
         return ["raw/board/device_time.txt is missing"]
     said = run.board.device_time.get("log_entries")
     if run.log is None:

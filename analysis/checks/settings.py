@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
-from analysis import engines, mkfs
-from analysis.consistent import AXES, word
+from analysis import engines, expected, filesystems, mkfs
+from analysis.consistent import word
+from analysis.expected import Expected
 from analysis.run import Run
 
 # Options that are in effect when /proc/mounts shows no option of this beginning.
@@ -16,14 +18,13 @@ _HIDDEN = {
     "delalloc": "nodelalloc",
     "commit=5": "commit=",
 }
-_ALWAYS = {"", "defaults", "rw", "async"}
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting: what was asked for and what was read back (None: it could not be read)."""
+    """One setting: what was requested and what was read back (None: it could not be read)."""
 
-    group: str  # the engine, filesystem, device, run
+    group: str  # the engine, filesystem, device, board
     name: str
     requested: str
     effective: str | None
@@ -33,15 +34,11 @@ class Setting:
         return self.effective is not None and self.requested == self.effective
 
 
-def profile(run: Run, name: str) -> dict[str, Any]:
-    """Return the content of the cell's profile of that axis, {} if it has none."""
-    found: dict[str, Any] = run.cell["profiles"].get(name, {})
-    return found
-
-
 def compare(run: Run) -> list[Setting]:
     """Return every setting that was requested, beside what was in effect."""
-    return [*_engine(run), *_filesystem(run), *_device(run), *_run(run)]
+    planned = run.expected
+    found = [Setting(one.group, one.name, one.requested, _effective(run, one)) for one in planned]
+    return found + _told(run, planned)
 
 
 def equal(run: Run) -> list[str]:
@@ -57,52 +54,50 @@ def equal(run: Run) -> list[str]:
     return found
 
 
-def _engine(run: Run) -> list[Setting]:
-    config, engine, name = run.driver.config, run.driver.engine, engines.name_in(run.driver.config)
-    asked = {("driver", axis): run.cell[axis] for axis in AXES if axis in run.cell}
-    if (workload := profile(run, "workload").get("driver_workload")) is not None:
-        asked["driver", "workload"] = workload
-    if (release := engine.release(run.cell)) is not None:
-        asked[name, "version"] = release
-    # what the driver says it was asked for counts too, should the cell not say it
-    told = {**config["requested"], **engine.requested(run.cell)}
-    asked |= {("effective", key): value for key, value in told.items()}
-    found = []
-    for (section, key), value in sorted(asked.items()):
-        had = config[section].get(key)
-        group = "workload" if section == "driver" else engine.TITLE
-        found.append(Setting(group, key, word(value), None if had is None else word(had)))
-    if (phases := profile(run, "workload").get("phases")) is not None:
-        found.append(Setting("workload", "phases", ",".join(phases), ",".join(run.driver.planned)))
-    for key, value in sorted(config["requested"].items()):
-        wanted = word(asked["effective", key])
-        if wanted != word(value):
-            found.append(Setting(engine.TITLE, f"{key}, as the driver was told", wanted, word(value)))
-    wanted = engines.name_in(run.cell)
-    return [*found, Setting("engine", "name", wanted, name)] if wanted != name else found
+def _effective(run: Run, one: Expected) -> str | None:
+    """Return what was read back of a setting, None if it could not be."""
+    config, had = run.driver.config, None
+    if one.group == expected.WORKLOAD:
+        if one.name == "phases":
+            return ",".join(run.driver.planned)
+        had = config["driver"].get(one.name)
+    elif one.group == expected.FILESYSTEM:
+        return _of_filesystem(run, one)
+    elif one.group == expected.DEVICE:
+        had = {**run.board.queue, **run.board.device}.get(one.name)
+    elif (one.group, one.name) == (expected.BOARD, "kernel"):
+        return _release(run, one.requested)
+    elif one.group == expected.BOARD:
+        had = run.board.run.get(one.name)
+    elif one.group == expected.ENGINE:
+        had = engines.name_in(config)
+    elif one.group == run.driver.engine.TITLE:
+        name = engines.name_in(config)
+        had = config[name].get("version") if one.name == "version" else config["effective"].get(one.name)
+    return None if had is None else word(had)
 
 
-def _filesystem(run: Run) -> list[Setting]:
-    mount, fs = run.board.mount, profile(run, "fs")
-    found = []
-    if (kind := fs.get("type")) is not None:
-        found.append(Setting("filesystem", "type", word(kind), mount.fs if mount else None))
-        made = " ".join([*map(str, fs.get("mkfs", [])), str(run.cell.get("mkfs_options") or "")])
-        for option, value, had in mkfs.compare(str(kind), made, run.board.superblock):
-            found.append(Setting("filesystem", f"mkfs {option}", value, had))
-    asked = [*fs.get("mount", []), *str(run.cell.get("mount_options") or "").split(",")]
-    for option in map(str, asked):
-        if option in _ALWAYS:
-            continue
-        if option.startswith("data="):
-            mode = run.board.data_mode
-            found.append(Setting("filesystem", "data mode", option[5:], mode))
-            continue
-        shown = option if mount and _in_effect(option, mount.options) else None
-        if mount and shown is None:
-            shown = "not in effect"
-        found.append(Setting("filesystem", f"option {option}", option, shown))
-    return found
+def _of_filesystem(run: Run, one: Expected) -> str | None:
+    mount = run.board.mount
+    if one.name == "type":
+        return mount.fs if mount else None
+    if one.name == "data mode":
+        return run.board.data_mode
+    if one.name.startswith("mkfs "):
+        of_type = (expected.FILESYSTEM, "type")
+        kinds = [each.requested for each in run.expected if (each.group, each.name) == of_type]
+        if not kinds or kinds[0] not in filesystems.names():
+            return None
+        return mkfs.effective(kinds[0], one.name.removeprefix("mkfs "), one.requested, run.board.superblock)
+    if not mount:
+        return None
+    return one.requested if _in_effect(one.requested, mount.options) else "not in effect"
+
+
+def _release(run: Run, requested: str) -> str | None:
+    """As much of the kernel's release (`uname -a`) as was requested of it."""
+    uname = run.board.texts.get("kernel", "").split()
+    return ".".join(re.split("[^0-9]", uname[2])[: requested.count(".") + 1]) if len(uname) > 2 else None
 
 
 def _in_effect(option: str, shown: tuple[str, ...]) -> bool:
@@ -110,22 +105,15 @@ def _in_effect(option: str, shown: tuple[str, ...]) -> bool:
     return option in shown or (against is not None and not any(other.startswith(against) for other in shown))
 
 
-def _device(run: Run) -> list[Setting]:
-    device = profile(run, "device")
-    asked = {**device.get("geometry", {}), **device.get("timing", {})}
-    if device.get("size_mib"):
-        # null_blk counts its size in MiB, flashsim in sectors
-        size = device["size_mib"]
-        asked |= {"sectors": size * 2048} if device.get("driver") == "flash" else {"size": size}
-    had = {**run.board.queue, **run.board.device}
-    return [
-        Setting("device", name, word(value), word(had[name]) if name in had else None)
-        for name, value in sorted(asked.items())
-    ]
-
-
-def _run(run: Run) -> list[Setting]:
-    if "clock" not in run.cell:
-        return []
-    had = run.board.run.get("clock")
-    return [Setting("board", "clock", word(run.cell["clock"]), None if had is None else word(had))]
+def _told(run: Run, planned: list[Expected]) -> list[Setting]:
+    """What the driver says it was told counts too: what the plan lacks, and what it has otherwise."""
+    config, title = run.driver.config, run.driver.engine.TITLE
+    wanted: dict[str, Any] = {one.name: one.requested for one in planned if one.group == title}
+    found = []
+    for name, value in sorted(config["requested"].items()):
+        had = config["effective"].get(name)
+        if name not in wanted:
+            found.append(Setting(title, name, word(value), None if had is None else word(had)))
+        elif wanted[name] != word(value):
+            found.append(Setting(title, f"{name}, as the driver was told", wanted[name], word(value)))
+    return found

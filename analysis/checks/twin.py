@@ -38,13 +38,14 @@ def same(run: Run) -> list[str]:
     as_run = replace(
         run,
         folder=run.folder / "twin",
+        is_twin=True,
         events=run.events.clear(),
         missing=[],
         cell={**run.cell, "probes": "none"},
         driver=twin.driver,
         board=twin.board,
         log=twin.log,
-        trace=None,
+        seen={},
         ledger=None,
         twin=None,
     )

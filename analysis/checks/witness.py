@@ -6,10 +6,10 @@ import numpy as np
 import polars as pl
 
 from analysis import events
-from analysis.adapters import blktrace
 from analysis.checks import counts, ledger
 from analysis.checks.calls import first
 from analysis.ledger.build import Ledger
+from analysis.observers import Witness
 from analysis.run import Run
 
 
@@ -22,7 +22,8 @@ def holds(run: Run) -> list[str]:
     written |= {who: row["bytes_written"] or 0 for who, row in counts.told(run).items()}
     table = ", ".join(f"{who} {size}" for who, size in written.items())
     found = [f"ledger: bytes written: {table}"] if len(set(written.values())) > 1 else []
-    found += _as_blktrace_saw(run, made) + _same_bios(run, made) if run.trace else []
+    for name, witness in run.witnesses.items():
+        found += _as_witnessed(run, made, name) + _same_bios(made, name, witness)
     return [*ledger.reasons(made), *found, *(_as_the_device_says(run, made) if run.log else [])]
 
 
@@ -46,27 +47,27 @@ def _as_the_device_says(run: Run, made: Ledger) -> list[str]:
     return [f"ledger: {text}" for text in first(wrong, "commands that the device's log has not", "sector")]
 
 
-def _as_blktrace_saw(run: Run, made: Ledger) -> list[str]:
-    """The commands are those that blktrace saw."""
+def _as_witnessed(run: Run, made: Ledger, name: str) -> list[str]:
+    """The commands are those that the observer saw."""
     own = made.ledger.select(pl.col("sector").fill_null(0), pl.col("bytes") // 512)
-    seen = counts.window_blocks(run, "blktrace").select("sector", bytes="sectors")
+    seen = counts.window_blocks(run, name).select("sector", bytes="sectors")
     if own.height != seen.height:
-        return [f"ledger: {own.height} commands, blktrace saw {seen.height}"]
+        return [f"ledger: {own.height} commands, {name} saw {seen.height}"]
     own, seen = (table.sort("sector", "bytes") for table in (own, seen))
     differs = pl.any_horizontal(own["sector"] != seen["sector"], own["bytes"] != seen["bytes"])
     wrong = own.filter(differs)
-    return [f"ledger: {text}" for text in first(wrong, "commands that blktrace did not see", "sector")]
+    return [f"ledger: {text}" for text in first(wrong, f"commands that {name} did not see", "sector")]
 
 
-def _same_bios(run: Run, made: Ledger) -> list[str]:
-    """Each thread queued the writes that blktrace saw it queue, in that order."""
+def _same_bios(made: Ledger, name: str, witness: Witness) -> list[str]:
+    """Each thread queued the writes that the observer saw it queue, in that order."""
     begin, end = made.given.window
     own = made.given.records.bios(made.given.dev)
     # an operation that takes data to the device has an odd number (linux/blk_types.h)
     own = own[(own["begin_ns"] >= begin) & (own["begin_ns"] < end) & (own["b"] & 1 > 0)]
-    seen = blktrace.queued(run.folder / "raw/blktrace", begin, end)
+    seen = witness.queued()
     if own.size != seen.size:
-        return [f"ledger: {own.size} bios, blktrace saw {seen.size}"]
+        return [f"ledger: {own.size} bios, {name} saw {seen.size}"]
     own = own[np.lexsort((own["d"], own["tid"]))]
     same = (own["tid"] == seen["pid"]) & (own["n"] == seen["bytes"] >> 9)
     same &= (own["a"] == seen["sector"]) | (own["n"] == 0)  # an empty one has no place
@@ -75,4 +76,4 @@ def _same_bios(run: Run, made: Ledger) -> list[str]:
         return []
     bio = own[wrong[0]]
     first = f"first serial {bio['d']}, sector {bio['a']}"
-    return [f"ledger: {wrong.size} bios that blktrace saw otherwise: {first}"]
+    return [f"ledger: {wrong.size} bios that {name} saw otherwise: {first}"]

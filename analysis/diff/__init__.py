@@ -20,7 +20,7 @@ METRICS = (*COUNTS, "bytes", *LABELS, "latency_ns", *TIMES)
 WHOLE = "whole run"
 # What two runs must share for the n-th insert of one to be the n-th insert of the other.
 WORKLOAD = ("workload", "rows", "n", "value_size", "seed")
-NAMED = ("board", "device", "fs", "mode", "sync")  # axes whose values speak for themselves
+NAMED = ("board", "device", "fs", "journal_mode", "synchronous")  # axes whose values speak for themselves
 
 
 @dataclass(frozen=True)
@@ -132,6 +132,6 @@ def _name(cell: dict[str, Any], keys: list[str]) -> str:
     words = []
     for key in keys:
         value = str(cell.get(key))
-        shown = value.upper() if key in ("mode", "sync") else value
+        shown = value.upper() if key in ("journal_mode", "synchronous") else value
         words.append(shown if key in NAMED else f"{key}={value}")
     return style.clean(" ".join(words))

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-# What there was before there were others: old files name none.
-FIRST = "sqlite"
+from base.identity import FIRST_ENGINE
 
 
 class Engine(Protocol):
     """What each module of this folder has."""
 
     TITLE: str
-    # roles of its files, and what else is synced
-    ROLES: tuple[str, ...]
+    # role of each of its files → (what a page of it is called, colour); of those that have no word of
+    # their own, `other`
+    FILES: Mapping[str, tuple[str, str]]
     # what else it says of itself: the key in config.json
     PROPERTIES: str
     # whether vfs.csv has its calls
     LOGS_CALLS: bool
+    # properties that no cell asks for and that change what is synced or written: the engine's own values
+    UNASKED: Mapping[str, str]
 
     def role(self, name: str, database: str) -> str | None:
         """Return the role of a file by its name; `database` is the database's. None: not one of its."""
@@ -47,13 +50,35 @@ def of(name: str) -> Engine:
 
 def name_in(document: Mapping[str, Any]) -> str:
     """Return the name of the engine in a cell, a config.json or a manifest."""
-    return str(document.get("engine", FIRST))
+    return str(document.get("engine", FIRST_ENGINE))
 
 
 def names() -> list[str]:
     """Return the names of all engines."""
     none = ("__init__", "survival")
     return sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in none)
+
+
+@functools.cache
+def files() -> dict[str, tuple[str, str]]:
+    """Role of a file of any engine → (label of its pages, colour)."""
+    first_is_first = sorted(names(), key=lambda name: (name != FIRST_ENGINE, name))
+    return {role: file for name in first_is_first for role, file in of(name).FILES.items()}
+
+
+def labels() -> dict[str, str]:
+    """What a page of a file of any engine is called → its colour; `other` is no engine's word."""
+    return {label: color for label, color in files().values() if label != "other"}
+
+
+def roles(engine: Engine) -> tuple[str, ...]:
+    """Return the roles of the files that a run of the engine has, and what else is synced."""
+    return (*engine.FILES, "directory", "other")
+
+
+def label_of_another(label: str, engine: Engine) -> bool:
+    """Whether only other engines have such pages."""
+    return label in labels() and label not in {own for own, _ in engine.FILES.values()}
 
 
 def role(name: str, database: str) -> str:

@@ -14,9 +14,14 @@ from typing import Any
 from analysis.engines.survival import ALL, UNSYNCED
 
 TITLE = "LevelDB"
-ROLES = ("log", "table", "manifest", "directory", "other")
+FILES = {
+    "log": ("log", "#D55E00"),
+    "table": ("table", "#0072B2"),
+    "manifest": ("manifest", "#CC79A7"),
+}
 PROPERTIES = "properties"
 LOGS_CALLS = False
+UNASKED: dict[str, str] = {}
 
 _NAMES = {
     "log": re.compile(r"[0-9]{6,}[.]log"),
@@ -32,7 +37,7 @@ def role(name: str, database: str) -> str | None:
 
 def requested(cell: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that a cell asks for."""
-    return {"sync": cell["sync"]}
+    return {"sync": cell["synchronous"]}
 
 
 def release(cell: Mapping[str, Any]) -> str | None:

@@ -25,16 +25,27 @@ from typing import Any
 from analysis.engines.survival import ALL, CORRUPT, LAST, RARELY_CORRUPT, RECENT
 
 TITLE = "SQLite"
-_SETTINGS = {
-    "sync": "synchronous",
-    "page_size": "page_size",
-    "cache_size": "cache_size",
-    "autocheckpoint": "wal_autocheckpoint",
-    "journal_limit": "journal_size_limit",
+_SETTINGS = (
+    *("journal_mode", "synchronous", "page_size", "cache_size"),
+    *("wal_autocheckpoint", "journal_size_limit"),
+)
+FILES = {
+    "database": ("database page", "#0072B2"),
+    "journal": ("rollback journal", "#E69F00"),
+    "wal": ("WAL", "#D55E00"),
+    # memory that is shared: no page of it is synced
+    "shm": ("other", "#CC79A7"),
 }
-ROLES = ("database", "journal", "wal", "shm", "directory", "other")
 PROPERTIES = "pragmas"
 LOGS_CALLS = True
+# Pragmas that no cell asks for and that change what is synced or written: SQLite's own values.
+UNASKED = {
+    "checkpoint_fullfsync": "0",
+    "fullfsync": "0",
+    "locking_mode": "normal",
+    "mmap_size": "0",
+    "temp_store": "0",
+}
 
 _SUFFIXES = {"": "database", "-journal": "journal", "-wal": "wal", "-shm": "shm"}
 
@@ -62,10 +73,7 @@ _SYNCED = {
 
 def requested(cell: Mapping[str, Any]) -> dict[str, Any]:
     """Return the pragmas that a cell asks for, as far as it does."""
-    asked = {key: cell[axis] for axis, key in _SETTINGS.items() if axis in cell}
-    if (journal_mode := cell["profiles"].get("mode", {}).get("journal_mode")) is not None:
-        asked["journal_mode"] = journal_mode
-    return asked
+    return {name: cell[name] for name in _SETTINGS if name in cell}
 
 
 def release(cell: Mapping[str, Any]) -> str | None:

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from analysis import stored
-from analysis.adapters import devicelog
 from analysis.export import blktrace, iolog, trace_events
 from analysis.stored import Stored
 from base import scratch
@@ -38,21 +37,6 @@ def _csv(run: Stored, folder: Path) -> None:
         table.write_csv(folder / f"{path.stem}.csv")
 
 
-def _blktrace(run: Stored, folder: Path) -> None:
-    source = run.folder / "raw/blktrace"
-    files = sorted(source.glob("*.blktrace.*"))
-    log = run.folder / "raw/device.bin"
-    for path in files:
-        shutil.copyfile(path, folder / path.name)
-    if files:
-        return
-    if not log.is_file() or not (run.folder / "tables/ledger.parquet").is_file():
-        wrong = "no blktrace file, and no ledger to make one from"
-        raise BadInput(source, "", wrong, "a run with PROBES=all")
-    ledger = run.table("ledger", blktrace.COLUMNS)
-    blktrace.write(ledger, devicelog.read(log).dev, folder / "target.blktrace.0")
-
-
 def _tables(run: Stored) -> list[Path]:
     found = sorted((run.folder / "tables").glob("*.parquet"))
     if not found:
@@ -65,10 +49,7 @@ FORMATS: dict[str, tuple[Callable[[Stored, Path], None], str]] = {
     "perfetto": (_perfetto, "open trace.json in ui.perfetto.dev or chrome://tracing"),
     "parquet": (_parquet, "one file a table"),
     "csv": (_csv, "one file a table"),
-    "blktrace": (
-        _blktrace,
-        "blkparse -i target; blkparse -i target -d t.bin && btt -i t.bin; iowatcher -t target -o t.svg",
-    ),
+    "blktrace": (blktrace.export, blktrace.USE),
     "iolog": (
         _iolog,
         "fio --name=replay --read_iolog=replay.iolog --replay_redirect=DEVICE --ioengine=psync --direct=1",

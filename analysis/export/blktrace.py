@@ -7,11 +7,13 @@ of a bio before (G, I, M) is not known. Where blktrace watched, its own files ar
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
+from analysis import devices
 from analysis.adapters.blkrecords import (
     AHEAD,
     COMPLETE,
@@ -28,8 +30,10 @@ from analysis.adapters.blkrecords import (
     SYNC,
     WRITE,
 )
+from analysis.stored import Stored
 from base.errors import BadInput
 
+USE = "blkparse -i target; blkparse -i target -d t.bin && btt -i t.bin; iowatcher -t target -o t.svg"
 COLUMNS = ("command", "rwbs", "sector", "bytes", "queue_ns", "issue_ns", "complete_ns", "tid", "comm")
 _READ = 1 << 16
 _COMM = 16  # bytes of a process's name
@@ -50,6 +54,22 @@ def _bits(rwbs: str) -> int:
     except KeyError as error:
         raise ValueError(rwbs) from error
     return found
+
+
+def export(run: Stored, folder: Path) -> None:
+    """Write the trace of a run, as it was recorded or as its ledger tells it. Raises BadInput."""
+    source = run.folder / "raw/blktrace"
+    files = sorted(source.glob("*.blktrace.*"))
+    log, device = run.folder / "raw/device.bin", devices.of(run.cell)
+    for path in files:
+        shutil.copyfile(path, folder / path.name)
+    if files:
+        return
+    read_log = device.read_log if device and log.is_file() else None
+    if read_log is None or not (run.folder / "tables/ledger.parquet").is_file():
+        wrong = "no blktrace file, and no ledger to make one from"
+        raise BadInput(source, "", wrong, "a run with PROBES=all")
+    write(run.table("ledger", COLUMNS), read_log(log).dev, folder / "target.blktrace.0")
 
 
 def write(ledger: pl.DataFrame, device: int, path: Path) -> None:

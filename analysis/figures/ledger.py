@@ -19,6 +19,7 @@ from matplotlib.axes import Axes
 from analysis.figures import bars, style
 from analysis.files import read_json
 from base.errors import BadInput
+from base.identity import current
 from base.text import printable
 
 SUFFIXES = (".svg", ".png", ".pdf")
@@ -37,19 +38,21 @@ class Bar:
     @property
     def place(self) -> tuple[str, str]:
         """The cell's mode and filesystem."""
-        return str(self.cell["mode"]), str(self.cell["fs"])
+        return str(self.cell["journal_mode"]), str(self.cell["fs"])
 
     @property
     def rest(self) -> str:
         """All of the cell but mode and filesystem, as text."""
-        own = {key: value for key, value in self.cell.items() if key not in ("mode", "fs", "profiles")}
-        profiles = {key: value for key, value in self.cell["profiles"].items() if key not in ("mode", "fs")}
+        own = {
+            key: value for key, value in self.cell.items() if key not in ("journal_mode", "fs", "profiles")
+        }
+        profiles = {key: value for key, value in self.cell["profiles"].items() if key != "fs"}
         return json.dumps([own, profiles], sort_keys=True)
 
 
 def read(folder: Path) -> Bar:
     """Return the bar of an analysed run. Raises BadInput for one that is rejected or has no ledger."""
-    summary, cell = read_json(folder / "summary.json"), read_json(folder / "cell.json")
+    summary, cell = read_json(folder / "summary.json"), current(read_json(folder / "cell.json"))
     if summary.get("status") != "ok":
         raise BadInput(folder, "", f"a run that is {summary.get('status')}", "one that counts")
     made = summary.get("ledger") or {}
@@ -81,7 +84,7 @@ def given(folders: list[Path]) -> list[Bar]:
             differs = [
                 key
                 for key, value in bar.cell.items()
-                if key not in ("mode", "fs", "profiles") and found[0].cell.get(key) != value
+                if key not in ("journal_mode", "fs", "profiles") and found[0].cell.get(key) != value
             ]
             what = ", ".join(f"{key}={bar.cell[key]}" for key in differs) or "another profile"
             raise BadInput(bar.folder, "", f"{what}, unlike {found[0].folder}", "only MODE and FS may differ")

@@ -20,16 +20,10 @@ mpl.use("svg")
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis import tables
+from analysis import engines, tables
 
 FILES = {
-    "database": "#0072B2",
-    "journal": "#E69F00",
-    "wal": "#D55E00",
-    "shm": "#CC79A7",
-    "log": "#D55E00",
-    "table": "#0072B2",
-    "manifest": "#CC79A7",
+    **{role: color for role, (_, color) in engines.files().items()},
     "directory": "#009E73",
     "other": "#8C8C8C",
 }
@@ -44,9 +38,7 @@ BLOCKS = {
 }
 # What the bytes of a write are, in the order in which figures stack them.
 LABELS = {
-    "database page": "#0072B2",
-    "rollback journal": "#E69F00",
-    "WAL": "#D55E00",
+    **engines.labels(),
     "filesystem journal": "#7B6FD0",
     "inode/node": "#56B4E9",
     "bitmap/SIT/NAT/superblock": "#B0376E",

@@ -18,7 +18,7 @@ from analysis.adapters.layout import Layout
 from base.errors import BadInput
 
 Superblock = Mapping[str, str]
-# (value asked for, superblock) → the value in effect in its place, None if it cannot be told
+# (requested value, superblock) → the value in effect in its place, None if it cannot be told
 ReadBack = Callable[[str, Superblock], str | None]
 FOLDER = Path(__file__).resolve().parent
 

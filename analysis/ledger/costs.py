@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from analysis import engines
 from analysis.adapters.proberecords import taken
 from analysis.ledger import match
 from analysis.ledger.arrays import Intervals, Ints, expand, ints, length_within, union
@@ -20,9 +21,7 @@ from analysis.ledger.records import Few
 from analysis.ledger.schema import COSTS, KINDS, LABELS, WAITS
 
 # what is waited for as data
-_DATA = [
-    KINDS.index(kind) for kind in ("database page", "rollback journal", "WAL", "directory", "other", "read")
-]
+_DATA = [KINDS.index(kind) for kind in (*engines.labels(), "directory", "other", "read")]
 _UNATTRIBUTED = LABELS.index("unattributed")
 _COUNTS = ("flushes", "fua", "writes")
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from analysis import engines
 from analysis.adapters.layout import DATA, Layout
 from analysis.filesystems import find
 from analysis.ledger.arrays import Bools, Ints, expand
@@ -23,15 +24,9 @@ from analysis.ledger.schema import FILES, LABELS
 
 _LABEL = {label: place for place, label in enumerate(LABELS)}
 _JOURNAL, _UNATTRIBUTED = _LABEL["filesystem journal"], _LABEL["unattributed"]
-# of a page of a file, by its role: what it is to an engine of any kind
+# of a page of a file, by its role: what its engine calls it
 OF_ROLE = {
-    "database": "database page",
-    "journal": "rollback journal",
-    "wal": "WAL",
-    "shm": "other",
-    "log": "WAL",
-    "table": "database page",
-    "manifest": "other",
+    **{role: label for role, (label, _) in engines.files().items()},
     "other": "other",
     "directory": "directory",
 }

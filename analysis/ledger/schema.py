@@ -8,10 +8,10 @@ from __future__ import annotations
 import polars as pl
 from polars.datatypes import DataType, DataTypeClass
 
+from analysis import engines
+
 LABELS = (
-    "database page",
-    "rollback journal",
-    "WAL",
+    *engines.labels(),
     "filesystem journal",
     "inode/node",
     "bitmap/SIT/NAT/superblock",
@@ -22,7 +22,7 @@ LABELS = (
 )
 HOW = ("in", "waited", "shared", "behind")
 # Roles of the engines' files (analysis/engines/); `directory` is where they are.
-FILES = ("database", "journal", "wal", "shm", "log", "table", "manifest", "other", "directory")
+FILES = (*engines.files(), "other", "directory")
 KINDS = (*LABELS, "flush", "read", "discard")
 CALLERS = ("kernel", "fsync", "fdatasync", "io_uring")
 

@@ -8,23 +8,37 @@ import functools
 from typing import Any
 
 from analysis.documents import UnfitError, Validator, validator
-from commitpath.cell import Axis, axes, cell_id, schema
+from base import identity
+from commitpath.cell import Axis, at_default, axes, complete
 
 # Without these no run is told from another (commitpath/reporting, analysis/consistent.py).
 _REQUIRED = (
-    *("clock", "device", "fs", "mode", "n", "probes", "profiles", "rows", "seed", "sqlite", "sync"),
-    "workload",
+    *("clock", "device", "fs", "journal_mode", "n", "probes", "profiles", "rows", "seed", "sqlite"),
+    *("synchronous", "workload"),
 )
 _NAME = {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"}
 _TEXT = {"type": "string", "maxLength": 10_000}
 _TEXTS = {"type": "array", "items": _TEXT}
 
 
-def check(cell: Any, identity: str) -> None:
+def check(cell: Any, called: str) -> None:
     """Refuse what is no cell, or not the one with that id. Raises UnfitError."""
-    _validator()(cell)
-    if (own := cell_id(cell)) != identity:
+    _rule()(cell)
+    _validator()(identity.current(cell))
+    if (own := identity.cell_id(cell)) != called:
         raise UnfitError(f"its cell has another id: {own}")
+    told = set(cell.get("at_default", at_default(complete(cell)))) & axes().keys()
+    if wrong := sorted(told ^ set(at_default(complete(cell)))):
+        raise UnfitError(f"{wrong[0]}: at_default and its value say two things")
+
+
+@functools.cache
+def _rule() -> Validator:
+    """What a stored cell must be before it is read by either rule."""
+    profiles = {"type": "object", "additionalProperties": {"type": "object"}}
+    names = {"type": "array", "items": {"type": "string"}}
+    properties = {"profiles": profiles, "at_default": names}
+    return validator({"type": "object", "required": ["profiles"], "properties": properties})
 
 
 @functools.cache
@@ -32,7 +46,6 @@ def _validator() -> Validator:
     profile: dict[str, Any] = {
         "device": {"driver": _NAME},
         "fs": {"type": _NAME, "mkfs": _TEXTS, "mount": _TEXTS},
-        "mode": {"journal_mode": schema()["$defs"]["mode"]["properties"]["journal_mode"]},
         "workload": {"driver_workload": _NAME, "phases": {"type": "array", "items": _NAME}},
     }
     profiles = {

@@ -7,6 +7,7 @@ from typing import Any
 
 from analysis import consistent, documents, durability
 from analysis.documents import UnfitError
+from base import identity
 from base.text import printable
 from commitpath.database import cells, limits
 from commitpath.database.store import LABEL
@@ -26,7 +27,7 @@ COLUMNS = {
 _PATTERNS = {
     "lab": LABEL,
     "grid": r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}",
-    "cell_id": r"[0-9a-f]{10}",
+    "cell_id": identity.PATTERN,
     "run_id": r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}",
     "sha256": r"[0-9a-f]{64}",
     "status": "ok|rejected|failed",

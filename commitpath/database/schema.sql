@@ -1,4 +1,4 @@
--- results.sqlite, schema version 1 (PRAGMA user_version). docs/results-db.md explains it.
+-- results.sqlite, schema version 2 (PRAGMA user_version). docs/results-db.md explains it.
 -- JSON columns hold the run's own files unchanged; the plain columns are read from them.
 
 -- label: what this results folder's own runs are called in other labs' databases
@@ -23,18 +23,18 @@ CREATE TABLE run (
   manifest TEXT CHECK (manifest IS NULL OR json_valid(manifest)),
   host TEXT CHECK (host IS NULL OR json_valid(host)),
 
-  -- requested, which an ok run's effective settings equal
+  -- requested, which an ok run's effective settings equal; older runs have them under shorter names
   board TEXT AS (cell ->> '$.board'),
   clock TEXT AS (cell ->> '$.clock'),
   device TEXT AS (cell ->> '$.device'),
   fs TEXT AS (cell ->> '$.fs'),
-  mode TEXT AS (cell ->> '$.mode'),
-  sync TEXT AS (cell ->> '$.sync'),
+  journal_mode TEXT AS (coalesce(cell ->> '$.journal_mode', cell ->> '$.mode')),
+  synchronous TEXT AS (coalesce(cell ->> '$.synchronous', cell ->> '$.sync')),
   sqlite TEXT AS (cell ->> '$.sqlite'),
   page_size INTEGER AS (cell ->> '$.page_size'),
   cache_size INTEGER AS (cell ->> '$.cache_size'),
-  autocheckpoint INTEGER AS (cell ->> '$.autocheckpoint'),
-  journal_limit INTEGER AS (cell ->> '$.journal_limit'),
+  wal_autocheckpoint INTEGER AS (coalesce(cell ->> '$.wal_autocheckpoint', cell ->> '$.autocheckpoint')),
+  journal_size_limit INTEGER AS (coalesce(cell ->> '$.journal_size_limit', cell ->> '$.journal_limit')),
   checkpoint_every INTEGER AS (cell ->> '$.checkpoint_every'),
   workload TEXT AS (cell ->> '$.workload'),
   row_count INTEGER AS (cell ->> '$.rows'),

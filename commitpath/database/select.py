@@ -16,16 +16,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from analysis import engines
+from base import identity
 from base.errors import BadInputError
 from base.text import printable
-from commitpath.cell import PROFILE_AXES, axes, contents, releases
+from commitpath.cell import PROFILE_AXES, axes, complete, current_id, own_name, releases
 from commitpath.database import rows, store
 
 # What a run has beside its cell's axes.
 FACTS = {
     "lab": "label of the lab that ran it",
-    "kernel": "release of the board's kernel",
+    "uname": "release of the board's kernel, as uname -r has it",
     "commit": "git commit of commitpath",
     "status": "ok, rejected, failed",
     "grid": "a grid that asks for it",
@@ -49,13 +49,19 @@ class Run:
     path: str | None
     reasons: tuple[str, ...]
     cell: Mapping[str, Any]
+    stored: Mapping[str, Any] = field(repr=False)  # cell.json
     summary: Mapping[str, Any] = field(repr=False)
     _documents: Mapping[str, str | None] = field(repr=False)
 
     @functools.cached_property
     def contents(self) -> dict[str, str]:
-        """As commitpath.cell.contents."""
-        return contents(self.cell)
+        """As base.identity.contents."""
+        return identity.contents(self.cell)
+
+    @functools.cached_property
+    def cell_id(self) -> str:
+        """The cell's id by the rule of now; that of its folder is facts["cell"]."""
+        return current_id(self.stored)
 
     def document(self, name: str) -> dict[str, Any]:
         """manifest or host; empty where there is none."""
@@ -66,6 +72,8 @@ class Run:
         """What a selector's term is held against."""
         if name == "grid":
             return sorted(self.grids)
+        if name == "cell":
+            return [self.facts["cell"], self.cell_id]
         if name in self.contents:
             profile = str(self.cell.get(name, ""))
             return [profile, f"{profile}#{self.contents[name]}"]
@@ -83,8 +91,8 @@ def load(connection: sqlite3.Connection, selector: str = "") -> list[Run]:
         grids.setdefault((row["lab"], row["cell_id"], row["repeat"]), set()).add(row["grid"])
     runs = []
     for row in sound(connection, "run", "run_id, lab, cell_id"):
-        # a cell's one form leaves the first engine out (cell.canonical)
-        cell = {"engine": engines.FIRST, **json.loads(row["cell"])}
+        stored = json.loads(row["cell"])
+        cell = complete(stored)
         told = {name: json.loads(row[name] or "{}") for name in ("summary", "manifest", "host")}
         kernel = str((told["manifest"].get("board") or {}).get("kernel") or "").split()
         runs.append(
@@ -92,17 +100,22 @@ def load(connection: sqlite3.Connection, selector: str = "") -> list[Run]:
                 settings={name: value for name, value in cell.items() if name != "profiles"},
                 facts={
                     "lab": row["lab"],
-                    "kernel": kernel[2] if len(kernel) > 2 else "",
+                    "uname": kernel[2] if len(kernel) > 2 else "",
                     "commit": told["host"].get("commitpath_commit") or "",
                     "status": row["status"],
                     "cell": row["cell_id"],
                     "run": row["run_id"],
                     "repeat": str(row["repeat"] or ""),
                 },
-                grids=frozenset(grids.get((row["lab"], row["cell_id"], row["repeat"]), ())),
+                grids=frozenset(
+                    grid
+                    for name in {row["cell_id"], current_id(stored)}
+                    for grid in grids.get((row["lab"], name, row["repeat"]), ())
+                ),
                 path=row["path"],
                 reasons=tuple(json.loads(row["reasons"])),
                 cell=cell,
+                stored=stored,
                 summary=told["summary"],
                 _documents={"manifest": row["manifest"], "host": row["host"]},
             )
@@ -167,7 +180,7 @@ def parse(selector: str) -> list[tuple[str, list[str]]]:
     terms = []
     for term in selector.split():
         name, equals, text = term.partition("=")
-        name = name.lower()
+        name = own_name(name.lower())
         if not equals or not text:
             raise BadInputError(f"{term}: a selector's term is name=value, with | between values")
         if name not in axes() and name not in FACTS:

@@ -4,6 +4,7 @@ import contextlib
 import functools
 import re
 import sqlite3
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +14,10 @@ from commitpath.database import limits
 
 DATABASE = RESULTS / "results.sqlite"
 SCHEMA = Path(__file__).with_name("schema.sql")
-VERSION = 1
+VERSION = 2
+# version → schema of databases that are read, and made anew when they are written to: only columns
+# that are read from a run's documents differ
+OLDER = {1: Path(__file__).with_name("schema-1.sql")}
 # "cmtp", so that another program's database is not taken for one of ours
 APPLICATION_ID = 0x636D7470
 # how long another process's write is waited for
@@ -60,6 +64,8 @@ def opened(path: Path | None = None, write: bool = True) -> Iterator[sqlite3.Con
             raise DatabaseError(f"{path}: no such file")
         with explained(path):
             create(path)
+    if path == DATABASE:
+        upgrade()
     with explained(path):
         mode = "rw" if write else "ro"
         connection = sqlite3.connect(
@@ -107,15 +113,15 @@ def schema_of(connection: sqlite3.Connection) -> set[tuple[str, ...]]:
 
 
 @functools.cache
-def own_schema() -> set[tuple[str, ...]]:
-    """The same of a database that is made here."""
+def own_schema(version: int) -> set[tuple[str, ...]]:
+    """The same of a database that is made here, or was by an older commitpath."""
     with contextlib.closing(sqlite3.connect(":memory:")) as connection:
-        connection.executescript(SCHEMA.read_text())
+        connection.executescript(OLDER.get(version, SCHEMA).read_text())
         return schema_of(connection)
 
 
 def check(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a file that is not a whole database of this schema version.
+    """Refuse a file that is not a whole database of this schema version, or an older one.
 
     Its schema must be ours to the letter before anything is read: a view may be endless, and
     a column or a check may be computed by whatever the file says.
@@ -124,15 +130,16 @@ def check(connection: sqlite3.Connection, path: Path) -> None:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if application != APPLICATION_ID:
         raise DatabaseError(f"{path}: not a results database of commitpath")
-    if version != VERSION:
+    if version not in (VERSION, *OLDER):
+        known = ", ".join(map(str, sorted((VERSION, *OLDER))))
         raise DatabaseError(
-            f"{path}: schema version {version}; this commitpath reads version {VERSION} "
+            f"{path}: schema version {version}; this commitpath reads {known} "
             "(use the commitpath that wrote it, or make it again from its runs: make results REBUILD=yes)"
         )
-    if others := schema_of(connection) ^ own_schema():
+    if others := schema_of(connection) ^ own_schema(version):
         kind, name, *_ = min(others, key=lambda other: (other[1].startswith("sqlite_"), other))
         raise DatabaseError(
-            f"{path}: {kind} {name} is not as schema version {VERSION} has it; {remedy(path)}"
+            f"{path}: {kind} {name} is not as schema version {version} has it; {remedy(path)}"
         )
     # whether a row's JSON is any is for rows.fault to say: one bad row is no broken file
     connection.execute("PRAGMA ignore_check_constraints=ON")
@@ -146,6 +153,37 @@ def check(connection: sqlite3.Connection, path: Path) -> None:
     connection.execute("PRAGMA ignore_check_constraints=OFF")
     if found != "ok":
         raise DatabaseError(f"{path}: corrupt: {' '.join(found.split())}; {remedy(path)}")
+
+
+def upgrade() -> None:
+    """Make the own database anew if an older commitpath made it, with every row as it is.
+
+    It takes the place of the old one when it is whole. Raises DatabaseError.
+    """
+    with explained(DATABASE), contextlib.closing(sqlite3.connect(DATABASE, timeout=WAIT_SECONDS)) as old:
+        (version,) = old.execute("PRAGMA user_version").fetchone()
+        if version not in OLDER:
+            return
+        distrust(old)
+        check(old, DATABASE)
+        own = label(old)
+        old.execute("BEGIN IMMEDIATE")  # nobody writes to it meanwhile
+        part = DATABASE.with_name(f".{DATABASE.name}.upgraded")
+        part.unlink(missing_ok=True)
+        create(part, own)
+        with contextlib.closing(sqlite3.connect(part, uri=True)) as new:
+            # a damaged row stays one: rows.fault names it
+            new.execute("PRAGMA ignore_check_constraints=ON")
+            new.execute("ATTACH ? AS old", (f"{DATABASE.absolute().as_uri()}?mode=ro",))
+            for table in ("run", "file", "grid_run", "grid_excluded"):
+                names = ", ".join(row[1] for row in new.execute(f"PRAGMA main.table_info({table})"))
+                new.execute(f"INSERT INTO main.{table} ({names}) SELECT {names} FROM old.{table}")
+            new.commit()
+        part.replace(DATABASE)
+    print(
+        f"commitpath: {DATABASE}: was of an older commitpath; now of schema version {VERSION}",
+        file=sys.stderr,
+    )
 
 
 def remedy(path: Path) -> str:

@@ -8,12 +8,13 @@ from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from analysis import consistent, derived, documents
+from analysis import derived, documents
 from analysis.documents import UnfitError
+from base import identity
 from base.errors import BadInput
 from base.paths import RESULTS
 from base.text import printable
-from commitpath.cell import canonical, cell_id, cell_name
+from commitpath.cell import cell_id, stored
 from commitpath.database import rows, store
 from commitpath.sweep import plan
 
@@ -50,7 +51,7 @@ def read_run(folder: Path, lab: str) -> tuple[dict[str, Any], dict[str, str]]:
     cell, host = (documents.parse((folder / f"{name}.json").read_text()) for name in ("cell", "host"))
     for what, name, called in (
         ("run", host["run_id"], folder.name),
-        ("cell", cell_name(cell), folder.parent.name),
+        ("cell", identity.cell_name(cell), folder.parent.name),
     ):
         if name != called:
             raise UnfitError(f"the folder of its {what} is not called {name}")
@@ -67,13 +68,13 @@ def read_run(folder: Path, lab: str) -> tuple[dict[str, Any], dict[str, str]]:
         hashes = dict(manifest.get("raw_sha256", {}))
     row = {
         "lab": lab,
-        "cell_id": cell_id(cell),
+        "cell_id": identity.cell_id(cell),
         "run_id": host["run_id"],
         "repeat": host.get("repeat"),
         "status": summary["status"] if summary else "failed",
         "reasons": json.dumps(summary["reasons"] if summary else ["stored, but not analysed: make analyse"]),
         "path": str(folder.relative_to(RESULTS)),
-        "cell": canonical(cell),
+        "cell": identity.canonical(cell),
         "summary": json.dumps(summary) if summary else None,
         "manifest": json.dumps(manifest) if manifest else None,
         "host": json.dumps(host),
@@ -81,8 +82,6 @@ def read_run(folder: Path, lab: str) -> tuple[dict[str, Any], dict[str, str]]:
     row["stamp"] = stamp(folder, row)
     if wrong := rows.fault("run", row):
         raise UnfitError(wrong)
-    if summary and manifest and (told := consistent.reasons(cell, summary, manifest, host)):
-        raise UnfitError(told[0])
     return row, hashes
 
 
@@ -225,7 +224,7 @@ def sync_failures(connection: sqlite3.Connection, lab: str) -> int:
             "repeat": record["repeat"],
             "status": "failed",
             "reasons": reasons,
-            "cell": canonical(record["cell"]),
+            "cell": identity.canonical(stored(record["cell"])),
         }
         insert(connection, row)
         changed += 1

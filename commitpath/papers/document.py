@@ -39,8 +39,8 @@ def made_by(judged: list[Judged]) -> dict[str, dict[str, int]]:
     """Which versions of commitpath and of the kernel made how many of the runs that were judged."""
     runs = {id(value.run): value.run for one in judged for value in values(one.readings) if value.run}
     return {
-        name: dict(Counter(run.facts[name] for run in runs.values()).most_common())
-        for name in ("commit", "kernel")
+        name: dict(Counter(run.facts[fact] for run in runs.values()).most_common())
+        for name, fact in (("commit", "commit"), ("kernel", "uname"))
     }
 
 
@@ -117,7 +117,7 @@ def side(value: Value) -> dict[str, Any]:
 
 def settings(cell: Mapping[str, Any]) -> dict[str, Any]:
     """A cell's axes that are not at their default, and the four that name it always."""
-    named = ("fs", "mode", "sync", "sqlite")
+    named = ("fs", "journal_mode", "synchronous", "sqlite")
     known = axes().items()
     return {name: cell[name] for name, axis in known if name in named or cell[name] != axis.spec["default"]}
 

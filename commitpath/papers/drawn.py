@@ -142,7 +142,7 @@ def survival(values: list[Value]) -> str:
 
 def settings(bar: Bar) -> str:
     """`WAL/FULL`: the settings that durability depends on."""
-    return f"{bar.cell['mode']}/{bar.cell['sync']}".upper()
+    return f"{bar.cell['journal_mode']}/{bar.cell['synchronous']}".upper()
 
 
 def place(bar: Bar) -> tuple[str, str]:

@@ -73,7 +73,7 @@ def of_run(run: Run, metric: str, op: str) -> float:
 
 
 def device_ms(run: Run) -> dict[str, float]:
-    """Where the device's time went, ms per transaction by cause, the largest first (any run of flashsim)."""
+    """Where the device's time went, ms per transaction by cause, the largest first; {} if it counts none."""
     counters = run.document("manifest").get("device", {}).get("time", {})
     count = transactions(run)
     return {cause: 1000 * seconds / count for cause, seconds, _ in report.device_time(counters)}

@@ -97,8 +97,8 @@ def expected(claim: Content) -> str:
 
 def cell_text(settings: Content, *also: str) -> str:
     """`f2fs wal normal autocheckpoint=254`: a cell in short."""
-    named = [str(settings[name]) for name in ("fs", "mode", "sync")]
-    hidden = {"fs", "mode", "sync", *UNSAID} - set(also)
+    named = [str(settings[name]) for name in ("fs", "journal_mode", "synchronous")]
+    hidden = {"fs", "journal_mode", "synchronous", *UNSAID} - set(also)
     return " ".join(named + [f"{name}={value}" for name, value in settings.items() if name not in hidden])
 
 

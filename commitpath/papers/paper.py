@@ -11,8 +11,8 @@ import jsonschema
 from base.data import load_yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
-from commitpath.cell import schema
 from commitpath.papers.readings import Reading, reading, wordings
+from commitpath.schema import schema
 
 PAPERS = EXPERIMENTS / "papers"
 

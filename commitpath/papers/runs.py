@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from base.errors import LabError
-from commitpath.cell import axes
+from commitpath.cell import axes, own_name
 from commitpath.database import select, store
 from commitpath.database.select import Run
 from commitpath.reporting.cells import Cells, rate
@@ -98,10 +98,11 @@ class Results:
 def is_cell(settings: Mapping[str, str], cell: Mapping[str, Any]) -> bool:
     """Whether settings as a grid spells them, the others at their defaults, are those of a cell."""
     fixed = cell["profiles"]["workload"].get("fixed", {})
+    given = {own_name(name): text for name, text in settings.items()}
     for name, axis in axes().items():
         if name == "seed" or name in fixed:
             continue
-        text = settings.get(name, str(axis.spec["default"]))
+        text = given.get(name, str(axis.spec["default"]))
         if select.spelled(name, text) != str(cell[name]):
             return False
     return True

@@ -18,7 +18,8 @@ import jsonschema
 from base.data import load_yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
-from commitpath.cell import make_cell, releases, schema
+from commitpath.cell import make_cell, releases
+from commitpath.schema import schema
 from commitpath.sweep.grid import checked
 
 PAPERS = EXPERIMENTS / "papers"
@@ -172,5 +173,5 @@ def sized(settings: Mapping[str, Any]) -> dict[str, Any]:
     found = dict(settings)
     if size := found.pop("wal_bytes", None):
         page = int(found.get("page_size", schema()["properties"]["page_size"]["default"]))
-        found["autocheckpoint"] = (size - WAL_HEADER) // (page + FRAME_HEADER)
+        found["wal_autocheckpoint"] = (size - WAL_HEADER) // (page + FRAME_HEADER)
     return found

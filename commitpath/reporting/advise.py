@@ -24,7 +24,15 @@ LOSSES = {
 # SURVIVE → the field of durability.Durability
 SURVIVE = {"process": "process", "os": "system", "power": "power"}
 # What an app developer sets; all else of a cell is where and with what it was measured.
-CHOSEN = ("mode", "sync", "page_size", "cache_size", "autocheckpoint", "journal_limit", "checkpoint_every")
+CHOSEN = (
+    "journal_mode",
+    "synchronous",
+    "page_size",
+    "cache_size",
+    "wal_autocheckpoint",
+    "journal_size_limit",
+    "checkpoint_every",
+)
 GRID = "advise"
 
 
@@ -94,7 +102,7 @@ def comparable(given: dict[str, str], lab: str | None) -> list[Run]:
             continue
         if all(any(select.matches(value, v) for value in run.values(n)) for n, v in wanted.items()):
             fixed = [name for name in select.names([run]) if name not in (*CHOSEN, "seed")]
-            key = (*(f"{name}={run.settings.get(name)}" for name in fixed), run.facts["kernel"])
+            key = (*(f"{name}={run.settings.get(name)}" for name in fixed), run.facts["uname"])
             groups.setdefault(key, []).append(run)
     if not groups:
         words = " ".join(f"{name}={text}" for name, text in given.items())
@@ -113,7 +121,9 @@ def comparable(given: dict[str, str], lab: str | None) -> list[Run]:
 
 def settings(runs: Sequence[Run]) -> list[Setting]:
     """The runs by setting, medians over their seeds; a run without bytes or transactions does not count."""
-    shown = [name for name in CHOSEN if name in ("mode", "sync") or name in select.varying(runs)]
+    shown = [
+        name for name in CHOSEN if name in ("journal_mode", "synchronous") or name in select.varying(runs)
+    ]
     groups: dict[tuple[str, durability.Durability], list[Run]] = {}
     for run in runs:
         if bytes_of(run.summary) and transactions(run):

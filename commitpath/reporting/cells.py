@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from commitpath.cell import axes, cell_id, contents
+from base.identity import contents
+from commitpath.cell import axes, cell_id
 from commitpath.database.select import Run
 from commitpath.reporting.compare import samples
 
@@ -17,7 +18,7 @@ class Cells:
         for run in runs:
             if run.facts["lab"] != lab:
                 continue
-            self.runs.setdefault(run.facts["cell"], []).append(run)
+            self.runs.setdefault(run.cell_id, []).append(run)
             if run.facts["status"] == "ok" and run.summary.get("ledger"):
                 self._watched.setdefault(unwatched(run.cell), []).append(run)
 

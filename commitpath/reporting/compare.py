@@ -16,7 +16,7 @@ from commitpath.reporting.marks import marks
 from commitpath.reporting.statistics import Difference
 
 # Facts that make two runs two measurements of different things, unless a selector names them.
-SIGNATURE_FACTS = ("lab", "kernel")
+SIGNATURE_FACTS = ("lab", "uname")
 METRICS = "tps, latency_us.p99, per_transaction.bytes_written, syncs, write_amplification, …"
 
 
@@ -139,7 +139,9 @@ def by_signature(runs: Sequence[Run], named: set[str]) -> dict[tuple[str, ...], 
             continue
         names = [name for name in select.names([run]) if name not in named | {"seed"}]
         key = [f"{name}={run.settings.get(name)}" for name in names]
-        key += [run.facts[name] for name in SIGNATURE_FACTS if name not in named]
+        # who names a kernel means its builds, too
+        free = named | ({"uname"} if "kernel" in named else set())
+        key += [run.facts[name] for name in SIGNATURE_FACTS if name not in free]
         groups.setdefault(tuple(key), []).append(run)
     return groups
 

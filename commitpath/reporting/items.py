@@ -53,7 +53,7 @@ def same_cell(run: Run, runs: Sequence[Run]) -> list[Run]:
         for other in runs
         if {**other.settings, "seed": 0} == settings
         and other.facts["status"] == "ok"
-        and all(other.facts[name] == run.facts[name] for name in ("lab", "kernel"))
+        and all(other.facts[name] == run.facts[name] for name in ("lab", "uname"))
     ]
 
 

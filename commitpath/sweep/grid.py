@@ -12,7 +12,8 @@ import jsonschema
 from base.data import load_yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
-from commitpath.cell import axes, cell_id, make_cell, schema
+from commitpath.cell import axes, cell_id, make_cell, own_name
+from commitpath.schema import schema
 
 GRIDS = EXPERIMENTS / "grids"
 
@@ -165,7 +166,10 @@ def checked(settings: Mapping[str, Any]) -> dict[str, str]:
 def checked_lists(settings: Mapping[str, Any], lists: bool = True) -> dict[str, list[str]]:
     """As checked, for values or lists of values."""
     result: dict[str, list[str]] = {}
-    for name, given in settings.items():
+    for written, given in settings.items():
+        name = own_name(written)
+        if name in result:
+            raise BadInputError(f"{written}: {name} has a value already; it is one axis")
         axis = axes().get(name)
         if axis is None or name == "seed":
             allowed = ", ".join(key for key in axes() if key != "seed")
@@ -186,7 +190,9 @@ def checked_lists(settings: Mapping[str, Any], lists: bool = True) -> dict[str, 
 
 def checked_overrides(content: Mapping[str, Any], overrides: Mapping[str, str]) -> dict[str, str]:
     """Constants given on the command line; what a grid varies cannot be one."""
-    varied = {*content.get("axes", {}), *(name for entry in content.get("variants", []) for name in entry)}
+    varied = {
+        own_name(name) for names in [content.get("axes", {}), *content.get("variants", [])] for name in names
+    }
     for variable in overrides:
         if variable.lower() in varied:
             raise BadInputError(f"{variable}: this grid varies it")

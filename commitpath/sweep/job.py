@@ -32,7 +32,7 @@ def prepare(cell: Mapping[str, Any], watched: bool) -> None:
     from commitpath.prepared import again_if_damaged, ensure_snapshot, ensure_watched, virtual_board
 
     entry = ansible.board(cell["board"])
-    driver = artifacts.driver(cell, artifacts.image())
+    driver = artifacts.driver(cell)
 
     def snapshots() -> None:
         saved = ensure_snapshot(cell, driver, entry)

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from analysis import documents
-from base import scratch
+from base import identity, scratch
 from base.paths import RESULTS
-from commitpath.cell import canonical
+from commitpath.cell import current_id
 from commitpath.prepared import memory_mib
 from commitpath.sweep.grid import Excluded, Expanded
 
@@ -49,7 +49,7 @@ class Planned:
             "profiles": {"fs": profiles["fs"], "table": profiles["workload"]["table"]},
             "device": {name: profiles["device"][name] for name in ("driver", "size_mib", "geometry")},
         }
-        board = hashlib.sha256(canonical(shared).encode()).hexdigest()[:10]
+        board = identity.digest(shared)[:10]
         if not self.cell["probes"] or self.cell["clock"] != "virtual":
             return board
         return f"{board}+{hashlib.sha256(self.cell['probes'].encode()).hexdigest()[:4]}"
@@ -121,8 +121,20 @@ def run_status(folder: Path) -> str | None:
     return str(summary.get("status")) if summary else None
 
 
+def name_anew() -> None:
+    """Give the marks of runs that an older rule named the key that their cell has now."""
+    for mark in (STATE / "done").glob("*-*"):
+        cell, _, repeat = mark.name.rpartition("-")
+        if cell.startswith(identity.RULE):
+            continue
+        stored = read_state(RESULTS / str((read_state(mark) or {}).get("run")) / "cell.json")
+        if stored:
+            mark.replace(mark.with_name(f"{current_id(stored)}-{repeat}"))
+
+
 def forget_stale(keys: Iterable[str]) -> list[str]:
     """Those of the keys that are to be run: a mark whose run is gone or not ok any more is removed."""
+    name_anew()
     todo = []
     for key in keys:
         mark = STATE / "done" / key

@@ -5,5 +5,5 @@ cd /run/commitpath
 . ./cell.env
 mkdir -p raw
 umount "$MOUNTPOINT"
-sh set-timing.sh
+sh device.sh timing
 bash calibrate.sh calibrate.fio "/dev/$DEVICE_NAME" > raw/calibrate.json

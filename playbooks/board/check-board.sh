@@ -7,17 +7,12 @@ lack() {
   echo "check-board: $1" >&2
   missing=1
 }
-[ "$(id -u)" = 0 ] || lack "not root: probes and mounts need it"
-[ -r /sys/kernel/btf/vmlinux ] || lack "the kernel has no BTF (CONFIG_DEBUG_INFO_BTF)"
-[ -d /sys/kernel/tracing/events ] || lack "tracefs is not mounted on /sys/kernel/tracing"
-[ -d /sys/kernel/debug/block ] || lack "debugfs is not on /sys/kernel/debug, or the kernel has no blktrace"
-for program in blkid partx wipefs mount blktrace awk tar; do
+[ "$(id -u)" = 0 ] || lack "not root: mounts and observers need it"
+for program in blkid partx wipefs mount awk tar; do
   command -v $program > /dev/null || lack "$program is not installed"
 done
 python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2> /dev/null ||
   lack "Python 3.9 or newer is not installed"
-python3 -c 'import ctypes; ctypes.CDLL("libbpf.so.1")' 2> /dev/null ||
-  lack "libbpf.so.1 (libbpf1) is not installed"
 # what is there already is taken only if it is ours, or an empty folder: teardown.sh deletes it
 folder=/run/commitpath
 if [ -e $folder ] || [ -L $folder ]; then

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from analysis.adapters.proberecords import HEADER, RECORD, TYPES
-from analysis.run import cell_id
+from base.identity import cell_id
 
 STAT = (
     *("read_ios", "read_merges", "read_sectors", "read_ticks"),
@@ -331,7 +331,7 @@ def _describe(folder: Path, n: int, mode: str, workload: str, name: str) -> None
         "inodes.txt": "Inode: 8   Type: regular    Mode:  0600\nEXTENTS:\n(0-1023):65536-66559\n",
         "queue.txt": "write_cache=write back\nscheduler=[none] mq-deadline\n",
         "device.txt": "".join(f"{k}={v}\n" for k, v in parameters.items()),
-        "kernel.txt": "Linux board 6.12\n",
+        "kernel.txt": "Linux board 6.12.117+deb13-arm64 #1 SMP aarch64 GNU/Linux\n",
         "cmdline.txt": "quiet\n",
         "cpuinfo.txt": "cpu\n",
         "meminfo.txt": "MemTotal: 1 kB\n",

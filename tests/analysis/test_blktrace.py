@@ -12,8 +12,9 @@ import polars as pl
 import pytest
 import synthetic
 
-from analysis.adapters import blkrecords, blktrace
+from analysis.adapters import blkcommands, blkrecords
 from analysis.checks import counts
+from analysis.observers import blktrace
 from base.errors import BadInput
 
 HERE = Path(__file__).parent
@@ -27,7 +28,7 @@ def lines(records: np.ndarray) -> list[str]:
     records = records[records["action"] & blkrecords.NOTIFY == 0]
     genesis = int(records["time"].min())
     found = []
-    for row, flags in zip(records, blktrace.rwbs(records), strict=True):
+    for row, flags in zip(records, blkcommands.rwbs(records), strict=True):
         time = int(row["time"]) - genesis
         device = int(row["device"])
         found.append(

@@ -12,6 +12,7 @@ import pytest
 
 from analysis import consistent, filesystems, pipeline
 from analysis.consistent import reasons
+from base import identity
 from commitpath import cell as cells
 
 HERE = Path(__file__).parent
@@ -45,8 +46,7 @@ CONTRADICTIONS: list[tuple[str, Any, str]] = [
     ("manifest.cell_id", "0123456789", "cell_id"),
     ("host.raw_sha256", {"raw/run.json": "0" * 64}, "raw_sha256: host and manifest"),
     ("host.commitpath_commit", "v9.9", "its copy of host.json"),
-    ("cell.mode", "delete", "journal_mode: axis says 'delete', profile says 'wal'"),
-    ("cell.profiles.mode.journal_mode", "off", "journal_mode"),
+    ("cell.mode", "delete", "journal_mode: cell says 'delete', read back says 'wal'"),
     ("cell.fs", "ext4-ordered", "filesystem: axis says 'ext4', profile says 'f2fs'"),
     ("cell.profiles.fs.type", "ext4", "filesystem"),
     ("cell.workload", "rlbench", "workload: axis says 'rlbench'"),
@@ -66,7 +66,7 @@ CONTRADICTIONS: list[tuple[str, Any, str]] = [
     ("manifest.sqlite.effective.synchronous", "off", "synchronous"),
     ("manifest.filesystem.mount.fs", "btrfs", "filesystem"),
     ("manifest.filesystem.mount.options", ["rw", "fsync_mode=nobarrier"], "fsync_mode=nobarrier: in effect"),
-    ("manifest.sqlite.pragmas.locking_mode", "exclusive", "PRAGMA locking_mode: in effect 'exclusive'"),
+    ("manifest.sqlite.pragmas.locking_mode", "exclusive", "SQLite's locking_mode: in effect 'exclusive'"),
     ("manifest.clock.kind", "real", "clock"),
     ("manifest.transactions.insert", 99, "99 transactions in a phase, n is 100"),
     ("summary.tps.all", 9999.0, "not the run's 300 transactions"),
@@ -119,11 +119,11 @@ def test_of_a_rejected_run_only_whose_documents_they_are(of_f2fs: Documents) -> 
 
 def test_names_are_those_of_the_data_files() -> None:
     axes = cells.axes()
-    assert set(consistent.JOURNAL_MODES) == set(axes["mode"].files())
+    assert tuple(axes["journal_mode"].choices()) == identity.JOURNAL_MODES
     kinds = {cells.load_profile("fs", name)["type"] for name in axes["fs"].files()}
     assert set(filesystems.names()) == kinds
     for fs in axes["fs"].files():
-        for mode in consistent.JOURNAL_MODES:
+        for mode in identity.JOURNAL_MODES:
             made = cells.make_cell({"FS": fs, "MODE": mode})
             assert consistent._profiles(made, {}, {}, {}) == consistent._emptied(made) == []
     for axis, variable in (("workload", "WORKLOAD"), ("device", "DEVICE")):
@@ -131,4 +131,4 @@ def test_names_are_those_of_the_data_files() -> None:
             made = cells.make_cell({variable: name, "ROWS": "1"} if axis == "device" else {variable: name})
             assert consistent._profiles(made, {}, {}, {}) == consistent._emptied(made) == []
     drivers = {cells.load_profile("workload", name)["driver_workload"] for name in axes["workload"].files()}
-    assert set(consistent.WORKLOADS) == drivers
+    assert set(consistent.workloads()) == drivers

@@ -21,8 +21,10 @@ from test_truncation import noisy, outcome
 from analysis import checks, export, pipeline, summary, tables, terminal
 from analysis import run as runs
 from analysis.adapters import devicelog
-from analysis.adapters.devicelog import ENTRY, HEADER
+from analysis.adapters.devicelog import ENTRY
 from analysis.checks import counts
+from analysis.devices import flashsim
+from analysis.devices.flashsim import HEADER
 from analysis.ledger.match import FUA
 from base.errors import BadInput
 
@@ -165,9 +167,22 @@ def test_a_cut_log_is_refused(run_dir: Path) -> None:
             runs.read(run_dir)
 
 
+def test_a_driver_that_there_is_not_is_one_line(run_dir: Path) -> None:
+    """The sample has a driver's earlier name, `flash`; another one nobody knows."""
+    cell = json.loads((run_dir / "cell.json").read_text())
+    assert cell["profiles"]["device"]["driver"] in flashsim.DEVICE.earlier
+    cell["profiles"]["device"]["driver"] = "floppy"
+    (run_dir / "cell.json").write_text(json.dumps(cell))
+    said = (
+        r"cell\.json: profiles\.device\.driver: no device driver 'floppy'; expected flashsim, null_blk, own$"
+    )
+    with pytest.raises(BadInput, match=said):
+        runs.read(run_dir)
+
+
 def test_fuzz(recorded: Path, tmp_path: Path, mutations: int) -> None:
     def read(path: Path) -> None:
-        devicelog.commands(devicelog.read(path).within(0, 2**63))
+        devicelog.commands(flashsim.read_log(path).within(0, 2**63))
 
     data = (recorded / "raw/device.bin").read_bytes()
     outcomes = try_all(tmp_path / "device.bin", data, read, mutations)

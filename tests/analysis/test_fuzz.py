@@ -18,9 +18,9 @@ import pytest
 from mutate import mutate
 
 from analysis import run as runs
-from analysis.adapters import blktrace, probes
 from analysis.checks import ledger as checks
 from analysis.ledger import build, records
+from analysis.observers import blktrace, probes
 from base.errors import BadInput
 
 HERE = Path(__file__).parent

@@ -1,4 +1,4 @@
-"""What mkfs was asked for beside the superblock that it made."""
+"""What was requested of mkfs beside the superblock that it made."""
 
 import pytest
 
@@ -27,15 +27,23 @@ log.blocks = 16384
 """)
 
 
+def compare(kind: str, options: str, superblock: dict[str, str]) -> list[tuple[str, str, str | None]]:
+    """(option, requested, in effect) of each option."""
+    return [
+        (name, value, mkfs.effective(kind, name, value, superblock))
+        for name, value in mkfs.asked(kind, options).items()
+    ]
+
+
 def test_what_was_asked_for_is_there() -> None:
     asked = "-q -b 4096 -E lazy_itable_init=0,lazy_journal_init=0 -I256 -J size=64 -O extent,^huge_file"
-    assert mkfs.compare("ext4", asked, EXT4) == [
+    assert compare("ext4", asked, EXT4) == [
         ("-b", "4096", "4096"),
         ("-I", "256", "256"),
         ("-J", "size=64", "size=64"),
         ("-O", "extent,^huge_file", "extent,^huge_file"),
     ]
-    assert mkfs.compare("f2fs", "-q -f -O extra_attr -s 1", F2FS) == [
+    assert compare("f2fs", "-q -f -O extra_attr -s 1", F2FS) == [
         ("-O", "extra_attr", "extra_attr"),
         ("-s", "1", "1"),
     ]
@@ -43,30 +51,30 @@ def test_what_was_asked_for_is_there() -> None:
 
 def test_xfs_has_options_of_options() -> None:
     asked = "-q -m reflink=0,rmapbt=1 -b size=4096 -l size=67108864"
-    assert mkfs.compare("xfs", asked, XFS) == [
+    assert compare("xfs", asked, XFS) == [
         ("-m reflink", "0", "1"),
         ("-m rmapbt", "1", "1"),
         ("-b size", "4096", "4096"),
         ("-l size", "67108864", "67108864"),
     ]
-    assert mkfs.compare("xfs", "-l size=1 -m crc=1", {}) == [("-l size", "1", None), ("-m crc", "1", None)]
+    assert compare("xfs", "-l size=1 -m crc=1", {}) == [("-l size", "1", None), ("-m crc", "1", None)]
 
 
 def test_what_is_not_there_differs() -> None:
     asked = "-b 4096 -b 1024 -J size=8 -O ^has_journal,quota"
-    assert mkfs.compare("ext4", asked, EXT4) == [
+    assert compare("ext4", asked, EXT4) == [
         ("-b", "1024", "4096"),
         ("-J", "size=8", "size=64"),
         ("-O", "^has_journal,quota", ""),
     ]
-    assert mkfs.compare("f2fs", "-O inode_checksum -s 2", F2FS) == [
+    assert compare("f2fs", "-O inode_checksum -s 2", F2FS) == [
         ("-O", "inode_checksum", ""),
         ("-s", "2", "1"),
     ]
 
 
 def test_what_cannot_be_told_is_not_taken_for_granted() -> None:
-    assert mkfs.compare("ext4", "-m 0 -b 4096", {}) == [("-m", "0", None), ("-b", "4096", None)]
+    assert compare("ext4", "-m 0 -b 4096", {}) == [("-m", "0", None), ("-b", "4096", None)]
     assert mkfs.asked("ext4", "-q -m0") == {"-m": "0"} and mkfs.refused("ext4", "-q -m0") == ["-m0"]
 
 

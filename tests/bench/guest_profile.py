@@ -119,7 +119,7 @@ def main() -> None:
     if not variables or any("=" not in variable for variable in variables):
         sys.exit(__doc__)
     cell = make_cell(dict(variable.split("=", 1) for variable in variables))
-    driver_file = artifacts.driver(cell, artifacts.image())
+    driver_file = artifacts.driver(cell)
     driver = driver_symbols(driver_file)
     with tempfile.TemporaryDirectory() as folder:
         runs = run_counted(variables, driver, Path(folder))

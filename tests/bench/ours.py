@@ -19,8 +19,9 @@ import numpy.ma  # noqa: F401 - Polars imports it when the first series is made,
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from analysis.adapters import blktrace, board, driver  # noqa: E402
+from analysis.adapters import board, driver  # noqa: E402
 from analysis.ledger import build, records  # noqa: E402
+from analysis.observers import blktrace  # noqa: E402
 
 
 def analyse(raw: Path) -> build.Ledger:

@@ -1,6 +1,6 @@
 """How well numbers repeat, and what a run costs: `make bench-repeat`.
 
-One Markdown table: what was asked, what was measured, in one go. The cell is
+One Markdown table: the limit and what was measured, in one go. The cell is
 FS=f2fs MODE=wal ROWS=1000 N=100 unless a row says otherwise; TPS is summary.json's `all`.
 """
 
@@ -132,10 +132,10 @@ def main() -> None:
     sequences = {summary["block_sequence_sha256"] for summary in summaries(quiet)}
     row("different sequences of block commands in them", "1", str(len(sequences)), len(sequences) == 1)
 
-    say("build, boot and prepare three boards afresh")
+    say("build, boot and prepare three boards from nothing")
     small, flash = map(list, zip(*(fresh_board(cache) for _ in range(3)), strict=True))
     for boards, cell in ((small, ""), (flash, f", `{' '.join(FLASH)}`")):
-        what = f"spread over 3 boards built and booted afresh{cell}"
+        what = f"spread over 3 boards, each built and booted from nothing{cell}"
         row(what, "0.001", f"{spread(boards):.1e}", spread(boards) <= 1e-3)
 
     say("run under load")

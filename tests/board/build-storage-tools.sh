@@ -5,7 +5,7 @@ set -euo pipefail
 out=$1
 work=$(mktemp -d "$out.XXXXXX") # the template of mktemp
 trap 'rm -rf "$work"' EXIT
-# as in images/build-image.sh
+# as in images/build-userland.sh
 chmod 0777 "$work"
 libraries=usr/lib/aarch64-linux-gnu
 mmdebstrap --quiet --variant=extract --arch=arm64 --include=lvm2,mdadm,cryptsetup-bin,btrfs-progs \

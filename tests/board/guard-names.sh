@@ -124,6 +124,7 @@ mkdir $made
 echo 64 > $made/size
 echo 1 > $made/memory_backed
 echo 1 > $made/power
+cat /sys/class/block/guard/dev > /run/commitpath/made-device
 disk=/dev/guard
 try 'virtual' '' BOARD_KIND=virtual DEVICE=$disk
 try 'virtual, mounted' 'is mounted on /mnt/guard' BOARD_KIND=virtual DEVICE=$disk

@@ -17,7 +17,7 @@ for module in loop dm-mod dm-crypt raid1 btrfs nvmet; do modprobe $module || exi
 room=100
 # disk [TYPE [NAME1]]: a new one as $disk, $one, $two
 disk() {
-  file=$(mktemp -p $here disk.XXXXXX)
+  file=$(mktemp -p $here disk.XXXXXX) # the template of mktemp
   truncate -s $((100 + room))M "$file"
   printf 'label: gpt\nsize=80M, name=%s\nsize='$room'M, name=commitpath, type=%s\n' "${2:-other}" "${1:-linux}" |
     sfdisk -q "$file"

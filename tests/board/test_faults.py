@@ -12,7 +12,7 @@ import pytest
 
 from base.errors import LabError
 from commitpath import ansible, experiment
-from commitpath.cell import make_cell
+from commitpath.cell import kernel_profile, make_cell
 from commitpath.prepared import ensure_snapshot, virtual_board
 from images import artifacts, snapshot
 from images.board import VirtualBoard
@@ -91,7 +91,7 @@ def small() -> list[str]:
 def saved_board() -> tuple[VirtualBoard, Path]:
     cell = make_cell(CELL)
     entry = ansible.board("virtual")
-    driver = artifacts.driver(cell, artifacts.image())
+    driver = artifacts.driver(cell)
     return virtual_board(cell), ensure_snapshot(cell, driver, entry)
 
 
@@ -208,22 +208,21 @@ def test_killed_board_is_one_line() -> None:
 
 def test_flash_model_that_does_not_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A kernel without a function that the module needs."""
-    root = artifacts.build_root(artifacts.image())
-    (headers,) = (root / "usr/src").glob("linux-headers-*-arm64")
-    shutil.copytree(artifacts.IMAGES / "flash", tmp_path / "images/flash")
+    root, kernel = artifacts.build_root(), artifacts.kernel(kernel_profile(make_cell({})))
+    (release,) = [path.name for path in (kernel / "lib/modules").iterdir()]
+    shutil.copytree(artifacts.IMAGES / "devices", tmp_path / "images/devices")
     shutil.copy(artifacts.IMAGES / "in-root.sh", tmp_path / "images")
-    main = tmp_path / "images/flash/main.c"
+    main = tmp_path / "images/devices/flashsim/main.c"
     main.write_text(main.read_text() + "\nvoid f(void);\nvoid f(void)\n{\n\tno_such_function();\n}\n")
     cache = tmp_path / "cache"
     monkeypatch.setattr(artifacts, "IMAGES", tmp_path / "images")
     monkeypatch.setattr(artifacts, "CACHE", cache)
-    monkeypatch.setattr(artifacts, "image", lambda: root)
-    monkeypatch.setattr(artifacts, "build_root", lambda _: root)
-    kernel = headers.name.removeprefix("linux-headers-")
+    monkeypatch.setattr(artifacts, "kernel", lambda _: kernel)
+    monkeypatch.setattr(artifacts, "build_root", lambda: root)
     with pytest.raises(LabError, match="no_such_function") as error:
-        artifacts.flash_module()
-    log = cache / f"log/flashsim-for-{kernel}.log"
-    assert str(error.value).startswith(f"flashsim-for-{kernel} failed: ")
+        artifacts.device_module("flashsim", {})
+    log = cache / f"log/flashsim-for-{release}.log"
+    assert str(error.value).startswith(f"flashsim-for-{release} failed: ")
     assert str(error.value).endswith(f"(all of it: {log})")
     assert "no_such_function" in log.read_text()
     assert [path.name for path in cache.glob("*/")] == ["log"]
@@ -250,8 +249,8 @@ def test_no_network_is_one_line(tmp_path: Path) -> None:
     last = [line for line in done.stderr.splitlines() if line.startswith("commitpath:")]
     assert done.returncode != 0
     assert len(last) == 1
-    assert "image failed" in last[0]
-    assert not list((tmp_path / "cache").glob("image-*/"))
+    assert "userland failed" in last[0]
+    assert not list((tmp_path / "cache").glob("userland-*/"))
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="a full disk and a cut network need root to stage")
@@ -261,7 +260,7 @@ def test_full_disk_is_one_line(tmp_path: Path) -> None:
         process = start(*small(), COMMITPATH_CACHE=str(tmp_path))
         _, said = process.communicate(timeout=120)
         assert process.returncode != 0
-        assert "no disk space to build the board's image" in said
+        assert "no disk space to build the board's userland" in said
     finally:
         subprocess.run(["umount", tmp_path], check=True)
 
@@ -270,8 +269,18 @@ def test_probe_that_cannot_attach_fails_the_run(on_board: Callable[..., RunOutpu
     script = (ansible.PLAYBOOKS / "board/run-cell.sh").read_bytes()
     output = on_board(script.decode(), {"bin/ext4.bpf.o": b"no probe"}, FS="ext4")
     assert output.text("run-cell.status").strip() != "0"
-    assert "recorder: bin/ext4.bpf.o: BPF object format invalid" in output.text("run-cell.log")
-    assert "watch failed" in output.text("run-cell.log")
+    assert "/bin/ext4.bpf.o: BPF object format invalid" in output.text("run-cell.log")
+    assert "watch ended with 1, and was to end: ok" in output.text("run-cell.log")
+
+
+def test_a_step_ends_as_it_was_planned(on_board: Callable[..., RunOutput]) -> None:
+    """A step that is to fail may, and the run goes on; one that does not fail, and should, ends it."""
+    run = (ansible.PLAYBOOKS / "board/run-cell.sh").read_bytes()
+    script = 'cd /run/commitpath && sed -i "s/ driver:ok/ PLANNED driver:ok/" cell.env && sh whole-run.sh'
+    for planned, status in (("moon:fails", "0"), ("moon:ok", "2"), ("settle:fails", "1")):
+        output = on_board(script.replace("PLANNED", planned), {"whole-run.sh": run}, PROBES="none")
+        assert output.text("run-cell.status").strip() == status, output.text("run-cell.log")
+    assert "settle ended with 1, and was to end: fails" in output.text("run-cell.log")
 
 
 def test_kernel_log_without_its_beginning_is_not_quiet(on_board: Callable[..., RunOutput]) -> None:

@@ -18,7 +18,7 @@ PLAY = [{"hosts": "{{ board }}", "gather_facts": False, "tasks": [{"ansible.buil
 def test_any_path(nasty: Path) -> None:
     """Go on from a snapshot, be reached by ssh and Ansible, be saved, and run a cell."""
     cell, entry = make_cell(CELL), ansible.board("virtual")
-    driver, plain = artifacts.driver(cell, artifacts.image()), virtual_board(cell)
+    driver, plain = artifacts.driver(cell), virtual_board(cell)
     places = {
         "image": plain.image,
         "keys": plain.keys,

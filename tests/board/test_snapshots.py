@@ -39,7 +39,7 @@ def virtual(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VirtualBoard]:
 def unfit() -> Iterator[tuple[Path, Path, Path]]:
     """Where CELL's snapshot belongs: a truncated one, a half-written one and one of another QEMU."""
     cell = make_cell(CELL)
-    driver = artifacts.driver(cell, artifacts.image())
+    driver = artifacts.driver(cell)
     variables = prepared_variables(cell, driver, ansible.board("virtual"))
     folder, inputs = snapshot_folder(cell, virtual_board(cell), variables)
     half, other = folder.with_name(folder.name + "-0123abcd.part"), folder.with_name("other-qemu")
@@ -208,7 +208,8 @@ def test_kvm_that_does_not_work(virtual: VirtualBoard) -> None:
 DISK = """
 disk() {
   made=/sys/kernel/config/nullb/$1
-  mkdir $made && echo $2 > $made/size && echo 1 > $made/memory_backed && echo 1 > $made/power
+  mkdir $made && echo $2 > $made/size && echo 1 > $made/memory_backed && echo 1 > $made/power &&
+    cat /sys/class/block/$1/dev > made-device
 }
 """
 

@@ -1,6 +1,7 @@
-"""The drivers under test: `make -C workloads test-driver` builds them."""
+"""The drivers under test, under ASan and UBSan: `make -C workloads sanitized-…` builds them."""
 
 import csv
+import functools
 import json
 import os
 import subprocess
@@ -9,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from images import artifacts
+
+WORKLOADS = Path(__file__).resolve().parents[2] / "workloads"
 NEWEST = "3.46.1"
 OLD = "3.8.11.1"
 
@@ -63,11 +67,15 @@ class Driver:
             return list(csv.DictReader(file))
 
 
+@functools.cache
 def binary(release):
-    folder = os.environ.get("COMMITPATH_DRIVERS")
-    if folder is None:
-        pytest.skip("COMMITPATH_DRIVERS is not set: run make -C workloads test-driver")
-    return Path(folder) / f"driver-{release}"
+    """A driver, built once in a checkout; by one of the workers that run tests."""
+    with artifacts.locked(WORKLOADS / f"build/test/{release}"):
+        command = ["make", "-s", "-C", WORKLOADS, f"sanitized-{release}"]
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=clean)
+    assert done.returncode == 0, done.stderr
+    return WORKLOADS / f"build/test/driver-{release}"
 
 
 @pytest.fixture(params=[NEWEST, OLD])

@@ -60,14 +60,14 @@ def no_results(driver):
 def test_page_size_differs(driver):
     driver.populate(page_size=1024)
     line = one_line_error(driver.run(), 1)
-    assert "page_size: 4096 was asked for" in line and "says 1024" in line
+    assert "page_size: 4096 was requested" in line and "says 1024" in line
     no_results(driver)
 
 
 def test_no_synchronous_extra_in_old_releases(old):
     old.populate()
     line = one_line_error(old.run(synchronous="extra"), 1)
-    assert "synchronous: extra was asked for, but SQLite 3.8.11.1 says" in line
+    assert "synchronous: extra was requested, but SQLite 3.8.11.1 says" in line
     no_results(old)
 
 

@@ -10,7 +10,7 @@ shift 2
 checks=${*:-parameters verify unaligned filesystems discard accounting log timing determinism unload power_cut}
 root=/sys/kernel/config/flashsim
 folder=$root/target
-flash=/sys/block/target/flash
+flash=/sys/block/target/flashsim
 work=$(mktemp -d)
 failures=0
 

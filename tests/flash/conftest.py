@@ -25,7 +25,7 @@ FLAGS = [
 def binary(tmp_path_factory):
     """The model with its text interface."""
     # tests/flash/mutants.py puts broken sources there
-    folder = Path(os.environ.get("FLASH_SOURCES", ROOT / "images/flash"))
+    folder = Path(os.environ.get("FLASH_SOURCES", ROOT / "images/devices/flashsim"))
     out = tmp_path_factory.mktemp("flash") / "model"
     sources = [
         Path(__file__).with_name("model_cli.c"),

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
- * The flash model on the host: images/flash/model.c behind a text interface.
+ * The flash model on the host: images/devices/flashsim/model.c behind a text interface.
  *
  * usage: model sectors=N NAME=VALUE... < commands
  * A line is a command; its answer is the time at which it is done.

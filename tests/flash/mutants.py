@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-SOURCES = HERE.parents[1] / "images/flash"
+SOURCES = HERE.parents[1] / "images/devices/flashsim"
 
 # file, what it says, what it shall say
 HOST = [
@@ -71,7 +71,7 @@ BOARD = [
     ("discard", "store.c", "u32 n = min_t(sector_t, PAGE_SECTORS - offset, end - sector);",
      "u32 n = PAGE_SECTORS - offset;\n\n\t\tif (!discard)\n\t\t\tn = min_t(sector_t, n, end - sector);"),
     ("accounting", "model.c", "m->stats.flushes_dirty++;", ""),
-    ("accounting", "queue.c", "limits.features |= BLK_FEAT_FUA;", "limits.features |= 0;"),
+    ("accounting", "kernels.h", "limits.features |= BLK_FEAT_FUA;", "limits.features |= 0;"),
     ("accounting", "queue.c", "if (dev->p.write_cache)", "if (dev)"),
     ("accounting", "model.c", "m->stats.write_bytes += sectors * 512;", ""),
     ("log", "log.c", "entries[dev->nr_log++ % ENTRIES_PER_PAGE]", "entries[dev->nr_log++ % 100]"),

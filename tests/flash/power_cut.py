@@ -22,7 +22,7 @@ from pathlib import Path
 
 SECTOR = 512
 REGION = 256
-FLASH = Path("/sys/block/target/flash")
+FLASH = Path("/sys/block/target/flashsim")
 BLKDISCARD = 0x1277
 # Linux's asynchronous I/O, on arm64
 IO_SETUP, IO_SUBMIT, IO_GETEVENTS, IOCB_CMD_PWRITE = 0, 2, 4, 1

@@ -273,9 +273,9 @@ def test_parameters_that_do_not_fit_are_refused(model, change):
 
 
 def header_parameters():
-    """{name: (least, most)} as images/flash/model.h has them."""
+    """{name: (least, most)} as images/devices/flashsim/model.h has them."""
     values = {"FLASH_SECOND": 10**9, "FLASH_MAX_DIES": 64, "FLASH_MAX_UNITS": 64, "4294967295ULL": 2**32 - 1}
-    text = (ROOT / "images/flash/model.h").read_text()
+    text = (ROOT / "images/devices/flashsim/model.h").read_text()
     found = re.findall(r"\bP\((\w+), [01], (\d+), (\w+)\)", text)
     return {name: (int(least), values.get(most) or int(most)) for name, least, most in found}
 

@@ -1,6 +1,7 @@
-"""A picture of a run's page: python tests/inspect/screenshot.py RUN_DIR OUT.png [ADDRESS].
+"""A picture of a run's page: python tests/inspect/screenshot.py RUN_DIR OUT.png [ADDRESS [HEIGHT]].
 
-ADDRESS is what stands after the page's name, "#transactions=20" say. `make inspect RUN=…` first.
+ADDRESS is what stands after the page's name, "#transactions=20" say; HEIGHT is the window's, in
+pixels. `make inspect RUN=…` first.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from chromium import start
 
 def main() -> None:
     """Open the page, wait until it is drawn, and save what is to be seen."""
-    run, out, address = [*sys.argv[1:], ""][:3]
+    run, out, address, height = [*sys.argv[1:], *["", "1000"][len(sys.argv) - 3 :]]
     with tempfile.TemporaryDirectory() as profile:
         browser = start(Path(profile))
         try:
-            browser.set_window_size(1440, 1000)
+            browser.set_window_size(1440, int(height))
             browser.get(f"file://{(Path(run) / 'inspect.html').resolve()}{address}")
             browser.execute_async_script(
                 "const done = arguments[0]; const look = () => globalThis.inspect"

@@ -55,7 +55,7 @@ class Run:
         self.at = dict(SECTORS)
         self.commits = 40
 
-    def add(self, table: str, **row: Any) -> int:
+    def add(self, table: str, /, **row: Any) -> int:
         """Append a row; its number."""
         self.rows[table].append(row)
         return len(self.rows[table]) - 1

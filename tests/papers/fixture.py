@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from analysis.ledger.schema import LABELS
-from commitpath.cell import canonical, cell_id, probe_files
+from base.identity import canonical
+from commitpath.cell import cell_id, probe_files, stored
 from commitpath.database import store, sync
 
 OPS = ("insert", "update", "delete")
@@ -48,7 +49,7 @@ def row(cell: Mapping[str, Any], tps: float, status: str) -> dict[str, Any]:
         "repeat": 1,
         "status": status,
         "reasons": json.dumps(reasons),
-        "cell": canonical(cell),
+        "cell": canonical(stored(cell)),
         "summary": told,
         "manifest": json.dumps(manifest(cell)) if ok else None,
         "host": json.dumps(host(cell)) if ok else None,
@@ -72,12 +73,12 @@ def manifest(cell: Mapping[str, Any]) -> dict[str, Any]:
         "sqlite": {
             "version": cell["sqlite"],
             "effective": {
-                "journal_mode": profiles["mode"]["journal_mode"],
-                "synchronous": cell["sync"],
+                "journal_mode": cell["journal_mode"],
+                "synchronous": cell["synchronous"],
                 "page_size": cell["page_size"],
                 "cache_size": cell["cache_size"],
-                "wal_autocheckpoint": cell["autocheckpoint"],
-                "journal_size_limit": cell["journal_limit"],
+                "wal_autocheckpoint": cell["wal_autocheckpoint"],
+                "journal_size_limit": cell["journal_size_limit"],
             },
         },
         "driver": driver | {"workload": profiles["workload"]["driver_workload"]},

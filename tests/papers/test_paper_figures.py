@@ -87,7 +87,7 @@ def test_a_wal_size_is_frames_of_the_page_size() -> None:
     ):
         assert study.sized({"wal_bytes": size, "page_size": page}) == {
             "page_size": page,
-            "autocheckpoint": frames,
+            "wal_autocheckpoint": frames,
         }
 
 
@@ -97,7 +97,7 @@ def test_missing_failed_and_excluded_are_drawn_in_place(database: Path, tmp_path
     fixture.add(database, [bars[0].cell], lambda cell: 20.0)
     fixture.add(database, [bars[1].cell], lambda cell: 0.0, status="failed")
     results, chosen = runs.read(database), study.load(PAPER)
-    wal = {"mode": "wal", "sqlite": "newest", "device": "galaxy-nexus"}
+    wal = {"journal_mode": "wal", "sqlite": "newest", "device": "galaxy-nexus"}
     results.excluded.append(("watched", wal, "left out of a grid where it is watched"))
     results.excluded.append(("made-up", {**wal, "probes": ""}, "a written reason"))
     files = figures.one(chosen, results, data, tmp_path)
@@ -114,13 +114,17 @@ def test_missing_failed_and_excluded_are_drawn_in_place(database: Path, tmp_path
 
 
 def test_unequal_durability_and_counts_are_marked(database: Path) -> None:
-    full, normal = ({"label": sync, "set": {"mode": "wal", "sync": sync}} for sync in ("full", "normal"))
-    more = {"label": "more", "set": {"mode": "wal", "sync": "full", "n": 2000}}
+    full, normal = (
+        {"label": sync, "set": {"journal_mode": "wal", "synchronous": sync}} for sync in ("full", "normal")
+    )
+    more = {"label": "more", "set": {"journal_mode": "wal", "synchronous": "full", "n": 2000}}
     ratio = {"ratio": 3, "at": "normal", "over": "full", "source": "s"}
     content = {"panels": [{"groups": [full, normal, more], "builds": ["3.8.11.1"], "stated": [ratio]}]}
     (panel,) = study.panels(study.load(PAPER), Path("x.yml"), content)
     fixture.add(
-        database, [bar.cell for bar in panel.bars], lambda cell: 100.0 if cell["sync"] == "full" else 250.0
+        database,
+        [bar.cell for bar in panel.bars],
+        lambda cell: 100.0 if cell["synchronous"] == "full" else 250.0,
     )
     drawn = fill(panel, runs.read(database))
     assert [value.marks for value in drawn.values] == [(), ("‡",), ("§",)]
@@ -139,14 +143,14 @@ def test_causes_are_of_the_watched_run_with_the_same_settings(database: Path) ->
     fixture.add(database, [cell, other, *watched], lambda cell: 100.0)
     causes = runs.read(database).causes(cell, "insert")
     assert causes is not None
-    assert (causes.run.settings["n"], causes.run.settings["sync"]) == (1000, "full")
+    assert (causes.run.settings["n"], causes.run.settings["synchronous"]) == (1000, "full")
     assert (causes.counts["syncs"], causes.counts["fua"]) == (3.98, 2.25)
     assert runs.read(database).causes(make_cell({**settings, "MODE": "off"}), "insert") is None
 
 
 def test_all_is_drawn_alike_each_time(database: Path, tmp_path: Path) -> None:
     cells = {run.key: run.cell for run in expand("apsys17-fig1").runs}
-    fixture.add(database, cells.values(), lambda cell: 300.0 if cell["mode"] == "wal" else 30.0)
+    fixture.add(database, cells.values(), lambda cell: 300.0 if cell["journal_mode"] == "wal" else 30.0)
     chosen, results = study.load(PAPER), runs.read(database)
     made = []
     for name in ("a", "b"):
@@ -165,7 +169,7 @@ def test_factors_of_a_made_up_grid(database: Path, tmp_path: Path) -> None:
     chosen = study.load(PAPER)
     figures.one(chosen, runs.read(database), data, tmp_path)
     assert "missing: too few cells have a run" in (tmp_path / "factors.svg").read_text()
-    fixture.add(database, cells, lambda cell: 200.0 if cell["mode"] == "wal" else 20.0)
+    fixture.add(database, cells, lambda cell: 200.0 if cell["journal_mode"] == "wal" else 20.0)
     figures.one(chosen, runs.read(database), data, tmp_path)
     told = json.loads((tmp_path / "factors.json").read_text())
     terms = {term["term"]: term["share"] for term in told["fits"]["insert"]["terms"]}
@@ -185,7 +189,7 @@ def test_factors_of_a_made_up_grid(database: Path, tmp_path: Path) -> None:
 
 def test_what_is_unchanged_is_copied(database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cells = {run.key: run.cell for run in expand("apsys17-fig1").runs}
-    fixture.add(database, cells.values(), lambda cell: 300.0 if cell["mode"] == "wal" else 30.0)
+    fixture.add(database, cells.values(), lambda cell: 300.0 if cell["journal_mode"] == "wal" else 30.0)
     chosen, old = study.load(PAPER), tmp_path / "old"
     old.mkdir()
     drawn = figures.one(chosen, runs.read(database), FIGURES[2], old, before=tmp_path / "none")

@@ -8,8 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.adapters import proberecords, probes
+from analysis.adapters import proberecords
 from analysis.adapters.proberecords import OWNERS, TYPES
+from analysis.observers import probes
 from commitpath.payload import all_probes, expected_probes
 from images.board import RunOutput
 

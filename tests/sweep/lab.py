@@ -2,14 +2,17 @@
 
 import hashlib
 import json
-import os
 import subprocess
 import tarfile
 from pathlib import Path
 from typing import Any
 
+import commands
+
 from analysis import derived, pipeline, stored_files
-from commitpath.cell import canonical, cell_id, cell_name, make_cell, probe_files
+from base import identity
+from base.identity import canonical
+from commitpath.cell import cell_id, cell_name, make_cell, probe_files, stored
 
 ROOT = Path(__file__).resolve().parents[2]
 RAW = {"raw/probes.txt": b"attached\t1\n", "raw/run-cell.status": b"0\n"}
@@ -24,16 +27,9 @@ class Lab:
         self.number = 0
 
     def make(self, target: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        """`make TARGET VARIABLE=…` with these results."""
-        environment = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
-        return subprocess.run(
-            ["make", "-s", "-C", str(ROOT), target, *(f"{k}={v}" for k, v in variables.items())],
-            capture_output=True,
-            text=True,
-            check=False,
-            env={**environment, "COMMITPATH_RESULTS": str(self.results)},
-            timeout=1200,
-        )
+        """`make TARGET VARIABLE=…` with these results; without make."""
+        words = [f"{name}={value}" for name, value in variables.items()]
+        return commands.call(target, *words, COMMITPATH_RESULTS=str(self.results))
 
     def ok(self, target: str, **variables: str) -> str:
         """What make prints when it succeeds."""
@@ -75,7 +71,7 @@ class Lab:
         raw = RAW | ({"raw/clock.txt": f"{self.number}\n".encode()} if cell["clock"] == "real" else {})
         for name, content in raw.items():
             (folder / name).write_bytes(content)
-        (folder / "cell.json").write_text(canonical(cell) + "\n")
+        (folder / "cell.json").write_text(canonical(stored(cell)) + "\n")
         hashes = {name: hashlib.sha256(content).hexdigest() for name, content in raw.items()}
         host = {
             "run_id": run_id,
@@ -127,7 +123,7 @@ class Lab:
         run = self.results / "run"
         cell, host = (json.loads((run / f"{name}.json").read_text()) for name in ("cell", "host"))
         write(run / "host.json", host | {"raw_sha256": stored_files.hashes(run)})
-        folder = self.results / cell_name(cell) / str(host["run_id"])
+        folder = self.results / identity.cell_name(cell) / str(host["run_id"])
         folder.parent.mkdir()
         run.rename(folder)
         pipeline.analyse(folder)
@@ -149,12 +145,12 @@ def write(path: Path, content: dict[str, Any]) -> None:
 def manifest(cell: dict[str, Any]) -> dict[str, Any]:
     """The parts of a manifest that reporting reads."""
     effective = {
-        "journal_mode": cell["profiles"]["mode"]["journal_mode"],
-        "synchronous": cell["sync"],
+        "journal_mode": cell["journal_mode"],
+        "synchronous": cell["synchronous"],
         "page_size": cell["page_size"],
         "cache_size": cell["cache_size"],
-        "wal_autocheckpoint": cell["autocheckpoint"],
-        "journal_size_limit": cell["journal_limit"],
+        "wal_autocheckpoint": cell["wal_autocheckpoint"],
+        "journal_size_limit": cell["journal_size_limit"],
     }
     options = ["rw", *cell["profiles"]["fs"]["mount"]]
     workload = cell["profiles"]["workload"]

@@ -1,5 +1,6 @@
 """The results database: what is in it, what is shared, and one line for each way to be unusable."""
 
+import contextlib
 import json
 import sqlite3
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from lab import Lab, edit, write
 
 from analysis import derived
 from commitpath.cell import cell_id, make_cell
+from commitpath.database import store
 from commitpath.database.commands import measured
 
 Labs = Callable[[str], Lab]
@@ -41,15 +43,50 @@ def test_a_row_per_run_with_its_settings_and_files(lab: Lab) -> None:
     assert "123" in out or "129.15" in out
     assert "2 events lost" in out
     database = lab.results / "results.sqlite"
-    found = rows(database, "fs, mode, row_count, tps_insert, status, path, write_cache")
+    found = rows(database, "fs, journal_mode, row_count, tps_insert, status, path, write_cache")
     assert ("f2fs", "wal", 100, 123.0, "ok", str(folder.relative_to(lab.results)), "write back") in found
     with sqlite3.connect(database) as connection:
         assert connection.execute("SELECT count(*) FROM file").fetchone() == (4,)
         effective = connection.execute(
-            "SELECT effective ->> '$.journal_mode' FROM run WHERE mode='wal'"
+            "SELECT effective ->> '$.journal_mode' FROM run WHERE journal_mode='wal'"
         ).fetchone()
         assert effective == ("wal",)
-        assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+        assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+
+
+def of_an_older_commitpath(path: Path, source: Path) -> None:
+    """Make a database of schema version 1 with the rows of another."""
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.executescript(store.OLDER[1].read_text())
+        connection.execute("ATTACH ? AS source", (str(source),))
+        for table in ("lab", "run", "file", "grid_run", "grid_excluded"):
+            names = ", ".join(row[1] for row in connection.execute(f"PRAGMA main.table_info({table})"))
+            connection.execute(f"INSERT INTO main.{table} ({names}) SELECT {names} FROM source.{table}")
+        connection.execute("PRAGMA user_version=1")
+        connection.execute(f"PRAGMA application_id={store.APPLICATION_ID}")
+        connection.commit()
+
+
+def test_a_database_of_an_older_commitpath_is_read_and_made_anew(labs: Labs, tmp_path: Path) -> None:
+    here, there = labs("here"), labs("there")
+    there.run(MODE="wal")
+    there.recorded()
+    there.ok("export", FILE=str(tmp_path / "new.sqlite"), LAB="kiel")
+    of_an_older_commitpath(tmp_path / "old.sqlite", tmp_path / "new.sqlite")
+    here.run(MODE="delete")
+    here.ok("results")
+    here.ok("import", FILE=str(tmp_path / "old.sqlite"))
+    database = here.results / "results.sqlite"
+    before = rows(database)
+    database.rename(tmp_path / "mine.sqlite")
+    of_an_older_commitpath(database, tmp_path / "mine.sqlite")
+    done = here.make("results")
+    assert "was of an older commitpath; now of schema version 2" in done.stderr
+    assert "3 runs" in done.stdout
+    assert rows(database) == before
+    # a cell of the older rule is selected by the names of now, and by its old ones
+    for where in ("journal_mode=wal synchronous=full", "mode=wal sync=full"):
+        assert "2 runs" in here.ok("results", WHERE=where)
 
 
 def test_where_selects_and_says_what_it_does_not_know(lab: Lab) -> None:
@@ -171,7 +208,7 @@ def test_another_schema_version(lab: Lab, labs: Labs, tmp_path: Path, target: st
     with sqlite3.connect(database) as connection:
         connection.execute("PRAGMA user_version=7")
     before = database.read_bytes()
-    assert "schema version 7; this commitpath reads version 1" in call(lab, target, database)
+    assert "schema version 7; this commitpath reads 1, 2" in call(lab, target, database)
     assert database.read_bytes() == before
 
 

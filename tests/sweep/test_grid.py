@@ -31,7 +31,7 @@ def test_product_variants_seeds_and_repeats(tmp_path: Path) -> None:
     )
     assert len(found.runs) == 2 * 2 * 3 * 2
     assert len({run.key for run in found.runs}) == len(found.runs)
-    assert {(run.cell["mode"], run.cell["sync"]) for run in found.runs} == {
+    assert {(run.cell["journal_mode"], run.cell["synchronous"]) for run in found.runs} == {
         ("wal", "normal"),
         ("delete", "full"),
     }

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from lab import RAW, ROOT, Lab
 
+from base.identity import cell_id
 from base.text import printable
 from commitpath.database import checked, exchange, limits, store, sync
 from commitpath.database.store import DatabaseError
@@ -165,10 +166,12 @@ DEEP = "[" * 60 + "]" * 60
         ("UPDATE run SET cell = json_set(cell, '$.n', 'x')", "cell: n must be integer"),
         ("UPDATE run SET cell = json_set(cell, '$.n', 0)", "cell: n must be bigger than or equal to 1"),
         ("UPDATE run SET cell = json_set(cell, '$.fs', 'a b')", "cell: fs must match pattern"),
-        ("UPDATE run SET cell = json_set(cell, '$.sync', 'maybe')", "cell: sync must be one of"),
+        (
+            "UPDATE run SET cell = json_set(cell, '$.synchronous', 'maybe')",
+            "cell: synchronous must be one of",
+        ),
         ("UPDATE run SET cell = json_set(cell, '$.flavour', json('[]'))", "cell: flavour must be"),
         ("UPDATE run SET cell = json_remove(cell, '$.seed')", "cell: must contain"),
-        ("UPDATE run SET cell = json_set(cell, '$.profiles.mode', json('{}'))", "journal_mode"),
         ("UPDATE run SET cell = '[]'", "cell: must be object"),
         ("UPDATE run SET cell = json_set(cell, '$.n', 11)", "its cell has another id"),
         (f"UPDATE run SET lab = 'a{ESCAPE}'", "lab: 'a"),
@@ -214,13 +217,13 @@ ENDLESS = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELE
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        (("DROP TABLE run", f"CREATE VIEW run AS {ENDLESS}"), "run is not as schema version 1 has it"),
-        (("DROP TABLE lab", f"CREATE VIEW lab AS {ENDLESS}"), "lab is not as schema version 1 has it"),
+        (("DROP TABLE run", f"CREATE VIEW run AS {ENDLESS}"), "run is not as schema version 2 has it"),
+        (("DROP TABLE lab", f"CREATE VIEW lab AS {ENDLESS}"), "lab is not as schema version 2 has it"),
         (("CREATE VIEW more AS SELECT 1",), "view more is not as"),
         (("CREATE TRIGGER t AFTER INSERT ON run BEGIN DELETE FROM run; END",), "trigger t is not as"),
         (("CREATE TABLE more (a)",), "table more is not as"),
         (("CREATE INDEX more ON run (fs)",), "index more is not as"),
-        (("CREATE VIRTUAL TABLE more USING fts5 (a)",), "is not as schema version 1 has it"),
+        (("CREATE VIRTUAL TABLE more USING fts5 (a)",), "is not as schema version 2 has it"),
         (("ALTER TABLE run ADD COLUMN more AS (hex(zeroblob(1000000000)))",), "table run is not as"),
         (("DROP TABLE lab", "CREATE TABLE lab (label TEXT PRIMARY KEY) WITHOUT ROWID"), "is not as"),
         (
@@ -248,7 +251,8 @@ def test_what_an_import_takes_of_newer_and_older_labs(shared: Path, tmp_path: Pa
     cell = json.loads(cell)
     del cell["mkfs_options"], cell["mount_options"]
     cell |= {"flavour": "sweet", "device": "another-labs-own"}
-    identity = sync.cell_id(cell)
+    cell["at_default"].remove("device")
+    identity = cell_id(cell)
     summary, manifest, host = (
         json.loads(text) | {"cell_id": identity, "more": [1]} for text in (summary, manifest, host)
     )
@@ -380,7 +384,7 @@ def test_a_poisoned_database_lists_and_compares_and_is_repaired(labs: Labs, tmp_
         poison(database, f"UPDATE run SET {change} WHERE lab = 'kiel' AND cell ->> '$.seed' = {seed}")
     poison(
         database,
-        "UPDATE run SET summary = '[]' WHERE lab = 'local' AND mode = 'wal'",
+        "UPDATE run SET summary = '[]' WHERE lab = 'local' AND journal_mode = 'wal'",
         "INSERT INTO grid_run VALUES ('kiel', 7, 'x', 'y')",
         f"{MARKED} WHERE lab = 'kiel' AND cell ->> '$.seed' = 9",
     )
@@ -427,7 +431,7 @@ def test_terminal_escapes_are_printed_as_text(labs: Labs, tmp_path: Path) -> Non
         f"UPDATE run SET reasons = '{reasons}' WHERE status = 'rejected'",
         "UPDATE run SET summary = json_set(summary, '$.reasons', json(reasons)) WHERE status = 'rejected'",
         "UPDATE run SET manifest = json_set(manifest, '$.board.kernel', "
-        f"'Linux board 3{ESCAPE}') WHERE mode = 'wal'",
+        f"'Linux board 3{ESCAPE}') WHERE journal_mode = 'wal'",
     )
     here.ok("import", FILE=str(tmp_path / "t.sqlite"))
     out = here.ok("results")

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from lab import Lab
 
-from commitpath.cell import contents, make_cell
+from base.identity import contents
+from commitpath.cell import make_cell
 from commitpath.database.select import Run
 from commitpath.reporting.cells import unwatched
 from commitpath.reporting.compare import flat
@@ -195,14 +196,14 @@ def test_advice_is_the_pareto_set_of_what_keeps_the_promise(lab: Lab) -> None:
         lab.run(tps, FS="f2fs", MODE=mode, SYNC=sync, bytes_written=written)
     power = lab.ok("advise", FS="f2fs", SURVIVE="power")
     listed = [line.split("  ")[0] for line in power.splitlines()[1:-1]]
-    assert listed == ["mode=wal sync=full", "mode=truncate sync=full"]
+    assert listed == ["journal_mode=wal synchronous=full", "journal_mode=truncate synchronous=full"]
     assert "50% more flash wear" in power
     assert "10% of the fastest's speed" in power
     assert "6 settings measured, 4 keep the promise (SURVIVE=power), 2 of these are beaten" in power
     process = lab.ok("advise", FS="f2fs", SURVIVE="process")
-    assert "mode=wal sync=normal" in process
+    assert "journal_mode=wal synchronous=normal" in process
     assert "after a power failure: consistent, but" in process
-    assert "wal sync=normal" in lab.ok("advise", FS="f2fs", SURVIVE="power", LOSS="recent")
+    assert "wal synchronous=normal" in lab.ok("advise", FS="f2fs", SURVIVE="power", LOSS="recent")
     assert "no ok run of lab local with FS=ext4" in lab.says("advise", FS="ext4", SURVIVE="power")
     assert "SURVIVE is process, os, power" in lab.says("advise", FS="f2fs", SURVIVE="luck")
 
@@ -213,8 +214,10 @@ def test_advice_is_of_one_lab(lab: Lab, labs: Callable[[str], Lab], tmp_path: Pa
     there.run(9999, FS="f2fs", MODE="wal")
     there.ok("export", FILE=str(tmp_path / "t.sqlite"), LAB="there")
     lab.ok("import", FILE=str(tmp_path / "t.sqlite"))
-    assert "mode=wal sync=full       105.0" in lab.ok("advise", FS="f2fs", SURVIVE="power")
-    assert "mode=wal sync=full     10499.0" in lab.ok("advise", FS="f2fs", SURVIVE="power", LAB="there")
+    assert "journal_mode=wal synchronous=full       105.0" in lab.ok("advise", FS="f2fs", SURVIVE="power")
+    assert "journal_mode=wal synchronous=full     10499.0" in lab.ok(
+        "advise", FS="f2fs", SURVIVE="power", LAB="there"
+    )
     assert "no ok run of lab mars" in lab.says("advise", FS="f2fs", SURVIVE="power", LAB="mars")
 
 
@@ -299,7 +302,7 @@ def test_durability_is_that_in_effect() -> None:
         documents = {"manifest": json.dumps(manifest)}
         summary = {"tps": {"all": 10.0}, "virtual_seconds": 3.0}
         cell = make_cell({"MODE": "wal"})
-        return Run({}, {}, frozenset(), None, (), cell, summary, documents)
+        return Run({}, {}, frozenset(), None, (), cell, cell, summary, documents)
 
     assert marks(run(), run("relatime")) == {}
     assert marks(run(), run("nobarrier")) == {

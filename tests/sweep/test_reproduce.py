@@ -30,14 +30,14 @@ def run(tps: float, status: str = "ok", **axes: str) -> Run:
     cell = make_cell({"ROWS": "100", "N": "10", "PROBES": "none", "SQLITE": "3.8.11.1", **axes})
     summary = {
         "tps": {"insert": tps, "update": tps / 2, "delete": tps / 4, "all": tps},
-        "syncs": {"insert": 4.0 if cell["mode"] == "delete" else 1.01},
+        "syncs": {"insert": 4.0 if cell["journal_mode"] == "delete" else 1.01},
         "block": {"bytes_written": 300_000},
         "virtual_seconds": 3 * cell["n"] / tps,
     }
     facts = {
         "lab": "local",
         "commit": "abc",
-        "kernel": "6.12",
+        "uname": "6.12",
         "status": status,
         "cell": cell_id(cell),
         "run": "r1",
@@ -46,7 +46,15 @@ def run(tps: float, status: str = "ok", **axes: str) -> Run:
     settings = {name: value for name, value in cell.items() if name != "profiles"}
     reasons = () if status == "ok" else ("2 events lost",)
     return Run(
-        settings, facts, frozenset(), None, reasons, cell, summary, {"manifest": json.dumps(manifest(cell))}
+        settings,
+        facts,
+        frozenset(),
+        None,
+        reasons,
+        cell,
+        cell,
+        summary,
+        {"manifest": json.dumps(manifest(cell))},
     )
 
 
@@ -173,8 +181,8 @@ def test_weights_lists_and_best_of(judged: Judge) -> None:
     assert mix.pairs[0].left.value == pytest.approx(12 / (10 / 100 + 1 / 50 + 1 / 25))
     assert [pair.left.op for pair in best.pairs] == ["insert", "update"]
     assert best.verdict == best.pairs[0].verdict == "reproduced"
-    assert best.pairs[0].left.cell["mode"] == "wal"
-    assert best.pairs[0].right.cell["mode"] == "truncate"
+    assert best.pairs[0].left.cell["journal_mode"] == "wal"
+    assert best.pairs[0].right.cell["journal_mode"] == "truncate"
 
 
 def test_texts_have_numbers_that_were_looked_up(judged: Judge) -> None:
@@ -192,7 +200,10 @@ def test_a_text_without_its_run_says_so(judged: Judge) -> None:
 @pytest.mark.parametrize(
     ("claim", "says"),
     [
-        ("  readings: [{name: plain, left: {mode: wall}, right: {}}]\n", "X-01: MODE=wall: MODE is delete"),
+        (
+            "  readings: [{name: plain, left: {mode: wall}, right: {}}]\n",
+            "X-01: JOURNAL_MODE=wall: JOURNAL_MODE is delete",
+        ),
         ("  readings: [{name: plain, left: {flavour: 1}, right: {}}]\n", "X-01: flavour: unknown axis"),
         ("  readings: [{name: plain, left: {}}]\n", "'right' is a required property"),
         ("  explanation: it has no reading\n", "is not valid under any of the given schemas"),
@@ -233,7 +244,7 @@ def test_the_command_with_every_run_there(lab: Lab) -> None:
     for one in expand("apsys17").runs:
         axes = {name.upper(): str(value) for name, value in one.cell.items() if name != "profiles"}
         axes["PROBES"] = one.cell["probes"] or "none"
-        folder = lab.run(100 if one.cell["mode"] == "wal" else 10, **axes)
+        folder = lab.run(100 if one.cell["journal_mode"] == "wal" else 10, **axes)
         (done / one.key).write_text(json.dumps({"run": str(folder.relative_to(lab.results))}))
     printed = lab.ok("reproduce", PAPER="apsys17")
     assert "P-02  reproduced" in printed

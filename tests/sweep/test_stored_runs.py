@@ -10,7 +10,7 @@ from lab import Lab, edit
 
 from analysis import derived
 from analysis.stored_files import NOT_HELD
-from commitpath.cell import canonical, cell_id, cell_name
+from base.identity import canonical, cell_id, cell_name
 
 TPS = "133.54"
 

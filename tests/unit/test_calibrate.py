@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from analysis.calibration import measure, table
 from commitpath.calibrate import DEPTHS, figure, source_iops
-from images.flash.calibrate import measure, table
 
 SOURCES = [
     {"measure": "read_random_4k_qd32", "value": 19000, "unit": "IOPS", "source": "a table"},

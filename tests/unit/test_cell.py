@@ -6,6 +6,7 @@ import subprocess
 import tarfile
 from pathlib import Path
 
+import commands
 import pytest
 
 from analysis import filesystems
@@ -18,21 +19,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def make(*variables: str, target: str = "experiment") -> subprocess.CompletedProcess[str]:
-    """`make TARGET VARIABLES` in a shell of its own."""
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
-    return subprocess.run(
-        ["make", "-s", "-C", str(ROOT), target, *variables],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment,
-        timeout=120,
-    )
+    """`make TARGET VARIABLES`, without make."""
+    return commands.call(target, *variables)
 
 
 def test_defaults_are_the_apsys17_default_cell() -> None:
     cell = cells.make_cell({})
-    assert (cell["mode"], cell["sync"], cell["fs"]) == ("delete", "full", "ext4-ordered")
+    assert (cell["journal_mode"], cell["synchronous"], cell["fs"]) == ("delete", "full", "ext4-ordered")
     assert (cell["rows"], cell["n"], cell["value_size"]) == (100_000, 1000, 3072)
     assert "phases" not in cell["profiles"]["workload"]
 
@@ -72,7 +65,8 @@ def test_what_a_board_is_sent(kind: str, tmp_path: Path) -> None:
     variables = {
         "driver": str(tmp_path / "driver"),
         "probes": str(tmp_path / "probes.tar"),
-        "flash_module": "",
+        "device_module": "",
+        "device_driver": "null_blk",
         "board_kind": kind,
         "owner": "bench-1",
     }
@@ -82,7 +76,7 @@ def test_what_a_board_is_sent(kind: str, tmp_path: Path) -> None:
     assert {name for name, mode in modes.items() if mode & 0o111} == {
         *("bin/driver", "bin/recorder", "bin/bio.bpf.o"),
     }
-    assert {"run-cell.sh", "watch.sh", "set-timing.sh"} <= set(modes)
+    assert {"run-cell.sh", "watch.sh", "device.sh", "devices/null_blk.sh"} <= set(modes)
     # a lab board is told over SSH
     assert ("await-cell.sh" in modes) == (kind == "virtual")
 
@@ -95,22 +89,6 @@ def test_id_follows_every_setting() -> None:
     assert cells.cell_id(cells.make_cell({"SEED": "1"})) == cells.cell_id(cells.make_cell({}))
     ids = {cells.cell_id(cells.make_cell(v)) for v in ({}, {"SEED": "2"}, {"MODE": "wal"}, {"N": "10"})}
     assert len(ids) == 4
-
-
-def test_blktrace_is_named_where_the_device_logs_itself() -> None:
-    """On null_blk it is there anyway, and makes no other cell; on a flash device it is asked for."""
-    default, flash = cells.make_cell({}), cells.make_cell({"DEVICE": "emmc-5.0"})
-    assert cells.is_blktraced(default) and not cells.is_blktraced(flash)
-    assert cells.make_cell({"PROBES": "all,blktrace"}) == default
-    both = cells.make_cell({"DEVICE": "emmc-5.0", "PROBES": "blktrace,all"})
-    assert both["probes"] == ",".join(sorted([*cells.probe_names(), "blktrace"]))
-    assert cells.is_blktraced(both) and cells.cell_id(both) != cells.cell_id(flash)
-    assert not cells.is_blktraced(cells.make_cell({"PROBES": "none"}))
-    environment = cell_env(both, "/dev/target", "/db")
-    assert "BLKTRACE=yes" in environment and "blktrace" not in environment.replace("BLKTRACE", "")
-    assert "BLKTRACE=no" in cell_env(flash, "/dev/target", "/db")
-    names = {line for line in environment.splitlines() if "PROBES" in line}
-    assert names <= set(cell_env(flash, "/dev/target", "/db").splitlines())
 
 
 def test_probes_none_and_all() -> None:
@@ -128,7 +106,7 @@ def test_every_profile_satisfies_its_schema() -> None:
     ("variables", "says"),
     [
         ("FS=ext5", "FS is ext4-journal, ext4-ordered, ext4-writeback, f2fs, xfs"),
-        ("MODE=wall", "MODE is delete, memory, off, persist, truncate, wal"),
+        ("MODE=wall", "JOURNAL_MODE is delete, truncate, persist, wal, memory, off"),
         ("N=-1", "a whole number from 1 to"),
         ("N=abc", "a whole number from 1 to"),
         ("N=", "a whole number from 1 to"),
@@ -167,9 +145,9 @@ def test_bad_variable_is_one_line(variables: str, says: str) -> None:
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("description: x\njournal_mode: wal\nextra_key: 1\n", "extra_key"),
-        ("description: x\njournal_mode: wall\n", "'wall' is not one of"),
-        ("description: x\n", "'journal_mode' is a required property"),
+        ("description: x\ndriver_workload: kv\ntable: kv\ntransactions: each\nextra_key: 1\n", "extra_key"),
+        ("description: x\ndriver_workload: 1\ntable: kv\ntransactions: each\n", "1 is not of type 'string'"),
+        ("description: x\ntable: kv\n", "'driver_workload' is a required property"),
         ("description: [\n", ":2: "),
     ],
 )
@@ -180,7 +158,7 @@ def test_bad_cell_file_names_file_and_key(
     file.write_text(content)
     monkeypatch.setattr(cells.Axis, "files", lambda _: {"odd": file})
     with pytest.raises(BadInputError) as error:
-        cells.load_profile("mode", "odd")
+        cells.load_profile("workload", "odd")
     assert str(file) in str(error.value)
     assert says in str(error.value)
 
@@ -265,6 +243,24 @@ def test_expected_probes_counts_attach_points() -> None:
     assert expected_probes([]) == 0
 
 
+def test_a_kernel_is_an_axis_of_the_virtual_board() -> None:
+    """The default one is in no id: there was no other before. A lab board's is its own."""
+    default, other = cells.make_cell({}), cells.make_cell({"KERNEL": "6.1", "PROBES": "none"})
+    without = {name: value for name, value in cells.stored(default).items() if name != "kernel"}
+    assert cells.cell_id(default) == cells.current_id(without)
+    assert cells.cell_id(other) != cells.cell_id(default)
+    lab = {"BOARD": "bench", "DEVICE": "own", "PROBES": "none", "CLOCK": "real"}
+    cells.make_cell(lab)
+    with pytest.raises(BadInputError, match=r"KERNEL=6\.1: BOARD=bench has a kernel of its own"):
+        cells.make_cell({**lab, "KERNEL": "6.1"})
+    with pytest.raises(BadInputError, match=r"KERNEL=6\.1 cannot be watched: .* use PROBES=none"):
+        cells.make_cell({"KERNEL": "6.1"})
+    with pytest.raises(BadInputError, match=r"KERNEL=6\.2: KERNEL is 6\.1, 6\.12; did you mean 6\.1"):
+        cells.make_cell({"KERNEL": "6.2"})
+    for name in cells.axes()["kernel"].files():
+        assert cells.load_profile("kernel", name)["release"] == name
+
+
 def test_a_cell_has_the_probe_of_its_filesystem() -> None:
     cell = cells.make_cell({"FS": "xfs", "PROBES": "block,filesystem"})
     assert cell["probes"] == "block,filesystem"
@@ -296,7 +292,7 @@ NAMED = {
     "experiments/papers/": "what a paper says",
     "experiments/reporting.yml": "what a paper says",
     "experiments/schema.yml": "the default cell",
-    "images/image-hook.sh": "the board's own root disk",
+    "images/build-image.sh": "the board's own root disk",
     "images/initramfs-init.sh": "the board's own root disk",
     "probes/bio.bpf.c": "a mark that one garbage collector leaves on a page can be read there only",
     "workloads/run.c": "why the drain asks for a flush",

@@ -12,7 +12,7 @@ def run(number: int, path: str | None = "here", status: str = "ok", **axes: str)
     facts = {"lab": "local", "status": status, "cell": cell_id(cell), "run": f"r{number}", "repeat": "1"}
     summary: dict[str, Any] = {"clock": "virtual", "ledger": {} if not cell["probes"] else {"labels": 1}}
     settings = {name: value for name, value in cell.items() if name != "profiles"}
-    return Run(settings, facts, frozenset(), path, ("lost",), cell, summary, {})
+    return Run(settings, facts, frozenset(), path, ("lost",), cell, cell, summary, {})
 
 
 def test_the_watched_run_is_that_of_the_nearest_n_and_of_those_the_newest() -> None:

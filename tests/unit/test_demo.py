@@ -1,10 +1,14 @@
 """The demo: a recorded run is analysed and its pages are made, with no board."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from commitpath import demo
+from base.paths import ROOT
+from commitpath import demo, places
 
 
 def test_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -18,6 +22,16 @@ def test_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     (page,) = tmp_path.glob("demo/*/*/inspect.html")
     assert (page.parent / "report.html").stat().st_size and page.stat().st_size
     assert [path.name for path in tmp_path.iterdir()] == ["demo"]
+
+
+def test_a_cache_that_a_demo_began_is_commitpaths(tmp_path: Path) -> None:
+    """A newcomer's first command may be the demo; the next one takes its cache."""
+    cache = tmp_path / "cache"
+    environment = {**os.environ, "COMMITPATH_CACHE": str(cache)}
+    command = [sys.executable, "-m", "commitpath", "demo"]
+    subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True)
+    assert (cache / "demo").is_dir()
+    places.check_cache(cache)
 
 
 def test_a_desktop_opens_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

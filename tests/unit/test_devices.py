@@ -6,18 +6,21 @@ from pathlib import Path
 
 import pytest
 
+from analysis import devices
+from base.data import load_yaml
 from base.errors import BadInputError
 from commitpath import cell as cells
 
 ROOT = Path(__file__).resolve().parents[2]
+DRIVER = ROOT / "images/devices/flashsim"
 
 
 def test_schema_lists_the_parameters_of_the_flash_model() -> None:
-    source = (ROOT / "images/flash/model.h").read_text()
+    source = (DRIVER / "model.h").read_text()
     table = source[source.index("#define FLASH_PARAMETERS(P)") : source.index("struct flash_parameters")]
     constants = dict(re.findall(r"#define (FLASH_\w+) (\d+)", source))
     rows = re.findall(r"P\((\w+), ([01]), (\w+), (\w+)\)", table)
-    then = cells.schema()["$defs"]["device"]["then"]["properties"]
+    then = load_yaml(DRIVER / "attributes.yml")["properties"]
     for section, live in (("geometry", "0"), ("timing", "1")):
         ranges = {
             name: {
@@ -33,7 +36,7 @@ def test_schema_lists_the_parameters_of_the_flash_model() -> None:
 
 
 def test_schema_lists_what_is_measured() -> None:
-    script = (ROOT / "images/flash/calibrate.sh").read_text()
+    script = (ROOT / "playbooks/board/calibrate.sh").read_text()
     listing = script[script.index("list=()") : script.index("out=$(mktemp)")]
     command = ["bash", "-c", listing + 'printf "%s\\n" "${list[@]%%:*}"']
     measured = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
@@ -55,7 +58,15 @@ def test_schema_lists_what_is_measured() -> None:
         (("  dies: 2\n", ""), "geometry: 'dies' is a required property"),
         (("  dies: 2\n", "  dies: 2\n  diez: 2\n"), "'diez' was unexpected"),
         (("  program_ns: 1300000\n", ""), "timing: 'program_ns' is a required property"),
-        (("driver: flash", "driver: floppy"), "'floppy' is not one of"),
+        (
+            ("driver: flashsim", "driver: floppy"),
+            "odd.yml: driver: 'floppy' is none of flashsim, null_blk, own",
+        ),
+        # its earlier name, which only stored runs may have
+        (
+            ("driver: flashsim", "driver: flash"),
+            "odd.yml: driver: 'flash' is none of flashsim, null_blk, own",
+        ),
         (("write_random_4k_qd1\n", "write_random_4k_qd3\n"), "'write_random_4k_qd3' is not one of"),
     ],
 )
@@ -69,3 +80,58 @@ def test_bad_profile_is_one_line(
     monkeypatch.setattr(cells.Axis, "files", lambda _: {"odd": file})
     with pytest.raises(BadInputError, match=re.escape(says)):
         cells.load_profile("device", "odd")
+
+
+def test_a_driver_is_whole() -> None:
+    """Each has what a board does with it; a module of ours has the attributes that a profile gives it."""
+    for name in devices.names():
+        assert (ROOT / f"playbooks/devices/{name}.sh").is_file(), name
+        assert devices.name_of(name) == name
+    for folder in (ROOT / "images/devices").iterdir():
+        assert folder.name in devices.names()
+        assert {"Kbuild", "attributes.yml", "README.md"} <= {path.name for path in folder.iterdir()}
+    # one name for one driver, of now or of earlier releases
+    every = [name for one in devices.names() for name in (one, *devices.find(one).earlier)]
+    assert len(every) == len(set(every))
+
+
+def test_a_stored_profile_has_the_drivers_name_of_now() -> None:
+    """A run of an earlier release asks for the same device as one of now."""
+    now = cells.make_cell({"DEVICE": "emmc-5.0"})
+    earlier = {
+        **now,
+        "profiles": {**now["profiles"], "device": {**now["profiles"]["device"], "driver": "flash"}},
+    }
+    assert cells.current_id(earlier) == cells.cell_id(now)
+    assert cells.other_profiles(cells.complete(earlier)) == []
+    assert devices.current({"driver": "floppy"}) == {"driver": "floppy"}
+    with pytest.raises(
+        devices.UnknownDriverError, match="no device driver 'floppy'; expected flashsim, null_blk"
+    ):
+        devices.of({"profiles": {"device": {"driver": "floppy"}}})
+
+
+# Where a driver is named though the file is not its own, and why. `flash` is also what a device is made of.
+NAMED = {
+    "README.md": "what is under another licence; the medium",
+    "CITATION.cff": "the medium",
+    "CONTRIBUTING.md": "a sample's name",
+    "commitpath/help.py": "the medium",
+    "commitpath/papers/claims.html.j2": "the medium",
+    "commitpath/reporting/advise.py": "the medium",
+    "experiments/device/": "whose attributes a profile gives",
+    "experiments/fs/f2fs.yml": "the medium",
+    "experiments/papers/": "the medium",
+}
+
+
+def test_nothing_but_its_own_files_names_a_driver() -> None:
+    words = "|".join({"flash", *devices.names()} - {"own"})
+    found = subprocess.run(
+        ["git", "grep", "-lwE", words, "--", ".", ":!tests", ":!docs"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    ).stdout.split()  # fmt: skip
+    own = re.compile(rf"(^|/)({words})(/|[.][a-z.]+$)")
+    others = [path for path in found if not own.search(path)]
+    assert [path for path in others if not path.startswith(tuple(NAMED))] == []
+    assert [name for name in NAMED if not any(path.startswith(name) for path in others)] == []

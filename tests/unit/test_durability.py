@@ -43,9 +43,10 @@ def test_every_setting_has_a_rule() -> None:
 @pytest.mark.parametrize("option", sorted(durability.NO_BARRIER))
 def test_without_barriers_power_may_corrupt(option: str) -> None:
     cell = {
-        "sync": "full",
+        "synchronous": "full",
         "mount_options": f"noatime,{option}",
-        "profiles": {"mode": {"journal_mode": "wal"}, "fs": {"mount": ["data=ordered"]}},
+        "journal_mode": "wal",
+        "profiles": {"fs": {"mount": ["data=ordered"]}},
     }
     assert durability.of(cell) == durability.Durability(ALL, ALL, CORRUPT)
     assert durability.differences(*map(durability.of, (cell, cell | {"mount_options": ""}))) == [

@@ -1,22 +1,28 @@
 """The axis ENGINE: what it allows, and that cells without it are what they were."""
 
+import re
+from pathlib import Path
+
+import polars as pl
 import pytest
 
-from analysis import durability, engines
+from analysis import durability, engines, stored
 from analysis.engines.survival import ALL, UNSYNCED
-from analysis.run import cell_id as analysed_id
-from analysis.run import cell_name as analysed_name
-from base.errors import BadInputError
-from commitpath.cell import axes, canonical, cell_id, cell_name, make_cell
+from analysis.figures import style
+from analysis.ledger import schema
+from base import identity
+from base.errors import BadInput, BadInputError
+from base.paths import ROOT
+from commitpath import cell as cells
+from commitpath.cell import axes, cell_id, cell_name, make_cell
 from commitpath.payload import cell_env
 
 
 def test_the_default_engine_is_no_part_of_an_id() -> None:
     default = make_cell({})
-    assert default["engine"] == engines.FIRST == axes()["engine"].spec["default"]
-    assert "engine" not in canonical(default)
-    without = {key: value for key, value in default.items() if key != "engine"}
-    assert cell_id(without) == cell_id(default) == analysed_id(default)
+    assert default["engine"] == identity.FIRST_ENGINE == axes()["engine"].spec["default"]
+    without = {key: value for key, value in cells.stored(default).items() if key != "engine"}
+    assert identity.cell_id(without) == cell_id(default)
     assert cell_id(make_cell({"ENGINE": "leveldb"})) != cell_id(default)
 
 
@@ -24,7 +30,7 @@ def test_the_default_engine_is_no_part_of_an_id() -> None:
 def test_each_engine_is_known_in_every_stage(engine: str) -> None:
     assert engine in engines.names()
     cell = make_cell({"ENGINE": engine})
-    assert cell_name(cell) == analysed_name(cell)
+    assert cell_name(cell) == identity.cell_name(cells.stored(cell))
     env = cell_env(cell, "/dev/x", "/db")
     asked = engines.of(engine).requested(cell)
     assert asked
@@ -35,9 +41,9 @@ def test_each_engine_is_known_in_every_stage(engine: str) -> None:
 @pytest.mark.parametrize(
     ("variables", "says"),
     [
-        ({"MODE": "wal"}, "MODE: a setting of SQLite, which ENGINE=leveldb does not have"),
+        ({"JOURNAL_MODE": "wal"}, "JOURNAL_MODE: a setting of SQLite, which ENGINE=leveldb does not have"),
         ({"CACHE_SIZE": "100"}, "CACHE_SIZE: a setting of SQLite"),
-        ({"SYNC": "normal"}, "SYNC=normal: ENGINE=leveldb takes off, full"),
+        ({"SYNCHRONOUS": "normal"}, "SYNCHRONOUS=normal: ENGINE=leveldb takes off, full"),
         ({"WORKLOAD": "rlbench"}, "ENGINE=leveldb: WORKLOAD=rlbench is for sqlite only"),
         ({"WORKLOAD": "androbench-insert"}, "WORKLOAD=androbench-insert is for sqlite only"),
     ],
@@ -75,3 +81,41 @@ def test_files_by_name(name: str, role: str) -> None:
 def test_what_survives_in_leveldb(sync: str, system: str) -> None:
     found = durability.of(make_cell({"ENGINE": "leveldb", "SYNC": sync}))
     assert (found.process, found.system, found.power) == (ALL, system, system)
+
+
+def test_an_engine_says_what_its_pages_are_called() -> None:
+    """Nothing else lists its files' roles, their labels and colours; a run shows its engine's alone."""
+    files = {name: engines.of(name).FILES for name in engines.names()}
+    assert files["leveldb"].keys() == {"log", "table", "manifest"}
+    for name, own in files.items():
+        engine = engines.of(name)
+        assert set(own) <= set(schema.FILES) and set(own) <= set(engines.roles(engine))
+        for role, (label, color) in own.items():
+            assert style.FILES[role] == color and label in style.LABELS
+            assert not engines.label_of_another(label, engine)
+    assert engines.label_of_another("WAL", engines.of("leveldb"))
+    assert engines.label_of_another("manifest", engines.of("sqlite"))
+    assert not engines.label_of_another("filesystem journal", engines.of("leveldb"))
+    assert tuple(style.LABELS) == schema.LABELS
+
+
+def test_no_engine_code_ends_the_process() -> None:
+    """Errors are returned: the driver decides what a failed call is."""
+    sources = sorted((ROOT / "workloads/engines").glob("*/*.[ch]"))
+    assert len(sources) > 5
+    for path in sources:
+        assert not re.search(r'"fail\.h"|\b(fail|fail_usage|exit|_exit|abort)\(', path.read_text()), path
+
+
+def test_costs_of_an_earlier_analysis_lack_another_engines_labels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tables").mkdir()
+    pl.DataFrame({"transaction": [0], "WAL": [8192.0]}).write_parquet(tmp_path / "tables/costs.parquet")
+    monkeypatch.setattr(stored.derived, "check", lambda *_: None)
+    run = stored.Stored(tmp_path, {}, {})
+    assert run.table("costs", ("WAL", "manifest")).to_dicts() == [
+        {"transaction": 0, "WAL": 8192.0, "manifest": 0.0}
+    ]
+    with pytest.raises(BadInput, match="no column syncs"):
+        run.table("costs", ("syncs", "manifest"))

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import commands
 import pytest
 
 from analysis import export
@@ -14,23 +15,10 @@ ROOT = Path(__file__).resolve().parents[2]
 OF_A_RUN = [["analyse"], ["inspect"], ["tree"], ["trace-export"], ["diff", "RUN_B=/tmp"]]
 
 
-def called(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """A command as the Makefile calls it: a target, then variables."""
-    given = dict(word.split("=", 1) for word in arguments[1:])
-    return subprocess.run(
-        [sys.executable, "-m", "commitpath", arguments[0]],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, **given, "MAKEFLAGS": " -- " + " ".join(arguments[1:])},
-    )
-
-
 @pytest.mark.parametrize("command", OF_A_RUN)
 def test_a_run_that_is_not_there(command: list[str]) -> None:
     name = "RUN_A" if command[0] == "diff" else "RUN"
-    done = called(*command, f"{name}=/nowhere")
+    done = commands.call(*command, f"{name}=/nowhere")
     assert (done.returncode, done.stdout) == (EXIT_BAD_INPUT, "")
     assert done.stderr.startswith(f"commitpath: {name}=/nowhere: no such folder; ")
 
@@ -38,13 +26,13 @@ def test_a_run_that_is_not_there(command: list[str]) -> None:
 @pytest.mark.parametrize("command", OF_A_RUN)
 def test_a_run_that_cannot_be_read(command: list[str], tmp_path: Path) -> None:
     name = "RUN_A" if command[0] == "diff" else "RUN"
-    done = called(*command, f"{name}={tmp_path}")
+    done = commands.call(*command, f"{name}={tmp_path}")
     assert (done.returncode, done.stdout) == (EXIT_UNREADABLE, "")
     assert done.stderr.startswith(f"commitpath: {tmp_path}")
 
 
 def test_a_run_beside_itself() -> None:
-    done = called("diff", "RUN_A=/tmp", "RUN_B=/tmp/.")
+    done = commands.call("diff", "RUN_A=/tmp", "RUN_B=/tmp/.")
     assert done.returncode == EXIT_BAD_INPUT
     assert "are one run; nothing to compare" in done.stderr
 

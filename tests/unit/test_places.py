@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import commands
 import pytest
 
 from base.errors import BadInputError
@@ -124,19 +125,6 @@ def test_the_first_command_says_the_same(name: str, nasty: Path) -> None:
     assert not list(folder.iterdir())
 
 
-def called(command: list[str], **environment: str) -> subprocess.CompletedProcess[str]:
-    """A command of the Makefile."""
-    clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
-    return subprocess.run(
-        ["make", "-s", "-C", str(ROOT), *command],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**clean, **environment},
-        timeout=60,
-    )
-
-
 def a_file(folder: Path) -> Path:
     (folder / "results").write_text("mine")
     return folder / "results"
@@ -175,7 +163,7 @@ def test_a_folder_that_cannot_be_written_is_told_first(
 ) -> None:
     place = make_place(tmp_path)
     before = list(tmp_path.iterdir())
-    done = called(WRITERS["experiment"], **{variable: str(place)})
+    done = commands.call(*WRITERS["experiment"], **{variable: str(place)})
     said = [line for line in done.stderr.splitlines() if not line.startswith("make: ")]
     assert done.returncode == 2
     assert len(said) == 1, done.stderr
@@ -186,7 +174,7 @@ def test_a_folder_that_cannot_be_written_is_told_first(
 
 @pytest.mark.parametrize("command", WRITERS)
 def test_each_command_that_writes_results_says_so(command: str, tmp_path: Path) -> None:
-    done = called(WRITERS[command], COMMITPATH_RESULTS=str(a_dangling_link(tmp_path)))
+    done = commands.call(*WRITERS[command], COMMITPATH_RESULTS=str(a_dangling_link(tmp_path)))
     said = [line for line in done.stderr.splitlines() if not line.startswith("make: ")]
     assert len(said) == 1 and "a link to " in said[0], done.stderr
 
@@ -245,7 +233,7 @@ def a_cache(folder: Path, *others: str) -> Path:
 
 def destroyed(cache: Path, *variables: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """make destroy."""
-    return called(["destroy", *variables], COMMITPATH_CACHE=str(cache), **environment)
+    return commands.call("destroy", *variables, COMMITPATH_CACHE=str(cache), **environment)
 
 
 def test_destroy_is_safe_to_repeat(tmp_path: Path) -> None:
@@ -280,7 +268,7 @@ def test_a_folder_of_others_is_no_cache(command: str, names: tuple[str, ...], tm
     """No command takes it for one, so that none of it is deleted later."""
     for name in names:
         (tmp_path / name).mkdir()
-    done = called([command], COMMITPATH_CACHE=str(tmp_path))
+    done = commands.call(command, COMMITPATH_CACHE=str(tmp_path))
     assert done.returncode == 2
     assert "it is not a cache that commitpath made" in done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names)
@@ -291,7 +279,7 @@ def test_a_cache_has_no_results_in_it(command: str, tmp_path: Path) -> None:
     cache = a_cache(tmp_path)
     (tmp_path / "link").symlink_to(cache)
     for place, results in [(cache, cache / "results"), (tmp_path / "link", cache)]:
-        done = called([command], COMMITPATH_CACHE=str(place), COMMITPATH_RESULTS=str(results))
+        done = commands.call(command, COMMITPATH_CACHE=str(place), COMMITPATH_RESULTS=str(results))
         assert done.returncode == 2
         assert "is in it; name a folder of its own" in done.stderr
     assert sorted(path.name for path in cache.iterdir()) == sorted(MADE)
@@ -309,5 +297,5 @@ def test_nor_the_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_cache_is_marked_when_it_is_made(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
-    assert called(["sweep", "GRID=none"], COMMITPATH_CACHE=str(cache)).returncode == 2
+    assert commands.call("sweep", "GRID=none", COMMITPATH_CACHE=str(cache)).returncode == 2
     assert (cache / places.TAG).read_text() == places.TAG_TEXT

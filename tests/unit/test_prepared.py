@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from commitpath import ansible, calibrate, commands, experiment, prepared
+from commitpath import ansible, calibrate, commands, experiment, plan, prepared
 from commitpath.cell import make_cell
 from commitpath.sweep import job
 from images import artifacts, snapshot
@@ -82,7 +82,7 @@ def test_what_another_job_has_made_again_stays(saved: Path) -> None:
         (
             experiment,
             "ensure_snapshot",
-            lambda cell: experiment.run_virtual(cell, Path("driver"), BOARD, 1.0),
+            lambda cell: experiment.run_virtual(cell, Path("driver"), BOARD, plan.Plan({}, [{}, {}]), 1.0),
         ),
         (prepared, "ensure_snapshot", lambda cell: job.prepare(cell, watched=False)),
         (calibrate, "ensure_snapshot", calibrate.calibrate),

@@ -4,12 +4,14 @@
 LEVELDB_DIR ?= build/leveldb
 # there is nothing to compile
 LIBRARY :=
+# The static one comes with g++, which a build root has; every Debian has the other, as apt needs it.
+LIBSTDCXX := $(if $(filter build/leveldb,$(LEVELDB_DIR)),-l:libstdc++.so.6,-l:libstdc++.a)
 
 triplet := $(shell $(CC) -print-multiarch)
 ENGINE_CPPFLAGS := -isystem $(LEVELDB_DIR)/usr/include
 ENGINE_HEADERS := $(LEVELDB_DIR)/usr/include/leveldb/c.h
 ENGINE_LDLIBS := $(addprefix $(LEVELDB_DIR)/usr/lib/$(triplet)/,libleveldb.a libsnappy.a) \
-  -l:libstdc++.a -lpthread -lm
+  $(LIBSTDCXX) -lpthread -lm
 
 # No root, and nothing is installed.
 build/leveldb/usr/include/leveldb/c.h:

@@ -1,0 +1,43 @@
+"""What kind of command a record of the kernel's block tracer is about (blkrecords.py)."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import polars as pl
+
+from analysis import events
+from analysis.adapters.blkrecords import AHEAD, DISCARD, FLUSH, FUA, META, SYNC, WRITE
+
+# What a command is, in the bits of a small code, so that words are looked up, not made: three bits
+# from 17 on, three from 27 on, and 31 of an action, then whether it has data.
+_BITS = (WRITE, FLUSH, SYNC, AHEAD, META, DISCARD, FUA)
+_HAS_DATA = 1 << len(_BITS)
+
+
+def rwbs(records: np.ndarray) -> list[str]:
+    """Return what kind of command each record is, in blkparse's letters."""
+    letters = words()["rwbs"].to_list()
+    return [letters[code] for code in codes(records["action"], records["bytes"]).tolist()]
+
+
+def codes(action: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """Return the code of each record, an index of `words`."""
+    code = action >> 17 & 7 | action >> 27 << 3 & 0x38 | action >> 31 << 6
+    result: np.ndarray = code | (size > 0).astype(np.uint32) << 7
+    return result
+
+
+@cache
+def words() -> pl.DataFrame:
+    """Return rwbs and kind of each code."""
+    letters = []
+    for code in range(2 * _HAS_DATA):
+        has = {bit: code >> place & 1 for place, bit in enumerate(_BITS)}
+        operation = "D" if has[DISCARD] else "W" if has[WRITE] else "R" if code & _HAS_DATA else "N"
+        before = "F" if has[FLUSH] else ""
+        after = ((FUA, "F"), (AHEAD, "A"), (SYNC, "S"), (META, "M"))
+        letters.append(before + operation + "".join(letter for bit, letter in after if has[bit]))
+    sectors = [code // _HAS_DATA for code in range(2 * _HAS_DATA)]
+    return pl.DataFrame({"rwbs": letters, "sectors": sectors}).with_columns(events.block_kind())

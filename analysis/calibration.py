@@ -1,0 +1,40 @@
+"""Table of a calibration (playbooks/board/calibrate.sh) against the sources of its device profile."""
+
+from typing import Any
+
+# measures whose time is that of a write and its sync
+PAIRS = ("write_fdatasync_4k",)
+
+
+def measure(name: str, entry: dict[str, Any]) -> dict[str, float]:
+    """One measure: latency us, IOPS, MB/s, and where the device says the time went."""
+    job = entry["fio"]["jobs"][0]
+    side = job["write" if name.startswith("write") else "read"]
+    seconds = side["runtime"] / 1000
+    iops = side["total_ios"] / seconds if name in PAIRS else side["iops"]
+    latency = 1e6 / iops if name in PAIRS else side["lat_ns"]["mean"] / 1000
+    return {"us": latency, "IOPS": iops, "MB/s": side["io_bytes"] / seconds / 1e6}
+
+
+def causes(entry: dict[str, Any], limit: int = 4) -> str:
+    """The largest causes of time by the device's own counters, in percent."""
+    times = {k[5:-3]: v for k, v in entry["stats"].items() if k.startswith("time_") and k != "time_ns" and v}
+    total = sum(times.values())
+    ranked = sorted(times.items(), key=lambda item: -item[1])[:limit]
+    return ", ".join(f"{name} {100 * value / total:.0f} %" for name, value in ranked)
+
+
+def table(profile: dict[str, Any], raw: dict[str, Any]) -> list[str]:
+    """Lines of two tables: all measures, and those with a source."""
+    lines = [f"{'measure':28} {'us':>10} {'IOPS':>9} {'MB/s':>8}  device's time"]
+    results = {name: measure(name, entry) for name, entry in raw.items()}
+    for name, result in results.items():
+        values = f"{result['us']:10.1f} {result['IOPS']:9.0f} {result['MB/s']:8.2f}"
+        lines.append(f"{name:28} {values}  {causes(raw[name])}")
+    lines += ["", f"{'source':28} {'unit':>5} {'wanted':>9} {'measured':>9} {'off':>7}  from"]
+    for source in profile["sources"]:
+        got = results[source["measure"]][source["unit"]]
+        off = f"{100 * (got / source['value'] - 1):+.1f} %"
+        wanted = f"{source['unit']:>5} {source['value']:9g} {got:9.4g} {off:>7}"
+        lines.append(f"{source['measure']:28} {wanted}  {source['source']}")
+    return lines

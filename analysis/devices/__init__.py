@@ -1,0 +1,84 @@
+"""What the analysis must know of a driver of block devices: one module here for each, found by its name.
+
+A module `<driver>.py` has one value DEVICE of the class Device. Whatever else differs from one driver
+to another is in playbooks/devices/<driver>.sh (what a board does with it), images/devices/<driver>/
+(its module, if it is ours, and the attributes that a profile gives it) and experiments/device/*.yml
+(profiles). Nothing lists them.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from analysis.adapters.devicelog import DeviceLog
+from base.errors import BadInput
+
+FOLDER = Path(__file__).resolve().parent
+
+
+class UnknownDriverError(BadInput):
+    """No module is named after that driver."""
+
+    def __init__(self, driver: str) -> None:
+        self.wrong, self.expected = f"no device driver {driver!r}", ", ".join(names())
+        super().__init__("analysis/devices", "", self.wrong, self.expected)
+
+
+@dataclass(frozen=True)
+class Device:
+    """One driver of block devices, as the analysis reads it."""
+
+    # MiB → the attribute that shows the size, and its value
+    size: Callable[[int], dict[str, int]]
+    # whether commitpath makes the device; one that it does not make is a lab board's own
+    made: bool = True
+    # parts of its profile of which each run must say something
+    modelled: tuple[str, ...] = ()
+    # raw/device.bin → what the device wrote down of its commands, a witness; None: it keeps no log
+    read_log: Callable[[Path], DeviceLog] | None = None
+    # whether it counts what it did: raw/board/device_time.txt
+    counts: bool = False
+    # what stored runs of earlier releases call it
+    earlier: frozenset[str] = frozenset()
+
+
+def names() -> list[str]:
+    """Every driver there is."""
+    return sorted(file.stem for file in FOLDER.glob("*.py") if not file.stem.startswith("_"))
+
+
+@functools.cache
+def _modules() -> dict[str, Device]:
+    return {name: importlib.import_module(f"{__name__}.{name}").DEVICE for name in names()}
+
+
+def name_of(driver: str) -> str:
+    """A driver's name of now. Raises UnknownDriverError."""
+    for name, device in _modules().items():
+        if driver == name or driver in device.earlier:
+            return name
+    raise UnknownDriverError(driver)
+
+
+def find(driver: str) -> Device:
+    """The driver of that name. Raises UnknownDriverError."""
+    return _modules()[name_of(driver)]
+
+
+def current(profile: Mapping[str, Any]) -> dict[str, Any]:
+    """A profile of a device with its driver's name of now; one that has no known driver, as it is."""
+    try:
+        return {**profile, "driver": name_of(profile["driver"])}
+    except (KeyError, UnknownDriverError):
+        return dict(profile)
+
+
+def of(cell: Mapping[str, Any]) -> Device | None:
+    """The driver of a cell's device, None where the cell names none. Raises UnknownDriverError."""
+    driver = cell["profiles"].get("device", {}).get("driver")
+    return None if driver is None else find(str(driver))

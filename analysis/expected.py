@@ -1,0 +1,79 @@
+"""What a cell requests that can be read back: the settings that a plan expects, and a check compares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from analysis import devices, engines, mkfs
+from analysis.consistent import AXES, word
+
+# Mount options that are always in effect, or say nothing.
+_ALWAYS = {"", "defaults", "rw", "async"}
+ENGINE = "engine"
+FILESYSTEM = "filesystem"
+DEVICE = "device"
+BOARD = "board"
+WORKLOAD = "workload"
+
+
+@dataclass(frozen=True)
+class Expected:
+    """One requested setting. group: an engine's title, or one of the words above."""
+
+    group: str
+    name: str
+    requested: str
+
+
+def of(cell: dict[str, Any]) -> list[Expected]:
+    """Return every setting that a cell requests; of what it does not say, none."""
+    return [*_engine(cell), *_filesystem(cell), *_device(cell), *_board(cell)]
+
+
+def _profile(cell: dict[str, Any], name: str) -> dict[str, Any]:
+    found: dict[str, Any] = cell["profiles"].get(name, {})
+    return found
+
+
+def _engine(cell: dict[str, Any]) -> list[Expected]:
+    name, workload = engines.name_in(cell), _profile(cell, "workload")
+    engine = engines.of(name)
+    found = [Expected(WORKLOAD, axis, word(cell[axis])) for axis in AXES if axis in cell]
+    if (ran := workload.get("driver_workload")) is not None:
+        found.append(Expected(WORKLOAD, "workload", word(ran)))
+    if (phases := workload.get("phases")) is not None:
+        found.append(Expected(WORKLOAD, "phases", ",".join(phases)))
+    found.append(Expected(ENGINE, "name", name))
+    if (release := engine.release(cell)) is not None:
+        found.append(Expected(engine.TITLE, "version", word(release)))
+    return found + [Expected(engine.TITLE, key, word(value)) for key, value in engine.requested(cell).items()]
+
+
+def _filesystem(cell: dict[str, Any]) -> list[Expected]:
+    fs, found = _profile(cell, "fs"), []
+    if (kind := fs.get("type")) is not None:
+        found.append(Expected(FILESYSTEM, "type", word(kind)))
+        made = " ".join([*map(str, fs.get("mkfs", [])), str(cell.get("mkfs_options") or "")])
+        found += [
+            Expected(FILESYSTEM, f"mkfs {name}", value) for name, value in mkfs.asked(str(kind), made).items()
+        ]
+    options = [*map(str, fs.get("mount", [])), *str(cell.get("mount_options") or "").split(",")]
+    for option in options:
+        if option.startswith("data="):
+            found.append(Expected(FILESYSTEM, "data mode", option.removeprefix("data=")))
+        elif option not in _ALWAYS:
+            found.append(Expected(FILESYSTEM, f"option {option}", option))
+    return found
+
+
+def _device(cell: dict[str, Any]) -> list[Expected]:
+    device, driver = _profile(cell, "device"), devices.of(cell)
+    requested = {**device.get("geometry", {}), **device.get("timing", {})}
+    if driver is not None and "size_mib" in device:
+        requested |= driver.size(device["size_mib"])
+    return [Expected(DEVICE, name, word(value)) for name, value in sorted(requested.items())]
+
+
+def _board(cell: dict[str, Any]) -> list[Expected]:
+    return [Expected(BOARD, "clock", word(cell["clock"]))] if "clock" in cell else []

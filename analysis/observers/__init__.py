@@ -1,0 +1,102 @@
+"""What the analysis reads of an observer: one module here for each, found by its name.
+
+A module `<name>.py` has one value OBSERVER of the class Observer. What it does on a board is in
+playbooks/observers/<name>.sh, when it watches in experiments/observer/<name>.yml.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from base.errors import BadInput
+
+FOLDER = Path(__file__).resolve().parent
+
+
+@dataclass(frozen=True)
+class Given:
+    """What an observer's files are read with."""
+
+    raw: Path
+    window: tuple[int, int]  # ns
+    checkpoint_reasons: tuple[str, ...] = ()  # Filesystem's
+
+
+@dataclass(frozen=True)
+class Witness:
+    """The block commands that were issued in the window, as one saw them who is neither the probes nor
+    the device; counted without keeping any."""
+
+    commands: Mapping[str, int]  # by kind (events.BLOCK_KINDS)
+    sectors: Mapping[str, int]  # by kind
+    empty_flushes: int  # bios without data that asked for a flush
+    unfinished: int
+    failed: int
+    devices: list[str]  # major:minor, of all that it saw
+    # the commands of the whole run, in the order of issue: columns of events.SCHEMA, and `kind`
+    read: Callable[[], pl.DataFrame]
+    # bios queued in the window that are writes or flushes: pid, sector and bytes of each, by pid, then
+    # in the order in which that thread queued them
+    queued: Callable[[], np.ndarray]
+
+
+@dataclass
+class Seen:
+    """What an observer left of a run."""
+
+    missing: list[str] = field(default_factory=list)  # files that are not there
+    events: pl.DataFrame | None = None  # events.SCHEMA
+    lost: int = 0  # events
+    losses: list[str] = field(default_factory=list)  # what was lost, in words: reasons to reject the run
+    said: Mapping[str, int] = field(default_factory=dict)  # of itself, for the manifest
+    witness: Witness | None = None
+
+
+@dataclass(frozen=True)
+class Observer:
+    """How an observer's files are read."""
+
+    # raises BadInput
+    read: Callable[[Given], Seen]
+    # patterns of its files below raw/
+    leaves: tuple[str, ...]
+    # (it was named among the probes, the device keeps a log) → whether it watched a run of an earlier
+    # release, which wrote down no observers
+    earlier: Callable[[bool, bool], bool] = lambda _named, _logged: False
+
+
+def names() -> list[str]:
+    """Every observer whose files are read."""
+    return sorted(file.stem for file in FOLDER.glob("*.py") if not file.stem.startswith("_"))
+
+
+def find(name: str) -> Observer:
+    """The observer of that name. Raises BadInput if there is none."""
+    if name not in names():
+        raise BadInput("raw/run.json", "observers", f"no observer {name!r}", ", ".join(names()))
+    found: Observer = importlib.import_module(f"{__name__}.{name}").OBSERVER
+    return found
+
+
+def watched(said: object, probes: list[str], logged: bool) -> list[str]:
+    """The observers of a run: those of its run.json, where that says it; probes: as the cell names them.
+
+    logged: the device keeps a log. Raises BadInput.
+    """
+    if said is not None:
+        if not isinstance(said, list) or not all(isinstance(name, str) for name in said):
+            raise BadInput("raw/run.json", "observers", f"{said}", "a list of names")
+        return said
+    return [name for name in names() if probes and find(name).earlier(name in probes, logged)]
+
+
+def left(raw: Path) -> list[str]:
+    """Names of the files below raw/ that observers left."""
+    found = {path.name for name in names() for pattern in find(name).leaves for path in raw.glob(pattern)}
+    return sorted(found)

@@ -1,0 +1,225 @@
+"""raw/blktrace/: block commands as the kernel's own tracer saw them, one file per CPU."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from analysis import events
+from analysis.adapters.blkcommands import codes, words
+from analysis.adapters.blkrecords import (
+    ACTION,
+    COMPLETE,
+    ISSUE,
+    NOTIFY,
+    QUEUE,
+    RECORD,
+    REQUEUE,
+    WRITE,
+    chunks,
+    read_file,
+)
+from analysis.files import read_text
+from analysis.ledger.arrays import distinct
+from analysis.observers import Given, Observer, Seen, Witness
+from base.errors import BadInput
+
+_COUNTED = (QUEUE, REQUEUE, ISSUE, COMPLETE)
+_PLACE = np.full(ACTION + 1, -1)  # of an action in _COUNTED, -1 for another
+_PLACE[list(_COUNTED)] = range(len(_COUNTED))
+_IS_COUNTED = _PLACE >= 0
+
+
+def _paths(folder: Path) -> list[Path]:
+    paths = sorted(folder.glob("*.blktrace.*"))
+    if not paths:
+        raise BadInput(folder, "", "no blktrace file", "<dev>.blktrace.<cpu>")
+    return paths
+
+
+def count(folder: Path, begin: int, end: int) -> Witness:
+    """Count what all CPU files say of [begin, end); the device is idle at both. Raises BadInput.
+
+    A completion of no sectors that is no flush answers an empty flush request, and is no command's.
+    """
+    number = np.zeros((len(_COUNTED), len(words())), np.int64)  # by action and code
+    sectors = np.zeros(number.shape)
+    failed = 0
+    devices: set[int] = set()
+    for path in _paths(folder):
+        for chunk in chunks(path):
+            devices.update(distinct(chunk.records["device"]))
+            rows = _counted(chunk.records, begin, end)
+            action, size, error = (chunk.records[name].take(rows) for name in ("action", "bytes", "error"))
+            place = _PLACE.take(action & ACTION) * number.shape[1] + codes(action, size)
+            number += np.bincount(place, minlength=number.size).reshape(number.shape)
+            sectors += np.bincount(place, size >> 9, number.size).reshape(number.shape)
+            failed += int(np.count_nonzero((error > 0) & (action & ACTION == COMPLETE)))
+    kinds = words()["kind"]
+    is_answer = ((words()["sectors"] == 0) & (kinds != "flush")).to_numpy()
+    queued_flush = words()["rwbs"].str.contains("^FW").to_numpy() & (words()["sectors"] == 0).to_numpy()
+
+    def by_kind(found: np.ndarray) -> dict[str, int]:
+        return {kind: int(found[(kinds == kind).to_numpy()].sum()) for kind in events.BLOCK_KINDS}
+
+    of = {action: number[place] for place, action in enumerate(_COUNTED)}
+    issued, back, done = of[ISSUE], of[REQUEUE], of[COMPLETE][~is_answer]
+    return Witness(
+        commands=by_kind(issued - back),
+        sectors=by_kind(sectors[_PLACE[ISSUE]] - sectors[_PLACE[REQUEUE]]),
+        empty_flushes=int(of[QUEUE][queued_flush].sum()),
+        unfinished=int((issued - back).sum() - done.sum()),
+        failed=failed,
+        devices=[events.device_name(number) for number in sorted(devices)],
+        read=lambda: read(folder),
+        queued=lambda: queued(folder, begin, end),
+    )
+
+
+def _counted(records: np.ndarray, begin: int, end: int) -> np.ndarray:
+    """Return the rows of the records that are counted."""
+    action, time = np.ascontiguousarray(records["action"]), records["time"]
+    counted = _IS_COUNTED.take(action & ACTION) & (action & NOTIFY == 0)
+    return np.flatnonzero(counted & (time >= begin) & (time < end))
+
+
+def queued(folder: Path, begin: int, end: int) -> np.ndarray:
+    """Return the bios queued in [begin, end) that are writes or flushes: pid, sector and bytes of each,
+    by pid, then in the order in which that thread queued them. Raises BadInput."""
+    kept = np.dtype([(name, RECORD[name]) for name in ("time", "pid", "sector", "bytes")])
+    parts = [np.empty(0, kept)]
+    for path in _paths(folder):
+        for chunk in chunks(path):
+            rows = _counted(chunk.records, begin, end)
+            action = chunk.records["action"].take(rows)
+            bios = rows.compress((action & ACTION == QUEUE) & (action & WRITE > 0))
+            part = np.empty(bios.size, kept)
+            for name in kept.names or ():
+                part[name] = chunk.records[name].take(bios)
+            parts.append(part)
+    found = np.concatenate(parts)
+    return found[np.lexsort((found["time"], found["pid"]))]
+
+
+def read(folder: Path) -> pl.DataFrame:
+    """Return the commands of all CPU files, in the order of issue. Raises BadInput.
+
+    The columns are those of events.SCHEMA that blktrace knows, and `kind`; end_ns is null if a
+    command never completed.
+    """
+    loaded = [read_file(path, _wanted) for path in _paths(folder)]
+    names = {pid: name for _, found in loaded for pid, name in found.items()}
+    records = np.concatenate([records for records, _ in loaded])
+    if (records["time"][1:] < records["time"][:-1]).any():
+        records = records[np.argsort(records["time"], kind="stable")]
+    return _commands(records, *_pair(records), names)
+
+
+def _wanted(action: np.ndarray) -> np.ndarray:
+    keep: np.ndarray = _IS_COUNTED[action & ACTION] & (action & ACTION != QUEUE)
+    return keep
+
+
+def _pair(records: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows of the issues, and of the completion of each, -1 if there is none.
+
+    The n-th issue of a device, sector and flush-ness ends with the n-th completion of it. An
+    issue that was put back (REQUEUE) does not count: the one after it does.
+    """
+    action = records["action"] & ACTION
+    is_flush = (words()["kind"] == "flush").to_numpy()[codes(records["action"], records["bytes"])]
+    device = np.searchsorted(np.unique(records["device"]), records["device"]).astype(np.uint64)
+    key = records["sector"] << 9 | device << 1 | is_flush
+    issue = np.flatnonzero(action == ISSUE)
+    done = np.flatnonzero((action == COMPLETE) & ((records["bytes"] > 0) | is_flush))
+    back = np.sort(key[action == REQUEUE])
+    issue = issue[np.argsort(key[issue], kind="stable")]
+    done = done[np.argsort(key[done], kind="stable")]
+    wanted, offered = key[issue], key[done]
+    nth = np.arange(issue.size) - np.searchsorted(wanted, wanted)
+    nth -= np.searchsorted(back, wanted, "right") - np.searchsorted(back, wanted)
+    issue, wanted, nth = issue[nth >= 0], wanted[nth >= 0], nth[nth >= 0]
+    place = np.searchsorted(offered, wanted) + nth
+    found = place < np.searchsorted(offered, wanted, "right")
+    answer = np.where(found, np.append(done, -1)[np.where(found, place, -1)], -1)
+    in_time = np.argsort(issue)
+    return issue[in_time], answer[in_time]
+
+
+def _commands(
+    records: np.ndarray,
+    issued: np.ndarray,
+    done: np.ndarray,
+    names: dict[int, str],
+) -> pl.DataFrame:
+    """One row a command, in the order of issue; `done` is the row of its completion or -1."""
+    rows, ends = records[issued], records[done]
+    known = done >= 0
+    which = words()[codes(rows["action"], rows["bytes"])]
+    table = pl.DataFrame(
+        {
+            "source": pl.repeat("blktrace", len(rows), eager=True),
+            "event": pl.repeat("block", len(rows), eager=True),
+            "begin_ns": rows["time"].astype(np.int64),
+            "end_ns": pl.Series(ends["time"].astype(np.int64)).set(pl.Series(~known), None),
+            "tid": rows["pid"].astype(np.int64),
+            "dev": rows["device"].astype(np.int64),
+            "sector": rows["sector"].astype(np.int64),
+            "sectors": rows["bytes"].astype(np.int64) // 512,
+            "rwbs": which["rwbs"],
+            "kind": which["kind"],
+            "result": pl.Series(ends["error"].astype(np.int64)).set(pl.Series(~known), None),
+        }
+    )
+    devices = {number: events.device_name(number) for number in np.unique(rows["device"]).tolist()}
+    return table.with_columns(
+        pl.col("dev").replace_strict(devices, return_dtype=pl.String),
+        pl.col("tid").replace_strict(names, default=None, return_dtype=pl.String).alias("comm"),
+    )
+
+
+def read_summary(path: Path) -> tuple[int, int]:
+    """Return (events, dropped) of the `Total:` line of blktrace.out.
+
+    blktrace does not count events: its number is the bytes of each CPU's file over 48, which
+    `events_by_size` computes again. Raises BadInput.
+    """
+    found = re.findall(r"^\s*Total:\s+([0-9]+) events \(dropped ([0-9]+)\)", read_text(path), re.M)
+    if len(found) != 1:
+        expected = "Total: <n> events (dropped <n>)"
+        raise BadInput(path, "", f"{len(found)} lines with a total", expected)
+    return int(found[0][0]), int(found[0][1])
+
+
+def events_by_size(folder: Path) -> int:
+    """Return the number of events blktrace's summary must show for the files in `folder`."""
+    sizes = [path.stat().st_size for path in folder.glob("*.blktrace.*")]
+    return sum(size // RECORD.itemsize for size in sizes)
+
+
+def _seen(given: Given) -> Seen:
+    folder, seen = given.raw / "blktrace", Seen()
+    size_events = events_by_size(folder)
+    if any(folder.glob("*.blktrace.*")):
+        seen.witness = count(folder, *given.window)
+    else:
+        seen.missing.append("raw/blktrace/<dev>.blktrace.<cpu>")
+    if not (folder / "blktrace.out").is_file():
+        seen.missing.append("raw/blktrace/blktrace.out")
+        return seen
+    number, seen.lost = read_summary(folder / "blktrace.out")
+    seen.said = {"events": number, "dropped": seen.lost}
+    if seen.lost:
+        seen.losses.append(f"blktrace dropped {seen.lost} events")
+    if number != size_events:
+        seen.losses.append(
+            f"raw/blktrace holds {size_events} records of 48 bytes, "
+            f"blktrace wrote {number}: a file is cut short or missing"
+        )
+    return seen
+
+
+OBSERVER = Observer(read=_seen, leaves=("blktrace/*",), earlier=lambda named, logged: named or not logged)

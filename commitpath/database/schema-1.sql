@@ -1,0 +1,91 @@
+-- results.sqlite, schema version 1: what an older commitpath wrote, to the letter (store.py).
+-- JSON columns hold the run's own files unchanged; the plain columns are read from them.
+
+-- label: what this results folder's own runs are called in other labs' databases
+CREATE TABLE lab (label TEXT NOT NULL);
+
+CREATE TABLE run (
+  lab TEXT NOT NULL,
+  cell_id TEXT NOT NULL,
+  run_id TEXT NOT NULL,
+  -- which of a sweep's runs of the cell; NULL for a run of `make experiment`
+  repeat INTEGER,
+  -- failed: there is no run that can be read; the reasons say why
+  status TEXT NOT NULL CHECK (status IN ('ok', 'rejected', 'failed')),
+  reasons TEXT NOT NULL,
+  -- the run's folder below results/; NULL where its files are not here
+  path TEXT,
+  -- size and time of summary.json when this row was written
+  stamp TEXT,
+  -- cell.json, summary.json, manifest.json (less its copy of the cell) and host.json
+  cell TEXT NOT NULL CHECK (json_valid(cell)),
+  summary TEXT CHECK (summary IS NULL OR json_valid(summary)),
+  manifest TEXT CHECK (manifest IS NULL OR json_valid(manifest)),
+  host TEXT CHECK (host IS NULL OR json_valid(host)),
+
+  -- requested, which an ok run's effective settings equal
+  board TEXT AS (cell ->> '$.board'),
+  clock TEXT AS (cell ->> '$.clock'),
+  device TEXT AS (cell ->> '$.device'),
+  fs TEXT AS (cell ->> '$.fs'),
+  mode TEXT AS (cell ->> '$.mode'),
+  sync TEXT AS (cell ->> '$.sync'),
+  sqlite TEXT AS (cell ->> '$.sqlite'),
+  page_size INTEGER AS (cell ->> '$.page_size'),
+  cache_size INTEGER AS (cell ->> '$.cache_size'),
+  autocheckpoint INTEGER AS (cell ->> '$.autocheckpoint'),
+  journal_limit INTEGER AS (cell ->> '$.journal_limit'),
+  checkpoint_every INTEGER AS (cell ->> '$.checkpoint_every'),
+  workload TEXT AS (cell ->> '$.workload'),
+  row_count INTEGER AS (cell ->> '$.rows'),
+  n INTEGER AS (cell ->> '$.n'),
+  value_size INTEGER AS (cell ->> '$.value_size'),
+  seed INTEGER AS (cell ->> '$.seed'),
+  -- effective, read back
+  effective TEXT AS (manifest -> '$.sqlite.effective'),
+  compile_options TEXT AS (manifest -> '$.sqlite.compile_options'),
+  mount_options TEXT AS (manifest -> '$.filesystem.mount.options'),
+  write_cache TEXT AS (manifest ->> '$.device.write_cache'),
+  kernel TEXT AS (manifest ->> '$.board.kernel'),
+  commitpath TEXT AS (host ->> '$.commitpath_commit'),
+  -- measured
+  tps_insert REAL AS (summary ->> '$.tps.insert'),
+  tps_update REAL AS (summary ->> '$.tps.update'),
+  tps_delete REAL AS (summary ->> '$.tps.delete'),
+  tps_all REAL AS (summary ->> '$.tps.all'),
+  bytes_written INTEGER AS (summary ->> '$.block.bytes_written'),
+  flushes INTEGER AS (summary ->> '$.block.flushes'),
+  write_amplification REAL AS (summary ->> '$.write_amplification'),
+  virtual_seconds REAL AS (summary ->> '$.virtual_seconds'),
+  PRIMARY KEY (lab, cell_id, run_id)
+);
+
+-- a run's raw files, by name below raw/; content only in an export that carries files
+CREATE TABLE file (
+  lab TEXT NOT NULL,
+  cell_id TEXT NOT NULL,
+  run_id TEXT NOT NULL,
+  name TEXT NOT NULL,
+  sha256 TEXT NOT NULL,
+  content BLOB,
+  PRIMARY KEY (lab, cell_id, run_id, name),
+  FOREIGN KEY (lab, cell_id, run_id) REFERENCES run (lab, cell_id, run_id) ON DELETE CASCADE
+);
+
+-- which runs each grid asked for
+CREATE TABLE grid_run (
+  lab TEXT NOT NULL,
+  grid TEXT NOT NULL,
+  cell_id TEXT NOT NULL,
+  repeat INTEGER NOT NULL,
+  PRIMARY KEY (lab, grid, cell_id, repeat)
+);
+
+-- the cells that a grid leaves out: settings as a JSON object, and the written reason
+CREATE TABLE grid_excluded (
+  lab TEXT NOT NULL,
+  grid TEXT NOT NULL,
+  settings TEXT NOT NULL CHECK (json_valid(settings)),
+  reason TEXT NOT NULL,
+  PRIMARY KEY (lab, grid, settings)
+);

@@ -1,0 +1,66 @@
+"""The plan of a cell: all that a run of it needs, resolved once on the host (docs/formats.md, plan.json).
+
+The board runs its steps with its files, the driver obeys it, the analysis compares with what it expects.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from analysis import checks, expected
+from analysis.expected import Expected
+from commitpath.cell import cell_id, cell_name, kernel_profile, probe_files, stored, watching
+from commitpath.payload import STEPS, payload
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Plan:
+    """document: plan.json. files: of each of its runs (the run, then its twin), name → content."""
+
+    document: Mapping[str, Any]
+    files: list[dict[str, bytes]]
+
+
+def has_twin(cell: Mapping[str, Any]) -> bool:
+    """Whether an untraced twin runs beside a run: where that changes none of its numbers."""
+    return bool(cell["probes"]) and cell["clock"] == "virtual"
+
+
+def make(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> Plan:
+    """The plan of a cell on a board of playbooks/inventory. Nothing is built for it."""
+    cells = {"run": cell, **({"twin": {**cell, "probes": ""}} if has_twin(cell) else {})}
+    files = {name: payload(one, entry["board_device"]) for name, one in cells.items()}
+    document = {
+        "format": FORMAT,
+        "cell_id": cell_id(cell),
+        "cell_name": cell_name(cell),
+        "cell": stored(cell),
+        "board": {"name": cell["board"], "kind": entry["board_kind"], "device": entry["board_device"]},
+        "runs": {
+            name: {
+                "observers": watching(one),
+                "probes": probe_files(one["probes"], one["profiles"]["fs"]["type"]),
+                "files": {path: digest(content) for path, content in sorted(files[name].items())},
+                "steps": [{"name": step, "ends": ends} for step, ends in STEPS.items()],
+            }
+            for name, one in cells.items()
+        },
+        "expected": [asdict(one) for one in [*expected.of(dict(cell)), *of_kernel(cell)]],
+        "checks": checks.names(),
+    }
+    return Plan(document, list(files.values()))
+
+
+def of_kernel(cell: Mapping[str, Any]) -> list[Expected]:
+    """The release of the kernel that a virtual board is to have."""
+    if cell["board"] != "virtual":
+        return []
+    return [Expected(expected.BOARD, "kernel", kernel_profile(cell)["release"])]
+
+
+def digest(content: bytes) -> str:
+    """SHA-256 in hex digits."""
+    return hashlib.sha256(content).hexdigest()

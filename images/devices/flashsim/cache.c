@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a power cut may take.
+ *
+ * Every write is remembered, in order, with what it replaced, until it can no longer
+ * be lost: a FLUSH that was sent after it was complete is complete, or it is a FUA write
+ * and complete itself, or the device has no volatile cache and it is complete. A write that
+ * the dies hold already counts as losable too: its mapping is not yet stored.
+ *
+ * More than undo_kib of replaced data is not kept: the oldest writes then settle early.
+ */
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "flash.h"
+
+static bool is_durable(const struct flash_device *dev, const struct flash_change *change)
+{
+	return change->durable || (change->flush && change->flush <= dev->flushed);
+}
+
+static void forget(struct flash_device *dev, struct flash_change *change)
+{
+	list_del(&change->list);
+	dev->undo_pages -= change->nr;
+	flash_free_change(change);
+}
+
+/* Remember the change of a command that is under way from here on. */
+void flash_remember(struct flash_device *dev, struct flash_change *change)
+{
+	change->pinned = true;
+	list_add_tail(&change->list, &dev->changes);
+	dev->undo_pages += change->nr;
+}
+
+/* A FLUSH is sent: it will make durable what is complete now, and nothing under way. */
+u64 flash_number_flush(struct flash_device *dev)
+{
+	struct flash_change *change;
+	unsigned long flags;
+
+	dev->nr_flushes++;
+	spin_lock_irqsave(&dev->done_lock, flags);
+	list_for_each_entry(change, &dev->changes, list)
+	{
+		if (!change->pinned && !change->flush)
+			change->flush = dev->nr_flushes;
+	}
+	spin_unlock_irqrestore(&dev->done_lock, flags);
+	return dev->nr_flushes;
+}
+
+/* Free what can no longer be lost, from the oldest on. */
+void flash_settle(struct flash_device *dev)
+{
+	u64 most = dev->p.undo_kib * 1024 / PAGE_SIZE;
+	struct flash_change *change, *next;
+
+	list_for_each_entry_safe(change, next, &dev->changes, list)
+	{
+		unsigned long flags;
+		bool pinned, durable;
+
+		spin_lock_irqsave(&dev->done_lock, flags);
+		pinned = change->pinned;
+		durable = is_durable(dev, change);
+		spin_unlock_irqrestore(&dev->done_lock, flags);
+		if (pinned || (!durable && dev->undo_pages <= most))
+			break;
+		dev->settled_early += !durable;
+		forget(dev, change);
+	}
+}
+
+/* With no command under way: all that was written stays. */
+void flash_settle_all(struct flash_device *dev)
+{
+	struct flash_change *change, *next;
+
+	list_for_each_entry_safe(change, next, &dev->changes, list) forget(dev, change);
+}
+
+u64 flash_unflushed(struct flash_device *dev)
+{
+	struct flash_change *change;
+	unsigned long flags;
+	u64 n = 0;
+
+	spin_lock_irqsave(&dev->done_lock, flags);
+	list_for_each_entry(change, &dev->changes, list) n += !is_durable(dev, change);
+	spin_unlock_irqrestore(&dev->done_lock, flags);
+	return n;
+}
+
+/* Undo every write, newest first; then redo, oldest first, those that stay. */
+static void keep(struct flash_device *dev, bool prefix, u64 length, u64 random)
+{
+	struct flash_change *change, *next;
+	u64 seen = 0;
+
+	list_for_each_entry_reverse(change, &dev->changes, list) flash_swap(dev, change);
+	dev->cut_kept = dev->cut_lost = 0;
+	list_for_each_entry_safe(change, next, &dev->changes, list)
+	{
+		bool stays = is_durable(dev, change);
+
+		if (!stays) {
+			stays = prefix ? seen < length : flash_random(&random) & 1;
+			seen++;
+			dev->cut_kept += stays;
+			dev->cut_lost += !stays;
+		}
+		if (stays)
+			flash_swap(dev, change);
+		forget(dev, change);
+	}
+}
+
+/*
+ * Cut the power. HOW: "1" keeps what the cache's kind may keep, drawn from the seed: a
+ * FIFO cache a prefix of the unflushed writes, a reordering one any of them; "all" keeps
+ * none; "keep=N" the N oldest; "seed=N" is "1" with this seed.
+ */
+int flash_cut(struct flash_device *dev, const char *how)
+{
+	bool prefix = !dev->p.cache_reorder;
+	u64 random = 0, length = 0, n;
+	unsigned long flags;
+
+	if (!strcmp(how, "all"))
+		prefix = true;
+	else if (!strncmp(how, "keep=", 5) && !kstrtou64(how + 5, 10, &length))
+		prefix = true;
+	else if (strcmp(how, "1") && (strncmp(how, "seed=", 5) || kstrtou64(how + 5, 10, &random)))
+		return -EINVAL;
+
+	mutex_lock(&dev->lock);
+	if (dev->cut) {
+		mutex_unlock(&dev->lock);
+		return -EBUSY;
+	}
+	if (!strcmp(how, "1"))
+		random = flash_random(&dev->cut_random);
+	/* from here on a completion changes nothing and reports an error */
+	spin_lock_irqsave(&dev->done_lock, flags);
+	dev->cut = true;
+	dev->epoch++;
+	spin_unlock_irqrestore(&dev->done_lock, flags);
+
+	n = flash_unflushed(dev);
+	if (strcmp(how, "all") && strncmp(how, "keep=", 5))
+		length = flash_random(&random) % (n + 1);
+	keep(dev, prefix, length, random);
+	flash_power_cut(dev->model);
+	mutex_unlock(&dev->lock);
+	return 0;
+}
+
+/* Power is back. */
+void flash_restore(struct flash_device *dev)
+{
+	unsigned long flags;
+
+	mutex_lock(&dev->lock);
+	spin_lock_irqsave(&dev->done_lock, flags);
+	dev->cut = false;
+	spin_unlock_irqrestore(&dev->done_lock, flags);
+	mutex_unlock(&dev->lock);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* One device, as its parts see it. main.c lists the parts. */
+#ifndef FLASHSIM_FLASH_H
+#define FLASHSIM_FLASH_H
+
+#include <linux/blk-mq.h>
+#include <linux/configfs.h>
+#include <linux/hrtimer.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/xarray.h>
+
+#include "model.h"
+
+/* A page, or some of its sectors, with what they held before (or after) a write. */
+struct flash_piece {
+	pgoff_t index;
+	u8 first;
+	u8 count;
+	struct page *page;
+};
+
+/* What one write or discard replaced, until it can no longer be lost. */
+struct flash_change {
+	struct list_head list;
+	/* its command is complete, and that alone made it durable */
+	bool durable;
+	/* its command is under way, and points at it */
+	bool pinned;
+	/* the first FLUSH that was sent after it was complete; 0: none yet */
+	u64 flush;
+	u32 nr;
+	struct flash_piece piece[];
+};
+
+/* The log of what the device was told to do: docs/formats.md, raw/device.bin. */
+#define FLASH_LOG_MAGIC "CPFLASH1"
+
+struct flash_log_header {
+	char magic[8] __nonstring;
+	u32 entry_size;
+	u32 dev; /* major << 20 | minor */
+	u64 entries;
+	u64 lost;
+};
+
+struct flash_log_entry {
+	/* when it came and, by the model, is done (0: refused, as power is off); CLOCK_MONOTONIC */
+	u64 begin_ns;
+	u64 end_ns;
+	u64 sector;
+	u32 sectors;
+	/* REQ_OP_* and REQ_FUA */
+	u32 operation;
+};
+
+struct flash_device {
+	struct config_group group;
+	/* of configfs' attributes: parameters and power */
+	struct mutex config_lock;
+	u64 sectors;
+	struct flash_parameters p;
+	/* parameters that were set, one bit each */
+	u64 set;
+	bool powered;
+
+	struct gendisk *disk;
+	struct blk_mq_tag_set tags;
+	/* under disk->open_mutex */
+	unsigned int openers;
+	bool going;
+
+	/* of the model, the pages, the changes and the log */
+	struct mutex lock;
+	struct flash_model *model;
+	struct xarray pages;
+	u64 nr_pages;
+	struct list_head changes;
+	u64 nr_flushes;
+	u64 undo_pages;
+	u64 settled_early;
+	u64 cut_random;
+	u64 cut_kept;
+	u64 cut_lost;
+	bool logging;
+	struct xarray log;
+	u64 nr_log;
+	u64 log_lost;
+
+	/* of what completions change, in interrupts */
+	spinlock_t done_lock;
+	bool cut;
+	u64 epoch;
+	/* the newest FLUSH that is complete */
+	u64 flushed;
+};
+
+struct flash_command {
+	struct hrtimer timer;
+	struct flash_device *dev;
+	struct flash_change *change;
+	/* its completion makes the change durable */
+	bool forced;
+	u64 epoch;
+	/* a FLUSH: its number */
+	u64 flush;
+};
+
+/* store.c: the memory behind the device */
+struct flash_change *flash_replace(struct flash_device *dev, sector_t sector, sector_t sectors,
+				   bool discard);
+void flash_copy(struct flash_device *dev, struct request *rq);
+void flash_swap(struct flash_device *dev, struct flash_change *change);
+void flash_free_change(struct flash_change *change);
+void flash_free_pages(struct flash_device *dev);
+
+/* cache.c: what a power cut may take */
+void flash_remember(struct flash_device *dev, struct flash_change *change);
+u64 flash_number_flush(struct flash_device *dev);
+void flash_settle(struct flash_device *dev);
+void flash_settle_all(struct flash_device *dev);
+u64 flash_unflushed(struct flash_device *dev);
+int flash_cut(struct flash_device *dev, const char *how);
+void flash_restore(struct flash_device *dev);
+
+/* log.c: what the device was told to do */
+void flash_log(struct flash_device *dev, const struct flash_log_entry *entry);
+void flash_log_clear(struct flash_device *dev);
+ssize_t flash_log_read(struct flash_device *dev, char *buffer, loff_t offset, size_t count);
+
+/* queue.c: the block device */
+int flash_start(struct flash_device *dev, const char *name);
+int flash_stop(struct flash_device *dev);
+
+/* sysfs.c: /sys/block/NAME/flash */
+extern const struct attribute_group *flash_disk_groups[];
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What happens behind the bus: dies, open allocation units, blocks. */
+#ifndef FLASHSIM_MEDIA_H
+#define FLASHSIM_MEDIA_H
+
+#include "model.h"
+
+/* A command on its way: where in time it is, and what took it there. */
+struct flash_chain {
+	u64 at;
+	u64 part[FLASH_NR_CAUSES];
+};
+
+static inline u64 later(u64 a, u64 b)
+{
+	return a > b ? a : b;
+}
+
+static inline void chain_until(struct flash_chain *c, enum flash_cause cause, u64 time)
+{
+	if (time > c->at) {
+		c->part[cause] += time - c->at;
+		c->at = time;
+	}
+}
+
+static inline void chain_for(struct flash_chain *c, enum flash_cause cause, u64 ns)
+{
+	c->part[cause] += ns;
+	c->at += ns;
+}
+
+/* Sense one page, if it is not in its die's register already. */
+void media_read(struct flash_model *m, struct flash_chain *c, u64 page);
+/* Program bytes that belong to these parts of the device on the next die. */
+void media_program(struct flash_model *m, struct flash_chain *c, const struct flash_extent *part,
+		   u32 parts, u64 bytes);
+
+#endif

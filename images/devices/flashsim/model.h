@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The time model of a flash device: when is a command done, and why then.
+ *
+ * Pure arithmetic on nanoseconds, no kernel calls: tests/flash builds it natively.
+ * Commands are given in order of arrival. Each reserves the parts of the device it
+ * needs, so the model is a set of clocks that say when a part is next free.
+ */
+#ifndef FLASHSIM_MODEL_H
+#define FLASHSIM_MODEL_H
+
+#ifdef __KERNEL__
+#include <linux/types.h>
+#else
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+typedef uint64_t u64;
+typedef uint32_t u32;
+#endif
+
+#define FLASH_SECOND 1000000000ULL
+#define FLASH_MAX_DIES 64
+#define FLASH_MAX_UNITS 64
+#define FLASH_MAX_PENDING 256
+#define FLASH_MAX_PROGRAMS 4096
+
+/*
+ * The parameters: P(name, live, least, most). None has a default: a device with one
+ * that was not set does not start. A live one may change while the device is in use.
+ * README.md says what each means.
+ */
+/* clang-format off */
+#define FLASH_PARAMETERS(P)                    \
+	P(seed, 1, 0, 4294967295ULL)           \
+	P(block_bytes, 0, 512, 4096)           \
+	P(queue_depth, 0, 1, 256)              \
+	P(write_cache, 0, 0, 1)                \
+	P(fua, 0, 0, 1)                        \
+	P(discard, 0, 0, 1)                    \
+	P(command_ns, 1, 0, FLASH_SECOND)      \
+	P(bus_mb_s, 1, 1, 100000)              \
+	P(dies, 0, 1, FLASH_MAX_DIES)          \
+	P(read_bytes, 0, 512, 1048576)         \
+	P(read_ns, 1, 0, FLASH_SECOND)         \
+	P(program_bytes, 0, 512, 1048576)      \
+	P(program_ns, 1, 0, FLASH_SECOND)      \
+	P(program_kib_ns, 1, 0, FLASH_SECOND)  \
+	P(cache_kib, 0, 0, 1048576)            \
+	P(cache_reorder, 0, 0, 1)              \
+	P(flush_clean_ns, 1, 0, FLASH_SECOND)  \
+	P(flush_dirty_ns, 1, 0, FLASH_SECOND)  \
+	P(fua_ns, 1, 0, FLASH_SECOND)          \
+	P(discard_ns, 1, 0, FLASH_SECOND)      \
+	P(open_units, 0, 0, FLASH_MAX_UNITS)   \
+	P(unit_kib, 0, 4, 1048576)             \
+	P(merge_ns, 1, 0, FLASH_SECOND)        \
+	P(merge_spread_ns, 1, 0, FLASH_SECOND) \
+	P(erase_kib, 0, 4, 65536)              \
+	P(erase_ns, 1, 0, FLASH_SECOND)        \
+	P(spare_permille, 0, 1, 1000)          \
+	P(gc_blocks, 0, 0, 65536)              \
+	P(undo_kib, 0, 64, 1048576)
+/* clang-format on */
+
+struct flash_parameters {
+#define P(name, live, least, most) u64 name;
+	FLASH_PARAMETERS(P)
+#undef P
+};
+
+/*
+ * Where a command's time went. The causes of one command add up to its latency.
+ * queue: waits for the controller; die: waits for a die that is busy with other work;
+ * cache: waits for room in the cache; drain: a FLUSH waits for the cache's content.
+ */
+/* clang-format off */
+#define FLASH_CAUSES(C)                                                                       \
+	C(queue)                                                                              \
+	C(command) C(bus) C(die) C(read) C(program) C(merge) C(gc) C(cache) C(drain) C(flush) \
+		C(fua) C(discard)
+/* clang-format on */
+
+enum flash_cause {
+#define C(name) CAUSE_##name,
+	FLASH_CAUSES(C)
+#undef C
+		FLASH_NR_CAUSES
+};
+
+/* Counts, and what the dies did in the background as well as under a command. */
+/* clang-format off */
+#define FLASH_COUNTS(C)                                                                        \
+	C(reads)                                                                               \
+	C(writes) C(read_bytes) C(write_bytes) C(fua_writes) C(flushes_clean) C(flushes_dirty) \
+		C(discards) C(discard_bytes) C(programs) C(program_bytes) C(page_reads)        \
+			C(unit_opens) C(unit_switches) C(merges) C(erases) C(gc_bytes)         \
+				C(program_busy_ns) C(merge_busy_ns) C(gc_busy_ns)
+/* clang-format on */
+
+struct flash_stats {
+	u64 time[FLASH_NR_CAUSES];
+#define C(name) u64 name;
+	FLASH_COUNTS(C)
+#undef C
+};
+
+/* An open allocation unit. `next` is the sector after an unbroken run from its start. */
+struct flash_unit {
+	u64 number;
+	u64 next;
+	u64 used;
+	bool sequential;
+};
+
+struct flash_extent {
+	u64 sector;
+	u64 sectors;
+};
+
+/* Cached data on its way into a die. */
+struct flash_program {
+	u64 done;
+	u64 bytes;
+};
+
+struct flash_model {
+	struct flash_parameters p;
+	struct flash_stats stats;
+	u64 sectors;
+	/* set by the caller before each write: bytes that hold data */
+	u64 live_bytes;
+
+	u64 random;
+	u64 controller_free;
+	u64 bus_free;
+	u64 die_free[FLASH_MAX_DIES];
+	/* page in the die's register, plus one */
+	u64 die_page[FLASH_MAX_DIES];
+	u32 next_die;
+
+	struct flash_unit unit[FLASH_MAX_UNITS];
+	u32 open_units;
+	u64 uses;
+
+	u64 free_bytes;
+	u64 physical_kib;
+
+	/* the volatile cache: waiting, in order of drain; and being programmed */
+	bool dirty;
+	u64 pending_bytes;
+	u32 nr_pending;
+	struct flash_extent pending[FLASH_MAX_PENDING];
+	struct flash_extent drained[FLASH_MAX_PENDING];
+	u64 programming_bytes;
+	u32 first_program;
+	u32 nr_programs;
+	struct flash_program program[FLASH_MAX_PROGRAMS];
+};
+
+/* NULL if the parameters fit together, else what is wrong with them. */
+const char *flash_check(const struct flash_parameters *p, u64 sectors);
+/* Empty cache, closed units, all blocks free, first random number, counters zero. */
+void flash_reset(struct flash_model *m);
+
+/* Each returns the time at which the command is done, not before `now`. */
+u64 flash_read(struct flash_model *m, u64 now, u64 sector, u64 sectors);
+u64 flash_write(struct flash_model *m, u64 now, u64 sector, u64 sectors, bool fua);
+u64 flash_flush(struct flash_model *m, u64 now);
+u64 flash_discard(struct flash_model *m, u64 now, u64 sectors);
+/* Forget what was under way: the power is gone. Counters stay. */
+void flash_power_cut(struct flash_model *m);
+
+u64 flash_random(u64 *state);
+
+#endif

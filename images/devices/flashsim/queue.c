@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The block device: takes requests, asks the model when they are done, sets a timer. */
+#include <linux/slab.h>
+
+#include "flash.h"
+#include "kernels.h"
+
+#define MAX_SECTORS 1024U
+#define MAX_DISCARD_SECTORS (64U << (20 - SECTOR_SHIFT))
+
+/* End a command that has taken its time; also in an interrupt. */
+static void end_command(struct flash_command *cmd)
+{
+	struct flash_device *dev = cmd->dev;
+	blk_status_t status = BLK_STS_OK;
+	unsigned long flags;
+
+	spin_lock_irqsave(&dev->done_lock, flags);
+	if (cmd->epoch != dev->epoch) {
+		status = BLK_STS_IOERR;
+	} else {
+		if (cmd->change) {
+			cmd->change->durable = cmd->forced;
+			cmd->change->pinned = false;
+		}
+		dev->flushed = max(dev->flushed, cmd->flush);
+	}
+	spin_unlock_irqrestore(&dev->done_lock, flags);
+	blk_mq_end_request(blk_mq_rq_from_pdu(cmd), status);
+}
+
+static enum hrtimer_restart timer_expired(struct hrtimer *timer)
+{
+	end_command(container_of(timer, struct flash_command, timer));
+	return HRTIMER_NORESTART;
+}
+
+/* Do the command's work in memory; its end, or 0 if there is no memory. */
+static u64 execute(struct flash_device *dev, struct flash_command *cmd, u64 now)
+{
+	struct request *rq = blk_mq_rq_from_pdu(cmd);
+	sector_t sector = blk_rq_pos(rq), sectors = blk_rq_sectors(rq);
+	bool fua = rq->cmd_flags & REQ_FUA;
+	struct flash_change *change;
+
+	switch (req_op(rq)) {
+	case REQ_OP_FLUSH:
+		cmd->flush = flash_number_flush(dev);
+		return flash_flush(dev->model, now);
+	case REQ_OP_READ:
+		flash_copy(dev, rq);
+		return flash_read(dev->model, now, sector, sectors);
+	case REQ_OP_WRITE:
+		change = flash_replace(dev, sector, sectors, false);
+		if (!change)
+			return 0;
+		flash_copy(dev, rq);
+		cmd->change = change;
+		cmd->forced = fua || !dev->p.cache_kib;
+		flash_remember(dev, change);
+		dev->model->live_bytes = dev->nr_pages * PAGE_SIZE;
+		return flash_write(dev->model, now, sector, sectors, fua);
+	case REQ_OP_DISCARD:
+		change = flash_replace(dev, sector, sectors, true);
+		if (!change)
+			return 0;
+		cmd->change = change;
+		cmd->forced = !dev->p.cache_kib;
+		flash_remember(dev, change);
+		return flash_discard(dev->model, now, sectors);
+	default:
+		return 0;
+	}
+}
+
+static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_queue_data *bd)
+{
+	struct flash_command *cmd = blk_mq_rq_to_pdu(bd->rq);
+	struct flash_device *dev = hctx->queue->queuedata;
+	struct flash_log_entry entry = {
+		/* a FLUSH has no place: the kernel gives it sector -1 */
+		.sector = blk_rq_sectors(bd->rq) ? blk_rq_pos(bd->rq) : 0,
+		.sectors = blk_rq_sectors(bd->rq),
+		.operation = req_op(bd->rq) | (bd->rq->cmd_flags & REQ_FUA),
+	};
+	u64 now, done = 0;
+	bool cut;
+
+	blk_mq_start_request(bd->rq);
+	cmd->dev = dev;
+	cmd->change = NULL;
+	cmd->forced = false;
+	cmd->flush = 0;
+
+	mutex_lock(&dev->lock);
+	now = ktime_get_ns();
+	cut = dev->cut;
+	cmd->epoch = dev->epoch;
+	if (!cut) {
+		flash_settle(dev);
+		done = execute(dev, cmd, now);
+	}
+	/* from here on the command may be gone; and the device is at work while it is logged */
+	if (done > now)
+		hrtimer_start(&cmd->timer, ns_to_ktime(done), HRTIMER_MODE_ABS_SOFT);
+	entry.begin_ns = now;
+	entry.end_ns = done;
+	flash_log(dev, &entry);
+	mutex_unlock(&dev->lock);
+
+	if (!done)
+		return BLK_STS_IOERR;
+	if (done == now)
+		end_command(cmd);
+	return BLK_STS_OK;
+}
+
+static int init_request(struct blk_mq_tag_set *set, struct request *rq, unsigned int hctx,
+			unsigned int node)
+{
+	struct flash_command *cmd = blk_mq_rq_to_pdu(rq);
+
+	hrtimer_init(&cmd->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	cmd->timer.function = timer_expired;
+	return 0;
+}
+
+/* A command under a model of a slow device may take as long as it likes. */
+static enum blk_eh_timer_return timeout(struct request *rq)
+{
+	return BLK_EH_RESET_TIMER;
+}
+
+static const struct blk_mq_ops queue_ops = {
+	.queue_rq = queue_rq,
+	.init_request = init_request,
+	.timeout = timeout,
+};
+
+/* Called with disk->open_mutex held. */
+static int flash_open(FLASH_OPEN(opened))
+{
+	struct flash_device *dev = FLASH_OPENED(opened)->private_data;
+
+	if (dev->going)
+		return -ENXIO;
+	dev->openers++;
+	return 0;
+}
+
+static void flash_release(FLASH_RELEASE(disk))
+{
+	struct flash_device *dev = disk->private_data;
+
+	dev->openers--;
+}
+
+static const struct block_device_operations disk_ops = {
+	.owner = THIS_MODULE,
+	.open = flash_open,
+	.release = flash_release,
+};
+
+static int add_queue(struct flash_device *dev)
+{
+	struct flash_limits limits = {
+		.block_bytes = dev->p.block_bytes,
+		.max_sectors = MAX_SECTORS,
+		.max_discard_sectors = dev->p.discard ? MAX_DISCARD_SECTORS : 0,
+		.write_cache = dev->p.write_cache,
+		.fua = dev->p.fua,
+	};
+
+	dev->tags = (struct blk_mq_tag_set){
+		.ops = &queue_ops,
+		.nr_hw_queues = 1,
+		.queue_depth = dev->p.queue_depth,
+		.numa_node = NUMA_NO_NODE,
+		.cmd_size = sizeof(struct flash_command),
+		/* memory is allocated on the way */
+		.flags = BLK_MQ_F_SHOULD_MERGE | BLK_MQ_F_BLOCKING,
+	};
+	if (blk_mq_alloc_tag_set(&dev->tags))
+		return -ENOMEM;
+	dev->disk = flash_alloc_disk(&dev->tags, dev, &limits);
+	if (!IS_ERR(dev->disk))
+		return 0;
+	blk_mq_free_tag_set(&dev->tags);
+	return PTR_ERR(dev->disk);
+}
+
+int flash_start(struct flash_device *dev, const char *name)
+{
+	int error;
+
+	dev->model = kvzalloc(sizeof(*dev->model), GFP_KERNEL);
+	if (!dev->model)
+		return -ENOMEM;
+	dev->model->p = dev->p;
+	dev->model->sectors = dev->sectors;
+	flash_reset(dev->model);
+	dev->cut_random = ~dev->p.seed;
+	dev->cut = dev->going = false;
+	dev->cut_kept = dev->cut_lost = dev->settled_early = 0;
+	dev->logging = false;
+
+	error = add_queue(dev);
+	if (error)
+		goto free;
+	dev->disk->fops = &disk_ops;
+	dev->disk->private_data = dev;
+	strscpy(dev->disk->disk_name, name, sizeof(dev->disk->disk_name));
+	set_capacity(dev->disk, dev->sectors);
+	error = device_add_disk(NULL, dev->disk, flash_disk_groups);
+	if (!error)
+		return 0;
+
+	put_disk(dev->disk);
+	blk_mq_free_tag_set(&dev->tags);
+free:
+	kvfree(dev->model);
+	return error;
+}
+
+/* Refused while anyone has the device open. */
+int flash_stop(struct flash_device *dev)
+{
+	mutex_lock(&dev->disk->open_mutex);
+	dev->going = !dev->openers;
+	mutex_unlock(&dev->disk->open_mutex);
+	if (!dev->going)
+		return -EBUSY;
+	del_gendisk(dev->disk);
+	put_disk(dev->disk);
+	blk_mq_free_tag_set(&dev->tags);
+	flash_settle_all(dev);
+	flash_free_pages(dev);
+	flash_log_clear(dev);
+	kvfree(dev->model);
+	return 0;
+}

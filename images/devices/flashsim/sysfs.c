@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * /sys/block/NAME/flash: what a device in use shows and takes.
+ *   stats      counters, `name=value` a line
+ *   reset      1: counters zero, cache clean, units closed, generator at its seed, log empty
+ *   log        what the device was told to do since the last reset (log.c)
+ *   power_cut  0: power is on; flash_cut says what else it takes
+ */
+#include <linux/device.h>
+#include <linux/slab.h>
+#include <linux/sysfs.h>
+
+#include "flash.h"
+
+static struct flash_device *device_of(struct device *device)
+{
+	return dev_to_disk(device)->private_data;
+}
+
+static ssize_t stats_show(struct device *device, struct device_attribute *attribute, char *buffer)
+{
+	struct flash_device *dev = device_of(device);
+	const struct flash_stats *s = &dev->model->stats;
+	u64 total = 0;
+	int n = 0, i;
+
+	mutex_lock(&dev->lock);
+	for (i = 0; i < FLASH_NR_CAUSES; i++)
+		total += s->time[i];
+	n += sysfs_emit_at(buffer, n, "time_ns=%llu\n", total);
+#define C(name) n += sysfs_emit_at(buffer, n, "time_" #name "_ns=%llu\n", s->time[CAUSE_##name]);
+	FLASH_CAUSES(C)
+#undef C
+#define C(name) n += sysfs_emit_at(buffer, n, #name "=%llu\n", s->name);
+	FLASH_COUNTS(C)
+#undef C
+	n += sysfs_emit_at(buffer, n, "held_bytes=%llu\n", dev->nr_pages * (u64)PAGE_SIZE);
+	n += sysfs_emit_at(buffer, n, "unflushed=%llu\n", flash_unflushed(dev));
+	n += sysfs_emit_at(buffer, n, "settled_early=%llu\n", dev->settled_early);
+	n += sysfs_emit_at(buffer, n, "cut_kept=%llu\n", dev->cut_kept);
+	n += sysfs_emit_at(buffer, n, "cut_lost=%llu\n", dev->cut_lost);
+	n += sysfs_emit_at(buffer, n, "log_entries=%llu\n", dev->nr_log);
+	n += sysfs_emit_at(buffer, n, "log_lost=%llu\n", dev->log_lost);
+	mutex_unlock(&dev->lock);
+	return n;
+}
+static DEVICE_ATTR_RO(stats);
+
+static ssize_t reset_store(struct device *device, struct device_attribute *attribute,
+			   const char *buffer, size_t count)
+{
+	struct flash_device *dev = device_of(device);
+	struct request_queue *queue = dev->disk->queue;
+
+	if (!sysfs_streq(buffer, "1"))
+		return -EINVAL;
+	blk_mq_freeze_queue(queue);
+	mutex_lock(&dev->lock);
+	flash_settle_all(dev);
+	dev->model->live_bytes = dev->nr_pages * PAGE_SIZE;
+	flash_reset(dev->model);
+	dev->cut_random = ~dev->p.seed;
+	dev->cut_kept = dev->cut_lost = dev->settled_early = 0;
+	flash_log_clear(dev);
+	dev->logging = true;
+	mutex_unlock(&dev->lock);
+	blk_mq_unfreeze_queue(queue);
+	return count;
+}
+static DEVICE_ATTR_WO(reset);
+
+static ssize_t power_cut_show(struct device *device, struct device_attribute *attribute,
+			      char *buffer)
+{
+	return sysfs_emit(buffer, "%d\n", READ_ONCE(device_of(device)->cut));
+}
+
+static ssize_t power_cut_store(struct device *device, struct device_attribute *attribute,
+			       const char *buffer, size_t count)
+{
+	struct flash_device *dev = device_of(device);
+	char *copy = kstrndup(buffer, count, GFP_KERNEL);
+	int error = 0;
+
+	if (!copy)
+		return -ENOMEM;
+	if (sysfs_streq(copy, "0"))
+		flash_restore(dev);
+	else
+		error = flash_cut(dev, strim(copy));
+	kfree(copy);
+	return error ?: count;
+}
+static DEVICE_ATTR_RW(power_cut);
+
+static ssize_t log_read(struct file *file, struct kobject *kobj, struct bin_attribute *attribute,
+			char *buffer, loff_t offset, size_t count)
+{
+	return flash_log_read(device_of(kobj_to_dev(kobj)), buffer, offset, count);
+}
+static BIN_ATTR_RO(log, 0);
+
+static struct bin_attribute *flash_files[] = {
+	&bin_attr_log,
+	NULL,
+};
+
+static struct attribute *flash_attributes[] = {
+	&dev_attr_stats.attr,
+	&dev_attr_reset.attr,
+	&dev_attr_power_cut.attr,
+	NULL,
+};
+
+static const struct attribute_group flash_group = {
+	.name = "flashsim",
+	.attrs = flash_attributes,
+	.bin_attrs = flash_files,
+};
+
+const struct attribute_group *flash_disk_groups[] = {&flash_group, NULL};

@@ -1,0 +1,65 @@
+#!/bin/sh
+# What a board does with its device, as devices/DRIVER.sh has it.
+# usage: device.sh make DRIVER SIZE_MIB NAME=VALUE...
+#        device.sh timing | reset | counters | describe RAW    of the device of cell.env
+# make      creates /dev/target, and says so; one that is there is left as it is
+# timing    gives it its profile's time: it is made as fast as it can be, for the preparation
+# reset     sets its counters to zero, and its cache to clean
+# counters  prints what it counted
+# describe  writes into RAW what it is and what it says that it did
+set -eu
+folder=/run/commitpath
+what=$1
+shift
+if [ "$what" = make ]; then
+  DEVICE_DRIVER=$1
+  shift
+else
+  # shellcheck source=/dev/null
+  . "$folder/cell.env"
+fi
+part=$folder/devices/$DEVICE_DRIVER.sh
+[ -f "$part" ] || { echo "device: there is no driver '$DEVICE_DRIVER' (playbooks/devices/)" >&2; exit 1; }
+
+# attributes FOLDER: each readable file in it as name=value
+attributes() {
+  (cd "$1" && grep -H -s -d skip '' -- *) | sed 's/:/=/'
+}
+
+# set_attributes FOLDER NAME=VALUE...
+set_attributes() {
+  at=$1
+  shift
+  for attribute in "$@"; do
+    file=$at/${attribute%%=*}
+    [ -e "$file" ] || { echo "device: $DEVICE_DRIVER has no parameter ${attribute%%=*}" >&2; return 1; }
+    echo "${attribute#*=}" > "$file" || { echo "device: $DEVICE_DRIVER does not take $attribute" >&2; return 1; }
+  done
+}
+
+# shellcheck source=/dev/null
+. "$part"
+case $what in
+  make)
+    [ ! -b /dev/target ] || exit 0
+    make_device "$@"
+    # what may be formatted (proof.py)
+    cat /sys/class/block/target/dev > "$folder/made-device"
+    echo created
+    ;;
+  timing)
+    # shellcheck disable=SC2086 # a list of attributes
+    set_timing $DEVICE_TIMING
+    reset_device
+    ;;
+  reset) reset_device ;;
+  counters) device_counters ;;
+  describe)
+    # a partition's queue is its disk's
+    disk=$(readlink -f "/sys/class/block/$DEVICE_NAME")
+    [ -d "$disk/queue" ] || disk=${disk%/*}
+    attributes "$disk/queue" > "$1/board/queue.txt"
+    describe_device "$1"
+    ;;
+  *) echo "device: $what is none of make, timing, reset, counters, describe" >&2; exit 1 ;;
+esac

@@ -1,0 +1,37 @@
+# shellcheck shell=sh
+# flashsim on a board (images/devices/flashsim/README.md). Environment: DEVICE_NAME.
+flashsim=/sys/kernel/config/flashsim
+
+# make_device SIZE_MIB NAME=VALUE...: /dev/target. What is not given is time: it is set to the fastest
+# there is, so that preparing is quick; a run sets the profile's.
+make_device() {
+  [ -d $flashsim ] || insmod /run/commitpath/flashsim.ko
+  mkdir $flashsim/target
+  echo $(($1 * 2048)) > $flashsim/target/sectors
+  shift
+  set_attributes $flashsim/target "$@" || { rmdir $flashsim/target; return 1; }
+  for file in "$flashsim"/target/*; do
+    [ "$(cat "$file")" != unset ] || echo 0 2> /dev/null > "$file" || echo 100000 > "$file"
+  done
+  echo 1 > $flashsim/target/power || {
+    dmesg | sed -n 's/.*flashsim: //p' | tail -n 1 >&2
+    rmdir $flashsim/target
+    return 1
+  }
+}
+
+# set_timing NAME=VALUE...: the profile's time
+set_timing() { set_attributes "$flashsim/$DEVICE_NAME" "$@"; }
+
+# reset_device: counters at zero, cache clean
+reset_device() { echo 1 > "/sys/block/$DEVICE_NAME/flashsim/reset"; }
+
+# device_counters: name=value a line
+device_counters() { cat "/sys/block/$DEVICE_NAME/flashsim/stats"; }
+
+# describe_device RAW: what it is, what it was told to do, and what it counted
+describe_device() {
+  attributes "$flashsim/$DEVICE_NAME" > "$1/board/device.txt"
+  cat "/sys/block/$DEVICE_NAME/flashsim/log" > "$1/device.bin"
+  device_counters > "$1/board/device_time.txt"
+}

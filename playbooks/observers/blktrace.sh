@@ -1,0 +1,26 @@
+# shellcheck shell=sh
+# blktrace, of the board's device. Environment: BIN RAW DEVICE_NAME.
+
+check() {
+  needs_program blktrace
+  [ -d /sys/kernel/debug/block ] || lack "debugfs is not on /sys/kernel/debug, or the kernel has no blktrace"
+}
+
+start() {
+  mkdir "$RAW/blktrace"
+  observe trace
+}
+
+# Each full buffer wakes it, on the CPU that the workload needs: two buffers of 16 MiB, in
+# one of which a run of 3 x 1000 fits. Every CPU has its own, so they share that memory. Of what
+# happens before a command is issued only what a write's bio does is traced: the kernel takes all
+# of a category, and these masks leave out plugging, which is a sixth of all events.
+trace() {
+  # what it locks into memory is 256 MiB (probes/blktrace.preload.c)
+  LD_PRELOAD=$BIN/blktrace.so exec blktrace -d "/dev/$DEVICE_NAME" -D "$RAW/blktrace" -o "$DEVICE_NAME" \
+    -a write -a issue -a requeue -a complete -b $((16384 / $(nproc))) -n 2 > "$RAW/blktrace/blktrace.out" 2>&1
+}
+
+ready() { [ -e "/sys/kernel/debug/block/$DEVICE_NAME/trace0" ]; }
+stop() { ended; }
+said() { cat "$RAW/blktrace/blktrace.out"; }

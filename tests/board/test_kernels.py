@@ -1,0 +1,16 @@
+"""Another kernel: it boots, and a cell runs on it, timed and with the device's own log."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+
+def test_a_cell_runs_on_another_kernel(run_cell: Callable[..., Path]) -> None:
+    run = run_cell(FS="ext4", DEVICE="emmc-5.0", KERNEL="6.1", PROBES="none")
+    result = json.loads((run / "summary.json").read_text())
+    assert result["status"] == "ok", result["reasons"]
+    manifest = json.loads((run / "manifest.json").read_text())
+    assert manifest["board"]["kernel"].startswith("Linux board 6.1.")
+    asked = {setting["name"]: setting for setting in manifest["settings"] if setting["group"] == "board"}
+    assert asked["kernel"]["effective"] == "6.1"
+    assert manifest["window"]["counted"]["device log"]["bytes_written"] > 0

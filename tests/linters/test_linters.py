@@ -1,0 +1,23 @@
+"""Every linter of tests/lint, a test each."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+LINT = Path(__file__).resolve().parents[1] / "lint"
+NAMES = subprocess.run([LINT, "--list"], capture_output=True, text=True, check=True).stdout.split()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_lint(name: str) -> None:
+    done = subprocess.run(
+        [LINT, name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_a_linter_that_is_not_there_is_told() -> None:
+    done = subprocess.run([LINT, "spelling"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("lint: no linter spelling; there are ")

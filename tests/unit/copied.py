@@ -1,0 +1,27 @@
+"""A copy of the tree, to add a part to."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from base.paths import ROOT
+
+
+def copy_tree(to: Path) -> None:
+    """Every file that is one of commitpath's, without its tests and docs."""
+    listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    files = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\0")
+    for name in files:
+        if name and not name.startswith(("tests/", "docs/")) and (ROOT / name).is_file():
+            (to / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, to / name)
+
+
+def python(tree: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Python in a tree of its own."""
+    environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=tree, env=environment, capture_output=True, text=True, check=False
+    )

@@ -1,0 +1,153 @@
+"""Cell ids: of what is not at its default and of what profiles ask for, and of nothing else."""
+
+import json
+import shutil
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from base import identity
+from base.paths import ROOT
+from commitpath import cell as cells
+from commitpath import schema
+from commitpath.database import cells as stored_cells
+
+# A default that changes gives every cell that leaves it another id: that takes another rule.
+DEFAULTS = {
+    "board": "virtual",
+    "clock": "virtual",
+    "kernel": "6.12",
+    "device": "constant",
+    "fs": "ext4-ordered",
+    "mkfs_options": "",
+    "mount_options": "",
+    "engine": "sqlite",
+    "journal_mode": "delete",
+    "synchronous": "full",
+    "sqlite": "newest",
+    "page_size": 4096,
+    "cache_size": -2000,
+    "wal_autocheckpoint": 1000,
+    "journal_size_limit": -1,
+    "checkpoint_every": -1,
+    "workload": "apsys17",
+    "rows": 100000,
+    "n": 1000,
+    "value_size": 3072,
+    "seed": 1,
+    "probes": "bio,block,filesystem,flush,wait,writeback",
+}
+SOME = ({}, {"FS": "f2fs", "MODE": "wal", "DEVICE": "emmc-5.0"}, {"ENGINE": "leveldb", "WORKLOAD": "kv"})
+CACHES = (schema.schema, cells.axes, cells.aliases, cells.load_profile)
+
+
+@pytest.fixture
+def experiments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A copy of the data files, in place of them."""
+    copy = tmp_path / "experiments"
+    shutil.copytree(ROOT / "experiments", copy)
+    monkeypatch.setattr(cells, "EXPERIMENTS", copy)
+    monkeypatch.setattr(schema, "EXPERIMENTS", copy)
+    for cache in CACHES:
+        cache.cache_clear()
+    yield copy
+    monkeypatch.undo()
+    for cache in CACHES:
+        cache.cache_clear()
+
+
+def ids() -> list[str]:
+    return [cells.cell_id(cells.make_cell(variables)) for variables in SOME]
+
+
+def change(path: Path, **values: Any) -> None:
+    path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | values))
+
+
+def test_defaults_are_those_of_the_rule() -> None:
+    now = {name: axis.spec["default"] for name, axis in cells.axes().items()}
+    assert {name: now[name] for name in DEFAULTS} == DEFAULTS
+
+
+def test_what_is_for_readers_is_in_no_id(experiments: Path) -> None:
+    before = ids()
+    changed = yaml.safe_load((experiments / "schema.yml").read_text())
+    changed["properties"]["moon"] = {
+        "description": "its phase",
+        "x-of": "board",
+        "enum": ["new", "full"],
+        "default": "new",
+    }
+    (experiments / "schema.yml").write_text(yaml.safe_dump(changed, sort_keys=False))
+    for path in experiments.glob("device/*.yml"):
+        text = path.read_text()
+        path.write_text(f"# a comment\n{text}")
+        source = {"measure": "write_fua_4k", "value": 1, "unit": "us", "source": "a page that can be read"}
+        change(path, description="another", sources=[source])
+    for path in [*experiments.glob("fs/*.yml"), *experiments.glob("workload/*.yml")]:
+        change(path, description="another")
+    for cache in CACHES:
+        cache.cache_clear()
+    assert "moon" in cells.make_cell({})
+    assert ids() == before
+    assert cells.cell_id(cells.make_cell({"MOON": "full"})) not in before
+
+
+def test_what_a_profile_asks_for_is_in_the_id(experiments: Path) -> None:
+    before = ids()
+    path = experiments / "device/emmc-5.0.yml"
+    timing = yaml.safe_load(path.read_text())["timing"]
+    change(path, timing=timing | {"seed": timing["seed"] + 1})
+    for cache in CACHES:
+        cache.cache_clear()
+    after = ids()
+    assert [a == b for a, b in zip(after, before, strict=True)] == [True, False, True]
+
+
+def test_a_stored_cell_that_lacks_a_new_axis_has_its_default(experiments: Path) -> None:
+    made = cells.stored(cells.make_cell({"FS": "f2fs"}))
+    changed = yaml.safe_load((experiments / "schema.yml").read_text())
+    changed["properties"]["moon"] = {"description": "m", "x-of": "board", "enum": [1, 2], "default": 1}
+    (experiments / "schema.yml").write_text(yaml.safe_dump(changed, sort_keys=False))
+    for cache in CACHES:
+        cache.cache_clear()
+    assert cells.complete(made)["moon"] == 1
+    assert cells.current_id(made) == identity.cell_id(made) == cells.cell_id(cells.make_cell({"FS": "f2fs"}))
+
+
+def test_an_axis_of_another_lab_is_in_its_id_unless_at_its_default() -> None:
+    made = cells.stored(cells.make_cell({})) | {"moon": "new"}
+    there = made | {"at_default": sorted([*made["at_default"], "moon"])}
+    assert identity.cell_id(there) == cells.cell_id(cells.make_cell({})) == cells.current_id(there)
+    stored_cells.check(there, identity.cell_id(there))
+    assert identity.cell_id(made) != identity.cell_id(there)
+
+
+@pytest.mark.parametrize("name", ["sample-f2fs-wal.tar.xz", "sample-flash-wal.tar.xz"])
+def test_a_run_of_an_older_commitpath(name: str) -> None:
+    """Its id is what it was; and it is the cell that is made of the same variables now."""
+    with tarfile.open(ROOT / "tests/analysis" / name) as archive:
+        documents = {
+            part: json.load(file)
+            for part in ("cell", "host")
+            if (file := archive.extractfile(f"run/{part}.json"))
+        }
+    old = documents["cell"]
+    assert identity.cell_id(old) == documents["host"]["cell_id"]
+    stored_cells.check(old, identity.cell_id(old))
+    made = cells.complete(old)
+    assert made["journal_mode"] == "wal" and made["engine"] == "sqlite"
+    assert "filesystem" in made["probes"].split(",")
+    again = cells.complete(cells.stored(made))
+    assert again == made and cells.current_id(old) == cells.cell_id(made)
+
+
+def test_an_axis_that_is_not_at_its_default_is_not_called_so() -> None:
+    made = cells.stored(cells.make_cell({"SEED": "5"}))
+    lied = made | {"at_default": sorted([*made["at_default"], "seed"])}
+    with pytest.raises(ValueError, match="seed: at_default and its value say two things"):
+        stored_cells.check(lied, identity.cell_id(lied))

@@ -1,0 +1,279 @@
+"""Observers as parts: found by name, started and stopped by scripts that know none, read by name."""
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from copied import copy_tree, python
+
+from base.errors import BadInput, BadInputError
+from base.paths import ROOT
+from commitpath import cell as cells
+from commitpath import observers, prepared
+from commitpath.payload import cell_env, observer_scripts, payload
+
+# Counts what the device has done when the watching begins and ends.
+COUNTER = """
+check() { [ -r /proc/diskstats ] || lack "there is no /proc/diskstats"; }
+start() { mkdir "$RAW/diskstats" && cp /proc/diskstats "$RAW/diskstats/begin"; }
+ready() { [ -s "$RAW/diskstats/begin" ]; }
+stop() { cp /proc/diskstats "$RAW/diskstats/end"; }
+said() { ls "$RAW/diskstats"; }
+"""
+PROFILE = """
+description: counters of all disks, at the begin and the end
+packages: []
+watches: named
+"""
+ADAPTER = '''
+"""raw/diskstats/: all disks' counters, at the begin and the end."""
+
+from analysis.observers import Given, Observer, Seen
+
+
+def _seen(given: Given) -> Seen:
+    folder = given.raw / "diskstats"
+    missing = [f"raw/diskstats/{name}" for name in ("begin", "end") if not (folder / name).is_file()]
+    return Seen(missing=missing)
+
+
+OBSERVER = Observer(read=_seen, leaves=("diskstats/*",))
+'''
+# A program that goes on while the run does, and can be told to fail.
+SLEEPER = """
+check() { needs_program python3; }
+start() { observe python3 sleeper.py; }
+ready() { [ -e asleep ]; }
+stop() { ended; }
+said() { echo "the sleeper said so"; }
+"""
+SLEEPS = """
+import signal, sys
+from pathlib import Path
+
+# a shell's background job ignores it
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+Path("asleep").touch()
+signal.sigwait([signal.SIGINT])
+sys.exit(int(Path("code").read_text()))
+"""
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the tree with a third observer in it: three files of its name, nothing else."""
+    copy = tmp_path_factory.mktemp("tree")
+    copy_tree(copy)
+    (copy / "experiments/observer/diskstats.yml").write_text(PROFILE)
+    (copy / "playbooks/observers/diskstats.sh").write_text(f"# shellcheck shell=sh\n{COUNTER}")
+    (copy / "analysis/observers/diskstats.py").write_text(ADAPTER.lstrip())
+    return copy
+
+
+TOLD = """
+import json
+from commitpath import observers
+from commitpath.cell import cell_id, make_cell, watching
+from commitpath.payload import payload
+from images import artifacts
+
+cell = make_cell({"PROBES": "all,diskstats"})
+files = payload(cell, "/dev/target")
+print(json.dumps({
+    "names": observers.names(), "watching": watching(cell), "default": watching(make_cell({})),
+    "env": files["cell.env"].decode().splitlines(), "sent": sorted(files),
+    "other cell": cell_id(cell) != cell_id(make_cell({})), "packages": artifacts.packages(),
+}))
+"""
+
+
+def test_a_third_observer_is_three_files(tree: Path) -> None:
+    done = python(tree, "-c", TOLD)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["names"] == ["blktrace", "diskstats", "probes"]
+    assert told["watching"] == told["names"] and told["default"] == ["blktrace", "probes"]
+    assert "OBSERVERS='blktrace diskstats probes'" in told["env"] and told["other cell"]
+    assert "observers/diskstats.sh" in told["sent"]
+    assert {"blktrace", "libbpf1"} <= set(told["packages"])
+    assert "with one of them also blktrace or diskstats" in " ".join(
+        python(tree, "-m", "commitpath", "help").stdout.split()
+    )
+
+
+def board(folder: Path, scripts: Path, names: str) -> None:
+    """What a board has of the observers, with a cell.env that names some."""
+    for name in ("watch.sh", "observer.sh", "needs.sh"):
+        shutil.copy(scripts / "board" / name, folder)
+    # this machine's kernel log is nobody's to write to
+    watch = folder / "watch.sh"
+    watch.write_text(watch.read_text().replace("/dev/kmsg", "kmsg").replace("/sys/block/vda/stat", "none"))
+    shutil.copytree(scripts / "observers", folder / "observers", dirs_exist_ok=True)
+    (folder / "cell.env").write_text(f"OBSERVERS='{names}'\nDEVICE_NAME=target\n")
+
+
+def sh(folder: Path, *words: str) -> tuple[int, str]:
+    """(exit code, what it said): in a file, which those that it leaves running do not hold open."""
+    with (folder / "said").open("w+") as said:
+        code = subprocess.run(["sh", *words], cwd=folder, stdout=said, stderr=said, check=False).returncode
+        said.seek(0)
+        return code, said.read()
+
+
+def test_it_is_checked_started_and_stopped(tree: Path, tmp_path: Path) -> None:
+    board(tmp_path, tree / "playbooks", "diskstats")
+    assert sh(tmp_path, "observer.sh", "diskstats", "check") == (0, "")
+    assert sh(tmp_path, "watch.sh", "start") == (0, "")
+    assert "watching='diskstats'\n" in (tmp_path / "watch.env").read_text()
+    assert [path.name for path in (tmp_path / "raw/diskstats").iterdir()] == ["begin"]
+    assert sh(tmp_path, "watch.sh", "stop") == (0, "")
+    assert sorted(path.name for path in (tmp_path / "raw/diskstats").iterdir()) == ["begin", "end"]
+
+
+def test_a_program_is_waited_for_and_its_end_counts(tmp_path: Path) -> None:
+    board(tmp_path, ROOT / "playbooks", "first sleeper")
+    (tmp_path / "observers/sleeper.sh").write_text(SLEEPER)
+    (tmp_path / "sleeper.py").write_text(SLEEPS)
+    order = "".join(
+        f"{what}() {{ echo first {what} >> order; }}\n" for what in ("start", "ready", "stop", "said")
+    )
+    (tmp_path / "observers/first.sh").write_text(order)
+    for code in (0, 3):
+        (tmp_path / "code").write_text(f"{code}\n")
+        (tmp_path / "asleep").unlink(missing_ok=True)
+        assert sh(tmp_path, "watch.sh", "start") == (0, "")
+        assert (tmp_path / "sleeper.pid").is_file()
+        assert sh(tmp_path, "watch.sh", "stop") == ((1, "the sleeper said so\n") if code else (0, ""))
+        assert not (tmp_path / "sleeper.pid").exists()
+    assert (tmp_path / "order").read_text().split("\n")[:3] == ["first start", "first ready", "first stop"]
+
+
+def test_one_that_ends_before_it_watches_fails_the_start(tmp_path: Path) -> None:
+    board(tmp_path, ROOT / "playbooks", "brief")
+    (tmp_path / "observers/brief.sh").write_text(
+        "start() { observe false; }\nready() { false; }\nstop() { ended; }\nsaid() { echo no room; }\n"
+    )
+    assert sh(tmp_path, "watch.sh", "start") == (1, "no room\n")
+    assert "watching" not in (tmp_path / "watch.env").read_text()
+    # as a run does then: nothing is left running
+    assert sh(tmp_path, "watch.sh", "stop") == (1, "no room\n")
+
+
+def test_an_observer_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    board(tmp_path, ROOT / "playbooks", "nobody")
+    says = "observer: there is no observer 'nobody' (playbooks/observers/)\n"
+    assert sh(tmp_path, "watch.sh", "start") == (1, says)
+
+
+READ = """
+import sys
+from pathlib import Path
+from analysis import observers
+
+given = observers.Given(Path(sys.argv[1]), (0, 1))
+print(observers.watched(["diskstats"], ["block"], False), observers.find("diskstats").read(given).missing)
+print(observers.left(Path(sys.argv[1])))
+"""
+
+
+def test_its_files_are_read_by_name(tree: Path, tmp_path: Path) -> None:
+    (tmp_path / "diskstats").mkdir()
+    (tmp_path / "diskstats/begin").write_text("")
+    done = python(tree, "-c", READ, str(tmp_path))
+    assert done.stdout == "['diskstats'] ['raw/diskstats/end']\n['begin']\n", done.stderr
+
+
+def test_who_watched_is_what_the_run_says() -> None:
+    from analysis import observers as read
+
+    assert read.watched(["probes"], ["block"], logged=False) == ["probes"]
+    # runs of earlier releases say nothing
+    assert read.watched(None, ["block"], logged=False) == ["blktrace", "probes"]
+    assert read.watched(None, ["block"], logged=True) == ["probes"]
+    assert read.watched(None, ["block", "blktrace"], logged=True) == ["blktrace", "probes"]
+    assert read.watched(None, [], logged=False) == []
+    for said in ([1], "probes"):
+        with pytest.raises(BadInput, match="a list of names"):
+            read.watched(said, ["block"], logged=False)
+    with pytest.raises(BadInput, match="no observer 'nobody'"):
+        read.find("nobody")
+
+
+def test_an_observer_is_whole() -> None:
+    """Each has a file in every stage."""
+    from analysis import observers as read
+
+    assert read.names() == observers.names()
+    assert [path.stem for path in observer_scripts(observers.names())] == observers.names()
+
+
+def test_a_profile_says_when_it_watches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "often.yml").write_text("description: d\npackages: []\nwatches: often\n")
+    monkeypatch.setattr(observers, "FOLDER", tmp_path)
+    observers.profiles.cache_clear()
+    try:
+        with pytest.raises(BadInputError, match=r"often.yml: watches: 'often' is not one of"):
+            observers.names()
+    finally:
+        observers.profiles.cache_clear()
+
+
+def test_blktrace_is_named_where_the_device_logs_itself() -> None:
+    """On null_blk it is there anyway, and makes no other cell; on a flash device it is asked for."""
+    default, flash = cells.make_cell({}), cells.make_cell({"DEVICE": "emmc-5.0"})
+    assert cells.watching(default) == ["blktrace", "probes"] and cells.watching(flash) == ["probes"]
+    assert cells.make_cell({"PROBES": "all,blktrace"}) == default
+    both = cells.make_cell({"DEVICE": "emmc-5.0", "PROBES": "blktrace,all"})
+    assert both["probes"] == ",".join(sorted([*cells.probe_names(), "blktrace"]))
+    assert cells.watching(both) == ["blktrace", "probes"]
+    assert cells.cell_id(both) != cells.cell_id(flash)
+    assert cells.watching(cells.make_cell({"PROBES": "none"})) == []
+    environment = cell_env(both, "/dev/target", "/db").splitlines()
+    assert "OBSERVERS='blktrace probes'" in environment
+    assert "OBSERVERS=probes" in cell_env(flash, "/dev/target", "/db").splitlines()
+    names = {line for line in environment if "PROBES" in line}
+    assert names <= set(cell_env(flash, "/dev/target", "/db").splitlines())
+    with pytest.raises(BadInputError, match="with one of them also blktrace"):
+        cells.make_cell({"PROBES": "blktrace"})
+
+
+# Where an observer is named though the file is not its own, and why.
+NAMED = {
+    "Makefile": "the export format of that name",
+    "analysis/export/__init__.py": "the export format of that name",
+    "analysis/export/iolog.py": "why fio is not given a trace of that format",
+    "commitpath/variables.yml": "the export format of that name",
+    "playbooks/host.yml": "the package whose blkparse reads a trace on the host",
+}
+
+
+def test_nothing_but_its_own_files_names_an_observer() -> None:
+    """`probes` is a folder and an axis, too."""
+    words = "|".join(name for name in observers.names() if name != "probes")
+    found = subprocess.run(
+        ["git", "grep", "-lwE", words, "--", ".", ":!tests", ":!docs", ":!*.md"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    ).stdout.split()  # fmt: skip
+    own = re.compile(rf"(^|/)({words})\.[a-z.]+$")
+    others = [path for path in found if not own.search(path)]
+    assert sorted(others) == sorted(NAMED)
+
+
+def test_a_watched_snapshot_hangs_on_the_scripts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Another script of an observer is another watched snapshot, and no cell without it hangs on it."""
+    from images import snapshot
+
+    cell = cells.make_cell({})
+    files = payload(cell, "/dev/target")
+    made: list[Path] = []
+    monkeypatch.setattr(snapshot, "read_meta", lambda _: {"inputs": {}})
+    monkeypatch.setattr(prepared, "ensure", lambda folder, *_: made.append(folder) or folder)
+    changed = {**files, "observers/blktrace.sh": files["observers/blktrace.sh"] + b"# another\n"}
+    seed = {**files, "cell.env": files["cell.env"] + b"# another\n"}
+    for one in (files, changed, seed):
+        prepared.ensure_watched(cell, tmp_path / "prepared", one, None)  # type: ignore[arg-type]
+    assert made[0] == made[2] != made[1]

@@ -1,0 +1,79 @@
+"""A cell's plan: all that a run needs, and the same from the same cell."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from analysis import checks, documents
+from commitpath import ansible, commands, payload, plan
+from commitpath.cell import cell_id, make_cell
+from images import artifacts
+
+VARIABLES = (
+    {},
+    {"FS": "f2fs", "MODE": "wal", "DEVICE": "emmc-5.0"},
+    {"FS": "xfs", "ENGINE": "leveldb", "WORKLOAD": "kv", "PROBES": "none"},
+    {"CLOCK": "real"},
+)
+
+
+@pytest.mark.parametrize("variables", VARIABLES)
+def test_a_plan_is_whole(variables: dict[str, str]) -> None:
+    cell, entry = make_cell(variables), ansible.board("virtual")
+    made = plan.make(cell, entry)
+    document = made.document
+    documents.check("plan", json.loads(json.dumps(document)))
+    assert document == plan.make(make_cell(variables), entry).document
+    assert document["cell_id"] == cell_id(cell)
+    assert document["checks"] == checks.names()
+    twin = bool(cell["probes"]) and cell["clock"] == "virtual"
+    assert list(document["runs"]) == (["run", "twin"] if twin else ["run"])
+    for files, run in zip(made.files, document["runs"].values(), strict=True):
+        assert run["files"] == {name: hashlib.sha256(text).hexdigest() for name, text in files.items()}
+        (steps,) = [line for line in files["cell.env"].decode().splitlines() if line.startswith("STEPS=")]
+        planned = " ".join(f"{step['name']}:{step['ends']}" for step in run["steps"])
+        assert steps == f"STEPS='{planned}'"
+    if twin:
+        assert document["runs"]["twin"]["observers"] == []
+
+
+def test_every_step_is_one_that_the_board_knows() -> None:
+    script = (ansible.PLAYBOOKS / "board/run-cell.sh").read_text()
+    for name in payload.STEPS:
+        assert f"    {name})" in script
+
+
+def test_the_plan_expects_what_the_cell_requests() -> None:
+    cell = make_cell({"FS": "f2fs", "MODE": "wal", "SYNC": "normal", "MOUNT_OPTIONS": "noatime", "N": "7"})
+    said = plan.make(cell, ansible.board("virtual")).document["expected"]
+    found = {(one["group"], one["name"]): one["requested"] for one in said}
+    assert len(found) == len(said)
+    for name, value in {
+        ("SQLite", "journal_mode"): "wal",
+        ("SQLite", "synchronous"): "normal",
+        ("SQLite", "version"): cell["sqlite"],
+        ("engine", "name"): "sqlite",
+        ("workload", "n"): "7",
+        ("filesystem", "type"): "f2fs",
+        ("filesystem", "option noatime"): "noatime",
+        ("device", "completion_nsec"): "2000000",
+        ("board", "clock"): "virtual",
+    }.items():
+        assert found[name] == value
+
+
+def test_make_plan_builds_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def build(*_: object) -> None:
+        raise AssertionError("something is built")
+
+    for name in ("ensure", "locked", "whole"):
+        monkeypatch.setattr(artifacts, name, build)
+    monkeypatch.setattr(artifacts, "CACHE", tmp_path)
+    assert commands.plan({"FS": "f2fs", "MODE": "wal"}) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["cell"]["journal_mode"] == "wal"
+    assert list(tmp_path.iterdir()) == []
