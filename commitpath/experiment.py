@@ -31,8 +31,11 @@ from commitpath.prepared import (
 )
 from images import artifacts, qemu
 from images.board import VirtualBoard
-from images.cellrun import RunOutput
+from images.cellrun import CellRun, RunOutput
 from images.ssh import Login
+
+# How long one of two boards is waited for before the other is looked at.
+END_POLL_SECONDS = 0.05
 
 
 def default_limit() -> int:
@@ -72,11 +75,21 @@ def run_together(
         ]
         for run in runs:
             run.wait_start()
-        # a twin ends first, as it has nothing to put away: its CPU is free for a second's imports;
-        # so is the other one beside a run that has no twin
-        ends = [run.wait_end() for run in runs[1:]]
-        importlib.import_module("analysis.__main__")
-        return [runs[0].wait_end(), *ends]
+        return wait_ends(runs)
+
+
+def wait_ends(runs: list[CellRun]) -> list[RunOutput]:
+    """What each run sent. The first that dies ends the call, however long another goes on."""
+    outputs: dict[int, RunOutput] = {}
+    while len(outputs) < len(runs):
+        # a CPU is free for a second's imports where no twin runs, or once one of the two has ended: the
+        # twin, which has nothing to put away
+        if outputs or len(runs) == 1:
+            importlib.import_module("analysis.__main__")
+        for number, run in enumerate(runs):
+            if number not in outputs and run.over(END_POLL_SECONDS):
+                outputs[number] = run.wait_end()
+    return [outputs[number] for number in range(len(runs))]
 
 
 def run_over_ssh(

@@ -1,5 +1,6 @@
 """A cell at work on a restored board: what goes in, when it was where, what comes out."""
 
+import contextlib
 import io
 import shutil
 import subprocess
@@ -85,6 +86,12 @@ class CellRun:
         self.started = time.monotonic()
         self.checker.start()
         self.listener.start()
+
+    def over(self, seconds: float) -> bool:
+        """Whether the board has ended or its time is over, after that many seconds at most."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(seconds)
+        return self.process.returncode is not None or time.monotonic() >= self.begin + self.limit
 
     def wait_end(self) -> RunOutput:
         """Wait until the board powers itself off. LabError when it dies, hangs or says too little."""

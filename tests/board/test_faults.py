@@ -21,6 +21,8 @@ from images.snapshot import SnapshotError
 
 ROOT = Path(__file__).resolve().parents[2]
 CELL = {"ROWS": "1000", "N": "50", "FS": "ext4"}
+# For a run that must still be going on when a test does something to it, on whatever machine.
+LONG = ["N=100000"]
 
 
 def boards_running(group: int | None = None) -> list[int]:
@@ -119,7 +121,7 @@ def test_guest_that_hangs_in_the_run(says: str, error: str) -> None:
 def test_limit_ends_a_run() -> None:
     saved_board()
     before = parts()
-    process = start(*small(), "PROBES=none", "LIMIT=1")
+    process = start(*small(), *LONG, "PROBES=none", "LIMIT=1")
     _, said = process.communicate(timeout=120)
     assert process.returncode != 0
     assert "within 1 s" in said.splitlines()[-1] or "within 1 s" in said.splitlines()[-2], said
@@ -163,7 +165,7 @@ def test_damaged_snapshot_is_noticed(tmp_path: Path) -> None:
 def test_interrupt_leaves_nothing(seconds: float) -> None:
     saved_board()
     before = parts()
-    process = start(*small())
+    process = start(*small(), *LONG)
     time.sleep(seconds)
     os.killpg(process.pid, signal.SIGINT)
     _, said = process.communicate(timeout=60)
@@ -175,7 +177,7 @@ def test_interrupt_leaves_nothing(seconds: float) -> None:
 
 def test_kill_leaves_no_board() -> None:
     saved_board()
-    process = start(*small())
+    process = start(*small(), *LONG)
     deadline = time.monotonic() + 60
     while not boards_running(process.pid) and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -193,7 +195,7 @@ def test_kill_leaves_no_board() -> None:
 def test_killed_board_is_one_line() -> None:
     saved_board()
     before = parts()
-    process = start(*small())
+    process = start(*small(), *LONG)
     deadline = time.monotonic() + 60
     while not boards_running(process.pid) and time.monotonic() < deadline:
         time.sleep(0.1)
