@@ -13,6 +13,9 @@ from typing import Any
 import fastjsonschema
 import yaml
 
+from analysis import engines
+from base.identity import FIRST_ENGINE
+
 SCHEMA = Path(__file__).with_name("schema.yml")
 # objects and lists within each other; the deepest document there is has 5
 DEPTH = 20
@@ -39,9 +42,19 @@ def validator(schema: dict[str, Any]) -> Validator:
     return check
 
 
+def _of_engine(name: str) -> dict[str, Any]:
+    """What a manifest of a run of that engine must have; one that names none is of the first."""
+    if name == FIRST_ENGINE:
+        return {"required": [name]}
+    return {"required": ["engine", name], "properties": {"engine": {"const": name}}}
+
+
 @functools.cache
 def _document(name: str) -> Validator:
     schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
+    manifest = schema["$defs"]["manifest"]
+    manifest["properties"] |= {name: {"$ref": "#/$defs/engine"} for name in engines.names()}
+    manifest["oneOf"] = [_of_engine(name) for name in engines.names()]
     return validator({**schema, "$ref": f"#/$defs/{name}"})
 
 

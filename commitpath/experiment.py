@@ -1,9 +1,11 @@
 """`make experiment`: one cell, from its variables to its report."""
 
+import gzip
 import importlib
 import json
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import time
@@ -146,6 +148,19 @@ def timed_seconds(outputs: list[RunOutput]) -> float | None:
     return round(max(timed) - min(timed), 3) if told else None
 
 
+def pack_rendered(folder: Path) -> None:
+    """Compress what the driver gave its engine: megabytes of SQL that are alike; a failed run has none."""
+    rendered = folder / "rendered"
+    if rendered.is_file():
+        # no time of now: the same content gives the same file
+        with (
+            rendered.open("rb") as content,
+            gzip.GzipFile(folder / "rendered.gz", "wb", 1, mtime=0) as packed,
+        ):
+            shutil.copyfileobj(content, packed, 1 << 20)
+        rendered.unlink()
+
+
 def store(
     cell: Mapping[str, Any], planned: Plan, outputs: list[RunOutput], wall: float, facts: Mapping[str, Any]
 ) -> Path:
@@ -159,6 +174,7 @@ def store(
         (part / "cell.json").write_text(identity.canonical(stored(cell)) + "\n")
         for output, place in zip(outputs, (part, part / "twin"), strict=False):
             output.extract(place)
+            pack_rendered(place / "raw/driver")
             (place / "raw/run-cell.log").write_text(output.text("run-cell.log"))
             (place / "raw/run-cell.status").write_text(output.text("run-cell.status"))
         (part / "raw/plan.json").write_text(json.dumps(planned.document, indent=2, sort_keys=True) + "\n")

@@ -197,11 +197,8 @@ def rehearsal(cell: Mapping[str, Any], node: str) -> str:
 
 
 def board_files(variables: Mapping[str, Any]) -> dict[str, bytes]:
-    """All that a board needs before its first run, below /run; first of all, that the folder is ours."""
-    files = {
-        "made-by-commitpath": variables["owner"].encode(),
-        "bin/driver": Path(variables["driver"]).read_bytes(),
-    }
+    """What a board needs whatever its database, below /run; first of all, that the folder is ours."""
+    files = {"made-by-commitpath": variables["owner"].encode()}
     with tarfile.open(variables["probes"]) as tar:
         for member in tar:
             if file := tar.extractfile(member):

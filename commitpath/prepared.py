@@ -70,7 +70,6 @@ def provisioned_folder(board: VirtualBoard, variables: Mapping[str, Any]) -> tup
     scripts = [path for path in scripts if path.name not in SENT_LATER]
     inputs = {
         **{k: v for k, v in variables.items() if k.startswith(("board_", "device_"))},
-        "driver": Path(variables["driver"]).name,
         "probes": Path(variables["probes"]).parent.name,
         "device_module": Path(variables["device_module"]).parent.name,
         "image": board.image.name,
@@ -92,6 +91,8 @@ def snapshot_folder(
     inputs = {
         **{k: v for k, v in variables.items() if k not in ("driver", "probes", "device_module")},
         **provisioned_folder(board, variables)[1],
+        # it makes the database
+        "driver": Path(variables["driver"]).name,
         "playbook": artifacts.hash_of(files=[ansible.PLAYBOOKS / "prepare.yml"]),
     }
     key = artifacts.hash_of(json.dumps(inputs, sort_keys=True))

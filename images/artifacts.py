@@ -152,9 +152,9 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def packages() -> list[str]:
-    """The Debian packages that filesystems and observers need on the virtual board."""
-    profiles = [load_yaml(path) for kind in ("fs", "observer") for path in (EXPERIMENTS / kind).glob("*.yml")]
+def packages(*kinds: str) -> list[str]:
+    """The Debian packages that the parts of those kinds need: folders of experiments/."""
+    profiles = [load_yaml(path) for kind in kinds for path in (EXPERIMENTS / kind).glob("*.yml")]
     return sorted({package for profile in profiles for package in profile["packages"]})
 
 
@@ -164,7 +164,7 @@ def userland() -> Path:
         IMAGES / name
         for name in ("packages.txt", "build-userland.sh", "userland-hook.sh", "inittab", "board-rc.sh")
     ]
-    more = ",".join(packages())
+    more = ",".join(packages("fs", "observer"))
     path = CACHE / f"userland-{hash_of(more, files=inputs)}"
     return ensure(
         path,
@@ -202,11 +202,13 @@ def image(profile: Mapping[str, Any]) -> Path:
 
 def build_root() -> Path:
     """The Debian 13 root with the compilers and the board's libraries."""
-    path = CACHE / f"build-root-{hash_of(files=[IMAGES / 'build-root.sh', userland() / 'versions.txt'])}"
+    more = packages("engine")
+    inputs = [IMAGES / "build-root.sh", userland() / "versions.txt"]
+    path = CACHE / f"build-root-{hash_of(*more, files=inputs)}"
     return ensure(
         path,
         "build the build root (compilers, libraries)",
-        lambda: build_debian("build-root.sh", path),
+        lambda: build_debian("build-root.sh", path, *more),
         mib=2000,  # measured: 780 as a tar, 750 unpacked
     )
 
@@ -314,7 +316,7 @@ def driver(cell: Mapping[str, Any]) -> Path:
         for path in folder.iterdir()
         if path.suffix in (".c", ".h", ".mk") or path.name == "Makefile"
     ]
-    name, given = engine, {"LEVELDB_DIR": ""}
+    name, given = engine, {"ENGINE_ROOT": ""}
     compiled = None
     if engine == "sqlite":
         compiled = sqlite_object(cell["sqlite"], root)

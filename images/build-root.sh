@@ -2,12 +2,14 @@
 # Make the Debian 13 build root, on the host's own architecture: it cross-builds
 # the driver and probes against the board's libc, and modules against a kernel's headers.
 #
-# usage: build-root.sh OUT_DIR
+# usage: build-root.sh OUT_DIR [PACKAGE...]
 #   OUT_DIR  the unpacked root; it appears only when whole
+#   PACKAGE  of the board's architecture, that an engine is linked with
 #
 # images/in-root.sh runs commands in it. No compiler of the host is involved.
 set -euo pipefail
 out=$1
+shift
 
 host=$(dpkg --print-architecture)
 # a kernel's Makefile has pahole make a module's BTF
@@ -31,8 +33,7 @@ mmdebstrap --quiet --variant=apt --architectures="$host,arm64" --include="$packa
   --dpkgopt='path-exclude=/usr/share/man/*' \
   --dpkgopt='path-exclude=/usr/share/locale/*' \
   --customize-hook="cd \"\$1/tmp\" && APT_CONFIG=\$MMDEBSTRAP_APT_CONFIG apt-get -qq download \
-    libbpf-dev:arm64 libbpf1:arm64 libelf1t64:arm64 zlib1g:arm64 libzstd1:arm64 \
-    libleveldb-dev:arm64 libsnappy-dev:arm64" \
+    libbpf-dev:arm64 libbpf1:arm64 libelf1t64:arm64 zlib1g:arm64 libzstd1:arm64 ${*/%/:arm64}" \
   --customize-hook='for deb in "$1"/tmp/*.deb; do dpkg -x "$deb" "$1"; done; rm "$1"/tmp/*.deb' \
   trixie "$work/root.tar"
 

@@ -127,8 +127,11 @@ def call(known: list[Group], run: list[Group], report: Report) -> int:
     """Run the tests of groups; pytest's exit code."""
     if not run:
         return 0
+    # by file: another group may have some of a folder's
     left_out = [
-        f"--ignore={groups.TESTS / path}" for group in known if group not in run for path in group.tests
+        f"--ignore={groups.TESTS / file}"
+        for file in groups.files()
+        if groups.of(f"tests/{file}", known) not in run
     ]
     # a board of one CPU, or a test, for each CPU; a file's order of its tests is kept
     quiet = ["-W", "ignore:Module already imported so cannot be rewritten; xdist"]

@@ -52,7 +52,6 @@ void config_write(const struct options *options, const struct findings *findings
 	engine_write_version(&json);
 	settings_write(&json, options);
 	engine_write_properties(&json);
-	json_text(&json, "sql_sha256", findings->sql_sha256);
 	json_number(&json, "sql_bytes", findings->sql_bytes);
 	json_number(&json, "rows_before", findings->rows_before);
 	json_number(&json, "rows_after", findings->rows_after);

@@ -6,7 +6,6 @@
 
 #include "engine.h"
 #include "options.h"
-#include "sha256.h"
 
 /* What engine_file_sizes answered. */
 struct file_sizes {
@@ -16,7 +15,6 @@ struct file_sizes {
 
 /* What a run learns beside its settings. */
 struct findings {
-	char sql_sha256[SHA256_HEX];
 	int64_t sql_bytes; /* of column values in the operations */
 	int64_t rows_before, rows_after;
 	struct file_sizes before_close, after_close;

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,7 +48,7 @@ _VFS: dict[str, type[pl.DataType]] = {
     **{"inode": pl.Int64, "offset": pl.Int64, "bytes": pl.Int64},
 }
 _CONFIG_OBJECTS = ("driver", "requested", "effective", "file_sizes", "clock")
-_CONFIG_VALUES = ("sql_sha256", "sql_bytes", "rows_before", "rows_after", "status")
+_CONFIG_VALUES = ("sql_bytes", "rows_before", "rows_after", "status")
 _NOT_WORKLOAD = ("warm", "close", "drain")
 
 
@@ -53,7 +56,7 @@ _NOT_WORKLOAD = ("warm", "close", "drain")
 class Driver:
     """The files of raw/driver/, checked for shape and order of time, not for truth."""
 
-    config: dict[str, Any]
+    config: dict[str, Any]  # with sql_sha256, of rendered.gz
     transactions: pl.DataFrame  # _TRANSACTIONS
     phases: pl.DataFrame  # _PHASES
     device_stat: pl.DataFrame  # _STAT
@@ -119,6 +122,9 @@ def read(folder: Path) -> Driver:
         raise BadInput(folder / "config.json", "", wrong, "a number of bytes")
     if not isinstance(config["driver"].get("database"), str):
         raise BadInput(folder / "config.json", "", "no driver.database", "see docs/formats.md")
+    # a driver that hashed by itself left nothing to hash
+    if "sql_sha256" not in config:
+        config["sql_sha256"] = _hash_rendered(folder / "rendered.gz", config["sql_bytes"])
     transactions = read_csv(folder / "transactions.csv", _TRANSACTIONS)
     phases = read_csv(folder / "phases.csv", _PHASES)
     stat = read_csv(folder / "device_stat.csv", _STAT)
@@ -131,6 +137,25 @@ def read(folder: Path) -> Driver:
             raise BadInput(folder / "device_stat.csv", place, f"no single {label!r} line", "one")
     vfs = _read_vfs(folder / "vfs.csv") if (folder / "vfs.csv").is_file() else None
     return Driver(config, transactions, phases, stat, vfs)
+
+
+def _hash_rendered(path: Path, sql_bytes: int) -> str:
+    """SHA-256 of all that the engine was given. Raises BadInput, also where it is less than its values."""
+    try:
+        # gzip takes an empty file for a whole one of nothing
+        empty = path.stat().st_size == 0
+        with gzip.open(path) as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+            less = file.tell() < sql_bytes
+    except OSError as error:
+        wrong = f"cannot be read ({error.strerror or error})"
+    except (EOFError, zlib.error) as error:
+        wrong = f"is not whole ({error})"
+    else:
+        if not (empty or less):
+            return digest
+        wrong = "is empty" if empty else f"has fewer than the {sql_bytes} bytes of config.json's sql_bytes"
+    raise BadInput(path, "", wrong, "what the driver rendered, compressed by gzip")
 
 
 def no_calls() -> pl.DataFrame:

@@ -5,6 +5,7 @@ Only for tests of parsing and of the checks; nothing here is a measurement.
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 import shutil
@@ -296,7 +297,6 @@ def _describe(folder: Path, n: int, mode: str, workload: str, name: str) -> None
         "requested": pragmas,
         "effective": pragmas,
         "pragmas": {"auto_vacuum": "0"},
-        "sql_sha256": "0" * 64,
         "sql_bytes": 0 if workload == "null" else 2 * n * 3072,
         "rows_before": 100,
         "rows_after": 100,
@@ -304,6 +304,8 @@ def _describe(folder: Path, n: int, mode: str, workload: str, name: str) -> None
         "clock": {"monotonic_ns": 1, "realtime_ns": 1767225600000000000},
         "status": "ok",
     }
+    rendered = "" if workload == "null" else "x" * 3072 + "\n"
+    (raw / "driver/rendered.gz").write_bytes(gzip.compress(rendered.encode() * 2 * n, mtime=0))
     run = {
         "steps": [{"name": "workload", "begin_ns": 1, "end_ns": 2, "status": 0}],
         "probes": {"requested": cell["probes"], "attached": 9, "expected": 9},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import random
 from pathlib import Path
 
@@ -59,6 +60,7 @@ NAMES = [
     "cell.json",
     "run.json",
     "config.json",
+    "rendered.gz",
     "transactions.csv",
     "phases.csv",
     "device_stat.csv",
@@ -111,6 +113,13 @@ def test_noise(name: str, run_dir: Path) -> None:
     for _ in range(15):
         path.write_bytes(noisy(data, noise))
         outcome(run_dir)  # must not raise anything else
+
+
+def test_fewer_bytes_rendered_than_written(run_dir: Path) -> None:
+    """Whole for gzip, and another run's."""
+    for content in (b"", gzip.compress(b"INSERT\n")):
+        (run_dir / "raw/driver/rendered.gz").write_bytes(content)
+        assert "rendered.gz" in outcome(run_dir)
 
 
 @pytest.mark.parametrize("value", ["[]", "null", "3", '{"driver": 3}', "{}", "[" * 100_000])

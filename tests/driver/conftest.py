@@ -62,6 +62,10 @@ class Driver:
     def config(self):
         return json.loads((self.output / "config.json").read_text())
 
+    def rendered(self):
+        """What the engine was given."""
+        return (self.output / "rendered").read_bytes()
+
     def table(self, name):
         with (self.output / name).open(newline="") as file:
             return list(csv.DictReader(file))

@@ -60,10 +60,8 @@ def test_cells_of_one_snapshot_are_rehearsed_alike() -> None:
 def test_what_a_board_is_sent(kind: str, tmp_path: Path) -> None:
     from commitpath.payload import board_files, write_tar
 
-    (tmp_path / "driver").write_bytes(b"driver")
     write_tar(tmp_path / "probes.tar", {"recorder": b"recorder", "bio.bpf.o": b"bio"})
     variables = {
-        "driver": str(tmp_path / "driver"),
         "probes": str(tmp_path / "probes.tar"),
         "device_module": "",
         "device_driver": "null_blk",
@@ -74,7 +72,7 @@ def test_what_a_board_is_sent(kind: str, tmp_path: Path) -> None:
     with tarfile.open(tmp_path / "files.tar") as tar:
         modes = {member.name.removeprefix("commitpath/"): member.mode for member in tar}
     assert {name for name, mode in modes.items() if mode & 0o111} == {
-        *("bin/driver", "bin/recorder", "bin/bio.bpf.o"),
+        *("bin/recorder", "bin/bio.bpf.o"),
     }
     assert {"run-cell.sh", "watch.sh", "device.sh", "devices/null_blk.sh"} <= set(modes)
     # a lab board is told over SSH

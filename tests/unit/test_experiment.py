@@ -1,5 +1,6 @@
 """What `make experiment` does with runs that cannot be read."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -33,6 +34,18 @@ def test_a_repeat_that_cannot_be_read_is_left_out_and_named(
     said = capsys.readouterr()
     assert f"not compared, as it could not be analysed: {tmp_path}/unreadable\n" in said.err
     assert "1 runs, 0 rejected" in said.out
+
+
+def test_what_was_rendered_is_kept_compressed(tmp_path: Path) -> None:
+    for name in ("run", "twin"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "rendered").write_bytes(b"INSERT\n" * 1000)
+        experiment.pack_rendered(tmp_path / name)
+        assert [path.name for path in (tmp_path / name).iterdir()] == ["rendered.gz"]
+    packed = [(tmp_path / name / "rendered.gz").read_bytes() for name in ("run", "twin")]
+    assert gzip.decompress(packed[0]) == b"INSERT\n" * 1000
+    assert packed[0] == packed[1]
+    experiment.pack_rendered(tmp_path)  # a run that failed has none
 
 
 def test_a_stored_file_that_cannot_be_read_is_one_line(

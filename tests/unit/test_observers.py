@@ -86,7 +86,7 @@ files = payload(cell, "/dev/target")
 print(json.dumps({
     "names": observers.names(), "watching": watching(cell), "default": watching(make_cell({})),
     "env": files["cell.env"].decode().splitlines(), "sent": sorted(files),
-    "other cell": cell_id(cell) != cell_id(make_cell({})), "packages": artifacts.packages(),
+    "other cell": cell_id(cell) != cell_id(make_cell({})), "packages": artifacts.packages("fs", "observer"),
 }))
 """
 

@@ -17,6 +17,9 @@ quick:
   tests: [quick]
   seconds: 60
   inputs: [data]
+own:
+  tests: [quick/test_own.py]
+  seconds: 60
 slow:
   tests: [slow]
   seconds: 0.01
@@ -65,6 +68,7 @@ def checkout(tmp_path: Path) -> Path:
         shutil.copy(groups.TESTS / name, tests)
     (tests / "budgets.yml").write_text(BUDGETS)
     (tests / "quick/test_quick.py").write_text(QUICK)
+    (tests / "quick/test_own.py").write_text("def test_own():\n    pass\n")
     (tests / "slow/test_slow.py").write_text(SLOW)
     (tests / "rare/test_rare.py").write_text("def test_rare():\n    pass\n")
     (tmp_path / "data").write_text("good")
@@ -112,6 +116,8 @@ def test_a_group_that_passed_is_skipped_until_it_changes(checkout: Path) -> None
     assert len(set(workers)) == min(2, os.cpu_count() or 1)
     code, said = ran(checkout)
     assert code == 0 and SKIPPED in said and "test_data" not in said and "test_sleep" in said
+    # of the same folder, and another group's
+    assert "tests/quick/test_own.py::test_own" in said
     code, said = ran(checkout, ALL="1")
     assert code == 0 and SKIPPED not in said and "test_data" in said
     (checkout / "data").write_text("bad")

@@ -56,6 +56,17 @@ AXIS = """
     enum: [new, full]
     default: new
 """
+# What a manifest lacks that says nothing but its engine: of a known engine all else.
+MANIFESTS = """
+from analysis import documents
+def unfit(engine):
+    try:
+        documents.check("manifest", {"engine": engine, engine: {"effective": {}}})
+    except documents.UnfitError as error:
+        return str(error)
+assert "must contain ['board'," in unfit("toydb")
+assert "exactly by one definition (0" in unfit("nodb")
+"""
 # cell's variables → what the plan must say then
 PLANS: list[tuple[dict[str, str], str, object]] = [
     ({"FS": "toyfs"}, "cell.profiles.fs.type", "toyfs"),
@@ -143,6 +154,7 @@ def test_the_checks_know_every_part(tree: Path) -> None:
     assert {"group": "engine", "name": "name", "requested": "toydb"} in expected
     line = [sys.executable, "-c", "from analysis import devices, engines, filesystems, observers as o\n"]
     line[-1] += "devices.find('toydrv'), engines.of('toydb'), filesystems.find('toyfs'), o.find('toyeye')"
+    line[-1] += MANIFESTS
     subprocess.run(line, cwd=tree, env={**os.environ, "PYTHONPATH": ""}, check=True)
 
 

@@ -44,7 +44,7 @@ def test_a_workload_is_two_files(tmp_path: Path) -> None:
     assert settings == ["description", "driver_workload", "table"]
     assert "--workload again " in environment
     assert re.search(r"WORKLOAD .*\n? .*\bagain,", python(tmp_path, "-m", "commitpath", "help").stdout)
-    words = ["make", "-n", "driver", "ENGINE=leveldb", "LEVELDB_DIR=/nonexistent", "CC=true"]
+    words = ["make", "-n", "driver", "ENGINE=leveldb", "ENGINE_ROOT=/nonexistent", "CC=true"]
     made = subprocess.run(
         words, cwd=tmp_path / "workloads", capture_output=True, text=True, check=False
     ).stdout

@@ -1,16 +1,16 @@
 # LevelDB as Debian has it, linked statically: a board needs no package more.
-#   LEVELDB_DIR=DIR   a root with libleveldb-dev and libsnappy-dev of the target; not given:
+#   ENGINE_ROOT=DIR   a root with libleveldb-dev and libsnappy-dev of the target; not given:
 #                     the host's own release of them, fetched
-LEVELDB_DIR ?= build/leveldb
+ENGINE_ROOT ?= build/leveldb
 # there is nothing to compile
 LIBRARY :=
 # The static one comes with g++, which a build root has; every Debian has the other, as apt needs it.
-LIBSTDCXX := $(if $(filter build/leveldb,$(LEVELDB_DIR)),-l:libstdc++.so.6,-l:libstdc++.a)
+LIBSTDCXX := $(if $(filter build/leveldb,$(ENGINE_ROOT)),-l:libstdc++.so.6,-l:libstdc++.a)
 
 triplet := $(shell $(CC) -print-multiarch)
-ENGINE_CPPFLAGS := -isystem $(LEVELDB_DIR)/usr/include
-ENGINE_HEADERS := $(LEVELDB_DIR)/usr/include/leveldb/c.h
-ENGINE_LDLIBS := $(addprefix $(LEVELDB_DIR)/usr/lib/$(triplet)/,libleveldb.a libsnappy.a) \
+ENGINE_CPPFLAGS := -isystem $(ENGINE_ROOT)/usr/include
+ENGINE_HEADERS := $(ENGINE_ROOT)/usr/include/leveldb/c.h
+ENGINE_LDLIBS := $(addprefix $(ENGINE_ROOT)/usr/lib/$(triplet)/,libleveldb.a libsnappy.a) \
   $(LIBSTDCXX) -lpthread -lm
 
 # No root, and nothing is installed.
