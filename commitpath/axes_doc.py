@@ -1,7 +1,7 @@
 """docs/axes.md, from the schema: python -m commitpath.axes_doc."""
 
 from base.data import load_yaml
-from commitpath.cell import Axis, axes, run_axes
+from commitpath.axes import Axis, axes, run_axes
 
 
 def section(axis: Axis) -> list[str]:

@@ -20,7 +20,8 @@ from base.text import printable
 from commitpath import help as help_text
 from commitpath import places
 from commitpath import variables as variables_table
-from commitpath.cell import make_cell, run_axes
+from commitpath.axes import run_axes
+from commitpath.cell import make_cell
 from commitpath.host import ensure_packages
 
 

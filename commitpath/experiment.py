@@ -20,7 +20,8 @@ from base.errors import LabError
 from base.paths import RESULTS, ROOT
 from base.progress import step
 from commitpath import ansible
-from commitpath.cell import cell_id, cell_name, run_axes, stored
+from commitpath.axes import run_axes
+from commitpath.cell import cell_id, cell_name, stored
 from commitpath.payload import prepared_variables, write_tar
 from commitpath.plan import Plan, make
 from commitpath.prepared import (

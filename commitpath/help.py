@@ -5,7 +5,7 @@ import textwrap
 
 from base.paths import ROOT
 from commitpath import variables
-from commitpath.cell import Axis, axes, run_axes
+from commitpath.axes import Axis, axes, run_axes
 
 ENVIRONMENT = {
     "COMMITPATH_CACHE": "folder of what is built [.cache]",

@@ -14,15 +14,8 @@ from typing import Any
 from analysis import filesystems, mkfs, mount
 from base.paths import ROOT
 from commitpath import ansible, observers
-from commitpath.cell import (
-    FILESYSTEM,
-    kernel_profile,
-    load_profile,
-    make_cell,
-    probe_files,
-    probe_names,
-    watching,
-)
+from commitpath.axes import FILESYSTEM, probe_files, probe_names
+from commitpath.cell import kernel_profile, load_profile, make_cell, watching
 from images import artifacts
 
 MOUNTPOINT = "/mnt/target"

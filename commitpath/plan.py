@@ -10,7 +10,8 @@ from typing import Any
 
 from analysis import checks, expected
 from analysis.expected import Expected
-from commitpath.cell import cell_id, cell_name, kernel_profile, probe_files, stored, watching
+from commitpath.axes import probe_files
+from commitpath.cell import cell_id, cell_name, kernel_profile, stored, watching
 from commitpath.payload import STEPS, payload
 
 FORMAT = 1

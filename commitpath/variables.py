@@ -7,7 +7,7 @@ from typing import Any
 
 from base.data import load_yaml
 from base.errors import BadInputError
-from commitpath.cell import axes, did_you_mean, run_axes
+from commitpath.axes import axes, did_you_mean, run_axes
 
 
 @functools.cache

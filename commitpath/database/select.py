@@ -19,7 +19,8 @@ from typing import Any
 from base import identity
 from base.errors import BadInputError
 from base.text import printable
-from commitpath.cell import PROFILE_AXES, axes, complete, current_id, own_name, releases
+from commitpath.axes import axes, own_name, releases
+from commitpath.cell import PROFILE_AXES, complete, current_id
 from commitpath.database import rows, store
 
 # What a run has beside its cell's axes.

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from analysis.ledger.schema import LABELS
-from commitpath.cell import axes, cell_id
+from commitpath.axes import axes
+from commitpath.cell import cell_id
 from commitpath.papers import texts, verdict
 from commitpath.papers.judge import Judged, PairResult, ReadingResult, Value
 from commitpath.papers.measured import COUNTS, TIMES, Database, device_ms

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from base.errors import LabError
-from commitpath.cell import axes, own_name
+from commitpath.axes import axes, own_name
 from commitpath.database import select, store
 from commitpath.database.select import Run
 from commitpath.reporting.cells import Cells, rate

@@ -18,7 +18,8 @@ import jsonschema
 from base.data import load_yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
-from commitpath.cell import make_cell, releases
+from commitpath.axes import releases
+from commitpath.cell import make_cell
 from commitpath.schema import schema
 from commitpath.sweep.grid import checked
 

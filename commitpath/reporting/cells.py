@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from base.identity import contents
-from commitpath.cell import axes, cell_id
+from commitpath.axes import axes
+from commitpath.cell import cell_id
 from commitpath.database.select import Run
 from commitpath.reporting.compare import samples
 

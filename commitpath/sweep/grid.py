@@ -12,7 +12,8 @@ import jsonschema
 from base.data import load_yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
-from commitpath.cell import axes, cell_id, make_cell, own_name
+from commitpath.axes import axes, own_name
+from commitpath.cell import cell_id, make_cell
 from commitpath.schema import schema
 
 GRIDS = EXPERIMENTS / "grids"

@@ -13,6 +13,7 @@ import pytest
 from analysis import consistent, filesystems, pipeline
 from analysis.consistent import reasons
 from base import identity
+from commitpath import axes
 from commitpath import cell as cells
 
 HERE = Path(__file__).parent
@@ -118,17 +119,17 @@ def test_of_a_rejected_run_only_whose_documents_they_are(of_f2fs: Documents) -> 
 
 
 def test_names_are_those_of_the_data_files() -> None:
-    axes = cells.axes()
-    assert tuple(axes["journal_mode"].choices()) == identity.JOURNAL_MODES
-    kinds = {cells.load_profile("fs", name)["type"] for name in axes["fs"].files()}
+    known = axes.axes()
+    assert tuple(known["journal_mode"].choices()) == identity.JOURNAL_MODES
+    kinds = {cells.load_profile("fs", name)["type"] for name in known["fs"].files()}
     assert set(filesystems.names()) == kinds
-    for fs in axes["fs"].files():
+    for fs in known["fs"].files():
         for mode in identity.JOURNAL_MODES:
             made = cells.make_cell({"FS": fs, "MODE": mode})
             assert consistent._profiles(made, {}, {}, {}) == consistent._emptied(made) == []
     for axis, variable in (("workload", "WORKLOAD"), ("device", "DEVICE")):
-        for name in set(axes[axis].files()) - {"own"}:
+        for name in set(known[axis].files()) - {"own"}:
             made = cells.make_cell({variable: name, "ROWS": "1"} if axis == "device" else {variable: name})
             assert consistent._profiles(made, {}, {}, {}) == consistent._emptied(made) == []
-    drivers = {cells.load_profile("workload", name)["driver_workload"] for name in axes["workload"].files()}
+    drivers = {cells.load_profile("workload", name)["driver_workload"] for name in known["workload"].files()}
     assert set(consistent.workloads()) == drivers

@@ -8,7 +8,8 @@ from typing import Any
 
 from analysis.ledger.schema import LABELS
 from base.identity import canonical
-from commitpath.cell import cell_id, probe_files, stored
+from commitpath.axes import probe_files
+from commitpath.cell import cell_id, stored
 from commitpath.database import store, sync
 
 OPS = ("insert", "update", "delete")

@@ -12,7 +12,8 @@ import commands
 from analysis import derived, pipeline, stored_files
 from base import identity
 from base.identity import canonical
-from commitpath.cell import cell_id, cell_name, make_cell, probe_files, stored
+from commitpath.axes import probe_files
+from commitpath.cell import cell_id, cell_name, make_cell, stored
 
 ROOT = Path(__file__).resolve().parents[2]
 RAW = {"raw/probes.txt": b"attached\t1\n", "raw/run-cell.status": b"0\n"}

@@ -11,6 +11,7 @@ import pytest
 
 from analysis import filesystems
 from base.errors import BadInputError
+from commitpath import axes
 from commitpath import cell as cells
 from commitpath.payload import all_probes, cell_env, expected_probes
 from commitpath.reporting import card
@@ -91,12 +92,12 @@ def test_id_follows_every_setting() -> None:
 
 def test_probes_none_and_all() -> None:
     assert cells.make_cell({"PROBES": "none"})["probes"] == ""
-    assert cells.make_cell({"PROBES": "all"})["probes"].split(",") == cells.probe_names()
+    assert cells.make_cell({"PROBES": "all"})["probes"].split(",") == axes.probe_names()
 
 
 def test_every_profile_satisfies_its_schema() -> None:
     for axis in cells.PROFILE_AXES:
-        for name in cells.axes()[axis].files():
+        for name in axes.axes()[axis].files():
             cells.load_profile(axis, name)
 
 
@@ -154,7 +155,7 @@ def test_bad_cell_file_names_file_and_key(
 ) -> None:
     file = tmp_path / "odd.yml"
     file.write_text(content)
-    monkeypatch.setattr(cells.Axis, "files", lambda _: {"odd": file})
+    monkeypatch.setattr(axes.Axis, "files", lambda _: {"odd": file})
     with pytest.raises(BadInputError) as error:
         cells.load_profile("workload", "odd")
     assert str(file) in str(error.value)
@@ -222,7 +223,7 @@ def test_analyse_wants_a_run() -> None:
 
 def test_help_names_every_axis_and_target() -> None:
     text = make(target="help").stdout
-    for axis in cells.axes().values():
+    for axis in axes.axes().values():
         assert axis.variable in text
     for target in ("experiment", "test", "bench", "destroy"):
         assert target in text
@@ -255,7 +256,7 @@ def test_a_kernel_is_an_axis_of_the_virtual_board() -> None:
         cells.make_cell({"KERNEL": "6.1"})
     with pytest.raises(BadInputError, match=r"KERNEL=6\.2: KERNEL is 6\.1, 6\.12; did you mean 6\.1"):
         cells.make_cell({"KERNEL": "6.2"})
-    for name in cells.axes()["kernel"].files():
+    for name in axes.axes()["kernel"].files():
         assert cells.load_profile("kernel", name)["release"] == name
 
 
@@ -273,7 +274,7 @@ def test_a_filesystem_is_whole_or_an_error(monkeypatch: pytest.MonkeyPatch, tmp_
             assert (ROOT / path).is_file(), path
     profile = (ROOT / "experiments/fs/f2fs.yml").read_text().replace("type: f2fs", "type: zfs")
     (tmp_path / "zfs.yml").write_text(profile)
-    monkeypatch.setattr(cells.Axis, "files", lambda axis: {"zfs": tmp_path / "zfs.yml"})
+    monkeypatch.setattr(axes.Axis, "files", lambda axis: {"zfs": tmp_path / "zfs.yml"})
     with pytest.raises(BadInputError, match=r"zfs.yml: type: 'zfs' is none of ext4, f2fs, xfs"):
         cells.load_profile("fs", "zfs")
 

@@ -9,6 +9,7 @@ import pytest
 from analysis import devices
 from base.data import load_yaml
 from base.errors import BadInputError
+from commitpath import axes
 from commitpath import cell as cells
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -77,7 +78,7 @@ def test_bad_profile_is_one_line(
     assert change[0] in text
     file = tmp_path / "odd.yml"
     file.write_text(text.replace(*change, 1))
-    monkeypatch.setattr(cells.Axis, "files", lambda _: {"odd": file})
+    monkeypatch.setattr(axes.Axis, "files", lambda _: {"odd": file})
     with pytest.raises(BadInputError, match=re.escape(says)):
         cells.load_profile("device", "odd")
 

@@ -14,7 +14,8 @@ from base import identity
 from base.errors import BadInput, BadInputError
 from base.paths import ROOT
 from commitpath import cell as cells
-from commitpath.cell import axes, cell_id, cell_name, make_cell
+from commitpath.axes import axes
+from commitpath.cell import cell_id, cell_name, make_cell
 from commitpath.payload import cell_env
 
 

@@ -12,8 +12,8 @@ import yaml
 
 from base import identity
 from base.paths import ROOT
+from commitpath import axes, schema
 from commitpath import cell as cells
-from commitpath import schema
 from commitpath.database import cells as stored_cells
 
 # A default that changes gives every cell that leaves it another id: that takes another rule.
@@ -42,7 +42,7 @@ DEFAULTS = {
     "probes": "bio,block,filesystem,flush,wait,writeback",
 }
 SOME = ({}, {"FS": "f2fs", "MODE": "wal", "DEVICE": "emmc-5.0"}, {"ENGINE": "leveldb", "WORKLOAD": "kv"})
-CACHES = (schema.schema, cells.axes, cells.aliases, cells.load_profile)
+CACHES = (schema.schema, axes.axes, axes.aliases, cells.load_profile)
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def experiments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pat
     """A copy of the data files, in place of them."""
     copy = tmp_path / "experiments"
     shutil.copytree(ROOT / "experiments", copy)
-    monkeypatch.setattr(cells, "EXPERIMENTS", copy)
+    monkeypatch.setattr(axes, "EXPERIMENTS", copy)
     monkeypatch.setattr(schema, "EXPERIMENTS", copy)
     for cache in CACHES:
         cache.cache_clear()
@@ -69,7 +69,7 @@ def change(path: Path, **values: Any) -> None:
 
 
 def test_defaults_are_those_of_the_rule() -> None:
-    now = {name: axis.spec["default"] for name, axis in cells.axes().items()}
+    now = {name: axis.spec["default"] for name, axis in axes.axes().items()}
     assert {name: now[name] for name in DEFAULTS} == DEFAULTS
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from base.errors import BadInputError
-from commitpath import cell as cells
+from commitpath import axes
 from commitpath.cell import make_cell
 from commitpath.payload import cell_env
 from commitpath.sweep.drive import whole_number
@@ -44,7 +44,7 @@ def words(array: str) -> list[str]:
 def axes_by_option() -> dict[str, str]:
     """The driver's options that an axis sets → the axis, from the command line that a run has."""
     marked = make_cell({}) | {
-        name: f"<{name}>" for name in cells.axes() if name not in ("clock", "engine", "probes")
+        name: f"<{name}>" for name in axes.axes() if name not in ("clock", "engine", "probes")
     }
     line = re.search(r"^DRIVER_OPTIONS=(.*)$", cell_env(marked, "/dev/x", "db"), re.MULTILINE)
     assert line
@@ -54,7 +54,7 @@ def axes_by_option() -> dict[str, str]:
 
 def allowed(axis: str) -> dict[str, Any]:
     """What the schema says of an axis."""
-    return dict(cells.axes()[axis].spec)
+    return dict(axes.axes()[axis].spec)
 
 
 def test_every_shared_axis_is_compared() -> None:

@@ -11,8 +11,8 @@ from copied import copy_tree, python
 
 from base.errors import BadInput, BadInputError
 from base.paths import ROOT
+from commitpath import axes, observers, prepared
 from commitpath import cell as cells
-from commitpath import observers, prepared
 from commitpath.payload import cell_env, observer_scripts, payload
 
 # Counts what the device has done when the watching begins and ends.
@@ -228,7 +228,7 @@ def test_blktrace_is_named_where_the_device_logs_itself() -> None:
     assert cells.watching(default) == ["blktrace", "probes"] and cells.watching(flash) == ["probes"]
     assert cells.make_cell({"PROBES": "all,blktrace"}) == default
     both = cells.make_cell({"DEVICE": "emmc-5.0", "PROBES": "blktrace,all"})
-    assert both["probes"] == ",".join(sorted([*cells.probe_names(), "blktrace"]))
+    assert both["probes"] == ",".join(sorted([*axes.probe_names(), "blktrace"]))
     assert cells.watching(both) == ["blktrace", "probes"]
     assert cells.cell_id(both) != cells.cell_id(flash)
     assert cells.watching(cells.make_cell({"PROBES": "none"})) == []

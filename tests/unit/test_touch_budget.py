@@ -8,12 +8,12 @@ import fnmatch
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from copied import copy_tree
 
 from base.paths import ROOT
 
@@ -84,12 +84,7 @@ PLANS: list[tuple[dict[str, str], str, object]] = [
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the tree with a part of each kind more."""
     copy = tmp_path_factory.mktemp("tree")
-    listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    names = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\0")
-    for name in filter(None, names):
-        if (ROOT / name).is_file() and not name.startswith(("docs/", "tests/")):
-            (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, copy / name)
+    copy_tree(copy)
     for parts in PARTS.values():
         for source, place in parts:
             text = (ROOT / source).read_text()

@@ -8,7 +8,8 @@ import pytest
 from analysis import export
 from base.errors import BadInputError
 from commitpath import commands, help, variables
-from commitpath.cell import axes, make_cell, run_axes
+from commitpath.axes import axes, run_axes
+from commitpath.cell import make_cell
 from commitpath.database import exchange
 from commitpath.papers.command import PASSED, PLACE
 from commitpath.reporting import advise

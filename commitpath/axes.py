@@ -1,0 +1,169 @@
+"""The axes of a cell and their values, as experiments/schema.yml and its data files have them.
+
+The schema is the only list of axes, their allowed values and defaults.
+"""
+
+import difflib
+import functools
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+
+from analysis import filesystems
+from base.data import load_yaml
+from base.errors import BadInputError
+from base.paths import EXPERIMENTS, ROOT
+from commitpath import observers
+from commitpath.schema import schema
+
+# Among the probes: that of the cell's filesystem, probes/<type>.bpf.c.
+FILESYSTEM = "filesystem"
+
+
+# Read once, as all that is cached here: a grid makes hundreds of cells. Nobody changes what it returns.
+@functools.cache
+def releases() -> dict[str, Any]:
+    """SQLite releases by version, newest first (workloads/engines/sqlite/releases.yml)."""
+    data = load_yaml(ROOT / "workloads/engines/sqlite/releases.yml")
+    return dict(sorted(data.items(), key=lambda item: version_key(item[0]), reverse=True))
+
+
+def version_key(version: str) -> tuple[int, ...]:
+    """'3.8.11.1' as (3, 8, 11, 1), to sort and compare by."""
+    return tuple(int(part) for part in version.split("."))
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis of the schema: its make variable, and what it allows."""
+
+    name: str
+    spec: Mapping[str, Any]
+
+    @property
+    def variable(self) -> str:
+        return self.name.upper()
+
+    @property
+    def also(self) -> str | None:
+        """Another name of the variable, if it has one."""
+        return str(self.spec["x-also"]).upper() if "x-also" in self.spec else None
+
+    def files(self) -> dict[str, Path]:
+        """The data files whose names are this axis's values; empty for other axes."""
+        pattern = self.spec.get("x-glob") or self.spec.get("x-glob-list")
+        if not pattern:
+            return {}
+        folder = (EXPERIMENTS / pattern).parent.resolve()
+        return {path.stem: path for path in sorted(folder.glob(Path(pattern).name))}
+
+    def values(self) -> dict[str, str]:
+        """What each allowed value is, where the schema says it."""
+        return dict(self.spec.get("x-values", {}))
+
+    def choices(self) -> list[str]:
+        """Every allowed value, or an empty list where any of a type is allowed."""
+        if "enum" in self.spec:
+            return [str(value) for value in self.spec["enum"]]
+        if "x-glob-file" in self.spec:
+            return ["newest", *releases()]
+        if "x-glob" in self.spec:
+            return list(self.files())
+        return []
+
+    def allowed(self) -> str:
+        """What is allowed, in words, for help and errors."""
+        if self.choices():
+            return ", ".join(self.choices())
+        if "x-glob-list" in self.spec:
+            also = " or ".join(observers.optional())
+            return f"all, none, or some of {','.join(probe_names())}; with one of them also {also}"
+        if self.spec["type"] == "integer":
+            unit = f" {self.spec['x-unit']}" if "x-unit" in self.spec else ""
+            but = f" but {self.spec['not']['const']}" if "not" in self.spec else ""
+            return f"a whole number from {self.spec['minimum']} to {self.spec['maximum']}{unit}{but}"
+        return str(self.spec.get("x-allowed", "text"))
+
+    def parse(self, text: str, where: str) -> Any:
+        """The value that TEXT means; BadInputError says what is allowed."""
+        bad = BadInputError(f"{where}={text}: {self.variable} is {self.allowed()}")
+        if "x-glob-list" in self.spec:
+            return ",".join(parse_probes(text, bad))
+        if self.spec.get("type") == "integer" or all(
+            isinstance(value, int) for value in self.spec.get("enum", [""])
+        ):
+            if not re.fullmatch(r"[+-]?[0-9]+(e[0-9]{1,3})?", text):
+                raise bad
+            mantissa, _, exponent = text.partition("e")
+            value: Any = int(mantissa) * 10 ** int(exponent or 0)
+        else:
+            value = text
+        choices = [*self.choices(), *map(str, aliases(self.name))]
+        if choices and str(value) not in choices:
+            # names are of one case only: no two differ in nothing else
+            known = {choice.casefold(): choice for choice in choices}
+            if str(value).casefold() not in known:
+                raise BadInputError(f"{bad}{did_you_mean(str(value), choices)}")
+            value = known[str(value).casefold()]
+        value = aliases(self.name).get(value, value)
+        check = {key: self.spec[key] for key in ("minimum", "maximum", "not", "pattern") if key in self.spec}
+        if not jsonschema.Draft202012Validator(check).is_valid(value):
+            raise bad
+        return value
+
+
+def did_you_mean(text: str, choices: Iterable[str]) -> str:
+    """`; did you mean …?` of the choice that TEXT is nearest to, nothing where it is near to none."""
+    # the similarity from which difflib counts words as near by itself
+    known = {choice.casefold(): choice for choice in choices}
+    near = difflib.get_close_matches(text.casefold(), known, 1)
+    return f"; did you mean {known[near[0]]}?" if near else ""
+
+
+@functools.cache
+def aliases(axis: str) -> dict[Any, str]:
+    """Other names of an axis's values → the value."""
+    files = (axes() | run_axes())[axis].files()
+    return {alias: name for name, path in files.items() for alias in load_yaml(path).get("aliases", [])}
+
+
+@functools.cache
+def axes() -> dict[str, Axis]:
+    """The cell's axes by name, in the schema's order."""
+    return {name: Axis(name, spec) for name, spec in schema()["properties"].items()}
+
+
+def own_name(name: str) -> str:
+    """An axis's own name, whichever of its names is given; any other name as it is."""
+    return {axis.spec["x-also"]: axis.name for axis in axes().values() if axis.also}.get(name, name)
+
+
+def run_axes() -> dict[str, Axis]:
+    """Variables of a call that are no part of a cell (REPEAT)."""
+    return {name: Axis(name, spec) for name, spec in schema()["$defs"]["run"]["properties"].items()}
+
+
+def probe_names() -> list[str]:
+    """Every probe there is; that of each filesystem by one name, as a cell has one filesystem."""
+    files = {path.name.removesuffix(".bpf.c") for path in (ROOT / "probes").glob("*.bpf.c")}
+    return sorted(files - set(filesystems.names()) | {FILESYSTEM})
+
+
+def probe_files(probes: str, kind: str) -> list[str]:
+    """The names of the files of probes named as in a cell, on a filesystem of that type."""
+    given = [name for name in probes.split(",") if name and name not in observers.names()]
+    return [kind if name == FILESYSTEM else name for name in given]
+
+
+def parse_probes(text: str, bad: BadInputError) -> list[str]:
+    """'sync,block', 'all', 'all' and an observer, or 'none', as the sorted list of names."""
+    given = set() if text in ("", "none") else set(text.split(","))
+    names = given - {"all"} | (set(probe_names()) if "all" in given else set())
+    others = set(observers.optional())
+    if not names <= {*probe_names(), *others} or (names and names <= others):
+        raise bad
+    return sorted(names)
