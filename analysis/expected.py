@@ -7,6 +7,20 @@ from typing import Any
 
 from analysis import devices, engines, mkfs
 from analysis.consistent import AXES, word
+from base import identity
+from base.data import load_yaml
+from base.paths import EXPERIMENTS
+
+# The steps of a run in their order, as playbooks/board/run-cell.sh knows them, and how each ends: ok,
+# or fails.
+STEPS = {
+    "watch": "ok",
+    "set-timing": "ok",
+    "settle": "ok",
+    "driver": "ok",
+    "stop-watching": "ok",
+    "record-board": "ok",
+}
 
 # Mount options that are always in effect, or say nothing.
 _ALWAYS = {"", "defaults", "rw", "async"}
@@ -15,6 +29,8 @@ FILESYSTEM = "filesystem"
 DEVICE = "device"
 BOARD = "board"
 WORKLOAD = "workload"
+# the board that commitpath makes (experiments/schema.yml, board); others are a lab's
+VIRTUAL = "virtual"
 
 
 @dataclass(frozen=True)
@@ -76,4 +92,20 @@ def _device(cell: dict[str, Any]) -> list[Expected]:
 
 
 def _board(cell: dict[str, Any]) -> list[Expected]:
-    return [Expected(BOARD, "clock", word(cell["clock"]))] if "clock" in cell else []
+    found = [Expected(BOARD, "clock", word(cell["clock"]))] if "clock" in cell else []
+    if cell.get("board", VIRTUAL) == VIRTUAL and (release := _release(cell)) is not None:
+        found.append(Expected(BOARD, "kernel", release))
+    return found
+
+
+def _release(cell: dict[str, Any]) -> str | None:
+    """Return the release of the kernel that a virtual board is to have.
+
+    The profile is in the cell, unless it is the default one. None: another lab's default, or one of
+    another time, of which no file here says what it is.
+    """
+    profile = _profile(cell, "kernel")
+    path = EXPERIMENTS / "kernel" / f"{cell.get('kernel', identity.FIRST_KERNEL)}.yml"
+    if not profile and path.is_file():
+        profile = load_yaml(path)
+    return str(profile["release"]) if "release" in profile else None

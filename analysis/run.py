@@ -84,10 +84,11 @@ class Run:
 
     @property
     def expected(self) -> list[Expected]:
-        """The settings that the run was planned with."""
-        if self.plan is None:
-            return expected.of(self.cell)
-        return [Expected(**one) for one in self.plan["expected"]]
+        """The settings that the cell requests, and what its plan has beside them: a plan is evidence, and
+        takes no check away."""
+        own = expected.of(self.cell)
+        planned = [Expected(**one) for one in self.plan["expected"]] if self.plan else []
+        return own + [one for one in planned if one not in own]
 
     @property
     def has_ledger(self) -> bool:
@@ -119,6 +120,8 @@ def _read_cell(path: Path) -> dict[str, Any]:
     profiles = cell.get("profiles")
     if not isinstance(profiles, dict) or not all(isinstance(p, dict) for p in profiles.values()):
         raise BadInput(path, "", "no object 'profiles' of objects", "see docs/formats.md")
+    if both := identity.twice(cell):
+        raise BadInput(path, both[0], "it is there under two names", "one of them (docs/formats.md)")
     return cell
 
 
@@ -178,6 +181,8 @@ def read(folder: Path) -> Run:
         run.missing.append("raw/driver/vfs.csv")
     if not run.probes:
         run.missing.clear()  # nothing was to be watched
+    if run.plan is None and not identity.is_first_rule(stored_cell):
+        run.missing.append("raw/plan.json")
     run.ledger = _ledger(run)
     return run
 

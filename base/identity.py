@@ -15,12 +15,15 @@ from typing import Any
 Cell = Mapping[str, Any]
 
 RULE = "v2"
+# Of a cell_id. Two of a million cells have one with a chance of 3e-8; of 10 digits, as rule 1 has them,
+# somebody who looks for two finds them in seconds.
+DIGITS = 16
 # of a cell_id, by either rule
-PATTERN = "(v2)?[0-9a-f]{10}"
+PATTERN = f"([0-9a-f]{{10}}|{RULE}[0-9a-f]{{{DIGITS}}})"
 # Of a profile what is for who reads it, and changes nothing of a run.
 PROSE = ("aliases", "description", "sources")
 # What limits what may be requested, is checked afterwards or is on every board: no part of a cell.
-NO_SETTINGS = ("engines", "least", "most", "packages", "transactions")
+NO_SETTINGS = ("engines", "least", "most", "packages", "transactions", "unwatched")
 # Axes by rule 1 → what they are called now.
 RENAMED = {
     "mode": "journal_mode",
@@ -32,6 +35,8 @@ RENAMED = {
 JOURNAL_MODES = ("delete", "truncate", "persist", "wal", "memory", "off")
 # The engine that there was before there were others: rule 1 has no name of it.
 FIRST_ENGINE = "sqlite"
+# Likewise the kernel.
+FIRST_KERNEL = "6.12"
 
 
 def canonical(value: Mapping[str, Any]) -> str:
@@ -65,7 +70,7 @@ def is_first_rule(stored: Cell) -> bool:
 def cell_id(stored: Cell) -> str:
     """A stored cell's id.
 
-    Rule 2: `v2` and the first 10 hex digits of the SHA-256 of the axes that are not at their default,
+    Rule 2: `v2` and the first 16 hex digits of the SHA-256 of the axes that are not at their default,
     with their values, and of the contents of the profiles.
     """
     if is_first_rule(stored):
@@ -73,15 +78,23 @@ def cell_id(stored: Cell) -> str:
         return digest(named)[:10]
     without = {"profiles", "at_default", *stored["at_default"]}
     axes = {name: value for name, value in stored.items() if name not in without}
-    return RULE + digest({"axes": axes, "contents": contents(stored)})[:10]
+    return RULE + digest({"axes": axes, "contents": contents(stored)})[:DIGITS]
 
 
 def cell_name(stored: Cell) -> str:
     """The name of a stored cell's folder, unique by the id in it; what the cell does not say is `-`."""
     cell = current(stored)
+    if is_first_rule(stored) and "mode" in stored:
+        # by the name of the file that it had
+        cell["journal_mode"] = stored["mode"]
     first = cell["engine"] == FIRST_ENGINE
     axes = ("fs", "journal_mode" if first else "engine", "synchronous", "workload", "device")
     return "-".join([*(str(cell.get(axis, "-")) for axis in axes), cell_id(stored)])
+
+
+def twice(stored: Cell) -> list[str]:
+    """The axes that a stored cell has under both of their names: nobody can say which holds."""
+    return [name for earlier, name in RENAMED.items() if earlier in stored and name in stored]
 
 
 def current(stored: Cell) -> dict[str, Any]:

@@ -254,11 +254,12 @@ def renamed_probes(probes: str, kind: str) -> str:
 def other_profiles(cell: Mapping[str, Any]) -> list[str]:
     """Axes whose profile asks for something else than the file of that name does here: the file
     was edited since the run, or the run was given another name."""
-    here = {axis: axes()[axis].files() for axis in PROFILE_AXES}
+    known = axes()
     return [
         axis
-        for axis in PROFILE_AXES
-        if cell[axis] in here[axis]
+        for axis in cell["profiles"]
+        if axis in known
+        and cell[axis] in known[axis].files()
         and identity.asked(cell["profiles"][axis]) != identity.asked(load_profile(axis, cell[axis]))
     ]
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis import filesystems, mkfs, mount
+from analysis.expected import STEPS
 from base.paths import ROOT
 from commitpath import ansible, observers
 from commitpath.axes import FILESYSTEM, probe_files, probe_names
@@ -23,15 +24,6 @@ MOUNTPOINT = "/mnt/target"
 RUN_SCRIPTS = ("run-cell.sh", "watch.sh", "observer.sh")
 # What formats a device on the board, with what filesystem_scripts gives.
 FORMAT = ("format_device.py", "proof.py", "openers.py", "filesystem.sh", "needs.sh", "check-parts.sh")
-# The steps of a run in their order, as run-cell.sh knows them, and how each ends: ok, or fails.
-STEPS = {
-    "watch": "ok",
-    "set-timing": "ok",
-    "settle": "ok",
-    "driver": "ok",
-    "stop-watching": "ok",
-    "record-board": "ok",
-}
 # A BPF program's section says what it is attached to.
 PROGRAM = re.compile(r'^SEC\("(?:fentry|fexit|tp_btf)/', re.M)
 

@@ -25,7 +25,7 @@ TAG = "CACHEDIR.TAG"
 TAG_TEXT = "Signature: 8a477f597d28d172789f06886806bc55\n# commitpath's cache; `make destroy` empties it\n"
 # What is made in it: under a hash of its inputs, or under a name of its own.
 HASHED = re.compile(
-    r"(userland|build-root|probes|storage-tools|(driver|image|kernel|module)(-[a-z0-9_.-]+)?|sqlite-[0-9.]+)"
+    r"(userland|build-root|probes|storage-tools|flashsim|(driver|image|kernel|module)(-[a-z0-9_.-]+)?|sqlite-[0-9.]+)"
     r"-[0-9a-f]{12}(\.o)?(\.lock)?"
 )
 NAMED = re.compile(r"sqlite|demo|snapshots|tests|vm|log|ansible|keys(\.lock)?|board-.+\.lock|CACHEDIR\.TAG")

@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from analysis import checks, expected
-from analysis.expected import Expected
+from analysis.expected import STEPS
 from commitpath.axes import probe_files
-from commitpath.cell import cell_id, cell_name, kernel_profile, stored, watching
-from commitpath.payload import STEPS, payload
+from commitpath.cell import cell_id, cell_name, stored, watching
+from commitpath.payload import payload
 
 FORMAT = 1
 
@@ -49,17 +49,10 @@ def make(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> Plan:
             }
             for name, one in cells.items()
         },
-        "expected": [asdict(one) for one in [*expected.of(dict(cell)), *of_kernel(cell)]],
+        "expected": [asdict(one) for one in expected.of(dict(cell))],
         "checks": checks.names(),
     }
     return Plan(document, list(files.values()))
-
-
-def of_kernel(cell: Mapping[str, Any]) -> list[Expected]:
-    """The release of the kernel that a virtual board is to have."""
-    if cell["board"] != "virtual":
-        return []
-    return [Expected(expected.BOARD, "kernel", kernel_profile(cell)["release"])]
 
 
 def digest(content: bytes) -> str:

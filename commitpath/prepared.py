@@ -70,6 +70,8 @@ def provisioned_folder(board: VirtualBoard, variables: Mapping[str, Any]) -> tup
     scripts = [path for path in scripts if path.name not in SENT_LATER]
     inputs = {
         **{k: v for k, v in variables.items() if k.startswith(("board_", "device_"))},
+        # what it must be able to make and to watch, and rehearses
+        **{name: variables[name] for name in ("filesystems", "observers", "all_probes")},
         "probes": Path(variables["probes"]).parent.name,
         "device_module": Path(variables["device_module"]).parent.name,
         "image": board.image.name,

@@ -46,6 +46,7 @@ class Report:
     def __init__(self, known: list[Group]) -> None:
         self.known = known
         self.seconds: dict[str, float] = defaultdict(float)
+        # tests, and files that could not be read
         self.failed: set[str] = set()
         # of a test: what went wrong or was left out in one of its phases
         self.outcome: dict[str, str] = {}
@@ -73,6 +74,11 @@ class Report:
         if report.when == "teardown":
             outcome = self.outcome.get(report.nodeid, "")
             print(f"{self.seconds[report.nodeid]:8.2f} s  {report.nodeid} {outcome}".rstrip(), flush=True)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """A file that cannot be read has no tests to fail: its group has not passed."""
+        if report.failed:
+            self.failed.add(report.nodeid)
 
     def of(self, group: Group) -> list[str]:
         """The tests of a group that ran."""
@@ -116,8 +122,8 @@ def main() -> int:
     places.begin("host")
     PASSED.mkdir(exist_ok=True)
     for group in run:
-        tests = report.of(group)
-        if group.name in keys and tests and not report.failed.intersection(tests) and code in ENDED:
+        failed = [nodeid for nodeid in report.failed if groups.of(nodeid, known) is group]
+        if group.name in keys and report.of(group) and not failed and code in ENDED:
             (PASSED / keys[group.name]).touch()
     print(f"{report.table()}\n{time.monotonic() - begin:.0f} s in all")
     return code

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import re
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -122,9 +123,7 @@ def read(folder: Path) -> Driver:
         raise BadInput(folder / "config.json", "", wrong, "a number of bytes")
     if not isinstance(config["driver"].get("database"), str):
         raise BadInput(folder / "config.json", "", "no driver.database", "see docs/formats.md")
-    # a driver that hashed by itself left nothing to hash
-    if "sql_sha256" not in config:
-        config["sql_sha256"] = _hash_rendered(folder / "rendered.gz", config["sql_bytes"])
+    config["sql_sha256"] = _sql_sha256(folder, config)
     transactions = read_csv(folder / "transactions.csv", _TRANSACTIONS)
     phases = read_csv(folder / "phases.csv", _PHASES)
     stat = read_csv(folder / "device_stat.csv", _STAT)
@@ -137,6 +136,17 @@ def read(folder: Path) -> Driver:
             raise BadInput(folder / "device_stat.csv", place, f"no single {label!r} line", "one")
     vfs = _read_vfs(folder / "vfs.csv") if (folder / "vfs.csv").is_file() else None
     return Driver(config, transactions, phases, stat, vfs)
+
+
+def _sql_sha256(folder: Path, config: dict[str, Any]) -> str:
+    """SHA-256 of what the engine was given. A driver that hashed by itself left nothing to hash."""
+    rendered, told = folder / "rendered.gz", config.get("sql_sha256")
+    if told is None:
+        return _hash_rendered(rendered, config["sql_bytes"])
+    if rendered.exists() or not isinstance(told, str) or not re.fullmatch("[0-9a-f]{64}", told):
+        wrong = f"sql_sha256 is {told!r}" + (" beside rendered.gz" if rendered.exists() else "")
+        raise BadInput(folder / "config.json", "", wrong, "either rendered.gz, or its SHA-256")
+    return told
 
 
 def _hash_rendered(path: Path, sql_bytes: int) -> str:

@@ -35,8 +35,10 @@ def host_there(run: Run) -> list[str]:
 
 def driver_finished(run: Run) -> list[str]:
     """The driver says that it ended well."""
-    status = run.driver.config["status"]
-    return [] if status == "ok" else [f"the driver's status is {status!r}, not 'ok'"]
+    config = run.driver.config
+    status, rows, had = config["status"], config["driver"].get("rows"), config["rows_before"]
+    found = [] if status == "ok" else [f"the driver's status is {status!r}, not 'ok'"]
+    return found + ([] if had == rows else [f"the database had {had} rows, and was to have {rows}"])
 
 
 def phases_cover(run: Run) -> list[str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
-from analysis import engines
+from analysis import engines, observers
 from analysis.adapters.board import Board
 from analysis.checks import counts, loss, settings
 from analysis.run import Run
@@ -26,8 +27,9 @@ def same(run: Run) -> list[str]:
     if twin.driver.transactions["op"].to_list() != run.driver.transactions["op"].to_list():
         found.append("the untraced twin ran other operations than the run")
     state = twin.board.run
-    if not isinstance(state.get("probes"), dict) or state["probes"].get("attached") != 0:
+    if not _unwatched(state):
         found.append("the untraced twin was watched, or does not say that it was not")
+    found += [f"the untraced twin has {name}" for name in observers.left(run.folder / "twin/raw")]
     if state.get("clock") != run.board.run.get("clock"):
         found.append(f"the untraced twin's clock is {state.get('clock')!r}")
     if state.get("clock") == "virtual" and state.get("root_reads") != 0:
@@ -52,6 +54,14 @@ def same(run: Run) -> list[str]:
     checks = (settings.equal, loss.steps_succeeded, loss.kernel_quiet, loss.device_lost_nothing, counts.agree)
     problems = twin.board.problems + [problem for check in checks for problem in check(as_run)]
     return found + [f"untraced twin: {problem}" for problem in problems]
+
+
+def _unwatched(state: dict[str, Any]) -> bool:
+    """Whether run.json says that nobody watched; one of before there were observers names none."""
+    probes = state.get("probes")
+    if not isinstance(probes, dict) or state.get("observers", []) != []:
+        return False
+    return (probes.get("attached"), probes.get("expected"), probes.get("requested")) == (0, 0, "")
 
 
 def _another_board(twin: Board, own: Board) -> list[str]:

@@ -25,6 +25,8 @@ _TEXTS = {"type": "array", "items": _TEXT}
 def check(cell: Any, called: str) -> None:
     """Refuse what is no cell, or not the one with that id. Raises UnfitError."""
     _rule()(cell)
+    if both := identity.twice(cell):
+        raise UnfitError(f"{both[0]}: it is there under two names")
     _validator()(identity.current(cell))
     if (own := identity.cell_id(cell)) != called:
         raise UnfitError(f"its cell has another id: {own}")

@@ -14,7 +14,7 @@ from base import identity
 from base.errors import BadInput
 from base.paths import RESULTS
 from base.text import printable
-from commitpath.cell import cell_id, stored
+from commitpath.cell import cell_id, complete, stored
 from commitpath.database import rows, store
 from commitpath.sweep import plan
 
@@ -196,11 +196,12 @@ def same_run(connection: sqlite3.Connection, row: Mapping[str, Any]) -> str | No
 def sync_failures(connection: sqlite3.Connection, lab: str) -> int:
     """Rows for the runs that a sweep could not make, one each; how many changed."""
     folder = plan.STATE / "failed"
-    records = {
-        path.name: record
-        for path in (folder.glob("[!.]*-*") if folder.is_dir() else [])
-        if (record := plan.read_state(path))
-    }
+    records = {}
+    for path in folder.glob("[!.]*-*") if folder.is_dir() else []:
+        if record := plan.read_state(path):
+            # an older commitpath had fewer axes, of other names
+            planned = complete(record["cell"])
+            records[f"{cell_id(planned)}-{record['repeat']}"] = {**record, "cell": planned}
     before = {
         f"{row['cell_id']}-{row['repeat']}": row["reasons"]
         for row in connection.execute(
@@ -219,7 +220,7 @@ def sync_failures(connection: sqlite3.Connection, lab: str) -> int:
             continue
         row = dict.fromkeys(COLUMNS) | {
             "lab": lab,
-            "cell_id": cell_id(record["cell"]),
+            "cell_id": key.rpartition("-")[0],
             "run_id": f"failed-{record['repeat']}",
             "repeat": record["repeat"],
             "status": "failed",

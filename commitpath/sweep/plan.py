@@ -13,6 +13,7 @@ from typing import Any
 
 from analysis import documents
 from base import identity, scratch
+from base.errors import LabError
 from base.paths import RESULTS
 from commitpath.cell import current_id
 from commitpath.prepared import memory_mib
@@ -22,7 +23,7 @@ STATE = RESULTS / ".sweep"
 # Settings that a prepared board depends on, beside its device's geometry and its table: runs
 # that have these in common share its snapshot. A mistake here costs time, never a wrong
 # result: the snapshot's own key decides (commitpath/prepared.py).
-BOARD_SETTINGS = ("board", "clock", "engine", "sqlite", "fs", "mkfs_options", "mount_options")
+BOARD_SETTINGS = ("board", "clock", "kernel", "engine", "sqlite", "fs", "mkfs_options", "mount_options")
 TABLE_SETTINGS = ("rows", "value_size", "page_size")
 # Beside a job's boards: QEMU's own, Python's.
 HOST_MEMORY_MIB = 1024
@@ -73,6 +74,8 @@ def merge(grids: Iterable[Expanded]) -> tuple[dict[str, Planned], list[Excluded]
         excluded += [entry for entry in grid.excluded if entry not in excluded]
         for run in grid.runs:
             before = runs[run.key].grids if run.key in runs else ()
+            if before and runs[run.key].cell != run.cell:
+                raise LabError(f"two cells have the id {run.key.partition('-')[0]}: {run.cell}")
             names = before if run.grid in before else (*before, run.grid)
             runs[run.key] = Planned(run.key, run.cell, run.repeat, names)
     return runs, excluded
@@ -123,11 +126,13 @@ def run_status(folder: Path) -> str | None:
 
 def name_anew() -> None:
     """Give the marks of runs that an older rule named the key that their cell has now."""
-    for mark in (STATE / "done").glob("*-*"):
-        cell, _, repeat = mark.name.rpartition("-")
-        if cell.startswith(identity.RULE):
+    for mark in [*(STATE / "done").glob("*-*"), *(STATE / "failed").glob("*-*")]:
+        key, _, repeat = mark.name.rpartition("-")
+        if key.startswith(identity.RULE):
             continue
-        stored = read_state(RESULTS / str((read_state(mark) or {}).get("run")) / "cell.json")
+        record = read_state(mark) or {}
+        # a run's mark says where it is, that of one that was never made what it was to be
+        stored = record.get("cell") or read_state(RESULTS / str(record.get("run")) / "cell.json")
         if stored:
             mark.replace(mark.with_name(f"{current_id(stored)}-{repeat}"))
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from analysis.adapters.proberecords import HEADER, RECORD, TYPES
+from analysis.expected import STEPS
 from base.identity import cell_id
 
 STAT = (
@@ -307,7 +308,7 @@ def _describe(folder: Path, n: int, mode: str, workload: str, name: str) -> None
     rendered = "" if workload == "null" else "x" * 3072 + "\n"
     (raw / "driver/rendered.gz").write_bytes(gzip.compress(rendered.encode() * 2 * n, mtime=0))
     run = {
-        "steps": [{"name": "workload", "begin_ns": 1, "end_ns": 2, "status": 0}],
+        "steps": [{"name": name, "begin_ns": 1, "end_ns": 2, "status": 0} for name in STEPS],
         "probes": {"requested": cell["probes"], "attached": 9, "expected": 9},
         "root_reads": 0,
         "clock": "virtual",

@@ -237,7 +237,7 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
     "detached early": (probe(at(-1, 10_000_000_001)), "detached before the window's end"),
     "step failed": (
         ran(lambda r: r["steps"][0].__setitem__("status", 4)),
-        "step 'workload' ended with status 4",
+        "step 'watch' ended with status 4",
     ),
     "run-cell failed": (swap("raw/run-cell.status", "3\n"), "run-cell ended with status '3'"),
     "no steps": (ran(lambda r: r.pop("steps")), "no list of steps"),
@@ -372,6 +372,19 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
     "twin was watched": (
         twin_ran(lambda r: r["probes"].__setitem__("attached", 2)),
         "twin was watched",
+    ),
+    "twin was to be watched": (
+        twin_ran(lambda r: r["probes"].update(attached=0, expected=0, requested="block")),
+        "twin was watched",
+    ),
+    "twin with observers": (twin_ran(lambda r: r.__setitem__("observers", ["probes"])), "twin was watched"),
+    "twin with an observer's file": (
+        lambda folder: shutil.copy(folder / "raw/probes.bin", folder / "twin/raw"),
+        "the untraced twin has probes.bin",
+    ),
+    "other rows": (
+        sub("raw/driver/config.json", '"rows_before": 100', '"rows_before": 5'),
+        "had 5 rows, and",
     ),
     "twin's clock": (twin_ran(lambda r: r.__setitem__("clock", "real")), "twin's clock is 'real'"),
     "twin read the disk": (

@@ -10,7 +10,7 @@ import synthetic
 from analysis import checks
 from analysis import run as runs
 from analysis.checks import loss, settings
-from analysis.expected import of
+from analysis.expected import STEPS, of
 from base import identity
 from base.errors import BadInput
 
@@ -52,30 +52,73 @@ def test_a_planned_run_is_checked_as_one_without_a_plan(folder: Path) -> None:
     assert settings.compare(with_plan) == settings.compare(without)
 
 
-def test_a_step_that_is_to_fail(folder: Path) -> None:
-    (step,) = json.loads((folder / "raw/run.json").read_text())["steps"]
-    run = {"observers": [], "probes": [], "files": {}, "steps": [{"name": step["name"], "ends": "fails"}]}
-    assert f"step {step['name']!r} was to fail and did not" in loss.steps_succeeded(
-        planned(folder, runs={"run": run, "twin": run})
-    )
+def steps(**ends: str) -> dict[str, Any]:
+    """A plan's two runs with the steps that every run has, but for how some end."""
+    made = [{"name": name, "ends": ends.get(name, end)} for name, end in STEPS.items()]
+    run = {"observers": [], "probes": [], "files": {}, "steps": made}
+    return {"run": run, "twin": run}
+
+
+def ended(folder: Path, step: str, status: int) -> None:
     document = json.loads((folder / "raw/run.json").read_text())
-    document["steps"][0]["status"] = 5
+    (entry,) = [entry for entry in document["steps"] if entry["name"] == step]
+    entry["status"] = status
     (folder / "raw/run.json").write_text(json.dumps(document))
-    assert loss.steps_succeeded(planned(folder, runs={"run": run, "twin": run})) == []
-    assert f"step {step['name']!r} ended with status 5" in loss.steps_succeeded(planned(folder))
+
+
+def test_a_step_that_is_to_fail(folder: Path) -> None:
+    """It may, and the run is no measurement all the same: no cell asks for it."""
+    runs_planned = steps(settle="fails")
+    assert "step 'settle' was to fail and did not" in loss.steps_succeeded(planned(folder, runs=runs_planned))
+    ended(folder, "settle", 5)
+    run = planned(folder, runs=runs_planned)
+    assert loss.steps_succeeded(run) == []
+    assert "the plan's run has the step 'settle' fail, which no cell asks for" in checks.reasons(run)
+    assert "step 'settle' ended with status 5" in loss.steps_succeeded(planned(folder))
 
 
 def test_a_step_that_was_left_out(folder: Path) -> None:
-    steps = [{"name": name, "ends": "ok"} for name in ("workload", "record-board")]
-    run = {"observers": [], "probes": [], "files": {}, "steps": steps}
-    assert "the steps were workload; planned: workload, record-board" in loss.steps_succeeded(
-        planned(folder, runs={"run": run, "twin": run})
-    )
+    document = json.loads((folder / "raw/run.json").read_text())
+    document["steps"] = [step for step in document["steps"] if step["name"] != "settle"]
+    (folder / "raw/run.json").write_text(json.dumps(document))
+    (said,) = loss.steps_succeeded(planned(folder, runs=steps()))
+    assert said.startswith("the steps were watch, set-timing, driver,") and "settle, driver" in said
+    short = steps()
+    for run in short.values():
+        run["steps"] = [step for step in run["steps"] if step["name"] != "settle"]
+    assert "the plan's run leaves out the steps settle" in checks.reasons(planned(folder, runs=short))
 
 
-def test_what_is_expected_is_the_plans(folder: Path) -> None:
+def test_what_a_plan_expects_beside_the_cell_counts_too(folder: Path) -> None:
     run = planned(folder, expected=[{"group": "SQLite", "name": "synchronous", "requested": "extra"}])
     assert any("synchronous: requested 'extra', in effect 'full'" in one for one in settings.equal(run))
+
+
+def test_a_plan_takes_nothing_away(folder: Path) -> None:
+    """It is a file of the run: what it leaves out is checked all the same."""
+    (folder / "raw/dmesg.txt").write_text("<0>[    2.0] Kernel panic\n")
+    (folder / "raw/board/device.txt").write_text("completion_nsec=10000\n")
+    (folder / "raw/board/kernel.txt").write_text("Linux board 5.10.0-34-arm64 #1 SMP\n")
+    found = " ".join(checks.reasons(planned(folder, checks=["loss.host_there"], expected=[])))
+    assert "Kernel panic" in found
+    assert "completion_nsec: requested '2000000', in effect '10000'" in found
+    assert "board kernel: requested '6.12', in effect '5.10'" in found
+
+
+def test_a_plan_of_another_name(folder: Path) -> None:
+    found = checks.reasons(planned(folder, cell_id="v2" + 16 * "0"))
+    assert any(one.startswith("the plan's cell_id is v20000") for one in found)
+
+
+def test_a_run_by_rule_2_has_a_plan(folder: Path) -> None:
+    cell = json.loads((folder / "cell.json").read_text())
+    named = {identity.RENAMED.get(key, key): value for key, value in cell.items()}
+    cell = {**named, "engine": "sqlite", "at_default": []}
+    (folder / "cell.json").write_text(json.dumps(cell))
+    host = json.loads((folder / "host.json").read_text())
+    host["cell_id"] = identity.cell_id(cell)
+    (folder / "host.json").write_text(json.dumps(host))
+    assert checks.reasons(runs.read(folder)) == ["raw/plan.json is missing"]
 
 
 @pytest.mark.parametrize(
@@ -112,7 +155,5 @@ def test_a_plan_that_is_none(folder: Path, changes: dict[str, Any], says: str) -
 
 
 def test_a_twin_that_was_not_planned(folder: Path) -> None:
-    document = json.loads((folder / "raw/run.json").read_text())
-    steps = [{"name": step["name"], "ends": "ok"} for step in document["steps"]]
-    run = planned(folder, runs={"run": {"observers": [], "probes": [], "files": {}, "steps": steps}})
+    run = planned(folder, runs={"run": steps()["run"]})
     assert "untraced twin: the plan has no such run" in checks.reasons(run)

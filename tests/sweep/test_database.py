@@ -10,6 +10,7 @@ import pytest
 from lab import Lab, edit, write
 
 from analysis import derived
+from base import identity
 from commitpath.cell import cell_id, make_cell
 from commitpath.database import store
 from commitpath.database.commands import measured
@@ -142,6 +143,18 @@ def test_a_run_that_could_not_be_made_is_a_row_with_its_reason(lab: Lab) -> None
     assert "0 of them new" in lab.ok("results")
     record.unlink()
     assert "0 runs" in lab.ok("results")
+
+
+def test_what_an_older_sweep_could_not_make_is_a_row_too(lab: Lab) -> None:
+    """Its axes had other names, and there were fewer; the file is named by the id of then."""
+    cell = make_cell({"MODE": "wal"})
+    earlier = {now: before for before, now in identity.RENAMED.items()}
+    of_then = {earlier.get(name, name): value for name, value in cell.items() if name != "kernel"}
+    record = lab.results / ".sweep/failed/0123456789-1"
+    record.parent.mkdir(parents=True)
+    write(record, {"cell": of_then, "repeat": 1, "reason": "the board died", "attempts": 2, "log": "x"})
+    assert "the board died" in lab.ok("results", WHERE="status=failed mode=wal")
+    assert "0 of them new" in lab.ok("results")
 
 
 def test_export_and_import_lose_nothing(labs: Labs, tmp_path: Path) -> None:

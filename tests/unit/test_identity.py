@@ -41,6 +41,13 @@ DEFAULTS = {
     "seed": 1,
     "probes": "bio,block,filesystem,flush,wait,writeback",
 }
+# No id has what these ask for: engines have no profile in a cell, and the default kernel's is left out. So
+# what changes here gives a cell of that id another meaning: that takes another name, or another rule.
+CONTENTS = {
+    "engine/leveldb.yml": "b2328d0e4505",
+    "engine/sqlite.yml": "5c4dd508d28d",
+    "kernel/6.12.yml": "61b424b1a9f3",
+}
 SOME = ({}, {"FS": "f2fs", "MODE": "wal", "DEVICE": "emmc-5.0"}, {"ENGINE": "leveldb", "WORKLOAD": "kv"})
 CACHES = (schema.schema, axes.axes, axes.aliases, cells.load_profile)
 
@@ -71,6 +78,32 @@ def change(path: Path, **values: Any) -> None:
 def test_defaults_are_those_of_the_rule() -> None:
     now = {name: axis.spec["default"] for name, axis in axes.axes().items()}
     assert {name: now[name] for name in DEFAULTS} == DEFAULTS
+
+
+@pytest.mark.parametrize("name", CONTENTS)
+def test_what_no_id_has_is_as_it_was(name: str) -> None:
+    profile = yaml.safe_load((ROOT / "experiments" / name).read_text())
+    assert identity.digest(identity.asked(profile))[:12] == CONTENTS[name]
+
+
+def test_why_a_kernel_is_not_watched_is_in_no_id(experiments: Path) -> None:
+    made = cells.make_cell({"KERNEL": "6.1", "PROBES": "none"})
+    before = cells.cell_id(made)
+    change(experiments / "kernel/6.1.yml", unwatched="other words")
+    for cache in CACHES:
+        cache.cache_clear()
+    assert cells.cell_id(cells.make_cell({"KERNEL": "6.1", "PROBES": "none"})) == before
+
+
+def test_two_names_of_one_axis_are_no_cell() -> None:
+    assert identity.twice({"mode": "wal", "journal_mode": "delete", "sync": "full"}) == ["journal_mode"]
+
+
+def test_a_folder_of_rule_1_is_named_after_its_own_mode() -> None:
+    """Another lab's file of another name: its folder is called after it."""
+    stored = {"fs": "f2fs", "mode": "mywal", "sync": "full", "profiles": {"mode": {"journal_mode": "wal"}}}
+    assert identity.current(stored)["journal_mode"] == "wal"
+    assert identity.cell_name(stored).startswith("f2fs-mywal-full-")
 
 
 def test_what_is_for_readers_is_in_no_id(experiments: Path) -> None:

@@ -127,6 +127,14 @@ def test_a_group_that_passed_is_skipped_until_it_changes(checkout: Path) -> None
         assert re.search(r"s  tests/quick/test_quick.py::test_data failed$", said, re.MULTILINE), said
 
 
+def test_a_file_that_cannot_be_read_fails_its_group(checkout: Path) -> None:
+    broken = checkout / "tests/quick/test_broken.py"
+    broken.write_text("import nothing_of_that_name\n")
+    for _ in range(2):
+        code, said = ran(checkout)
+        assert code == 1 and SKIPPED not in said and "nothing_of_that_name" in said
+
+
 def test_long_groups_run_when_asked_for(checkout: Path) -> None:
     code, said = ran(checkout, "--long")
     assert code == 0 and "test_rare" in said and "test_data" not in said and "test_sleep" not in said
