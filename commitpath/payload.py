@@ -21,8 +21,11 @@ from images import artifacts
 MOUNTPOINT = "/mnt/target"
 # What runs a cell on the board; sent with each run.
 RUN_SCRIPTS = ("run-cell.sh", "watch.sh", "observer.sh")
-# What formats a device on the board, with what filesystem_scripts gives.
-FORMAT = ("format_device.py", "proof.py", "openers.py", "filesystem.sh", "needs.sh", "check-parts.sh")
+# What prepares a device on the board, with what filesystem_scripts gives.
+PREPARE_SCRIPTS = (
+    *("format_device.py", "proof.py", "openers.py"),
+    *("filesystem.sh", "needs.sh", "check-parts.sh", "changes.sh"),
+)
 # The steps of a run in their order, as run-cell.sh knows them, and how each ends: ok, or fails.
 STEPS = {
     "watch": "ok",
@@ -201,7 +204,7 @@ def board_files(variables: Mapping[str, Any]) -> dict[str, bytes]:
         if module := variables["device_module"]:
             files[Path(module).name] = Path(module).read_bytes()
     files |= run_scripts()
-    files |= {name: (ansible.PLAYBOOKS / "board" / name).read_bytes() for name in FORMAT}
+    files |= {name: (ansible.PLAYBOOKS / "board" / name).read_bytes() for name in PREPARE_SCRIPTS}
     files |= {f"filesystems/{path.name}": path.read_bytes() for path in filesystem_scripts()}
     driver = device_script(variables["device_driver"])
     files |= {"device.sh": (ansible.PLAYBOOKS / "board/device.sh").read_bytes()}
