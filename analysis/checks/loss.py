@@ -6,15 +6,13 @@ import re
 
 import polars as pl
 
-from analysis import devices, observers
+from analysis import devices, filesystems, observers
 from analysis.files import read_text
 from analysis.run import Run
 
 _KERNEL = re.compile(
     r"\bWARNING:|\bBUG\b|\bOops\b|Call [Tt]race|Unable to handle|Kernel panic|I/O error|"
-    r"blocked for more than|\bstall(s|ed)? on\b|Out of memory|oom-kill|Aborting journal|"
-    r"JBD2: .*(error|corrupt)|EXT4-fs (error|warning)|EXT4-fs \(.*\): .*(error|corrupt|abort)|"
-    r"F2FS-fs \(.*\): .*(error|corrupt|inconsisten|invalid|bug|stop)|remount.* read-only|"
+    r"blocked for more than|\bstall(s|ed)? on\b|Out of memory|oom-kill|remount.* read-only|"
     r"segfault|general protection|Segmentation fault",
 )
 _LEVEL = re.compile(r"^<([0-9]+)>")
@@ -172,6 +170,6 @@ def kernel_quiet(run: Run) -> list[str]:
     for line in run.board.dmesg or []:
         level = _LEVEL.match(line)
         is_error = level and int(level.group(1)) & 7 <= 3
-        if is_error or _KERNEL.search(line):
+        if is_error or _KERNEL.search(line) or filesystems.errors().search(line):
             found.append(f"kernel: {line.strip()[:200]}")
     return found[:20] + ([f"kernel: {len(found) - 20} more such lines"] if len(found) > 20 else [])
