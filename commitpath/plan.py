@@ -1,6 +1,6 @@
 """The plan of a cell: all that a run of it needs, resolved once on the host (docs/formats.md, plan.json).
 
-The board runs its steps with its files, the driver obeys it, the analysis compares with what it expects.
+The board runs its steps with its files, the analysis compares with what it expects.
 """
 
 import hashlib

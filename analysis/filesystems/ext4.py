@@ -151,7 +151,12 @@ FILESYSTEM = Filesystem(
         r"|EXT4-fs \(.*\): .*(error|corrupt|abort)"
     ),
     # the kernel's defaults
-    hidden={"barrier": "nobarrier", "barrier=1": "nobarrier", "delalloc": "nodelalloc", "commit=5": "commit="},
+    hidden={
+        "barrier": "nobarrier",
+        "barrier=1": "nobarrier",
+        "delalloc": "nodelalloc",
+        "commit=5": "commit=",
+    },
     layout=_layout,
     files=("groups.txt", "inodes.txt"),
     # a block that an inode maps with: extent tree, indirect, extended attributes

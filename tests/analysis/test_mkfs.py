@@ -112,7 +112,9 @@ def test_only_what_is_allowed(kind: str, options: str, refused: list[str]) -> No
 
 
 # as /proc/mounts shows what was asked for: fs/xfs/xfs_super.c
-@pytest.mark.parametrize("option", ["allocsize=1024k", "discard", "grpid", "largeio", "inode32", "logbsize=64k"])
+@pytest.mark.parametrize(
+    "option", ["allocsize=1024k", "discard", "grpid", "largeio", "inode32", "logbsize=64k"]
+)
 def test_a_mount_option_that_is_shown_as_written(option: str) -> None:
     assert mount.refused("xfs", [option]) == []
 

@@ -56,7 +56,9 @@ def begin(board: Path, script: str, *words: str) -> subprocess.Popen[str]:
         "PATH": f"{board}/programs:{os.environ['PATH']}",
     }
     command = ["sh", str(board / "run/commitpath" / script), *words]
-    return subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return subprocess.Popen(
+        command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
 
 
 def frozen_meanwhile(board: Path) -> subprocess.Popen[str]:
