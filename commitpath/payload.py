@@ -141,11 +141,8 @@ def cell_env(cell: Mapping[str, Any], node: str, database: str) -> str:
 
 def engine_options(cell: Mapping[str, Any], names: Iterable[str]) -> str:
     """Some of the driver's options of the cell's engine with their values, each after a blank."""
-    sources, words = load_profile("engine", cell["engine"])["settings"], ""
-    for name in names:
-        axis, _, key = sources[name].partition(".")
-        words += f" --{name} {cell['profiles'][axis][key] if key else cell[axis]}"
-    return words
+    axis_of = load_profile("engine", cell["engine"])["settings"]
+    return "".join(f" --{name} {cell[axis_of[name]]}" for name in names)
 
 
 def run_scripts() -> dict[str, bytes]:
