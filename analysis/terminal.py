@@ -91,7 +91,7 @@ def _labels(ledger: dict[str, Any]) -> list[str]:
         rows.append((label, *each, _number(ledger["bytes"][label], 3, 2**-20)))
     share = f"{ledger['unattributed_share']:.3%} of the bytes written are unattributed"
     moved = _number(ledger["unwritten_bytes"], 0, 1 / 1024)
-    said = [f"{moved} KiB of SQLite's files were moved by F2FS's garbage collector, not written by SQLite"]
+    said = [f"{moved} KiB of SQLite's files were moved by garbage collection, not written by SQLite"]
     return [*_aligned(rows), share, *(said if ledger["unwritten_bytes"] else [])]
 
 

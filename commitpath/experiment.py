@@ -53,16 +53,13 @@ def run_virtual(
 
     Each restores the prepared board, with its files in it; both are from the same bytes.
     """
-    board = virtual_board(cell)
-    cells, files = [cell, {**cell, "probes": ""}][: len(planned.files)], planned.files
+    board, runs = virtual_board(cell), planned.runs
 
     def run() -> list[RunOutput]:
         prepared = ensure_snapshot(cell, driver, entry)
-        folders = [
-            ensure_watched(one, prepared, of_one, board) for one, of_one in zip(cells, files, strict=True)
-        ]
-        with step("run the cell and its untraced twin" if len(cells) > 1 else "run the cell"):
-            return run_together(board, folders, files, limit)
+        folders = [ensure_watched(one.cell, prepared, one.files, board) for one in runs]
+        with step("run the cell and its untraced twin" if len(runs) > 1 else "run the cell"):
+            return run_together(board, folders, [one.files for one in runs], limit)
 
     return again_if_damaged(run)
 
@@ -111,7 +108,7 @@ def run_over_ssh(
         prepare(variables)
         with artifacts.work_folder() as work, step("run the cell"):
             output, packed = work / "out.tar", work / "payload.tar"
-            write_tar(packed, planned.files[0])
+            write_tar(packed, planned.runs[0].files)
             begin = time.monotonic()
             more = {"payload": str(packed), "output": str(output)}
             ansible.play("run.yml", {**variables, **more}, log / "run.json", limit=limit)

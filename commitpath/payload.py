@@ -22,8 +22,11 @@ from images import artifacts
 MOUNTPOINT = "/mnt/target"
 # What runs a cell on the board; sent with each run.
 RUN_SCRIPTS = ("run-cell.sh", "watch.sh", "observer.sh")
-# What formats a device on the board, with what filesystem_scripts gives.
-FORMAT = ("format_device.py", "proof.py", "openers.py", "filesystem.sh", "needs.sh", "check-parts.sh")
+# What prepares a device on the board, with what filesystem_scripts gives.
+PREPARE_SCRIPTS = (
+    *("format_device.py", "proof.py", "openers.py"),
+    *("filesystem.sh", "needs.sh", "check-parts.sh", "changes.sh"),
+)
 # A BPF program's section says what it is attached to.
 PROGRAM = re.compile(r'^SEC\("(?:fentry|fexit|tp_btf)/', re.M)
 
@@ -130,11 +133,8 @@ def cell_env(cell: Mapping[str, Any], node: str, database: str) -> str:
 
 def engine_options(cell: Mapping[str, Any], names: Iterable[str]) -> str:
     """Some of the driver's options of the cell's engine with their values, each after a blank."""
-    sources, words = load_profile("engine", cell["engine"])["settings"], ""
-    for name in names:
-        axis, _, key = sources[name].partition(".")
-        words += f" --{name} {cell['profiles'][axis][key] if key else cell[axis]}"
-    return words
+    axis_of = load_profile("engine", cell["engine"])["settings"]
+    return "".join(f" --{name} {cell[axis_of[name]]}" for name in names)
 
 
 def run_scripts() -> dict[str, bytes]:
@@ -193,7 +193,7 @@ def board_files(variables: Mapping[str, Any]) -> dict[str, bytes]:
         if module := variables["device_module"]:
             files[Path(module).name] = Path(module).read_bytes()
     files |= run_scripts()
-    files |= {name: (ansible.PLAYBOOKS / "board" / name).read_bytes() for name in FORMAT}
+    files |= {name: (ansible.PLAYBOOKS / "board" / name).read_bytes() for name in PREPARE_SCRIPTS}
     files |= {f"filesystems/{path.name}": path.read_bytes() for path in filesystem_scripts()}
     driver = device_script(variables["device_driver"])
     files |= {"device.sh": (ansible.PLAYBOOKS / "board/device.sh").read_bytes()}

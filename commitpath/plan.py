@@ -1,6 +1,6 @@
 """The plan of a cell: all that a run of it needs, resolved once on the host (docs/formats.md, plan.json).
 
-The board runs its steps with its files, the driver obeys it, the analysis compares with what it expects.
+The board runs its steps with its files, the analysis compares with what it expects.
 """
 
 import hashlib
@@ -18,11 +18,19 @@ FORMAT = 1
 
 
 @dataclass(frozen=True)
+class PlannedRun:
+    """What runs once: a cell, and the files that the board gets for it, name → content."""
+
+    cell: Mapping[str, Any]
+    files: dict[str, bytes]
+
+
+@dataclass(frozen=True)
 class Plan:
-    """document: plan.json. files: of each of its runs (the run, then its twin), name → content."""
+    """document: plan.json. runs: the run, then its untraced twin, if it has one."""
 
     document: Mapping[str, Any]
-    files: list[dict[str, bytes]]
+    runs: list[PlannedRun]
 
 
 def has_twin(cell: Mapping[str, Any]) -> bool:
@@ -33,7 +41,7 @@ def has_twin(cell: Mapping[str, Any]) -> bool:
 def make(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> Plan:
     """The plan of a cell on a board of playbooks/inventory. Nothing is built for it."""
     cells = {"run": cell, **({"twin": {**cell, "probes": ""}} if has_twin(cell) else {})}
-    files = {name: payload(one, entry["board_device"]) for name, one in cells.items()}
+    runs = {name: PlannedRun(one, payload(one, entry["board_device"])) for name, one in cells.items()}
     document = {
         "format": FORMAT,
         "cell_id": cell_id(cell),
@@ -42,17 +50,17 @@ def make(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> Plan:
         "board": {"name": cell["board"], "kind": entry["board_kind"], "device": entry["board_device"]},
         "runs": {
             name: {
-                "observers": watching(one),
-                "probes": probe_files(one["probes"], one["profiles"]["fs"]["type"]),
-                "files": {path: digest(content) for path, content in sorted(files[name].items())},
+                "observers": watching(run.cell),
+                "probes": probe_files(run.cell["probes"], run.cell["profiles"]["fs"]["type"]),
+                "files": {path: digest(content) for path, content in sorted(run.files.items())},
                 "steps": [{"name": step, "ends": ends} for step, ends in STEPS.items()],
             }
-            for name, one in cells.items()
+            for name, run in runs.items()
         },
         "expected": [asdict(one) for one in expected.of(dict(cell))],
         "checks": checks.names(),
     }
-    return Plan(document, list(files.values()))
+    return Plan(document, list(runs.values()))
 
 
 def digest(content: bytes) -> str:

@@ -1,4 +1,4 @@
-"""What is built once and cached: userland, kernels, images, build root, SQLite, driver, probes.
+"""What is built once and cached: userland, kernels, images, build root, an engine's release, driver, probes.
 
 Each lives in .cache/ under a name that holds a hash of its inputs, appears only
 when whole, and is built under a lock, so two commands at once build it once.
@@ -213,16 +213,14 @@ def build_root() -> Path:
     )
 
 
-def sqlite(version: str) -> Path:
-    """Folder with sqlite3.c and sqlite3.h of a release."""
-    path = CACHE / "sqlite" / version
+def release(engine: str, version: str) -> Path:
+    """Folder with the sources of an engine's release, as its fetch.py leaves them."""
+    path = CACHE / engine / version
+    fetch = WORKLOADS / "engines" / engine / "fetch.py"
     return ensure(
         path,
-        f"fetch SQLite {version}",
-        lambda: run(
-            [sys.executable, str(ROOT / "workloads/engines/sqlite/fetch.py"), version, str(path)],
-            f"sqlite-{version}",
-        ),
+        f"fetch {engine} {version}",
+        lambda: run([sys.executable, str(fetch), version, str(path)], f"{engine}-{version}"),
         mib=150,  # measured: 13 MB of source, 60 MB while it is turned into one file
     )
 
@@ -289,22 +287,23 @@ def probes() -> Path:
     return folder / "probes.tar"
 
 
-def sqlite_object(version: str, root: Path) -> Path:
-    """A release of SQLite compiled for the board: the driver's own files change more often."""
-    amalgamation = sqlite(version)
-    rules = [WORKLOADS / "Makefile", WORKLOADS / "engines/sqlite/engine.mk"]
-    key = hash_of(version, root.name, files=[*rules, amalgamation / "sqlite3.c"])
-    path = CACHE / f"sqlite-{version}-{key}.o"
+def release_object(engine: str, version: str, root: Path) -> Path:
+    """A release of an engine compiled for the board: the driver's own files change more often."""
+    sources = release(engine, version)
+    rules = [WORKLOADS / "Makefile", WORKLOADS / "engines" / engine / "engine.mk"]
+    files = [path for path in sources.iterdir() if path.suffix == ".c"]
+    path = CACHE / f"{engine}-{version}-{hash_of(version, root.name, files=[*rules, *files])}.o"
 
     def build() -> None:
         with work_folder() as work:
             copy_tree(rules, work)
-            shutil.copytree(amalgamation, work / "sqlite")
-            log = f"sqlite-{version}"
-            made = make_driver(work, root, "library", log, ENGINE="sqlite", SQLITE_DIR="/work/sqlite")
-            (made.with_name("driver.objects") / "sqlite3.o").rename(path)
+            shutil.copytree(sources, work / "release")
+            log = f"{engine}-{version}"
+            made = make_driver(work, root, "library", log, ENGINE=engine, RELEASE_DIR="/work/release")
+            (compiled,) = made.with_name("driver.objects").glob("*.o")
+            compiled.rename(path)
 
-    return ensure(path, f"compile SQLite {version}", build, mib=100)
+    return ensure(path, f"compile {engine} {version}", build, mib=100)
 
 
 def driver(cell: Mapping[str, Any]) -> Path:
@@ -317,19 +316,20 @@ def driver(cell: Mapping[str, Any]) -> Path:
         if path.suffix in (".c", ".h", ".mk") or path.name == "Makefile"
     ]
     name, given = engine, {"ENGINE_ROOT": ""}
-    compiled = None
-    if engine == "sqlite":
-        compiled = sqlite_object(cell["sqlite"], root)
-        name, given = cell["sqlite"], {"SQLITE_DIR": "/work/sqlite", "LIBRARY": "/work/sqlite3.o"}
+    compiled = version = None
+    if axis := load_yaml(EXPERIMENTS / "engine" / f"{engine}.yml").get("release"):
+        name = version = cell[axis]
+        compiled = release_object(engine, version, root)
+        given = {"RELEASE_DIR": "/work/release", "LIBRARY": "/work/release.o"}
     key = hash_of(name, root.name, compiled.name if compiled else "", files=sources)
     path = CACHE / f"driver-{name}-{key}"
 
     def build() -> None:
         with work_folder() as work:
             copy_tree(sources, work)
-            if compiled:
-                shutil.copy(compiled, work / "sqlite3.o")
-                shutil.copytree(sqlite(cell["sqlite"]), work / "sqlite")
+            if compiled and version:
+                shutil.copy(compiled, work / "release.o")
+                shutil.copytree(release(engine, version), work / "release")
             make_driver(work, root, "driver", f"driver-{name}", ENGINE=engine, **given).rename(path)
 
     return ensure(path, f"build the driver with {engine}", build, mib=20)

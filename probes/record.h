@@ -41,7 +41,7 @@ enum page_owner {
 	OWNER_DEVICE = 2,
 	OWNER_OTHER = 3,
 	OWNER_NONE = 4,
-	OWNER_MOVED = 5, /* a file, and the garbage collector of F2FS had the page moved */
+	OWNER_MOVED = 5, /* a file, and the filesystem's garbage collector had the page moved */
 };
 
 struct record {

@@ -22,9 +22,9 @@ enum operation_kind {
 struct operation {
 	enum operation_kind kind;
 	int64_t key; /* not of OPERATION_SQL */
-	const char
-		*data; /* the value of an insert or update, or the SQL text; not ended by a NUL */
-	size_t size;   /* bytes of it */
+	/* The value of an insert or update, which no NUL ends; or the SQL text, which one does. */
+	const char *data;
+	size_t size; /* bytes of it, without that NUL */
 };
 
 /* What is timed as one. A single operation runs in autocommit; several are a batch: all or none of
@@ -162,7 +162,7 @@ static inline void transaction_of_key(struct generator *generator, struct transa
 	*transaction = (struct transaction){generator->operations, 1, size};
 }
 
-/* The transaction of one SQL text, from the buffer's begin to `end`. */
+/* The transaction of one SQL text, from the buffer's begin to `end`, where its NUL is. */
 static inline void transaction_of_sql(struct generator *generator, struct transaction *transaction,
 				      const char *end, size_t value_bytes)
 {

@@ -29,7 +29,7 @@ def unwritten(made: Ledger) -> pl.DataFrame:
 def files(made: Ledger) -> list[str]:
     """A piece of a file has that file's label, and was written by a call to that file.
 
-    Or by none: F2FS's garbage collector moves pages that nobody wrote, and marks them.
+    Or by none: a filesystem's garbage collector moves pages that nobody wrote, and marks them.
     """
     of_file = pl.col("file").cast(pl.String).replace_strict(OF_ROLE, default=None)
     label = pl.coalesce(pl.col("of"), pl.col("label")).cast(pl.String)

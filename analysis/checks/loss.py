@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import polars as pl
 
-from analysis import devices, observers
+from analysis import devices, filesystems, observers
 from analysis.files import read_text
 from analysis.run import Run
 
 _KERNEL = re.compile(
     r"\bWARNING:|\bBUG\b|\bOops\b|Call [Tt]race|Unable to handle|Kernel panic|I/O error|"
-    r"blocked for more than|\bstall(s|ed)? on\b|Out of memory|oom-kill|Aborting journal|"
-    r"JBD2: .*(error|corrupt)|EXT4-fs (error|warning)|EXT4-fs \(.*\): .*(error|corrupt|abort)|"
-    r"F2FS-fs \(.*\): .*(error|corrupt|inconsisten|invalid|bug|stop)|remount.* read-only|"
+    r"blocked for more than|\bstall(s|ed)? on\b|Out of memory|oom-kill|remount.* read-only|"
     r"segfault|general protection|Segmentation fault",
 )
 _LEVEL = re.compile(r"^<([0-9]+)>")
@@ -77,10 +76,10 @@ def steps_succeeded(run: Run) -> list[str]:
     if (whole := run.folder / "raw" / "run-cell.status").is_file():  # files_there says if it is not
         status = read_text(whole).strip()
         found += [] if status == "0" else [f"run-cell ended with status {status!r}"]
-    plan = run.plan["runs"].get("twin" if run.is_twin else "run") if run.plan else {}
-    if plan is None:
+    plan = _planned(run)
+    if run.plan and plan is None:
         return [*found, "the plan has no such run"]
-    planned = plan.get("steps")
+    planned = plan["steps"] if plan else None
     names = [step.get("name") for step in steps]
     if planned is not None and names != [step["name"] for step in planned]:
         wanted = ", ".join(step["name"] for step in planned)
@@ -93,6 +92,12 @@ def steps_succeeded(run: Run) -> list[str]:
         elif ends.get(name) != "fails" and status not in (0, "ok"):
             found.append(f"step {name!r} ended with status {status!r}")
     return found
+
+
+def _planned(run: Run) -> dict[str, Any] | None:
+    """Return what the plan has of the run, or of the twin that is checked as one; None: it has none."""
+    planned: dict[str, Any] = run.plan["runs"] if run.plan else {}
+    return planned.get("twin" if run.is_twin else "run")
 
 
 def no_disk_read(run: Run) -> list[str]:
@@ -130,11 +135,30 @@ def _edge(event: str) -> str:
 
 
 def observers_watched(run: Run) -> list[str]:
-    """Who was to watch did: the probes' recorder, and each observer that the cell names."""
+    """Who was to watch did, and nobody else: with a plan its observers and probes; without one the
+    probes' recorder, and each observer that the cell names."""
+    if run.plan:
+        return _other_than_planned(run)
     named = [name for name in observers.names() if name in run.probes]
     wanted = ["probes", *named] if run.probes else []
     return [
         f"{name} did not watch the run (raw/run.json, observers)" for name in wanted if name not in run.seen
+    ]
+
+
+def _other_than_planned(run: Run) -> list[str]:
+    """Return in what raw/run.json says that others watched than the plan has."""
+    plan, said = _planned(run), run.board.run  # steps_succeeded says if there is no such run
+    if plan is None:
+        return []
+    probes = said.get("probes")
+    requested = probes.get("requested") if isinstance(probes, dict) else None
+    watched = {"observers": said.get("observers"), "probes": requested}
+    planned = {"observers": plan["observers"], "probes": ",".join(plan["probes"])}
+    return [
+        f"raw/run.json has the {what} {watched[what]!r}; planned: {planned[what]!r}"
+        for what in planned
+        if watched[what] != planned[what]
     ]
 
 
@@ -174,6 +198,6 @@ def kernel_quiet(run: Run) -> list[str]:
     for line in run.board.dmesg or []:
         level = _LEVEL.match(line)
         is_error = level and int(level.group(1)) & 7 <= 3
-        if is_error or _KERNEL.search(line):
+        if is_error or _KERNEL.search(line) or filesystems.errors().search(line):
             found.append(f"kernel: {line.strip()[:200]}")
     return found[:20] + ([f"kernel: {len(found) - 20} more such lines"] if len(found) > 20 else [])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,14 +11,6 @@ from analysis import engines, expected, filesystems, mkfs
 from analysis.consistent import word
 from analysis.expected import Expected
 from analysis.run import Run
-
-# Options that are in effect when /proc/mounts shows no option of this beginning.
-_HIDDEN = {
-    "barrier": "nobarrier",
-    "barrier=1": "nobarrier",
-    "delalloc": "nodelalloc",
-    "commit=5": "commit=",
-}
 
 
 @dataclass(frozen=True)
@@ -91,7 +84,9 @@ def _of_filesystem(run: Run, one: Expected) -> str | None:
         return mkfs.effective(kinds[0], one.name.removeprefix("mkfs "), one.requested, run.board.superblock)
     if not mount:
         return None
-    return one.requested if _in_effect(one.requested, mount.options) else "not in effect"
+    known = run.board.filesystem
+    hidden = known.hidden if known else {}
+    return one.requested if _in_effect(one.requested, mount.options, hidden) else "not in effect"
 
 
 def _release(run: Run, requested: str) -> str | None:
@@ -100,8 +95,8 @@ def _release(run: Run, requested: str) -> str | None:
     return ".".join(re.split("[^0-9]", uname[2])[: requested.count(".") + 1]) if len(uname) > 2 else None
 
 
-def _in_effect(option: str, shown: tuple[str, ...]) -> bool:
-    against = _HIDDEN.get(option)
+def _in_effect(option: str, shown: tuple[str, ...], hidden: Mapping[str, str]) -> bool:
+    against = hidden.get(option)
     return option in shown or (against is not None and not any(other.startswith(against) for other in shown))
 
 

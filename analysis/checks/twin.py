@@ -51,7 +51,10 @@ def same(run: Run) -> list[str]:
         ledger=None,
         twin=None,
     )
-    checks = (settings.equal, loss.steps_succeeded, loss.kernel_quiet, loss.device_lost_nothing, counts.agree)
+    checks = (
+        *(settings.equal, loss.steps_succeeded, loss.observers_watched, loss.kernel_quiet),
+        *(loss.device_lost_nothing, counts.agree),
+    )
     problems = twin.board.problems + [problem for check in checks for problem in check(as_run)]
     return found + [f"untraced twin: {problem}" for problem in problems]
 

@@ -2,8 +2,8 @@
 
 fio reads blktrace files itself, but there a queued write that carries a flush becomes a sync
 and its data is dropped (handle_trace_flush in fio's blktrace.c takes no length): each commit
-block of a journal and each FUA write of F2FS's fsync is lost. It also replays bios, not the commands
-the device executed.
+block of a journal and each FUA write of an fsync is lost. It also replays bios, not the commands the
+device executed.
 
 Here each command of the ledger is one action, in the order of issue, at its time since the first
 in microseconds: `read`, `write`, `trim` (a discard), and `sync` for a flush. fio has no FUA: such

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -53,10 +54,14 @@ class Filesystem:
     mkfs: Mkfs
     # patterns of the options that mount may be given, beside those of any filesystem (analysis/mount.py)
     mount: tuple[str, ...]
+    # pattern of the lines by which it tells the kernel's log that something is wrong
+    errors: str
     # (raw/board/, superblock.txt's fields) → where it keeps what; raises BadInput
     layout: Callable[[Path, Superblock], Layout]
     # what that needs beside superblock.txt
     files: tuple[str, ...] = ()
+    # mount option → what no option of /proc/mounts begins with where it is in effect and not shown
+    hidden: Mapping[str, str] = field(default_factory=dict)
     # the label of a page of the block device in a block that belongs to no region
     of_device: str = "unattributed"
     # inode number, of an inode that is no file of anybody's → the label of its pages, None: their region's
@@ -92,6 +97,12 @@ def find(kind: str) -> Filesystem:
 def signatures() -> list[str]:
     """What blkid may call a filesystem that commitpath made."""
     return sorted({name for kind in names() for name in find(kind).signatures})
+
+
+@functools.cache
+def errors() -> re.Pattern[str]:
+    """By which any filesystem, a board's root among them, says that something is wrong."""
+    return re.compile("|".join(find(kind).errors for kind in names()))
 
 
 def colors() -> dict[str, str]:

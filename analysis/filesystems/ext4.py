@@ -146,6 +146,17 @@ FILESYSTEM = Filesystem(
         "errors=(continue|remount-ro)",
         "i_version",
     ),
+    errors=(
+        r"JBD2: .*(error|corrupt)|Aborting journal|EXT4-fs (error|warning)"
+        r"|EXT4-fs \(.*\): .*(error|corrupt|abort)"
+    ),
+    # the kernel's defaults
+    hidden={
+        "barrier": "nobarrier",
+        "barrier=1": "nobarrier",
+        "delalloc": "nodelalloc",
+        "commit=5": "commit=",
+    },
     layout=_layout,
     files=("groups.txt", "inodes.txt"),
     # a block that an inode maps with: extent tree, indirect, extended attributes

@@ -69,6 +69,9 @@ FILESYSTEM = Filesystem(
         "errors=(continue|remount-ro)",
         "memory=(normal|low)",
     ),
+    errors=r"F2FS-fs \(.*\): .*(error|corrupt|inconsisten|invalid|bug|stop)",
+    # not every kernel shows it
+    hidden={"barrier": "nobarrier"},
     layout=_layout,
     # of the node inode, and of the meta inode, which has SIT, NAT and checkpoint
     inodes={1: "inode/node", 2: None},

@@ -87,23 +87,26 @@ FILESYSTEM = Filesystem(
             "-m": f"({'|'.join(_FEATURES)})=[01](,({'|'.join(_FEATURES)})=[01])*",
         },
         read_back=_READ_BACK,
-        flags=frozenset(("-q", "-f", "-K", "-N")),
+        flags=frozenset(("-q",)),
         suboptions=True,
     ),
-    # Documentation/admin-guide/xfs.rst of Linux 6.12; no logdev= or rtdev=, which name another device,
-    # and no norecovery or nouuid
+    # Of Documentation/admin-guide/xfs.rst of Linux 6.12 what xfs_fs_show_options (fs/xfs/xfs_super.c)
+    # shows as it is written here, so that it can be read back: nodiscard, nogrpid and nolargeio are not
+    # shown, allocsize= in k, from 4 KiB to 1 GiB. No logdev= or rtdev=, which name another device, and
+    # no norecovery or nouuid.
     mount=(
-        f"allocsize={_NUMBER}[kmg]?",
-        "(no)?discard",
+        f"allocsize=({'|'.join(str(4 << power) for power in range(19))})k",
+        "discard",
         "filestreams",
-        "(no)?grpid",
+        "grpid",
         "inode(32|64)",
-        "(no)?largeio",
+        "largeio",
         "logbufs=[2-8]",
         "logbsize=(16|32|64|128|256)k",
         "noalign",
         "wsync",
     ),
+    errors=r"XFS( \(.*\))?: .*([Ee]rror|[Cc]orrupt|[Ss]hut(ting)? ?down|failed)",
     layout=_layout,
     files=("fsmap.csv", "directories.txt"),
     colors={"XFS": "#D55E00"},

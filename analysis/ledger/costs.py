@@ -2,8 +2,8 @@
 
 The time split: a transaction's latency is what its thread ran (`cpu_ns`) and what it was off the
 CPU for, each nanosecond of that for the first of these reasons that holds: a flush command is
-in flight; the filesystem's journal is being waited for (the commit, an F2FS
-checkpoint, F2FS's node pages); data is being waited for (file_write_and_wait_range, or a read
+in flight; the filesystem's journal is being waited for (a commit, a checkpoint,
+or pages that say where a file's data is); data is being waited for (file_write_and_wait_range, or a read
 or a write of file data in flight); anything else.
 """
 

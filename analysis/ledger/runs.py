@@ -25,7 +25,7 @@ class Runs(NamedTuple):
     owner: Ints
     inode: Ints
     page: Ints  # index of its first page
-    moved: Bools  # by F2FS's garbage collector
+    moved: Bools  # by the filesystem's garbage collector
 
 
 def runs(pages: Columns, bio: Columns) -> tuple[Runs, Bools]:

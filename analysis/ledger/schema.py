@@ -64,7 +64,7 @@ PIECES: Schema = {
     "offset": pl.Int64,  # in the file; null for metadata
     "of": LABEL,  # what a block of the filesystem journal is a copy of; null: the journal's own
     "vfs_call": pl.Int64,  # the last xWrite of that page before the bio
-    "moved": pl.Boolean,  # F2FS's garbage collector had the page moved
+    "moved": pl.Boolean,  # the filesystem's garbage collector had the page moved
     "sector": pl.Int64,
 }
 SHARES: Schema = {

@@ -6,19 +6,19 @@
 # Needs /run/commitpath.
 set -eu
 
-# What the clock writes back while the filesystem is populated would leave its journal elsewhere
-# on each board: a virtual board's clock follows the host's in this phase. Until its sync, only
-# what is full is written.
-writeback=/proc/sys/vm/dirty_writeback_centisecs
-# for teardown.sh, should this be killed: what to put back, and whom to stop
-[ -e /run/commitpath/writeback-centisecs ] || cat $writeback > /run/commitpath/writeback-centisecs
+# change and put_back
+# shellcheck source=playbooks/board/changes.sh
+. /run/commitpath/changes.sh
+# for teardown.sh: whom to stop
 read -r stat < /proc/$$/stat
 # shellcheck disable=SC2086 # the fields behind the name
 set -- ${stat##*) }
 echo $$ "${20}" > /run/commitpath/prepare.pid
-trap 'cat /run/commitpath/writeback-centisecs > $writeback
-  rm -f /run/commitpath/prepare.pid /run/commitpath/writeback-centisecs' EXIT
-# dash leaves without the trap above when a signal ends it: a lab board keeps its setting
+# what could not be put back stays noted
+trap 'trap "" HUP INT TERM
+  if put_back; then rm -f "$changes"; fi
+  rm -f /run/commitpath/prepare.pid' EXIT
+# dash leaves without the trap above when a signal ends it
 trap 'exit 1' HUP INT TERM
 # quiesce and resume
 # shellcheck source=/dev/null
@@ -26,7 +26,10 @@ trap 'exit 1' HUP INT TERM
 
 python3 /run/commitpath/format_device.py
 . /run/commitpath/device.env
-echo 0 > $writeback
+# What the clock writes back while the filesystem is populated would leave its journal elsewhere
+# on each board: a virtual board's clock follows the host's in this phase. Until its sync, only
+# what is full is written.
+change /proc/sys/vm/dirty_writeback_centisecs 0
 quiesce
 mkdir "$MOUNTPOINT/db"
 # shellcheck disable=SC2086  # lists of options

@@ -10,6 +10,9 @@ folder=/run/commitpath
 raw=$folder/raw
 cd "$folder" || exit 1
 . ./cell.env
+# what settle may use
+# shellcheck source=playbooks/board/changes.sh
+. ./changes.sh
 # settle and describe
 # shellcheck source=/dev/null
 . "./filesystems/$FS_TYPE.sh"

@@ -8,17 +8,34 @@ folder=/run/commitpath
 [ "$(cat $folder/made-by-commitpath)" = "$owner" ] || exit 0
 cd $folder || exit 1
 pkill -INT -f '^/run/commitpath/bin/driver '
-# a process's number, and when it began: the number may be another's by now
+# same PID SINCE: whether it is the process that began then; the number may be another's by now
+same() {
+  stat=$(cat "/proc/$1/stat" 2> /dev/null) || return 1
+  # shellcheck disable=SC2086 # the fields behind the name
+  set -- "$2" ${stat##*) }
+  [ "${21}" = "$1" ]
+}
 for file in *.pid; do
   [ -e "$file" ] || continue
   read -r pid since < "$file"
-  stat=$(cat "/proc/$pid/stat" 2> /dev/null) || continue
-  # shellcheck disable=SC2086 # the fields behind the name
-  set -- ${stat##*) }
-  [ "${20}" != "$since" ] || kill -INT "$pid"
+  ! same "$pid" "$since" || kill -INT "$pid"
 done
-[ ! -e writeback-centisecs ] || cat writeback-centisecs > /proc/sys/vm/dirty_writeback_centisecs
 sleep 1
+# one that prepares puts back itself what it changed, as soon as what it runs lets it: a minute at most
+tries=0
+while [ -e prepare.pid ] && [ $tries -lt 60 ]; do
+  read -r pid since < prepare.pid
+  same "$pid" "$since" || break
+  tries=$((tries + 1))
+  sleep 1
+done
+left=0
+if [ -e changes ]; then
+  # shellcheck source=playbooks/board/changes.sh
+  . ./changes.sh
+  # before the umount: what is frozen cannot be
+  put_back || left=1
+fi
 # who waits to be asked how an observer ended (watch.sh)
 for end in *.end; do
   [ ! -p "$end" ] || : <> "$end"
@@ -36,6 +53,7 @@ if [ -e device.env ]; then
   fi
 fi
 [ ! -e made-mountpoint ] || [ -n "$(on_top)" ] || rmdir --ignore-fail-on-non-empty "$mountpoint"
+[ $left = 0 ] || { echo "teardown: $folder is left as it is" >&2; exit 1; }
 cd /
 # a bind mount of the same filesystem is none for rm
 below=$(awk -v at=$folder '$5 == at || index($5, at "/") == 1 { print $5; exit }' /proc/self/mountinfo)

@@ -18,19 +18,14 @@ make() {
 # each xfssyncd_centisecs; it reads that as it goes to sleep, which a thaw has it do anew.
 quiesce() {
   interval=/proc/sys/fs/xfs/xfssyncd_centisecs
-  centisecs=$(cat $interval)
-  echo 720000 > $interval
-  freeze_and_thaw || { echo "$centisecs" > $interval; return 1; }
-  echo "$centisecs" > $interval
+  change $interval 720000 && freeze_and_thaw "$MOUNTPOINT" && put_back $interval
 }
 
 # resume: as the kernel has it
-resume() { freeze_and_thaw; }
-
-freeze_and_thaw() { fsfreeze -f "$MOUNTPOINT" && fsfreeze -u "$MOUNTPOINT"; }
+resume() { freeze_and_thaw "$MOUNTPOINT"; }
 
 # settle: what goes by the clock begins at the same moment of each run, with nothing in the log
-settle() { freeze_and_thaw; }
+settle() { freeze_and_thaw "$MOUNTPOINT"; }
 
 # describe FOLDER: where it keeps what
 describe() {

@@ -257,6 +257,8 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
     "kernel bug": (put("raw/dmesg.txt", "<6>[ 2.0] BUG: scheduling while atomic\n"), "kernel: .*BUG"),
     "ext4 error": (put("raw/dmesg.txt", "<6>[ 2.0] EXT4-fs error (device nullb0): x\n"), "EXT4-fs"),
     "f2fs error": (put("raw/dmesg.txt", "<6>[ 2.0] F2FS-fs (nullb0): inconsistent node\n"), "F2FS-fs"),
+    "xfs error": (put("raw/dmesg.txt", "<6>[ 2.0] XFS (nullb0): Corruption detected. Unmount\n"), "XFS"),
+    "journal aborted": (put("raw/dmesg.txt", "<6>[ 2.0] Aborting journal on device nullb0-8.\n"), "Aborting"),
     "level": (put("raw/dmesg.txt", "<3>[ 2.0] something odd\n"), "something odd"),
     # counts
     "probe missed a command": (
@@ -434,6 +436,9 @@ def test_check_fails(name: str, run_dir: Path) -> None:
         "[ 47.9] EXT4-fs (nullb0): unmounting filesystem 799958c8-a366-46b8-a033-55b98f6c4796.",
         "[ 49.3] F2FS-fs (nullb0): Found nat_bits in checkpoint",
         "[ 49.4] F2FS-fs (nullb0): Mounted with checkpoint version = 6a9a3be5",
+        "[ 50.1] XFS (nullb0): Mounting V5 Filesystem 0c9a51a8-4b0b-4c0b-8c64-d60f90d5a2c6",
+        "[ 50.2] XFS (nullb0): Ending clean mount",
+        "[ 51.0] XFS (nullb0): Unmounting Filesystem 0c9a51a8-4b0b-4c0b-8c64-d60f90d5a2c6",
         "[ 43.5] null_blk: disk nullb0 created",
         "[ 43.6] usb 1-1: Product: \\xe2\\x82\\xac\twith a tab",
     ],

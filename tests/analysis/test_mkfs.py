@@ -2,7 +2,7 @@
 
 import pytest
 
-from analysis import mkfs
+from analysis import filesystems, mkfs, mount
 from analysis.adapters.board import parse_superblock
 
 # dumpe2fs -h and dump.f2fs -d 1 on the board
@@ -101,11 +101,30 @@ def test_what_cannot_be_told_is_not_taken_for_granted() -> None:
         ("xfs", "-q -b size=4096 -m reflink=0,rmapbt=1 -l size=67108864 -d agcount=2", []),
         (
             "xfs",
-            "-f -l logdev=/dev/sda1,size=1 -r rtdev=/dev/sda1 -d name=/dev/sda1 -m uuid=x",
-            ["-f", "-llogdev=/dev/sda1,size=1", "-rrtdev=/dev/sda1", "-dname=/dev/sda1", "-muuid=x"],
+            "-l logdev=/dev/sda1,size=1 -r rtdev=/dev/sda1 -d name=/dev/sda1 -m uuid=x -f",
+            ["-llogdev=/dev/sda1,size=1", "-rrtdev=/dev/sda1", "-dname=/dev/sda1", "-muuid=x", "-f"],
         ),
         ("xfs", "-c options=/etc/passwd -p proto -K", ["-coptions=/etc/passwd", "-pproto", "-K"]),
     ],
 )
 def test_only_what_is_allowed(kind: str, options: str, refused: list[str]) -> None:
     assert mkfs.refused(kind, options) == refused
+
+
+# as /proc/mounts shows what was asked for: fs/xfs/xfs_super.c
+@pytest.mark.parametrize(
+    "option", ["allocsize=1024k", "discard", "grpid", "largeio", "inode32", "logbsize=64k"]
+)
+def test_a_mount_option_that_is_shown_as_written(option: str) -> None:
+    assert mount.refused("xfs", [option]) == []
+
+
+@pytest.mark.parametrize("option", ["allocsize=1m", "allocsize=1000k", "nodiscard", "nogrpid", "nolargeio"])
+def test_a_mount_option_that_is_not(option: str) -> None:
+    """It could never be read back: each such run would be rejected."""
+    assert mount.refused("xfs", [option]) == [option]
+
+
+def test_what_the_kernel_does_not_show_is_the_filesystems() -> None:
+    assert filesystems.find("ext4").hidden["commit=5"] == "commit="
+    assert "commit=5" not in filesystems.find("xfs").hidden

@@ -14,24 +14,32 @@ from analysis.expected import STEPS, of
 from base import identity
 from base.errors import BadInput
 
+# of the made-up run; its twin has none
+OBSERVERS = ["blktrace", "probes"]
+
+
+def planned_run(folder: Path, part: str = ".", **changes: Any) -> dict[str, Any]:
+    """What a plan has of the made-up run, or of its twin (`part`), changed as told."""
+    said = json.loads((folder / part / "raw/run.json").read_text())
+    probes = said["probes"]["requested"]
+    return {
+        "observers": OBSERVERS if probes else [],
+        "probes": probes.split(",") if probes else [],
+        "files": {},
+        "steps": [{"name": step["name"], "ends": "ok"} for step in said["steps"]],
+    } | changes
+
 
 def planned(folder: Path, **changes: Any) -> runs.Run:
     """A made-up run with a plan, changed as told, read."""
     cell = json.loads((folder / "cell.json").read_text())
-    steps = json.loads((folder / "raw/run.json").read_text())["steps"]
-    run = {
-        "observers": [],
-        "probes": [],
-        "files": {},
-        "steps": [{"name": step["name"], "ends": "ok"} for step in steps],
-    }
     plan = {
         "format": 1,
         "cell_id": identity.cell_id(cell),
         "cell_name": identity.cell_name(cell),
         "cell": cell,
         "board": {},
-        "runs": {"run": run, "twin": run},
+        "runs": {"run": planned_run(folder), "twin": planned_run(folder, "twin")},
         "expected": [vars(one) for one in of(identity.current(cell))],
         "checks": checks.names(),
     } | changes
@@ -41,7 +49,16 @@ def planned(folder: Path, **changes: Any) -> runs.Run:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    return synthetic.make(tmp_path / "run")
+    made = synthetic.make(tmp_path / "run")
+    for part, names in (("raw", OBSERVERS), ("twin/raw", [])):
+        change_run(made / part, observers=names)
+    return made
+
+
+def change_run(raw: Path, **changes: Any) -> None:
+    """Change what run.json says."""
+    document = json.loads((raw / "run.json").read_text()) | changes
+    (raw / "run.json").write_text(json.dumps(document))
 
 
 def test_a_planned_run_is_checked_as_one_without_a_plan(folder: Path) -> None:
@@ -52,11 +69,10 @@ def test_a_planned_run_is_checked_as_one_without_a_plan(folder: Path) -> None:
     assert settings.compare(with_plan) == settings.compare(without)
 
 
-def steps(**ends: str) -> dict[str, Any]:
+def steps(folder: Path, **ends: str) -> dict[str, Any]:
     """A plan's two runs with the steps that every run has, but for how some end."""
     made = [{"name": name, "ends": ends.get(name, end)} for name, end in STEPS.items()]
-    run = {"observers": [], "probes": [], "files": {}, "steps": made}
-    return {"run": run, "twin": run}
+    return {"run": planned_run(folder, steps=made), "twin": planned_run(folder, "twin", steps=made)}
 
 
 def ended(folder: Path, step: str, status: int) -> None:
@@ -68,7 +84,7 @@ def ended(folder: Path, step: str, status: int) -> None:
 
 def test_a_step_that_is_to_fail(folder: Path) -> None:
     """It may, and the run is no measurement all the same: no cell asks for it."""
-    runs_planned = steps(settle="fails")
+    runs_planned = steps(folder, settle="fails")
     assert "step 'settle' was to fail and did not" in loss.steps_succeeded(planned(folder, runs=runs_planned))
     ended(folder, "settle", 5)
     run = planned(folder, runs=runs_planned)
@@ -81,9 +97,9 @@ def test_a_step_that_was_left_out(folder: Path) -> None:
     document = json.loads((folder / "raw/run.json").read_text())
     document["steps"] = [step for step in document["steps"] if step["name"] != "settle"]
     (folder / "raw/run.json").write_text(json.dumps(document))
-    (said,) = loss.steps_succeeded(planned(folder, runs=steps()))
+    (said,) = loss.steps_succeeded(planned(folder, runs=steps(folder)))
     assert said.startswith("the steps were watch, set-timing, driver,") and "settle, driver" in said
-    short = steps()
+    short = steps(folder)
     for run in short.values():
         run["steps"] = [step for step in run["steps"] if step["name"] != "settle"]
     assert "the plan's run leaves out the steps settle" in checks.reasons(planned(folder, runs=short))
@@ -155,5 +171,37 @@ def test_a_plan_that_is_none(folder: Path, changes: dict[str, Any], says: str) -
 
 
 def test_a_twin_that_was_not_planned(folder: Path) -> None:
-    run = planned(folder, runs={"run": steps()["run"]})
+    run = planned(folder, runs={"run": steps(folder)["run"]})
     assert "untraced twin: the plan has no such run" in checks.reasons(run)
+
+
+@pytest.mark.parametrize(
+    ("part", "changes", "says"),
+    [
+        ("raw", {"observers": ["probes"]}, "observers ['probes']; planned: ['blktrace', 'probes']"),
+        (
+            "raw",
+            {"probes": {"requested": "bio", "attached": 1, "expected": 1}},
+            "probes 'bio'; planned: 'block,",
+        ),
+        ("raw", {"probes": 1}, "probes None; planned: 'block,"),
+        ("twin/raw", {"observers": ["probes"]}, "observers ['probes']; planned: []"),
+        ("twin/raw", {"observers": None}, "observers None; planned: []"),
+    ],
+)
+def test_who_watched_is_who_was_planned(folder: Path, part: str, changes: dict[str, Any], says: str) -> None:
+    before, plan = checks.reasons(planned(folder)), (folder / "raw/plan.json").read_text()
+    change_run(folder / part, **changes)
+    (folder / "raw/plan.json").write_text(plan)
+    (reason,) = [one for one in checks.reasons(runs.read(folder)) if "raw/run.json has the" in one]
+    assert before == [] and says in reason
+    assert reason.startswith("untraced twin: ") == (part == "twin/raw")
+
+
+def test_without_a_plan_the_cell_says_who_watches(folder: Path) -> None:
+    """Of a run from before there were plans."""
+    change_run(folder / "raw", observers=["blktrace"])
+    says = ["probes did not watch the run (raw/run.json, observers)"]
+    assert loss.observers_watched(runs.read(folder)) == says
+    change_run(folder / "raw", observers=["probes"])
+    assert loss.observers_watched(runs.read(folder)) == []

@@ -17,7 +17,7 @@ from analysis.__main__ import main as analyse
 from base.errors import LabError
 from commitpath import ansible, experiment
 from commitpath.cell import make_cell
-from commitpath.payload import FORMAT, MOUNTPOINT, filesystem_scripts
+from commitpath.payload import MOUNTPOINT, PREPARE_SCRIPTS, filesystem_scripts
 from commitpath.prepared import virtual_board
 from images import artifacts
 from images.ssh import Login
@@ -114,7 +114,8 @@ there /mnt/target/theirs "another's mount over ours"
 umount /mnt/target
 sleep 1000 &
 echo "$! 1" > commitpath/recorder.pid
-echo 2 > commitpath/writeback-centisecs
+cp changes.sh commitpath
+echo 'value /proc/sys/vm/dirty_writeback_centisecs 2' > commitpath/changes
 printf bench-1 > commitpath/made-by-commitpath
 sh check-board.sh bench-2 2>&1
 sh teardown.sh /mnt/target bench-2
@@ -159,7 +160,8 @@ def send(login: Login, folder: str, *files: Path) -> None:
 
 
 def test_teardown_leaves_what_the_run_did_not_make(bench: Login) -> None:
-    send(bench, "/run", *(ansible.PLAYBOOKS / "board" / f"{name}.sh" for name in ("teardown", "check-board")))
+    scripts = ("teardown", "check-board", "changes")
+    send(bench, "/run", *(ansible.PLAYBOOKS / "board" / f"{name}.sh" for name in scripts))
     assert said(bench, TEARDOWN).splitlines() == [
         "unmarked: commitpath/notes is there",
         "check-board: /run/commitpath is there, and commitpath did not make what is in it",
@@ -209,7 +211,7 @@ def test_nobody_elses_partition_is_formatted(bench: Login, cases: str, number: i
         check=True,
     )
     send(bench, "/run", here / "guard.sh", here / cases)
-    send(bench, "/run/commitpath", *(board / name for name in FORMAT))
+    send(bench, "/run/commitpath", *(board / name for name in PREPARE_SCRIPTS))
     send(bench, "/run/commitpath/filesystems", *filesystem_scripts())
     *lines, end = said(bench, f"sh /run/guard.sh /run/{cases}").splitlines()
     assert end == "all was tried", lines

@@ -3,25 +3,28 @@
 import pytest
 from conftest import NEWEST, Driver, binary, one_line_error
 
-OPTIONS = {
-    "sqlite": ["--journal-mode", "wal", "--synchronous", "full"],
-    "leveldb": ["--sync", "full"],
-}
+from base.identity import FIRST_ENGINE
+from commitpath.axes import axes
+from commitpath.cell import load_profile, make_cell
+from commitpath.payload import engine_options
+
+ENGINES = sorted(axes()["engine"].choices())
 PHASES = ["insert", "update", "read", "batch", "delete"]
 
 
 def engine_driver(engine, folder):
     folder.mkdir()
-    return Driver(binary(NEWEST if engine == "sqlite" else engine), folder)
+    return Driver(binary(NEWEST if engine == FIRST_ENGINE else f"engine-{engine}"), folder)
 
 
 def run(driver, engine, *more, rows=50, n=20):
     sizes = ["--rows", rows, "--n", n]
     where = ["--database", driver.database, "--output-dir", driver.output]
-    return driver("run", *where, *sizes, *OPTIONS[engine], *more)
+    settings = engine_options(make_cell({"ENGINE": engine}), load_profile("engine", engine)["settings"])
+    return driver("run", *where, *sizes, *settings.split(), *more)
 
 
-@pytest.mark.parametrize("engine", OPTIONS)
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("workload", ["apsys17", "kv", "null"])
 def test_a_run_is_whole(tmp_path, engine, workload):
     driver = engine_driver(engine, tmp_path / engine)
@@ -40,14 +43,15 @@ def test_a_run_is_whole(tmp_path, engine, workload):
 def test_engines_do_the_same(tmp_path, workload):
     """Of each transaction the same rows change, and as many are left."""
     found = {}
-    for engine in OPTIONS:
+    for engine in ENGINES:
         driver = engine_driver(engine, tmp_path / engine)
         driver("populate", "--database", driver.database, "--rows", 50)
         run(driver, engine, "--workload", workload, n=200)
         config = driver.config()
         changes = [(t["phase"], t["changes"]) for t in driver.table("transactions.csv")]
         found[engine] = changes, config["rows_after"], config["sql_bytes"]
-    assert found["sqlite"] == found["leveldb"]
+    first, *others = found.values()
+    assert others and all(other == first for other in others)
 
 
 def test_batches_and_reads(newest):

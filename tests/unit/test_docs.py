@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from analysis import filesystems
+from base import identity
 from commitpath import help
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -95,3 +97,12 @@ def test_commands_page_has_every_target(name: str) -> None:
 @pytest.mark.parametrize("name", help.ENVIRONMENT)
 def test_commands_page_has_the_environment(name: str) -> None:
     assert f"`{name}`" in (ROOT / "docs/commands.md").read_text()
+
+
+def test_the_formats_page_says_what_a_cell_and_a_board_have() -> None:
+    page = (ROOT / "docs/formats.md").read_text()
+    for kind in filesystems.names():
+        for name in filesystems.find(kind).files:
+            assert f"`{name}`" in page, (kind, name)
+    for key in identity.NO_SETTINGS:
+        assert f"`{key}`" in page, key

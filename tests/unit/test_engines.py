@@ -17,6 +17,7 @@ from commitpath import cell as cells
 from commitpath.axes import axes
 from commitpath.cell import cell_id, cell_name, make_cell
 from commitpath.payload import cell_env
+from images import artifacts
 
 
 def test_the_default_engine_is_no_part_of_an_id() -> None:
@@ -120,3 +121,57 @@ def test_costs_of_an_earlier_analysis_lack_another_engines_labels(
     ]
     with pytest.raises(BadInput, match="no column syncs"):
         run.table("costs", ("syncs", "manifest"))
+
+
+def test_what_builds_the_driver_names_no_engine() -> None:
+    words = re.compile("|".join(engines.names()), re.I)
+    assert not words.search((ROOT / "images/artifacts.py").read_text())
+    # SQLite is the default, and its releases are what most of the driver's tests are for
+    targets = re.findall(r"^([a-z][a-z-]*(?:%|\w+))\s*:", (ROOT / "workloads/Makefile").read_text(), re.M)
+    assert "sanitized-engine-%" in targets
+    assert not [target for target in targets if words.search(target)]
+
+
+@pytest.mark.parametrize("engine", engines.names())
+def test_an_engine_with_releases_can_get_them(engine: str) -> None:
+    release = cells.load_profile("engine", engine).get("release")
+    folder = ROOT / "workloads/engines" / engine
+    assert (folder / "fetch.py").is_file() == bool(release)
+    assert ("RELEASE_DIR" in (folder / "engine.mk").read_text()) == bool(release)
+    assert release is None or release in axes()
+
+
+@pytest.mark.parametrize(
+    ("engine", "made"), [("sqlite", ["fetch", "compile", "build"]), ("leveldb", ["build"])]
+)
+def test_a_driver_of_a_release_has_it_compiled(
+    engine: str, made: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The release is fetched and compiled once, and given to the driver's own build."""
+    told: list[tuple[str, list[str]]] = []
+
+    def make_driver(work: Path, root: Path, target: str, log: str, **variables: str) -> Path:
+        told.append((target, sorted(path.name for path in work.iterdir())))
+        objects = work / "out/driver.objects"
+        objects.mkdir(parents=True)
+        (objects / "library.o").touch()
+        (work / "out/driver").touch()
+        assert ("RELEASE_DIR" in variables) == ("release" in told[-1][1])
+        return work / "out/driver"
+
+    def fetch(command: list[str], what: str) -> None:
+        Path(command[-1]).mkdir(parents=True)
+        (Path(command[-1]) / "source.c").write_text("")
+        told.append(("fetch", []))
+
+    (tmp_path / "root").mkdir()
+    monkeypatch.setattr(artifacts, "CACHE", tmp_path)
+    monkeypatch.setattr(artifacts, "build_root", lambda: tmp_path / "root")
+    monkeypatch.setattr(artifacts, "make_driver", make_driver)
+    monkeypatch.setattr(artifacts, "run", fetch)
+    cell = make_cell({"ENGINE": engine})
+    driver = artifacts.driver(cell)
+    assert driver.is_file() and driver == artifacts.driver(cell)
+    kinds = {"fetch": "fetch", "library": "compile", "driver": "build"}
+    assert [kinds[target] for target, _ in told] == made
+    assert ("release.o" in told[-1][1]) == (len(made) > 1)

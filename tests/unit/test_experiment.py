@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from base.errors import BadInput
-from commitpath import commands, experiment
+from commitpath import ansible, commands, experiment, plan
+from commitpath.cell import make_cell
 
 SUMMARY = {
     "cell_id": "c",
@@ -57,3 +58,22 @@ def test_a_stored_file_that_cannot_be_read_is_one_line(
     monkeypatch.setitem(commands.COMMANDS, "experiment", spoiled)
     assert commands.run(["experiment"]) == 3
     assert capsys.readouterr().err == "commitpath: summary.json: no file; expected the summary of a run\n"
+
+
+def test_a_virtual_run_runs_what_the_plan_has(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Each of its cells on the snapshot that is watched as that one is, with its own files."""
+    cell = make_cell({})
+    planned = plan.make(cell, ansible.board("virtual"))
+    watched: list[object] = []
+
+    def ensure_watched(one: object, _: Path, files: object, board: object) -> Path:
+        watched.append((one, files))
+        return tmp_path / str(len(watched))
+
+    monkeypatch.setattr(experiment, "virtual_board", lambda _: None)
+    monkeypatch.setattr(experiment, "ensure_snapshot", lambda *_: tmp_path)
+    monkeypatch.setattr(experiment, "ensure_watched", ensure_watched)
+    monkeypatch.setattr(experiment, "run_together", lambda _, folders, files, limit: (folders, files))
+    ran = experiment.run_virtual(cell, tmp_path, {}, planned, 1)
+    assert ran == ([tmp_path / "1", tmp_path / "2"], [one.files for one in planned.runs])
+    assert watched == [(one.cell, one.files) for one in planned.runs]

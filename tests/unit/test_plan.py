@@ -30,13 +30,14 @@ def test_a_plan_is_whole(variables: dict[str, str]) -> None:
     assert document["checks"] == checks.names()
     twin = bool(cell["probes"]) and cell["clock"] == "virtual"
     assert list(document["runs"]) == (["run", "twin"] if twin else ["run"])
-    for files, run in zip(made.files, document["runs"].values(), strict=True):
-        assert run["files"] == {name: hashlib.sha256(text).hexdigest() for name, text in files.items()}
-        (steps,) = [line for line in files["cell.env"].decode().splitlines() if line.startswith("STEPS=")]
+    for one, run in zip(made.runs, document["runs"].values(), strict=True):
+        assert run["files"] == {name: hashlib.sha256(text).hexdigest() for name, text in one.files.items()}
+        (steps,) = [line for line in one.files["cell.env"].decode().splitlines() if line.startswith("STEPS=")]
         planned = " ".join(f"{step['name']}:{step['ends']}" for step in run["steps"])
         assert steps == f"STEPS='{planned}'"
     if twin:
         assert document["runs"]["twin"]["observers"] == []
+        assert made.runs[1].cell == {**cell, "probes": ""}
 
 
 def test_every_step_is_one_that_the_board_knows() -> None:

@@ -203,6 +203,7 @@ bool engine_commit(struct database *database, int32_t *changes, struct error *er
 	const char *text = database->text, *end = text + database->length;
 	int before = sqlite3_total_changes(database->db);
 
+	/* With the NUL that ends it SQLite needs no copy of the text. */
 	while (text < end)
 		if (!execute_one(database->db, &text, (size_t)(end - text) + 1, error))
 			return false;

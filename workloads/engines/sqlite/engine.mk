@@ -1,9 +1,9 @@
 # SQLite, compiled from one release's sqlite3.c.
 #   SQLITE=3.8.11.1   a release of releases.yml, fetched by name
-#   SQLITE_DIR=DIR    the sqlite3.c and sqlite3.h in DIR
+#   RELEASE_DIR=DIR   the sqlite3.c and sqlite3.h in DIR
 #   LIBRARY=FILE      a sqlite3.o that this file made
 SQLITE ?= 3.46.1
-SQLITE_DIR ?= build/sqlite/$(SQLITE)
+RELEASE_DIR ?= build/sqlite/$(SQLITE)
 LIBRARY ?= $(OBJECTS)/sqlite3.o
 
 # SQLite's own defaults, as an app that brings its SQLite gets them, but for
@@ -16,12 +16,12 @@ LIBRARY ?= $(OBJECTS)/sqlite3.o
 # journal, and the rollback modes would measure something else.
 SQLITE_OPTIONS := -DSQLITE_THREADSAFE=1 -DHAVE_FDATASYNC=1 -DSQLITE_OMIT_LOAD_EXTENSION
 
-ENGINE_CPPFLAGS := -isystem $(SQLITE_DIR)
-ENGINE_HEADERS := $(SQLITE_DIR)/sqlite3.c
+ENGINE_CPPFLAGS := -isystem $(RELEASE_DIR)
+ENGINE_HEADERS := $(RELEASE_DIR)/sqlite3.c
 ENGINE_LDLIBS := -lpthread -lm
 
 # SQLite's warnings are its own, and so is its undefined behaviour.
-$(OBJECTS)/sqlite3.o: $(SQLITE_DIR)/sqlite3.c $(OBJECTS)/flags
+$(OBJECTS)/sqlite3.o: $(RELEASE_DIR)/sqlite3.c $(OBJECTS)/flags
 	$(CC) $(CFLAGS) -fno-sanitize=undefined -w $(SQLITE_OPTIONS) -c -o $@ $<
 
 build/sqlite/%/sqlite3.c: | engines/sqlite/releases.yml
