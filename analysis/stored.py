@@ -37,7 +37,9 @@ class Stored:
         table = table.with_columns(pl.lit(0.0).alias(name) for name in none)
         missing = [column for column in columns if column not in table.columns]
         if missing:
-            raise BadInput(path, "", f"no column {', '.join(missing)}", "see docs/formats.md")
+            # of an analysis that had other names, as it is as that left it
+            again = f"those of docs/formats.md; make analyse RUN={self.folder} makes them anew"
+            raise BadInput(path, "", f"no column {', '.join(missing)}", again)
         return table
 
     @property

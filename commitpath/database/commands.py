@@ -154,7 +154,7 @@ def table(runs: list[Run], own: str) -> list[str]:
         notes = [*run.reasons, *marks(run, own)]
         rows.append(
             [
-                *(str(run.settings.get(name, "")) for name in names),
+                *(run.shown(name) for name in names),
                 run.facts["repeat"] or "-",
                 run.facts["lab"],
                 run.facts["status"],

@@ -23,18 +23,24 @@ CREATE TABLE run (
   manifest TEXT CHECK (manifest IS NULL OR json_valid(manifest)),
   host TEXT CHECK (host IS NULL OR json_valid(host)),
 
-  -- requested, which an ok run's effective settings equal; older runs have them under shorter names
+  -- requested, which an ok run's effective settings equal; older runs have them under shorter names, and
+  -- no engine's. What only SQLite has is NULL in a run of another engine, though the cell has a default
   board TEXT AS (cell ->> '$.board'),
   clock TEXT AS (cell ->> '$.clock'),
   device TEXT AS (cell ->> '$.device'),
   fs TEXT AS (cell ->> '$.fs'),
-  journal_mode TEXT AS (coalesce(cell ->> '$.journal_mode', cell ->> '$.mode')),
+  engine TEXT AS (coalesce(cell ->> '$.engine', 'sqlite')),
+  journal_mode TEXT AS (iif(engine = 'sqlite', coalesce(cell ->> '$.journal_mode', cell ->> '$.mode'), NULL)),
   synchronous TEXT AS (coalesce(cell ->> '$.synchronous', cell ->> '$.sync')),
-  sqlite TEXT AS (cell ->> '$.sqlite'),
-  page_size INTEGER AS (cell ->> '$.page_size'),
-  cache_size INTEGER AS (cell ->> '$.cache_size'),
-  wal_autocheckpoint INTEGER AS (coalesce(cell ->> '$.wal_autocheckpoint', cell ->> '$.autocheckpoint')),
-  journal_size_limit INTEGER AS (coalesce(cell ->> '$.journal_size_limit', cell ->> '$.journal_limit')),
+  sqlite TEXT AS (iif(engine = 'sqlite', cell ->> '$.sqlite', NULL)),
+  page_size INTEGER AS (iif(engine = 'sqlite', cell ->> '$.page_size', NULL)),
+  cache_size INTEGER AS (iif(engine = 'sqlite', cell ->> '$.cache_size', NULL)),
+  wal_autocheckpoint INTEGER AS (
+    iif(engine = 'sqlite', coalesce(cell ->> '$.wal_autocheckpoint', cell ->> '$.autocheckpoint'), NULL)
+  ),
+  journal_size_limit INTEGER AS (
+    iif(engine = 'sqlite', coalesce(cell ->> '$.journal_size_limit', cell ->> '$.journal_limit'), NULL)
+  ),
   checkpoint_every INTEGER AS (cell ->> '$.checkpoint_every'),
   workload TEXT AS (cell ->> '$.workload'),
   row_count INTEGER AS (cell ->> '$.rows'),

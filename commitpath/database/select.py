@@ -5,6 +5,8 @@ values separated by `|`, in which `*` stands for anything. An empty selector is 
 
 A profile's name may have several contents: its file was edited between two runs, or another lab
 has another one. Then each is told by the first digits of its hash, `device=constant#b1c1`.
+
+An axis that a run's engine does not have has no value in that run: `-` is shown, and no term is true of it.
 """
 
 import fnmatch
@@ -20,9 +22,11 @@ from base import identity
 from base.errors import BadInputError
 from base.text import printable
 from commitpath.axes import axes, own_name, releases
-from commitpath.cell import PROFILE_AXES, complete, current_id
+from commitpath.cell import PROFILE_AXES, complete, current_id, lacking
 from commitpath.database import rows, store
 
+# What is shown where a run has no such axis.
+NONE = "-"
 # What a run has beside its cell's axes.
 FACTS = {
     "lab": "label of the lab that ran it",
@@ -40,8 +44,8 @@ FACTS = {
 class Run:
     """One run of the database.
 
-    settings: its cell's axes, with NAME#HASH for a profile that has other contents in other
-    runs; facts: FACTS less grid, as text.
+    settings: those of its cell's axes that its engine has, with NAME#HASH for a profile that has
+    other contents in other runs; facts: FACTS less grid, as text.
     """
 
     settings: Mapping[str, Any]
@@ -78,11 +82,11 @@ class Run:
         if name in self.contents:
             profile = str(self.cell.get(name, ""))
             return [profile, f"{profile}#{self.contents[name]}"]
-        return [self.shown(name)]
+        return [self.shown(name)] if name in FACTS or name in self.settings else []
 
     def shown(self, name: str) -> str:
         """What a run has of an axis, or of FACTS but grid, as it is told to the user."""
-        return self.facts[name] if name in FACTS else str(self.settings.get(name, ""))
+        return self.facts[name] if name in FACTS else str(self.settings.get(name, NONE))
 
 
 def load(connection: sqlite3.Connection, selector: str = "") -> list[Run]:
@@ -94,11 +98,12 @@ def load(connection: sqlite3.Connection, selector: str = "") -> list[Run]:
     for row in sound(connection, "run", "run_id, lab, cell_id"):
         stored = json.loads(row["cell"])
         cell = complete(stored)
+        without = {"profiles", *lacking(cell["engine"])}
         told = {name: json.loads(row[name] or "{}") for name in ("summary", "manifest", "host")}
         kernel = str((told["manifest"].get("board") or {}).get("kernel") or "").split()
         runs.append(
             Run(
-                settings={name: value for name, value in cell.items() if name != "profiles"},
+                settings={name: value for name, value in cell.items() if name not in without},
                 facts={
                     "lab": row["lab"],
                     "uname": kernel[2] if len(kernel) > 2 else "",
@@ -209,9 +214,9 @@ def names(runs: Iterable[Run]) -> list[str]:
 
 def varying(runs: Sequence[Run]) -> list[str]:
     """The axes in which runs differ, in the order of `names`."""
-    return [name for name in names(runs) if len({str(run.settings.get(name)) for run in runs}) > 1]
+    return [name for name in names(runs) if len({run.shown(name) for run in runs}) > 1]
 
 
 def label(run: Run, names: list[str]) -> str:
     """`fs=f2fs mode=wal`: a run by the named axes."""
-    return " ".join(f"{name}={run.settings.get(name)}" for name in names)
+    return " ".join(f"{name}={run.shown(name)}" for name in names)

@@ -15,9 +15,11 @@ from commitpath.database import limits
 DATABASE = RESULTS / "results.sqlite"
 SCHEMA = Path(__file__).with_name("schema.sql")
 VERSION = 2
-# version → schema of databases that are read, and made anew when they are written to: only columns
-# that are read from a run's documents differ
+# version → what of the schema is another in databases that an older commitpath made, which are read,
+# and made of this version when they are written to: the columns of what a cell requests, from
+# REQUESTED to AFTER_IT. They are computed from the cell, and have nothing in the file.
 OLDER = {1: Path(__file__).with_name("schema-1.sql")}
+REQUESTED, AFTER_IT = "  -- requested, which", "  -- effective, read back"
 # "cmtp", so that another program's database is not taken for one of ours
 APPLICATION_ID = 0x636D7470
 # how long another process's write is waited for
@@ -33,6 +35,15 @@ class DatabaseError(LabError):
     exit_code = EXIT_FAILED
 
 
+def schema(version: int = VERSION) -> str:
+    """The SQL that makes a database of a version."""
+    text = SCHEMA.read_text()
+    if version in OLDER:
+        head, _, rest = text.partition(REQUESTED)
+        text = f"{head}{OLDER[version].read_text()}{AFTER_IT}{rest.partition(AFTER_IT)[2]}"
+    return text
+
+
 def create(path: Path, label: str = UNNAMED) -> None:
     """Make an empty database of a lab; it appears only when whole."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -40,7 +51,7 @@ def create(path: Path, label: str = UNNAMED) -> None:
     part.unlink(missing_ok=True)
     connection = sqlite3.connect(part)
     try:
-        connection.executescript(SCHEMA.read_text())
+        connection.executescript(schema())
         connection.execute("INSERT INTO lab VALUES (?)", (label,))
         connection.execute(f"PRAGMA user_version={VERSION}")
         connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
@@ -55,8 +66,9 @@ def opened(path: Path | None = None, write: bool = True) -> Iterator[sqlite3.Con
     """A connection to a database, in one transaction: all of it is kept, or nothing.
 
     path: results/results.sqlite by default, made if it is not there. write: take the
-    lock for writing at once; without it nothing is written, nor beside it. Text that is
-    not UTF-8 comes with halves of characters in it (rows.fault). Raises DatabaseError.
+    lock for writing at once, and make an older database one of this version; without it
+    nothing is written, nor beside it. Text that is not UTF-8 comes with halves of characters
+    in it (rows.fault). Raises DatabaseError.
     """
     path = path or DATABASE
     if not path.exists():
@@ -64,8 +76,6 @@ def opened(path: Path | None = None, write: bool = True) -> Iterator[sqlite3.Con
             raise DatabaseError(f"{path}: no such file")
         with explained(path):
             create(path)
-    if path == DATABASE:
-        upgrade()
     with explained(path):
         mode = "rw" if write else "ro"
         connection = sqlite3.connect(
@@ -79,6 +89,8 @@ def opened(path: Path | None = None, write: bool = True) -> Iterator[sqlite3.Con
             check(connection, path)
             connection.execute("PRAGMA foreign_keys=ON")
             connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+            if write:
+                upgrade(connection, path)
         try:
             with explained(path):
                 yield connection
@@ -116,7 +128,7 @@ def schema_of(connection: sqlite3.Connection) -> set[tuple[str, ...]]:
 def own_schema(version: int) -> set[tuple[str, ...]]:
     """The same of a database that is made here, or was by an older commitpath."""
     with contextlib.closing(sqlite3.connect(":memory:")) as connection:
-        connection.executescript(OLDER.get(version, SCHEMA).read_text())
+        connection.executescript(schema(version))
         return schema_of(connection)
 
 
@@ -155,35 +167,29 @@ def check(connection: sqlite3.Connection, path: Path) -> None:
         raise DatabaseError(f"{path}: corrupt: {' '.join(found.split())}; {remedy(path)}")
 
 
-def upgrade() -> None:
-    """Make the own database anew if an older commitpath made it, with every row as it is.
+def upgrade(connection: sqlite3.Connection, path: Path) -> None:
+    """Make a database of an older commitpath one of this version: its rows stay where they are.
 
-    It takes the place of the old one when it is whole. Raises DatabaseError.
+    It is checked already (check), and locked for writing: so nobody has made it so since the version
+    was read here, and nobody reads half of it.
     """
-    with explained(DATABASE), contextlib.closing(sqlite3.connect(DATABASE, timeout=WAIT_SECONDS)) as old:
-        (version,) = old.execute("PRAGMA user_version").fetchone()
-        if version not in OLDER:
-            return
-        distrust(old)
-        check(old, DATABASE)
-        own = label(old)
-        old.execute("BEGIN IMMEDIATE")  # nobody writes to it meanwhile
-        part = DATABASE.with_name(f".{DATABASE.name}.upgraded")
-        part.unlink(missing_ok=True)
-        create(part, own)
-        with contextlib.closing(sqlite3.connect(part, uri=True)) as new:
-            # a damaged row stays one: rows.fault names it
-            new.execute("PRAGMA ignore_check_constraints=ON")
-            new.execute("ATTACH ? AS old", (f"{DATABASE.absolute().as_uri()}?mode=ro",))
-            for table in ("run", "file", "grid_run", "grid_excluded"):
-                names = ", ".join(row[1] for row in new.execute(f"PRAGMA main.table_info({table})"))
-                new.execute(f"INSERT INTO main.{table} ({names}) SELECT {names} FROM old.{table}")
-            new.commit()
-        part.replace(DATABASE)
-    print(
-        f"commitpath: {DATABASE}: was of an older commitpath; now of schema version {VERSION}",
-        file=sys.stderr,
-    )
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version not in OLDER:
+        return
+    # no column that is stored differs (OLDER), so the text of the tables is all there is to change:
+    # sqlite.org/lang_altertable.html, "Making Other Kinds Of Table Schema Changes"
+    connection.execute("PRAGMA writable_schema=ON")
+    with contextlib.closing(sqlite3.connect(":memory:")) as new:
+        new.executescript(schema())
+        tables = new.execute("SELECT sql, name FROM sqlite_schema WHERE sql NOT NULL").fetchall()
+    connection.executemany("UPDATE sqlite_schema SET sql = ? WHERE name = ?", tables)
+    (changes,) = connection.execute("PRAGMA schema_version").fetchone()
+    connection.execute(f"PRAGMA schema_version={changes + 1}")
+    connection.execute(f"PRAGMA user_version={VERSION}")
+    connection.execute("PRAGMA writable_schema=RESET")
+    connection.execute("COMMIT")
+    print(f"commitpath: {path}: was of an older commitpath; now of schema version {VERSION}", file=sys.stderr)
+    connection.execute("BEGIN IMMEDIATE")
 
 
 def remedy(path: Path) -> str:

@@ -121,9 +121,8 @@ def comparable(given: dict[str, str], lab: str | None) -> list[Run]:
 
 def settings(runs: Sequence[Run]) -> list[Setting]:
     """The runs by setting, medians over their seeds; a run without bytes or transactions does not count."""
-    shown = [
-        name for name in CHOSEN if name in ("journal_mode", "synchronous") or name in select.varying(runs)
-    ]
+    always = {"journal_mode", "synchronous"} & {name for run in runs for name in run.settings}
+    shown = [name for name in CHOSEN if name in always or name in select.varying(runs)]
     groups: dict[tuple[str, durability.Durability], list[Run]] = {}
     for run in runs:
         if bytes_of(run.summary) and transactions(run):

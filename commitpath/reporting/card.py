@@ -1,11 +1,12 @@
 """`make report-card`: what a run, or a paper's list of parameters, says and leaves out."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from base.data import load_yaml
 from base.errors import BadInputError
+from base.identity import FIRST_ENGINE
 from base.text import printable_lines
 from commitpath.reporting.items import Item, database_runs, items, run_of_folder, values
 
@@ -23,12 +24,13 @@ def card(options: dict[str, str]) -> int:
     if path.is_dir():
         runs = database_runs()
         run = run_of_folder(options["FILE"], runs)
-        title, told = str(path), values(run, runs)
+        title, told, engine = str(path), values(run, runs), run.cell["engine"]
         if run.facts["status"] != "ok":
             title += f"  {run.facts['status'].upper()}, its numbers do not count: {'; '.join(run.reasons)}"
     else:
-        title, told = typed_in(path)
-    print(printable_lines([title, *graded(told)]))
+        # a paper's list is of SQLite's parameters
+        (title, told), engine = typed_in(path), FIRST_ENGINE
+    print(printable_lines([title, *graded(told, items(engine))]))
     return 0
 
 
@@ -42,7 +44,7 @@ def typed_in(path: Path) -> tuple[str, dict[str, str]]:
     reported = content["reported"] or {}
     if not isinstance(reported, dict):
         raise BadInputError(f"{path}: reported: one `item: value` a line; items: {all_names()}")
-    known = {item.name: item for item in items()}
+    known = {item.name: item for item in items(FIRST_ENGINE)}
     told = {}
     for name, value in reported.items():
         if name not in known:
@@ -69,17 +71,17 @@ def checked(path: Path, item: Item, value: Any) -> str:
 
 def all_names() -> str:
     """The items, for an error."""
-    return ", ".join(item.name for item in items())
+    return ", ".join(item.name for item in items(FIRST_ENGINE))
 
 
-def graded(told: Mapping[str, str]) -> list[str]:
-    """The card: a line for each item, and the grade with what is missing."""
-    asked = [item for item in items() if item.asked(told)]
+def graded(told: Mapping[str, str], listed: Sequence[Item]) -> list[str]:
+    """The card: a line for each item of the list, and the grade with what is missing."""
+    asked = [item for item in listed if item.asked(told)]
     missing = [item for item in asked if item.name not in told]
     essential = [item for item in missing if item.essential]
-    width = max(len(item.name) for item in items())
+    width = max(len(item.name) for item in listed)
     lines = []
-    for item in items():
+    for item in listed:
         if item not in asked:
             what = "does not apply"
         elif item in missing:

@@ -9,6 +9,7 @@ from typing import Any
 
 from base.errors import BadInputError
 from base.text import printable_lines
+from commitpath.axes import axes
 from commitpath.database import select, store, sync
 from commitpath.database.select import Run
 from commitpath.reporting import statistics
@@ -66,8 +67,14 @@ def compare(options: dict[str, str]) -> int:
 
 
 def match(options: dict[str, str], a: list[Run], b: list[Run]) -> list[Matched]:
-    """Cells that are in both, equal in all that neither selector names. Only ok runs count."""
+    """Cells that are in both, equal in all that neither selector names. Only ok runs count.
+
+    Where a selector names the engine, in all of these that the engines of both have.
+    """
     named = {name for side in "AB" for name, _ in select.parse(options[side])}
+    if "engine" in named:
+        fine = [run for run in (*a, *b) if run.facts["status"] == "ok"]
+        named |= {name for run in fine for name in axes().keys() - run.settings.keys()}
     for side, runs in zip("AB", (a, b), strict=True):
         if not any(run.facts["status"] == "ok" for run in runs):
             raise BadInputError(f"{side}={options[side]!r}: no ok run is like that (make results lists them)")

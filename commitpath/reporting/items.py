@@ -1,4 +1,4 @@
-"""The list of what must be reported (experiments/reporting.yml), read from runs."""
+"""The list of what must be reported (experiments/reporting.yml, engine/*.yml), read from runs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,13 +8,15 @@ from typing import Any
 from base.data import load_yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS, RESULTS
+from commitpath.axes import axes
+from commitpath.cell import load_profile
 from commitpath.database import select, store, sync
 from commitpath.database.select import Run
 
 
 @dataclass(frozen=True)
 class Item:
-    """One thing to report; the fields are those of the data file."""
+    """One thing to report; the fields are those of the data file. engine: whose runs it is for; None: all."""
 
     name: str
     label: str
@@ -23,14 +25,18 @@ class Item:
     essential: bool
     when: Mapping[str, list[str]]
     allowed: Sequence[str]
+    engine: str | None
 
     def asked(self, values: Mapping[str, str]) -> bool:
         """Whether it means something beside the other values; an unknown one does not excuse it."""
         return all(values.get(name, wanted[0]).lower() in wanted for name, wanted in self.when.items())
 
 
-def items() -> list[Item]:
-    """The list, in its order."""
+def items(engine: str | None = None) -> list[Item]:
+    """The list, in its order: first what only an engine has. engine: without what others have."""
+    named = axes()["engine"].choices() if engine is None else [engine]
+    lists: list[tuple[str | None, Any]] = [(name, load_profile("engine", name)["report"]) for name in named]
+    lists.append((None, load_yaml(EXPERIMENTS / "reporting.yml")))
     return [
         Item(
             name,
@@ -40,8 +46,10 @@ def items() -> list[Item]:
             entry.get("essential", False),
             entry.get("when", {}),
             entry.get("allowed", []),
+            whose,
         )
-        for name, entry in load_yaml(EXPERIMENTS / "reporting.yml").items()
+        for whose, entries in lists
+        for name, entry in entries.items()
     ]
 
 
@@ -78,7 +86,7 @@ def values(run: Run, runs: Sequence[Run]) -> dict[str, str]:
         "repeats": repeats(run, runs),
     }
     found = {}
-    for item in items():
+    for item in items(run.cell["engine"]):
         value: Any = documents
         for part in item.place.split("."):
             value = value.get(part) if isinstance(value, Mapping) else None

@@ -8,9 +8,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedErro
 
 from base.errors import BadInputError, LabError
 from base.text import printable
+from commitpath.cell import load_profile
 from commitpath.database import select
 from commitpath.database.select import Run
-from commitpath.reporting.items import database_runs, items, run_of_folder, values
+from commitpath.reporting.items import Item, database_runs, items, run_of_folder, values
+
+# Items, each with its values.
+Reported = list[tuple[Item, list[str]]]
 
 LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
@@ -38,23 +42,23 @@ def setup(options: dict[str, str]) -> int:
         chosen = [run for run in select.selected(runs, selector) if run.facts["status"] == "ok"]
         if not chosen:
             raise BadInputError(f"{selector}: no ok run is like that (make results lists them)")
-    found = merged([values(run, runs) for run in chosen])
+    found = merged([(run.cell["engine"], values(run, runs)) for run in chosen])
     print(printable(paragraph(found, chosen)))
     print("\n".join(latex(found)))
     return 0
 
 
-def merged(told: Sequence[Mapping[str, str]]) -> dict[str, list[str]]:
-    """Item → its different values over the runs, in the runs' order; an item of no run is left out."""
-    found: dict[str, list[str]] = {}
-    for one in told:
-        for name, value in one.items():
-            text = short_kernel(value) if name == "kernel" else value
-            if text not in found.setdefault(name, []):
-                found[name].append(text)
+def merged(runs: Sequence[tuple[str, Mapping[str, str]]]) -> Reported:
+    """The items that are asked of any of the runs, each with its different values in the runs' order.
+
+    runs: of each its engine and what it says.
+    """
+    found = []
     for item in items():
-        if item.name in found and not any(item.asked(one) for one in told):
-            del found[item.name]
+        told = [one for engine, one in runs if item.engine in (None, engine) and item.name in one]
+        if any(item.asked(one) for one in told):
+            texts = [short_kernel(one["kernel"]) if item.name == "kernel" else one[item.name] for one in told]
+            found.append((item, list(dict.fromkeys(texts))))
     return found
 
 
@@ -72,25 +76,38 @@ def listed(texts: Sequence[str]) -> str:
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
-def paragraph(found: Mapping[str, list[str]], runs: Sequence[Run]) -> str:
+def paragraph(found: Reported, runs: Sequence[Run]) -> str:
     """The paragraph, in one line."""
     operations = dict.fromkeys(op for run in runs for op in run.summary["tps"] if op != "all")
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined, autoescape=False
     )
-    told = {name: listed(texts) for name, texts in found.items()}
-    if spread := found.get("spread"):
-        told["spread"] = spread[0] if len(spread) == 1 else f"at most {max(spread, key=float)}"
     try:
+        engines = [
+            environment.from_string(load_profile("engine", engine)["setup"]).render(named(found, engine))
+            for engine in dict.fromkeys(run.cell["engine"] for run in runs)
+        ]
         text = environment.get_template("setup.txt.j2").render(
-            told, operations=listed(list(operations)), clock=runs[0].settings["clock"]
+            named(found),
+            engines=" ".join(engines),
+            operations=listed(list(operations)),
+            clock=runs[0].settings["clock"],
         )
     except UndefinedError as error:
         raise LabError(f"no set-up text: the runs do not say all it needs: {error}") from error
     return " ".join(text.split())
 
 
-def latex(found: Mapping[str, list[str]]) -> list[str]:
+def named(found: Reported, engine: str | None = None) -> dict[str, str]:
+    """Item → its values in words, of what all runs report, or of an engine's own."""
+    told = {item.name: texts for item, texts in found if item.engine == engine}
+    words = {name: listed(texts) for name, texts in told.items()}
+    if spread := told.get("spread"):
+        words["spread"] = spread[0] if len(spread) == 1 else f"at most {max(spread, key=float)}"
+    return words
+
+
+def latex(found: Reported) -> list[str]:
     """A table with a line for each item; values that the sweep varies are all there."""
     lines = [
         r"\begin{table}",
@@ -98,9 +115,8 @@ def latex(found: Mapping[str, list[str]]) -> list[str]:
         r"\begin{tabular}{lp{0.6\linewidth}}",
         r"\hline",
     ]
-    for item in items():
-        if item.name in found:
-            # a comma is where a line may break
-            text = listed(found[item.name]).replace(",", ", ").replace(",  ", ", ")
-            lines.append(f"{item.label} & {''.join(LATEX.get(c, c) for c in printable(text))} \\\\")
+    for item, texts in found:
+        # a comma is where a line may break
+        text = listed(texts).replace(",", ", ").replace(",  ", ", ")
+        lines.append(f"{item.label} & {''.join(LATEX.get(c, c) for c in printable(text))} \\\\")
     return [*lines, r"\hline", r"\end{tabular}", r"\end{table}"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import commands
 
-from analysis import derived, pipeline, stored_files
+from analysis import derived, engines, pipeline, stored_files
 from base import identity
 from base.identity import canonical
 from commitpath.axes import probe_files
@@ -145,14 +145,13 @@ def write(path: Path, content: dict[str, Any]) -> None:
 
 def manifest(cell: dict[str, Any]) -> dict[str, Any]:
     """The parts of a manifest that reporting reads."""
-    effective = {
-        "journal_mode": cell["journal_mode"],
-        "synchronous": cell["synchronous"],
-        "page_size": cell["page_size"],
-        "cache_size": cell["cache_size"],
-        "wal_autocheckpoint": cell["wal_autocheckpoint"],
-        "journal_size_limit": cell["journal_size_limit"],
-    }
+    name = cell["engine"]
+    engine = engines.of(name)
+    told = {"version": engine.release(cell) or "1.23", "effective": engine.requested(cell)}
+    if name == identity.FIRST_ENGINE:
+        told["compile_options"] = ["THREADSAFE=1"]
+    else:
+        told[engine.PROPERTIES] = {"compression": "none"}
     options = ["rw", *cell["profiles"]["fs"]["mount"]]
     workload = cell["profiles"]["workload"]
     driver = {name: cell[name] for name in ("rows", "n", "value_size", "seed", "checkpoint_every")}
@@ -165,7 +164,8 @@ def manifest(cell: dict[str, Any]) -> dict[str, Any]:
         "transactions": dict.fromkeys(workload.get("phases", OPS), cell["n"]),
         "run": {"probes": probes if cell["probes"] else probes | {"attached": 0}},
         "clock": {"kind": cell["clock"]},
-        "sqlite": {"version": cell["sqlite"], "compile_options": ["THREADSAFE=1"], "effective": effective},
+        "engine": name,
+        name: told,
         "driver": driver | {"workload": workload["driver_workload"]},
         "filesystem": {"mount": {"fs": cell["profiles"]["fs"]["type"], "options": options}},
         "device": {"write_cache": "write back"},

@@ -1,21 +1,26 @@
 """The results database: what is in it, what is shared, and one line for each way to be unusable."""
 
 import contextlib
+import hashlib
 import json
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from lab import Lab, edit, write
+from lab import ROOT, Lab, edit, write
 
 from analysis import derived
 from base import identity
-from commitpath.cell import cell_id, make_cell
+from commitpath.axes import axes
+from commitpath.cell import cell_id, lacking, make_cell
 from commitpath.database import store
 from commitpath.database.commands import measured
 
 Labs = Callable[[str], Lab]
+
+# of what store.own_schema has of schema version 1 as the commitpaths that wrote it had it
+SCHEMA_1 = "f8b102dd2b65a46e9482e4022a5bc7089ab34abe7f99aa78e0e5934276419663"
 
 
 def rows(path: Path, columns: str = "*") -> list[tuple[object, ...]]:
@@ -58,7 +63,7 @@ def test_a_row_per_run_with_its_settings_and_files(lab: Lab) -> None:
 def of_an_older_commitpath(path: Path, source: Path) -> None:
     """Make a database of schema version 1 with the rows of another."""
     with contextlib.closing(sqlite3.connect(path)) as connection:
-        connection.executescript(store.OLDER[1].read_text())
+        connection.executescript(store.schema(1))
         connection.execute("ATTACH ? AS source", (str(source),))
         for table in ("lab", "run", "file", "grid_run", "grid_excluded"):
             names = ", ".join(row[1] for row in connection.execute(f"PRAGMA main.table_info({table})"))
@@ -88,6 +93,79 @@ def test_a_database_of_an_older_commitpath_is_read_and_made_anew(labs: Labs, tmp
     # a cell of the older rule is selected by the names of now, and by its old ones
     for where in ("journal_mode=wal synchronous=full", "mode=wal sync=full"):
         assert "2 runs" in here.ok("results", WHERE=where)
+
+
+def test_the_older_schema_is_to_the_letter_what_was_released() -> None:
+    told = json.dumps(sorted(store.own_schema(1)))
+    assert hashlib.sha256(told.encode()).hexdigest() == SCHEMA_1
+
+
+def test_the_page_has_the_schemas_version() -> None:
+    page = (ROOT / "docs/results-db.md").read_text()
+    assert f"## Schema, version {store.VERSION}\n" in page
+    assert f"`PRAGMA user_version` is {store.VERSION} " in page
+
+
+def test_no_commit_is_lost_where_two_processes_upgrade_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Another process makes the database anew, and commits, between our look at it and our lock.
+
+    The file stays the same one: a copy in its place could be from before a commit.
+    """
+    database = tmp_path / "results.sqlite"
+    monkeypatch.setattr(store, "DATABASE", database)
+    store.create(tmp_path / "new.sqlite")
+    of_an_older_commitpath(database, tmp_path / "new.sqlite")
+    check, file = store.check, database.stat().st_ino
+
+    def another_is_quicker(connection: sqlite3.Connection, path: Path) -> None:
+        monkeypatch.setattr(store, "check", check)
+        check(connection, path)
+        with store.opened() as other:
+            other.execute("INSERT INTO grid_run VALUES ('local', 'quick', 'v20123456789', 1)")
+
+    monkeypatch.setattr(store, "check", another_is_quicker)
+    with store.opened() as connection:
+        assert database.stat().st_ino == file
+        assert capsys.readouterr().err.count("was of an older commitpath") == 1
+        assert connection.execute("SELECT grid FROM grid_run").fetchall()[0][0] == "quick"
+        assert connection.execute("PRAGMA user_version").fetchone()[0] == store.VERSION
+        assert not connection.execute("SELECT engine FROM run").fetchall()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new.sqlite", "results.sqlite"]
+
+
+@pytest.mark.parametrize("engine", sorted(axes()["engine"].choices()))
+def test_a_column_has_a_value_where_the_cells_engine_has_the_axis(engine: str) -> None:
+    cell = make_cell({"ENGINE": engine})
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        connection.row_factory = sqlite3.Row
+        connection.executescript(store.schema())
+        connection.execute(
+            "INSERT INTO run (lab, cell_id, run_id, status, reasons, cell) VALUES ('', '', '', 'ok', '', ?)",
+            (json.dumps(cell),),
+        )
+        row = connection.execute("SELECT * FROM run").fetchone()
+    # two are what the board read back, which this run has not
+    columns = axes().keys() & set(row.keys()) - {"kernel", "mount_options"}
+    assert {"engine", "journal_mode", "synchronous", "sqlite"} <= columns
+    assert {name for name in columns if row[name] is None} == lacking(engine) & columns
+
+
+def test_no_run_of_another_engine_passes_for_sqlites(lab: Lab) -> None:
+    lab.run(MODE="delete")
+    lab.run(ENGINE="leveldb")
+    _, names, *lines = lab.ok("results").splitlines()
+    at = names.index("journal_mode")
+    assert sorted(line[at : at + 6].strip() for line in lines[:2]) == ["-", "delete"]
+    for where in ("mode=delete", "journal_mode=*", "sqlite=newest", "engine=sqlite"):
+        assert "1 runs" in (out := lab.ok("results", WHERE=where))
+        assert "leveldb" not in out
+    assert "1 runs" in lab.ok("results", WHERE="engine=leveldb sync=full")
+    columns = "engine, journal_mode, sqlite, page_size, synchronous"
+    sqlite, leveldb = sorted(rows(lab.results / "results.sqlite", columns), reverse=True)
+    assert sqlite[:2] == ("sqlite", "delete") and None not in sqlite
+    assert leveldb == ("leveldb", None, None, None, "full")
 
 
 def test_where_selects_and_says_what_it_does_not_know(lab: Lab) -> None:
@@ -211,7 +289,7 @@ def test_an_axis_that_only_one_run_has(lab: Lab) -> None:
     head, names, *lines = lab.ok("results").splitlines()
     assert head.startswith("all: ") and "turbo" not in head
     at = names.index("turbo")
-    assert sorted(line[at : at + 5].strip() for line in lines[:2]) == ["", "on"]
+    assert sorted(line[at : at + 5].strip() for line in lines[:2]) == ["-", "on"]
 
 
 @pytest.mark.parametrize("target", ["results", "import"])

@@ -9,10 +9,12 @@ import pytest
 from lab import Lab
 
 from base.identity import contents
+from commitpath.axes import axes
 from commitpath.cell import make_cell
 from commitpath.database.select import Run
 from commitpath.reporting.cells import unwatched
 from commitpath.reporting.compare import flat
+from commitpath.reporting.items import items
 from commitpath.reporting.marks import UNDURABLE, marks
 
 
@@ -103,6 +105,24 @@ def test_cells_that_match_nowhere_say_what_differs(lab: Lab) -> None:
     assert "they also differ in rows" in lab.says("compare", A="mode=delete", B="mode=wal")
 
 
+def test_two_engines_are_compared_over_the_axes_that_both_have(lab: Lab) -> None:
+    for fs in ("ext4", "f2fs"):
+        lab.run(50, FS=fs, MODE="wal")
+        lab.run(80, FS=fs, ENGINE="leveldb")
+    out = lab.ok("compare", A="engine=sqlite", B="engine=leveldb")
+    assert "2 matched cells" in out
+    assert {line.split("  ")[0] for line in out.splitlines() if " insert " in line} == {
+        "fs=ext4-ordered",
+        "fs=f2fs",
+    }
+    # nothing but a comparison of engines leaves an axis out, and no two modes are one cell's samples
+    lab.run(40, FS="f2fs", MODE="delete")
+    said = lab.says("compare", A="engine=sqlite", B="engine=leveldb")
+    assert "journal_mode is delete, wal in one matched cell; name one of them" in said
+    assert "2 matched cells" in lab.ok("compare", A="engine=sqlite mode=wal", B="engine=leveldb")
+    assert "2 matched cells" in lab.ok("compare", A="fs=ext4", B="fs=f2fs")
+
+
 def test_a_comparison_as_csv(lab: Lab, tmp_path: Path) -> None:
     fill(lab)
     target = tmp_path / "c.csv"
@@ -158,7 +178,7 @@ def test_a_paper_is_graded(lab: Lab, tmp_path: Path) -> None:
     ("text", "says"),
     [
         ("reported: {}", "needs source and reported"),
-        ("source: x\nreported: {flavour: sweet}", "reported.flavour: unknown item; there are filesystem"),
+        ("source: x\nreported: {flavour: sweet}", "reported.flavour: unknown item; there are journal_mode"),
         ("source: x\nreported: {journal_mode: wall}", "journal_mode: wall: it is delete"),
         ("source: x\nreported: {synchronous: off}", "quote it"),
         ("source: x\nreported: [a]", "one `item: value` a line"),
@@ -182,6 +202,28 @@ def test_setup_text_of_a_run_and_of_many(lab: Lab) -> None:
     assert "no ok run is like that" in lab.says("setup-text", GRID="nothing")
     assert "not the folder of a run" in lab.says("setup-text", RUN=str(lab.results))
     assert "takes one of RUN=" in lab.says("setup-text")
+
+
+def test_a_run_reports_what_its_engine_has(lab: Lab) -> None:
+    folder = lab.run(ENGINE="leveldb", SYNC="off", SEED="1")
+    lab.run(110.0, ENGINE="leveldb", SYNC="off", SEED="2")
+    card = lab.ok("report-card", FILE=str(folder))
+    assert "grade: complete" in card
+    assert re.search("leveldb_version +1.23\n", card) and re.search("sync +off\n", card)
+    assert "journal_mode" not in card
+    text = lab.ok("setup-text", RUN=str(folder))
+    assert "We ran LevelDB 1.23, with compression none. The sync of each write was off." in text
+    assert "SQLite" not in text
+    lab.run(ENGINE="sqlite", MODE="delete")
+    both = lab.ok("setup-text", WHERE="rows=100")
+    assert "We ran LevelDB 1.23" in both and "We ran SQLite 3." in both
+    assert "wal_autocheckpoint" not in both
+
+
+@pytest.mark.parametrize("engine", sorted(axes()["engine"].choices()))
+def test_each_item_of_a_run_has_a_name_of_its_own(engine: str) -> None:
+    names = [item.name for item in items(engine)]
+    assert len(names) == len(set(names))
 
 
 def test_advice_is_the_pareto_set_of_what_keeps_the_promise(lab: Lab) -> None:
