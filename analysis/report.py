@@ -10,6 +10,7 @@ import polars as pl
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from analysis import engines
 from analysis.figures import style
 from analysis.run import Run
 from analysis.stored_files import NOT_HELD
@@ -76,7 +77,8 @@ def render(
         }
         for name in ORDER
     ]
-    axes = {key: value for key, value in run.cell.items() if key != "profiles"}
+    without = {"profiles", *engines.lacking(engines.name_in(run.cell))}
+    axes = {key: value for key, value in run.cell.items() if key not in without}
     order = sorted(axes, key=lambda k: (AXES_FIRST.index(k) if k in AXES_FIRST else 99, k))
     return template.render(
         summary=summary,

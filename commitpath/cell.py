@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from analysis import devices, filesystems, mkfs, mount
+from analysis import devices, engines, filesystems, mkfs, mount
 from base import identity
 from base.data import load_yaml
 from base.errors import BadInputError
@@ -118,22 +118,9 @@ def check_engine(cell: Mapping[str, Any], variables: Mapping[str, str], only: li
                 f"{name.upper()}={cell[name]}: ENGINE={engine} takes {', '.join(values)} "
                 f"(experiments/engine/{engine}.yml)"
             )
-    for name in sorted(lacking(engine)):
+    for name in sorted(engines.lacking(engine)):
         if (variable := axes()[name].variable) in variables:
             raise BadInputError(f"{variable}: a setting of SQLite, which ENGINE={engine} does not have")
-
-
-@functools.cache
-def lacking(engine: str) -> frozenset[str]:
-    """The axes that an engine does not have: SQLite's own, but those that it has a setting of.
-
-    A cell has a value of them, too, which says nothing. Of another lab's engine nobody here knows.
-    """
-    if engine == identity.FIRST_ENGINE or engine not in axes()["engine"].files():
-        return frozenset()
-    settings = load_profile("engine", engine)["settings"].values()
-    of_sqlite = {name for name, axis in axes().items() if axis.spec["x-of"] == "SQLite"}
-    return frozenset(of_sqlite - set(settings))
 
 
 def check_workload(cell: Mapping[str, Any], profile: Mapping[str, Any]) -> None:

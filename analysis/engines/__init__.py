@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+from base.data import load_yaml
 from base.identity import FIRST_ENGINE
+from base.paths import EXPERIMENTS
 
 
 class Engine(Protocol):
@@ -57,6 +59,20 @@ def names() -> list[str]:
     """Return the names of all engines."""
     none = ("__init__", "survival")
     return sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in none)
+
+
+@functools.cache
+def lacking(name: str) -> frozenset[str]:
+    """Return the axes that an engine does not have: SQLite's own, but those that it has a setting of.
+
+    A cell has a value of them, too, which says nothing. Of another lab's engine nobody here knows.
+    """
+    path = EXPERIMENTS / "engine" / f"{name}.yml"
+    if name == FIRST_ENGINE or not path.is_file():
+        return frozenset()
+    axes = load_yaml(EXPERIMENTS / "schema.yml")["properties"]
+    of_sqlite = {axis for axis, spec in axes.items() if spec["x-of"] == "SQLite"}
+    return frozenset(of_sqlite - set(load_yaml(path)["settings"].values()))
 
 
 @functools.cache

@@ -18,11 +18,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from analysis import engines
 from base import identity
 from base.errors import BadInputError
 from base.text import printable
 from commitpath.axes import axes, own_name, releases
-from commitpath.cell import PROFILE_AXES, complete, current_id, lacking
+from commitpath.cell import PROFILE_AXES, complete, current_id
 from commitpath.database import rows, store
 
 # What is shown where a run has no such axis.
@@ -98,7 +99,7 @@ def load(connection: sqlite3.Connection, selector: str = "") -> list[Run]:
     for row in sound(connection, "run", "run_id, lab, cell_id"):
         stored = json.loads(row["cell"])
         cell = complete(stored)
-        without = {"profiles", *lacking(cell["engine"])}
+        without = {"profiles", *engines.lacking(cell["engine"])}
         told = {name: json.loads(row[name] or "{}") for name in ("summary", "manifest", "host")}
         kernel = str((told["manifest"].get("board") or {}).get("kernel") or "").split()
         runs.append(

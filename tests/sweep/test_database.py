@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from lab import ROOT, Lab, edit, write
 
-from analysis import derived
+from analysis import derived, engines
 from base import identity
 from commitpath.axes import axes
-from commitpath.cell import cell_id, lacking, make_cell
+from commitpath.cell import cell_id, make_cell
 from commitpath.database import store
 from commitpath.database.commands import measured
 
@@ -149,7 +149,7 @@ def test_a_column_has_a_value_where_the_cells_engine_has_the_axis(engine: str) -
     # two are what the board read back, which this run has not
     columns = axes().keys() & set(row.keys()) - {"kernel", "mount_options"}
     assert {"engine", "journal_mode", "synchronous", "sqlite"} <= columns
-    assert {name for name in columns if row[name] is None} == lacking(engine) & columns
+    assert {name for name in columns if row[name] is None} == engines.lacking(engine) & columns
 
 
 def test_no_run_of_another_engine_passes_for_sqlites(lab: Lab) -> None:
