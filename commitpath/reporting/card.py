@@ -7,7 +7,8 @@ from typing import Any
 from base.data import load_yaml
 from base.errors import BadInputError
 from base.text import printable_lines
-from commitpath.reporting.items import Item, database_runs, items, run_of_folder, values
+from commitpath.reporting.items import Item, database_runs, items, run_of_folder, same_cell, values
+from commitpath.reporting.marks import footnotes
 
 USAGE = (
     "make report-card takes FILE=<a run's folder>, or FILE=<a .yml file with what a paper says: "
@@ -24,11 +25,13 @@ def card(options: dict[str, str]) -> int:
         runs = database_runs()
         run = run_of_folder(options["FILE"], runs)
         title, told = str(path), values(run, runs)
+        # repeats and spread are of all of its cell
+        notes = footnotes([run, *(other for other in same_cell(run, runs) if other is not run)])
         if run.facts["status"] != "ok":
             title += f"  {run.facts['status'].upper()}, its numbers do not count: {'; '.join(run.reasons)}"
     else:
-        title, told = typed_in(path)
-    print(printable_lines([title, *graded(told)]))
+        (title, told), notes = typed_in(path), []
+    print(printable_lines([title, *graded(told), *notes]))
     return 0
 
 

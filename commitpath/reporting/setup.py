@@ -7,10 +7,11 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedError
 
 from base.errors import BadInputError, LabError
-from base.text import printable
+from base.text import printable, printable_lines
 from commitpath.database import select
 from commitpath.database.select import Run
 from commitpath.reporting.items import database_runs, items, run_of_folder, values
+from commitpath.reporting.marks import footnotes
 
 LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
@@ -39,7 +40,7 @@ def setup(options: dict[str, str]) -> int:
         if not chosen:
             raise BadInputError(f"{selector}: no ok run is like that (make results lists them)")
     found = merged([values(run, runs) for run in chosen])
-    print(printable(paragraph(found, chosen)))
+    print(printable_lines([paragraph(found, chosen), *footnotes(chosen)]))
     print("\n".join(latex(found)))
     return 0
 
