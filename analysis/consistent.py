@@ -205,6 +205,9 @@ def _numbers(cell: Document, summary: Document, manifest: Document, host: Docume
     if of_n := workloads().get(workload["driver_workload"]):
         due = list(counted.values())[: None if of_n == "each" else 1]
         found += [f"{value} transactions in a phase, n is {n}" for value in due if value != n][:1]
+        # of each workload that is known here the op is the phase's name
+        ran = {phase for phase, number in counted.items() if number}
+        found += _differ("operations", tps=sorted(tps.keys() - {"all"}), transactions=sorted(ran))
     number = sum(counted.values())
     if not math.isclose(tps["all"] * seconds, number, rel_tol=1e-9, abs_tol=1e-9):
         found.append(f"tps.all {tps['all']} in {seconds} s: not the run's {number} transactions")

@@ -14,7 +14,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from scipy import stats
 
-from analysis.files import read_json
+from analysis import stored
 from base.errors import BadInput
 from base.text import printable_lines
 
@@ -22,8 +22,11 @@ CONFIDENCE = 0.95
 
 
 def read_summaries(folders: list[Path]) -> list[dict[str, Any]]:
-    """The runs' summaries; BadInput where they are not runs of one cell on one clock."""
-    summaries = [read_json(folder / "summary.json") for folder in folders]
+    """The runs' summaries; BadInput where they are not runs of one cell on one clock.
+
+    Each is as its analysis left it, in the folder of its cell and run.
+    """
+    summaries = [stored.read_named(folder).summary for folder in folders]
     ids = [summary["run_id"] for summary in summaries]
     for folder, run_id in zip(folders, ids, strict=True):
         if ids.count(run_id) > 1:

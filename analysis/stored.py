@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import polars as pl
 from analysis import derived, engines
 from analysis.files import read_json
 from base.errors import BadInput
-from base.identity import current
+from base.identity import cell_name, current
 
 
 @dataclass(frozen=True)
@@ -54,3 +55,26 @@ def read(folder: Path) -> Stored:
         raise BadInput(folder, "", "no such folder", "results/<cell name>/<run id>")
     derived.check(folder, "cell.json", "host.json", "summary.json")
     return Stored(folder, current(read_json(folder / "cell.json")), read_json(folder / "summary.json"))
+
+
+def misnamed(folder: Path, cell: Mapping[str, Any], host: Mapping[str, Any]) -> str | None:
+    """Return which name of a run's folder is not what its documents say; None if both are.
+
+    cell: cell.json. A run whose cell was edited in a copy is called what it was before.
+    """
+    place = folder.resolve()
+    for what, name, called in (
+        ("run", host.get("run_id"), place.name),
+        ("cell", cell_name(cell), place.parent.name),
+    ):
+        if name != called:
+            return f"the folder of its {what} is not called {name}"
+    return None
+
+
+def read_named(folder: Path) -> Stored:
+    """Open an analysed run that lies as it was stored, below its cell's folder. Raises BadInput."""
+    run = read(folder)
+    if wrong := misnamed(folder, read_json(folder / "cell.json"), read_json(folder / "host.json")):
+        raise BadInput(folder, "", wrong, "results/<cell name>/<run id>, as it was stored")
+    return run

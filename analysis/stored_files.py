@@ -6,6 +6,8 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
+from analysis import derived
+from analysis.files import read_json
 from base.errors import BadInput
 
 # what is said of a run whose host.json has no raw_sha256
@@ -14,12 +16,24 @@ NOT_HELD = "its raw files are not held: it was stored without their hashes"
 
 def hashes(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of each file of raw/ and twin/, by its name below the run's folder."""
-    found = {}
     paths = [path for part in ("raw", "twin") for path in (folder / part).rglob("*") if path.is_file()]
-    for path in sorted(paths):
-        with path.open("rb") as file:
-            found[str(path.relative_to(folder))] = hashlib.file_digest(file, "sha256").hexdigest()
-    return found
+    return {str(path.relative_to(folder)): _hash(path) for path in sorted(paths)}
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def check(folder: Path, path: Path) -> None:
+    """Raise BadInput if a raw file of an analysed run is not as it was stored.
+
+    manifest.json has the hashes of host.json, and those of a run that was stored without any.
+    """
+    derived.check(folder, "manifest.json")
+    held = read_json(folder / "manifest.json").get("raw_sha256")
+    name = str(path.relative_to(folder))
+    compare(folder, {name: _hash(path)}, {name: held[name]} if held and name in held else {})
 
 
 def compare(folder: Path, now: Mapping[str, str], stored: Mapping[str, str]) -> None:

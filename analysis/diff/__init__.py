@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from analysis import durability, events, stored
+from analysis import devices, durability, events, stored
 from analysis.figures import style
 from analysis.ledger.schema import LABELS, WAITS
 from analysis.stored import Stored
 from base.errors import BadInput
+from base.identity import asked
 
 COUNTS = ("syncs", "writes", "flushes", "fua")
 TIMES = ("cpu_ns", *WAITS)
@@ -32,6 +34,7 @@ class Diff:
     names: tuple[str, str]
     forced: list[str]  # why it would have been refused
     durability: list[tuple[str, str, str]]  # failure, what survives it in a, in b
+    profiles: list[str]  # a line for each profile of one name that has another content in b
     pairs: pl.DataFrame  # op, nth, transaction_a, transaction_b, <metric>_a, <metric>_b
     unpaired: int  # transactions of either run without a counterpart
     means: dict[str, dict[str, tuple[float, float]]]  # {op: {metric: (a, b)}}, WHOLE in totals
@@ -62,6 +65,7 @@ def compare(a: Path, b: Path, force: bool = False) -> Diff:
         names=_names(runs),
         forced=reasons,
         durability=durability.differences(*(durability.of(run.cell) for run in runs)),
+        profiles=_profiles(*(run.cell for run in runs)),
         pairs=pairs,
         unpaired=costs[0].height + costs[1].height - 2 * pairs.height,
         means=means,
@@ -112,6 +116,40 @@ def _mismatches(runs: tuple[Stored, Stored], costs: tuple[pl.DataFrame, pl.DataF
     if not costs[0]["op"].equals(costs[1]["op"]):
         found.append("different operations")
     return found
+
+
+def _profiles(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[str]:
+    """Say of each profile of one name that it differs, and in what; other names say it themselves."""
+    found = []
+    for axis in sorted(a["profiles"].keys() & b["profiles"].keys()):
+        if a.get(axis) != b.get(axis):
+            continue
+        values = []
+        for profile in (a["profiles"][axis], b["profiles"][axis]):
+            values.append(dict(_settings(asked(devices.current(profile) if axis == "device" else profile))))
+        differs = [
+            path
+            for path in dict.fromkeys([*values[0], *values[1]])
+            if values[0].get(path) != values[1].get(path)
+        ]
+        ends = [path[-1] for path in differs]
+        told = [
+            f"{path[-1] if ends.count(path[-1]) == 1 else '.'.join(path)} "
+            + ", ".join(str(one.get(path, "none")) for one in values)
+            for path in differs
+        ]
+        if told:
+            found.append(f"the {axis}'s profile differs: {'; '.join(told)}")
+    return found
+
+
+def _settings(profile: Mapping[str, Any], *path: str) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Return (its path, value) of each setting of a profile."""
+    for key, value in profile.items():
+        if isinstance(value, dict) and value:
+            yield from _settings(value, *path, key)
+        else:
+            yield (*path, key), value
 
 
 def _short(value: Any) -> str:

@@ -42,6 +42,7 @@ def _json(diff: Diff) -> dict[str, object]:
         "names": diff.names,
         "forced": diff.forced,
         "durability": diff.durability,
+        "profiles": diff.profiles,
         "unpaired": diff.unpaired,
         "words": words.sentences(diff),
         "means": diff.means,

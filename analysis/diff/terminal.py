@@ -42,7 +42,7 @@ def marks(diff: Diff) -> list[str]:
         lines.append(f"NOT ALIGNED: {diff.unpaired} transactions have no counterpart")
     for failure, a, b in diff.durability:
         lines.append(f"DURABILITY DIFFERS: after {failure}: {diff.names[0]}: {a}; {diff.names[1]}: {b}")
-    return lines
+    return lines + diff.profiles
 
 
 def rows(means: dict[str, tuple[float, float]]) -> list[tuple[str, str, str, str]]:

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from analysis import stored
+from analysis import derived, stored
 from analysis.export import blktrace, iolog, trace_events
 from analysis.stored import Stored
 from base import scratch
@@ -25,6 +25,7 @@ def _iolog(run: Stored, folder: Path) -> None:
 
 def _parquet(run: Stored, folder: Path) -> None:
     for path in _tables(run):
+        derived.check(run.folder, f"tables/{path.name}")
         shutil.copyfile(path, folder / path.name)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from analysis import devices
+from analysis import devices, stored_files
 from analysis.adapters.blkrecords import (
     AHEAD,
     COMPLETE,
@@ -62,6 +62,7 @@ def export(run: Stored, folder: Path) -> None:
     files = sorted(source.glob("*.blktrace.*"))
     log, device = run.folder / "raw/device.bin", devices.of(run.cell)
     for path in files:
+        stored_files.check(run.folder, path)
         shutil.copyfile(path, folder / path.name)
     if files:
         return
@@ -69,6 +70,7 @@ def export(run: Stored, folder: Path) -> None:
     if read_log is None or not (run.folder / "tables/ledger.parquet").is_file():
         wrong = "no blktrace file, and no ledger to make one from"
         raise BadInput(source, "", wrong, "a run with PROBES=all")
+    stored_files.check(run.folder, log)
     write(run.table("ledger", COLUMNS), read_log(log).dev, folder / "target.blktrace.0")
 
 

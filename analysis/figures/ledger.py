@@ -16,10 +16,10 @@ from typing import Any
 import polars as pl
 from matplotlib.axes import Axes
 
+from analysis import stored
 from analysis.figures import bars, style
-from analysis.files import read_json
+from analysis.stored import Stored
 from base.errors import BadInput
-from base.identity import current
 from base.text import printable
 
 SUFFIXES = (".svg", ".png", ".pdf")
@@ -50,23 +50,30 @@ class Bar:
         return json.dumps([own, profiles], sort_keys=True)
 
 
-def read(folder: Path) -> Bar:
+def bar_of(run: Stored) -> Bar:
     """Return the bar of an analysed run. Raises BadInput for one that is rejected or has no ledger."""
-    summary, cell = read_json(folder / "summary.json"), current(read_json(folder / "cell.json"))
-    if summary.get("status") != "ok":
-        raise BadInput(folder, "", f"a run that is {summary.get('status')}", "one that counts")
-    made = summary.get("ledger") or {}
+    if (status := run.summary.get("status")) != "ok":
+        raise BadInput(run.folder, "", f"a run that is {status}", "one that counts")
+    made = run.summary.get("ledger") or {}
     if not {"per_transaction", "flushes_per_transaction"} <= set(made):
-        raise BadInput(folder / "summary.json", "", "no ledger", "a run with all probes, analysed again")
-    return Bar(folder, cell, made)
+        raise BadInput(run.folder / "summary.json", "", "no ledger", "a run with all probes, analysed again")
+    return Bar(run.folder, run.cell, made)
 
 
 def newest(results: Path) -> list[Bar]:
-    """Return the newest good run of each cell that differs in mode and filesystem only."""
+    """Return the newest good run of each cell that differs in mode and filesystem only.
+
+    One that is not as its analysis left it is named on stderr.
+    """
     found: list[Bar] = []
     for path in sorted(results.glob("*/*/summary.json"), key=lambda path: path.parent.name, reverse=True):
         try:
-            bar = read(path.parent)
+            run = stored.read_named(path.parent)
+        except BadInput as error:
+            print(f"commitpath: left out: {error}", file=sys.stderr)
+            continue
+        try:
+            bar = bar_of(run)
         except BadInput:
             continue
         if not found or (bar.rest == found[0].rest and bar.place not in [one.place for one in found]):
@@ -78,7 +85,7 @@ def newest(results: Path) -> list[Bar]:
 
 def given(folders: list[Path]) -> list[Bar]:
     """Return the bars of runs. Raises BadInput if they differ in more than mode and filesystem."""
-    found = [read(folder) for folder in folders]
+    found = [bar_of(stored.read_named(folder)) for folder in folders]
     for bar in found[1:]:
         if bar.rest != found[0].rest:
             differs = [

@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from analysis.stored_files import NOT_HELD
 from base.errors import BadInputError
 from base.text import printable, printable_lines
-from commitpath.cell import other_profiles
 from commitpath.database import exchange, select, store, sync
 from commitpath.database.select import Run
 
@@ -28,9 +26,8 @@ def results(options: dict[str, str]) -> int:
     select.parse(selector)
     changed = rebuild() if yes(options, "REBUILD") else sync.up_to_date()
     with store.opened(write=False) as connection:
-        own = store.label(connection)
         runs = select.load(connection, selector)
-    print(printable_lines(table(runs, own)))
+    print(printable_lines(table(runs)))
     print(f"{len(runs)} runs, {changed} of them new or changed; {store.DATABASE}")
     return 0
 
@@ -68,9 +65,9 @@ def rebuild() -> int:
             print(f"commitpath: other labs' runs are lost here: {printable(error)}", file=sys.stderr)
         with store.opened(write=False) as connection:
             for run in select.load(connection):
-                if no_files(run, own):
+                if select.NO_FILES in run.marks:
                     name = "/".join(run.facts[key] for key in ("lab", "cell", "run"))
-                    print(f"commitpath: run {printable(name)}: {NO_FILES}", file=sys.stderr)
+                    print(f"commitpath: run {printable(name)}: {select.NO_FILES}", file=sys.stderr)
     return changed
 
 
@@ -126,24 +123,8 @@ def measured(summary: Mapping[str, Any]) -> list[str]:
     ]
 
 
-NO_FILES = "its folder is not here, so nothing holds its numbers"
-
-
-def no_files(run: Run, own: str) -> bool:
-    """Whether it is a run of this lab that its folder should be here of."""
-    return run.facts["lab"] == own and run.path is None and not run.facts["run"].startswith("failed-")
-
-
-def marks(run: Run, own: str) -> list[str]:
-    """What is to be known of a run, though it counts."""
-    told = [NO_FILES] if no_files(run, own) else []
-    told += [NOT_HELD] if run.summary and not run.summary.get("raw_held") else []
-    others = other_profiles(run.cell)
-    return told + [f"its {axis} is not experiments/{axis}/{run.cell[axis]}.yml of here" for axis in others]
-
-
-def table(runs: list[Run], own: str) -> list[str]:
-    """One line per run: what it differs in from the others, and what came out. own: this lab's label."""
+def table(runs: list[Run]) -> list[str]:
+    """One line per run: what it differs in from the others, and what came out."""
     if not runs:
         return []
     names = select.varying(runs)
@@ -151,7 +132,7 @@ def table(runs: list[Run], own: str) -> list[str]:
     head = [*names, "repeat", "lab", "status", *_MEASURED, "run"]
     rows = [head]
     for run in runs:
-        notes = [*run.reasons, *marks(run, own)]
+        notes = [*run.reasons, *run.marks]
         rows.append(
             [
                 *(run.shown(name) for name in names),

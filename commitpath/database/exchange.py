@@ -1,6 +1,7 @@
 """`make export`, `make import`: a portable copy, and the merge of two labs' databases."""
 
 import re
+import shutil
 import sqlite3
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ from commitpath.database import evidence, process, rows, store
 from commitpath.database.checked import copy_rows
 from commitpath.database.files import IMPORTED, add_files, files_to_place, folder_below
 from commitpath.database.store import LABEL, UNNAMED, DatabaseError
-from commitpath.database.sync import insert
+from commitpath.database.sync import Copies, insert
 
 # What makes two rows the same run; where its files are is each lab's own affair.
 CONTENT = tuple(name for name in rows.COLUMNS["run"] if name not in ("path", "stamp"))
@@ -145,12 +146,13 @@ def take_over(aside: Path) -> str:
 
 
 # What becomes of a row of an import.
-NEW, THERE, REPLACED, KEPT, NOT_OURS = KINDS = (
+NEW, THERE, REPLACED, KEPT, NOT_OURS, COPY = KINDS = (
     "new",
     "there already",
     "replaced",
     "kept as they were here",
     "left out, of this lab and not here",
+    "left out, copies of another run",
 )
 TAKEN = (NEW, REPLACED)
 
@@ -222,16 +224,23 @@ def merge(
 ) -> str:
     """Take over the rows of a checked database; how many of which kind. own_too: as of judged."""
     count = dict.fromkeys(KINDS, 0)
-    passed_on = set()
+    passed_on, copies = set(), Copies(mine)
     for what, there, row in judged(source, theirs, mine, label, conflict, own_too):
-        count[what] += 1
-        if what not in TAKEN:
+        other = copies.of(row) if what in TAKEN else None
+        count[COPY if other else what] += 1
+        if other:
+            shutil.rmtree(folder_below(part, row), ignore_errors=True)
+            told(
+                source, [f"left out: {rows.name('run', row)}: it is a copy of the {rows.name('run', other)}"]
+            )
+        if other or what not in TAKEN:
             continue
         if there != store.label(theirs):
             passed_on.add(there)
         if any(folder_below(place, row).is_dir() for place in (part, IMPORTED)):
             row["path"] = str(folder_below(IMPORTED, row).relative_to(RESULTS))
         insert(mine, row)
+        copies.add(row)
         key = (row["cell_id"], row["run_id"])
         query = "SELECT name, sha256 FROM file WHERE lab = ? AND cell_id = ? AND run_id = ?"
         mine.executemany(
@@ -249,7 +258,9 @@ def merge(
             if taken:
                 marks = ", ".join("?" * len(values))
                 mine.execute(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", values)
-    said = ", ".join(f"{number} {what}" for what, number in count.items() if number or what != NOT_OURS)
+    said = ", ".join(
+        f"{number} {what}" for what, number in count.items() if number or what not in (NOT_OURS, COPY)
+    )
     if any(entries.values()):
         said += f"; {entries[True]} rows of grids, {entries[False]} of this lab's left out"
     if passed_on and not own_too:

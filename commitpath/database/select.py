@@ -16,14 +16,16 @@ import sqlite3
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from analysis import engines
+from analysis.stored_files import NOT_HELD
 from base import identity
 from base.errors import BadInputError
 from base.text import printable
 from commitpath.axes import axes, own_name, releases
-from commitpath.cell import PROFILE_AXES, complete, current_id
+from commitpath.cell import PROFILE_AXES, complete, current_id, other_profiles
 from commitpath.database import rows, store
 
 # What is shown where a run has no such axis.
@@ -39,6 +41,7 @@ FACTS = {
     "run": "run id",
     "repeat": "which of a sweep's runs of the cell",
 }
+NO_FILES = "its folder is not here, so nothing holds its numbers"
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,7 @@ class Run:
     stored: Mapping[str, Any] = field(repr=False)  # cell.json
     summary: Mapping[str, Any] = field(repr=False)
     _documents: Mapping[str, str | None] = field(repr=False)
+    marks: tuple[str, ...] = ()  # what is to be known of it, though it counts
 
     @functools.cached_property
     def contents(self) -> dict[str, str]:
@@ -95,6 +99,9 @@ def load(connection: sqlite3.Connection, selector: str = "") -> list[Run]:
     grids: dict[tuple[str, str, int], set[str]] = {}
     for row in sound(connection, "grid_run"):
         grids.setdefault((row["lab"], row["cell_id"], row["repeat"]), set()).add(row["grid"])
+    # only there a path says where the folder is: an export has none
+    is_own = Path(store.path_of(connection)).resolve() == store.DATABASE.resolve()
+    own = store.label(connection) if is_own else None
     runs = []
     for row in sound(connection, "run", "run_id, lab, cell_id"):
         stored = json.loads(row["cell"])
@@ -125,9 +132,27 @@ def load(connection: sqlite3.Connection, selector: str = "") -> list[Run]:
                 stored=stored,
                 summary=told["summary"],
                 _documents={"manifest": row["manifest"], "host": row["host"]},
+                marks=tuple(marks(row, cell, told["summary"], own)),
             )
         )
     return selected(told_apart(runs), selector)
+
+
+def marks(
+    row: rows.Row, cell: Mapping[str, Any], summary: Mapping[str, Any], own: str | None
+) -> Iterator[str]:
+    """What is to be known of a run, though it counts. own: the label of the lab whose folders are here."""
+    if row["lab"] == own and row["path"] is None and not row["run_id"].startswith("failed-"):
+        yield NO_FILES
+    if summary and not summary.get("raw_held"):
+        yield NOT_HELD
+    for axis in other_profiles(cell):
+        yield other_content(axis, cell[axis])
+
+
+def other_content(axis: str, name: str) -> str:
+    """The mark of a run whose profile of a name asks for something else than that file of here."""
+    return f"its {axis} is not experiments/{axis}/{name}.yml of here"
 
 
 def told_apart(runs: Sequence[Run]) -> list[Run]:

@@ -1,5 +1,6 @@
 """Bring the database up to date with the run folders and a sweep's failures."""
 
+import contextlib
 import hashlib
 import json
 import sqlite3
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis import derived, documents
+from analysis import stored as analysed_runs
 from analysis.documents import UnfitError
 from base import identity
 from base.errors import BadInput
@@ -19,6 +21,8 @@ from commitpath.database import rows, store
 from commitpath.sweep import plan
 
 COLUMNS = rows.COLUMNS["run"]
+# what names a row
+KEY = ("lab", "cell_id", "run_id")
 # what of a row its stamp holds
 ROW = tuple(name for name in COLUMNS if name not in ("lab", "stamp"))
 # host.json's, which no two runs share
@@ -49,12 +53,8 @@ def stamp(folder: Path, row: Mapping[str, Any]) -> str:
 def read_run(folder: Path, lab: str) -> tuple[dict[str, Any], dict[str, str]]:
     """(row, hashes of raw files) of a stored run. Raises OSError, ValueError, KeyError or TypeError."""
     cell, host = (documents.parse((folder / f"{name}.json").read_text()) for name in ("cell", "host"))
-    for what, name, called in (
-        ("run", host["run_id"], folder.name),
-        ("cell", identity.cell_name(cell), folder.parent.name),
-    ):
-        if name != called:
-            raise UnfitError(f"the folder of its {what} is not called {name}")
+    if wrong := analysed_runs.misnamed(folder, cell, host):
+        raise UnfitError(wrong)
     analysed = (folder / "summary.json").exists()
     if analysed and (wrong := derived.fault(folder, *derived.DOCUMENTS)):
         raise UnfitError(wrong)
@@ -147,7 +147,7 @@ def left_out(folder: Path, why: object) -> None:
 def sync(connection: sqlite3.Connection, unfit: Container[Path] = ()) -> int:
     """Write the rows of folders that are new or changed; how many. unfit: folders to leave out."""
     lab = store.label(connection)
-    written = 0
+    written, copies = 0, None
     for folder in changed(connection, lab):
         path = str(folder.relative_to(RESULTS))
         named = (folder.parent.name.rpartition("-")[2], folder.name)
@@ -157,12 +157,18 @@ def sync(connection: sqlite3.Connection, unfit: Container[Path] = ()) -> int:
             continue
         try:
             row, hashes = read_run(folder, lab)
-            if other := same_run(connection, row):
-                raise UnfitError(f"it is a copy of the run {other}")
+            copies = copies or Copies(connection)
+            if other := copies.of(row):
+                if other["path"] is not None and (RESULTS / other["path"]).is_dir():
+                    raise UnfitError(f"it is a copy of the run {other['run_id']}")
+                # the same run, whose folder was moved here
+                key = [other[name] for name in KEY]
+                connection.execute("DELETE FROM run WHERE lab = ? AND cell_id = ? AND run_id = ?", key)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             left_out(folder, error if isinstance(error, UnfitError | OSError) else repr(error))
             continue
         insert(connection, row)
+        copies.add(row)
         connection.executemany(
             "INSERT INTO file (lab, cell_id, run_id, name, sha256) VALUES (?, ?, ?, ?, ?)",
             [(lab, row["cell_id"], row["run_id"], name, digest) for name, digest in hashes.items()],
@@ -175,22 +181,46 @@ def sync(connection: sqlite3.Connection, unfit: Container[Path] = ()) -> int:
     return written + len(gone) + sync_failures(connection, lab)
 
 
-def same_run(connection: sqlite3.Connection, row: Mapping[str, Any]) -> str | None:
-    """The id of another of the lab's runs of that cell that is this one; None if none is.
+def fingerprint(row: Mapping[str, Any]) -> tuple[Any, ...] | None:
+    """What no two runs of a lab share, whatever their cell is called; None where no file is known.
 
     In virtual time two runs may have the same files, but not the same times on the host.
     """
-    own = json.loads(row["host"])
-    if "raw_sha256" not in own:
+    cell, manifest, host = (json.loads(row[name] or "{}") for name in ("cell", "manifest", "host"))
+    if not (hashes := manifest.get("raw_sha256")):
         return None
-    query = "SELECT run_id, host FROM run WHERE lab = ? AND cell_id = ? AND run_id != ? AND host NOT NULL"
-    clock = json.loads(row["cell"]).get("clock")
-    for run_id, text in connection.execute(query, (row["lab"], row["cell_id"], row["run_id"])):
-        host = json.loads(text)
-        same = host.get("raw_sha256") == own["raw_sha256"]
-        if same and (clock != "virtual" or all(host.get(name) == own.get(name) for name in TIMES)):
-            return str(run_id)
-    return None
+    times = [host.get(name) for name in TIMES] if cell.get("clock") == "virtual" else []
+    return row["lab"], identity.digest(hashes), *times
+
+
+class Copies:
+    """The runs of a database by their fingerprint, so that a copy under another name is known."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._known: dict[tuple[Any, ...], list[tuple[str, ...]]] = {}
+        for row in connection.execute(f"SELECT {', '.join(COLUMNS)} FROM run WHERE manifest NOT NULL"):
+            # a damaged row counts nowhere: select.sound names it
+            with contextlib.suppress(ValueError, TypeError, AttributeError):
+                self.add(row)
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Know a run that was written to the database."""
+        if key := fingerprint(row):
+            self._known.setdefault(key, []).append(tuple(row[name] for name in KEY))
+
+    def of(self, row: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """The row of another run that is this one; None if none is."""
+        key = fingerprint(row)
+        query = f"SELECT {', '.join(COLUMNS)} FROM run WHERE lab = ? AND cell_id = ? AND run_id = ?"
+        for known in self._known.get(key, []) if key else []:
+            if known == tuple(row[name] for name in KEY):
+                continue
+            other = self._connection.execute(query, known).fetchone()
+            # it may have been deleted or replaced since
+            if other is not None and fingerprint(other) == key:
+                return dict(other)
+        return None
 
 
 def sync_failures(connection: sqlite3.Connection, lab: str) -> int:

@@ -12,6 +12,7 @@ from commitpath.papers.judge import Judged, PairResult, ReadingResult, Value
 from commitpath.papers.measured import COUNTS, TIMES, Database, device_ms
 from commitpath.papers.paper import Paper
 from commitpath.papers.readings import WHOLE
+from commitpath.reporting.marks import left_out
 
 
 def document(paper: Paper, judged: list[Judged], database: Database) -> dict[str, Any]:
@@ -28,6 +29,8 @@ def document(paper: Paper, judged: list[Judged], database: Database) -> dict[str
         "rule": [{"verdict": name, "means": text} for name, text in verdict.RULE],
         "verdicts": {name: sum(one.verdict == name for one in judged) for name, _ in verdict.RULE},
         "claims": [claim(one, database, writer) for one in judged],
+        # last: by now every cell was asked for
+        "left_out": left_out(list(database.cells.left_out.values())),
     }
 
 

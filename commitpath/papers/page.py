@@ -67,6 +67,7 @@ def terminal(content: Content) -> list[str]:
     for claim in content["claims"]:
         for result in claim["readings"]:
             lines += [f"missing  {claim['id']}: {gap}" for gap in gaps(result)]
+    lines += [content["left_out"]] if content["left_out"] else []
     counts = ", ".join(f"{count} {name}" for name, count in content["verdicts"].items() if count)
     return [*dict.fromkeys(lines), f"{len(content['claims'])} claims: {counts}"]
 

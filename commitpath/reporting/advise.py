@@ -7,11 +7,11 @@ from typing import Any
 from analysis import durability
 from analysis.engines import survival
 from base.errors import BadInputError
-from base.text import printable_lines
+from base.text import printable, printable_lines
 from commitpath.database import select
 from commitpath.database.select import Run
 from commitpath.reporting.items import database
-from commitpath.reporting.marks import transactions
+from commitpath.reporting.marks import left_out, transactions
 from commitpath.reporting.statistics import median
 from commitpath.variables import axes_of
 
@@ -92,23 +92,34 @@ def run_missing(given: dict[str, str]) -> None:
 def comparable(given: dict[str, str], lab: str | None) -> list[Run]:
     """Ok runs of a lab with the given axes that differ only in what a developer chooses.
 
-    The largest such set. lab: None for this one.
+    The largest such set. lab: None for this one. A marked run of this lab is left out; but who names
+    the content of a profile (DEVICE=constant#b1c1) means that one, not the file of here.
     """
     wanted = {name.lower(): [select.spelled(name.lower(), text)] for name, text in given.items()}
     runs, own = database()
+    contents = [name for name, (value,) in wanted.items() if "#" in value]
+    marked: list[Run] = []
     groups: dict[tuple[str, ...], list[Run]] = {}
     for run in runs:
         if run.facts["status"] != "ok" or run.facts["lab"] != (lab or own):
             continue
         if all(any(select.matches(value, v) for value in run.values(n)) for n, v in wanted.items()):
+            meant = {select.other_content(name, run.cell[name]) for name in contents}
+            if run.facts["lab"] == own and set(run.marks) - meant:
+                marked.append(run)
+                continue
             fixed = [name for name in select.names([run]) if name not in (*CHOSEN, "seed")]
             key = (*(f"{name}={run.settings.get(name)}" for name in fixed), run.facts["uname"])
             groups.setdefault(key, []).append(run)
+    without = left_out(marked)
     if not groups:
         words = " ".join(f"{name}={text}" for name, text in given.items())
         raise BadInputError(
             f"no ok run of lab {lab or own} with {words}; RUN=yes makes them (make sweep GRID={GRID})"
+            + (f"; {without}" if without else "")
         )
+    if without:
+        print(printable(f"({without})"))
     largest = max(groups.values(), key=lambda runs: len({run.facts["cell"] for run in runs}))
     if len(groups) > 1:
         others = sum(len(runs) for runs in groups.values()) - len(largest)

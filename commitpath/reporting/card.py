@@ -8,7 +8,8 @@ from base.data import load_yaml
 from base.errors import BadInputError
 from base.identity import FIRST_ENGINE
 from base.text import printable_lines
-from commitpath.reporting.items import Item, database_runs, items, run_of_folder, values
+from commitpath.reporting.items import Item, database_runs, items, run_of_folder, same_cell, values
+from commitpath.reporting.marks import footnotes
 
 USAGE = (
     "make report-card takes FILE=<a run's folder>, or FILE=<a .yml file with what a paper says: "
@@ -25,12 +26,14 @@ def card(options: dict[str, str]) -> int:
         runs = database_runs()
         run = run_of_folder(options["FILE"], runs)
         title, told, engine = str(path), values(run, runs), run.cell["engine"]
+        # repeats and spread are of all of its cell
+        notes = footnotes([run, *(other for other in same_cell(run, runs) if other is not run)])
         if run.facts["status"] != "ok":
             title += f"  {run.facts['status'].upper()}, its numbers do not count: {'; '.join(run.reasons)}"
     else:
         # a paper's list is of SQLite's parameters
-        (title, told), engine = typed_in(path), FIRST_ENGINE
-    print(printable_lines([title, *graded(told, items(engine))]))
+        (title, told), engine, notes = typed_in(path), FIRST_ENGINE, []
+    print(printable_lines([title, *graded(told, items(engine)), *notes]))
     return 0
 
 

@@ -15,12 +15,14 @@ class Cells:
 
     def __init__(self, runs: Sequence[Run], lab: str) -> None:
         self.runs: dict[str, list[Run]] = {}
+        # marked runs of cells that were asked for: they do not count
+        self.left_out: dict[str, Run] = {}
         self._watched: dict[tuple[str, ...], list[Run]] = {}
         for run in runs:
             if run.facts["lab"] != lab:
                 continue
             self.runs.setdefault(run.cell_id, []).append(run)
-            if run.facts["status"] == "ok" and run.summary.get("ledger"):
+            if run.facts["status"] == "ok" and not run.marks and run.summary.get("ledger"):
                 self._watched.setdefault(unwatched(run.cell), []).append(run)
 
     def of(self, cell: Mapping[str, Any]) -> list[Run]:
@@ -30,8 +32,13 @@ class Cells:
     def counting(self, cell: Mapping[str, Any]) -> tuple[list[Run], str | None]:
         """The runs of a cell that count (`samples`), or none and the reason."""
         runs = self.of(cell)
-        if fine := [run for run in runs if run.facts["status"] == "ok"]:
+        good = [run for run in runs if run.facts["status"] == "ok"]
+        marked = [run for run in good if run.marks]
+        self.left_out |= {f"{run.facts['cell']}/{run.facts['run']}": run for run in marked}
+        if fine := [run for run in good if not run.marks]:
             return samples(fine), None
+        if marked:
+            return [], f"left out: {'; '.join(marked[-1].marks)}"
         if runs:
             return [], f"{runs[-1].facts['status']}: {'; '.join(runs[-1].reasons)}"
         return [], "it was not run"

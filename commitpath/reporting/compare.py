@@ -13,7 +13,7 @@ from commitpath.axes import axes
 from commitpath.database import select, store, sync
 from commitpath.database.select import Run
 from commitpath.reporting import statistics
-from commitpath.reporting.marks import marks
+from commitpath.reporting.marks import MARKED, marks
 from commitpath.reporting.statistics import Difference
 
 # Facts that make two runs two measurements of different things, unless a selector names them.
@@ -30,7 +30,11 @@ class Matched:
     b: list[Run]
 
     def marks(self) -> dict[str, str]:
-        return marks(self.a[0], self.b[0])
+        """What is unequal between the two, and what is to be known of their runs."""
+        sides = (("A", self.a), ("B", self.b))
+        told = [f"{side}: {mark}" for side, runs in sides for run in runs for mark in run.marks]
+        found = {MARKED: "; ".join(dict.fromkeys(told))} if told else {}
+        return marks(self.a[0], self.b[0]) | found
 
 
 @dataclass(frozen=True)

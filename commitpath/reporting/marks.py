@@ -1,9 +1,12 @@
-"""Marks on a comparison of unequal things: less durable, or another number of transactions."""
+"""Marks on what is shown: comparisons of unequal things, and runs of which something is to be known."""
+
+from collections import Counter
+from collections.abc import Sequence
 
 from analysis import durability
 from commitpath.database.select import Run
 
-UNDURABLE, UNCOUNTED = "‡", "§"
+UNDURABLE, UNCOUNTED, MARKED = "‡", "§", "¶"
 
 
 def transactions(run: Run) -> int:
@@ -22,3 +25,16 @@ def marks(a: Run, b: Run) -> dict[str, str]:
     if transactions(a) != transactions(b):
         found[UNCOUNTED] = f"unequal transaction counts: A {transactions(a)}, B {transactions(b)}"
     return found
+
+
+def footnotes(runs: Sequence[Run]) -> list[str]:
+    """A line for each mark that runs have which are shown, and how many have it."""
+    counted = Counter(mark for run in runs for mark in run.marks)
+    return [f"{MARKED} {number} of {len(runs)} runs: {mark}" for mark, number in counted.items()]
+
+
+def left_out(runs: Sequence[Run]) -> str | None:
+    """How many marked runs do not count, and why, in one line; None where there is none."""
+    counted = Counter("; ".join(run.marks) for run in runs)
+    why = "; ".join(f"{number}: {marks}" for marks, number in counted.items())
+    return f"{len(runs)} runs left out, {why}" if runs else None

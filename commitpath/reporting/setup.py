@@ -7,11 +7,12 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedError
 
 from base.errors import BadInputError, LabError
-from base.text import printable
+from base.text import printable, printable_lines
 from commitpath.cell import load_profile
 from commitpath.database import select
 from commitpath.database.select import Run
 from commitpath.reporting.items import Item, database_runs, items, run_of_folder, values
+from commitpath.reporting.marks import footnotes
 
 # Items, each with its values.
 Reported = list[tuple[Item, list[str]]]
@@ -43,7 +44,7 @@ def setup(options: dict[str, str]) -> int:
         if not chosen:
             raise BadInputError(f"{selector}: no ok run is like that (make results lists them)")
     found = merged([(run.cell["engine"], values(run, runs)) for run in chosen])
-    print(printable(paragraph(found, chosen)))
+    print(printable_lines([paragraph(found, chosen), *footnotes(chosen)]))
     print("\n".join(latex(found)))
     return 0
 

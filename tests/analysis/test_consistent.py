@@ -73,6 +73,7 @@ CONTRADICTIONS: list[tuple[str, Any, str]] = [
     ("summary.tps.all", 9999.0, "not the run's 300 transactions"),
     ("summary.tps.all", 1e308, "not the run's 300 transactions"),
     ("summary.tps.insert", 1.0, "tps of the operations"),
+    ("summary.tps.select", 987654.0, "operations: tps says ['delete', 'insert', 'select', 'update']"),
     ("summary.virtual_seconds", 1.0, "not the run's 300 transactions"),
     ("summary.clock", "real", "clock"),
     ("summary.timing_source", "traced", "timing_source is 'traced', of such a cell twin"),

@@ -177,3 +177,22 @@ def test_missing_file_is_named(
     (pair[1] / missing).unlink()
     assert main([*map(str, pair)]) == 3
     assert missing in capsys.readouterr().err
+
+
+def test_another_content_of_a_profile_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    runs = []
+    for name, nsec in (("a", 2000000), ("b", 10000)):
+        geometry = {"completion_nsec": nsec, "irqmode": 2}
+        device = {"driver": "null_blk", "geometry": geometry, "description": f"device <{name}>"}
+        cell = {"device": "constant", "profiles": {"device": device, "fs": {"type": "ext4", "mount": []}}}
+        runs.append(str(tiny.make(tmp_path / name / "run", cell=cell)))
+    assert main(runs) == 0
+    shown = capsys.readouterr().out
+    line = "the device's profile differs: completion_nsec 2000000, 10000"
+    assert line in shown.splitlines()
+    assert "the fs's profile" not in shown
+    path = Path(shown.rsplit("report: ")[1].strip())
+    assert line.replace("'", "&#39;") in path.read_text()
+    assert json.loads((path.parent / "diff.json").read_text())["profiles"] == [line]
+    assert main([runs[0], runs[0]]) == 0
+    assert "profile differs" not in capsys.readouterr().out

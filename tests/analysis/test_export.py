@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 import tiny
 
-from analysis import derived, export
+from analysis import derived, export, stored_files
 from analysis.export.__main__ import main
 from base.errors import BadInput
 
@@ -26,6 +26,12 @@ BLKTRACE = HERE / "blktrace-ext4/nullb0.blktrace.0"
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     return tiny.make(tmp_path / "cell" / "run")
+
+
+def hold(run: Path) -> None:
+    """Say in manifest.json what the raw files are, as an analysis does."""
+    (run / "manifest.json").write_text(json.dumps({"raw_sha256": stored_files.hashes(run)}))
+    derived.write(run)
 
 
 def trace(run: Path) -> dict[str, Any]:
@@ -152,6 +158,7 @@ def test_tables_as_parquet_and_csv(run: Path) -> None:
 def test_blktrace_tools_read_the_export(run: Path, tmp_path: Path) -> None:
     (run / "raw/blktrace").mkdir(parents=True)
     shutil.copyfile(BLKTRACE, run / "raw/blktrace/target.blktrace.0")
+    hold(run)
     export.export(run, ["blktrace"])
     folder = run / "export/blktrace"
 
@@ -197,3 +204,41 @@ def test_table_that_is_no_table(run: Path) -> None:
     (run / "tables/ledger.parquet").unlink()
     with pytest.raises(BadInput, match=r"no such table.*make analyse"):
         export.export(run, ["iolog"])
+
+
+def test_no_raw_file_is_exported_that_is_not_as_it_was_stored(run: Path) -> None:
+    path = run / "raw/blktrace/target.blktrace.0"
+    path.parent.mkdir(parents=True)
+    shutil.copyfile(BLKTRACE, path)
+    hold(run)
+    with path.open("ab") as file:
+        file.write(b"more")
+    with pytest.raises(BadInput, match=r"target\.blktrace\.0: its content changed"):
+        export.export(run, ["blktrace"])
+    shutil.copyfile(BLKTRACE, path.with_name("target.blktrace.1"))
+    shutil.copyfile(BLKTRACE, path)
+    with pytest.raises(BadInput, match=r"target\.blktrace\.1: it was not stored with the run"):
+        export.export(run, ["blktrace"])
+    (run / "manifest.json").write_text("{}")
+    with pytest.raises(BadInput, match=r"manifest\.json is not as"):
+        export.export(run, ["blktrace"])
+    assert not (run / "export").exists()
+
+
+def test_no_trace_is_made_by_a_devices_log_that_changed(tmp_path: Path) -> None:
+    profiles = {"fs": {"type": "ext4", "mount": []}, "device": {"driver": "flashsim"}}
+    run = tiny.make(tmp_path / "cell" / "run", cell={"profiles": profiles})
+    (run / "raw").mkdir()
+    (run / "raw/device.bin").write_bytes(b"log")
+    hold(run)
+    (run / "raw/device.bin").write_bytes(b"another")
+    with pytest.raises(BadInput, match=r"device\.bin: its content changed"):
+        export.export(run, ["blktrace"])
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_no_table_is_exported_that_was_changed(form: str, run: Path) -> None:
+    shutil.copyfile(run / "tables/costs.parquet", run / "tables/ledger.parquet")
+    with pytest.raises(BadInput, match=r"tables/ledger\.parquet is not as `make analyse` left it"):
+        export.export(run, [form])
+    assert not (run / "export").exists()

@@ -5,8 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from analysis import repeats
+from analysis import derived, repeats
 from base.errors import BadInput
+from base.identity import canonical, cell_name
+
+CELL = {"fs": "<b>", "profiles": {}}
 
 
 def runs(tmp_path: Path, *tps: float, **differ: list[str]) -> list[Path]:
@@ -24,9 +27,12 @@ def runs(tmp_path: Path, *tps: float, **differ: list[str]) -> list[Path]:
             "block_sequence_sha256": "s",
         }
         summary |= {key: values[number] for key, values in differ.items()}
-        folder = tmp_path / f"r{number}"
-        folder.mkdir()
-        (folder / "summary.json").write_text(json.dumps(summary))
+        folder = tmp_path / cell_name(CELL) / f"r{number}"
+        folder.mkdir(parents=True)
+        documents = {"cell": CELL, "host": {"run_id": f"r{number}"}, "summary": summary}
+        for name, content in documents.items():
+            (folder / f"{name}.json").write_text(json.dumps(content))
+        derived.write(folder)
         folders.append(folder)
     return folders
 
@@ -84,13 +90,34 @@ def test_page_is_escaped(tmp_path: Path) -> None:
 
 
 def test_no_summary_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="cannot be read"):
+    with pytest.raises(BadInput, match=r"there is no derived\.json"):
         repeats.compare([tmp_path])
 
 
 def test_a_run_is_no_repeat_of_itself(tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    folder.mkdir()
-    (folder / "summary.json").write_text(json.dumps({"run_id": "a", "clock": "virtual", "cell_id": "0"}))
-    with pytest.raises(BadInput, match="the run a is there twice"):
+    (folder,) = runs(tmp_path, 1.0)
+    with pytest.raises(BadInput, match="the run r0 is there twice"):
         repeats.read_summaries([folder, folder])
+
+
+def test_a_summary_edited_by_hand_is_refused(tmp_path: Path) -> None:
+    good, rejected = runs(tmp_path, 100.0, 50.0, status=["ok", "rejected"])
+    path = rejected / "summary.json"
+    path.write_text(path.read_text().replace('"rejected"', '"ok"'))
+    with pytest.raises(BadInput, match=r"summary\.json is not as `make analyse` left it"):
+        repeats.compare([good, rejected])
+
+
+@pytest.mark.parametrize(
+    ("name", "says"), [("r7", "of its run is not called r0"), (None, "of its cell is not called f2fs-")]
+)
+def test_a_folder_is_called_what_its_run_is(name: str | None, says: str, tmp_path: Path) -> None:
+    """Analysed again after the edit, so that derived.json says nothing of it."""
+    (folder,) = runs(tmp_path, 1.0)
+    if name:
+        folder = folder.rename(folder.with_name(name))
+    else:
+        (folder / "cell.json").write_text(canonical(CELL | {"fs": "f2fs"}))
+        derived.write(folder)
+    with pytest.raises(BadInput, match=says):
+        repeats.compare([folder])

@@ -53,7 +53,7 @@ def row(cell: Mapping[str, Any], tps: float, status: str) -> dict[str, Any]:
         "cell": canonical(stored(cell)),
         "summary": told,
         "manifest": json.dumps(manifest(cell)) if ok else None,
-        "host": json.dumps(host(cell)) if ok else None,
+        "host": json.dumps(host(cell) | {"raw_sha256": {}}) if ok else None,
     }
 
 
@@ -110,6 +110,7 @@ def summary(cell: Mapping[str, Any], tps: float) -> dict[str, Any]:
         "reasons": [],
         "cell_id": cell_id(cell),
         "run_id": RUN_ID,
+        "raw_held": True,
         "clock": cell["clock"],
         "timing_source": "twin" if watched else "run",
         "watching_cost": {"all": 0.0} if watched else None,

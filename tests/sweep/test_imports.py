@@ -187,6 +187,14 @@ def test_files_come_with_their_run_and_stay(with_files: tuple[Lab, Path]) -> Non
             'board.kernel is "Linux board 7.0-fast", its files give "Linux',
         ),
         (
+            "UPDATE run SET summary = json_set(summary, '$.latency_us.insert.p999', 1.5)",
+            "latency_us.insert.p999 is 1.5, its files give no such number",
+        ),
+        (
+            "UPDATE run SET summary = json_set(summary, '$.syncs.select', 4.0)",
+            "syncs.select is 4.0, its files give no such number",
+        ),
+        (
             "DELETE FROM file WHERE name = 'raw/driver/phases.csv'",
             "its files cannot be analysed: raw/driver/phases.csv",
         ),
@@ -208,6 +216,38 @@ def test_files_that_are_here_hold_a_later_import_too(with_files: tuple[Lab, Path
     lab.ok("import", FILE=str(path))
     change(path, forged(300), "UPDATE file SET content = NULL")
     assert "its files give 133.53" in lab.says("import", FILE=str(path), CONFLICT="theirs")
+
+
+def test_a_run_under_several_names_is_one(labs: Labs, tmp_path: Path) -> None:
+    there, path = labs("there"), tmp_path / "t.sqlite"
+    there.run(CLOCK="real", PROBES="none")
+    there.ok("export", FILE=str(path), LAB="kiel")
+    with sqlite3.connect(path) as connection:
+        stored = "lab, cell_id, repeat, status, reasons, cell"
+        for number in range(2, 6):
+            name = f"20300101T00000{number}Z-1"
+            summary, host = (f"json_set({column}, '$.run_id', '{name}')" for column in ("summary", "host"))
+            manifest = f"json_set(manifest, '$.host.run_id', '{name}')"
+            connection.execute(
+                f"INSERT INTO run ({stored}, run_id, summary, host, manifest) "
+                f"SELECT {stored}, '{name}', {summary}, {host}, {manifest} FROM run LIMIT 1"
+            )
+    connection.close()
+    lab = labs("here")
+    done = lab.make("import", FILE=str(path))
+    assert "5 runs: 1 new" in done.stdout and "4 left out, copies of another run" in done.stdout
+    assert done.stderr.count("it is a copy of the run kiel/") == 4
+    assert len(runs(lab)) == 1
+
+
+def test_nothing_measured_is_told_that_is_not_found() -> None:
+    found = {"tps": {"all": 1.0}, "block": {"writes": 1, "flushes": 2}}
+    assert list(differences({"tps": {"all": 1.0}, "block": {"writes": 1}, "newer": {"x": 1}}, found)) == []
+    told = {"tps": {"all": 1.0, "select": 987654}, "ledger": {"bytes": {}}}
+    assert list(differences(told, found)) == [
+        'ledger is {"bytes": {}}, its files give no such number',
+        "tps.select is 987654, its files give no such number",
+    ]
 
 
 def test_differences_but_for_rounding() -> None:

@@ -1,7 +1,12 @@
 """Comparisons, report cards, set-up texts and advice, on synthetic runs."""
 
 import json
+import os
 import re
+import shutil
+import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -304,7 +309,7 @@ def test_two_contents_of_a_profile_are_two_settings(lab: Lab) -> None:
     )
     assert "B/A" in lab.ok("compare", A=f"seed=3 device={slower}", B=f"seed=4 device={faster}")
     advice = lab.ok("advise", FS="f2fs", SURVIVE="power", DEVICE="constant")
-    assert "(1 runs of other workloads, sizes, kernels or contents of a profile are left out" in advice
+    assert "(1 runs left out, 1: its device is not experiments/device/constant.yml of here)" in advice
     assert "735.0" not in advice
     assert "735.0" in lab.ok("advise", FS="f2fs", SURVIVE="power", DEVICE=faster)
     assert "database was on f2fs" in (text := lab.ok("setup-text", WHERE="fs=f2fs"))
@@ -359,3 +364,61 @@ def test_a_rejected_run_is_told_as_such(lab: Lab) -> None:
         "report-card", FILE=folder
     )
     assert f"RUN={folder}: rejected: 2 events lost; a set-up is told" in lab.says("setup-text", RUN=folder)
+
+
+def test_marked_runs_are_left_out_or_told(lab: Lab) -> None:
+    """One whose folder is gone, with another rate than it had; one on another device than it is called."""
+    kept = lab.run(100, FS="f2fs", MODE="wal")
+    gone = lab.run(100, FS="f2fs", MODE="truncate")
+    lab.ok("results")
+    shutil.rmtree(gone)
+    with sqlite3.connect(lab.results / "results.sqlite") as connection:
+        statement = (
+            "UPDATE run SET summary = json_set(summary, '$.tps.insert', 10000.0, '$.tps.update', 11000.0, "
+            "'$.tps.delete', 12000.0, '$.tps.all', 10500.0, '$.virtual_seconds', 30 / 10500.0) "
+            "WHERE journal_mode = 'truncate'"
+        )
+        connection.execute(statement)
+    connection.close()
+    why = "its folder is not here, so nothing holds its numbers"
+    advice = lab.ok("advise", FS="f2fs", SURVIVE="power")
+    assert f"(1 runs left out, 1: {why})" in advice
+    assert "truncate" not in advice and "105.0" in advice
+    out = lab.ok("compare", A="mode=wal", B="mode=truncate")
+    assert f"¶ B: {why}" in out.splitlines()
+    assert all("¶" in line for line in out.splitlines() if line.startswith("the one matched"))
+    assert f"¶ 1 of 2 runs: {why}" in lab.ok("setup-text", WHERE="fs=f2fs").splitlines()
+    assert "¶" not in lab.ok("report-card", FILE=str(kept))
+    # its own profile's content under another's name
+    other = lab.run(900, FS="f2fs", MODE="wal", DEVICE="emmc-5.0", device=FASTER)
+    mark = "its device is not experiments/device/emmc-5.0.yml of here"
+    said = lab.says("advise", FS="f2fs", SURVIVE="power", DEVICE="emmc-5.0")
+    assert "no ok run of lab local" in said and f"1 runs left out, 1: {mark}" in said
+    assert f"¶ 1 of 1 runs: {mark}" in lab.ok("report-card", FILE=str(other)).splitlines()
+
+
+def test_a_marked_run_does_not_count_for_a_cell(lab: Lab) -> None:
+    lab.run(MODE="wal", PROBES="none")
+    lab.run(MODE="delete", PROBES="none")
+    lab.ok("results")
+    shutil.rmtree(next(lab.results.glob("*-delete-*")))
+    lab.ok("results")
+    command = (
+        "from commitpath.database import select, store; from commitpath.reporting.cells import Cells\n"
+        "with store.opened(write=False) as connection:\n"
+        "    runs = select.load(connection)\n"
+        "    cells = Cells(runs, store.label(connection))\n"
+        "for run in runs:\n"
+        "    print(run.settings['journal_mode'], cells.counting(run.cell)[1])\n"
+        "print(len(cells.left_out))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", command],
+        env={**os.environ, "COMMITPATH_RESULTS": str(lab.results)},
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    why = "left out: its folder is not here, so nothing holds its numbers"
+    assert sorted(done.stdout.splitlines()) == ["1", f"delete {why}", "wal None"]

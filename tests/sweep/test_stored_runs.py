@@ -121,3 +121,42 @@ def test_another_profile_of_a_name_is_marked(lab: Lab, stored: Path) -> None:
     out, _ = lines(lab)
     assert "its device is not experiments/device/galaxy-nexus.yml of here" in out
     assert out.count("its device is not") == 1
+
+
+def test_one_run_under_several_ids_of_its_cell_is_one(lab: Lab) -> None:
+    """By rule 1 a cell that leaves an axis out at its default has another id."""
+    first = lab.run(MODE="wal", CLOCK="real", PROBES="none")
+    for number in range(3):
+        cell = json.loads((first / "cell.json").read_text())
+        for name in ("at_default", "board", "mkfs_options", "mount_options")[: number + 1]:
+            del cell[name]
+        folder = lab.results / cell_name(cell) / first.name
+        shutil.copytree(first, folder)
+        (folder / "cell.json").write_text(canonical(cell))
+        for name in ("host", "summary"):
+            edit(folder / f"{name}.json", cell_id=cell_id(cell))
+        host = json.loads((folder / "host.json").read_text())
+        told = {key: value for key, value in host.items() if key != "raw_sha256"}
+        edit(folder / "manifest.json", cell_id=cell_id(cell), host=told)
+    out, said = lines(lab)
+    assert "1 runs" in out
+    assert len(said) == 3 and all("it is a copy of the run" in line for line in said)
+
+
+def test_a_run_that_was_moved_is_one(lab: Lab) -> None:
+    first = lab.run(MODE="wal", CLOCK="real", PROBES="none")
+    lab.ok("results")
+    cell = json.loads((first / "cell.json").read_text())
+    del cell["at_default"]
+    folder = lab.results / cell_name(cell) / first.name
+    folder.parent.mkdir()
+    first.rename(folder)
+    (folder / "cell.json").write_text(canonical(cell))
+    for name in ("host", "summary"):
+        edit(folder / f"{name}.json", cell_id=cell_id(cell))
+    host = json.loads((folder / "host.json").read_text())
+    told = {key: value for key, value in host.items() if key != "raw_sha256"}
+    edit(folder / "manifest.json", cell_id=cell_id(cell), host=told)
+    out, said = lines(lab)
+    assert "1 runs" in out and said == []
+    assert "its folder is not here" not in out

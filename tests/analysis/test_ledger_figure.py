@@ -1,0 +1,72 @@
+"""The figure of several runs: which runs it takes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis import derived
+from analysis.figures.ledger import main
+from base.identity import canonical, cell_name
+
+PROFILES = {"fs": {"type": "ext4"}, "device": {"driver": "null_blk"}}
+LEDGER = {
+    "per_transaction": {"all": {"database page": 4096.0}},
+    "flushes_per_transaction": {"all": {"database": 1.0}},
+}
+
+
+def make(results: Path, mode: str, run_id: str, **summary: Any) -> Path:
+    """Store a run with a ledger; its folder."""
+    cell = {
+        "engine": "sqlite",
+        "fs": "ext4-ordered",
+        "journal_mode": mode,
+        "profiles": PROFILES,
+        "at_default": [],
+    }
+    folder = results / cell_name(cell) / run_id
+    folder.mkdir(parents=True)
+    (folder / "cell.json").write_text(canonical(cell))
+    (folder / "host.json").write_text(json.dumps({"run_id": run_id}))
+    told = {"status": "ok", "reasons": [], "ledger": LEDGER} | summary
+    (folder / "summary.json").write_text(json.dumps(told))
+    derived.write(folder)
+    return folder
+
+
+def test_good_runs_are_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for mode in ("delete", "wal"):
+        make(tmp_path / "results", mode, f"{mode}-1")
+    assert main([str(tmp_path / "out.svg"), str(tmp_path / "results")]) == 0
+    out = capsys.readouterr().out
+    assert "delete  ext4-ordered: " in out and "wal  ext4-ordered: " in out
+    assert (tmp_path / "out.svg").is_file()
+
+
+def test_a_rejected_run_that_is_called_ok_is_not_drawn(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make(tmp_path / "results", "delete", "r1")
+    path = make(tmp_path / "results", "wal", "r2", status="rejected", reasons=["lost"]) / "summary.json"
+    path.write_text(path.read_text().replace('"rejected"', '"ok"'))
+    assert main([str(tmp_path / "out.svg"), str(path.parent)]) == 3
+    assert "summary.json is not as `make analyse` left it" in capsys.readouterr().err
+    assert main([str(tmp_path / "out.svg"), str(tmp_path / "results")]) == 0
+    said = capsys.readouterr()
+    assert "wal  ext4" not in said.out
+    assert len(said.err.splitlines()) == 1 and "left out: " in said.err and "r2" in said.err
+
+
+def test_a_copy_with_another_cell_is_no_other_bar(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = make(tmp_path / "results", "delete", "r1")
+    copy = shutil.copytree(run, tmp_path / "elsewhere/r1")
+    cell = json.loads((copy / "cell.json").read_text())
+    (copy / "cell.json").write_text(canonical(cell | {"journal_mode": "wal"}))
+    derived.write(copy)  # as an analysis of the copy does
+    assert main([str(tmp_path / "out.svg"), str(run), str(copy)]) == 3
+    assert "the folder of its cell is not called ext4-ordered-wal-" in capsys.readouterr().err
