@@ -53,6 +53,8 @@ def read(folder: Path) -> Stored:
     """Open the analysed run in `folder`. Raises BadInput, also where a file was changed since."""
     if not folder.is_dir():
         raise BadInput(folder, "", "no such folder", "results/<cell name>/<run id>")
+    if not (folder / "cell.json").is_file():
+        raise BadInput(folder, "", "not a run's folder: it has no cell.json", "results/<cell name>/<run id>")
     derived.check(folder, "cell.json", "host.json", "summary.json")
     return Stored(folder, current(read_json(folder / "cell.json")), read_json(folder / "summary.json"))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis import devices, durability, events, stored
+from analysis import devices, durability, engines, events, stored
 from analysis.figures import style
 from analysis.ledger.schema import LABELS, WAITS
 from analysis.stored import Stored
@@ -107,7 +107,11 @@ def _mismatches(runs: tuple[Stored, Stored], costs: tuple[pl.DataFrame, pl.DataF
     """Why the runs' numbers should not be set side by side."""
     a, b = runs
     found = [f"{run.folder.name} was rejected ({'; '.join(run.rejected)})" for run in runs if run.rejected]
-    for key, what in (("clock", "clocks"), ("sql_sha256", "SQL")):
+    ran = [engines.name_in(run.cell) for run in runs]
+    # of two engines each is given texts of its own
+    same = [("clock", "clocks")] + ([("sql_sha256", "SQL")] if ran[0] == ran[1] else [])
+    found += [f"ENGINE is {ran[0]} and {ran[1]}"] if ran[0] != ran[1] else []
+    for key, what in same:
         if a.summary.get(key) != b.summary.get(key):
             found.append(f"different {what} ({_short(a.summary.get(key))} and {_short(b.summary.get(key))})")
     for key in WORKLOAD:
@@ -152,6 +156,10 @@ def _settings(profile: Mapping[str, Any], *path: str) -> Iterator[tuple[tuple[st
             yield (*path, key), value
 
 
+def _lacking(cell: Mapping[str, Any]) -> frozenset[str]:
+    return engines.lacking(engines.name_in(cell))
+
+
 def _short(value: Any) -> str:
     return str(value)[:12]
 
@@ -159,7 +167,8 @@ def _short(value: Any) -> str:
 def _names(runs: tuple[Stored, Stored]) -> tuple[str, str]:
     """Call each run by the axes in which their cells differ, or by its id if they do not."""
     a, b = (run.cell for run in runs)
-    keys = [key for key in a if key != "profiles" and a[key] != b.get(key) and key not in WORKLOAD]
+    without = {"profiles", *WORKLOAD, *(_lacking(a) & _lacking(b))}
+    keys = [key for key in a if key not in without and a[key] != b.get(key)]
     if not keys:
         return runs[0].folder.resolve().name, runs[1].folder.resolve().name
     keys.sort(key=lambda key: (key not in NAMED, NAMED.index(key) if key in NAMED else 0))
@@ -169,6 +178,8 @@ def _names(runs: tuple[Stored, Stored]) -> tuple[str, str]:
 def _name(cell: dict[str, Any], keys: list[str]) -> str:
     words = []
     for key in keys:
+        if key in _lacking(cell):
+            continue
         value = str(cell.get(key))
         shown = value.upper() if key in ("journal_mode", "synchronous") else value
         words.append(shown if key in NAMED else f"{key}={value}")

@@ -70,8 +70,11 @@ def _latencies(axes: Axes, diff: Diff) -> None:
     low = diff.pairs.select(pl.min_horizontal("latency_ns_a", "latency_ns_b").min()).item()
     if low > 0:
         axes.set_yscale("log")
-        for formatted in (axes.yaxis.set_major_formatter, axes.yaxis.set_minor_formatter):
-            formatted(lambda value, _: f"{value:.2g}")
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:.2g}")
+        # over more than a decade, what stands between its ends would be printed over each other
+        top = diff.pairs.select(pl.max_horizontal("latency_ns_a", "latency_ns_b").max()).item()
+        wide = top > 10 * low
+        axes.yaxis.set_minor_formatter("" if wide else lambda value, _: f"{value:.2g}")
     axes.set_xlabel("transaction")
     axes.set_ylabel("latency, ms")
     axes.legend(loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=2, markerscale=4)

@@ -22,15 +22,18 @@ WIDTH = 16
 
 def table(diff: Diff) -> str:
     """The whole diff for a terminal of 80 columns."""
-    lines = [f"a  {diff.a.folder}  {diff.names[0]}", f"b  {diff.b.folder}  {diff.names[1]}", ""]
+    folders = [run.folder.resolve() if run.folder.is_symlink() else run.folder for run in (diff.a, diff.b)]
+    lines = [f"a  {folders[0]}  {diff.names[0]}", f"b  {folders[1]}  {diff.names[1]}", ""]
     lines += marks(diff)
     lines += words.sentences(diff)
     # a long name (a run's id) would run into its neighbour; a and b stand above it all
     heads = diff.names if max(map(len, diff.names)) < WIDTH else ("a", "b")
     for key, means in diff.means.items():
         head = "whole run, totals" if key == WHOLE else f"per {key}"
-        lines += ["", f"{head:28}{heads[0]:>{WIDTH}}{heads[1]:>{WIDTH}}{'b − a':>{WIDTH}}"]
-        lines += [f"{name:28}{a:>{WIDTH}}{b:>{WIDTH}}{change:>{WIDTH}}" for name, a, b, change in rows(means)]
+        shown = rows(means)
+        wide = max(28, *(len(name) + 2 for name, *_ in shown)) if shown else 28
+        lines += ["", f"{head:{wide}}{heads[0]:>{WIDTH}}{heads[1]:>{WIDTH}}{'b − a':>{WIDTH}}"]
+        lines += [f"{name:{wide}}{a:>{WIDTH}}{b:>{WIDTH}}{change:>{WIDTH}}" for name, a, b, change in shown]
     lines += ["", PARTS]
     return "\n".join(line.rstrip() for line in lines)
 

@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 from matplotlib.axes import Axes
 
-from analysis import stored
+from analysis import engines, stored
 from analysis.figures import bars, style
 from analysis.stored import Stored
 from base.errors import BadInput
@@ -37,8 +37,10 @@ class Bar:
 
     @property
     def place(self) -> tuple[str, str]:
-        """The cell's mode and filesystem."""
-        return str(self.cell["journal_mode"]), str(self.cell["fs"])
+        """The cell's mode and filesystem; of an engine without modes its name."""
+        engine = engines.name_in(self.cell)
+        mode = engine if "journal_mode" in engines.lacking(engine) else str(self.cell["journal_mode"])
+        return mode, str(self.cell["fs"])
 
     @property
     def rest(self) -> str:

@@ -64,7 +64,7 @@ def compare(options: dict[str, str]) -> int:
     rows = [row for cell in matched for row in cell_rows(cell, options.get("METRIC", "tps"))]
     if not rows:
         raise BadInputError(f"METRIC={options.get('METRIC', 'tps')}: none of the runs has it; e.g. {METRICS}")
-    print(printable_lines(text(options, matched, rows)))
+    print(printable_lines([*text(options, matched, rows), *left_out(options, *sides)]))
     if "FILE" in options:
         write_csv(Path(options["FILE"]), rows)
     return 0
@@ -75,10 +75,7 @@ def match(options: dict[str, str], a: list[Run], b: list[Run]) -> list[Matched]:
 
     Where a selector names the engine, in all of these that the engines of both have.
     """
-    named = {name for side in "AB" for name, _ in select.parse(options[side])}
-    if "engine" in named:
-        fine = [run for run in (*a, *b) if run.facts["status"] == "ok"]
-        named |= {name for run in fine for name in axes().keys() - run.settings.keys()}
+    named = named_by(options, a, b)
     for side, runs in zip("AB", (a, b), strict=True):
         if not any(run.facts["status"] == "ok" for run in runs):
             raise BadInputError(f"{side}={options[side]!r}: no ok run is like that (make results lists them)")
@@ -117,6 +114,27 @@ def match(options: dict[str, str], a: list[Run], b: list[Run]) -> list[Matched]:
         )
         for s in common
     ]
+
+
+def left_out(options: dict[str, str], *sides: list[Run]) -> list[str]:
+    """A line for each side with cells that the other has not."""
+    named = named_by(options, *sides)
+    groups = [by_signature(runs, named) for runs in sides]
+    lines = []
+    for side, own, other in (("A", groups[0], groups[1]), ("B", groups[1], groups[0])):
+        if missing := sum(signature not in other for signature in own):
+            lines.append(f"left out: {missing} of {len(own)} cells of {side}, which the other has not")
+    return lines
+
+
+def named_by(options: dict[str, str], *sides: list[Run]) -> set[str]:
+    """What the cells may differ in: what a selector names and, where that is the engine, what not both
+    engines have."""
+    named = {name for side in "AB" for name, _ in select.parse(options[side])}
+    if "engine" in named:
+        fine = [run for runs in sides for run in runs if run.facts["status"] == "ok"]
+        named |= {name for run in fine for name in axes().keys() - run.settings.keys()}
+    return named
 
 
 def check_contents(options: dict[str, str], a: Run, b: Run) -> None:
@@ -212,7 +230,7 @@ def text(options: dict[str, str], matched: list[Matched], rows: list[Row]) -> li
     lines = [
         f"A: {options['A']}",
         f"B: {options['B']}",
-        f"{options.get('METRIC', 'tps')}, {len(matched)} matched cells",
+        f"{options.get('METRIC', 'tps')}, {len(matched)} matched cell{'s' * (len(matched) != 1)}",
     ]
     lines += ["  ".join(t.ljust(w) for t, w in zip(line, widths, strict=True)).rstrip() for line in table]
     notes = {f"{mark} {what}" for row in rows for mark, what in row.marks.items()}

@@ -100,6 +100,7 @@ def test_times_are_those_that_nobody_watched(pair: tuple[Path, Path]) -> None:
 REFUSALS = {
     "clock": ("summary.json", {"clock": "real"}, "different clocks (virtual and real)"),
     "sql": ("summary.json", {"sql_sha256": "6" * 64}, "different SQL (555555555555 and 666666666666)"),
+    "engine": ("cell.json", {"engine": "leveldb"}, "ENGINE is sqlite and leveldb"),
     "n": ("cell.json", {"n": 3}, "N is 2 and 3"),
     "seed": ("cell.json", {"seed": 3}, "SEED is None and 3"),
     "rejected": ("summary.json", {"status": "rejected", "reasons": ["lost"]}, "run was rejected (lost)"),
@@ -122,6 +123,17 @@ def test_refused_unless_forced(
     text = Path(shown.rsplit("report: ")[1].strip()).read_text()
     assert "Not comparable: forced" in text
     assert reason in text
+
+
+def test_an_engine_is_called_by_what_it_has(pair: tuple[Path, Path]) -> None:
+    """A journal mode is none of LevelDB's settings, whatever its cell says."""
+    edit(pair[1], "cell.json", engine="leveldb", journal_mode="truncate", sync="off")
+    assert diff.compare(*pair, force=True).names == ("DELETE FULL engine=sqlite", "OFF engine=leveldb")
+
+
+def test_a_folder_that_is_no_run(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="not a run's folder: it has no cell.json"):
+        diff.compare(tmp_path, tmp_path)
 
 
 def test_other_operations(pair: tuple[Path, Path], tmp_path: Path) -> None:

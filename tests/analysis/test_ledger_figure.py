@@ -20,10 +20,10 @@ LEDGER = {
 }
 
 
-def make(results: Path, mode: str, run_id: str, **summary: Any) -> Path:
+def make(results: Path, mode: str, run_id: str, engine: str = "sqlite", **summary: Any) -> Path:
     """Store a run with a ledger; its folder."""
     cell = {
-        "engine": "sqlite",
+        "engine": engine,
         "fs": "ext4-ordered",
         "journal_mode": mode,
         "profiles": PROFILES,
@@ -70,3 +70,12 @@ def test_a_copy_with_another_cell_is_no_other_bar(tmp_path: Path, capsys: pytest
     derived.write(copy)  # as an analysis of the copy does
     assert main([str(tmp_path / "out.svg"), str(run), str(copy)]) == 3
     assert "the folder of its cell is not called ext4-ordered-wal-" in capsys.readouterr().err
+
+
+def test_an_engine_without_modes_is_called_by_its_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its cell says journal_mode=delete, which is no setting of it."""
+    run = make(tmp_path / "results", "delete", "r1", engine="leveldb")
+    assert main([str(tmp_path / "out.svg"), str(run)]) == 0
+    assert "leveldb  ext4-ordered: " in capsys.readouterr().out

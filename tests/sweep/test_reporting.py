@@ -53,6 +53,14 @@ def test_no_difference_is_said_where_there_is_none(lab: Lab) -> None:
     assert "B higher" not in out
 
 
+def test_cells_without_a_counterpart_are_counted(lab: Lab) -> None:
+    fill(lab)
+    assert "left out" not in lab.ok("compare", A="mode=delete", B="mode=wal")
+    lab.run(MODE="delete", N="77")
+    out = lab.ok("compare", A="mode=delete", B="mode=wal")
+    assert "left out: 1 of 3 cells of A, which the other has not" in out
+
+
 def test_few_runs_are_too_few(lab: Lab) -> None:
     fill(lab, seeds=2)
     assert "too few runs to tell" in lab.ok("compare", A="mode=delete fs=f2fs", B="mode=wal fs=f2fs")
