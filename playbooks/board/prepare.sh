@@ -16,7 +16,7 @@ set -- ${stat##*) }
 echo $$ "${20}" > /run/commitpath/prepare.pid
 # what could not be put back stays noted
 trap 'trap "" HUP INT TERM
-  if put_back; then rm -f "$changes"; fi
+  if put_back; then rm -f /run/commitpath/changes; fi
   rm -f /run/commitpath/prepare.pid' EXIT
 # dash leaves without the trap above when a signal ends it
 trap 'exit 1' HUP INT TERM

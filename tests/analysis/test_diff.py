@@ -132,7 +132,7 @@ def test_an_engine_is_called_by_what_it_has(pair: tuple[Path, Path]) -> None:
 
 
 def test_a_folder_that_is_no_run(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="not a run's folder: it has no cell.json"):
+    with pytest.raises(BadInput, match=r"not a run.s folder: it has no cell\.json"):
         diff.compare(tmp_path, tmp_path)
 
 

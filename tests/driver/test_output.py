@@ -40,7 +40,7 @@ def test_files_are_as_formats_md_says(driver):
     driver.populate()
     driver.run_ok("--device-stat", device(driver), mode="wal", synchronous="normal")
     assert sorted(p.name for p in driver.output.iterdir()) == [
-        *("config.json", "device_stat.csv", "phases.csv", "transactions.csv"),
+        *("config.json", "device_stat.csv", "phases.csv", "rendered", "transactions.csv"),
     ]
     assert sorted(p.name for p in driver.folder.glob("sample.db*")) == ["sample.db"]
 
