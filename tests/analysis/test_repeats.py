@@ -90,7 +90,7 @@ def test_page_is_escaped(tmp_path: Path) -> None:
 
 
 def test_no_summary_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"there is no derived\.json"):
+    with pytest.raises(BadInput, match=r"it has no cell\.json"):
         repeats.compare([tmp_path])
 
 

@@ -307,7 +307,7 @@ def test_two_contents_of_a_profile_are_two_settings(lab: Lab) -> None:
     assert re.search("repeats +3 with 3 seeds", lab.ok("report-card", FILE=str(one)))
     assert re.search("repeats +1 with 1 seed", lab.ok("report-card", FILE=str(other)))
     out = lab.ok("compare", A="mode=delete sync=extra", B="mode=wal sync=full")
-    assert "1 matched cells" in out and "2/3" in out
+    assert "1 matched cell\n" in out and "2/3" in out
     assert f"device is {', '.join(names)} in one matched cell" in lab.says(
         "compare", A="mode=delete sync=extra", B="device=constant mode=wal sync=full"
     )

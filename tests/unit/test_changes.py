@@ -55,7 +55,8 @@ def begin(board: Path, script: str, *words: str) -> subprocess.Popen[str]:
         **{"REHEARSAL_OPTIONS": "", "REHEARSAL_CELL": ""},
         "PATH": f"{board}/programs:{os.environ['PATH']}",
     }
-    command = ["sh", str(board / "run/commitpath" / script), *words]
+    # whoever ran the tests may have it ignore one, and a shell cannot trap that
+    command = ["env", "--default-signal", "sh", str(board / "run/commitpath" / script), *words]
     return subprocess.Popen(
         command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from analysis import derived
+from base import identity
 from base.errors import BadInput
 from commitpath import ansible, commands, experiment, plan
 from commitpath.cell import make_cell
@@ -25,15 +27,19 @@ SUMMARY = {
 def test_a_repeat_that_cannot_be_read_is_left_out_and_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    stored = {"engine": "sqlite", "profiles": {}, "at_default": []}
+    place = tmp_path / identity.cell_name(stored)
     for name in ("unreadable", "good"):
-        (tmp_path / name).mkdir()
-    (tmp_path / "good/summary.json").write_text(json.dumps(SUMMARY))
+        (place / name).mkdir(parents=True)
+    for name, content in (("summary", SUMMARY), ("cell", stored), ("host", {"run_id": "good"})):
+        (place / f"good/{name}.json").write_text(json.dumps(content))
+    derived.write(place / "good")
     runs = iter(("unreadable", "good"))
-    monkeypatch.setattr(experiment, "run_once", lambda *_: tmp_path / next(runs))
+    monkeypatch.setattr(experiment, "run_once", lambda *_: place / next(runs))
     monkeypatch.setattr("analysis.__main__.main", lambda named: 3 * named[0].endswith("unreadable"))
     assert experiment.experiment({}, 2, 1.0) == 3
     said = capsys.readouterr()
-    assert f"not compared, as it could not be analysed: {tmp_path}/unreadable\n" in said.err
+    assert f"not compared, as it could not be analysed: {place}/unreadable\n" in said.err
     assert "1 runs, 0 rejected" in said.out
 
 
