@@ -20,7 +20,7 @@ CAPTIONS = {
     "zoom": (
         "From the statement to the device",
         "Three consecutive transactions of each operation, of typical latency. From the top: the "
-        "SQL transaction; SQLite's syncs, by the file they sync; what the filesystem did for "
+        "transaction; the engine's syncs, by the file they sync; what the filesystem did for "
         "them; the commands the device executed, with their flags and size. A sync that found "
         "nothing to do is a thin line.",
     ),
