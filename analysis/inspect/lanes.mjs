@@ -43,8 +43,9 @@ export function makeLanes(run) {
   const lanes = [
     { name: "bytes written", tall: 44, picture: "overview" },
     { name: "", tall: 20, picture: "axis" },
-    lane("SQL transactions", 26, "transactions"),
-    lane("SQLite file operations", 24, "vfs"),
+    lane("transactions", 26, "transactions"),
+    // an engine that notes no calls has none
+    ...(run.vfs.rows > 0 ? [lane("SQLite file operations", 24, "vfs")] : []),
     lane("filesystem syncs", 20, "syncs"),
     lane(run.journal.texts.what?.includes("checkpoint") ? "checkpoints" : "journal commits", 20, "journal"),
   ];
