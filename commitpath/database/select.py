@@ -25,7 +25,7 @@ from base import identity
 from base.errors import BadInputError
 from base.text import printable
 from commitpath.axes import axes, own_name, releases
-from commitpath.cell import PROFILE_AXES, complete, current_id, other_profiles
+from commitpath.cell import complete, current_id, other_profiles
 from commitpath.database import rows, store
 
 # What is shown where a run has no such axis.
@@ -224,7 +224,7 @@ def parse(selector: str) -> list[tuple[str, list[str]]]:
 def spelled(name: str, value: str) -> str:
     """A value as cells spell it: aliases, 1e5, newest; BadInputError for what no cell can have."""
     profile, several, content = value.partition("#")
-    if several and name in PROFILE_AXES:
+    if several and name in axes() and axes()[name].files():
         return f"{spelled(name, profile)}#{content}*"
     if name in FACTS or "*" in value or "?" in value:
         return value

@@ -14,7 +14,7 @@ from analysis import derived, engines
 from base import identity
 from commitpath.axes import axes
 from commitpath.cell import cell_id, make_cell
-from commitpath.database import store
+from commitpath.database import select, store
 from commitpath.database.commands import measured
 
 Labs = Callable[[str], Lab]
@@ -221,6 +221,12 @@ def test_a_run_that_could_not_be_made_is_a_row_with_its_reason(lab: Lab) -> None
     assert "0 of them new" in lab.ok("results")
     record.unlink()
     assert "0 runs" in lab.ok("results")
+
+
+@pytest.mark.parametrize("term", ["kernel=6.1#ab12", "device=constant#ab12"])
+def test_a_content_is_named_as_it_is_shown(term: str) -> None:
+    ((name, patterns),) = select.parse(term)
+    assert (name, patterns) == (term.partition("=")[0], [f"{term.partition('=')[2]}*"])
 
 
 def test_what_an_older_sweep_could_not_make_is_a_row_too(lab: Lab) -> None:
