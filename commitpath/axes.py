@@ -77,8 +77,9 @@ class Axis:
 
     def allowed(self) -> str:
         """What is allowed, in words, for help and errors."""
-        if self.choices():
-            return ", ".join(self.choices())
+        if choices := self.choices():
+            also = {name: other for other, name in aliases(self.name).items()}
+            return ", ".join(f"{name} ({also[name]})" if name in also else name for name in choices)
         if "x-glob-list" in self.spec:
             also = " or ".join(observers.optional())
             return f"all, none, or some of {','.join(probe_names())}; with one of them also {also}"

@@ -1,7 +1,7 @@
 """docs/axes.md, from the schema: python -m commitpath.axes_doc."""
 
 from base.data import load_yaml
-from commitpath.axes import Axis, axes, run_axes
+from commitpath.axes import Axis, aliases, axes, run_axes
 
 
 def section(axis: Axis) -> list[str]:
@@ -17,7 +17,8 @@ def section(axis: Axis) -> list[str]:
         values = {name: load_yaml(path)["description"] for name, path in axis.files().items()}
     if values:
         lines += ["| value | what it is |", "|---|---|"]
-        lines += [f"| `{name}` | {what} |" for name, what in values.items()]
+        also = {name: f" or `{other}`" for other, name in aliases(axis.name).items()}
+        lines += [f"| `{name}`{also.get(name, '')} | {what} |" for name, what in values.items()]
     else:
         lines.append(f"Allowed: {axis.allowed()}.")
     return [*lines, ""]

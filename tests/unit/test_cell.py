@@ -104,7 +104,7 @@ def test_every_profile_satisfies_its_schema() -> None:
 @pytest.mark.parametrize(
     ("variables", "says"),
     [
-        ("FS=ext5", "FS is ext4-journal, ext4-ordered, ext4-writeback, f2fs, xfs"),
+        ("FS=ext5", "FS is ext4-journal, ext4-ordered (ext4), ext4-writeback, f2fs, xfs"),
         ("MODE=wall", "JOURNAL_MODE is delete, truncate, persist, wal, memory, off"),
         ("N=-1", "a whole number from 1 to"),
         ("N=abc", "a whole number from 1 to"),
