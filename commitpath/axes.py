@@ -78,11 +78,11 @@ class Axis:
     def allowed(self) -> str:
         """What is allowed, in words, for help and errors."""
         if choices := self.choices():
-            also = {name: other for other, name in aliases(self.name).items()}
+            also = {own: other for other, own in aliases(self.name).items()}
             return ", ".join(f"{name} ({also[name]})" if name in also else name for name in choices)
         if "x-glob-list" in self.spec:
-            also = " or ".join(observers.optional())
-            return f"all, none, or some of {','.join(probe_names())}; with one of them also {also}"
+            others = " or ".join(observers.optional())
+            return f"all, none, or some of {','.join(probe_names())}; with one of them also {others}"
         if self.spec["type"] == "integer":
             unit = f" {self.spec['x-unit']}" if "x-unit" in self.spec else ""
             but = f" but {self.spec['not']['const']}" if "not" in self.spec else ""

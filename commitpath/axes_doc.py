@@ -17,8 +17,8 @@ def section(axis: Axis) -> list[str]:
         values = {name: load_yaml(path)["description"] for name, path in axis.files().items()}
     if values:
         lines += ["| value | what it is |", "|---|---|"]
-        also = {name: f" or `{other}`" for other, name in aliases(axis.name).items()}
-        lines += [f"| `{name}`{also.get(name, '')} | {what} |" for name, what in values.items()]
+        others = {own: f" or `{other}`" for other, own in aliases(axis.name).items()}
+        lines += [f"| `{name}`{others.get(name, '')} | {what} |" for name, what in values.items()]
     else:
         lines.append(f"Allowed: {axis.allowed()}.")
     return [*lines, ""]

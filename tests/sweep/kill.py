@@ -134,9 +134,9 @@ def faults(calm: Path, killed: Path) -> list[str]:
         *(f"lost: {key}" for key in expected.keys() - found.keys()),
         *(f"run {len(runs)} times: {key}" for key, runs in found.items() if len(runs) > 1),
         *(
-            f"differs: {key}: {', '.join(different(expected[key][0], found[key][0]))}"
+            f"differs: {key}: {', '.join(told)}"
             for key in expected.keys() & found.keys()
-            if expected[key][0] != found[key][0]
+            if (told := different(expected[key][0], found[key][0]))
         ),
         *(f"left over: {path.name}" for path in killed.glob("*/.*.part")),
     ]

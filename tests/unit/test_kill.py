@@ -1,5 +1,6 @@
 """What the kill test calls a difference."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -27,3 +28,15 @@ BASE = {"virtual_seconds": 0.139961072, "latency_us": {"insert": {"p50": 4385.5}
 )
 def test_only_a_late_clock_is_no_difference(name: str, value: object, equal: bool) -> None:
     assert (kill.different(BASE, {**BASE, name: value}) == []) is equal
+
+
+def test_a_late_clock_is_no_fault_of_a_sweep(tmp_path: Path) -> None:
+    for name, seconds, writes in (("calm", 1.0, 3), ("late", 1.00002, 3), ("other", 1.0, 4)):
+        run = tmp_path / name / "cell/run"
+        run.mkdir(parents=True)
+        (run / "host.json").write_text('{"repeat": 1}')
+        told = {"virtual_seconds": seconds, "block": {"writes": writes}}
+        (run / "summary.json").write_text(json.dumps(told))
+    assert kill.faults(tmp_path / "calm", tmp_path / "late") == []
+    (fault,) = kill.faults(tmp_path / "calm", tmp_path / "other")
+    assert fault.startswith("differs: cell repeat 1: block ")
