@@ -132,15 +132,20 @@ def test_one_run_under_several_ids_of_its_cell_is_one(lab: Lab) -> None:
             del cell[name]
         folder = lab.results / cell_name(cell) / first.name
         shutil.copytree(first, folder)
-        (folder / "cell.json").write_text(canonical(cell))
-        for name in ("host", "summary"):
-            edit(folder / f"{name}.json", cell_id=cell_id(cell))
-        host = json.loads((folder / "host.json").read_text())
-        told = {key: value for key, value in host.items() if key != "raw_sha256"}
-        edit(folder / "manifest.json", cell_id=cell_id(cell), host=told)
+        call(folder, cell)
     out, said = lines(lab)
     assert "1 runs" in out
     assert len(said) == 3 and all("it is a copy of the run" in line for line in said)
+
+
+def call(folder: Path, cell: dict[str, object]) -> None:
+    """Make a stored run one of that cell, in all of its documents."""
+    (folder / "cell.json").write_text(canonical(cell))
+    for name in ("host", "summary"):
+        edit(folder / f"{name}.json", cell_id=cell_id(cell))
+    host = json.loads((folder / "host.json").read_text())
+    told = {key: value for key, value in host.items() if key != "raw_sha256"}
+    edit(folder / "manifest.json", cell_id=cell_id(cell), host=told)
 
 
 def test_a_run_that_was_moved_is_one(lab: Lab) -> None:
@@ -151,12 +156,7 @@ def test_a_run_that_was_moved_is_one(lab: Lab) -> None:
     folder = lab.results / cell_name(cell) / first.name
     folder.parent.mkdir()
     first.rename(folder)
-    (folder / "cell.json").write_text(canonical(cell))
-    for name in ("host", "summary"):
-        edit(folder / f"{name}.json", cell_id=cell_id(cell))
-    host = json.loads((folder / "host.json").read_text())
-    told = {key: value for key, value in host.items() if key != "raw_sha256"}
-    edit(folder / "manifest.json", cell_id=cell_id(cell), host=told)
+    call(folder, cell)
     out, said = lines(lab)
     assert "1 runs" in out and said == []
     assert "its folder is not here" not in out

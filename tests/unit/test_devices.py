@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from copied import named_elsewhere
 
 from analysis import devices
 from base.data import load_yaml
@@ -127,12 +128,5 @@ NAMED = {
 
 
 def test_nothing_but_its_own_files_names_a_driver() -> None:
-    words = "|".join({"flash", *devices.names()} - {"own"})
-    found = subprocess.run(
-        ["git", "grep", "-lwE", words, "--", ".", ":!tests", ":!docs"],
-        cwd=ROOT, capture_output=True, text=True, check=True,
-    ).stdout.split()  # fmt: skip
-    own = re.compile(rf"(^|/)({words})(/|[.][a-z.]+$)")
-    others = [path for path in found if not own.search(path)]
-    assert [path for path in others if not path.startswith(tuple(NAMED))] == []
-    assert [name for name in NAMED if not any(path.startswith(name) for path in others)] == []
+    words = {"flash", *devices.names()} - {"own"}
+    assert named_elsewhere(words, r"(^|/)(WORDS)(/|[.][a-z.]+$)", NAMED) == []
