@@ -78,7 +78,7 @@ snapshots: $(VENV)/ready ## list prepared boards; REMOVE=<name>|all deletes
 test: host ## linters, unit tests, the driver under sanitizers, and true runs on the board [ALL=1: unchanged groups, too]
 	@tests/run-tests
 
-test-long: host ## what is rare and long: broken device models, a sweep killed 20 times, a real Slurm
+test-long: host ## what is rare and long: broken device models, another kernel, a sweep killed 20 times, a real Slurm
 	@tests/run-tests --long
 test-long: export COMMITPATH_SLURM ?= yes
 

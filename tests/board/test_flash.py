@@ -1,28 +1,8 @@
-"""The flash model on the board: data, flushes, power cuts, and a run on it."""
+"""A run on the flash model, watched and not."""
 
 import json
 from collections.abc import Callable
 from pathlib import Path
-
-from images.cellrun import RunOutput
-
-ROOT = Path(__file__).resolve().parents[2]
-
-# The snapshot's own device goes first: the checks load and unload the module.
-CHECKS = """
-cd /run/commitpath
-umount /mnt/target
-echo 0 > /sys/kernel/config/flashsim/target/power
-rmdir /sys/kernel/config/flashsim/target
-rmmod flashsim
-bash board-check.sh flashsim.ko power_cut.py
-"""
-
-
-def test_module_holds_on_the_board(on_board: Callable[..., RunOutput]) -> None:
-    files = {name: (ROOT / "tests/flash" / name).read_bytes() for name in ("board-check.sh", "power_cut.py")}
-    output = on_board(CHECKS, files, FS="ext4", DEVICE="emmc-5.0")
-    assert output.text("run-cell.status").strip() == "0", output.text("run-cell.log")
 
 
 def test_a_run_on_flash_holds(run_cell: Callable[..., Path]) -> None:
@@ -40,19 +20,6 @@ def test_a_run_on_flash_holds(run_cell: Callable[..., Path]) -> None:
     assert result["twin_commands"]["run"] == result["twin_commands"]["twin"] > 300
     counted = json.loads((run / "manifest.json").read_text())["window"]["counted"]
     assert sorted(counted) == ["device log", "probe", "stat"]
-
-
-def test_blktrace_and_the_devices_log_agree(run_cell: Callable[..., Path]) -> None:
-    """Four witnesses: the probe, blktrace, the device's own log and the kernel's counters."""
-    run = run_cell(FS="ext4", DEVICE="emmc-5.0", PROBES="all,blktrace")
-    result = json.loads((run / "summary.json").read_text())
-    assert result["status"] == "ok", result["reasons"]
-    counted = json.loads((run / "manifest.json").read_text())["window"]["counted"]
-    assert sorted(counted) == ["blktrace", "device log", "probe", "stat"]
-    for name, number in counted["stat"].items():
-        assert {numbers[name] for numbers in counted.values()} == {number}, name
-    assert counted["device log"]["fua"] == counted["probe"]["fua"] > 0
-    assert counted["device log"]["writes"] > 300
 
 
 def test_an_unwatched_run_has_a_witness(run_cell: Callable[..., Path]) -> None:

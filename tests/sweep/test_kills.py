@@ -1,4 +1,4 @@
-"""tests/sweep/kill.py as it is called by hand: test_sweep.py has the quick version."""
+"""A sweep killed at any moment goes on to the same results (kill.py)."""
 
 import kill
 

@@ -1,16 +1,10 @@
-"""Sweeps on the board: a kill at any moment, a cell that fails, nothing to do."""
+"""A sweep on the board: a cell that fails, nothing to do."""
 
 import time
 from pathlib import Path
 
-import kill
 import pytest
 from lab import Lab
-
-
-def test_a_killed_sweep_goes_on_to_the_same_results() -> None:
-    """The quick version of tests/sweep/kill.py."""
-    assert kill.check(kills=4, seed=1) == []
 
 
 def test_a_failed_cell_is_shown_and_the_others_run(

@@ -1,0 +1,18 @@
+"""A flash device with blktrace beside its own log."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+
+def test_blktrace_and_the_devices_log_agree(run_cell: Callable[..., Path]) -> None:
+    """Four witnesses: the probe, blktrace, the device's own log and the kernel's counters."""
+    run = run_cell(FS="ext4", DEVICE="emmc-5.0", PROBES="all,blktrace")
+    result = json.loads((run / "summary.json").read_text())
+    assert result["status"] == "ok", result["reasons"]
+    counted = json.loads((run / "manifest.json").read_text())["window"]["counted"]
+    assert sorted(counted) == ["blktrace", "device log", "probe", "stat"]
+    for name, number in counted["stat"].items():
+        assert {numbers[name] for numbers in counted.values()} == {number}, name
+    assert counted["device log"]["fua"] == counted["probe"]["fua"] > 0
+    assert counted["device log"]["writes"] > 300
