@@ -22,7 +22,7 @@ from base.progress import step
 from commitpath import ansible
 from commitpath.axes import run_axes
 from commitpath.cell import cell_id, cell_name, stored
-from commitpath.payload import prepared_variables, write_tar
+from commitpath.payload import prepared_variables, write_self_extracting
 from commitpath.plan import Plan, make
 from commitpath.prepared import (
     again_if_damaged,
@@ -107,8 +107,8 @@ def run_over_ssh(
         provision(variables)
         prepare(variables)
         with artifacts.work_folder() as work, step("run the cell"):
-            output, packed = work / "out.tar", work / "payload.tar"
-            write_tar(packed, planned.runs[0].files)
+            output, packed = work / "out.tar", work / "payload.sh"
+            write_self_extracting(packed, planned.runs[0].files)
             begin = time.monotonic()
             more = {"payload": str(packed), "output": str(output)}
             ansible.play("run.yml", {**variables, **more}, log / "run.json", limit=limit)

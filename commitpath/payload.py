@@ -202,11 +202,18 @@ def board_files(variables: Mapping[str, Any]) -> dict[str, bytes]:
     return {f"commitpath/{name}": content for name, content in files.items()}
 
 
-def write_tar(path: Path, files: Mapping[str, bytes]) -> None:
-    """A tar that Ansible unpacks on the board; what is in a folder `bin` can be executed there."""
-    with tarfile.open(path, "w") as tar:
+def write_self_extracting(path: Path, files: Mapping[str, bytes]) -> None:
+    """A script with a tar behind it, which it unpacks on the board (playbooks/board/unpack.sh)."""
+    path.write_bytes((ansible.PLAYBOOKS / "board/unpack.sh").read_bytes() + tar_of(files))
+
+
+def tar_of(files: Mapping[str, bytes]) -> bytes:
+    """A tar of these files; what is in a folder `bin` can be executed."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as tar:
         for name, content in files.items():
             member = tarfile.TarInfo(name)
             member.size = len(content)
             member.mode = 0o755 if "bin" in name.split("/")[:-1] else 0o644
             tar.addfile(member, io.BytesIO(content))
+    return packed.getvalue()

@@ -23,7 +23,7 @@ from commitpath.payload import (
     filesystem_scripts,
     observer_scripts,
     prepared_variables,
-    write_tar,
+    write_self_extracting,
 )
 from images import artifacts, qemu, snapshot
 from images.board import VirtualBoard
@@ -50,15 +50,18 @@ def virtual_board(cell: Mapping[str, Any]) -> VirtualBoard:
 def provision(variables: Mapping[str, Any]) -> None:
     """provision.yml on a board that answers: all but the filesystem."""
     with step("provision the board"), tempfile.NamedTemporaryFile() as packed:
-        write_tar(Path(packed.name), board_files(variables))
+        write_self_extracting(Path(packed.name), board_files(variables))
         more = {**variables, "files": packed.name}
         ansible.play("provision.yml", more, artifacts.CACHE / "log/provision.json")
 
 
 def prepare(variables: Mapping[str, Any]) -> None:
     """prepare.yml on a board that is provisioned."""
-    with step("make, mount and populate the filesystem, rehearse"):
-        ansible.play("prepare.yml", variables, artifacts.CACHE / "log/prepare.json")
+    files = {"bin/driver": Path(variables["driver"]).read_bytes()}
+    with step("make, mount and populate the filesystem, rehearse"), tempfile.NamedTemporaryFile() as packed:
+        write_self_extracting(Path(packed.name), files)
+        more = {**variables, "files": packed.name}
+        ansible.play("prepare.yml", more, artifacts.CACHE / "log/prepare.json")
 
 
 def provisioned_folder(board: VirtualBoard, variables: Mapping[str, Any]) -> tuple[Path, dict[str, Any]]:

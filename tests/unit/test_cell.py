@@ -1,5 +1,6 @@
 """Cells: defaults, ids, and one clear line for each kind of bad input."""
 
+import io
 import os
 import re
 import subprocess
@@ -58,11 +59,34 @@ def test_cells_of_one_snapshot_are_rehearsed_alike() -> None:
     assert "FS_TYPE=f2fs" in rehearsal(other, "/dev/target")
 
 
+def test_files_unpack_themselves_once(tmp_path: Path) -> None:
+    """Any byte in them; a second time nothing changes; a tar cut short is an error."""
+    from commitpath.payload import write_self_extracting
+
+    files = {"bin/driver": bytes(range(256)) * 99, "cell.env": b"A='1\n2'\n"}
+    script, folder = tmp_path / "files.sh", tmp_path / "board"
+    folder.mkdir()
+    write_self_extracting(script, files)
+
+    def unpack() -> subprocess.CompletedProcess[str]:
+        return subprocess.run(["sh", str(script), str(folder)], capture_output=True, text=True, check=False)
+
+    assert unpack().stdout == "unpacked\n"
+    assert {name: (folder / name).read_bytes() for name in files} == files
+    assert os.access(folder / "bin/driver", os.X_OK) and not os.access(folder / "cell.env", os.X_OK)
+    assert (unpack().stdout, unpack().returncode) == ("", 0)
+    (folder / "cell.env").write_bytes(b"A='3\n4'\n")
+    assert unpack().stdout == "unpacked\n" and (folder / "cell.env").read_bytes() == files["cell.env"]
+    script.write_bytes(script.read_bytes()[:5000])
+    cut = unpack()
+    assert cut.returncode and cut.stdout == ""
+
+
 @pytest.mark.parametrize("kind", ["virtual", "lab"])
 def test_what_a_board_is_sent(kind: str, tmp_path: Path) -> None:
-    from commitpath.payload import board_files, write_tar
+    from commitpath.payload import board_files, tar_of
 
-    write_tar(tmp_path / "probes.tar", {"recorder": b"recorder", "bio.bpf.o": b"bio"})
+    (tmp_path / "probes.tar").write_bytes(tar_of({"recorder": b"recorder", "bio.bpf.o": b"bio"}))
     variables = {
         "probes": str(tmp_path / "probes.tar"),
         "device_module": "",
@@ -70,8 +94,7 @@ def test_what_a_board_is_sent(kind: str, tmp_path: Path) -> None:
         "board_kind": kind,
         "owner": "bench-1",
     }
-    write_tar(tmp_path / "files.tar", board_files(variables))
-    with tarfile.open(tmp_path / "files.tar") as tar:
+    with tarfile.open(fileobj=io.BytesIO(tar_of(board_files(variables)))) as tar:
         modes = {member.name.removeprefix("commitpath/"): member.mode for member in tar}
     assert {name for name, mode in modes.items() if mode & 0o111} == {
         *("bin/recorder", "bin/bio.bpf.o"),
