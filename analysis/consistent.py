@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from analysis import devices, engines, filesystems, observers
+from analysis import cpu, devices, engines, filesystems, observers
 from analysis.durability import NO_BARRIER
 from base.data import load_yaml
 from base.identity import current
@@ -45,7 +45,7 @@ def reasons(cell: Document, summary: Document, manifest: Document, host: Documen
         return found
     if emptied := _emptied(cell):
         return found + emptied
-    for check in (_profiles, _effective, _unasked, _probes, _numbers, _bytes, _clocks):
+    for check in (_profiles, _effective, _unasked, _probes, _numbers, _bytes, _clocks, _cpu):
         found += check(cell, summary, manifest, host)
     return found
 
@@ -262,6 +262,11 @@ def _clocks(cell: Document, summary: Document, manifest: Document, host: Documen
     if clock == "virtual":
         found += _differ("timed_wall_seconds", summary=summary.get("timed_wall_seconds"), host=timed)
     return found
+
+
+def _cpu(cell: Document, summary: Document, manifest: Document, host: Document) -> list[str]:
+    """An instruction took what it was to take, and the CPU's share is one of the run's transactions."""
+    return cpu.contradictions(cell, summary, manifest)
 
 
 def _sum(*parts: float | None) -> float | None:

@@ -29,7 +29,7 @@ FILESYSTEM = "filesystem"
 DEVICE = "device"
 BOARD = "board"
 WORKLOAD = "workload"
-# the board that commitpath makes (experiments/schema.yml, board); others are a lab's
+# the board that commitpath makes and the clock that counts its instructions (experiments/schema.yml)
 VIRTUAL = "virtual"
 
 
@@ -93,6 +93,8 @@ def _device(cell: dict[str, Any]) -> list[Expected]:
 
 def _board(cell: dict[str, Any]) -> list[Expected]:
     found = [Expected(BOARD, "clock", word(cell["clock"]))] if "clock" in cell else []
+    if "cpu_ns" in cell and cell.get("clock") == VIRTUAL:
+        found.append(Expected(BOARD, "cpu_ns", word(cell["cpu_ns"])))
     if cell.get("board", VIRTUAL) == VIRTUAL and (release := _release(cell)) is not None:
         found.append(Expected(BOARD, "kernel", release))
     return found

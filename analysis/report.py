@@ -10,7 +10,7 @@ import polars as pl
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from analysis import engines
+from analysis import cpu, engines
 from analysis.figures import style
 from analysis.run import Run
 from analysis.stored_files import NOT_HELD
@@ -78,11 +78,14 @@ def render(
         for name in ORDER
     ]
     without = {"profiles", *engines.lacking(engines.name_in(run.cell))}
+    without |= set() if cpu.is_counted(run.cell) else {"cpu_ns"}
     axes = {key: value for key, value in run.cell.items() if key not in without}
     order = sorted(axes, key=lambda k: (AXES_FIRST.index(k) if k in AXES_FIRST else 99, k))
     return template.render(
         summary=summary,
         not_held=NOT_HELD,
+        instruction_ns=cpu.measured(manifest["clock"]),
+        virtual=(said := cpu.sentence(summary)) and said[0].upper() + said[1:],
         watched=watched,
         manifest=manifest,
         engine=run.driver.engine,

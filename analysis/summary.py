@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from analysis import engines, tables
+from analysis import cpu, engines, tables
 from analysis.adapters.driver import Driver
 from analysis.checks import counts, loss
 from analysis.checks.calls import unwritten
@@ -43,6 +43,8 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
             "all": rate(run.timing),
         },
         "timing_source": run.timing_source,
+        "cpu_ns": cpu.counted(run.cell, run.timing.config["clock"]),
+        "cpu_share": cpu.share(run.ledger),
         "watching_cost": watching_cost(run),
         "twin_commands": twin_commands(run),
         "latency_us": {

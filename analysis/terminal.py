@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import Any
 
+from analysis import cpu
 from analysis.stored_files import NOT_HELD
 
 _HEAD = ("", "TPS", "p50 ms", "p99 ms", "syncs", "writes", "KiB written", "flushes")
@@ -43,6 +45,7 @@ def table(summary: dict[str, Any], report: Path) -> str:
         out.append(f"write amplification {_number(summary['write_amplification'], 2)} of the SQL data")
     out += [
         pace(summary),
+        *emulation(summary),
         *watching(summary),
         f"report: {report}",
     ]
@@ -54,6 +57,15 @@ def pace(summary: dict[str, Any]) -> str:
     seconds, wall = _number(summary["virtual_seconds"], 3), _number(summary["timed_wall_seconds"], 1)
     ratio = _number(summary["virtual_per_wall"], 2)
     return f"timed region {seconds} s on the board, {wall} s of wall time: {ratio} per second"
+
+
+def emulation(summary: dict[str, Any]) -> list[str]:
+    """Say what virtual time counts, and how much of a transaction's time is the CPU's."""
+    said = textwrap.wrap(cpu.sentence(summary) or "", 80, subsequent_indent="  ")
+    if summary["cpu_share"] is None:
+        return said
+    shares = ", ".join(f"{op} {_number(value, 1, 100)} %" for op, value in summary["cpu_share"].items())
+    return [*said, "the CPU's share of a transaction's time, watched:", f"  {shares}"]
 
 
 def watching(summary: dict[str, Any]) -> list[str]:

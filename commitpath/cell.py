@@ -86,6 +86,7 @@ def make_cell(variables: Mapping[str, str]) -> dict[str, Any]:
         for axis, profile in profiles.items()
     }
     check_engine(cell, variables, profiles["workload"].get("engines"))
+    check_clock(cell, variables)
     there = observers.unnamed(logs_itself(cell))
     cell["probes"] = ",".join(name for name in cell["probes"].split(",") if name not in there)
     for name, value in cell["profiles"]["workload"].get("fixed", {}).items():
@@ -121,6 +122,18 @@ def check_engine(cell: Mapping[str, Any], variables: Mapping[str, str], only: li
     for name in sorted(engines.lacking(engine)):
         if (variable := axes()[name].variable) in variables:
             raise BadInputError(f"{variable}: a setting of SQLite, which ENGINE={engine} does not have")
+
+
+def check_clock(cell: Mapping[str, Any], variables: Mapping[str, str]) -> None:
+    """Refuse a time for each instruction where no clock counts instructions."""
+    if "CPU_NS" not in variables:
+        return
+    for name in ("board", "clock"):
+        if cell[name] != "virtual":
+            raise BadInputError(
+                f"CPU_NS={cell['cpu_ns']}: {name.upper()}={cell[name]} has a CPU that takes its own time; "
+                "CPU_NS is for CLOCK=virtual on the virtual board"
+            )
 
 
 def check_workload(cell: Mapping[str, Any], profile: Mapping[str, Any]) -> None:

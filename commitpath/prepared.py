@@ -44,7 +44,8 @@ def virtual_board(cell: Mapping[str, Any]) -> VirtualBoard:
     keys = artifacts.CACHE / "keys"
     with artifacts.locked(keys):
         make_keys(keys)
-    return VirtualBoard(artifacts.image(kernel_profile(cell)), keys, memory_mib(cell), artifacts.CACHE / "vm")
+    image, vm = artifacts.image(kernel_profile(cell)), artifacts.CACHE / "vm"
+    return VirtualBoard(image, keys, memory_mib(cell), int(cell["cpu_ns"]), vm)
 
 
 def provision(variables: Mapping[str, Any]) -> None:

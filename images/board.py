@@ -29,20 +29,22 @@ REHEARSAL = pack_cell("none", {"rehearsal": b""})
 
 @dataclass(frozen=True)
 class VirtualBoard:
-    """A board of one image and memory size; each start is a process of its own."""
+    """A board of one image, memory size and speed of its CPU; each start is a process of its own."""
 
     image: Path
     keys: Path
     memory_mib: int
+    cpu_ns: int
     scratch: Path
 
     def machine(self, folder: Path, clock: str, ram: Path, shared: bool, port: int | None) -> qemu.Machine:
-        return qemu.Machine(self.image, folder, self.keys, self.memory_mib, clock, ram, shared, port)
+        of_board = (self.image, folder, self.keys, self.memory_mib, clock, self.cpu_ns)
+        return qemu.Machine(*of_board, ram, shared, port)
 
     def description(self) -> str:
         """What the machine is, without this checkout's paths: a snapshot fits no other."""
         nowhere = Path("nowhere")
-        board = VirtualBoard(nowhere, nowhere, self.memory_mib, nowhere)
+        board = VirtualBoard(nowhere, nowhere, self.memory_mib, self.cpu_ns, nowhere)
         return " ".join(board.machine(nowhere, "virtual", nowhere, False, None).arguments())
 
     @contextmanager

@@ -31,9 +31,6 @@ CELL_ITEM_BYTES = 256 * 1024
 # Beside the device's own memory: root, page cache, the probes' ring of 64 MiB, and the 32 MiB of
 # who traces the device or of a device's own log, twice 32 at most.
 BOARD_MEMORY_MIB = 1536
-# 2^1 ns an instruction: 500 million instructions per virtual second. The order of the
-# 1.2 GHz Cortex-A9 of apsys17's phone, which retires fewer than one a cycle.
-ICOUNT_SHIFT = 1
 # A virtio device does what the guest asks of it at the guest's instruction that asks. By
 # default another thread does it some time later, and also looks at every queue when a
 # restored machine goes on: those interrupts came at a random instruction.
@@ -58,6 +55,14 @@ def qemu_version() -> str:
     return done.stdout.splitlines()[0]
 
 
+def icount_shift(cpu_ns: int) -> int:
+    """-icount's shift for CPU_NS: QEMU counts 2^shift ns an instruction, and no other number."""
+    shift = cpu_ns.bit_length() - 1
+    if cpu_ns != 1 << max(shift, 0):
+        raise LabError(f"CPU_NS={cpu_ns}: QEMU counts a power of two of ns for an instruction, 1 at least")
+    return shift
+
+
 @dataclass(frozen=True)
 class Machine:
     """What a virtual board is made of: its image, memory, clock and files.
@@ -66,6 +71,7 @@ class Machine:
     ram: the file behind the guest's memory. shared: guest writes reach it.
     clock: `provision` (virtual time that idles in real time, for SSH), `virtual`
     (idle time is skipped), `real` (plain emulation) or `kvm` (the host's CPU).
+    cpu_ns: virtual ns of an instruction, under `provision` and `virtual`.
     """
 
     image: Path
@@ -73,6 +79,7 @@ class Machine:
     keys: Path
     memory_mib: int
     clock: str
+    cpu_ns: int
     ram: Path
     shared: bool
     ssh_port: int | None = None
@@ -127,7 +134,8 @@ class Machine:
         if self.clock in ("real", "kvm"):
             return ["-rtc", "base=2026-01-01"]
         sleep = "on" if self.clock == "provision" else "off"
-        return ["-icount", f"shift={ICOUNT_SHIFT},sleep={sleep}", "-rtc", "base=2026-01-01,clock=vm"]
+        counted = f"shift={icount_shift(self.cpu_ns)},sleep={sleep}"
+        return ["-icount", counted, "-rtc", "base=2026-01-01,clock=vm"]
 
     def link_files(self) -> None:
         """Give what lies elsewhere a name in the folder."""

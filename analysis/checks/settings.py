@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from analysis import engines, expected, filesystems, mkfs
+from analysis import cpu, engines, expected, filesystems, mkfs
 from analysis.consistent import word
 from analysis.expected import Expected
 from analysis.run import Run
@@ -60,6 +60,8 @@ def _effective(run: Run, one: Expected) -> str | None:
         had = {**run.board.queue, **run.board.device}.get(one.name)
     elif (one.group, one.name) == (expected.BOARD, "kernel"):
         return _release(run, one.requested)
+    elif (one.group, one.name) == (expected.BOARD, "cpu_ns"):
+        had = cpu.effective(config["clock"])
     elif one.group == expected.BOARD:
         had = run.board.run.get(one.name)
     elif one.group == expected.ENGINE:

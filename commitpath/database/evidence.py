@@ -17,7 +17,10 @@ _WORDING = {"reasons", "cell_name", "settings", "analysis", "host"}
 _ROUNDING = 1e-6
 # Of a summary what is measured: whoever tells of more than its files give made it up. An older
 # analysis may tell of less.
-_MEASURED = {"tps", "syncs", "latency_us", "per_transaction", "block", "ledger", "watching_cost"}
+_MEASURED = {
+    *("tps", "syncs", "latency_us", "per_transaction", "block", "ledger"),
+    *("watching_cost", "cpu_ns", "cpu_share"),
+}
 
 
 def check(source: Path, theirs: sqlite3.Connection, part: Path, there: str, row: Mapping[str, Any]) -> None:

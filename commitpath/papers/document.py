@@ -15,6 +15,10 @@ from commitpath.papers.readings import WHOLE
 from commitpath.reporting.marks import left_out
 
 
+# Of a claim that is reproduced by being equal, where claims.yml does not say why.
+EQUAL = f"Neither side is ahead by {verdict.EQUAL:.0%} in any pair."
+
+
 def document(paper: Paper, judged: list[Judged], database: Database) -> dict[str, Any]:
     """All of a paper's claims with their verdicts. Rates per second; counts, KiB and ms per transaction."""
     writer = texts.Writer(paper, database)
@@ -28,6 +32,8 @@ def document(paper: Paper, judged: list[Judged], database: Database) -> dict[str
         "made_by": made_by(judged),
         "rule": [{"verdict": name, "means": text} for name, text in verdict.RULE],
         "verdicts": {name: sum(one.verdict == name for one in judged) for name, _ in verdict.RULE},
+        "circular": [one.claim.id for one in judged if "circular" in one.claim.texts],
+        "by_equality": [one.claim.id for one in judged if one.equal],
         "claims": [claim(one, database, writer) for one in judged],
         # last: by now every cell was asked for
         "left_out": left_out(list(database.cells.left_out.values())),
@@ -71,6 +77,8 @@ def claim(one: Judged, database: Database, writer: "texts.Writer") -> dict[str, 
             "kind": given.kind,
         },
         "verdict": one.verdict,
+        "circular": writer.write(given.texts.get("circular")),
+        "by_equality": writer.write(given.texts.get("by_equality", EQUAL)) if one.equal else None,
         "not_testable": given.not_testable,
         "other_verdicts": list(one.others),
         "artifact": vars(one.artifact) if one.artifact else None,

@@ -71,6 +71,14 @@ class Judged:
         found = dict.fromkeys(result.verdict for result in self.readings[1:])
         return tuple(name for name in found if name != self.verdict)
 
+    @property
+    def equal(self) -> bool:
+        """Whether it is a direction that is reproduced though neither side is ahead in any pair."""
+        if self.claim.kind != "direction" or self.verdict != verdict.REPRODUCED:
+            return False
+        ratios = [pair.ratio for pair in self.readings[0].pairs]
+        return all(ratio is not None and verdict.side(ratio) == 0 for ratio in ratios)
+
 
 def judge(paper: Paper, database: Database) -> list[Judged]:
     """Every claim of a paper."""

@@ -1,6 +1,7 @@
 """claims.html, one file that opens offline, and the same as lines for a terminal."""
 
 import base64
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ Content = Mapping[str, Any]
 
 # Settings that every timed cell shares, or that its column says.
 UNSAID = ("device", "probes", "sqlite")
+# Keys of a claim → what is said beside its verdict.
+QUALIFIED = {"circular": "circular", "by_equality": "by equality"}
 TIMES = {
     "cpu": "CPU",
     "data_wait": "data",
@@ -47,6 +50,8 @@ def render(content: Content, figures: Sequence[Path] = ()) -> str:
         devices=devices_of,
         times=TIMES,
         notes=notes_of,
+        qualified=qualified,
+        but=lambda name: but(content, name),
     )
 
 
@@ -61,15 +66,31 @@ def terminal(content: Content) -> list[str]:
     for claim in content["claims"]:
         here = ratios(claim["readings"][0], claim) if claim["readings"] else "-"
         other = f" (other readings: {', '.join(claim['other_verdicts'])})" if claim["other_verdicts"] else ""
-        rows.append([claim["id"], claim["verdict"], expected(claim), here, claim["statement"] + other])
+        said = ", ".join([claim["verdict"], *qualified(claim)])
+        rows.append([claim["id"], said, expected(claim), here, claim["statement"] + other])
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = ["  ".join(t.ljust(w) for t, w in zip(row, widths, strict=True)).rstrip() for row in rows]
     for claim in content["claims"]:
         for result in claim["readings"]:
             lines += [f"missing  {claim['id']}: {gap}" for gap in gaps(result)]
     lines += [content["left_out"]] if content["left_out"] else []
-    counts = ", ".join(f"{count} {name}" for name, count in content["verdicts"].items() if count)
+    told = {name: f"{count} {name}{but(content, name)}" for name, count in content["verdicts"].items()}
+    counts = ", ".join(told[name] for name, count in content["verdicts"].items() if count)
     return [*dict.fromkeys(lines), f"{len(content['claims'])} claims: {counts}"]
+
+
+def qualified(claim: Content) -> list[str]:
+    """What a claim's verdict is not: evidence, where it is circular; a side that is ahead."""
+    return [words for key, words in QUALIFIED.items() if claim[key]]
+
+
+def but(content: Content, name: str) -> str:
+    """` (2 circular, 1 by equality)`: how many claims with a verdict are qualified."""
+    counts = Counter(
+        words for claim in content["claims"] if claim["verdict"] == name for words in qualified(claim)
+    )
+    told = ", ".join(f"{counts[words]} {words}" for words in QUALIFIED.values() if counts[words])
+    return f" ({told})" if told else ""
 
 
 def gaps(reading: Content) -> list[str]:

@@ -15,6 +15,8 @@ from commitpath.papers.readings import Reading, reading, wordings
 from commitpath.schema import schema
 
 PAPERS = EXPERIMENTS / "papers"
+# What claims.yml says of a claim in words (experiments/schema.yml, $defs.claims).
+TEXTS = ("explanation", "paper_says", "circular", "by_equality")
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class Claim:
     readings: tuple[Reading, ...]
     artifact: tuple[str, str] | None
     not_testable: str | None
-    texts: Mapping[str, str]  # explanation and paper_says, as Jinja templates
+    texts: Mapping[str, str]  # those of TEXTS that it has, as Jinja templates
 
 
 @dataclass(frozen=True)
@@ -126,5 +128,5 @@ def claim(
         tuple(readings),
         tuple(ours["artifact"]) if "artifact" in ours else None,
         ours.get("not_testable"),
-        {name: ours[name] for name in ("explanation", "paper_says") if name in ours},
+        {name: ours[name] for name in TEXTS if name in ours},
     )

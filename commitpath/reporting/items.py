@@ -12,6 +12,7 @@ from commitpath.axes import axes
 from commitpath.cell import load_profile
 from commitpath.database import select, store, sync
 from commitpath.database.select import Run
+from commitpath.reporting.facts import facts
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,7 @@ def values(run: Run, runs: Sequence[Run]) -> dict[str, str]:
         "summary": run.summary,
         "manifest": run.document("manifest"),
         "repeats": repeats(run, runs),
+        "read": facts(run),
     }
     found = {}
     for item in items(run.cell["engine"]):

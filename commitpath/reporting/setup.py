@@ -14,8 +14,9 @@ from commitpath.database.select import Run
 from commitpath.reporting.items import Item, database_runs, items, run_of_folder, values
 from commitpath.reporting.marks import footnotes
 
-# Items, each with its values.
+# Items, each with its values, and MISSING where a run that should say it does not.
 Reported = list[tuple[Item, list[str]]]
+MISSING = "missing"
 
 LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
@@ -52,14 +53,16 @@ def setup(options: dict[str, str]) -> int:
 def merged(runs: Sequence[tuple[str, Mapping[str, str]]]) -> Reported:
     """The items that are asked of any of the runs, each with its different values in the runs' order.
 
-    runs: of each its engine and what it says.
+    runs: of each its engine and what it says. A value that is not there is missing, last of all.
     """
     found = []
     for item in items():
-        told = [one for engine, one in runs if item.engine in (None, engine) and item.name in one]
-        if any(item.asked(one) for one in told):
-            texts = [short_kernel(one["kernel"]) if item.name == "kernel" else one[item.name] for one in told]
-            found.append((item, list(dict.fromkeys(texts))))
+        asked = [one for engine, one in runs if item.engine in (None, engine) and item.asked(one)]
+        told = [one[item.name] for one in asked if item.name in one]
+        texts = [short_kernel(text) if item.name == "kernel" else text for text in told]
+        if asked:
+            missing = [MISSING] if len(told) < len(asked) else []
+            found.append((item, [*dict.fromkeys(texts), *missing]))
     return found
 
 
@@ -92,19 +95,32 @@ def paragraph(found: Reported, runs: Sequence[Run]) -> str:
             named(found),
             engines=" ".join(engines),
             operations=listed(list(operations)),
-            clock=runs[0].settings["clock"],
+            cpu_share=cpu_share(runs),
         )
     except UndefinedError as error:
         raise LabError(f"no set-up text: the runs do not say all it needs: {error}") from error
     return " ".join(text.split())
 
 
+def cpu_share(runs: Sequence[Run]) -> str:
+    """The emulated CPU's share of a transaction's time in the runs in virtual time, in words."""
+    virtual = [run.summary.get("cpu_share") for run in runs if run.summary["clock"] == "virtual"]
+    shares = sorted(shares["all"] for shares in virtual if shares and shares.get("all") is not None)
+    if not shares:
+        return "is not known, as none of the runs was watched for it"
+    ends = dict.fromkeys(f"{100 * share:.1f}" for share in (shares[0], shares[-1]))
+    unwatched = len(virtual) - len(shares)
+    but = f" ({unwatched} of {len(virtual)} runs were not watched for it)" if unwatched else ""
+    return f"is {' to '.join(ends)} %{but}"
+
+
 def named(found: Reported, engine: str | None = None) -> dict[str, str]:
     """Item → its values in words, of what all runs report, or of an engine's own."""
     told = {item.name: texts for item, texts in found if item.engine == engine}
     words = {name: listed(texts) for name, texts in told.items()}
-    if spread := told.get("spread"):
-        words["spread"] = spread[0] if len(spread) == 1 else f"at most {max(spread, key=float)}"
+    if known := [text for text in told.get("spread", []) if text != MISSING]:
+        most = known[0] if len(known) == 1 else f"at most {max(known, key=float)}"
+        words["spread"] = listed([most, *[MISSING] * (MISSING in told["spread"])])
     return words
 
 

@@ -23,7 +23,10 @@ STATE = RESULTS / ".sweep"
 # Settings that a prepared board depends on, beside its device's geometry and its table: runs
 # that have these in common share its snapshot. A mistake here costs time, never a wrong
 # result: the snapshot's own key decides (commitpath/prepared.py).
-BOARD_SETTINGS = ("board", "clock", "kernel", "engine", "sqlite", "fs", "mkfs_options", "mount_options")
+BOARD_SETTINGS = (
+    *("board", "clock", "cpu_ns", "kernel", "engine", "sqlite"),
+    *("fs", "mkfs_options", "mount_options"),
+)
 TABLE_SETTINGS = ("rows", "value_size", "page_size")
 # Beside a job's boards: QEMU's own, Python's.
 HOST_MEMORY_MIB = 1024

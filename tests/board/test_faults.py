@@ -134,7 +134,7 @@ def test_guest_that_does_not_boot(tmp_path: Path) -> None:
     for name in ("vmlinuz", "root.img"):
         (tmp_path / name).symlink_to(board.image / name)
     (tmp_path / "initrd").write_bytes(b"no initramfs")
-    broken = VirtualBoard(tmp_path, board.keys, board.memory_mib, board.scratch)
+    broken = VirtualBoard(tmp_path, board.keys, board.memory_mib, board.cpu_ns, board.scratch)
     with pytest.raises(LabError, match="the board ended before the board is up"), broken.started("provision"):
         pass
     assert not boards_running()

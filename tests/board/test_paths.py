@@ -27,7 +27,7 @@ def test_any_path(nasty: Path) -> None:
     }
     for name, place in places.items():
         (nasty / name).symlink_to(place)
-    board = VirtualBoard(nasty / "image", nasty / "keys", plain.memory_mib, nasty / "vm")
+    board = VirtualBoard(nasty / "image", nasty / "keys", plain.memory_mib, plain.cpu_ns, nasty / "vm")
     (nasty / "play.yml").write_text(json.dumps(PLAY))
     with (
         scratch.folder(nasty, "saved") as saved,

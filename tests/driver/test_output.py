@@ -1,5 +1,6 @@
 """What a run writes, against docs/formats.md."""
 
+import platform
 import re
 import sqlite3
 
@@ -119,6 +120,10 @@ def test_config(driver):
     assert config["pragmas"]["auto_vacuum"] == "0"
     assert config["sql_bytes"] == 2 * 20 * 3072
     assert config["status"] == "ok"
+    # how long an instruction takes is timed where the loop is known to be of two
+    timed = ["instruction_ps"] if platform.machine() == "aarch64" else []
+    assert list(config["clock"]) == ["monotonic_ns", "realtime_ns", *timed]
+    assert all(value > 0 for value in config["clock"].values())
     with sqlite3.connect(driver.database) as db:
         assert db.execute("SELECT count(*) FROM sample").fetchone() == (config["rows_after"],)
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)

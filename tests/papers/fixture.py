@@ -90,7 +90,7 @@ def manifest(cell: Mapping[str, Any]) -> dict[str, Any]:
         "board": {"kernel": None},
         "run": {"probes": watching},
         "host": host(cell),
-        "clock": {"kind": cell["clock"]},
+        "clock": {"kind": cell["clock"], "instruction_ps": 1000 * cell["cpu_ns"]},
         "raw_sha256": {},
     }
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import commands
 
-from analysis import derived, engines, pipeline, stored_files
+from analysis import derived, devices, engines, pipeline, stored_files
 from base import identity
 from base.identity import canonical
 from commitpath.axes import probe_files
@@ -78,6 +78,7 @@ class Lab:
             "run_id": run_id,
             "cell_id": cell_id(cell),
             "commitpath_commit": "abc",
+            "qemu": "QEMU emulator version 7.2.22",
             "wall_seconds": float(self.number),
             "raw_sha256": hashes,
         }
@@ -104,6 +105,8 @@ class Lab:
             "clock": cell["clock"],
             "timing_source": "twin" if watched else "run",
             "watching_cost": dict.fromkeys((*ops, "all"), 0.0) if watched else None,
+            "cpu_ns": cell["cpu_ns"] if cell["clock"] == "virtual" else None,
+            "cpu_share": None,
             "tps": rates,
             "syncs": dict.fromkeys(ops, 4.0 if watched else None),
             "block": {"writes": 60, "bytes_written": bytes_written, "flushes": 30, "fua": 3},
@@ -163,11 +166,23 @@ def manifest(cell: dict[str, Any]) -> dict[str, Any]:
         "settings": [],
         "transactions": dict.fromkeys(workload.get("phases", OPS), cell["n"]),
         "run": {"probes": probes if cell["probes"] else probes | {"attached": 0}},
-        "clock": {"kind": cell["clock"]},
+        # as long as a loop of 100 000 instructions shows it
+        "clock": {"kind": cell["clock"], "instruction_ps": 1000 * cell["cpu_ns"] + 1},
         "engine": name,
         name: told,
         "driver": driver | {"workload": workload["driver_workload"]},
         "filesystem": {"mount": {"fs": cell["profiles"]["fs"]["type"], "options": options}},
-        "device": {"write_cache": "write back"},
-        "board": {"kernel": "Linux board 6.12.1-arm64 #1 SMP aarch64"},
+        "device": {"write_cache": "write back", "parameters": parameters(cell["profiles"]["device"])},
+        "board": {
+            "kernel": "Linux board 6.12.1-arm64 #1 SMP aarch64",
+            "cpuinfo": "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd08",
+            "meminfo": "MemTotal:        3496968 kB\nMemFree:         3349952 kB",
+        },
     }
+
+
+def parameters(device: dict[str, Any]) -> dict[str, str]:
+    """A device's attributes as its driver shows them."""
+    size = devices.of({"profiles": {"device": device}}).size(device["size_mib"])
+    told = {**device["geometry"], **device["timing"], **size, "power": 1}
+    return {name: str(value) for name, value in told.items()}

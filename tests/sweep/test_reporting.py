@@ -11,16 +11,21 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from lab import Lab
+from lab import Lab, edit
 
 from base.identity import contents
 from commitpath.axes import axes
-from commitpath.cell import make_cell
+from commitpath.cell import complete, make_cell
 from commitpath.database.select import Run
+from commitpath.reporting import facts
+from commitpath.reporting.card import graded
 from commitpath.reporting.cells import unwatched
 from commitpath.reporting.compare import flat
-from commitpath.reporting.items import items
+from commitpath.reporting.items import items, values
 from commitpath.reporting.marks import UNDURABLE, marks
+from commitpath.reporting.setup import latex, merged, paragraph
+
+FACTS = {"status": "ok", "lab": "local", "uname": "6.12"}
 
 
 def fill(lab: Lab, factor: float = 1.5, seeds: int = 4, **more: str) -> None:
@@ -174,7 +179,7 @@ def test_a_run_is_graded(lab: Lab) -> None:
     assert "grade: incomplete" in card
     assert "missing: spread" in card
     lab.run(110.0, FS="f2fs", MODE="wal", SEED="2")
-    assert "grade: complete, 18 of 18 reported" in lab.ok("report-card", FILE=str(folder))
+    assert "grade: complete, 27 of 27 reported" in lab.ok("report-card", FILE=str(folder))
     delete = lab.run(FS="f2fs", MODE="delete")
     assert "does not apply" in lab.ok("report-card", FILE=str(delete))
 
@@ -183,7 +188,7 @@ def test_a_paper_is_graded(lab: Lab, tmp_path: Path) -> None:
     paper = tmp_path / "paper.yml"
     paper.write_text("source: a paper\nreported: {filesystem: ext4, journal_mode: WAL, kernel:}\n")
     card = lab.ok("report-card", FILE=str(paper))
-    assert "grade: not comparable, 2 of 18 reported" in card
+    assert "grade: not comparable, 2 of 27 reported" in card
     assert "MISSING (essential)" in card
 
 
@@ -215,6 +220,89 @@ def test_setup_text_of_a_run_and_of_many(lab: Lab) -> None:
     assert "no ok run is like that" in lab.says("setup-text", GRID="nothing")
     assert "not the folder of a run" in lab.says("setup-text", RUN=str(lab.results))
     assert "takes one of RUN=" in lab.says("setup-text")
+
+
+def test_setup_text_names_board_device_and_emulator(lab: Lab) -> None:
+    folder = lab.run(DEVICE="galaxy-nexus", CPU_NS="4")
+    text = lab.ok("setup-text", RUN=str(folder))
+    for words in (
+        "commitpath abc on the board virtual (processor: 1 × Cortex-A72; memory: 3415 MiB; "
+        "emulator: QEMU emulator version 7.2.22) under Linux 6.12.1-arm64",
+        "on the device galaxy-nexus (flashsim: eMMC 4.41 of a Galaxy Nexus, no cache control, block-mapped, "
+        "slow in random writes; its parameters are in the table)",
+        "every instruction counts as many ns as the next (4), on one emulated core; caches, branch "
+        "prediction, DVFS and further cores are left out. The emulated CPU's share of a transaction's time "
+        "is not known, as none of the runs was watched for it.",
+        r"fua\_ns=8700000, merge\_ns=5000000",
+    ):
+        assert words in text, words
+    watched = lab.run(DEVICE="galaxy-nexus", MODE="wal")
+    shares = {"insert": 0.05, "update": 0.07, "delete": 0.06, "all": 0.0612}
+    per_transaction = dict.fromkeys(shares, {"WAL": 10_000.0})
+    ledger = {"bytes": {"WAL": 300_000}, "unattributed_share": 0.0, "per_transaction": per_transaction}
+    edit(watched / "summary.json", cpu_share=shares, ledger=ledger)
+    assert "time is 6.1 %. All settings" in lab.ok("setup-text", RUN=str(watched))
+    both = lab.ok("setup-text", WHERE="device=galaxy-nexus")
+    assert "time is 6.1 % (1 of 2 runs were not watched for it)" in both
+    assert "as many ns as the next (4 and 2)" in both
+
+
+@pytest.mark.parametrize(
+    ("where", "item", "words"),
+    [
+        ("board.cpuinfo", "processor", "processor: missing"),
+        ("board.meminfo", "memory", "memory: missing"),
+        ("clock.instruction_ps", "cpu_ns", "as many ns as the next (missing)"),
+        ("device.parameters", "device_parameters", r"Device parameters & missing \\"),
+        ("sqlite.version", "sqlite_version", "We ran SQLite missing"),
+    ],
+)
+def test_what_a_run_does_not_say_is_said_to_be_missing(where: str, item: str, words: str, lab: Lab) -> None:
+    """And never filled in. A run that the database refuses for it is none of these."""
+    folder = lab.run()
+    told = json.loads((folder / "manifest.json").read_text())
+    part, name = where.split(".")
+    del told[part][name]
+    cell = json.loads((folder / "cell.json").read_text())
+    run = Run({**cell, "seed": 1}, FACTS, frozenset(), None, (), complete(cell), cell,
+              json.loads((folder / "summary.json").read_text()), {"manifest": json.dumps(told)})  # fmt: skip
+    said = values(run, [])
+    assert item not in said
+    found = merged([("sqlite", said)])
+    assert words in paragraph(found, [run]) + "\n".join(latex(found))
+    assert any(re.match(rf"  {item} +MISSING", line) for line in graded(said, items("sqlite")))
+
+
+def test_the_setup_of_a_run_from_before_cpu_ns(lab: Lab) -> None:
+    text = lab.ok("setup-text", RUN=str(lab.recorded()))
+    assert "as many ns as the next (missing)" in text
+    assert "time is 7.1 %" in text
+    assert "QEMU emulator version 7.2.22 (Debian" in text
+    assert "completion\\_nsec=2000000" in text
+
+
+def test_a_lab_board_is_not_emulated(lab: Lab) -> None:
+    folder = lab.run(CLOCK="real", BOARD="bench", DEVICE="own", PROBES="none")
+    card = lab.ok("report-card", FILE=str(folder))
+    for item in ("emulator", "clock", "cpu_ns"):
+        assert re.search(rf"^  {item} +does not apply$", card, re.M), item
+    assert re.search("^  device_model +MISSING", card, re.M)
+    text = lab.ok("setup-text", RUN=str(folder))
+    assert "emulator" not in text and "virtual" not in text
+    told = json.loads((folder / "manifest.json").read_text())
+    edit(folder / "manifest.json", device=told["device"] | {"parameters": {"model": "MMC 16G", "size": "7"}})
+    assert "on the device own (MMC 16G; its" in lab.ok("setup-text", RUN=str(folder))
+
+
+def test_processors_and_memory_are_read() -> None:
+    assert (
+        facts.processor("processor: 0\nmodel name : A CPU\n\nprocessor: 1\nmodel name : A CPU") == "2 × A CPU"
+    )
+    assert facts.processor("processor: 0\nCPU implementer: 0x51\nCPU part: 0x804") == (
+        "1 × implementer 0x51, part 0x804"
+    )
+    assert facts.processor("Hardware: none") is None
+    assert facts.memory("MemFree: 7 kB") is None
 
 
 def test_a_run_reports_what_its_engine_has(lab: Lab) -> None:

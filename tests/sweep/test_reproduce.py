@@ -1,6 +1,7 @@
 """Claims of papers: the rule, what is missing, what the page says. Runs are synthetic."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 from lab import Lab, manifest
 
 from base.errors import BadInputError
+from base.paths import ROOT
 from commitpath.cell import cell_id, make_cell
 from commitpath.database.select import Run
 from commitpath.papers import document, judge, page, paper, verdict
@@ -197,9 +199,59 @@ def test_a_text_without_its_run_says_so(judged: Judge) -> None:
     assert content["claims"][0]["explanation"] == "(This text cannot be written: mode=wal: no watched run.)"
 
 
+def test_a_circular_claim_is_told_beside_its_verdict(judged: Judge) -> None:
+    claim = CLAIM + "  circular: it chose {{ tps(mode='truncate')|n }} TPS\n"
+    runs = [run(100, MODE="wal"), run(10, MODE="truncate"), run(50, MODE="delete")]
+    found, content = judged(claim, "tps,10,ratio", *runs)
+    assert found.verdict == "reproduced"
+    assert (content["circular"], content["by_equality"]) == (["X-01"], [])
+    assert content["claims"][0]["circular"] == "it chose 10.0 TPS"
+    said = page.terminal(content)
+    assert said[1].startswith("X-01  reproduced, circular  10×")
+    assert said[-1] == "1 claims: 1 reproduced (1 circular)"
+    text = page.render(content)
+    assert "<b>Circular:</b> it chose 10.0 TPS" in text
+    assert "X-01 is\n<b>circular</b>" in text
+    assert "Nothing was fitted" not in text
+
+
+@pytest.mark.parametrize(
+    ("truncate", "verdict", "equal"),
+    [(99.5, "reproduced", True), (50, "reproduced", False), (200, "contradicted", False)],
+)
+def test_by_equality_is_what_the_runs_say(judged: Judge, truncate: float, verdict: str, equal: bool) -> None:
+    """Not what claims.yml says: there is only why."""
+    claim = CLAIM + "  by_equality: SQLite leaves it nothing to do\n"
+    runs = [run(100, MODE="wal"), run(truncate, MODE="truncate"), run(100, MODE="delete")]
+    found, content = judged(claim, "tps,>=1,direction", *runs)
+    assert (found.verdict, found.equal) == (verdict, equal)
+    text, said = page.render(content), page.terminal(content)
+    assert ("<b>By equality:</b> SQLite leaves it nothing to do" in text) is equal
+    assert ("reproduced, by equality" in said[1]) is equal
+    assert content["by_equality"] == (["X-01"] if equal else [])
+
+
+def test_a_claim_that_is_equal_and_says_nothing_of_it_is_marked(judged: Judge) -> None:
+    runs = [run(100, MODE=mode) for mode in ("wal", "truncate", "delete")]
+    _, content = judged(CLAIM, "tps,>=1,direction", *runs)
+    assert content["claims"][0]["by_equality"] == "Neither side is ahead by 1% in any pair."
+    # an equal ratio where one is claimed is none of these
+    (plain,) = judge.judge(paper.load("p"), Database(runs, "local"))
+    assert plain.claim.kind == "direction" and plain.equal
+
+
+def test_what_the_doc_calls_circular_is_so_in_the_data() -> None:
+    claims = paper.load("apsys17").claims
+    text = (ROOT / "docs/apsys17.md").read_text()
+    for key, words in page.QUALIFIED.items():
+        (row,) = re.findall(rf"^\| of these {words} \| (.*) \|$", text, re.M)
+        assert row.split(", ") == [one.id for one in claims if key in one.texts], key
+
+
 @pytest.mark.parametrize(
     ("claim", "says"),
     [
+        (CLAIM + "  circular: [P-01]\n", "X-01.circular: ['P-01'] is not of type 'string'"),
         (
             "  readings: [{name: plain, left: {mode: wall}, right: {}}]\n",
             "X-01: JOURNAL_MODE=wall: JOURNAL_MODE is delete",

@@ -20,6 +20,7 @@ from commitpath.database import cells as stored_cells
 DEFAULTS = {
     "board": "virtual",
     "clock": "virtual",
+    "cpu_ns": 2,
     "kernel": "6.12",
     "device": "constant",
     "fs": "ext4-ordered",

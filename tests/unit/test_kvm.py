@@ -47,6 +47,6 @@ def test_machine_is_the_hosts() -> None:
     """Only under CLOCK=kvm; every other clock is emulation."""
     folder = Path("folder")
     for clock in ("kvm", "virtual", "provision", "real"):
-        line = " ".join(qemu.Machine(folder, folder, folder, 64, clock, folder, False).arguments())
+        line = " ".join(qemu.Machine(folder, folder, folder, 64, clock, 2, folder, False).arguments())
         assert ("-accel kvm -cpu host" in line) == (clock == "kvm")
         assert ("-icount" in line) == (clock in ("virtual", "provision"))

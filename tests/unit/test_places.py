@@ -23,7 +23,7 @@ def test_qemu_is_told_names_without_any_path(nasty: Path) -> None:
     """A comma ends an option of QEMU's, and a socket's name has 107 bytes."""
     (nasty / "vm").mkdir()
     (nasty / "saved").mkdir()
-    virtual = VirtualBoard(nasty / "image", nasty / "keys", 64, nasty)
+    virtual = VirtualBoard(nasty / "image", nasty / "keys", 64, 2, nasty)
     machine = virtual.machine(nasty / "vm", "virtual", nasty / "saved/ram", False, 22)
     line = machine.arguments()
     assert not [word for word in line if str(nasty) in word]
@@ -78,7 +78,8 @@ def test_a_boards_state_is_written_where_it_belongs(nasty: Path, tmp_path: Path)
 
 
 def test_a_long_socket_name_is_reached(nasty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    machine = VirtualBoard(nasty, nasty, 64, nasty).machine(nasty, "virtual", nasty / "ram", False, None)
+    virtual = VirtualBoard(nasty, nasty, 64, 2, nasty)
+    machine = virtual.machine(nasty, "virtual", nasty / "ram", False, None)
     assert len(str(nasty / "qmp")) > 107
     # no board: what listens is QEMU itself, without a machine
     line = [

@@ -18,7 +18,7 @@ from images import snapshot, ssh
 ROOT = Path(__file__).resolve().parents[2]
 # Each opens one of the folders that something is made in, with a file in it.
 HOLDERS = {
-    "a board's": "board.VirtualBoard(here, here, 64, artifacts.CACHE / 'vm').work_folder()",
+    "a board's": "board.VirtualBoard(here, here, 64, 2, artifacts.CACHE / 'vm').work_folder()",
     "a build's": "artifacts.work_folder()",
     "an artefact's": "artifacts.whole(artifacts.CACHE / 'driver', 'make it')",
     "a snapshot's": "artifacts.whole(artifacts.CACHE / 'snapshots/one', 'make it')",
