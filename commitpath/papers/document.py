@@ -14,7 +14,6 @@ from commitpath.papers.paper import Paper
 from commitpath.papers.readings import WHOLE
 from commitpath.reporting.marks import left_out
 
-
 # Of a claim that is reproduced by being equal, where claims.yml does not say why.
 EQUAL = f"Neither side is ahead by {verdict.EQUAL:.0%} in any pair."
 

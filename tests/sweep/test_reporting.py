@@ -238,7 +238,7 @@ def test_setup_text_names_board_device_and_emulator(lab: Lab) -> None:
         assert words in text, words
     watched = lab.run(DEVICE="galaxy-nexus", MODE="wal")
     shares = {"insert": 0.05, "update": 0.07, "delete": 0.06, "all": 0.0612}
-    per_transaction = dict.fromkeys(shares, {"WAL": 10_000.0})
+    per_transaction = {key: {"WAL": 10000.0} for key in shares}
     ledger = {"bytes": {"WAL": 300_000}, "unattributed_share": 0.0, "per_transaction": per_transaction}
     edit(watched / "summary.json", cpu_share=shares, ledger=ledger)
     assert "time is 6.1 %. All settings" in lab.ok("setup-text", RUN=str(watched))
