@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,19 @@ def read_text(path: Path, *, whole_lines: bool = True) -> str:
     return _whole(path, whole_lines).decode("utf-8", errors="replace")
 
 
+def check_regular(path: Path) -> None:
+    """Raise BadInput at what is no regular file: to open a FIFO waits, and a device may have no end."""
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        raise BadInput(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
+    if not stat.S_ISREG(mode):
+        what = "a folder" if stat.S_ISDIR(mode) else "a FIFO, a socket or a device"
+        raise BadInput(path, "", f"is {what}", "a regular file")
+
+
 def _whole(path: Path, whole_lines: bool) -> bytes:
+    check_regular(path)
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -72,6 +85,7 @@ def read_csv(
 
 def _header(path: Path) -> str:
     """Return the first line, without the rest in memory. Raises BadInput at a file cut short."""
+    check_regular(path)
     with contextlib.suppress(OSError), path.open("rb") as file:
         header = file.readline()
         file.seek(-1, os.SEEK_END)

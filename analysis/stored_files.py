@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from analysis import derived
-from analysis.files import read_json
+from analysis.files import check_regular, read_json
 from base.errors import BadInput
 
 # what is said of a run whose host.json has no raw_sha256
@@ -15,8 +15,13 @@ NOT_HELD = "its raw files are not held: it was stored without their hashes"
 
 
 def hashes(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of each file of raw/ and twin/, by its name below the run's folder."""
-    paths = [path for part in ("raw", "twin") for path in (folder / part).rglob("*") if path.is_file()]
+    """Return the SHA-256 of each file of raw/ and twin/, by its name below the run's folder.
+
+    Raises BadInput at what is neither a regular file nor a folder.
+    """
+    paths = [path for part in ("raw", "twin") for path in (folder / part).rglob("*") if not path.is_dir()]
+    for path in paths:
+        check_regular(path)
     return {str(path.relative_to(folder)): _hash(path) for path in sorted(paths)}
 
 
