@@ -14,6 +14,11 @@ import polars as pl
 from analysis import documents
 from base.errors import BadInput
 
+# Characters of a field that an error shows.
+SHOWN = 80
+# Characters of a value: sysfs hands out a page at most (Documentation/filesystems/sysfs.rst).
+ATTRIBUTE = 4096
+
 
 def read_text(path: Path, *, whole_lines: bool = True) -> str:
     """Return the text of `path`; bytes that are not UTF-8 become U+FFFD.
@@ -51,9 +56,9 @@ def read_json(path: Path) -> dict[str, Any]:
     """Return the JSON object in `path`. Raises BadInput if it is anything else."""
     text = read_text(path, whole_lines=False)
     try:
-        value = json.loads(text, object_pairs_hook=documents.once_each)
+        value = json.loads(text, parse_int=documents.integer, object_pairs_hook=documents.once_each)
     except documents.UnfitError as error:
-        raise BadInput(path, "", str(error), "each name once") from None
+        raise BadInput(path, "", str(error), "each name once, and numbers of 64 bits") from None
     except (json.JSONDecodeError, RecursionError) as error:
         place = f"line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
         raise BadInput(path, place, "not JSON", "one JSON object") from None
@@ -116,17 +121,26 @@ def _read_by_line(
 def integer(path: Path, line: int, name: str, text: str) -> int:
     """Return `text` as an integer that fits in 64 bits, or raise BadInput."""
     digits = text[1:] if text.startswith("-") else text
-    if not (digits.isascii() and digits.isdigit()) or not -(2**63) <= int(text) < 2**63:
-        raise BadInput(path, f"line {line}", f"{name} is {text!r}", "a 64-bit integer")
+    # int() takes no more than 4300 digits
+    few = digits.isascii() and digits.isdigit() and len(digits) <= len(str(2**63))
+    if not few or not -(2**63) <= int(text) < 2**63:
+        told = text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+        raise BadInput(path, f"line {line}", f"{name} is {told!r}", "a 64-bit integer")
     return int(text)
 
 
 def read_pairs(path: Path) -> dict[str, str]:
-    """Return the `name=value` lines of `path`. Raises BadInput at a line without `=`."""
+    """Return the `name=value` lines of `path`, attributes of sysfs.
+
+    Raises BadInput at a line without `=`, or with a value that is longer than one can be.
+    """
     pairs: dict[str, str] = {}
     for number, line in enumerate(read_text(path).splitlines(), 1):
         name, equals, value = line.partition("=")
         if not equals:
-            raise BadInput(path, f"line {number}", f"no '=' in {line[:80]!r}", "name=value")
+            raise BadInput(path, f"line {number}", f"no '=' in {line[:SHOWN]!r}", "name=value")
+        if len(value) > ATTRIBUTE:
+            wrong = f"{name[:SHOWN]} has {len(value)} characters"
+            raise BadInput(path, f"line {number}", wrong, f"at most {ATTRIBUTE}, as sysfs writes them")
         pairs[name.strip()] = value.strip()
     return pairs

@@ -97,7 +97,8 @@ class Axis:
         if self.spec.get("type") == "integer" or all(
             isinstance(value, int) for value in self.spec.get("enum", [""])
         ):
-            if not re.fullmatch(r"[+-]?[0-9]+(e[0-9]{1,3})?", text):
+            # no axis has numbers of more digits, and int() takes no more than 4300
+            if not re.fullmatch(r"[+-]?[0-9]{1,18}(e[0-9]{1,3})?", text):
                 raise bad
             mantissa, _, exponent = text.partition("e")
             value: Any = int(mantissa) * 10 ** int(exponent or 0)
