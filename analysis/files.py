@@ -16,8 +16,6 @@ from base.errors import BadInput
 
 # Characters of a field that an error shows.
 SHOWN = 80
-# Characters of a value: sysfs hands out a page at most (Documentation/filesystems/sysfs.rst).
-ATTRIBUTE = 4096
 
 
 def read_text(path: Path, *, whole_lines: bool = True) -> str:
@@ -130,17 +128,11 @@ def integer(path: Path, line: int, name: str, text: str) -> int:
 
 
 def read_pairs(path: Path) -> dict[str, str]:
-    """Return the `name=value` lines of `path`, attributes of sysfs.
-
-    Raises BadInput at a line without `=`, or with a value that is longer than one can be.
-    """
+    """Return the `name=value` lines of `path`. Raises BadInput at a line without `=`."""
     pairs: dict[str, str] = {}
     for number, line in enumerate(read_text(path).splitlines(), 1):
         name, equals, value = line.partition("=")
         if not equals:
             raise BadInput(path, f"line {number}", f"no '=' in {line[:SHOWN]!r}", "name=value")
-        if len(value) > ATTRIBUTE:
-            wrong = f"{name[:SHOWN]} has {len(value)} characters"
-            raise BadInput(path, f"line {number}", wrong, f"at most {ATTRIBUTE}, as sysfs writes them")
         pairs[name.strip()] = value.strip()
     return pairs
