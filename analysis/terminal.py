@@ -104,10 +104,10 @@ def _labels(ledger: dict[str, Any]) -> list[str]:
         each = [_number(row[label], 2, 1 / 1024) for row in cost.values()]
         rows.append((label, *each, _number(ledger["bytes"][label], 3, 2**-20)))
     late = ledger["deferred"]
-    if late and late["bytes"]:
-        for view, size in (("for_others", late["by_transactions"]), ("deferred", late["bytes"])):
+    for view, size in (("for_others", "by_transactions"), ("deferred", "bytes")) if late else ():
+        if late[size]:
             each = [_number(row[view], 2, 1 / 1024) for row in late["per_transaction"].values()]
-            rows.append((_VIEWS[view], *each, _number(size, 3, 2**-20)))
+            rows.append((_VIEWS[view], *each, _number(late[size], 3, 2**-20)))
     share = f"{ledger['unattributed_share']:.3%} of the bytes written are unattributed"
     moved = _number(ledger["unwritten_bytes"], 0, 1 / 1024)
     said = [f"{moved} KiB of SQLite's files were moved by garbage collection, not written by SQLite"]

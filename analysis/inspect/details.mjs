@@ -133,7 +133,8 @@ export class Details {
     const lines = nodes.slice(0, LISTED).map(({ depth, table, row, times, took }) => {
       const share = table === "commands" && chain.table === "transactions" ? run.share(row, chain.row) : 1;
       const chosen = table === chain.table && row === chain.row;
-      const label = (times > 1 ? `${times} × ` : "") + (share < 1 ? `${percent(share)} of ` : "") + run.label(table, row);
+      const part = share > 0 ? `${percent(share)} of ` : "deferred: in ";
+      const label = (times > 1 ? `${times} × ` : "") + (share < 1 ? part : "") + run.label(table, row);
       return make(
         "button",
         { class: "node", style: `--depth:${depth}`, "aria-current": chosen, title: label, click: () => app.choose(table, row, true) },
