@@ -111,7 +111,7 @@ class Causes:
         found.transaction[idle] = -1
         found.group[idle] = -1
         rows = np.flatnonzero((found.transaction < 0) & (found.group < 0))
-        in_job = (commit.take(rows) >= 0) | (checkpoint.take(rows) >= 0) | (flush.take(rows) >= 0)
+        in_job = is_journal.take(rows) | (checkpoint.take(rows) >= 0) | (flush.take(rows) >= 0)
         found.nobody[rows] = self._nobody.reasons(
             time.take(rows), tid.take(rows), found.how.take(rows) != BEHIND, in_job
         )

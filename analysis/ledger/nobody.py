@@ -9,7 +9,7 @@
   its thread, by its name;
 - `write back`: a round of the flusher (`writeback` records), or a thread of the filesystem that
   writes metadata home, by its name;
-- `journal`: a commit or a checkpoint that nobody waited for;
+- `journal`: a journal's thread, or one in a checkpoint or a flush, that nobody waited for;
 - `unknown`: none of these.
 """
 
@@ -61,7 +61,7 @@ class Nobody:
         """Return the place in NO_TRANSACTION of each bio.
 
         time, tid: when it was queued, by whom; by_driver: the driver did it, or waited for it;
-        in_job: it is part of a commit, a checkpoint or a flush.
+        in_job: by a journal's thread, or in a checkpoint or a flush.
         """
         phase = self._of_phase.take(inside(time, self._begins, self._ends))
         in_round = self._rounds.containing(time, tid) >= 0

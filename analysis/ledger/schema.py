@@ -55,7 +55,7 @@ LEDGER: Schema = {
     "kind": KIND,
     "sector": pl.Int64,  # null for a flush
     "bytes": pl.Int64,
-    "queue_ns": pl.Int64,  # when the first of its bios was queued, blktrace's Q; null: without bios
+    "queue_ns": pl.Int64,  # when the first of its bios was queued, Q; null: without bios
     "issue_ns": pl.Int64,
     "complete_ns": pl.Int64,
     "tid": pl.Int64,  # who submitted its (first) bio
