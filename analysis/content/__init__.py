@@ -11,7 +11,7 @@ import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -21,22 +21,26 @@ from analysis.content.evidence import Evidence
 from analysis.content.verdicts import CONFIRMED, CONTRADICTED, STATES, Said, Verdicts
 from analysis.ledger.arrays import ints
 from analysis.ledger.build import Ledger
-from analysis.ledger.schema import LABEL, LABELS
+from analysis.ledger.match import OP, WRITE
+from analysis.ledger.schema import LABEL, LABELS, WITNESSED, Kind
+from analysis.observers import Content as Kept
 
 FOLDER = Path(__file__).resolve().parent
-WRITE = 1  # REQ_OP_WRITE
-SCHEMA = {"label": LABEL, "rule": pl.String, "state": pl.Enum(STATES), "bytes": pl.Int64}
+SCHEMA: Mapping[str, Kind] = {
+    "label": LABEL,
+    "rule": pl.String,
+    "state": pl.Enum(STATES),
+    "bytes": pl.Int64,
+}
 
 
-class Kept(Protocol):
-    """What was kept of the commands, in the order of issue (analysis/observers/)."""
+class Given(NamedTuple):
+    """Whose bytes they are."""
 
-    time: np.ndarray  # ns
-    sector: np.ndarray
-    sectors: np.ndarray
-    flags: np.ndarray  # cmd_flags of the kernel
-    begin: np.ndarray  # of its bytes in `data`, -1: none are there
-    data: np.ndarray
+    engine: str
+    settings: Mapping[str, Any]  # of the engine, in effect
+    board: Path  # raw/board/
+    superblock: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -44,37 +48,44 @@ class Content:
     """What the bytes say of a run's ledger."""
 
     table: pl.DataFrame  # SCHEMA: bytes by label, rule and what it said; rule null: none said anything
-    contradicted: pl.DataFrame  # the pieces that the bytes contradict, with the rule that does
-    joined: bool  # whether the log's write commands are the ledger's; if not, nothing is confirmed
+    wrong: pl.DataFrame  # label, rule, sector, bytes: each part that the bytes contradict
+
+    @property
+    def confirmed(self) -> pl.DataFrame:
+        """The rows of the table that say yes."""
+        return self.table.filter(pl.col("state") == STATES[CONFIRMED])
 
 
-def judge(
-    made: Ledger, kept: Kept, parts: tuple[str, str], board: Path, superblock: Mapping[str, str],
-    settings: Mapping[str, str],
-) -> tuple[Ledger, Content]:  # fmt: skip
-    """Return the ledger with `confirmed` and `rule` in its pieces, and what the bytes say in all.
+def unjudged(made: Ledger) -> Ledger:
+    """Return the ledger with pieces of which no bytes are known."""
+    nothing = [pl.lit(None, kind).alias(name) for name, kind in WITNESSED.items()]
+    return replace(made, pieces=made.pieces.with_columns(nothing))
 
-    parts: the engine and the filesystem. Raises BadInput.
+
+def judge(made: Ledger, kept: Kept, given: Given) -> tuple[Ledger, Content]:
+    """Return the ledger with `confirmed` and `rule` in its pieces, and what the bytes say in all: nothing
+    where what was kept is of other commands than the ledger's (checks/witness.py says so).
+
+    Raises BadInput.
     """
     log, within = _log(kept, made.given.window)
     write = units.writes(made.ledger)
-    columns = made.ledger.select("sector", pl.col("bytes") // blocks.SECTOR).to_numpy()[write]
-    if not np.array_equal(columns, np.stack([log.sector, log.sectors], axis=1)[within]):
-        return made, Content(pl.DataFrame(schema=SCHEMA), made.pieces.clear(), joined=False)
+    commands = made.ledger.select("sector", pl.col("bytes") // blocks.SECTOR).to_numpy()[write]
+    joined = np.array_equal(commands, np.stack([log.sector, log.sectors], axis=1)[within])
+    records = np.flatnonzero(within) if joined else np.full(write.size, -1)
     whole, places = blocks.blocks(log)
-    judged = units.units(units.given(made.ledger, made.pieces, np.flatnonzero(within)), places)
-    evidence = Evidence(whole, judged, board, superblock, made.given.layout, settings)
-    said = [one for part in parts for one in _read(part, evidence)]
+    judged = units.units(units.given(made.ledger, made.pieces, records), places)
+    layout = made.given.layout
+    evidence = Evidence(whole, judged, given.board, given.superblock, layout, given.settings)
+    said = [one for part in (given.engine, layout.filesystem) for one in _read(part, evidence)]
     verdict = verdicts.decide(judged.piece.size, said)
     pieces = made.pieces.with_columns(_of_pieces(judged, verdict, made.pieces.height))
-    table = _table(judged, verdict)
-    wrong = pieces.filter(~pl.col("confirmed"))
-    return replace(made, pieces=pieces), Content(table, wrong, joined=True)
+    return replace(made, pieces=pieces), Content(_table(judged, verdict), _wrong(judged, verdict))
 
 
 def _log(kept: Kept, window: tuple[int, int]) -> tuple[blocks.Log, np.ndarray]:
     """Return the writes of the whole run, and which are of the window."""
-    write = np.flatnonzero(((kept.flags & 0xFF) == WRITE) & (kept.sectors > 0))
+    write = np.flatnonzero(((kept.flags & OP) == WRITE) & (kept.sectors > 0))
     time, sector, sectors, begin = (
         ints(column[write]) for column in (kept.time, kept.sector, kept.sectors, kept.begin)
     )
@@ -118,4 +129,18 @@ def _table(judged: units.Units, verdict: Verdicts) -> pl.DataFrame:
         }
     )
     sums = rows.group_by("label", "rule", "state", maintain_order=True).agg(pl.col("bytes").sum())
-    return sums.cast(SCHEMA).select(list(SCHEMA)).sort("label", "state", "rule")
+    return sums.cast({**SCHEMA}).select(list(SCHEMA)).sort("label", "state", "rule")
+
+
+def _wrong(judged: units.Units, verdict: Verdicts) -> pl.DataFrame:
+    """Return what is contradicted, in the order of issue."""
+    which = np.flatnonzero(verdict.state == CONTRADICTED)
+    return pl.DataFrame(
+        {
+            "label": [LABELS[place] for place in judged.label[which]],
+            "rule": [verdict.rules[place] for place in verdict.rule[which]],
+            "sector": judged.block[which] * blocks.SECTORS,
+            "bytes": judged.bytes[which],
+        },
+        schema={"label": LABEL, "rule": pl.String, "sector": pl.Int64, "bytes": pl.Int64},
+    )

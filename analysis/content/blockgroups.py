@@ -14,11 +14,11 @@ from uuid import UUID
 
 import numpy as np
 
-from analysis.content.blocks import BLOCK, Blocks
+from analysis.content.blocks import BLOCK, Blocks, every, some
 from analysis.content.crc import Words, crc32c
 from analysis.content.evidence import Evidence
 from analysis.files import integer, read_text
-from analysis.ledger.arrays import Ints
+from analysis.ledger.arrays import Bools, Ints
 
 ALL = 0xFFFFFFFF
 INODE = 256  # bytes
@@ -96,7 +96,7 @@ def _seeds(seed: int | Words, *numbers: np.ndarray) -> Words:
     return np.asarray(seed, np.uint32)
 
 
-def inodes(blocks: Blocks, geometry: Geometry, rows: Ints, block: Ints) -> tuple[np.ndarray, Inodes]:
+def inodes(blocks: Blocks, geometry: Geometry, rows: Ints, block: Ints) -> tuple[Bools, Inodes]:
     """Return which writings of blocks of inode tables hold inodes of their place and nothing else, and
     these inodes. `block` is where each belongs."""
     raw = blocks.take(rows).reshape(-1, INODE)
@@ -110,7 +110,7 @@ def inodes(blocks: Blocks, geometry: Geometry, rows: Ints, block: Ints) -> tuple
     true = crc32c(part, seed) == (low | high << np.uint32(16))
     wrong = np.zeros(raw.shape[0], bool)
     wrong[which[~true]] = True
-    each = (~wrong.reshape(-1, _EACH)).all(axis=1) & used.reshape(-1, _EACH).any(axis=1)
+    each = ~some(wrong.reshape(-1, _EACH)) & some(used.reshape(-1, _EACH))
     return each, Inodes(rows[which[true] // _EACH], number[which[true]], part[true])
 
 
@@ -133,8 +133,7 @@ def descriptors(pages: np.ndarray, geometry: Geometry, first: Ints) -> np.ndarra
     said = raw[:, 0x1E:0x20].copy().view("<u2")[:, 0]
     raw[:, 0x1E:0x20] = 0
     true = (crc32c(raw, _seeds(geometry.seed, number)) & 0xFFFF) == said
-    found: np.ndarray = (true | ~used).reshape(-1, each).all(axis=1)
-    return found
+    return every((true | ~used).reshape(-1, each))
 
 
 def bitmap_checksums(pages: np.ndarray, first: Ints, groups: int) -> tuple[np.ndarray, np.ndarray]:
@@ -163,7 +162,7 @@ def directories(pages: np.ndarray, seed: int, inode: Ints, generation: Ints) -> 
 
 
 def extents(found: Inodes) -> Ints:
-    """Return (inode, first page, pages, first block) of the extents that inodes themselves hold, each once."""
+    """Return (inode, first page, pages, first block) of the extents in inodes themselves, each once."""
     tree = np.ascontiguousarray(found.raw[:, 0x28:0x64])
     head = tree[:, :8].copy().view("<u2")
     leaf = np.flatnonzero((head[:, 0] == _EXTENTS) & (head[:, 3] == 0))

@@ -13,10 +13,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.ledger.arrays import Ints, expand, ints
+from analysis.ledger.arrays import Bools, Ints, expand, ints
 
 Bytes = NDArray[np.uint8]
 SECTOR, BLOCK, SECTORS = 512, 4096, 8
+
+
+def every(values: np.ndarray) -> Bools:
+    """Return which rows are true in all columns."""
+    return np.asarray(values.all(axis=1))
+
+
+def some(values: np.ndarray) -> Bools:
+    """Return which rows are true in any column."""
+    return np.asarray(values.any(axis=1))
 
 
 class Log(NamedTuple):
@@ -69,7 +79,8 @@ class Places(NamedTuple):
 
     def find(self, record: Ints, block: Ints) -> Ints:
         """Return the row of the writing that a record's part of a block belongs to."""
-        return self.row[self.first[record] + block - self.block[record]]
+        found: Ints = self.row[self.first[record] + block - self.block[record]]
+        return found
 
 
 def blocks(log: Log) -> tuple[Blocks, Places]:
@@ -110,4 +121,5 @@ def _join(part: Ints, number: Ints, low: Ints, high: Ints, at: Ints, sectors: In
     of, sector = expand(low[part[member]], (high - low)[part[member]])
     sectors[whole[of], sector] = (at - low)[part[member]][of] + sector
     row[part[member]] = whole
-    return part[last[complete]]
+    completing: Ints = part[last[complete]]
+    return completing

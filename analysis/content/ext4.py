@@ -16,7 +16,6 @@ from analysis.content.evidence import Evidence
 from analysis.content.pages import hashes, placed
 from analysis.content.verdicts import Said, confirmed, contradicted
 from analysis.ledger.arrays import Ints, at, expand
-from analysis.ledger.schema import LABELS
 
 _OWN = ("inode/node", "bitmap/SIT/NAT/superblock", "directory")
 

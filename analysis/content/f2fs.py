@@ -52,7 +52,8 @@ def _versions(given: Evidence, main: tuple[int, int], packs: Checkpoints) -> np.
     words = given.blocks.words(row, 4084, 2, "<u4").astype(np.uint64)
     said = (words[:, 1] << np.uint64(32) | words[:, 0])[words[:, 0] == before]
     values, count = np.unique(said, return_counts=True)
-    return np.r_[known, values[count == count.max(initial=0)][:1]]
+    found: np.ndarray = np.r_[known, values[count == count.max(initial=0)][:1]]
+    return found
 
 
 def _nodes(given: Evidence, found: Nodes) -> list[Said]:

@@ -66,7 +66,8 @@ def out_of_place(found: Nodes) -> Bools:
     """Return which nodes say that they were to be put behind where they are: within a segment the log goes
     forward."""
     same = (found.block // SEGMENT) == (found.following // SEGMENT)
-    return same & (found.following <= found.block)
+    back: Bools = same & (found.following <= found.block)
+    return back
 
 
 def mapped(blocks: Blocks, found: Nodes) -> Mapped:
@@ -103,7 +104,8 @@ def _holds(place: Ints) -> Bools:
     behind = place - 6 - 2 * _OF_NODE
     indirect = np.isin(place, (3, 4 + _OF_NODE, 5 + 2 * _OF_NODE))
     indirect |= (behind >= 0) & (behind % (_OF_NODE + 1) == 0)
-    return ~indirect & (place != _XATTR_NODE)
+    direct: Bools = ~indirect & (place != _XATTR_NODE)
+    return direct
 
 
 def _slots(raw: np.ndarray, place: Ints) -> tuple[Ints, Ints]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from analysis.content import btree
-from analysis.content.blocks import BLOCK
+from analysis.content.blocks import BLOCK, some
 from analysis.ledger.arrays import Ints, expand
 
 _ROUNDS = 4  # a page that is confirmed says where its children are; a tree is no deeper
@@ -21,14 +21,16 @@ _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 def hashes(words: np.ndarray) -> np.ndarray:
     """Return a number for each row of 64-bit words, 0 only for a row of zeros."""
-    factors = np.cumprod(np.full(words.shape[1], _FACTOR))
+    factors = np.cumprod(np.full(words.shape[1], _FACTOR), dtype=np.uint64)
     mixed = words ^ (words >> np.uint64(31))
-    return np.einsum("ij,j->i", mixed, factors, dtype=np.uint64)
+    found: np.ndarray = np.einsum("ij,j->i", mixed, factors)
+    return found
 
 
 def placed(hashed: np.ndarray, place: Ints) -> np.ndarray:
     """Return a number for (what there is, where it is)."""
-    return hashed ^ ((place.astype(np.uint64) + np.uint64(1)) * np.uint64(0xC2B2AE3D27D4EB4F))
+    found: np.ndarray = hashed ^ ((place.astype(np.uint64) + np.uint64(1)) * np.uint64(0xC2B2AE3D27D4EB4F))
+    return found
 
 
 @dataclass
@@ -64,7 +66,7 @@ class Known:
         place = ((offset // self.slice)[:, None] + np.arange(each)).ravel()
         here = np.isin(placed(hashed, place), self.here)
         there = np.isin(hashed, self.hashed) & ~here
-        return here.reshape(-1, each).any(axis=1), there.reshape(-1, each).any(axis=1)
+        return some(here.reshape(-1, each)), some(there.reshape(-1, each))
 
     def by_rows(self, blocks: np.ndarray, offset: Ints) -> np.ndarray:
         """Return which blocks (n, 4096 bytes) have pages of rows that belong where they are."""
@@ -80,7 +82,7 @@ class Known:
                 break
             found[new] = True
             self._learn(pages[new], numbers[new])
-        return found.reshape(-1, each).any(axis=1)
+        return some(found.reshape(-1, each))
 
     def _learn(self, pages: np.ndarray, numbers: Ints) -> None:
         """Take what pages say of their rows and of their children's."""

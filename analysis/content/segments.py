@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.content.blocks import BLOCK, Blocks
+from analysis.content.blocks import BLOCK, Blocks, every, some
 from analysis.content.nodes import SEGMENT, Mapped, Nodes, at_time
 from analysis.ledger.arrays import Bools, Ints
 
@@ -64,16 +64,15 @@ def _bits(maps: np.ndarray) -> Ints:
 def _valid(entries: np.ndarray) -> Bools:
     """Return which entries (n, 74) of segments have as many valid blocks as their map."""
     count = entries[:, :2].copy().view("<u2")[:, 0].astype(np.int64) & _VALID
-    return count == _bits(entries[:, 2:66])
+    found: Bools = count == _bits(entries[:, 2:66])
+    return found
 
 
 def sit(pages: np.ndarray) -> Bools:
     """Return which blocks hold entries of segments, some of them with valid blocks."""
     entries = pages[:, : _SIT_ENTRIES * _SIT].reshape(-1, _SIT)
-    right, used = _valid(entries), entries[:, 2:66].any(axis=1)
-    both = [each.reshape(-1, _SIT_ENTRIES) for each in (right, used)]
-    found: Bools = both[0].all(axis=1) & both[1].any(axis=1)
-    return found
+    right, used = (each.reshape(-1, _SIT_ENTRIES) for each in (_valid(entries), some(entries[:, 2:66])))
+    return every(right) & some(used)
 
 
 def _last(found: Nodes, number: Ints, row: Ints) -> Ints:
@@ -94,7 +93,7 @@ def nat(pages: np.ndarray, row: Ints, first: Ints, found: Nodes) -> Bools:
     number = (first[:, None] + np.arange(NAT_ENTRIES)).ravel()
     last = _last(found, number, np.repeat(row, NAT_ENTRIES))
     right = ((last >= 0) & (last == block)).reshape(-1, NAT_ENTRIES)
-    return right.any(axis=1)
+    return some(right)
 
 
 def summaries(pages: np.ndarray, row: Ints, segment: Ints, found: Nodes, table: Mapped) -> Bools:
@@ -109,7 +108,7 @@ def summaries(pages: np.ndarray, row: Ints, segment: Ints, found: Nodes, table: 
     of_data = np.zeros(block.size, bool)
     known = np.flatnonzero(last >= 0)
     of_data[known] = (table.node[last[known]] == number[known]) & (table.slot[last[known]] == slot[known])
-    return (of_node | of_data).reshape(-1, _SUMMARIES).any(axis=1)
+    return some((of_node | of_data).reshape(-1, _SUMMARIES))
 
 
 def journals(pages: np.ndarray, row: Ints, compact: Bools, found: Nodes) -> Bools:

@@ -8,9 +8,10 @@ from analysis.content import btree, rollback, wal
 from analysis.content.blocks import BLOCK
 from analysis.content.evidence import Evidence
 from analysis.content.pages import Known
-from analysis.content.verdicts import Said, confirmed, contradicted
+from analysis.content.verdicts import CONFIRMED, Said, confirmed, contradicted
 from analysis.content.versions import Versions
 from analysis.ledger.arrays import Ints
+from analysis.ledger.schema import LABELS
 from base.errors import BadInput
 
 _PAGE_SIZES = tuple(str(1 << power) for power in range(9, 17))
@@ -40,7 +41,12 @@ def read(given: Evidence) -> list[Said]:
         *_shared_memory(given),
     ]
     certain = np.concatenate([one.units for one in said])
-    return [*said, *_others(given, known, certain)]
+    said += _others(given, known, certain)
+    # a copy in a filesystem's journal is that before it is a page of a file
+    in_place = units.label != LABELS.index("filesystem journal")
+    return [
+        one._replace(units=one.units[in_place[one.units]]) if one.state == CONFIRMED else one for one in said
+    ]
 
 
 def _page_size(given: Evidence) -> int:
@@ -64,7 +70,9 @@ def _database(given: Evidence, versions: Versions, known: Known, in_wal: bool) -
         confirmed("page that a frame or a record has", versions.units[here]),
         confirmed("first page of a database", versions.units[first & ~here]),
         confirmed("rows that belong to the page", versions.units[rows]),
-        contradicted("first page of a database elsewhere", versions.units[btree.titled(pages) & (offset > 0)]),
+        contradicted(
+            "first page of a database elsewhere", versions.units[btree.titled(pages) & (offset > 0)]
+        ),
     ]
     if in_wal:
         # what a checkpoint writes is in a frame; a rollback journal has what a page was before

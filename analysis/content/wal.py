@@ -103,9 +103,7 @@ def _look(
     header = words[:, :3].copy().view(">u4").astype(np.uint32)
     summed = np.concatenate([words[:, :1], words[:, 3:]], axis=1).view("<u4")
     seed = _before(header[:, 4:6], summed)
-    return _Seen(
-        which[kept], frame[kept], _pair(header[:, 2:4]), _pair(header[:, 4:6]), _pair(seed), words
-    )
+    return _Seen(which[kept], frame[kept], _pair(header[:, 2:4]), _pair(header[:, 4:6]), _pair(seed), words)
 
 
 def _headers(versions: Versions, blocks: Blocks) -> tuple[Ints, np.ndarray, np.ndarray]:
