@@ -119,17 +119,18 @@ def _of_pieces(judged: units.Units, verdict: Verdicts, height: int) -> list[pl.S
 
 def _table(judged: units.Units, verdict: Verdicts) -> pl.DataFrame:
     """Return SCHEMA's table."""
-    rules = np.array([*verdict.rules, None], object)
+    rules = [*verdict.rules, None]  # the last for -1
     rows = pl.DataFrame(
         {
-            "label": pl.Series([LABELS[place] for place in judged.label], dtype=pl.String),
-            "rule": pl.Series(rules[verdict.rule].tolist(), dtype=pl.String),
-            "state": pl.Series([STATES[state] for state in verdict.state], dtype=pl.String),
+            "label": [LABELS[place] for place in judged.label.tolist()],
+            "rule": [rules[place] for place in verdict.rule.tolist()],
+            "state": [STATES[state] for state in verdict.state.tolist()],
             "bytes": judged.bytes,
-        }
+        },
+        schema=SCHEMA,
     )
     sums = rows.group_by("label", "rule", "state", maintain_order=True).agg(pl.col("bytes").sum())
-    return sums.cast({**SCHEMA}).select(list(SCHEMA)).sort("label", "state", "rule")
+    return sums.select(list(SCHEMA)).sort("label", "state", "rule")
 
 
 def _wrong(judged: units.Units, verdict: Verdicts) -> pl.DataFrame:

@@ -38,6 +38,9 @@ def records(versions: Versions, blocks: Blocks, size: int) -> Records:
     own = np.isin(_nonce(versions.inode[header], begins[:, 1]), nonces)
     elsewhere = header[own & (versions.page[header] != 0)]
     largest = int(begins[:, 2].max(initial=0))
+    # the magic is written last, when the records were synced
+    early = _early(versions, blocks, size, nonces)
+    header = np.union1d(header, early)
     length = size + 8
     missing = np.setdiff1d(np.arange(versions.page.size), header)
     every = np.arange(versions.page.size)
@@ -72,6 +75,16 @@ def _headers(versions: Versions, blocks: Blocks) -> tuple[Ints, np.ndarray]:
     magic = blocks.words(versions.row, 0, 1, ">u8")[:, 0] == _MAGIC
     found = np.flatnonzero(magic)
     return found, blocks.words(versions.row[found], 8, 5, ">u4").astype(np.uint32)
+
+
+def _early(versions: Versions, blocks: Blocks, size: int, nonces: np.ndarray) -> Ints:
+    """Return the versions that begin with a header without its magic, whose nonce is known otherwise."""
+    first = np.flatnonzero(versions.page == 0)
+    fields = blocks.words(versions.row[first], 0, 7, ">u4").astype(np.uint32)
+    true = (fields[:, :2] == 0).all(axis=1) & (fields[:, 5] == _SECTOR) & (fields[:, 6] == size)
+    true &= np.isin(_nonce(versions.inode[first], fields[:, 3]), nonces)
+    found: Ints = first[true]
+    return found
 
 
 def _nonce(inode: Ints, nonce: np.ndarray) -> Ints:
