@@ -1,8 +1,9 @@
 """The bytes as a witness: do they say what the ledger says of them?
 
 A module here that is named after an engine or a filesystem reads what that one writes: its function
-`read(Evidence) -> list[Said]` says which units its bytes confirm or contradict, by rules with names.
-Nothing lists them; what has no module, or no rule, is silent. docs/ledger.md tells the rules.
+`read(Evidence) -> list[Said]` says which units its bytes confirm or contradict, by rules with names, and
+SEALED has the labels whose blocks all have a checksum or the like. Nothing lists them; what has no
+module, or no rule, is silent. docs/ledger.md tells the rules.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def judge(made: Ledger, kept: Kept, given: Given) -> tuple[Ledger, Content]:
     judged = units.units(units.given(made.ledger, made.pieces, records), places)
     layout = made.given.layout
     evidence = Evidence(whole, judged, given.board, given.superblock, layout, given.settings)
-    said = [one for part in (given.engine, layout.filesystem) for one in _read(part, evidence)]
+    said = _said((given.engine, layout.filesystem), evidence)
     verdict = verdicts.decide(judged.piece.size, said)
     pieces = made.pieces.with_columns(_of_pieces(judged, verdict, made.pieces.height))
     return replace(made, pieces=pieces), Content(_table(judged, verdict), _wrong(judged, verdict))
@@ -93,12 +94,15 @@ def _log(kept: Kept, window: tuple[int, int]) -> tuple[blocks.Log, np.ndarray]:
     return blocks.Log(time, sector, sectors, begin, kept.data), within
 
 
-def _read(part: str, evidence: Evidence) -> list[Said]:
-    """Ask the reader of that name, if there is one."""
-    if not (FOLDER / f"{part}.py").is_file():
-        return []
-    found: list[Said] = importlib.import_module(f"{__name__}.{part}").read(evidence)
-    return found
+def _said(parts: tuple[str, str], evidence: Evidence) -> list[Said]:
+    """Ask the readers of these names, if there are such."""
+    modules = [
+        importlib.import_module(f"{__name__}.{part}") for part in parts if (FOLDER / f"{part}.py").is_file()
+    ]
+    sealed = [LABELS.index(label) for module in modules for label in module.SEALED]
+    may = ~np.isin(evidence.units.label, sealed)
+    said: list[Said] = [one for module in modules for one in module.read(evidence)]
+    return [one._replace(units=one.units[may[one.units]]) if one.by_place else one for one in said]
 
 
 def _of_pieces(judged: units.Units, verdict: Verdicts, height: int) -> list[pl.Series]:

@@ -24,9 +24,10 @@ ALL = 0xFFFFFFFF
 INODE = 256  # bytes
 _EACH = BLOCK // INODE
 _SUPERBLOCK, _SEALED = 1024, 1020  # where it is in block 0, and its bytes before its checksum
-_DESCRIPTOR = 64  # bytes, with the feature 64bit
+DESCRIPTOR = 64  # bytes, with the feature 64bit
 _DIRECTORY_TAIL = 0xDE00000C  # rec_len 12, name_len 0, file_type 0xDE: ext4_dir_entry_tail
 _EXTENTS = 0xF30A
+_ORPHANS = 0x0B10CA04  # EXT4_ORPHAN_BLOCK_MAGIC
 
 
 class Inodes(NamedTuple):
@@ -96,6 +97,11 @@ def _seeds(seed: int | Words, *numbers: np.ndarray) -> Words:
     return np.asarray(seed, np.uint32)
 
 
+def _word(rows: np.ndarray, at: int) -> Words:
+    """Return the 16-bit number at a place of each row of bytes."""
+    return rows[:, at : at + 2].copy().view("<u2")[:, 0].astype(np.uint32)
+
+
 def inodes(blocks: Blocks, geometry: Geometry, rows: Ints, block: Ints) -> tuple[Bools, Inodes]:
     """Return which writings of blocks of inode tables hold inodes of their place and nothing else, and
     these inodes. `block` is where each belongs."""
@@ -104,10 +110,14 @@ def inodes(blocks: Blocks, geometry: Geometry, rows: Ints, block: Ints) -> tuple
     used = raw.any(axis=1)
     which = np.flatnonzero(used)
     part = raw[which]
-    low, high = (part[:, at : at + 2].copy().view("<u2")[:, 0].astype(np.uint32) for at in (0x7C, 0x82))
-    part[:, 0x7C:0x7E], part[:, 0x82:0x84] = 0, 0
+    low, high = (_word(part, at) for at in (0x7C, 0x82))
+    # the upper half is there where the inode says that it has room for it
+    whole = _word(part, 0x80) >= 4
+    part[:, 0x7C:0x7E] = 0
+    part[whole, 0x82:0x84] = 0
     seed = _seeds(geometry.seed, number[which], part[:, 0x64:0x68].copy().view("<u4")[:, 0])
-    true = crc32c(part, seed) == (low | high << np.uint32(16))
+    said = np.where(whole, low | high << np.uint32(16), low)
+    true = (crc32c(part, seed) & np.where(whole, ALL, 0xFFFF).astype(np.uint32)) == said
     wrong = np.zeros(raw.shape[0], bool)
     wrong[which[~true]] = True
     each = ~some(wrong.reshape(-1, _EACH)) & some(used.reshape(-1, _EACH))
@@ -126,8 +136,8 @@ def superblocks(pages: np.ndarray) -> np.ndarray:
 
 def descriptors(pages: np.ndarray, geometry: Geometry, first: Ints) -> np.ndarray:
     """Return which blocks hold the groups' descriptors; `first` is the number of the first group in each."""
-    each = BLOCK // _DESCRIPTOR
-    raw = pages.reshape(-1, _DESCRIPTOR).copy()
+    each = BLOCK // DESCRIPTOR
+    raw = pages.reshape(-1, DESCRIPTOR).copy()
     number = (first[:, None] + np.arange(each)).ravel()
     used = number < geometry.groups.shape[0]
     said = raw[:, 0x1E:0x20].copy().view("<u2")[:, 0]
@@ -136,28 +146,18 @@ def descriptors(pages: np.ndarray, geometry: Geometry, first: Ints) -> np.ndarra
     return every((true | ~used).reshape(-1, each))
 
 
-def bitmap_checksums(pages: np.ndarray, first: Ints, groups: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return what blocks of descriptors say of the bitmaps: numbers of (group, checksum), for blocks' and
-    for inodes'."""
-    raw = pages.reshape(-1, _DESCRIPTOR)
-    number = (first[:, None] + np.arange(BLOCK // _DESCRIPTOR)).ravel()
-    found = []
-    for low, high in ((0x18, 0x38), (0x1A, 0x3A)):
-        parts = [raw[:, at : at + 2].copy().view("<u2")[:, 0].astype(np.int64) for at in (low, high)]
-        found.append((number << 32 | parts[1] << 16 | parts[0])[number < groups])
-    return found[0], found[1]
-
-
-def bitmap(pages: np.ndarray, seed: int, group: Ints, bits: int) -> Ints:
-    """Return the numbers of (group, checksum) of bitmaps of so many bits."""
-    return group << 32 | crc32c(pages[:, : bits // 8], seed).astype(np.int64)
-
-
 def directories(pages: np.ndarray, seed: int, inode: Ints, generation: Ints) -> np.ndarray:
     """Return which blocks end with the checksum of a directory's block of that inode."""
     tail = pages[:, -12:].copy().view("<u4")
     true = (tail[:, 0] == 0) & (tail[:, 1] == _DIRECTORY_TAIL)
     found: np.ndarray = true & (crc32c(pages[:, :-12], _seeds(seed, inode, generation)) == tail[:, 2])
+    return found
+
+
+def of_inodes(pages: np.ndarray) -> Bools:
+    """Return which blocks are an inode's beside its table: of its extents' tree, or of the orphan file."""
+    tree, orphans = _word(pages, 0) == _EXTENTS, pages[:, -8:-4].copy().view("<u4")[:, 0] == _ORPHANS
+    found: Bools = tree | orphans
     return found
 
 

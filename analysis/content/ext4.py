@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from analysis.adapters.layout import DATA, JOURNAL
+from analysis.adapters.layout import DATA, DIRECTORY, INODE, JOURNAL, META
 from analysis.content import blockgroups, jbd2
 from analysis.content.blockgroups import Geometry, Inodes
 from analysis.content.blocks import BLOCK, SECTORS
@@ -17,7 +17,7 @@ from analysis.content.pages import hashes, placed
 from analysis.content.verdicts import Said, confirmed, contradicted
 from analysis.ledger.arrays import Ints, at, expand
 
-_OWN = ("inode/node", "bitmap/SIT/NAT/superblock", "directory")
+SEALED = ("filesystem journal",)
 
 
 def _journal_of(given: Evidence, geometry: Geometry) -> jbd2.Journal | None:
@@ -39,7 +39,7 @@ def read(given: Evidence) -> list[Said]:
     journal = _journal_of(given, geometry)
     found = jbd2.find(given.blocks, journal) if journal else None
     inodes = _inodes(given, geometry, found)
-    said = [*_metadata(given, geometry, found), *_mapped(given, inodes)]
+    said = [*_metadata(given, geometry), *_mapped(given, inodes)]
     return [*_journal(given, found), *_at_home(given, found), *said] if found else said
 
 
@@ -86,14 +86,23 @@ def _restored(given: Evidence, found: jbd2.Found) -> np.ndarray:
 
 
 def _at_home(given: Evidence, found: jbd2.Found) -> list[Said]:
-    """Confirm what was written home as it was copied to the journal."""
+    """Judge what was written home by what was copied to the journal of it: metadata, in their region."""
     units, blocks = given.units, given.blocks
-    known = placed(hashes(_restored(given, found).view(np.uint64)), found.homes)
-    which = np.flatnonzero((units.row >= 0) & (units.label != JOURNAL))
-    which = which[np.isin(units.block[which], found.homes)]
-    hashed = hashes(blocks.take(units.row[which]).view(np.uint64))
-    same = np.isin(placed(hashed, units.block[which]), known) & (hashed != 0)
-    return [confirmed("copied to the journal before", which[same])]
+    hashed = hashes(_restored(given, found).view(np.uint64))
+    which = np.flatnonzero((units.row >= 0) & np.isin(units.block, found.homes))
+    region, label = given.layout.label(units.block[which] * SECTORS), units.label[which]
+    beside = blockgroups.of_inodes(blocks.take(units.row[which])) & (region == DATA) & (label == INODE)
+    which = which[beside | (region == label)]
+    own = hashes(blocks.take(units.row[which]).view(np.uint64))
+    here = np.isin(placed(own, units.block[which]), placed(hashed, found.homes)) & (own != 0)
+    first = np.full(int(found.homes.max(initial=0)) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(first, found.homes, found.copies)
+    before = first[units.block[which]] < units.row[which]
+    there = np.isin(own, hashed) & ~here & before & (own != 0)
+    return [
+        confirmed("copied to the journal before", which[here]),
+        contradicted("copied to the journal as another block", which[there]),
+    ]
 
 
 def _inodes(given: Evidence, geometry: Geometry, found: jbd2.Found | None) -> Inodes:
@@ -105,28 +114,31 @@ def _inodes(given: Evidence, geometry: Geometry, found: jbd2.Found | None) -> In
     return blockgroups.inodes(given.blocks, geometry, rows, home[rows])[1]
 
 
-def _metadata(given: Evidence, geometry: Geometry, found: jbd2.Found | None) -> list[Said]:
-    """Judge metadata where they belong, by their own checksums."""
+def _metadata(given: Evidence, geometry: Geometry) -> list[Said]:
+    """Judge metadata where they belong, by their own checksums, whatever they are called."""
     units, blocks = given.units, given.blocks
-    own = units.labelled(*_OWN)
+    own = np.flatnonzero((units.row >= 0) & (units.label != JOURNAL))
     block, row = units.block[own], units.row[own]
     table = np.flatnonzero(geometry.first_inode(block) > 0)
     right, _ = blockgroups.inodes(blocks, geometry, row[table], block[table])
-    said = [confirmed("inodes of the place", own[table[right]])]
+    found = [("inodes of the place", INODE, own[table[right]])]
     first = np.flatnonzero(block == 0)
     right = blockgroups.superblocks(blocks.take(row[first]))
-    said.append(confirmed("superblock", own[first[right]]))
-    groups = geometry.groups
-    first_group = (block - 1) * (BLOCK // 64)
-    described = np.flatnonzero((block > 0) & (first_group < groups.shape[0]))
+    found.append(("superblock", META, own[first[right]]))
+    first_group = (block - 1) * (BLOCK // blockgroups.DESCRIPTOR)
+    described = np.flatnonzero((block > 0) & (first_group < geometry.groups.shape[0]))
     right = blockgroups.descriptors(blocks.take(row[described]), geometry, first_group[described])
-    said.append(confirmed("descriptors of groups", own[described[right]]))
+    found.append(("descriptors of groups", META, own[described[right]]))
     for inode, (generation, places) in geometry.inodes.items():
         of = np.flatnonzero(np.isin(block, places))
         same = np.full(of.size, inode), np.full(of.size, generation)
         right = blockgroups.directories(blocks.take(row[of]), geometry.seed, *same)
-        said.append(confirmed("block of a directory", own[of[right]]))
-    return said
+        found.append(("block of a directory", DIRECTORY, own[of[right]]))
+    said = [confirmed(rule, which[units.label[which] == label]) for rule, label, which in found]
+    return said + [
+        contradicted(f"{rule} under another label", which[units.label[which] != label])
+        for rule, label, which in found
+    ]
 
 
 def _mapped(given: Evidence, inodes: Inodes) -> list[Said]:
@@ -140,4 +152,4 @@ def _mapped(given: Evidence, inodes: Inodes) -> list[Said]:
     since = units.offset[which[of]] // BLOCK - table[extent, 1]
     there = (since >= 0) & (since < table[extent, 2])
     there &= table[extent, 3] + since == units.block[which[of]]
-    return [confirmed("page that its inode has there", which[np.unique(of[there])])]
+    return [confirmed("page that its inode has there", which[np.unique(of[there])], by_place=True)]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from analysis.adapters.layout import DATA, META, PACK
 from analysis.content import nodes, segments
+from analysis.content.blocks import BLOCK, SECTORS
 from analysis.content.evidence import Evidence
 from analysis.content.nodes import SEGMENT, Mapped, Nodes
 from analysis.content.segments import Checkpoints
@@ -12,6 +14,7 @@ from analysis.content.verdicts import Said, confirmed, contradicted
 from analysis.files import integer
 from analysis.ledger.arrays import Ints, at
 
+SEALED = ("inode/node", "checkpoint pack")
 _LOW = np.uint64(0xFFFFFFFF)
 _AREAS = ("cp", "sit", "nat", "ssa", "main")
 
@@ -74,7 +77,7 @@ def _nodes(given: Evidence, found: Nodes) -> list[Said]:
 def _packs(given: Evidence, packs: Checkpoints, found: Nodes) -> list[Said]:
     """Judge checkpoint packs: head and foot by CRC and place, the rest by what it lists."""
     units, blocks = given.units, given.blocks
-    own = units.labelled("checkpoint pack")
+    own = np.flatnonzero((units.row >= 0) & (given.layout.label(units.block * SECTORS) == PACK))
     row, block = units.row[own], units.block[own]
     pack = segments.pack_of(packs, block, row)
     since, total, first = block % SEGMENT, at(packs.total, pack), at(packs.summaries, pack)
@@ -86,52 +89,63 @@ def _packs(given: Evidence, packs: Checkpoints, found: Nodes) -> list[Said]:
     compact = packs.compact[pack[inner]] if packs.row.size else np.zeros(0, bool)
     logged = segments.journals(pages, row[inner], compact, found) & (since[inner] >= first[inner])
     return [
-        confirmed("checkpoint with its CRC", own[ends & edge]),
+        *_labelled(given, "checkpoint with its CRC", PACK, own[ends & edge]),
         contradicted("checkpoint elsewhere in its pack", own[ends & ~edge]),
-        confirmed("journals of NAT and SIT", own[inner[logged]]),
-        confirmed("list of orphans", own[inner[listed]]),
+        *_labelled(given, "journals of NAT and SIT", PACK, own[inner[logged]]),
+        *_labelled(given, "list of orphans", PACK, own[inner[listed]]),
+    ]
+
+
+def _labelled(given: Evidence, rule: str, label: int, which: Ints) -> list[Said]:
+    """Confirm units with a label, and contradict others."""
+    own = given.units.label[which] == label
+    return [
+        confirmed(rule, which[own]),
+        contradicted(f"{rule} under another label", which[~own]),
     ]
 
 
 def _tables(given: Evidence, area: dict[str, int], found: Nodes, table: Mapped) -> list[Said]:
     """Judge SIT, NAT and summaries by what they say of blocks, and the superblock by its magic."""
     units, blocks = given.units, given.blocks
-    own = units.labelled("bitmap/SIT/NAT/superblock")
+    own = np.flatnonzero((units.row >= 0) & (given.layout.label(units.block * SECTORS) == META))
 
     def within(begin: int, end: int) -> tuple[Ints, np.ndarray, Ints, Ints]:
         which = own[(units.block[own] >= begin) & (units.block[own] < end)]
         return which, blocks.take(units.row[which]), units.row[which], units.block[which] - begin
 
     of_sit, pages, _, _ = within(area["sit"], area["nat"])
-    said = [confirmed("maps of segments", of_sit[segments.sit(pages)])]
+    said = _labelled(given, "maps of segments", META, of_sit[segments.sit(pages)])
     of_nat, pages, row, since = within(area["nat"], area["ssa"])
     # each block has two places, a segment apart
     first = (since // (2 * SEGMENT) * SEGMENT + since % SEGMENT) * segments.NAT_ENTRIES
-    said.append(confirmed("addresses of nodes", of_nat[segments.nat(pages, row, first, found)]))
+    right = segments.nat(pages, row, first, found)
+    said += _labelled(given, "addresses of nodes", META, of_nat[right])
     of_ssa, pages, row, since = within(area["ssa"], area["main"])
     start = area["main"] + since * SEGMENT
     right = segments.summaries(pages, row, start, found, table)
-    said.append(confirmed("summaries of a segment", of_ssa[right]))
+    said += _labelled(given, "summaries of a segment", META, of_ssa[right])
     first_ones, pages, _, _ = within(0, 2)
     magic = pages[:, 1024:1028].copy().view("<u4")[:, 0] == segments.SUPER_MAGIC
-    return [*said, confirmed("superblock", first_ones[magic])]
+    return [*said, *_labelled(given, "superblock", META, first_ones[magic])]
 
 
 def _pages(given: Evidence, table: Mapped) -> list[Said]:
     """Judge pages of files by the nodes that map their blocks."""
     units = given.units
-    which = np.flatnonzero(units.placed)
+    # what is no page of a file cannot have been mapped as one, either
+    which = np.flatnonzero((units.row >= 0) & (given.layout.label(units.block * SECTORS) == DATA))
     row, block = units.row[which], units.block[which]
     after = np.minimum(_following(given)[row], np.iinfo(np.int64).max)
     earlier, later = nodes.at_time(table, block, row, after)
-    inode, page = units.inode[which], units.offset[which] // 4096
+    inode, page = units.inode[which], units.offset[which] // BLOCK
     same = [
         (place >= 0) & (at(table.inode, place) == inode) & (at(table.page, place) == page)
         for place in (earlier, later)
     ]
     other = (later >= 0) & ~same[1]
     return [
-        confirmed("page that its node has there", which[(same[0] | same[1]) & ~other]),
+        confirmed("page that its node has there", which[(same[0] | same[1]) & ~other], by_place=True),
         contradicted("page that a node has as another", which[other]),
     ]
 

@@ -12,11 +12,14 @@ import numpy as np
 
 from analysis.content.blocks import BLOCK, Blocks
 from analysis.content.versions import Versions, orders
-from analysis.ledger.arrays import Ints
+from analysis.ledger.arrays import Bools, Ints
 
-_MAGIC = 0xD9D505F920A163D7
+MAGIC = 0xD9D505F920A163D7
 _STEP = 200  # bytes
 _SECTOR = 512  # of a header, where the filesystem overwrites without harm (setSectorSize of pager.c)
+
+
+_STRAYS = 64  # pages that are looked for in this many other places of their file
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,7 @@ class Records:
 
     pages: Ints  # database page of each
     contents: np.ndarray  # (n, page size / 8), 64-bit words
-    times: Ints
+    versions: Ints  # the place in the Versions where each was found
     confirmed: Ints  # places in the Versions
     elsewhere: Ints
 
@@ -39,40 +42,62 @@ def records(versions: Versions, blocks: Blocks, size: int) -> Records:
     elsewhere = header[own & (versions.page[header] != 0)]
     largest = int(begins[:, 2].max(initial=0))
     # the magic is written last, when the records were synced
-    early = _early(versions, blocks, size, nonces)
-    header = np.union1d(header, early)
-    length = size + 8
+    header = np.union1d(header, _early(versions, blocks, size, nonces))
     missing = np.setdiff1d(np.arange(versions.page.size), header)
-    every = np.arange(versions.page.size)
-    found: list[tuple[Ints, np.ndarray]] = []
+    every, length = np.arange(versions.page.size), size + 8
+    version, words = np.empty(0, np.int64), np.empty((0, length // 4), np.uint32)
     for step in (*range((BLOCK - 1) // length + 1), *range(-1, -2 - (length - 1) // BLOCK, -1)):
         for later in orders():
             asked = every if step >= 0 and later == (False, True) else missing
-            record = -(-(versions.page[asked] * BLOCK - _SECTOR) // length) + step
-            fits = (record >= 0) & (_SECTOR + record * length < versions.page[asked] * BLOCK + BLOCK)
-            asked, start = asked[fits], _SECTOR + record[fits] * length
-            kept, words = versions.words(asked, versions.page[asked], start, length, "<u4", later)
-            version = asked[kept]
-            number = words[:, 0].byteswap().astype(np.int64)
-            nonce = words[:, -1].byteswap() - _sum(words[:, 1:-1])
-            true = np.isin(_nonce(versions.inode[version], nonce), nonces)
-            true &= (number > 0) & (number <= largest)
-            found.append((version[true], words[true]))
-            missing = np.setdiff1d(missing, version[true])
-    version = np.concatenate([of for of, _ in found])
-    words = np.concatenate([text for _, text in found])
+            of, read = _read(versions, asked, versions.page[asked], step, size, later)
+            true = _holds(versions, of, read, nonces, largest)
+            version, words = np.r_[version, of[true]], np.concatenate([words, read[true]])
+            missing = np.setdiff1d(missing, of[true])
+    strays = _strays(versions, missing, nonces, largest, size)
     return Records(
         pages=words[:, 0].byteswap().astype(np.int64),
         contents=np.ascontiguousarray(words[:, 1:-1]).view("<u8"),
-        times=blocks.time[versions.row[version]],
+        versions=version,
         confirmed=np.setdiff1d(np.union1d(header, version), elsewhere),
-        elsewhere=elsewhere,
+        elsewhere=np.union1d(elsewhere, strays),
     )
+
+
+def _read(
+    versions: Versions, which: Ints, page: Ints, step: int, size: int, later: tuple[bool, bool]
+) -> tuple[Ints, np.ndarray]:
+    """Read the record that begins in a page, or so many before or behind that one, taking versions to be
+    at a page of their file. Returns (versions, 32-bit words)."""
+    length = size + 8
+    record = -(-(page * BLOCK - _SECTOR) // length) + step
+    fits = (record >= 0) & (_SECTOR + record * length < page * BLOCK + BLOCK)
+    which, page, start = which[fits], page[fits], _SECTOR + record[fits] * length
+    kept, words = versions.words(which, page, start, length, "<u4", later)
+    return which[kept], words
+
+
+def _holds(versions: Versions, which: Ints, words: np.ndarray, nonces: np.ndarray, largest: int) -> Bools:
+    """Return which records have the checksum of a known nonce of their file."""
+    number = words[:, 0].byteswap().astype(np.int64)
+    nonce = words[:, -1].byteswap() - _sum(words[:, 1:-1])
+    found: Bools = np.isin(_nonce(versions.inode[which], nonce), nonces)
+    return found & (number > 0) & (number <= largest)
+
+
+def _strays(versions: Versions, missing: Ints, nonces: np.ndarray, largest: int, size: int) -> Ints:
+    """Return the versions that have a record if they are taken to be at another page of their file."""
+    missing, found = missing[:_STRAYS], []
+    for page in np.unique(versions.page)[:_STRAYS].tolist():
+        asked = missing[versions.page[missing] != page]
+        for later in orders():
+            of, words = _read(versions, asked, np.full(asked.size, page), 0, size, later)
+            found.append(of[_holds(versions, of, words, nonces, largest)])
+    return np.unique(np.concatenate(found)) if found else np.empty(0, np.int64)
 
 
 def _headers(versions: Versions, blocks: Blocks) -> tuple[Ints, np.ndarray]:
     """Return (versions that begin with a journal's header, its fields: records, nonce, pages, ...)."""
-    magic = blocks.words(versions.row, 0, 1, ">u8")[:, 0] == _MAGIC
+    magic = blocks.words(versions.row, 0, 1, ">u8")[:, 0] == MAGIC
     found = np.flatnonzero(magic)
     return found, blocks.words(versions.row[found], 8, 5, ">u4").astype(np.uint32)
 

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from analysis.content import btree, rollback, wal
+from analysis.content import btree, rollback, strays, wal
 from analysis.content.blocks import BLOCK
 from analysis.content.evidence import Evidence
-from analysis.content.pages import Known
-from analysis.content.verdicts import CONFIRMED, Said, confirmed, contradicted
+from analysis.content.pages import Known, hashes
+from analysis.content.verdicts import Said, confirmed, contradicted
 from analysis.content.versions import Versions
-from analysis.ledger.arrays import Ints
+from analysis.engines.sqlite import FILES
+from analysis.ledger.arrays import Ints, LastBefore, at
 from analysis.ledger.schema import LABELS
 from base.errors import BadInput
 
+# each page of these has a checksum: what only its place says does not confirm it
+SEALED = tuple(FILES[role][0] for role in ("wal", "journal"))
 _PAGE_SIZES = tuple(str(1 << power) for power in range(9, 17))
 _INDEX_VERSION = 3007000  # WalIndexHdr.iVersion of wal.c: of the shm
 _INDEX_HEADER = 48  # bytes; it is there twice
+
+
+class _Right(NamedTuple):
+    """Units of a role whose bytes are what they should be."""
+
+    rule: str
+    role: str
+    units: Ints
 
 
 def read(given: Evidence) -> list[Said]:
@@ -32,21 +45,28 @@ def read(given: Evidence) -> list[Said]:
         np.concatenate([frames.pages, records.pages]),
         np.concatenate([frames.contents, records.contents]),
     )
-    said = [
-        confirmed("frame of a WAL", of_wal.units[frames.confirmed]),
+    right = [
+        _Right("frame of a WAL", "wal", of_wal.units[frames.confirmed]),
+        _Right("record of a rollback journal", "journal", of_journal.units[records.confirmed]),
+        *_database(given, of_database, known),
+        _shared_memory(given),
+    ]
+    certain = np.concatenate([one.units for one in right])
+    said = [one for each in right for one in _labelled(given, each)]
+    said += [
         contradicted("frame of another place of a WAL", of_wal.units[frames.elsewhere]),
-        confirmed("record of a rollback journal", of_journal.units[records.confirmed]),
-        contradicted("header of a rollback journal elsewhere", of_journal.units[records.elsewhere]),
-        *_database(given, of_database, known, frames.pages.size > 0),
-        *_shared_memory(given),
+        contradicted("record of another place of a rollback journal", of_journal.units[records.elsewhere]),
+        *strays.read(given, known, frames.salts, certain),
     ]
-    certain = np.concatenate([one.units for one in said])
-    said += _others(given, known, certain)
-    # a copy in a filesystem's journal is that before it is a page of a file
-    in_place = units.label != LABELS.index("filesystem journal")
-    return [
-        one._replace(units=one.units[in_place[one.units]]) if one.state == CONFIRMED else one for one in said
-    ]
+    left = np.flatnonzero(~np.isin(of_database.units, certain))
+    if frames.pages.size:
+        # what a checkpoint writes is in a frame; a rollback journal has what a page was before
+        pages = blocks.take(of_database.row[left]).view(np.uint64)
+        there = known.same(pages, of_database.page[left] * BLOCK)[1]
+        said.append(contradicted("page that a frame has of another place", of_database.units[left[there]]))
+    elif size == BLOCK and given.settings.get("synchronous") != "off":
+        said.append(_as_recorded(given, of_database, of_journal, records))
+    return said
 
 
 def _page_size(given: Evidence) -> int:
@@ -57,42 +77,50 @@ def _page_size(given: Evidence) -> int:
     return int(text)
 
 
-def _database(given: Evidence, versions: Versions, known: Known, in_wal: bool) -> list[Said]:
-    """Judge pages of the database: what a frame or a record has, or rows that belong there."""
+def _labelled(given: Evidence, right: _Right) -> list[Said]:
+    """Confirm units that have their file's label. A copy in a filesystem's journal is that in the first
+    place, and says nothing of it here."""
+    label = given.units.label[right.units]
+    own, copied = (label == LABELS.index(name) for name in (FILES[right.role][0], "filesystem journal"))
+    return [
+        confirmed(right.rule, right.units[own]),
+        contradicted(f"{right.rule} under another label", right.units[~own & ~copied]),
+    ]
+
+
+def _database(given: Evidence, versions: Versions, known: Known) -> list[_Right]:
+    """Recognise pages of the database: what a frame or a record has, or rows that belong there."""
     pages, offset = given.blocks.take(versions.row), versions.page * BLOCK
-    here, there = known.same(pages.view(np.uint64), offset)
-    first = (versions.page == 0) & btree.titled(pages)
+    here, _ = known.same(pages.view(np.uint64), offset)
+    first = (versions.page == 0) & btree.titled(pages) & ~here
     left = np.flatnonzero(~here & ~first)
     rows = left[known.by_rows(pages[left], offset[left])]
-    sure = here | first
-    sure[rows] = True
-    said = [
-        confirmed("page that a frame or a record has", versions.units[here]),
-        confirmed("first page of a database", versions.units[first & ~here]),
-        confirmed("rows that belong to the page", versions.units[rows]),
-        contradicted(
-            "first page of a database elsewhere", versions.units[btree.titled(pages) & (offset > 0)]
-        ),
+    return [
+        _Right("page that a frame or a record has", "database", versions.units[here]),
+        _Right("first page of a database", "database", versions.units[first]),
+        _Right("rows that belong to the page", "database", versions.units[rows]),
     ]
-    if in_wal:
-        # what a checkpoint writes is in a frame; a rollback journal has what a page was before
-        said.append(contradicted("page that a frame has of another place", versions.units[there & ~sure]))
-    return said
 
 
-def _shared_memory(given: Evidence) -> list[Said]:
-    """Confirm the header of the WAL's index."""
+def _as_recorded(given: Evidence, pages: Versions, journal: Versions, found: rollback.Records) -> Said:
+    """Contradict pages that the next record of the page does not hold, where nothing was written between."""
+    call = given.units.call[pages.units]
+    number, size = pages.page + 1, call.size
+    hashed = hashes(given.blocks.take(pages.row).view(np.uint64))
+    recorded = given.units.call[journal.units[found.versions]]
+    # the first after it is the last before it, backwards
+    following = at(np.arange(recorded.size), LastBefore(found.pages, -recorded).find(number, -call - 1))
+    again = LastBefore(number, -call).find(number, -call - 1)
+    sooner = (again >= 0) & (call[again] <= at(recorded, following)) if size else np.zeros(0, bool)
+    held = np.r_[hashes(found.contents), np.uint64(0)][following]
+    other = (call >= 0) & (following >= 0) & ~sooner & (held != hashed)
+    return contradicted("page that the next record has otherwise", pages.units[other])
+
+
+def _shared_memory(given: Evidence) -> _Right:
+    """Recognise the header of the WAL's index."""
     which = given.units.of_file("shm")
     which = which[given.units.offset[which] == 0]
     words = given.blocks.words(given.units.row[which], 0, _INDEX_HEADER // 2, "<u4")
     twice = (words[:, :12] == words[:, 12:]).all(axis=1) & (words[:, 0] == _INDEX_VERSION)
-    return [confirmed("header of a WAL's index", which[twice])]
-
-
-def _others(given: Evidence, known: Known, certain: Ints) -> list[Said]:
-    """Contradict pages of other files that hold a page of the database."""
-    units = given.units
-    which = np.setdiff1d(np.flatnonzero(units.placed), np.union1d(certain, units.of_file("database")))
-    words = given.blocks.take(units.row[which]).view(np.uint64)
-    here, there = known.same(words, units.offset[which])
-    return [contradicted("page of a database in another file", which[here | there])]
+    return _Right("header of a WAL's index", "shm", which[twice])

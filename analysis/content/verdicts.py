@@ -19,11 +19,13 @@ class Said(NamedTuple):
     rule: str
     state: int
     units: Ints
+    by_place: bool = False  # it is the bytes of metadata that say so, of the place
 
 
-def confirmed(rule: str, units: Ints) -> Said:
-    """The bytes of these units say what the ledger says of them."""
-    return Said(rule, CONFIRMED, units)
+def confirmed(rule: str, units: Ints, by_place: bool = False) -> Said:
+    """The bytes of these units say what the ledger says of them, or with `by_place` those of what maps
+    them."""
+    return Said(rule, CONFIRMED, units, by_place)
 
 
 def contradicted(rule: str, units: Ints) -> Said:

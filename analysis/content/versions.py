@@ -47,16 +47,14 @@ class Versions:
         """Return the bytes [start, start + size) of the files around some versions, where all are known.
 
         page: where in the file each of `which` is taken to be; later: which writing is taken of the pages
-        before it and behind it. Returns (places in `which`, words (n, size / itemsize) of dtype `kind`).
+        before it and behind it, which stay where they are.
+        Returns (places in `which`, words (n, size / itemsize) of dtype `kind`).
         """
         first = start // BLOCK
         span = int(((start + size - 1) // BLOCK - first).max(initial=0)) + 1
         pages = first[:, None] + np.arange(span)
-        moved = (page - self.page[which])[:, None]
         inode, row = (np.repeat(column[which], span) for column in (self.inode, self.row))
-        before, behind = (
-            self.near(inode, (pages - moved).ravel(), row, side).reshape(pages.shape) for side in later
-        )
+        before, behind = (self.near(inode, pages.ravel(), row, side).reshape(pages.shape) for side in later)
         own = page[:, None]
         rows = np.where(pages < own, before, np.where(pages > own, behind, self.row[which][:, None]))
         needless = pages * BLOCK >= (start + size)[:, None]

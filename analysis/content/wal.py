@@ -17,7 +17,7 @@ from analysis.content.versions import Versions, orders
 from analysis.ledger.arrays import Ints
 
 HEADER, FRAME_HEADER = 32, 24
-_MAGIC = 0x377F0682  # the checksum's words are little-endian, as on every board
+MAGIC = 0x377F0682  # the checksum's words are little-endian, as on every board
 _ELSEWHERE = 1 << 16  # pages that are searched for frames of other places
 
 
@@ -28,7 +28,7 @@ class Frames:
     pages: Ints  # database page of each
     committed: Ints  # size of the database after it, 0 where it ends no transaction
     contents: np.ndarray  # (n, page size / 8), 64-bit words
-    times: Ints
+    salts: np.ndarray  # of all WALs
     confirmed: Ints  # places in the Versions
     elsewhere: Ints  # of those that have a frame which belongs to another place
 
@@ -110,7 +110,7 @@ def _headers(versions: Versions, blocks: Blocks) -> tuple[Ints, np.ndarray, np.n
     """Return (versions that begin with a WAL's header, its salts, its checksum)."""
     first = np.flatnonzero(versions.page == 0)
     words = blocks.words(versions.row[first], 0, 8, ">u4").astype(np.uint32)
-    true = (words[:, 0] == _MAGIC) & (_sums(words[:, :6].byteswap()) == words[:, 6:8]).all(axis=1)
+    true = (words[:, 0] == MAGIC) & (_sums(words[:, :6].byteswap()) == words[:, 6:8]).all(axis=1)
     return first[true], _pair(words[true, 4:6]), _pair(words[true, 6:8])
 
 
@@ -145,19 +145,19 @@ def frames(versions: Versions, blocks: Blocks, size: int) -> Frames:
     numbers = words[:, :1].copy().view(">u4").astype(np.int64)
     confirmed = np.union1d(confirmed, version)
     missing = np.setdiff1d(every, confirmed)
+    salts = np.unique(np.concatenate([salts, *(seen.salts for seen in true_ones)]))
     return Frames(
         pages=numbers[:, 0],
         committed=numbers[:, 1],
         contents=words[:, 3:],
-        times=blocks.time[versions.row[version]],
+        salts=salts,
         confirmed=confirmed,
-        elsewhere=_elsewhere(versions, missing, size, true_ones),
+        elsewhere=_elsewhere(versions, missing, size, salts),
     )
 
 
-def _elsewhere(versions: Versions, missing: Ints, size: int, true: list[_Seen]) -> Ints:
+def _elsewhere(versions: Versions, missing: Ints, size: int, salts: np.ndarray) -> Ints:
     """Return the versions that have a frame's header where none can be: with the salts of the others."""
-    salts = np.unique(np.concatenate([seen.salts for seen in true]))
     missing = missing[:_ELSEWHERE]
     words = versions.blocks.take(versions.row[missing]).view(">u8").astype(np.uint64)
     row, word = np.nonzero(np.isin(words, salts))
