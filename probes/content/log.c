@@ -11,12 +11,10 @@
 
 #include "log.h"
 
-#define CHUNKS (LOG_DATA_BYTES / LOG_CHUNK_BYTES)
-
 static struct {
 	struct log_record *records;
-	char *chunks[CHUNKS];
-	u64 nr, bytes, unkept, lost, serial;
+	char *chunks[LOG_MOST_MIB / LOG_CHUNK_MIB];
+	u64 nr_chunks, nr, most, bytes, unkept, lost, serial;
 	/* of the file */
 	u64 read;
 } log;
@@ -25,21 +23,29 @@ void log_free(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < CHUNKS; i++)
+	for (i = 0; i < log.nr_chunks; i++)
 		vfree(log.chunks[i]);
 	vfree(log.records);
 	memset(&log, 0, sizeof(log));
 }
 
-int log_make(void)
+/*
+ * Room for so much data, whole chunks, and so many records. In huge pages: of small ones each needs
+ * a place in a page table, and these lie among them, touched, all over the memory.
+ */
+int log_make(u32 data_mib, u32 records)
 {
 	unsigned int i;
 
-	log.records = vmalloc(LOG_RECORDS * sizeof(*log.records));
+	if (!records || data_mib % LOG_CHUNK_MIB || data_mib > LOG_MOST_MIB)
+		return -EINVAL;
+	log.nr_chunks = data_mib / LOG_CHUNK_MIB;
+	log.most = records;
+	log.records = vmalloc_huge(records * sizeof(*log.records), GFP_KERNEL);
 	if (!log.records)
 		return -ENOMEM;
-	for (i = 0; i < CHUNKS; i++) {
-		log.chunks[i] = vmalloc(LOG_CHUNK_BYTES);
+	for (i = 0; i < log.nr_chunks; i++) {
+		log.chunks[i] = vmalloc_huge(LOG_CHUNK_BYTES, GFP_KERNEL);
 		if (!log.chunks[i]) {
 			log_free();
 			return -ENOMEM;
@@ -70,7 +76,7 @@ static u64 keep(struct request *rq)
 
 	if (req_op(rq) != REQ_OP_WRITE || !blk_rq_bytes(rq))
 		return LOG_NOT_KEPT;
-	if (log.bytes + blk_rq_bytes(rq) > LOG_DATA_BYTES) {
+	if (log.bytes + blk_rq_bytes(rq) > log.nr_chunks * LOG_CHUNK_BYTES) {
 		log.unkept++;
 		return LOG_NOT_KEPT;
 	}
@@ -89,7 +95,7 @@ void log_add(struct request *rq, u64 time_ns, u32 more_flags)
 {
 	u64 serial = log.serial++;
 
-	if (log.nr == LOG_RECORDS) {
+	if (log.nr == log.most) {
 		log.lost++;
 		return;
 	}

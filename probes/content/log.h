@@ -6,12 +6,10 @@
 #include <linux/blk-mq.h>
 #include <linux/types.h>
 
-/* as many as a device's own log may have */
-#define LOG_RECORDS (1UL << 20)
-/* the default cell writes 226 MiB, the same with data=journal 420 */
-#define LOG_DATA_BYTES (512UL << 20)
-/* given back one by one as the log is read; a multiple of a page */
-#define LOG_CHUNK_BYTES (4UL << 20)
+/* given back one by one as the log is read */
+#define LOG_CHUNK_MIB 4
+#define LOG_CHUNK_BYTES (LOG_CHUNK_MIB * (1UL << 20))
+#define LOG_MOST_MIB 4096
 #define LOG_NOT_KEPT (~0ULL)
 /* beside REQ_OP_* and REQ_*: not a command, but the end of one that was put back, unserved */
 #define LOG_PUT_BACK (1U << 31)
@@ -36,7 +34,7 @@ struct log_record {
 	__le64 serial;
 };
 
-int log_make(void);
+int log_make(u32 data_mib, u32 records);
 void log_free(void);
 void log_add(struct request *rq, u64 time_ns, u32 more_flags);
 ssize_t log_read(char __user *buffer, size_t count, loff_t *offset);

@@ -2,7 +2,7 @@
 /*
  * content: keeps what is written to a disk, command by command, in memory.
  *
- *   insmod content.ko major=MAJOR minor=MINOR    of the disk; begins
+ *   insmod content.ko major=MAJOR minor=MINOR    of the disk; begins. data_mib, records: its room
  *   /sys/kernel/debug/content                    opening it ends it; what was kept, to be read once
  *
  *   tap.c  when a command's data are taken        log.c  where they are kept
@@ -28,8 +28,12 @@
 #define NOTED 64
 
 static uint major, minor;
+/* the default cell writes 226 MiB; the records are as many as a device's own log may have */
+static uint data_mib = 512, records = 1 << 20;
 module_param(major, uint, 0444);
 module_param(minor, uint, 0444);
+module_param(data_mib, uint, 0444);
+module_param(records, uint, 0444);
 static dev_t disk;
 
 static struct {
@@ -183,10 +187,11 @@ static struct dentry *file;
 
 static int __init content_init(void)
 {
-	int error = log_make();
+	int error = log_make(data_mib, records);
 
 	if (error) {
-		pr_err("content: no memory for the log\n");
+		pr_err("content: a log of %u MiB and %u records cannot be made: error %d\n",
+		       data_mib, records, error);
 		return error;
 	}
 	disk = MKDEV(major, minor);

@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 from copied import copy_tree, python
 
+from analysis.observers import content
 from base.errors import BadInput, BadInputError
 from base.paths import ROOT
 from commitpath import axes, observers, prepared
 from commitpath import cell as cells
 from commitpath.payload import cell_env, observer_scripts, payload
+from images import qemu
 
 # Counts what the device has done when the watching begins and ends.
 COUNTER = """
@@ -279,3 +281,14 @@ def test_a_watched_snapshot_hangs_on_the_scripts(monkeypatch: pytest.MonkeyPatch
     for one in (files, changed, seed):
         prepared.ensure_watched(cell, tmp_path / "prepared", one, None)  # type: ignore[arg-type]
     assert made[0] == made[2] != made[1]
+
+
+def test_a_board_has_the_memory_that_an_observer_takes() -> None:
+    """That of the log of what is written, as its module makes it, and no board's without."""
+    source = (ROOT / "probes/content/tap.c").read_text()
+    (data_mib, shift) = re.findall(r"data_mib = ([0-9]+), records = 1 << ([0-9]+);", source)[0]
+    record_bytes = content.RECORD.itemsize
+    assert observers.profiles()["content"]["memory_mib"] == int(data_mib) + (record_bytes << int(shift) >> 20)
+    cell = cells.make_cell({})
+    device = cell["profiles"]["device"]["size_mib"]
+    assert prepared.memory_mib(cell) == qemu.BOARD_MEMORY_MIB + device + 552
