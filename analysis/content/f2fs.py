@@ -1,4 +1,7 @@
-"""F2FS: nodes by their footer, files' pages by the nodes that map them, checkpoints by their CRC."""
+"""F2FS: nodes by their footer, files' pages by the nodes that map them, checkpoints by their CRC.
+
+Numbers here, in nodes.py and in segments.py are of include/linux/f2fs_fs.h and fs/f2fs/node.h of Linux 6.12.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Nodes of a log-structured filesystem: which inode's they are, where they were put, and which block of
 the device each page of a file is in.
 
-include/linux/f2fs_fs.h and fs/f2fs/node.h of Linux 6.12. All numbers are little-endian. A node ends with a
+Whose reader says what the numbers are of; all are little-endian. A node ends with a
 footer: its number and its inode's, its place in the inode's tree, the version of the checkpoint it was
 written after, and the block that the log goes on in.
 """
@@ -100,7 +100,7 @@ def mapped(blocks: Blocks, found: Nodes) -> Mapped:
 
 
 def _holds(place: Ints) -> Bools:
-    """Return which places in a tree are of nodes with addresses of data: IS_DNODE of fs/f2fs/node.h."""
+    """Return which places in a tree are of nodes with addresses of data: IS_DNODE."""
     behind = place - 6 - 2 * _OF_NODE
     indirect = np.isin(place, (3, 4 + _OF_NODE, 5 + 2 * _OF_NODE))
     indirect |= (behind >= 0) & (behind % (_OF_NODE + 1) == 0)

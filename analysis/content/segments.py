@@ -1,6 +1,6 @@
 """Checkpoints of a log-structured filesystem, and what it knows of its segments.
 
-include/linux/f2fs_fs.h of Linux 6.12. All numbers are little-endian.
+Whose reader says what the numbers are of; all are little-endian.
 """
 
 from __future__ import annotations
