@@ -76,7 +76,7 @@ def mapped(blocks: Blocks, found: Nodes) -> Mapped:
     held = order[_holds(found.place[order])]
     raw = blocks.take(found.row[held]).view("<u4")
     slots, first = _slots(raw, found.place[held])
-    addresses = np.zeros((held.size, _OF_NODE), np.int64)
+    addresses = np.zeros((held.size, _OF_NODE), np.uint32)
     of_inode = found.place[held] == 0
     begin = _ADDRESSES // 4
     addresses[of_inode, :_OF_INODE] = raw[of_inode, begin : begin + _OF_INODE]
@@ -88,7 +88,7 @@ def mapped(blocks: Blocks, found: Nodes) -> Mapped:
     changed[again] &= addresses[again] != addresses[again - 1]
     which, slot = np.nonzero(changed)
     made = Mapped(
-        block=addresses[which, slot],
+        block=addresses[which, slot].astype(np.int64),
         row=found.row[held][which],
         inode=found.inode[held][which],
         page=first[which] + slot,
