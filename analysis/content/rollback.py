@@ -36,6 +36,7 @@ class Records:
 def records(versions: Versions, blocks: Blocks, size: int) -> Records:
     """Find the records of pages of `size` bytes."""
     header, begins = _headers(versions, blocks)
+    all_nonces = np.unique(_nonce(versions.inode[header], begins[:, 1]))
     first = header[versions.page[header] == 0]
     nonces = np.unique(_nonce(versions.inode[first], begins[versions.page[header] == 0, 1]))
     own = np.isin(_nonce(versions.inode[header], begins[:, 1]), nonces)
@@ -53,7 +54,7 @@ def records(versions: Versions, blocks: Blocks, size: int) -> Records:
             true = _holds(versions, of, read, nonces, largest)
             version, words = np.r_[version, of[true]], np.concatenate([words, read[true]])
             missing = np.setdiff1d(missing, of[true])
-    strays = _strays(versions, missing, nonces, largest, size)
+    strays = _strays(versions, missing, all_nonces, largest, size)
     return Records(
         pages=words[:, 0].byteswap().astype(np.int64),
         contents=np.ascontiguousarray(words[:, 1:-1]).view("<u8"),
@@ -70,8 +71,9 @@ def _read(
     at a page of their file. Returns (versions, 32-bit words)."""
     length = size + 8
     record = -(-(page * BLOCK - _SECTOR) // length) + step
-    fits = (record >= 0) & (_SECTOR + record * length < page * BLOCK + BLOCK)
-    which, page, start = which[fits], page[fits], _SECTOR + record[fits] * length
+    start = _SECTOR + record * length
+    fits = (record >= 0) & (start < page * BLOCK + BLOCK) & (start + length > page * BLOCK)
+    which, page, start = which[fits], page[fits], start[fits]
     kept, words = versions.words(which, page, start, length, "<u4", later)
     return which[kept], words
 
