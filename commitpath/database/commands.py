@@ -96,7 +96,7 @@ def import_(options: dict[str, str]) -> int:
 
 
 # What a line of the table says of a run (docs/results-db.md).
-_MEASURED = ("TPS", "watched", "cost %", "unattributed %", "KiB/transaction")
+_MEASURED = ("TPS", "watched", "cost %", "unattributed %", "confirmed %", "KiB/transaction")
 
 
 def measured(summary: Mapping[str, Any]) -> list[str]:
@@ -107,6 +107,7 @@ def measured(summary: Mapping[str, Any]) -> list[str]:
     tps = (summary.get("tps") or {}).get("all")
     cost = (summary.get("watching_cost") or {}).get("all")
     share = (summary.get("ledger") or {}).get("unattributed_share")
+    confirmed = (summary.get("content") or {}).get("confirmed_share")
     written = (summary.get("block") or {}).get("bytes_written")
     size = None
     if tps and written is not None:
@@ -118,6 +119,7 @@ def measured(summary: Mapping[str, Any]) -> list[str]:
             (None if tps is None or cost is None else tps * (1 - cost), 2),
             (None if cost is None else 100 * cost, 2),
             (None if share is None else 100 * share, 3),
+            (None if confirmed is None else 100 * confirmed, 2),
             (size, 1),
         )
     ]
