@@ -62,8 +62,8 @@ class Filesystem:
     files: tuple[str, ...] = ()
     # mount option → what no option of /proc/mounts begins with where it is in effect and not shown
     hidden: Mapping[str, str] = field(default_factory=dict)
-    # the label of a page of the block device in a block that belongs to no region
-    of_device: str = "unattributed"
+    # whether its journal is written by commits, each of them recorded by its probe
+    commits: bool = False
     # inode number, of an inode that is no file of anybody's → the label of its pages, None: their region's
     inodes: Mapping[int, str | None] = field(default_factory=dict)
     # whether a file's first page may be kept in its inode, and so never be written by itself

@@ -159,8 +159,7 @@ FILESYSTEM = Filesystem(
     },
     layout=_layout,
     files=("groups.txt", "inodes.txt"),
-    # a block that an inode maps with: extent tree, indirect, extended attributes
-    of_device="inode/node",
+    commits=True,
     data_mode=_data_mode,
     earlier_probes=frozenset(("jbd2", "sync")),
     colors={

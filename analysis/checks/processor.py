@@ -1,0 +1,99 @@
+"""Could each thread have done what it is said to have done, when it is said to have done it?
+
+The virtual board has one CPU. So what the driver's thread does lies outside the times that it was
+off the CPU, and what any other thread does lies within them. And a thread that syncs a file
+writes that file's pages.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from analysis.adapters.proberecords import taken
+from analysis.checks.calls import first
+from analysis.filesystems import find
+from analysis.ledger.arrays import Bools, Ints, inside, ints
+from analysis.ledger.build import Ledger
+from analysis.ledger.timeline import driver_tids
+
+
+def alternate(made: Ledger, bios: np.ndarray) -> list[str]:
+    """A bio is of the driver's thread while that is on the CPU, of another while it is not.
+
+    bios: RECORD's fields, those of the window.
+    """
+    time, tid = ints(bios["begin_ns"]), ints(bios["tid"])
+    found, threads = [], driver_tids(made.few)
+    for thread in threads.tolist():
+        off, there = _off(made, thread, threads.size, time)
+        if wrong := int(((tid == thread) & there & off).sum()):
+            found.append(f"{wrong} bios of the driver's thread {thread} while it was off the CPU")
+        if wrong := int(((tid != thread) & there & ~off).sum()):
+            found.append(f"{wrong} bios of other threads while the driver's thread {thread} had the CPU")
+    return found + [text for thread in threads.tolist() for text in _records(made, thread, threads.size)]
+
+
+def _off(made: Ledger, thread: int, threads: int, times: Ints) -> tuple[Bools, Bools]:
+    """Return of each time whether the thread was off the CPU, and whether that is known.
+
+    Of one of several threads it is known from the first to the last time that it was: it may have
+    begun, and ended, within the window.
+    """
+    rows = made.few["off_cpu"]
+    rows = taken(rows, ints(rows["tid"]) == thread)
+    begins, ends = ints(rows["begin_ns"]), ints(rows["end_ns"])
+    off = inside(times, begins, ends) >= 0
+    if threads == 1:
+        return off, np.ones(times.size, bool)
+    there = np.zeros(times.size, bool) if not rows.size else (times >= begins[0]) & (times < ends[-1])
+    return off, there
+
+
+def _records(made: Ledger, thread: int, threads: int) -> list[str]:
+    """The driver enters and leaves its calls, syncs and transactions on the CPU; a commit begins
+    and ends while it is off."""
+    found = []
+    begin, end = made.given.window
+    tables = {
+        "transactions": made.given.transactions,
+        "calls": made.vfs,
+        "syncs": made.syncs.filter(pl.col("tid") == thread),
+    }
+    if threads > 1:  # which of them makes the transactions and calls is not recorded
+        tables = {"syncs": tables["syncs"]}
+    for name, table in tables.items():
+        times = np.r_[ints(table["begin_ns"]), ints(table["end_ns"])]
+        off, there = _off(made, thread, threads, times)
+        if wrong := int((off & there).sum()):
+            found.append(f"{wrong} edges of {name} while the driver's thread {thread} was off the CPU")
+    commits = made.few["commit"]
+    times = np.r_[ints(commits["begin_ns"]), ints(commits["end_ns"])]
+    times = times[(times >= begin) & (times < end)]
+    off, there = _off(made, thread, threads, times)
+    if wrong := int((~off & there).sum()):
+        found.append(f"{wrong} edges of commits while the driver's thread {thread} had the CPU")
+    return found
+
+
+def own_file(made: Ledger) -> list[str]:
+    """A page of a file that the driver's thread submits is of the file that it syncs.
+
+    Or, where a filesystem keeps a file's first page in its inode until it is too long (inline_data), of
+    the file that it is in a call of.
+    """
+    tids = driver_tids(made.few)
+    by = made.ledger.filter(pl.col("tid").is_in(tids.tolist())).select("command", "sync", during="vfs_call")
+    pieces = made.pieces.filter(
+        pl.col("inode").is_not_null() & (pl.col("file").cast(pl.String).fill_null("") != "directory") & ~pl.col("moved")
+    )
+    table = (
+        pieces.join(by, on="command", how="inner")
+        .join(made.syncs.select("sync", synced="inode"), on="sync", how="left")
+        .join(made.vfs.select("call", called="inode"), left_on="during", right_on="call", how="left")
+    )
+    right = pl.col("inode") == pl.col("synced")
+    if find(made.given.layout.filesystem).inline_data:
+        right |= pl.col("synced").is_null() & (pl.col("offset") == 0) & (pl.col("inode") == pl.col("called"))
+    wrong = table.filter(~right.fill_null(False))
+    return first(wrong, "pages that the driver wrote of a file it was not syncing", "command", "inode", "synced")
