@@ -12,10 +12,11 @@ import polars as pl
 
 from analysis.adapters.proberecords import taken
 from analysis.checks.calls import first
-from analysis.filesystems import find
-from analysis.ledger.arrays import Bools, Ints, inside, ints
+from analysis.ledger.arrays import Bools, Intervals, Ints, at, inside, ints, length_within, union
 from analysis.ledger.build import Ledger
-from analysis.ledger.timeline import driver_tids
+from analysis.ledger.timeline import driver_tids, edges
+
+_AWAKE_NS = 100_000  # at most 23 µs on clean runs
 
 
 def alternate(made: Ledger, bios: np.ndarray) -> list[str]:
@@ -76,24 +77,65 @@ def _records(made: Ledger, thread: int, threads: int) -> list[str]:
     return found
 
 
+def waits(made: Ledger) -> list[str]:
+    """While a sync waits for a flush, or for a commit of the journal, its thread is off the CPU.
+
+    But for what it does before it sleeps and after it is woken (_AWAKE_NS).
+    """
+    begin, end = made.given.window
+    away, found = made.few["off_cpu"], []
+    for thread in driver_tids(made.few).tolist():
+        rows = taken(away, ints(away["tid"]) == thread)
+        off = union([Intervals(ints(rows["begin_ns"]), ints(rows["end_ns"]))])
+        synced = made.syncs.filter(pl.col("tid") == thread)
+        for what, (begins, ends) in {
+            "flushes": _flushes(made, edges(synced)),
+            "waits for a commit": _commit_waits(made, thread),
+        }.items():
+            awake = ends - begins - length_within(off, begins, ends)
+            awake = awake[(begins >= begin) & (ends <= end)]
+            if wrong := int((awake > _AWAKE_NS).sum()):
+                found.append(f"{wrong} {what} in which the thread {thread} that waited had the CPU")
+    return found
+
+
+def _flushes(made: Ledger, syncs: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
+    """Return the begins and ends of the flush commands that lie within the syncs of a thread."""
+    flushes = made.ledger.filter(pl.col("kind") == "flush")
+    begins, ends = ints(flushes["issue_ns"]), ints(flushes["complete_ns"])
+    row = inside(begins, *syncs)
+    waited = (row >= 0) & (ends <= at(syncs[1], row))
+    return begins[waited], ends[waited]
+
+
+def _commit_waits(made: Ledger, thread: int) -> tuple[Ints, Ints]:
+    rows = made.few["commit_wait"]
+    rows = taken(rows, ints(rows["tid"]) == thread)
+    return ints(rows["begin_ns"]), ints(rows["end_ns"])
+
+
 def own_file(made: Ledger) -> list[str]:
     """A page of a file that the driver's thread submits is of the file that it syncs.
 
-    Or, where a filesystem keeps a file's first page in its inode until it is too long (inline_data), of
-    the file that it is in a call of.
+    Or of the file that it is in another call of: the close of a file that was truncated may write it
+    (mount's auto_da_alloc), and so does the xWrite by which it becomes too long to be kept in its inode
+    (mount's inline_data).
     """
     tids = driver_tids(made.few)
     by = made.ledger.filter(pl.col("tid").is_in(tids.tolist())).select("command", "sync", during="vfs_call")
     pieces = made.pieces.filter(
-        pl.col("inode").is_not_null() & (pl.col("file").cast(pl.String).fill_null("") != "directory") & ~pl.col("moved")
+        pl.col("inode").is_not_null()
+        & (pl.col("file").cast(pl.String).fill_null("") != "directory")
+        & ~pl.col("moved")
     )
     table = (
         pieces.join(by, on="command", how="inner")
         .join(made.syncs.select("sync", synced="inode"), on="sync", how="left")
         .join(made.vfs.select("call", called="inode"), left_on="during", right_on="call", how="left")
     )
-    right = pl.col("inode") == pl.col("synced")
-    if find(made.given.layout.filesystem).inline_data:
-        right |= pl.col("synced").is_null() & (pl.col("offset") == 0) & (pl.col("inode") == pl.col("called"))
-    wrong = table.filter(~right.fill_null(False))
-    return first(wrong, "pages that the driver wrote of a file it was not syncing", "command", "inode", "synced")
+    if not made.given.calls:
+        table = table.filter(pl.col("synced").is_not_null())
+    wrong = table.filter((pl.col("inode") != pl.coalesce("synced", "called")).fill_null(True))
+    return first(
+        wrong, "pages that the driver wrote of a file it was not syncing", "command", "inode", "synced"
+    )

@@ -68,6 +68,8 @@ class Filesystem:
     inodes: Mapping[int, str | None] = field(default_factory=dict)
     # whether a file's first page may be kept in its inode, and so never be written by itself
     inline_data: bool = False
+    # whether it has a garbage collector that moves pages of files
+    collects: bool = False
     # names of the bits that say why a checkpoint was made
     checkpoint_reasons: tuple[str, ...] = ()
     # (options of /proc/mounts, superblock) → its data mode, None where that cannot be told
