@@ -16,6 +16,7 @@ from analysis.ledger.arrays import Bools, Intervals, Ints, at, inside, ints, len
 from analysis.ledger.build import Ledger
 from analysis.ledger.timeline import driver_tids, edges
 
+_WAITS = ("commit_wait", "data_wait", "node_wait")
 _AWAKE_NS = 100_000  # at most 23 µs on clean runs
 
 
@@ -83,14 +84,13 @@ def waits(made: Ledger) -> list[str]:
     But for what it does before it sleeps and after it is woken (_AWAKE_NS).
     """
     begin, end = made.given.window
-    away, found = made.few["off_cpu"], []
+    found = []
     for thread in driver_tids(made.few).tolist():
-        rows = taken(away, ints(away["tid"]) == thread)
-        off = union([Intervals(ints(rows["begin_ns"]), ints(rows["end_ns"]))])
+        off = union([Intervals(*_of(made.few["off_cpu"], thread))])
         synced = made.syncs.filter(pl.col("tid") == thread)
         for what, (begins, ends) in {
             "flushes": _flushes(made, edges(synced)),
-            "waits for a commit": _commit_waits(made, thread),
+            "waits for a commit": _of(made.few["commit_wait"], thread),
         }.items():
             awake = ends - begins - length_within(off, begins, ends)
             awake = awake[(begins >= begin) & (ends <= end)]
@@ -108,9 +108,27 @@ def _flushes(made: Ledger, syncs: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
     return begins[waited], ends[waited]
 
 
-def _commit_waits(made: Ledger, thread: int) -> tuple[Ints, Ints]:
-    rows = made.few["commit_wait"]
-    rows = taken(rows, ints(rows["tid"]) == thread)
+def explained(made: Ledger) -> list[str]:
+    """What a sync waited for has a record: while it was off the CPU, it waited for data, for a commit or
+    for pages that say where data is, or a checkpoint, a flush or a read was under way; but for _AWAKE_NS."""
+    few, found = made.few, []
+    commands = made.ledger.filter(pl.col("kind").is_in(["flush", "read"]))
+    others = [Intervals(ints(commands["issue_ns"]), ints(commands["complete_ns"]))]
+    others += [Intervals(*_of(few[name])) for name in ("checkpoint", "flush")]
+    for thread in driver_tids(few).tolist():
+        known = union([*others, *(Intervals(*_of(few[name], thread)) for name in _WAITS)])
+        away = union([Intervals(*_of(few["off_cpu"], thread)), known])
+        begins, ends = edges(made.syncs.filter(pl.col("tid") == thread))
+        unknown = length_within(away, begins, ends) - length_within(known, begins, ends)
+        if wrong := int((unknown > _AWAKE_NS).sum()):
+            found.append(f"{wrong} syncs of the thread {thread} waited for nothing that is recorded")
+    return found
+
+
+def _of(rows: np.ndarray, thread: int | None = None) -> tuple[Ints, Ints]:
+    """Return the begins and the ends of records; of one thread, if one is named."""
+    if thread is not None:
+        rows = taken(rows, ints(rows["tid"]) == thread)
     return ints(rows["begin_ns"]), ints(rows["end_ns"])
 
 

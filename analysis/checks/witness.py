@@ -37,7 +37,8 @@ def holds(run: Run) -> list[str]:
     if run.log:
         found += _as_the_device_says(run, made)
     if one_cpu(run):
-        found += [f"ledger: {text}" for text in processor.alternate(made, bios) + processor.waits(made)]
+        told = processor.alternate(made, bios) + processor.waits(made) + processor.explained(made)
+        found += [f"ledger: {text}" for text in told]
     return [*ledger.reasons(made), *found]
 
 

@@ -181,6 +181,9 @@ FAULTS: dict[str, tuple[str, Spoil, str]] = {
     "early flushes of a flash device": ("ext4-wal", records(later(-50_000, 2)), "the device's log has not"),
     "never off the CPU": ("ext4-delete", drop("off_cpu"), "while the driver's thread"),
     "never off the CPU, alone": ("f2fs-wal", drop("off_cpu"), "flushes in which the thread"),
+    "no wait for a commit": ("ext4-delete", drop("commit_wait"), "waited for nothing that is recorded"),
+    "no wait for data": ("ext4-wal", drop("data_wait"), "waited for nothing that is recorded"),
+    "no wait for nodes": ("f2fs-wal", drop("node_wait"), "waited for nothing that is recorded"),
     "half off the CPU": ("ext4-wal", drop("off_cpu", 0.5), "waits for a commit in which the thread"),
     "another inode table": ("ext4-delete", edit("groups.txt", ":289\n", ":294\n"), "have the block 801"),
     "another table's size": (
