@@ -8,12 +8,13 @@ inode was first synced). Where both speak, they are compared by a check.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
-from analysis.events import file_kind
+from analysis.engines import known_role
 from analysis.ledger.arrays import Ints, LastBefore, at, expand, ints
 from analysis.ledger.records import Few
 from analysis.ledger.schema import FILES
@@ -29,7 +30,7 @@ class Named:
     inode: Ints
     time: Ints
     names: list[str]
-    kinds: Ints  # places in schema.FILES
+    kinds: Ints  # places in schema.FILES, -1 of a name that no engine has
 
     def find(self, inode: Ints, time: Ints) -> Ints:
         """Return the number of the last name of each inode up to a time, or -1."""
@@ -48,7 +49,8 @@ def names(few: Few, database: str) -> Named:
     for row in np.flatnonzero(length > 1).tolist():  # longer than a record holds
         raw = b"".join(pieces[first[row] : first[row] + length[row]].tolist())
         texts[row] = raw.decode(errors="replace")
-    kinds = {text: FILES.index(file_kind(text, False, database)) for text in set(texts)}
+    roles = {text: known_role(text, database) for text in set(texts)}
+    kinds = {text: -1 if role is None else FILES.index(role) for text, role in roles.items()}
     return Named(
         ints(parts["a"][first]),
         ints(parts["begin_ns"][first]),
@@ -64,6 +66,18 @@ def from_sync(named: Named, sync: np.ndarray) -> Named:
     time = named.time.copy()
     time[within] = ints(sync["begin_ns"])[began[within]]
     return replace(named, time=time)
+
+
+def with_listed(named: Named, listed: Mapping[int, str], database: str) -> Named:
+    """Add the names of inodes that were never synced: those that they have after the run."""
+    more = {inode: name for inode, name in listed.items() if inode not in set(named.inode.tolist())}
+    roles = [known_role(name, database) for name in more.values()]
+    return Named(
+        np.r_[named.inode, ints(list(more))],
+        np.r_[named.time, np.zeros(len(more), np.int64)],
+        [*named.names, *more.values()],
+        np.r_[named.kinds, ints([-1 if role is None else FILES.index(role) for role in roles])],
+    )
 
 
 def pages(offset: Ints, size: Ints) -> tuple[Ints, Ints]:
