@@ -1,0 +1,227 @@
+"""A recorded run that somebody forges: its raw files as arrays and tables, written back as a careful
+forger would, with the hashes of host.json made anew.
+
+What a kind has touched is read once and written once: `run.records` is probes.bin, and so on.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from analysis import stored_files
+from analysis.adapters import blkrecords, devicelog, driver, proberecords
+from analysis.files import read_csv
+from base import identity
+
+TABLES = {
+    "transactions": driver._TRANSACTIONS,
+    "phases": driver._PHASES,
+    "stat": driver._STAT,
+    "calls": driver._VFS,
+}
+FILES = {"transactions": "transactions", "phases": "phases", "stat": "device_stat", "calls": "vfs"}
+LOG_HEADER = 32  # bytes of device.bin's header (docs/formats.md)
+
+
+class Absent(Exception):
+    """The sample has nothing that this kind could spoil."""
+
+
+class Trace(NamedTuple):
+    """The block tracer's file: a record and its payload each."""
+
+    records: np.ndarray  # blkrecords.RECORD
+    payloads: list[bytes]
+
+    def kept(self, which: np.ndarray) -> Trace:
+        """Only the records of which `which` says so."""
+        return Trace(self.records[which], [p for p, keep in zip(self.payloads, which, strict=True) if keep])
+
+
+class Side:
+    """raw/ of a run, or of its untraced twin."""
+
+    def __init__(self, raw: Path) -> None:
+        self.raw = raw
+
+    def _table(self, name: str) -> pl.DataFrame:
+        path = self.raw / "driver" / f"{FILES[name]}.csv"
+        if not path.exists():
+            raise Absent(path.name)
+        return read_csv(path, TABLES[name], optional=("offset", "bytes"))
+
+    @cached_property
+    def transactions(self) -> pl.DataFrame:
+        return self._table("transactions")
+
+    @cached_property
+    def phases(self) -> pl.DataFrame:
+        return self._table("phases")
+
+    @cached_property
+    def stat(self) -> pl.DataFrame:
+        return self._table("stat")
+
+    @cached_property
+    def calls(self) -> pl.DataFrame:
+        return self._table("calls")
+
+    @cached_property
+    def log(self) -> np.ndarray:
+        """The entries of device.bin (devicelog.ENTRY)."""
+        path = self.raw / "device.bin"
+        if not path.exists():
+            raise Absent(path.name)
+        return np.frombuffer(path.read_bytes()[LOG_HEADER:], devicelog.ENTRY).copy()
+
+    @property
+    def has_log(self) -> bool:
+        return (self.raw / "device.bin").exists()
+
+    @property
+    def window(self) -> tuple[int, int]:
+        times = dict(self.stat.select("label", "time_ns").iter_rows())
+        return times["begin"], times["end"]
+
+    def count(self, field: str, more: int, time: int) -> None:
+        """Let a counter of /sys/block/<dev>/stat have grown by `more` at a time."""
+        later = pl.col("time_ns") >= time
+        self.stat = self.stat.with_columns(pl.when(later).then(pl.col(field) + more).otherwise(field))
+
+    def text(self, name: str) -> str:
+        if not (self.raw / name).exists():
+            raise Absent(name)
+        return (self.raw / name).read_text()
+
+    def replace(self, name: str, old: str, new: str, count: int = 0) -> None:
+        """Replace a pattern in a text of raw/. Raises Absent where it is not there."""
+        text, number = re.subn(old, new, self.text(name), count=count, flags=re.M)
+        if not number:
+            raise Absent(f"{name}: {old}")
+        (self.raw / name).write_text(text)
+
+    def document(self, name: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.text(name))
+        return found
+
+    def put(self, name: str, document: dict[str, Any]) -> None:
+        (self.raw / name).write_text(json.dumps(document))
+
+    def write(self) -> None:
+        """Write back what was read."""
+        touched = self.__dict__
+        for name in TABLES:
+            if name in touched:
+                touched[name].write_csv(self.raw / "driver" / f"{FILES[name]}.csv")
+        if "log" in touched:
+            path = self.raw / "device.bin"
+            head = bytearray(path.read_bytes()[:LOG_HEADER])
+            head[16:24] = int(self.log.size).to_bytes(8, "little")
+            path.write_bytes(bytes(head) + self.log.tobytes())
+            if "log_entries" in self.text("board/device_time.txt"):
+                self.replace("board/device_time.txt", r"^log_entries=.*", f"log_entries={self.log.size}")
+
+
+class Forged(Side):
+    """A run's folder, to be spoiled."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder / "raw")
+        self.folder = folder
+
+    @cached_property
+    def twin(self) -> Side:
+        if not (self.folder / "twin/raw").is_dir():
+            raise Absent("twin")
+        return Side(self.folder / "twin/raw")
+
+    @cached_property
+    def records(self) -> np.ndarray:
+        """The records of probes.bin (proberecords.RECORD), in their order."""
+        data = (self.raw / "probes.bin").read_bytes()
+        return np.frombuffer(data[proberecords.HEADER.itemsize :], proberecords.RECORD).copy()
+
+    def of(self, name: str) -> np.ndarray:
+        """Places of a type's records. Raises Absent where there is none."""
+        found = np.flatnonzero(self.records["type"] == proberecords.TYPES[name])
+        if not found.size:
+            raise Absent(name)
+        return found
+
+    @property
+    def _traced(self) -> Path:
+        paths = sorted(self.raw.glob("blktrace/*.blktrace.*"))
+        if not paths:
+            raise Absent("blktrace")
+        return paths[0]
+
+    @property
+    def has_trace(self) -> bool:
+        return any(self.raw.glob("blktrace/*.blktrace.*"))
+
+    @cached_property
+    def trace(self) -> Trace:
+        records, payloads = [], []
+        for chunk in blkrecords.chunks(self._traced):
+            records.append(chunk.records.copy())
+            data = chunk.data.tobytes()
+            begins = chunk.starts + blkrecords.RECORD.itemsize
+            ends = begins + chunk.records["pdu_len"]
+            payloads += [data[a:b] for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
+        return Trace(np.concatenate(records), payloads)
+
+    def driver(self) -> int:
+        """The thread that ran the transactions."""
+        comm = self.records[self.of("comm")]
+        named = comm["n"][comm["a"] == int.from_bytes(b"driver\0\0", "little")]
+        return int(named[0])
+
+    def claim(self, change: dict[str, Any]) -> None:
+        """Say of the run that it is of another cell, in each document that names one."""
+        cell = json.loads((self.folder / "cell.json").read_text())
+        _merge(cell, change)
+        (self.folder / "cell.json").write_text(json.dumps(cell))
+        host = self.folder / "host.json"
+        if host.exists():
+            host.write_text(json.dumps(json.loads(host.read_text()) | {"cell_id": identity.cell_id(cell)}))
+        if (self.raw / "plan.json").exists():
+            plan = self.document("plan.json")
+            self.put(
+                "plan.json",
+                plan
+                | {"cell": cell, "cell_id": identity.cell_id(cell), "cell_name": identity.cell_name(cell)},
+            )
+
+    def write(self) -> None:
+        """Write back what was read, and the hashes of all."""
+        super().write()
+        touched = self.__dict__
+        if "records" in touched:
+            path = self.raw / "probes.bin"
+            path.write_bytes(path.read_bytes()[: proberecords.HEADER.itemsize] + self.records.tobytes())
+        if "trace" in touched:
+            rows = [self.trace.records[i].tobytes() for i in range(self.trace.records.size)]
+            data = b"".join(part for pair in zip(rows, self.trace.payloads, strict=True) for part in pair)
+            self._traced.write_bytes(data)
+            events = len(data) // blkrecords.RECORD.itemsize
+            self.replace("blktrace/blktrace.out", r"[0-9]+ events", f"{events} events")
+        if "twin" in touched:
+            self.twin.write()
+        host = self.folder / "host.json"
+        if host.exists() and "raw_sha256" in (said := json.loads(host.read_text())):
+            host.write_text(json.dumps(said | {"raw_sha256": stored_files.hashes(self.folder)}))
+
+
+def _merge(into: dict[str, Any], change: dict[str, Any]) -> None:
+    for key, value in change.items():
+        if isinstance(value, dict) and isinstance(into.get(key), dict):
+            _merge(into[key], value)
+        else:
+            into[key] = value
