@@ -113,18 +113,31 @@ def moved(true: Told, forged: Told) -> Moved:
     times = {key: _time(true, forged, *key) for key in {*true.times, *forged.times}}
     names = {*true.figures, *forged.figures}
     figures = {name: _relative(true.figures.get(name), forged.figures.get(name)) for name in names}
+    other = true.settings != forged.settings
     return Moved(
         bytes=max(gained, lost - max(hidden, 0)) / total,
         unattributed=max(hidden, 0) / total,
         time=max(times.values(), default=0),
         figures=max(figures.values(), default=0),
-        settings=true.settings != forged.settings,
-        where=", ".join(
-            f"{key}: {value:.2%}"
-            for found in ({str(k[:5]): n / total for k, n in change.items()}, times, figures)
-            for key, value in sorted(found.items(), key=lambda one: -abs(one[1]))[:1]
+        settings=other,
+        where=("other settings; " if other else "")
+        + _where(
+            {f"{_words(key)} bytes": abs(n) / total / BYTES_LIMIT for key, n in change.items()},
+            {f"{op} {name}": n / TIME_LIMIT for (op, name), n in times.items()},
+            {name: n / TIME_LIMIT for name, n in figures.items()},
         ),
     )
+
+
+def _words(key: tuple[Any, ...]) -> str:
+    """A cause in words."""
+    return " / ".join(str(word) for word in key if word is not None)
+
+
+def _where(*found: Mapping[str, float]) -> str:
+    """What moved most of each, as a multiple of its limit."""
+    most = [max(one.items(), key=lambda item: item[1], default=("", 0.0)) for one in found]
+    return "; ".join(f"{name} by {times:.1f} times the limit" for name, times in most if times > 0.1)
 
 
 def _time(true: Told, forged: Told, op: str, name: str) -> float:

@@ -13,6 +13,7 @@ Prints a Markdown table; exit 1 if one is missed, 2 if a variable cannot be.
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import shutil
 import signal
@@ -20,8 +21,9 @@ import sys
 import tempfile
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -74,18 +76,22 @@ class Outcome:
 
 
 @lru_cache
-def _unpacked(sample: str) -> tuple[tempfile.TemporaryDirectory[str], moved.Told]:
-    place = tempfile.TemporaryDirectory(prefix="mutations-")
-    shutil.unpack_archive(SAMPLES[sample], place.name)
-    return place, moved.told(Path(place.name) / "run")
+def true(folder: Path) -> moved.Told:
+    """What a sample says as it was recorded."""
+    return moved.told(folder)
 
 
-def attempt(one: Try) -> Outcome:
+def unpack(samples: Iterable[str], folder: Path) -> None:
+    """Unpack samples, each below its name."""
+    for sample in samples:
+        shutil.unpack_archive(SAMPLES[sample], folder / sample)
+
+
+def attempt(one: Try, unpacked: Path) -> Outcome:
     """Forge a run and judge what the analysis says of it."""
-    place, true = _unpacked(one.sample)
     words = [one.seed, one.number, zlib.crc32(one.kind.encode()), zlib.crc32(one.sample.encode())]
-    with tempfile.TemporaryDirectory(prefix="mutations-") as name:
-        folder = Path(shutil.copytree(Path(place.name) / "run", Path(name) / "run"))
+    with tempfile.TemporaryDirectory(dir=unpacked) as name:
+        folder = Path(shutil.copytree(unpacked / one.sample / "run", Path(name) / "run"))
         run = Forged(folder)
         try:
             kinds.find()[one.kind](run, np.random.default_rng(words))
@@ -93,7 +99,7 @@ def attempt(one: Try) -> Outcome:
             return Outcome(one, ABSENT, str(error))
         run.write()
         try:
-            return Outcome(one, *judge(true, moved.told(folder)))
+            return Outcome(one, *judge(true(unpacked / one.sample / "run"), moved.told(folder)))
         except BadInput as error:
             return Outcome(one, "noticed", str(error).removeprefix(f"{folder}/"))
         except Exception as error:  # whatever it is, it is no clear line
@@ -135,9 +141,15 @@ def tries(given: dict[str, str]) -> list[Try]:
 def run(wanted: Sequence[Try]) -> list[Outcome]:
     """Make all tries, several at a time; in their order."""
     done: dict[Try, Outcome] = {}
+    signal.siginterrupt(signal.SIGINT, True)  # Polars has system calls restarted after a signal
     ignore = (signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is answered by this process alone
-    with ProcessPoolExecutor(PROCESSES, initializer=signal.signal, initargs=ignore) as pool:
-        futures = [pool.submit(attempt, one) for one in wanted]
+    spawn = multiprocessing.get_context("spawn")  # Polars' threads do not live through a fork
+    with (
+        tempfile.TemporaryDirectory(prefix="mutations-") as name,
+        ProcessPoolExecutor(PROCESSES, spawn, signal.signal, ignore) as pool,
+    ):
+        unpack({one.sample for one in wanted}, Path(name))
+        futures = [pool.submit(attempt, one, Path(name)) for one in wanted]
         try:
             with _shown(lambda: f"mutations: {len(done)} of {len(wanted)}"):
                 for future in as_completed(futures):
@@ -149,9 +161,8 @@ def run(wanted: Sequence[Try]) -> list[Outcome]:
     return [done[one] for one in wanted]
 
 
-def _shown(line):  # type: ignore[no-untyped-def]
-    from contextlib import nullcontext
-
+def _shown(line: Callable[[], str]) -> AbstractContextManager[None]:
+    """Show a line where there is a terminal."""
     return progress.shown(line) if progress.on_terminal() else nullcontext()
 
 

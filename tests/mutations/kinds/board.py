@@ -123,8 +123,9 @@ def claims_another_sync(run: Forged, draw: np.random.Generator) -> None:
 @kind
 def claims_another_mode(run: Forged, draw: np.random.Generator) -> None:
     """the run is said to be of another journal_mode, in cell, plan, and what the driver read back"""
-    mode = str(draw.choice(["delete", "truncate", "wal"]))
     name = "journal_mode" if "journal_mode" in run.document("../cell.json") else "mode"
+    modes = [mode for mode in ("delete", "truncate", "wal") if mode != run.document("../cell.json")[name]]
+    mode = str(draw.choice(modes))
     _axis(run, (name,), "journal_mode", mode)
     if "mode" in run.document("../cell.json")["profiles"]:
         run.claim({"profiles": {"mode": {"journal_mode": mode}}})
