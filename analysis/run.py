@@ -71,6 +71,11 @@ class Run:
         return {name: seen.witness for name, seen in self.seen.items() if seen.witness}
 
     @property
+    def contents(self) -> dict[str, observers.Content]:
+        """Who kept what was written, by observer."""
+        return {name: seen.content for name, seen in self.seen.items() if seen.content}
+
+    @property
     def timing(self) -> Driver:
         """Whose times are reported: the untraced twin's, without one the run's own."""
         return self.twin.driver if self.twin else self.driver

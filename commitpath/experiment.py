@@ -1,11 +1,9 @@
 """`make experiment`: one cell, from its variables to its report."""
 
-import gzip
 import importlib
 import json
 import os
 import platform
-import shutil
 import subprocess
 import sys
 import time
@@ -19,7 +17,7 @@ from base import identity, scratch
 from base.errors import LabError
 from base.paths import RESULTS, ROOT
 from base.progress import step
-from commitpath import ansible
+from commitpath import ansible, packed
 from commitpath.axes import run_axes
 from commitpath.cell import cell_id, cell_name, stored
 from commitpath.payload import prepared_variables, write_self_extracting
@@ -146,19 +144,6 @@ def timed_seconds(outputs: list[RunOutput]) -> float | None:
     return round(max(timed) - min(timed), 3) if told else None
 
 
-def pack_rendered(folder: Path) -> None:
-    """Compress what the driver gave its engine: megabytes of SQL that are alike; a failed run has none."""
-    rendered = folder / "rendered"
-    if rendered.is_file():
-        # no time of now: the same content gives the same file
-        with (
-            rendered.open("rb") as content,
-            gzip.GzipFile(folder / "rendered.gz", "wb", 1, mtime=0) as packed,
-        ):
-            shutil.copyfileobj(content, packed, 1 << 20)
-        rendered.unlink()
-
-
 def store(
     cell: Mapping[str, Any], planned: Plan, outputs: list[RunOutput], wall: float, facts: Mapping[str, Any]
 ) -> Path:
@@ -172,7 +157,8 @@ def store(
         (part / "cell.json").write_text(identity.canonical(stored(cell)) + "\n")
         for output, place in zip(outputs, (part, part / "twin"), strict=False):
             output.extract(place)
-            pack_rendered(place / "raw/driver")
+            packed.rendered(place / "raw/driver")
+            packed.observed(place / "raw")
             (place / "raw/run-cell.log").write_text(output.text("run-cell.log"))
             (place / "raw/run-cell.status").write_text(output.text("run-cell.status"))
         (part / "raw/plan.json").write_text(json.dumps(planned.document, indent=2, sort_keys=True) + "\n")

@@ -64,7 +64,7 @@ def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str
         "filesystems": " ".join(filesystems.names() if cell["board"] == "virtual" else [fs["type"]]),
         "observers": " ".join(there),
         "all_probes": ",".join(all_probes()) if there else "",
-        "device_module": str(artifacts.device_module(device["driver"], kernel_profile(cell)) or ""),
+        "modules": [str(path) for path in modules(cell, there)],
         "device_driver": device["driver"],
         "device_size_mib": device["size_mib"],
         "device_parameters": " ".join(f"{k}={v}" for k, v in device["geometry"].items()),
@@ -79,6 +79,14 @@ def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str
         "rehearsal_options": f"--rows 0 {table}",
         "rehearsal_cell": rehearsal(cell, board["board_device"]),
     }
+
+
+def modules(cell: Mapping[str, Any], of_observers: Iterable[str]) -> list[Path]:
+    """The kernel modules of ours that a cell's board has: its device's, and those of observers."""
+    device = artifacts.IMAGES / "devices" / cell["profiles"]["device"]["driver"]
+    parts = [device, *(ROOT / "probes" / name for name in of_observers)]
+    built = [artifacts.module(part, kernel_profile(cell)) for part in parts]
+    return [path for path in built if path]
 
 
 def owner(kind: str) -> str:
@@ -190,8 +198,7 @@ def board_files(variables: Mapping[str, Any]) -> dict[str, bytes]:
                 files[f"bin/{member.name}"] = file.read()
     if variables["board_kind"] == "virtual":
         files["await-cell.sh"] = (artifacts.IMAGES / "await-cell.sh").read_bytes()
-        if module := variables["device_module"]:
-            files[Path(module).name] = Path(module).read_bytes()
+        files |= {Path(module).name: Path(module).read_bytes() for module in variables["modules"]}
     files |= run_scripts()
     files |= {name: (ansible.PLAYBOOKS / "board" / name).read_bytes() for name in PREPARE_SCRIPTS}
     files |= {f"filesystems/{path.name}": path.read_bytes() for path in filesystem_scripts()}

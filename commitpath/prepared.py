@@ -35,8 +35,9 @@ Done = TypeVar("Done")
 
 
 def memory_mib(cell: Mapping[str, Any]) -> int:
-    """MiB of a virtual board's memory; its device is in it."""
-    return qemu.BOARD_MEMORY_MIB + int(cell["profiles"]["device"]["size_mib"])
+    """MiB of a virtual board's memory; its device is in it, and what observers keep."""
+    of_observers = sum(int(profile.get("memory_mib", 0)) for profile in observers.profiles().values())
+    return qemu.BOARD_MEMORY_MIB + int(cell["profiles"]["device"]["size_mib"]) + of_observers
 
 
 def virtual_board(cell: Mapping[str, Any]) -> VirtualBoard:
@@ -77,7 +78,7 @@ def provisioned_folder(board: VirtualBoard, variables: Mapping[str, Any]) -> tup
         # what it must be able to make and to watch, and rehearses
         **{name: variables[name] for name in ("filesystems", "observers", "all_probes")},
         "probes": Path(variables["probes"]).parent.name,
-        "device_module": Path(variables["device_module"]).parent.name,
+        "modules": [Path(module).parent.name for module in variables["modules"]],
         "image": board.image.name,
         "memory_mib": board.memory_mib,
         "machine": artifacts.hash_of(board.description()),
@@ -95,7 +96,7 @@ def snapshot_folder(
 ) -> tuple[Path, dict[str, Any]]:
     """(folder, inputs) of the snapshot that a cell's runs start from."""
     inputs = {
-        **{k: v for k, v in variables.items() if k not in ("driver", "probes", "device_module")},
+        **{k: v for k, v in variables.items() if k not in ("driver", "probes", "modules")},
         **provisioned_folder(board, variables)[1],
         # it makes the database
         "driver": Path(variables["driver"]).name,

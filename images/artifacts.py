@@ -246,30 +246,30 @@ def build_folder(
         shutil.copytree(work / "out", part, dirs_exist_ok=True)
 
 
-def device_module(driver: str, profile: Mapping[str, Any]) -> Path | None:
-    """The kernel module of a device's driver (images/devices/<driver>/), built for a kernel.
+def module(source: Path, profile: Mapping[str, Any]) -> Path | None:
+    """The kernel module of a part (images/devices/<driver>/, probes/<observer>/), built for a kernel.
 
-    None: the driver is the kernel's own.
+    None: the part needs none of ours.
     """
-    source = IMAGES / "devices" / driver
+    name = source.name
     if not (source / "Kbuild").exists():
         return None
     root, of_kernel = build_root(), kernel(profile)
     sources = [path for path in source.iterdir() if path.suffix in (".c", ".h") or path.name == "Kbuild"]
-    folder = CACHE / f"module-{driver}-{hash_of(root.name, of_kernel.name, files=sources)}"
+    folder = CACHE / f"module-{name}-{hash_of(root.name, of_kernel.name, files=sources)}"
     headers = list((of_kernel / "src").glob("linux-headers-*-arm64"))
     if len(headers) != 1:
-        raise LabError(f"{driver}: {of_kernel}/src has the headers of {len(headers)} arm64 kernels")
+        raise LabError(f"{name}: {of_kernel}/src has the headers of {len(headers)} arm64 kernels")
     release = headers[0].name.removeprefix("linux-headers-")
     cross = "aarch64-linux-gnu-"
     # a kernel's Makefile names the compiler of its own suite
     given = f"ARCH=arm64 CROSS_COMPILE={cross} CC={cross}gcc"
     make = f"make -C /usr/src/{headers[0].name} M=/work {given} modules"
-    command = ["sh", "-c", f"{make} && mv {driver}.ko out/"]
-    what, log = f"build the device driver {driver}", f"{driver}-for-{release}"
+    command = ["sh", "-c", f"{make} && mv {name}.ko out/"]
+    what, log = f"build the kernel module {name}", f"{name}-for-{release}"
     with_headers = (folder, root, sources, command, log, of_kernel / "src")
     ensure(folder, what, lambda: build_folder(*with_headers), mib=20)
-    return folder / f"{driver}.ko"
+    return folder / f"{name}.ko"
 
 
 def probes() -> Path:

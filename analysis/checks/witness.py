@@ -9,8 +9,13 @@ from analysis import events
 from analysis.checks import counts, ledger
 from analysis.checks.calls import first
 from analysis.ledger.build import Ledger
-from analysis.observers import Witness
+from analysis.ledger.match import OP, READ
+from analysis.observers import Content, Witness
 from analysis.run import Run
+
+# Both note the time at the same tracepoint, one after the other: 0.3 µs apart with CPU_NS=2. An interrupt
+# may come between; in real time the host, too.
+KEPT_WITHIN_NS = 100_000
 
 
 def holds(run: Run) -> list[str]:
@@ -24,7 +29,28 @@ def holds(run: Run) -> list[str]:
     found = [f"ledger: bytes written: {table}"] if len(set(written.values())) > 1 else []
     for name, witness in run.witnesses.items():
         found += _as_witnessed(run, made, name) + _same_bios(made, name, witness)
+    for name, content in run.contents.items():
+        found += _as_kept(run, made, name, content)
     return [*ledger.reasons(made), *found, *(_as_the_device_says(run, made) if run.log else [])]
+
+
+def _as_kept(run: Run, made: Ledger, name: str, content: Content) -> list[str]:
+    """The commands are those that the observer kept, one to one in the order of issue: each with its
+    operation, place and size, and issued at the same time."""
+    begin, end = run.driver.window
+    kept = content.within(begin, end)
+    own = made.given.records.commands(made.given.dev)
+    own = own[(own["b"] & OP != READ) & (own["begin_ns"] >= begin) & (own["begin_ns"] < end)]
+    if own.size != kept.time.size:
+        return [f"ledger: {own.size} commands but reads, {name} kept {kept.time.size}"]
+    same = (own["a"] == kept.sector) & (own["n"] == kept.sectors) & (own["b"] == kept.flags)
+    if run.cell["clock"] == "virtual":
+        same &= np.abs(own["begin_ns"].astype(np.int64) - kept.time) <= KEPT_WITHIN_NS
+    wrong = np.flatnonzero(~same)
+    if not wrong.size:
+        return []
+    first = f"first at {own['begin_ns'][wrong[0]]} ns, sector {own['a'][wrong[0]]}"
+    return [f"ledger: {wrong.size} commands that {name} kept otherwise: {first}"]
 
 
 def _as_the_device_says(run: Run, made: Ledger) -> list[str]:

@@ -126,7 +126,15 @@ class Records:
 
     def bios(self, dev: int) -> np.ndarray:
         """Return the bios of one device, in the order of the file."""
-        return _joined("bio", [_slim("bio", _of(rows["bio"], dev)) for rows in self._chunks()])
+        return self._again("bio", dev)
+
+    def commands(self, dev: int) -> np.ndarray:
+        """Return the commands of one device that completed, in the order of issue."""
+        return _in_time("block", self._again("block", dev))
+
+    def _again(self, name: str, dev: int) -> np.ndarray:
+        """Return the records of one of MANY of one device, which are gone through once more."""
+        return _joined(name, [_slim(name, _of(rows[name], dev)) for rows in self._chunks()])
 
 
 def _of(rows: np.ndarray, dev: int) -> np.ndarray:

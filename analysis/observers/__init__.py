@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +46,30 @@ class Witness:
     queued: Callable[[], np.ndarray]
 
 
+@dataclass(frozen=True)
+class Content:
+    """What the device under test was given to write, command by command, as one kept it who is neither
+    the probes nor the device.
+
+    A row a command of the whole run that is no read, in the order of issue; one that the driver gave
+    back unserved is not among them, only its next issue is.
+    """
+
+    time: np.ndarray  # int64, ns of CLOCK_MONOTONIC: of the issue
+    sector: np.ndarray  # int64; 0 of a flush
+    sectors: np.ndarray  # int64
+    flags: np.ndarray  # uint32: REQ_OP_* and REQ_* of linux/blk_types.h
+    begin: np.ndarray  # int64: where its data begin in `data`; -1: it has none, or there was no room
+    data: np.ndarray  # uint8
+    unkept: int  # writes whose data found no room
+
+    def within(self, begin: int, end: int) -> Content:
+        """Return the commands that were issued in [begin, end) ns; `data` stays whole."""
+        first, behind = np.searchsorted(self.time, [begin, end])
+        columns = ("time", "sector", "sectors", "flags", "begin")
+        return replace(self, **{name: getattr(self, name)[first:behind] for name in columns})
+
+
 @dataclass
 class Seen:
     """What an observer left of a run."""
@@ -56,6 +80,7 @@ class Seen:
     losses: list[str] = field(default_factory=list)  # what was lost, in words: reasons to reject the run
     said: Mapping[str, int] = field(default_factory=dict)  # of itself, for the manifest
     witness: Witness | None = None
+    content: Content | None = None
 
 
 @dataclass(frozen=True)

@@ -222,7 +222,7 @@ def test_flash_model_that_does_not_build(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(artifacts, "kernel", lambda _: kernel)
     monkeypatch.setattr(artifacts, "build_root", lambda: root)
     with pytest.raises(LabError, match="no_such_function") as error:
-        artifacts.device_module("flashsim", {})
+        artifacts.module(artifacts.IMAGES / "devices/flashsim", {})
     log = cache / f"log/flashsim-for-{release}.log"
     assert str(error.value).startswith(f"flashsim-for-{release} failed: ")
     assert str(error.value).endswith(f"(all of it: {log})")

@@ -70,7 +70,7 @@ def test_flash_model_without_kernel_headers(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(artifacts, "kernel", lambda _: tmp_path)
     monkeypatch.setattr(artifacts, "build_root", lambda: tmp_path)
     with pytest.raises(LabError, match=rf"{tmp_path}/src has the headers of 0 arm64 kernels"):
-        artifacts.device_module("flashsim", {})
+        artifacts.module(artifacts.IMAGES / "devices/flashsim", {})
     assert not list((tmp_path / "cache").glob("*/"))
 
 

@@ -89,7 +89,7 @@ def test_what_a_board_is_sent(kind: str, tmp_path: Path) -> None:
     (tmp_path / "probes.tar").write_bytes(tar_of({"recorder": b"recorder", "bio.bpf.o": b"bio"}))
     variables = {
         "probes": str(tmp_path / "probes.tar"),
-        "device_module": "",
+        "modules": [],
         "device_driver": "null_blk",
         "board_kind": kind,
         "owner": "bench-1",

@@ -76,7 +76,7 @@ def test_a_snapshot_is_of_one_pace(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(qemu, "qemu_version", lambda: "QEMU of a test")
     variables = {
         **dict.fromkeys(("filesystems", "observers", "all_probes"), ""),
-        **{"device_driver": "null_blk", "device_module": "", "probes": "p/p.tar", "driver": "d/d"},
+        **{"device_driver": "null_blk", "modules": [], "probes": "p/p.tar", "driver": "d/d"},
     }
     cell = cells.make_cell({})
     names = set()

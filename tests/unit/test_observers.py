@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 from copied import copy_tree, python
 
+from analysis.observers import content
 from base.errors import BadInput, BadInputError
 from base.paths import ROOT
 from commitpath import axes, observers, prepared
 from commitpath import cell as cells
 from commitpath.payload import cell_env, observer_scripts, payload
+from images import qemu
 
 # Counts what the device has done when the watching begins and ends.
 COUNTER = """
@@ -95,9 +97,9 @@ def test_a_third_observer_is_three_files(tree: Path) -> None:
     done = python(tree, "-c", TOLD)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
-    assert told["names"] == ["blktrace", "diskstats", "probes"]
-    assert told["watching"] == told["names"] and told["default"] == ["blktrace", "probes"]
-    assert "OBSERVERS='blktrace diskstats probes'" in told["env"] and told["other cell"]
+    assert told["names"] == ["blktrace", "content", "diskstats", "probes"]
+    assert told["watching"] == told["names"] and told["default"] == ["blktrace", "content", "probes"]
+    assert "OBSERVERS='blktrace content diskstats probes'" in told["env"] and told["other cell"]
     assert "observers/diskstats.sh" in told["sent"]
     assert {"blktrace", "libbpf1"} <= set(told["packages"])
     assert "with one of them also blktrace or diskstats" in " ".join(
@@ -225,16 +227,17 @@ def test_a_profile_says_when_it_watches(monkeypatch: pytest.MonkeyPatch, tmp_pat
 def test_blktrace_is_named_where_the_device_logs_itself() -> None:
     """On null_blk it is there anyway, and makes no other cell; on a flash device it is asked for."""
     default, flash = cells.make_cell({}), cells.make_cell({"DEVICE": "emmc-5.0"})
-    assert cells.watching(default) == ["blktrace", "probes"] and cells.watching(flash) == ["probes"]
+    assert cells.watching(default) == ["blktrace", "content", "probes"]
+    assert cells.watching(flash) == ["content", "probes"]
     assert cells.make_cell({"PROBES": "all,blktrace"}) == default
     both = cells.make_cell({"DEVICE": "emmc-5.0", "PROBES": "blktrace,all"})
     assert both["probes"] == ",".join(sorted([*axes.probe_names(), "blktrace"]))
-    assert cells.watching(both) == ["blktrace", "probes"]
+    assert cells.watching(both) == ["blktrace", "content", "probes"]
     assert cells.cell_id(both) != cells.cell_id(flash)
     assert cells.watching(cells.make_cell({"PROBES": "none"})) == []
     environment = cell_env(both, "/dev/target", "/db").splitlines()
-    assert "OBSERVERS='blktrace probes'" in environment
-    assert "OBSERVERS=probes" in cell_env(flash, "/dev/target", "/db").splitlines()
+    assert "OBSERVERS='blktrace content probes'" in environment
+    assert "OBSERVERS='content probes'" in cell_env(flash, "/dev/target", "/db").splitlines()
     names = {line for line in environment if "PROBES" in line}
     assert names <= set(cell_env(flash, "/dev/target", "/db").splitlines())
     with pytest.raises(BadInputError, match="with one of them also blktrace"):
@@ -252,13 +255,14 @@ NAMED = {
 
 
 def test_nothing_but_its_own_files_names_an_observer() -> None:
-    """`probes` is a folder and an axis, too."""
-    words = "|".join(name for name in observers.names() if name != "probes")
+    """`probes` is a folder and an axis, too. `content` is a word: it is looked for as a name is written."""
+    words = "|".join(name for name in observers.names() if name not in ("probes", "content"))
+    named = r"observers[./]content|content\.(bin|zst|ko|sh)|observer/content"
     found = subprocess.run(
-        ["git", "grep", "-lwE", words, "--", ".", ":!tests", ":!docs", ":!*.md"],
+        ["git", "grep", "-lE", rf"\b({words})\b|{named}", "--", ".", ":!tests", ":!docs", ":!*.md"],
         cwd=ROOT, capture_output=True, text=True, check=True,
     ).stdout.split()  # fmt: skip
-    own = re.compile(rf"(^|/)({words})\.[a-z.]+$")
+    own = re.compile(rf"(^|/)({words}|content)\.[a-z.]+$|^probes/content/")
     others = [path for path in found if not own.search(path)]
     assert sorted(others) == sorted(NAMED)
 
@@ -277,3 +281,14 @@ def test_a_watched_snapshot_hangs_on_the_scripts(monkeypatch: pytest.MonkeyPatch
     for one in (files, changed, seed):
         prepared.ensure_watched(cell, tmp_path / "prepared", one, None)  # type: ignore[arg-type]
     assert made[0] == made[2] != made[1]
+
+
+def test_a_board_has_the_memory_that_an_observer_takes() -> None:
+    """That of the log of what is written, as its module makes it, and no board's without."""
+    source = (ROOT / "probes/content/tap.c").read_text()
+    (data_mib, shift) = re.findall(r"data_mib = ([0-9]+), records = 1 << ([0-9]+);", source)[0]
+    record_bytes = content.RECORD.itemsize
+    assert observers.profiles()["content"]["memory_mib"] == int(data_mib) + (record_bytes << int(shift) >> 20)
+    cell = cells.make_cell({})
+    device = cell["profiles"]["device"]["size_mib"]
+    assert prepared.memory_mib(cell) == qemu.BOARD_MEMORY_MIB + device + 552

@@ -74,7 +74,7 @@ PLANS: list[tuple[dict[str, str], str, object]] = [
     ({"DEVICE": "toy-flash"}, "cell.profiles.device.driver", "flashsim"),
     ({"DEVICE": "toy-drive"}, "cell.profiles.device.driver", "toydrv"),
     ({"KERNEL": "6.99"}, "cell.profiles.kernel.release", "6.99"),
-    ({"PROBES": "all,toyeye", "DEVICE": "emmc-5.0"}, "runs.run.observers", ["probes", "toyeye"]),
+    ({"PROBES": "all,toyeye", "DEVICE": "emmc-5.0"}, "runs.run.observers", ["content", "probes", "toyeye"]),
     ({"WORKLOAD": "toykv"}, "cell.profiles.workload.driver_workload", "toykv"),
     ({"MOON": "full"}, "cell.moon", "full"),
 ]

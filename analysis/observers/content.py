@@ -1,0 +1,168 @@
+"""raw/content.zst: what was written to the device, as the kernel module of probes/content/ kept it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+import zstandard
+
+from analysis.ledger.match import DISCARD, FLUSH, OP, SECURE_ERASE, WRITE, WRITE_ZEROES
+from analysis.observers import Content, Given, Observer, Seen
+from base.errors import BadInput
+
+HEADER = np.dtype(
+    [
+        ("magic", "V8"),
+        ("header_bytes", "<u4"),
+        ("record_bytes", "<u4"),
+        ("records", "<u8"),
+        ("data_bytes", "<u8"),
+        ("unkept", "<u8"),  # writes whose data found no room
+        ("lost", "<u8"),  # commands that found none for a record
+    ]
+)
+RECORD = np.dtype(
+    [
+        ("time_ns", "<u8"),
+        ("sector", "<u8"),
+        ("begin", "<u8"),
+        ("bytes", "<u4"),
+        ("flags", "<u4"),
+        ("serial", "<u8"),
+    ]
+)
+MAGIC = b"CPCONT\0\1"
+NOT_KEPT = 2**64 - 1
+PUT_BACK = 1 << 31  # of flags: the end of a command that the driver gave back
+OPERATIONS = (WRITE, FLUSH, DISCARD, SECURE_ERASE, WRITE_ZEROES)
+# What no board has room for (probes/content/log.h has half of it), and no time or place can be.
+_MOST_RECORDS, _MOST_DATA, _LATEST_NS, _SECTOR = 1 << 21, 1 << 30, 1 << 62, 1 << 36
+# of the compressor's window (experiments/observer's `packs`): what a reader must hold beside the data
+WINDOW_BYTES = 1 << 27
+
+
+def read(path: Path) -> tuple[Content, int, int]:
+    """Return what was kept, how many bytes the records had, and how many commands were lost.
+
+    Raises BadInput with the byte of the unpacked file that is wrong. In memory is the data, and the
+    decompressor's window, which is no larger.
+    """
+    try:
+        with path.open("rb") as file:
+            decompressor = zstandard.ZstdDecompressor(max_window_size=WINDOW_BYTES)
+            return _read(path, decompressor.stream_reader(file, read_across_frames=True))
+    except OSError as error:
+        raise BadInput(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
+    except zstandard.ZstdError as error:
+        raise BadInput(path, "", f"it cannot be decompressed ({error})", "one frame of zstd") from None
+
+
+def _read(path: Path, file: Any) -> tuple[Content, int, int]:
+    header = _fill(path, file, np.empty(1, HEADER), 0)[0]
+    _check_header(path, header)
+    records = _fill(path, file, np.empty(int(header["records"]), RECORD), HEADER.itemsize)
+    _check_records(path, header, records)
+    at = HEADER.itemsize + records.nbytes
+    data = _fill(path, file, np.empty(int(header["data_bytes"]), np.uint8), at)
+    if file.read(1):
+        raise BadInput(path, f"byte {at + data.nbytes}", "something behind the data", "the end of the file")
+    records = _taken(path, records)
+    begin = records["begin"].astype(np.int64)  # NOT_KEPT is -1
+    content = Content(
+        time=records["time_ns"].astype(np.int64),
+        sector=records["sector"].astype(np.int64),
+        sectors=records["bytes"].astype(np.int64) >> 9,
+        flags=records["flags"].copy(),
+        begin=begin,
+        data=data,
+        unkept=int(header["unkept"]),
+    )
+    return content, int(header["records"]), int(header["lost"])
+
+
+def _fill(path: Path, file: Any, array: np.ndarray, at: int) -> np.ndarray:
+    """Fill an array from the file, which is at byte `at`. Raises BadInput if it ends before."""
+    room, done = array.view(np.uint8), 0
+    while done < room.size:
+        size = file.readinto(room[done:])
+        if not size:
+            raise BadInput(path, f"byte {at + done}", "it is cut short", f"{room.size - done} bytes more")
+        done += size
+    return array
+
+
+def _check_header(path: Path, header: np.void) -> None:
+    wanted = (("magic", MAGIC), ("header_bytes", HEADER.itemsize), ("record_bytes", RECORD.itemsize))
+    for field, value in wanted:
+        found = header[field].tobytes() if field == "magic" else header[field]
+        if found != value:
+            _fail(path, 0, HEADER, field, header[field], repr(value))
+    for field, most in (("records", _MOST_RECORDS), ("data_bytes", _MOST_DATA)):
+        if header[field] > most:
+            _fail(path, 0, HEADER, field, header[field], f"{most} at most")
+
+
+def _check_records(path: Path, header: np.void, records: np.ndarray) -> None:
+    """Raise BadInput at the first record that the module does not write, or a sum that is not theirs."""
+    operation, size, begin = records["flags"] & OP, records["bytes"], records["begin"]
+    is_data = (operation == WRITE) & (size > 0) & (records["flags"] & PUT_BACK == 0)
+    kept = is_data & (begin != NOT_KEPT)
+    end = np.cumsum(np.where(kept, size, 0), dtype=np.uint64)
+    place = np.where(kept, end - size, np.uint64(NOT_KEPT))
+    time, serial = records["time_ns"], records["serial"]
+    rules = (
+        ("time_ns", time >= _LATEST_NS, f"less than {_LATEST_NS}"),
+        ("time_ns", np.r_[False, time[1:] < time[:-1]], "no earlier than the record before"),
+        ("sector", records["sector"] >= _SECTOR, f"less than {_SECTOR}"),
+        ("flags", ~np.isin(operation, OPERATIONS), f"an operation of {OPERATIONS} in its lowest byte"),
+        ("bytes", size % 512 > 0, "whole sectors"),
+        ("bytes", (operation == FLUSH) & (size > 0), "0 of a flush"),
+        ("begin", begin != place, "the end of the data before, or 2^64-1"),
+        ("serial", serial != np.arange(records.size, dtype=np.uint64), "the number of records before"),
+    )
+    wrong = [(int(np.argmax(found)), field, says) for field, found, says in rules if found.any()]
+    if wrong:
+        row, field, says = min(wrong, key=lambda one: one[0])
+        _fail(path, HEADER.itemsize + row * RECORD.itemsize, RECORD, field, records[row][field], says)
+    if header["data_bytes"] != (total := int(end[-1]) if end.size else 0):
+        _fail(path, 0, HEADER, "data_bytes", header["data_bytes"], f"{total}, which its records have")
+    if header["unkept"] != (total := int(np.count_nonzero(is_data & ~kept))):
+        _fail(path, 0, HEADER, "unkept", header["unkept"], f"{total}, which its records say")
+
+
+def _fail(path: Path, at: int, kind: np.dtype[Any], field: str, found: Any, expected: str) -> NoReturn:
+    """Raise BadInput at a field of a header or record that begins at byte `at`."""
+    offset = kind.fields[field][1] if kind.fields else 0
+    text = found.tobytes() if field == "magic" else found
+    raise BadInput(path, f"byte {at + offset}", f"{field} is {text}", expected)
+
+
+def _taken(path: Path, records: np.ndarray) -> np.ndarray:
+    """Return the records of commands that were served: without those that were put back, and what says so."""
+    served = records["flags"] & PUT_BACK == 0
+    for row in np.flatnonzero(~served).tolist():
+        what = [records[name] == records[name][row] for name in ("sector", "bytes")]
+        what.append(records["flags"] == records["flags"][row] & ~np.uint32(PUT_BACK))
+        before = np.flatnonzero(what[0] & what[1] & what[2] & served)
+        before = before[before < row]
+        if not before.size:
+            at = HEADER.itemsize + row * RECORD.itemsize
+            _fail(path, at, RECORD, "flags", records["flags"][row], "a command before it that was put back")
+        served[before[-1]] = False
+    found: np.ndarray = records[served]
+    return found
+
+
+def _seen(given: Given) -> Seen:
+    path = given.raw / "content.zst"
+    if not path.is_file():
+        return Seen(missing=["raw/content.zst"])
+    content, records, lost = read(path)
+    losses = [f"content lost {lost} commands: it had no room for more records"] if lost else []
+    said = {"records": records, "bytes": content.data.size, "unkept": content.unkept}
+    return Seen(lost=lost, losses=losses, said=said, content=content)
+
+
+OBSERVER = Observer(read=_seen, leaves=("content.zst",))

@@ -1,0 +1,44 @@
+"""What the host compresses of a run's raw files: the same content gives the same file."""
+
+import gzip
+import shutil
+from pathlib import Path
+
+import zstandard
+
+from commitpath import observers
+
+# The versions of a page that are written one after the other are alike but for some of their bytes, and
+# megabytes apart: a window as large as any reader of zstd takes unasked, searched for long matches.
+WINDOW_LOG, LEVEL = 27, 3
+CHUNK = 1 << 20
+
+
+def rendered(folder: Path) -> None:
+    """Compress what the driver gave its engine: megabytes of SQL that are alike; a failed run has none."""
+    file = folder / "rendered"
+    if file.is_file():
+        # no time of now is in it
+        with (
+            file.open("rb") as content,
+            gzip.GzipFile(folder / "rendered.gz", "wb", 1, mtime=0) as into,
+        ):
+            shutil.copyfileobj(content, into, CHUNK)
+        file.unlink()
+
+
+def observed(raw: Path) -> None:
+    """Compress the files of observers that their profiles name (`packs`): NAME.bin becomes NAME.zst."""
+    for profile in observers.profiles().values():
+        file = raw / profile.get("packs", "")
+        if file.is_file():
+            compress(file, file.with_suffix(".zst"))
+            file.unlink()
+
+
+def compress(file: Path, into: Path) -> None:
+    """One frame of zstd, which says how long its content is."""
+    given = zstandard.ZstdCompressionParameters.from_level(LEVEL, window_log=WINDOW_LOG, enable_ldm=True)
+    with file.open("rb") as content, into.open("wb") as packed:
+        size = file.stat().st_size
+        zstandard.ZstdCompressor(compression_params=given).copy_stream(content, packed, size, CHUNK, CHUNK)

@@ -1,0 +1,24 @@
+# shellcheck shell=sh
+# What is written to the board's device (probes/content/). Environment: RAW DEVICE_NAME.
+log=/sys/kernel/debug/content
+
+check() {
+  [ -e /run/commitpath/content.ko ] || lack "content.ko was not built for its kernel"
+  [ -d /sys/kernel/debug/block ] || lack "debugfs is not on /sys/kernel/debug"
+}
+
+start() {
+  # the folder of a disk, a partition's too
+  disk=$(readlink -f "/sys/class/block/$DEVICE_NAME")
+  [ -d "$disk/queue" ] || disk=${disk%/*}
+  IFS=: read -r major minor < "$disk/dev"
+  insmod /run/commitpath/content.ko "major=$major" "minor=$minor"
+}
+
+ready() { [ -e $log ]; }
+
+stop() {
+  [ ! -e $log ] || { cat $log > "$RAW/content.bin" && rmmod content; }
+}
+
+said() { dmesg | sed -n 's/.*content: //p' | tail -n 1; }
