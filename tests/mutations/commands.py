@@ -1,4 +1,4 @@
-"""A block command wherever it was recorded: the probes', the block tracer's, the device's log.
+"""A block command wherever it was recorded: the probes', the block tracer's, the device's log, its content.
 
 What a forger must change alike, so that each witness confirms the others.
 """
@@ -27,6 +27,7 @@ class Command:
     pages: np.ndarray  # of records
     traced: np.ndarray  # of trace.records
     entry: int | None  # of the device's log
+    kept: int | None  # of content.records
 
 
 class Commands:
@@ -67,9 +68,8 @@ class Commands:
         mine &= (bios["begin_ns"] >= queued - NEAR) & (bios["begin_ns"] <= issue)
         serials = bios["d"][mine]
         pages = self._pages[np.isin(records["d"][self._pages], serials)]
-        return Command(
-            place, self._bios[mine], pages, self._traced(first, last, queued, end), self._entry(row)
-        )
+        traced = self._traced(first, last, queued, end)
+        return Command(place, self._bios[mine], pages, traced, self._entry(row), self._kept(row))
 
     def _traced(self, first: int, last: int, queued: int, end: int) -> np.ndarray:
         if not self.run.has_trace:
@@ -92,6 +92,18 @@ class Commands:
             raise Absent("the command in the device's log")
         return int(found[0])
 
+    def _kept(self, row: np.ndarray) -> int | None:
+        if not self.run.has_content:
+            return None
+        kept = self.run.content.records
+        same = kept["bytes"] == row["n"] * SECTOR
+        same &= (kept["sector"] == row["a"]) | (row["n"] == 0)
+        same &= abs(kept["time_ns"].astype(np.int64) - int(row["begin_ns"])) < NEAR
+        found = np.flatnonzero(same)
+        if found.size != 1:
+            raise Absent("the command in what was kept")
+        return int(found[0])
+
     def move(self, one: Command, sector: int) -> None:
         """Let the command be at another sector, in all that recorded it."""
         records = self.run.records
@@ -103,6 +115,8 @@ class Commands:
             traced["sector"][one.traced] = traced["sector"][one.traced].astype(np.int64) + by
         if one.entry is not None:
             self.run.log["sector"][one.entry] = sector
+        if one.kept is not None:
+            self.run.content.records["sector"][one.kept] = sector
 
     def drop(self, dropped: list[Command]) -> None:
         """Let commands not have been, in all that recorded them and in the counters."""
@@ -116,6 +130,8 @@ class Commands:
                 run.count("write_sectors", -int(row["n"]), int(row["end_ns"]))
         if traced := [one.traced for one in dropped if one.traced.size]:
             run.trace = run.trace.kept(~np.isin(np.arange(run.trace.records.size), np.concatenate(traced)))
+        if kept := [one.kept for one in dropped if one.kept is not None]:
+            run.content = run.content.kept(~np.isin(np.arange(run.content.records.size), kept))
         if entries := [one.entry for one in dropped if one.entry is not None]:
             run.log = np.delete(run.log, entries)
         run.records = np.delete(records, np.unique(np.concatenate(gone)).astype(np.int64))
@@ -152,6 +168,8 @@ class Commands:
             self.run.trace.records["action"][one.traced] ^= np.uint32(traced_bit)
         if one.entry is not None and bit == FUA:
             self.run.log["operation"][one.entry] ^= np.uint32(bit)
+        if one.kept is not None:
+            self.run.content.records["flags"][one.kept] ^= np.uint32(bit)
 
     def resize(self, one: Command, sectors: int) -> None:
         """Let a command of one bio with one run of pages have so many sectors, in all that recorded it."""
@@ -169,3 +187,7 @@ class Commands:
             traced["bytes"][one.traced[sized]] = sectors * SECTOR
         if one.entry is not None:
             run.log["sectors"][one.entry] = sectors
+        if one.kept is not None:
+            run.content.records["bytes"][one.kept] = sectors * SECTOR
+            data = run.content.data
+            data[one.kept] = (data[one.kept] + data[one.kept][-8 * SECTOR :])[: sectors * SECTOR]

@@ -14,10 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+import zstandard
 
 from analysis import stored_files
 from analysis.adapters import blkrecords, devicelog, driver, proberecords
 from analysis.files import read_csv
+from analysis.observers import content
 from base import identity
 
 TABLES = {
@@ -43,6 +45,17 @@ class Trace(NamedTuple):
     def kept(self, which: np.ndarray) -> Trace:
         """Only the records of which `which` says so."""
         return Trace(self.records[which], [p for p, keep in zip(self.payloads, which, strict=True) if keep])
+
+
+class Kept(NamedTuple):
+    """What was written to the device: a record and its data each, empty where it has none."""
+
+    records: np.ndarray  # content.RECORD
+    data: list[bytes]
+
+    def kept(self, which: np.ndarray) -> Kept:
+        """Only the records of which `which` says so."""
+        return Kept(self.records[which], [d for d, keep in zip(self.data, which, strict=True) if keep])
 
 
 class Side:
@@ -177,6 +190,37 @@ class Forged(Side):
             payloads += [data[a:b] for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
         return Trace(np.concatenate(records), payloads)
 
+    @property
+    def has_content(self) -> bool:
+        return (self.raw / "content.zst").exists()
+
+    @cached_property
+    def content(self) -> Kept:
+        if not self.has_content:
+            raise Absent("content.zst")
+        with (self.raw / "content.zst").open("rb") as file:
+            data = zstandard.ZstdDecompressor(max_window_size=content.WINDOW_BYTES).stream_reader(file).read()
+        header = np.frombuffer(data, content.HEADER, 1)[0]
+        records = np.frombuffer(data, content.RECORD, int(header["records"]), content.HEADER.itemsize).copy()
+        area = content.HEADER.itemsize + records.nbytes
+        begins = [area if row["begin"] == content.NOT_KEPT else area + int(row["begin"]) for row in records]
+        sizes = [0 if row["begin"] == content.NOT_KEPT else int(row["bytes"]) for row in records]
+        return Kept(records, [data[a : a + size] for a, size in zip(begins, sizes, strict=True)])
+
+    def _write_content(self) -> None:
+        records, data = self.content
+        sizes = np.array([len(part) for part in data], np.uint64)
+        records["begin"] = np.where(sizes > 0, np.cumsum(sizes) - sizes, np.uint64(content.NOT_KEPT))
+        records["serial"] = np.arange(records.size)
+        writes = (records["flags"] & 0xFF == 1) & (records["bytes"] > 0)
+        header = np.zeros(1, content.HEADER)
+        header["magic"] = np.void(content.MAGIC)
+        header["header_bytes"], header["record_bytes"] = content.HEADER.itemsize, content.RECORD.itemsize
+        header["records"], header["data_bytes"] = records.size, int(sizes.sum())
+        header["unkept"] = int((writes & (sizes == 0)).sum())
+        packed = header.tobytes() + records.tobytes() + b"".join(data)
+        (self.raw / "content.zst").write_bytes(zstandard.ZstdCompressor(3).compress(packed))
+
     def driver(self) -> int:
         """The thread that ran the transactions."""
         comm = self.records[self.of("comm")]
@@ -187,6 +231,8 @@ class Forged(Side):
         """Say of the run that it is of another cell, in each document that names one."""
         cell = json.loads((self.folder / "cell.json").read_text())
         _merge(cell, change)
+        if "at_default" in cell:
+            cell["at_default"] = [axis for axis in cell["at_default"] if axis not in change]
         (self.folder / "cell.json").write_text(json.dumps(cell))
         host = self.folder / "host.json"
         if host.exists():
@@ -212,6 +258,8 @@ class Forged(Side):
             self._traced.write_bytes(data)
             events = len(data) // blkrecords.RECORD.itemsize
             self.replace("blktrace/blktrace.out", r"[0-9]+ events", f"{events} events")
+        if "content" in touched:
+            self._write_content()
         if "twin" in touched:
             self.twin.write()
         host = self.folder / "host.json"

@@ -59,7 +59,11 @@ def told(folder: Path) -> Told:
     made = run.ledger
     assert made is not None, f"{folder} has no ledger"
     return Told(
-        frozenset(summary["reasons"]), _bytes(made), _times(made), _figures(summary), _settings(effective)
+        frozenset(summary["reasons"]),
+        _bytes(made),
+        _times(made),
+        {**_figures(summary), "failed syncs": int((made.syncs["result"] != 0).sum())},
+        _settings(effective),
     )
 
 

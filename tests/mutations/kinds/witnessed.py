@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from commands import Commands
-from forged import Absent, Forged
+from forged import Forged
 
 from analysis.adapters import blkrecords
 from analysis.adapters.blkrecords import ACTION, COMPLETE, ISSUE
@@ -61,16 +61,14 @@ def twice_written(run: Forged, draw: np.random.Generator) -> None:
     """writes are there twice with their bios, in every witness and the counters"""
     found = Commands(run)
     # the last one first: what is put in behind it moves none of the others
-    for place in some(draw, found.writes())[:20][::-1]:
-        _again(run, found, int(place))
-        found = Commands(run)
+    whole = [place for place in found.writes() if found.of(place).bios.size]
+    for place in some(draw, np.array(whole, np.int64))[:20][::-1]:
+        _again(run, Commands(run), int(place))
 
 
 def _again(run: Forged, found: Commands, place: int) -> None:
     """Write once more what a command wrote, just after it."""
     one = found.of(place)
-    if not one.bios.size:
-        raise Absent("a command with its bios")
     end, later = int(run.records["end_ns"][place]), 1000
     by = end + later - int(run.records["c"][place])
     rows = np.sort(np.r_[one.bios, one.pages, [place]])
@@ -95,6 +93,13 @@ def _again(run: Forged, found: Commands, place: int) -> None:
         run.trace = run.trace._replace(
             records=np.insert(records, at, more), payloads=payloads[:at] + new + payloads[at:]
         )
+    if one.kept is not None:
+        kept, data = run.content
+        copy = kept[one.kept : one.kept + 1].copy()
+        copy["time_ns"] += np.uint64(by)
+        at = int(np.searchsorted(kept["time_ns"], copy["time_ns"][0]))
+        whole = [*data[:at], data[one.kept], *data[at:]]
+        run.content = run.content._replace(records=np.insert(kept, at, copy), data=whole)
     if one.entry is not None:
         entry = run.log[one.entry : one.entry + 1].copy()
         for field in ("begin_ns", "end_ns"):
@@ -203,8 +208,8 @@ def traced_late(run: Forged, draw: np.random.Generator) -> None:
 
 
 @kind
-def tracer_slow(run: Forged, draw: np.random.Generator) -> None:
-    """the probes' and the block tracer's commands are issued 0.3 ms earlier"""
+def issued_earlier(run: Forged, draw: np.random.Generator) -> None:
+    """commands are issued 0.3 ms earlier, in every witness but the device"""
     found = Commands(run)
     for place in some(draw, found.blocks):
         one = found.of(place)
@@ -214,6 +219,8 @@ def tracer_slow(run: Forged, draw: np.random.Generator) -> None:
             traced = run.trace.records
             issued = one.traced[traced["action"][one.traced] & ACTION == ISSUE]
             traced["time"][issued] -= np.uint64(300_000)
+        if one.kept is not None:
+            run.content.records["time_ns"][one.kept] -= np.uint64(300_000)
 
 
 @kind
