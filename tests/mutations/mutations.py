@@ -35,7 +35,8 @@ sys.path[:0] = [str(ROOT), str(HERE)]
 import kinds  # noqa: E402
 import moved  # noqa: E402
 import numpy as np  # noqa: E402
-from forged import Absent, Forged  # noqa: E402
+from forged import Forged  # noqa: E402
+from side import Absent  # noqa: E402
 
 from base import progress  # noqa: E402
 from base.errors import BadInput, BadInputError  # noqa: E402
@@ -43,7 +44,7 @@ from commitpath import commands, variables  # noqa: E402
 
 SAMPLES = {
     path.name.removesuffix(".tar.xz"): path
-    for pattern in ("analysis/samples/*.tar.xz",)
+    for pattern in ("analysis/samples/*.tar.xz", "analysis/sample-flash-wal.tar.xz")
     for path in sorted((ROOT / "tests").glob(pattern))
 }
 VERDICTS = ("noticed", "unattributed", "harmless", "missed")
@@ -167,16 +168,16 @@ def _shown(line: Callable[[], str]) -> AbstractContextManager[None]:
 
 
 def table(outcomes: Iterable[Outcome]) -> str:
-    """The verdicts by kind, as Markdown."""
+    """The verdicts by kind, as Markdown; kinds that are alike but for a record's type are one row."""
     by_kind: dict[str, Counter[str]] = {}
     for one in outcomes:
-        by_kind.setdefault(one.tried.kind, Counter())[one.verdict] += 1
+        by_kind.setdefault(kinds.told(one.tried.kind), Counter())[one.verdict] += 1
     lines = [f"| what is spoiled | {' | '.join(VERDICTS)} |", "|---" * (len(VERDICTS) + 1) + "|"]
     for kind, found in by_kind.items():
         cells = " | ".join(str(found[verdict] or "") for verdict in VERDICTS)
-        lines.append(f"| {kinds.told(kind)} | {cells} |")
+        lines.append(f"| {kind} | {cells} |")
     total = sum(by_kind.values(), Counter())
-    lines.append(f"| **{len(by_kind)} kinds** | {' | '.join(f'**{total[v]}**' for v in VERDICTS)} |")
+    lines.append(f"| **all** | {' | '.join(f'**{total[v]}**' for v in VERDICTS)} |")
     return "\n".join(lines)
 
 
@@ -191,8 +192,9 @@ def main() -> int:
     if os.environ.get("MUTATIONS_WHY"):
         for one in outcomes:
             print(one.verdict, one.tried.kind, one.tried.sample, one.tried.number, one.why[:200])
-    samples = len({one.tried.sample for one in outcomes})
-    print(f"SEED={wanted[0].seed}, {samples} samples, {len(outcomes)} tries\n\n{table(outcomes)}")
+    number, samples = (len({getattr(one.tried, what) for one in outcomes}) for what in ("kind", "sample"))
+    print(f"SEED={wanted[0].seed}: {number} kinds on {samples} samples, {len(outcomes)} tries")
+    print(f"\n{table(outcomes)}")
     missed = [one for one in outcomes if one.verdict == "missed"]
     for one in missed:
         print(f"missed: {kinds.told(one.tried.kind)}: {one.why}\n        {one.tried.again}")

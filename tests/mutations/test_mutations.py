@@ -22,7 +22,8 @@ sys.path[:0] = [str(HERE)]
 import kinds  # noqa: E402
 import moved  # noqa: E402
 import mutations  # noqa: E402
-from forged import Absent, Forged  # noqa: E402
+from forged import Forged  # noqa: E402
+from side import Absent  # noqa: E402
 
 from base.errors import BadInputError  # noqa: E402
 
@@ -152,13 +153,21 @@ def test_a_variable_that_cannot_be_is_refused(given: dict[str, str], wrong: str)
 
 
 def test_the_table_has_a_row_for_each_kind() -> None:
-    one, other = mutations.Try("lost_bio", SAMPLE, 1, 0), mutations.Try("lost_sync", SAMPLE, 1, 0)
-    outcomes = [mutations.Outcome(one, "noticed", ""), mutations.Outcome(one, "missed", "")]
-    rows = mutations.table([*outcomes, mutations.Outcome(other, mutations.ABSENT, "")]).splitlines()
-    assert rows[2:] == [
-        "| records of bio are lost | 1 |  |  | 1 |",
-        "| records of sync are lost |  |  |  |  |",
-        "| **2 kinds** | **1** | **0** | **0** | **1** |",
+    """One for all that differ in the type of a record only."""
+    seen = {
+        "lost_bio": ["noticed", "missed"],
+        "lost_sync": ["noticed"],
+        "counters_changed": [mutations.ABSENT],
+    }
+    outcomes = [
+        mutations.Outcome(mutations.Try(kind, SAMPLE, 1, number), verdict, "")
+        for kind, verdicts in seen.items()
+        for number, verdict in enumerate(verdicts)
+    ]
+    assert mutations.table(outcomes).splitlines()[2:] == [
+        "| records of one type are lost | 2 |  |  | 1 |",
+        "| a counter of the device grew by another number |  |  |  |  |",
+        "| **all** | **2** | **0** | **0** | **1** |",
     ]
 
 

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from forged import Absent, Forged
+from forged import Forged
+from side import Absent
 
 Kind = Callable[[Forged, np.random.Generator], None]
 _kinds: dict[str, Kind] = {}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 import numpy as np
-from forged import Absent, Forged
+from forged import Forged
+from side import Absent
 
 from kinds import kind
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from commands import SECTOR, Commands
-from forged import Absent, Forged
+from forged import Forged
+from side import Absent
+from witnesses import SECTOR, Commands
 
 from kinds import kind, pairs, some
 

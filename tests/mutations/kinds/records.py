@@ -35,19 +35,19 @@ def _named(name: str, text: str):  # type: ignore[no-untyped-def]
 
 
 def _lost(name: str) -> None:
-    @_named(f"lost_{name}", f"records of {name} are lost")
+    @_named(f"lost_{name}", "records of one type are lost")
     def spoil(run: Forged, draw: np.random.Generator) -> None:
         run.records = np.delete(run.records, some(draw, run.of(name)))
 
 
 def _all_lost(name: str) -> None:
-    @_named(f"no_{name}", f"all records of {name} are lost")
+    @_named(f"no_{name}", "all records of one type are lost")
     def spoil(run: Forged, draw: np.random.Generator) -> None:
         run.records = np.delete(run.records, run.of(name))
 
 
 def _shifted(name: str) -> None:
-    @_named(f"shifted_{name}", f"records of {name} are at another time, by up to 20 ms")
+    @_named(f"shifted_{name}", "records of one type are at another time, by up to 20 ms")
     def spoil(run: Forged, draw: np.random.Generator) -> None:
         places, by = some(draw, run.of(name)), int(draw.choice([-20, -2, -0.2, 0.2, 2, 20]) * MS)
         for field in ("begin_ns", "end_ns"):
@@ -55,7 +55,7 @@ def _shifted(name: str) -> None:
 
 
 def _stretched(name: str) -> None:
-    @_named(f"stretched_{name}", f"records of {name} last longer or shorter")
+    @_named(f"stretched_{name}", "records of one type last longer or shorter")
     def spoil(run: Forged, draw: np.random.Generator) -> None:
         places, factor = some(draw, run.of(name)), draw.choice([0.0, 0.1, 0.5, 1.5, 4.0])
         rows = run.records[places]

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
-from forged import Forged, Side
+from forged import Forged
+from side import Side
+from times import NS, halved, inner, moved_boundaries, set_rows, shorter_phases
 
 from kinds import kind, some
-from kinds.driver import NS, _inner, _set, halved, moved_boundaries, shorter_phases
 
 
 def _scaled(side: Side, factor: float, places: np.ndarray) -> None:
     begin, end = (side.transactions[name].to_numpy() for name in NS)
     new = begin[places] + ((end - begin)[places] * factor).astype(np.int64)
-    side.transactions = _set(side.transactions, "end_ns", places, new)
+    side.transactions = set_rows(side.transactions, "end_ns", places, new)
 
 
 @kind
@@ -31,7 +32,7 @@ def twin_some_quicker(run: Forged, draw: np.random.Generator) -> None:
 @kind
 def twin_boundaries(run: Forged, draw: np.random.Generator) -> None:
     """boundaries between the twin's transactions are moved"""
-    moved_boundaries(run.twin, draw, some(draw, _inner(run.twin)[::2]))
+    moved_boundaries(run.twin, draw, some(draw, inner(run.twin)[::2]))
 
 
 @kind
@@ -94,7 +95,7 @@ def twin_close_shorter(run: Forged, draw: np.random.Generator) -> None:
     table = run.twin.phases
     at = np.flatnonzero((table["phase"] == "close").to_numpy())
     begin, end = table["begin_ns"][int(at[0])], table["end_ns"][int(at[0])]
-    run.twin.phases = _set(table, "end_ns", at, [begin + (end - begin) // 10])
+    run.twin.phases = set_rows(table, "end_ns", at, [begin + (end - begin) // 10])
 
 
 @kind
@@ -104,7 +105,7 @@ def twin_transactions_exchanged(run: Forged, draw: np.random.Generator) -> None:
     latency = (table["end_ns"] - table["begin_ns"]).to_numpy()
     slow = np.argsort(latency)[-max(1, latency.size // 50) :]
     new = table["begin_ns"].to_numpy()[slow] + int(np.median(latency))
-    run.twin.transactions = _set(table, "end_ns", slow, new)
+    run.twin.transactions = set_rows(table, "end_ns", slow, new)
 
 
 @kind

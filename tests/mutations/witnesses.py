@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from forged import Absent, Forged
+from forged import Forged
+from side import Absent
 
 from analysis.adapters.blkrecords import ACTION, COMPLETE, ISSUE, NOTIFY, QUEUE
 from analysis.ledger.match import FUA, OP, WRITE
