@@ -241,6 +241,27 @@ def _bytes(cell: Document, summary: Document, manifest: Document, host: Document
             ledger=sum(size or 0 for size in summary["ledger"]["bytes"].values()),
             block=written,
         )
+        found += _causes(summary["ledger"], told, written)
+    return found
+
+
+def _causes(ledger: Document, told: dict[str, int], written: int) -> list[str]:
+    """What transactions made written and what was for none is all that was written. A run analysed by
+    an earlier release does not say what was for none."""
+    none = ledger.get("no_transaction")
+    if none is None:
+        return []
+    caused = sum(
+        told[op] * sum(size or 0 for size in row.values())
+        for op, row in ledger["per_transaction"].items()
+        if op in told
+    )
+    found = []
+    if not math.isclose(caused + none["bytes"], written, rel_tol=1e-6, abs_tol=1):
+        text = f"{caused:.0f} bytes of transactions and {none['bytes']} of none"
+        found.append(f"bytes written: {text} are not the window's {written}")
+    if none["bytes"] != sum(size or 0 for size in none["by"].values()):
+        found.append(f"no_transaction: the bytes by reason are not {none['bytes']}")
     return found
 
 

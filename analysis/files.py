@@ -59,15 +59,19 @@ def read_csv(
     through by hand.
     """
     names = list(schema)
-    header = _header(path)
-    if header.rstrip("\r").split(",") != names:
-        raise BadInput(path, "line 1", f"the header is {header!r}", ",".join(names))
+    if columns(path) != names:
+        raise BadInput(path, "line 1", f"the header is {_header(path)!r}", ",".join(names))
     try:
         table = pl.read_csv(path, schema=schema, quote_char=None, glob=False)
     except pl.exceptions.PolarsError:
         return _read_by_line(path, read_text(path), schema, optional)
     whole = not any(table[name].null_count() for name in names if name not in optional)
     return table if whole else _read_by_line(path, read_text(path), schema, optional)
+
+
+def columns(path: Path) -> list[str]:
+    """Return the names in the first line of a CSV file. Raises BadInput at a file cut short."""
+    return _header(path).rstrip("\r").split(",")
 
 
 def _header(path: Path) -> str:

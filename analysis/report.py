@@ -10,7 +10,7 @@ import polars as pl
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from analysis import cpu, engines
+from analysis import cpu, engines, whose
 from analysis.figures import style
 from analysis.run import Run
 from analysis.stored_files import NOT_HELD
@@ -87,6 +87,9 @@ def render(
         instruction_ns=cpu.measured(manifest["clock"]),
         virtual=(said := cpu.sentence(summary)) and said[0].upper() + said[1:],
         watched=watched,
+        written=sum((summary["ledger"] or {"bytes": {}})["bytes"].values()),
+        late=(summary["ledger"] or {}).get("deferred"),
+        caused=whose.rows(summary["ledger"]) if summary["ledger"] else [],
         manifest=manifest,
         engine=run.driver.engine,
         figures=figures,

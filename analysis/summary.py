@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from analysis import cpu, engines, tables
+from analysis import cpu, engines, tables, whose
 from analysis.adapters.driver import Driver
 from analysis.checks import counts, loss
 from analysis.checks.calls import unwritten
@@ -145,6 +145,8 @@ def ledger(made: Ledger | None, engine: Engine) -> dict[str, Any] | None:
     return {
         "bytes": {label: sums.get(label, 0) for label in labels},
         "unattributed_share": unattributed_share(made),
+        "no_transaction": whose.no_transaction(made),
+        "deferred": whose.deferred(made),
         "unwritten_bytes": int(unwritten(made)["bytes"].sum()),
         "per_transaction": _by_operation(made.costs.select("op", *labels), labels),
         "flushes_per_transaction": _by_operation(_flushes(made, flushed_for), flushed_for),

@@ -6,9 +6,11 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from analysis import cpu
+from analysis import cpu, whose
 from analysis.stored_files import NOT_HELD
 
+# what two views of the bytes differ in (docs/ledger.md)
+_VIEWS = {"for_others": "of it deferred, others'", "deferred": "deferred, its own"}
 _HEAD = ("", "TPS", "p50 ms", "p99 ms", "syncs", "writes", "KiB written", "flushes")
 
 
@@ -101,10 +103,21 @@ def _labels(ledger: dict[str, Any]) -> list[str]:
     for label in seen:
         each = [_number(row[label], 2, 1 / 1024) for row in cost.values()]
         rows.append((label, *each, _number(ledger["bytes"][label], 3, 2**-20)))
+    late = ledger["deferred"]
+    for view, size in (("for_others", "by_transactions"), ("deferred", "bytes")) if late else ():
+        if late[size]:
+            each = [_number(row[view], 2, 1 / 1024) for row in late["per_transaction"].values()]
+            rows.append((_VIEWS[view], *each, _number(late[size], 3, 2**-20)))
     share = f"{ledger['unattributed_share']:.3%} of the bytes written are unattributed"
     moved = _number(ledger["unwritten_bytes"], 0, 1 / 1024)
     said = [f"{moved} KiB of SQLite's files were moved by garbage collection, not written by SQLite"]
-    return [*_aligned(rows), share, *(said if ledger["unwritten_bytes"] else [])]
+    causes = (textwrap.wrap(text, 80, subsequent_indent="  ") for text in whose.sentences(ledger))
+    return [
+        *_aligned(rows),
+        share,
+        *(line for lines in causes for line in lines),
+        *(said if ledger["unwritten_bytes"] else []),
+    ]
 
 
 def _aligned(rows: list[tuple[str, ...]]) -> list[str]:

@@ -18,13 +18,14 @@ enum file_op {
 	FILE_SHM_MAP, /* SQLite maps a part of its shared memory */
 };
 
-/* In `offset` and `bytes`: has no meaning for this call. */
+/* In `offset`, `bytes` and `page`: has no meaning for this call. */
 #define FILE_NOTHING INT64_C(-1)
 
 struct file_call {
 	uint64_t begin, end;   /* ticks.h */
 	uint64_t inode;	       /* 0: unknown */
 	int64_t offset, bytes; /* docs/formats.md says what they are for each op */
+	int64_t page;	       /* of the database, that is logged with this write */
 	enum file_op op;
 	unsigned role; /* in engine_file_roles */
 };

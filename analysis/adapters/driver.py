@@ -14,7 +14,7 @@ import polars as pl
 
 from analysis import engines, events
 from analysis.engines import Engine
-from analysis.files import read_csv, read_json
+from analysis.files import columns, read_csv, read_json
 from analysis.ledger.schema import FILE, FILES
 from base.errors import BadInput
 
@@ -61,7 +61,7 @@ class Driver:
     transactions: pl.DataFrame  # _TRANSACTIONS
     phases: pl.DataFrame  # _PHASES
     device_stat: pl.DataFrame  # _STAT
-    vfs: pl.DataFrame | None  # _VFS, in runs that are traced
+    vfs: pl.DataFrame | None  # _VFS and `page`, in runs that are traced
 
     @property
     def engine(self) -> Engine:
@@ -174,8 +174,12 @@ def no_calls() -> pl.DataFrame:
 
 
 def _read_vfs(path: Path) -> pl.DataFrame:
-    """Return the log of SQLite's calls; `file` is one of schema.FILES."""
-    table = read_csv(path, _VFS, optional=("offset", "bytes"))
+    """Return the log of SQLite's calls; `file` is one of schema.FILES. Of a driver of before pages of the
+    database were noted it has no column `page`."""
+    schema = dict(_VFS)
+    if columns(path)[-1] == "page":
+        schema["page"] = pl.Int64
+    table = read_csv(path, schema, optional=("offset", "bytes", "page"))
     _in_order(path, table)
     wrong = table.with_row_index().filter(~pl.col("file").is_in(FILES))
     if not wrong.is_empty():

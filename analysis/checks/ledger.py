@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from analysis.adapters.layout import DATA
-from analysis.checks import calls
+from analysis.checks import calls, views
 from analysis.checks.calls import first
 from analysis.ledger.arrays import ints
 from analysis.ledger.build import Ledger
@@ -130,6 +130,7 @@ CHECKS: tuple[Callable[[Ledger], list[str]], ...] = (
     calls.syncs_witnessed,
     shares_add_up,
     costs_add_up,
+    views.deferred,
 )
 
 

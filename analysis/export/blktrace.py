@@ -1,6 +1,6 @@
 """A blktrace file of a run that blktrace did not watch, for blkparse, btt and iowatcher.
 
-Made from the ledger: for each command that the device got a Q when its request was made, a D when
+Made from the ledger: for each command that the device got a Q when the first of its bios was queued, a D when
 it was issued and a C when it was done (linux/blktrace_api.h). What blktrace itself would also say
 of a bio before (G, I, M) is not known. Where blktrace watched, its own files are what is exported.
 """
@@ -92,11 +92,12 @@ def write(ledger: pl.DataFrame, device: int, path: Path) -> None:
     records["sector"] = commands["sector"].fill_null(0).to_numpy()
     records["bytes"] = commands["bytes"].to_numpy()
     for row, (action, time) in zip(records, _ACTIONS, strict=True):
-        row["time"], row["action"] = commands[time].to_numpy(), action | words
+        row["time"], row["action"] = commands[time].fill_null(0).to_numpy(), action | words
     records["pid"][:-1] = commands["tid"].fill_null(0).to_numpy()
-    notes = _notes(commands, device, int(records["time"].min()))
-    ordered = records.ravel()
+    # a command without bios has no Q
+    ordered = records[records["time"] > 0]
     ordered = ordered[np.argsort(ordered["time"], kind="stable")]
+    notes = _notes(commands, device, int(ordered["time"][0]))
     ordered["sequence"] = np.arange(len(notes) + 1, len(notes) + 1 + ordered.size)
     path.write_bytes(b"".join(notes) + ordered.tobytes())
 

@@ -23,6 +23,8 @@ from base.errors import BadInput
 from base.text import printable
 
 SUFFIXES = (".svg", ".png", ".pdf")
+# what was written for no transaction, over the number of transactions
+NONE = {"no transaction": "#B0B0B0"}
 FLUSHES = {**style.FILES, "no sync": "#101010"}
 MODES = ("delete", "truncate", "persist", "memory", "off", "wal")
 
@@ -114,7 +116,7 @@ def render(found: list[Bar], path: Path) -> None:
     flushed = _table(order, names, "flushes_per_transaction", 1)
     made = style.figure(1.5 + 0.32 * len(order))
     left, right = made.subplots(1, 2, width_ratios=(3, 2))
-    _panel(left, written, names, style.LABELS, "KiB written per transaction", 1)
+    _panel(left, written, names, style.LABELS | NONE, "KiB written per transaction", 1)
     _panel(right, flushed, names, FLUSHES, "flushes per transaction, by the file synced", 2)
     right.set_yticklabels([])
     style.save(made, path)
@@ -133,9 +135,26 @@ def _table(order: list[Bar], names: list[str], key: str, factor: float) -> pl.Da
     rows = [
         {"op": name, "kind": kind, "value": value * factor}
         for name, bar in zip(names, order, strict=True)
-        for kind, value in bar.ledger[key].get("all", {}).items()
+        for kind, value in _values(bar.ledger, key).items()
     ]
     return pl.DataFrame(rows, schema={"op": pl.String, "kind": pl.String, "value": pl.Float64})
+
+
+def _causes(ledger: dict[str, Any]) -> str:
+    """Say which share of the bytes has no label, and which no transaction."""
+    shares = {"unattributed": ledger["unattributed_share"]}
+    if none := ledger.get("no_transaction"):
+        shares["for no transaction"] = none["share"]
+    return "".join(f"{share:.3%} {what}, " for what, share in shares.items())
+
+
+def _values(ledger: dict[str, Any], key: str) -> dict[str, float]:
+    """Return kind → value of a bar. A run that was analysed by an earlier release has none for nobody."""
+    found: dict[str, float] = dict(ledger[key].get("all", {}))
+    nobody = (ledger.get("no_transaction") or {}).get("per_transaction")
+    if key == "per_transaction" and nobody is not None:
+        found |= dict.fromkeys(NONE, nobody)
+    return found
 
 
 def main(arguments: list[str]) -> int:
@@ -152,7 +171,7 @@ def main(arguments: list[str]) -> int:
         print(f"commitpath: {error}", file=sys.stderr)
         return 3
     for bar in found:
-        print(printable(f"{'  '.join(bar.place)}: {bar.folder}"))
+        print(printable(f"{'  '.join(bar.place)}: {_causes(bar.ledger)}{bar.folder}"))
     print(f"figure: {path}")
     return 0
 

@@ -68,6 +68,8 @@ class Filesystem:
     inodes: Mapping[int, str | None] = field(default_factory=dict)
     # whether a file's first page may be kept in its inode, and so never be written by itself
     inline_data: bool = False
+    # how the name of a thread of its own begins → why that writes (ledger/schema.py, NO_TRANSACTION)
+    threads: Mapping[str, str] = field(default_factory=dict)
     # names of the bits that say why a checkpoint was made
     checkpoint_reasons: tuple[str, ...] = ()
     # (options of /proc/mounts, superblock) → its data mode, None where that cannot be told

@@ -76,6 +76,8 @@ FILESYSTEM = Filesystem(
     # of the node inode, and of the meta inode, which has SIT, NAT and checkpoint
     inodes={1: "inode/node", 2: None},
     inline_data=True,
+    # fs/f2fs/gc.c, f2fs_start_gc_thread
+    threads={"f2fs_gc-": "garbage collection"},
     # CP_* of fs/f2fs/f2fs.h
     checkpoint_reasons=(
         *("umount", "fastboot", "sync", "recovery", "discard"),

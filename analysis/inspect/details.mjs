@@ -66,6 +66,8 @@ export class Details {
       ["FUA", count(of("fua"))],
       ["written", size(of("bytes"))],
     ];
+    if (of("for_others")) facts.push(["of it deferred, others'", size(of("for_others"))]);
+    if (of("deferred")) facts.push(["deferred, its own", size(of("deferred"))]);
     const waits = Object.entries(WAITS)
       .filter(([name]) => of(name) > 0)
       .map(([name, [text, color]]) => ({ name: text, value: of(name), text: duration(of(name)), color }));
@@ -92,6 +94,8 @@ export class Details {
     ];
     const parts = [this.#facts(facts)];
     if (how) parts.push(make("p", {}, make("b", {}, how), `: ${HOW[how] ?? ""}`));
+    const reason = commands.text("no_transaction", row);
+    if (reason) parts.push(make("p", {}, make("b", {}, "no transaction"), `: ${reason}`));
     const rows = [...run.piecesOf.of(row)].map((piece) => {
       const file = pieces.text("file", piece);
       const at = pieces.offset[piece] >= 0 ? ` at ${count(pieces.offset[piece])}` : "";
@@ -105,6 +109,15 @@ export class Details {
       );
     });
     if (rows.length) parts.push(make("h3", {}, "What it carried"), make("table", {}, ...rows));
+    const late = [...run.deferredOf.of(row)].map((part) =>
+      make(
+        "tr",
+        {},
+        make("th", {}, run.label("transactions", run.deferred.transaction[part])),
+        make("td", { class: "n" }, size(run.deferred.bytes[part])),
+      ),
+    );
+    if (late.length) parts.push(make("h3", {}, "Deferred content of"), make("table", {}, ...late));
     return parts;
   }
 
@@ -120,7 +133,8 @@ export class Details {
     const lines = nodes.slice(0, LISTED).map(({ depth, table, row, times, took }) => {
       const share = table === "commands" && chain.table === "transactions" ? run.share(row, chain.row) : 1;
       const chosen = table === chain.table && row === chain.row;
-      const label = (times > 1 ? `${times} × ` : "") + (share < 1 ? `${percent(share)} of ` : "") + run.label(table, row);
+      const part = share > 0 ? `${percent(share)} of ` : "deferred: in ";
+      const label = (times > 1 ? `${times} × ` : "") + (share < 1 ? part : "") + run.label(table, row);
       return make(
         "button",
         { class: "node", style: `--depth:${depth}`, "aria-current": chosen, title: label, click: () => app.choose(table, row, true) },
@@ -147,6 +161,9 @@ export class Details {
     const { run, palette } = this.app;
     const { transactions, commands, points } = run;
     const sums = run.bytesByLabel();
+    const nobody = Object.entries(run.bytesForNone())
+      .sort((a, b) => b[1] - a[1])
+      .map(([name, value]) => ({ name, value, text: size(value), color: "#8C8C8C" }));
     const rows = largest(transactions.took, 6).map((row) =>
       make(
         "button",
@@ -167,6 +184,7 @@ export class Details {
     return [
       make("h2", {}, "The run"),
       ...this.#bytes((label) => sums[label]),
+      ...(nobody.length ? [make("h3", {}, "Written for no transaction"), bars(nobody)] : []),
       make("h3", {}, "Slowest transactions"),
       make("div", { class: "tree" }, ...(rows.length ? rows : [make("p", { class: "soft" }, "none")])),
       make("h3", {}, "Colours"),

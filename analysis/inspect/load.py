@@ -54,7 +54,8 @@ class Loaded:
     def _origin(self) -> int:
         """Return the time that the views count from: the first thing done in the window, in ns."""
         begins = [self["transactions"]["begin_ns"], self["ledger"]["queue_ns"]]
-        return min((int(times.to_numpy().min()) for times in begins if len(times)), default=0)
+        first = (times.drop_nulls().min() for times in begins)
+        return min((int(time) for time in first if isinstance(time, int)), default=0)
 
     def _wrong(self, name: str, place: str, wrong: str, expected: str) -> BadInput:
         return BadInput(self.run.folder / "tables" / f"{name}.parquet", place, wrong, expected)

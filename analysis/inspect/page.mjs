@@ -14,10 +14,12 @@ function title(run) {
   const { about, transactions, commands } = run;
   byId("title").textContent = about.cell;
   const bytes = run.bytesByLabel();
-  const written = Object.values(bytes).reduce((sum, value) => sum + value, 0);
+  const sum = (values) => Object.values(values).reduce((all, value) => all + value, 0);
+  const written = sum(bytes);
+  const none = sum(run.bytesForNone());
   byId("facts").textContent =
     `${count(transactions.rows)} transactions, ${count(commands.rows)} block commands, ${size(written)} written, ` +
-    `${written ? `${percent(bytes.unattributed / written)} unattributed, ` : ""}${duration(run.end - run.begin)}`;
+    `${written ? `${percent(bytes.unattributed / written)} unattributed, ${percent(none / written)} for no transaction, ` : ""}${duration(run.end - run.begin)}`;
   byId("title").title = `run ${about.run}, ${about.clock} clock`;
   const notices = [];
   if (about.rejected.length) notices.push(`Rejected, do not use these numbers: ${about.rejected.join("; ")}`);

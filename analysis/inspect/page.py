@@ -118,4 +118,5 @@ def _frames(run: Loaded) -> dict[str, tuple[pl.DataFrame, tuple[str, ...]]]:
         "commands": (ledger, sorted_by_begin),
         "pieces": (run["pieces"], ("command",)),
         "shares": (run["shares"], ()),
+        "deferred": (run["deferred"], ()),
     }

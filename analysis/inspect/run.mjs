@@ -9,7 +9,7 @@ export class Run {
     Object.assign(this, tables);
     this.about = about;
     this.tables = tables;
-    const { vfs, syncs, commands, pieces, shares } = tables;
+    const { vfs, syncs, commands, pieces, shares, deferred } = tables;
     this.callsOf = new Groups(vfs.transaction);
     this.syncsOf = new Groups(syncs.transaction);
     this.syncsOfCall = new Groups(syncs.vfs_call);
@@ -21,6 +21,8 @@ export class Run {
     this.dirtiedBy = new Groups(pieces.vfs_call, pieces.command);
     this.sharesOf = new Groups(shares.command);
     this.sharedBy = new Groups(shares.transaction, shares.command);
+    this.deferredOf = new Groups(deferred.command);
+    this.laterOf = new Groups(deferred.transaction, deferred.command);
     this.begin = 0;
     this.end = 1;
     for (const table of Object.values(tables)) {
@@ -47,6 +49,22 @@ export class Run {
     for (let row = 0; row < pieces.rows; row++) sums[pieces.label[row]] += pieces.bytes[row];
     const named = (pieces.texts.label ?? []).map((label, i) => [label, sums[i]]);
     return { ...Object.fromEntries(this.about.labels.map((label) => [label, 0])), ...Object.fromEntries(named) };
+  }
+
+  /** The bytes written for no transaction, by reason. */
+  bytesForNone() {
+    const sums = {};
+    const add = (table, row, share, command) => {
+      const reason = table.text("no_transaction", row);
+      if (!reason) return;
+      for (const piece of this.piecesOf.of(command)) {
+        sums[reason] = (sums[reason] ?? 0) + share * this.pieces.bytes[piece];
+      }
+    };
+    const { commands, shares } = this;
+    for (let row = 0; row < commands.rows; row++) add(commands, row, 1, row);
+    for (let row = 0; row < shares.rows; row++) add(shares, row, shares.share[row], shares.command[row]);
+    return sums;
   }
 
   /** The share of a command that a transaction bears: 0 to 1. */
@@ -91,6 +109,7 @@ export class Chain {
     for (const sync of run.syncsOf.of(row)) this.syncs.add(sync);
     for (const command of run.commandsOf.of(row)) this.#down(command);
     for (const command of run.sharedBy.of(row)) this.#down(command);
+    for (const command of run.laterOf.of(row)) this.#down(command);
   }
 
   from_vfs(row) {

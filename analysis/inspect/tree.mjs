@@ -25,6 +25,7 @@ export function tree(run, chain) {
     `vfs ${commands.vfs_call[row]}`,
     `transactions ${commands.transaction[row]}`,
     ...[...run.transactionsOf(row)].map((transaction) => `transactions ${transaction}`),
+    `${chain.table} ${chain.row}`, // what it left to be written
   ];
   const inTime = [...chain.commands].sort((a, b) => a - b);
   for (const row of inTime) {

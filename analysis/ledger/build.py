@@ -8,11 +8,13 @@ from dataclasses import dataclass
 import polars as pl
 
 from analysis.adapters.layout import Layout
-from analysis.ledger import costs, frames, schema
+from analysis.filesystems import find
+from analysis.ledger import contents, costs, frames
 from analysis.ledger.arrays import ints
 from analysis.ledger.causes import Causes
 from analysis.ledger.chunks import Correlator
 from analysis.ledger.files import Inodes, Writers, from_sync, names
+from analysis.ledger.nobody import Nobody
 from analysis.ledger.records import Few, Records
 from analysis.ledger.rows import Faults, Rows
 from analysis.ledger.tables import tables
@@ -41,6 +43,7 @@ class Ledger:
     ledger: pl.DataFrame
     pieces: pl.DataFrame
     shares: pl.DataFrame
+    deferred: pl.DataFrame
     syncs: pl.DataFrame
     commits: pl.DataFrame
     checkpoints: pl.DataFrame
@@ -60,27 +63,30 @@ def build(given: Input) -> Ledger:
     # a log of the engine's calls says what each file is when it is opened
     inodes = Inodes(given.vfs, named if given.calls else from_sync(named, few["sync"]))
     calls = line.transaction(ints(given.vfs["begin_ns"]))
-    causes = Causes(few, line)
+    nobody = Nobody(few, given.phases, find(given.layout.filesystem).threads)
+    causes = Causes(few, line, nobody)
+    whose = contents.contents(given.vfs, calls)
     totals, rows = costs.Totals(given.transactions.height), Rows(given.transactions)
-    correlator = Correlator(given.layout, inodes, Writers(given.vfs), causes, calls)
+    correlator = Correlator(given.layout, inodes, Writers(given.vfs), causes, whose)
     for chunk in correlator.run(given.records.many(given.dev), given.window):
         totals.add(chunk)
         rows.add(chunk)
     del correlator, causes, chunk  # room for the tables
-    vfs = given.vfs.with_columns(transaction=frames.nullable(calls)).select(list(schema.VFS))
+    vfs = frames.calls(given.vfs, calls)
     with ThreadPoolExecutor(1) as pool:
         synced = pool.submit(frames.syncs, few["sync"], line, inodes, named)
         witnessing = pool.submit(costs.witnessed_syncs, vfs)
         # the large ones here: each thread has its own memory, and this one's is used again
         times = (rows.column("ledger", name) for name in ("kind", "issue_ns", "complete_ns"))
         split = costs.time_split(few, line.tids, given.transactions, *times)
-        commands, pieces, shares, faults = tables(rows, few, given.phases)
+        commands, pieces, shares, deferred, faults = tables(rows, few, given.phases)
         syncs, witness = synced.result(), witnessing.result()
     witnessed = costs.by_transaction(witness, given.transactions.height)
     return Ledger(
         ledger=commands,
         pieces=pieces,
         shares=shares,
+        deferred=deferred,
         syncs=syncs,
         commits=frames.commits(few, line),
         checkpoints=frames.checkpoints(few["checkpoint"]),

@@ -8,8 +8,9 @@ By the thread that submitted it and the time:
    it began;
  - another's within a checkpoint, or a flush (threads of the filesystem's do both for others): the
    transaction whose sync contains it `waited`; else `behind` as above;
- - anybody else's (writeback): `behind`; the pieces tell who dirtied the pages.
-What is submitted outside the phases of the workload has no transaction.
+ - anybody else's (the flusher's): `behind`, and for no transaction.
+What is submitted outside the phases of the workload has no transaction. What has none has a reason
+(nobody.py); whose pages it carries the pieces tell (shares.py).
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis.adapters.proberecords import taken
-from analysis.ledger.arrays import Ints, LastBefore, inside, ints, pairs, preceding, unique
+from analysis.ledger.arrays import Ints, inside, ints, pairs, preceding, unique
+from analysis.ledger.nobody import Jobs, Nobody
 from analysis.ledger.records import Columns, Few
 from analysis.ledger.schema import HOW
 from analysis.ledger.timeline import Timeline
@@ -40,6 +42,7 @@ class Cause(NamedTuple):
 
     transaction: Ints
     group: Ints  # the transactions it is shared by, where there is no single one
+    nobody: Ints  # place in schema.NO_TRANSACTION, where there is none at all
     how: Ints
     sync: Ints
     vfs_call: Ints
@@ -60,11 +63,11 @@ class _Served(NamedTuple):
 class Causes:
     """Knows what the driver and the other threads were doing, and answers for bios."""
 
-    def __init__(self, few: Few, line: Timeline) -> None:
-        self._line = line
+    def __init__(self, few: Few, line: Timeline, nobody: Nobody) -> None:
+        self._line, self._nobody = line, nobody
         self._committers = unique(ints(few["commit"]["tid"]))
         self._commit_ends = ints(few["commit"]["end_ns"])
-        self._checkpoints, self._flushes = _Jobs(few["checkpoint"]), _Jobs(few["flush"])
+        self._checkpoints, self._flushes = Jobs(few["checkpoint"]), Jobs(few["flush"])
         served = [
             _commits(few, line),
             _contained(few["checkpoint"], line),
@@ -85,9 +88,9 @@ class Causes:
         commit[rows] = preceding(self._commit_ends, time.take(rows) - 1)
         commit[commit == self._commit_ends.size] = -1
         checkpoint = self._checkpoints.containing(time, tid)
-        transaction, group, sync, vfs_call = (np.full(bio.size, -1, np.int64) for _ in range(4))
+        transaction, group, nobody, sync, call = (np.full(bio.size, -1, np.int64) for _ in range(5))
         how = np.where(own, IN, BEHIND)
-        found = Cause(transaction, group, how, sync, vfs_call, commit, checkpoint)
+        found = Cause(transaction, group, nobody, how, sync, call, commit, checkpoint)
         rows = np.flatnonzero(own)
         when = time.take(rows)
         found.transaction[rows] = line.transaction(when)
@@ -107,20 +110,12 @@ class Causes:
         idle = inside(time, *line.working) < 0
         found.transaction[idle] = -1
         found.group[idle] = -1
+        rows = np.flatnonzero((found.transaction < 0) & (found.group < 0))
+        in_job = is_journal.take(rows) | (checkpoint.take(rows) >= 0) | (flush.take(rows) >= 0)
+        found.nobody[rows] = self._nobody.reasons(
+            time.take(rows), tid.take(rows), found.how.take(rows) != BEHIND, in_job
+        )
         return found
-
-
-class _Jobs:
-    """Records of what threads did, to be found by thread and time."""
-
-    def __init__(self, rows: np.ndarray) -> None:
-        self._last = LastBefore(ints(rows["tid"]), ints(rows["begin_ns"]))
-        self._ends = np.r_[ints(rows["end_ns"]), -1]
-
-    def containing(self, time: Ints, tid: Ints) -> Ints:
-        """Return the job of each thread that contains a time, or -1."""
-        last = self._last.find(tid, time)
-        return np.where(time <= self._ends.take(last), last, -1)
 
 
 def _commits(few: Few, line: Timeline) -> _Served:

@@ -21,7 +21,7 @@ from analysis.ledger.files import Inodes, Writers
 from analysis.ledger.pieces import Pieces
 from analysis.ledger.records import MANY, Chunk, Columns
 from analysis.ledger.runs import Runs
-from analysis.ledger.shares import Carried, Shares
+from analysis.ledger.shares import Carried, Deferred, Shares
 
 
 class Batch(NamedTuple):
@@ -37,6 +37,7 @@ class Settled(NamedTuple):
 
     block: Columns
     first: Ints  # its first bio, -1 for none
+    queued: Ints  # when the earliest of its bios was queued, -1 for none
     covered: Ints  # sectors that bios explain; of a flush, the bios it was sent for
     bio: Columns
     unpaged: Bools  # bios that have not all their pages
@@ -44,6 +45,7 @@ class Settled(NamedTuple):
     cause: Cause
     pieces: Pieces
     shares: Shares
+    deferred: Deferred
 
     def bare(self) -> Ints:
         """The sectors of each write command that no bio explains."""
@@ -54,10 +56,12 @@ class Settled(NamedTuple):
 class Correlator:
     """Turns chunks of records into chunks of the ledger."""
 
-    def __init__(self, layout: Layout, inodes: Inodes, writers: Writers, causes: Causes, calls: Ints) -> None:
-        """`calls` has the transaction of each row of vfs, -1 for none."""
+    def __init__(
+        self, layout: Layout, inodes: Inodes, writers: Writers, causes: Causes, contents: Ints
+    ) -> None:
+        """`contents` has the transaction whose content each row of vfs wrote, -1 for none."""
         self._layout, self._inodes, self._writers = layout, inodes, writers
-        self._causes, self._calls = causes, calls
+        self._causes, self._contents = causes, contents
 
     def run(self, chunks: Iterator[list[Chunk]], window: tuple[int, int]) -> Iterator[Settled]:
         """Settle all chunks: of the commands issued in the window, every one once.
@@ -94,16 +98,20 @@ class Correlator:
         size = found.block.size
         first = np.full(size, -1, np.int64)
         first[carried.command[::-1]] = carried.bio[::-1]  # the first of each stays
+        earliest = np.full(size, bio.size)
+        np.minimum.at(earliest, carried.command, carried.bio)
         return Settled(
             block=found.block,
             first=first,
+            queued=np.r_[bio["begin_ns"], -1].take(earliest),
             covered=ints(np.bincount(carried.command, carried.weight, size)),
             bio=bio,
             unpaged=unpaged & found.done,
             left=found.left,
             cause=cause,
             pieces=labelled,
-            shares=shares.shares(carried, labelled, cause, self._causes.groups, self._calls),
+            shares=shares.shares(carried, labelled, cause, self._causes.groups),
+            deferred=shares.deferred(labelled, cause, self._causes.groups, self._contents),
         )
 
 

@@ -31,9 +31,14 @@ class Totals:
 
     def __init__(self, transactions: int) -> None:
         self._sums = np.zeros((len(LABELS) + len(_COUNTS), transactions))
+        self._for_others, self._deferred = np.zeros(transactions), np.zeros(transactions)
 
     def add(self, chunk: Settled) -> None:
-        """Add the commands of a chunk by their shares."""
+        """Add the commands of a chunk by their shares, and what of them is others' content."""
+        late = chunk.deferred
+        made = late.made_by >= 0
+        np.add.at(self._for_others, late.made_by.compress(made), late.bytes.compress(made))
+        np.add.at(self._deferred, late.transaction, late.bytes)
         of, found, flags = chunk.shares, chunk.pieces, chunk.block["b"]
         has = of.transaction >= 0
         if not has.any():
@@ -65,7 +70,8 @@ class Totals:
     def columns(self) -> dict[str, np.ndarray]:
         """Return the sums by the names of their columns."""
         found = dict(zip((*LABELS, *_COUNTS), self._sums, strict=True))
-        return {"bytes": self._sums[: len(LABELS)].sum(axis=0), **found}
+        late = {"for_others": self._for_others, "deferred": self._deferred}
+        return {"bytes": self._sums[: len(LABELS)].sum(axis=0), **late, **found}
 
 
 def costs(

@@ -77,6 +77,12 @@ def syncs(sync: np.ndarray, line: Timeline, inodes: Inodes, names: Named) -> pl.
     return pl.DataFrame(columns, schema=schema.SYNCS)
 
 
+def calls(vfs: pl.DataFrame, transactions: Ints) -> pl.DataFrame:
+    """Return schema.VFS: the log of calls, with the transaction of each, -1 for none."""
+    page = [] if "page" in vfs.columns else [pl.lit(None, pl.Int64).alias("page")]
+    return vfs.with_columns(*page, transaction=nullable(transactions)).select(list(schema.VFS))
+
+
 def commits(few: Few, line: Timeline) -> pl.DataFrame:
     """Return schema.COMMITS."""
     rows, waits = few["commit"], few["commit_wait"]

@@ -18,8 +18,9 @@ Columns = dict[str, np.ndarray]
 # What is small however long the run is.
 _SMALL = {
     **dict.fromkeys(("flags", "sectors"), np.uint32),
-    **dict.fromkeys(("kind", "how", "label", "file", "of"), np.int8),
-    **dict.fromkeys(("tid", "transaction", "op", "vfs_call", "sync", "commit", "checkpoint"), np.int32),
+    **dict.fromkeys(("kind", "how", "label", "file", "of", "no_transaction"), np.int8),
+    **dict.fromkeys(("tid", "transaction", "made_by", "op"), np.int32),
+    **dict.fromkeys(("vfs_call", "sync", "commit", "checkpoint"), np.int32),
     "moved": np.bool_,
 }
 _UNATTRIBUTED = LABELS.index("unattributed")
@@ -60,9 +61,19 @@ class Rows:
         shares = {
             "command": of.command.take(several) + self._size,
             "transaction": of.transaction.take(several),
+            "no_transaction": of.nobody.take(several),
             "share": of.share.take(several),
         }
         self._put("shares", shares)
+        late = chunk.deferred
+        deferred = {
+            "command": late.command + self._size,
+            "transaction": late.transaction,
+            "made_by": late.made_by,
+            "no_transaction": late.nobody,
+            "bytes": late.bytes,
+        }
+        self._put("deferred", deferred)
         for name, columns in self._faults(chunk, operation).items():
             self._put(name, columns)
         self._size += size
@@ -95,11 +106,12 @@ class Rows:
             "kind": self._kinds(chunk, operation, bare),
             "sector": np.where(operation == match.FLUSH, -1, block["a"]),
             "sectors": block["n"],
-            "queue_ns": block["c"],
+            "queue_ns": chunk.queued,
             "issue_ns": block["begin_ns"],
             "complete_ns": block["end_ns"],
             "tid": caused(chunk.bio["tid"]),
             "transaction": np.where(counts == 1, at(of.transaction, start), -1),
+            "no_transaction": np.where(counts == 1, at(of.nobody, start), -1),
             "op": self._operations(chunk, counts, start),
             "how": np.where((how == WAITED) & (counts > 1), SHARED, how),
             "vfs_call": caused(cause.vfs_call),

@@ -21,18 +21,32 @@ LABELS = (
     "unattributed",
 )
 HOW = ("in", "waited", "shared", "behind")
+# Why something was written for no transaction (analysis/ledger/nobody.py recognises each).
+NO_TRANSACTION = (
+    "close",
+    "drain",
+    "between transactions",
+    "garbage collection",
+    "write back",
+    "journal",
+    "unknown",
+)
 # Roles of the engines' files (analysis/engines/); `directory` is where they are.
 FILES = (*engines.files(), "other", "directory")
 KINDS = (*LABELS, "flush", "read", "discard")
 CALLERS = ("kernel", "fsync", "fdatasync", "io_uring")
 
 LABEL, KIND, FILE = pl.Enum(LABELS), pl.Enum(KINDS), pl.Enum(FILES)
+NOBODY = pl.Enum(NO_TRANSACTION)
 
 Kind = DataType | DataTypeClass
 Schema = dict[str, Kind]
 # columns of numbers that may have none
 NULLABLE = frozenset(
-    ("sector", "tid", "transaction", "vfs_call", "sync", "commit", "checkpoint", "inode", "offset")
+    (
+        *("sector", "queue_ns", "tid", "transaction", "made_by", "vfs_call", "sync"),
+        *("commit", "checkpoint", "inode", "offset"),
+    )
 )
 
 LEDGER: Schema = {
@@ -41,12 +55,13 @@ LEDGER: Schema = {
     "kind": KIND,
     "sector": pl.Int64,  # null for a flush
     "bytes": pl.Int64,
-    "queue_ns": pl.Int64,
+    "queue_ns": pl.Int64,  # when the first of its bios was queued, Q; null: without bios
     "issue_ns": pl.Int64,
     "complete_ns": pl.Int64,
     "tid": pl.Int64,  # who submitted its (first) bio
     "comm": pl.Categorical,
-    "transaction": pl.Int64,  # null: none, or several: see `shares`
+    "transaction": pl.Int64,  # made the device write it; null: none, or several: see `shares`
+    "no_transaction": NOBODY,  # why it is for none; null: it is for one, or see `shares`
     "op": pl.Categorical,
     "phase": pl.Categorical,  # by the time of issue
     "how": pl.Enum(HOW),
@@ -70,7 +85,15 @@ PIECES: Schema = {
 SHARES: Schema = {
     "command": pl.Int64,
     "transaction": pl.Int64,  # null: the part that no transaction caused
+    "no_transaction": NOBODY,  # why, of such a part
     "share": pl.Float64,
+}
+DEFERRED: Schema = {
+    "command": pl.Int64,
+    "transaction": pl.Int64,  # that wrote what these bytes hold, to a page cache or a log
+    "made_by": pl.Int64,  # the later one that made the device write them; null: none
+    "no_transaction": NOBODY,  # why none
+    "bytes": pl.Float64,
 }
 SYNCS: Schema = {
     "sync": pl.Int64,
@@ -111,6 +134,7 @@ VFS: Schema = {
     "offset": pl.Int64,
     "bytes": pl.Int64,
     "transaction": pl.Int64,
+    "page": pl.Int64,  # of the database, that is logged with this write; null: none, or not recorded
 }
 WAITS = ("data_wait_ns", "journal_wait_ns", "flush_wait_ns", "other_wait_ns")
 COSTS: Schema = {
@@ -120,7 +144,9 @@ COSTS: Schema = {
     "latency_ns": pl.Int64,
     "syncs": pl.Int64,  # the filesystem's
     "vfs_syncs": pl.Int64,  # those that SQLite's calls must have made
-    "bytes": pl.Float64,  # its own and its shares
+    "bytes": pl.Float64,  # that it made the device write: its own and its shares
+    "for_others": pl.Float64,  # of these, what holds pages that earlier ones had written
+    "deferred": pl.Float64,  # beside these, what holds pages that it had written, and others made written
     **dict.fromkeys(LABELS, pl.Float64),
     "flushes": pl.Float64,
     "fua": pl.Float64,
@@ -132,6 +158,7 @@ TABLES: dict[str, Schema] = {
     "ledger": LEDGER,
     "pieces": PIECES,
     "shares": SHARES,
+    "deferred": DEFERRED,
     "syncs": SYNCS,
     "commits": COMMITS,
     "checkpoints": CHECKPOINTS,

@@ -11,16 +11,18 @@ import polars as pl
 from analysis.ledger import schema
 from analysis.ledger.arrays import Ints, ascending, at, inside, ints
 from analysis.ledger.frames import named, nullable, rwbs, words
+from analysis.ledger.nobody import thread_names
 from analysis.ledger.records import Few
 from analysis.ledger.rows import Faults, Rows
 
 
 class Tables(NamedTuple):
-    """schema.LEDGER, schema.PIECES, schema.SHARES, and what is wrong."""
+    """schema.LEDGER, schema.PIECES, schema.SHARES, schema.DEFERRED, and what is wrong."""
 
     ledger: pl.DataFrame
     pieces: pl.DataFrame
     shares: pl.DataFrame
+    deferred: pl.DataFrame
     faults: Faults
 
 
@@ -36,6 +38,7 @@ def tables(rows: Rows, few: Few, phases: pl.DataFrame) -> Tables:
         _ledger(rows, issue, order, few, phases),
         _table(rows, "pieces", schema.PIECES, number),
         _table(rows, "shares", schema.SHARES, number),
+        _table(rows, "deferred", schema.DEFERRED, number),
         rows.faults(number),
     )
 
@@ -55,7 +58,7 @@ def _table(rows: Rows, table: str, columns: schema.Schema, number: Ints | None) 
     def column(name: str) -> np.ndarray:
         if name == "command":
             values = command
-        elif name == "bytes":
+        elif name == "bytes" and table == "pieces":
             values = ints(rows.take(table, "sectors")) * 512
         else:
             values = rows.take(table, name)
@@ -78,7 +81,7 @@ def _ledger(
         "bytes": lambda: ints(column("sectors")) * 512,
         "issue_ns": lambda: issue,
         "tid": lambda: tid,
-        "comm": lambda: named(tid, _names(few["comm"]).get),
+        "comm": lambda: named(tid, thread_names(few["comm"]).get),
         "op": lambda: rows.ops.gather(nullable(column("op"))),
         "phase": lambda: phases["phase"].cast(pl.Categorical).gather(nullable(phase)),
         "commit": lambda: at(ints(few["commit"]["a"]), ints(column("commit"))),
@@ -99,10 +102,3 @@ def _series(name: str, values: np.ndarray | pl.Series, kind: schema.Kind) -> pl.
     if name in schema.NULLABLE:
         return nullable(ints(values)).alias(name)
     return pl.Series(name, values, dtype=kind)
-
-
-def _names(comm: np.ndarray) -> dict[int, str]:
-    """Return the name that each thread had last."""
-    raw = np.stack([comm["a"], comm["b"]], axis=1)
-    texts = [row.tobytes().split(b"\0")[0].decode(errors="replace") for row in raw]
-    return dict(zip(comm["n"].tolist(), texts, strict=True))

@@ -11,6 +11,7 @@ import polars as pl
 
 from analysis.figures import style
 from analysis.inspect.load import Loaded
+from analysis.whose import WORDS
 
 Row = dict[str, Any]
 _SYNC_CALLS = {"kernel": "sync", "io_uring": "io_uring fsync"}
@@ -36,6 +37,7 @@ def tree(run: Loaded, transaction: int) -> Node:
     shares = run["shares"].filter(pl.col("transaction") == transaction)
     share = dict(zip(shares["command"].to_list(), shares["share"].to_list(), strict=True))
     mine = (pl.col("transaction") == transaction) | pl.col("command").is_in(list(share))
+    late = run["deferred"].filter(pl.col("transaction") == transaction)
     nodes: dict[tuple[str, int | None], Node] = {}
 
     def add(key: tuple[str, int | None], node: Node, *above: tuple[str, int | None]) -> None:
@@ -57,6 +59,9 @@ def tree(run: Loaded, transaction: int) -> Node:
         if place not in nodes:
             add(place, _journal(run, journal, command[journal]), *above)
         add(("command", command["command"]), _command(command, share), place)
+    commands = run["ledger"].select("command", "rwbs", "kind", "issue_ns", "complete_ns")
+    for command in late.join(commands, on="command").iter_rows(named=True):
+        root.children.append(_deferred(command))
     return _folded(root)
 
 
@@ -100,6 +105,14 @@ def _command(row: Row, share: dict[int, float]) -> Node:
     text = style.clean(f"{part}{row['rwbs']} {row['kind']}{sector}{by}")
     took = row["complete_ns"] - row["issue_ns"]
     return Node(row["issue_ns"], took, text, color, row["bytes"] or None)
+
+
+def _deferred(row: Row) -> Node:
+    """A command that another made written, with the part of it that is the transaction's content."""
+    by = WORDS[row["no_transaction"]] if row["made_by"] is None else f"by transaction {row['made_by']}"
+    color = (style.LABELS | style.COMMANDS)[row["kind"]]
+    text = style.clean(f"deferred, {by}: {row['rwbs']} {row['kind']}")
+    return Node(row["issue_ns"], row["complete_ns"] - row["issue_ns"], text, color, round(row["bytes"]))
 
 
 def _folded(node: Node) -> Node:

@@ -71,6 +71,8 @@ def lines(run: Loaded, transaction: int | None, terminal: Terminal) -> list[str]
     else:
         out += ["", *_transaction(run, transaction, terminal)]
     out += ["", *_top("Bytes written in the run", _written(run), terminal)]
+    if nobody := _nobody(run):
+        out += ["", *_top("Of these for no transaction", nobody, terminal)]
     if transaction is not None:
         out += ["", *_slowest(run, terminal)]
     return out
@@ -81,6 +83,8 @@ def _transaction(run: Loaded, number: int, terminal: Terminal) -> list[str]:
     root = tree(run, number)
     counts = ", ".join(f"{costs[name]:.4g} {name}" for name in ("syncs", "writes", "flushes"))
     written = f"{costs['fua']:.4g} FUA, {costs['bytes'] / 1024:.1f} KiB written"
+    for view, text in (("for_others", "of these for others"), ("deferred", "written later")):
+        written += f", {costs[view] / 1024:.1f} KiB {text}" if costs[view] else ""
     times = ", ".join(f"{word} {costs[name] / 1e6:.3f}" for name, word in _WAITS.items() if costs[name])
     out = [
         terminal.line("", f"{root.text}: {root.took / 1e6:.3f} ms, {counts}, {written}"),
@@ -110,6 +114,17 @@ def _written(run: Loaded) -> dict[str, float]:
     return dict(zip(sums["label"].cast(pl.String).to_list(), sums["bytes"].to_list(), strict=True))
 
 
+def _nobody(run: Loaded) -> dict[str, float]:
+    """Return the bytes that were written for no transaction, by reason."""
+    whole = run["ledger"].select("command", "no_transaction", share=pl.lit(1.0))
+    parts = pl.concat([whole, run["shares"].select("command", "no_transaction", "share")]).drop_nulls()
+    size = run["pieces"].group_by("command").agg(pl.col("bytes").sum())
+    each = parts.join(size, on="command").select(
+        pl.col("no_transaction").cast(pl.String), pl.col("share") * pl.col("bytes")
+    )
+    return dict(each.group_by("no_transaction").agg(pl.col("share").sum()).rows())
+
+
 def _top(title: str, sizes: dict[str, float], terminal: Terminal) -> list[str]:
     """Return a bar for each label, the largest first."""
     ranked = sorted(((size, label) for label, size in sizes.items() if size), reverse=True)
@@ -121,7 +136,7 @@ def _top(title: str, sizes: dict[str, float], terminal: Terminal) -> list[str]:
         bar = (
             ("█" if terminal.unicode else "#") * max(round(room * size / ranked[0][0]), 1) if room > 4 else ""
         )
-        out.append(terminal.line(left, bar, style.LABELS[label]))
+        out.append(terminal.line(left, bar, style.LABELS.get(label)))
     return out if ranked else [*out, "  nothing"]
 
 

@@ -96,7 +96,7 @@ def import_(options: dict[str, str]) -> int:
 
 
 # What a line of the table says of a run (docs/results-db.md).
-_MEASURED = ("TPS", "watched", "cost %", "unattributed %", "KiB/transaction")
+_MEASURED = ("TPS", "watched", "cost %", "unattributed %", "no transaction %", "KiB/transaction")
 
 
 def measured(summary: Mapping[str, Any]) -> list[str]:
@@ -106,7 +106,8 @@ def measured(summary: Mapping[str, Any]) -> list[str]:
     """
     tps = (summary.get("tps") or {}).get("all")
     cost = (summary.get("watching_cost") or {}).get("all")
-    share = (summary.get("ledger") or {}).get("unattributed_share")
+    ledger = summary.get("ledger") or {}
+    share, none = ledger.get("unattributed_share"), (ledger.get("no_transaction") or {}).get("share")
     written = (summary.get("block") or {}).get("bytes_written")
     size = None
     if tps and written is not None:
@@ -118,6 +119,7 @@ def measured(summary: Mapping[str, Any]) -> list[str]:
             (None if tps is None or cost is None else tps * (1 - cost), 2),
             (None if cost is None else 100 * cost, 2),
             (None if share is None else 100 * share, 3),
+            (None if none is None else 100 * none, 3),
             (size, 1),
         )
     ]

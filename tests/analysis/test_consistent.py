@@ -81,6 +81,8 @@ CONTRADICTIONS: list[tuple[str, Any, str]] = [
     ("summary.lost_events", 500, "500 events were lost"),
     ("summary.block.bytes_written", 1024, "bytes written"),
     ("summary.ledger.bytes.WAL", 1, "bytes written: ledger says"),
+    ("summary.ledger.no_transaction.bytes", 0, "bytes of transactions and 0 of none are not the window's"),
+    ("summary.ledger.no_transaction.by.close", 1, "no_transaction: the bytes by reason are not 1490944"),
     ("summary.write_amplification", 1.0, "write_amplification"),
     ("summary.wall_seconds", 1.0, "wall_seconds"),
     ("summary.timed_wall_seconds", 0.1, "timed_wall_seconds"),

@@ -119,20 +119,25 @@ def test_a_commit_that_two_wait_for_and_one_that_nobody_does() -> None:
     assert made.costs["bytes"].sum() == pytest.approx(made.ledger["bytes"].sum())
 
 
-def test_writeback_goes_to_who_dirtied_the_pages() -> None:
+def test_write_back_is_for_none_and_deferred_of_who_dirtied_the_pages() -> None:
     trace = Trace()
     trace.call("open", "wal", 1, 2, 14, None, 1)
     trace.transaction("insert", 10, 100)
     trace.call("write", "wal", 11, 12, 14, 0, 4096)
     trace.transaction("update", 100, 200)
     trace.call("write", "wal", 111, 112, 14, 4096, 8192)
+    trace.add("writeback", 240, 300, tid=FLUSHER, flags=2)
     trace.bio(250, 600, [(FILE, 14, 0, 4)], WRITE, FLUSHER)
     trace.command(251, 255, 280, 4800, 32, WRITE)
     made = build.build(trace.input(400))
-    assert rows(made.ledger, "kind", "how", "transaction", "op", "tid") == [
-        ("WAL", "behind", None, None, FLUSHER)
+    assert rows(made.ledger, "kind", "how", "transaction", "no_transaction", "tid") == [
+        ("WAL", "behind", None, "write back", FLUSHER)
     ]
-    assert rows(made.shares, "transaction", "share") == [(None, 0.25), (0, 0.25), (1, 0.5)]
+    assert made.shares.is_empty()
+    assert rows(made.deferred, "transaction", "made_by", "no_transaction", "bytes") == [
+        (0, None, "write back", 4096),
+        (1, None, "write back", 8192),
+    ]
     assert rows(made.pieces, "vfs_call", "bytes") == [(1, 4096), (2, 8192), (None, 4096)]
 
 

@@ -17,6 +17,7 @@ PROFILES = {"fs": {"type": "ext4"}, "device": {"driver": "null_blk"}}
 LEDGER = {
     "per_transaction": {"all": {"database page": 4096.0}},
     "flushes_per_transaction": {"all": {"database": 1.0}},
+    "unattributed_share": 0.0,
 }
 
 
@@ -46,6 +47,22 @@ def test_good_runs_are_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     out = capsys.readouterr().out
     assert "delete  ext4-ordered: " in out and "wal  ext4-ordered: " in out
     assert (tmp_path / "out.svg").is_file()
+
+
+def test_what_is_for_no_transaction_is_a_part_of_the_bar(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    none = {"bytes": 8192, "share": 0.2, "by": {"close": 8192}, "per_transaction": 1024.0}
+    run = make(tmp_path / "results", "wal", "r1", ledger=LEDGER | {"no_transaction": none})
+    assert main([str(tmp_path / "out.svg"), str(run)]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("wal  ext4-ordered: 0.000% unattributed, 20.000% for no transaction, ")
+    assert "no transaction" in (tmp_path / "out.svg").read_text()
+    # of a run that an earlier release analysed
+    old = make(tmp_path / "earlier", "wal", "r1")
+    assert main([str(tmp_path / "out.svg"), str(old)]) == 0
+    assert capsys.readouterr().out.startswith(f"wal  ext4-ordered: 0.000% unattributed, {old}")
+    assert "no transaction" not in (tmp_path / "out.svg").read_text()
 
 
 def test_a_rejected_run_that_is_called_ok_is_not_drawn(

@@ -108,10 +108,18 @@ class Trace:
         self.command(queued, issue, complete, 0, 0, FLUSH | PREFLUSH)
 
     def call(
-        self, op: str, file: str, begin: int, end: int, inode: int = 0, offset: Any = None, size: Any = None
+        self,
+        op: str,
+        file: str,
+        begin: int,
+        end: int,
+        inode: int = 0,
+        offset: Any = None,
+        size: Any = None,
+        page: int | None = None,
     ) -> int:
         """Add a call of SQLite's; its number."""
-        self.calls.append((len(self.calls), op, file, begin * 1000, end * 1000, inode, offset, size))
+        self.calls.append((len(self.calls), op, file, begin * 1000, end * 1000, inode, offset, size, page))
         return len(self.calls) - 1
 
     def transaction(self, op: str, begin: int, end: int) -> int:
@@ -120,8 +128,8 @@ class Trace:
         return len(self.transactions) - 1
 
     def input(self, end: int) -> build.Input:
-        """Return all of it; the workload's one phase ends at `end`, and `close` 1 ms later."""
-        names = list(VFS)[:-1]
+        """Return all of it; the workload's one phase ends at `end`, `close` 1 ms later, and `drain` 2."""
+        names = [name for name in VFS if name != "transaction"]
         calls = pl.DataFrame(
             self.calls, schema={name: VFS[name] for name in names}, orient="row", strict=False
         )
@@ -135,15 +143,15 @@ class Trace:
         )
         phases = pl.DataFrame(
             {
-                "phase": ["insert", "close"],
-                "begin_ns": [0, end * 1000],
-                "end_ns": [end * 1000, end * 1000 + 10**6],
-                "transactions": [transactions.height, 0],
+                "phase": ["insert", "close", "drain"],
+                "begin_ns": [0, end * 1000, end * 1000 + 10**6],
+                "end_ns": [end * 1000, end * 1000 + 10**6, end * 1000 + 2 * 10**6],
+                "transactions": [transactions.height, 0, 0],
             }
         )
         return build.Input(
             *(self.records(), DEV, self.layout, calls, transactions, phases),
-            *((0, end * 1000 + 10**6), "sample.db", True),
+            *((0, end * 1000 + 2 * 10**6), "sample.db", True),
         )
 
     def array(self) -> np.ndarray:

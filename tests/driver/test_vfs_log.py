@@ -7,7 +7,7 @@ from conftest import one_line_error
 from test_failures import limit_file_size
 from test_syncs import CELLS, sync_counts
 
-COLUMNS = ["call", "op", "file", "begin_ns", "end_ns", "inode", "offset", "bytes"]
+COLUMNS = ["call", "op", "file", "begin_ns", "end_ns", "inode", "offset", "bytes", "page"]
 OPS = {"open", "close", "write", "sync", "truncate", "delete", "shm_map"}
 
 
@@ -84,6 +84,36 @@ def test_calls_are_as_formats_md_says(driver, mode):
     assert database == {driver.database.stat().st_ino}
     ends = [c["offset"] + c["bytes"] for c in log if c["op"] == "write" and c["file"] == "database"]
     assert max(ends) <= driver.database.stat().st_size and min(ends) >= 4096
+
+
+@pytest.mark.parametrize("page_size", [1024, 4096])
+def test_the_log_says_which_page_each_frame_of_the_wal_holds(driver, page_size):
+    """What a checkpoint writes to a page of the database is what its last frame has."""
+    driver.populate(page_size=page_size)
+    sizes = ["--page-size", page_size, "--wal-autocheckpoint", 5]
+    driver.run_ok("--vfs-log", *sizes, mode="wal")
+    log = calls(driver)
+    frames, home = {}, 0
+    for header, page in zip(log, log[1:]):
+        is_header = header["file"] == "wal" and header["op"] == "write" and header["bytes"] == 24
+        assert (header["page"] is not None) == is_header
+        if is_header:
+            assert (page["op"], page["bytes"], page["offset"]) == ("write", page_size, header["offset"] + 24)
+            frames[header["page"]] = frames.get(header["page"], 0) + 1
+        elif header["op"] == "write" and header["file"] == "database":
+            assert header["offset"] % page_size == 0
+            assert header["offset"] // page_size + 1 in frames
+            home += 1
+    assert home > 0
+    assert max(frames) <= driver.database.stat().st_size // page_size
+
+
+@pytest.mark.parametrize("mode", ["delete", "wal"])
+def test_other_calls_have_no_page(driver, mode):
+    driver.populate()
+    driver.run_ok("--vfs-log", mode=mode)
+    has = {(c["file"], c["op"]) for c in calls(driver) if c["page"] is not None}
+    assert has == ({("wal", "write")} if mode == "wal" else set())
 
 
 def test_nothing_changes_and_nothing_is_logged_without_the_option(driver):

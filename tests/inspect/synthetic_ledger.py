@@ -224,6 +224,8 @@ class Run:
             syncs=syncs,
             vfs_syncs=sum(call["op"] == "sync" for call in calls),
             bytes=sum(row["bytes"] for row in commands),
+            for_others=0.0,
+            deferred=0.0,
             **per_label,
             flushes=sum(row["kind"] == "flush" for row in commands),
             fua=sum("WF" in row["rwbs"] for row in commands),
@@ -239,6 +241,8 @@ class Run:
         """A checkpoint (or a write back by the kernel) that the last `served` transactions share."""
         begin, row = self.now, len(self.rows["checkpoints"])
         cause = self._cause(None, None, None, "shared" if served else "behind")
+        if not served:
+            cause["no_transaction"] = "journal" if self.fs == "f2fs" else "write back"
         if self.fs == "f2fs":
             cause["checkpoint"] = row
         number = self.command(
@@ -251,8 +255,16 @@ class Run:
         last = len(self.rows["transactions"])
         for offset in range(served):
             self.add("shares", command=number, transaction=last - 1 - offset, share=1 / served)
+        if not served and last:
+            self._left(number, last - 1, cause["no_transaction"])
         if self.fs == "f2fs":
             self.add("checkpoints", checkpoint=row, begin_ns=begin, end_ns=self.now, reason=4, tid=60)
+
+    def _left(self, command: int, transaction: int, reason: str) -> None:
+        """A page of the command holds what the transaction left to be written."""
+        row = {"transaction": transaction, "no_transaction": reason, "bytes": 4096.0}
+        self.add("deferred", command=command, **row)
+        self.rows["costs"][transaction]["deferred"] = 4096.0
 
 
 def make(

@@ -26,7 +26,8 @@ def numbers(values: pl.Series) -> list[int]:
 def chain_of(page: Page, transaction: int) -> dict[str, list[int]]:
     """Return what a transaction's chain must be, from the tables alone."""
     ledger, shares = page.table("ledger"), page.table("shares")
-    shared = shares.filter(pl.col("transaction") == transaction)["command"]
+    parts = (shares, page.table("deferred"))
+    shared = pl.concat([part.filter(pl.col("transaction") == transaction)["command"] for part in parts])
     mine = ledger.filter((pl.col("transaction") == transaction) | pl.col("command").is_in(shared.implode()))
     journal = {tid: row for row, tid in enumerate(page.table("commits")["commit"].to_list())}
     commits = [journal[tid] for tid in numbers(mine["commit"])]
@@ -42,7 +43,7 @@ def chain_of(page: Page, transaction: int) -> dict[str, list[int]]:
 def test_holds_every_value_of_the_tables(page: Pages) -> None:
     opened = page(mode="delete")
     names = {"transactions": "transactions", "vfs": "vfs", "syncs": "syncs", "commands": "ledger"}
-    for shown, stored in {**names, "pieces": "pieces", "shares": "shares"}.items():
+    for shown, stored in {**names, **{name: name for name in ("pieces", "shares", "deferred")}}.items():
         table = opened.table(stored)
         origin = opened.js("app.run.about.origin")
         for column in opened.js("app.run.tables[a[0]].columns", shown):
@@ -80,6 +81,22 @@ def test_a_shared_command_is_in_the_chain_of_each(page: Pages) -> None:
     opened.js("app.choose('commands', a[0], true)", share["command"])
     sharers = opened.table("shares").filter(pl.col("command") == share["command"])["transaction"]
     assert opened.chain()["transactions"] == numbers(sharers)
+
+
+def test_what_is_for_none_and_what_was_left_are_told(page: Pages) -> None:
+    opened = page(mode="wal", fs="f2fs")
+    left = opened.table("deferred").row(0, named=True)
+    assert "for no transaction" in opened.text("#facts")
+    assert "Written for no transaction\njournal" in opened.text("#details")
+    opened.js("app.choose('transactions', a[0], true)", left["transaction"])
+    assert left["command"] in opened.chain()["commands"]
+    shown = opened.text("#details")
+    assert "deferred, its own" in shown
+    assert "deferred: in WSM" in shown
+    opened.js("app.choose('commands', a[0], true)", left["command"])
+    shown = opened.text("#details")
+    assert "no transaction: journal" in shown
+    assert f"Deferred content of\n{opened.table('transactions')['op'][left['transaction']]}" in shown
 
 
 def test_hovering_lights_the_chain_and_says_what_it_is(page: Pages) -> None:

@@ -59,6 +59,15 @@ def test_a_shared_command_carries_its_share(tmp_path: Path) -> None:
     assert "33% of WSM checkpoint pack" in "\n".join(lines(Loaded(made), shared["transaction"], PIPE))
 
 
+def test_what_it_left_to_be_written_is_shown(tmp_path: Path) -> None:
+    made = synthetic_ledger.make(tmp_path / "run", mode="wal", n=50)
+    left = pl.read_parquet(made / "tables/deferred.parquet").row(0, named=True)
+    shown = "\n".join(lines(Loaded(made), left["transaction"], PIPE))
+    assert re.search(r" 4\.0 .*deferred, by write back: WSM", shown)
+    assert "4.0 KiB written later" in shown
+    assert re.search(r"Of these for no transaction\n  write back ", shown)
+
+
 @pytest.mark.parametrize("columns", [20, 60, 80, 200])
 def test_no_line_is_wider_than_the_terminal(run: Path, columns: int) -> None:
     shown = lines(Loaded(run), 3, Terminal(columns, False, True))

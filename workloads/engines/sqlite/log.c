@@ -17,6 +17,9 @@
 /* A transaction in DELETE mode makes about 25 calls that are noted. */
 enum { CALLS_PER_TRANSACTION = 32, MAX_BLOCK = 1 << 18, MAX_VERSION = 3 };
 
+/* Bytes of a WAL's header and of a frame's (SQLite's fileformat2.html, "WAL File Format"). */
+enum { WAL_HEADER = 32, FRAME_HEADER = 24 };
+
 enum role { ROLE_DATABASE, ROLE_JOURNAL, ROLE_WAL, ROLE_SHM, ROLE_OTHER };
 
 const char *const engine_file_roles[] = {
@@ -47,13 +50,35 @@ static struct file *file_of(sqlite3_file *base)
 	return (struct file *)((char *)base + wrapped_size);
 }
 
+/* Notes a call that ends now. */
+static void note_call(struct file_call call)
+{
+	call.end = ticks_now();
+	if (noting)
+		file_calls_add(&call);
+}
+
 static void note(enum file_op op, enum role kind, uint64_t begin, uint64_t inode, int64_t offset,
 		 int64_t bytes)
 {
-	uint64_t end = ticks_now();
+	note_call((struct file_call){.begin = begin,
+				     .inode = inode,
+				     .offset = offset,
+				     .bytes = bytes,
+				     .page = FILE_NOTHING,
+				     .op = op,
+				     .role = kind});
+}
 
-	if (noting)
-		file_calls_add(&(struct file_call){begin, end, inode, offset, bytes, op, kind});
+/* The number of the page that a frame of a WAL holds, where a write is the frame's header: it comes
+ * first, the most significant byte ahead. */
+static int64_t logged_page(const struct file *file, const void *buffer, int bytes, int64_t offset)
+{
+	const uint8_t *header = buffer;
+
+	if (file->kind != ROLE_WAL || bytes != FRAME_HEADER || offset < WAL_HEADER)
+		return FILE_NOTHING;
+	return (int64_t)header[0] << 24 | header[1] << 16 | header[2] << 8 | header[3];
 }
 
 /* The inode of a path, 0 when there is none. */
@@ -92,7 +117,13 @@ static int write_file(sqlite3_file *base, const void *buffer, int bytes, sqlite3
 	uint64_t begin = ticks_now();
 	int result = file->real->xWrite(base, buffer, bytes, offset);
 
-	note(FILE_WRITE, file->kind, begin, file->inode, offset, bytes);
+	note_call((struct file_call){.begin = begin,
+				     .inode = file->inode,
+				     .offset = offset,
+				     .bytes = bytes,
+				     .page = logged_page(file, buffer, bytes, offset),
+				     .op = FILE_WRITE,
+				     .role = file->kind});
 	return result;
 }
 

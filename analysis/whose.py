@@ -1,0 +1,102 @@
+"""What was written for no transaction, and why; and whose content was what others made written.
+
+For the summary, and in words.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from analysis.ledger import contents
+from analysis.ledger.build import Ledger
+from analysis.ledger.schema import NO_TRANSACTION
+
+VIEWS = ("deferred", "for_others")
+WORDS = {
+    "close": "at the close",
+    "drain": "in the drain",
+    "between transactions": "between transactions",
+    "garbage collection": "by garbage collection",
+    "write back": "by write back",
+    "journal": "by the journal with nobody waiting",
+    "unknown": "by who is not known",
+}
+
+
+def no_transaction(made: Ledger) -> dict[str, Any]:
+    """Return {bytes, share of the bytes written, by: {reason: bytes}, per_transaction: bytes over the
+    number of transactions, None where there were none}."""
+    whole = made.ledger.select("command", "no_transaction", share=pl.lit(1.0))
+    parts = pl.concat([whole, made.shares.select("command", "no_transaction", "share")]).drop_nulls()
+    size = made.pieces.group_by("command").agg(pl.col("bytes").sum())
+    each = parts.join(size, on="command").with_columns(bytes=pl.col("share") * pl.col("bytes"))
+    sums = _by_reason(each)
+    number = sum(sums.values())
+    total, ran = int(made.pieces["bytes"].sum()), made.costs.height
+    return {
+        "bytes": number,
+        "share": number / total if total else 0.0,
+        "by": sums,
+        "per_transaction": number / ran if ran else None,
+    }
+
+
+def deferred(made: Ledger) -> dict[str, Any] | None:
+    """Return what was the content of an earlier transaction than who made the device write it: {bytes,
+    share of the bytes written, by_transactions: bytes that a later one made written, by: {reason:
+    bytes} that none did, per_transaction: {op or "all": means of VIEWS}}; None where the log of the
+    engine's calls does not tell."""
+    if not (made.given.calls and contents.known(made.given.vfs)):
+        return None
+    number, total = float(made.deferred["bytes"].sum()), int(made.pieces["bytes"].sum())
+    groups = [(str(op), rows) for (op,), rows in made.costs.group_by("op", maintain_order=True)]
+    each = [*groups, ("all", made.costs)] if groups else []
+    return {
+        "bytes": number,
+        "share": number / total if total else 0.0,
+        "by_transactions": float(made.costs["for_others"].sum()),
+        "by": _by_reason(made.deferred),
+        "per_transaction": {op: rows.select(pl.col(VIEWS).mean()).row(0, named=True) for op, rows in each},
+    }
+
+
+def _by_reason(table: pl.DataFrame) -> dict[str, int]:
+    """Return the bytes of each reason of NO_TRANSACTION: whole, as nobody shares what is nobody's."""
+    sums = dict(table.group_by("no_transaction").agg(pl.col("bytes").sum()).rows())
+    return {reason: round(sums.get(reason, 0)) for reason in NO_TRANSACTION}
+
+
+def sentences(ledger: dict[str, Any]) -> list[str]:
+    """Say both of the summary's `ledger`, in percent of the bytes written."""
+    none, late = ledger["no_transaction"], ledger["deferred"]
+    total = sum(ledger["bytes"].values())
+    said = [f"{none['share']:.3%} were written for no transaction" + _reasons(none["by"], total)]
+    if late is None:
+        return [*said, "whose content that is was not recorded"]
+    later = {"by later transactions": late["by_transactions"]}
+    ways = later | {WORDS[reason]: size for reason, size in late["by"].items()}
+    text = f"{late['share']:.3%} are deferred: the content of earlier transactions, written"
+    return [*said, text + _list(ways, total)] if late["bytes"] else said
+
+
+def rows(ledger: dict[str, Any]) -> list[tuple[str, float, float | None]]:
+    """Return who made what written, (in words, bytes, of these deferred or None where that is not known):
+    transactions, then each reason for none that there is."""
+    none, late = ledger["no_transaction"], ledger["deferred"]
+    caused = sum(ledger["bytes"].values()) - none["bytes"]
+    found = [("by transactions", caused, late and late["by_transactions"])]
+    for reason, size in none["by"].items():
+        if size:
+            found.append((f"for none, {WORDS[reason]}", size, late and late["by"][reason]))
+    return found
+
+
+def _reasons(by: dict[str, int], total: int) -> str:
+    return _list({WORDS[reason]: size for reason, size in by.items()}, total, ": ")
+
+
+def _list(sizes: dict[str, float], total: int, before: str = " ") -> str:
+    told = [f"{size / total:.3%} {word}" for word, size in sizes.items() if size]
+    return before + ", ".join(told) if told else ""

@@ -1,0 +1,73 @@
+"""The ledger's Q2C and D2C of recorded runs are those of blktrace's own btt."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from analysis import run as runs
+from analysis.adapters import proberecords
+from analysis.adapters.blkrecords import NOTIFY, read_file
+
+HERE = Path(__file__).parent
+SAMPLES = {"F2FS, WAL": HERE / "sample-f2fs-wal.tar.xz", "ext4, DELETE": HERE.parent / "bench/sample.tar.xz"}
+MICROSECOND = 1e-6
+# Two tracers take the time of one event one after the other, and btt writes whole microseconds: by this
+# a latency is found among its lines, not judged.
+SAME_EVENT = 2e-6
+
+
+def btt(trace: Path, folder: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Return (Q2C, D2C), rows of (seconds since the trace's begin, seconds): of each Q when it was
+    queued, of each D when it completed."""
+    for command in (
+        ("blkparse", "-q", "-i", trace.name, "-D", trace.parent, "-d", folder / "merged.bin", "-O"),
+        ("btt", "-i", "merged.bin", "-o", "all", "-q", "q2c", "-l", "d2c"),
+    ):
+        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    return tuple(np.loadtxt(next(folder.glob(f"{name}*.dat"))) for name in ("q2c", "d2c"))  # type: ignore[return-value]
+
+
+def differences(time: np.ndarray, latency: np.ndarray, told: np.ndarray) -> np.ndarray:
+    """Return by how much each latency differs from the nearest that btt tells of an event of its time."""
+    apart = np.abs(told[:, 0] - time[:, None])
+    return np.where(apart < SAME_EVENT, np.abs(told[:, 1] - latency[:, None]), np.inf).min(axis=1)
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_latencies_are_btts(sample: str, tmp_path: Path) -> None:
+    shutil.unpack_archive(SAMPLES[sample], tmp_path)
+    run = runs.read(tmp_path / "run")
+    assert run.ledger is not None
+    trace = next((tmp_path / "run/raw/blktrace").glob("*.blktrace.0"))
+    records, _ = read_file(trace)
+    begin = int(records["time"][records["action"] & NOTIFY == 0].min())
+    # what asked for a flush is another request to blktrace; a bio that was cut, in commands of one queue
+    # time, has no Q2C for btt
+    ledger = run.ledger.ledger
+    data = ledger.filter(pl.col("kind") != "flush", pl.col("queue_ns").is_unique())
+    queued, issued, done = (data[name].to_numpy() for name in ("queue_ns", "issue_ns", "complete_ns"))
+    q2c, d2c = btt(trace.parent / trace.name.removesuffix(".blktrace.0"), tmp_path)
+    assert data.height > 700
+    assert differences((queued - begin) / 1e9, (done - queued) / 1e9, q2c).max() < MICROSECOND
+    assert differences((done - begin) / 1e9, (done - issued) / 1e9, d2c).max() < MICROSECOND
+
+
+def test_the_requests_own_time_is_another(tmp_path: Path) -> None:
+    """What the kernel has in a request is when that was made: a bio that waited for one was queued before."""
+    shutil.unpack_archive(SAMPLES["ext4, DELETE"], tmp_path)
+    run = runs.read(tmp_path / "run")
+    assert run.ledger is not None
+    of_request = proberecords.read(tmp_path / "run/raw/probes.bin")
+    of_request = of_request[of_request["type"] == proberecords.TYPES["block"]]
+    made = pl.DataFrame(
+        {"issue_ns": of_request["begin_ns"].astype(int), "made_ns": of_request["c"].astype(int)}
+    )
+    both = run.ledger.ledger.join(made, on="issue_ns")
+    assert both.height == run.ledger.ledger.height
+    assert (both["made_ns"] - both["queue_ns"]).max() > 1_000_000

@@ -1,0 +1,97 @@
+"""What the recorded runs say of what is for no transaction, and of deferred content."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from analysis import run as runs
+from analysis import whose
+from analysis.checks import ledger as checks
+from analysis.ledger.build import Ledger
+from analysis.ledger.schema import NO_TRANSACTION
+
+HERE = Path(__file__).parent
+
+
+def recorded(folder: Path, sample: Path) -> Ledger:
+    shutil.unpack_archive(sample, folder)
+    made = runs.read(folder / "run").ledger
+    assert made is not None
+    assert checks.reasons(made) == []
+    return made
+
+
+# sample → percent of the bytes written, by reason
+SHARES = {
+    HERE / "sample-f2fs-wal.tar.xz": {"close": 18.017, "drain": 0.302},
+    HERE / "sample-flash-wal.tar.xz": {"close": 11.443, "drain": 2.322},
+    HERE.parent / "bench/sample.tar.xz": {"drain": 0.504},
+}
+
+
+@pytest.mark.parametrize("sample", SHARES, ids=lambda path: path.name)
+def test_what_is_for_no_transaction_is_the_close_and_the_drain(sample: Path, tmp_path: Path) -> None:
+    made = recorded(tmp_path, sample)
+    none, total = whose.no_transaction(made), made.pieces["bytes"].sum()
+    percent = {reason: round(100 * size / total, 3) for reason, size in none["by"].items()}
+    assert percent == dict.fromkeys(NO_TRANSACTION, 0) | SHARES[sample]
+    assert whose.deferred(made) is None  # recorded before pages were noted
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Ledger:
+    return recorded(tmp_path_factory.mktemp("checkpoints"), HERE / "sample-checkpoints.tar.xz")
+
+
+def test_a_transaction_has_what_it_made_written_and_what_it_left(made: Ledger) -> None:
+    late, total = whose.deferred(made), made.pieces["bytes"].sum()
+    assert late is not None
+    assert round(100 * late["by_transactions"] / total, 1) == 17.3
+    assert round(100 * late["by"]["close"] / total, 1) == 2.3
+    costs, none = made.costs, whose.no_transaction(made)["bytes"]
+    whole = costs["bytes"] - costs["for_others"] + costs["deferred"]
+    assert whole.min() >= 0
+    left = none - sum(late["by"].values())
+    assert whole.sum() + left == pytest.approx(total)
+
+
+def test_a_page_of_the_database_is_its_last_writers(made: Ledger) -> None:
+    """By the offsets of the log alone: which transaction logged each page last before it was written home."""
+    vfs, seen = made.vfs, {}
+    last = {}
+    for row in vfs.sort("begin_ns").iter_rows(named=True):
+        if row["page"] is not None:
+            last[row["page"]] = row["transaction"]
+        elif row["op"] == "write" and row["file"] == "database":
+            seen[row["call"]] = last[row["offset"] // 4096 + 1]
+    pages = made.pieces.filter(pl.col("label") == "database page").join(
+        made.ledger.select("command", made_by="transaction"), on="command"
+    )
+    due: dict[tuple[int, int], int] = {}
+    for row in pages.iter_rows(named=True):
+        writer = seen[row["vfs_call"]]
+        if writer != row["made_by"]:
+            key = row["command"], writer
+            due[key] = due.get(key, 0) + row["bytes"]
+    told = made.deferred.join(pages.select("command").unique(), on="command")
+    assert {row[:2]: row[2] for row in told.select("command", "transaction", "bytes").rows()} == due
+    assert len(due) > 50
+
+
+def test_the_terminal_says_it_beside_unattributed() -> None:
+    ledger = {
+        "bytes": {"WAL": 800, "unattributed": 200},
+        "no_transaction": {"bytes": 150, "share": 0.15, "by": {"close": 100, "unknown": 50}},
+        "deferred": {"bytes": 80, "share": 0.08, "by_transactions": 60, "by": {"close": 20}},
+    }
+    assert whose.sentences(ledger) == [
+        "15.000% were written for no transaction: 10.000% at the close, 5.000% by who is not known",
+        "8.000% are deferred: the content of earlier transactions, written 6.000% by later transactions, "
+        "2.000% at the close",
+    ]
+    ledger["deferred"] = None
+    assert whose.sentences(ledger)[1] == "whose content that is was not recorded"
