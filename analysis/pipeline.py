@@ -27,6 +27,9 @@ def analyse(folder: Path) -> dict[str, Any]:
     run, built, effective, result = recompute(folder)
     with scratch.folder(folder, ".analysis") as fresh:
         write_tables(fresh / "tables", built, run.ledger)
+        if run.content:
+            run.content.table.write_parquet(fresh / "tables/content.parquet")
+            run.content.table.write_csv(fresh / "tables/content.csv")
         pictures = figures.render_all(built, fresh / "figures")
         _write_json(fresh / "manifest.json", effective)
         _write_json(fresh / "summary.json", result)

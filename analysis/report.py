@@ -11,6 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from analysis import cpu, engines, whose
+from analysis.content import told
 from analysis.figures import style
 from analysis.run import Run
 from analysis.stored_files import NOT_HELD
@@ -84,6 +85,7 @@ def render(
     return template.render(
         summary=summary,
         not_held=NOT_HELD,
+        without_content=told.WITHOUT,
         instruction_ns=cpu.measured(manifest["clock"]),
         virtual=(said := cpu.sentence(summary)) and said[0].upper() + said[1:],
         watched=watched,

@@ -8,7 +8,17 @@ from typing import Any
 
 import polars as pl
 
-from analysis import consistent, devices, documents, events, expected, observers, stored_files
+from analysis import (
+    consistent,
+    content,
+    devices,
+    documents,
+    engines,
+    events,
+    expected,
+    observers,
+    stored_files,
+)
 from analysis.adapters import board, devicelog, driver
 from analysis.adapters.driver import Driver
 from analysis.devices import Device
@@ -46,6 +56,7 @@ class Run:
     seen: dict[str, observers.Seen] = field(default_factory=dict)  # by observer
     log: devicelog.DeviceLog | None = None  # None: the device keeps none
     ledger: build.Ledger | None = None  # of a run that all of LEDGER_PROBES watched
+    content: content.Content | None = None  # None: the bytes written were not kept
     missing: list[str] = field(default_factory=list)  # raw files that are not there
     host: dict[str, Any] = field(default_factory=dict)  # host.json, {} if there is none
     plan: dict[str, Any] | None = None  # raw/plan.json; None: of a run from before there were plans
@@ -189,6 +200,7 @@ def read(folder: Path) -> Run:
     if run.plan is None and not identity.is_first_rule(stored_cell):
         run.missing.append("raw/plan.json")
     run.ledger = _ledger(run)
+    _witness_bytes(run)
     return run
 
 
@@ -237,3 +249,17 @@ def _ledger(run: Run) -> build.Ledger | None:
             calls=ran.engine.LOGS_CALLS,
         )
     )
+
+
+def _witness_bytes(run: Run) -> None:
+    """Ask the bytes what they say of the ledger, where both are there."""
+    if run.ledger is None:
+        return
+    ran = run.driver
+    given = content.Given(
+        engines.name_in(ran.config), ran.config["effective"], run.folder / "raw/board", run.board.superblock
+    )
+    for kept in run.contents.values():
+        run.ledger, run.content = content.judge(run.ledger, kept, given)
+        return
+    run.ledger = content.unjudged(run.ledger)

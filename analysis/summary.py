@@ -13,6 +13,7 @@ from analysis.adapters.driver import Driver
 from analysis.checks import counts, loss
 from analysis.checks.calls import unwritten
 from analysis.checks.ledger import unattributed_share
+from analysis.content import told
 from analysis.engines import Engine
 from analysis.ledger.build import Ledger
 from analysis.ledger.schema import FILES, LABELS
@@ -61,6 +62,7 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
             for op, row in operations.items()
         },
         "ledger": ledger(run.ledger, run.driver.engine),
+        "content": told.summary(run.content),
         "write_amplification": (written["bytes_written"] / sql_bytes if sql_bytes and watched else None),
         "sql_sha256": run.driver.config["sql_sha256"],
         "lost_events": loss.lost_events(run),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis import cpu, whose
+from analysis.content import told
 from analysis.stored_files import NOT_HELD
 
 # what two views of the bytes differ in (docs/ledger.md)
@@ -38,7 +39,7 @@ def table(summary: dict[str, Any], report: Path) -> str:
     out += ["", *([] if summary["raw_held"] else [f"  {NOT_HELD}"])]
     out += lines
     if summary["ledger"]:
-        out += ["", *_labels(summary["ledger"]), ""]
+        out += ["", *_labels(summary["ledger"]), *told.lines(summary["content"]), ""]
     if any(cost["block_writes"] is not None for cost in summary["per_transaction"].values()):
         out.append("(syncs, writes, KiB and flushes are per transaction)")
     else:

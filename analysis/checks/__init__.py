@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from analysis.checks import counts, loss, planned, settings, twin, witness
+from analysis.checks import content, counts, loss, planned, settings, twin, witness
 from analysis.run import Run
 
 CHECKS: tuple[Callable[[Run], list[str]], ...] = (
@@ -24,6 +24,7 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     counts.device_idle,
     counts.agree,
     witness.holds,
+    content.contradicts_nothing,
     twin.there,
     twin.same,
 )

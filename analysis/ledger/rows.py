@@ -153,7 +153,7 @@ class Rows:
     def _pieces(self, chunk: Settled, bare: Ints) -> Columns:
         """What no bio covers of a write is a piece too, unattributed."""
         found, row = chunk.pieces, np.flatnonzero(bare > 0)
-        names = ("sectors", "label", "file", "inode", "offset", "of", "vfs_call", "moved", "sector")
+        names = ("sectors", "label", "file", "inode", "offset", "of", "vfs_call", "moved", "sector", "home")
         columns = {"command": found.command + self._size} | {name: getattr(found, name) for name in names}
         if not row.size:
             return columns

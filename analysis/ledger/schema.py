@@ -45,7 +45,7 @@ Schema = dict[str, Kind]
 NULLABLE = frozenset(
     (
         *("sector", "queue_ns", "tid", "transaction", "made_by", "vfs_call", "sync"),
-        *("commit", "checkpoint", "inode", "offset"),
+        *("commit", "checkpoint", "inode", "offset", "home"),
     )
 )
 
@@ -81,7 +81,10 @@ PIECES: Schema = {
     "vfs_call": pl.Int64,  # the last xWrite of that page before the bio
     "moved": pl.Boolean,  # the filesystem's garbage collector had the page moved
     "sector": pl.Int64,
+    "home": pl.Int64,  # sector of the block that a page of the block device is
 }
+# of a piece, what its bytes say (analysis/content/): null where they say nothing, or were not kept
+WITNESSED: Schema = {"confirmed": pl.Boolean, "rule": pl.Categorical}
 SHARES: Schema = {
     "command": pl.Int64,
     "transaction": pl.Int64,  # null: the part that no transaction caused
@@ -156,7 +159,7 @@ COSTS: Schema = {
 }
 TABLES: dict[str, Schema] = {
     "ledger": LEDGER,
-    "pieces": PIECES,
+    "pieces": PIECES | WITNESSED,
     "shares": SHARES,
     "deferred": DEFERRED,
     "syncs": SYNCS,

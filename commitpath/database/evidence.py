@@ -18,7 +18,7 @@ _ROUNDING = 1e-6
 # Of a summary what is measured: whoever tells of more than its files give made it up. An older
 # analysis may tell of less.
 _MEASURED = {
-    *("tps", "syncs", "latency_us", "per_transaction", "block", "ledger"),
+    *("tps", "syncs", "latency_us", "per_transaction", "block", "ledger", "content"),
     *("watching_cost", "cpu_ns", "cpu_share"),
 }
 

@@ -18,10 +18,10 @@ from analysis.ledger.build import Ledger
 from analysis.ledger.schema import WAITS
 
 # of a byte: what it is, and who is said to have caused it
-_CAUSE = ("label", "of", "file", "how", "op", "transaction")
+_CAUSE = ("label", "of", "file", "how", "no_transaction", "op", "transaction")
 _TIMES = ("latency_ns", "cpu_ns", *WAITS)
 BYTES_LIMIT, TIME_LIMIT = 0.001, 0.01
-UNATTRIBUTED = "unattributed"
+UNATTRIBUTED, UNKNOWN = "unattributed", "unknown"
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,7 @@ class Told:
 
     reasons: frozenset[str]
     bytes: dict[tuple[Any, ...], float]  # by _CAUSE
+    deferred: dict[tuple[Any, ...], float]  # bytes, by who wrote and who made written
     times: dict[tuple[str, str], float]  # ns, by operation and component
     figures: dict[str, float]  # rates, percentiles, counts per transaction
     settings: Any
@@ -39,8 +40,8 @@ class Told:
 class Moved:
     """How much is told otherwise, each over its whole, and where most."""
 
-    bytes: float  # to another label or cause
-    unattributed: float  # to no label
+    bytes: float  # to another label or cause, or another's content
+    unattributed: float  # to no label, or to nobody who is known
     time: float
     figures: float
     settings: bool
@@ -61,6 +62,7 @@ def told(folder: Path) -> Told:
     return Told(
         frozenset(summary["reasons"]),
         _bytes(made),
+        _sums(made.deferred, ("transaction", "made_by", "no_transaction"), "bytes"),
         _times(made),
         {**_figures(summary), "failed syncs": int((made.syncs["result"] != 0).sum())},
         _settings(effective),
@@ -68,22 +70,22 @@ def told(folder: Path) -> Told:
 
 
 def _bytes(made: Ledger) -> dict[tuple[Any, ...], float]:
-    of = made.ledger.select("command", "how", "transaction")
+    of = made.ledger.select("command", "how", "transaction", "no_transaction")
     alone = of.join(made.shares.select("command").unique(), on="command", how="anti")
     whole = alone.with_columns(share=pl.lit(1.0))
-    shared = made.shares.join(of.drop("transaction"), on="command")
+    shared = made.shares.join(of.select("command", "how"), on="command")
     each = pl.concat([whole, shared.select(whole.columns)])
-    op = made.costs.select("transaction", pl.col("op").cast(pl.String))
+    op = made.costs.select("transaction", "op")
     rows = (
         made.pieces.join(each, on="command", how="left")
         .join(op, on="transaction", how="left")
-        .with_columns(
-            pl.col("label", "of", "file", "how").cast(pl.String), size=pl.col("bytes") * pl.col("share")
-        )
-        .group_by(_CAUSE)
-        .agg(pl.col("size").sum())
+        .with_columns(pl.col(_CAUSE[:-1]).cast(pl.String), size=pl.col("bytes") * pl.col("share"))
     )
-    return {tuple(row[:-1]): row[-1] for row in rows.iter_rows()}
+    return _sums(rows, _CAUSE, "size")
+
+
+def _sums(rows: pl.DataFrame, by: tuple[str, ...], what: str) -> dict[tuple[Any, ...], float]:
+    return {tuple(row[:-1]): row[-1] for row in rows.group_by(by).agg(pl.col(what).sum()).iter_rows()}
 
 
 def _times(made: Ledger) -> dict[tuple[str, str], float]:
@@ -110,27 +112,38 @@ def _settings(effective: Mapping[str, Any]) -> Any:
 def moved(true: Told, forged: Told) -> Moved:
     """Compare two runs, the second the forged first."""
     total = sum(true.bytes.values())
-    change = {key: forged.bytes.get(key, 0) - true.bytes.get(key, 0) for key in {*true.bytes, *forged.bytes}}
-    hidden = sum(n for key, n in change.items() if key[0] == UNATTRIBUTED)
-    gained = sum(n for key, n in change.items() if n > 0 and key[0] != UNATTRIBUTED)
+    change = _change(true.bytes, forged.bytes)
+    hidden = max(sum(n for key, n in change.items() if _shown(key)), 0)
+    gained = sum(n for key, n in change.items() if n > 0 and not _shown(key))
     lost = -sum(n for key, n in change.items() if n < 0)
+    deferred = sum(abs(n) for n in _change(true.deferred, forged.deferred).values()) / 2
     times = {key: _time(true, forged, *key) for key in {*true.times, *forged.times}}
     names = {*true.figures, *forged.figures}
     figures = {name: _relative(true.figures.get(name), forged.figures.get(name)) for name in names}
     other = true.settings != forged.settings
     return Moved(
-        bytes=max(gained, lost - max(hidden, 0)) / total,
-        unattributed=max(hidden, 0) / total,
+        bytes=max(gained, lost - hidden, deferred) / total,
+        unattributed=hidden / total,
         time=max(times.values(), default=0),
         figures=max(figures.values(), default=0),
         settings=other,
         where=("other settings; " if other else "")
         + _where(
+            {"deferred bytes": deferred / total / BYTES_LIMIT},
             {f"{_words(key)} bytes": abs(n) / total / BYTES_LIMIT for key, n in change.items()},
             {f"{op} {name}": n / TIME_LIMIT for (op, name), n in times.items()},
             {name: n / TIME_LIMIT for name, n in figures.items()},
         ),
     )
+
+
+def _change(true: Mapping[Any, float], forged: Mapping[Any, float]) -> dict[Any, float]:
+    return {key: forged.get(key, 0) - true.get(key, 0) for key in {*true, *forged}}
+
+
+def _shown(key: tuple[Any, ...]) -> bool:
+    """Whether it is said of these bytes that what they are, or who caused them, is not known."""
+    return key[0] == UNATTRIBUTED or UNKNOWN in key
 
 
 def _words(key: tuple[Any, ...]) -> str:

@@ -41,7 +41,10 @@ class Side:
         path = self.raw / "driver" / f"{FILES[name]}.csv"
         if not path.exists():
             raise Absent(path.name)
-        return read_csv(path, TABLES[name], optional=("offset", "bytes"))
+        noted = path.read_text().partition("\n")[0].split(",")
+        # what a later driver notes beside
+        more = {column: pl.Int64 for column in noted if column not in TABLES[name]}
+        return read_csv(path, {**TABLES[name], **more}, optional=("offset", "bytes", *more))
 
     @cached_property
     def transactions(self) -> pl.DataFrame:

@@ -27,12 +27,12 @@ from side import Absent  # noqa: E402
 
 from base.errors import BadInputError  # noqa: E402
 
+WAL = ("WAL", None, "wal", "in", None, "insert", 0)
+META = ("directory", None, None, "in", None, "insert", 0)
 TRUE = moved.Told(
     reasons=frozenset(),
-    bytes={
-        ("WAL", None, "wal", "in", "insert", 0): 9000.0,
-        ("directory", None, None, "in", "insert", 0): 1000.0,
-    },
+    bytes={WAL: 9000.0, META: 1000.0},
+    deferred={(0, 1, None): 500.0},
     times={("insert", "latency_ns"): 1000.0, ("insert", "cpu_ns"): 100.0},
     figures={"tps insert": 50.0},
     settings="full",
@@ -44,10 +44,10 @@ def told(**changed: object) -> moved.Told:
     return dataclasses.replace(TRUE, **changed)  # type: ignore[arg-type]
 
 
-def with_bytes(label: str, size: float) -> dict[tuple[object, ...], float]:
-    """As much of the WAL as `size` bytes has another label."""
-    wal, *_ = TRUE.bytes
-    return {**TRUE.bytes, wal: TRUE.bytes[wal] - size, (label, None, None, "in", "insert", 0): size}
+def with_bytes(size: float, **other: object) -> dict[tuple[object, ...], float]:
+    """As much of the WAL as `size` bytes is said to be something else."""
+    key = tuple(other.get(name, value) for name, value in zip(moved._CAUSE, WAL, strict=True))
+    return {**TRUE.bytes, WAL: TRUE.bytes[WAL] - size, key: size}
 
 
 @pytest.fixture(scope="module")
@@ -61,10 +61,14 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
 CASES = {
     "nothing": (told(), "harmless"),
     "a reason that is new": (told(reasons=frozenset(["no"])), "noticed"),
-    "another label": (told(bytes=with_bytes("other", 11)), "missed"),
-    "less than the limit": (told(bytes=with_bytes("other", 9)), "harmless"),
-    "no label": (told(bytes=with_bytes(moved.UNATTRIBUTED, 500)), "unattributed"),
-    "bytes that are gone": (told(bytes=dict(list(TRUE.bytes.items())[:1])), "missed"),
+    "another label": (told(bytes=with_bytes(11, label="other")), "missed"),
+    "another transaction": (told(bytes=with_bytes(11, transaction=1)), "missed"),
+    "no transaction": (told(bytes=with_bytes(11, transaction=None, no_transaction="close")), "missed"),
+    "less than the limit": (told(bytes=with_bytes(9, label="other")), "harmless"),
+    "no label": (told(bytes=with_bytes(500, label=moved.UNATTRIBUTED)), "unattributed"),
+    "nobody who is known": (told(bytes=with_bytes(500, no_transaction=moved.UNKNOWN)), "unattributed"),
+    "bytes that are gone": (told(bytes={WAL: 9000.0}), "missed"),
+    "another's content": (told(deferred={(0, 2, None): 500.0}), "missed"),
     "a part of the time": (told(times={**TRUE.times, ("insert", "cpu_ns"): 111.0}), "missed"),
     "little of the time": (told(times={**TRUE.times, ("insert", "cpu_ns"): 109.0}), "harmless"),
     "a rate": (told(figures={"tps insert": 50.6}), "missed"),

@@ -1,0 +1,151 @@
+"""The bytes as a witness: do they say what the ledger says of them?
+
+A module here that is named after an engine or a filesystem reads what that one writes: its function
+`read(Evidence) -> list[Said]` says which units its bytes confirm or contradict, by rules with names, and
+SEALED has the labels whose blocks all have a checksum or the like. Nothing lists them; what has no
+module, or no rule, is silent. docs/ledger.md tells the rules.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from analysis.content import blocks, units, verdicts
+from analysis.content.evidence import Evidence
+from analysis.content.verdicts import CONFIRMED, CONTRADICTED, STATES, Said, Verdicts
+from analysis.ledger.arrays import ints
+from analysis.ledger.build import Ledger
+from analysis.ledger.match import OP, WRITE
+from analysis.ledger.schema import LABEL, LABELS, WITNESSED, Kind
+from analysis.observers import Content as Kept
+
+FOLDER = Path(__file__).resolve().parent
+SCHEMA: Mapping[str, Kind] = {
+    "label": LABEL,
+    "rule": pl.String,
+    "state": pl.Enum(STATES),
+    "bytes": pl.Int64,
+}
+
+
+class Given(NamedTuple):
+    """Whose bytes they are."""
+
+    engine: str
+    settings: Mapping[str, Any]  # of the engine, in effect
+    board: Path  # raw/board/
+    superblock: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Content:
+    """What the bytes say of a run's ledger."""
+
+    table: pl.DataFrame  # SCHEMA: bytes by label, rule and what it said; rule null: none said anything
+    wrong: pl.DataFrame  # label, rule, sector, bytes: each part that the bytes contradict
+
+    @property
+    def confirmed(self) -> pl.DataFrame:
+        """The rows of the table that say yes."""
+        return self.table.filter(pl.col("state") == STATES[CONFIRMED])
+
+
+def unjudged(made: Ledger) -> Ledger:
+    """Return the ledger with pieces of which no bytes are known."""
+    nothing = [pl.lit(None, kind).alias(name) for name, kind in WITNESSED.items()]
+    return replace(made, pieces=made.pieces.with_columns(nothing))
+
+
+def judge(made: Ledger, kept: Kept, given: Given) -> tuple[Ledger, Content]:
+    """Return the ledger with `confirmed` and `rule` in its pieces, and what the bytes say in all: nothing
+    where what was kept is of other commands than the ledger's (checks/witness.py says so).
+
+    Raises BadInput.
+    """
+    log, within = _log(kept, made.given.window)
+    write = units.writes(made.ledger)
+    commands = made.ledger.select("sector", pl.col("bytes") // blocks.SECTOR).to_numpy()[write]
+    joined = np.array_equal(commands, np.stack([log.sector, log.sectors], axis=1)[within])
+    records = np.flatnonzero(within) if joined else np.full(write.size, -1)
+    whole, places = blocks.blocks(log)
+    judged = units.units(units.given(made.ledger, made.pieces, records), places)
+    layout = made.given.layout
+    evidence = Evidence(whole, judged, given.board, given.superblock, layout, given.settings)
+    said = _said((given.engine, layout.filesystem), evidence)
+    verdict = verdicts.decide(judged.piece.size, said)
+    pieces = made.pieces.with_columns(_of_pieces(judged, verdict, made.pieces.height))
+    return replace(made, pieces=pieces), Content(_table(judged, verdict), _wrong(judged, verdict))
+
+
+def _log(kept: Kept, window: tuple[int, int]) -> tuple[blocks.Log, np.ndarray]:
+    """Return the writes of the whole run, and which are of the window."""
+    write = np.flatnonzero(((kept.flags & OP) == WRITE) & (kept.sectors > 0))
+    time, sector, sectors, begin = (
+        ints(column[write]) for column in (kept.time, kept.sector, kept.sectors, kept.begin)
+    )
+    within = (time >= window[0]) & (time < window[1])
+    return blocks.Log(time, sector, sectors, begin, kept.data), within
+
+
+def _said(parts: tuple[str, str], evidence: Evidence) -> list[Said]:
+    """Ask the readers of these names, if there are such."""
+    modules = [
+        importlib.import_module(f"{__name__}.{part}") for part in parts if (FOLDER / f"{part}.py").is_file()
+    ]
+    sealed = [LABELS.index(label) for module in modules for label in module.SEALED]
+    may = ~np.isin(evidence.units.label, sealed)
+    said: list[Said] = [one for module in modules for one in module.read(evidence)]
+    return [one._replace(units=one.units[may[one.units]]) if one.by_place else one for one in said]
+
+
+def _of_pieces(judged: units.Units, verdict: Verdicts, height: int) -> list[pl.Series]:
+    """Return `confirmed` and `rule` of each piece: false if a unit of it is contradicted, true if all are
+    confirmed."""
+    wrong, right, all_of = (
+        np.bincount(judged.piece[which], minlength=height)
+        for which in (verdict.state == CONTRADICTED, verdict.state == CONFIRMED, slice(None))
+    )
+    confirmed = pl.Series("confirmed", wrong == 0).set(pl.Series((wrong == 0) & (right < all_of)), None)
+    rule = np.full(height, -1)
+    for state in (CONFIRMED, CONTRADICTED):
+        which = verdict.state == state
+        rule[judged.piece[which]] = verdict.rule[which]
+    rules = pl.Series([*verdict.rules, None], dtype=pl.Categorical)
+    return [confirmed, rules.gather(np.where(rule < 0, len(verdict.rules), rule)).alias("rule")]
+
+
+def _table(judged: units.Units, verdict: Verdicts) -> pl.DataFrame:
+    """Return SCHEMA's table."""
+    rules = [*verdict.rules, None]  # the last for -1
+    rows = pl.DataFrame(
+        {
+            "label": [LABELS[place] for place in judged.label.tolist()],
+            "rule": [rules[place] for place in verdict.rule.tolist()],
+            "state": [STATES[state] for state in verdict.state.tolist()],
+            "bytes": judged.bytes,
+        },
+        schema=SCHEMA,
+    )
+    sums = rows.group_by("label", "rule", "state", maintain_order=True).agg(pl.col("bytes").sum())
+    return sums.select(list(SCHEMA)).sort("label", "state", "rule")
+
+
+def _wrong(judged: units.Units, verdict: Verdicts) -> pl.DataFrame:
+    """Return what is contradicted, in the order of issue."""
+    which = np.flatnonzero(verdict.state == CONTRADICTED)
+    return pl.DataFrame(
+        {
+            "label": [LABELS[place] for place in judged.label[which]],
+            "rule": [verdict.rules[place] for place in verdict.rule[which]],
+            "sector": judged.block[which] * blocks.SECTORS,
+            "bytes": judged.bytes[which],
+        },
+        schema={"label": LABEL, "rule": pl.String, "sector": pl.Int64, "bytes": pl.Int64},
+    )

@@ -1,0 +1,176 @@
+"""Metadata of a filesystem of block groups (fs/ext4/ext4.h of Linux 6.12), by their checksums.
+
+superblock.txt, groups.txt and inodes.txt say where the groups' tables are, and of which inode a block is.
+Checksums are CRC-32C, seeded with the filesystem's UUID and what the block is of, so that they hold
+at one place only. All numbers are little-endian.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import NamedTuple
+from uuid import UUID
+
+import numpy as np
+
+from analysis.content.blocks import BLOCK, Blocks, every, some
+from analysis.content.crc import Words, crc32c
+from analysis.content.evidence import Evidence
+from analysis.files import integer, read_text
+from analysis.ledger.arrays import Bools, Ints
+
+ALL = 0xFFFFFFFF
+INODE = 256  # bytes
+_EACH = BLOCK // INODE
+_SUPERBLOCK, _SEALED = 1024, 1020  # where it is in block 0, and its bytes before its checksum
+DESCRIPTOR = 64  # bytes, with the feature 64bit
+_DIRECTORY_TAIL = 0xDE00000C  # rec_len 12, name_len 0, file_type 0xDE: ext4_dir_entry_tail
+_EXTENTS = 0xF30A
+_ORPHANS = 0x0B10CA04  # EXT4_ORPHAN_BLOCK_MAGIC
+
+
+class Inodes(NamedTuple):
+    """Inodes whose checksum holds, as they were written: the writing, the inode, its 256 bytes."""
+
+    row: Ints
+    number: Ints
+    raw: np.ndarray
+
+
+class Geometry:
+    """Where what is."""
+
+    def __init__(self, given: Evidence) -> None:
+        self._given = given
+
+    def number(self, name: str) -> int:
+        """Return a number of the superblock. Raises BadInput."""
+        return integer(self._given.board / "superblock.txt", 0, name, self._given.superblock.get(name, ""))
+
+    @cached_property
+    def uuid(self) -> bytes:
+        """The filesystem's UUID."""
+        return UUID(self._given.superblock["Filesystem UUID"]).bytes
+
+    @cached_property
+    def seed(self) -> int:
+        """The seed of the checksums."""
+        said = self._given.superblock.get("Checksum seed")
+        return int(said, 16) if said else int(crc32c(np.frombuffer(self.uuid, np.uint8)[None], ALL)[0])
+
+    @cached_property
+    def groups(self) -> Ints:
+        """(groups, 3): block of the block bitmap, of the inode bitmap, and the first of the inode table."""
+        rows = re.findall(r"^\d+:\d+:[^:]*:[^:]*:(\d+):(\d+):(\d+)", self._text("groups.txt"), re.M)
+        return np.array(rows, np.int64).reshape(-1, 3)
+
+    @cached_property
+    def inodes(self) -> dict[int, tuple[int, Ints]]:
+        """Inode → its generation, and its blocks in order, of those that `stat` was asked for."""
+        found = {}
+        for part in self._text("inodes.txt").split("Inode: ")[1:]:
+            generation = re.search(r"^Generation: (\d+)", part, re.M)
+            ranges = re.findall(r"\(\d+(?:-\d+)?\):(\d+)(?:-(\d+))?", part)
+            places = [np.arange(int(first), int(last or first) + 1) for first, last in ranges]
+            if generation and places:
+                found[int(part.split()[0])] = (int(generation[1]), np.concatenate(places))
+        return found
+
+    def first_inode(self, block: Ints) -> Ints:
+        """Return the number of the first inode in each block of an inode table, 0 for any other block."""
+        tables, order = self.groups[:, 2], np.argsort(self.groups[:, 2])
+        group = order[np.maximum(np.searchsorted(tables[order], block, side="right") - 1, 0)]
+        since = block - tables[group]
+        inside = (since >= 0) & (since < self.number("Inode blocks per group"))
+        return np.where(inside, group * self.number("Inodes per group") + since * _EACH + 1, 0)
+
+    def _text(self, name: str) -> str:
+        return read_text(self._given.board / name)
+
+
+def _seeds(seed: int | Words, *numbers: np.ndarray) -> Words:
+    """Return seeds that go on with numbers of 32 bits, one of each for a row."""
+    for number in numbers:
+        raw = np.ascontiguousarray(number, "<u4").view(np.uint8).reshape(-1, 4)
+        seed = crc32c(raw, seed)
+    return np.asarray(seed, np.uint32)
+
+
+def _word(rows: np.ndarray, at: int) -> Words:
+    """Return the 16-bit number at a place of each row of bytes."""
+    return rows[:, at : at + 2].copy().view("<u2")[:, 0].astype(np.uint32)
+
+
+def inodes(blocks: Blocks, geometry: Geometry, rows: Ints, block: Ints) -> tuple[Bools, Inodes]:
+    """Return which writings of blocks of inode tables hold inodes of their place and nothing else, and
+    these inodes. `block` is where each belongs."""
+    raw = blocks.take(rows).reshape(-1, INODE)
+    number = (geometry.first_inode(block)[:, None] + np.arange(_EACH)).ravel()
+    used = raw.any(axis=1)
+    which = np.flatnonzero(used)
+    part = raw[which]
+    low, high = (_word(part, at) for at in (0x7C, 0x82))
+    # the upper half is there where the inode says that it has room for it
+    whole = _word(part, 0x80) >= 4
+    part[:, 0x7C:0x7E] = 0
+    part[whole, 0x82:0x84] = 0
+    seed = _seeds(geometry.seed, number[which], part[:, 0x64:0x68].copy().view("<u4")[:, 0])
+    said = np.where(whole, low | high << np.uint32(16), low)
+    true = (crc32c(part, seed) & np.where(whole, ALL, 0xFFFF).astype(np.uint32)) == said
+    wrong = np.zeros(raw.shape[0], bool)
+    wrong[which[~true]] = True
+    each = ~some(wrong.reshape(-1, _EACH)) & some(used.reshape(-1, _EACH))
+    return each, Inodes(rows[which[true] // _EACH], number[which[true]], part[true])
+
+
+def superblocks(pages: np.ndarray) -> np.ndarray:
+    """Return which blocks hold the superblock behind the boot block."""
+    raw = np.ascontiguousarray(pages[:, _SUPERBLOCK : _SUPERBLOCK + 1024])
+    said = raw[:, _SEALED:].copy().view("<u4")[:, 0]
+    found: np.ndarray = (raw[:, 0x38:0x3A].copy().view("<u2")[:, 0] == 0xEF53) & (
+        crc32c(raw[:, :_SEALED], ALL) == said
+    )
+    return found
+
+
+def descriptors(pages: np.ndarray, geometry: Geometry, first: Ints) -> np.ndarray:
+    """Return which blocks hold the groups' descriptors; `first` is the number of the first group in each."""
+    each = BLOCK // DESCRIPTOR
+    raw = pages.reshape(-1, DESCRIPTOR).copy()
+    number = (first[:, None] + np.arange(each)).ravel()
+    used = number < geometry.groups.shape[0]
+    said = raw[:, 0x1E:0x20].copy().view("<u2")[:, 0]
+    raw[:, 0x1E:0x20] = 0
+    true = (crc32c(raw, _seeds(geometry.seed, number)) & 0xFFFF) == said
+    return every((true | ~used).reshape(-1, each))
+
+
+def directories(pages: np.ndarray, seed: int, inode: Ints, generation: Ints) -> np.ndarray:
+    """Return which blocks end with the checksum of a directory's block of that inode."""
+    tail = pages[:, -12:].copy().view("<u4")
+    true = (tail[:, 0] == 0) & (tail[:, 1] == _DIRECTORY_TAIL)
+    found: np.ndarray = true & (crc32c(pages[:, :-12], _seeds(seed, inode, generation)) == tail[:, 2])
+    return found
+
+
+def of_inodes(pages: np.ndarray) -> Bools:
+    """Return which blocks are an inode's beside its table: of its extents' tree, or of the orphan file."""
+    tree, orphans = _word(pages, 0) == _EXTENTS, pages[:, -8:-4].copy().view("<u4")[:, 0] == _ORPHANS
+    found: Bools = tree | orphans
+    return found
+
+
+def extents(found: Inodes) -> Ints:
+    """Return (inode, first page, pages, first block) of the extents in inodes themselves, each once."""
+    tree = np.ascontiguousarray(found.raw[:, 0x28:0x64])
+    head = tree[:, :8].copy().view("<u2")
+    leaf = np.flatnonzero((head[:, 0] == _EXTENTS) & (head[:, 3] == 0))
+    entries = tree[leaf, 12:].reshape(-1, 4, 12)
+    there = np.arange(4) < head[leaf, 1][:, None]
+    words = entries.copy().view("<u2").reshape(-1, 4, 6).astype(np.int64)[there]
+    inode = np.repeat(found.number[leaf], 4).reshape(-1, 4)[there]
+    length = np.where(words[:, 2] > 32768, words[:, 2] - 32768, words[:, 2])  # not yet written
+    place = words[:, 3] << 32 | words[:, 5] << 16 | words[:, 4]
+    table = np.stack([inode, words[:, 1] << 16 | words[:, 0], length, place], axis=1)
+    return np.unique(table, axis=0)

@@ -1,0 +1,125 @@
+"""What was written, as blocks of 4096 bytes: each time a block of the device was given new bytes.
+
+A command may begin or end within a block (the block layer cuts by the queue's max_sectors_kb). The
+parts of one block that follow one another without a gap are one writing of it; a part whose rest
+never comes is left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.ledger.arrays import Bools, Ints, expand, ints
+
+Bytes = NDArray[np.uint8]
+SECTOR, BLOCK, SECTORS = 512, 4096, 8
+
+
+def every(values: np.ndarray) -> Bools:
+    """Return which rows are true in all columns."""
+    return np.asarray(values.all(axis=1))
+
+
+def some(values: np.ndarray) -> Bools:
+    """Return which rows are true in any column."""
+    return np.asarray(values.any(axis=1))
+
+
+class Log(NamedTuple):
+    """The write commands in the order of issue."""
+
+    time: Ints  # ns
+    sector: Ints
+    sectors: Ints
+    begin: Ints  # offset of its bytes in `data`; -1: they were not kept
+    data: Bytes
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """The writings of blocks in order; `sectors` has where in the log each of the eight is."""
+
+    number: Ints  # of the block on the device
+    time: Ints  # ns
+    record: Ints  # of the log, the last that has a part of it
+    sectors: Ints  # (n, 8)
+    log: Bytes  # (sectors, 512)
+
+    def take(self, rows: Ints) -> Bytes:
+        """Return the bytes of writings: (n, 4096)."""
+        return self.log[self.sectors[rows]].reshape(-1, BLOCK)
+
+    def words(self, rows: Ints, first: int, count: int, kind: str) -> np.ndarray:
+        """Return `count` words of a dtype from byte `first` on, all in one sector: (n, count)."""
+        size = np.dtype(kind).itemsize * count
+        sector, at = divmod(first, SECTOR)
+        part = self.log[self.sectors[rows, sector], at : at + size]
+        return np.ascontiguousarray(part).view(kind)
+
+    def after(self, rows: Ints) -> Ints:
+        """Return the time of the next writing of the same block, the largest int64 without one."""
+        order = np.lexsort((self.record, self.number))
+        following = np.full(self.number.size, np.iinfo(np.int64).max)
+        same = self.number[order][1:] == self.number[order][:-1]
+        following[order[:-1][same]] = self.time[order[1:][same]]
+        found: Ints = following[rows]
+        return found
+
+
+class Places(NamedTuple):
+    """Where each part of each record is among the blocks."""
+
+    first: Ints  # place of a record's first part
+    block: Ints  # number of the first part's block
+    row: Ints  # of a part, in Blocks; -1: the block was never whole
+
+    def find(self, record: Ints, block: Ints) -> Ints:
+        """Return the row of the writing that a record's part of a block belongs to."""
+        found: Ints = self.row[self.first[record] + block - self.block[record]]
+        return found
+
+
+def blocks(log: Log) -> tuple[Blocks, Places]:
+    """Cut the log into blocks."""
+    end = log.sector + log.sectors
+    first = log.sector // SECTORS
+    count = (end - 1) // SECTORS - first + 1
+    record, number = expand(first, count)
+    low = np.maximum(log.sector[record] - number * SECTORS, 0)
+    high = np.minimum(end[record] - number * SECTORS, SECTORS)
+    at = log.begin[record] // SECTOR + number * SECTORS + low - log.sector[record]
+    sectors = at[:, None] + np.arange(SECTORS) - low[:, None]
+    row = np.arange(record.size)
+    kept = log.begin[record] >= 0
+    whole = (high - low == SECTORS) & kept
+    part = np.flatnonzero(~whole & kept)
+    if part.size:
+        whole[_join(part, number, low, high, at, sectors, row)] = True
+    place = np.where(whole, np.cumsum(whole) - 1, -1)
+    rows = np.flatnonzero(whole)
+    data = log.data[: log.data.size // SECTOR * SECTOR].reshape(-1, SECTOR)
+    made = Blocks(number[rows], log.time[record[rows]], record[rows], sectors[rows], data)
+    return made, Places(ints(np.cumsum(count) - count), first, place[row])
+
+
+def _join(part: Ints, number: Ints, low: Ints, high: Ints, at: Ints, sectors: Ints, row: Ints) -> Ints:
+    """Put the parts of blocks together; return the parts that complete one. `sectors` and `row` of those
+    that belong to it are set."""
+    part = part[np.argsort(number[part], kind="stable")]
+    follows = np.zeros(part.size, bool)
+    follows[1:] = (number[part[1:]] == number[part[:-1]]) & (low[part[1:]] == high[part[:-1]])
+    group = np.cumsum(~follows) - 1
+    first = np.flatnonzero(~follows)
+    last = np.r_[first[1:], part.size] - 1
+    complete = (low[part[first]] == 0) & (high[part[last]] == SECTORS)
+    member = np.flatnonzero(complete[group])
+    whole = part[last[group[member]]]
+    of, sector = expand(low[part[member]], (high - low)[part[member]])
+    sectors[whole[of], sector] = (at - low)[part[member]][of] + sector
+    row[part[member]] = whole
+    completing: Ints = part[last[complete]]
+    return completing

@@ -1,0 +1,23 @@
+"""What a reader of bytes is given: the writings, the units to be judged, and what the board said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from analysis.adapters.layout import Layout
+from analysis.content.blocks import Blocks
+from analysis.content.units import Units
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All that a reader may look at."""
+
+    blocks: Blocks
+    units: Units
+    board: Path  # raw/board/
+    superblock: Mapping[str, str]  # fields of its superblock.txt
+    layout: Layout
+    settings: Mapping[str, str]  # of the engine, in effect

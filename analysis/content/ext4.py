@@ -1,0 +1,155 @@
+"""ext4: its journal, metadata by their checksums or by the copy in the journal, and its own map of files.
+
+Documentation/filesystems/ext4/ of Linux 6.12. All numbers are little-endian; checksums are CRC-32C, seeded
+with the filesystem's UUID and what the block is of.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analysis.adapters.layout import DATA, DIRECTORY, INODE, JOURNAL, META
+from analysis.content import blockgroups, jbd2
+from analysis.content.blockgroups import Geometry, Inodes
+from analysis.content.blocks import BLOCK, SECTORS
+from analysis.content.evidence import Evidence
+from analysis.content.pages import hashes, placed
+from analysis.content.verdicts import Said, confirmed, contradicted
+from analysis.ledger.arrays import Ints, at, expand
+
+SEALED = ("filesystem journal",)
+
+
+def _journal_of(given: Evidence, geometry: Geometry) -> jbd2.Journal | None:
+    """Return where the journal is; None where there is none."""
+    number = given.superblock.get("Journal inode", "")
+    if not number.isdigit() or int(number) not in geometry.inodes:
+        return None
+    places = geometry.inodes[int(number)][1]
+    features = frozenset(given.superblock.get("Journal features", "").split())
+    spared = geometry.number("Fast commit length") if "fast_commit" in features else 0
+    return jbd2.Journal(places[: places.size - spared], features, (geometry.uuid, bytes(16)))
+
+
+def read(given: Evidence) -> list[Said]:
+    """Judge the journal, metadata where they belong, and files' pages by their inodes."""
+    geometry = Geometry(given)
+    if geometry.number("Block size") != BLOCK or geometry.number("Inode size") != blockgroups.INODE:
+        return []
+    journal = _journal_of(given, geometry)
+    found = jbd2.find(given.blocks, journal) if journal else None
+    inodes = _inodes(given, geometry, found)
+    said = [*_metadata(given, geometry), *_mapped(given, inodes)]
+    return [*_journal(given, found), *_at_home(given, found), *said] if found else said
+
+
+def _journal(given: Evidence, found: jbd2.Found) -> list[Said]:
+    """Judge what was written to the journal: own blocks by number, copies by home, CRC and number."""
+    units = given.units
+    logged = units.labelled("filesystem journal")
+    row, commit = units.row[logged], units.commit[logged]
+    own, copy = _join(row, found.rows), _join(row, found.copies)
+    number = np.where(own >= 0, at(found.numbers, own), at(found.commits, copy))
+    superblock = np.isin(at(found.kinds, own), (jbd2.SUPERBLOCK_V1, jbd2.SUPERBLOCK))
+    other = (number >= 0) & (commit >= 0) & (number != commit) & ~superblock
+    home, of, at_home = at(found.homes, copy), units.of[logged], units.home[logged]
+    region = given.layout.label(np.maximum(home, 0) * SECTORS)
+    elsewhere = (copy >= 0) & (at_home >= 0) & (at_home != home)
+    elsewhere |= (copy >= 0) & (of >= 0) & (region != DATA) & (region != of)
+    whole = np.flatnonzero(units.row >= 0)
+    mislaid = whole[_join(units.row[whole], np.r_[found.rows, found.copies]) >= 0]
+    mislaid = mislaid[units.label[mislaid] != JOURNAL]
+    return [
+        confirmed("block of the journal itself", logged[(own >= 0) & ~other]),
+        confirmed("copy that a tag of the journal names", logged[(copy >= 0) & ~other & ~elsewhere]),
+        contradicted("number of another commit", logged[other]),
+        contradicted("tag of another home", logged[elsewhere]),
+        contradicted("tag of other bytes", logged[_join(row, found.broken) >= 0]),
+        contradicted("block of the journal under another label", mislaid),
+    ]
+
+
+def _join(values: Ints, among: Ints) -> Ints:
+    """Return the place of each value among others, -1 if it is not there."""
+    if not among.size:
+        return np.full(values.size, -1, np.int64)
+    order = np.argsort(among, kind="stable")
+    place = order[np.minimum(np.searchsorted(among[order], values), among.size - 1)]
+    return np.where(among[place] == values, place, -1)
+
+
+def _restored(given: Evidence, found: jbd2.Found) -> np.ndarray:
+    """Return the bytes of copies as they are at home."""
+    pages = given.blocks.take(found.copies)
+    pages[found.escaped, :4] = np.frombuffer(jbd2.MAGIC.to_bytes(4, "big"), np.uint8)
+    return pages
+
+
+def _at_home(given: Evidence, found: jbd2.Found) -> list[Said]:
+    """Judge what was written home by what was copied to the journal of it: metadata, in their region."""
+    units, blocks = given.units, given.blocks
+    hashed = hashes(_restored(given, found).view(np.uint64))
+    which = np.flatnonzero((units.row >= 0) & np.isin(units.block, found.homes))
+    region, label = given.layout.label(units.block[which] * SECTORS), units.label[which]
+    beside = blockgroups.of_inodes(blocks.take(units.row[which])) & (region == DATA) & (label == INODE)
+    which = which[beside | (region == label)]
+    own = hashes(blocks.take(units.row[which]).view(np.uint64))
+    here = np.isin(placed(own, units.block[which]), placed(hashed, found.homes)) & (own != 0)
+    first = np.full(int(found.homes.max(initial=0)) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(first, found.homes, found.copies)
+    before = first[units.block[which]] < units.row[which]
+    there = np.isin(own, hashed) & ~here & before & (own != 0)
+    return [
+        confirmed("copied to the journal before", which[here]),
+        contradicted("copied to the journal as another block", which[there]),
+    ]
+
+
+def _inodes(given: Evidence, geometry: Geometry, found: jbd2.Found | None) -> Inodes:
+    """Return all inodes that were written, to the journal or home."""
+    home = given.blocks.number.copy()
+    if found:
+        home[found.copies] = found.homes
+    rows = np.flatnonzero(geometry.first_inode(home) > 0)
+    return blockgroups.inodes(given.blocks, geometry, rows, home[rows])[1]
+
+
+def _metadata(given: Evidence, geometry: Geometry) -> list[Said]:
+    """Judge metadata where they belong, by their own checksums, whatever they are called."""
+    units, blocks = given.units, given.blocks
+    own = np.flatnonzero((units.row >= 0) & (units.label != JOURNAL))
+    block, row = units.block[own], units.row[own]
+    table = np.flatnonzero(geometry.first_inode(block) > 0)
+    right, _ = blockgroups.inodes(blocks, geometry, row[table], block[table])
+    found = [("inodes of the place", INODE, own[table[right]])]
+    first = np.flatnonzero(block == 0)
+    right = blockgroups.superblocks(blocks.take(row[first]))
+    found.append(("superblock", META, own[first[right]]))
+    first_group = (block - 1) * (BLOCK // blockgroups.DESCRIPTOR)
+    described = np.flatnonzero((block > 0) & (first_group < geometry.groups.shape[0]))
+    right = blockgroups.descriptors(blocks.take(row[described]), geometry, first_group[described])
+    found.append(("descriptors of groups", META, own[described[right]]))
+    for inode, (generation, places) in geometry.inodes.items():
+        of = np.flatnonzero(np.isin(block, places))
+        same = np.full(of.size, inode), np.full(of.size, generation)
+        right = blockgroups.directories(blocks.take(row[of]), geometry.seed, *same)
+        found.append(("block of a directory", DIRECTORY, own[of[right]]))
+    said = [confirmed(rule, which[units.label[which] == label]) for rule, label, which in found]
+    return said + [
+        contradicted(f"{rule} under another label", which[units.label[which] != label])
+        for rule, label, which in found
+    ]
+
+
+def _mapped(given: Evidence, inodes: Inodes) -> list[Said]:
+    """Confirm pages of files where the extents of their inode have them."""
+    units = given.units
+    table = blockgroups.extents(inodes)
+    which = np.flatnonzero(units.placed & (units.label != JOURNAL))
+    first = np.searchsorted(table[:, 0], units.inode[which])
+    count = np.searchsorted(table[:, 0], units.inode[which], side="right") - first
+    of, extent = expand(first, count)
+    since = units.offset[which[of]] // BLOCK - table[extent, 1]
+    there = (since >= 0) & (since < table[extent, 2])
+    there &= table[extent, 3] + since == units.block[which[of]]
+    return [confirmed("page that its inode has there", which[np.unique(of[there])], by_place=True)]

@@ -1,0 +1,169 @@
+"""F2FS: nodes by their footer, files' pages by the nodes that map them, checkpoints by their CRC."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analysis.adapters.layout import DATA, META, PACK
+from analysis.content import nodes, segments
+from analysis.content.blocks import BLOCK, SECTORS
+from analysis.content.evidence import Evidence
+from analysis.content.nodes import SEGMENT, Mapped, Nodes
+from analysis.content.segments import Checkpoints
+from analysis.content.verdicts import Said, confirmed, contradicted
+from analysis.files import integer
+from analysis.ledger.arrays import Ints, at
+
+SEALED = ("inode/node", "checkpoint pack")
+_LOW = np.uint64(0xFFFFFFFF)
+_AREAS = ("cp", "sit", "nat", "ssa", "main")
+
+
+def _number(given: Evidence, name: str) -> int:
+    text = given.superblock.get(name, "").partition(":")[2].strip(" ]")
+    return integer(given.board / "superblock.txt", 0, name, text)
+
+
+def read(given: Evidence) -> list[Said]:
+    """Judge nodes, checkpoint packs, the tables of segments, and pages of files and directories."""
+    area = {name: _number(given, f"{name}_blkaddr") for name in _AREAS}
+    if 1 << _number(given, "log_blocks_per_seg") != SEGMENT:
+        return []
+    packs = segments.checkpoints(given.blocks, (area["cp"], area["sit"]))
+    main = (area["main"], _number(given, "block_count"))
+    found = nodes.nodes(given.blocks, main, _versions(given, main, packs))
+    table = nodes.mapped(given.blocks, found)
+    return [
+        *_nodes(given, found),
+        *_packs(given, packs, found),
+        *_tables(given, area, found, table),
+        *_pages(given, table),
+    ]
+
+
+def _versions(given: Evidence, main: tuple[int, int], packs: Checkpoints) -> np.ndarray:
+    """Return the versions that a node may be of: those of the packs in the log, and of the one before them,
+    whose CRC is not in the log: what the nodes that were written before the first pack say."""
+    known = packs.version
+    if known.size:
+        before = np.uint64((int(known.min() & _LOW) - 1) & 0xFFFFFFFF)
+        oldest = int(packs.row[(known & _LOW) == (known & _LOW).min()].min())
+    else:
+        before, oldest = np.uint64(_number(given, "checkpoint_ver")), given.blocks.number.size
+    row = np.arange(oldest)
+    row = row[(given.blocks.number[row] >= main[0]) & (given.blocks.number[row] < main[1])]
+    words = given.blocks.words(row, 4084, 2, "<u4").astype(np.uint64)
+    said = (words[:, 1] << np.uint64(32) | words[:, 0])[words[:, 0] == before]
+    values, count = np.unique(said, return_counts=True)
+    found: np.ndarray = np.r_[known, values[count == count.max(initial=0)][:1]]
+    return found
+
+
+def _nodes(given: Evidence, found: Nodes) -> list[Said]:
+    """Judge nodes: of a known checkpoint, and not put elsewhere than the log was to go."""
+    units = given.units
+    which = np.flatnonzero(units.row >= 0)
+    place = _join(units.row[which], found.row)
+    which, place = which[place >= 0], place[place >= 0]
+    labelled = np.isin(which, units.labelled("inode/node"))
+    moved = nodes.out_of_place(found)[place]
+    return [
+        confirmed("node with the checkpoint's version", which[labelled & ~moved]),
+        contradicted("node of another place", which[labelled & moved]),
+        contradicted("node under another label", which[~labelled]),
+    ]
+
+
+def _packs(given: Evidence, packs: Checkpoints, found: Nodes) -> list[Said]:
+    """Judge checkpoint packs: head and foot by CRC and place, the rest by what it lists."""
+    units, blocks = given.units, given.blocks
+    own = np.flatnonzero((units.row >= 0) & (given.layout.label(units.block * SECTORS) == PACK))
+    row, block = units.row[own], units.block[own]
+    pack = segments.pack_of(packs, block, row)
+    since, total, first = block % SEGMENT, at(packs.total, pack), at(packs.summaries, pack)
+    ends = _join(row, packs.row) >= 0
+    edge = (since == 0) | (since == total - 1)
+    inner = np.flatnonzero(~ends & (pack >= 0) & (since > 0) & (since < total - 1))
+    pages = blocks.take(row[inner])
+    listed = segments.orphans(pages) & (since[inner] < first[inner])
+    compact = packs.compact[pack[inner]] if packs.row.size else np.zeros(0, bool)
+    logged = segments.journals(pages, row[inner], compact, found) & (since[inner] >= first[inner])
+    return [
+        *_labelled(given, "checkpoint with its CRC", PACK, own[ends & edge]),
+        contradicted("checkpoint elsewhere in its pack", own[ends & ~edge]),
+        *_labelled(given, "journals of NAT and SIT", PACK, own[inner[logged]]),
+        *_labelled(given, "list of orphans", PACK, own[inner[listed]]),
+    ]
+
+
+def _labelled(given: Evidence, rule: str, label: int, which: Ints) -> list[Said]:
+    """Confirm units with a label, and contradict others."""
+    own = given.units.label[which] == label
+    return [
+        confirmed(rule, which[own]),
+        contradicted(f"{rule} under another label", which[~own]),
+    ]
+
+
+def _tables(given: Evidence, area: dict[str, int], found: Nodes, table: Mapped) -> list[Said]:
+    """Judge SIT, NAT and summaries by what they say of blocks, and the superblock by its magic."""
+    units, blocks = given.units, given.blocks
+    own = np.flatnonzero((units.row >= 0) & (given.layout.label(units.block * SECTORS) == META))
+
+    def within(begin: int, end: int) -> tuple[Ints, np.ndarray, Ints, Ints]:
+        which = own[(units.block[own] >= begin) & (units.block[own] < end)]
+        return which, blocks.take(units.row[which]), units.row[which], units.block[which] - begin
+
+    of_sit, pages, _, _ = within(area["sit"], area["nat"])
+    said = _labelled(given, "maps of segments", META, of_sit[segments.sit(pages)])
+    of_nat, pages, row, since = within(area["nat"], area["ssa"])
+    # each block has two places, a segment apart
+    first = (since // (2 * SEGMENT) * SEGMENT + since % SEGMENT) * segments.NAT_ENTRIES
+    right = segments.nat(pages, row, first, found)
+    said += _labelled(given, "addresses of nodes", META, of_nat[right])
+    of_ssa, pages, row, since = within(area["ssa"], area["main"])
+    start = area["main"] + since * SEGMENT
+    right = segments.summaries(pages, row, start, found, table)
+    said += _labelled(given, "summaries of a segment", META, of_ssa[right])
+    first_ones, pages, _, _ = within(0, 2)
+    magic = pages[:, 1024:1028].copy().view("<u4")[:, 0] == segments.SUPER_MAGIC
+    return [*said, *_labelled(given, "superblock", META, first_ones[magic])]
+
+
+def _pages(given: Evidence, table: Mapped) -> list[Said]:
+    """Judge pages of files by the nodes that map their blocks."""
+    units = given.units
+    # what is no page of a file cannot have been mapped as one, either
+    which = np.flatnonzero((units.row >= 0) & (given.layout.label(units.block * SECTORS) == DATA))
+    row, block = units.row[which], units.block[which]
+    after = np.minimum(_following(given)[row], np.iinfo(np.int64).max)
+    earlier, later = nodes.at_time(table, block, row, after)
+    inode, page = units.inode[which], units.offset[which] // BLOCK
+    same = [
+        (place >= 0) & (at(table.inode, place) == inode) & (at(table.page, place) == page)
+        for place in (earlier, later)
+    ]
+    other = (later >= 0) & ~same[1]
+    return [
+        confirmed("page that its node has there", which[(same[0] | same[1]) & ~other], by_place=True),
+        contradicted("page that a node has as another", which[other]),
+    ]
+
+
+def _following(given: Evidence) -> Ints:
+    """Return the next writing of the block of each writing."""
+    number = given.blocks.number
+    order = np.lexsort((np.arange(number.size), number))
+    found = np.full(number.size, np.iinfo(np.int64).max)
+    same = np.flatnonzero(number[order][1:] == number[order][:-1])
+    found[order[same]] = order[same + 1]
+    return found
+
+
+def _join(values: Ints, among: Ints) -> Ints:
+    """Return the place of each value among others, -1 if it is not there."""
+    if not among.size:
+        return np.full(values.size, -1, np.int64)
+    order = np.argsort(among, kind="stable")
+    place = order[np.minimum(np.searchsorted(among[order], values), among.size - 1)]
+    return np.where(among[place] == values, place, -1)

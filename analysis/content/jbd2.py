@@ -1,0 +1,141 @@
+"""A jbd2 journal: its own blocks by magic, number and checksum, copies by the tags of their descriptor.
+
+include/linux/jbd2.h and fs/jbd2/commit.c of Linux 6.12. All numbers are big-endian. A descriptor's tags
+name the home of each block behind it in the journal; with the feature checksum_v3 each has the CRC of
+its copy, seeded with the journal's UUID and the number of the transaction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.content.blocks import BLOCK, Blocks
+from analysis.content.crc import crc32c
+from analysis.ledger.arrays import Ints, at, expand
+
+MAGIC = 0xC03B3998
+DESCRIPTOR, COMMIT, SUPERBLOCK_V1, SUPERBLOCK, REVOKE = range(1, 6)
+_ESCAPED, _LAST = 1, 8  # of a tag's flags
+_HEADER, _UUID, _TAIL = 12, 16, BLOCK - 4
+_CHECKSUM = 16  # commit_header.h_chksum
+_ALL = 0xFFFFFFFF
+
+
+@dataclass(frozen=True)
+class Journal:
+    """Where it is, and what its superblock says; log block i is block `places[i]` of the device."""
+
+    places: Ints
+    features: frozenset[str]  # as dumpe2fs names them
+    uuids: tuple[bytes, ...]  # of the journal: one of these
+
+    @property
+    def checksums(self) -> bool:
+        """Whether blocks and tags have a CRC."""
+        return "journal_checksum_v3" in self.features
+
+
+@dataclass(frozen=True)
+class Found:
+    """What is in the journal, over time."""
+
+    rows: Ints  # writings of the journal's own blocks
+    kinds: Ints
+    numbers: Ints  # of their transaction
+    copies: Ints  # writings of copies whose CRC is the tag's, where there is one
+    homes: Ints  # their block
+    commits: Ints
+    broken: Ints  # writings of copies that are not what their tag says
+    escaped: np.ndarray  # which copies have zeros in place of a first word that is the magic
+
+
+def find(blocks: Blocks, journal: Journal) -> Found:
+    """Read all that was written to the journal."""
+    rows = np.flatnonzero(np.isin(blocks.number, journal.places))
+    head = blocks.words(rows, 0, 3, ">u4").astype(np.int64)
+    own = (head[:, 0] == MAGIC) & (head[:, 1] >= DESCRIPTOR) & (head[:, 1] <= REVOKE)
+    rows, kinds, numbers = rows[own], head[own, 1], head[own, 2]
+    seed = _seed(blocks, journal, rows[kinds == DESCRIPTOR])
+    if journal.checksums:
+        true = np.isin(kinds, (SUPERBLOCK_V1, SUPERBLOCK))
+        for which, place in (((DESCRIPTOR, REVOKE), _TAIL), ((COMMIT,), _CHECKSUM)):
+            asked = np.flatnonzero(np.isin(kinds, which))
+            true[asked] = _sealed(blocks.take(rows[asked]), place, seed)
+        rows, kinds, numbers = rows[true], kinds[true], numbers[true]
+    said = kinds == DESCRIPTOR
+    return _copies(blocks, journal, seed, Found(rows, kinds, numbers, *_none()), rows[said], numbers[said])
+
+
+def _none() -> tuple[Ints, Ints, Ints, Ints, np.ndarray]:
+    none = np.empty(0, np.int64)
+    return none, none, none, none, np.empty(0, bool)
+
+
+def _seed(blocks: Blocks, journal: Journal, descriptors: Ints) -> int:
+    """Return the seed of the journal's CRCs: that of the UUID with which its descriptors are right."""
+    pages = blocks.take(descriptors[:1])
+    seeds = [int(crc32c(np.frombuffer(uuid, np.uint8)[None], _ALL)[0]) for uuid in journal.uuids]
+    return next((seed for seed in seeds if _sealed(pages, _TAIL, seed).any()), seeds[0])
+
+
+def _sealed(pages: np.ndarray, place: int, seed: int) -> np.ndarray:
+    """Return which blocks have their CRC at a place, made with zeros in it."""
+    said = pages[:, place : place + 4].copy().view(">u4")[:, 0]
+    pages[:, place : place + 4] = 0
+    found: np.ndarray = crc32c(pages, seed) == said
+    return found
+
+
+def _copies(
+    blocks: Blocks, journal: Journal, seed: int, own: Found, descriptors: Ints, numbers: Ints
+) -> Found:
+    """Follow the tags of descriptors to the copies behind them."""
+    tag, home, flags, check = _tags(blocks.take(descriptors), journal)
+    of = np.zeros(blocks.number.max(initial=0) + 1, np.int64)
+    of[journal.places[journal.places < of.size]] = np.flatnonzero(journal.places < of.size)
+    first = np.flatnonzero(np.diff(tag, prepend=-1))
+    nth = np.arange(tag.size) - first[np.searchsorted(first, np.arange(tag.size), side="right") - 1]
+    place = of[blocks.number[descriptors]][tag] + 1 + nth
+    place = np.where(place >= journal.places.size, place - journal.places.size + 1, place)
+    row = _next(blocks, journal.places[place], descriptors[tag])
+    there = np.flatnonzero(row >= 0)
+    tag, home, flags, check, row = (column[there] for column in (tag, home, flags, check, row))
+    true = np.ones(row.size, bool)
+    if journal.checksums:
+        number = numbers[tag].astype(">u4").view(np.uint8).reshape(-1, 4)
+        true = crc32c(blocks.take(row), crc32c(number, seed)) == check
+    return Found(
+        own.rows, own.kinds, own.numbers, row[true], home[true], numbers[tag][true], row[~true],
+        (flags[true] & _ESCAPED) > 0,
+    )  # fmt: skip
+
+
+def _tags(pages: np.ndarray, journal: Journal) -> tuple[Ints, Ints, Ints, np.ndarray]:
+    """Return (place of the descriptor, home, flags, CRC) of each tag: journal_block_tag3_t with
+    checksum_v3, else journal_block_tag_t. Behind the first stands the UUID."""
+    large = "journal_64bit" in journal.features
+    size = 16 if journal.checksums else 12 if large else 8
+    room = (_TAIL - _HEADER - _UUID) // size
+    offset = _HEADER + np.arange(room) * size + np.where(np.arange(room) > 0, _UUID, 0)
+    raw = pages[:, offset[:, None] + np.arange(size)]
+    low, second = (raw[:, :, part : part + 4].copy().view(">u4")[..., 0] for part in (0, 4))
+    flags = second if journal.checksums else second & 0xFFFF
+    last = (flags & _LAST) > 0
+    count = np.where(last.any(axis=1), last.argmax(axis=1) + 1, 0)
+    tag, nth = expand(np.zeros(count.size, np.int64), count)
+    home = low[tag, nth].astype(np.int64)
+    if large:
+        home |= raw[:, :, 8:12].copy().view(">u4")[..., 0][tag, nth].astype(np.int64) << 32
+    check = raw[:, :, 12:16].copy().view(">u4")[..., 0][tag, nth] if journal.checksums else home
+    return tag, home, flags[tag, nth].astype(np.int64), check
+
+
+def _next(blocks: Blocks, number: Ints, row: Ints) -> Ints:
+    """Return the first writing of each block after another writing, -1 if there is none."""
+    order = np.lexsort((np.arange(blocks.number.size), blocks.number))
+    key = (blocks.number[order] << 32) | order
+    where = np.searchsorted(key, (number << 32) | row, side="right")
+    found = at(key, np.where(where < key.size, where, -1))
+    return np.where((found >> 32 == number) & (found >= 0), found & _ALL, -1)

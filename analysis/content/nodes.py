@@ -1,0 +1,144 @@
+"""Nodes of a log-structured filesystem: which inode's they are, where they were put, and which block of
+the device each page of a file is in.
+
+include/linux/f2fs_fs.h and fs/f2fs/node.h of Linux 6.12. All numbers are little-endian. A node ends with a
+footer: its number and its inode's, its place in the inode's tree, the version of the checkpoint it was
+written after, and the block that the log goes on in.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from analysis.content.blocks import Blocks
+from analysis.ledger.arrays import Bools, Ints
+
+SEGMENT = 512  # blocks
+_FOOTER = 4072
+_PLACE_BITS = 3  # of the footer's flag, before the place in the tree
+_OF_INODE, _OF_NODE = 923, 1018  # block addresses in each: DEF_ADDRS_PER_INODE, DEF_ADDRS_PER_BLOCK
+_ADDRESSES = 360  # f2fs_inode.i_addr
+_INLINE_XATTR, _INLINE_DATA, _INLINE_DENTRY, _EXTRA = 1, 2, 4, 0x20  # f2fs_inode.i_inline
+_XATTR_SLOTS = 50  # DEFAULT_INLINE_XATTR_ADDRS
+_XATTR_NODE = (1 << 29) - 1
+_NEW = 0xFFFFFFFF
+
+
+class Nodes(NamedTuple):
+    """Writings of nodes."""
+
+    row: Ints
+    block: Ints
+    number: Ints  # nid
+    inode: Ints
+    place: Ints  # in the inode's tree, 0: the inode itself
+    version: np.ndarray  # of the checkpoint before it, with that one's CRC in the upper half
+    following: Ints  # block that the log goes on in
+
+
+class Mapped(NamedTuple):
+    """When a node first said that a block has a page, by block and time."""
+
+    block: Ints
+    row: Ints  # the node's writing
+    inode: Ints
+    page: Ints
+    node: Ints
+    slot: Ints
+
+
+def nodes(blocks: Blocks, main: tuple[int, int], versions: np.ndarray) -> Nodes:
+    """Find the nodes in the main area [begin, end): structure, and the version of a known checkpoint."""
+    row = np.flatnonzero((blocks.number >= main[0]) & (blocks.number < main[1]))
+    words = blocks.words(row, _FOOTER, 6, "<u4").astype(np.int64)
+    number, inode, flag, following = words[:, 0], words[:, 1], words[:, 2], words[:, 5]
+    version = words[:, 4].astype(np.uint64) << np.uint64(32) | words[:, 3].astype(np.uint64)
+    place = flag >> _PLACE_BITS
+    true = (number > 0) & (inode > 0) & ((number == inode) == (place == 0))
+    true &= (following >= main[0]) & (following < main[1]) & np.isin(version, versions)
+    found = (row, blocks.number[row], number, inode, place, version, following)
+    return Nodes(*(column[true] for column in found))
+
+
+def out_of_place(found: Nodes) -> Bools:
+    """Return which nodes say that they were to be put behind where they are: within a segment the log goes
+    forward."""
+    same = (found.block // SEGMENT) == (found.following // SEGMENT)
+    back: Bools = same & (found.following <= found.block)
+    return back
+
+
+def mapped(blocks: Blocks, found: Nodes) -> Mapped:
+    """Follow the addresses that nodes hold, as they change from one writing of a node to the next."""
+    order = np.lexsort((found.row, found.number))
+    held = order[_holds(found.place[order])]
+    raw = blocks.take(found.row[held]).view("<u4")
+    slots, first = _slots(raw, found.place[held])
+    addresses = np.zeros((held.size, _OF_NODE), np.int64)
+    of_inode = found.place[held] == 0
+    begin = _ADDRESSES // 4
+    addresses[of_inode, :_OF_INODE] = raw[of_inode, begin : begin + _OF_INODE]
+    addresses[~of_inode] = raw[~of_inode, :_OF_NODE]
+    addresses[np.arange(_OF_NODE) >= slots[:, None]] = 0
+    addresses[addresses == _NEW] = 0
+    changed = addresses != 0
+    again = np.flatnonzero(np.diff(found.number[held]) == 0) + 1
+    changed[again] &= addresses[again] != addresses[again - 1]
+    which, slot = np.nonzero(changed)
+    made = Mapped(
+        block=addresses[which, slot],
+        row=found.row[held][which],
+        inode=found.inode[held][which],
+        page=first[which] + slot,
+        node=found.number[held][which],
+        slot=slot,
+    )
+    by_block = np.lexsort((made.row, made.block))
+    return Mapped(*(column[by_block] for column in made))
+
+
+def _holds(place: Ints) -> Bools:
+    """Return which places in a tree are of nodes with addresses of data: IS_DNODE of fs/f2fs/node.h."""
+    behind = place - 6 - 2 * _OF_NODE
+    indirect = np.isin(place, (3, 4 + _OF_NODE, 5 + 2 * _OF_NODE))
+    indirect |= (behind >= 0) & (behind % (_OF_NODE + 1) == 0)
+    direct: Bools = ~indirect & (place != _XATTR_NODE)
+    return direct
+
+
+def _slots(raw: np.ndarray, place: Ints) -> tuple[Ints, Ints]:
+    """Return (how many addresses each node holds, the first page they are of): f2fs_start_bidx_of_node.
+
+    An inode with inline extended attributes, as all are unless it was mounted otherwise, has fewer.
+    """
+    inline = raw[:, 0] >> 24
+    kept_within = (inline & (_INLINE_DATA | _INLINE_DENTRY | _EXTRA)) > 0
+    of_inode = _OF_INODE - np.where(inline & _INLINE_XATTR, _XATTR_SLOTS, 0)
+    usual = _OF_INODE - _XATTR_SLOTS
+    slots = np.where(place > 0, _OF_NODE, np.where(kept_within, 0, of_inode))
+    twice = 2 * _OF_NODE + 4
+    nth = np.where(
+        place <= 2,
+        place - 1,
+        np.where(
+            place <= twice,
+            place - 2 - (place - 4) // (_OF_NODE + 1),
+            place - 5 - (place - twice - 3) // (_OF_NODE + 1),
+        ),
+    )
+    return slots, np.where(place == 0, 0, nth * _OF_NODE + usual)
+
+
+def at_time(table: Mapped, block: Ints, row: Ints, before: Ints) -> tuple[Ints, Ints]:
+    """Return (the last place in the table of a block up to a writing, the first after it and before
+    another); -1: none."""
+    key = (table.block << 32) | table.row
+    where = np.searchsorted(key, (block << 32) | row, side="right")
+    last, first = np.maximum(where - 1, 0), np.minimum(where, max(key.size - 1, 0))
+    if not key.size:
+        return np.full(block.size, -1), np.full(block.size, -1)
+    earlier = np.where((where > 0) & (table.block[last] == block), last, -1)
+    later = (where < key.size) & (table.block[first] == block) & (table.row[first] < before)
+    return earlier, np.where(later, first, -1)

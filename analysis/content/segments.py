@@ -1,0 +1,149 @@
+"""Checkpoints of a log-structured filesystem, and what it knows of its segments.
+
+include/linux/f2fs_fs.h of Linux 6.12. All numbers are little-endian.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import NamedTuple
+
+import numpy as np
+
+from analysis.content.blocks import BLOCK, Blocks, every, some
+from analysis.content.nodes import SEGMENT, Mapped, Nodes, at_time
+from analysis.ledger.arrays import Bools, Ints
+
+SUPER_MAGIC = 0xF2F52010
+_COMPACT = 4  # CP_COMPACT_SUM_FLAG
+NAT_ENTRIES, _NAT = 455, 9
+_SIT_ENTRIES, _SIT, _VALID = 55, 74, 0x3FF  # of vblocks: the count of valid blocks
+_SUMMARIES, _SUMMARY = 512, 7
+_JOURNAL, _NAT_JOURNAL, _SIT_JOURNAL = 507, 13, 78  # bytes: of either journal, of an entry of each
+_ORPHANS = 1020  # inodes in a block of them
+
+
+class Checkpoints(NamedTuple):
+    """Writings of checkpoint blocks whose CRC holds."""
+
+    row: Ints
+    block: Ints
+    version: np.ndarray  # as nodes have it, with the CRC in the upper half
+    total: Ints  # blocks of the pack
+    summaries: Ints  # the first of them in it
+    compact: Bools
+
+
+def checkpoints(blocks: Blocks, area: tuple[int, int]) -> Checkpoints:
+    """Find the checkpoints in their area [begin, end)."""
+    row = np.flatnonzero((blocks.number >= area[0]) & (blocks.number < area[1]))
+    place = blocks.words(row, 164, 1, "<u4")[:, 0]
+    row = row[(place > 192) & (place <= BLOCK - 4)]
+    pages = blocks.take(row)
+    place, crc = place[(place > 192) & (place <= BLOCK - 4)].tolist(), np.empty(row.size, np.uint32)
+    said = np.empty(row.size, np.uint32)
+    for one, at in enumerate(place):
+        # f2fs_crc32: seeded with the magic number, nothing inverted
+        crc[one] = zlib.crc32(pages[one, :at].tobytes(), SUPER_MAGIC ^ 0xFFFFFFFF) ^ 0xFFFFFFFF
+        said[one] = int.from_bytes(pages[one, at : at + 4].tobytes(), "little")
+    true = crc == said
+    words = pages[:, :192].copy().view("<u4").astype(np.int64)
+    version = pages[:, :8].copy().view("<u8")[:, 0] & np.uint64(0xFFFFFFFF) | crc.astype(np.uint64) << 32
+    found = Checkpoints(
+        row, blocks.number[row], version, words[:, 34], words[:, 35], (words[:, 33] & _COMPACT) > 0
+    )
+    return Checkpoints(*(column[true] for column in found))
+
+
+def _bits(maps: np.ndarray) -> Ints:
+    """Return how many bits are set in each row of bytes."""
+    counted: Ints = np.unpackbits(maps, axis=1).sum(axis=1, dtype=np.int64)
+    return counted
+
+
+def _valid(entries: np.ndarray) -> Bools:
+    """Return which entries (n, 74) of segments have as many valid blocks as their map."""
+    count = entries[:, :2].copy().view("<u2")[:, 0].astype(np.int64) & _VALID
+    found: Bools = count == _bits(entries[:, 2:66])
+    return found
+
+
+def sit(pages: np.ndarray) -> Bools:
+    """Return which blocks hold entries of segments, some of them with valid blocks."""
+    entries = pages[:, : _SIT_ENTRIES * _SIT].reshape(-1, _SIT)
+    right, used = (each.reshape(-1, _SIT_ENTRIES) for each in (_valid(entries), some(entries[:, 2:66])))
+    return every(right) & some(used)
+
+
+def _last(found: Nodes, number: Ints, row: Ints) -> Ints:
+    """Return the block where each node was last written before a writing, -1 if it was not."""
+    order = np.lexsort((found.row, found.number))
+    key = (found.number[order] << 32) | found.row[order]
+    where = np.searchsorted(key, (number << 32) | row) - 1
+    if not key.size:
+        return np.full(number.size, -1)
+    same = (where >= 0) & (found.number[order][where] == number)
+    return np.where(same, found.block[order][where], -1)
+
+
+def nat(pages: np.ndarray, row: Ints, first: Ints, found: Nodes) -> Bools:
+    """Return which blocks say of nodes where they are. `first` is the first node's number of each."""
+    entries = pages[:, : NAT_ENTRIES * _NAT].reshape(-1, _NAT)
+    block = entries[:, 5:9].copy().view("<u4")[:, 0].astype(np.int64)
+    number = (first[:, None] + np.arange(NAT_ENTRIES)).ravel()
+    last = _last(found, number, np.repeat(row, NAT_ENTRIES))
+    right = ((last >= 0) & (last == block)).reshape(-1, NAT_ENTRIES)
+    return some(right)
+
+
+def summaries(pages: np.ndarray, row: Ints, segment: Ints, found: Nodes, table: Mapped) -> Bools:
+    """Return which blocks say of a segment's blocks which node's they are. `segment` is the first block."""
+    entries = pages[:, : _SUMMARIES * _SUMMARY].reshape(-1, _SUMMARY)
+    number = entries[:, :4].copy().view("<u4")[:, 0].astype(np.int64)
+    slot = entries[:, 5:7].copy().view("<u2")[:, 0].astype(np.int64)
+    block = (segment[:, None] + np.arange(_SUMMARIES)).ravel()
+    when = np.repeat(row, _SUMMARIES)
+    of_node = (_last(found, number, when) == block) & (number > 0)
+    last, _ = at_time(table, block, when, when)
+    of_data = np.zeros(block.size, bool)
+    known = np.flatnonzero(last >= 0)
+    of_data[known] = (table.node[last[known]] == number[known]) & (table.slot[last[known]] == slot[known])
+    return some((of_node | of_data).reshape(-1, _SUMMARIES))
+
+
+def journals(pages: np.ndarray, row: Ints, compact: Bools, found: Nodes) -> Bools:
+    """Return which blocks of a pack hold the journals of NAT and SIT that they should: entries of nodes
+    that are where they say, or of segments with as many valid blocks as their map."""
+    right = np.zeros(row.size, bool)
+    for one in range(row.size):
+        at = (0, _JOURNAL) if compact[one] else (_SUMMARIES * _SUMMARY,) * 2
+        nats, sits = (int(pages[one, place : place + 2].view("<u2")[0]) for place in at)
+        if 0 < nats <= (_JOURNAL - 2) // _NAT_JOURNAL:
+            entries = pages[one, at[0] + 2 : at[0] + 2 + nats * _NAT_JOURNAL].reshape(-1, _NAT_JOURNAL)
+            number, block = (entries[:, a : a + 4].copy().view("<u4")[:, 0].astype(np.int64) for a in (0, 9))
+            last = _last(found, number, np.full(nats, row[one]))
+            right[one] |= bool(((last >= 0) & (last == block)).any())
+        if 0 < sits <= (_JOURNAL - 2) // _SIT_JOURNAL:
+            entries = pages[one, at[1] + 2 : at[1] + 2 + sits * _SIT_JOURNAL].reshape(-1, _SIT_JOURNAL)
+            right[one] |= bool(_valid(entries[:, 4:]).all())
+    return right
+
+
+def orphans(pages: np.ndarray) -> Bools:
+    """Return which blocks list inodes that nobody has a name of: as many as they say."""
+    words = pages.view("<u4")
+    count = words[:, _ORPHANS + 2].astype(np.int64)
+    used = (words[:, :_ORPHANS] > 0).sum(axis=1)
+    found: Bools = (count > 0) & (count == used)
+    return found
+
+
+def pack_of(found: Checkpoints, block: Ints, row: Ints) -> Ints:
+    """Return the checkpoint that each block of a pack belongs to: the nearest writing of its pack's, -1 if
+    there is none."""
+    result = np.full(block.size, -1)
+    for one in range(block.size):
+        same = np.flatnonzero(found.block // SEGMENT == block[one] // SEGMENT)
+        if same.size:
+            result[one] = same[np.argmin(np.abs(found.row[same] - row[one]))]
+    return result

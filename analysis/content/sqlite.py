@@ -1,0 +1,126 @@
+"""SQLite's files: WAL and rollback journal by their own checksums, the database's pages by them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from analysis.content import btree, rollback, strays, wal
+from analysis.content.blocks import BLOCK
+from analysis.content.evidence import Evidence
+from analysis.content.pages import Known, hashes
+from analysis.content.verdicts import Said, confirmed, contradicted
+from analysis.content.versions import Versions
+from analysis.engines.sqlite import FILES
+from analysis.ledger.arrays import Ints, LastBefore, at
+from analysis.ledger.schema import LABELS
+from base.errors import BadInput
+
+# each page of these has a checksum: what only its place says does not confirm it
+SEALED = tuple(FILES[role][0] for role in ("wal", "journal"))
+_PAGE_SIZES = tuple(str(1 << power) for power in range(9, 17))
+_INDEX_VERSION = 3007000  # WalIndexHdr.iVersion of wal.c: of the shm
+_INDEX_HEADER = 48  # bytes; it is there twice
+
+
+class _Right(NamedTuple):
+    """Units of a role whose bytes are what they should be."""
+
+    rule: str
+    role: str
+    units: Ints
+
+
+def read(given: Evidence) -> list[Said]:
+    """Judge the units of SQLite's files, in the places of the files and in a filesystem's journal."""
+    units, blocks, size = given.units, given.blocks, _page_size(given)
+    of_wal, of_journal, of_database = (
+        Versions(blocks, units, units.of_file(role)) for role in ("wal", "journal", "database")
+    )
+    frames = wal.frames(of_wal, blocks, size)
+    records = rollback.records(of_journal, blocks, size)
+    known = Known(
+        size,
+        np.concatenate([frames.pages, records.pages]),
+        np.concatenate([frames.contents, records.contents]),
+    )
+    right = [
+        _Right("frame of a WAL", "wal", of_wal.units[frames.confirmed]),
+        _Right("record of a rollback journal", "journal", of_journal.units[records.confirmed]),
+        *_database(given, of_database, known),
+        _shared_memory(given),
+    ]
+    certain = np.concatenate([one.units for one in right])
+    said = [one for each in right for one in _labelled(given, each)]
+    said += [
+        contradicted("frame of another place of a WAL", of_wal.units[frames.elsewhere]),
+        contradicted("record of another place of a rollback journal", of_journal.units[records.elsewhere]),
+        *strays.read(given, known, frames.salts, certain),
+    ]
+    left = np.flatnonzero(~np.isin(of_database.units, certain))
+    if frames.pages.size:
+        # what a checkpoint writes is in a frame; a rollback journal has what a page was before
+        pages = blocks.take(of_database.row[left]).view(np.uint64)
+        there = known.same(pages, of_database.page[left] * BLOCK)[1]
+        said.append(contradicted("page that a frame has of another place", of_database.units[left[there]]))
+    elif size == BLOCK and given.settings.get("synchronous") != "off":
+        said.append(_as_recorded(given, of_database, of_journal, records))
+    return said
+
+
+def _page_size(given: Evidence) -> int:
+    """Return the bytes of a page. Raises BadInput."""
+    text = str(given.settings.get("page_size"))
+    if text not in _PAGE_SIZES:
+        raise BadInput("config.json", "effective.page_size", text, ", ".join(_PAGE_SIZES))
+    return int(text)
+
+
+def _labelled(given: Evidence, right: _Right) -> list[Said]:
+    """Confirm units that have their file's label. A copy in a filesystem's journal is that in the first
+    place, and says nothing of it here."""
+    label = given.units.label[right.units]
+    own, copied = (label == LABELS.index(name) for name in (FILES[right.role][0], "filesystem journal"))
+    return [
+        confirmed(right.rule, right.units[own]),
+        contradicted(f"{right.rule} under another label", right.units[~own & ~copied]),
+    ]
+
+
+def _database(given: Evidence, versions: Versions, known: Known) -> list[_Right]:
+    """Recognise pages of the database: what a frame or a record has, or rows that belong there."""
+    pages, offset = given.blocks.take(versions.row), versions.page * BLOCK
+    here, _ = known.same(pages.view(np.uint64), offset)
+    first = (versions.page == 0) & btree.titled(pages) & ~here
+    left = np.flatnonzero(~here & ~first)
+    rows = left[known.by_rows(pages[left], offset[left])]
+    return [
+        _Right("page that a frame or a record has", "database", versions.units[here]),
+        _Right("first page of a database", "database", versions.units[first]),
+        _Right("rows that belong to the page", "database", versions.units[rows]),
+    ]
+
+
+def _as_recorded(given: Evidence, pages: Versions, journal: Versions, found: rollback.Records) -> Said:
+    """Contradict pages that the next record of the page does not hold, where nothing was written between."""
+    call = given.units.call[pages.units]
+    number, size = pages.page + 1, call.size
+    hashed = hashes(given.blocks.take(pages.row).view(np.uint64))
+    recorded = given.units.call[journal.units[found.versions]]
+    # the first after it is the last before it, backwards
+    following = at(np.arange(recorded.size), LastBefore(found.pages, -recorded).find(number, -call - 1))
+    again = LastBefore(number, -call).find(number, -call - 1)
+    sooner = (again >= 0) & (call[again] <= at(recorded, following)) if size else np.zeros(0, bool)
+    held = np.r_[hashes(found.contents), np.uint64(0)][following]
+    other = (call >= 0) & (following >= 0) & ~sooner & (held != hashed)
+    return contradicted("page that the next record has otherwise", pages.units[other])
+
+
+def _shared_memory(given: Evidence) -> _Right:
+    """Recognise the header of the WAL's index."""
+    which = given.units.of_file("shm")
+    which = which[given.units.offset[which] == 0]
+    words = given.blocks.words(given.units.row[which], 0, _INDEX_HEADER // 2, "<u4")
+    twice = (words[:, :12] == words[:, 12:]).all(axis=1) & (words[:, 0] == _INDEX_VERSION)
+    return _Right("header of a WAL's index", "shm", which[twice])

@@ -1,0 +1,39 @@
+"""Bytes of SQLite's files under a label that is not theirs, wherever they are."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analysis.content import btree, rollback, wal
+from analysis.content.evidence import Evidence
+from analysis.content.pages import Known
+from analysis.content.verdicts import Said, contradicted
+from analysis.ledger.arrays import Ints
+from analysis.ledger.schema import LABELS
+
+
+def read(given: Evidence, known: Known, salts: np.ndarray, certain: Ints) -> list[Said]:
+    """Contradict units but `certain` ones that hold a page of a database, or what is a WAL's or a rollback
+    journal's, and are labelled otherwise. A filesystem's journal has copies of any."""
+    units = given.units
+    which = np.flatnonzero((units.row >= 0) & (units.label != LABELS.index("filesystem journal")))
+    which = which[~np.isin(which, certain)]
+    pages = given.blocks.take(units.row[which])
+    words = pages.view(np.uint64)
+    here, there = known.same(words, np.maximum(units.offset[which], 0))
+    begins = pages[:, :8].copy().view(">u8").astype(np.uint64)
+    of_wal = (begins[:, 0] >> np.uint64(32)) == wal.MAGIC
+    if salts.size:
+        of_wal |= np.isin(words, salts.byteswap()).any(axis=1)
+    is_of = {
+        "database page": here | there | btree.titled(pages),
+        "WAL": of_wal,
+        "rollback journal": begins[:, 0] == rollback.MAGIC,
+    }
+    return [
+        contradicted(
+            f"bytes of a {label} under another label",
+            which[true & (units.label[which] != LABELS.index(label))],
+        )
+        for label, true in is_of.items()
+    ]

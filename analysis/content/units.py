@@ -1,0 +1,104 @@
+"""A unit is what a piece of the ledger has of one block: label, place and the writing with its bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from analysis.content.blocks import BLOCK, SECTOR, SECTORS, Places
+from analysis.ledger.arrays import Ints, at, expand, ints
+from analysis.ledger.schema import FILES, LABELS
+
+DEVICE = frozenset(("flush", "read", "discard"))  # kinds of commands that write nothing
+
+
+@dataclass(frozen=True)
+class Units:
+    """Row by row, in the order of the pieces; -1 is null."""
+
+    piece: Ints
+    row: Ints  # the writing, in Blocks; -1: its bytes are not known whole
+    block: Ints  # number on the device
+    bytes: Ints  # that the piece has of the block
+    label: Ints  # place in schema.LABELS
+    of: Ints
+    file: Ints  # place in schema.FILES
+    inode: Ints
+    offset: Ints  # of the block in the file; -1 for metadata
+    home: Ints  # block that a page of the block device is
+    commit: Ints
+    call: Ints  # row of `vfs`: the last xWrite of a file's page
+
+    def labelled(self, *labels: str) -> Ints:
+        """Return the units with known bytes that have one of these labels."""
+        return np.flatnonzero(np.isin(self.label, [LABELS.index(name) for name in labels]) & (self.row >= 0))
+
+    def of_file(self, *files: str) -> Ints:
+        """Return the units with known bytes of the files of a role, wherever they were written to."""
+        return np.flatnonzero(np.isin(self.file, [FILES.index(name) for name in files]) & self.placed)
+
+    @property
+    def placed(self) -> np.ndarray:
+        """Which units have known bytes at a known place of a file."""
+        return (self.row >= 0) & (self.offset >= 0)
+
+
+class Given(NamedTuple):
+    """The columns of the ledger that units are made of, a row for each piece."""
+
+    record: Ints  # of the log
+    sector: Ints
+    sectors: Ints
+    columns: dict[str, Ints]  # label, of, file, inode, offset, home (a sector), commit, call
+
+
+def given(ledger: pl.DataFrame, pieces: pl.DataFrame, records: Ints) -> Given:
+    """Take from the tables what units are made of; `records` has the log's record of each write command."""
+    record = np.full(ledger.height, -1, np.int64)
+    record[writes(ledger)] = records
+    command = ints(pieces["command"])
+    words = {name: ints(pieces[name].to_physical().fill_null(-1)) for name in ("label", "of", "file")}
+    numbers = {name: ints(pieces[name].fill_null(-1)) for name in ("inode", "offset", "home")}
+    commit = at(ints(ledger["commit"].fill_null(-1)), command)
+    numbers["call"] = ints(pieces["vfs_call"].fill_null(-1))
+    columns = words | numbers | {"commit": commit}
+    return Given(record[command], ints(pieces["sector"]), ints(pieces["bytes"]) // SECTOR, columns)
+
+
+def writes(ledger: pl.DataFrame) -> Ints:
+    """Return the commands that write, in the order of issue."""
+    return np.flatnonzero(~ledger["kind"].cast(pl.String).is_in(list(DEVICE)).to_numpy())
+
+
+def units(made: Given, places: Places) -> Units:
+    """Cut pieces at blocks."""
+    first = made.sector // SECTORS
+    piece, block = expand(first, (made.sector + made.sectors - 1) // SECTORS - first + 1)
+    start, end = made.sector[piece], (made.sector + made.sectors)[piece]
+    size = np.minimum(end, (block + 1) * SECTORS) - np.maximum(start, block * SECTORS)
+    taken = {name: column[piece] for name, column in made.columns.items()}
+    since = block * SECTORS - start  # negative where the piece begins within the block
+    offset = taken["offset"] + since * SECTOR
+    # a file's page that does not begin where a block does cannot be compared with one
+    offset[(taken["offset"] < 0) | (offset % BLOCK != 0) | (offset < 0)] = -1
+    home = np.where(taken["home"] < 0, -1, taken["home"] // SECTORS + block - start // SECTORS)
+    record, row = made.record[piece], np.full(piece.size, -1, np.int64)
+    kept = np.flatnonzero(record >= 0)
+    row[kept] = places.find(record[kept], block[kept])
+    return Units(
+        piece=piece,
+        row=row,
+        block=block,
+        bytes=size * SECTOR,
+        label=taken["label"],
+        of=taken["of"],
+        file=taken["file"],
+        inode=taken["inode"],
+        offset=offset,
+        home=home,
+        commit=taken["commit"],
+        call=taken["call"],
+    )

@@ -1,0 +1,74 @@
+"""The pages of files as they were written again and again, and what lies across several of them.
+
+A record of a log file (a frame of a WAL, a page in a rollback journal) begins anywhere and goes on
+in the next pages. Which writing of a neighbour belongs to a page's is not written down: within one
+sync pages come in any order. So both nearest ones are tried; the record's own checksum says which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from analysis.content.blocks import BLOCK, SECTOR, Blocks
+from analysis.content.units import Units
+from analysis.ledger.arrays import Ints, unique
+
+_PAGES = 28  # bits of a page's number in a key
+_ROWS = 32  # of a writing
+
+
+class Versions:
+    """The writings of the pages of some units' files."""
+
+    def __init__(self, blocks: Blocks, units: Units, which: Ints) -> None:
+        self.blocks, self.units = blocks, which
+        self.inode, self.page = units.inode[which], units.offset[which] // BLOCK
+        self.row = units.row[which]
+        key = (self.inode << _PAGES) | self.page
+        self._known = unique(key)
+        self._sorted = unique((np.searchsorted(self._known, key) << _ROWS) | self.row)
+
+    def near(self, inode: Ints, page: Ints, row: Ints, later: bool) -> Ints:
+        """Return the last writing of a page up to another writing, or the first after it; -1: none."""
+        if not self._known.size:
+            return np.full(inode.size, -1, np.int64)
+        key = (inode << _PAGES) | page
+        dense = np.minimum(np.searchsorted(self._known, key), self._known.size - 1)
+        at = np.searchsorted(self._sorted, (dense << _ROWS) | row, side="right") - (not later)
+        found = self._sorted.take(at, mode="clip")
+        there = (at >= 0) & (at < self._sorted.size) & (found >> _ROWS == dense)
+        return np.where(there & (self._known[dense] == key), found & ((1 << _ROWS) - 1), -1)
+
+    def words(
+        self, which: Ints, page: Ints, start: Ints, size: int, kind: str, later: tuple[bool, bool]
+    ) -> tuple[Ints, np.ndarray]:
+        """Return the bytes [start, start + size) of the files around some versions, where all are known.
+
+        page: where in the file each of `which` is taken to be; later: which writing is taken of the pages
+        before it and behind it, which stay where they are.
+        Returns (places in `which`, words (n, size / itemsize) of dtype `kind`).
+        """
+        first = start // BLOCK
+        span = int(((start + size - 1) // BLOCK - first).max(initial=0)) + 1
+        pages = first[:, None] + np.arange(span)
+        inode, row = (np.repeat(column[which], span) for column in (self.inode, self.row))
+        before, behind = (self.near(inode, pages.ravel(), row, side).reshape(pages.shape) for side in later)
+        own = page[:, None]
+        rows = np.where(pages < own, before, np.where(pages > own, behind, self.row[which][:, None]))
+        needless = pages * BLOCK >= (start + size)[:, None]
+        kept = np.flatnonzero(((rows >= 0) | needless).all(axis=1) & (start >= 0))
+        item = np.dtype(kind).itemsize
+        word = start[kept, None] // item + np.arange(size // item)
+        sector = word // (SECTOR // item)
+        inside = sector // (BLOCK // SECTOR) - first[kept, None]
+        writing = np.take_along_axis(rows[kept], inside, axis=1)
+        log = self.blocks.log.reshape(-1).view(kind)
+        at = self.blocks.sectors[writing, sector % (BLOCK // SECTOR)] * (SECTOR // item)
+        return kept, log[at + word % (SECTOR // item)]
+
+
+def orders() -> Iterator[tuple[bool, bool]]:
+    """Which writings of the pages (before, behind) may belong to a page's, the usual ones first."""
+    return iter([(False, True), (False, False), (True, True), (True, False)])

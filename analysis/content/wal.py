@@ -1,0 +1,165 @@
+"""SQLite's WAL: header, and frames by salts and the checksum that goes on from frame to frame.
+
+https://www.sqlite.org/fileformat2.html#walformat. With s = (s0, s1) the checksum of two words x0, x1 is
+s' = M s + (x0, x0 + x1), M = (1 1; 1 2), modulo 2^32: it can be taken backwards, from a frame's own
+checksum to the one before it, so that all frames are checked at once.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.content.blocks import BLOCK, Blocks
+from analysis.content.versions import Versions, orders
+from analysis.ledger.arrays import Ints
+
+HEADER, FRAME_HEADER = 32, 24
+MAGIC = 0x377F0682  # the checksum's words are little-endian, as on every board
+_ELSEWHERE = 1 << 16  # pages that are searched for frames of other places
+
+
+@dataclass(frozen=True)
+class Frames:
+    """Frames whose checksum holds, and what a page of the file showed."""
+
+    pages: Ints  # database page of each
+    committed: Ints  # size of the database after it, 0 where it ends no transaction
+    contents: np.ndarray  # (n, page size / 8), 64-bit words
+    salts: np.ndarray  # of all WALs
+    confirmed: Ints  # places in the Versions
+    elsewhere: Ints  # of those that have a frame which belongs to another place
+
+
+@functools.cache
+def _weights(count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the factors of `count` pairs of words in (s0, s1), and M to minus that power."""
+    modulo = 1 << 32
+    power, rows = ((1, 0), (0, 1)), []
+    for _ in range(count):
+        (a, b), (c, d) = power
+        rows += [((a + b) % modulo, (c + d) % modulo), (b, d)]
+        power = ((a + b) % modulo, (a + 2 * b) % modulo), ((c + d) % modulo, (c + 2 * d) % modulo)
+    pairs = [rows[at : at + 2] for at in range(0, len(rows), 2)][::-1]
+    (a, b), (c, d) = power
+    inverse = np.array([[d, -b % modulo], [-c % modulo, a]], np.uint32)
+    return np.array([row for pair in pairs for row in pair], np.uint32), inverse
+
+
+def _sums(words: np.ndarray) -> np.ndarray:
+    """Return the checksums from 0 of rows of 32-bit words: (n, 2)."""
+    factors, _ = _weights(words.shape[1] // 2)
+    sums = [np.einsum("ij,j->i", words, factors[:, side], dtype=np.uint32) for side in range(2)]
+    return np.stack(sums, axis=1)
+
+
+def _before(final: np.ndarray, words: np.ndarray) -> np.ndarray:
+    """Return the checksums (n, 2) from which `words` lead to the final ones."""
+    _, inverse = _weights(words.shape[1] // 2)
+    left = final - _sums(words)
+    return np.stack([left[:, 0] * row[0] + left[:, 1] * row[1] for row in inverse], axis=1)
+
+
+def _key(salts: np.ndarray, frame: Ints, check: np.ndarray) -> np.ndarray:
+    """Return one number for (salts, number of the frame, checksum)."""
+    parts = (salts.astype(np.uint64), frame.astype(np.uint64), check.astype(np.uint64))
+    factors = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)
+    key = np.zeros(salts.size, np.uint64)
+    for part, factor in zip(parts, factors, strict=True):
+        key = (key ^ part) * np.uint64(factor)
+        key ^= key >> np.uint64(29)
+    return key
+
+
+def _pair(words: np.ndarray) -> np.ndarray:
+    """Return pairs of 32-bit words as one number each."""
+    return words[:, 0].astype(np.uint64) << np.uint64(32) | words[:, 1].astype(np.uint64)
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What stands at the place of a frame, true or not."""
+
+    version: Ints
+    frame: Ints
+    salts: np.ndarray
+    check: np.ndarray
+    seed: np.ndarray  # the checksum before it
+    words: np.ndarray  # 64-bit
+
+    def where(self, rows: np.ndarray) -> _Seen:
+        """Return some rows."""
+        return _Seen(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
+
+
+def _look(
+    versions: Versions, which: Ints, page: Ints, frame: Ints, size: int, later: tuple[bool, bool]
+) -> _Seen:
+    """Read frames around some versions, each at its place in the file."""
+    length = FRAME_HEADER + size
+    kept, words = versions.words(which, page, HEADER + frame * length, length, "<u8", later)
+    header = words[:, :3].copy().view(">u4").astype(np.uint32)
+    summed = np.concatenate([words[:, :1], words[:, 3:]], axis=1).view("<u4")
+    seed = _before(header[:, 4:6], summed)
+    return _Seen(which[kept], frame[kept], _pair(header[:, 2:4]), _pair(header[:, 4:6]), _pair(seed), words)
+
+
+def _headers(versions: Versions, blocks: Blocks) -> tuple[Ints, np.ndarray, np.ndarray]:
+    """Return (versions that begin with a WAL's header, its salts, its checksum)."""
+    first = np.flatnonzero(versions.page == 0)
+    words = blocks.words(versions.row[first], 0, 8, ">u4").astype(np.uint32)
+    true = (words[:, 0] == MAGIC) & (_sums(words[:, :6].byteswap()) == words[:, 6:8]).all(axis=1)
+    return first[true], _pair(words[true, 4:6]), _pair(words[true, 6:8])
+
+
+def frames(versions: Versions, blocks: Blocks, size: int) -> Frames:
+    """Find the frames of pages of `size` bytes."""
+    length = FRAME_HEADER + size
+    confirmed, salts, check = _headers(versions, blocks)
+    known = [_key(salts, np.full(salts.size, -1), check)]
+    found: list[_Seen] = []
+    every = np.arange(versions.page.size)
+    missing = np.setdiff1d(every, confirmed)
+    # those that begin in the page, then those that go on in it
+    for step in (*range((BLOCK - 1) // length + 1), *range(-1, -2 - (length - 1) // BLOCK, -1)):
+        for later in orders():
+            asked = every if step >= 0 and later == (False, True) else missing
+            frame = -(-(versions.page[asked] * BLOCK - HEADER) // length) + step
+            fits = (frame >= 0) & (HEADER + frame * length < versions.page[asked] * BLOCK + BLOCK)
+            asked, frame = asked[fits], frame[fits]
+            seen = _look(versions, asked, versions.page[asked], frame, size, later)
+            known.append(_key(seen.salts, seen.frame, seen.check))
+            found.append(seen)
+            true = np.isin(_key(seen.salts, seen.frame - 1, seen.seed), np.concatenate(known))
+            missing = np.setdiff1d(missing, seen.version[true])
+    true_ones, keys = [], np.concatenate(known)
+    for seen in found:
+        true_ones.append(seen.where(np.isin(_key(seen.salts, seen.frame - 1, seen.seed), keys)))
+    followed = np.concatenate([_key(seen.salts, seen.frame - 1, seen.seed) for seen in true_ones])
+    for seen in found:  # the first frame in the log: of the one before it nothing is known
+        true_ones.append(seen.where(np.isin(_key(seen.salts, seen.frame, seen.check), followed)))
+    words = np.concatenate([seen.words for seen in true_ones])
+    version = np.concatenate([seen.version for seen in true_ones])
+    numbers = words[:, :1].copy().view(">u4").astype(np.int64)
+    confirmed = np.union1d(confirmed, version)
+    missing = np.setdiff1d(every, confirmed)
+    salts = np.unique(np.concatenate([salts, *(seen.salts for seen in true_ones)]))
+    return Frames(
+        pages=numbers[:, 0],
+        committed=numbers[:, 1],
+        contents=words[:, 3:],
+        salts=salts,
+        confirmed=confirmed,
+        elsewhere=_elsewhere(versions, missing, size, salts),
+    )
+
+
+def _elsewhere(versions: Versions, missing: Ints, size: int, salts: np.ndarray) -> Ints:
+    """Return the versions that have a frame's header where none can be: with the salts of the others."""
+    missing = missing[:_ELSEWHERE]
+    words = versions.blocks.take(versions.row[missing]).view(">u8").astype(np.uint64)
+    row, word = np.nonzero(np.isin(words, salts))
+    place = versions.page[missing[row]] * BLOCK + (word - 1) * 8 - HEADER
+    return np.unique(missing[row[place % (FRAME_HEADER + size) != 0]])
