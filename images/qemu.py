@@ -29,7 +29,8 @@ logging.getLogger("qemu").addHandler(logging.NullHandler())
 # machine: the guest kernel reads it once, when its fw_cfg driver loads.
 CELL_ITEM_BYTES = 256 * 1024
 # Beside the device's own memory: root, page cache, the probes' ring of 64 MiB, and the 32 MiB of
-# who traces the device or of a device's own log, twice 32 at most.
+# who traces the device or of a device's own log, twice 32 at most. What else an observer keeps has
+# memory of its own (its profile's memory_mib).
 BOARD_MEMORY_MIB = 1536
 # A virtio device does what the guest asks of it at the guest's instruction that asks. By
 # default another thread does it some time later, and also looks at every queue when a

@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 import sync_table
 
-from analysis.observers import blktrace, probes
+from analysis import run as runs
+from analysis.observers import Content, blktrace, probes
 from images.cellrun import RunOutput
 
 
@@ -20,6 +21,12 @@ def test_syncs_per_transaction(on_board: Callable[..., RunOutput], tmp_path: Pat
 
 def summary(run: Path) -> dict:
     return json.loads((run / "summary.json").read_text())
+
+
+def kept(run: Path) -> Content:
+    """What was written in the window, as its content was kept."""
+    read = runs.read(run)
+    return read.contents["content"].within(*read.driver.window)
 
 
 @pytest.mark.parametrize(
@@ -32,6 +39,8 @@ def test_a_run_holds(fs: str, mode: str, run_cell: Callable[..., Path]) -> None:
     assert result["status"] == "ok", result["reasons"]
     assert result["block"]["writes"] > 150
     assert (run / "report.html").stat().st_size > 10_000
+    written = kept(run)
+    assert (written.sectors[written.begin >= 0] * 512).sum() == result["block"]["bytes_written"]
     # where it cannot preload blktrace.so, the loader says so and goes on, slower
     assert "ld.so" not in (run / "raw/blktrace/blktrace.out").read_text()
 
@@ -39,7 +48,10 @@ def test_a_run_holds(fs: str, mode: str, run_cell: Callable[..., Path]) -> None:
 def test_restores_of_one_snapshot_are_identical(run_cell: Callable[..., Path]) -> None:
     """Two of at most four are the same to the last byte: QEMU 7.2 makes a run late now and then
     (docs/repeatability.md), and no two late runs are alike."""
-    names = ("driver/transactions.csv", "driver/device_stat.csv", "probes.bin", "blktrace/target.blktrace.0")
+    names = (
+        *("driver/transactions.csv", "driver/device_stat.csv", "probes.bin"),
+        *("blktrace/target.blktrace.0", "content.zst"),
+    )
     # 1, 01, …: one seed, and each its own run of the module's
     found: dict[tuple[bytes, ...], Path] = {}
     for number in range(4):
