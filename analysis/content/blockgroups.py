@@ -1,4 +1,4 @@
-"""Metadata of a filesystem of block groups (fs/ext4/ext4.h of Linux 6.12), by their checksums.
+"""Metadata of a filesystem of block groups, by their checksums; whose reader says what the numbers are of.
 
 superblock.txt, groups.txt and inodes.txt say where the groups' tables are, and of which inode a block is.
 Checksums are CRC-32C, seeded with the filesystem's UUID and what the block is of, so that they hold

@@ -1,7 +1,6 @@
 """ext4: its journal, metadata by their checksums or by the copy in the journal, and its own map of files.
 
-Documentation/filesystems/ext4/ of Linux 6.12. All numbers are little-endian; checksums are CRC-32C, seeded
-with the filesystem's UUID and what the block is of.
+Numbers here and in blockgroups.py are of fs/ext4/ext4.h and Documentation/filesystems/ext4/ of Linux 6.12.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""F2FS: nodes by their footer, files' pages by the nodes that map them, checkpoints by their CRC."""
+"""F2FS: nodes by their footer, files' pages by the nodes that map them, checkpoints by their CRC.
+
+Numbers here, in nodes.py and in segments.py are of include/linux/f2fs_fs.h and fs/f2fs/node.h of Linux 6.12.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ def read(given: Evidence) -> list[Said]:
     table = nodes.mapped(given.blocks, found)
     return [
         *_nodes(given, found),
-        *_packs(given, packs, found),
+        *_packs(given, packs, main[0], found, table),
         *_tables(given, area, found, table),
         *_pages(given, table),
     ]
@@ -74,7 +77,7 @@ def _nodes(given: Evidence, found: Nodes) -> list[Said]:
     ]
 
 
-def _packs(given: Evidence, packs: Checkpoints, found: Nodes) -> list[Said]:
+def _packs(given: Evidence, packs: Checkpoints, main: int, found: Nodes, table: Mapped) -> list[Said]:
     """Judge checkpoint packs: head and foot by CRC and place, the rest by what it lists."""
     units, blocks = given.units, given.blocks
     own = np.flatnonzero((units.row >= 0) & (given.layout.label(units.block * SECTORS) == PACK))
@@ -88,10 +91,16 @@ def _packs(given: Evidence, packs: Checkpoints, found: Nodes) -> list[Said]:
     listed = segments.orphans(pages) & (since[inner] < first[inner])
     compact = packs.compact[pack[inner]] if packs.row.size else np.zeros(0, bool)
     logged = segments.journals(pages, row[inner], compact, found) & (since[inner] >= first[inner])
+    nth = since[inner] - first[inner]
+    left = np.flatnonzero(compact & ~logged & (nth >= 0))
+    opened = [packs.open[one] + main for one in pack[inner[left]]]
+    right = segments.open_summaries(pages[left], row[inner[left]], nth[left], opened, found, table)
+    summed = left[right]
     return [
         *_labelled(given, "checkpoint with its CRC", PACK, own[ends & edge]),
         contradicted("checkpoint elsewhere in its pack", own[ends & ~edge]),
         *_labelled(given, "journals of NAT and SIT", PACK, own[inner[logged]]),
+        *_labelled(given, "summaries of open segments", PACK, own[inner[summed]]),
         *_labelled(given, "list of orphans", PACK, own[inner[listed]]),
     ]
 

@@ -1,7 +1,7 @@
 """Nodes of a log-structured filesystem: which inode's they are, where they were put, and which block of
 the device each page of a file is in.
 
-include/linux/f2fs_fs.h and fs/f2fs/node.h of Linux 6.12. All numbers are little-endian. A node ends with a
+Whose reader says what the numbers are of; all are little-endian. A node ends with a
 footer: its number and its inode's, its place in the inode's tree, the version of the checkpoint it was
 written after, and the block that the log goes on in.
 """
@@ -76,7 +76,7 @@ def mapped(blocks: Blocks, found: Nodes) -> Mapped:
     held = order[_holds(found.place[order])]
     raw = blocks.take(found.row[held]).view("<u4")
     slots, first = _slots(raw, found.place[held])
-    addresses = np.zeros((held.size, _OF_NODE), np.int64)
+    addresses = np.zeros((held.size, _OF_NODE), np.uint32)
     of_inode = found.place[held] == 0
     begin = _ADDRESSES // 4
     addresses[of_inode, :_OF_INODE] = raw[of_inode, begin : begin + _OF_INODE]
@@ -88,7 +88,7 @@ def mapped(blocks: Blocks, found: Nodes) -> Mapped:
     changed[again] &= addresses[again] != addresses[again - 1]
     which, slot = np.nonzero(changed)
     made = Mapped(
-        block=addresses[which, slot],
+        block=addresses[which, slot].astype(np.int64),
         row=found.row[held][which],
         inode=found.inode[held][which],
         page=first[which] + slot,
@@ -100,7 +100,7 @@ def mapped(blocks: Blocks, found: Nodes) -> Mapped:
 
 
 def _holds(place: Ints) -> Bools:
-    """Return which places in a tree are of nodes with addresses of data: IS_DNODE of fs/f2fs/node.h."""
+    """Return which places in a tree are of nodes with addresses of data: IS_DNODE."""
     behind = place - 6 - 2 * _OF_NODE
     indirect = np.isin(place, (3, 4 + _OF_NODE, 5 + 2 * _OF_NODE))
     indirect |= (behind >= 0) & (behind % (_OF_NODE + 1) == 0)

@@ -1,6 +1,6 @@
 """Checkpoints of a log-structured filesystem, and what it knows of its segments.
 
-include/linux/f2fs_fs.h of Linux 6.12. All numbers are little-endian.
+Whose reader says what the numbers are of; all are little-endian.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ NAT_ENTRIES, _NAT = 455, 9
 _SIT_ENTRIES, _SIT, _VALID = 55, 74, 0x3FF  # of vblocks: the count of valid blocks
 _SUMMARIES, _SUMMARY = 512, 7
 _JOURNAL, _NAT_JOURNAL, _SIT_JOURNAL = 507, 13, 78  # bytes: of either journal, of an entry of each
+# summaries in a block of compact ones before its footer: in the first behind the journals, and in others
+_FIRST, _FULL = (BLOCK - 5 - 2 * _JOURNAL) // _SUMMARY, (BLOCK - 5) // _SUMMARY
 _ORPHANS = 1020  # inodes in a block of them
 
 
@@ -32,6 +34,7 @@ class Checkpoints(NamedTuple):
     total: Ints  # blocks of the pack
     summaries: Ints  # the first of them in it
     compact: Bools
+    open: list[Ints]  # blocks, from the main area's first, that were written of the segments open for data
 
 
 def checkpoints(blocks: Blocks, area: tuple[int, int]) -> Checkpoints:
@@ -49,10 +52,26 @@ def checkpoints(blocks: Blocks, area: tuple[int, int]) -> Checkpoints:
     true = crc == said
     words = pages[:, :192].copy().view("<u4").astype(np.int64)
     version = pages[:, :8].copy().view("<u8")[:, 0] & np.uint64(0xFFFFFFFF) | crc.astype(np.uint64) << 32
-    found = Checkpoints(
-        row, blocks.number[row], version, words[:, 34], words[:, 35], (words[:, 33] & _COMPACT) > 0
+    flags, total, first = (words[:, at] for at in (33, 34, 35))
+    return Checkpoints(
+        row=row[true],
+        block=blocks.number[row[true]],
+        version=version[true],
+        total=total[true],
+        summaries=first[true],
+        compact=(flags[true] & _COMPACT) > 0,
+        open=_open(pages[true]),
     )
-    return Checkpoints(*(column[true] for column in found))
+
+
+def _open(pages: np.ndarray) -> list[Ints]:
+    """Return what checkpoints say of the segments open for data: cur_data_segno and cur_data_blkoff."""
+    numbers = pages[:, 84:96].copy().view("<u4").astype(np.int64)
+    written = pages[:, 116:122].copy().view("<u2").astype(np.int64)
+    return [
+        np.concatenate([one * SEGMENT + np.arange(count) for one, count in zip(*both, strict=True)])
+        for both in zip(numbers.tolist(), written.tolist(), strict=True)
+    ]
 
 
 def _bits(maps: np.ndarray) -> Ints:
@@ -99,16 +118,36 @@ def nat(pages: np.ndarray, row: Ints, first: Ints, found: Nodes) -> Bools:
 def summaries(pages: np.ndarray, row: Ints, segment: Ints, found: Nodes, table: Mapped) -> Bools:
     """Return which blocks say of a segment's blocks which node's they are. `segment` is the first block."""
     entries = pages[:, : _SUMMARIES * _SUMMARY].reshape(-1, _SUMMARY)
+    block = (segment[:, None] + np.arange(_SUMMARIES)).ravel()
+    right = _true(entries, block, np.repeat(row, _SUMMARIES), found, table)
+    return some(right.reshape(-1, _SUMMARIES))
+
+
+def open_summaries(
+    pages: np.ndarray, row: Ints, nth: Ints, opened: list[Ints], found: Nodes, table: Mapped
+) -> Bools:
+    """Return which of the blocks of compact summaries, the nth of their pack, say so of the blocks that
+    were written of the segments open for data."""
+    right = np.zeros(row.size, bool)
+    for one, written in enumerate(opened):
+        before = 0 if nth[one] == 0 else _FIRST + (int(nth[one]) - 1) * _FULL
+        block = written[before : before + (_FIRST if nth[one] == 0 else _FULL)]
+        begin = 2 * _JOURNAL if nth[one] == 0 else 0
+        entries = pages[one, begin : begin + block.size * _SUMMARY].reshape(-1, _SUMMARY)
+        right[one] = _true(entries, block, np.full(block.size, row[one]), found, table).any()
+    return right
+
+
+def _true(entries: np.ndarray, block: Ints, when: Ints, found: Nodes, table: Mapped) -> Bools:
+    """Return which entries (n, 7) name the node that a block was at a time, or that had it, and in which
+    slot."""
     number = entries[:, :4].copy().view("<u4")[:, 0].astype(np.int64)
     slot = entries[:, 5:7].copy().view("<u2")[:, 0].astype(np.int64)
-    block = (segment[:, None] + np.arange(_SUMMARIES)).ravel()
-    when = np.repeat(row, _SUMMARIES)
-    of_node = (_last(found, number, when) == block) & (number > 0)
+    right: Bools = (_last(found, number, when) == block) & (number > 0)
     last, _ = at_time(table, block, when, when)
-    of_data = np.zeros(block.size, bool)
     known = np.flatnonzero(last >= 0)
-    of_data[known] = (table.node[last[known]] == number[known]) & (table.slot[last[known]] == slot[known])
-    return some((of_node | of_data).reshape(-1, _SUMMARIES))
+    right[known] |= (table.node[last[known]] == number[known]) & (table.slot[last[known]] == slot[known])
+    return right
 
 
 def journals(pages: np.ndarray, row: Ints, compact: Bools, found: Nodes) -> Bools:

@@ -11,12 +11,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from analysis.content.blocks import BLOCK, SECTOR, Blocks
+from analysis.content.blocks import BLOCK, SECTOR, SECTORS, Blocks
 from analysis.content.units import Units
 from analysis.ledger.arrays import Ints, unique
 
 _PAGES = 28  # bits of a page's number in a key
 _ROWS = 32  # of a writing
+_AT_ONCE = 256  # records: what is gathered for them fits a cache
 
 
 class Versions:
@@ -59,14 +60,22 @@ class Versions:
         rows = np.where(pages < own, before, np.where(pages > own, behind, self.row[which][:, None]))
         needless = pages * BLOCK >= (start + size)[:, None]
         kept = np.flatnonzero(((rows >= 0) | needless).all(axis=1) & (start >= 0))
-        item = np.dtype(kind).itemsize
-        word = start[kept, None] // item + np.arange(size // item)
-        sector = word // (SECTOR // item)
-        inside = sector // (BLOCK // SECTOR) - first[kept, None]
-        writing = np.take_along_axis(rows[kept], inside, axis=1)
-        log = self.blocks.log.reshape(-1).view(kind)
-        at = self.blocks.sectors[writing, sector % (BLOCK // SECTOR)] * (SECTOR // item)
-        return kept, log[at + word % (SECTOR // item)]
+        found = np.empty((kept.size, size), np.uint8)
+        for at in range(0, kept.size, _AT_ONCE):
+            part = kept[at : at + _AT_ONCE]
+            found[at : at + _AT_ONCE] = self._bytes(rows[part], start[part] - first[part] * BLOCK, size)
+        return kept, found.view(kind)
+
+    def _bytes(self, rows: Ints, start: Ints, size: int) -> np.ndarray:
+        """Return the bytes from `start` on of writings (n, span) one behind another."""
+        span = (SECTOR + size - 2) // SECTOR + 1  # sectors, wherever in one it begins
+        sector = start[:, None] // SECTOR + np.arange(span)
+        page = np.minimum(sector // SECTORS, rows.shape[1] - 1)
+        writing = np.take_along_axis(rows, page, axis=1)
+        flat = self.blocks.log[self.blocks.sectors[writing, sector % SECTORS]].reshape(-1)
+        begins = np.arange(rows.shape[0]) * span * SECTOR + start % SECTOR
+        found: np.ndarray = np.lib.stride_tricks.sliding_window_view(flat, size)[begins]
+        return found
 
 
 def orders() -> Iterator[tuple[bool, bool]]:
