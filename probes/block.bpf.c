@@ -27,7 +27,7 @@
  */
 static struct command {
 	__u64 request;				  /* its address; 0: free */
-	__u64 issue_ns, queue_ns, serial, sector; /* issue_ns 0: not in flight */
+	__u64 issue_ns, start_ns, serial, sector; /* issue_ns 0: not in flight */
 	__u32 cmd_flags, tid, sectors;
 } commands[COMMANDS];
 
@@ -65,7 +65,7 @@ int BPF_PROG(block_issue, struct request *rq)
 	__u32 cmd_flags = rq->cmd_flags;
 	__u64 now = bpf_ktime_get_ns();
 	command->issue_ns = now;
-	command->queue_ns = rq->start_time_ns;
+	command->start_ns = rq->start_time_ns;
 	command->serial = __sync_fetch_and_add(&serial, 1);
 	command->sector = (cmd_flags & REQ_OP_MASK) == REQ_OP_FLUSH ? 0 : rq->__sector;
 	command->cmd_flags = cmd_flags;
@@ -94,7 +94,7 @@ int BPF_PROG(block_complete, struct request *rq, __u8 error, unsigned int bytes)
 		.n = command->sectors,
 		.a = command->sector,
 		.b = command->cmd_flags,
-		.c = command->queue_ns,
+		.c = command->start_ns,
 		.d = command->serial,
 	});
 	command->issue_ns = 0;

@@ -131,6 +131,7 @@ CHECKS: tuple[Callable[[Ledger], list[str]], ...] = (
     shares_add_up,
     costs_add_up,
     views.deferred,
+    views.written_home,
 )
 
 

@@ -7,7 +7,7 @@ left of a longer bio.
 
 A flush command has no sectors. block/blk-flush.c sends one for all requests that wait for it:
 those of bios with REQ_PREFLUSH, from when they are queued, and, on a device without FUA, those
-of bios with REQ_FUA, from when their data is written. It is decided (its own queue time) when
+of bios with REQ_FUA, from when their data is written. It is decided (the time of its request) when
 the one before has completed and no such data is in flight; what comes later waits for the next.
 """
 
@@ -134,7 +134,7 @@ def flushed(block: Columns, bio: Columns, data: Parts) -> tuple[Ints, Ints]:
     decided = np.maximum.accumulate(block["c"][flush])
     upto = np.searchsorted(wanted, decided, side="right")
     first = np.r_[0, upto[:-1]] if flush.size else upto
-    # the queue time may be one that a plug remembered: then the issue tells
+    # the request's time may be one that a plug remembered: then the issue tells
     late = np.searchsorted(wanted, block["begin_ns"][flush], side="right")
     upto = np.where(upto > first, upto, late)
     first = np.r_[0, np.maximum.accumulate(upto)[:-1]] if flush.size else first

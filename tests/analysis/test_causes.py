@@ -245,6 +245,29 @@ def test_a_view_that_does_not_agree_is_seen(fault: str) -> None:
     assert any(reason in one for one in found), found
 
 
+LEFT = "1 logged pages that no checkpoint wrote home"
+UNLOGGED = "1 pages that a checkpoint wrote and no frame held"
+
+
+@pytest.mark.parametrize(
+    ("frame", "page", "reasons"),
+    [
+        (8, 2, [UNLOGGED]),  # the only frame of page 3
+        (8, 99, [LEFT, UNLOGGED]),
+        (6, 99, [LEFT]),  # one of page 2, which has another
+    ],
+)
+def test_a_frame_with_another_pages_number_is_seen(frame: int, page: int, reasons: list[str]) -> None:
+    assert views.written_home(build.build(checkpointed().input(CLOSE))) == []
+    given = checkpointed().input(CLOSE)
+    is_frame = pl.col("call") == frame
+    assert given.vfs.filter(is_frame)["page"].null_count() == 0
+    vfs = given.vfs.with_columns(page=pl.when(is_frame).then(page).otherwise("page"))
+    found = views.written_home(build.build(dataclasses.replace(given, vfs=vfs)))
+    assert len(found) == len(reasons)
+    assert all(one.startswith(reason) for one, reason in zip(found, reasons, strict=True)), found
+
+
 def test_queue_time_is_that_of_the_first_bio() -> None:
     """Of merged bios the earliest; of a flush that of the first it was sent for."""
     trace = Trace()

@@ -8,11 +8,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from analysis import pipeline, whose
 from analysis import run as runs
-from analysis import whose
 from analysis.checks import ledger as checks
+from analysis.inspect.load import Loaded
 from analysis.ledger.build import Ledger
 from analysis.ledger.schema import NO_TRANSACTION
+from analysis.tree.terminal import Terminal, lines
 
 HERE = Path(__file__).parent
 
@@ -95,3 +97,23 @@ def test_the_terminal_says_it_beside_unattributed() -> None:
     ]
     ledger["deferred"] = None
     assert whose.sentences(ledger)[1] == "whose content that is was not recorded"
+
+
+def test_report_and_tree_show_it(tmp_path: Path) -> None:
+    shutil.unpack_archive(HERE / "sample-checkpoints.tar.xz", tmp_path)
+    run = tmp_path / "run"
+    pipeline.analyse(run)
+    page = (run / "report.html").read_text()
+    said = " ".join(page.split())
+    assert "3.232 % of the bytes written were written for no transaction." in said
+    assert "19.582 % are deferred" in said
+    row = '<tr><th>by transactions</th><td class="n">1.988</td> <td class="n">96.768</td>'
+    assert f'{row}<td class="n">0.355</td></tr>' in said
+    assert "<tr><th>for none, at the close</th>" in said
+    loaded = Loaded(run)
+    late = pl.read_parquet(run / "tables/deferred.parquet").filter(pl.col("made_by").is_not_null())
+    left = late.row(0, named=True)
+    shown = "\n".join(lines(loaded, left["transaction"], Terminal(None, False, True)))
+    assert f"deferred, by transaction {left['made_by']}: WS database page" in shown
+    made = "\n".join(lines(loaded, left["made_by"], Terminal(None, False, True)))
+    assert "KiB of these for others" in made

@@ -1,5 +1,6 @@
 """vfs.csv, the witness inside SQLite, against the oracle table and against the wrapped sync calls."""
 
+import itertools
 import os
 
 import pytest
@@ -94,7 +95,7 @@ def test_the_log_says_which_page_each_frame_of_the_wal_holds(driver, page_size):
     driver.run_ok("--vfs-log", *sizes, mode="wal")
     log = calls(driver)
     frames, home = {}, 0
-    for header, page in zip(log, log[1:]):
+    for header, page in itertools.pairwise(log):
         is_header = header["file"] == "wal" and header["op"] == "write" and header["bytes"] == 24
         assert (header["page"] is not None) == is_header
         if is_header:
