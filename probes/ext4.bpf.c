@@ -10,10 +10,10 @@
  * record when it returns.
  *
  * Flushing writes the data of data=ordered and waits for it; logging writes descriptor,
- * metadata and commit block. Blocks logged are descriptor and metadata blocks, without the
- * commit block. sync_commit is the kernel's t_synchronous_commit: a handle was synchronous (a
- * mount with sync, a synchronous inode); an fsync waits for the commit and leaves it 0. A fast
- * commit (mkfs -O fast_commit, off by default) is not a commit of jbd2: no record.
+ * metadata and commit block, which are the blocks logged. sync_commit is the kernel's
+ * t_synchronous_commit: a handle was synchronous (a mount with sync, a synchronous inode); an
+ * fsync waits for the commit and leaves it 0. A fast commit (mkfs -O fast_commit, off by
+ * default) is not a commit of jbd2: no record.
  */
 #include "sync.h"
 

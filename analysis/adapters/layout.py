@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from analysis.ledger.arrays import Ints
 from analysis.ledger.schema import LABELS
+from base.errors import BadInput
 
 SECTOR = 512
 DATA = -1  # a region whose blocks belong to files
@@ -35,7 +37,12 @@ class Layout:
 
 
 def of_regions(filesystem: str, regions: list[tuple[int, int, int]], block_size: int) -> Layout:
-    """Make a Layout of (first block, blocks, label); later regions lie over earlier ones."""
+    """Make a Layout of (first block, blocks, label). Raises BadInput if a block is in two of them."""
+    regions = sorted(regions)
+    for (first, blocks, _), (following, *_) in pairwise(regions):
+        if following < first + blocks:
+            where = f"two of {filesystem}'s regions have the block {following}"
+            raise BadInput("raw/board", "", where, "each block in one region at most")
     edges = np.array(sorted({0, *(edge for first, n, _ in regions for edge in (first, first + n))}))
     labels = np.full(edges.size, DATA, np.int64)
     for first, blocks, label in regions:

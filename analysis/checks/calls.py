@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 
 from analysis.filesystems import find
-from analysis.ledger.arrays import Ints, first_after, ints
+from analysis.ledger.arrays import Bools, Ints, LastBefore, at, first_after, ints
 from analysis.ledger.build import Ledger
-from analysis.ledger.files import PAGE_BITS, pages
+from analysis.ledger.files import PAGE, PAGE_BITS, pages
 from analysis.ledger.pieces import OF_ROLE
 
 
@@ -30,6 +30,7 @@ def files(made: Ledger) -> list[str]:
     """A piece of a file has that file's label, and was written by a call to that file.
 
     Or by none: a filesystem's garbage collector moves pages that nobody wrote, and marks them.
+    What SQLite wrote to a page goes out for its sake, not because the page was moved.
     """
     of_file = pl.col("file").cast(pl.String).replace_strict(OF_ROLE, default=None)
     label = pl.coalesce(pl.col("of"), pl.col("label")).cast(pl.String)
@@ -47,14 +48,30 @@ def files(made: Ledger) -> list[str]:
             "pieces of SQLite's files that it did not write",
             *("sector", "file", "offset"),
         ),
+        *first(
+            _moved_wrongly(made), "pieces marked as moved that nobody can have moved", "sector", "vfs_call"
+        ),
     ]
+
+
+def _moved_wrongly(made: Ledger) -> pl.DataFrame:
+    """Return the pieces that are marked as moved by a garbage collector that there is not, or that were
+    the first to bring what SQLite wrote to the page."""
+    moved = made.pieces.filter(pl.col("moved"))
+    if moved.is_empty() or not find(made.given.layout.filesystem).collects:
+        return moved
+    page = pl.col("offset") // PAGE
+    written = made.pieces.filter(pl.col("vfs_call").is_not_null()).group_by("vfs_call", page=page)
+    brought = written.agg(brought=pl.col("command").min())
+    known = moved.filter(pl.col("vfs_call").is_not_null()).with_columns(page=page)
+    return known.join(brought, on=["vfs_call", "page"]).filter(pl.col("command") == pl.col("brought"))
 
 
 def written_out(made: Ledger) -> list[str]:
     """What SQLite wrote to a page and then synced was written to the device in between.
 
-    Only of the last xWrite of a page before the sync; and not of a file's first page where the
-    filesystem may keep that in its inode.
+    Only of the last xWrite of a page before the sync; not of a page that a truncate removed before it;
+    and not of a file's first page where the filesystem may keep that in its inode.
     """
     if not made.given.calls:
         return []
@@ -62,14 +79,12 @@ def written_out(made: Ledger) -> list[str]:
     row, page = pages(ints(write["offset"]), ints(write["bytes"]))
     inode, begin = ints(write["inode"])[row], ints(write["begin_ns"])[row]
 
-    def following(op: str) -> Ints:
-        calls = made.vfs.filter(pl.col("op") == op)
-        return first_after(inode, begin, ints(calls["inode"]), ints(calls["begin_ns"]))
-
+    syncs = made.vfs.filter(pl.col("op") == "sync")
     key = (inode << PAGE_BITS) | page
     again = first_after(key, begin + 1, key, begin)
-    sync = following("sync")
-    due = (sync <= made.given.window[1]) & (sync < again) & (sync < following("truncate"))
+    sync = first_after(inode, begin, ints(syncs["inode"]), ints(syncs["begin_ns"]))
+    due = (sync <= made.given.window[1]) & (sync < again)
+    due[due] = ~_removed(made.vfs, inode[due], page[due], begin[due], sync[due])
     due &= (page > 0) | (not find(made.given.layout.filesystem).inline_data)
     call = ints(write["call"])[row]
     piece = made.pieces.filter(pl.col("vfs_call").is_not_null())
@@ -80,6 +95,22 @@ def written_out(made: Ledger) -> list[str]:
         return []
     first = f"first call {call[lost[0]]}, page {page[lost[0]]}"
     return [f"{lost.size} pages that SQLite wrote and synced are in no command: {first}"]
+
+
+def _removed(vfs: pl.DataFrame, inode: Ints, page: Ints, begin: Ints, end: Ints) -> Bools:
+    """Return of each page whether the file was truncated to before it between begin and end."""
+    calls = vfs.filter(pl.col("op") == "truncate")
+    files, sizes, times = (ints(calls[name]) for name in ("inode", "offset", "begin_ns"))
+    following = LastBefore(files, -times)
+    removed, left, since = np.zeros(inode.size, bool), np.arange(inode.size), begin
+    while left.size:
+        found = following.find(inode[left], -since)
+        there = (found >= 0) & (at(times, found) < end[left])
+        left, found = left[there], found[there]
+        gone = page[left] * PAGE >= sizes[found]
+        removed[left[gone]] = True
+        left, since = left[~gone], times[found[~gone]] + 1
+    return removed
 
 
 def syncs_witnessed(made: Ledger) -> list[str]:

@@ -12,16 +12,15 @@ import numpy as np
 import polars as pl
 
 from analysis.adapters.layout import DATA
-from analysis.checks import calls, views
+from analysis.checks import calls, journal, processor, views
 from analysis.checks.calls import first
+from analysis.filesystems import find
 from analysis.ledger.arrays import ints
 from analysis.ledger.build import Ledger
 from analysis.ledger.pieces import OF_ROLE
 from analysis.ledger.schema import LABELS, WAITS
 
 UNATTRIBUTED_LIMIT = 0.001
-# what may be written where no region of the filesystem's own is
-_IN_DATA = (*OF_ROLE.values(), "inode/node")
 
 
 def unattributed_share(made: Ledger) -> float:
@@ -70,24 +69,12 @@ def places(made: Ledger) -> list[str]:
     """What is written to a region of the filesystem has that region's label."""
     region = made.given.layout.label(ints(made.pieces["sector"]))
     label = ints(made.pieces["label"].to_physical())
-    in_data = np.isin(label, [LABELS.index(name) for name in _IN_DATA])
+    # where no region is: files, and what a filesystem keeps in pages of an inode of its own
+    own = [name for name in find(made.given.layout.filesystem).inodes.values() if name]
+    in_data = np.isin(label, [LABELS.index(name) for name in (*OF_ROLE.values(), *own)])
     wrong = np.where(region == DATA, ~in_data, label != region) & (label != LABELS.index("unattributed"))
     found = first(made.pieces.filter(wrong), "pieces labelled against their place", "sector", "label")
     return found + first(made.faults.misplaced, "pages of the device written out of place", "sector", "home")
-
-
-def commits_whole(made: Ledger) -> list[str]:
-    """The journal's commits are numbered one after another, and each one waited for is there."""
-    tids = ints(made.commits["commit"])
-    gaps = np.flatnonzero(np.diff(tids) != 1)
-    found = [f"{gaps.size} gaps in the journal's commits, first after {tids[gaps[0]]}"] if gaps.size else []
-    waits = made.few["commit_wait"]
-    begin, end = made.given.window
-    waited = np.unique(waits["a"][(waits["begin_ns"] >= begin) & (waits["end_ns"] <= end)])
-    unknown = waited[(waited >= tids.min(initial=2**62)) & ~np.isin(waited, tids)]
-    if waited.size and not tids.size:
-        unknown = waited
-    return found + ([f"commit {unknown[0]} was waited for and has no record"] if unknown.size else [])
 
 
 def shares_add_up(made: Ledger) -> list[str]:
@@ -126,8 +113,9 @@ CHECKS: tuple[Callable[[Ledger], list[str]], ...] = (
     places,
     calls.files,
     calls.written_out,
-    commits_whole,
+    journal.whole,
     calls.syncs_witnessed,
+    processor.own_file,
     shares_add_up,
     costs_add_up,
     views.deferred,

@@ -28,7 +28,8 @@ class Engine(Protocol):
     UNASKED: Mapping[str, str]
 
     def role(self, name: str, database: str) -> str | None:
-        """Return the role of a file by its name; `database` is the database's. None: not one of its."""
+        """Return the role of a file by its name; `database` is the database's. `other`: one of its own
+        that has no word; None: not one of its."""
 
     def requested(self, cell: Mapping[str, Any]) -> dict[str, Any]:
         """Return the settings that a cell asks for, by their names in config.json."""
@@ -97,7 +98,12 @@ def label_of_another(label: str, engine: Engine) -> bool:
     return label in labels() and label not in {own for own, _ in engine.FILES.values()}
 
 
-def role(name: str, database: str) -> str:
-    """Return the role of a file in the engine that has files of such a name, `other` if none has."""
+def known_role(name: str, database: str) -> str | None:
+    """Return the role of a file in the engine that has files of such a name, None if none has."""
     found = (of(engine).role(name, database) for engine in names())
-    return next((kind for kind in found if kind), "other")
+    return next((kind for kind in found if kind), None)
+
+
+def role(name: str, database: str) -> str:
+    """Return the role of a file, `other` also where no engine has files of such a name."""
+    return known_role(name, database) or "other"

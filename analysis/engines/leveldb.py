@@ -27,6 +27,7 @@ _NAMES = {
     "log": re.compile(r"[0-9]{6,}[.]log"),
     "table": re.compile(r"[0-9]{6,}[.](ldb|sst)"),
     "manifest": re.compile(r"MANIFEST-[0-9]{6,}"),
+    "other": re.compile(r"CURRENT|LOCK|LOG([.]old)?|[0-9]{6,}[.]dbtmp"),
 }
 
 

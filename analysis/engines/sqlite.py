@@ -47,6 +47,8 @@ UNASKED = {
     "temp_store": "0",
 }
 
+# a super-journal (tempfilecompat.html, 2.3), a temporary file (SQLITE_TEMP_FILE_PREFIX of os.h)
+_UNNAMED = re.compile(r"-mj[0-9A-F]{6}9[0-9A-F]{2}$|^etilqs_")
 _SUFFIXES = {"": "database", "-journal": "journal", "-wal": "wal", "-shm": "shm"}
 
 
@@ -55,8 +57,9 @@ def role(name: str, database: str) -> str | None:
     for suffix, kind in _SUFFIXES.items():
         if name == database + suffix:
             return kind
-    stem = re.search(r"-(journal|wal|shm)$", name)
-    return stem.group(1) if stem else None
+    if stem := re.search(r"-(journal|wal|shm)$", name):
+        return stem.group(1)
+    return "other" if _UNNAMED.search(name) else None
 
 
 _ROLLBACK = {"off": CORRUPT, "normal": RARELY_CORRUPT, "full": ALL, "extra": ALL}

@@ -62,14 +62,16 @@ class Filesystem:
     files: tuple[str, ...] = ()
     # mount option → what no option of /proc/mounts begins with where it is in effect and not shown
     hidden: Mapping[str, str] = field(default_factory=dict)
-    # the label of a page of the block device in a block that belongs to no region
-    of_device: str = "unattributed"
+    # whether its journal is written by commits, each of them recorded by its probe
+    commits: bool = False
     # inode number, of an inode that is no file of anybody's → the label of its pages, None: their region's
     inodes: Mapping[int, str | None] = field(default_factory=dict)
     # whether a file's first page may be kept in its inode, and so never be written by itself
     inline_data: bool = False
     # how the name of a thread of its own begins → why that writes (ledger/schema.py, NO_TRANSACTION)
     threads: Mapping[str, str] = field(default_factory=dict)
+    # whether it has a garbage collector that moves pages of files
+    collects: bool = False
     # names of the bits that say why a checkpoint was made
     checkpoint_reasons: tuple[str, ...] = ()
     # (options of /proc/mounts, superblock) → its data mode, None where that cannot be told

@@ -1,10 +1,13 @@
 """ext4: `superblock.txt` is dumpe2fs -h, `groups.txt` dumpe2fs -g, and `inodes.txt` debugfs' `stat` of
-the journal's inode and of every directory."""
+the journal's inode, of the file of orphans, and of every directory and file (in runs of earlier
+releases of the journal's inode and the directories)."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from analysis.adapters.layout import DIRECTORY, INODE, JOURNAL, META, Layout, of_regions
 from analysis.files import integer, read_text
@@ -14,6 +17,7 @@ from base.errors import BadInput
 _GROUPS = "group:block:super:gdt:bbitmap:ibitmap:itable"
 # debugfs: (logical[-logical][u]):physical[-physical], or the name of a block of the map itself
 _EXTENT = re.compile(r"\(([A-Z]+[0-9]*|[0-9]+(?:-[0-9]+)?(?:\[u\])?)\):([0-9]+)(?:-([0-9]+))?")
+_LOST_FOUND = "11"  # EXT2_GOOD_OLD_FIRST_INO
 _DATA_MODES = {
     "journal_data": "journal",
     "journal_data_ordered": "ordered",
@@ -51,10 +55,46 @@ def _layout(board: Path, superblock: Superblock) -> Layout:
         if descriptors[0] >= 0:
             regions.append((descriptors[0], descriptors[-1] - descriptors[0] + 1 + reserved, META))
         regions.append((inodes[0], table, INODE))
-    journal = superblock.get("Journal inode")
-    for inode, first, blocks in _extents(board / "inodes.txt"):
-        regions.append((first, blocks, JOURNAL if str(inode) == journal else DIRECTORY))
-    return of_regions("ext4", regions, field("Block size"))
+    journal, orphans = superblock.get("Journal inode", ""), superblock.get("Orphan file inode", "")
+    extents = _extents(board / "inodes.txt")
+    regions += [
+        (one.first, one.blocks, JOURNAL) for one in extents if one.inode == journal and not one.of_map
+    ]
+    _as_the_kernel_counts(board, superblock, field, sum(blocks for _, blocks, _ in regions))
+    for one in extents:
+        if one.of_map or one.inode == orphans:
+            regions.append((one.first, one.blocks, INODE))
+        elif one.directory:
+            regions.append((one.first, one.blocks, DIRECTORY))
+    if orphans and orphans not in {one.inode for one in extents}:
+        regions.append(_orphans_of_mkfs(extents, superblock, field("Block count")))
+    return of_regions("ext4", sorted(set(regions)), field("Block size"))
+
+
+def _as_the_kernel_counts(
+    board: Path, superblock: Superblock, field: Callable[[str], int], blocks: int
+) -> None:
+    """The regions that hold no file are what the kernel counted when it mounted the filesystem
+    (ext4_calculate_overhead, which writes it into the superblock). It counts otherwise for the
+    features that are left out. Raises BadInput."""
+    if {"bigalloc", "meta_bg"} & set(superblock.get("Filesystem features", "").split()):
+        return
+    counted = field("Overhead clusters") - field("First block")
+    if blocks != counted:
+        wrong = f"the groups' tables and the journal have {blocks} blocks"
+        raise BadInput(board / "groups.txt", "", wrong, f"the superblock's {counted}")
+
+
+def _orphans_of_mkfs(extents: list[_Extent], superblock: Superblock, count: int) -> tuple[int, int, int]:
+    """Where mke2fs puts the file of orphans: behind lost+found, and a block that it gives the inode for
+    resizing. For the runs whose inodes.txt has only the journal and the directories.
+
+    e2fsprogs: misc/mke2fs.c; lib/ext2fs/orphan.c, ext2fs_default_orphan_file_blocks.
+    """
+    size = min(max(count // 4096, 32), 512)
+    behind = max((one.first + one.blocks for one in extents if one.inode == _LOST_FOUND), default=0)
+    resizing = "resize_inode" in superblock.get("Filesystem features", "")
+    return behind + resizing, size, INODE
 
 
 def _group_rows(path: Path) -> list[tuple[int, list[list[str]]]]:
@@ -71,16 +111,29 @@ def _group_rows(path: Path) -> list[tuple[int, list[list[str]]]]:
     return rows
 
 
-def _extents(path: Path) -> list[tuple[int, int, int]]:
-    """Return (inode, first block, blocks) of the data of each inode that `stat` was asked for."""
-    found, inode = [], None
+class _Extent(NamedTuple):
+    """Blocks that an inode has; of_map: for its map or its extended attributes, not for its data."""
+
+    inode: str
+    directory: bool
+    of_map: bool
+    first: int
+    blocks: int
+
+
+def _extents(path: Path) -> list[_Extent]:
+    """Return the blocks of each inode that `stat` was asked for. Raises BadInput."""
+    found: list[_Extent] = []
+    inode, directory = None, False
     for line in read_text(path).splitlines():
-        if head := re.match(r"Inode: ([0-9]+) +Type:", line):
-            inode = int(head.group(1))
+        if head := re.match(r"Inode: ([0-9]+) +Type: (\w+)", line):
+            inode, directory = head[1], head[2] == "directory"
+        elif inode is not None and (attributes := re.match(r"File ACL: ([1-9][0-9]*)", line)):
+            found.append(_Extent(inode, directory, True, int(attributes[1]), 1))
         elif inode is not None and line.startswith("("):
             for where, first, last in _EXTENT.findall(line):
-                if where[0].isdigit():
-                    found.append((inode, int(first), int(last or first) - int(first) + 1))
+                blocks = int(last or first) - int(first) + 1
+                found.append(_Extent(inode, directory, not where[0].isdigit(), int(first), blocks))
     if not found:
         raise BadInput(path, "", "no blocks of any inode", "debugfs' stat of each inode")
     return found
@@ -159,8 +212,7 @@ FILESYSTEM = Filesystem(
     },
     layout=_layout,
     files=("groups.txt", "inodes.txt"),
-    # a block that an inode maps with: extent tree, indirect, extended attributes
-    of_device="inode/node",
+    commits=True,
     data_mode=_data_mode,
     earlier_probes=frozenset(("jbd2", "sync")),
     colors={

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 from analysis.adapters.layout import META, PACK, Layout, of_regions
 from analysis.files import integer
 from analysis.filesystems import Filesystem, Mkfs, Superblock, features, number, several
+from base.errors import BadInput
 
 _NUMBER = r"[0-9]+"
 # f2fs-tools, lib/libf2fs.c; but device_alias, which names another device
@@ -21,7 +23,17 @@ def _layout(board: Path, superblock: Superblock) -> Layout:
         text = superblock.get(name, "").partition(":")[2].strip()
         return integer(board / "superblock.txt", 0, name, text)
 
-    at = {name: field(f"{name}_blkaddr") for name in ("cp", "sit", "main")}
+    areas = ("cp", "sit", "nat", "ssa", "main")
+    at = {name: field(f"{name}_blkaddr") for name in areas}
+    segment = 1 << field("log_blocks_per_seg")
+    for name, following in pairwise(areas):
+        counted = "ckpt" if name == "cp" else name
+        size = field(f"segment_count_{counted}") * segment
+        if at[following] - at[name] != size:
+            where = f"{following}_blkaddr is {at[following]}"
+            raise BadInput(
+                board / "superblock.txt", "", where, f"{at[name] + size}: {counted} has {size} blocks"
+            )
     regions = [
         (0, at["cp"], META),
         (at["cp"], at["sit"] - at["cp"], PACK),
@@ -78,6 +90,7 @@ FILESYSTEM = Filesystem(
     inline_data=True,
     # fs/f2fs/gc.c, f2fs_start_gc_thread
     threads={"f2fs_gc-": "garbage collection"},
+    collects=True,
     # CP_* of fs/f2fs/f2fs.h
     checkpoint_reasons=(
         *("umount", "fastboot", "sync", "recovery", "discard"),

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from analysis.events import file_kind
+from analysis.engines import known_role
 from analysis.ledger.arrays import Ints, LastBefore, at, expand, ints
 from analysis.ledger.records import Few
 from analysis.ledger.schema import FILES
@@ -29,7 +29,7 @@ class Named:
     inode: Ints
     time: Ints
     names: list[str]
-    kinds: Ints  # places in schema.FILES
+    kinds: Ints  # places in schema.FILES, -1 of a name that no engine has
 
     def find(self, inode: Ints, time: Ints) -> Ints:
         """Return the number of the last name of each inode up to a time, or -1."""
@@ -48,7 +48,8 @@ def names(few: Few, database: str) -> Named:
     for row in np.flatnonzero(length > 1).tolist():  # longer than a record holds
         raw = b"".join(pieces[first[row] : first[row] + length[row]].tolist())
         texts[row] = raw.decode(errors="replace")
-    kinds = {text: FILES.index(file_kind(text, False, database)) for text in set(texts)}
+    roles = {text: known_role(text, database) for text in set(texts)}
+    kinds = {text: -1 if role is None else FILES.index(role) for text, role in roles.items()}
     return Named(
         ints(parts["a"][first]),
         ints(parts["begin_ns"][first]),

@@ -121,16 +121,14 @@ def _labels(
 ) -> tuple[Ints, Ints, Ints]:
     """Return (label, what it is a copy of or -1, home sector or -1) of each piece."""
     kind, region = find(layout.filesystem), layout.label(sector)
-    of_device = _LABEL[kind.of_device]
     label, copied, home = (np.full(owner.size, none) for none in (_UNATTRIBUTED, -1, -1))
-    of_file, other, device = owner <= DIRECTORY, owner == OTHER, np.flatnonzero(owner == DEVICE)
+    of_file, device = owner <= DIRECTORY, np.flatnonzero(owner == DEVICE)
     label = np.where(of_file, _OF_FILE.take(file), label)
-    label[other] = _LABEL["other"]
-    label[device] = _or(of_device, region.take(device))
+    label[device] = _or(_UNATTRIBUTED, region.take(device))
     home[device] = page.take(device) * PAGE_SECTORS
     of_region = owner == NONE
     for number, name in kind.inodes.items():
-        own = other & (inode == number)
+        own = (owner == OTHER) & (inode == number)
         if name is None:
             of_region |= own
         else:
@@ -139,7 +137,7 @@ def _labels(
     logged = np.flatnonzero((region == _JOURNAL) & (owner != UNKNOWN))
     copied[logged] = np.where(of_region.take(logged), -1, label.take(logged))
     device = logged.compress(owner.take(logged) == DEVICE)
-    of_home = _or(of_device, layout.label(home.take(device)))
+    of_home = _or(_UNATTRIBUTED, layout.label(home.take(device)))
     copied[device] = np.where(of_home == _JOURNAL, -1, of_home)
     label[logged] = _JOURNAL
     return label, copied, home

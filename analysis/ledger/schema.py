@@ -117,7 +117,7 @@ COMMITS: Schema = {
     "begin_ns": pl.Int64,
     "end_ns": pl.Int64,
     "sync_commit": pl.Int64,
-    "blocks": pl.Int64,  # logged: descriptors and copies, without the commit block
+    "blocks": pl.Int64,  # logged: descriptors, copies and the commit block
     "waiting": pl.Int64,  # transactions that waited for it
 }
 CHECKPOINTS: Schema = {

@@ -29,10 +29,12 @@ settle() { :; }
 # describe FOLDER: where it keeps what
 describe() {
   dumpe2fs -h "/dev/$DEVICE_NAME" > "$1/superblock.txt" 2>&1
-  # where all else is: the groups' tables, and the blocks of the journal and the directories
+  # where all else is: the groups' tables, and the blocks of the journal, of the file of orphans, and of
+  # each directory and file: a file's map may have blocks of its own
   dumpe2fs -g "/dev/$DEVICE_NAME" > "$1/groups.txt" 2>&1
   {
     echo 'stat <8>'
-    find "$MOUNTPOINT" -xdev -type d -printf 'stat <%i>\n'
+    awk -F: '/^Orphan file inode:/ { print "stat <" $2 + 0 ">" }' "$1/superblock.txt"
+    find "$MOUNTPOINT" -xdev '(' -type d -o -type f ')' -printf 'stat <%i>\n'
   } | debugfs -f - "/dev/$DEVICE_NAME" > "$1/inodes.txt" 2>&1
 }

@@ -329,7 +329,8 @@ def _describe(folder: Path, n: int, mode: str, workload: str, name: str) -> None
         "mounts": "/dev/nullb0 /mnt/target ext4 rw,relatime,data=ordered 0 0\n",
         "superblock.txt": "Filesystem features:      has_journal extent\n"
         "Default mount options:    user_xattr acl\nBlock size:   4096\n"
-        "Inode blocks per group:   512\nJournal inode:            8\n",
+        "Inode blocks per group:   512\nJournal inode:            8\n"
+        "First block:              0\nOverhead clusters:        1540\n",
         "groups.txt": "group:block:super:gdt:bbitmap:ibitmap:itable\n0:0:0:1-1:257:273:289\n",
         "inodes.txt": "Inode: 8   Type: regular    Mode:  0600\nEXTENTS:\n(0-1023):65536-66559\n",
         "queue.txt": "write_cache=write back\nscheduler=[none] mq-deadline\n",

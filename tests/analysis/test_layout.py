@@ -17,6 +17,9 @@ SUPERBLOCK = {
     "Inode blocks per group": "480",
     "Reserved GDT blocks": "74",
     "Journal inode": "8",
+    "Orphan file inode": "12",
+    "First block": "0",
+    "Overhead clusters": "5694",
 }
 GROUPS = """dumpe2fs 1.47.2 (1-Jan-2025)
 group:block:super:gdt:bbitmap:ibitmap:itable
@@ -34,11 +37,27 @@ Inode: 2   Type: directory    Mode:  0755   Flags: 0x0
 BLOCKS:
 (0):2486, (1-2):2490-2491, (IND):2492
 TOTAL: 4
+Inode: 12   Type: regular    Mode:  0600   Flags: 0x80000
+EXTENTS:
+(0-31):2500-2531
+Inode: 14   Type: regular    Mode:  0644   Flags: 0x80000
+File ACL: 2600
+EXTENTS:
+(ETB0):2601, (0-99):2700-2799
 """
+LOST_FOUND = """Inode: 11   Type: directory    Mode:  0700   Flags: 0x80000
+EXTENTS:
+(0-3):8482-8485
+"""
+_AREAS = ("ckpt", "sit", "nat", "ssa")
 F2FS = {
     "log_blocksize": "0x       c : 12",
+    "log_blocks_per_seg": "0x       9 : 9",
+    **{f"segment_count_{name}": f"0x {n} : {n}" for name, n in zip(_AREAS, (2, 2, 6, 2), strict=True)},
     "cp_blkaddr": "0x     200 : 512",
     "sit_blkaddr": "0x     600 : 1536",
+    "nat_blkaddr": "0x     a00 : 2560",
+    "ssa_blkaddr": "0x    1600 : 5632",
     "main_blkaddr": "0x    1a00 : 6656",
 }
 
@@ -61,8 +80,31 @@ def test_ext4(tmp_path: Path) -> None:
     assert labels(found, [84, 85, 65536, 32844]) == [None] * 4
     assert labels(found, [86, 565, 566, 1525]) == ["inode/node"] * 4
     assert labels(found, [40000, 41023, 50000, 53071]) == ["filesystem journal"] * 4
-    assert labels(found, [39999, 41024, 2000, 2492, 10**9]) == [None] * 5
+    assert labels(found, [39999, 41024, 2700, 2799, 10**9]) == [None] * 5
     assert labels(found, [2486, 2490, 2491, 2487]) == ["directory"] * 3 + [None]
+    # blocks of a map, of extended attributes, of the file of orphans
+    assert labels(found, [2000, 2492, 2600, 2601, 2500, 2531]) == ["inode/node"] * 6
+
+
+def test_ext4_of_an_earlier_release(tmp_path: Path) -> None:
+    """It has no `stat` of the file of orphans, which mke2fs puts behind lost+found."""
+    (tmp_path / "groups.txt").write_text(GROUPS)
+    directories = INODES[: INODES.index("Inode: 12 ")] + LOST_FOUND
+    (tmp_path / "inodes.txt").write_text(directories)
+    superblock = SUPERBLOCK | {"Block count": "524288", "Filesystem features": "resize_inode orphan_file"}
+    found = filesystems.find("ext4").layout(tmp_path, superblock)
+    assert labels(found, [8485, 8487, 8614]) == ["directory", "inode/node", "inode/node"]
+    assert labels(found, [8486, 8615]) == [None] * 2
+
+
+def test_ext4_with_other_features(tmp_path: Path) -> None:
+    """The kernel counts clusters there: its count is not compared."""
+    (tmp_path / "groups.txt").write_text(GROUPS)
+    (tmp_path / "inodes.txt").write_text(INODES)
+    found = SUPERBLOCK | {"Overhead clusters": "1", "Filesystem features": "extent bigalloc"}
+    filesystems.find("ext4").layout(tmp_path, found)
+    with pytest.raises(BadInput, match=r"have 5694 blocks; expected the superblock's 1$"):
+        filesystems.find("ext4").layout(tmp_path, SUPERBLOCK | {"Overhead clusters": "1"})
 
 
 def test_f2fs(tmp_path: Path) -> None:
@@ -123,6 +165,7 @@ def test_an_unknown_filesystem_is_an_error() -> None:
         (GROUPS.replace("1-1", "x"), INODES, "groups.txt: line 3"),
         (GROUPS.rstrip("\n"), INODES, "groups.txt: line 5: the last line has no end"),
         (GROUPS, "debugfs: bad\n", "inodes.txt: no blocks of any inode"),
+        (GROUPS, INODES.replace("(0):2486", "(0):87"), "two of ext4's regions have the block 87"),
     ],
 )
 def test_bad_files(tmp_path: Path, groups: str, inodes: str, wrong: str) -> None:

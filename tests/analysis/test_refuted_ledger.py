@@ -1,0 +1,232 @@
+"""A false cause is refuted: recorded runs with one kind of record changed throughout are rejected, or
+the bytes are shown as unattributed.
+
+A fault of one record is in test_ledger_faults.py. The runs: `ext4-delete` and `f2fs-wal` have blktrace as a
+second witness, `ext4-wal` the log of a flash device.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from analysis import run as runs
+from analysis.adapters.proberecords import HEADER, OWNERS, RECORD, TYPES
+from analysis.checks import ledger, witness
+from base.errors import BadInput
+
+HERE = Path(__file__).parent
+SAMPLES = {
+    "ext4-delete": HERE.parent / "bench/sample.tar.xz",
+    "ext4-wal": HERE / "sample-flash-wal.tar.xz",
+    "f2fs-wal": HERE / "sample-f2fs-wal.tar.xz",
+}
+Spoil = Callable[[Path], None]
+Change = Callable[[np.ndarray], np.ndarray]
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    found = {}
+    for name, archive in SAMPLES.items():
+        folder = tmp_path_factory.mktemp("recorded") / name
+        shutil.unpack_archive(archive, folder)
+        found[name] = folder / "run"
+    return found
+
+
+def of(rows: np.ndarray, name: str) -> np.ndarray:
+    """The places of a type's records."""
+    return np.flatnonzero(rows["type"] == TYPES[name])
+
+
+def records(change: Change) -> Spoil:
+    """Change the records of probes.bin."""
+
+    def spoil(folder: Path) -> None:
+        path = folder / "raw/probes.bin"
+        data = path.read_bytes()
+        rows = np.frombuffer(data[HEADER.itemsize :], RECORD).copy()
+        path.write_bytes(data[: HEADER.itemsize] + change(rows).tobytes())
+
+    return spoil
+
+
+def drop(name: str, share: float = 1) -> Spoil:
+    """Drop the oldest records of a type."""
+
+    def change(rows: np.ndarray) -> np.ndarray:
+        places = of(rows, name)
+        return np.delete(rows, places[: int(places.size * share)])
+
+    return records(change)
+
+
+def exchange_waits(rows: np.ndarray) -> np.ndarray:
+    """Neighbours waited for each other's commits."""
+    places = of(rows, "commit_wait")
+    places = places[: places.size // 2 * 2]
+    rows["a"][places] = rows["a"][places].reshape(-1, 2)[:, ::-1].ravel()
+    return rows
+
+
+def files(folder: Path) -> dict[str, int]:
+    """The inode of each of SQLite's files by its role, the last there was."""
+    opens = pl.read_csv(folder / "raw/driver/vfs.csv").filter(pl.col("op") == "open")
+    return dict(opens.select("file", "inode").iter_rows())
+
+
+def exchange_files(folder: Path) -> None:
+    """Pages of the database are said to be the shm's, and the other way round."""
+    inode = files(folder)
+
+    def change(rows: np.ndarray) -> np.ndarray:
+        places = of(rows, "pages")
+        places = places[rows["flags"][places] == OWNERS.index("file")]
+        was = rows["a"][places]
+        rows["a"][places[was == inode["database"]]] = inode["shm"]
+        rows["a"][places[was == inode["shm"]]] = inode["database"]
+        return rows
+
+    records(change)(folder)
+
+
+def as_blocks(rows: np.ndarray) -> np.ndarray:
+    """The last pages of files are said to be of the block device, at the place they are written to."""
+    bios = of(rows, "bio")
+    sector = dict(zip(rows["d"][bios].tolist(), rows["a"][bios].tolist(), strict=True))
+    places = of(rows, "pages")
+    places = places[rows["flags"][places] == OWNERS.index("file")]
+    for place in places[-places.size // 4 :].tolist():
+        rows["flags"][place] = OWNERS.index("device")
+        rows["b"][place] = sector[int(rows["d"][place])] // 8
+    return rows
+
+
+def other_nodes(rows: np.ndarray) -> np.ndarray:
+    """Pages of the node inode are said to be another's."""
+    places = of(rows, "pages")
+    rows["a"][places[(rows["flags"][places] == OWNERS.index("other")) & (rows["a"][places] == 1)]] = 5
+    return rows
+
+
+def all_moved(rows: np.ndarray) -> np.ndarray:
+    places = of(rows, "pages")
+    rows["flags"][places[rows["flags"][places] == OWNERS.index("file")]] = OWNERS.index("moved")
+    return rows
+
+
+def by_the_driver(rows: np.ndarray) -> np.ndarray:
+    """What the journal's thread queued is said to be queued by the driver's."""
+    bios, commits = of(rows, "bio"), of(rows, "commit")
+    driver = rows["tid"][of(rows, "off_cpu")[0]]
+    rows["tid"][bios[np.isin(rows["tid"][bios], rows["tid"][commits])]] = driver
+    return rows
+
+
+def later(nanoseconds: int, *operations: int) -> Change:
+    """Commands of some operations end at another time."""
+
+    def change(rows: np.ndarray) -> np.ndarray:
+        places = of(rows, "block")
+        places = places[np.isin(rows["b"][places] & 0xFF, operations)]
+        rows["end_ns"][places] = rows["end_ns"][places].astype(np.int64) + nanoseconds
+        return rows
+
+    return change
+
+
+def edit(name: str, old: str, new: str) -> Spoil:
+    """Change a text in what the board says of the filesystem."""
+
+    def spoil(folder: Path) -> None:
+        path = folder / "raw/board" / name
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new, 1))
+
+    return spoil
+
+
+FAULTS: dict[str, tuple[str, Spoil, str]] = {
+    "half the commits": ("ext4-delete", drop("commit", 0.5), "commands outside their commit"),
+    "nearly all commits": ("ext4-delete", drop("commit", 0.9), "was waited for and has no record"),
+    "nearly all commits of a WAL": ("ext4-wal", drop("commit", 0.9), "was waited for and has no record"),
+    "exchanged waits": (
+        "ext4-delete",
+        records(exchange_waits),
+        "waits for a commit end before it is written",
+    ),
+    "exchanged waits of a WAL": ("ext4-wal", records(exchange_waits), "waits for a commit go on after it"),
+    "exchanged files": ("ext4-wal", exchange_files, "of a file it was not syncing"),
+    "exchanged files of F2FS": ("f2fs-wal", exchange_files, "pages that SQLite wrote and synced are in no"),
+    "files as blocks": ("ext4-delete", records(as_blocks), "of the bytes written are unattributed"),
+    "files as blocks of F2FS": ("f2fs-wal", records(as_blocks), "of the bytes written are unattributed"),
+    "another's nodes": ("f2fs-wal", records(other_nodes), "of the bytes written are unattributed"),
+    "all pages moved": ("f2fs-wal", records(all_moved), "marked as moved that nobody can have moved"),
+    "pages moved by ext4": ("ext4-wal", records(all_moved), "marked as moved that nobody can have moved"),
+    "the journal by the driver": ("ext4-wal", records(by_the_driver), "from a thread that does not commit"),
+    "late commands": ("ext4-delete", records(later(20_000_000, 1, 2)), "blktrace has completed at another"),
+    "late commands of a flash device": (
+        "ext4-wal",
+        records(later(20_000_000, 1, 2)),
+        "the device's log has completed at another time",
+    ),
+    "early flushes": ("ext4-delete", records(later(-1_900_000, 2)), "blktrace has completed at another time"),
+    "early flushes of a flash device": ("ext4-wal", records(later(-50_000, 2)), "the device's log has not"),
+    "never off the CPU": ("ext4-delete", drop("off_cpu"), "while the driver's thread"),
+    "never off the CPU, alone": ("f2fs-wal", drop("off_cpu"), "flushes in which the thread"),
+    "no wait for a commit": ("ext4-delete", drop("commit_wait"), "waited for nothing that is recorded"),
+    "no wait for data": ("ext4-wal", drop("data_wait"), "waited for nothing that is recorded"),
+    "no wait for nodes": ("f2fs-wal", drop("node_wait"), "waited for nothing that is recorded"),
+    "half off the CPU": ("ext4-wal", drop("off_cpu", 0.5), "waits for a commit in which the thread"),
+    "another inode table": ("ext4-delete", edit("groups.txt", ":289\n", ":294\n"), "have the block 801"),
+    "another table's size": (
+        "ext4-wal",
+        edit("superblock.txt", "Inode blocks per group:   512", "Inode blocks per group:   500"),
+        "groups.txt: the groups' tables and the journal have 25958 blocks; expected the superblock's 26150",
+    ),
+    "a directory in a table": ("ext4-wal", edit("inodes.txt", "(0):8615", "(0):290"), "have the block 290"),
+    "another area": (
+        "f2fs-wal",
+        edit("superblock.txt", "[0x     600 : 1536]", "[0x     604 : 1540]"),
+        "sit_blkaddr is 1540; expected 1536: ckpt has 1024 blocks",
+    ),
+}
+
+
+def wrong(folder: Path) -> list[str]:
+    """What the analysis finds wrong in a run's ledger."""
+    try:
+        return witness.holds(runs.read(folder))
+    except BadInput as error:
+        return [str(error)]
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_nothing_is_wrong_as_recorded(name: str, recorded: dict[str, Path]) -> None:
+    assert wrong(recorded[name]) == []
+
+
+def test_what_is_at_no_known_place_is_shown(recorded: dict[str, Path], tmp_path: Path) -> None:
+    """The block of a directory is written home once: too little to reject the run."""
+    folder = Path(shutil.copytree(recorded["ext4-delete"], tmp_path / "run"))
+    edit("inodes.txt", "(0):8615", "(0):9999")(folder)
+    made = runs.read(folder).ledger
+    assert made is not None
+    assert 0 < ledger.unattributed_share(made) < ledger.UNATTRIBUTED_LIMIT
+    assert made.pieces.filter(pl.col("of") == "unattributed")["bytes"].sum() > 100_000
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_it_is_refuted(fault: str, recorded: dict[str, Path], tmp_path: Path) -> None:
+    name, spoil, reason = FAULTS[fault]
+    folder = Path(shutil.copytree(recorded[name], tmp_path / "run"))
+    spoil(folder)
+    found = wrong(folder)
+    assert any(reason in one for one in found), found
