@@ -94,6 +94,9 @@ bench-repeat: host ## how well numbers repeat, beside the limits that it holds
 bench-analysis: host ## speed and memory of the analysis beside blkparse and btt, at 1 and 10 million events
 	@$(PYTHON) tests/bench/bench_analysis.py
 
+mutations: $(VENV)/ready ## forge recorded runs in every way known, and see whether the analysis is deceived [KIND=… SAMPLE=… SEED=… N=…]
+	@exec $(PYTHON) tests/mutations/mutations.py
+
 docs: $(VENV)/ready ## write docs/axes.md from the schema
 	@$(PYTHON) -m commitpath.axes_doc > docs/axes.md.part && mv docs/axes.md.part docs/axes.md
 

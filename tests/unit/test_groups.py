@@ -6,9 +6,8 @@ from pathlib import Path
 import groups
 import pytest
 
-WHOLE = (
-    "all:\n  tests: [analysis, bench, board, driver, flash, inspect, linters, papers, probes, sweep, unit]\n"
-)
+FOLDERS = "analysis, bench, board, driver, flash, inspect, linters, mutations, papers, probes, sweep, unit"
+WHOLE = f"all:\n  tests: [{FOLDERS}]\n"
 
 
 @pytest.mark.parametrize(

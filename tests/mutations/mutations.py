@@ -1,0 +1,209 @@
+"""Forge recorded runs in every way that is known here, and see whether the analysis is deceived.
+
+usage: make mutations [KIND=name] [SAMPLE=name] [SEED=number] [N=tries of each kind on each sample]
+
+Each try spoils a copy of a sample at seeded random places, makes the hashes of host.json anew as a
+careful forger would, and analyses it. The verdict:
+  noticed       the run is refused or rejected, for a reason that the true one has not
+  unattributed  it is accepted, and what moved is shown as unattributed
+  harmless      it is accepted, and less moved than the limits of moved.py
+  missed        it is accepted, and somebody is told what is not so
+Prints a Markdown table; exit 1 if one is missed, 2 if a variable cannot be.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path[:0] = [str(ROOT), str(HERE)]
+
+import kinds  # noqa: E402
+import moved  # noqa: E402
+import numpy as np  # noqa: E402
+from forged import Forged  # noqa: E402
+from side import Absent  # noqa: E402
+
+from base import progress  # noqa: E402
+from base.errors import BadInput, BadInputError  # noqa: E402
+from commitpath import commands, variables  # noqa: E402
+
+SAMPLES = {
+    path.name.removesuffix(".tar.xz"): path
+    for pattern in ("analysis/samples/*.tar.xz", "analysis/sample-flash-wal.tar.xz")
+    for path in sorted((ROOT / "tests").glob(pattern))
+}
+VERDICTS = ("noticed", "unattributed", "harmless", "missed")
+ABSENT = "absent"
+PROCESSES = 2
+
+
+@dataclass(frozen=True)
+class Try:
+    """One forgery."""
+
+    kind: str
+    sample: str
+    seed: int
+    number: int
+
+    @property
+    def again(self) -> str:
+        """The call that makes it again, among others."""
+        return f"make mutations KIND={self.kind} SAMPLE={self.sample} SEED={self.seed} N={self.number + 1}"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of it."""
+
+    tried: Try
+    verdict: str
+    why: str
+
+
+@lru_cache
+def true(folder: Path) -> moved.Told:
+    """What a sample says as it was recorded."""
+    return moved.told(folder)
+
+
+def unpack(samples: Iterable[str], folder: Path) -> None:
+    """Unpack samples, each below its name."""
+    for sample in samples:
+        shutil.unpack_archive(SAMPLES[sample], folder / sample)
+
+
+def attempt(one: Try, unpacked: Path) -> Outcome:
+    """Forge a run and judge what the analysis says of it."""
+    words = [one.seed, one.number, zlib.crc32(one.kind.encode()), zlib.crc32(one.sample.encode())]
+    with tempfile.TemporaryDirectory(dir=unpacked) as name:
+        folder = Path(shutil.copytree(unpacked / one.sample / "run", Path(name) / "run"))
+        run = Forged(folder)
+        try:
+            kinds.find()[one.kind](run, np.random.default_rng(words))
+        except Absent as error:
+            return Outcome(one, ABSENT, str(error))
+        run.write()
+        try:
+            return Outcome(one, *judge(true(unpacked / one.sample / "run"), moved.told(folder)))
+        except BadInput as error:
+            return Outcome(one, "noticed", str(error).removeprefix(f"{folder}/"))
+        except Exception as error:  # whatever it is, it is no clear line
+            return Outcome(one, "missed", f"the analysis ends with {error!r}")
+
+
+def judge(true: moved.Told, forged: moved.Told) -> tuple[str, str]:
+    """Return the verdict, and why."""
+    if new := forged.reasons - true.reasons:
+        return "noticed", sorted(new)[0]
+    found = moved.moved(true, forged)
+    if found.too_much:
+        return "missed", found.where
+    return ("unattributed" if found.unattributed > moved.BYTES_LIMIT else "harmless"), found.where
+
+
+def tries(given: dict[str, str]) -> list[Try]:
+    """What the variables ask for. Raises BadInputError."""
+    variables.check("mutations", given)
+    asked = {"KIND": kinds.find(), "SAMPLE": SAMPLES}
+    for name, known in asked.items():
+        if given.get(name, next(iter(known))) not in known:
+            raise BadInputError(f"{name}={given[name]}: no such one; there are {', '.join(known)}")
+    numbers = {}
+    for name, default in (("SEED", "1"), ("N", "3")):
+        text = given.get(name, default)
+        if not (text.isascii() and text.isdigit() and 1 <= int(text) < 10**9):
+            raise BadInputError(f"{name}={text}: {name} is a number from 1 to 999999999")
+        numbers[name] = int(text)
+    chosen = {name: [given[name]] if name in given else list(known) for name, known in asked.items()}
+    return [
+        Try(kind, sample, numbers["SEED"], number)
+        for kind in chosen["KIND"]
+        for sample in chosen["SAMPLE"]
+        for number in range(numbers["N"])
+    ]
+
+
+def run(wanted: Sequence[Try]) -> list[Outcome]:
+    """Make all tries, several at a time; in their order."""
+    done: dict[Try, Outcome] = {}
+    signal.siginterrupt(signal.SIGINT, True)  # Polars has system calls restarted after a signal
+    ignore = (signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is answered by this process alone
+    spawn = multiprocessing.get_context("spawn")  # Polars' threads do not live through a fork
+    with (
+        tempfile.TemporaryDirectory(prefix="mutations-") as name,
+        ProcessPoolExecutor(PROCESSES, spawn, signal.signal, ignore) as pool,
+    ):
+        unpack({one.sample for one in wanted}, Path(name))
+        futures = [pool.submit(attempt, one, Path(name)) for one in wanted]
+        try:
+            with _shown(lambda: f"mutations: {len(done)} of {len(wanted)}"):
+                for future in as_completed(futures):
+                    outcome = future.result()
+                    done[outcome.tried] = outcome
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    return [done[one] for one in wanted]
+
+
+def _shown(line: Callable[[], str]) -> AbstractContextManager[None]:
+    """Show a line where there is a terminal."""
+    return progress.shown(line) if progress.on_terminal() else nullcontext()
+
+
+def table(outcomes: Iterable[Outcome]) -> str:
+    """The verdicts by kind, as Markdown; kinds that are alike but for a record's type are one row."""
+    by_kind: dict[str, Counter[str]] = {}
+    for one in outcomes:
+        by_kind.setdefault(kinds.told(one.tried.kind), Counter())[one.verdict] += 1
+    lines = [f"| what is spoiled | {' | '.join(VERDICTS)} |", "|---" * (len(VERDICTS) + 1) + "|"]
+    for kind, found in by_kind.items():
+        cells = " | ".join(str(found[verdict] or "") for verdict in VERDICTS)
+        lines.append(f"| {kind} | {cells} |")
+    total = sum(by_kind.values(), Counter())
+    lines.append(f"| **all** | {' | '.join(f'**{total[v]}**' for v in VERDICTS)} |")
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Run what make asks for."""
+    try:
+        wanted = tries(commands.make_variables())
+    except BadInputError as error:
+        print(f"mutations: {error}", file=sys.stderr)
+        return error.exit_code
+    outcomes = run(wanted)
+    if os.environ.get("MUTATIONS_WHY"):
+        for one in outcomes:
+            print(one.verdict, one.tried.kind, one.tried.sample, one.tried.number, one.why[:200])
+    number, samples = (len({getattr(one.tried, what) for one in outcomes}) for what in ("kind", "sample"))
+    print(f"SEED={wanted[0].seed}: {number} kinds on {samples} samples, {len(outcomes)} tries")
+    print(f"\n{table(outcomes)}")
+    missed = [one for one in outcomes if one.verdict == "missed"]
+    for one in missed:
+        print(f"missed: {kinds.told(one.tried.kind)}: {one.why}\n        {one.tried.again}")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        print("mutations: interrupted; nothing is left running", file=sys.stderr)
+        sys.exit(130)

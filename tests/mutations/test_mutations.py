@@ -1,0 +1,187 @@
+"""The mutation run tells what deceives from what does not; and a small one of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE)]
+
+import kinds  # noqa: E402
+import moved  # noqa: E402
+import mutations  # noqa: E402
+from forged import Forged  # noqa: E402
+from side import Absent  # noqa: E402
+
+from base.errors import BadInputError  # noqa: E402
+
+WAL = ("WAL", None, "wal", "in", None, "insert", 0)
+META = ("directory", None, None, "in", None, "insert", 0)
+TRUE = moved.Told(
+    reasons=frozenset(),
+    bytes={WAL: 9000.0, META: 1000.0},
+    deferred={(0, 1, None): 500.0},
+    times={("insert", "latency_ns"): 1000.0, ("insert", "cpu_ns"): 100.0},
+    figures={"tps insert": 50.0},
+    settings="full",
+)
+SAMPLE = next(iter(mutations.SAMPLES))
+
+
+def told(**changed: object) -> moved.Told:
+    return dataclasses.replace(TRUE, **changed)  # type: ignore[arg-type]
+
+
+def with_bytes(size: float, **other: object) -> dict[tuple[object, ...], float]:
+    """As much of the WAL as `size` bytes is said to be something else."""
+    key = tuple(other.get(name, value) for name, value in zip(moved._CAUSE, WAL, strict=True))
+    return {**TRUE.bytes, WAL: TRUE.bytes[WAL] - size, key: size}
+
+
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the samples, unpacked."""
+    folder = tmp_path_factory.mktemp("samples")
+    mutations.unpack(mutations.SAMPLES, folder)
+    return folder
+
+
+CASES = {
+    "nothing": (told(), "harmless"),
+    "a reason that is new": (told(reasons=frozenset(["no"])), "noticed"),
+    "another label": (told(bytes=with_bytes(11, label="other")), "missed"),
+    "another transaction": (told(bytes=with_bytes(11, transaction=1)), "missed"),
+    "no transaction": (told(bytes=with_bytes(11, transaction=None, no_transaction="close")), "missed"),
+    "less than the limit": (told(bytes=with_bytes(9, label="other")), "harmless"),
+    "no label": (told(bytes=with_bytes(500, label=moved.UNATTRIBUTED)), "unattributed"),
+    "nobody who is known": (told(bytes=with_bytes(500, no_transaction=moved.UNKNOWN)), "unattributed"),
+    "bytes that are gone": (told(bytes={WAL: 9000.0}), "missed"),
+    "another's content": (told(deferred={(0, 2, None): 500.0}), "missed"),
+    "a part of the time": (told(times={**TRUE.times, ("insert", "cpu_ns"): 111.0}), "missed"),
+    "little of the time": (told(times={**TRUE.times, ("insert", "cpu_ns"): 109.0}), "harmless"),
+    "a rate": (told(figures={"tps insert": 50.6}), "missed"),
+    "a rate that is gone": (told(figures={}), "missed"),
+    "a setting": (told(settings="off"), "missed"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_verdict(case: str) -> None:
+    forged, verdict = CASES[case]
+    assert mutations.judge(TRUE, forged)[0] == verdict
+
+
+def test_what_the_true_run_is_rejected_for_is_no_notice() -> None:
+    true = told(reasons=frozenset(["no twin"]))
+    assert mutations.judge(true, dataclasses.replace(true, settings="off"))[0] == "missed"
+
+
+def test_a_crash_of_the_analysis_is_missed(samples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = mutations.Try("counters_changed", SAMPLE, 1, 0)
+    assert mutations.attempt(one, samples).verdict == "noticed"
+
+    def crash(_: Path) -> moved.Told:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(moved, "told", crash)
+    assert mutations.attempt(one, samples).verdict == "missed"
+
+
+@pytest.mark.parametrize("name", kinds.find())
+def test_a_kind_spoils_a_sample(name: str, samples: Path, tmp_path: Path) -> None:
+    """Each one changes some file, besides the hashes, of some sample; and says in words what it does."""
+    assert re.fullmatch("[^A-Z.|].*[^.]", kinds.told(name))
+    for number, sample in enumerate(sorted(samples.glob("*/run"))):
+        folder = Path(shutil.copytree(sample, tmp_path / str(number) / "run"))
+        run = Forged(folder)
+        try:
+            kinds.find()[name](run, np.random.default_rng(1))
+        except Absent:
+            continue
+        run.write()
+        changed = [
+            path
+            for path in sample.rglob("*")
+            if path.is_file()
+            and path.name != "host.json"
+            and (folder / path.relative_to(sample)).read_bytes() != path.read_bytes()
+        ]
+        if changed:
+            return
+    pytest.fail(f"no sample has what {name} could spoil")
+
+
+def test_the_hashes_are_made_anew(samples: Path, tmp_path: Path) -> None:
+    """So it is not they by which a forgery is noticed; and what is read and written back is the same."""
+    sample = samples / SAMPLE / "run"
+    folder = Path(shutil.copytree(sample, tmp_path / "run"))
+    run = Forged(folder)
+    assert (run.records.size, run.trace.records.size, run.content.records.size, run.calls.height) > (0,) * 4
+    run.count("read_ios", 0, 0)
+    run.twin.count("read_ios", 0, 0)
+    run.write()
+    assert run.document("../host.json") != json.loads((sample / "host.json").read_text())
+    assert moved.told(folder) == moved.told(sample)
+
+
+def test_a_seed_gives_the_same_again(samples: Path) -> None:
+    one = mutations.Try("lost_bio", SAMPLE, 7, 1)
+    assert mutations.attempt(one, samples) == mutations.attempt(one, samples)
+
+
+@pytest.mark.parametrize(
+    ("given", "wrong"),
+    [
+        ({"KIND": "nonesuch"}, "KIND=nonesuch: no such one; there are .*lost_bio"),
+        ({"SAMPLE": "nonesuch"}, "SAMPLE=nonesuch: no such one; there are "),
+        ({"SEED": "-1"}, "SEED=-1: SEED is a number from 1 to 999999999"),
+        ({"N": "0"}, "N=0: N is a number from 1 to 999999999"),
+        ({"ROWS": "1"}, "ROWS: unknown variable; make mutations takes KIND, SAMPLE, SEED, N"),
+    ],
+)
+def test_a_variable_that_cannot_be_is_refused(given: dict[str, str], wrong: str) -> None:
+    with pytest.raises(BadInputError, match=wrong):
+        mutations.tries(given)
+
+
+def test_the_table_has_a_row_for_each_kind() -> None:
+    """One for all that differ in the type of a record only."""
+    seen = {
+        "lost_bio": ["noticed", "missed"],
+        "lost_sync": ["noticed"],
+        "counters_changed": [mutations.ABSENT],
+    }
+    outcomes = [
+        mutations.Outcome(mutations.Try(kind, SAMPLE, 1, number), verdict, "")
+        for kind, verdicts in seen.items()
+        for number, verdict in enumerate(verdicts)
+    ]
+    assert mutations.table(outcomes).splitlines()[2:] == [
+        "| records of one type are lost | 2 |  |  | 1 |",
+        "| a counter of the device grew by another number |  |  |  |  |",
+        "| **all** | **2** | **0** | **0** | **1** |",
+    ]
+
+
+def test_it_is_interrupted(tmp_path: Path) -> None:
+    environment = {**os.environ, "TMPDIR": str(tmp_path), "MAKEFLAGS": ""}
+    command = [sys.executable, str(HERE / "mutations.py")]
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        while not any(tmp_path.iterdir()):
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (130, "mutations: interrupted; nothing is left running\n")
+    assert not any(tmp_path.iterdir())
