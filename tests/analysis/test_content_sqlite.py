@@ -52,7 +52,7 @@ def wal(tmp_path: Path, size: int) -> Paged:
 
 def rollback(tmp_path: Path) -> Paged:
     """The pages before a transaction, its rollback journal in the middle, and the pages behind it."""
-    path, pages = tmp_path / "t.db", Paged(page_size="4096", synchronous="full")
+    path, pages = tmp_path / "t.db", Paged(page_size="4096", synchronous="full", journal_mode="delete")
     link = opened(path, 4096, "delete")
     link.execute("PRAGMA cache_size=10")
     pages.add("database", DATABASE, path.read_bytes())
@@ -157,6 +157,17 @@ def test_a_page_that_the_next_record_has_otherwise_is_contradicted(tmp_path: Pat
     pages.exchange(OFFSET, one, other)
     found = judged(pages)
     assert found[one] == found[other] == ("contradicted", "page that the next record has otherwise")
+
+
+@pytest.mark.parametrize("setting", [("journal_mode", "persist"), ("synchronous", "off")])
+def test_the_next_record_says_nothing_where_old_records_stay(
+    setting: tuple[str, str], tmp_path: Path
+) -> None:
+    """A journal that persists holds records of transactions before; without syncs versions are skipped."""
+    pages = rollback(tmp_path)
+    pages.settings[setting[0]] = setting[1]
+    pages.exchange(OFFSET, *_recorded(pages))
+    assert "contradicted" not in {state for state, _ in judged(pages)}
 
 
 def _recorded(pages: Paged) -> tuple[int, int]:
