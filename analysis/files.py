@@ -59,9 +59,9 @@ def read_csv(
     through by hand.
     """
     names = list(schema)
-    header = _header(path)
-    if header.rstrip("\r").split(",") != names:
-        raise BadInput(path, "line 1", f"the header is {header!r}", ",".join(names))
+    found = header(path)
+    if found.split(",") != names:
+        raise BadInput(path, "line 1", f"the header is {found!r}", ",".join(names))
     try:
         table = pl.read_csv(path, schema=schema, quote_char=None, glob=False)
     except pl.exceptions.PolarsError:
@@ -70,13 +70,13 @@ def read_csv(
     return table if whole else _read_by_line(path, read_text(path), schema, optional)
 
 
-def _header(path: Path) -> str:
+def header(path: Path) -> str:
     """Return the first line, without the rest in memory. Raises BadInput at a file cut short."""
     with contextlib.suppress(OSError), path.open("rb") as file:
-        header = file.readline()
+        first = file.readline()
         file.seek(-1, os.SEEK_END)
         if file.read(1) == b"\n":
-            return header.rstrip(b"\n").decode("utf-8", errors="replace")
+            return first.rstrip(b"\n").decode("utf-8", errors="replace").rstrip("\r")
     return read_text(path)  # which says what is wrong, or the file is empty
 
 

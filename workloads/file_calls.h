@@ -27,6 +27,7 @@ struct file_call {
 	int64_t offset, bytes; /* docs/formats.md says what they are for each op */
 	enum file_op op;
 	unsigned role; /* in engine_file_roles */
+	int result;    /* the engine's own word for how it ended; 0: well */
 };
 
 /* Makes room for `capacity` calls and faults it in; each time it is full, as

@@ -14,7 +14,7 @@ import polars as pl
 
 from analysis import engines, events
 from analysis.engines import Engine
-from analysis.files import read_csv, read_json
+from analysis.files import header, read_csv, read_json
 from analysis.ledger.schema import FILE, FILES
 from base.errors import BadInput
 
@@ -32,6 +32,9 @@ _PHASES: dict[str, type[pl.DataType]] = {
     "end_ns": pl.Int64,
     "transactions": pl.Int64,
 }
+# What the driver's thread used of the CPU in a phase: time, and how often it left it to wait or was put
+# off it. A driver of before it was recorded has none of these columns.
+USAGE: dict[str, type[pl.DataType]] = {"cpu_ns": pl.Int64, "waited": pl.Int64, "preempted": pl.Int64}
 _STAT_FIELDS = (
     *("read_ios", "read_merges", "read_sectors", "read_ticks"),
     *("write_ios", "write_merges", "write_sectors", "write_ticks"),
@@ -48,6 +51,8 @@ _VFS: dict[str, type[pl.DataType]] = {
     **{"begin_ns": pl.Int64, "end_ns": pl.Int64},
     **{"inode": pl.Int64, "offset": pl.Int64, "bytes": pl.Int64},
 }
+# How a call ended, 0: well. A driver of before it was recorded has no such column.
+_RESULT: dict[str, type[pl.DataType]] = {"result": pl.Int64}
 _CONFIG_OBJECTS = ("driver", "requested", "effective", "file_sizes", "clock")
 _CONFIG_VALUES = ("sql_bytes", "rows_before", "rows_after", "status")
 _NOT_WORKLOAD = ("warm", "close", "drain")
@@ -57,11 +62,11 @@ _NOT_WORKLOAD = ("warm", "close", "drain")
 class Driver:
     """The files of raw/driver/, checked for shape and order of time, not for truth."""
 
-    config: dict[str, Any]  # with sql_sha256, of rendered.gz
+    config: dict[str, Any]  # with sql_sha256 and rendered_bytes, of rendered.gz
     transactions: pl.DataFrame  # _TRANSACTIONS
-    phases: pl.DataFrame  # _PHASES
+    phases: pl.DataFrame  # _PHASES, and USAGE if it was recorded
     device_stat: pl.DataFrame  # _STAT
-    vfs: pl.DataFrame | None  # _VFS, in runs that are traced
+    vfs: pl.DataFrame | None  # _VFS, and _RESULT if it was recorded; in runs that are traced
 
     @property
     def engine(self) -> Engine:
@@ -123,9 +128,9 @@ def read(folder: Path) -> Driver:
         raise BadInput(folder / "config.json", "", wrong, "a number of bytes")
     if not isinstance(config["driver"].get("database"), str):
         raise BadInput(folder / "config.json", "", "no driver.database", "see docs/formats.md")
-    config["sql_sha256"] = _sql_sha256(folder, config)
+    config["sql_sha256"], config["rendered_bytes"] = _rendered(folder, config)
     transactions = read_csv(folder / "transactions.csv", _TRANSACTIONS)
-    phases = read_csv(folder / "phases.csv", _PHASES)
+    phases = _read_grown(folder / "phases.csv", _PHASES, USAGE)
     stat = read_csv(folder / "device_stat.csv", _STAT)
     _in_order(folder / "transactions.csv", transactions)
     _in_order(folder / "phases.csv", phases)
@@ -138,34 +143,48 @@ def read(folder: Path) -> Driver:
     return Driver(config, transactions, phases, stat, vfs)
 
 
-def _sql_sha256(folder: Path, config: dict[str, Any]) -> str:
-    """SHA-256 of what the engine was given. A driver that hashed by itself left nothing to hash."""
+def _rendered(folder: Path, config: dict[str, Any]) -> tuple[str, int]:
+    """SHA-256 of what the engine was given, and its bytes. A driver that hashed by itself left nothing to
+    hash; then they are those of the values alone."""
     rendered, told = folder / "rendered.gz", config.get("sql_sha256")
     if told is None:
         return _hash_rendered(rendered, config["sql_bytes"])
     if rendered.exists() or not isinstance(told, str) or not re.fullmatch("[0-9a-f]{64}", told):
         wrong = f"sql_sha256 is {told!r}" + (" beside rendered.gz" if rendered.exists() else "")
         raise BadInput(folder / "config.json", "", wrong, "either rendered.gz, or its SHA-256")
-    return told
+    return told, config["sql_bytes"]
 
 
-def _hash_rendered(path: Path, sql_bytes: int) -> str:
-    """SHA-256 of all that the engine was given. Raises BadInput, also where it is less than its values."""
+def _hash_rendered(path: Path, sql_bytes: int) -> tuple[str, int]:
+    """SHA-256 of all that the engine was given, and its bytes. Raises BadInput, also where it is less than
+    its values."""
     try:
         # gzip takes an empty file for a whole one of nothing
         empty = path.stat().st_size == 0
         with gzip.open(path) as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
-            less = file.tell() < sql_bytes
+            size = file.tell()
+            less = size < sql_bytes
     except OSError as error:
         wrong = f"cannot be read ({error.strerror or error})"
     except (EOFError, zlib.error) as error:
         wrong = f"is not whole ({error})"
     else:
         if not (empty or less):
-            return digest
+            return digest, size
         wrong = "is empty" if empty else f"has fewer than the {sql_bytes} bytes of config.json's sql_bytes"
     raise BadInput(path, "", wrong, "what the driver rendered, compressed by gzip")
+
+
+def _read_grown(
+    path: Path,
+    schema: dict[str, type[pl.DataType]],
+    added: dict[str, type[pl.DataType]],
+    optional: tuple[str, ...] = (),
+) -> pl.DataFrame:
+    """Read a CSV file that has the columns of `added` behind those of `schema`, or none of them."""
+    names = header(path).split(",")
+    return read_csv(path, schema if names == list(schema) else schema | added, optional)
 
 
 def no_calls() -> pl.DataFrame:
@@ -175,7 +194,7 @@ def no_calls() -> pl.DataFrame:
 
 def _read_vfs(path: Path) -> pl.DataFrame:
     """Return the log of SQLite's calls; `file` is one of schema.FILES."""
-    table = read_csv(path, _VFS, optional=("offset", "bytes"))
+    table = _read_grown(path, _VFS, _RESULT, optional=("offset", "bytes"))
     _in_order(path, table)
     wrong = table.with_row_index().filter(~pl.col("file").is_in(FILES))
     if not wrong.is_empty():

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from analysis.checks import counts, loss, planned, settings, twin, witness
+from analysis.checks import (
+    counts,
+    failures,
+    loss,
+    order,
+    phases,
+    planned,
+    settings,
+    twin,
+    twin_times,
+    witness,
+)
 from analysis.run import Run
 
 CHECKS: tuple[Callable[[Run], list[str]], ...] = (
@@ -23,9 +34,15 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     settings.equal,
     counts.device_idle,
     counts.agree,
+    failures.none,
+    phases.filled,
+    phases.counters_at_edges,
+    phases.cpu_time,
+    order.calls,
     witness.holds,
     twin.there,
     twin.same,
+    twin_times.plausible,
 )
 
 

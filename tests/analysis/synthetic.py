@@ -222,7 +222,7 @@ def leave_twin(folder: Path) -> None:
 
 
 def _twin(folder: Path) -> None:
-    """Write the run's untraced twin: its files without those of the observers, 10 % faster."""
+    """Write the run's untraced twin: its files without those of the observers, 0.3 % faster."""
     shutil.copytree(
         folder / "raw", folder / "twin/raw", ignore=shutil.ignore_patterns("probes.*", "blktrace")
     )
@@ -236,7 +236,7 @@ def _twin(folder: Path) -> None:
         rows = [line.split(",") for line in lines]
         for row in rows:
             for column in columns:
-                row[column] = str(int(row[column]) * 9 // 10)
+                row[column] = str(int(row[column]) * 997 // 1000)
         path.write_text("\n".join([head, *(",".join(row) for row in rows), ""]))
 
 
