@@ -25,6 +25,11 @@ def instruction_ns(run: Run) -> int | None:
     return int(run.cell.get("cpu_ns", _BEFORE_CPU_NS))
 
 
+def recorded(ran: Driver) -> bool:
+    """Whether the driver said what it used of the CPU."""
+    return set(USAGE) <= set(ran.phases.columns)
+
+
 def gaps(ran: Driver) -> pl.DataFrame:
     """Return what of each workload phase is in none of its transactions: phase, gaps, ns.
 
@@ -93,7 +98,7 @@ _SWITCH_INSTRUCTIONS, _EDGE_INSTRUCTIONS = 5000, 5000
 def cpu_time(run: Run) -> list[str]:
     """The driver's thread was off the CPU as often, and as long, as the scheduler counted."""
     phases = run.driver.phases
-    if not set(USAGE) <= set(phases.columns):
+    if not recorded(run.driver):
         told = "raw/driver/phases.csv does not say what the driver used of the CPU"
         return [told] if run.checks(CPU_TIME) else []
     each = instruction_ns(run)

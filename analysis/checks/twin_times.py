@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from analysis.adapters import proberecords
-from analysis.adapters.driver import USAGE
+from analysis.checks import phases
 from analysis.checks.phases import gaps, instruction_ns
 from analysis.ledger.arrays import Ints, inside, ints
 from analysis.run import Run
@@ -95,8 +95,9 @@ def _waits(run: Run, each: int) -> list[str]:
     """By the scheduler's clock, too, the twin waited as long as the run, in the workload's phases."""
     if run.twin is None:
         return []
-    tables = [ran.workload_phases for ran in (run.driver, run.twin.driver)]
-    if not all(set(USAGE) <= set(table.columns) for table in tables):
+    both = (run.driver, run.twin.driver)
+    tables = [ran.workload_phases for ran in both]
+    if not all(phases.recorded(ran) for ran in both):
         return []  # phases.cpu_time says so
     waited = [ints(table["end_ns"] - table["begin_ns"] - table["cpu_ns"]) for table in tables]
     took = ints(tables[0]["end_ns"] - tables[0]["begin_ns"])
