@@ -43,6 +43,7 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     twin.there,
     twin.same,
     twin_times.plausible,
+    twin_times.device,
 )
 
 

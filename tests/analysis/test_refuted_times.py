@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from test_device_log import change as change_log
 from test_ledger_faults import records
 
 from analysis import checks, summary, tables, terminal
@@ -93,6 +94,14 @@ def twin_clock(folder: Path) -> None:
         table(folder / f"twin/raw/driver/{name}.csv", halved)
 
 
+def twin_device_twice_as_fast(folder: Path) -> None:
+    def change(entries: np.ndarray) -> np.ndarray:
+        entries["end_ns"] -= (entries["end_ns"] - entries["begin_ns"]) // 2
+        return entries
+
+    change_log(folder / "twin/raw/device.bin", change)
+
+
 def exchanged(folder: Path) -> None:
     table(folder / "raw/driver/vfs.csv", roles_exchanged)
 
@@ -120,6 +129,8 @@ FAULTS: list[tuple[Callable[[Path], None], str, tuple[str, ...]]] = [
     (twin_transactions(every_second_boundary), "another time in the untraced twin", WITH_TWIN),
     (twin_transactions(shorter), "another time in the untraced twin", WITH_TWIN),
     (twin_clock, "took", WITH_TWIN),
+    (twin_transactions(shorter), "commands came in another transaction", ("flash-wal",)),
+    (twin_device_twice_as_fast, "the untraced twin's for", ("flash-wal",)),
     (no_sync_worked, "syncs ended with an error", tuple(SAMPLES)),
     (late_counters, "was read", tuple(SAMPLES)),
 ]
@@ -129,7 +140,9 @@ FAULTS: list[tuple[Callable[[Path], None], str, tuple[str, ...]]] = [
 def test_what_was_recorded_holds(sample: str, recorded: dict[str, Path]) -> None:
     run = runs.read(recorded[sample])
     made = (failures.none, phases.filled, phases.counters_at_edges, phases.cpu_time, order.calls)
-    assert [reason for check in (*made, twin_times.plausible) for reason in check(run)] == []
+    assert [
+        reason for check in (*made, twin_times.plausible, twin_times.device) for reason in check(run)
+    ] == []
 
 
 @pytest.mark.parametrize(
