@@ -91,7 +91,7 @@ def counters_at_edges(run: Run) -> list[str]:
 
 
 # Of each switch the scheduler's clock and the probe's are some instructions apart: over a phase up to 2800
-# of each switch (F2FS, WAL on a device of 2 ms a command), and 1900 of a phase without any.
+# of each switch, and 1900 of a phase without any.
 _SWITCH_INSTRUCTIONS, _EDGE_INSTRUCTIONS = 5000, 5000
 
 

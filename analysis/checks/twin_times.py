@@ -16,8 +16,8 @@ from analysis.ledger.arrays import Ints, inside, ints
 from analysis.ledger.timeline import edges
 from analysis.run import Run
 
-# What a record of the probes or a call in the log costs, in instructions: 300 to 710 on the average of a run
-# (ext4, F2FS; null_blk, where blktrace watches too, and flashsim).
+# What a record of the probes or a call in the log costs, in instructions: 300 to 710 on the average of a run,
+# the most where a second observer watches, too.
 RECORD_INSTRUCTIONS = 1000
 # What comes by the clock, such as a commit of the journal every 5 s, comes in another transaction of the
 # twin: of a time, and of the transactions.
