@@ -94,10 +94,10 @@ def _header(path: Path) -> str:
     """Return the first line, without the rest in memory. Raises BadInput at a file cut short."""
     check_regular(path)
     with contextlib.suppress(OSError), path.open("rb") as file:
-        header = file.readline()
+        first = file.readline()
         file.seek(-1, os.SEEK_END)
         if file.read(1) == b"\n":
-            return header.rstrip(b"\n").decode("utf-8", errors="replace")
+            return first.rstrip(b"\n").decode("utf-8", errors="replace").rstrip("\r")
     return read_text(path)  # which says what is wrong, or the file is empty
 
 

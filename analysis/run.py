@@ -107,6 +107,11 @@ class Run:
         planned = [Expected(**one) for one in self.plan["expected"]] if self.plan else []
         return own + [one for one in planned if one not in own]
 
+    def checks(self, name: str) -> bool:
+        """Whether its plan names a check: what that needs must have been recorded then. A run of before
+        there was the check may lack it."""
+        return self.plan is not None and name in self.plan["checks"]
+
     @property
     def has_ledger(self) -> bool:
         """Whether all that the ledger is made from was to be recorded."""

@@ -10,7 +10,7 @@ import polars as pl
 
 from analysis import cpu, engines, tables, whose
 from analysis.adapters.driver import Driver
-from analysis.checks import counts, loss
+from analysis.checks import counts, failures, loss, phases
 from analysis.checks.calls import unwritten
 from analysis.checks.ledger import unattributed_share
 from analysis.content import told
@@ -66,11 +66,23 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
         "write_amplification": (written["bytes_written"] / sql_bytes if sql_bytes and watched else None),
         "sql_sha256": run.driver.config["sql_sha256"],
         "lost_events": loss.lost_events(run),
+        "failures": failures.count(run),
+        "not_checked": not_checked(run),
         "virtual_seconds": seconds,
         "timed_wall_seconds": (wall := timed_wall_seconds(run)),
         "virtual_per_wall": seconds / wall if seconds and wall else None,
         "wall_seconds": run.host.get("wall_seconds"),
     }
+
+
+def not_checked(run: Run) -> list[str]:
+    """Say what of a watched run nothing was recorded to check by: its driver is of before there was."""
+    if not run.probes:
+        return []
+    found = [] if phases.recorded(run.driver) else ["how long the driver was off the CPU, by the scheduler"]
+    if run.driver.vfs is not None and failures.failed_calls(run) is None:
+        found.append(f"whether a call of {run.driver.engine.TITLE}'s to its files failed")
+    return found
 
 
 def verdict(reasons: list[str]) -> dict[str, Any]:

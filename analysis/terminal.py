@@ -50,6 +50,7 @@ def table(summary: dict[str, Any], report: Path) -> str:
         pace(summary),
         *emulation(summary),
         *watching(summary),
+        *refused(summary),
         f"report: {report}",
     ]
     return "\n".join(out)
@@ -69,6 +70,13 @@ def emulation(summary: dict[str, Any]) -> list[str]:
         return said
     shares = ", ".join(f"{op} {_number(value, 1, 100)} %" for op, value in summary["cpu_share"].items())
     return [*said, "the CPU's share of a transaction's time, watched:", f"  {shares}"]
+
+
+def refused(summary: dict[str, Any]) -> list[str]:
+    """Say what failed, and what cannot be told of a run of before it was recorded."""
+    failed = [f"{number} {what}" for what, number in summary["failures"].items() if number]
+    said = [f"ended with an error: {', '.join(failed)}"] if failed else []
+    return said + [f"not checked: {what}" for what in summary["not_checked"]]
 
 
 def watching(summary: dict[str, Any]) -> list[str]:

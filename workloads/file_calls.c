@@ -81,7 +81,7 @@ void file_calls_write(const char *directory)
 	if (lost > 0)
 		fail("no memory for a log of %zu more calls", lost);
 	file = output_open(directory, "vfs.csv");
-	fputs("call,op,file,begin_ns,end_ns,inode,offset,bytes,page\n", file);
+	fputs("call,op,file,begin_ns,end_ns,inode,offset,bytes,page,result\n", file);
 	for (const struct block *block = first; block != NULL; block = block->next)
 		for (const struct file_call *c = block->calls; c < block->calls + block->count;
 		     c++) {
@@ -94,6 +94,8 @@ void file_calls_write(const char *directory)
 			write_number(file, c->offset);
 			write_number(file, c->bytes);
 			write_number(file, c->page);
+			putc(',', file);
+			output_number(file, c->result);
 			putc('\n', file);
 		}
 	output_commit(file);

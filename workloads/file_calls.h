@@ -28,6 +28,7 @@ struct file_call {
 	int64_t page;	       /* of the database, that is logged with this write */
 	enum file_op op;
 	unsigned role; /* in engine_file_roles */
+	int result;    /* the engine's own word for how it ended; 0: well */
 };
 
 /* Makes room for `capacity` calls and faults it in; each time it is full, as

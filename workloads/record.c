@@ -63,6 +63,8 @@ void record_phase_begin(struct record *record, const char *name)
 		fail("more than %d phases", MAX_PHASES);
 	record->phase_count++;
 	phase->name = name;
+	/* Outside the phase, as at its end: reading it takes a thousand instructions. */
+	phase->usage = usage_now();
 	commitpath_phase(name);
 	phase->begin_ns = clock_now();
 }
@@ -70,8 +72,11 @@ void record_phase_begin(struct record *record, const char *name)
 void record_phase_end(struct record *record, uint64_t transactions)
 {
 	struct phase *phase = &record->phases[record->phase_count - 1];
+	struct usage usage;
 
 	phase->end_ns = clock_now();
+	usage = usage_now();
+	phase->usage = usage_between(&phase->usage, &usage);
 	phase->transactions = transactions;
 }
 
@@ -97,10 +102,13 @@ void record_write(const struct record *record, const struct workload *workload,
 	output_commit(file);
 
 	file = output_open(directory, "phases.csv");
-	fputs("phase,begin_ns,end_ns,transactions\n", file);
+	fputs("phase,begin_ns,end_ns,transactions,cpu_ns,waited,preempted\n", file);
 	for (const struct phase *p = record->phases; p < record->phases + record->phase_count; p++)
-		fprintf(file, "%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", p->name, p->begin_ns,
-			p->end_ns, p->transactions);
+		fprintf(file,
+			"%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%" PRId64
+			"\n",
+			p->name, p->begin_ns, p->end_ns, p->transactions, p->usage.cpu_ns,
+			p->usage.waited, p->usage.preempted);
 	output_commit(file);
 }
 

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "clock.h"
+#include "usage.h"
 #include "workload.h"
 
 /* Those of the workload, and warm, close and drain. */
@@ -29,6 +30,7 @@ struct phase {
 	const char *name;
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
 	uint64_t transactions;
+	struct usage usage; /* in it; while it runs, what there was before it */
 };
 
 struct record {

@@ -31,6 +31,9 @@ _PHASES: dict[str, type[pl.DataType]] = {
     "end_ns": pl.Int64,
     "transactions": pl.Int64,
 }
+# What the driver's thread used of the CPU in a phase: time, and how often it left it to wait or was put
+# off it. A driver of before it was recorded has none of these columns.
+USAGE: dict[str, type[pl.DataType]] = {"cpu_ns": pl.Int64, "waited": pl.Int64, "preempted": pl.Int64}
 _STAT_FIELDS = (
     *("read_ios", "read_merges", "read_sectors", "read_ticks"),
     *("write_ios", "write_merges", "write_sectors", "write_ticks"),
@@ -47,6 +50,10 @@ _VFS: dict[str, type[pl.DataType]] = {
     **{"begin_ns": pl.Int64, "end_ns": pl.Int64},
     **{"inode": pl.Int64, "offset": pl.Int64, "bytes": pl.Int64},
 }
+# The page of the database in a WAL's frame, and how a call ended, 0: well. A driver of before they were
+# recorded has no such columns.
+_PAGE: dict[str, type[pl.DataType]] = {"page": pl.Int64}
+_RESULT: dict[str, type[pl.DataType]] = {"result": pl.Int64}
 _CONFIG_OBJECTS = ("driver", "requested", "effective", "file_sizes", "clock")
 _CONFIG_VALUES = ("sql_bytes", "rows_before", "rows_after", "status")
 _NOT_WORKLOAD = ("warm", "close", "drain")
@@ -56,11 +63,11 @@ _NOT_WORKLOAD = ("warm", "close", "drain")
 class Driver:
     """The files of raw/driver/, checked for shape and order of time, not for truth."""
 
-    config: dict[str, Any]  # with sql_sha256, of rendered.gz
+    config: dict[str, Any]  # with sql_sha256 and rendered_bytes, of rendered.gz
     transactions: pl.DataFrame  # _TRANSACTIONS
-    phases: pl.DataFrame  # _PHASES
+    phases: pl.DataFrame  # _PHASES, and USAGE if it was recorded
     device_stat: pl.DataFrame  # _STAT
-    vfs: pl.DataFrame | None  # _VFS and `page`, in runs that are traced
+    vfs: pl.DataFrame | None  # _VFS, _PAGE and _RESULT if they were recorded; in runs that are traced
     rendered: Rendered | None  # what the engine was given; None of a driver that kept its hash alone
 
     @property
@@ -125,8 +132,10 @@ def read(folder: Path) -> Driver:
         raise BadInput(folder / "config.json", "", "no driver.database", "see docs/formats.md")
     if given := _rendered(folder, config):
         config["sql_sha256"] = given.sha256
+    # of a driver that kept its hash alone those of the values
+    config["rendered_bytes"] = given.bytes if given else config["sql_bytes"]
     transactions = read_csv(folder / "transactions.csv", _TRANSACTIONS)
-    phases = read_csv(folder / "phases.csv", _PHASES)
+    phases = _read_grown(folder / "phases.csv", _PHASES, USAGE)
     stat = read_csv(folder / "device_stat.csv", _STAT)
     _in_order(folder / "transactions.csv", transactions)
     _in_order(folder / "phases.csv", phases)
@@ -150,18 +159,29 @@ def _rendered(folder: Path, config: dict[str, Any]) -> Rendered | None:
     return None
 
 
+def _read_grown(
+    path: Path,
+    schema: dict[str, type[pl.DataType]],
+    *added: dict[str, type[pl.DataType]],
+    optional: tuple[str, ...] = (),
+) -> pl.DataFrame:
+    """Read a CSV file that has behind the columns of `schema` those of the first few of `added`: an older
+    driver knew no more."""
+    names = columns(path)
+    for more in added:
+        if len(names) > len(schema):
+            schema = schema | more
+    return read_csv(path, schema, optional)
+
+
 def no_calls() -> pl.DataFrame:
     """Return the log of an engine that keeps none."""
     return pl.DataFrame(schema=_VFS).with_columns(pl.col("file").cast(FILE))
 
 
 def _read_vfs(path: Path) -> pl.DataFrame:
-    """Return the log of SQLite's calls; `file` is one of schema.FILES. Of a driver of before pages of the
-    database were noted it has no column `page`."""
-    schema = dict(_VFS)
-    if columns(path)[-1] == "page":
-        schema["page"] = pl.Int64
-    table = read_csv(path, schema, optional=("offset", "bytes", "page"))
+    """Return the log of SQLite's calls; `file` is one of schema.FILES."""
+    table = _read_grown(path, _VFS, _PAGE, _RESULT, optional=("offset", "bytes", "page"))
     _in_order(path, table)
     wrong = table.with_row_index().filter(~pl.col("file").is_in(FILES))
     if not wrong.is_empty():

@@ -18,9 +18,11 @@ EXPECTED = "what the driver rendered, compressed by gzip"
 
 @dataclass(frozen=True)
 class Rendered:
-    """The content of rendered.gz: its SHA-256, and its transactions in order, equal neighbours as one."""
+    """The content of rendered.gz: its SHA-256, its bytes, and its transactions in order, equal neighbours
+    as one."""
 
     sha256: str
+    bytes: int
     transactions: tuple[tuple[Transaction, int], ...]  # (what it does, how many)
 
     @property
@@ -66,6 +68,6 @@ def read(path: Path, sql_bytes: int, engine: Engine) -> Rendered:
         raise BadInput(path, str(error), f"is no transaction of {engine.TITLE}", EXPECTED) from None
     else:
         if not (empty or hashed.size < sql_bytes):
-            return Rendered(hashed.digest.hexdigest(), found)
+            return Rendered(hashed.digest.hexdigest(), hashed.size, found)
         wrong = "is empty" if empty else f"has fewer than the {sql_bytes} bytes of config.json's sql_bytes"
     raise BadInput(path, "", wrong, EXPECTED)

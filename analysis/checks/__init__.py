@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from analysis.checks import content, counts, loss, planned, rendered, settings, twin, witness
+from analysis.checks import (
+    content,
+    counts,
+    failures,
+    loss,
+    order,
+    phases,
+    planned,
+    rendered,
+    settings,
+    twin,
+    twin_times,
+    witness,
+)
 from analysis.run import Run
 
 CHECKS: tuple[Callable[[Run], list[str]], ...] = (
@@ -24,10 +37,17 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     settings.equal,
     counts.device_idle,
     counts.agree,
+    failures.none,
+    phases.filled,
+    phases.counters_at_edges,
+    phases.cpu_time,
+    order.calls,
     witness.holds,
     content.contradicts_nothing,
     twin.there,
     twin.same,
+    twin_times.plausible,
+    twin_times.device,
 )
 
 

@@ -112,6 +112,16 @@ def told(run: Run) -> dict[str, dict[str, int | None]]:
     return found
 
 
+def failed(run: Run) -> dict[str, int]:
+    """Return how many block commands of the window ended with an error, by who saw them."""
+    found = {name: witness.failed for name, witness in run.witnesses.items()}
+    if any(name in ("block", "all") for name in run.probes):
+        found["probe"] = window_blocks(run, "probe").filter(pl.col("result").fill_null(0) != 0).height
+    if run.log:
+        found[DEVICE_LOG] = int((run.log.within(*run.driver.window)["end_ns"] == 0).sum())
+    return found
+
+
 def agree(run: Run) -> list[str]:
     """The sources agree in every field, and every command was completed without an error."""
     if run.missing:
@@ -122,14 +132,9 @@ def agree(run: Run) -> list[str]:
         for name, counted in by_field.items()
         if len({n for n in counted.values() if n is not None}) > 1
     ]
-    blocks = window_blocks(run, "probe")
     unfinished = {name: witness.unfinished for name, witness in run.witnesses.items()}
-    failed = {"probe": blocks.filter(pl.col("result").fill_null(0) != 0).height}
-    failed |= {name: witness.failed for name, witness in run.witnesses.items()}
-    if run.log:
-        failed[DEVICE_LOG] = int((run.log.within(*run.driver.window)["end_ns"] == 0).sum())
     found += [f"{who}: {n} block commands never completed" for who, n in unfinished.items() if n]
-    found += [f"{who}: {n} block commands ended with an error" for who, n in failed.items() if n]
+    found += [f"{who}: {n} block commands ended with an error" for who, n in failed(run).items() if n]
     found += [
         f"{name} watched more than one device: {witness.devices}"
         for name, witness in run.witnesses.items()

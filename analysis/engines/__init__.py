@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Protocol, cast
 
@@ -31,6 +32,12 @@ class Engine(Protocol):
     PROPERTIES: str
     # whether vfs.csv has its calls
     LOGS_CALLS: bool
+    # a letter for each of its calls, by `<role>.<op>` of vfs.csv; another one has the letter ?
+    CALLS: Mapping[str, str]
+    # roles of files whose calls come when it likes
+    UNORDERED: tuple[str, ...]
+    # settings as in config.json → the letters of the calls that one transaction may make; None: not known
+    order: Callable[[Mapping[str, Any]], re.Pattern[str]] | None
     # properties that no cell asks for and that change what is synced or written: the engine's own values
     UNASKED: Mapping[str, str]
 

@@ -24,6 +24,9 @@ FILES = {
 PROPERTIES = "properties"
 LOGS_CALLS = False
 UNASKED: dict[str, str] = {}
+CALLS: dict[str, str] = {}
+UNORDERED: tuple[str, ...] = ()
+order = None
 
 _NAMES = {
     "log": re.compile(r"[0-9]{6,}[.]log"),

@@ -85,6 +85,50 @@ _OPERATIONS = {
 }
 # Bytes of a statement that its first word and a blank are in.
 _LONGEST = 1 + max(map(len, _OPERATIONS))
+# The calls of a transaction: of the database, the rollback journal (lower case: open, close, delete,
+# truncate) and the WAL. A sync is the file's letter in upper case.
+CALLS = {
+    **{"database.write": "d", "database.sync": "D", "database.truncate": "s"},
+    **{"journal.open": "o", "journal.write": "j", "journal.sync": "J"},
+    **{"journal.truncate": "t", "journal.close": "c", "journal.delete": "x"},
+    **{"wal.write": "w", "wal.sync": "W", "wal.truncate": "u"},
+}
+# the WAL's index grows with it, and temporary files come with large statements
+UNORDERED = ("shm", "other")
+# pager.c: what is changed is saved, and the number of saved pages is written into the journal's header
+# and synced before the database is written (syncJournal; FULL syncs what was saved before that number).
+# Where the cache is too small for a transaction it does so several times (pagerStress).
+_SAVED = {"off": "(j+d+)+", "normal": "j+J([jd]+J)*d+D", "full": "j+JjJ([jd]+JjJ)*d+D"}
+# pager_end_transaction and zeroJournalHdr: how the journal ends. PERSIST cuts one that is larger than
+# journal_size_limit.
+_ENDED = {
+    "delete": {"off": "cx", "normal": "cx", "full": "cx"},
+    "truncate": {"off": "tc", "normal": "tc", "full": "tJc"},
+    "persist": {"off": "jt?c", "normal": "jJt?c", "full": "jJt?c"},
+}
+# wal.c: the first frame behind the log's header waits for that to be synced (sqlite3WalFrames), a log that
+# was begun again is cut to journal_size_limit (walLimitSize), and a checkpoint may follow (walCheckpoint).
+_LOGGED = {
+    "off": "w+u?(d+s)?",
+    "normal": "(wW)?w+u?(Wd+sD)?",
+    "full": "(wW)?w+Wu?(Wd+sD)?",
+}
+
+
+def order(settings: Mapping[str, Any]) -> re.Pattern[str]:
+    """Return what one transaction may call (CALLS); one that changes nothing calls nothing.
+
+    Held by tests/driver/test_order.py with the oldest and the newest release that are tested.
+    """
+    mode, level = settings["journal_mode"], settings["synchronous"]
+    level = "full" if level == "extra" else level
+    if mode == "wal":
+        return re.compile(f"({_LOGGED[level]})?")
+    if mode not in _ENDED:  # no journal on the disk
+        return re.compile("(d+)?" if level == "off" else "(d+D)?")
+    # an old journal is looked into, whether it is one to roll back
+    looked = "(oc)?" if mode == "persist" else ""
+    return re.compile(f"{looked}(o{_SAVED[level]}{_ENDED[mode][level]})?")
 
 
 def requested(cell: Mapping[str, Any]) -> dict[str, Any]:

@@ -52,7 +52,9 @@ def test_files_are_as_formats_md_says(driver):
     assert [t["changes"] for t in transactions[:20]] == ["1"] * 20
 
     phases = driver.table("phases.csv")
-    assert list(phases[0]) == ["phase", "begin_ns", "end_ns", "transactions"]
+    used = ["cpu_ns", "waited", "preempted"]
+    assert list(phases[0]) == ["phase", "begin_ns", "end_ns", "transactions", *used]
+    assert all(int(phase["cpu_ns"]) > 0 and int(phase["waited"]) >= 0 for phase in phases)
     names = ["warm", "insert", "update", "delete", "close", "drain"]
     assert [(p["phase"], p["transactions"]) for p in phases] == list(
         zip(names, ["0", "20", "20", "20", "0", "0"], strict=True)

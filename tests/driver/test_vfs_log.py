@@ -8,7 +8,7 @@ from conftest import one_line_error
 from test_failures import limit_file_size
 from test_syncs import CELLS, sync_counts
 
-COLUMNS = ["call", "op", "file", "begin_ns", "end_ns", "inode", "offset", "bytes", "page"]
+COLUMNS = ["call", "op", "file", "begin_ns", "end_ns", "inode", "offset", "bytes", "page", "result"]
 OPS = {"open", "close", "write", "sync", "truncate", "delete", "shm_map"}
 
 
@@ -77,6 +77,7 @@ def test_calls_are_as_formats_md_says(driver, mode):
     assert {c["file"] for c in log} >= {"database"} | ({"wal", "shm"} if mode == "wal" else set())
     assert all((c["offset"] is not None) == (c["op"] in ("write", "truncate", "shm_map")) for c in log)
     assert all((c["bytes"] is None) == (c["op"] in ("close", "truncate")) for c in log)
+    assert {c["result"] for c in log} == {0}
     # every file that is written was opened before, and is known by its inode
     opened = {c["inode"] for c in log if c["op"] == "open"}
     assert {c["inode"] for c in log if c["op"] in ("write", "sync", "close")} <= opened

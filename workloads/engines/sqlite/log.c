@@ -59,7 +59,7 @@ static void note_call(struct file_call call)
 }
 
 static void note(enum file_op op, enum role kind, uint64_t begin, uint64_t inode, int64_t offset,
-		 int64_t bytes)
+		 int64_t bytes, int result)
 {
 	note_call((struct file_call){.begin = begin,
 				     .inode = inode,
@@ -67,7 +67,8 @@ static void note(enum file_op op, enum role kind, uint64_t begin, uint64_t inode
 				     .bytes = bytes,
 				     .page = FILE_NOTHING,
 				     .op = op,
-				     .role = kind});
+				     .role = kind,
+				     .result = result});
 }
 
 /* The number of the page that a frame of a WAL holds, where a write is the frame's header: it comes
@@ -104,7 +105,7 @@ static int close_file(sqlite3_file *base)
 	uint64_t begin = ticks_now();
 	int result = file->real->xClose(base);
 
-	note(FILE_CLOSE, file->kind, begin, file->inode, FILE_NOTHING, FILE_NOTHING);
+	note(FILE_CLOSE, file->kind, begin, file->inode, FILE_NOTHING, FILE_NOTHING, result);
 	while (*link != file)
 		link = &(*link)->next;
 	*link = file->next;
@@ -123,7 +124,8 @@ static int write_file(sqlite3_file *base, const void *buffer, int bytes, sqlite3
 				     .bytes = bytes,
 				     .page = logged_page(file, buffer, bytes, offset),
 				     .op = FILE_WRITE,
-				     .role = file->kind});
+				     .role = file->kind,
+				     .result = result});
 	return result;
 }
 
@@ -133,7 +135,7 @@ static int truncate_file(sqlite3_file *base, sqlite3_int64 size)
 	uint64_t begin = ticks_now();
 	int result = file->real->xTruncate(base, size);
 
-	note(FILE_TRUNCATE, file->kind, begin, file->inode, size, FILE_NOTHING);
+	note(FILE_TRUNCATE, file->kind, begin, file->inode, size, FILE_NOTHING, result);
 	return result;
 }
 
@@ -143,7 +145,7 @@ static int sync_file(sqlite3_file *base, int flags)
 	uint64_t begin = ticks_now();
 	int result = file->real->xSync(base, flags);
 
-	note(FILE_SYNC, file->kind, begin, file->inode, FILE_NOTHING, flags);
+	note(FILE_SYNC, file->kind, begin, file->inode, FILE_NOTHING, flags, result);
 	file->directory_due = false;
 	return result;
 }
@@ -156,7 +158,8 @@ static int shm_map(sqlite3_file *base, int region, int bytes, int extend, void v
 
 	if (file->shm_inode == 0)
 		file->shm_inode = shm_inode_of(file);
-	note(FILE_SHM_MAP, ROLE_SHM, begin, file->shm_inode, (int64_t)region * bytes, bytes);
+	note(FILE_SHM_MAP, ROLE_SHM, begin, file->shm_inode, (int64_t)region * bytes, bytes,
+	     result);
 	return result;
 }
 
@@ -188,9 +191,9 @@ static enum role kind_of_name(const char *name)
 
 /* `bytes` of an open: the unix VFS syncs the directory of a journal or WAL
  * that it opened to create it with the first sync of that file. */
-static void note_open(const struct file *file, uint64_t begin)
+static void note_open(const struct file *file, uint64_t begin, int result)
 {
-	note(FILE_OPEN, file->kind, begin, file->inode, FILE_NOTHING, file->directory_due);
+	note(FILE_OPEN, file->kind, begin, file->inode, FILE_NOTHING, file->directory_due, result);
 }
 
 static void copy_methods(struct file *file)
@@ -218,8 +221,10 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *base, int
 
 	(void)vfs;
 	/* A file that has methods is closed by SQLite, even when opening it failed. */
-	if (base->pMethods == NULL)
+	if (base->pMethods == NULL) {
+		note(FILE_OPEN, kind_of_flags(flags), begin, 0, FILE_NOTHING, FILE_NOTHING, result);
 		return result;
+	}
 	memset(file, 0, sizeof(*file));
 	file->real = base->pMethods;
 	copy_methods(file);
@@ -231,7 +236,7 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *base, int
 			      (file->kind == ROLE_JOURNAL || file->kind == ROLE_WAL);
 	file->next = files;
 	files = file;
-	note_open(file, begin);
+	note_open(file, begin, result);
 	return result;
 }
 
@@ -241,7 +246,7 @@ static int delete_file(sqlite3_vfs *vfs, const char *name, int sync_directory)
 	int result = wrapped->xDelete(wrapped, name, sync_directory);
 
 	(void)vfs;
-	note(FILE_DELETE, kind_of_name(name), begin, 0, FILE_NOTHING, sync_directory != 0);
+	note(FILE_DELETE, kind_of_name(name), begin, 0, FILE_NOTHING, sync_directory != 0, result);
 	return result;
 }
 
@@ -270,9 +275,10 @@ void engine_log_begin(void)
 {
 	noting = true;
 	for (const struct file *file = files; file != NULL; file = file->next) {
-		note_open(file, ticks_now());
+		note_open(file, ticks_now(), SQLITE_OK);
 		if (file->shm_inode != 0)
-			note(FILE_OPEN, ROLE_SHM, ticks_now(), file->shm_inode, FILE_NOTHING, 0);
+			note(FILE_OPEN, ROLE_SHM, ticks_now(), file->shm_inode, FILE_NOTHING, 0,
+			     SQLITE_OK);
 	}
 }
 

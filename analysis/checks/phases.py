@@ -1,0 +1,126 @@
+"""Do the driver's transactions, phases, counters and CPU time fit together?
+
+All times are CLOCK_MONOTONIC in ns. In virtual time each instruction takes CPU_NS, so what lies between
+two transactions is a number of instructions; in real time it can be anything, as others may run then.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from analysis.adapters.driver import USAGE, Driver
+from analysis.ledger.arrays import Intervals, ints, length_within, union
+from analysis.run import Run
+
+CPU_TIME = "phases.cpu_time"
+# Boards of before CPU_NS was an axis took 2 ns an instruction (images/qemu.py, -icount shift=1).
+_BEFORE_CPU_NS = 2
+
+
+def instruction_ns(run: Run) -> int | None:
+    """Return the virtual ns of an instruction that the cell asks for; None in real time."""
+    if run.board.run.get("clock") != "virtual":
+        return None
+    return int(run.cell.get("cpu_ns", _BEFORE_CPU_NS))
+
+
+def recorded(ran: Driver) -> bool:
+    """Whether the driver said what it used of the CPU."""
+    return set(USAGE) <= set(ran.phases.columns)
+
+
+def gaps(ran: Driver) -> pl.DataFrame:
+    """Return what of each workload phase is in none of its transactions: phase, gaps, ns.
+
+    Without the gaps in which the driver called for a checkpoint (checkpoint_every).
+    """
+    every = int(ran.config["driver"].get("checkpoint_every", -1))
+    rows = []
+    for phase in ran.workload_phases.iter_rows(named=True):
+        of_phase = ran.transactions.filter(pl.col("phase") == phase["phase"])
+        begins = np.r_[ints(of_phase["begin_ns"]), phase["end_ns"]]
+        ends = np.r_[phase["begin_ns"], ints(of_phase["end_ns"])]
+        number = np.r_[0, ints(of_phase["transaction"]) + 1]
+        quiet = (number % every > 0) | (np.arange(number.size) == 0) if every > 0 else number >= 0
+        rows.append((phase["phase"], int(quiet.sum()), int((begins - ends)[quiet].sum())))
+    return pl.DataFrame(rows, schema={"phase": pl.String, "gaps": pl.Int64, "ns": pl.Int64}, orient="row")
+
+
+# What it takes to make a transaction's text, in instructions. Measured: 150 to 1000 between two transactions
+# of a value of 3 KiB, and 1600 before a phase's first; 8900 for ten of them (kv's batch), of which the values
+# are copied; 35 to 62 for each byte of numbers in words and of random columns (rlbench, androbench).
+_GAP_INSTRUCTIONS, _VALUE_BYTE_INSTRUCTIONS, _TEXT_BYTE_INSTRUCTIONS = 3000, 1, 80
+
+
+def filled(run: Run) -> list[str]:
+    """In virtual time there is nothing between two transactions but the making of a text."""
+    each = instruction_ns(run)
+    if each is None:
+        return []
+    between = gaps(run.driver)
+    number, spent = int(between["gaps"].sum()), int(between["ns"].sum())
+    values, text = (int(run.driver.config[name]) for name in ("sql_bytes", "rendered_bytes"))
+    making = _VALUE_BYTE_INSTRUCTIONS * values + _TEXT_BYTE_INSTRUCTIONS * (text - values)
+    limit = each * (_GAP_INSTRUCTIONS * number + making)
+    if spent <= limit:
+        return []
+    return [f"{spent} ns of the phases are in no transaction; to make their texts takes at most {limit} ns"]
+
+
+# The counters are read after the phase's end and the reading of its CPU time: 2000 instructions later.
+_COUNTERS_INSTRUCTIONS = 5000
+
+
+def counters_at_edges(run: Run) -> list[str]:
+    """The device's counters were read when each phase had ended, and before and after all of them."""
+    ran, each = run.driver, instruction_ns(run)
+    read = dict(ran.device_stat.select("label", "time_ns").iter_rows())
+    found = []
+    for phase, _, end, *_ in ran.phases.iter_rows():
+        time = read.get(f"end-{phase}")
+        if time is None:
+            continue  # warm and drain have no such reading
+        late = each is not None and time > end + each * _COUNTERS_INSTRUCTIONS
+        if time < end or late:
+            found.append(f"device_stat.csv: 'end-{phase}' was read {time - end} ns after the phase's end")
+    edges = ran.phases.filter(pl.col("phase") != "warm")
+    if edges.height and not read["begin"] <= edges["begin_ns"][0] <= edges["end_ns"][-1] <= read["end"]:
+        found.append("device_stat.csv: a phase is not within 'begin' and 'end'")
+    return found
+
+
+# Of each switch the scheduler's clock and the probe's are some instructions apart: over a phase up to 2800
+# of each switch, and 1900 of a phase without any.
+_SWITCH_INSTRUCTIONS, _EDGE_INSTRUCTIONS = 5000, 5000
+
+
+def cpu_time(run: Run) -> list[str]:
+    """The driver's thread was off the CPU as often, and as long, as the scheduler counted."""
+    phases = run.driver.phases
+    if not recorded(run.driver):
+        told = "raw/driver/phases.csv does not say what the driver used of the CPU"
+        return [told] if run.checks(CPU_TIME) else []
+    each = instruction_ns(run)
+    if run.ledger is None or each is None:
+        return []
+    away = run.ledger.few["off_cpu"]
+    away = away[away["tid"] == away["tid"].min(initial=2**32 - 1)]  # the first is the one that ran the phases
+    begins, ends = ints(away["begin_ns"]), ints(away["end_ns"])
+    found = []
+    # the probes are attached from before the window
+    for row in phases.filter(pl.col("begin_ns") >= run.driver.window[0]).iter_rows(named=True):
+        edge = Intervals(ints([row["begin_ns"]]), ints([row["end_ns"]]))
+        number = int(((begins >= row["begin_ns"]) & (begins < row["end_ns"])).sum())
+        left = int(length_within(union([Intervals(begins, ends)]), *edge)[0])
+        counted, off = (
+            row["waited"] + row["preempted"],
+            row["end_ns"] - row["begin_ns"] - left - row["cpu_ns"],
+        )
+        if number != counted or abs(off) > each * (_SWITCH_INSTRUCTIONS * counted + _EDGE_INSTRUCTIONS):
+            took = row["end_ns"] - row["begin_ns"]
+            found.append(
+                f"phase {row['phase']!r}: the probes saw the driver leave the CPU {number} times, for {left} "
+                f"ns; by the scheduler it was {counted} times, for {took - row['cpu_ns']} ns"
+            )
+    return found

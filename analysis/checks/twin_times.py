@@ -1,0 +1,144 @@
+"""Are the untraced twin's times those of the same work, less what watching cost?
+
+The published times are the twin's. It ran the same statements from the same bytes, in the same virtual
+time; what the run took longer was spent in the probes and the log of calls, which wrote a record each time.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from analysis.adapters import proberecords
+from analysis.checks import phases
+from analysis.checks.phases import gaps, instruction_ns
+from analysis.ledger.arrays import Ints, inside, ints
+from analysis.ledger.timeline import edges
+from analysis.run import Run
+
+# What a record of the probes or a call in the log costs, in instructions: 300 to 710 on the average of a run,
+# the most where a second observer watches, too.
+RECORD_INSTRUCTIONS = 1000
+# What comes by the clock, such as a commit of the journal every 5 s, comes in another transaction of the
+# twin: of a time, and of the transactions.
+SLACK, OTHERS = 0.01, 0.1
+# of a transaction, for what its clock's step and a tick of the kernel add
+FEW_INSTRUCTIONS = 5000
+# Each gap between two transactions is the same instructions in both, and the clock's step is 16 ns; a tick
+# with what it wakes, up to 13 000 instructions, may come in a gap of one of them.
+_GAP_NS, _TICK_INSTRUCTIONS = 64, 25000
+
+
+def plausible(run: Run) -> list[str]:
+    """The twin took as long as the run, less at most what the run's records cost."""
+    twin, each = run.twin, instruction_ns(run)
+    if twin is None or each is None or not (run.folder / "raw/probes.bin").is_file():
+        return []
+    own, other = run.driver, twin.driver
+    if own.transactions["op"].to_list() != other.transactions["op"].to_list():
+        return []  # twin.same says so
+    records = _records(run)
+    took, twins = (ints(ran.transactions["end_ns"] - ran.transactions["begin_ns"]) for ran in (own, other))
+    few = each * FEW_INSTRUCTIONS
+    wrong = _outside(took, twins, records * each * RECORD_INSTRUCTIONS, few)
+    found = []
+    if wrong.sum() > max(OTHERS * wrong.size, 1):
+        at = int(np.argmax(wrong))
+        found.append(
+            f"{wrong.sum()} of {wrong.size} transactions took another time in the untraced twin than "
+            f"watching explains: first transaction {at}, {took[at]} ns, in the twin {twins[at]} ns"
+        )
+    phase = own.transactions["phase"].to_numpy()
+    for row, other_row in zip(own.phases.iter_rows(), other.phases.iter_rows(), strict=False):
+        name, spent, twin_spent = row[0], ints([row[2] - row[1]]), ints([other_row[2] - other_row[1]])
+        number = int((phase == name).sum())
+        cost = ints([int(records[phase == name].sum()) * each * RECORD_INSTRUCTIONS])
+        if number and _outside(spent, twin_spent, cost, few * (number + 1)).any():
+            found.append(
+                f"phase {name!r} took {spent[0]} ns, in the untraced twin {twin_spent[0]} ns: "
+                f"its records cost at most {cost[0]} ns"
+            )
+    return found + _gaps(run, each) + _waits(run, each)
+
+
+def device(run: Run) -> list[str]:
+    """Each command that both devices' logs have was made in the same transaction, and took as long.
+
+    Only where the twin's device got the run's commands in the run's order. The model's time of a command
+    depends on when it comes, to 0.13 % of all of them; no command was in another transaction.
+    """
+    if run.twin is None or run.log is None or run.twin.log is None or instruction_ns(run) is None:
+        return []
+    both = ((run.driver, run.log), (run.twin.driver, run.twin.log))
+    own, other = (log.within(*ran.window) for ran, log in both)
+    what = ["operation", "sector", "sectors"]
+    if own.size != other.size or not (own[what] == other[what]).all():
+        return []
+    rows = [
+        inside(ints(log["begin_ns"]), *edges(ran.transactions))
+        for (ran, _), log in zip(both, (own, other), strict=True)
+    ]
+    apart = np.flatnonzero(rows[0] != rows[1])
+    spent, twins = (int((ints(log["end_ns"]) - ints(log["begin_ns"])).sum()) for log in (own, other))
+    found = []
+    if apart.size > SLACK * own.size:
+        found.append(
+            f"{apart.size} of {own.size} commands came in another transaction of the untraced twin, by its "
+            f"device's log: first command {apart[0]}"
+        )
+    if abs(spent - twins) > SLACK * spent:
+        found.append(
+            f"the device was at work for {spent} ns, the untraced twin's for {twins} ns, by their logs"
+        )
+    return found
+
+
+def _outside(took: Ints, twins: Ints, cost: Ints, few: int) -> np.ndarray:
+    """Return where the twin's time is not the run's, less at most the cost of watching."""
+    less = took - twins
+    slack = SLACK * took + few
+    return np.asarray((less < -slack) | (less > cost + slack))
+
+
+def _records(run: Run) -> Ints:
+    """Return how many records of the probes and calls in the log were written in each transaction."""
+    edges = (ints(run.driver.transactions["begin_ns"]), ints(run.driver.transactions["end_ns"]))
+    times = [ints(proberecords.read(run.folder / "raw/probes.bin")["end_ns"])]
+    if run.driver.vfs is not None:
+        times.append(ints(run.driver.vfs["begin_ns"]))
+    rows = np.concatenate([inside(part, *edges) for part in times])
+    return ints(np.bincount(rows[rows >= 0], minlength=edges[0].size))
+
+
+def _gaps(run: Run, each: int) -> list[str]:
+    """What lies between the transactions is the same in both: nothing of it is watched. But for a tick."""
+    if run.twin is None:
+        return []
+    own, other = gaps(run.driver), gaps(run.twin.driver)
+    both = own.join(other, on=["phase", "gaps"], suffix="_twin")
+    allowed = _GAP_NS * pl.col("gaps") + SLACK * pl.col("ns") + each * _TICK_INSTRUCTIONS
+    wrong = both.filter((pl.col("ns") - pl.col("ns_twin")).abs() > allowed)
+    return [
+        f"phase {row['phase']!r}: {row['ns']} ns in no transaction, in the untraced twin {row['ns_twin']} ns"
+        for row in wrong.iter_rows(named=True)
+    ]
+
+
+def _waits(run: Run, each: int) -> list[str]:
+    """By the scheduler's clock, too, the twin waited as long as the run, in the workload's phases."""
+    if run.twin is None:
+        return []
+    both = (run.driver, run.twin.driver)
+    tables = [ran.workload_phases for ran in both]
+    if not all(phases.recorded(ran) for ran in both):
+        return []  # phases.cpu_time says so
+    waited = [ints(table["end_ns"] - table["begin_ns"] - table["cpu_ns"]) for table in tables]
+    took = ints(tables[0]["end_ns"] - tables[0]["begin_ns"])
+    if waited[0].size != waited[1].size:
+        return []
+    apart = np.abs(waited[0] - waited[1]) > SLACK * took + each * FEW_INSTRUCTIONS
+    return [
+        f"phase {tables[0]['phase'][at]!r}: the driver was {waited[0][at]} ns off the CPU by the scheduler's "
+        f"clock, in the untraced twin {waited[1][at]} ns"
+        for at in np.flatnonzero(apart).tolist()
+    ]

@@ -1,0 +1,226 @@
+"""Recorded runs hold; with times, calls or results that were not so they are rejected.
+
+The runs are ext4 in DELETE mode (bench/sample), and WAL on F2FS (null_blk) and on ext4 (flashsim).
+"""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from test_device_log import change as change_log
+from test_ledger_faults import records
+
+from analysis import checks, summary, tables, terminal
+from analysis import run as runs
+from analysis.adapters.proberecords import TYPES
+from analysis.checks import failures, order, phases, twin_times
+
+HERE = Path(__file__).parent
+SAMPLES = {
+    "delete": HERE.parent / "bench/sample.tar.xz",
+    "f2fs-wal": HERE / "sample-f2fs-wal.tar.xz",
+    "flash-wal": HERE / "sample-flash-wal.tar.xz",
+}
+WITH_TWIN = ("f2fs-wal", "flash-wal")
+Rows = list[dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    found = {}
+    for name, archive in SAMPLES.items():
+        found[name] = tmp_path_factory.mktemp(name) / "cell/run"
+        shutil.unpack_archive(archive, found[name].parent)
+    return found
+
+
+def table(path: Path, change: Callable[[Rows], object]) -> None:
+    """Change the rows of a CSV file; their times and numbers are int."""
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        row |= {key: int(value) for key, value in row.items() if value.lstrip("-").isdigit()}
+    change(rows)
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def every_second_boundary(rows: Rows) -> None:
+    """A tenth of every second transaction becomes the next one's."""
+    for one, other in zip(rows[::2], rows[1::2], strict=False):
+        if one["phase"] == other["phase"]:
+            moved = (one["end_ns"] - one["begin_ns"]) // 10
+            one["end_ns"] -= moved
+            other["begin_ns"] -= moved
+
+
+def shorter(rows: Rows) -> None:
+    """Each transaction ends after a tenth of its time."""
+    for row in rows:
+        row["end_ns"] = row["begin_ns"] + (row["end_ns"] - row["begin_ns"]) // 10
+
+
+def halved(rows: Rows) -> None:
+    for row in rows:
+        row |= {key: value // 2 for key, value in row.items() if key.endswith("_ns")}
+
+
+def roles_exchanged(rows: Rows) -> None:
+    other = {"wal": "database", "journal": "database"}
+    other |= {"database": "journal" if any(row["file"] == "journal" for row in rows) else "wal"}
+    for row in rows:
+        row["file"] = other.get(row["file"], row["file"])
+
+
+def transactions(folder: Path) -> None:
+    table(folder / "raw/driver/transactions.csv", every_second_boundary)
+
+
+def twin_transactions(change: Callable[[Rows], object]) -> Callable[[Path], None]:
+    return lambda folder: table(folder / "twin/raw/driver/transactions.csv", change)
+
+
+def twin_clock(folder: Path) -> None:
+    for name in ("transactions", "phases", "device_stat"):
+        table(folder / f"twin/raw/driver/{name}.csv", halved)
+
+
+def twin_device_twice_as_fast(folder: Path) -> None:
+    def change(entries: np.ndarray) -> np.ndarray:
+        entries["end_ns"] -= (entries["end_ns"] - entries["begin_ns"]) // 2
+        return entries
+
+    change_log(folder / "twin/raw/device.bin", change)
+
+
+def exchanged(folder: Path) -> None:
+    table(folder / "raw/driver/vfs.csv", roles_exchanged)
+
+
+def no_sync_worked(folder: Path) -> None:
+    """Every fsync returns -EIO."""
+
+    def change(rows: np.ndarray) -> np.ndarray:
+        rows["n"][rows["type"] == TYPES["sync"]] = 2**32 - 5
+        return rows
+
+    records(folder, change)
+
+
+def late_counters(folder: Path) -> None:
+    def change(rows: Rows) -> None:
+        rows[2]["time_ns"] += 1_000_000
+
+    table(folder / "raw/driver/device_stat.csv", change)
+
+
+FAULTS: list[tuple[Callable[[Path], None], str, tuple[str, ...]]] = [
+    (transactions, "calls", tuple(SAMPLES)),
+    (exchanged, "calls are in no order of SQLite's", tuple(SAMPLES)),
+    (twin_transactions(every_second_boundary), "another time in the untraced twin", WITH_TWIN),
+    (twin_transactions(shorter), "another time in the untraced twin", WITH_TWIN),
+    (twin_clock, "took", WITH_TWIN),
+    (twin_transactions(shorter), "commands came in another transaction", ("flash-wal",)),
+    (twin_device_twice_as_fast, "the untraced twin's for", ("flash-wal",)),
+    (no_sync_worked, "syncs ended with an error", tuple(SAMPLES)),
+    (late_counters, "was read", tuple(SAMPLES)),
+]
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_what_was_recorded_holds(sample: str, recorded: dict[str, Path]) -> None:
+    run = runs.read(recorded[sample])
+    made = (failures.none, phases.filled, phases.counters_at_edges, phases.cpu_time, order.calls)
+    assert [
+        reason for check in (*made, twin_times.plausible, twin_times.device) for reason in check(run)
+    ] == []
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason", "sample"),
+    [(spoil, reason, sample) for spoil, reason, samples in FAULTS for sample in samples],
+)
+def test_a_fault_rejects(
+    spoil: Callable[[Path], None], reason: str, sample: str, recorded: dict[str, Path], tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(recorded[sample], tmp_path / "run"))
+    spoil(folder)
+    found = checks.reasons(runs.read(folder))
+    assert any(reason in one for one in found), found
+
+
+def test_time_in_no_transaction_rejects(recorded: dict[str, Path], tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(recorded["flash-wal"], tmp_path / "run"))
+    table(folder / "raw/driver/transactions.csv", shorter)
+    assert any("are in no transaction" in reason for reason in phases.filled(runs.read(folder)))
+
+
+def counted_by_the_scheduler(folder: Path) -> None:
+    """Add what the driver of now says: what the scheduler counted, here by the probes' own records."""
+    away = runs.read(folder).ledger.few["off_cpu"]  # type: ignore[union-attr]
+    begins, ends = (away[name].astype(np.int64) for name in ("begin_ns", "end_ns"))
+
+    def change(rows: Rows) -> None:
+        for row in rows:
+            inside = (begins >= row["begin_ns"]) & (begins < row["end_ns"])
+            off = int((np.minimum(ends, row["end_ns"]) - begins)[inside].sum())
+            took = row["end_ns"] - row["begin_ns"]
+            row |= {"cpu_ns": took - off, "waited": int(inside.sum()), "preempted": 0}
+
+    table(folder / "raw/driver/phases.csv", change)
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+@pytest.mark.parametrize("kept", [0, 2])
+def test_dropped_off_cpu_records_reject(
+    kept: int, sample: str, recorded: dict[str, Path], tmp_path: Path
+) -> None:
+    """All of them, and every second one."""
+    folder = Path(shutil.copytree(recorded[sample], tmp_path / "run"))
+    counted_by_the_scheduler(folder)
+    assert phases.cpu_time(runs.read(folder)) == []
+
+    def change(rows: np.ndarray) -> np.ndarray:
+        away = np.flatnonzero(rows["type"] == TYPES["off_cpu"])
+        return np.delete(rows, away[::kept] if kept else away)
+
+    records(folder, change)
+    assert any("by the scheduler" in reason for reason in phases.cpu_time(runs.read(folder)))
+
+
+def test_a_failed_call_rejects_and_is_told(recorded: dict[str, Path], tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(recorded["flash-wal"], tmp_path / "run"))
+
+    def change(rows: Rows) -> None:
+        for row in rows:
+            row["result"] = 1034 if row["call"] == 7 else 0  # SQLITE_IOERR_FSYNC
+
+    table(folder / "raw/driver/vfs.csv", change)
+    run = runs.read(folder)
+    found = checks.reasons(run)
+    assert any("1 calls of SQLite ended with an error: first call 7" in reason for reason in found), found
+    told = summary.build(run, tables.build(run), found)
+    assert told["failures"] == {"syncs": 0, "calls": 1, "commands": 0}
+    assert terminal.refused(told)[0] == "ended with an error: 1 calls"
+
+
+def test_a_run_of_before_is_told_to_be_unchecked(recorded: dict[str, Path]) -> None:
+    run = runs.read(recorded["flash-wal"])
+    told = terminal.refused(summary.build(run, tables.build(run), []))
+    assert [line.partition(":")[0] for line in told] == ["not checked", "not checked"]
+
+
+def test_a_run_whose_plan_has_the_checks_must_have_recorded_it(recorded: dict[str, Path]) -> None:
+    run = runs.read(recorded["flash-wal"])
+    planned = dataclasses.replace(run, plan={"checks": checks.names()})
+    assert phases.cpu_time(planned) == ["raw/driver/phases.csv does not say what the driver used of the CPU"]
+    assert failures.none(planned) == ["raw/driver/vfs.csv does not say how the calls ended"]
