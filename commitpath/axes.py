@@ -120,7 +120,12 @@ class Axis:
 
 
 def did_you_mean(text: str, choices: Iterable[str]) -> str:
-    """`did you mean …? ` of the choice that TEXT is nearest to, nothing where it is near to none."""
+    """`did you mean …? ` of the choice that TEXT is nearest to, nothing where it is near to none.
+
+    A number is no slip of another one.
+    """
+    if text.isdecimal():
+        return ""
     # the similarity from which difflib counts words as near by itself
     known = {choice.casefold(): choice for choice in choices}
     near = difflib.get_close_matches(text.casefold(), known, 1)

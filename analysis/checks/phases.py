@@ -48,8 +48,8 @@ def gaps(ran: Driver) -> pl.DataFrame:
 
 
 # What it takes to make a transaction's text, in instructions. Measured: 150 to 1000 between two transactions
-# of a value of 3 KiB, and 1600 before a phase's first; 8900 for ten of them (kv's batch), of which the values
-# are copied; 35 to 62 for each byte of numbers in words and of random columns (rlbench, androbench).
+# of a value of 3 KiB, and 1600 before a phase's first; 8900 for ten of them in a batch, of which the values
+# are copied; 35 to 62 for each byte of numbers in words and of random columns.
 _GAP_INSTRUCTIONS, _VALUE_BYTE_INSTRUCTIONS, _TEXT_BYTE_INSTRUCTIONS = 3000, 1, 80
 
 

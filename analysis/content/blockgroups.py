@@ -71,7 +71,9 @@ class Geometry:
     @cached_property
     def groups(self) -> Ints:
         """(groups, 3): block of the block bitmap, of the inode bitmap, and the first of the inode table."""
-        rows = re.findall(r"^\d+:\d+:[^:]*:[^:]*:(\d+):(\d+):(\d+)", self._text("groups.txt"), re.M)
+        rows = re.findall(
+            r"^[0-9]+:[0-9]+:[^:]*:[^:]*:([0-9]+):([0-9]+):([0-9]+)", self._text("groups.txt"), re.M
+        )
         return np.array(rows, np.int64).reshape(-1, 3)
 
     @cached_property
@@ -79,8 +81,8 @@ class Geometry:
         """Inode → its generation, and its blocks in order, of those that `stat` was asked for."""
         found = {}
         for part in self._text("inodes.txt").split("Inode: ")[1:]:
-            generation = re.search(r"^Generation: (\d+)", part, re.M)
-            ranges = re.findall(r"\(\d+(?:-\d+)?\):(\d+)(?:-(\d+))?", part)
+            generation = re.search(r"^Generation: ([0-9]+)", part, re.M)
+            ranges = re.findall(r"\([0-9]+(?:-[0-9]+)?\):([0-9]+)(?:-([0-9]+))?", part)
             places = [np.arange(int(first), int(last or first) + 1) for first, last in ranges]
             if generation and places:
                 found[int(part.split()[0])] = (int(generation[1]), np.concatenate(places))

@@ -87,11 +87,12 @@ def test_a_cache_elsewhere_has_the_same_names(tmp_path: Path) -> None:
     assert len(hashes) == 1
 
 
-# As the scripts of images/ do it; the alarm comes once there is something to tidy up.
+# As the scripts of images/ do it; the alarm comes once there is something to tidy up, and not at once: what
+# is raised while Python's own code after a fork runs is dropped.
 BUILD = """
 work=$(mktemp -d "$1/thing.XXXXXX") # the template of mktemp
 trap 'sleep 1; rm -rf "$work"' EXIT
-sh -c 'echo $$ > "$1/pid"; kill -ALRM "$2"; exec sleep 30' sh "$1" "$PPID"
+sh -c 'echo $$ > "$1/pid"; sleep 1; kill -ALRM "$2"; exec sleep 30' sh "$1" "$PPID"
 """
 
 
@@ -120,7 +121,6 @@ def test_a_build_that_does_not_end_is_killed(tmp_path: Path, monkeypatch: pytest
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
     begin = time.monotonic()
     try:
-        # not at once: what is raised while Python's own code after a fork runs is dropped
         with pytest.raises(KeyboardInterrupt):
             artifacts.run(["sh", "-c", "trap '' TERM; sleep 1; kill -ALRM $PPID; sleep 30"], "thing")
     finally:
