@@ -173,7 +173,8 @@ def of_inodes(pages: np.ndarray) -> Bools:
 
 
 def extents(found: Inodes) -> Ints:
-    """Return (inode, first page, pages, first block) of the extents in inodes themselves, each once."""
+    """Return (inode, first page, first block, pages) of the extents in inodes themselves, each where it is
+    longest: a file that grows has one that does."""
     tree = np.ascontiguousarray(found.raw[:, 0x28:0x64])
     head = tree[:, :8].copy().view("<u2")
     leaf = np.flatnonzero((head[:, 0] == _EXTENTS) & (head[:, 3] == 0))
@@ -183,5 +184,8 @@ def extents(found: Inodes) -> Ints:
     inode = np.repeat(found.number[leaf], 4).reshape(-1, 4)[there]
     length = np.where(words[:, 2] > 32768, words[:, 2] - 32768, words[:, 2])  # not yet written
     place = words[:, 3] << 32 | words[:, 5] << 16 | words[:, 4]
-    table = np.stack([inode, words[:, 1] << 16 | words[:, 0], length, place], axis=1)
-    return np.unique(table, axis=0)
+    table = np.stack([inode, words[:, 1] << 16 | words[:, 0], place, length], axis=1)
+    table = table[np.lexsort(table.T[::-1])]
+    longest = np.r_[(table[1:, :3] != table[:-1, :3]).any(axis=1), True][: table.shape[0]]
+    each: Ints = table[longest]
+    return each

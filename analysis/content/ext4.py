@@ -17,6 +17,7 @@ from analysis.content.verdicts import Said, confirmed, contradicted
 from analysis.ledger.arrays import Ints, at, expand
 
 SEALED = ("filesystem journal",)
+_DISTANCE = 32  # bits of a distance in blocks, in a key
 
 
 def _journal_of(given: Evidence, geometry: Geometry) -> jbd2.Journal | None:
@@ -147,12 +148,15 @@ def _metadata(given: Evidence, geometry: Geometry) -> list[Said]:
 def _mapped(given: Evidence, inodes: Inodes) -> list[Said]:
     """Confirm pages of files where the extents of their inode have them."""
     units = given.units
-    table = blockgroups.extents(inodes)
+    inode, first, place, pages = blockgroups.extents(inodes).T
+    # an extent has all of its pages as far from their place in the file
+    key = (inode << _DISTANCE) + place - first
+    order = np.argsort(key, kind="stable")
     which = np.flatnonzero(units.placed & (units.label != JOURNAL))
-    first = np.searchsorted(table[:, 0], units.inode[which])
-    count = np.searchsorted(table[:, 0], units.inode[which], side="right") - first
-    of, extent = expand(first, count)
-    since = units.offset[which[of]] // BLOCK - table[extent, 1]
-    there = (since >= 0) & (since < table[extent, 2])
-    there &= table[extent, 3] + since == units.block[which[of]]
+    page = units.offset[which] // BLOCK
+    wanted = (units.inode[which] << _DISTANCE) + units.block[which] - page
+    begin, end = (np.searchsorted(key[order], wanted, side) for side in ("left", "right"))
+    of, extent = expand(begin, end - begin)
+    extent = order[extent]
+    there = (page[of] >= first[extent]) & (page[of] < first[extent] + pages[extent])
     return [confirmed("page that its inode has there", which[np.unique(of[there])], by_place=True)]

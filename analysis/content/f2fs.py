@@ -11,7 +11,7 @@ from analysis.adapters.layout import DATA, META, PACK
 from analysis.content import nodes, segments
 from analysis.content.blocks import BLOCK, SECTORS
 from analysis.content.evidence import Evidence
-from analysis.content.nodes import SEGMENT, Mapped, Nodes
+from analysis.content.nodes import SEGMENT, Latest, Mapped, Nodes
 from analysis.content.segments import Checkpoints
 from analysis.content.verdicts import Said, confirmed, contradicted
 from analysis.files import integer
@@ -36,10 +36,11 @@ def read(given: Evidence) -> list[Said]:
     main = (area["main"], _number(given, "block_count"))
     found = nodes.nodes(given.blocks, main, _versions(given, main, packs))
     table = nodes.mapped(given.blocks, found, main)
+    last = Latest(found)
     return [
         *_nodes(given, found),
-        *_packs(given, packs, main[0], found, table),
-        *_tables(given, area, found, table),
+        *_packs(given, packs, main[0], last, table),
+        *_tables(given, area, last, table),
         *_pages(given, table),
     ]
 
@@ -77,7 +78,7 @@ def _nodes(given: Evidence, found: Nodes) -> list[Said]:
     ]
 
 
-def _packs(given: Evidence, packs: Checkpoints, main: int, found: Nodes, table: Mapped) -> list[Said]:
+def _packs(given: Evidence, packs: Checkpoints, main: int, last: Latest, table: Mapped) -> list[Said]:
     """Judge checkpoint packs: head and foot by CRC and place, the rest by what it lists."""
     units, blocks = given.units, given.blocks
     own = np.flatnonzero((units.row >= 0) & (given.layout.label(units.block * SECTORS) == PACK))
@@ -90,11 +91,11 @@ def _packs(given: Evidence, packs: Checkpoints, main: int, found: Nodes, table: 
     pages = blocks.take(row[inner])
     listed = segments.orphans(pages) & (since[inner] < first[inner])
     compact = packs.compact[pack[inner]] if packs.row.size else np.zeros(0, bool)
-    logged = segments.journals(pages, row[inner], compact, found) & (since[inner] >= first[inner])
+    logged = segments.journals(pages, row[inner], compact, last) & (since[inner] >= first[inner])
     nth = since[inner] - first[inner]
     left = np.flatnonzero(compact & ~logged & (nth >= 0))
     opened = [packs.open[one] + main for one in pack[inner[left]]]
-    right = segments.open_summaries(pages[left], row[inner[left]], nth[left], opened, found, table)
+    right = segments.open_summaries(pages[left], row[inner[left]], nth[left], opened, last, table)
     summed = left[right]
     return [
         *_labelled(given, "checkpoint with its CRC", PACK, own[ends & edge]),
@@ -114,7 +115,7 @@ def _labelled(given: Evidence, rule: str, label: int, which: Ints) -> list[Said]
     ]
 
 
-def _tables(given: Evidence, area: dict[str, int], found: Nodes, table: Mapped) -> list[Said]:
+def _tables(given: Evidence, area: dict[str, int], last: Latest, table: Mapped) -> list[Said]:
     """Judge SIT, NAT and summaries by what they say of blocks, and the superblock by its magic."""
     units, blocks = given.units, given.blocks
     own = np.flatnonzero((units.row >= 0) & (given.layout.label(units.block * SECTORS) == META))
@@ -128,11 +129,11 @@ def _tables(given: Evidence, area: dict[str, int], found: Nodes, table: Mapped) 
     of_nat, pages, row, since = within(area["nat"], area["ssa"])
     # each block has two places, a segment apart
     first = (since // (2 * SEGMENT) * SEGMENT + since % SEGMENT) * segments.NAT_ENTRIES
-    right = segments.nat(pages, row, first, found)
+    right = segments.nat(pages, row, first, last)
     said += _labelled(given, "addresses of nodes", META, of_nat[right])
     of_ssa, pages, row, since = within(area["ssa"], area["main"])
     start = area["main"] + since * SEGMENT
-    right = segments.summaries(pages, row, start, found, table)
+    right = segments.summaries(pages, row, start, last, table)
     said += _labelled(given, "summaries of a segment", META, of_ssa[right])
     first_ones, pages, _, _ = within(0, 2)
     magic = pages[:, 1024:1028].copy().view("<u4")[:, 0] == segments.SUPER_MAGIC

@@ -38,6 +38,23 @@ class Nodes(NamedTuple):
     following: Ints  # block that the log goes on in
 
 
+class Latest:
+    """Answers where a node was last written before a writing."""
+
+    def __init__(self, found: Nodes) -> None:
+        order = np.lexsort((found.row, found.number))
+        self._number, self._block = found.number[order], found.block[order]
+        self._key = (self._number << 32) | found.row[order]
+
+    def before(self, number: Ints, row: Ints) -> Ints:
+        """Return the block of each node, -1 if it was not written."""
+        if not self._key.size:
+            return np.full(number.size, -1)
+        where = np.searchsorted(self._key, (number << 32) | row) - 1
+        same = (where >= 0) & (self._number[where] == number)
+        return np.where(same, self._block[where], -1)
+
+
 class Mapped(NamedTuple):
     """When a node first said that a block has a page, by block and time."""
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis.content.blocks import BLOCK, Blocks, every, some
-from analysis.content.nodes import SEGMENT, Mapped, Nodes, at_time
+from analysis.content.nodes import SEGMENT, Latest, Mapped, at_time
 from analysis.ledger.arrays import Bools, Ints
 
 SUPER_MAGIC = 0xF2F52010
@@ -94,37 +94,26 @@ def sit(pages: np.ndarray) -> Bools:
     return every(right) & some(used)
 
 
-def _last(found: Nodes, number: Ints, row: Ints) -> Ints:
-    """Return the block where each node was last written before a writing, -1 if it was not."""
-    order = np.lexsort((found.row, found.number))
-    key = (found.number[order] << 32) | found.row[order]
-    where = np.searchsorted(key, (number << 32) | row) - 1
-    if not key.size:
-        return np.full(number.size, -1)
-    same = (where >= 0) & (found.number[order][where] == number)
-    return np.where(same, found.block[order][where], -1)
-
-
-def nat(pages: np.ndarray, row: Ints, first: Ints, found: Nodes) -> Bools:
+def nat(pages: np.ndarray, row: Ints, first: Ints, last: Latest) -> Bools:
     """Return which blocks say of nodes where they are. `first` is the first node's number of each."""
     entries = pages[:, : NAT_ENTRIES * _NAT].reshape(-1, _NAT)
     block = entries[:, 5:9].copy().view("<u4")[:, 0].astype(np.int64)
     number = (first[:, None] + np.arange(NAT_ENTRIES)).ravel()
-    last = _last(found, number, np.repeat(row, NAT_ENTRIES))
-    right = ((last >= 0) & (last == block)).reshape(-1, NAT_ENTRIES)
+    there = last.before(number, np.repeat(row, NAT_ENTRIES))
+    right = ((there >= 0) & (there == block)).reshape(-1, NAT_ENTRIES)
     return some(right)
 
 
-def summaries(pages: np.ndarray, row: Ints, segment: Ints, found: Nodes, table: Mapped) -> Bools:
+def summaries(pages: np.ndarray, row: Ints, segment: Ints, last: Latest, table: Mapped) -> Bools:
     """Return which blocks say of a segment's blocks which node's they are. `segment` is the first block."""
     entries = pages[:, : _SUMMARIES * _SUMMARY].reshape(-1, _SUMMARY)
     block = (segment[:, None] + np.arange(_SUMMARIES)).ravel()
-    right = _true(entries, block, np.repeat(row, _SUMMARIES), found, table)
+    right = _true(entries, block, np.repeat(row, _SUMMARIES), last, table)
     return some(right.reshape(-1, _SUMMARIES))
 
 
 def open_summaries(
-    pages: np.ndarray, row: Ints, nth: Ints, opened: list[Ints], found: Nodes, table: Mapped
+    pages: np.ndarray, row: Ints, nth: Ints, opened: list[Ints], last: Latest, table: Mapped
 ) -> Bools:
     """Return which of the blocks of compact summaries, the nth of their pack, say so of the blocks that
     were written of the segments open for data."""
@@ -134,23 +123,23 @@ def open_summaries(
         block = written[before : before + (_FIRST if nth[one] == 0 else _FULL)]
         begin = 2 * _JOURNAL if nth[one] == 0 else 0
         entries = pages[one, begin : begin + block.size * _SUMMARY].reshape(-1, _SUMMARY)
-        right[one] = _true(entries, block, np.full(block.size, row[one]), found, table).any()
+        right[one] = _true(entries, block, np.full(block.size, row[one]), last, table).any()
     return right
 
 
-def _true(entries: np.ndarray, block: Ints, when: Ints, found: Nodes, table: Mapped) -> Bools:
+def _true(entries: np.ndarray, block: Ints, when: Ints, last: Latest, table: Mapped) -> Bools:
     """Return which entries (n, 7) name the node that a block was at a time, or that had it, and in which
     slot."""
     number = entries[:, :4].copy().view("<u4")[:, 0].astype(np.int64)
     slot = entries[:, 5:7].copy().view("<u2")[:, 0].astype(np.int64)
-    right: Bools = (_last(found, number, when) == block) & (number > 0)
-    last, _ = at_time(table, block, when, when)
-    known = np.flatnonzero(last >= 0)
-    right[known] |= (table.node[last[known]] == number[known]) & (table.slot[last[known]] == slot[known])
+    right: Bools = (last.before(number, when) == block) & (number > 0)
+    place, _ = at_time(table, block, when, when)
+    known = np.flatnonzero(place >= 0)
+    right[known] |= (table.node[place[known]] == number[known]) & (table.slot[place[known]] == slot[known])
     return right
 
 
-def journals(pages: np.ndarray, row: Ints, compact: Bools, found: Nodes) -> Bools:
+def journals(pages: np.ndarray, row: Ints, compact: Bools, last: Latest) -> Bools:
     """Return which blocks of a pack hold the journals of NAT and SIT that they should: entries of nodes
     that are where they say, or of segments with as many valid blocks as their map."""
     right = np.zeros(row.size, bool)
@@ -160,8 +149,8 @@ def journals(pages: np.ndarray, row: Ints, compact: Bools, found: Nodes) -> Bool
         if 0 < nats <= (_JOURNAL - 2) // _NAT_JOURNAL:
             entries = pages[one, at[0] + 2 : at[0] + 2 + nats * _NAT_JOURNAL].reshape(-1, _NAT_JOURNAL)
             number, block = (entries[:, a : a + 4].copy().view("<u4")[:, 0].astype(np.int64) for a in (0, 9))
-            last = _last(found, number, np.full(nats, row[one]))
-            right[one] |= bool(((last >= 0) & (last == block)).any())
+            there = last.before(number, np.full(nats, row[one]))
+            right[one] |= bool(((there >= 0) & (there == block)).any())
         if 0 < sits <= (_JOURNAL - 2) // _SIT_JOURNAL:
             entries = pages[one, at[1] + 2 : at[1] + 2 + sits * _SIT_JOURNAL].reshape(-1, _SIT_JOURNAL)
             right[one] |= bool(_valid(entries[:, 4:]).all())
@@ -181,8 +170,12 @@ def pack_of(found: Checkpoints, block: Ints, row: Ints) -> Ints:
     """Return the checkpoint that each block of a pack belongs to: the nearest writing of its pack's, -1 if
     there is none."""
     result = np.full(block.size, -1)
-    for one in range(block.size):
-        same = np.flatnonzero(found.block // SEGMENT == block[one] // SEGMENT)
-        if same.size:
-            result[one] = same[np.argmin(np.abs(found.row[same] - row[one]))]
+    for half in np.unique(block // SEGMENT).tolist():
+        own = np.flatnonzero(found.block // SEGMENT == half)
+        asked = np.flatnonzero(block // SEGMENT == half)
+        if own.size:
+            after = np.searchsorted(found.row[own], row[asked])
+            near = [own[np.clip(after + step, 0, own.size - 1)] for step in (-1, 0)]
+            closer = np.abs(found.row[near[1]] - row[asked]) <= np.abs(found.row[near[0]] - row[asked])
+            result[asked] = np.where(closer, near[1], near[0])
     return result

@@ -34,6 +34,7 @@ def read(given: Evidence, known: Known, salts: np.ndarray, certain: Ints) -> lis
         contradicted(
             f"bytes of a {label} under another label",
             which[true & (units.label[which] != LABELS.index(label))],
+            unless_confirmed=True,
         )
         for label, true in is_of.items()
     ]

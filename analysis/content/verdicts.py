@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from analysis.ledger.arrays import Ints
 
 SILENT, CONFIRMED, CONTRADICTED = range(3)
+_LAST = 3
 STATES = ("silent", "confirmed", "contradicted")
 
 
@@ -19,7 +20,8 @@ class Said(NamedTuple):
     rule: str
     state: int
     units: Ints
-    by_place: bool = False  # it is the bytes of metadata that say so, of the place
+    by_place: bool = False  # confirmed, by what metadata say of the place
+    unless_confirmed: bool = False  # contradicted, where no other reader knows better
 
 
 def confirmed(rule: str, units: Ints, by_place: bool = False) -> Said:
@@ -28,9 +30,10 @@ def confirmed(rule: str, units: Ints, by_place: bool = False) -> Said:
     return Said(rule, CONFIRMED, units, by_place)
 
 
-def contradicted(rule: str, units: Ints) -> Said:
-    """The bytes of these units say something else than the ledger."""
-    return Said(rule, CONTRADICTED, units)
+def contradicted(rule: str, units: Ints, unless_confirmed: bool = False) -> Said:
+    """The bytes of these units say something else than the ledger; with `unless_confirmed` only where they do
+    not confirm it otherwise: a file's bytes may be kept within an inode."""
+    return Said(rule, CONTRADICTED, units, unless_confirmed=unless_confirmed)
 
 
 class Verdicts(NamedTuple):
@@ -42,12 +45,19 @@ class Verdicts(NamedTuple):
 
 
 def decide(size: int, said: list[Said]) -> Verdicts:
-    """Put the answers together: a contradiction counts before a confirmation, an earlier rule first."""
+    """Put the answers together, an earlier rule first: what its own bytes confirm, then where they are of
+    something else, then what its place confirms; any other contradiction counts before all of these."""
     rules = tuple(dict.fromkeys(one.rule for one in said))
     state, rule = np.zeros(size, np.int8), np.full(size, -1, np.int64)
-    for wanted in (CONFIRMED, CONTRADICTED):
-        for one in said:
-            if one.state == wanted:
-                new = one.units[state[one.units] < wanted]
-                state[new], rule[new] = wanted, rules.index(one.rule)
+    for one in sorted(said, key=_turn):
+        free = CONTRADICTED if _turn(one) == _LAST else CONFIRMED
+        new = one.units[state[one.units] < free]
+        state[new], rule[new] = one.state, rules.index(one.rule)
     return Verdicts(state, rule, rules)
+
+
+def _turn(one: Said) -> int:
+    """Return when an answer counts."""
+    if one.state == CONFIRMED:
+        return 2 if one.by_place else 0
+    return 1 if one.unless_confirmed else _LAST
