@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from analysis.checks import content, counts, loss, planned, settings, twin, witness
+from analysis.checks import content, counts, edges, engine, loss, planned, settings, twin, witness
 from analysis.run import Run
 
 CHECKS: tuple[Callable[[Run], list[str]], ...] = (
@@ -21,6 +21,9 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     loss.device_lost_nothing,
     loss.kernel_quiet,
     settings.equal,
+    engine.as_set,
+    edges.readings,
+    edges.filled,
     counts.device_idle,
     counts.agree,
     witness.holds,

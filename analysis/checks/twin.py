@@ -7,7 +7,7 @@ from typing import Any
 
 from analysis import engines, observers
 from analysis.adapters.board import Board
-from analysis.checks import counts, loss, settings
+from analysis.checks import counts, edges, loss, settings
 from analysis.run import Run
 
 # What driver.config must say alike of both: what ran, on what, with what in effect.
@@ -53,7 +53,7 @@ def same(run: Run) -> list[str]:
     )
     checks = (
         *(settings.equal, loss.steps_succeeded, loss.observers_watched, loss.kernel_quiet),
-        *(loss.device_lost_nothing, counts.agree),
+        *(loss.device_lost_nothing, counts.agree, edges.readings, edges.filled),
     )
     problems = twin.board.problems + [problem for check in checks for problem in check(as_run)]
     return found + [f"untraced twin: {problem}" for problem in problems]

@@ -11,6 +11,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import polars as pl
+
 from analysis.engines.survival import ALL, UNSYNCED
 
 TITLE = "LevelDB"
@@ -34,6 +36,11 @@ _NAMES = {
 def role(name: str, database: str) -> str | None:
     """Return which of LevelDB's files a name is; they are all in one folder, whatever its name."""
     return next((kind for kind, pattern in _NAMES.items() if pattern.fullmatch(name)), None)
+
+
+def contradicted(settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
+    """Nothing: no calls of its files are logged."""
+    return []
 
 
 def requested(cell: Mapping[str, Any]) -> dict[str, Any]:

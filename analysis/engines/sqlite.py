@@ -22,6 +22,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import polars as pl
+
 from analysis.engines.survival import ALL, CORRUPT, LAST, RARELY_CORRUPT, RECENT
 
 TITLE = "SQLite"
@@ -72,6 +74,67 @@ _SYNCED = {
     "memory": _NONE,
     "off": _NONE,
 }
+
+
+# what is written in each journal_mode, beside the database
+_LOGS = {"wal": {"wal"}, "memory": set[str](), "off": set[str]()}
+# (in WAL mode, synchronous) → syncs of the log by which a transaction is committed
+_SYNCS = {
+    **{(True, "off"): 0, (True, "normal"): 0, (True, "full"): 1, (True, "extra"): 1},
+    **{(False, "off"): 0, (False, "normal"): 1, (False, "full"): 2, (False, "extra"): 2},
+}
+
+
+def contradicted(settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
+    """Return in what the calls are not of these pragmas: page_size, journal_mode, synchronous.
+
+    pager.c: pager_write_pagelist (a page a write), pager_end_transaction (how a journal ends), syncJournal
+    (FULL syncs the journal twice before the database is written, NORMAL once); wal.c: walFrames (FULL
+    syncs the WAL behind the frames of a commit), walCheckpoint (syncs it before it writes the database).
+    """
+    mode, level, size = (settings[name] for name in ("journal_mode", "synchronous", "page_size"))
+    table = calls.with_columns(pl.col("op", "file").cast(pl.String))
+    writes = table.filter(pl.col("op") == "write")
+    pages = writes.filter((pl.col("file") == "database") & (pl.col("bytes") != size))
+    used = {*writes["file"]} & {"journal", "wal"}
+    found = (
+        [f"page_size is {size}, and {pages.height} writes to the database were of another"]
+        if pages.height
+        else []
+    )
+    found += [
+        f"journal_mode is {mode}, and a {name} was written" for name in used - _LOGS.get(mode, {"journal"})
+    ]
+    ends = {*table.filter(pl.col("file") == "journal")["op"]} & {"delete", "truncate"}
+    if mode in ("delete", "truncate") and ends - {mode}:
+        found.append(f"journal_mode is {mode}, and a journal ended otherwise")
+    if level == "off" and (table["op"] == "sync").any():
+        found.append("synchronous is off, and a file was synced")
+    if (mode == "wal", level) in _SYNCS and mode not in ("memory", "off"):
+        each = _synced(table, mode == "wal", _SYNCS[mode == "wal", level])
+        wrong = each.filter(pl.col("had") != pl.col("due")).sort("transaction")
+        for number, had, due in wrong.select("transaction", "had", "due").head(1).rows():
+            what = f"transaction {number} synced its log {had} times, not {due}"
+            found.append(f"synchronous is {level}, and {what} ({wrong.height} such)")
+    return found
+
+
+def _synced(calls: pl.DataFrame, wal: bool, syncs: int) -> pl.DataFrame:
+    """Return transaction, and how often it synced its log and should have: the WAL behind its frames, once
+    more if it made a checkpoint; a journal before the first write to the database."""
+    rows = calls.with_row_index().drop_nulls("transaction")
+    to_database, index = pl.col("file") == "database", pl.col("index")
+    log = "wal" if wal else "journal"
+    written, synced = pl.col("op") == "write", (pl.col("op") == "sync") & (pl.col("file") == log)
+    edge = (
+        index.filter(written & (pl.col("file") == log)).max()
+        if wal
+        else index.filter(written & to_database).min()
+    )
+    counted = (synced & (index > edge)) if wal else (synced & (index < edge))
+    checkpoints = (written & to_database).any().cast(pl.Int64) if wal else pl.lit(0)
+    each = rows.group_by("transaction").agg(edge=edge, had=counted.sum(), due=syncs + checkpoints)
+    return each.drop_nulls("edge")
 
 
 def requested(cell: Mapping[str, Any]) -> dict[str, Any]:

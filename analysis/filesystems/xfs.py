@@ -110,6 +110,8 @@ FILESYSTEM = Filesystem(
     layout=_layout,
     files=("fsmap.csv", "directories.txt"),
     # fs/xfs/xfs_trans_ail.c, xfs_trans_ail_init
+    # fs/xfs/xfs_log.c, xlog_write_iclog
+    fua={"filesystem journal": False},
     threads={"xfsaild/": "write back"},
     colors={"XFS": "#D55E00"},
 )

@@ -188,7 +188,7 @@ def make(
         if last == "close" and workload != "null":
             board.command(8192, 64, WRITE)
         phases += f"{last},{begin},{board.now},0\n"
-        stat += board.stat_line(f"end-{last}")
+        stat += board.stat_line("end-close") if last == "close" else ""
     stat += board.stat_line("end")
     board.records.append(probe_record("detached", board.now + 5_000_000, tid=0, dev=0))
     (raw / "driver/transactions.csv").write_text(transactions)
