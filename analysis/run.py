@@ -29,6 +29,7 @@ from analysis.ledger import build, records
 from base import identity
 from base.errors import BadInput
 
+_CPU_NS = 2  # the default of cpu_ns
 # Without one of these, bytes or waits would have no cause. `filesystem` is probes/<type>.bpf.c.
 LEDGER_PROBES = frozenset(("bio", "block", "filesystem", "flush", "wait"))
 
@@ -247,6 +248,8 @@ def _ledger(run: Run) -> build.Ledger | None:
             window=ran.window,
             database=run.database,
             calls=ran.engine.LOGS_CALLS,
+            slower=max(1, int(run.cell.get("cpu_ns", _CPU_NS)) // _CPU_NS),
+            listed=run.board.names,
         )
     )
 

@@ -48,6 +48,12 @@ class Board:
     problems: list[str] = field(default_factory=list)
 
     @property
+    def names(self) -> dict[int, str]:
+        """Inode → name of each file in the database's folder, as files.txt lists them."""
+        rows = (re.fullmatch(r" *([0-9]+) +[0-9]+ (.+)", line) for line in self.files)
+        return {int(row[1]): row[2] for row in rows if row}
+
+    @property
     def filesystem(self) -> Filesystem | None:
         """What the analysis knows of the filesystem under test, None if it knows none of that name."""
         try:

@@ -30,7 +30,6 @@ def files(made: Ledger) -> list[str]:
     """A piece of a file has that file's label, and was written by a call to that file.
 
     Or by none: a filesystem's garbage collector moves pages that nobody wrote, and marks them.
-    What SQLite wrote to a page goes out for its sake, not because the page was moved.
     """
     of_file = pl.col("file").cast(pl.String).replace_strict(OF_ROLE, default=None)
     label = pl.coalesce(pl.col("of"), pl.col("label")).cast(pl.String)
@@ -55,8 +54,12 @@ def files(made: Ledger) -> list[str]:
 
 
 def _moved_wrongly(made: Ledger) -> pl.DataFrame:
-    """Return the pieces that are marked as moved by a garbage collector that there is not, or that were
-    the first to bring what SQLite wrote to the page."""
+    """Return the pieces that are marked as moved by a garbage collector that there is not; or those
+    that brought what SQLite had written to the page, if they are most of the marked ones.
+
+    A collector moves what lies in a segment, whoever changes it; few of it is changed before it is
+    written elsewhere.
+    """
     moved = made.pieces.filter(pl.col("moved"))
     if moved.is_empty() or not find(made.given.layout.filesystem).collects:
         return moved
@@ -64,7 +67,8 @@ def _moved_wrongly(made: Ledger) -> pl.DataFrame:
     written = made.pieces.filter(pl.col("vfs_call").is_not_null()).group_by("vfs_call", page=page)
     brought = written.agg(brought=pl.col("command").min())
     known = moved.filter(pl.col("vfs_call").is_not_null()).with_columns(page=page)
-    return known.join(brought, on=["vfs_call", "page"]).filter(pl.col("command") == pl.col("brought"))
+    fresh = known.join(brought, on=["vfs_call", "page"]).filter(pl.col("command") == pl.col("brought"))
+    return fresh if int(fresh["bytes"].sum()) * 2 > int(moved["bytes"].sum()) else fresh.clear()
 
 
 def written_out(made: Ledger) -> list[str]:

@@ -29,7 +29,7 @@ def whole(made: Ledger) -> list[str]:
     tids = ints(made.commits["commit"])
     gaps = np.flatnonzero(np.diff(tids) != 1)
     found = [f"{gaps.size} gaps in the journal's commits, first after {tids[gaps[0]]}"] if gaps.size else []
-    return [*found, *_blocks(made), *_in_time(made), *_submitted(made), *_waits(made)]
+    return [*found, *_blocks(made), *_ends(made), *_in_time(made), *_submitted(made), *_waits(made)]
 
 
 def _journal(made: Ledger) -> tuple[pl.DataFrame, Ints]:
@@ -69,6 +69,21 @@ def _blocks(made: Ledger) -> list[str]:
         *first(lost, "pieces of the journal belong to no commit", "command", "sector"),
         *first(wrong, "commits wrote other than the blocks they logged", "commit", "blocks", "written"),
     ]
+
+
+def _ends(made: Ledger) -> list[str]:
+    """A commit ends with one command that has FUA: its last block. None has, where the device has no FUA or
+    the filesystem asks for none."""
+    begin, end = made.given.window
+    fua = made.ledger.filter(
+        pl.col("rwbs").cast(pl.String).str.contains("WF") & pl.col("commit").is_not_null()
+    )
+    pieces, _ = _journal(made)
+    of_commits = fua.filter(pl.col("command").is_in(pieces["command"].implode()))
+    due = made.commits.filter((pl.col("begin_ns") >= begin) & (pl.col("end_ns") <= end))
+    table = due.join(of_commits.group_by("commit").agg(fua=pl.len()), on="commit", how="left")
+    wrong = table.filter(pl.col("fua").fill_null(0) != int(table["fua"].count() > 0))
+    return first(wrong, "commits have not one command with FUA", "commit", "fua")
 
 
 def _in_time(made: Ledger) -> list[str]:
@@ -114,7 +129,9 @@ def _waits(made: Ledger) -> list[str]:
         .join(made.commits.select("commit", commit_end="end_ns"), on="commit", how="left")
     )
     early = table.filter(pl.col("end_ns") < pl.col("done_ns"))
-    late = table.filter(pl.col("end_ns") - pl.max_horizontal("begin_ns", "commit_end") > _AT_ONCE_NS)
+    late = table.filter(
+        pl.col("end_ns") - pl.max_horizontal("begin_ns", "commit_end") > _AT_ONCE_NS * made.given.slower
+    )
     unknown = waits["a"][~known]
     return [
         *([f"commit {unknown[0]} was waited for and has no record"] if unknown.size else []),

@@ -189,7 +189,7 @@ def device_lost_nothing(run: Run) -> list[str]:
     # what came between the two reads is counted and not in the log
     if said is None or not re.fullmatch("[0-9]{1,18}", said) or int(said) < kept:
         found.append(f"raw/device.bin has {kept} commands, raw/board/device_time.txt says {said}")
-    return found
+    return found + (device.disagree(run.board.device_time, run.log) if device else [])
 
 
 def kernel_quiet(run: Run) -> list[str]:

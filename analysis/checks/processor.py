@@ -94,7 +94,7 @@ def waits(made: Ledger) -> list[str]:
         }.items():
             awake = ends - begins - length_within(off, begins, ends)
             awake = awake[(begins >= begin) & (ends <= end)]
-            if wrong := int((awake > _AWAKE_NS).sum()):
+            if wrong := int((awake > _AWAKE_NS * made.given.slower).sum()):
                 found.append(f"{wrong} {what} in which the thread {thread} that waited had the CPU")
     return found
 
@@ -120,7 +120,7 @@ def explained(made: Ledger) -> list[str]:
         away = union([Intervals(*_of(few["off_cpu"], thread)), known])
         begins, ends = edges(made.syncs.filter(pl.col("tid") == thread))
         unknown = length_within(away, begins, ends) - length_within(known, begins, ends)
-        if wrong := int((unknown > _AWAKE_NS).sum()):
+        if wrong := int((unknown > _AWAKE_NS * made.given.slower).sum()):
             found.append(f"{wrong} syncs of the thread {thread} waited for nothing that is recorded")
     return found
 

@@ -43,6 +43,10 @@ class Device:
     read_log: Callable[[Path], DeviceLog] | None = None
     # whether it counts what it did: raw/board/device_time.txt
     counts: bool = False
+    # (raw/board/device_time.txt, its log) → in what they disagree
+    disagree: Callable[[Mapping[str, str], DeviceLog], list[str]] = lambda _counters, _log: []
+    # raw/board/device.txt → ns that each command takes at least
+    takes: Callable[[Mapping[str, str]], int] = lambda _: 0
     # what stored runs of earlier releases call it
     earlier: frozenset[str] = frozenset()
 

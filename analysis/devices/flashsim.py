@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
 from analysis.adapters.devicelog import ENTRY, DeviceLog, impossible
 from analysis.devices import Device
+from analysis.ledger.match import DISCARD, FLUSH, FUA, OP, READ, WRITE
 from base.errors import BadInput
 
 MAGIC = b"CPFLASH1"
@@ -36,10 +39,55 @@ def read_log(path: Path) -> DeviceLog:
     return DeviceLog(int(header["dev"]), int(header["lost"]), entries)
 
 
+def _told(entries: np.ndarray) -> dict[str, int]:
+    """What the device's counters say of the commands in its log; `flushes` are clean and dirty ones."""
+    operation = entries["operation"]
+    is_write, is_read, is_discard = ((operation & OP) == kind for kind in (WRITE, READ, DISCARD))
+    size = entries["sectors"].astype(np.int64) * 512
+    taken = entries["end_ns"].astype(np.int64) - entries["begin_ns"].astype(np.int64)
+    found = {
+        "time_ns": taken.sum(),
+        "reads": is_read.sum(),
+        "writes": is_write.sum(),
+        "read_bytes": size[is_read].sum(),
+        "write_bytes": size[is_write].sum(),
+        "fua_writes": (operation & FUA > 0).sum(),
+        "flushes": (operation == FLUSH).sum(),
+        "discards": is_discard.sum(),
+        "discard_bytes": size[is_discard].sum(),
+    }
+    return {name: int(number) for name, number in found.items()}
+
+
+def _count(text: str | None) -> int | None:
+    return int(text) if text is not None and re.fullmatch("[0-9]{1,18}", text) else None
+
+
+def disagree(counters: Mapping[str, str], log: DeviceLog) -> list[str]:
+    """Return in what the device's counters tell of other commands than its log; or of fewer, where they
+    were read after it and more had come.
+
+    The model adds each part of a command's time to time_ns (model.c), and counts what it does.
+    """
+    number = _count(counters.get("log_entries"))
+    if log.lost or number is None:
+        return []  # the checks of what was lost say so
+    counted = {name: _count(text) for name, text in counters.items()}
+    clean, dirty = (counted.get(f"flushes_{kind}") for kind in ("clean", "dirty"))
+    counted["flushes"] = None if clean is None or dirty is None else clean + dirty
+    found = []
+    for name, had in _told(log.entries[log.entries["end_ns"] > 0]).items():
+        said = counted.get(name)
+        if said is None or had > said or (had < said and number == log.entries.size):
+            found.append(f"raw/device.bin has {name} {had}, raw/board/device_time.txt says {said}")
+    return found
+
+
 DEVICE = Device(
     size=lambda mib: {"sectors": mib * 2048},
     modelled=("geometry", "timing"),
     read_log=read_log,
     counts=True,
+    disagree=disagree,
     earlier=frozenset(("flash",)),
 )

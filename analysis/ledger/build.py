@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import polars as pl
 
@@ -13,7 +14,7 @@ from analysis.ledger import contents, costs, frames
 from analysis.ledger.arrays import ints
 from analysis.ledger.causes import Causes
 from analysis.ledger.chunks import Correlator
-from analysis.ledger.files import Inodes, Writers, from_sync, names
+from analysis.ledger.files import Inodes, Writers, from_sync, names, with_listed
 from analysis.ledger.nobody import Nobody
 from analysis.ledger.records import Few, Records
 from analysis.ledger.rows import Faults, Rows
@@ -34,6 +35,8 @@ class Input:
     window: tuple[int, int]
     database: str  # base name of the database file
     calls: bool  # whether the engine logs its calls; without it vfs has none
+    slower: int = 1  # how much longer an instruction takes than the 2 ns with which limits were measured
+    listed: Mapping[int, str] = field(default_factory=dict)  # inode → name, as it is after the run
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,9 @@ def build(given: Input) -> Ledger:
     line = timeline(few, given.transactions, given.phases, given.vfs)
     named = names(few, given.database)
     # a log of the engine's calls says what each file is when it is opened
-    inodes = Inodes(given.vfs, named if given.calls else from_sync(named, few["sync"]))
+    if not given.calls:
+        named = with_listed(from_sync(named, few["sync"]), given.listed, given.database)
+    inodes = Inodes(given.vfs, named)
     calls = line.transaction(ints(given.vfs["begin_ns"]))
     nobody = Nobody(few, given.phases, find(given.layout.filesystem).threads)
     causes = Causes(few, line, nobody)

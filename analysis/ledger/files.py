@@ -8,6 +8,7 @@ inode was first synced). Where both speak, they are compared by a check.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -65,6 +66,18 @@ def from_sync(named: Named, sync: np.ndarray) -> Named:
     time = named.time.copy()
     time[within] = ints(sync["begin_ns"])[began[within]]
     return replace(named, time=time)
+
+
+def with_listed(named: Named, listed: Mapping[int, str], database: str) -> Named:
+    """Add the names of inodes that were never synced: those that they have after the run."""
+    more = {inode: name for inode, name in listed.items() if inode not in set(named.inode.tolist())}
+    roles = [known_role(name, database) for name in more.values()]
+    return Named(
+        np.r_[named.inode, ints(list(more))],
+        np.r_[named.time, np.zeros(len(more), np.int64)],
+        [*named.names, *more.values()],
+        np.r_[named.kinds, ints([-1 if role is None else FILES.index(role) for role in roles])],
+    )
 
 
 def pages(offset: Ints, size: Ints) -> tuple[Ints, Ints]:

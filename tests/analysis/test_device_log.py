@@ -121,6 +121,40 @@ def test_what_the_device_lost_rejects(run_dir: Path) -> None:
     assert summary.build(run, tables.build(run), [])["lost_events"] == 3
 
 
+def quicker(entries: np.ndarray) -> np.ndarray:
+    entries["end_ns"] -= (entries["end_ns"] - entries["begin_ns"]) // 2
+    return entries
+
+
+@pytest.mark.parametrize(
+    ("raw", "spoil", "told"),
+    [
+        ("raw", quicker, "time_ns"),
+        ("raw", no_fua, "fua_writes"),
+        ("twin/raw", quicker, "time_ns"),
+    ],
+)
+def test_the_devices_counters_tell_of_the_same_commands(
+    raw: str, spoil: Callable[[np.ndarray], np.ndarray], told: str, run_dir: Path
+) -> None:
+    """Whoever changes its log, and all that the kernel saw, changes its counters, too."""
+    change(run_dir / raw / "device.bin", spoil)
+    found = checks.reasons(runs.read(run_dir))
+    assert any(f"raw/device.bin has {told}" in reason for reason in found), found
+
+
+def test_counters_read_later_may_tell_of_more(run_dir: Path) -> None:
+    path = run_dir / "raw/board/device_time.txt"
+    text = path.read_text()
+    counters = dict(line.split("=") for line in text.split())
+    more = counters | {"log_entries": "286", "flushes_clean": "4", "time_ns": str(10**9)}
+    log = flashsim.read_log(run_dir / "raw/device.bin")
+    assert flashsim.disagree(more, log) == []
+    assert flashsim.disagree(more | {"writes": "217"}, log) == [
+        "raw/device.bin has writes 218, raw/board/device_time.txt says 217"
+    ]
+
+
 def test_a_log_that_is_not_there_rejects(run_dir: Path) -> None:
     (run_dir / "raw/device.bin").unlink()
     (run_dir / "twin/raw/device.bin").unlink()

@@ -18,6 +18,7 @@ import pytest
 from analysis import run as runs
 from analysis.adapters.proberecords import HEADER, OWNERS, RECORD, TYPES
 from analysis.checks import ledger, witness
+from analysis.ledger.match import FUA, OP, WRITE
 from base.errors import BadInput
 
 HERE = Path(__file__).parent
@@ -141,6 +142,20 @@ def later(nanoseconds: int, *operations: int) -> Change:
     return change
 
 
+def with_fua(rows: np.ndarray) -> np.ndarray:
+    """Each fifth write is said to have FUA."""
+    places = of(rows, "block")
+    rows["b"][places[rows["b"][places] & OP == WRITE][::5]] |= np.uint64(FUA)
+    return rows
+
+
+def without_fua(rows: np.ndarray) -> np.ndarray:
+    """Half of the writes with FUA are said to have none."""
+    places = of(rows, "block")
+    rows["b"][places[rows["b"][places] & FUA > 0][::2]] &= ~np.uint64(FUA)
+    return rows
+
+
 def edit(name: str, old: str, new: str) -> Spoil:
     """Change a text in what the board says of the filesystem."""
 
@@ -178,6 +193,11 @@ FAULTS: dict[str, tuple[str, Spoil, str]] = {
         "the device's log has completed at another time",
     ),
     "early flushes": ("ext4-delete", records(later(-1_900_000, 2)), "blktrace has completed at another time"),
+    "short commands": (
+        "f2fs-wal",
+        records(later(-1_000_000, 1)),
+        "commands took less than 2000000 ns",
+    ),
     "early flushes of a flash device": ("ext4-wal", records(later(-50_000, 2)), "the device's log has not"),
     "never off the CPU": ("ext4-delete", drop("off_cpu"), "while the driver's thread"),
     "never off the CPU, alone": ("f2fs-wal", drop("off_cpu"), "flushes in which the thread"),
@@ -185,6 +205,8 @@ FAULTS: dict[str, tuple[str, Spoil, str]] = {
     "no wait for data": ("ext4-wal", drop("data_wait"), "waited for nothing that is recorded"),
     "no wait for nodes": ("f2fs-wal", drop("node_wait"), "waited for nothing that is recorded"),
     "half off the CPU": ("ext4-wal", drop("off_cpu", 0.5), "waits for a commit in which the thread"),
+    "pages with FUA": ("f2fs-wal", records(with_fua), "pages of files were written with FUA"),
+    "commits without FUA": ("ext4-wal", records(without_fua), "have not one command with FUA"),
     "another inode table": ("ext4-delete", edit("groups.txt", ":289\n", ":294\n"), "have the block 801"),
     "another table's size": (
         "ext4-wal",
