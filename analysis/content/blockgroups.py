@@ -19,6 +19,7 @@ from analysis.content.crc import Words, crc32c
 from analysis.content.evidence import Evidence
 from analysis.files import integer, read_text
 from analysis.ledger.arrays import Bools, Ints
+from base.errors import BadInput
 
 ALL = 0xFFFFFFFF
 INODE = 256  # bytes
@@ -43,21 +44,29 @@ class Geometry:
 
     def __init__(self, given: Evidence) -> None:
         self._given = given
+        self._superblock = given.board / "superblock.txt"
 
     def number(self, name: str) -> int:
         """Return a number of the superblock. Raises BadInput."""
-        return integer(self._given.board / "superblock.txt", 0, name, self._given.superblock.get(name, ""))
+        return integer(self._superblock, 0, name, self._given.superblock.get(name, ""))
 
     @cached_property
     def uuid(self) -> bytes:
         """The filesystem's UUID."""
-        return UUID(self._given.superblock["Filesystem UUID"]).bytes
+        said = self._given.superblock.get("Filesystem UUID", "")
+        if not re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", said):
+            raise BadInput(self._superblock, "Filesystem UUID", repr(said), "a UUID")
+        return UUID(said).bytes
 
     @cached_property
     def seed(self) -> int:
         """The seed of the checksums."""
         said = self._given.superblock.get("Checksum seed")
-        return int(said, 16) if said else int(crc32c(np.frombuffer(self.uuid, np.uint8)[None], ALL)[0])
+        if said is None:
+            return int(crc32c(np.frombuffer(self.uuid, np.uint8)[None], ALL)[0])
+        if not re.fullmatch(r"0x[0-9a-f]{1,8}", said):
+            raise BadInput(self._superblock, "Checksum seed", repr(said), "a number of 32 bits")
+        return int(said, 16)
 
     @cached_property
     def groups(self) -> Ints:

@@ -74,13 +74,15 @@ class Places(NamedTuple):
     """Where each part of each record is among the blocks."""
 
     first: Ints  # place of a record's first part
+    parts: Ints  # how many a record has
     block: Ints  # number of the first part's block
     row: Ints  # of a part, in Blocks; -1: the block was never whole
 
     def find(self, record: Ints, block: Ints) -> Ints:
-        """Return the row of the writing that a record's part of a block belongs to."""
-        found: Ints = self.row[self.first[record] + block - self.block[record]]
-        return found
+        """Return the row of the writing that a record's part of a block belongs to, -1 where it has none."""
+        nth = block - self.block[record]
+        found: Ints = self.row[self.first[record] + np.clip(nth, 0, self.parts[record] - 1)]
+        return np.where((nth >= 0) & (nth < self.parts[record]), found, -1)
 
 
 def blocks(log: Log) -> tuple[Blocks, Places]:
@@ -103,7 +105,7 @@ def blocks(log: Log) -> tuple[Blocks, Places]:
     rows = np.flatnonzero(whole)
     data = log.data[: log.data.size // SECTOR * SECTOR].reshape(-1, SECTOR)
     made = Blocks(number[rows], log.time[record[rows]], record[rows], sectors[rows], data)
-    return made, Places(ints(np.cumsum(count) - count), first, place[row])
+    return made, Places(ints(np.cumsum(count) - count), count, first, place[row])
 
 
 def _join(part: Ints, number: Ints, low: Ints, high: Ints, at: Ints, sectors: Ints, row: Ints) -> Ints:

@@ -33,7 +33,11 @@ def _journal_of(given: Evidence, geometry: Geometry) -> jbd2.Journal | None:
 def read(given: Evidence) -> list[Said]:
     """Judge the journal, metadata where they belong, and files' pages by their inodes."""
     geometry = Geometry(given)
-    if geometry.number("Block size") != BLOCK or geometry.number("Inode size") != blockgroups.INODE:
+    if (
+        not geometry.groups.size
+        or geometry.number("Block size") != BLOCK
+        or geometry.number("Inode size") != blockgroups.INODE
+    ):
         return []
     journal = _journal_of(given, geometry)
     found = jbd2.find(given.blocks, journal) if journal else None
@@ -72,7 +76,7 @@ def _join(values: Ints, among: Ints) -> Ints:
     """Return the place of each value among others, -1 if it is not there."""
     if not among.size:
         return np.full(values.size, -1, np.int64)
-    order = np.argsort(among, kind="stable")
+    order = np.argsort(among, kind="stable")  # of equal ones the first
     place = order[np.minimum(np.searchsorted(among[order], values), among.size - 1)]
     return np.where(among[place] == values, place, -1)
 
@@ -94,9 +98,9 @@ def _at_home(given: Evidence, found: jbd2.Found) -> list[Said]:
     which = which[beside | (region == label)]
     own = hashes(blocks.take(units.row[which]).view(np.uint64))
     here = np.isin(placed(own, units.block[which]), placed(hashed, found.homes)) & (own != 0)
-    first = np.full(int(found.homes.max(initial=0)) + 1, np.iinfo(np.int64).max)
-    np.minimum.at(first, found.homes, found.copies)
-    before = first[units.block[which]] < units.row[which]
+    order = np.lexsort((found.copies, found.homes))
+    first = order[_join(units.block[which], found.homes[order])]
+    before = found.copies[first] < units.row[which]
     there = np.isin(own, hashed) & ~here & before & (own != 0)
     return [
         confirmed("copied to the journal before", which[here]),

@@ -35,7 +35,7 @@ def read(given: Evidence) -> list[Said]:
     packs = segments.checkpoints(given.blocks, (area["cp"], area["sit"]))
     main = (area["main"], _number(given, "block_count"))
     found = nodes.nodes(given.blocks, main, _versions(given, main, packs))
-    table = nodes.mapped(given.blocks, found)
+    table = nodes.mapped(given.blocks, found, main)
     return [
         *_nodes(given, found),
         *_packs(given, packs, main[0], found, table),

@@ -98,7 +98,8 @@ def _copies(
     first = np.flatnonzero(np.diff(tag, prepend=-1))
     nth = np.arange(tag.size) - first[np.searchsorted(first, np.arange(tag.size), side="right") - 1]
     place = of[blocks.number[descriptors]][tag] + 1 + nth
-    place = np.where(place >= journal.places.size, place - journal.places.size + 1, place)
+    # behind the last block comes the one behind the superblock
+    place = (place - 1) % max(journal.places.size - 1, 1) + 1
     row = _next(blocks, journal.places[place], descriptors[tag])
     there = np.flatnonzero(row >= 0)
     tag, home, flags, check, row = (column[there] for column in (tag, home, flags, check, row))

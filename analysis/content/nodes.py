@@ -23,7 +23,7 @@ _ADDRESSES = 360  # f2fs_inode.i_addr
 _INLINE_XATTR, _INLINE_DATA, _INLINE_DENTRY, _EXTRA = 1, 2, 4, 0x20  # f2fs_inode.i_inline
 _XATTR_SLOTS = 50  # DEFAULT_INLINE_XATTR_ADDRS
 _XATTR_NODE = (1 << 29) - 1
-_NEW = 0xFFFFFFFF
+_MOST = 1 << 31  # nodes
 
 
 class Nodes(NamedTuple):
@@ -56,7 +56,7 @@ def nodes(blocks: Blocks, main: tuple[int, int], versions: np.ndarray) -> Nodes:
     number, inode, flag, following = words[:, 0], words[:, 1], words[:, 2], words[:, 5]
     version = words[:, 4].astype(np.uint64) << np.uint64(32) | words[:, 3].astype(np.uint64)
     place = flag >> _PLACE_BITS
-    true = (number > 0) & (inode > 0) & ((number == inode) == (place == 0))
+    true = (number > 0) & (number < _MOST) & (inode > 0) & ((number == inode) == (place == 0))
     true &= (following >= main[0]) & (following < main[1]) & np.isin(version, versions)
     found = (row, blocks.number[row], number, inode, place, version, following)
     return Nodes(*(column[true] for column in found))
@@ -70,8 +70,9 @@ def out_of_place(found: Nodes) -> Bools:
     return back
 
 
-def mapped(blocks: Blocks, found: Nodes) -> Mapped:
-    """Follow the addresses that nodes hold, as they change from one writing of a node to the next."""
+def mapped(blocks: Blocks, found: Nodes, main: tuple[int, int]) -> Mapped:
+    """Follow the addresses in the main area that nodes hold, as they change from one writing of a node to the
+    next."""
     order = np.lexsort((found.row, found.number))
     held = order[_holds(found.place[order])]
     raw = blocks.take(found.row[held]).view("<u4")
@@ -82,7 +83,7 @@ def mapped(blocks: Blocks, found: Nodes) -> Mapped:
     addresses[of_inode, :_OF_INODE] = raw[of_inode, begin : begin + _OF_INODE]
     addresses[~of_inode] = raw[~of_inode, :_OF_NODE]
     addresses[np.arange(_OF_NODE) >= slots[:, None]] = 0
-    addresses[addresses == _NEW] = 0
+    addresses[(addresses < main[0]) | (addresses >= main[1])] = 0  # none yet, or a hole
     changed = addresses != 0
     again = np.flatnonzero(np.diff(found.number[held]) == 0) + 1
     changed[again] &= addresses[again] != addresses[again - 1]

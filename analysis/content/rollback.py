@@ -36,13 +36,18 @@ class Records:
 def records(versions: Versions, blocks: Blocks, size: int) -> Records:
     """Find the records of pages of `size` bytes."""
     header, begins = _headers(versions, blocks)
+    all_nonces = np.unique(_nonce(versions.inode[header], begins[:, 1]))
     first = header[versions.page[header] == 0]
     nonces = np.unique(_nonce(versions.inode[first], begins[versions.page[header] == 0, 1]))
     own = np.isin(_nonce(versions.inode[header], begins[:, 1]), nonces)
     elsewhere = header[own & (versions.page[header] != 0)]
     largest = int(begins[:, 2].max(initial=0))
     # the magic is written last, when the records were synced
-    header = np.union1d(header, _early(versions, blocks, size, nonces))
+    early, its = _early(versions, blocks, size, nonces)
+    own_nonce = np.full(versions.page.size, -1)
+    own_nonce[header] = _nonce(versions.inode[header], begins[:, 1])
+    own_nonce[early] = its
+    header = np.union1d(header, early)
     missing = np.setdiff1d(np.arange(versions.page.size), header)
     every, length = np.arange(versions.page.size), size + 8
     version, words = np.empty(0, np.int64), np.empty((0, length // 4), np.uint32)
@@ -51,9 +56,12 @@ def records(versions: Versions, blocks: Blocks, size: int) -> Records:
             asked = every if step >= 0 and later == (False, True) else missing
             of, read = _read(versions, asked, versions.page[asked], step, size, later)
             true = _holds(versions, of, read, nonces, largest)
+            # the rest of a record may be of another transaction; where the page says which it is, that counts
+            nonce = _nonce(versions.inode[of], _nonces(read))
+            true &= (own_nonce[of] < 0) | (own_nonce[of] == nonce)
             version, words = np.r_[version, of[true]], np.concatenate([words, read[true]])
             missing = np.setdiff1d(missing, of[true])
-    strays = _strays(versions, missing, nonces, largest, size)
+    strays = _strays(versions, missing, all_nonces, largest, size)
     return Records(
         pages=words[:, 0].byteswap().astype(np.int64),
         contents=np.ascontiguousarray(words[:, 1:-1]).view("<u8"),
@@ -70,8 +78,9 @@ def _read(
     at a page of their file. Returns (versions, 32-bit words)."""
     length = size + 8
     record = -(-(page * BLOCK - _SECTOR) // length) + step
-    fits = (record >= 0) & (_SECTOR + record * length < page * BLOCK + BLOCK)
-    which, page, start = which[fits], page[fits], _SECTOR + record[fits] * length
+    start = _SECTOR + record * length
+    fits = (record >= 0) & (start < page * BLOCK + BLOCK) & (start + length > page * BLOCK)
+    which, page, start = which[fits], page[fits], start[fits]
     kept, words = versions.words(which, page, start, length, "<u4", later)
     return which[kept], words
 
@@ -79,8 +88,7 @@ def _read(
 def _holds(versions: Versions, which: Ints, words: np.ndarray, nonces: np.ndarray, largest: int) -> Bools:
     """Return which records have the checksum of a known nonce of their file."""
     number = words[:, 0].byteswap().astype(np.int64)
-    nonce = words[:, -1].byteswap() - _sum(words[:, 1:-1])
-    found: Bools = np.isin(_nonce(versions.inode[which], nonce), nonces)
+    found: Bools = np.isin(_nonce(versions.inode[which], _nonces(words)), nonces)
     return found & (number > 0) & (number <= largest)
 
 
@@ -102,13 +110,20 @@ def _headers(versions: Versions, blocks: Blocks) -> tuple[Ints, np.ndarray]:
     return found, blocks.words(versions.row[found], 8, 5, ">u4").astype(np.uint32)
 
 
-def _early(versions: Versions, blocks: Blocks, size: int, nonces: np.ndarray) -> Ints:
-    """Return the versions that begin with a header without its magic, whose nonce is known otherwise."""
+def _early(versions: Versions, blocks: Blocks, size: int, nonces: np.ndarray) -> tuple[Ints, Ints]:
+    """Return the versions that begin with a header without its magic, whose nonce is known otherwise, and
+    these nonces."""
     first = np.flatnonzero(versions.page == 0)
     fields = blocks.words(versions.row[first], 0, 7, ">u4").astype(np.uint32)
     true = (fields[:, :2] == 0).all(axis=1) & (fields[:, 5] == _SECTOR) & (fields[:, 6] == size)
-    true &= np.isin(_nonce(versions.inode[first], fields[:, 3]), nonces)
-    found: Ints = first[true]
+    nonce = _nonce(versions.inode[first], fields[:, 3])
+    true &= np.isin(nonce, nonces)
+    return first[true], nonce[true]
+
+
+def _nonces(words: np.ndarray) -> np.ndarray:
+    """Return the nonces by which the checksums of records are right."""
+    found: np.ndarray = words[:, -1].byteswap() - _sum(words[:, 1:-1])
     return found
 
 

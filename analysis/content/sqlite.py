@@ -64,7 +64,7 @@ def read(given: Evidence) -> list[Said]:
         pages = blocks.take(of_database.row[left]).view(np.uint64)
         there = known.same(pages, of_database.page[left] * BLOCK)[1]
         said.append(contradicted("page that a frame has of another place", of_database.units[left[there]]))
-    elif size == BLOCK and given.settings.get("synchronous") != "off":
+    elif size == BLOCK and _in_order(given):
         said.append(_as_recorded(given, of_database, of_journal, records))
     return said
 
@@ -75,6 +75,13 @@ def _page_size(given: Evidence) -> int:
     if text not in _PAGE_SIZES:
         raise BadInput("config.json", "effective.page_size", text, ", ".join(_PAGE_SIZES))
     return int(text)
+
+
+def _in_order(given: Evidence) -> bool:
+    """Whether each page of a transaction is on the device before the next one, and a journal holds records of
+    one transaction only."""
+    mode, synchronous = (given.settings.get(name) for name in ("journal_mode", "synchronous"))
+    return mode in ("delete", "truncate") and synchronous != "off"
 
 
 def _labelled(given: Evidence, right: _Right) -> list[Said]:

@@ -108,16 +108,16 @@ def _look(
 
 def _headers(versions: Versions, blocks: Blocks) -> tuple[Ints, np.ndarray, np.ndarray]:
     """Return (versions that begin with a WAL's header, its salts, its checksum)."""
-    first = np.flatnonzero(versions.page == 0)
-    words = blocks.words(versions.row[first], 0, 8, ">u4").astype(np.uint32)
+    words = blocks.words(versions.row, 0, 8, ">u4").astype(np.uint32)
     true = (words[:, 0] == MAGIC) & (_sums(words[:, :6].byteswap()) == words[:, 6:8]).all(axis=1)
-    return first[true], _pair(words[true, 4:6]), _pair(words[true, 6:8])
+    return np.flatnonzero(true), _pair(words[true, 4:6]), _pair(words[true, 6:8])
 
 
 def frames(versions: Versions, blocks: Blocks, size: int) -> Frames:
     """Find the frames of pages of `size` bytes."""
     length = FRAME_HEADER + size
-    confirmed, salts, check = _headers(versions, blocks)
+    headers, salts, check = _headers(versions, blocks)
+    confirmed, mislaid = (headers[(versions.page[headers] == 0) == first] for first in (True, False))
     known = [_key(salts, np.full(salts.size, -1), check)]
     found: list[_Seen] = []
     every = np.arange(versions.page.size)
@@ -127,9 +127,9 @@ def frames(versions: Versions, blocks: Blocks, size: int) -> Frames:
         for later in orders():
             asked = every if step >= 0 and later == (False, True) else missing
             frame = -(-(versions.page[asked] * BLOCK - HEADER) // length) + step
-            fits = (frame >= 0) & (HEADER + frame * length < versions.page[asked] * BLOCK + BLOCK)
-            asked, frame = asked[fits], frame[fits]
-            seen = _look(versions, asked, versions.page[asked], frame, size, later)
+            start, begin = HEADER + frame * length, versions.page[asked] * BLOCK
+            fits = (frame >= 0) & (start < begin + BLOCK) & (start + length > begin)
+            seen = _look(versions, asked[fits], versions.page[asked[fits]], frame[fits], size, later)
             known.append(_key(seen.salts, seen.frame, seen.check))
             found.append(seen)
             true = np.isin(_key(seen.salts, seen.frame - 1, seen.seed), np.concatenate(known))
@@ -138,8 +138,11 @@ def frames(versions: Versions, blocks: Blocks, size: int) -> Frames:
     for seen in found:
         true_ones.append(seen.where(np.isin(_key(seen.salts, seen.frame - 1, seen.seed), keys)))
     followed = np.concatenate([_key(seen.salts, seen.frame - 1, seen.seed) for seen in true_ones])
-    for seen in found:  # the first frame in the log: of the one before it nothing is known
-        true_ones.append(seen.where(np.isin(_key(seen.salts, seen.frame, seen.check), followed)))
+    there = np.unique(np.concatenate([_key(seen.salts, seen.frame, seen.salts) for seen in found]))
+    for seen in found:  # the first frame in the log: what was before it is not known, what follows says so
+        lone = ~np.isin(_key(seen.salts, seen.frame - 1, seen.salts), there) & (seen.frame > 0)
+        follows = np.isin(_key(seen.salts, seen.frame, seen.check), followed)
+        true_ones.append(seen.where(lone & follows))
     words = np.concatenate([seen.words for seen in true_ones])
     version = np.concatenate([seen.version for seen in true_ones])
     numbers = words[:, :1].copy().view(">u4").astype(np.int64)
@@ -152,7 +155,7 @@ def frames(versions: Versions, blocks: Blocks, size: int) -> Frames:
         contents=words[:, 3:],
         salts=salts,
         confirmed=confirmed,
-        elsewhere=_elsewhere(versions, missing, size, salts),
+        elsewhere=np.union1d(mislaid, _elsewhere(versions, missing, size, salts)),
     )
 
 

@@ -96,7 +96,10 @@ def import_(options: dict[str, str]) -> int:
 
 
 # What a line of the table says of a run (docs/results-db.md).
-_MEASURED = ("TPS", "watched", "cost %", "unattributed %", "no transaction %", "KiB/transaction")
+_MEASURED = (
+    *("TPS", "watched", "cost %", "unattributed %", "no transaction %", "confirmed %"),
+    "KiB/transaction",
+)
 
 
 def measured(summary: Mapping[str, Any]) -> list[str]:
@@ -108,6 +111,7 @@ def measured(summary: Mapping[str, Any]) -> list[str]:
     cost = (summary.get("watching_cost") or {}).get("all")
     ledger = summary.get("ledger") or {}
     share, none = ledger.get("unattributed_share"), (ledger.get("no_transaction") or {}).get("share")
+    confirmed = (summary.get("content") or {}).get("confirmed_share")
     written = (summary.get("block") or {}).get("bytes_written")
     size = None
     if tps and written is not None:
@@ -120,6 +124,7 @@ def measured(summary: Mapping[str, Any]) -> list[str]:
             (None if cost is None else 100 * cost, 2),
             (None if share is None else 100 * share, 3),
             (None if none is None else 100 * none, 3),
+            (None if confirmed is None else 100 * confirmed, 2),
             (size, 1),
         )
     ]

@@ -48,5 +48,5 @@ insmod content.ko "major=${device_number%:*}" "minor=${device_number#*:}" data_m
 cat /sys/kernel/debug/content > raw/empty.bin
 ! cat /sys/kernel/debug/content > raw/twice 2> raw/twice.err || exit 1
 rmmod content
-# none of a disk that is not there, and none of no room
-! insmod content.ko major=1 minor=99 data_mib=0 2> /dev/null || exit 1
+# room that cannot be had is refused
+! insmod content.ko major=1 minor=99 data_mib=3 2> /dev/null || exit 1

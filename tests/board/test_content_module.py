@@ -2,6 +2,7 @@
 
 import gzip
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,11 +26,11 @@ def read(file: Path) -> tuple[Content, int]:
     return found, lost
 
 
-def written(found: Content, size: int) -> bytes:
-    """The first bytes of a device that got these commands, in their order."""
-    device = np.zeros(size, np.uint8)
+def overwritten(held: bytes, found: Content) -> bytes:
+    """The first bytes of a device that gets these commands, in their order."""
+    device = np.frombuffer(held, np.uint8).copy()
     for sector, sectors, begin in zip(found.sector, found.sectors, found.begin, strict=True):
-        if begin >= 0 and sector * 512 < size:
+        if begin >= 0 and sector * 512 < device.size:
             device[sector * 512 : (sector + sectors) * 512] = found.data[begin : begin + sectors * 512]
     return device.tobytes()
 
@@ -48,7 +49,8 @@ def test_it_keeps_what_is_written(kernel: str, on_board: Callable[..., RunOutput
     operation = found.flags & OP
     assert {WRITE, FLUSH, DISCARD} == set(operation.tolist())
     pattern, held = (raw / "pattern").read_bytes(), (raw / "held").read_bytes()
-    assert written(found, len(held)) == held
+    assert (found.sectors[operation == WRITE]).sum() * 512 == 3 * 4096 + 131072 + 262144 + 32768
+    assert overwritten(held, found) == held != overwritten(held, replace(found, data=found.data ^ 1))
     # each is as it was when it was written, whatever became of the page
     first = found.data[found.begin[found.sector == 512][0] :][:4096].tobytes()
     assert first == pattern[:4096] != held[262144:][:4096] == bytes(4096)

@@ -1,0 +1,192 @@
+"""SQLite's files are recognised by their bytes: real ones, which SQLite wrote here."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from pathlib import Path
+
+import pytest
+from paged import Paged, told
+
+from analysis.content import sqlite
+from base.errors import BadInput
+
+SIZES = (512, 1024, 4096, 16384)
+WAL, JOURNAL, DATABASE, SHM = (30, 20, 10, 40)  # inodes
+OFFSET = 3  # column of Paged.rows
+
+
+def opened(path: Path, size: int, mode: str) -> sqlite3.Connection:
+    """A database of 200 rows of a page's half."""
+    link = sqlite3.connect(path, isolation_level=None)
+    link.execute(f"PRAGMA page_size={size}")
+    link.execute(f"PRAGMA journal_mode={mode}")
+    link.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, value TEXT)")
+    random.seed(size)
+    rows = ((None, random.randbytes(size // 4).hex()) for _ in range(200))
+    link.execute("BEGIN")
+    link.executemany("INSERT INTO t VALUES (?, ?)", rows)
+    link.execute("COMMIT")
+    return link
+
+
+def wal(tmp_path: Path, size: int) -> Paged:
+    """A WAL of some transactions, its index, and the database as the checkpoint writes it."""
+    path, pages = tmp_path / "t.db", Paged(page_size=str(size), synchronous="full")
+    link = opened(path, size, "wal")
+    link.execute("PRAGMA wal_checkpoint(RESTART)")
+    for row in range(1, 60, 7):
+        link.execute("UPDATE t SET value = ? WHERE id = ?", (f"{row:0{size // 2}}", row))
+    pages.add("wal", WAL, Path(f"{path}-wal").read_bytes())
+    pages.add("shm", SHM, Path(f"{path}-shm").read_bytes()[:4096])
+    before = path.read_bytes()
+    link.execute("PRAGMA wal_checkpoint(PASSIVE)")
+    after = path.read_bytes()
+    for page in range(0, len(after), 4096):
+        if before[page : page + 4096] != after[page : page + 4096]:
+            pages.add("database", DATABASE, after[page : page + 4096], page // 4096)
+    link.close()
+    return pages
+
+
+def rollback(tmp_path: Path) -> Paged:
+    """The pages before a transaction, its rollback journal in the middle, and the pages behind it."""
+    path, pages = tmp_path / "t.db", Paged(page_size="4096", synchronous="full", journal_mode="delete")
+    link = opened(path, 4096, "delete")
+    link.execute("PRAGMA cache_size=10")
+    pages.add("database", DATABASE, path.read_bytes())
+    link.execute("BEGIN")
+    link.execute("UPDATE t SET value = upper(value) WHERE id < 60")  # the cache is too small: it spills
+    pages.add("journal", JOURNAL, Path(f"{path}-journal").read_bytes()[: 10 * 4096])
+    link.execute("COMMIT")
+    link.close()
+    pages.add("database", DATABASE, path.read_bytes())
+    return pages
+
+
+def of(inode: int, pages: Paged, found: list[tuple[str, str | None]]) -> list[tuple[str, str | None]]:
+    """What is said of the units of a file."""
+    return [said for said, row in zip(found, pages.rows, strict=True) if row[2] == inode]
+
+
+def judged(pages: Paged) -> list[tuple[str, str | None]]:
+    return told(sqlite.read(pages.evidence()), len(pages.rows)).rows()
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_wal_and_what_a_checkpoint_writes(size: int, tmp_path: Path) -> None:
+    pages = wal(tmp_path, size)
+    found = judged(pages)
+    roles = [row[2] for row in pages.rows]
+    rules = {inode: {said for said, of in zip(found, roles, strict=True) if of == inode} for inode in roles}
+    # pages behind the newest frame hold what the WAL had before its restart, which is no longer whole
+    assert ("confirmed", "frame of a WAL") in rules[WAL]
+    assert rules[SHM] == {("confirmed", "header of a WAL's index")}
+    assert rules[DATABASE] <= {
+        ("confirmed", "page that a frame or a record has"),
+        ("confirmed", "first page of a database"),
+    }
+    assert roles.count(DATABASE) > 3
+
+
+@pytest.mark.parametrize("size", SIZES[:3])  # a page that has a frame's header
+def test_a_page_of_a_wal_at_another_place_is_contradicted(size: int, tmp_path: Path) -> None:
+    pages = wal(tmp_path, size)
+    pages.exchange(OFFSET, 1, 2)
+    found = judged(pages)
+    assert ("contradicted", "frame of another place of a WAL") in found[1:3]
+
+
+def test_a_frame_whose_page_was_changed_is_silent(tmp_path: Path) -> None:
+    pages = wal(tmp_path, 4096)
+    assert judged(pages)[4] == ("confirmed", "frame of a WAL")
+    pages.pages[4] = pages.pages[4][:3000] + b"?" + pages.pages[4][3001:]
+    pages.pages[3] = pages.pages[3][:4000] + b"?" + pages.pages[3][4001:]
+    assert judged(pages)[4] == ("silent", None)
+
+
+def test_pages_of_the_database_exchanged_are_contradicted(tmp_path: Path) -> None:
+    pages = wal(tmp_path, 4096)
+    last = len(pages.rows) - 1
+    pages.exchange(OFFSET, last, last - 1)
+    rule = "page that a frame has of another place"
+    assert judged(pages)[-2:] == [("contradicted", rule)] * 2
+
+
+def test_files_exchanged_are_contradicted(tmp_path: Path) -> None:
+    """The inode of the WAL is said to be the shm's."""
+    pages = wal(tmp_path, 4096)
+    other = next(row for row in pages.rows if row[2] == SHM)
+    pages.rows = [(*other[:3], *row[3:]) if row[2] == WAL else row for row in pages.rows]
+    assert judged(pages)[0] == ("contradicted", "bytes of a WAL under another label")
+
+
+def test_a_rollback_journal_and_the_pages_it_keeps(tmp_path: Path) -> None:
+    pages = rollback(tmp_path)
+    found = judged(pages)
+    # of what begins in the tenth page the rest is not here
+    assert of(JOURNAL, pages, found)[:9] == [("confirmed", "record of a rollback journal")] * 9
+    of_database = of(DATABASE, pages, found)
+    before, after = of_database[: len(of_database) // 2], of_database[len(of_database) // 2 :]
+    recorded = [page for page, (_, rule) in enumerate(before) if rule == "page that a frame or a record has"]
+    assert len(recorded) >= 8
+    rows = ("confirmed", "rows that belong to the page")
+    assert [after[page] for page in recorded if page] == [rows] * (len(recorded) - (0 in recorded))
+    assert {state for state, _ in found} <= {"confirmed", "silent"}
+
+
+def test_a_page_of_a_rollback_journal_at_another_place_is_contradicted(tmp_path: Path) -> None:
+    pages = rollback(tmp_path)
+    first = next(place for place, row in enumerate(pages.rows) if row[2] == JOURNAL)
+    pages.exchange(OFFSET, first + 4, first + 7)
+    found = judged(pages)
+    assert (
+        found[first + 4]
+        == found[first + 7]
+        == (
+            "contradicted",
+            "record of another place of a rollback journal",
+        )
+    )
+
+
+def test_a_page_that_the_next_record_has_otherwise_is_contradicted(tmp_path: Path) -> None:
+    pages = rollback(tmp_path)
+    one, other = _recorded(pages)
+    pages.exchange(OFFSET, one, other)
+    found = judged(pages)
+    assert found[one] == found[other] == ("contradicted", "page that the next record has otherwise")
+
+
+@pytest.mark.parametrize("setting", [("journal_mode", "persist"), ("synchronous", "off")])
+def test_the_next_record_says_nothing_where_old_records_stay(
+    setting: tuple[str, str], tmp_path: Path
+) -> None:
+    """A journal that persists holds records of transactions before; without syncs versions are skipped."""
+    pages = rollback(tmp_path)
+    pages.settings[setting[0]] = setting[1]
+    pages.exchange(OFFSET, *_recorded(pages))
+    assert "contradicted" not in {state for state, _ in judged(pages)}
+
+
+def _recorded(pages: Paged) -> tuple[int, int]:
+    """Two pages of the database, not its first, that the journal has."""
+    rule = ("confirmed", "page that a frame or a record has")
+    places = [place for place, said in enumerate(judged(pages)) if said == rule and pages.rows[place][OFFSET]]
+    return places[0], places[1]
+
+
+def test_another_page_under_another_label_is_contradicted(tmp_path: Path) -> None:
+    pages = rollback(tmp_path)
+    journal = next(row for row in pages.rows if row[2] == JOURNAL)
+    pages.rows[0] = (journal[0], journal[1], 77, 0, 0)  # the database's first page, called a journal
+    assert judged(pages)[0] == ("contradicted", "bytes of a database page under another label")
+
+
+def test_a_page_size_that_is_none_is_told(tmp_path: Path) -> None:
+    pages = wal(tmp_path, 512)
+    for wrong in ("1000", "None"):
+        pages.settings["page_size"] = wrong
+        with pytest.raises(BadInput, match=f"effective.page_size: {wrong}; expected 512, 1024"):
+            judged(pages)
