@@ -9,8 +9,10 @@ import zstandard
 from commitpath import observers
 
 # The versions of a page that are written one after the other are alike but for some of their bytes, and
-# megabytes apart: a window as large as any reader of zstd takes unasked, searched for long matches.
-WINDOW_LOG, LEVEL = 27, 3
+# megabytes apart: a window as large as any reader of zstd takes, searched for long matches. Of the default
+# cell's 238.6 MB that leaves 1.80 MB in 0.7 s; level 3 leaves 1.83 MB in 0.8 s, level 9 1.81 MB in 1.6 s,
+# and level 3 without long matches 3.21 MB in 0.1 s.
+WINDOW_LOG, LEVEL = 27, 1
 CHUNK = 1 << 20
 
 

@@ -10,9 +10,9 @@
  * A command is noted when it is issued, at the block layer's tracepoint, so that it is the same for
  * every driver; nothing here is shared with the probes. Its data are copied a little later, when
  * the device is at work on it and whoever issued it lets go of the CPU, which is then mostly idle:
- * a copy before the device is told would delay each command by it. What changes the data can only
- * run after that: another thread, the completion's, or who issued it, if it does not sleep until
- * the write is done.
+ * a copy before the device is told would delay each command by it. No other thread runs before the
+ * copy, and a command that completes first is copied then; only who issued it, going on without
+ * sleeping, could change what it has just written.
  */
 #include <linux/debugfs.h>
 #include <linux/kdev_t.h>
