@@ -68,7 +68,7 @@ def parse(text: str) -> Any:
     try:
         value = json.loads(
             text,
-            parse_int=_integer,
+            parse_int=integer,
             parse_float=_float,
             parse_constant=_no_number,
             object_pairs_hook=once_each,
@@ -96,7 +96,11 @@ def once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
-def _integer(digits: str) -> int:
+def integer(digits: str) -> int:
+    """Return a whole number of 64 bits, for json.loads. Raises UnfitError.
+
+    Python raises a ValueError of its own from 4301 digits on, and takes any number of bits below.
+    """
     if len(digits) > 20 or not -(2**63) <= int(digits) < 2**63:
         raise UnfitError("a whole number of more than 64 bits")
     return int(digits)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,9 @@ import polars as pl
 
 from analysis import documents
 from base.errors import BadInput
+
+# Characters of a field that an error shows.
+SHOWN = 80
 
 
 def read_text(path: Path, *, whole_lines: bool = True) -> str:
@@ -23,7 +27,19 @@ def read_text(path: Path, *, whole_lines: bool = True) -> str:
     return _whole(path, whole_lines).decode("utf-8", errors="replace")
 
 
+def check_regular(path: Path) -> None:
+    """Raise BadInput at what is no regular file: to open a FIFO waits, and a device may have no end."""
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        raise BadInput(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
+    if not stat.S_ISREG(mode):
+        what = "a folder" if stat.S_ISDIR(mode) else "a FIFO, a socket or a device"
+        raise BadInput(path, "", f"is {what}", "a regular file")
+
+
 def _whole(path: Path, whole_lines: bool) -> bytes:
+    check_regular(path)
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -38,9 +54,9 @@ def read_json(path: Path) -> dict[str, Any]:
     """Return the JSON object in `path`. Raises BadInput if it is anything else."""
     text = read_text(path, whole_lines=False)
     try:
-        value = json.loads(text, object_pairs_hook=documents.once_each)
+        value = json.loads(text, parse_int=documents.integer, object_pairs_hook=documents.once_each)
     except documents.UnfitError as error:
-        raise BadInput(path, "", str(error), "each name once") from None
+        raise BadInput(path, "", str(error), "each name once, and numbers of 64 bits") from None
     except (json.JSONDecodeError, RecursionError) as error:
         place = f"line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
         raise BadInput(path, place, "not JSON", "one JSON object") from None
@@ -76,6 +92,7 @@ def columns(path: Path) -> list[str]:
 
 def _header(path: Path) -> str:
     """Return the first line, without the rest in memory. Raises BadInput at a file cut short."""
+    check_regular(path)
     with contextlib.suppress(OSError), path.open("rb") as file:
         header = file.readline()
         file.seek(-1, os.SEEK_END)
@@ -106,8 +123,11 @@ def _read_by_line(
 def integer(path: Path, line: int, name: str, text: str) -> int:
     """Return `text` as an integer that fits in 64 bits, or raise BadInput."""
     digits = text[1:] if text.startswith("-") else text
-    if not (digits.isascii() and digits.isdigit()) or not -(2**63) <= int(text) < 2**63:
-        raise BadInput(path, f"line {line}", f"{name} is {text!r}", "a 64-bit integer")
+    # int() takes no more than 4300 digits
+    few = digits.isascii() and digits.isdigit() and len(digits) <= len(str(2**63))
+    if not few or not -(2**63) <= int(text) < 2**63:
+        told = text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+        raise BadInput(path, f"line {line}", f"{name} is {told!r}", "a 64-bit integer")
     return int(text)
 
 
@@ -117,6 +137,6 @@ def read_pairs(path: Path) -> dict[str, str]:
     for number, line in enumerate(read_text(path).splitlines(), 1):
         name, equals, value = line.partition("=")
         if not equals:
-            raise BadInput(path, f"line {number}", f"no '=' in {line[:80]!r}", "name=value")
+            raise BadInput(path, f"line {number}", f"no '=' in {line[:SHOWN]!r}", "name=value")
         pairs[name.strip()] = value.strip()
     return pairs

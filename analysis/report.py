@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -128,8 +129,7 @@ def device_time(counters: dict[str, str]) -> list[tuple[str, float, float]]:
         for name, value in counters.items()
         if name.startswith("time_")
         and name not in ("time_ns",)
-        and value.isascii()
-        and value.isdigit()
+        and re.fullmatch("[0-9]{1,18}", value)
         and int(value)
     }
     total = sum(causes.values())

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from analysis import derived
-from analysis.files import read_json
+from analysis.files import check_regular, read_json
 from base.errors import BadInput
 
 # what is said of a run whose host.json has no raw_sha256
@@ -15,8 +15,13 @@ NOT_HELD = "its raw files are not held: it was stored without their hashes"
 
 
 def hashes(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of each file of raw/ and twin/, by its name below the run's folder."""
-    paths = [path for part in ("raw", "twin") for path in (folder / part).rglob("*") if path.is_file()]
+    """Return the SHA-256 of each file of raw/ and twin/, by its name below the run's folder.
+
+    Raises BadInput at what is neither a regular file nor a folder.
+    """
+    paths = [path for part in ("raw", "twin") for path in (folder / part).rglob("*") if not path.is_dir()]
+    for path in paths:
+        check_regular(path)
     return {str(path.relative_to(folder)): _hash(path) for path in sorted(paths)}
 
 
@@ -25,15 +30,19 @@ def _hash(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def check(folder: Path, path: Path) -> None:
-    """Raise BadInput if a raw file of an analysed run is not as it was stored.
+def check(folder: Path, part: str) -> None:
+    """Raise BadInput if raw files of an analysed run are not as they were stored, or gone, or more.
 
+    part: the name of a file below the run's folder, or of a folder, then all that is in it.
     manifest.json has the hashes of host.json, and those of a run that was stored without any.
     """
     derived.check(folder, "manifest.json")
-    held = read_json(folder / "manifest.json").get("raw_sha256")
-    name = str(path.relative_to(folder))
-    compare(folder, {name: _hash(path)}, {name: held[name]} if held and name in held else {})
+    held = read_json(folder / "manifest.json").get("raw_sha256") or {}
+    place = folder / part
+    paths = [place, *place.rglob("*")]
+    now = {str(path.relative_to(folder)): _hash(path) for path in paths if path.is_file()}
+    below = {name: value for name, value in held.items() if name == part or name.startswith(f"{part}/")}
+    compare(folder, now, below)
 
 
 def compare(folder: Path, now: Mapping[str, str], stored: Mapping[str, str]) -> None:

@@ -22,8 +22,7 @@ LOCK = ".lock"
 SECONDS_TO_BEGIN = 60.0
 TOKEN_BYTES = 4
 FOLDER = re.compile(r".+-[0-9a-f]{8}\.part")
-# commitpath/database/store.py makes the one without a token
-FILE = re.compile(r"\.(.+-[0-9a-f]{8}|results\.sqlite)\.part")
+FILE = re.compile(r"\..+-[0-9a-f]{8}\.part")
 # A folder's mode: as the umask has it, or its owner's alone.
 OPEN, PRIVATE = 0o777, 0o700
 

@@ -91,13 +91,15 @@ class Axis:
 
     def parse(self, text: str, where: str) -> Any:
         """The value that TEXT means; BadInputError says what is allowed."""
-        bad = BadInputError(f"{where}={text}: {self.variable} is {self.allowed()}")
+        allowed = f"{self.variable} is {self.allowed()}"
+        bad = BadInputError(f"{where}={text}: {allowed}")
         if "x-glob-list" in self.spec:
             return ",".join(parse_probes(text, bad))
         if self.spec.get("type") == "integer" or all(
             isinstance(value, int) for value in self.spec.get("enum", [""])
         ):
-            if not re.fullmatch(r"[+-]?[0-9]+(e[0-9]{1,3})?", text):
+            # no axis has numbers of more digits, and int() takes no more than 4300
+            if not re.fullmatch(r"[+-]?[0-9]{1,18}(e[0-9]{1,3})?", text):
                 raise bad
             mantissa, _, exponent = text.partition("e")
             value: Any = int(mantissa) * 10 ** int(exponent or 0)
@@ -108,7 +110,7 @@ class Axis:
             # names are of one case only: no two differ in nothing else
             known = {choice.casefold(): choice for choice in choices}
             if str(value).casefold() not in known:
-                raise BadInputError(f"{bad}{did_you_mean(str(value), choices)}")
+                raise BadInputError(f"{where}={text}: {did_you_mean(str(value), choices)}{allowed}")
             value = known[str(value).casefold()]
         value = aliases(self.name).get(value, value)
         check = {key: self.spec[key] for key in ("minimum", "maximum", "not", "pattern") if key in self.spec}
@@ -118,11 +120,11 @@ class Axis:
 
 
 def did_you_mean(text: str, choices: Iterable[str]) -> str:
-    """`; did you mean …?` of the choice that TEXT is nearest to, nothing where it is near to none."""
+    """`did you mean …? ` of the choice that TEXT is nearest to, nothing where it is near to none."""
     # the similarity from which difflib counts words as near by itself
     known = {choice.casefold(): choice for choice in choices}
     near = difflib.get_close_matches(text.casefold(), known, 1)
-    return f"; did you mean {known[near[0]]}?" if near else ""
+    return f"did you mean {known[near[0]]}? " if near else ""
 
 
 @functools.cache

@@ -50,7 +50,7 @@ def check(command: str, given: Mapping[str, str]) -> None:
         if name not in known and name not in cell:
             takes = ", ".join([*known, *cell]) or "none"
             near = did_you_mean(name, [*known, *cell, *also])
-            raise BadInputError(f"{name}: unknown variable; make {command} takes {takes}{near}")
+            raise BadInputError(f"{name}: unknown variable; {near}make {command} takes {takes}")
         values = (known.get(name) or {}).get("values")
         if values and text not in values:
             raise BadInputError(f"{name}={text}: {name} is {', '.join(values)}")

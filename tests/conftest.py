@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import groups
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -20,6 +19,8 @@ from commitpath.prepared import ensure_snapshot, virtual_board  # noqa: E402
 from images import artifacts  # noqa: E402
 from images.cellrun import RunOutput  # noqa: E402
 
+# tests/queued.py
+pytest_plugins = ("queued",)
 # All that a path may have in it, and longer than a socket's name may be.
 NASTY = "a b'c\"d%h,e\\f;g#h&(i)*[j]?!~`k=<l>|ä" + 60 * "x"
 # Small enough for a run of seconds.
@@ -31,16 +32,8 @@ signal.siginterrupt(signal.SIGINT, True)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """How long to try spoiled files; and what runner.py asks for."""
+    """How long to try spoiled files."""
     parser.addoption("--mutations", type=int, default=100, help="spoiled inputs of each kind [100]")
-    parser.addoption("--queue", action="store_true", help="in the order of budgets.yml")
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The queue: the groups that take longest first, so that all workers are busy to the end."""
-    if config.getoption("--queue"):
-        known = groups.read()
-        items.sort(key=lambda item: known.index(groups.of(item.nodeid, known)))
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""All tests as one queue, from which one worker more than there are CPUs takes what is next.
+"""All tests as one queue, from which two workers more than there are CPUs take what is next.
 
 usage: runner.py [--long]      --long: the groups that budgets.yml calls long, in place of the others
 
@@ -139,12 +139,12 @@ def call(known: list[Group], run: list[Group], report: Report) -> int:
         for file in groups.files()
         if groups.of(f"tests/{file}", known) not in run
     ]
-    # a board of one CPU, or a test, for each CPU, and one more for the time in which one waits: for a
-    # download, a clock, a terminal. A file's order of its tests is kept
+    # a board of one CPU, or a test, for each CPU, and two more for the time in which some wait: for a
+    # download, a clock, a terminal, a board that another makes. A file's order of its tests is kept
     quiet = ["-W", "ignore:Module already imported so cannot be rewritten; xdist"]
     how = [
         *quiet,
-        f"--numprocesses={(os.cpu_count() or 1) + 1}",
+        f"--numprocesses={(os.cpu_count() or 1) + 2}",
         "--dist=loadscope",
         "--no-loadscope-reorder",
     ]

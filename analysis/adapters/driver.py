@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
-import hashlib
 import re
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +10,8 @@ from typing import Any
 import polars as pl
 
 from analysis import engines, events
+from analysis.adapters import rendered
+from analysis.adapters.rendered import Rendered
 from analysis.engines import Engine
 from analysis.files import columns, read_csv, read_json
 from analysis.ledger.schema import FILE, FILES
@@ -62,6 +61,7 @@ class Driver:
     phases: pl.DataFrame  # _PHASES
     device_stat: pl.DataFrame  # _STAT
     vfs: pl.DataFrame | None  # _VFS and `page`, in runs that are traced
+    rendered: Rendered | None  # what the engine was given; None of a driver that kept its hash alone
 
     @property
     def engine(self) -> Engine:
@@ -123,7 +123,8 @@ def read(folder: Path) -> Driver:
         raise BadInput(folder / "config.json", "", wrong, "a number of bytes")
     if not isinstance(config["driver"].get("database"), str):
         raise BadInput(folder / "config.json", "", "no driver.database", "see docs/formats.md")
-    config["sql_sha256"] = _sql_sha256(folder, config)
+    if given := _rendered(folder, config):
+        config["sql_sha256"] = given.sha256
     transactions = read_csv(folder / "transactions.csv", _TRANSACTIONS)
     phases = read_csv(folder / "phases.csv", _PHASES)
     stat = read_csv(folder / "device_stat.csv", _STAT)
@@ -135,37 +136,18 @@ def read(folder: Path) -> Driver:
             place = f"after line {stat.height + 1}"
             raise BadInput(folder / "device_stat.csv", place, f"no single {label!r} line", "one")
     vfs = _read_vfs(folder / "vfs.csv") if (folder / "vfs.csv").is_file() else None
-    return Driver(config, transactions, phases, stat, vfs)
+    return Driver(config, transactions, phases, stat, vfs, given)
 
 
-def _sql_sha256(folder: Path, config: dict[str, Any]) -> str:
-    """SHA-256 of what the engine was given. A driver that hashed by itself left nothing to hash."""
-    rendered, told = folder / "rendered.gz", config.get("sql_sha256")
+def _rendered(folder: Path, config: dict[str, Any]) -> Rendered | None:
+    """What the engine was given; None of a driver that hashed by itself, and left nothing but the hash."""
+    path, told = folder / "rendered.gz", config.get("sql_sha256")
     if told is None:
-        return _hash_rendered(rendered, config["sql_bytes"])
-    if rendered.exists() or not isinstance(told, str) or not re.fullmatch("[0-9a-f]{64}", told):
-        wrong = f"sql_sha256 is {told!r}" + (" beside rendered.gz" if rendered.exists() else "")
+        return rendered.read(path, config["sql_bytes"], engines.of(engines.name_in(config)))
+    if path.exists() or not isinstance(told, str) or not re.fullmatch("[0-9a-f]{64}", told):
+        wrong = f"sql_sha256 is {told!r}" + (" beside rendered.gz" if path.exists() else "")
         raise BadInput(folder / "config.json", "", wrong, "either rendered.gz, or its SHA-256")
-    return told
-
-
-def _hash_rendered(path: Path, sql_bytes: int) -> str:
-    """SHA-256 of all that the engine was given. Raises BadInput, also where it is less than its values."""
-    try:
-        # gzip takes an empty file for a whole one of nothing
-        empty = path.stat().st_size == 0
-        with gzip.open(path) as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-            less = file.tell() < sql_bytes
-    except OSError as error:
-        wrong = f"cannot be read ({error.strerror or error})"
-    except (EOFError, zlib.error) as error:
-        wrong = f"is not whole ({error})"
-    else:
-        if not (empty or less):
-            return digest
-        wrong = "is empty" if empty else f"has fewer than the {sql_bytes} bytes of config.json's sql_bytes"
-    raise BadInput(path, "", wrong, "what the driver rendered, compressed by gzip")
+    return None
 
 
 def no_calls() -> pl.DataFrame:

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from analysis.checks import content, counts, edges, engine, loss, planned, settings, twin, witness
+from analysis.checks import (
+    content,
+    counts,
+    edges,
+    engine,
+    loss,
+    planned,
+    rendered,
+    settings,
+    twin,
+    witness,
+)
 from analysis.run import Run
 
 CHECKS: tuple[Callable[[Run], list[str]], ...] = (
@@ -12,6 +23,7 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     loss.host_there,
     loss.driver_finished,
     loss.phases_cover,
+    rendered.as_timed,
     planned.as_the_cell,
     loss.steps_succeeded,
     loss.no_disk_read,

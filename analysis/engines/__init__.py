@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, BinaryIO, NamedTuple, Protocol, cast
 
 import polars as pl
 
 from base.data import load_yaml
 from base.identity import FIRST_ENGINE
 from base.paths import EXPERIMENTS
+
+
+class Transaction(NamedTuple):
+    """What a transaction does."""
+
+    operations: tuple[str, ...]  # insert, update, delete, read; of SQL also create and drop
+    batch: bool  # they are all or none; else it is one operation, by itself
 
 
 class Engine(Protocol):
@@ -42,6 +49,12 @@ class Engine(Protocol):
 
     def release(self, cell: Mapping[str, Any]) -> str | None:
         """Return the release that a cell asks for; None: any."""
+
+    def transactions(self, rendered: BinaryIO) -> Iterator[Transaction]:
+        """Yield each transaction of what the driver rendered (docs/formats.md, rendered.gz).
+
+        Raises ValueError with the place that is none.
+        """
 
     def survives(self, settings: Mapping[str, Any]) -> tuple[str, str]:
         """Return what survives a crash of the process, and of the system (survival.py).

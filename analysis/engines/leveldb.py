@@ -8,11 +8,13 @@ dropped), db/filename.cc (names).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
+import struct
+from collections.abc import Iterator, Mapping
+from typing import Any, BinaryIO
 
 import polars as pl
 
+from analysis.engines import Transaction
 from analysis.engines.survival import ALL, UNSYNCED
 
 TITLE = "LevelDB"
@@ -33,6 +35,11 @@ _NAMES = {
 }
 
 
+# enum operation_kind of workloads/workload.h, struct head of workloads/engines/leveldb/transactions.h
+_KINDS = ("insert", "update", "delete", "read")
+_HEAD = struct.Struct(">BQI")
+
+
 def role(name: str, database: str) -> str | None:
     """Return which of LevelDB's files a name is; they are all in one folder, whatever its name."""
     return next((kind for kind, pattern in _NAMES.items() if pattern.fullmatch(name)), None)
@@ -51,6 +58,29 @@ def requested(cell: Mapping[str, Any]) -> dict[str, Any]:
 def release(cell: Mapping[str, Any]) -> str | None:
     """Return the release that a cell asks for: there is one, Debian's."""
     return None
+
+
+def transactions(rendered: BinaryIO) -> Iterator[Transaction]:
+    """Yield what each transaction does: several operations are one write.
+
+    An operation is its kind, key, length of the value and value; a newline, which is no kind, ends a
+    transaction. Raises ValueError with the transaction that is not so.
+    """
+    number, operations = 0, list[str]()
+    while kind := rendered.read(1):
+        if kind == b"\n" and operations:
+            yield Transaction(tuple(operations), len(operations) > 1)
+            number, operations = number + 1, []
+            continue
+        head = kind + rendered.read(_HEAD.size - 1)
+        if len(head) < _HEAD.size or head[0] >= len(_KINDS):
+            raise ValueError(f"transaction {number}")
+        _, _, size = _HEAD.unpack(head)
+        if len(rendered.read(size)) < size:
+            raise ValueError(f"transaction {number}")
+        operations.append(_KINDS[head[0]])
+    if operations:
+        raise ValueError(f"transaction {number}")
 
 
 def survives(settings: Mapping[str, Any]) -> tuple[str, str]:

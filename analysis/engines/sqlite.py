@@ -19,11 +19,12 @@ Sources, all of SQLite's documentation unless said:
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, BinaryIO
 
 import polars as pl
 
+from analysis.engines import Transaction
 from analysis.engines.survival import ALL, CORRUPT, LAST, RARELY_CORRUPT, RECENT
 
 TITLE = "SQLite"
@@ -137,6 +138,18 @@ def _synced(calls: pl.DataFrame, wal: bool, syncs: int) -> pl.DataFrame:
     return each.drop_nulls("edge")
 
 
+_OPERATIONS = {
+    b"INSERT": "insert",
+    b"UPDATE": "update",
+    b"DELETE": "delete",
+    b"SELECT": "read",
+    b"CREATE": "create",
+    b"DROP": "drop",
+}
+# Bytes of a statement that its first word and a blank are in.
+_LONGEST = 1 + max(map(len, _OPERATIONS))
+
+
 def requested(cell: Mapping[str, Any]) -> dict[str, Any]:
     """Return the pragmas that a cell asks for, as far as it does."""
     return {name: cell[name] for name in _SETTINGS if name in cell}
@@ -145,6 +158,22 @@ def requested(cell: Mapping[str, Any]) -> dict[str, Any]:
 def release(cell: Mapping[str, Any]) -> str | None:
     """Return the release that a cell asks for; None: any."""
     return str(cell["sqlite"]) if "sqlite" in cell else None
+
+
+def transactions(rendered: BinaryIO) -> Iterator[Transaction]:
+    """Yield what each line does: one statement in autocommit, or those between BEGIN and COMMIT.
+
+    Raises ValueError with the line that is neither. No value has a semicolon: they are of letters, digits
+    and blanks.
+    """
+    for number, line in enumerate(rendered, 1):
+        *statements, end = line.split(b";")
+        words = [statement[:_LONGEST].partition(b" ")[0] for statement in statements]
+        batch = len(words) > 2 and (words[0], words[-1]) == (b"BEGIN", b"COMMIT")
+        inner = words[1:-1] if batch else words
+        if end != b"\n" or (len(inner) != 1 and not batch) or not _OPERATIONS.keys() >= set(inner):
+            raise ValueError(f"line {number}")
+        yield Transaction(tuple(_OPERATIONS[word] for word in inner), batch)
 
 
 def survives(settings: Mapping[str, Any]) -> tuple[str, str]:

@@ -59,10 +59,11 @@ def _bits(rwbs: str) -> int:
 def export(run: Stored, folder: Path) -> None:
     """Write the trace of a run, as it was recorded or as its ledger tells it. Raises BadInput."""
     source = run.folder / "raw/blktrace"
+    for part in ("raw/blktrace", "raw/device.bin"):
+        stored_files.check(run.folder, part)
     files = sorted(source.glob("*.blktrace.*"))
     log, device = run.folder / "raw/device.bin", devices.of(run.cell)
     for path in files:
-        stored_files.check(run.folder, path)
         shutil.copyfile(path, folder / path.name)
     if files:
         return
@@ -70,7 +71,6 @@ def export(run: Stored, folder: Path) -> None:
     if read_log is None or not (run.folder / "tables/ledger.parquet").is_file():
         wrong = "no blktrace file, and no ledger to make one from"
         raise BadInput(source, "", wrong, "a run with PROBES=all")
-    stored_files.check(run.folder, log)
     write(run.table("ledger", COLUMNS), read_log(log).dev, folder / "target.blktrace.0")
 
 

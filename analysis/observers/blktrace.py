@@ -187,7 +187,7 @@ def read_summary(path: Path) -> tuple[int, int]:
     blktrace does not count events: its number is the bytes of each CPU's file over 48, which
     `events_by_size` computes again. Raises BadInput.
     """
-    found = re.findall(r"^\s*Total:\s+([0-9]+) events \(dropped ([0-9]+)\)", read_text(path), re.M)
+    found = re.findall(r"^\s*Total:\s+([0-9]{1,18}) events \(dropped ([0-9]{1,18})\)", read_text(path), re.M)
     if len(found) != 1:
         expected = "Total: <n> events (dropped <n>)"
         raise BadInput(path, "", f"{len(found)} lines with a total", expected)

@@ -5,6 +5,7 @@ TRANSACTION is its number or `slowest`. Exit status: 0 done, 2 wrong usage, 3 a 
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -26,7 +27,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 3
     count = run["transactions"].height
     asked = given[1]
-    if asked != "slowest" and not (asked.isascii() and asked.isdigit() and int(asked) < count):
+    if asked != "slowest" and not (re.fullmatch("[0-9]{1,18}", asked) and int(asked) < count):
         allowed = f"0 to {count - 1}, or slowest" if count else "slowest: the run has none"
         print(f"commitpath: TRANSACTION={asked!r}: no such transaction; expected {allowed}", file=sys.stderr)
         return 2

@@ -90,8 +90,10 @@ def import_(options: dict[str, str]) -> int:
     if conflict not in exchange.CONFLICTS:
         raise BadInputError(f"CONFLICT={conflict}: CONFLICT is {', '.join(exchange.CONFLICTS)}")
     label = exchange.check_label(options["LAB"]) if "LAB" in options else None
+    if not (source := Path(options["FILE"])).is_file():
+        raise BadInputError(f"FILE={source}: {'not a file' if source.exists() else 'no such file'}")
     sync.up_to_date()
-    print(printable(exchange.import_(Path(options["FILE"]), label, conflict)))
+    print(printable(exchange.import_(source, label, conflict)))
     return 0
 
 

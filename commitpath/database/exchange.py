@@ -72,8 +72,7 @@ def export(target: Path, label: str | None, files: bool) -> str:
             raise BadInputError(
                 "LAB=<label>: say what this lab is called, so that its runs can be told from others'"
             )
-    part = target.with_name(f".{target.name}.part")
-    part.unlink(missing_ok=True)
+    part = scratch.file(target)
     try:
         with store.opened(write=False) as connection:
             told(store.DATABASE, copy_rows(connection, part))

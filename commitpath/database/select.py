@@ -24,7 +24,7 @@ from analysis.stored_files import NOT_HELD
 from base import identity
 from base.errors import BadInputError
 from base.text import printable
-from commitpath.axes import axes, own_name, releases
+from commitpath.axes import axes, did_you_mean, own_name, releases
 from commitpath.cell import complete, current_id, other_profiles
 from commitpath.database import rows, store
 
@@ -216,7 +216,9 @@ def parse(selector: str) -> list[tuple[str, list[str]]]:
         if not equals or not text:
             raise BadInputError(f"{term}: a selector's term is name=value, with | between values")
         if name not in axes() and name not in FACTS:
-            raise BadInputError(f"{term}: unknown name; there are {', '.join([*axes(), *FACTS])}")
+            known = [*axes(), *FACTS]
+            near = did_you_mean(name, known)
+            raise BadInputError(f"{term}: unknown name; {near}there are {', '.join(known)}")
         terms.append((name, [spelled(name, value) for value in text.split("|")]))
     return terms
 

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from base import scratch
 from base.errors import EXIT_FAILED, LabError
 from base.paths import RESULTS
 from commitpath.database import limits
@@ -45,10 +46,9 @@ def schema(version: int = VERSION) -> str:
 
 
 def create(path: Path, label: str = UNNAMED) -> None:
-    """Make an empty database of a lab; it appears only when whole."""
+    """Make an empty database of a lab; it appears only when whole, and not if another call was first."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.part")
-    part.unlink(missing_ok=True)
+    part = scratch.file(path)
     connection = sqlite3.connect(part)
     try:
         connection.executescript(schema())
@@ -56,9 +56,13 @@ def create(path: Path, label: str = UNNAMED) -> None:
         connection.execute(f"PRAGMA user_version={VERSION}")
         connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
         connection.commit()
+        connection.close()
+        # a rename would put it in place of another call's, and of the rows that are in it by now
+        with contextlib.suppress(FileExistsError):
+            path.hardlink_to(part)
     finally:
         connection.close()
-    part.replace(path)
+        part.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager

@@ -12,6 +12,7 @@ from typing import Any
 from analysis import derived, documents
 from analysis import stored as analysed_runs
 from analysis.documents import UnfitError
+from analysis.files import check_regular
 from base import identity
 from base.errors import BadInput
 from base.paths import RESULTS
@@ -51,7 +52,12 @@ def stamp(folder: Path, row: Mapping[str, Any]) -> str:
 
 
 def read_run(folder: Path, lab: str) -> tuple[dict[str, Any], dict[str, str]]:
-    """(row, hashes of raw files) of a stored run. Raises OSError, ValueError, KeyError or TypeError."""
+    """(row, hashes of raw files) of a stored run.
+
+    Raises BadInput, OSError, ValueError, KeyError or TypeError.
+    """
+    for name in ("cell", "host"):
+        check_regular(folder / f"{name}.json")
     cell, host = (documents.parse((folder / f"{name}.json").read_text()) for name in ("cell", "host"))
     if wrong := analysed_runs.misnamed(folder, cell, host):
         raise UnfitError(wrong)
@@ -164,8 +170,8 @@ def sync(connection: sqlite3.Connection, unfit: Container[Path] = ()) -> int:
                 # the same run, whose folder was moved here
                 key = [other[name] for name in KEY]
                 connection.execute("DELETE FROM run WHERE lab = ? AND cell_id = ? AND run_id = ?", key)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            left_out(folder, error if isinstance(error, UnfitError | OSError) else repr(error))
+        except (BadInput, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            left_out(folder, error if isinstance(error, BadInput | UnfitError | OSError) else repr(error))
             continue
         insert(connection, row)
         copies.add(row)

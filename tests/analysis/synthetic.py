@@ -178,7 +178,7 @@ def make(
                 for inode, suffix in enumerate(SYNCS[mode], 12):
                     board.sync("db" if suffix == "." else name + suffix, 1 + (op == "update"), inode)
             board.now += 30_000
-            transactions += f"{number},{op},{op},{start},{board.now},1\n"
+            transactions += f"{number},{op},{op},{start},{board.now},{int(workload != 'null')}\n"
             number += 1
         phases += f"{op},{begin},{board.now},{n}\n"
         stat += board.stat_line(f"end-{op}")
@@ -305,8 +305,13 @@ def _describe(folder: Path, n: int, mode: str, workload: str, name: str) -> None
         "clock": {"monotonic_ns": 1, "realtime_ns": 1767225600000000000},
         "status": "ok",
     }
-    rendered = "" if workload == "null" else "x" * 3072 + "\n"
-    (raw / "driver/rendered.gz").write_bytes(gzip.compress(rendered.encode() * 2 * n, mtime=0))
+    texts = (
+        f"INSERT INTO sample(value) VALUES('{'i' * 3072}');\n",
+        f"UPDATE sample SET value='{'u' * 3072}' WHERE id=7;\n",
+        "DELETE FROM sample WHERE id=7;\n",
+    )
+    rendered = "" if workload == "null" else "".join(text * n for text in texts)
+    (raw / "driver/rendered.gz").write_bytes(gzip.compress(rendered.encode(), mtime=0))
     run = {
         "steps": [{"name": name, "begin_ns": 1, "end_ns": 2, "status": 0} for name in STEPS],
         "probes": {"requested": cell["probes"], "attached": 9, "expected": 9},

@@ -53,6 +53,30 @@ def ran(function: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
     return lambda folder: change(folder, "raw/run.json", function)
 
 
+def given(raw: str, function: Callable[[list[bytes]], list[bytes]]) -> Callable[[Path], None]:
+    """Change the lines of what the engine was given."""
+
+    def spoil(folder: Path) -> None:
+        path = folder / raw / "driver/rendered.gz"
+        lines = gzip.decompress(path.read_bytes()).splitlines(keepends=True)
+        new = function(lines)
+        assert new != lines
+        path.write_bytes(gzip.compress(b"".join(new)))
+
+    return spoil
+
+
+def together(lines: list[bytes]) -> bytes:
+    """Return the statements as one transaction."""
+    return b"BEGIN;" + b"".join(line.strip() for line in lines) + b"COMMIT;\n"
+
+
+def nothing_given(folder: Path) -> None:
+    """Of a run whose operations carry no values."""
+    given("raw", lambda lines: [])(folder)
+    change(folder, "raw/driver/config.json", lambda c: c.__setitem__("sql_bytes", 0))
+
+
 def twin_config(function: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
     return lambda folder: change(folder, "twin/raw/driver/config.json", function)
 
@@ -356,11 +380,29 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
             ("an empty line", b"<6>[ 1.0] one\n\n"),
         )
     },
+    # what the engine was given: 5 of each operation
+    "a statement more": (
+        given("raw", lambda lines: [*lines, lines[-1]]),
+        "rendered.gz has 16 transactions, transactions.csv 15",
+    ),
+    "no statement": (nothing_given, "rendered.gz has 0 transactions, transactions.csv 15"),
+    "another statement": (
+        given("raw", lambda lines: [*lines[:10], lines[0], *lines[11:]]),
+        "rendered.gz: 1 transactions from 10 on do insert; transactions.csv has 'delete'",
+    ),
+    "a batch": (
+        given("raw", lambda lines: [together(lines[:3]), *lines[1:]]),
+        r"rendered.gz: 1 transactions from 0 on are a batch of 3 \(insert\); transactions.csv has 'insert'",
+    ),
+    "a batch of one": (
+        given("raw", lambda lines: [together(lines[:1]), *lines[1:]]),
+        r"rendered.gz: 1 transactions from 0 on are a batch of 1 \(insert\); transactions.csv has 'insert'",
+    ),
     "no blktrace": (drop("raw/blktrace/nullb0.blktrace.0"), "blktrace.<cpu> is missing"),
     # the untraced twin
     "no twin": (lambda folder: shutil.rmtree(folder / "twin"), "has no untraced twin"),
     "twin of other statements": (
-        lambda folder: (folder / "twin/raw/driver/rendered.gz").write_bytes(gzip.compress(bytes(1 << 16))),
+        given("twin/raw", lambda lines: [lines[0].replace(b"iii", b"xxx"), *lines[1:]]),
         "differs from the run in sql_sha256",
     ),
     "twin with other settings": (

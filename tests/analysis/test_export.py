@@ -11,11 +11,14 @@ from typing import Any
 
 import blkparsed
 import jsonschema
+import numpy as np
 import polars as pl
 import pytest
 import tiny
 
 from analysis import derived, export, stored_files
+from analysis.adapters.devicelog import ENTRY
+from analysis.devices import flashsim
 from analysis.export.__main__ import main
 from base.errors import BadInput
 
@@ -176,6 +179,7 @@ def test_blktrace_tools_read_the_export(run: Path, tmp_path: Path) -> None:
 
 
 def test_all_or_nothing(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hold(run)
     assert main([str(run), "all"]) == 3  # it has no raw/blktrace
     assert "no blktrace file" in capsys.readouterr().err
     assert not (run / "export").exists()
@@ -234,6 +238,27 @@ def test_no_trace_is_made_by_a_devices_log_that_changed(tmp_path: Path) -> None:
     (run / "raw/device.bin").write_bytes(b"another")
     with pytest.raises(BadInput, match=r"device\.bin: its content changed"):
         export.export(run, ["blktrace"])
+
+
+@pytest.mark.parametrize("gone", ["raw/blktrace/target.blktrace.0", "raw/device.bin"])
+def test_a_trace_that_was_deleted_is_not_made_from_the_ledger(
+    gone: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Both watched: what is left would give another trace than the one that was recorded."""
+    profiles = {"fs": {"type": "ext4", "mount": []}, "device": {"driver": "flashsim"}}
+    run = tiny.make(tmp_path / "cell" / "run", cell={"profiles": profiles})
+    (run / "raw/blktrace").mkdir(parents=True)
+    shutil.copyfile(BLKTRACE, run / "raw/blktrace/target.blktrace.0")
+    log = np.array((flashsim.MAGIC, ENTRY.itemsize, 253 << 20, 0, 0), flashsim.HEADER)
+    (run / "raw/device.bin").write_bytes(log.tobytes())
+    hold(run)
+    assert main([str(run), "blktrace"]) == 0
+    shutil.rmtree(run / "export")
+    (run / gone).unlink()
+    assert main([str(run), "blktrace"]) == 3
+    said = capsys.readouterr().err
+    assert f"{run / gone}: it is gone" in said and said.count("\n") == 1
+    assert not (run / "export").exists()
 
 
 @pytest.mark.parametrize("form", ["parquet", "csv"])

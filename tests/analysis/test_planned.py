@@ -9,6 +9,7 @@ import synthetic
 
 from analysis import checks
 from analysis import run as runs
+from analysis.adapters import driver
 from analysis.checks import loss, settings
 from analysis.expected import STEPS, of
 from base import identity
@@ -67,6 +68,17 @@ def test_a_planned_run_is_checked_as_one_without_a_plan(folder: Path) -> None:
     with_plan = planned(folder)
     assert checks.reasons(with_plan) == checks.reasons(without)
     assert settings.compare(with_plan) == settings.compare(without)
+
+
+def test_a_planned_run_has_what_the_engine_was_given(folder: Path) -> None:
+    """The hash alone is what drivers of before there were plans left."""
+    for raw in (folder / "raw", folder / "twin/raw"):
+        digest = driver.read(raw / "driver").config["sql_sha256"]
+        config = json.loads((raw / "driver/config.json").read_text()) | {"sql_sha256": digest}
+        (raw / "driver/config.json").write_text(json.dumps(config))
+        (raw / "driver/rendered.gz").unlink()
+    assert checks.reasons(runs.read(folder)) == []
+    assert checks.reasons(planned(folder)) == ["raw/driver/rendered.gz is missing"]
 
 
 def steps(folder: Path, **ends: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 import pytest
 import synthetic
+from test_fuzz import limit
 
 from analysis import __main__ as command
 from analysis import stored_files
@@ -186,3 +187,27 @@ def test_the_twin_of_another_cell(tmp_path: Path) -> None:
     reasons = json.loads((folder / "summary.json").read_text())["reasons"]
     assert "the untraced twin's mount settings differ from the run's" in reasons
     assert "untraced twin: filesystem type: requested 'f2fs', in effect 'ext4'" in reasons
+
+
+@pytest.mark.parametrize("kind", ["FIFO", "device", "folder"])
+@pytest.mark.parametrize(
+    "name", ["cell.json", "host.json", "raw/run.json", "raw/device.bin", "twin/raw/driver/phases.csv"]
+)
+def test_what_is_no_regular_file_is_not_waited_for(
+    kind: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = stored(tmp_path, "watched, flash")
+    (path := folder / name).unlink()
+    {
+        "FIFO": lambda: os.mkfifo(path),
+        "device": lambda: path.symlink_to("/dev/zero"),
+        "folder": path.mkdir,
+    }[kind]()
+    with limit(30):
+        assert command.main([str(folder), "--quiet"]) == 3
+    said = capsys.readouterr().err
+    if kind == "folder" and name.startswith(("raw", "twin")):
+        assert f"{path}: it is gone" in said
+    else:
+        assert f"{path}: is a {kind}" in said or f"{path}: is a FIFO, a socket or a device" in said
+    assert said.count("\n") == 1

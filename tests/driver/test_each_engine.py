@@ -1,14 +1,21 @@
 """The same workloads through every engine: what a run says, and what is in the database after it."""
 
+import gzip
+import hashlib
+
 import pytest
 from conftest import NEWEST, Driver, binary, one_line_error
 
+from analysis import engines
+from analysis.adapters import rendered
+from analysis.checks import rendered as as_timed
 from base.identity import FIRST_ENGINE
 from commitpath.axes import axes
 from commitpath.cell import load_profile, make_cell
 from commitpath.payload import engine_options
 
 ENGINES = sorted(axes()["engine"].choices())
+SIZES = {"androbench": 88, "mobibench": 100, "rlbench": 100}
 PHASES = ["insert", "update", "read", "batch", "delete"]
 
 
@@ -52,6 +59,33 @@ def test_engines_do_the_same(tmp_path, workload):
         found[engine] = changes, config["rows_after"], config["sql_bytes"]
     first, *others = found.values()
     assert others and all(other == first for other in others)
+
+
+@pytest.mark.parametrize(
+    ("engine", "workload"),
+    [
+        *((engine, workload) for engine in ENGINES for workload in ("apsys17", "kv", "null")),
+        *((FIRST_ENGINE, workload) for workload in SIZES),
+    ],
+)
+def test_what_was_rendered_is_what_was_timed(tmp_path, engine, workload):
+    """Read back by the engine's part of the analysis."""
+    driver = engine_driver(engine, tmp_path / engine)
+    rows = 0 if workload in SIZES else 50
+    of_workload = ["--workload", workload, "--value-size", SIZES.get(workload, 3072)]
+    done = driver("populate", "--database", driver.database, "--rows", rows, *of_workload)
+    assert (done.returncode, done.stderr) == (0, "")
+    done = run(driver, engine, *of_workload, rows=rows)
+    assert (done.returncode, done.stderr) == (0, "")
+    packed = driver.output / "rendered.gz"
+    packed.write_bytes(gzip.compress(driver.rendered()))
+    given = rendered.read(packed, driver.config()["sql_bytes"], engines.of(engine))
+    assert given.sha256 == hashlib.sha256(driver.rendered()).hexdigest()
+    ops = [row["op"] for row in driver.table("transactions.csv")]
+    assert given.count == (0 if workload == "null" else len(ops))
+    found = list(as_timed.beside(ops, given))
+    assert sum(count for _, count, _, _ in found) == given.count
+    assert all(as_timed.is_one_of(op, one) for _, _, op, one in found)
 
 
 def test_batches_and_reads(newest):

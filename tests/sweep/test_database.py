@@ -3,7 +3,10 @@
 import contextlib
 import hashlib
 import json
+import os
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +15,7 @@ from lab import ROOT, Lab, edit, write
 
 from analysis import derived, engines
 from base import identity
+from base.errors import EXIT_BAD_INPUT
 from commitpath.axes import axes
 from commitpath.cell import cell_id, make_cell
 from commitpath.database import select, store
@@ -106,6 +110,50 @@ def test_the_page_has_the_schemas_version() -> None:
     page = (ROOT / "docs/results-db.md").read_text()
     assert f"## Schema, version {store.VERSION}\n" in page
     assert f"`PRAGMA user_version` is {store.VERSION} " in page
+
+
+FIRST = """
+import sys
+from commitpath.database import store
+print(flush=True)
+sys.stdin.readline()
+for _ in range(20):
+    try:
+        with store.opened() as connection:
+            query = "INSERT INTO grid_run VALUES ('local', 'quick', 'v20123456789', ?)"
+            connection.execute(query, sys.argv[1:])
+        break
+    except store.DatabaseError as error:
+        if "another process" not in str(error):
+            raise
+"""
+
+
+@pytest.mark.parametrize("again", range(3))
+def test_the_first_calls_in_an_empty_folder(tmp_path: Path, again: int) -> None:
+    """All at once: one of them makes the database, and each one's row is in it."""
+    environment = {**os.environ, "COMMITPATH_RESULTS": str(tmp_path / "results")}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    line = [sys.executable, "-c", FIRST]
+    calls = [subprocess.Popen([*line, f"{n}"], cwd=ROOT, env=environment, **pipes) for n in range(8)]
+    for one in calls:
+        one.stdout.readline()
+    for one in calls:
+        one.stdin.write("\n")
+        one.stdin.flush()
+    assert [(one.communicate(), one.returncode)[1] for one in calls] == [0] * 8
+    with contextlib.closing(sqlite3.connect(tmp_path / "results/results.sqlite")) as connection:
+        found = connection.execute("SELECT repeat FROM grid_run ORDER BY repeat").fetchall()
+    assert found == [(n,) for n in range(8)]
+    assert [path.name for path in (tmp_path / "results").iterdir()] == ["results.sqlite"]
+
+
+def test_a_database_that_was_made_meanwhile_stays(tmp_path: Path) -> None:
+    store.create(tmp_path / "results.sqlite", "first")
+    before = (tmp_path / "results.sqlite").read_bytes()
+    store.create(tmp_path / "results.sqlite", "second")
+    assert (tmp_path / "results.sqlite").read_bytes() == before
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_no_commit_is_lost_where_two_processes_upgrade_at_once(
@@ -331,8 +379,12 @@ def test_a_database_of_another_program(lab: Lab, tmp_path: Path) -> None:
     with sqlite3.connect(other) as connection:
         connection.execute("CREATE TABLE t (a)")
     assert "not a results database of commitpath" in lab.says("import", FILE=str(other))
-    assert "no such file" in lab.says("import", FILE=str(tmp_path / "none.sqlite"))
-    assert f"{tmp_path}: not a file" in lab.says("import", FILE=str(tmp_path))
+    os.mkfifo(tmp_path / "fifo")
+    for name, says in (("none.sqlite", "no such file"), (".", "not a file"), ("fifo", "not a file")):
+        path = tmp_path / name
+        done = lab.make("import", FILE=str(path))
+        assert (done.returncode, done.stdout) == (EXIT_BAD_INPUT, "")
+        assert done.stderr == f"commitpath: FILE={path}: {says}\n"
 
 
 @pytest.mark.parametrize("target", ["results", "import"])

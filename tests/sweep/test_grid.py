@@ -80,7 +80,7 @@ def test_overrides_replace_constants(tmp_path: Path) -> None:
     ("text", "says"),
     [
         ("axes: {flavour: [sweet]}", "flavour: unknown axis; there are board"),
-        ("axes: {fs: [ext5]}", "FS=ext5: FS is ext4-journal"),
+        ("axes: {fs: [ext5]}", "FS=ext5: did you mean ext4? FS is ext4-journal"),
         ("axes: {fs: []}", "axes.fs: [] should be non-empty"),
         ("axes: {}", "axes: {} should be non-empty"),
         ("axes: {mode: [wal, wal]}", "has non-unique elements"),

@@ -1,6 +1,7 @@
 """Stored runs that were changed by hand, copied or renamed: the database has what their files give."""
 
 import json
+import os
 import shutil
 import sqlite3
 from pathlib import Path
@@ -63,6 +64,21 @@ def test_raw_files_that_changed_do_not_survive_a_rebuild(lab: Lab, stored: Path)
     assert any("transactions.csv: its content changed" in line for line in said)
     # nor come back by what an older analysis left
     assert "0 runs" in lines(lab)[0]
+
+
+@pytest.mark.parametrize("analysed", [True, False])
+@pytest.mark.parametrize("name", ["cell.json", "host.json"])
+def test_a_document_that_is_no_regular_file_is_named(
+    lab: Lab, stored: Path, name: str, analysed: bool
+) -> None:
+    """To open a FIFO would wait for ever."""
+    if not analysed:
+        (stored / "summary.json").unlink()
+    (stored / name).unlink()
+    os.mkfifo(stored / name)
+    out, said = lines(lab)
+    assert "0 runs" in out
+    assert f"{name}: is a FIFO, a socket or a device; expected a regular file" in said[-1]
 
 
 def test_a_row_edited_by_hand_is_written_again(lab: Lab, stored: Path) -> None:

@@ -141,7 +141,10 @@ def test_every_profile_satisfies_its_schema() -> None:
         ("BOARD=nope", "not in playbooks/inventory, which has "),
         ("CLOCK=fast", "CLOCK is virtual, real, kvm"),
         ("LIMIT=0", "LIMIT is a whole number from 1 to 1000000 seconds"),
-        ("MODEE=wal", "MODEE: unknown variable; make experiment takes REPEAT, LIMIT, BOARD"),
+        (
+            "MODEE=wal",
+            "MODEE: unknown variable; did you mean MODE? make experiment takes REPEAT",
+        ),
         ("fs=f2fs", "fs: unknown variable"),
         ("PROBES=sync,nope", "all, none, or some of bio,block,filesystem"),
         ("PROBES=blktrace", "all, none, or some of bio,block,filesystem"),
@@ -278,7 +281,7 @@ def test_a_kernel_is_an_axis_of_the_virtual_board() -> None:
         cells.make_cell({**lab, "KERNEL": "6.1"})
     with pytest.raises(BadInputError, match=r"KERNEL=6\.1 cannot be watched: .* use PROBES=none"):
         cells.make_cell({"KERNEL": "6.1"})
-    with pytest.raises(BadInputError, match=r"KERNEL=6\.2: KERNEL is 6\.1, 6\.12; did you mean 6\.1"):
+    with pytest.raises(BadInputError, match=r"KERNEL=6\.2: did you mean 6\.1.*\? KERNEL is 6\.1, 6\.12$"):
         cells.make_cell({"KERNEL": "6.2"})
     for name in axes.axes()["kernel"].files():
         assert cells.load_profile("kernel", name)["release"] == name

@@ -64,8 +64,10 @@ def checkout(tmp_path: Path) -> Path:
         (tests / name).mkdir(parents=True)
     for name in ("base", "commitpath", "images", "analysis", "experiments"):
         (tmp_path / name).symlink_to(groups.ROOT / name)
-    for name in ("runner.py", "groups.py", "commands.py", "conftest.py"):
+    for name in ("runner.py", "groups.py", "commands.py", "queued.py"):
         shutil.copy(groups.TESTS / name, tests)
+    # the boards' and commands' fixtures take each worker seconds to import
+    (tests / "conftest.py").write_text('pytest_plugins = ("queued",)\n')
     (tests / "budgets.yml").write_text(BUDGETS)
     (tests / "quick/test_quick.py").write_text(QUICK)
     (tests / "quick/test_own.py").write_text("def test_own():\n    pass\n")

@@ -18,6 +18,7 @@ from copied import copy_tree
 from base.paths import ROOT
 
 LIKE = {"f2fs": "toyfs", "leveldb": "toydb", "null_blk": "toydrv", "blktrace": "toyeye", "kv": "toykv"}
+LEVELDB_SOURCES = sorted(path.name for path in (ROOT / "workloads/engines/leveldb").glob("*.[ch]"))
 # kind in CONTRIBUTING's table → (file that is there, its copy)
 PARTS: dict[str, list[tuple[str, str]]] = {
     "a filesystem": [
@@ -27,8 +28,10 @@ PARTS: dict[str, list[tuple[str, str]]] = {
         ("analysis/filesystems/f2fs.py", "analysis/filesystems/toyfs.py"),
     ],
     "a storage engine": [
-        ("workloads/engines/leveldb/engine.c", "workloads/engines/toydb/engine.c"),
-        ("workloads/engines/leveldb/engine.mk", "workloads/engines/toydb/engine.mk"),
+        *(
+            (f"workloads/engines/leveldb/{name}", f"workloads/engines/toydb/{name}")
+            for name in ("engine.mk", *LEVELDB_SOURCES)
+        ),
         ("experiments/engine/leveldb.yml", "experiments/engine/toydb.yml"),
         ("analysis/engines/leveldb.py", "analysis/engines/toydb.py"),
     ],

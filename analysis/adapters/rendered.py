@@ -1,0 +1,71 @@
+"""raw/driver/rendered.gz: what the engine was given, transaction by transaction."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import zlib
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from analysis.engines import Engine, Transaction
+from base.errors import BadInput
+
+EXPECTED = "what the driver rendered, compressed by gzip"
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """The content of rendered.gz: its SHA-256, and its transactions in order, equal neighbours as one."""
+
+    sha256: str
+    transactions: tuple[tuple[Transaction, int], ...]  # (what it does, how many)
+
+    @property
+    def count(self) -> int:
+        """How many transactions there are."""
+        return sum(number for _, number in self.transactions)
+
+
+class _Hashed(io.RawIOBase):
+    """What is read from a file, hashed on its way."""
+
+    def __init__(self, source: io.BufferedIOBase) -> None:
+        self.source, self.digest, self.size = source, hashlib.sha256(), 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        """Fill the buffer; 0 at the end."""
+        read = self.source.readinto(buffer)
+        self.digest.update(buffer[:read])
+        self.size += read
+        return read
+
+
+def read(path: Path, sql_bytes: int, engine: Engine) -> Rendered:
+    """Read all that the engine was given. Raises BadInput, also where it is less than its values.
+
+    sql_bytes: bytes of column values in it, as config.json has them.
+    """
+    try:
+        # gzip takes an empty file for a whole one of nothing
+        empty = path.stat().st_size == 0
+        with gzip.open(path) as file:
+            hashed = _Hashed(file)
+            given = engine.transactions(io.BufferedReader(hashed))
+            found = tuple((one, sum(1 for _ in same)) for one, same in groupby(given))
+    except OSError as error:
+        wrong = f"cannot be read ({error.strerror or error})"
+    except (EOFError, zlib.error) as error:
+        wrong = f"is not whole ({error})"
+    except ValueError as error:
+        raise BadInput(path, str(error), f"is no transaction of {engine.TITLE}", EXPECTED) from None
+    else:
+        if not (empty or hashed.size < sql_bytes):
+            return Rendered(hashed.digest.hexdigest(), found)
+        wrong = "is empty" if empty else f"has fewer than the {sql_bytes} bytes of config.json's sql_bytes"
+    raise BadInput(path, "", wrong, EXPECTED)

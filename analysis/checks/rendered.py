@@ -1,0 +1,63 @@
+"""Did the engine get what was timed?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analysis.adapters.rendered import Rendered
+from analysis.engines import Transaction
+from analysis.run import Run
+
+# A workload of SQL texts calls groups of statements by SQL's words (docs/formats.md).
+_WORDS = {"select": "read"}
+# Of several operations, each as a workload by key has them.
+_BATCH = "batch"
+
+
+def as_timed(run: Run) -> list[str]:
+    """The transactions of rendered.gz are those of transactions.csv: as many, of the same operations.
+
+    Those that do nothing have no text: then none has, and none changed a row. A driver that hashed by
+    itself left no texts, and made no run that has a plan.
+    """
+    given, rows = run.driver.rendered, run.driver.transactions
+    if given is None:
+        return ["raw/driver/rendered.gz is missing"] if run.plan else []
+    if not given.count and not (rows["changes"] != 0).any():
+        return []
+    if given.count != rows.height:
+        return [f"rendered.gz has {given.count} transactions, transactions.csv {rows.height}"]
+    return [
+        f"rendered.gz: {count} transactions from {number} on {_told(one)}; transactions.csv has {op!r}"
+        for number, count, op, one in beside(rows["op"].to_list(), given)
+        if not is_one_of(op, one)
+    ]
+
+
+def beside(ops: list[str], given: Rendered) -> Iterator[tuple[int, int, str, Transaction]]:
+    """Yield (number of the first, how many, op, what they do) of neighbours that are alike.
+
+    There are as many in both.
+    """
+    number = 0
+    for one, count in given.transactions:
+        end = number + count
+        while number < end:
+            first, op = number, ops[number]
+            while number < end and ops[number] == op:
+                number += 1
+            yield first, number - first, op, one
+
+
+def is_one_of(op: str, one: Transaction) -> bool:
+    """Whether a transaction is one of an op: by its operation, or a group that is called after one."""
+    if op == _BATCH:
+        return one.batch and len(one.operations) > 1
+    word, group, _ = op.partition("_")
+    word = _WORDS.get(word, word)
+    return word in one.operations if group else (one.operations, one.batch) == ((word,), False)
+
+
+def _told(one: Transaction) -> str:
+    kinds = ", ".join(dict.fromkeys(one.operations)) or "nothing"
+    return f"are a batch of {len(one.operations)} ({kinds})" if one.batch else f"do {kinds}"

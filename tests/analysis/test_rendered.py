@@ -1,0 +1,87 @@
+"""What the engine was given is read as its transactions, and what is none is refused with its place."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import struct
+from pathlib import Path
+
+import pytest
+
+from analysis import engines
+from analysis.adapters import rendered
+from analysis.adapters.rendered import Rendered
+from analysis.engines import Transaction
+from base.errors import BadInput
+
+INSERT, UPDATE, DELETE, READ = range(4)
+
+
+def read(tmp_path: Path, engine: str, content: bytes, sql_bytes: int = 0) -> Rendered:
+    (tmp_path / "rendered.gz").write_bytes(gzip.compress(content))
+    return rendered.read(tmp_path / "rendered.gz", sql_bytes, engines.of(engine))
+
+
+def operation(kind: int, value: bytes = b"", key: int = 7) -> bytes:
+    return struct.pack(">BQI", kind, key, len(value)) + value
+
+
+def test_sql(tmp_path: Path) -> None:
+    content = (
+        b"INSERT INTO t(v) VALUES('a');\n" * 2
+        + b"BEGIN;CREATE TABLE u(a);INSERT INTO u VALUES(1);COMMIT;\n"
+        + b"SELECT v FROM t WHERE id=1;\nDROP TABLE u;\n"
+    )
+    found = read(tmp_path, "sqlite", content)
+    assert found.sha256 == hashlib.sha256(content).hexdigest()
+    assert found.transactions == (
+        (Transaction(("insert",), False), 2),
+        (Transaction(("create", "insert"), True), 1),
+        (Transaction(("read",), False), 1),
+        (Transaction(("drop",), False), 1),
+    )
+    assert found.count == 5
+    assert read(tmp_path, "sqlite", b"").transactions == ()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(b"\n", b";\n", b"x\n", b"INSERT INTO t VALUES(1)\n", b"INSERT INTO t VALUES(1);"),
+        *(b"insert INTO t VALUES(1);\n", b"PRAGMA synchronous=OFF;\n", b"DELETE FROM t;DELETE FROM t;\n"),
+        *(b"BEGIN;COMMIT;\n", b"BEGIN;DELETE FROM t;\n", b"BEGIN;BEGIN;DELETE FROM t;COMMIT;\n"),
+        b"BEGIN;DELETE FROM t;COMMIT;BEGIN;DELETE FROM t;COMMIT;\n",
+    ],
+)
+def test_no_transaction_of_sql(line: bytes, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"rendered\.gz: line 2: is no transaction of SQLite; expected"):
+        read(tmp_path, "sqlite", b"DELETE FROM t;\n" + line)
+
+
+def test_keys_and_values(tmp_path: Path) -> None:
+    """A value, a key and a length may have newlines in them."""
+    batch = operation(UPDATE, b"\n\n", key=10) + operation(DELETE, key=0x0A0A)
+    content = operation(INSERT, b"\n" * 10) + b"\n" + batch + b"\n" + (operation(READ) + b"\n") * 3
+    assert read(tmp_path, "leveldb", content, 12).transactions == (
+        (Transaction(("insert",), False), 1),
+        (Transaction(("update", "delete"), True), 1),
+        (Transaction(("read",), False), 3),
+    )
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        *(b"\n", operation(4) + b"\n", operation(INSERT, b"x")[:-1], operation(INSERT)),
+        *(operation(INSERT)[:5], operation(INSERT) + b"\n\n", b"INSERT INTO t VALUES(1);\n"),
+    ],
+)
+def test_no_transaction_of_keys(end: bytes, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"transaction [12]: is no transaction of LevelDB"):
+        read(tmp_path, "leveldb", operation(DELETE) + b"\n" + end)
+
+
+def test_less_than_its_values(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="has fewer than the 99 bytes"):
+        read(tmp_path, "sqlite", b"DELETE FROM t;\n", 99)

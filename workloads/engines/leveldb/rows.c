@@ -1,0 +1,58 @@
+/* All rows, and the last one. */
+#include <inttypes.h>
+
+#include "database.h"
+
+/* Goes through all rows; `check` says whether their values' sizes are. */
+static bool go_through(struct database *database, bool check, int64_t *rows, struct error *error)
+{
+	leveldb_iterator_t *row = leveldb_create_iterator(database->db, database->read);
+	char *said = NULL;
+	bool good = true;
+
+	*rows = 0;
+	for (leveldb_iter_seek_to_first(row); good && leveldb_iter_valid(row);
+	     leveldb_iter_next(row)) {
+		size_t size;
+
+		leveldb_iter_value(row, &size);
+		if (check && (int64_t)size != database->value_size)
+			good = error_set(error,
+					 "row %" PRId64 " has a value of %zu bytes, --value-size "
+					 "is %" PRId64,
+					 *rows + 1, size, database->value_size);
+		++*rows;
+	}
+	if (good) {
+		leveldb_iter_get_error(row, &said);
+		good = !call_failed("reading all rows", said, error);
+	}
+	leveldb_iter_destroy(row);
+	return good;
+}
+
+bool engine_scan(struct database *database, int64_t *rows, struct error *error)
+{
+	return go_through(database, true, rows, error);
+}
+
+bool engine_count(struct database *database, int64_t *rows, struct error *error)
+{
+	return go_through(database, false, rows, error);
+}
+
+bool engine_last_key(struct database *database, int64_t *key, struct error *error)
+{
+	leveldb_iterator_t *row = leveldb_create_iterator(database->db, database->read);
+	char *said = NULL;
+	size_t size;
+
+	leveldb_iter_seek_to_last(row);
+	*key = 0;
+	if (leveldb_iter_valid(row))
+		*key = (int64_t)decode((const unsigned char *)leveldb_iter_key(row, &size),
+				       sizeof(uint64_t));
+	leveldb_iter_get_error(row, &said);
+	leveldb_iter_destroy(row);
+	return !call_failed("reading the last key", said, error);
+}
