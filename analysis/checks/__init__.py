@@ -10,6 +10,7 @@ from analysis.checks import (
     edges,
     engine,
     loss,
+    pace,
     planned,
     rendered,
     settings,
@@ -34,6 +35,7 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     loss.kernel_quiet,
     settings.equal,
     engine.as_set,
+    engine.synced,
     edges.readings,
     edges.filled,
     counts.device_idle,
@@ -42,6 +44,7 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     content.contradicts_nothing,
     twin.there,
     twin.same,
+    pace.alike,
 )
 
 

@@ -38,10 +38,14 @@ def readings(run: Run) -> list[str]:
 
 def filled(run: Run) -> list[str]:
     """In virtual time a phase is its transactions, but for what the driver does between two: that
-    takes as long each time, but for an interrupt."""
+    takes as long each time, but for an interrupt; and the counters are read at once behind it."""
     if run.board.run.get("clock") != "virtual":
         return []
     found = []
+    times = dict(run.driver.device_stat.select("label", "time_ns").iter_rows())
+    for phase, end in run.driver.phases.select("phase", "end_ns").rows():
+        if times.get(f"end-{phase}", end) - end > _INTERRUPT_NS:
+            found.append(f"phase {phase!r} ended before the device's counters were read behind it")
     for phase, begin, end in run.driver.phases.select("phase", "begin_ns", "end_ns").rows():
         of_phase = run.driver.transactions.filter(pl.col("phase") == phase)
         if of_phase.is_empty():

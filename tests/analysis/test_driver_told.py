@@ -13,7 +13,7 @@ import pytest
 
 from analysis import engines
 from analysis import run as runs
-from analysis.checks import edges, engine, fua
+from analysis.checks import edges, engine, fua, pace
 from analysis.run import Run
 
 SAMPLES = Path(__file__).parent / "samples"
@@ -163,3 +163,37 @@ def test_a_checkpoint_without_fua_is_seen(name: str, recorded: dict[str, Run]) -
     lost = made.ledger.with_columns(pl.col("rwbs").cast(pl.String).str.replace("^WF", "W"))
     found = fua.where(dataclasses.replace(made, ledger=lost), ())
     assert any("checkpoints without one write with FUA" in one for one in found)
+
+
+def test_counters_read_later_are_seen(recorded: dict[str, Run]) -> None:
+    run = with_table(recorded["f2fs-wal"], "phases", at("phase", "end_ns", "close", -(10**6)))
+    assert any("'close' ended before the device's counters were read" in one for one in edges.filled(run))
+
+
+def test_a_failed_sync_is_seen(recorded: dict[str, Run]) -> None:
+    run = recorded["f2fs-wal"]
+    made = run.ledger
+    assert made and engine.synced(run) == []
+    failed = dataclasses.replace(made, syncs=made.syncs.with_columns(result=pl.lit(-5)))
+    assert (
+        f"{made.syncs.height} syncs failed: first"
+        in engine.synced(dataclasses.replace(run, ledger=failed))[0]
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_twin_of_another_pace_is_seen(name: str, recorded: dict[str, Run]) -> None:
+    run = recorded[name]
+    twin = run.twin
+    assert twin and pace.alike(run) == []
+    zero = twin.driver.phases["begin_ns"][0]
+
+    def halved(table: pl.DataFrame) -> pl.DataFrame:
+        return table.with_columns((pl.col(name) - zero) // 2 + zero for name in ("begin_ns", "end_ns"))
+
+    slow = dataclasses.replace(
+        twin.driver, phases=halved(twin.driver.phases), transactions=halved(twin.driver.transactions)
+    )
+    found = pace.alike(dataclasses.replace(run, twin=dataclasses.replace(twin, driver=slow)))
+    assert any("the untraced twin's phase 'insert' took" in one for one in found)
+    assert any("24 transactions of the untraced twin took another time" in one for one in found)
