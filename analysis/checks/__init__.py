@@ -7,6 +7,7 @@ from collections.abc import Callable
 from analysis.checks import (
     content,
     counts,
+    engine,
     failures,
     loss,
     order,
@@ -35,6 +36,7 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     loss.device_lost_nothing,
     loss.kernel_quiet,
     settings.equal,
+    engine.as_set,
     counts.device_idle,
     counts.agree,
     failures.none,

@@ -77,14 +77,6 @@ def places(made: Ledger) -> list[str]:
     return found + first(made.faults.misplaced, "pages of the device written out of place", "sector", "home")
 
 
-def forced(made: Ledger) -> list[str]:
-    """No page of a file is written with FUA: what goes through the page cache is not."""
-    fua = made.ledger.filter(pl.col("rwbs").cast(pl.String).str.contains("WF"))["command"]
-    in_place = pl.col("offset").is_not_null() & (pl.col("label") != "filesystem journal")
-    wrong = made.pieces.filter(in_place & pl.col("command").is_in(fua.implode()))
-    return first(wrong, "pages of files were written with FUA", "command", "inode")
-
-
 def shares_add_up(made: Ledger) -> list[str]:
     """The shares of a command add to 1, and only a command without a transaction has any."""
     sums = made.shares.group_by("command").agg(pl.col("share").sum())
@@ -119,7 +111,6 @@ CHECKS: tuple[Callable[[Ledger], list[str]], ...] = (
     records_whole,
     commands_have_bios,
     places,
-    forced,
     calls.files,
     calls.written_out,
     journal.whole,

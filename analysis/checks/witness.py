@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from analysis import devices, events
-from analysis.checks import counts, ledger, processor
+from analysis.checks import counts, fua, ledger, processor
 from analysis.checks.calls import first
 from analysis.ledger.build import Ledger
 from analysis.ledger.match import OP, READ
@@ -53,6 +53,9 @@ def holds(run: Run) -> list[str]:
         found += _as_kept(run, made, name, content)
     if run.log:
         found += _as_the_device_says(run, made)
+    found += [
+        f"ledger: {text}" for text in fua.where(made, run.board.mount.options if run.board.mount else ())
+    ]
     found += _long_enough(run, made)
     if one_cpu(run):
         told = processor.alternate(made, bios) + processor.waits(made) + processor.explained(made)

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Protocol, cast
 
+import polars as pl
+
 from base.data import load_yaml
 from base.identity import FIRST_ENGINE
 from base.paths import EXPERIMENTS
@@ -44,6 +46,10 @@ class Engine(Protocol):
     def role(self, name: str, database: str) -> str | None:
         """Return the role of a file by its name; `database` is the database's. `other`: one of its own
         that has no word; None: not one of its."""
+
+    def contradicted(self, settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
+        """Return in what the calls of its files (ledger/schema.py, VFS) are not of the settings that were in
+        effect."""
 
     def requested(self, cell: Mapping[str, Any]) -> dict[str, Any]:
         """Return the settings that a cell asks for, by their names in config.json."""

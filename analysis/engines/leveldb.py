@@ -12,6 +12,8 @@ import struct
 from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
+import polars as pl
+
 from analysis.engines import Transaction
 from analysis.engines.survival import ALL, UNSYNCED
 
@@ -44,6 +46,11 @@ _HEAD = struct.Struct(">BQI")
 def role(name: str, database: str) -> str | None:
     """Return which of LevelDB's files a name is; they are all in one folder, whatever its name."""
     return next((kind for kind, pattern in _NAMES.items() if pattern.fullmatch(name)), None)
+
+
+def contradicted(settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
+    """Nothing: no calls of its files are logged."""
+    return []
 
 
 def requested(cell: Mapping[str, Any]) -> dict[str, Any]:

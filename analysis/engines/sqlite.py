@@ -22,6 +22,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
+import polars as pl
+
 from analysis.engines import Transaction
 from analysis.engines.survival import ALL, CORRUPT, LAST, RARELY_CORRUPT, RECENT
 
@@ -73,6 +75,17 @@ _SYNCED = {
     "memory": _NONE,
     "off": _NONE,
 }
+
+
+def contradicted(settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
+    """Return in what the calls are not of this page_size: pager_write_pagelist writes a page at a time.
+
+    `order` says what journal_mode and synchronous make of them.
+    """
+    size = settings["page_size"]
+    of_database = (pl.col("op") == "write") & (pl.col("file") == "database")
+    other = calls.filter(of_database & (pl.col("bytes") != size)).height
+    return [f"page_size is {size}, and {other} writes to the database were of another"] if other else []
 
 
 _OPERATIONS = {

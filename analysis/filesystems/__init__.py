@@ -72,6 +72,8 @@ class Filesystem:
     threads: Mapping[str, str] = field(default_factory=dict)
     # whether it has a garbage collector that moves pages of files
     collects: bool = False
+    # label of what it writes with FUA → whether that is one write of each checkpoint
+    fua: Mapping[str, bool] = field(default_factory=dict)
     # names of the bits that say why a checkpoint was made
     checkpoint_reasons: tuple[str, ...] = ()
     # (options of /proc/mounts, superblock) → its data mode, None where that cannot be told

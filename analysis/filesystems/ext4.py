@@ -213,6 +213,8 @@ FILESYSTEM = Filesystem(
     layout=_layout,
     files=("groups.txt", "inodes.txt"),
     commits=True,
+    # fs/jbd2/commit.c, journal_submit_commit_record; fs/ext4/super.c, ext4_commit_super
+    fua={"filesystem journal": False, "bitmap/SIT/NAT/superblock": False},
     data_mode=_data_mode,
     earlier_probes=frozenset(("jbd2", "sync")),
     colors={

@@ -44,7 +44,7 @@ from commitpath import commands, variables  # noqa: E402
 
 SAMPLES = {
     path.name.removesuffix(".tar.xz"): path
-    for pattern in ("analysis/samples/*.tar.xz", "analysis/sample-flash-wal.tar.xz")
+    for pattern in ("analysis/samples/*.tar.xz",)
     for path in sorted((ROOT / "tests").glob(pattern))
 }
 VERDICTS = ("noticed", "unattributed", "harmless", "missed")

@@ -1,0 +1,86 @@
+"""The settings that the driver tells are held against its calls, and FUA against the filesystem. Each check is seen to fail on a recorded run with one thing changed."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from analysis import run as runs
+from analysis.checks import engine, fua, order
+from analysis.run import Run
+
+SAMPLES = Path(__file__).parent / "samples"
+NAMES = sorted(path.name.removesuffix(".tar.xz") for path in SAMPLES.glob("*.tar.xz"))
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
+    found = {}
+    for name in NAMES:
+        folder = tmp_path_factory.mktemp("recorded") / name
+        shutil.unpack_archive(SAMPLES / f"{name}.tar.xz", folder)
+        found[name] = runs.read(folder / "run")
+    return found
+
+
+def options(run: Run) -> tuple[str, ...]:
+    assert run.board.mount
+    return run.board.mount.options
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_true_run_is_not_refuted(name: str, recorded: dict[str, Run]) -> None:
+    run = recorded[name]
+    assert run.ledger
+    assert engine.as_set(run) == [] == order.calls(run)
+    assert fua.where(run.ledger, options(run)) == []
+
+
+@pytest.mark.parametrize(
+    ("sample", "setting", "value"),
+    [
+        ("f2fs-wal", "synchronous", "normal"),
+        ("f2fs-wal", "synchronous", "off"),
+        ("f2fs-wal", "journal_mode", "delete"),
+        ("f2fs-wal", "page_size", 8192),
+        ("f2fs-delete", "synchronous", "normal"),
+        ("f2fs-delete", "journal_mode", "wal"),
+        ("f2fs-delete", "journal_mode", "truncate"),
+        ("ext4-journal-truncate", "journal_mode", "delete"),
+        ("ext4-journal-truncate", "journal_mode", "off"),
+    ],
+)
+def test_calls_of_other_settings_are_seen(
+    sample: str, setting: str, value: object, recorded: dict[str, Run]
+) -> None:
+    run = recorded[sample]
+    effective = {**run.driver.config["effective"], setting: value}
+    config = {**run.driver.config, "effective": effective}
+    run = dataclasses.replace(run, driver=dataclasses.replace(run.driver, config=config))
+    found = engine.as_set(run) if setting == "page_size" else order.calls(run)
+    assert len(found) == 1 and ("page_size is 8192, and " in found[0] or "in no order" in found[0]), found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_fua_elsewhere_is_seen(name: str, recorded: dict[str, Run]) -> None:
+    made = recorded[name].ledger
+    assert made
+    rwbs = pl.col("rwbs").cast(pl.String)
+    every = made.ledger.with_columns(rwbs.str.replace("^W([^F]|$)", "WF$1").alias("rwbs"))
+    assert any(
+        "pieces written with FUA" in one for one in fua.where(dataclasses.replace(made, ledger=every), ())
+    )
+    assert any("pieces written with FUA" in one for one in fua.where(made, ("nobarrier",)))
+
+
+@pytest.mark.parametrize("name", ["f2fs-delete", "f2fs-wal"])
+def test_a_checkpoint_without_fua_is_seen(name: str, recorded: dict[str, Run]) -> None:
+    made = recorded[name].ledger
+    assert made
+    lost = made.ledger.with_columns(pl.col("rwbs").cast(pl.String).str.replace("^WF", "W"))
+    found = fua.where(dataclasses.replace(made, ledger=lost), ())
+    assert any("checkpoints without one write with FUA" in one for one in found)
