@@ -111,7 +111,12 @@ UNORDERED = ("shm", "other")
 # pager.c: what is changed is saved, and the number of saved pages is written into the journal's header
 # and synced before the database is written (syncJournal; FULL syncs what was saved before that number).
 # Where the cache is too small for a transaction it does so several times (pagerStress).
-_SAVED = {"off": "(j+d+)+", "normal": "j+J([jd]+J)*d+D", "full": "j+JjJ([jd]+JjJ)*d+D"}
+# With NORMAL a sync comes after pages were written, or it would be FULL's second.
+_SAVED = {
+    "off": "(j+d+)+",
+    "normal": "j+J([jd]*d[jd]*J)*d+D",
+    "full": "j+JjJ([jd]+JjJ)*d+D",
+}
 # pager_end_transaction and zeroJournalHdr: how the journal ends. PERSIST cuts one that is larger than
 # journal_size_limit.
 _ENDED = {

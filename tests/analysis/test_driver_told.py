@@ -1,4 +1,7 @@
-"""The settings that the driver tells are held against its calls, and FUA against the filesystem. Each check is seen to fail on a recorded run with one thing changed."""
+"""The settings that the driver tells are held against its calls, and FUA against the filesystem.
+
+Each check is seen to fail on a recorded run with one thing changed.
+"""
 
 from __future__ import annotations
 

@@ -205,7 +205,7 @@ FAULTS: dict[str, tuple[str, Spoil, str]] = {
     "no wait for data": ("ext4-wal", drop("data_wait"), "waited for nothing that is recorded"),
     "no wait for nodes": ("f2fs-wal", drop("node_wait"), "waited for nothing that is recorded"),
     "half off the CPU": ("ext4-wal", drop("off_cpu", 0.5), "waits for a commit in which the thread"),
-    "pages with FUA": ("f2fs-wal", records(with_fua), "pages of files were written with FUA"),
+    "pages with FUA": ("f2fs-wal", records(with_fua), "pieces written with FUA"),
     "commits without FUA": ("ext4-wal", records(without_fua), "have not one command with FUA"),
     "another inode table": ("ext4-delete", edit("groups.txt", ":289\n", ":294\n"), "have the block 801"),
     "another table's size": (
