@@ -119,6 +119,7 @@ def environment() -> Environment:
         finalize=lambda value: value if isinstance(value, Markup) else _shown(value),
     )
     made.filters["number"] = number
+    made.filters["percent"] = told.percent
     return made
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from typing import Any
 
@@ -34,12 +35,17 @@ def share(label: dict[str, int]) -> float:
     return label["confirmed"] / sum(label.values())
 
 
+def percent(of: float, digits: int = 2) -> str:
+    """Return a share in percent, rounded down: 100 is all of it."""
+    return f"{math.floor(of * 100 * 10**digits + 1e-9) / 10**digits:.{digits}f}"
+
+
 def lines(said: dict[str, Any] | None) -> list[str]:
     """Say it on a terminal, in lines of at most 80 columns."""
     if said is None:
         return [WITHOUT]
     if said["confirmed_share"] is None:
         return ["nothing was written: there is no content to confirm"]
-    each = ", ".join(f"{name} {share(row):.1%}" for name, row in said["by_label"].items())
-    text = f"content confirms {said['confirmed_share']:.2%} of the bytes written: {each}"
+    each = ", ".join(f"{name} {percent(share(row), 1)}%" for name, row in said["by_label"].items())
+    text = f"content confirms {percent(said['confirmed_share'])}% of the bytes written: {each}"
     return textwrap.wrap(text, 80, subsequent_indent="  ", break_on_hyphens=False)

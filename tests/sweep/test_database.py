@@ -38,14 +38,15 @@ def test_what_came_out_of_a_run() -> None:
         "tps": {"insert": 90.0, "all": 80.0},
         "watching_cost": {"insert": 0.5, "all": 0.0125},
         "ledger": {"unattributed_share": 0.00071, "no_transaction": {"share": 0.18319}},
+        "content": {"confirmed_share": 0.99996},
         "block": {"bytes_written": 819200},
         "virtual_seconds": 0.25,
     }
-    assert measured(summary) == ["80.00", "79.00", "1.25", "0.071", "18.319", "40.0"]
-    assert measured(summary | {"watching_cost": None, "ledger": None})[1:5] == ["-"] * 4
+    assert measured(summary) == ["80.00", "79.00", "1.25", "0.071", "18.319", "99.99", "40.0"]
+    assert measured(summary | {"watching_cost": None, "ledger": None, "content": None})[1:6] == ["-"] * 5
     # of a run that an earlier release analysed
     assert measured(summary | {"ledger": {"unattributed_share": 0.0}})[3:5] == ["0.000", "-"]
-    assert measured({}) == ["-"] * 6
+    assert measured({}) == ["-"] * 7
 
 
 def test_a_row_per_run_with_its_settings_and_files(lab: Lab) -> None:

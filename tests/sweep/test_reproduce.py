@@ -254,7 +254,7 @@ def test_what_the_doc_calls_circular_is_so_in_the_data() -> None:
         (CLAIM + "  circular: [P-01]\n", "X-01.circular: ['P-01'] is not of type 'string'"),
         (
             "  readings: [{name: plain, left: {mode: wall}, right: {}}]\n",
-            "X-01: JOURNAL_MODE=wall: JOURNAL_MODE is delete",
+            "X-01: JOURNAL_MODE=wall: did you mean wal? JOURNAL_MODE is delete",
         ),
         ("  readings: [{name: plain, left: {flavour: 1}, right: {}}]\n", "X-01: flavour: unknown axis"),
         ("  readings: [{name: plain, left: {}}]\n", "'right' is a required property"),
