@@ -24,21 +24,17 @@ fi
 work=$(mktemp -d "$out.XXXXXX") # the template of mktemp
 trap 'rm -rf "$work"' EXIT
 chmod 0777 "$work"
+mkdir "$work/root"
 
 # clang makes the probes: 390 MB of the root's 750. libbpf and what it is linked with are
 # unpacked beside, and the engines that Debian has, as no arm64 program runs here.
 # shellcheck disable=SC2016  # $1 is the hook's
 mmdebstrap --quiet --variant=apt --architectures="$host,arm64" --include="$packages" \
-  --dpkgopt='path-exclude=/usr/share/doc/*' \
-  --dpkgopt='path-exclude=/usr/share/man/*' \
-  --dpkgopt='path-exclude=/usr/share/locale/*' \
   --customize-hook="cd \"\$1/tmp\" && APT_CONFIG=\$MMDEBSTRAP_APT_CONFIG apt-get -qq download \
     libbpf-dev:arm64 libbpf1:arm64 libelf1t64:arm64 zlib1g:arm64 libzstd1:arm64 ${*/%/:arm64}" \
   --customize-hook='for deb in "$1"/tmp/*.deb; do dpkg -x "$deb" "$1"; done; rm "$1"/tmp/*.deb' \
-  trixie "$work/root.tar"
-
-mkdir "$work/root"
-tar -C "$work/root" -xf "$work/root.tar" --exclude='./dev/*' --no-same-owner
+  --customize-hook='rm -rf "$1"/usr/share/doc "$1"/usr/share/man "$1"/usr/share/locale' \
+  --format=tar trixie - | tar -C "$work/root" -xf - --exclude='./dev/*' --no-same-owner
 mkdir -p "$work/root/work" "$work/root/usr/src"
 chmod 0755 "$work"
 rm -rf "$out"

@@ -24,9 +24,6 @@ packages=$(sed 's/#.*//' "$here/packages.txt" | xargs | tr ' ' ','),$2
 # the hook's shell sees paths as variables: any character may be in one
 # shellcheck disable=SC2016
 HERE=$here WORK=$work mmdebstrap --quiet --variant=extract --arch=arm64 --include="$packages" \
-  --dpkgopt='path-exclude=/usr/share/doc/*' \
-  --dpkgopt='path-exclude=/usr/share/man/*' \
-  --dpkgopt='path-exclude=/usr/share/locale/*' \
   --extract-hook='"$HERE/userland-hook.sh" "$1" "$WORK" "$HERE"' \
   --skip=chroot/mount --format=null trixie /dev/null ${mirror:+"$mirror"}
 

@@ -111,7 +111,7 @@ def test_cut(name: str, run_dir: Path) -> None:
 def test_noise(name: str, run_dir: Path) -> None:
     path = next(path for path in files(run_dir) if path.name == name)
     data, noise = path.read_bytes(), random.Random(name)
-    for _ in range(15):
+    for _ in range(6):
         path.write_bytes(noisy(data, noise))
         outcome(run_dir)  # must not raise anything else
 
