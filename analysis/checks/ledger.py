@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from analysis.adapters.layout import DATA
-from analysis.checks import calls, journal, processor, views
+from analysis.checks import calls, checkpoints, journal, processor, views
 from analysis.checks.calls import first
 from analysis.filesystems import find
 from analysis.ledger.arrays import ints
@@ -114,6 +114,7 @@ CHECKS: tuple[Callable[[Ledger], list[str]], ...] = (
     calls.files,
     calls.written_out,
     journal.whole,
+    checkpoints.whole,
     calls.syncs_witnessed,
     processor.own_file,
     shares_add_up,

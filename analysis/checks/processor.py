@@ -1,8 +1,8 @@
 """Could each thread have done what it is said to have done, when it is said to have done it?
 
-The virtual board has one CPU. So what the driver's thread does lies outside the times that it was
-off the CPU, and what any other thread does lies within them. And a thread that syncs a file
-writes that file's pages.
+The virtual board has one CPU. So what the driver's thread does begins and ends outside the times that
+it was off the CPU, and what any other thread does within them. And a thread that syncs a file writes that
+file's pages.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from analysis.ledger.build import Ledger
 from analysis.ledger.timeline import driver_tids, edges
 
 _WAITS = ("commit_wait", "data_wait", "node_wait")
+# what a thread does that is recorded with it, from its begin to its end
+_DONE = ("sync", *_WAITS, "flush", "commit", "checkpoint", "writeback")
 _AWAKE_NS = 100_000  # at most 23 µs on clean runs
 
 
@@ -53,28 +55,26 @@ def _off(made: Ledger, thread: int, threads: int, times: Ints) -> tuple[Bools, B
 
 
 def _records(made: Ledger, thread: int, threads: int) -> list[str]:
-    """The driver enters and leaves its calls, syncs and transactions on the CPU; a commit begins
-    and ends while it is off."""
+    """The driver enters and leaves its transactions, its calls and what is recorded of it (_DONE) on the
+    CPU; what is recorded of another thread begins and ends while the driver is off."""
     found = []
-    begin, end = made.given.window
-    tables = {
-        "transactions": made.given.transactions,
-        "calls": made.vfs,
-        "syncs": made.syncs.filter(pl.col("tid") == thread),
-    }
+    own = {"transactions": made.given.transactions, "calls": made.vfs}
     if threads > 1:  # which of them makes the transactions and calls is not recorded
-        tables = {"syncs": tables["syncs"]}
-    for name, table in tables.items():
-        times = np.r_[ints(table["begin_ns"]), ints(table["end_ns"])]
+        own = {}
+    edges_of = {name: (np.r_[edges(table)], True) for name, table in own.items()}
+    begin, end = made.given.window
+    for name in _DONE:
+        rows = made.few[name]
+        mine = ints(rows["tid"]) == thread
+        for which, is_own in ((mine, True), (~mine, False)):
+            times = np.r_[_of(taken(rows, which))]
+            told = f"{name.replace('_', ' ')} records" + ("" if is_own else " of other threads")
+            edges_of[told] = (times[(times >= begin) & (times < end)], is_own)
+    for name, (times, is_own) in edges_of.items():
         off, there = _off(made, thread, threads, times)
-        if wrong := int((off & there).sum()):
-            found.append(f"{wrong} edges of {name} while the driver's thread {thread} was off the CPU")
-    commits = made.few["commit"]
-    times = np.r_[ints(commits["begin_ns"]), ints(commits["end_ns"])]
-    times = times[(times >= begin) & (times < end)]
-    off, there = _off(made, thread, threads, times)
-    if wrong := int((~off & there).sum()):
-        found.append(f"{wrong} edges of commits while the driver's thread {thread} had the CPU")
+        if wrong := int(((off == is_own) & there).sum()):
+            state = "was off the CPU" if is_own else "had the CPU"
+            found.append(f"{wrong} edges of {name} while the driver's thread {thread} {state}")
     return found
 
 

@@ -12,8 +12,9 @@ import polars as pl
 from analysis.adapters import proberecords
 from analysis.checks import phases
 from analysis.checks.phases import gaps, instruction_ns
-from analysis.ledger.arrays import Ints, inside, ints
-from analysis.ledger.timeline import edges
+from analysis.ledger.arrays import Intervals, Ints, inside, ints, union
+from analysis.ledger.build import Ledger
+from analysis.ledger.timeline import driver_tids, edges
 from analysis.run import Run
 
 # What a record of the probes or a call in the log costs, in instructions: 300 to 710 on the average of a run,
@@ -22,11 +23,16 @@ RECORD_INSTRUCTIONS = 1000
 # What comes by the clock, such as a commit of the journal every 5 s, comes in another transaction of the
 # twin: of a time, and of the transactions.
 SLACK, OTHERS = 0.01, 0.1
-# of a transaction, for what its clock's step and a tick of the kernel add
+# of a transaction in a phase of many, for what its clock's step and a tick of the kernel add
 FEW_INSTRUCTIONS = 5000
 # Each gap between two transactions is the same instructions in both, and the clock's step is 16 ns; a tick
 # with what it wakes, up to 13 000 instructions, may come in a gap of one of them.
 _GAP_NS, _TICK_INSTRUCTIONS = 64, 25000
+# ns: what ticks add to a transaction of one of them, up to 0.1 ms
+_TICKS_NS = 100_000
+# A round of the flusher, or a commit that comes by the clock, is in a transaction of each; and of one run in
+# fifty one transaction had to wait for a command of another thread's.
+_PLACES, _ONCE = 2, 1
 
 
 def plausible(run: Run) -> list[str]:
@@ -40,7 +46,8 @@ def plausible(run: Run) -> list[str]:
     records = _records(run)
     took, twins = (ints(ran.transactions["end_ns"] - ran.transactions["begin_ns"]) for ran in (own, other))
     few = each * FEW_INSTRUCTIONS
-    wrong = _outside(took, twins, records * each * RECORD_INSTRUCTIONS, few)
+    ticks = each * _TICK_INSTRUCTIONS  # a tenth of short transactions have one that the other run's lacks
+    wrong = _outside(took, twins, records * each * RECORD_INSTRUCTIONS, ticks)
     found = []
     if wrong.sum() > max(OTHERS * wrong.size, 1):
         at = int(np.argmax(wrong))
@@ -58,7 +65,42 @@ def plausible(run: Run) -> list[str]:
                 f"phase {name!r} took {spent[0]} ns, in the untraced twin {twin_spent[0]} ns: "
                 f"its records cost at most {cost[0]} ns"
             )
-    return found + _gaps(run, each) + _waits(run, each)
+    return (
+        found
+        + _apart(run, took, twins, records * each * RECORD_INSTRUCTIONS)
+        + _gaps(run, each)
+        + _waits(run, each)
+    )
+
+
+def _apart(run: Run, took: Ints, twins: Ints, cost: Ints) -> list[str]:
+    """A transaction took another time in the twin, by more than ticks explain, only where something came by
+    the clock. Where another thread of the driver's works beside it nobody can say."""
+    if run.ledger is None or driver_tids(run.ledger.few).size != 1 or not run.driver.workload_phases.height:
+        return []
+    wrong = np.flatnonzero(_outside(took, twins, cost, _TICKS_NS * run.ledger.given.slower))
+    came = _by_the_clock(run, run.ledger)
+    if wrong.size <= _PLACES * came + _ONCE:
+        return []
+    return [
+        f"{wrong.size} transactions took another time in the untraced twin, and {came} times something came "
+        f"by the clock: first transaction {wrong[0]}, {took[wrong[0]]} ns, in the twin {twins[wrong[0]]} ns"
+    ]
+
+
+def _by_the_clock(run: Run, made: Ledger) -> int:
+    """Return how often the flusher wrote, or a commit or a checkpoint was under way that no sync waited for,
+    from the first transaction to the end of the close."""
+    begin = int(run.driver.workload_phases["begin_ns"][0])
+    end = max(run.driver.phases.filter(pl.col("phase") != "drain")["end_ns"])
+    few = made.few
+    syncs = union([Intervals(ints(few["sync"]["begin_ns"]), ints(few["sync"]["end_ns"]))])
+    rounds, commits, checkpoints = (
+        rows[(rows["end_ns"] >= begin) & (rows["begin_ns"] < end)]
+        for rows in (few["writeback"], few["commit"], few["checkpoint"])
+    )
+    alone = ~np.isin(commits["a"], few["commit_wait"]["a"])
+    return int(rounds.size + alone.sum() + (inside(ints(checkpoints["begin_ns"]), *syncs) < 0).sum())
 
 
 def device(run: Run) -> list[str]:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from analysis import devices, events
-from analysis.checks import counts, fua, ledger, processor
+from analysis import events
+from analysis.checks import counts, fua, ledger, model, processor
 from analysis.checks.calls import first
 from analysis.ledger.build import Ledger
 from analysis.ledger.match import OP, READ
@@ -56,7 +56,7 @@ def holds(run: Run) -> list[str]:
     found += [
         f"ledger: {text}" for text in fua.where(made, run.board.mount.options if run.board.mount else ())
     ]
-    found += _long_enough(run, made)
+    found += [f"ledger: {text}" for text in model.times(run, made)]
     if one_cpu(run):
         told = processor.alternate(made, bios) + processor.waits(made) + processor.explained(made)
         found += [f"ledger: {text}" for text in told]
@@ -121,14 +121,6 @@ def _as_witnessed(run: Run, made: Ledger, name: str) -> list[str]:
     wrong = own.filter(differs)
     found = [f"ledger: {text}" for text in first(wrong, f"commands that {name} did not see", "sector")]
     return found or _in_time(run, name, own, seen, _BESIDE, made.given.slower)
-
-
-def _long_enough(run: Run, made: Ledger) -> list[str]:
-    """No command took less than the device takes for any."""
-    device = devices.of(run.cell)
-    least = device.takes(run.board.device) if device else 0
-    wrong = made.ledger.filter(pl.col("complete_ns") - pl.col("issue_ns") < least)
-    return [f"ledger: {text}" for text in first(wrong, f"commands took less than {least} ns", "command")]
 
 
 def _in_time(

@@ -70,10 +70,11 @@ def _nodes(given: Evidence, found: Nodes) -> list[Said]:
     place = _join(units.row[which], found.row)
     which, place = which[place >= 0], place[place >= 0]
     labelled = np.isin(which, units.labelled("inode/node"))
-    moved = nodes.out_of_place(found)[place]
+    moved, gap = nodes.out_of_place(found)[place], nodes.behind_a_gap(found)[place]
     return [
         confirmed("node with the checkpoint's version", which[labelled & ~moved]),
         contradicted("node of another place", which[labelled & moved]),
+        contradicted("node behind one that was not written", which[labelled & gap]),
         contradicted("node under another label", which[~labelled]),
     ]
 
@@ -85,7 +86,7 @@ def _packs(given: Evidence, packs: Checkpoints, main: int, last: Latest, table: 
     row, block = units.row[own], units.block[own]
     pack = segments.pack_of(packs, block, row)
     since, total, first = block % SEGMENT, at(packs.total, pack), at(packs.summaries, pack)
-    ends = _join(row, packs.row) >= 0
+    ends, torn = _join(row, packs.row) >= 0, segments.torn(blocks, packs)
     edge = (since == 0) | (since == total - 1)
     inner = np.flatnonzero(~ends & (pack >= 0) & (since > 0) & (since < total - 1))
     pages = blocks.take(row[inner])
@@ -100,6 +101,7 @@ def _packs(given: Evidence, packs: Checkpoints, main: int, last: Latest, table: 
     return [
         *_labelled(given, "checkpoint with its CRC", PACK, own[ends & edge]),
         contradicted("checkpoint elsewhere in its pack", own[ends & ~edge]),
+        contradicted("checkpoint without all blocks of its pack", own[np.isin(row, packs.row[torn])]),
         *_labelled(given, "journals of NAT and SIT", PACK, own[inner[logged]]),
         *_labelled(given, "summaries of open segments", PACK, own[inner[summed]]),
         *_labelled(given, "list of orphans", PACK, own[inner[listed]]),

@@ -17,6 +17,7 @@ from analysis.ledger.arrays import Bools, Ints
 
 SEGMENT = 512  # blocks
 _FOOTER = 4072
+_OF_FILE = 1  # of the footer's flag: COLD_BIT_SHIFT
 _PLACE_BITS = 3  # of the footer's flag, before the place in the tree
 _OF_INODE, _OF_NODE = 923, 1018  # block addresses in each: DEF_ADDRS_PER_INODE, DEF_ADDRS_PER_BLOCK
 _ADDRESSES = 360  # f2fs_inode.i_addr
@@ -36,6 +37,7 @@ class Nodes(NamedTuple):
     place: Ints  # in the inode's tree, 0: the inode itself
     version: np.ndarray  # of the checkpoint before it, with that one's CRC in the upper half
     following: Ints  # block that the log goes on in
+    of_file: Bools  # whether it is a file's, not a directory's: each has a log of its own
 
 
 class Latest:
@@ -75,7 +77,7 @@ def nodes(blocks: Blocks, main: tuple[int, int], versions: np.ndarray) -> Nodes:
     place = flag >> _PLACE_BITS
     true = (number > 0) & (number < _MOST) & (inode > 0) & ((number == inode) == (place == 0))
     true &= (following >= main[0]) & (following < main[1]) & np.isin(version, versions)
-    found = (row, blocks.number[row], number, inode, place, version, following)
+    found = (row, blocks.number[row], number, inode, place, version, following, (flag & _OF_FILE) > 0)
     return Nodes(*(column[true] for column in found))
 
 
@@ -85,6 +87,21 @@ def out_of_place(found: Nodes) -> Bools:
     same = (found.block // SEGMENT) == (found.following // SEGMENT)
     back: Bools = same & (found.following <= found.block)
     return back
+
+
+def behind_a_gap(found: Nodes) -> Bools:
+    """Return which nodes, but for the first of a log, are at a block that no node of that log named as the
+    one that it goes on in: one before them was not written.
+
+    Logs: of files' nodes, of directories', and of nodes that hold numbers of nodes.
+    """
+    gap = np.zeros(found.row.size, bool)
+    holds = _holds(found.place)
+    for log in (holds & found.of_file, holds & ~found.of_file, ~holds):
+        own = np.flatnonzero(log)
+        own = own[np.argsort(found.row[own], kind="stable")]
+        gap[own[1:]] = ~np.isin(found.block[own[1:]], found.following[own])
+    return gap
 
 
 def mapped(blocks: Blocks, found: Nodes, main: tuple[int, int]) -> Mapped:

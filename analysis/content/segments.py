@@ -64,6 +64,23 @@ def checkpoints(blocks: Blocks, area: tuple[int, int]) -> Checkpoints:
     )
 
 
+def torn(blocks: Blocks, found: Checkpoints) -> Bools:
+    """Return which checkpoints are not at the head or the foot of a pack that was written from one to the
+    other; or do not follow the one before them."""
+    result = np.ones(found.row.size, bool)
+    before = None
+    for head in np.flatnonzero(found.block % SEGMENT == 0).tolist():
+        blocks_of = found.block[head] + np.arange(found.total[head])
+        feet = np.flatnonzero((found.version == found.version[head]) & (found.block == blocks_of[-1]))
+        for foot in feet.tolist():
+            written = blocks.number[found.row[head] : found.row[foot] + 1]
+            result[[head, foot]] = not np.isin(blocks_of, written).all()
+        number = int(found.version[head]) & 0xFFFFFFFF
+        result[head] |= before is not None and number != before + 1
+        before = number
+    return result
+
+
 def _open(pages: np.ndarray) -> list[Ints]:
     """Return what checkpoints say of the segments open for data: cur_data_segno and cur_data_blkoff."""
     numbers = pages[:, 84:96].copy().view("<u4").astype(np.int64)

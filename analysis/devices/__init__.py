@@ -47,6 +47,8 @@ class Device:
     disagree: Callable[[Mapping[str, str], DeviceLog], list[str]] = lambda _counters, _log: []
     # raw/board/device.txt → ns that each command takes at least
     takes: Callable[[Mapping[str, str]], int] = lambda _: 0
+    # ns that each block of 4096 bytes adds to that at most, copied by a CPU of 2 ns an instruction
+    block_ns: int = 0
     # what stored runs of earlier releases call it
     earlier: frozenset[str] = frozenset()
 

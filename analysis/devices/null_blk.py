@@ -20,4 +20,5 @@ def _takes(parameters: Mapping[str, str]) -> int:
     return int(text)
 
 
-DEVICE = Device(size=lambda mib: {"size": mib}, modelled=("geometry",), takes=_takes)
+# Measured: 5000 to 8000 ns; a flush copies what the cache holds.
+DEVICE = Device(size=lambda mib: {"size": mib}, modelled=("geometry",), takes=_takes, block_ns=10_000)

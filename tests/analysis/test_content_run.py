@@ -212,6 +212,35 @@ SPOILED: list[tuple[str, Spoil, str]] = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("label", "rule"),
+    [
+        ("inode/node", "node behind one that was not written"),
+        ("checkpoint pack", "checkpoint without all blocks of its pack"),
+    ],
+)
+@pytest.mark.parametrize("name", ["f2fs-delete", "f2fs-wal"])
+def test_a_write_that_is_nowhere_is_missed(
+    name: str, label: str, rule: str, recorded: Callable[[str], runs.Run]
+) -> None:
+    """Neither in the ledger nor in what was kept: what comes after it tells of it."""
+
+    def lost(made: Ledger, kept: Kept) -> Parts:
+        of_label = pl.col("kind").cast(pl.String) == label
+        gone = made.ledger.filter(of_label).row(2, named=True)
+        here = pl.col("command") != gone["command"]
+        same = (np.abs(kept.time - gone["issue_ns"]) < 100_000) & (kept.sector == gone["sector"])
+        assert same.sum() == 1
+        arrays = {field: getattr(kept, field) for field in ("time", "sector", "sectors", "flags", "begin")}
+        left = replace(kept, **{field: array[~same] for field, array in arrays.items()})
+        again = pl.col("command") - (pl.col("command") > gone["command"]).cast(pl.Int64)
+        tables = (table.filter(here).with_columns(again) for table in (made.ledger, made.pieces))
+        return replace(made, **dict(zip(("ledger", "pieces"), tables, strict=True))), left
+
+    found = judged(recorded(name), lost).wrong["rule"].to_list()
+    assert rule in found
+
+
 @pytest.mark.parametrize(("name", "spoil", "rule"), SPOILED)
 def test_a_spoiled_ledger_is_contradicted(
     name: str, spoil: Spoil, rule: str, recorded: Callable[[str], runs.Run]

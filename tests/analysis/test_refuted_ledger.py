@@ -18,7 +18,7 @@ import pytest
 from analysis import run as runs
 from analysis.adapters.proberecords import HEADER, OWNERS, RECORD, TYPES
 from analysis.checks import ledger, witness
-from analysis.ledger.match import FUA, OP, WRITE
+from analysis.ledger.match import FLUSH, FUA, OP, WRITE
 from base.errors import BadInput
 
 HERE = Path(__file__).parent
@@ -156,6 +156,32 @@ def without_fua(rows: np.ndarray) -> np.ndarray:
     return rows
 
 
+def stretch(name: str, factor: float) -> Change:
+    """Records of a type last longer or shorter."""
+
+    def change(rows: np.ndarray) -> np.ndarray:
+        places = of(rows, name)
+        span = (rows["end_ns"][places] - rows["begin_ns"][places]) * factor
+        rows["end_ns"][places] = rows["begin_ns"][places] + span.astype(np.uint64)
+        return rows
+
+    return change
+
+
+def one_wait_of_another(rows: np.ndarray) -> np.ndarray:
+    """One wait for a commit is said to be of another thread."""
+    rows["tid"][of(rows, "commit_wait")[3]] = 1
+    return rows
+
+
+def a_command_later(rows: np.ndarray) -> np.ndarray:
+    """One flush takes 0.5 ms longer."""
+    places = of(rows, "block")
+    flushes = places[rows["b"][places] & OP == FLUSH]
+    rows["end_ns"][flushes[flushes.size // 2]] += np.uint64(500_000)
+    return rows
+
+
 def edit(name: str, old: str, new: str) -> Spoil:
     """Change a text in what the board says of the filesystem."""
 
@@ -205,6 +231,28 @@ FAULTS: dict[str, tuple[str, Spoil, str]] = {
     "no wait for data": ("ext4-wal", drop("data_wait"), "waited for nothing that is recorded"),
     "no wait for nodes": ("f2fs-wal", drop("node_wait"), "waited for nothing that is recorded"),
     "half off the CPU": ("ext4-wal", drop("off_cpu", 0.5), "waits for a commit in which the thread"),
+    "short waits for data": (
+        "f2fs-wal",
+        records(stretch("data_wait", 0.5)),
+        "edges of data wait records while the driver's thread",
+    ),
+    "long waits for nodes": (
+        "f2fs-wal",
+        records(stretch("node_wait", 1.5)),
+        "edges of node wait records while the driver's thread",
+    ),
+    "another's wait for a commit": (
+        "ext4-delete",
+        records(one_wait_of_another),
+        "edges of commit wait records of other threads while the driver's thread",
+    ),
+    "short checkpoints": ("f2fs-wal", records(stretch("checkpoint", 0)), "of a checkpoint's pack outside it"),
+    "long checkpoints": ("f2fs-wal", records(stretch("checkpoint", 1.5)), "checkpoints go on after their"),
+    "a late command": (
+        "f2fs-wal",
+        records(a_command_later),
+        "commands took more than 2000000 ns and the copying",
+    ),
     "pages with FUA": ("f2fs-wal", records(with_fua), "pieces written with FUA"),
     "commits without FUA": ("ext4-wal", records(without_fua), "have not one command with FUA"),
     "another inode table": ("ext4-delete", edit("groups.txt", ":289\n", ":294\n"), "have the block 801"),

@@ -63,6 +63,13 @@ def every_second_boundary(rows: Rows) -> None:
             other["begin_ns"] -= moved
 
 
+def one_boundary(rows: Rows) -> None:
+    """A third of one transaction becomes the next one's."""
+    moved = (rows[2]["end_ns"] - rows[2]["begin_ns"]) // 3
+    rows[2]["end_ns"] -= moved
+    rows[3]["begin_ns"] -= moved
+
+
 def shorter(rows: Rows) -> None:
     """Each transaction ends after a tenth of its time."""
     for row in rows:
@@ -128,6 +135,7 @@ FAULTS: list[tuple[Callable[[Path], None], str, tuple[str, ...]]] = [
     (exchanged, "calls are in no order of SQLite's", tuple(SAMPLES)),
     (twin_transactions(every_second_boundary), "another time in the untraced twin", WITH_TWIN),
     (twin_transactions(shorter), "another time in the untraced twin", WITH_TWIN),
+    (twin_transactions(one_boundary), "times something came by the clock", WITH_TWIN),
     (twin_clock, "took", WITH_TWIN),
     (twin_transactions(shorter), "commands came in another transaction", ("flash-wal",)),
     (twin_device_twice_as_fast, "the untraced twin's for", ("flash-wal",)),

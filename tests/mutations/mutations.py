@@ -7,6 +7,7 @@ careful forger would, and analyses it. The verdict:
   noticed       the run is refused or rejected, for a reason that the true one has not
   unattributed  it is accepted, and what moved is shown as unattributed
   harmless      it is accepted, and less moved than the limits of moved.py
+  cannot be told  the same, of a kind that known.yml says nothing in a run can refute
   missed        it is accepted, and somebody is told what is not so
 Prints a Markdown table; exit 1 if one is missed, 2 if a variable cannot be.
 """
@@ -39,6 +40,7 @@ from forged import Forged  # noqa: E402
 from side import Absent  # noqa: E402
 
 from base import progress  # noqa: E402
+from base.data import load_yaml  # noqa: E402
 from base.errors import BadInput, BadInputError  # noqa: E402
 from commitpath import commands, variables  # noqa: E402
 
@@ -47,7 +49,7 @@ SAMPLES = {
     for pattern in ("analysis/samples/*.tar.xz",)
     for path in sorted((ROOT / "tests").glob(pattern))
 }
-VERDICTS = ("noticed", "unattributed", "harmless", "missed")
+VERDICTS = ("noticed", "unattributed", "harmless", "cannot be told", "missed")
 ABSENT = "absent"
 PROCESSES = 2
 
@@ -77,6 +79,13 @@ class Outcome:
 
 
 @lru_cache
+def known() -> dict[str, str]:
+    """The kinds of which some forgeries cannot be refuted, and why."""
+    found: dict[str, str] = load_yaml(HERE / "known.yml")
+    return found
+
+
+@lru_cache
 def true(folder: Path) -> moved.Told:
     """What a sample says as it was recorded."""
     return moved.told(folder)
@@ -100,7 +109,10 @@ def attempt(one: Try, unpacked: Path) -> Outcome:
             return Outcome(one, ABSENT, str(error))
         run.write()
         try:
-            return Outcome(one, *judge(true(unpacked / one.sample / "run"), moved.told(folder)))
+            verdict, why = judge(true(unpacked / one.sample / "run"), moved.told(folder))
+            if verdict == "missed" and one.kind in known():
+                verdict = "cannot be told"
+            return Outcome(one, verdict, why)
         except BadInput as error:
             return Outcome(one, "noticed", str(error).removeprefix(f"{folder}/"))
         except Exception as error:  # whatever it is, it is no clear line
@@ -195,6 +207,9 @@ def main() -> int:
     number, samples = (len({getattr(one.tried, what) for one in outcomes}) for what in ("kind", "sample"))
     print(f"SEED={wanted[0].seed}: {number} kinds on {samples} samples, {len(outcomes)} tries")
     print(f"\n{table(outcomes)}")
+    for kind, why in known().items():
+        if any(one.tried.kind == kind and one.verdict == "cannot be told" for one in outcomes):
+            print(f"cannot be told: {kinds.told(kind)}: {why}")
     missed = [one for one in outcomes if one.verdict == "missed"]
     for one in missed:
         print(f"missed: {kinds.told(one.tried.kind)}: {one.why}\n        {one.tried.again}")

@@ -99,6 +99,21 @@ def test_a_crash_of_the_analysis_is_missed(samples: Path, monkeypatch: pytest.Mo
     assert mutations.attempt(one, samples).verdict == "missed"
 
 
+def test_only_a_known_kind_cannot_be_told(samples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert set(mutations.known()) <= set(kinds.find())
+    one = mutations.Try("changes_of_none", SAMPLE, 1, 0)
+    monkeypatch.setattr(mutations, "judge", lambda *_: ("missed", "all of it"))
+    assert mutations.attempt(one, samples).verdict == "missed"
+    monkeypatch.setattr(mutations, "known", lambda: {one.kind: "nobody counts them"})
+    assert mutations.attempt(one, samples).verdict == "cannot be told"
+
+
+def test_none_of_a_sample_is_missed() -> None:
+    outcomes = mutations.run(mutations.tries({"SAMPLE": "f2fs-wal", "SEED": "1", "N": "1"}))
+    assert [one.tried.again for one in outcomes if one.verdict == "missed"] == []
+    assert sum(one.verdict == "noticed" for one in outcomes) > 80
+
+
 @pytest.mark.parametrize("name", kinds.find())
 def test_a_kind_spoils_a_sample(name: str, samples: Path, tmp_path: Path) -> None:
     """Each one changes some file, besides the hashes, of some sample; and says in words what it does."""
@@ -169,9 +184,9 @@ def test_the_table_has_a_row_for_each_kind() -> None:
         for number, verdict in enumerate(verdicts)
     ]
     assert mutations.table(outcomes).splitlines()[2:] == [
-        "| records of one type are lost | 2 |  |  | 1 |",
-        "| a counter of the device grew by another number |  |  |  |  |",
-        "| **all** | **2** | **0** | **0** | **1** |",
+        "| records of one type are lost | 2 |  |  |  | 1 |",
+        "| a counter of the device grew by another number |  |  |  |  |  |",
+        "| **all** | **2** | **0** | **0** | **0** | **1** |",
     ]
 
 

@@ -136,3 +136,48 @@ def claims_another_mode(run: Forged, draw: np.random.Generator) -> None:
 def claims_another_page_size(run: Forged, draw: np.random.Generator) -> None:
     """the run is said to be of another page_size, in cell, plan, and what the driver read back"""
     _axis(run, ("page_size",), "page_size", int(draw.choice([1024, 8192, 16384])))
+
+
+@kind
+def claims_another_device(run: Forged, draw: np.random.Generator) -> None:
+    """the device is said to have another timing, in cell, plan, and what was read back"""
+    cell = run.document("../cell.json")
+    device = cell["profiles"]["device"]
+    for part in ("geometry", "timing"):
+        numbers = [k for k, v in device.get(part, {}).items() if k.endswith("ns") or k.endswith("nsec")]
+        for key in numbers:
+            value = device[part][key]
+            if isinstance(value, int) and value > 1000:
+                _device(run, part, key, value // 2)
+                return
+    raise Absent("a time of the device")
+
+
+def _device(run: Forged, part: str, key: str, value: int) -> None:
+    run.claim({"profiles": {"device": {part: {key: value}}}})
+    for side in (run, run.twin):
+        side.replace("board/device.txt", rf"^{key}=.*$", f"{key}={value}")
+    if (run.raw / "plan.json").exists():
+        plan = run.document("plan.json")
+        for one in plan["expected"]:
+            if one["name"] == key:
+                one["requested"] = str(value)
+        run.put("plan.json", plan)
+
+
+@kind
+def claims_another_pace(run: Forged, draw: np.random.Generator) -> None:
+    """the CPU is said to be twice as fast, in cell, plan, and the driver's reading"""
+    for side in (run, run.twin):
+        config = side.document("driver/config.json")
+        if "instruction_ps" not in config["clock"]:
+            raise Absent("instruction_ps")
+        config["clock"]["instruction_ps"] //= 2
+        side.put("driver/config.json", config)
+    run.claim({"cpu_ns": 1})
+    if (run.raw / "plan.json").exists():
+        plan = run.document("plan.json")
+        for one in plan["expected"]:
+            if one["name"] == "cpu_ns":
+                one["requested"] = "1"
+        run.put("plan.json", plan)
