@@ -14,7 +14,7 @@ from analysis.run import Run
 _BLOCK = 4096
 # From the device's interrupt to the completion, beside what the copying takes: up to 64 µs on clean runs,
 # once 112 µs; seldom 0.5 ms, when the CPU was busy with something else.
-_LATE_NS, _SELDOM_NS, _SELDOM = 200_000, 2_000_000, 0.01
+_LATE_NS, _SELDOM_NS, _SELDOM = 200_000, 1_000_000, 0.01
 
 
 def times(run: Run, made: Ledger) -> list[str]:
