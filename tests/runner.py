@@ -46,6 +46,7 @@ class Report:
     def __init__(self, known: list[Group]) -> None:
         self.known = known
         self.seconds: dict[str, float] = defaultdict(float)
+        self.cpu_s: dict[str, float] = defaultdict(float)
         # tests, and files that could not be read
         self.failed: set[str] = set()
         # of a test: what went wrong or was left out in one of its phases
@@ -73,7 +74,9 @@ class Report:
             self.failed |= {report.nodeid} if report.failed else set()
         if report.when == "teardown":
             outcome = self.outcome.get(report.nodeid, "")
-            print(f"{self.seconds[report.nodeid]:8.2f} s  {report.nodeid} {outcome}".rstrip(), flush=True)
+            self.cpu_s[report.nodeid] = dict(report.user_properties).get("cpu_s", 0.0)
+            told = f"{self.seconds[report.nodeid]:8.2f} s {self.cpu_s[report.nodeid]:7.2f} CPU s"
+            print(f"{told}  {report.nodeid} {outcome}".rstrip(), flush=True)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """A file that cannot be read has no tests to fail: its group has not passed."""
@@ -86,12 +89,14 @@ class Report:
 
     def table(self) -> str:
         """A line for each group that ran."""
-        lines = [f"{'group':<20} {'tests':>5} {'seconds':>8} {'budget':>7}"]
+        lines = [f"{'group':<20} {'tests':>5} {'seconds':>8} {'budget':>7} {'CPU s':>8}"]
         for group in self.known:
             if tests := self.of(group):
                 taken = sum(self.seconds[test] for test in tests)
+                cpu_s = sum(self.cpu_s[test] for test in tests)
                 over = "  over" if taken > group.seconds else ""
-                lines.append(f"{group.name:<20} {len(tests):>5} {taken:>8.1f} {group.seconds:>7.0f}{over}")
+                row = f"{group.name:<20} {len(tests):>5} {taken:>8.1f} {group.seconds:>7.0f} {cpu_s:>8.1f}"
+                lines.append(row + over)
         return "\n".join(lines)
 
 

@@ -106,12 +106,16 @@ SKIPPED = "skipped: quick: passed, and nothing that it depends on has changed; A
 def test_a_group_that_passed_is_skipped_until_it_changes(checkout: Path) -> None:
     code, said = ran(checkout)
     assert code == 0, said
-    assert re.search(r"^ +\d+\.\d\d s  tests/quick/test_quick.py::test_data$", said, re.MULTILINE), said
-    slept = re.findall(r"^ +(\d+\.\d\d) s  tests/slow/test_slow.py::test_sleep\[\d\]$", said, re.MULTILINE)
+    assert re.search(
+        r"^ +\d+\.\d\d s +\d+\.\d\d CPU s  tests/quick/test_quick.py::test_data$", said, re.MULTILINE
+    ), said
+    slept = re.findall(
+        r"^ +(\d+\.\d\d) s +\d+\.\d\d CPU s  tests/slow/test_slow.py::test_sleep\[\d\]$", said, re.MULTILINE
+    )
     assert len(slept) == 2 and min(map(float, slept)) >= 0.5, said
-    assert re.search(r"^quick +1 +\d+\.\d +60$", said, re.MULTILINE), said
+    assert re.search(r"^quick +1 +\d+\.\d +60 +\d+\.\d$", said, re.MULTILINE), said
     # more than its budget, and no failure
-    assert re.search(r"^slow +2 +\d+\.\d +0  over$", said, re.MULTILINE), said
+    assert re.search(r"^slow +2 +\d+\.\d +0 +\d+\.\d  over$", said, re.MULTILINE), said
     assert re.search(r"^\d+ s in all$", said, re.MULTILINE), said
     assert "skipped" not in said and "rare" not in said
     workers = (checkout / "workers").read_text().split()
