@@ -40,9 +40,10 @@ def wait_for_line(machine: Machine, start: str, limit: float, process: subproces
         ended = process.poll() is not None
         size = log.stat().st_size if log.exists() else 0
         # the boards need the CPU: it is read when it has grown, not fifty times a second
-        for line in log.read_text(errors="replace").splitlines() if size > seen else []:
-            if line.startswith(start):
-                return line
+        for line in log.read_text(errors="replace").splitlines(keepends=True) if size > seen else []:
+            # of a line that the board is still at, the rest may be what counts
+            if line.startswith(start) and (ended or line.endswith(("\r", "\n"))):
+                return line.rstrip("\r\n")
         seen = size
         if ended:
             return None

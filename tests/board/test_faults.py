@@ -51,9 +51,10 @@ def parts() -> set[Path]:
 
 
 def left(before: set[Path]) -> set[Path]:
-    """What is half-made and stays so: what another call is making is whole in the end."""
+    """What is half-made now and stays so: what another call is making is whole in the end."""
+    found = parts() - before
     deadline = time.monotonic() + 300
-    while (found := parts() - before) and time.monotonic() < deadline:
+    while (found := found & parts()) and time.monotonic() < deadline:
         time.sleep(1)
     return found
 

@@ -1,9 +1,13 @@
 """A results folder with synthetic runs, and make on it."""
 
+import atexit
+import functools
 import hashlib
 import json
+import shutil
 import subprocess
 import tarfile
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -122,16 +126,25 @@ class Lab:
 
     def recorded(self) -> Path:
         """Store a run that was recorded, with its raw files, and analyse it; its folder."""
-        with tarfile.open(ROOT / "tests/analysis/sample-f2fs-wal.tar.xz") as archive:
-            archive.extractall(self.results)
-        run = self.results / "run"
+        run = analysed()
         cell, host = (json.loads((run / f"{name}.json").read_text()) for name in ("cell", "host"))
-        write(run / "host.json", host | {"raw_sha256": stored_files.hashes(run)})
         folder = self.results / identity.cell_name(cell) / str(host["run_id"])
-        folder.parent.mkdir()
-        run.rename(folder)
-        pipeline.analyse(folder)
+        shutil.copytree(run, folder)
         return folder
+
+
+@functools.cache
+def analysed() -> Path:
+    """A recorded run, analysed once for all that copy it; its folder is gone with this process."""
+    place = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, place)
+    with tarfile.open(ROOT / "tests/analysis/sample-f2fs-wal.tar.xz") as archive:
+        archive.extractall(place)
+    run = place / "run"
+    host = json.loads((run / "host.json").read_text())
+    write(run / "host.json", host | {"raw_sha256": stored_files.hashes(run)})
+    pipeline.analyse(run)
+    return run
 
 
 def edit(path: Path, analysed: bool = True, **values: Any) -> None:
