@@ -1,5 +1,6 @@
 """What goes wrong on a board or beside it: one clear line, nothing left running or half-made."""
 
+import glob
 import os
 import shutil
 import signal
@@ -47,7 +48,11 @@ def boards_running(group: int | None = None) -> list[int]:
 
 def parts() -> set[Path]:
     """Half-made folders of runs and artefacts; another call at work may have some of its own."""
-    return {*experiment.RESULTS.glob("*/.*.part"), *artifacts.CACHE.glob("**/*.part")}
+    # Path's stops at a folder that another call has just removed
+    find = glob.glob
+    found = find("*/.*.part", root_dir=experiment.RESULTS)
+    made = [path for depth in ("*.part", "*/*.part") for path in find(depth, root_dir=artifacts.CACHE)]
+    return {*(experiment.RESULTS / path for path in found), *(artifacts.CACHE / path for path in made)}
 
 
 def left(before: set[Path]) -> set[Path]:
