@@ -24,7 +24,7 @@ from analysis.adapters.driver import Driver
 from analysis.devices import Device
 from analysis.documents import UnfitError
 from analysis.expected import Expected
-from analysis.files import read_json
+from analysis.files import SHOWN, read_json
 from analysis.ledger import build, records
 from base import identity
 from base.errors import BadInput
@@ -144,6 +144,8 @@ def _read_cell(path: Path) -> dict[str, Any]:
         raise BadInput(path, "", "no object 'profiles' of objects", "see docs/formats.md")
     if both := identity.twice(cell):
         raise BadInput(path, both[0], "it is there under two names", "one of them (docs/formats.md)")
+    if type(ns := cell.get("cpu_ns", _CPU_NS)) is not int or ns < 1:
+        raise BadInput(path, "cpu_ns", repr(ns)[:SHOWN], "ns of an instruction")
     return cell
 
 
@@ -253,7 +255,7 @@ def _ledger(run: Run) -> build.Ledger | None:
             window=ran.window,
             database=run.database,
             calls=ran.engine.LOGS_CALLS,
-            slower=max(1, int(run.cell.get("cpu_ns", _CPU_NS)) // _CPU_NS),
+            slower=max(1, run.cell.get("cpu_ns", _CPU_NS) // _CPU_NS),
             listed=run.board.names,
         )
     )

@@ -5,7 +5,7 @@ A cell is a plain dict as docs/formats.md describes under cell.json.
 
 import functools
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
 from analysis import devices, engines, filesystems, mkfs, mount
@@ -239,13 +239,14 @@ def complete(cell: Mapping[str, Any]) -> dict[str, Any]:
     return made
 
 
-def current_id(cell: Mapping[str, Any]) -> str:
+def current_id(cell: Mapping[str, Any], apart: Set[str] = frozenset()) -> str:
     """The id by the rule of now of a stored cell, whichever rule made it.
 
-    An axis that is not known here was at its default if the cell says so.
+    An axis that is not known here was at its default if the cell says so. apart: such axes that are
+    part of the id all the same, as others have another value at their default.
     """
     made = complete(cell)
-    unknown = set(cell.get("at_default", ())) - axes().keys()
+    unknown = set(cell.get("at_default", ())) - axes().keys() - apart
     return identity.cell_id({**made, "at_default": sorted({*at_default(made), *unknown})})
 
 

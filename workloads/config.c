@@ -19,7 +19,7 @@ static void write_driver(struct json *json, const struct options *options)
 {
 	json_begin(json, "driver", '{');
 	for (const struct option *o = option_table; o < option_table + option_count; o++) {
-		if (o->section != SECTION_DRIVER)
+		if (o->key == NULL)
 			continue;
 		if (o->kind == OPTION_INTEGER)
 			json_number(json, o->key, option_number(o, options));

@@ -43,7 +43,7 @@ extern const char engine_name[];
 /* Whether it executes SQL. Without it only workloads run whose operations all have keys. */
 extern const bool engine_has_sql;
 
-/* What can be requested of it: options of SECTION_REQUESTED, their values in options.settings. */
+/* What can be requested of it: their values are in options.settings. */
 extern const struct option engine_settings[];
 extern const size_t engine_setting_count;
 

@@ -32,12 +32,9 @@ struct options {
 
 enum option_kind { OPTION_TEXT, OPTION_INTEGER, OPTION_WORD, OPTION_FLAG };
 
-/* Where an option's value stands in config.json. */
-enum option_section { SECTION_NONE, SECTION_DRIVER, SECTION_REQUESTED };
-
 struct option {
 	const char *name; /* without the dashes */
-	const char *key;  /* in config.json; for SECTION_REQUESTED also the engine's name for it */
+	const char *key;  /* in config.json, of an engine's also its name there; NULL: not in it */
 	const char *argument;	  /* its name in --help; NULL for a flag */
 	const char *help;	  /* one line, with the unit */
 	const char *preset;	  /* value when not given; NULL: it must be given, "": none */
@@ -45,13 +42,17 @@ struct option {
 	int64_t minimum, maximum; /* OPTION_INTEGER: both inclusive */
 	size_t offset;		  /* of the field in struct options */
 	enum option_kind kind;
-	enum option_section section;
 	unsigned commands; /* those that take it */
 	bool power_of_two;
 };
 
-/* Where the value of an engine's setting is. */
-#define SETTING(number) .offset = offsetof(struct options, settings[number])
+/* Where the value is: of the driver's own, and of an engine's setting. */
+#define FIELD(name) .offset = offsetof(struct options, name)
+#define SETTING(number) FIELD(settings[number])
+
+/* What it takes. */
+#define WORD(list) .kind = OPTION_WORD, .words = (list)
+#define INTEGER(least, most) .kind = OPTION_INTEGER, .minimum = (least), .maximum = (most)
 
 extern const struct option option_table[]; /* option_table.c: the driver's own */
 extern const size_t option_count;

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from analysis.adapters.layout import Layout
-from analysis.files import read_json, read_pairs, read_text
+from analysis.files import integer, read_json, read_pairs, read_text
 from analysis.filesystems import Filesystem, UnknownFilesystemError, find
 
 # a line of the kernel's log, as `dmesg --raw` has it
@@ -44,14 +44,9 @@ class Board:
     texts: dict[str, str] = field(default_factory=dict)  # kernel, cmdline, cpuinfo, meminfo
     versions: dict[str, str] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
+    names: dict[int, str] = field(default_factory=dict)  # inode → name, as files.txt lists them
     dmesg: list[str] | None = None
     problems: list[str] = field(default_factory=list)
-
-    @property
-    def names(self) -> dict[int, str]:
-        """Inode → name of each file in the database's folder, as files.txt lists them."""
-        rows = (re.fullmatch(r" *([0-9]+) +[0-9]+ (.+)", line) for line in self.files)
-        return {int(row[1]): row[2] for row in rows if row}
 
     @property
     def filesystem(self) -> Filesystem | None:
@@ -104,6 +99,7 @@ def read(raw: Path, database: str) -> Board:
         name: version for name, _, version in (x.partition(" ") for x in lines_of("board/versions.txt"))
     }
     board.files = lines_of("board/files.txt")
+    board.names = _names(raw / "board/files.txt", board.files)
     if path := path_of("board/mounts"):
         board.mount = find_mount(read_text(path), database)
         if board.mount is None:
@@ -115,6 +111,12 @@ def read(raw: Path, database: str) -> Board:
         board.dmesg = read_text(path).split("\n")[:-1]
         board.problems += not_logged(board.dmesg)
     return board
+
+
+def _names(path: Path, lines: list[str]) -> dict[int, str]:
+    """Return inode → name of the lines of files.txt that have one: `ls -1 -i -s --block-size=1`."""
+    rows = ((line, re.fullmatch(r" *([0-9]+) +[0-9]+ (.+)", text)) for line, text in enumerate(lines, 1))
+    return {integer(path, line, "an inode", row[1]): row[2] for line, row in rows if row}
 
 
 def not_logged(lines: list[str]) -> list[str]:

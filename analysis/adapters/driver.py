@@ -13,7 +13,7 @@ from analysis import engines, events
 from analysis.adapters import rendered
 from analysis.adapters.rendered import Rendered
 from analysis.engines import Engine
-from analysis.files import columns, read_csv, read_json
+from analysis.files import SHOWN, columns, read_csv, read_json
 from analysis.ledger.schema import FILE, FILES
 from base.errors import BadInput
 
@@ -130,6 +130,9 @@ def read(folder: Path) -> Driver:
         raise BadInput(folder / "config.json", "", wrong, "a number of bytes")
     if not isinstance(config["driver"].get("database"), str):
         raise BadInput(folder / "config.json", "", "no driver.database", "see docs/formats.md")
+    if type(every := config["driver"].get("checkpoint_every", -1)) is not int:
+        wrong = f"checkpoint_every is {every!r}"[:SHOWN]
+        raise BadInput(folder / "config.json", "", wrong, "a number of transactions")
     if given := _rendered(folder, config):
         config["sql_sha256"] = given.sha256
     # of a driver that kept its hash alone those of the values

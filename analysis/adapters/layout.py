@@ -37,8 +37,15 @@ class Layout:
 
 
 def of_regions(filesystem: str, regions: list[tuple[int, int, int]], block_size: int) -> Layout:
-    """Make a Layout of (first block, blocks, label). Raises BadInput if a block is in two of them."""
-    regions = sorted(regions)
+    """Make a Layout of (first block, blocks, label). Raises BadInput if a block is in two of them, or on
+    no device."""
+    regions, each = sorted(regions), block_size // SECTOR
+    if each < 1:
+        raise BadInput("raw/board", "", f"{filesystem}'s blocks have {block_size} bytes", f"{SECTOR} or more")
+    for first, blocks, _ in regions:
+        if first < 0 or blocks < 0 or (first + blocks) * each >= 2**63:
+            where = f"a region of {filesystem} has {blocks} blocks from {first} on"
+            raise BadInput("raw/board", "", where, "sectors from 0 to 2^63")
     for (first, blocks, _), (following, *_) in pairwise(regions):
         if following < first + blocks:
             where = f"two of {filesystem}'s regions have the block {following}"
@@ -47,4 +54,4 @@ def of_regions(filesystem: str, regions: list[tuple[int, int, int]], block_size:
     labels = np.full(edges.size, DATA, np.int64)
     for first, blocks, label in regions:
         labels[np.searchsorted(edges, first) : np.searchsorted(edges, first + blocks)] = label
-    return Layout(filesystem, edges * (block_size // SECTOR), labels)
+    return Layout(filesystem, edges * each, labels)

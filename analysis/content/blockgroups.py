@@ -14,10 +14,11 @@ from uuid import UUID
 
 import numpy as np
 
+from analysis.adapters import e2fsprogs
 from analysis.content.blocks import BLOCK, Blocks, every, some
 from analysis.content.crc import Words, crc32c
 from analysis.content.evidence import Evidence
-from analysis.files import integer, read_text
+from analysis.files import integer
 from analysis.ledger.arrays import Bools, Ints
 from base.errors import BadInput
 
@@ -71,21 +72,23 @@ class Geometry:
     @cached_property
     def groups(self) -> Ints:
         """(groups, 3): block of the block bitmap, of the inode bitmap, and the first of the inode table."""
-        rows = re.findall(
-            r"^[0-9]+:[0-9]+:[^:]*:[^:]*:([0-9]+):([0-9]+):([0-9]+)", self._text("groups.txt"), re.M
-        )
+        found = e2fsprogs.groups(self._given.board / "groups.txt")
+        rows = [(group.block_bitmap, group.inode_bitmap, group.inodes) for group in found]
         return np.array(rows, np.int64).reshape(-1, 3)
 
     @cached_property
     def inodes(self) -> dict[int, tuple[int, Ints]]:
         """Inode → its generation, and its blocks in order, of those that `stat` was asked for."""
+        path, count = self._given.board / "inodes.txt", self.number("Block count")
         found = {}
-        for part in self._text("inodes.txt").split("Inode: ")[1:]:
-            generation = re.search(r"^Generation: ([0-9]+)", part, re.M)
-            ranges = re.findall(r"\([0-9]+(?:-[0-9]+)?\):([0-9]+)(?:-([0-9]+))?", part)
-            places = [np.arange(int(first), int(last or first) + 1) for first, last in ranges]
-            if generation and places:
-                found[int(part.split()[0])] = (int(generation[1]), np.concatenate(places))
+        for inode in e2fsprogs.inodes(path):
+            extents = [one for one in inode.extents if one.written and not one.of_map]
+            if beyond := [one for one in extents if one.first + one.blocks > count]:
+                wrong = f"inode {inode.number} has blocks from {beyond[0].first} on"
+                raise BadInput(path, "", wrong, f"blocks below the superblock's {count}")
+            if inode.generation is not None and extents:
+                places = [np.arange(one.first, one.first + one.blocks) for one in extents]
+                found[inode.number] = inode.generation, np.concatenate(places)
         return found
 
     def first_inode(self, block: Ints) -> Ints:
@@ -95,9 +98,6 @@ class Geometry:
         since = block - tables[group]
         inside = (since >= 0) & (since < self.number("Inode blocks per group"))
         return np.where(inside, group * self.number("Inodes per group") + since * _EACH + 1, 0)
-
-    def _text(self, name: str) -> str:
-        return read_text(self._given.board / name)
 
 
 def _seeds(seed: int | Words, *numbers: np.ndarray) -> Words:

@@ -22,10 +22,12 @@ _DISTANCE = 32  # bits of a distance in blocks, in a key
 
 def _journal_of(given: Evidence, geometry: Geometry) -> jbd2.Journal | None:
     """Return where the journal is; None where there is none."""
-    number = given.superblock.get("Journal inode", "")
-    if not number.isdigit() or int(number) not in geometry.inodes:
+    if "Journal inode" not in given.superblock:
         return None
-    places = geometry.inodes[int(number)][1]
+    number = geometry.number("Journal inode")
+    if number not in geometry.inodes:
+        return None
+    places = geometry.inodes[number][1]
     features = frozenset(given.superblock.get("Journal features", "").split())
     spared = geometry.number("Fast commit length") if "fast_commit" in features else 0
     return jbd2.Journal(places[: places.size - spared], features, (geometry.uuid, bytes(16)))

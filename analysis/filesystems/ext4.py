@@ -4,20 +4,17 @@ releases of the journal's inode and the directories)."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
+from analysis.adapters import e2fsprogs
+from analysis.adapters.e2fsprogs import Inode
 from analysis.adapters.layout import DIRECTORY, INODE, JOURNAL, META, Layout, of_regions
-from analysis.files import integer, read_text
+from analysis.files import integer
 from analysis.filesystems import Filesystem, Mkfs, Superblock, features, number, several
 from base.errors import BadInput
 
-_GROUPS = "group:block:super:gdt:bbitmap:ibitmap:itable"
-# debugfs: (logical[-logical][u]):physical[-physical], or the name of a block of the map itself
-_EXTENT = re.compile(r"\(([A-Z]+[0-9]*|[0-9]+(?:-[0-9]+)?(?:\[u\])?)\):([0-9]+)(?:-([0-9]+))?")
-_LOST_FOUND = "11"  # EXT2_GOOD_OLD_FIRST_INO
+_LOST_FOUND = 11  # EXT2_GOOD_OLD_FIRST_INO
 _DATA_MODES = {
     "journal_data": "journal",
     "journal_data_ordered": "ordered",
@@ -48,26 +45,30 @@ def _layout(board: Path, superblock: Superblock) -> Layout:
 
     table, reserved = field("Inode blocks per group"), field("Reserved GDT blocks", "0")
     regions: list[tuple[int, int, int]] = []
-    for line, row in _group_rows(board / "groups.txt"):
-        place = [[integer(board / "groups.txt", line, "a block", part) for part in cell] for cell in row]
-        superblock_at, descriptors, *bitmaps, inodes = place[2:]
-        regions += [(block[0], 1, META) for block in (superblock_at, *bitmaps) if block[0] >= 0]
-        if descriptors[0] >= 0:
-            regions.append((descriptors[0], descriptors[-1] - descriptors[0] + 1 + reserved, META))
-        regions.append((inodes[0], table, INODE))
-    journal, orphans = superblock.get("Journal inode", ""), superblock.get("Orphan file inode", "")
-    extents = _extents(board / "inodes.txt")
+    for group in e2fsprogs.groups(board / "groups.txt"):
+        single = group.superblock, group.block_bitmap, group.inode_bitmap
+        regions += [(block, 1, META) for block in single if block >= 0]
+        first, last = group.descriptors
+        if first >= 0:
+            regions.append((first, last - first + 1 + reserved, META))
+        regions.append((group.inodes, table, INODE))
+    # 0 is no inode
+    journal, orphans = field("Journal inode", "0"), field("Orphan file inode", "0")
+    inodes = e2fsprogs.inodes(board / "inodes.txt")
+    extents = [(inode, one) for inode in inodes for one in inode.extents]
     regions += [
-        (one.first, one.blocks, JOURNAL) for one in extents if one.inode == journal and not one.of_map
+        (one.first, one.blocks, JOURNAL)
+        for inode, one in extents
+        if inode.number == journal and not one.of_map
     ]
     _as_the_kernel_counts(board, superblock, field, sum(blocks for _, blocks, _ in regions))
-    for one in extents:
-        if one.of_map or one.inode == orphans:
+    for inode, one in extents:
+        if one.of_map or inode.number == orphans:
             regions.append((one.first, one.blocks, INODE))
-        elif one.directory:
+        elif inode.directory:
             regions.append((one.first, one.blocks, DIRECTORY))
-    if orphans and orphans not in {one.inode for one in extents}:
-        regions.append(_orphans_of_mkfs(extents, superblock, field("Block count")))
+    if orphans and orphans not in {inode.number for inode in inodes}:
+        regions.append(_orphans_of_mkfs(inodes, superblock, field("Block count")))
     return of_regions("ext4", sorted(set(regions)), field("Block size"))
 
 
@@ -85,58 +86,18 @@ def _as_the_kernel_counts(
         raise BadInput(board / "groups.txt", "", wrong, f"the superblock's {counted}")
 
 
-def _orphans_of_mkfs(extents: list[_Extent], superblock: Superblock, count: int) -> tuple[int, int, int]:
+def _orphans_of_mkfs(inodes: list[Inode], superblock: Superblock, count: int) -> tuple[int, int, int]:
     """Where mke2fs puts the file of orphans: behind lost+found, and a block that it gives the inode for
     resizing. For the runs whose inodes.txt has only the journal and the directories.
 
     e2fsprogs: misc/mke2fs.c; lib/ext2fs/orphan.c, ext2fs_default_orphan_file_blocks.
     """
     size = min(max(count // 4096, 32), 512)
-    behind = max((one.first + one.blocks for one in extents if one.inode == _LOST_FOUND), default=0)
+    ends = (
+        one.first + one.blocks for inode in inodes if inode.number == _LOST_FOUND for one in inode.extents
+    )
     resizing = "resize_inode" in superblock.get("Filesystem features", "")
-    return behind + resizing, size, INODE
-
-
-def _group_rows(path: Path) -> list[tuple[int, list[list[str]]]]:
-    """Return (line number, fields), a field being a block or the two ends of a range."""
-    lines = read_text(path).splitlines()
-    if _GROUPS not in lines:
-        raise BadInput(path, "", "no table of block groups", _GROUPS)
-    rows = []
-    for place, line in enumerate(lines[lines.index(_GROUPS) + 1 :], lines.index(_GROUPS) + 2):
-        fields = [re.findall(r"(?:^-)?[0-9]+", field) for field in line.split(":")]
-        if len(fields) != _GROUPS.count(":") + 1 or not all(fields):
-            raise BadInput(path, f"line {place}", f"{line[:80]!r}", _GROUPS)
-        rows.append((place, fields))
-    return rows
-
-
-class _Extent(NamedTuple):
-    """Blocks that an inode has; of_map: for its map or its extended attributes, not for its data."""
-
-    inode: str
-    directory: bool
-    of_map: bool
-    first: int
-    blocks: int
-
-
-def _extents(path: Path) -> list[_Extent]:
-    """Return the blocks of each inode that `stat` was asked for. Raises BadInput."""
-    found: list[_Extent] = []
-    inode, directory = None, False
-    for line in read_text(path).splitlines():
-        if head := re.match(r"Inode: ([0-9]+) +Type: (\w+)", line):
-            inode, directory = head[1], head[2] == "directory"
-        elif inode is not None and (attributes := re.match(r"File ACL: ([1-9][0-9]*)", line)):
-            found.append(_Extent(inode, directory, True, int(attributes[1]), 1))
-        elif inode is not None and line.startswith("("):
-            for where, first, last in _EXTENT.findall(line):
-                blocks = int(last or first) - int(first) + 1
-                found.append(_Extent(inode, directory, not where[0].isdigit(), int(first), blocks))
-    if not found:
-        raise BadInput(path, "", "no blocks of any inode", "debugfs' stat of each inode")
-    return found
+    return max(ends, default=0) + resizing, size, INODE
 
 
 def _data_mode(options: tuple[str, ...], superblock: Superblock) -> str | None:

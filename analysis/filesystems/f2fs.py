@@ -23,9 +23,14 @@ def _layout(board: Path, superblock: Superblock) -> Layout:
         text = superblock.get(name, "").partition(":")[2].strip()
         return integer(board / "superblock.txt", 0, name, text)
 
+    def power(name: str) -> int:
+        if (exponent := field(name)) not in range(32):
+            raise BadInput(board / "superblock.txt", "", f"{name} is {exponent}", "0 to 31")
+        return 1 << exponent
+
     areas = ("cp", "sit", "nat", "ssa", "main")
     at = {name: field(f"{name}_blkaddr") for name in areas}
-    segment = 1 << field("log_blocks_per_seg")
+    segment = power("log_blocks_per_seg")
     for name, following in pairwise(areas):
         counted = "ckpt" if name == "cp" else name
         size = field(f"segment_count_{counted}") * segment
@@ -39,7 +44,7 @@ def _layout(board: Path, superblock: Superblock) -> Layout:
         (at["cp"], at["sit"] - at["cp"], PACK),
         (at["sit"], at["main"] - at["sit"], META),
     ]
-    return of_regions("f2fs", regions, 1 << field("log_blocksize"))
+    return of_regions("f2fs", regions, power("log_blocksize"))
 
 
 FILESYSTEM = Filesystem(

@@ -62,8 +62,11 @@ def _label(owner: str, directories: set[str]) -> int | None:
 
 def _log_size(_: str, superblock: Superblock) -> str | None:
     """Bytes of the log."""
-    blocks, size = (superblock.get(f"log.{name}", "") for name in ("blocks", "bsize"))
-    return str(int(blocks) * int(size)) if blocks.isdigit() and size.isdigit() else None
+    told = [superblock.get(f"log.{name}", "") for name in ("blocks", "bsize")]
+    if not all(re.fullmatch("[0-9]{1,18}", text) for text in told):
+        return None
+    blocks, size = map(int, told)
+    return str(blocks * size)
 
 
 _READ_BACK: dict[str, ReadBack] = {

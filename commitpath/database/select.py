@@ -7,6 +7,9 @@ A profile's name may have several contents: its file was edited between two runs
 has another one. Then each is told by the first digits of its hash, `device=constant#b1c1`.
 
 An axis that a run's engine does not have has no value in that run: `-` is shown, and no term is true of it.
+
+Where a lab's runs have several values of an axis that is not known here, each at its default there, the
+id of their folder is that of several cells, and selects all of them (unknown.py).
 """
 
 import fnmatch
@@ -14,7 +17,7 @@ import functools
 import json
 import sqlite3
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +29,7 @@ from base.errors import BadInputError
 from base.text import printable
 from commitpath.axes import axes, did_you_mean, own_name, releases
 from commitpath.cell import complete, current_id, other_profiles
-from commitpath.database import rows, store
+from commitpath.database import rows, store, unknown
 
 # What is shown where a run has no such axis.
 NONE = "-"
@@ -62,6 +65,7 @@ class Run:
     summary: Mapping[str, Any] = field(repr=False)
     _documents: Mapping[str, str | None] = field(repr=False)
     marks: tuple[str, ...] = ()  # what is to be known of it, though it counts
+    apart: Set[str] = frozenset()  # as of commitpath.cell.current_id
 
     @functools.cached_property
     def contents(self) -> dict[str, str]:
@@ -71,7 +75,7 @@ class Run:
     @functools.cached_property
     def cell_id(self) -> str:
         """The cell's id by the rule of now; that of its folder is facts["cell"]."""
-        return current_id(self.stored)
+        return current_id(self.stored, self.apart)
 
     def document(self, name: str) -> dict[str, Any]:
         """manifest or host; empty where there is none."""
@@ -102,9 +106,12 @@ def load(connection: sqlite3.Connection, selector: str = "") -> list[Run]:
     # only there a path says where the folder is: an export has none
     is_own = Path(store.path_of(connection)).resolve() == store.DATABASE.resolve()
     own = store.label(connection) if is_own else None
+    found = [(row, json.loads(row["cell"])) for row in sound(connection, "run", "run_id, lab, cell_id")]
+    several = unknown.several_defaults((row["lab"], stored) for row, stored in found)
     runs = []
-    for row in sound(connection, "run", "run_id, lab, cell_id"):
-        stored = json.loads(row["cell"])
+    for row, stored in found:
+        apart = unknown.defaults(stored) & several.get(row["lab"], set())
+        now = current_id(stored, apart)
         cell = complete(stored)
         without = {"profiles", *engines.lacking(cell["engine"])}
         told = {name: json.loads(row[name] or "{}") for name in ("summary", "manifest", "host")}
@@ -123,7 +130,8 @@ def load(connection: sqlite3.Connection, selector: str = "") -> list[Run]:
                 },
                 grids=frozenset(
                     grid
-                    for name in {row["cell_id"], current_id(stored)}
+                    # which of the cells with the id of its folder a grid asks for, it does not say
+                    for name in ({now} if apart else {now, row["cell_id"]})
                     for grid in grids.get((row["lab"], name, row["repeat"]), ())
                 ),
                 path=row["path"],
@@ -133,6 +141,7 @@ def load(connection: sqlite3.Connection, selector: str = "") -> list[Run]:
                 summary=told["summary"],
                 _documents={"manifest": row["manifest"], "host": row["host"]},
                 marks=tuple(marks(row, cell, told["summary"], own)),
+                apart=apart,
             )
         )
     return selected(told_apart(runs), selector)

@@ -44,7 +44,7 @@ def processor(cpuinfo: str) -> str | None:
 
 def memory(meminfo: str) -> str | None:
     """MiB that the kernel has, of /proc/meminfo; None where it does not say."""
-    told = re.search(r"^MemTotal:\s+([0-9]+) kB$", meminfo, re.M)
+    told = re.search(r"^MemTotal:\s+([0-9]{1,18}) kB$", meminfo, re.M)
     return f"{int(told[1]) / 1024:.0f} MiB" if told else None
 
 

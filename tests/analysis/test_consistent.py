@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-import tarfile
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +23,7 @@ Documents = dict[str, dict[str, Any]]
 
 
 def documents(sample: Path, folder: Path) -> Documents:
-    with tarfile.open(sample) as archive:
-        archive.extractall(folder)
+    shutil.unpack_archive(sample, folder)
     pipeline.analyse(folder / "run")
     return {name: json.loads((folder / f"run/{name}.json").read_text()) for name in NAMES}
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 import json
-import tarfile
+import shutil
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 import synthetic
+from edited import edit
 from tiny import cost
 
 from analysis import checks, consistent, cpu, pipeline, terminal
@@ -20,10 +21,6 @@ from base import identity
 
 HERE = Path(__file__).parent
 Documents = dict[str, dict[str, Any]]
-
-
-def edit(path: Path, **values: Any) -> None:
-    path.write_text(json.dumps(json.loads(path.read_text()) | values))
 
 
 def folder_of(tmp_path: Path, cpu_ns: int | None = 2, ps: Any = 2001, twin_ps: Any = 2001) -> Path:
@@ -132,8 +129,7 @@ def test_the_share_is_of_all_the_time_of_an_operation() -> None:
 def documents(tmp_path_factory: pytest.TempPathFactory) -> Documents:
     """Those of a recorded run, as if its driver had timed an instruction."""
     folder = tmp_path_factory.mktemp("documents")
-    with tarfile.open(HERE / "sample-f2fs-wal.tar.xz") as archive:
-        archive.extractall(folder)
+    shutil.unpack_archive(HERE / "sample-f2fs-wal.tar.xz", folder)
     pipeline.analyse(folder / "run")
     names = ("cell", "summary", "manifest", "host")
     told = {name: json.loads((folder / f"run/{name}.json").read_text()) for name in names}
@@ -199,8 +195,7 @@ def test_the_report_says_it_too(tmp_path: Path) -> None:
 
 def test_a_recorded_run_shows_its_share(tmp_path: Path) -> None:
     """Read from its table of costs, which is checked against each transaction's latency."""
-    with tarfile.open(HERE / "sample-f2fs-wal.tar.xz") as archive:
-        archive.extractall(tmp_path)
+    shutil.unpack_archive(HERE / "sample-f2fs-wal.tar.xz", tmp_path)
     shares = pipeline.analyse(tmp_path / "run")["cpu_share"]
     rows = pl.read_parquet(tmp_path / "run/tables/costs.parquet")
     assert shares["all"] == rows["cpu_ns"].sum() / rows["latency_ns"].sum()

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 import tiny
+from edited import edit
 
 from analysis import derived, diff
 from analysis.diff import terminal, words
@@ -37,9 +38,9 @@ def pair(tmp_path: Path) -> tuple[Path, Path]:
     )
 
 
-def edit(run: Path, name: str, **values: Any) -> None:
-    path = run / name
-    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+def analysed(run: Path, name: str, **values: Any) -> None:
+    """Edit a document as an analysis would."""
+    edit(run / name, **values)
     derived.write(run)
 
 
@@ -111,7 +112,7 @@ REFUSALS = {
 def test_refused_unless_forced(
     name: str, values: Any, reason: str, pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    edit(pair[1], name, **values)
+    analysed(pair[1], name, **values)
     assert main([*map(str, pair)]) == 3
     said = capsys.readouterr().err
     assert reason in said
@@ -127,7 +128,7 @@ def test_refused_unless_forced(
 
 def test_an_engine_is_called_by_what_it_has(pair: tuple[Path, Path]) -> None:
     """A journal mode is none of LevelDB's settings, whatever its cell says."""
-    edit(pair[1], "cell.json", engine="leveldb", journal_mode="truncate", sync="off")
+    analysed(pair[1], "cell.json", engine="leveldb", journal_mode="truncate", sync="off")
     assert diff.compare(*pair, force=True).names == ("DELETE FULL engine=sqlite", "OFF engine=leveldb")
 
 
@@ -164,7 +165,7 @@ def test_durability_is_marked(pair: tuple[Path, Path], capsys: pytest.CaptureFix
 
 def test_page_stands_alone_and_escapes(pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
     hostile = '<img src=x onerror="alert(1)">\x1b[31m'
-    edit(pair[1], "cell.json", mode=hostile)
+    analysed(pair[1], "cell.json", mode=hostile)
     assert main([*map(str, pair)]) == 0
     shown = capsys.readouterr().out
     path = Path(shown.rsplit("report: ")[1].strip())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import tarfile
+import shutil
 from pathlib import Path
 
 import pytest
@@ -27,8 +27,7 @@ def fits(folder: Path, status: str) -> None:
 
 @pytest.mark.parametrize("sample", ["sample-f2fs-wal.tar.xz", "sample-flash-wal.tar.xz"])
 def test_recorded_runs_fit(sample: str, tmp_path: Path) -> None:
-    with tarfile.open(HERE / sample) as archive:
-        archive.extractall(tmp_path)
+    shutil.unpack_archive(HERE / sample, tmp_path)
     fits(tmp_path / "run", "ok")
     (tmp_path / "run/raw/run-cell.log").unlink()
     (tmp_path / "run/raw/probes.bin").unlink()

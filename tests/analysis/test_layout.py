@@ -166,6 +166,13 @@ def test_an_unknown_filesystem_is_an_error() -> None:
         (GROUPS.rstrip("\n"), INODES, "groups.txt: line 5: the last line has no end"),
         (GROUPS, "debugfs: bad\n", "inodes.txt: no blocks of any inode"),
         (GROUPS, INODES.replace("(0):2486", "(0):87"), "two of ext4's regions have the block 87"),
+        (GROUPS, INODES.replace("2490-2491", "2491-2490"), "inodes.txt: line 9: blocks from 2491 to 2490"),
+        (GROUPS, INODES.replace("2490-2491", "2490-x"), r"line 9: '\(0\):2486, \(1-2\):2490-x, "),
+        (
+            GROUPS,
+            INODES.replace("ACL: 2600", f"ACL: {2**63 - 1}"),
+            "a region of ext4 has 1 blocks from 922337",
+        ),
     ],
 )
 def test_bad_files(tmp_path: Path, groups: str, inodes: str, wrong: str) -> None:
@@ -180,3 +187,8 @@ def test_bad_superblock(tmp_path: Path) -> None:
         filesystems.find("ext4").layout(tmp_path, SUPERBLOCK | {"Block size": ""})
     with pytest.raises(BadInput, match="main_blkaddr is ''"):
         filesystems.find("f2fs").layout(tmp_path, F2FS | {"main_blkaddr": "?"})
+    for exponent in (-1, 32, 2**62):
+        with pytest.raises(BadInput, match=f"log_blocks_per_seg is {exponent}; expected 0 to 31"):
+            filesystems.find("f2fs").layout(tmp_path, F2FS | {"log_blocks_per_seg": f"0x 0 : {exponent}"})
+    with pytest.raises(BadInput, match="ext4's blocks have 0 bytes; expected 512 or more"):
+        filesystems.find("ext4").layout(tmp_path, SUPERBLOCK | {"Block size": "0"})

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import tarfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 import synthetic
+from edited import edit
 from test_fuzz import limit
 
 from analysis import __main__ as command
@@ -24,15 +24,11 @@ from base.identity import cell_id, cell_name
 HERE = Path(__file__).parent
 
 
-def change(path: Path, **values: Any) -> None:
-    path.write_text(json.dumps(json.loads(path.read_text()) | values))
-
-
 def on_a_lab_board(folder: Path) -> None:
     """Unwatched, and in real time."""
     synthetic.leave_twin(folder)
     synthetic.change_cell(folder, clock="real")
-    change(folder / "raw/run.json", clock="real")
+    edit(folder / "raw/run.json", clock="real")
 
 
 # name: (sample, what is done to it)
@@ -47,12 +43,11 @@ RUNS: dict[str, tuple[str, Callable[[Path], None]]] = {
 def stored(tmp_path: Path, name: str) -> Path:
     """A recorded run as commitpath/experiment.py stores one now."""
     sample, make = RUNS[name]
-    with tarfile.open(HERE / sample) as archive:
-        archive.extractall(tmp_path)
+    shutil.unpack_archive(HERE / sample, tmp_path)
     folder = tmp_path / "run"
     make(folder)
     identity = cell_id(json.loads((folder / "cell.json").read_text()))
-    change(folder / "host.json", cell_id=identity, raw_sha256=stored_files.hashes(folder))
+    edit(folder / "host.json", cell_id=identity, raw_sha256=stored_files.hashes(folder))
     return folder
 
 
@@ -108,7 +103,7 @@ def test_a_run_stored_without_hashes_is_marked(tmp_path: Path, capsys: pytest.Ca
 def test_a_host_json_of_another_form(
     wrong: dict[str, Any], run_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    change(run_dir / "host.json", **wrong)
+    edit(run_dir / "host.json", **wrong)
     assert command.main([str(run_dir)]) == 3
     assert f"host.json: {next(iter(wrong))}" in capsys.readouterr().err
 
@@ -170,7 +165,7 @@ def test_a_watched_run_without_its_twin_is_not_unwatched(tmp_path: Path) -> None
     folder = stored(tmp_path, "watched, blktrace")
     shutil.rmtree(folder / "twin")
     synthetic.change_cell(folder, probes="")
-    change(folder / "host.json", raw_sha256=stored_files.hashes(folder))
+    edit(folder / "host.json", raw_sha256=stored_files.hashes(folder))
     assert command.main([str(folder), "--quiet"]) == 1
     reasons = json.loads((folder / "summary.json").read_text())["reasons"]
     assert "the cell asks for no probes, and the run has probes.bin" in reasons
@@ -182,7 +177,7 @@ def test_the_twin_of_another_cell(tmp_path: Path) -> None:
     board = folder / "twin/raw/board"
     shutil.rmtree(board)
     shutil.copytree(other / "twin/raw/board", board)
-    change(folder / "host.json", raw_sha256=stored_files.hashes(folder))
+    edit(folder / "host.json", raw_sha256=stored_files.hashes(folder))
     assert command.main([str(folder), "--quiet"]) == 1
     reasons = json.loads((folder / "summary.json").read_text())["reasons"]
     assert "the untraced twin's mount settings differ from the run's" in reasons

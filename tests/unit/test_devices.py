@@ -84,6 +84,26 @@ def test_bad_profile_is_one_line(
         cells.load_profile("device", "odd")
 
 
+def unexplained(text: str) -> list[str]:
+    """The numbers of a profile that have no comment, or one that calls them an estimate and not how it
+    was made, or a choice and not why it may be one."""
+    found = []
+    for comment, name in re.findall(r"^((?:  #.*\n)*)  (\w+): [0-9]", text, re.MULTILINE):
+        said = " ".join(comment.replace("#", " ").split())
+        bare = re.match(r"(estimate|assumed|chosen|guess)", said, re.IGNORECASE)
+        if not said or (bare and not re.match(r"(estimate|chosen, no source): \S+ \S+", said)):
+            found.append(name)
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(set(axes.axes()["device"].files()) - {"own"}))
+def test_each_number_says_where_it_is_from(name: str) -> None:
+    text = axes.axes()["device"].files()[name].read_text()
+    assert unexplained(text) == []
+    for comment in ("", "  # estimate\n", "  # assumed: 3 ms, as others\n", "  # chosen, no source: any\n"):
+        assert unexplained(f"{text}{comment}  some_ns: 5\n") == ["some_ns"]
+
+
 def test_a_driver_is_whole() -> None:
     """Each has what a board does with it; a module of ours has the attributes that a profile gives it."""
     for name in devices.names():

@@ -15,9 +15,7 @@ const struct option engine_settings[] = {
 	 .argument = "LEVEL",
 	 SETTING(SYNC),
 	 .help = "WriteOptions::sync: whether a write is synced before it returns",
-	 .kind = OPTION_WORD,
-	 .words = sync_levels,
-	 .section = SECTION_REQUESTED,
+	 WORD(sync_levels),
 	 .commands = COMMAND_RUN},
 };
 const size_t engine_setting_count = sizeof(engine_settings) / sizeof(engine_settings[0]);

@@ -1,0 +1,97 @@
+"""What e2fsprogs print of block groups and inodes: groups.txt is dumpe2fs -g, inodes.txt debugfs' `stat`
+of some inodes. Numbers of blocks are the filesystem's."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from analysis.files import SHOWN, integer, read_text
+from base.errors import BadInput
+
+_HEADER = "group:block:super:gdt:bbitmap:ibitmap:itable"
+# debugfs: (logical[-logical][u]):physical[-physical], or the name of a block of the map itself
+_EXTENT = re.compile(r"\(([A-Z]+[0-9]*|[0-9]+(?:-[0-9]+)?(?:\[u\])?)\):([0-9]+)(?:-([0-9]+))?")
+
+
+class Group(NamedTuple):
+    """Where a group keeps what; -1: it has none of it."""
+
+    superblock: int
+    descriptors: tuple[int, int]  # the first block and the last
+    block_bitmap: int
+    inode_bitmap: int
+    inodes: int  # the first block of its table
+
+
+class Extent(NamedTuple):
+    """Blocks that an inode has."""
+
+    first: int
+    blocks: int
+    of_map: bool  # of its map or its extended attributes, not of its data
+    written: bool  # not only set aside
+
+
+@dataclass
+class Inode:
+    """An inode as `stat` shows it."""
+
+    number: int
+    directory: bool
+    generation: int | None = None
+    extents: list[Extent] = field(default_factory=list)
+
+
+def groups(path: Path) -> list[Group]:
+    """Return the table of groups.txt. Raises BadInput."""
+    lines = read_text(path).splitlines()
+    if _HEADER not in lines:
+        raise BadInput(path, "", "no table of block groups", _HEADER)
+    found = []
+    for place, line in enumerate(lines[lines.index(_HEADER) + 1 :], lines.index(_HEADER) + 2):
+        fields = [re.findall(r"(?:^-)?[0-9]+", field) for field in line.split(":")]
+        if len(fields) != _HEADER.count(":") + 1 or not all(fields):
+            raise BadInput(path, f"line {place}", repr(line[:SHOWN]), _HEADER)
+        blocks = [[integer(path, place, "a block", block) for block in field] for field in fields[2:]]
+        superblock, descriptors, block_bitmap, inode_bitmap, inodes = blocks
+        ends = descriptors[0], descriptors[-1]
+        found.append(Group(superblock[0], ends, block_bitmap[0], inode_bitmap[0], inodes[0]))
+    return found
+
+
+def inodes(path: Path) -> list[Inode]:
+    """Return the inodes of inodes.txt that have blocks. Raises BadInput."""
+    found: list[Inode] = []
+    for place, line in enumerate(read_text(path).splitlines(), 1):
+        if head := re.match(r"Inode: ([0-9]+) +Type: (\w+)", line):
+            found.append(Inode(integer(path, place, "an inode", head[1]), head[2] == "directory"))
+        elif not found:
+            continue
+        elif generation := re.match(r"Generation: ([0-9]+)", line):
+            found[-1].generation = integer(path, place, "a generation", generation[1])
+        elif attributes := re.match(r"File ACL: ([1-9][0-9]*)", line):
+            block = integer(path, place, "a block", attributes[1])
+            found[-1].extents.append(Extent(block, 1, of_map=True, written=True))
+        elif line.startswith("("):
+            found[-1].extents += _extents(path, place, line)
+    if not any(inode.extents for inode in found):
+        raise BadInput(path, "", "no blocks of any inode", "debugfs' stat of each inode")
+    return [inode for inode in found if inode.extents]
+
+
+def _extents(path: Path, place: int, line: str) -> list[Extent]:
+    """Return the extents of a line. Raises BadInput."""
+    parts = [_EXTENT.fullmatch(part) for part in line.rstrip(", ").split(", ")]
+    found = []
+    for part in parts:
+        if part is None:
+            raise BadInput(path, f"line {place}", repr(line[:SHOWN]), "(page-page):block-block, …")
+        where, *ends = part.groups()
+        first, last = (integer(path, place, "a block", end or ends[0]) for end in ends)
+        if last < first:
+            raise BadInput(path, f"line {place}", f"blocks from {first} to {last}", "the first one first")
+        found.append(Extent(first, last - first + 1, not where[0].isdigit(), "[u]" not in where))
+    return found

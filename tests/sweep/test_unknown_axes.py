@@ -1,0 +1,80 @@
+"""Runs of a lab that has an axis more: what its default is, only they say."""
+
+import json
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from lab import Lab
+
+from base.identity import canonical
+from commitpath.cell import cell_id, make_cell
+from commitpath.database import select, store
+from commitpath.database.select import Run
+from commitpath.reporting.cells import Cells
+
+AXES = {"ROWS": "100", "N": "10", "MODE": "wal"}
+CELL = make_cell(AXES)
+
+
+def imported(lab: Lab, there: Lab, path: Path, *moons: str, label: str = "kiel") -> None:
+    """Import a run for each value of an axis that is not known here, each at its default there."""
+    for _ in moons:
+        there.run(MODE="wal")
+    there.ok("export", FILE=str(path), LAB=label)
+    with sqlite3.connect(path) as connection:
+        found = connection.execute("SELECT run_id, cell FROM run ORDER BY run_id").fetchall()
+        for moon, (run, cell) in zip(moons, found, strict=True):
+            made = json.loads(cell)
+            made |= {"moon": moon, "at_default": sorted([*made["at_default"], "moon"])}
+            connection.execute("UPDATE run SET cell = ? WHERE run_id = ?", (canonical(made), run))
+        connection.execute("INSERT INTO grid_run VALUES (?, 'theirs', ?, 1)", (label, cell_id(CELL)))
+    connection.close()
+    lab.ok("import", FILE=str(path))
+
+
+def load(lab: Lab, selector: str = "") -> list[Run]:
+    """The runs of a lab's database."""
+    with store.opened(lab.results / "results.sqlite", write=False) as connection:
+        return select.load(connection, selector)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "t.sqlite"
+
+
+def test_one_value_at_its_default_is_the_cell_without_it(
+    lab: Lab, labs: Callable[[str], Lab], path: Path
+) -> None:
+    imported(lab, labs("there"), path, "full", "full")
+    assert len(Cells(load(lab), "kiel").of(CELL)) == 2
+    assert len(load(lab, "grid=theirs")) == 2
+
+
+def test_two_values_at_their_default_are_two_cells(lab: Lab, labs: Callable[[str], Lab], path: Path) -> None:
+    imported(lab, labs("there"), path, "full", "new", "new")
+    runs = load(lab)
+    assert Cells(runs, "kiel").of(CELL) == []
+    assert [len(Cells(runs, "kiel").runs[run.cell_id]) for run in runs] == [1, 2, 2]
+    # an id is of both
+    assert load(lab, "grid=theirs") == []
+    assert len(load(lab, f"cell={cell_id(CELL)}")) == 3
+    assert len(load(lab, f"cell={runs[0].cell_id}")) == 1
+    said = lab.says("compare", A=f"run={runs[0].facts['run']}", B=f"run={runs[1].facts['run']}")
+    assert "no cell is in both A and B: they also differ in moon" in said
+    assert "moon" in lab.ok("results").splitlines()[1]
+
+
+def test_no_import_takes_a_run_of_another_lab_from_its_cell(
+    lab: Lab, labs: Callable[[str], Lab], path: Path, tmp_path: Path
+) -> None:
+    imported(lab, labs("there"), path, "full")
+    imported(lab, labs("yonder"), tmp_path / "y.sqlite", "new", label="mit")
+    runs = load(lab)
+    for label in ("kiel", "mit"):
+        assert len(Cells(runs, label).of(CELL)) == 1
+    assert len(load(lab, "grid=theirs")) == 2
+    said = lab.says("compare", A="lab=kiel", B="lab=mit")
+    assert "they also differ in moon" in said
