@@ -26,14 +26,16 @@ class _Apart(NamedTuple):
 
     half: int  # of one half of the commands
     most: int  # of all but two of each hundred, between whose records an interrupt was served
+    nearly_all: int  # of all but two and one of each thousand, which the CPU was late to complete
     each: int
 
 
 # Measured on clean runs: 0.3 to 0.6 µs to another observer, of which 16 ns change within a run. A device has
 # a command 0.6 to 0.8 µs after its issue, and is done 2 to 13 µs before its completion; the quickest, whose
-# commands wait for the CPU that copies their data, up to 18 and 57 µs.
-_BESIDE, _IN_THE_DEVICE = _Apart(1_000, 1_000, 100_000), _Apart(25_000, 100_000, 1_000_000)
-_INTERRUPTED = 2
+# commands wait for the CPU that copies their data, up to 18 and 57 µs. Seldom it waits longer: of the 8960
+# commands of f2fs, WAL, under emmc-5.0, eleven for 0.1 to 1 ms, and one for 1.62 ms.
+_BESIDE = _Apart(1_000, 1_000, 100_000, 100_000)
+_IN_THE_DEVICE = _Apart(25_000, 100_000, 1_000_000, 5_000_000)
 
 
 def holds(run: Run) -> list[str]:
@@ -137,7 +139,8 @@ def _in_time(
         apart = (own[column] - seen[column]).abs().fill_null(0)  # one that did not end is told elsewhere
         allowed = {
             limit.half: apart.len() // 2,
-            limit.most: _INTERRUPTED * (1 + apart.len() // 100),
+            limit.most: 2 * (1 + apart.len() // 100),
+            limit.nearly_all: 2 + apart.len() // 1000,
             limit.each: 0,
         }
         for ns, number in allowed.items():
