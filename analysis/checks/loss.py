@@ -16,7 +16,7 @@ _KERNEL = re.compile(
     r"blocked for more than|\bstall(s|ed)? on\b|Out of memory|oom-kill|remount.* read-only|"
     r"segfault|general protection|Segmentation fault",
 )
-_LEVEL = re.compile(r"^<([0-9]+)>")
+_LEVEL = re.compile(r"^<([0-9]{1,3})>")
 
 
 def files_there(run: Run) -> list[str]:

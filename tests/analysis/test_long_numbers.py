@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from test_layout import F2FS
 
 from analysis import __main__ as command
 from analysis import filesystems, mkfs, report
+from analysis.checks import loss
 from analysis.observers.blktrace import read_summary
 from base.errors import BadInput, BadInputError
 from commitpath.cell import make_cell
@@ -54,6 +57,12 @@ def test_in_what_the_board_says(tmp_path: Path) -> None:
     path.write_text(f"  Total:  {LONG} events (dropped 0), 5 KiB data\n")
     with pytest.raises(BadInput, match="0 lines with a total"):
         read_summary(path)
+
+
+def test_in_the_kernels_log() -> None:
+    """A line whose level is no level is none, and no traceback."""
+    run: Any = SimpleNamespace(board=SimpleNamespace(dmesg=[f"<{LONG}>a line", "<3>a disk's error"]))
+    assert loss.kernel_quiet(run) == ["kernel: <3>a disk's error"]
 
 
 @pytest.mark.parametrize("value", ["two", "²", 2.5, True, None])
