@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 
 from analysis import events
-from analysis.checks import counts, fua, ledger, model, processor
+from analysis.checks import counts, frozen, fua, ledger, model, phases, processor, waits
 from analysis.checks.calls import first
+from analysis.ledger.arrays import ints
 from analysis.ledger.build import Ledger
 from analysis.ledger.match import OP, READ
 from analysis.observers import Content, Witness
@@ -48,7 +49,7 @@ def holds(run: Run) -> list[str]:
     own = made.given.records.bios(made.given.dev)
     bios = own[(own["begin_ns"] >= made.given.window[0]) & (own["begin_ns"] < made.given.window[1])]
     for name, witness in run.witnesses.items():
-        found += _as_witnessed(run, made, name) + _same_bios(bios, name, witness)
+        found += _as_witnessed(run, made, name) + _same_bios(run, bios, name, witness, made.given.slower)
     for name, content in run.contents.items():
         found += _as_kept(run, made, name, content)
     if run.log:
@@ -58,7 +59,12 @@ def holds(run: Run) -> list[str]:
     ]
     found += [f"ledger: {text}" for text in model.times(run, made)]
     if one_cpu(run):
-        told = processor.alternate(made, bios) + processor.waits(made) + processor.explained(made)
+        told = processor.alternate(made, bios) + processor.in_turn(own)
+        told += waits.asleep(made) + waits.explained(made)
+        if {"all", "writeback"} & set(run.probes):
+            told += frozen.copies(made)
+        if phases.instruction_ns(run) is not None:
+            told += waits.for_data(made) + waits.in_calls(made)
         found += [f"ledger: {text}" for text in told]
     return [*ledger.reasons(made), *found]
 
@@ -148,8 +154,9 @@ def _in_time(
     return [f"ledger: {text}" for text in found]
 
 
-def _same_bios(bios: np.ndarray, name: str, witness: Witness) -> list[str]:
-    """Each thread queued the writes that the observer saw it queue, in that order."""
+def _same_bios(run: Run, bios: np.ndarray, name: str, witness: Witness, slower: int) -> list[str]:
+    """Each thread queued the writes that the observer saw it queue, in that order and, in virtual time,
+    then."""
     # an operation that takes data to the device has an odd number (linux/blk_types.h)
     own = bios[bios["b"] & 1 > 0]
     seen = witness.queued()
@@ -159,6 +166,9 @@ def _same_bios(bios: np.ndarray, name: str, witness: Witness) -> list[str]:
     same = (own["tid"] == seen["pid"]) & (own["n"] == seen["bytes"] >> 9)
     same &= (own["a"] == seen["sector"]) | (own["n"] == 0)  # an empty one has no place
     wrong = np.flatnonzero(~same)
+    if not wrong.size and phases.instruction_ns(run) is not None:
+        apart = np.abs(ints(own["begin_ns"]) - ints(seen["time"]))
+        wrong = np.flatnonzero(apart > _BESIDE.each * slower)
     if not wrong.size:
         return []
     bio = own[wrong[0]]

@@ -213,6 +213,8 @@ FILESYSTEM = Filesystem(
     layout=_layout,
     files=("groups.txt", "inodes.txt"),
     commits=True,
+    # ext4_writepages writes pages of data=journal, which before were written at a checkpoint
+    synced_home=(6, 4),
     # fs/jbd2/commit.c, journal_submit_commit_record; fs/ext4/super.c, ext4_commit_super
     fua={"filesystem journal": False, "bitmap/SIT/NAT/superblock": False},
     data_mode=_data_mode,
