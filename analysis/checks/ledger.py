@@ -118,6 +118,7 @@ CHECKS: tuple[Callable[[Ledger], list[str]], ...] = (
     pages.directories,
     journal.whole,
     checkpoints.whole,
+    checkpoints.once,
     calls.syncs_witnessed,
     processor.own_file,
     shares_add_up,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from analysis.adapters.proberecords import taken
 from analysis.checks.calls import first
 from analysis.checks.processor import WAITS, spans
 from analysis.ledger.arrays import Intervals, Ints, at, inside, ints, length_within, union
@@ -20,7 +21,10 @@ _WRITING_NS, _BLOCK_NS, _BLOCK = 200_000, 10_000, 4096
 # of a call, beside its syncs: at most 40 µs on clean runs
 _CALLED_NS = 100_000
 # Another thread may have had the CPU, seldom.
-_SELDOM_NS, _SELDOM = 1_000_000, 0.01
+_SELDOM_NS, _SELDOM = 500_000, 0.01
+_WRITES = {"data_wait": "data", "node_wait": "nodes"}
+# beside data, what a wait for data waits for
+_OTHERS = ("commit_wait", "node_wait")
 
 
 def asleep(made: Ledger) -> list[str]:
@@ -70,41 +74,65 @@ def explained(made: Ledger) -> list[str]:
     return found
 
 
-def for_data(made: Ledger) -> list[str]:
-    """While its data is written, from the issue of the last command to the completion of the last, a thread
-    that waits for data is off the CPU; but for the copying, and _WRITING_NS."""
-    begin, end = made.given.window
-    slower, found = made.given.slower, []
-    for thread in driver_tids(made.few).tolist():
-        begins, ends = spans(made.few["data_wait"], thread)
-        kept = (begins >= begin) & (ends <= end)
-        begins, ends = begins[kept], ends[kept]
-        writes = made.ledger.filter(
+def for_writes(made: Ledger) -> list[str]:
+    """A thread that waits for data or for nodes is off the CPU from the issue of its last command until all
+    are done. While it waits for data and is off the CPU, data is queued or in the device, or something else
+    that it waits for has a record. But for the copying of the blocks that are done then, and _WRITING_NS.
+    """
+    few, found, slower = made.few, [], made.given.slower
+    for thread in driver_tids(few).tolist():
+        off = union([Intervals(*spans(few["off_cpu"], thread))])
+        own = made.ledger.filter(
             (pl.col("tid") == thread) & (pl.col("bytes") > 0) & (pl.col("kind") != "read")
         )
-        wait = inside(ints(writes["queue_ns"].fill_null(-1)), begins, ends)
-        each = writes.select("issue_ns", "complete_ns", "bytes", wait=pl.Series(wait)).filter(
-            pl.col("wait") >= 0
-        )
-        last = each.group_by("wait").agg(pl.col("issue_ns", "complete_ns").max(), pl.col("bytes").sum())
-        since = ints(last["issue_ns"])
-        done = np.maximum(np.minimum(ints(last["complete_ns"]), at(ends, ints(last["wait"]))), since)
-        off = union([Intervals(*spans(made.few["off_cpu"], thread))])
-        awake = (
-            done
-            - since
-            - length_within(off, since, done)
-            - slower * _BLOCK_NS * (ints(last["bytes"]) // _BLOCK)
-        )
-        if wrong := _too_long(awake, _WRITING_NS * slower, _SELDOM_NS * slower):
-            found.append(f"{wrong} waits for data in which the thread {thread} that waited had the CPU")
+        own = own.sort("issue_ns")
+        issue, complete = ints(own["issue_ns"]), np.maximum.accumulate(ints(own["complete_ns"]))
+        copied = np.r_[0, np.cumsum(ints(own["bytes"]) // _BLOCK)] * _BLOCK_NS
+        known = union([*_in_flight(made, own), *(Intervals(*spans(few[name], thread)) for name in _OTHERS)])
+        both = union([off, known])
+        for name, what in _WRITES.items():
+            begins, ends = _within(made, *spans(few[name], thread))
+            before = np.searchsorted(issue, ends)
+            since = np.maximum(at(issue, before - 1), begins)
+            done = np.maximum(np.minimum(at(complete, before - 1), ends), since)
+            copying = (copied[before] - copied[np.searchsorted(complete, begins)]) * slower
+            awake = done - since - length_within(off, since, done) - copying
+            idle = length_within(both, begins, ends) - length_within(known, begins, ends) - copying
+            if wrong := _too_long(awake, _WRITING_NS * slower):
+                found.append(f"{wrong} waits for {what} in which the thread {thread} that waited had the CPU")
+            if name == "data_wait" and (wrong := _too_long(idle, _WRITING_NS * slower)):
+                found.append(f"{wrong} waits for {what} in which the thread {thread} waited for nothing")
     return found
 
 
-def _too_long(times: Ints, limit: int, seldom: int) -> int:
-    """Return how many times are over the limit; over the other one, if few are."""
+def _within(made: Ledger, begins: Ints, ends: Ints) -> tuple[Ints, Ints]:
+    """Return the intervals that lie within the window."""
+    kept = (begins >= made.given.window[0]) & (ends <= made.given.window[1])
+    return begins[kept], ends[kept]
+
+
+def _in_flight(made: Ledger, own: pl.DataFrame) -> list[Intervals]:
+    """Return when what a wait for data waits for was queued or in the device: a thread's own commands, those
+    with pages of files and reads; and when a checkpoint or a flush of several was under way, or a commit that
+    nobody asked for, whose blocks a thread may not change meanwhile."""
+    of_file = pl.col("file").is_not_null() & pl.col("of").is_null()
+    files = made.pieces.filter(of_file)["command"].unique().implode()
+    others = made.ledger.filter(pl.col("command").is_in(files) | (pl.col("kind") == "read"))
+    commits = made.few["commit"]
+    commands = pl.concat([own, others]).select(
+        pl.col("queue_ns").fill_null(pl.col("issue_ns")), "complete_ns"
+    )
+    return [
+        Intervals(ints(commands["queue_ns"]), ints(commands["complete_ns"])),
+        *(Intervals(*spans(made.few[name])) for name in ("checkpoint", "flush")),
+        Intervals(*spans(taken(commits, ~np.isin(commits["a"], made.few["commit_wait"]["a"])))),
+    ]
+
+
+def _too_long(times: Ints, limit: int) -> int:
+    """Return how many times are over the limit; if few are, over one that is _SELDOM_NS later."""
     over = int((times > limit).sum())
-    return over if over > max(1, _SELDOM * times.size) else int((times > seldom).sum())
+    return over if over > max(1, _SELDOM * times.size) else int((times > limit + _SELDOM_NS).sum())
 
 
 def in_calls(made: Ledger) -> list[str]:
@@ -116,7 +144,7 @@ def in_calls(made: Ledger) -> list[str]:
     calls = made.vfs.filter(pl.col("op") == "sync").join(synced, left_on="call", right_on="vfs_call")
     rest = calls.with_columns(rest=pl.col("end_ns") - pl.col("begin_ns") - pl.col("synced"))
     slower = made.given.slower
-    if not _too_long(ints(rest["rest"]), _CALLED_NS * slower, _SELDOM_NS * slower):
+    if not _too_long(ints(rest["rest"]), _CALLED_NS * slower):
         return []
     return first(
         rest.filter(pl.col("rest") > _CALLED_NS * slower), "calls go on after their syncs", "call", "rest"

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from analysis import events
-from analysis.checks import counts, frozen, fua, ledger, model, phases, processor, waits
+from analysis.checks import counts, frozen, fua, journal, ledger, model, phases, processor, waits
 from analysis.checks.calls import first
 from analysis.ledger.arrays import ints
 from analysis.ledger.build import Ledger
@@ -54,17 +54,16 @@ def holds(run: Run) -> list[str]:
         found += _as_kept(run, made, name, content)
     if run.log:
         found += _as_the_device_says(run, made)
-    found += [
-        f"ledger: {text}" for text in fua.where(made, run.board.mount.options if run.board.mount else ())
-    ]
-    found += [f"ledger: {text}" for text in model.times(run, made)]
+    options = run.board.mount.options if run.board.mount else ()
+    told = fua.where(made, options) + journal.asked_for(made, options) + model.times(run, made)
+    found += [f"ledger: {text}" for text in told]
     if one_cpu(run):
         told = processor.alternate(made, bios) + processor.in_turn(own)
         told += waits.asleep(made) + waits.explained(made)
         if {"all", "writeback"} & set(run.probes):
             told += frozen.copies(made)
         if phases.instruction_ns(run) is not None:
-            told += waits.for_data(made) + waits.in_calls(made)
+            told += waits.for_writes(made) + waits.in_calls(made)
         found += [f"ledger: {text}" for text in told]
     return [*ledger.reasons(made), *found]
 
