@@ -10,7 +10,7 @@ import polars as pl
 
 from analysis.checks.calls import first
 from analysis.checks.processor import spans
-from analysis.content.jbd2 import COPY
+from analysis.content.verdicts import COPY
 from analysis.ledger.arrays import Intervals, ints, length_within, union
 from analysis.ledger.build import Ledger
 from analysis.ledger.timeline import driver_tids

@@ -25,7 +25,7 @@ from analysis.ledger.timeline import driver_tids
 _AT_ONCE_NS = 100_000
 # A commit's time is in jiffies of 4 ms.
 _ROUNDED = 0.99
-# Of the journal, what one transaction may fill before it is committed at once: jbd2 takes a fourth.
+# Of the journal, what one transaction may fill before it is committed at once: that is a fourth.
 _FULL = 1 / 8
 
 

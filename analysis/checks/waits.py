@@ -16,7 +16,7 @@ from analysis.ledger.build import Ledger
 from analysis.ledger.timeline import driver_tids, edges
 
 _AWAKE_NS = 100_000  # at most 23 µs on clean runs
-# While data is written: 50 to 190 µs, for a checkpoint of 250 pages 280 µs. The CPU copies them for null_blk.
+# While data is written: 50 to 190 µs, for 250 pages 280 µs. The CPU may copy them for the device.
 _WRITING_NS, _BLOCK_NS, _BLOCK = 200_000, 10_000, 4096
 # of a call, beside its syncs: at most 40 µs on clean runs
 _CALLED_NS = 100_000

@@ -13,7 +13,7 @@ from analysis.content.blockgroups import Geometry, Inodes
 from analysis.content.blocks import BLOCK, SECTORS
 from analysis.content.evidence import Evidence
 from analysis.content.pages import hashes, placed
-from analysis.content.verdicts import Said, confirmed, contradicted
+from analysis.content.verdicts import COPY, Said, confirmed, contradicted
 from analysis.ledger.arrays import Ints, at, expand
 
 SEALED = ("filesystem journal",)
@@ -66,7 +66,7 @@ def _journal(given: Evidence, found: jbd2.Found) -> list[Said]:
     mislaid = mislaid[units.label[mislaid] != JOURNAL]
     return [
         confirmed("block of the journal itself", logged[(own >= 0) & ~other]),
-        confirmed(jbd2.COPY, logged[right & ~escaped]),
+        confirmed(COPY, logged[right & ~escaped]),
         confirmed("copy whose first word its tag has", logged[right & escaped]),
         contradicted("number of another commit", logged[other]),
         contradicted("tag of another home", logged[elsewhere]),

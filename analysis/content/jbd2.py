@@ -15,7 +15,6 @@ from analysis.content.blocks import BLOCK, Blocks
 from analysis.content.crc import crc32c
 from analysis.ledger.arrays import Ints, at, expand
 
-COPY = "copy that a tag of the journal names"  # the rule by which one is confirmed that has its block's bytes
 MAGIC = 0xC03B3998
 DESCRIPTOR, COMMIT, SUPERBLOCK_V1, SUPERBLOCK, REVOKE = range(1, 6)
 _ESCAPED, _LAST = 1, 8  # of a tag's flags
