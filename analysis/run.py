@@ -255,7 +255,6 @@ def _ledger(run: Run) -> build.Ledger | None:
             calls=ran.engine.LOGS_CALLS,
             slower=max(1, int(run.cell.get("cpu_ns", _CPU_NS)) // _CPU_NS),
             listed=run.board.names,
-            kernel=run.board.kernel,
         )
     )
 

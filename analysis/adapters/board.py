@@ -54,12 +54,6 @@ class Board:
         return {int(row[1]): row[2] for row in rows if row}
 
     @property
-    def kernel(self) -> tuple[int, ...]:
-        """The numbers of its release (`uname -a`), () where that was not read."""
-        release = self.texts.get("kernel", "").split()[2:3]
-        return tuple(int(part) for part in re.findall(r"[0-9]{1,9}", "".join(release))[:3])
-
-    @property
     def filesystem(self) -> Filesystem | None:
         """What the analysis knows of the filesystem under test, None if it knows none of that name."""
         try:

@@ -20,26 +20,24 @@ def written_out(made: Ledger) -> list[str]:
 
     Only of the last xWrite of a page before the sync; not of a page that a truncate removed before it;
     and not of a file's first page where the filesystem may keep that in its inode. A copy in the journal is
-    not enough where a sync of this kernel writes what is journalled home, too (`synced_home`).
+    not enough: since Linux 6.4, which the probes need, a sync writes what ext4 journals of a file home, too.
     """
     if not made.given.calls:
         return []
     write = made.vfs.filter((pl.col("op") == "write") & (pl.col("bytes") > 0))
     row, page = pages(ints(write["offset"]), ints(write["bytes"]))
-    inode, begin = ints(write["inode"])[row], ints(write["begin_ns"])[row]
+    inode, begin, written = (ints(write[name])[row] for name in ("inode", "begin_ns", "end_ns"))
 
-    syncs = made.vfs.filter(pl.col("op") == "sync")
+    syncs = made.vfs.filter(pl.col("op") == "sync").sort("begin_ns")
     begins, ends = ints(syncs["begin_ns"]), ints(syncs["end_ns"])
     key = (inode << PAGE_BITS) | page
     again = first_after(key, begin + 1, key, begin)
-    sync = first_after(inode, begin, ints(syncs["inode"]), begins)
-    known = find(made.given.layout.filesystem)
+    sync = first_after(inode, written, ints(syncs["inode"]), begins)
     due = (sync <= made.given.window[1]) & (sync < again)
     due[due] = ~_removed(made.vfs, inode[due], page[due], begin[due], sync[due])
-    due &= (page > 0) | (not known.inline_data)
+    due &= (page > 0) | (not find(made.given.layout.filesystem).inline_data)
     call = ints(write["call"])[row]
-    home = pl.col("of").is_null() if made.given.kernel >= known.synced_home else pl.lit(True)
-    wanted, done = _brought(made, made.pieces.filter(home))
+    wanted, done = _brought(made, made.pieces.filter(pl.col("of").is_null()))
     end = np.full(sync.size, -1)
     end[due] = ends[np.searchsorted(begins, sync[due])]
     lost = np.flatnonzero(due & (_first_of(wanted, done, (call << PAGE_BITS) | page) > end))

@@ -72,8 +72,6 @@ class Filesystem:
     inodes: Mapping[int, str | None] = field(default_factory=dict)
     # whether a file's first page may be kept in its inode, and so never be written by itself
     inline_data: bool = False
-    # kernel since which a sync writes home what it journals of the file, too
-    synced_home: tuple[int, ...] = (0,)
     # how the name of a thread of its own begins → why that writes (ledger/schema.py, NO_TRANSACTION)
     threads: Mapping[str, str] = field(default_factory=dict)
     # whether it has a garbage collector that moves pages of files

@@ -214,8 +214,6 @@ FILESYSTEM = Filesystem(
     files=("groups.txt", "inodes.txt"),
     commits=True,
     commit_seconds=5,  # JBD2_DEFAULT_MAX_COMMIT_AGE
-    # ext4_writepages writes pages of data=journal, which before were written at a checkpoint
-    synced_home=(6, 4),
     # fs/jbd2/commit.c, journal_submit_commit_record; fs/ext4/super.c, ext4_commit_super
     fua={"filesystem journal": False, "bitmap/SIT/NAT/superblock": False},
     data_mode=_data_mode,

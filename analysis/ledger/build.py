@@ -37,7 +37,6 @@ class Input:
     calls: bool  # whether the engine logs its calls; without it vfs has none
     slower: int = 1  # how much longer an instruction takes than the 2 ns with which limits were measured
     listed: Mapping[int, str] = field(default_factory=dict)  # inode → name, as it is after the run
-    kernel: tuple[int, ...] = ()  # (6, 12, ...); (): not recorded
 
 
 @dataclass(frozen=True)
