@@ -42,14 +42,12 @@ def whole(made: Ledger) -> list[str]:
 def once(made: Ledger) -> list[str]:
     """Of the blocks that the filesystem does not write twice between two checkpoints none is there twice."""
     label = find(made.given.layout.filesystem).once
-    issued = made.ledger.select("command", "issue_ns")
-    rows = (
-        made.pieces.filter(pl.col("label") == label).join(issued, on="command") if label else issued.clear()
-    )
-    if rows.is_empty():
+    if label is None:
         return []
-    row, sector = expand(ints(rows["sector"]) // _BLOCK, ints(rows["bytes"]) // 512 // _BLOCK)
-    since = np.searchsorted(np.sort(ints(made.checkpoints["end_ns"])), ints(rows["issue_ns"])[row])
-    blocks = pl.DataFrame({"block": sector, "checkpoint": since, "issue_ns": ints(rows["issue_ns"])[row]})
-    again = blocks.sort("issue_ns").filter(~pl.struct("block", "checkpoint").is_first_distinct())
+    issued = made.ledger.select("command", "issue_ns")
+    rows = made.pieces.filter(pl.col("label") == label).join(issued, on="command")
+    row, block = expand(ints(rows["sector"]) // _BLOCK, ints(rows["bytes"]) // 512 // _BLOCK)
+    time, ends = ints(rows["issue_ns"])[row], np.sort(ints(made.checkpoints["end_ns"]))
+    blocks = pl.DataFrame({"block": block, "after": np.searchsorted(ends, time), "issue_ns": time})
+    again = blocks.sort("issue_ns").filter(~pl.struct("block", "after").is_first_distinct())
     return first(again, f"blocks with {label} written twice between two checkpoints", "block", "issue_ns")
