@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 
 from analysis.filesystems import find
-from analysis.ledger.arrays import Bools, Ints, LastBefore, at, first_after, ints
+from analysis.ledger.arrays import ints
 from analysis.ledger.build import Ledger
-from analysis.ledger.files import PAGE, PAGE_BITS, pages
+from analysis.ledger.files import PAGE
 from analysis.ledger.pieces import OF_ROLE
 
 
@@ -69,52 +69,6 @@ def _moved_wrongly(made: Ledger) -> pl.DataFrame:
     known = moved.filter(pl.col("vfs_call").is_not_null()).with_columns(page=page)
     fresh = known.join(brought, on=["vfs_call", "page"]).filter(pl.col("command") == pl.col("brought"))
     return fresh if int(fresh["bytes"].sum()) * 2 > int(moved["bytes"].sum()) else fresh.clear()
-
-
-def written_out(made: Ledger) -> list[str]:
-    """What SQLite wrote to a page and then synced was written to the device in between.
-
-    Only of the last xWrite of a page before the sync; not of a page that a truncate removed before it;
-    and not of a file's first page where the filesystem may keep that in its inode.
-    """
-    if not made.given.calls:
-        return []
-    write = made.vfs.filter((pl.col("op") == "write") & (pl.col("bytes") > 0))
-    row, page = pages(ints(write["offset"]), ints(write["bytes"]))
-    inode, begin = ints(write["inode"])[row], ints(write["begin_ns"])[row]
-
-    syncs = made.vfs.filter(pl.col("op") == "sync")
-    key = (inode << PAGE_BITS) | page
-    again = first_after(key, begin + 1, key, begin)
-    sync = first_after(inode, begin, ints(syncs["inode"]), ints(syncs["begin_ns"]))
-    due = (sync <= made.given.window[1]) & (sync < again)
-    due[due] = ~_removed(made.vfs, inode[due], page[due], begin[due], sync[due])
-    due &= (page > 0) | (not find(made.given.layout.filesystem).inline_data)
-    call = ints(write["call"])[row]
-    piece = made.pieces.filter(pl.col("vfs_call").is_not_null())
-    at, written = pages(ints(piece["offset"]), ints(piece["bytes"]))
-    had = (ints(piece["vfs_call"])[at] << PAGE_BITS) | written
-    lost = np.flatnonzero(due & ~np.isin((call << PAGE_BITS) | page, had))
-    if not lost.size:
-        return []
-    first = f"first call {call[lost[0]]}, page {page[lost[0]]}"
-    return [f"{lost.size} pages that SQLite wrote and synced are in no command: {first}"]
-
-
-def _removed(vfs: pl.DataFrame, inode: Ints, page: Ints, begin: Ints, end: Ints) -> Bools:
-    """Return of each page whether the file was truncated to before it between begin and end."""
-    calls = vfs.filter(pl.col("op") == "truncate")
-    files, sizes, times = (ints(calls[name]) for name in ("inode", "offset", "begin_ns"))
-    following = LastBefore(files, -times)
-    removed, left, since = np.zeros(inode.size, bool), np.arange(inode.size), begin
-    while left.size:
-        found = following.find(inode[left], -since)
-        there = (found >= 0) & (at(times, found) < end[left])
-        left, found = left[there], found[there]
-        gone = page[left] * PAGE >= sizes[found]
-        removed[left[gone]] = True
-        left, since = left[~gone], times[found[~gone]] + 1
-    return removed
 
 
 def syncs_witnessed(made: Ledger) -> list[str]:

@@ -1,4 +1,4 @@
-"""Is each checkpoint's record true, by the pack that it writes?
+"""Is each checkpoint's record true, by the pack that it writes and by what is written once before it?
 
 Of a filesystem that writes a pack of blocks in each checkpoint, one of them with FUA (`fua` of
 analysis/filesystems/). What has none is not asked.
@@ -6,15 +6,18 @@ analysis/filesystems/). What has none is not asked.
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 
 from analysis.checks.calls import first
 from analysis.filesystems import find
+from analysis.ledger.arrays import expand, ints
 from analysis.ledger.build import Ledger
 
 # The last block of the pack is what a checkpoint waits for: it ends 25 to 33 µs later on clean runs, and
 # 156 µs where it frees segments.
 _AT_ONCE_NS = 300_000
+_BLOCK = 8  # sectors
 
 
 def whole(made: Ledger) -> list[str]:
@@ -34,3 +37,17 @@ def whole(made: Ledger) -> list[str]:
         *first(outside, "commands of a checkpoint's pack outside it", "command", "issue_ns"),
         *first(late, "checkpoints go on after their pack", "checkpoint", "checkpoint_end"),
     ]
+
+
+def once(made: Ledger) -> list[str]:
+    """Of the blocks that the filesystem does not write twice between two checkpoints none is there twice."""
+    label = find(made.given.layout.filesystem).once
+    if label is None:
+        return []
+    issued = made.ledger.select("command", "issue_ns")
+    rows = made.pieces.filter(pl.col("label") == label).join(issued, on="command")
+    row, block = expand(ints(rows["sector"]) // _BLOCK, ints(rows["bytes"]) // 512 // _BLOCK)
+    time, ends = ints(rows["issue_ns"])[row], np.sort(ints(made.checkpoints["end_ns"]))
+    blocks = pl.DataFrame({"block": block, "after": np.searchsorted(ends, time), "issue_ns": time})
+    again = blocks.sort("issue_ns").filter(~pl.struct("block", "after").is_first_distinct())
+    return first(again, f"blocks with {label} written twice between two checkpoints", "block", "issue_ns")

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from analysis.adapters.layout import DATA
-from analysis.checks import calls, checkpoints, journal, processor, views
+from analysis.checks import calls, checkpoints, journal, pages, processor, views
 from analysis.checks.calls import first
 from analysis.filesystems import find
 from analysis.ledger.arrays import ints
@@ -112,9 +112,13 @@ CHECKS: tuple[Callable[[Ledger], list[str]], ...] = (
     commands_have_bios,
     places,
     calls.files,
-    calls.written_out,
+    pages.written_out,
+    pages.written_once,
+    pages.without_holes,
+    pages.directories,
     journal.whole,
     checkpoints.whole,
+    checkpoints.once,
     calls.syncs_witnessed,
     processor.own_file,
     shares_add_up,

@@ -12,14 +12,13 @@ import polars as pl
 
 from analysis.adapters.proberecords import taken
 from analysis.checks.calls import first
-from analysis.ledger.arrays import Bools, Intervals, Ints, at, inside, ints, length_within, union
+from analysis.ledger.arrays import Bools, Ints, inside, ints
 from analysis.ledger.build import Ledger
 from analysis.ledger.timeline import driver_tids, edges
 
-_WAITS = ("commit_wait", "data_wait", "node_wait")
+WAITS = ("commit_wait", "data_wait", "node_wait")
 # what a thread does that is recorded with it, from its begin to its end
-_DONE = ("sync", *_WAITS, "flush", "commit", "checkpoint", "writeback")
-_AWAKE_NS = 100_000  # at most 23 µs on clean runs
+_DONE = ("sync", *WAITS, "flush", "commit", "checkpoint", "writeback")
 
 
 def alternate(made: Ledger, bios: np.ndarray) -> list[str]:
@@ -67,7 +66,7 @@ def _records(made: Ledger, thread: int, threads: int) -> list[str]:
         rows = made.few[name]
         mine = ints(rows["tid"]) == thread
         for which, is_own in ((mine, True), (~mine, False)):
-            times = np.r_[_of(taken(rows, which))]
+            times = np.r_[spans(taken(rows, which))]
             told = f"{name.replace('_', ' ')} records" + ("" if is_own else " of other threads")
             edges_of[told] = (times[(times >= begin) & (times < end)], is_own)
     for name, (times, is_own) in edges_of.items():
@@ -78,54 +77,14 @@ def _records(made: Ledger, thread: int, threads: int) -> list[str]:
     return found
 
 
-def waits(made: Ledger) -> list[str]:
-    """While a sync waits for a flush, or for a commit of the journal, its thread is off the CPU.
-
-    But for what it does before it sleeps and after it is woken (_AWAKE_NS).
-    """
-    begin, end = made.given.window
-    found = []
-    for thread in driver_tids(made.few).tolist():
-        off = union([Intervals(*_of(made.few["off_cpu"], thread))])
-        synced = made.syncs.filter(pl.col("tid") == thread)
-        for what, (begins, ends) in {
-            "flushes": _flushes(made, edges(synced)),
-            "waits for a commit": _of(made.few["commit_wait"], thread),
-        }.items():
-            awake = ends - begins - length_within(off, begins, ends)
-            awake = awake[(begins >= begin) & (ends <= end)]
-            if wrong := int((awake > _AWAKE_NS * made.given.slower).sum()):
-                found.append(f"{wrong} {what} in which the thread {thread} that waited had the CPU")
-    return found
+def in_turn(bios: np.ndarray) -> list[str]:
+    """The bios are numbered in the order in which they were queued. bios: RECORD's fields."""
+    times = ints(bios["begin_ns"])[np.argsort(bios["d"], kind="stable")]
+    wrong = int((times[1:] < times[:-1]).sum())
+    return [f"{wrong} bios were queued before one with a lesser number"] if wrong else []
 
 
-def _flushes(made: Ledger, syncs: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
-    """Return the begins and ends of the flush commands that lie within the syncs of a thread."""
-    flushes = made.ledger.filter(pl.col("kind") == "flush")
-    begins, ends = ints(flushes["issue_ns"]), ints(flushes["complete_ns"])
-    row = inside(begins, *syncs)
-    waited = (row >= 0) & (ends <= at(syncs[1], row))
-    return begins[waited], ends[waited]
-
-
-def explained(made: Ledger) -> list[str]:
-    """What a sync waited for has a record: while it was off the CPU, it waited for data, for a commit or
-    for pages that say where data is, or a checkpoint, a flush or a read was under way; but for _AWAKE_NS."""
-    few, found = made.few, []
-    commands = made.ledger.filter(pl.col("kind").is_in(["flush", "read"]))
-    others = [Intervals(ints(commands["issue_ns"]), ints(commands["complete_ns"]))]
-    others += [Intervals(*_of(few[name])) for name in ("checkpoint", "flush")]
-    for thread in driver_tids(few).tolist():
-        known = union([*others, *(Intervals(*_of(few[name], thread)) for name in _WAITS)])
-        away = union([Intervals(*_of(few["off_cpu"], thread)), known])
-        begins, ends = edges(made.syncs.filter(pl.col("tid") == thread))
-        unknown = length_within(away, begins, ends) - length_within(known, begins, ends)
-        if wrong := int((unknown > _AWAKE_NS * made.given.slower).sum()):
-            found.append(f"{wrong} syncs of the thread {thread} waited for nothing that is recorded")
-    return found
-
-
-def _of(rows: np.ndarray, thread: int | None = None) -> tuple[Ints, Ints]:
+def spans(rows: np.ndarray, thread: int | None = None) -> tuple[Ints, Ints]:
     """Return the begins and the ends of records; of one thread, if one is named."""
     if thread is not None:
         rows = taken(rows, ints(rows["tid"]) == thread)

@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 
 from analysis import events
-from analysis.checks import counts, fua, ledger, model, processor
+from analysis.checks import counts, frozen, fua, journal, ledger, model, phases, processor, waits
 from analysis.checks.calls import first
+from analysis.ledger.arrays import ints
 from analysis.ledger.build import Ledger
 from analysis.ledger.match import OP, READ
 from analysis.observers import Content, Witness
@@ -50,17 +51,21 @@ def holds(run: Run) -> list[str]:
     own = made.given.records.bios(made.given.dev)
     bios = own[(own["begin_ns"] >= made.given.window[0]) & (own["begin_ns"] < made.given.window[1])]
     for name, witness in run.witnesses.items():
-        found += _as_witnessed(run, made, name) + _same_bios(bios, name, witness)
+        found += _as_witnessed(run, made, name) + _same_bios(run, bios, name, witness, made.given.slower)
     for name, content in run.contents.items():
         found += _as_kept(run, made, name, content)
     if run.log:
         found += _as_the_device_says(run, made)
-    found += [
-        f"ledger: {text}" for text in fua.where(made, run.board.mount.options if run.board.mount else ())
-    ]
-    found += [f"ledger: {text}" for text in model.times(run, made)]
+    options = run.board.mount.options if run.board.mount else ()
+    told = fua.where(made, options) + journal.asked_for(made, options) + model.times(run, made)
+    found += [f"ledger: {text}" for text in told]
     if one_cpu(run):
-        told = processor.alternate(made, bios) + processor.waits(made) + processor.explained(made)
+        told = processor.alternate(made, bios) + processor.in_turn(own)
+        told += waits.asleep(made) + waits.explained(made)
+        if {"all", "writeback"} & set(run.probes):
+            told += frozen.copies(made)
+        if phases.instruction_ns(run) is not None:
+            told += waits.for_writes(made) + waits.in_calls(made)
         found += [f"ledger: {text}" for text in told]
     return [*ledger.reasons(made), *found]
 
@@ -151,8 +156,9 @@ def _in_time(
     return [f"ledger: {text}" for text in found]
 
 
-def _same_bios(bios: np.ndarray, name: str, witness: Witness) -> list[str]:
-    """Each thread queued the writes that the observer saw it queue, in that order."""
+def _same_bios(run: Run, bios: np.ndarray, name: str, witness: Witness, slower: int) -> list[str]:
+    """Each thread queued the writes that the observer saw it queue, in that order and, in virtual time,
+    then."""
     # an operation that takes data to the device has an odd number (linux/blk_types.h)
     own = bios[bios["b"] & 1 > 0]
     seen = witness.queued()
@@ -162,6 +168,9 @@ def _same_bios(bios: np.ndarray, name: str, witness: Witness) -> list[str]:
     same = (own["tid"] == seen["pid"]) & (own["n"] == seen["bytes"] >> 9)
     same &= (own["a"] == seen["sector"]) | (own["n"] == 0)  # an empty one has no place
     wrong = np.flatnonzero(~same)
+    if not wrong.size and phases.instruction_ns(run) is not None:
+        apart = np.abs(ints(own["begin_ns"]) - ints(seen["time"]))
+        wrong = np.flatnonzero(apart > _BESIDE.each * slower)
     if not wrong.size:
         return []
     bio = own[wrong[0]]

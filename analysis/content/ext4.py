@@ -13,7 +13,7 @@ from analysis.content.blockgroups import Geometry, Inodes
 from analysis.content.blocks import BLOCK, SECTORS
 from analysis.content.evidence import Evidence
 from analysis.content.pages import hashes, placed
-from analysis.content.verdicts import Said, confirmed, contradicted
+from analysis.content.verdicts import COPY, Said, confirmed, contradicted
 from analysis.ledger.arrays import Ints, at, expand
 
 SEALED = ("filesystem journal",)
@@ -62,12 +62,14 @@ def _journal(given: Evidence, found: jbd2.Found) -> list[Said]:
     region = given.layout.label(np.maximum(home, 0) * SECTORS)
     elsewhere = (copy >= 0) & (at_home >= 0) & (at_home != home)
     elsewhere |= (copy >= 0) & (of >= 0) & (region != DATA) & (region != of)
+    right, escaped = (copy >= 0) & ~other & ~elsewhere, at(found.escaped.astype(np.int64), copy) == 1
     whole = np.flatnonzero(units.row >= 0)
     mislaid = whole[_join(units.row[whole], np.r_[found.rows, found.copies]) >= 0]
     mislaid = mislaid[units.label[mislaid] != JOURNAL]
     return [
         confirmed("block of the journal itself", logged[(own >= 0) & ~other]),
-        confirmed("copy that a tag of the journal names", logged[(copy >= 0) & ~other & ~elsewhere]),
+        confirmed(COPY, logged[right & ~escaped]),
+        confirmed("copy whose first word its tag has", logged[right & escaped]),
         contradicted("number of another commit", logged[other]),
         contradicted("tag of another home", logged[elsewhere]),
         contradicted("tag of other bytes", logged[_join(row, found.broken) >= 0]),

@@ -12,6 +12,8 @@ from analysis.ledger.arrays import Ints
 SILENT, CONFIRMED, CONTRADICTED = range(3)
 _LAST = 3
 STATES = ("silent", "confirmed", "contradicted")
+# the rule by which a copy in a journal is confirmed that has all bytes of its block
+COPY = "copy that a tag of the journal names"
 
 
 class Said(NamedTuple):

@@ -64,6 +64,10 @@ class Filesystem:
     hidden: Mapping[str, str] = field(default_factory=dict)
     # whether its journal is written by commits, each of them recorded by its probe
     commits: bool = False
+    # s after which one comes that nobody asks for, where no option `commit=` says otherwise
+    commit_seconds: int = 0
+    # label of blocks that it does not write again, at their place, before the next checkpoint
+    once: str | None = None
     # inode number, of an inode that is no file of anybody's → the label of its pages, None: their region's
     inodes: Mapping[int, str | None] = field(default_factory=dict)
     # whether a file's first page may be kept in its inode, and so never be written by itself

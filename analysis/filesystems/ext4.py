@@ -174,6 +174,7 @@ FILESYSTEM = Filesystem(
     layout=_layout,
     files=("groups.txt", "inodes.txt"),
     commits=True,
+    commit_seconds=5,  # JBD2_DEFAULT_MAX_COMMIT_AGE
     # fs/jbd2/commit.c, journal_submit_commit_record; fs/ext4/super.c, ext4_commit_super
     fua={"filesystem journal": False, "bitmap/SIT/NAT/superblock": False},
     data_mode=_data_mode,

@@ -16,17 +16,13 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import shutil
 import signal
 import sys
 import tempfile
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -34,115 +30,29 @@ ROOT = HERE.parents[1]
 sys.path[:0] = [str(ROOT), str(HERE)]
 
 import kinds  # noqa: E402
-import moved  # noqa: E402
-import numpy as np  # noqa: E402
-from forged import Forged  # noqa: E402
-from side import Absent  # noqa: E402
+from attempts import SAMPLES, VERDICTS, Outcome, Try, attempt, known, unpack  # noqa: E402
 
 from base import progress  # noqa: E402
-from base.data import load_yaml  # noqa: E402
-from base.errors import BadInput, BadInputError  # noqa: E402
+from base.errors import BadInputError  # noqa: E402
 from commitpath import commands, variables  # noqa: E402
 
-SAMPLES = {
-    path.name.removesuffix(".tar.xz"): path
-    for pattern in ("analysis/samples/*.tar.xz",)
-    for path in sorted((ROOT / "tests").glob(pattern))
-}
-VERDICTS = ("noticed", "unattributed", "harmless", "cannot be told", "missed")
-ABSENT = "absent"
 PROCESSES = 2
-
-
-@dataclass(frozen=True)
-class Try:
-    """One forgery."""
-
-    kind: str
-    sample: str
-    seed: int
-    number: int
-
-    @property
-    def again(self) -> str:
-        """The call that makes it again, among others."""
-        return f"make mutations KIND={self.kind} SAMPLE={self.sample} SEED={self.seed} N={self.number + 1}"
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What became of it."""
-
-    tried: Try
-    verdict: str
-    why: str
-
-
-@lru_cache
-def known() -> dict[str, str]:
-    """The kinds of which some forgeries cannot be refuted, and why."""
-    found: dict[str, str] = load_yaml(HERE / "known.yml")
-    return found
-
-
-@lru_cache
-def true(folder: Path) -> moved.Told:
-    """What a sample says as it was recorded."""
-    return moved.told(folder)
-
-
-def unpack(samples: Iterable[str], folder: Path) -> None:
-    """Unpack samples, each below its name."""
-    for sample in samples:
-        shutil.unpack_archive(SAMPLES[sample], folder / sample)
-
-
-def attempt(one: Try, unpacked: Path) -> Outcome:
-    """Forge a run and judge what the analysis says of it."""
-    words = [one.seed, one.number, zlib.crc32(one.kind.encode()), zlib.crc32(one.sample.encode())]
-    with tempfile.TemporaryDirectory(dir=unpacked) as name:
-        folder = Path(shutil.copytree(unpacked / one.sample / "run", Path(name) / "run"))
-        run = Forged(folder)
-        try:
-            kinds.find()[one.kind](run, np.random.default_rng(words))
-        except Absent as error:
-            return Outcome(one, ABSENT, str(error))
-        run.write()
-        try:
-            verdict, why = judge(true(unpacked / one.sample / "run"), moved.told(folder))
-            if verdict == "missed" and one.kind in known():
-                verdict = "cannot be told"
-            return Outcome(one, verdict, why)
-        except BadInput as error:
-            return Outcome(one, "noticed", str(error).removeprefix(f"{folder}/"))
-        except Exception as error:  # whatever it is, it is no clear line
-            return Outcome(one, "missed", f"the analysis ends with {error!r}")
-
-
-def judge(true: moved.Told, forged: moved.Told) -> tuple[str, str]:
-    """Return the verdict, and why."""
-    if new := forged.reasons - true.reasons:
-        return "noticed", sorted(new)[0]
-    found = moved.moved(true, forged)
-    if found.too_much:
-        return "missed", found.where
-    return ("unattributed" if found.unattributed > moved.BYTES_LIMIT else "harmless"), found.where
 
 
 def tries(given: dict[str, str]) -> list[Try]:
     """What the variables ask for. Raises BadInputError."""
     variables.check("mutations", given)
     asked = {"KIND": kinds.find(), "SAMPLE": SAMPLES}
-    for name, known in asked.items():
-        if given.get(name, next(iter(known))) not in known:
-            raise BadInputError(f"{name}={given[name]}: no such one; there are {', '.join(known)}")
+    for name, those in asked.items():
+        if given.get(name, next(iter(those))) not in those:
+            raise BadInputError(f"{name}={given[name]}: no such one; there are {', '.join(those)}")
     numbers = {}
     for name, default in (("SEED", "1"), ("N", "3")):
         text = given.get(name, default)
         if not (text.isascii() and text.isdigit() and 1 <= int(text) < 10**9):
             raise BadInputError(f"{name}={text}: {name} is a number from 1 to 999999999")
         numbers[name] = int(text)
-    chosen = {name: [given[name]] if name in given else list(known) for name, known in asked.items()}
+    chosen = {name: [given[name]] if name in given else list(those) for name, those in asked.items()}
     return [
         Try(kind, sample, numbers["SEED"], number)
         for kind in chosen["KIND"]

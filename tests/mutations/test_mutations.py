@@ -19,6 +19,7 @@ import pytest
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE)]
 
+import attempts  # noqa: E402
 import kinds  # noqa: E402
 import moved  # noqa: E402
 import mutations  # noqa: E402
@@ -37,7 +38,7 @@ TRUE = moved.Told(
     figures={"tps insert": 50.0},
     settings="full",
 )
-SAMPLE = next(iter(mutations.SAMPLES))
+SAMPLE = next(iter(attempts.SAMPLES))
 
 
 def told(**changed: object) -> moved.Told:
@@ -54,7 +55,7 @@ def with_bytes(size: float, **other: object) -> dict[tuple[object, ...], float]:
 def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the samples, unpacked."""
     folder = tmp_path_factory.mktemp("samples")
-    mutations.unpack(mutations.SAMPLES, folder)
+    attempts.unpack(attempts.SAMPLES, folder)
     return folder
 
 
@@ -80,32 +81,32 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_a_verdict(case: str) -> None:
     forged, verdict = CASES[case]
-    assert mutations.judge(TRUE, forged)[0] == verdict
+    assert attempts.judge(TRUE, forged)[0] == verdict
 
 
 def test_what_the_true_run_is_rejected_for_is_no_notice() -> None:
     true = told(reasons=frozenset(["no twin"]))
-    assert mutations.judge(true, dataclasses.replace(true, settings="off"))[0] == "missed"
+    assert attempts.judge(true, dataclasses.replace(true, settings="off"))[0] == "missed"
 
 
 def test_a_crash_of_the_analysis_is_missed(samples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    one = mutations.Try("counters_changed", SAMPLE, 1, 0)
-    assert mutations.attempt(one, samples).verdict == "noticed"
+    one = attempts.Try("counters_changed", SAMPLE, 1, 0)
+    assert attempts.attempt(one, samples).verdict == "noticed"
 
     def crash(_: Path) -> moved.Told:
         raise ZeroDivisionError
 
     monkeypatch.setattr(moved, "told", crash)
-    assert mutations.attempt(one, samples).verdict == "missed"
+    assert attempts.attempt(one, samples).verdict == "missed"
 
 
 def test_only_a_known_kind_cannot_be_told(samples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert set(mutations.known()) <= set(kinds.find())
-    one = mutations.Try("changes_of_none", SAMPLE, 1, 0)
-    monkeypatch.setattr(mutations, "judge", lambda *_: ("missed", "all of it"))
-    assert mutations.attempt(one, samples).verdict == "missed"
-    monkeypatch.setattr(mutations, "known", lambda: {one.kind: "nobody counts them"})
-    assert mutations.attempt(one, samples).verdict == "cannot be told"
+    assert set(attempts.known()) <= set(kinds.find())
+    one = attempts.Try("changes_of_none", SAMPLE, 1, 0)
+    monkeypatch.setattr(attempts, "judge", lambda *_: ("missed", "all of it"))
+    assert attempts.attempt(one, samples).verdict == "missed"
+    monkeypatch.setattr(attempts, "known", lambda: {one.kind: "nobody counts them"})
+    assert attempts.attempt(one, samples).verdict == "cannot be told"
 
 
 def test_none_of_a_sample_is_missed() -> None:
@@ -152,8 +153,8 @@ def test_the_hashes_are_made_anew(samples: Path, tmp_path: Path) -> None:
 
 
 def test_a_seed_gives_the_same_again(samples: Path) -> None:
-    one = mutations.Try("lost_bio", SAMPLE, 7, 1)
-    assert mutations.attempt(one, samples) == mutations.attempt(one, samples)
+    one = attempts.Try("lost_bio", SAMPLE, 7, 1)
+    assert attempts.attempt(one, samples) == attempts.attempt(one, samples)
 
 
 @pytest.mark.parametrize(
@@ -176,10 +177,10 @@ def test_the_table_has_a_row_for_each_kind() -> None:
     seen = {
         "lost_bio": ["noticed", "missed"],
         "lost_sync": ["noticed"],
-        "counters_changed": [mutations.ABSENT],
+        "counters_changed": [attempts.ABSENT],
     }
     outcomes = [
-        mutations.Outcome(mutations.Try(kind, SAMPLE, 1, number), verdict, "")
+        attempts.Outcome(attempts.Try(kind, SAMPLE, 1, number), verdict, "")
         for kind, verdicts in seen.items()
         for number, verdict in enumerate(verdicts)
     ]

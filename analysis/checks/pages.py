@@ -1,0 +1,122 @@
+"""Is each page that the engine wrote on the device: when it must be, and once?
+
+A page cache writes a page because somebody wrote to it, and then not again until somebody did.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from analysis.checks.calls import first
+from analysis.filesystems import find
+from analysis.ledger.arrays import Bools, Ints, LastBefore, at, first_after, ints
+from analysis.ledger.build import Ledger
+from analysis.ledger.files import PAGE, PAGE_BITS, pages
+
+
+def written_out(made: Ledger) -> list[str]:
+    """What SQLite wrote to a page and then synced was on the device when that sync had ended.
+
+    Only of the last xWrite of a page before the sync; not of a page that a truncate removed before it;
+    and not of a file's first page where the filesystem may keep that in its inode. A copy in the journal is
+    not enough: since Linux 6.4, which the probes need, a sync writes what ext4 journals of a file home, too.
+    """
+    if not made.given.calls:
+        return []
+    write = made.vfs.filter((pl.col("op") == "write") & (pl.col("bytes") > 0))
+    row, page = pages(ints(write["offset"]), ints(write["bytes"]))
+    inode, begin, written = (ints(write[name])[row] for name in ("inode", "begin_ns", "end_ns"))
+
+    syncs = made.vfs.filter(pl.col("op") == "sync").sort("begin_ns")
+    begins, ends = ints(syncs["begin_ns"]), ints(syncs["end_ns"])
+    key = (inode << PAGE_BITS) | page
+    again = first_after(key, begin + 1, key, begin)
+    sync = first_after(inode, written, ints(syncs["inode"]), begins)
+    due = (sync <= made.given.window[1]) & (sync < again)
+    due[due] = ~_removed(made.vfs, inode[due], page[due], begin[due], sync[due])
+    due &= (page > 0) | (not find(made.given.layout.filesystem).inline_data)
+    call = ints(write["call"])[row]
+    wanted, done = _brought(made, made.pieces.filter(pl.col("of").is_null()))
+    end = np.full(sync.size, -1)
+    end[due] = ends[np.searchsorted(begins, sync[due])]
+    lost = np.flatnonzero(due & (_first_of(wanted, done, (call << PAGE_BITS) | page) > end))
+    if not lost.size:
+        return []
+    told = f"first call {call[lost[0]]}, page {page[lost[0]]}"
+    return [f"{lost.size} pages that SQLite wrote and synced are in no command that was done then: {told}"]
+
+
+def _brought(made: Ledger, pieces: pl.DataFrame) -> tuple[Ints, Ints]:
+    """Return (xWrite and page, when it was done) of each page of a file that the pieces brought."""
+    done = made.ledger.select("command", "complete_ns")
+    rows = pieces.filter(pl.col("vfs_call").is_not_null()).join(done, on="command")
+    row, page = pages(ints(rows["offset"]), ints(rows["bytes"]))
+    return (ints(rows["vfs_call"])[row] << PAGE_BITS) | page, ints(rows["complete_ns"])[row]
+
+
+def _first_of(keys: Ints, times: Ints, wanted: Ints) -> Ints:
+    """Return the least time of each key, the largest int64 of one that is not there."""
+    return first_after(wanted, np.zeros(wanted.size, np.int64), keys, times)
+
+
+def _removed(vfs: pl.DataFrame, inode: Ints, page: Ints, begin: Ints, end: Ints) -> Bools:
+    """Return of each page whether the file was truncated to before it between begin and end."""
+    calls = vfs.filter(pl.col("op") == "truncate")
+    files, sizes, times = (ints(calls[name]) for name in ("inode", "offset", "begin_ns"))
+    following = LastBefore(files, -times)
+    removed, left, since = np.zeros(inode.size, bool), np.arange(inode.size), begin
+    while left.size:
+        found = following.find(inode[left], -since)
+        there = (found >= 0) & (at(times, found) < end[left])
+        left, found = left[there], found[there]
+        gone = page[left] * PAGE >= sizes[found]
+        removed[left[gone]] = True
+        left, since = left[~gone], times[found[~gone]] + 1
+    return removed
+
+
+def written_once(made: Ledger) -> list[str]:
+    """What an xWrite put into a page was written home once.
+
+    But for what a garbage collector moved; what was written before the call had ended, which may have changed
+    the page again; and of a file that was truncated since, as that may change its last page.
+    """
+    calls = made.vfs.select(vfs_call="call", of_inode="inode", called_ns="end_ns")
+    queued = made.ledger.select("command", "queue_ns")
+    rows = (
+        made.pieces.filter(pl.col("of").is_null() & ~pl.col("moved") & pl.col("vfs_call").is_not_null())
+        .join(calls, on="vfs_call")
+        .join(queued, on="command")
+        .filter(pl.col("queue_ns") > pl.col("called_ns"))
+    )
+    cut = made.vfs.filter(pl.col("op") == "truncate")
+    truncated = first_after(
+        ints(rows["inode"]), ints(rows["called_ns"]), ints(cut["inode"]), ints(cut["begin_ns"])
+    )
+    rows = rows.filter(pl.Series(truncated > ints(rows["queue_ns"]), dtype=pl.Boolean))
+    begin, size = ints(rows["offset"]), ints(rows["bytes"])
+    row, page = pages(begin, size)
+    part = np.minimum((begin + size)[row], (page + 1) * PAGE) - np.maximum(begin[row], page * PAGE)
+    each = pl.DataFrame({"call": ints(rows["vfs_call"])[row], "page": page, "bytes": part})
+    twice = each.group_by("call", "page").agg(pl.col("bytes").sum()).filter(pl.col("bytes") > PAGE)
+    return first(twice.sort("call", "page"), "pages written again that nobody wrote to", "call", "page")
+
+
+def without_holes(made: Ledger) -> list[str]:
+    """A WAL is written from its begin on: no xWrite of it begins behind the end of those before."""
+    writes = made.vfs.filter((pl.col("op") == "write") & (pl.col("file") == "wal"))
+    offset, size = ints(writes["offset"]), ints(writes["bytes"])
+    end, holes = offset + size, np.zeros(offset.size, bool)
+    # it begins anew when all of it is in the database
+    for rows in np.split(np.arange(offset.size), np.flatnonzero(offset == 0)):
+        # where the log of calls begins with a WAL that is there, its end is not known
+        holes[rows[1:]] = offset[rows[1:]] > np.maximum.accumulate(end[rows])[:-1]
+    return first(writes.filter(pl.Series(holes)), "xWrites of a WAL behind its end", "call", "offset")
+
+
+def directories(made: Ledger) -> list[str]:
+    """No page of a file that the engine opened is a directory's."""
+    opened = made.vfs.filter(pl.col("op") == "open")["inode"].drop_nulls().implode()
+    wrong = made.pieces.filter((pl.col("file") == "directory") & pl.col("inode").is_in(opened))
+    return first(wrong, "pages of a directory that is a file", "sector", "inode")

@@ -1,0 +1,153 @@
+"""Was the driver's thread off the CPU when it waited, and did it wait for what is recorded?
+
+The virtual board has one CPU. What the thread does before it sleeps and after it is woken takes instructions.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from analysis.adapters.proberecords import taken
+from analysis.checks.calls import first
+from analysis.checks.processor import WAITS, spans
+from analysis.ledger.arrays import Intervals, Ints, at, inside, ints, length_within, union
+from analysis.ledger.build import Ledger
+from analysis.ledger.timeline import driver_tids, edges
+
+_AWAKE_NS = 100_000  # at most 23 µs on clean runs
+# While data is written: 50 to 190 µs, for 250 pages 280 µs. The CPU may copy them for the device.
+_WRITING_NS, _BLOCK_NS, _BLOCK = 200_000, 10_000, 4096
+# of a call, beside its syncs: at most 40 µs on clean runs
+_CALLED_NS = 100_000
+# Another thread may have had the CPU, seldom.
+_SELDOM_NS, _SELDOM = 500_000, 0.01
+_WRITES = {"data_wait": "data", "node_wait": "nodes"}
+# beside data, what a wait for data waits for
+_OTHERS = ("commit_wait", "node_wait")
+
+
+def asleep(made: Ledger) -> list[str]:
+    """While a sync waits for a flush, or for a commit of the journal, its thread is off the CPU.
+
+    But for what it does before it sleeps and after it is woken (_AWAKE_NS).
+    """
+    begin, end = made.given.window
+    found = []
+    for thread in driver_tids(made.few).tolist():
+        off = union([Intervals(*spans(made.few["off_cpu"], thread))])
+        synced = made.syncs.filter(pl.col("tid") == thread)
+        for what, (begins, ends) in {
+            "flushes": _flushes(made, edges(synced)),
+            "waits for a commit": spans(made.few["commit_wait"], thread),
+        }.items():
+            awake = ends - begins - length_within(off, begins, ends)
+            awake = awake[(begins >= begin) & (ends <= end)]
+            if wrong := int((awake > _AWAKE_NS * made.given.slower).sum()):
+                found.append(f"{wrong} {what} in which the thread {thread} that waited had the CPU")
+    return found
+
+
+def _flushes(made: Ledger, syncs: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
+    """Return the begins and ends of the flush commands that lie within the syncs of a thread."""
+    flushes = made.ledger.filter(pl.col("kind") == "flush")
+    begins, ends = ints(flushes["issue_ns"]), ints(flushes["complete_ns"])
+    row = inside(begins, *syncs)
+    waited = (row >= 0) & (ends <= at(syncs[1], row))
+    return begins[waited], ends[waited]
+
+
+def explained(made: Ledger) -> list[str]:
+    """What a sync waited for has a record: while it was off the CPU, it waited for data, for a commit or
+    for pages that say where data is, or a checkpoint, a flush or a read was under way; but for _AWAKE_NS."""
+    few, found = made.few, []
+    commands = made.ledger.filter(pl.col("kind").is_in(["flush", "read"]))
+    others = [Intervals(ints(commands["issue_ns"]), ints(commands["complete_ns"]))]
+    others += [Intervals(*spans(few[name])) for name in ("checkpoint", "flush")]
+    for thread in driver_tids(few).tolist():
+        known = union([*others, *(Intervals(*spans(few[name], thread)) for name in WAITS)])
+        away = union([Intervals(*spans(few["off_cpu"], thread)), known])
+        begins, ends = edges(made.syncs.filter(pl.col("tid") == thread))
+        unknown = length_within(away, begins, ends) - length_within(known, begins, ends)
+        if wrong := int((unknown > _AWAKE_NS * made.given.slower).sum()):
+            found.append(f"{wrong} syncs of the thread {thread} waited for nothing that is recorded")
+    return found
+
+
+def for_writes(made: Ledger) -> list[str]:
+    """A thread that waits for data or for nodes is off the CPU from the issue of its last command until all
+    are done. While it waits for data and is off the CPU, data is queued or in the device, or something else
+    that it waits for has a record. But for the copying of the blocks that are done then, and _WRITING_NS.
+    """
+    few, found, slower = made.few, [], made.given.slower
+    for thread in driver_tids(few).tolist():
+        off = union([Intervals(*spans(few["off_cpu"], thread))])
+        own = made.ledger.filter(
+            (pl.col("tid") == thread) & (pl.col("bytes") > 0) & (pl.col("kind") != "read")
+        )
+        own = own.sort("issue_ns")
+        issue, complete = ints(own["issue_ns"]), np.maximum.accumulate(ints(own["complete_ns"]))
+        copied = np.r_[0, np.cumsum(ints(own["bytes"]) // _BLOCK)] * _BLOCK_NS
+        known = union([*_in_flight(made, own), *(Intervals(*spans(few[name], thread)) for name in _OTHERS)])
+        both = union([off, known])
+        for name, what in _WRITES.items():
+            begins, ends = _within(made, *spans(few[name], thread))
+            before = np.searchsorted(issue, ends)
+            since = np.maximum(at(issue, before - 1), begins)
+            done = np.maximum(np.minimum(at(complete, before - 1), ends), since)
+            copying = (copied[before] - copied[np.searchsorted(complete, begins)]) * slower
+            awake = done - since - length_within(off, since, done) - copying
+            idle = length_within(both, begins, ends) - length_within(known, begins, ends) - copying
+            if wrong := _too_long(awake, _WRITING_NS * slower):
+                found.append(f"{wrong} waits for {what} in which the thread {thread} that waited had the CPU")
+            if name == "data_wait" and (wrong := _too_long(idle, _WRITING_NS * slower)):
+                found.append(f"{wrong} waits for {what} in which the thread {thread} waited for nothing")
+    return found
+
+
+def _within(made: Ledger, begins: Ints, ends: Ints) -> tuple[Ints, Ints]:
+    """Return the intervals that lie within the window."""
+    kept = (begins >= made.given.window[0]) & (ends <= made.given.window[1])
+    return begins[kept], ends[kept]
+
+
+def _in_flight(made: Ledger, own: pl.DataFrame) -> list[Intervals]:
+    """Return when what a wait for data waits for was queued or in the device: a thread's own commands, those
+    with pages of files and reads; and when a checkpoint or a flush of several was under way, or a commit that
+    nobody asked for, whose blocks a thread may not change meanwhile."""
+    of_file = pl.col("file").is_not_null() & pl.col("of").is_null()
+    files = made.pieces.filter(of_file)["command"].unique().implode()
+    others = made.ledger.filter(pl.col("command").is_in(files) | (pl.col("kind") == "read"))
+    commits = made.few["commit"]
+    commands = pl.concat([own, others]).select(
+        pl.col("queue_ns").fill_null(pl.col("issue_ns")), "complete_ns"
+    )
+    return [
+        Intervals(ints(commands["queue_ns"]), ints(commands["complete_ns"])),
+        *(Intervals(*spans(made.few[name])) for name in ("checkpoint", "flush")),
+        Intervals(*spans(taken(commits, ~np.isin(commits["a"], made.few["commit_wait"]["a"])))),
+    ]
+
+
+def _too_long(times: Ints, limit: int) -> int:
+    """Return how many times are over the limit; if few are, over one that is _SELDOM_NS later."""
+    over = int((times > limit).sum())
+    return over if over > max(1, _SELDOM * times.size) else int((times > limit + _SELDOM_NS).sum())
+
+
+def in_calls(made: Ledger) -> list[str]:
+    """A call of SQLite that syncs a file is over when the filesystem has: beside its syncs it takes
+    _CALLED_NS. Of several threads it is not known which made a call."""
+    if driver_tids(made.few).size > 1:
+        return []
+    synced = made.syncs.group_by("vfs_call").agg(
+        (pl.col("end_ns") - pl.col("begin_ns")).sum().alias("synced")
+    )
+    calls = made.vfs.filter(pl.col("op") == "sync").join(synced, left_on="call", right_on="vfs_call")
+    rest = calls.with_columns(rest=pl.col("end_ns") - pl.col("begin_ns") - pl.col("synced"))
+    slower = made.given.slower
+    if not _too_long(ints(rest["rest"]), _CALLED_NS * slower):
+        return []
+    return first(
+        rest.filter(pl.col("rest") > _CALLED_NS * slower), "calls go on after their syncs", "call", "rest"
+    )

@@ -1,0 +1,135 @@
+"""Records of pages that could not be so are refuted: recorded runs, whose bytes were kept, with few of them
+changed.
+
+Each fault is at one place or of some pages only; what is wrong throughout is in test_refuted_ledger.py.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from test_refuted_ledger import Change, Spoil, files, of, records, wrong
+
+from analysis import run as runs
+from analysis.adapters.proberecords import OWNERS
+from analysis.checks import failures, pages
+
+NAMES = ("ext4-journal-truncate", "ext4-ordered-delete", "f2fs-delete", "f2fs-wal")
+
+
+def called(owner: str, which: Callable[[np.ndarray], np.ndarray]) -> Change:
+    """Some runs of pages are said to be of another owner."""
+
+    def change(rows: np.ndarray) -> np.ndarray:
+        places = of(rows, "pages")
+        rows["flags"][places[which(rows[places])]] = OWNERS.index(owner)
+        return rows
+
+    return change
+
+
+def a_journal_is_a_directory(folder: Path) -> None:
+    """One first page of a rollback journal, which F2FS may keep in its inode, is called a directory's."""
+    inode = files(folder)["journal"]
+
+    def one(rows: np.ndarray) -> np.ndarray:
+        return np.flatnonzero((rows["a"] == inode) & (rows["b"] == 0) & (rows["flags"] == 0))[-1:]
+
+    records(called("directory", one))(folder)
+
+
+def third_blocks(rows: np.ndarray) -> np.ndarray:
+    """Each third run of pages of the block device."""
+    return np.flatnonzero(rows["flags"] == OWNERS.index("device"))[::3]
+
+
+def twice(rows: np.ndarray) -> np.ndarray:
+    """The last write of a node is at the place of the one before."""
+    bios, pages_of = of(rows, "bio"), of(rows, "pages")
+    node = (rows["flags"][pages_of] == OWNERS.index("other")) & (rows["a"][pages_of] == 1)
+    one, other = (bios[rows["d"][bios] == serial][0] for serial in rows["d"][pages_of[node]][-2:])
+    blocks = of(rows, "block")
+    for place in (other, *blocks[(rows["a"][blocks] == rows["a"][other])][-1:]):
+        rows["a"][place] = rows["a"][one]
+    return rows
+
+
+def writes_of_a_wal_lost(folder: Path) -> None:
+    """xWrites of the WAL are gone from the log of calls."""
+    path = folder / "raw/driver/vfs.csv"
+    calls = pl.read_csv(path)
+    wal = calls.with_row_index().filter((pl.col("file") == "wal") & (pl.col("op") == "write"))["index"]
+    left = calls.with_row_index().filter(~pl.col("index").is_in(wal[20:22].implode())).drop("index", "call")
+    left.with_row_index("call").write_csv(path)
+
+
+FAULTS: dict[str, tuple[str, Spoil, str]] = {
+    "a journal's page as a directory's": (
+        "f2fs-delete",
+        a_journal_is_a_directory,
+        "1 pages of a directory that is a file",
+    ),
+    "blocks in the journal as nobody's": (
+        "ext4-ordered-delete",
+        records(called("none", third_blocks)),
+        "copies in the journal of no mapping that nobody can have frozen",
+    ),
+    "nodes written twice": (
+        "f2fs-delete",
+        records(twice),
+        "blocks with inode/node written twice between two",
+    ),
+    "xWrites of a WAL that are lost": ("f2fs-wal", writes_of_a_wal_lost, "xWrites of a WAL behind its end"),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_is_wrong_as_recorded(name: str, kept: dict[str, Path]) -> None:
+    assert wrong(kept[name]) == []
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_it_is_refuted(fault: str, kept: dict[str, Path], tmp_path: Path) -> None:
+    name, spoil, reason = FAULTS[fault]
+    folder = Path(shutil.copytree(kept[name], tmp_path / "run"))
+    spoil(folder)
+    found = wrong(folder)
+    assert any(reason in one for one in found), found
+
+
+def test_a_page_is_written_when_somebody_wrote_to_it(kept: dict[str, Path]) -> None:
+    """A piece that a later command has once more is named; not the first time that it was written."""
+    made = runs.read(kept["ext4-ordered-delete"]).ledger
+    assert made is not None
+    assert pages.written_once(made) == []
+    page = made.pieces.filter((pl.col("label") == "database page") & (pl.col("bytes") == 4096))[0]
+    last = made.ledger.filter(pl.col("kind") == "database page")["command"][-1]
+    again = page.with_columns(pl.lit(last).cast(page["command"].dtype).alias("command"))
+    made = dataclasses.replace(made, pieces=made.pieces.vstack(again))
+    assert pages.written_once(made)[0].startswith("1 pages written again that nobody wrote to: first call ")
+
+
+def test_a_journalled_page_is_written_home_by_its_sync(kept: dict[str, Path]) -> None:
+    made = runs.read(kept["ext4-journal-truncate"]).ledger
+    assert made is not None
+    logged = dataclasses.replace(made, pieces=made.pieces.filter(pl.col("of").is_not_null()))
+    assert "pages that SQLite wrote and synced are in no command" in pages.written_out(logged)[0]
+
+
+def test_a_sync_before_the_window_must_not_fail(kept: dict[str, Path], tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(kept["f2fs-wal"], tmp_path / "run"))
+
+    def fail(rows: np.ndarray) -> np.ndarray:
+        rows["n"][of(rows, "sync")[0]] = 2**32 - 5
+        return rows
+
+    records(fail)(folder)
+    run = runs.read(folder)
+    assert run.ledger is not None and run.ledger.syncs["begin_ns"][0] < run.driver.window[0]
+    assert failures.none(run)[0].startswith("1 syncs ended with an error: first ")
