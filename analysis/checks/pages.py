@@ -20,7 +20,7 @@ def written_out(made: Ledger) -> list[str]:
 
     Only of the last xWrite of a page before the sync; not of a page that a truncate removed before it;
     and not of a file's first page where the filesystem may keep that in its inode. A copy in the journal is
-    not enough: since Linux 6.4, which the probes need, a sync writes what ext4 journals of a file home, too.
+    not enough: since Linux 6.4, which the probes need, a sync writes what a journal has of a file home, too.
     """
     if not made.given.calls:
         return []

@@ -34,7 +34,7 @@ class _Apart(NamedTuple):
 # Measured on clean runs: 0.3 to 0.6 µs to another observer, of which 16 ns change within a run. A device has
 # a command 0.6 to 0.8 µs after its issue, and is done 2 to 13 µs before its completion; the quickest, whose
 # commands wait for the CPU that copies their data, up to 18 and 57 µs. Seldom it waits longer: of the 8960
-# commands of f2fs, WAL, under emmc-5.0, eleven for 0.1 to 1 ms, and one for 1.62 ms.
+# commands of a WAL run under emmc-5.0, eleven for 0.1 to 1 ms, and one for 1.62 ms.
 _BESIDE = _Apart(1_000, 1_000, 100_000, 100_000)
 _IN_THE_DEVICE = _Apart(25_000, 100_000, 1_000_000, 5_000_000)
 
