@@ -34,3 +34,11 @@ def load_yaml(path: Path) -> Any:
         # no such day in a date, a number with thousands of digits, thousands of lists in each other
         what = "too deep" if isinstance(error, RecursionError) else str(error)
         raise BadInputError(f"{path}: {what}") from error
+
+
+def load_mapping(path: Path) -> dict[str, Any]:
+    """Content of a YAML file that is to be names and values; BadInputError where it is not."""
+    content = load_yaml(path)
+    if not isinstance(content, dict):
+        raise BadInputError(f"{path}: must be a mapping: `name: value` lines")
+    return content

@@ -14,7 +14,7 @@ from typing import Any
 import jsonschema
 
 from analysis import filesystems
-from base.data import load_yaml
+from base.data import load_mapping, load_yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS, ROOT
 from commitpath import observers
@@ -136,7 +136,7 @@ def did_you_mean(text: str, choices: Iterable[str]) -> str:
 def aliases(axis: str) -> dict[Any, str]:
     """Other names of an axis's values → the value."""
     files = (axes() | run_axes())[axis].files()
-    return {alias: name for name, path in files.items() for alias in load_yaml(path).get("aliases", [])}
+    return {alias: name for name, path in files.items() for alias in load_mapping(path).get("aliases", [])}
 
 
 @functools.cache

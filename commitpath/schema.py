@@ -7,7 +7,7 @@ from typing import Any
 
 import jsonschema
 
-from base.data import load_yaml
+from base.data import load_mapping, load_yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
 
@@ -30,7 +30,7 @@ def schema() -> dict[str, Any]:
 
 def load(path: Path, kind: str) -> dict[str, Any]:
     """A data file that fits $defs.KIND of the schema. BadInputError says what does not."""
-    content: dict[str, Any] = load_yaml(path)
+    content = load_mapping(path)
     check(path, content, schema()["$defs"][kind], f"experiments/schema.yml, $defs.{kind}")
     return content
 

@@ -14,8 +14,8 @@ from analysis.run import Run
 _BLOCK = 4096
 # From the device's interrupt to the completion, beside what the copying takes: up to 64 µs on clean runs,
 # once 112 µs; seldom 0.5 ms, and once 1.6 ms, when the CPU was busy with something else.
-# {ns: the share of the commands that may be later}; one may, of however few
-_LATE = {200_000: 0.01, 1_000_000: 0.001}
+# {ns: (the share of the commands that may be later, how many may, of however few)}
+_LATE = {200_000: (0.01, 1), 1_000_000: (0.001, 0)}
 _NEVER_NS = 5_000_000
 
 
@@ -37,8 +37,8 @@ def times(run: Run, made: Ledger) -> list[str]:
 def _most(late: Ints, slower: int) -> int:
     """Return how many ns late a command may be, where so many are as late as these."""
     most = _NEVER_NS
-    for ns, share in reversed(_LATE.items()):
-        if np.count_nonzero(late > ns * slower) > max(1, share * late.size):
+    for ns, (share, least) in reversed(_LATE.items()):
+        if np.count_nonzero(late > ns * slower) > max(least, share * late.size):
             most = ns
     return most * slower
 

@@ -27,7 +27,7 @@ class _Apart(NamedTuple):
 
     half: int  # of one half of the commands
     most: int  # of all but two of each hundred, between whose records an interrupt was served
-    nearly_all: int  # of all but two and one of each thousand, which the CPU was late to complete
+    nearly_all: int  # of all but one of each thousand, which the CPU was late to complete
     each: int
 
 
@@ -145,7 +145,7 @@ def _in_time(
         allowed = {
             limit.half: apart.len() // 2,
             limit.most: 2 * (1 + apart.len() // 100),
-            limit.nearly_all: 2 + apart.len() // 1000,
+            limit.nearly_all: apart.len() // 1000,
             limit.each: 0,
         }
         for ns, number in allowed.items():

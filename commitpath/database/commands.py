@@ -94,7 +94,12 @@ def import_(options: dict[str, str]) -> int:
     if not (source := Path(options["FILE"])).is_file():
         raise BadInputError(f"FILE={source}: {'not a file' if source.exists() else 'no such file'}")
     sync.up_to_date()
-    print(printable(exchange.import_(source, label, conflict)))
+    try:
+        done = exchange.import_(source, label, conflict)
+    except store.DatabaseError as error:
+        # this lab's own was read already: what is wrong is in the file
+        raise BadInputError(str(error)) from error
+    print(printable(done))
     return 0
 
 

@@ -24,6 +24,8 @@ def facts(run: Run) -> dict[str, str]:
         "processor": processor(str(board.get("cpuinfo") or "")),
         "memory": memory(str(board.get("meminfo") or "")),
         "cpu_ns": cpu.effective(manifest.get("clock") or {}),
+        "mkfs": mkfs(run.cell, manifest),
+        "scheduler": scheduler(manifest),
         **device(run.cell["profiles"].get("device", {}), manifest),
     }
     return {name: value for name, value in found.items() if value}
@@ -46,6 +48,24 @@ def memory(meminfo: str) -> str | None:
     """MiB that the kernel has, of /proc/meminfo; None where it does not say."""
     told = re.search(r"^MemTotal:\s+([0-9]{1,18}) kB$", meminfo, re.M)
     return f"{int(told[1]) / 1024:.0f} MiB" if told else None
+
+
+def mkfs(cell: Mapping[str, Any], manifest: Mapping[str, Any]) -> str | None:
+    """The release of the packages that make a run's filesystem, as the board lists them, and the options."""
+    profile = cell["profiles"].get("fs") or {}
+    versions = (manifest.get("board") or {}).get("versions") or {}
+    packages = [f"{name} {versions[name]}" for name in profile.get("packages", []) if versions.get(name)]
+    options = [*profile.get("mkfs", []), *str(cell.get("mkfs_options", "")).split()]
+    if not packages or len(packages) != len(profile["packages"]):
+        return None
+    return f"mkfs.{profile.get('type')} {' '.join(options)} ({', '.join(packages)})"
+
+
+def scheduler(manifest: Mapping[str, Any]) -> str | None:
+    """The I/O scheduler in effect: /sys/block/…/queue/scheduler has it in brackets, or alone."""
+    told = str(((manifest.get("device") or {}).get("queue") or {}).get("scheduler") or "").strip()
+    chosen = re.search(r"\[([a-z0-9-]+)\]", told)
+    return chosen[1] if chosen else told or None
 
 
 def device(profile: Mapping[str, Any], manifest: Mapping[str, Any]) -> dict[str, str | None]:

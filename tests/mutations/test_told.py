@@ -14,10 +14,10 @@ ROOT = Path(__file__).resolve().parents[2]
 FOUND = load_yaml(ROOT / "analysis/forged.yml")
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/ledger.md"])
-def test_the_numbers_are_told(name: str) -> None:
+@pytest.mark.parametrize(("name", "commands"), [("README.md", 1), ("docs/ledger.md", len(FOUND))])
+def test_the_numbers_are_told(name: str, commands: int) -> None:
     text = (ROOT / name).read_text()
-    for one in report.forged():
+    for one in report.forged()[:commands]:
         tries = f"of {one['tries']} tries of `{one['command']}`"
         assert f"{tries} {one['missed']} are missed and {one['known']} cannot" in text
 

@@ -185,9 +185,14 @@ def manifest(cell: dict[str, Any]) -> dict[str, Any]:
         name: told,
         "driver": driver | {"workload": workload["driver_workload"]},
         "filesystem": {"mount": {"fs": cell["profiles"]["fs"]["type"], "options": options}},
-        "device": {"write_cache": "write back", "parameters": parameters(cell["profiles"]["device"])},
+        "device": {
+            "write_cache": "write back",
+            "queue": {"scheduler": "[none] mq-deadline"},
+            "parameters": parameters(cell["profiles"]["device"])},
         "board": {
             "kernel": "Linux board 6.12.1-arm64 #1 SMP aarch64",
+            "cmdline": "console=ttyAMA0 mitigations=off",
+            "versions": {"e2fsprogs": "1.47.2-3", "f2fs-tools": "1.16.0-1", "xfsprogs": "6.13.0-2"},
             "cpuinfo": "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd08",
             "meminfo": "MemTotal:        3496968 kB\nMemFree:         3349952 kB",
         },

@@ -380,6 +380,7 @@ def test_a_database_of_another_program(lab: Lab, tmp_path: Path) -> None:
     with sqlite3.connect(other) as connection:
         connection.execute("CREATE TABLE t (a)")
     assert "not a results database of commitpath" in lab.says("import", FILE=str(other))
+    assert lab.make("import", FILE=str(other)).returncode == 2
     os.mkfifo(tmp_path / "fifo")
     for name, says in (("none.sqlite", "no such file"), (".", "not a file"), ("fifo", "not a file")):
         path = tmp_path / name

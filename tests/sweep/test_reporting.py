@@ -179,7 +179,7 @@ def test_a_run_is_graded(lab: Lab) -> None:
     assert "grade: incomplete" in card
     assert "missing: spread" in card
     lab.run(110.0, FS="f2fs", MODE="wal", SEED="2")
-    assert "grade: complete, 27 of 27 reported" in lab.ok("report-card", FILE=str(folder))
+    assert "grade: complete, 33 of 33 reported" in lab.ok("report-card", FILE=str(folder))
     delete = lab.run(FS="f2fs", MODE="delete")
     assert "does not apply" in lab.ok("report-card", FILE=str(delete))
 
@@ -188,7 +188,7 @@ def test_a_paper_is_graded(lab: Lab, tmp_path: Path) -> None:
     paper = tmp_path / "paper.yml"
     paper.write_text("source: a paper\nreported: {filesystem: ext4, journal_mode: WAL, kernel:}\n")
     card = lab.ok("report-card", FILE=str(paper))
-    assert "grade: not comparable, 2 of 27 reported" in card
+    assert "grade: not comparable, 2 of 33 reported" in card
     assert "MISSING (essential)" in card
 
 
@@ -227,7 +227,11 @@ def test_setup_text_names_board_device_and_emulator(lab: Lab) -> None:
     text = lab.ok("setup-text", RUN=str(folder))
     for words in (
         "commitpath abc on the board virtual (processor: 1 × Cortex-A72; memory: 3415 MiB; "
-        "emulator: QEMU emulator version 7.2.22) under Linux 6.12.1-arm64",
+        "emulator: QEMU emulator version 7.2.22) under Linux 6.12.1-arm64, booted with "
+        "`console=ttyAMA0 mitigations=off`. The database was on ext4 (made by mkfs.ext4 ",
+        "(e2fsprogs 1.47.2-3); I/O scheduler: none), mounted with ",
+        "before the workload apsys17 (seed 1), which ran 10 transactions",
+        f"Cell: {json.loads((folder / 'summary.json').read_text())['cell_id']}. Runs of each cell",
         "on the device galaxy-nexus (flashsim: eMMC 4.41 of a Galaxy Nexus, no cache control, block-mapped, "
         "slow in random writes; its parameters are in the table)",
         "every instruction counts as many ns as the next (4), on one emulated core; caches, branch "

@@ -9,7 +9,8 @@ import commands
 import pytest
 
 from analysis import export
-from base.errors import EXIT_BAD_INPUT, EXIT_UNREADABLE
+from base.data import load_mapping
+from base.errors import EXIT_BAD_INPUT, EXIT_UNREADABLE, BadInputError
 
 ROOT = Path(__file__).resolve().parents[2]
 OF_A_RUN = [["analyse"], ["inspect"], ["tree"], ["trace-export"], ["diff", "RUN_B=/tmp"]]
@@ -69,3 +70,18 @@ def test_docs_and_the_command_tell_the_same_of_other_tools() -> None:
     for _, hint in export.FORMATS.values():
         for command in hint.split("; "):
             assert command.startswith(("open ", "one file")) or command in docs, command
+
+
+@pytest.mark.parametrize("text", ["", "hello\n", "- a list\n"])
+def test_a_data_file_that_has_no_names(text: str, tmp_path: Path) -> None:
+    """As a profile that somebody has just begun to write."""
+    path = tmp_path / "mine.yml"
+    path.write_text(text)
+    with pytest.raises(BadInputError, match=f"^{path}: must be a mapping: `name: value` lines$"):
+        load_mapping(path)
+
+
+def test_advise_says_what_is_missing() -> None:
+    done = commands.call("advise", "DEVICE=galaxy-nexus", "FS=f2fs")
+    assert done.returncode == EXIT_BAD_INPUT
+    assert done.stderr.startswith("commitpath: SURVIVE: missing; make advise takes FS=")
