@@ -10,7 +10,7 @@ from typing import Any
 
 from analysis import devices, engines, filesystems, mkfs, mount
 from base import identity
-from base.data import load_yaml
+from base.data import load_mapping
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS, ROOT
 from commitpath import observers
@@ -35,7 +35,7 @@ def schemas(axis: str, content: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     if axis == "device" and isinstance(content, dict) and content.get("driver") in devices.names():
         path = ROOT / "images/devices" / content["driver"] / "attributes.yml"
         if path.exists():
-            yield str(path.relative_to(ROOT)), load_yaml(path)
+            yield str(path.relative_to(ROOT)), load_mapping(path)
     yield f"experiments/schema.yml, $defs.{axis}", schema()["$defs"][axis]
 
 
@@ -43,7 +43,7 @@ def schemas(axis: str, content: Any) -> Iterator[tuple[str, dict[str, Any]]]:
 def load_profile(axis: str, name: str) -> dict[str, Any]:
     """A checked preset file, such as experiments/device/constant.yml."""
     path = axes()[axis].files()[name]
-    content = load_yaml(path)
+    content = load_mapping(path)
     for where, asks in schemas(axis, content):
         check(path, content, asks, where)
     for part_axis, key, part in (("fs", "type", filesystems), ("device", "driver", devices)):

@@ -65,7 +65,8 @@ def advise(options: dict[str, str]) -> int:
     ):
         missing = " and ".join(name for name in ("FS", "SURVIVE") if name not in options)
         raise BadInputError(
-            f"{missing + ': missing; ' if missing else ''}make advise takes FS=<filesystem>, SURVIVE={'|'.join(SURVIVE)} (what the data must survive), "
+            f"{missing + ': missing; ' if missing else ''}make advise takes FS=<filesystem>, "
+            f"SURVIVE={'|'.join(SURVIVE)} (what the data must survive), "
             f"LOSS={'|'.join(LOSSES)} (committed transactions that may be lost then), LAB=<label> (another "
             "lab's runs), RUN=yes (run what is missing), and axes to choose runs by, such as DEVICE"
         )

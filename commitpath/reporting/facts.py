@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from analysis import cpu, devices
+from commitpath.axes import axes
+from commitpath.cell import load_profile
 from commitpath.database.select import Run
 
 # (implementer, part) of /proc/cpuinfo → the core's name: MIDR_EL1 in its Technical Reference Manual
@@ -53,12 +55,16 @@ def memory(meminfo: str) -> str | None:
 def mkfs(cell: Mapping[str, Any], manifest: Mapping[str, Any]) -> str | None:
     """The release of the packages that make a run's filesystem, as the board lists them, and the options."""
     profile = cell["profiles"].get("fs") or {}
-    versions = (manifest.get("board") or {}).get("versions") or {}
-    packages = [f"{name} {versions[name]}" for name in profile.get("packages", []) if versions.get(name)]
-    options = [*profile.get("mkfs", []), *str(cell.get("mkfs_options", "")).split()]
-    if not packages or len(packages) != len(profile["packages"]):
+    if cell["fs"] not in axes()["fs"].choices():
         return None
-    return f"mkfs.{profile.get('type')} {' '.join(options)} ({', '.join(packages)})"
+    # what is installed is no part of a setting
+    packages = load_profile("fs", cell["fs"])["packages"]
+    versions = (manifest.get("board") or {}).get("versions") or {}
+    options = [*profile.get("mkfs", []), *str(cell.get("mkfs_options", "")).split()]
+    if not all(versions.get(name) for name in packages):
+        return None
+    releases = ", ".join(f"{name} {versions[name]}" for name in packages)
+    return f"mkfs.{profile.get('type')} {' '.join(options)} ({releases})"
 
 
 def scheduler(manifest: Mapping[str, Any]) -> str | None:

@@ -12,6 +12,7 @@ import pytest
 from copied import named_elsewhere
 
 from analysis import filesystems
+from base.data import load_yaml
 from base.errors import BadInputError
 from commitpath import axes
 from commitpath import cell as cells
@@ -194,7 +195,7 @@ def test_a_file_in_another_encoding_is_one_line(tmp_path: Path) -> None:
     file = tmp_path / "odd.yml"
     file.write_bytes("description: x\n# café\n".encode("latin-1"))
     with pytest.raises(BadInputError) as error:
-        cells.load_yaml(file)
+        load_yaml(file)
     assert str(error.value) == f"{file}:2: not UTF-8"
 
 
@@ -211,7 +212,7 @@ def test_what_no_yaml_file_has_is_one_line(content: str, says: str, tmp_path: Pa
     file = tmp_path / "odd.yml"
     file.write_text(content)
     with pytest.raises(BadInputError, match=f"{file}: .*{re.escape(says)}"):
-        cells.load_yaml(file)
+        load_yaml(file)
 
 
 def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
@@ -219,7 +220,7 @@ def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     for path in (tmp_path / "fifo", Path("/dev/zero"), tmp_path):
         with pytest.raises(BadInputError, match="not a file of at most"):
-            cells.load_yaml(path)
+            load_yaml(path)
 
 
 @pytest.mark.parametrize(
