@@ -78,14 +78,23 @@ _SYNCED = {
 
 
 def contradicted(settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
-    """Return in what the calls are not of this page_size: pager_write_pagelist writes a page at a time.
+    """Return in what the calls are not of this page_size (pager_write_pagelist writes a page at a time), or
+    of this synchronous: pager_end_transaction has xDelete sync the directory with EXTRA, and only then.
 
     `order` says what journal_mode and synchronous make of them.
     """
-    size = settings["page_size"]
+    size, found = settings["page_size"], []
     of_database = (pl.col("op") == "write") & (pl.col("file") == "database")
-    other = calls.filter(of_database & (pl.col("bytes") != size)).height
-    return [f"page_size is {size}, and {other} writes to the database were of another"] if other else []
+    if other := calls.filter(of_database & (pl.col("bytes") != size)).height:
+        found.append(f"page_size is {size}, and {other} writes to the database were of another")
+    deletes = calls.filter((pl.col("op") == "delete") & (pl.col("file") == "journal"))
+    level, synced = settings["synchronous"], int((deletes["bytes"] != 0).sum())
+    if synced != (deletes.height if level == "extra" else 0):
+        found.append(
+            f"synchronous is {level}, and of {deletes.height} deletions of the journal "
+            f"{synced} had the directory synced"
+        )
+    return found
 
 
 _OPERATIONS = {
