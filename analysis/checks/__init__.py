@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from analysis.checks import (
+    again,
     content,
     counts,
     engine,
@@ -27,6 +28,8 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     loss.driver_finished,
     loss.phases_cover,
     rendered.as_timed,
+    again.made,
+    again.rows,
     planned.as_the_cell,
     loss.steps_succeeded,
     loss.no_disk_read,

@@ -26,6 +26,7 @@ import polars as pl
 
 from analysis.engines import Transaction
 from analysis.engines.survival import ALL, CORRUPT, LAST, RARELY_CORRUPT, RECENT
+from analysis.workloads import Operation
 
 TITLE = "SQLite"
 _SETTINGS = (
@@ -182,6 +183,16 @@ def transactions(rendered: BinaryIO) -> Iterator[Transaction]:
         if end != b"\n" or (len(inner) != 1 and not batch) or not _OPERATIONS.keys() >= set(inner):
             raise ValueError(f"line {number}")
         yield Transaction(tuple(_OPERATIONS[word] for word in inner), batch)
+
+
+def rendered(operations: tuple[Operation, ...], texts: Mapping[str, str]) -> bytes:
+    """Return a transaction's SQL, with its newline (workloads/engines/sqlite/render.c)."""
+    statements = [
+        texts[kind].encode().replace(b"%k", b"%d" % key).replace(b"%v", b"'%s'" % value)
+        for kind, key, value in operations
+    ]
+    batch = [b"BEGIN;", *statements, b"COMMIT;"] if len(statements) > 1 else statements
+    return b"".join(batch) + b"\n"
 
 
 def survives(settings: Mapping[str, Any]) -> tuple[str, str]:
