@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from analysis.checks import (
     again,
+    board,
     content,
     counts,
     engine,
@@ -31,6 +32,7 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     again.made,
     again.rows,
     planned.as_the_cell,
+    planned.at_default,
     loss.steps_succeeded,
     loss.no_disk_read,
     loss.probes_attached,
@@ -39,6 +41,7 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     loss.device_lost_nothing,
     loss.kernel_quiet,
     settings.equal,
+    board.one_kernel,
     engine.as_set,
     counts.device_idle,
     counts.agree,
