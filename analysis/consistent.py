@@ -15,7 +15,7 @@ from typing import Any
 from analysis import cpu, devices, engines, filesystems, observers
 from analysis.durability import NO_BARRIER
 from base.data import load_yaml
-from base.identity import current
+from base.identity import contents, current
 from base.paths import EXPERIMENTS
 
 Document = Mapping[str, Any]
@@ -58,6 +58,13 @@ def workloads() -> dict[str, str]:
     """
     known = [load_yaml(path) for path in sorted((EXPERIMENTS / "workload").glob("*.yml"))]
     return {profile["driver_workload"]: profile["transactions"] for profile in known}
+
+
+@functools.cache
+def _known(axis: str) -> dict[str, str]:
+    """What each profile of an axis that is known here asks for, as its digest, by the profile's name."""
+    profiles = {path.stem: load_yaml(path) for path in sorted((EXPERIMENTS / axis).glob("*.yml"))}
+    return contents({"profiles": profiles})
 
 
 def word(value: Any) -> str:
@@ -114,8 +121,14 @@ def _emptied(cell: Document) -> list[str]:
 
 
 def _profiles(cell: Document, summary: Document, manifest: Document, host: Document) -> list[str]:
-    """Each axis names what its profile is, as far as a name says that."""
+    """Each axis names what its profile is, as far as a name says that; none has the content that is known
+    here under another name, but for a name that nobody here knows."""
     profiles, found = cell["profiles"], []
+    for axis, own in contents(cell).items():
+        here = _known(axis)
+        same = [name for name, content in here.items() if content == own]
+        if cell.get(axis) in here and same and cell[axis] not in same:
+            found += _differ(f"profile of {axis}", axis=cell[axis], content=same[0])
     fs, workload = profiles["fs"], profiles["workload"]
     kind, _, data = cell["fs"].partition("-")
     known = filesystems.find(kind) if kind in filesystems.names() else None

@@ -265,9 +265,14 @@ def _witness_bytes(run: Run) -> None:
     """Ask the bytes what they say of the ledger, where both are there."""
     if run.ledger is None:
         return
-    ran = run.driver
+    ran, name = run.driver, engines.name_in(run.driver.config)
     given = content.Given(
-        engines.name_in(ran.config), ran.config["effective"], run.folder / "raw/board", run.board.superblock
+        engine=name,
+        settings=ran.config["effective"],
+        board=run.folder / "raw/board",
+        superblock=run.board.superblock,
+        release=str(ran.config[name].get("version", "")),
+        sizes={role: size for role, size in ran.config["file_sizes"].items() if isinstance(size, int)},
     )
     for kept in run.contents.values():
         run.ledger, run.content = content.judge(run.ledger, kept, given)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from analysis.checks import (
+    again,
+    board,
     content,
     counts,
     engine,
@@ -27,7 +29,10 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     loss.driver_finished,
     loss.phases_cover,
     rendered.as_timed,
+    again.made,
+    again.rows,
     planned.as_the_cell,
+    planned.at_default,
     loss.steps_succeeded,
     loss.no_disk_read,
     loss.probes_attached,
@@ -36,6 +41,7 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     loss.device_lost_nothing,
     loss.kernel_quiet,
     settings.equal,
+    board.one_kernel,
     engine.as_set,
     counts.device_idle,
     counts.agree,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from analysis.expected import STEPS
 from analysis.run import Run
+from base.data import load_yaml
+from base.paths import EXPERIMENTS
 
 
 def as_the_cell(run: Run) -> list[str]:
@@ -25,3 +27,15 @@ def as_the_cell(run: Run) -> list[str]:
         fails = [step["name"] for step in planned["steps"] if step["ends"] != "ok"]
         found += [f"the plan's {name} has the step {step!r} fail, which no cell asks for" for step in fails]
     return found
+
+
+def at_default(run: Run) -> list[str]:
+    """What the cell says is at its default has the value that it has there, as far as the axis is known here:
+    the cell's id leaves it out, and would be another cell's."""
+    cell = run.plan["cell"] if run.plan else {}
+    axes = load_yaml(EXPERIMENTS / "schema.yml")["properties"]
+    return [
+        f"the cell says that {name} is at its default, {axes[name]['default']!r}, and has {cell.get(name)!r}"
+        for name in cell.get("at_default", ())
+        if name in axes and cell.get(name) != axes[name]["default"]
+    ]

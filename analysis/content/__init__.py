@@ -12,6 +12,7 @@ import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,6 +43,8 @@ class Given(NamedTuple):
     settings: Mapping[str, Any]  # of the engine, in effect
     board: Path  # raw/board/
     superblock: Mapping[str, str]
+    release: str = ""  # of the engine, where it said so
+    sizes: Mapping[str, int] = MappingProxyType({})  # bytes of each of its files after the run, by role
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,9 @@ def judge(made: Ledger, kept: Kept, given: Given) -> tuple[Ledger, Content]:
     whole, places = blocks.blocks(log)
     judged = units.units(units.given(made.ledger, made.pieces, records), places)
     layout = made.given.layout
-    evidence = Evidence(whole, judged, given.board, given.superblock, layout, given.settings)
+    evidence = Evidence(
+        *(whole, judged, given.board, given.superblock, layout, given.settings, given.release, given.sizes)
+    )
     said = _said((given.engine, layout.filesystem), evidence)
     verdict = verdicts.decide(judged.piece.size, said)
     pieces = made.pieces.with_columns(_of_pieces(judged, verdict, made.pieces.height))

@@ -21,3 +21,5 @@ class Evidence:
     superblock: Mapping[str, str]  # fields of its superblock.txt
     layout: Layout
     settings: Mapping[str, str]  # of the engine, in effect
+    release: str  # of the engine
+    sizes: Mapping[str, int]  # bytes of each of its files after the run, by role

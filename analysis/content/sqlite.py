@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,8 @@ from base.errors import BadInput
 # each page of these has a checksum: what only its place says does not confirm it
 SEALED = tuple(FILES[role][0] for role in ("wal", "journal"))
 _PAGE_SIZES = tuple(str(1 << power) for power in range(9, 17))
+# fileformat2.html, 1.3: bytes of the first page
+_PAGES, _RELEASE = 28, 96
 _INDEX_VERSION = 3007000  # WalIndexHdr.iVersion of wal.c: of the shm
 _INDEX_HEADER = 48  # bytes; it is there twice
 
@@ -57,6 +60,7 @@ def read(given: Evidence) -> list[Said]:
         contradicted("frame of another place of a WAL", of_wal.units[frames.elsewhere]),
         contradicted("record of another place of a rollback journal", of_journal.units[records.elsewhere]),
         *strays.read(given, known, frames.salts, certain),
+        *_told_otherwise(given, of_database, size),
     ]
     left = np.flatnonzero(~np.isin(of_database.units, certain))
     if frames.pages.size:
@@ -67,6 +71,35 @@ def read(given: Evidence) -> list[Said]:
     elif size == BLOCK and _in_order(given):
         said.append(_as_recorded(given, of_database, of_journal, records))
     return said
+
+
+def _told_otherwise(given: Evidence, versions: Versions, size: int) -> list[Said]:
+    """Contradict first pages that another release wrote than the one that ran, and the last of them if it has
+    another size of the database than the file has afterwards.
+
+    pager_write_changecounter notes the release with each change of the page that is written, and the
+    number of pages is in it with each change of that.
+    """
+    call = given.units.call[versions.units]
+    which = np.flatnonzero((versions.page == 0) & (call >= 0))
+    which = which[btree.titled(given.blocks.take(versions.row[which]))]
+    rows = versions.row[which]
+    pages, release = (given.blocks.words(rows, at, 1, ">u4")[:, 0] for at in (_PAGES, _RELEASE))
+    found = []
+    if number := _number(given.release):
+        other = versions.units[which[release != number]]
+        found.append(contradicted("first page of another release", other))
+    if which.size and "database" in given.sizes:
+        last = rows == rows.max()
+        wrong = last & (pages.astype(np.int64) * size != given.sizes["database"])
+        found.append(contradicted("first page of a database of another size", versions.units[which[wrong]]))
+    return found
+
+
+def _number(release: str) -> int | None:
+    """Return the SQLITE_VERSION_NUMBER of a release; None where it has another form."""
+    parts = re.fullmatch(r"([0-9]+)\.([0-9]{1,3})\.([0-9]{1,3})(\.[0-9]+)?", release)
+    return int(parts[1]) * 1_000_000 + int(parts[2]) * 1000 + int(parts[3]) if parts else None
 
 
 def _page_size(given: Evidence) -> int:

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, NamedTuple, Protocol, cast
 
 import polars as pl
 
+from analysis.workloads import Operation
 from base.data import load_yaml
 from base.identity import FIRST_ENGINE
 from base.paths import EXPERIMENTS
@@ -61,6 +62,12 @@ class Engine(Protocol):
         """Yield each transaction of what the driver rendered (docs/formats.md, rendered.gz).
 
         Raises ValueError with the place that is none.
+        """
+
+    def rendered(self, operations: tuple[Operation, ...], texts: Mapping[str, str]) -> bytes:
+        """Return what a transaction is rendered as: a line of rendered.gz.
+
+        texts: of the workload's SQL (analysis/workloads).
         """
 
     def survives(self, settings: Mapping[str, Any]) -> tuple[str, str]:

@@ -16,6 +16,7 @@ import polars as pl
 
 from analysis.engines import Transaction
 from analysis.engines.survival import ALL, UNSYNCED
+from analysis.workloads import Operation
 
 TITLE = "LevelDB"
 FILES = {
@@ -84,6 +85,12 @@ def transactions(rendered: BinaryIO) -> Iterator[Transaction]:
         operations.append(_KINDS[head[0]])
     if operations:
         raise ValueError(f"transaction {number}")
+
+
+def rendered(operations: tuple[Operation, ...], texts: Mapping[str, str]) -> bytes:
+    """Return a transaction's operations, and its newline (workloads/engines/leveldb/transactions.c)."""
+    heads = [(_HEAD.pack(_KINDS.index(kind), key, len(value)), value) for kind, key, value in operations]
+    return b"".join(part for each in heads for part in each) + b"\n"
 
 
 def survives(settings: Mapping[str, Any]) -> tuple[str, str]:

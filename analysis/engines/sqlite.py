@@ -26,6 +26,7 @@ import polars as pl
 
 from analysis.engines import Transaction
 from analysis.engines.survival import ALL, CORRUPT, LAST, RARELY_CORRUPT, RECENT
+from analysis.workloads import Operation
 
 TITLE = "SQLite"
 _SETTINGS = (
@@ -78,14 +79,23 @@ _SYNCED = {
 
 
 def contradicted(settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
-    """Return in what the calls are not of this page_size: pager_write_pagelist writes a page at a time.
+    """Return in what the calls are not of this page_size (pager_write_pagelist writes a page at a time), or
+    of this synchronous: pager_end_transaction has xDelete sync the directory with EXTRA, and only then.
 
     `order` says what journal_mode and synchronous make of them.
     """
-    size = settings["page_size"]
+    size, found = settings["page_size"], []
     of_database = (pl.col("op") == "write") & (pl.col("file") == "database")
-    other = calls.filter(of_database & (pl.col("bytes") != size)).height
-    return [f"page_size is {size}, and {other} writes to the database were of another"] if other else []
+    if other := calls.filter(of_database & (pl.col("bytes") != size)).height:
+        found.append(f"page_size is {size}, and {other} writes to the database were of another")
+    deletes = calls.filter((pl.col("op") == "delete") & (pl.col("file") == "journal"))
+    level, synced = settings["synchronous"], int((deletes["bytes"] != 0).sum())
+    if synced != (deletes.height if level == "extra" else 0):
+        found.append(
+            f"synchronous is {level}, and of {deletes.height} deletions of the journal "
+            f"{synced} had the directory synced"
+        )
+    return found
 
 
 _OPERATIONS = {
@@ -173,6 +183,16 @@ def transactions(rendered: BinaryIO) -> Iterator[Transaction]:
         if end != b"\n" or (len(inner) != 1 and not batch) or not _OPERATIONS.keys() >= set(inner):
             raise ValueError(f"line {number}")
         yield Transaction(tuple(_OPERATIONS[word] for word in inner), batch)
+
+
+def rendered(operations: tuple[Operation, ...], texts: Mapping[str, str]) -> bytes:
+    """Return a transaction's SQL, with its newline (workloads/engines/sqlite/render.c)."""
+    statements = [
+        texts[kind].encode().replace(b"%k", b"%d" % key).replace(b"%v", b"'%s'" % value)
+        for kind, key, value in operations
+    ]
+    batch = [b"BEGIN;", *statements, b"COMMIT;"] if len(statements) > 1 else statements
+    return b"".join(batch) + b"\n"
 
 
 def survives(settings: Mapping[str, Any]) -> tuple[str, str]:

@@ -20,6 +20,8 @@ class Paged:
 
     def __init__(self, **settings: str) -> None:
         self.settings = settings
+        self.release = ""
+        self.sizes: dict[str, int] = {}
         self.pages: list[bytes] = []
         self.rows: list[tuple[int, ...]] = []  # label, file, inode, offset, call
 
@@ -49,7 +51,7 @@ class Paged:
         columns |= {name: np.full(size, -1) for name in ("of", "home", "commit")}
         judged = units.units(units.Given(np.arange(size), sector, eight, columns), places)
         layout = of_regions("toyfs", [(0, 0, 0)], blocks.BLOCK)
-        return Evidence(made, judged, Path(), {}, layout, self.settings)
+        return Evidence(made, judged, Path(), {}, layout, self.settings, self.release, self.sizes)
 
 
 def told(said: list[Said], size: int) -> pl.DataFrame:

@@ -15,7 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from analysis import workloads
 from analysis.adapters.proberecords import HEADER, RECORD, TYPES
+from analysis.engines import sqlite
 from analysis.expected import STEPS
 from base.identity import cell_id
 
@@ -33,6 +35,7 @@ WRITE, FLUSH, SYNC, META, FUA = 1 << 17, 1 << 18, 1 << 19, 1 << 28, 1 << 31
 FLAGS = {WRITE: 1, SYNC: 1 << 11, META: 1 << 12, FUA: 1 << 17}
 FLUSH_COMMAND = 2 | 1 << 18
 LATENCY = 2_000_000
+ROWS = 100
 SYNCS = {"delete": ("-journal", ".", "-journal", ""), "wal": ("-wal",), "memory": ("",)}
 PARAMETERS = {
     "memory_backed": 1,
@@ -168,7 +171,7 @@ def make(
     phases += f"warm,{board.now - 500_000},{board.now - 100_000},0,9000,0,0\n"
     stat = "label,time_ns,inflight_reads,inflight_writes," + ",".join(STAT) + "\n"
     stat += board.stat_line("begin")
-    number = 0
+    number, changes = 0, [0] * 3 * n if workload == "null" else [changes for _, changes in _made(n)]
     for op in ("insert", "update", "delete"):
         begin = board.now
         for _ in range(n):
@@ -178,7 +181,7 @@ def make(
                 for inode, suffix in enumerate(SYNCS[mode], 12):
                     board.sync("db" if suffix == "." else name + suffix, 1 + (op == "update"), inode)
             board.now += 30_000
-            transactions += f"{number},{op},{op},{start},{board.now},{int(workload != 'null')}\n"
+            transactions += f"{number},{op},{op},{start},{board.now},{changes[number]}\n"
             number += 1
         phases += f"{op},{begin},{board.now},{n},9000,{n},0\n"
         stat += board.stat_line(f"end-{op}")
@@ -240,6 +243,20 @@ def _twin(folder: Path) -> None:
         path.write_text("\n".join([head, *(",".join(row) for row in rows), ""]))
 
 
+def _made(n: int) -> list[tuple[bytes, int]]:
+    """The text of each transaction of apsys17, and how many rows it changes."""
+    found, table = apsys17(), workloads.Table(ROWS)
+    made = workloads.again(found, workloads.Options(ROWS, n, 3072, 1), list(found.PHASES))
+    return [(sqlite.rendered(one, found.TEXTS), table.apply(one)) for one in made]
+
+
+def apsys17() -> workloads.Workload:
+    """The workload of a made-up run."""
+    found = workloads.find("apsys17")
+    assert found
+    return found
+
+
 def _describe(folder: Path, n: int, mode: str, workload: str, name: str) -> None:
     raw = folder / "raw"
     pragmas = {
@@ -266,7 +283,7 @@ def _describe(folder: Path, n: int, mode: str, workload: str, name: str) -> None
         "mkfs_options": "",
         "mount_options": "",
         "workload": workload,
-        "rows": 100,
+        "rows": ROWS,
         "n": n,
         "value_size": 3072,
         "seed": 1,
@@ -287,7 +304,7 @@ def _describe(folder: Path, n: int, mode: str, workload: str, name: str) -> None
     config = {
         "driver": {
             "workload": workload,
-            "rows": 100,
+            "rows": ROWS,
             "n": n,
             "value_size": 3072,
             "seed": 1,
@@ -299,19 +316,14 @@ def _describe(folder: Path, n: int, mode: str, workload: str, name: str) -> None
         "effective": pragmas,
         "pragmas": {"auto_vacuum": "0"},
         "sql_bytes": 0 if workload == "null" else 2 * n * 3072,
-        "rows_before": 100,
-        "rows_after": 100,
+        "rows_before": ROWS,
+        "rows_after": ROWS if workload == "null" else ROWS + n - sum(one for _, one in _made(n)[2 * n :]),
         "file_sizes": {"database": 409600, "journal": 0, "wal": 0},
         "clock": {"monotonic_ns": 1, "realtime_ns": 1767225600000000000},
         "status": "ok",
     }
-    texts = (
-        f"INSERT INTO sample(value) VALUES('{'i' * 3072}');\n",
-        f"UPDATE sample SET value='{'u' * 3072}' WHERE id=7;\n",
-        "DELETE FROM sample WHERE id=7;\n",
-    )
-    rendered = "" if workload == "null" else "".join(text * n for text in texts)
-    (raw / "driver/rendered.gz").write_bytes(gzip.compress(rendered.encode(), mtime=0))
+    rendered = b"" if workload == "null" else b"".join(text for text, _ in _made(n))
+    (raw / "driver/rendered.gz").write_bytes(gzip.compress(rendered, mtime=0))
     run = {
         "steps": [{"name": name, "begin_ns": 1, "end_ns": 2, "status": 0} for name in STEPS],
         "probes": {"requested": cell["probes"], "attached": 9, "expected": 9},

@@ -49,6 +49,7 @@ CONTRADICTIONS: list[tuple[str, Any, str]] = [
     ("cell.mode", "delete", "journal_mode: cell says 'delete', read back says 'wal'"),
     ("cell.fs", "ext4-ordered", "filesystem: axis says 'ext4', profile says 'f2fs'"),
     ("cell.profiles.fs.type", "ext4", "filesystem"),
+    ("cell.device", "nvme-consumer", "profile of device: axis says 'nvme-consumer', content says '"),
     ("cell.workload", "rlbench", "workload: axis says 'rlbench'"),
     ("cell.workload", "apsys17-insert", "phases: axis says ['insert'], profile says None"),
     ("cell.profiles.workload.driver_workload", "null", "workload"),

@@ -68,6 +68,28 @@ def test_calls_of_other_settings_are_seen(
     assert len(found) == 1 and ("page_size is 8192, and " in found[0] or "in no order" in found[0]), found
 
 
+@pytest.mark.parametrize(
+    ("sample", "is_extra", "wrong"),
+    [
+        ("f2fs-delete", True, "is extra, and of 22 deletions of the journal 0 had"),
+        ("ext4-journal-truncate", True, None),  # nothing is deleted: the calls are FULL's
+        ("f2fs-delete", False, "is full, and of 22 deletions of the journal 22 had"),
+    ],
+)
+def test_extra_is_what_syncs_the_directory(
+    sample: str, is_extra: bool, wrong: str | None, recorded: dict[str, Run]
+) -> None:
+    run = recorded[sample]
+    assert run.ledger
+    deletes = pl.col("op") == "delete"
+    calls = run.ledger.vfs.with_columns(
+        pl.when(deletes & (not is_extra)).then(1).otherwise("bytes").alias("bytes")
+    )
+    settings = {**run.driver.config["effective"], "synchronous": "extra" if is_extra else "full"}
+    found = run.driver.engine.contradicted(settings, calls)
+    assert len(found) == (wrong is not None) and (wrong or "") in "".join(found), found
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_fua_elsewhere_is_seen(name: str, recorded: dict[str, Run]) -> None:
     made = recorded[name].ledger

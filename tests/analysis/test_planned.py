@@ -10,7 +10,8 @@ import synthetic
 from analysis import checks
 from analysis import run as runs
 from analysis.adapters import driver
-from analysis.checks import loss, settings
+from analysis.checks import board, loss, settings
+from analysis.checks import planned as checked
 from analysis.expected import STEPS, of
 from base import identity
 from base.errors import BadInput
@@ -138,6 +139,21 @@ def test_a_plan_of_another_name(folder: Path) -> None:
     assert any(one.startswith("the plan's cell_id is v20000") for one in found)
 
 
+def test_what_is_not_at_its_default_is_not_said_to_be(folder: Path) -> None:
+    """The id would be the default cell's; of an axis that is not known here nobody can say."""
+    cell = json.loads((folder / "cell.json").read_text())
+    named = {identity.RENAMED.get(key, key): value for key, value in cell.items()} | {"moon": "new"}
+    for at_default, wrong in (
+        (["moon", "seed"], []),
+        (["n", "seed"], ["n"]),
+        (["board", "kernel"], ["kernel"]),
+    ):
+        made = named | {"engine": "sqlite", "board": "virtual", "seed": 1, "at_default": at_default}
+        (folder / "cell.json").write_text(json.dumps(made))
+        found = checked.at_default(planned(folder))
+        assert [one.split(" says that ")[1].split(" is at")[0] for one in found] == wrong
+
+
 def test_a_run_by_rule_2_has_a_plan(folder: Path) -> None:
     cell = json.loads((folder / "cell.json").read_text())
     named = {identity.RENAMED.get(key, key): value for key, value in cell.items()}
@@ -217,3 +233,18 @@ def test_without_a_plan_the_cell_says_who_watches(folder: Path) -> None:
     assert loss.observers_watched(runs.read(folder)) == says
     change_run(folder / "raw", observers=["probes"])
     assert loss.observers_watched(runs.read(folder)) == []
+
+
+@pytest.mark.parametrize(
+    ("uname", "is_one"),
+    [
+        ("6.12.117+deb13-arm64 #1 SMP Debian 6.12.117-1 (2026-11-12) aarch64", True),
+        ("6.1.0-40-arm64 #1 SMP Debian 6.1.153-1 (2025-09-20) aarch64", True),
+        ("6.6.51-v8 #1 SMP PREEMPT aarch64", True),
+        ("6.1.0-40-arm64 #1 SMP Debian 6.12.117-1 (2026-11-12) aarch64", False),
+        ("6.12.1-custom-arm64 #1 SMP Debian 6.12.117-1 (2026-11-12) aarch64", False),
+    ],
+)
+def test_a_kernel_has_one_version(folder: Path, uname: str, is_one: bool) -> None:
+    (folder / "raw/board/kernel.txt").write_text(f"Linux board {uname}\n")
+    assert (board.one_kernel(runs.read(folder)) == []) == is_one

@@ -1,4 +1,7 @@
-"""The calls of each transaction are those that analysis/engines/sqlite.py says a journal mode demands."""
+"""The calls of each transaction are those that analysis/engines/sqlite.py says a journal mode demands.
+
+The directory is synced with a journal's deletion by EXTRA, and by nothing else.
+"""
 
 import pytest
 from test_vfs_log import calls, inside
@@ -25,6 +28,8 @@ def test_each_transaction_is_in_order(driver, mode, load):
         driver.run_ok("--vfs-log", *more, mode=mode, synchronous=level)
         allowed = sqlite.order({"journal_mode": mode, "synchronous": level})
         log = [call for call in calls(driver) if call["file"] not in sqlite.UNORDERED]
+        deleted = [int(call["bytes"]) for call in log if call["op"] == "delete" and call["file"] == "journal"]
+        assert set(deleted) <= {int(level == "extra")}, level
         told = {
             "".join(sqlite.CALLS.get(f"{call['file']}.{call['op']}", "?") for call in inside(log, row))
             for row in driver.table("transactions.csv")

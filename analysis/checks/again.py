@@ -1,0 +1,90 @@
+"""Is what was rendered, and what it changed, what the workload makes of the cell's numbers?"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from analysis import workloads
+from analysis.adapters.rendered import Rendered
+from analysis.checks.rendered import beside
+from analysis.run import Run
+from analysis.workloads import Options, Table, Workload
+
+
+def made(run: Run) -> list[str]:
+    """Made again from seed, rows, n and value_size, each transaction has that text, and changed as many rows.
+
+    Of a workload that is not made again (analysis/workloads) what was rendered is believed.
+    """
+    given, told = run.driver.rendered, run.driver.config["driver"]
+    workload = workloads.find(str(told.get("workload")))
+    if workload is None or given is None or not given.count or not told.keys() >= set(Options._fields):
+        return []
+    options = Options(*(told[name] for name in Options._fields))
+    if wrong := [f"{k} {v!r}" for k, v in options._asdict().items() if type(v) is not int]:
+        return [f"config.json: {wrong[0]} is no number"]
+    changes = run.driver.transactions["changes"].to_list()
+    phases = run.driver.workload_phases["phase"].to_list()
+    due = options.n * len(phases)
+    if options.value_size > given.bytes or len({due, len(changes), given.count}) > 1:
+        has = f"rendered.gz has {given.count} transactions in {given.bytes} bytes"
+        return [f"{has}; {len(phases)} phases of {_words(options)} have {due}"]
+    if unknown := set(phases) - set(workload.PHASES):
+        return [f"phases.csv: {told['workload']} has no phase {min(unknown)!r}"]
+    try:
+        return _compared(run, workload, options, phases, changes, given)
+    except ValueError as error:
+        return [f"config.json: {error}, with {_words(options)}: no run has these"]
+
+
+def _compared(
+    run: Run, workload: Workload, options: Options, phases: list[str], changes: list[int], given: Rendered
+) -> list[str]:
+    config, table = run.driver.config, Table(options.rows)
+    digest, values, due = hashlib.sha256(), 0, list[int]()
+    for one in workloads.again(workload, options, phases):
+        digest.update(run.driver.engine.rendered(one, workload.TEXTS))
+        values += sum(len(operation.value) for operation in one)
+        due.append(table.apply(one))
+    found = []
+    if digest.hexdigest() != given.sha256:
+        found.append(f"rendered.gz is not what {config['driver']['workload']} makes of {_words(options)}")
+    if config["sql_bytes"] != values:
+        found.append(f"config.json has sql_bytes {config['sql_bytes']}, the transactions have {values}")
+    wrong = [place for place, (had, one) in enumerate(zip(changes, due, strict=True)) if had != one]
+    if wrong:
+        first = wrong[0]
+        found.append(
+            f"transactions.csv: {len(wrong)} changed another number of rows than they do, first transaction "
+            f"{first}: {changes[first]}, not {due[first]}"
+        )
+    return found
+
+
+def _words(options: Options) -> str:
+    return ", ".join(f"{name} {value}" for name, value in options._asdict().items())
+
+
+def rows(run: Run) -> list[str]:
+    """The rows before are those that were asked for, and those after what the transactions leave of them."""
+    config, given, table = run.driver.config, run.driver.rendered, run.driver.transactions
+    before, after, asked = config["rows_before"], config["rows_after"], config["driver"].get("rows", None)
+    found = (
+        [f"config.json: rows_before {before!r}, and rows {asked!r}"] if asked not in (None, before) else []
+    )
+    if given is None or given.count not in (0, table.height) or type(before) is not int:
+        return found
+    left: Any = before
+    if given.count:
+        changes = table["changes"].to_list()
+        for number, count, _, one in beside(table["op"].to_list(), given):
+            kinds = set(one.operations)
+            if {"insert", "delete"} <= kinds:
+                return found  # how many of each is not said
+            changed = sum(changes[number : number + count])
+            left += changed if "insert" in kinds else -changed if "delete" in kinds else 0
+            left = 0 if "drop" in kinds else left
+    if left != after:
+        found.append(f"config.json: rows_after {after!r}; the transactions leave {left}")
+    return found

@@ -1,0 +1,105 @@
+"""What was rendered, what it changed and how many rows are left is held against the cell's numbers.
+
+Each is seen to fail on a recorded run with one thing changed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from analysis import run as runs
+from analysis.checks import again
+from analysis.engines import Transaction
+from analysis.run import Run
+
+SAMPLE = Path(__file__).parent / "samples/f2fs-delete.tar.xz"
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    folder = tmp_path_factory.mktemp("recorded")
+    shutil.unpack_archive(SAMPLE, folder)
+    return runs.read(folder / "run")
+
+
+def changed(run: Run, told: dict[str, Any], **config: Any) -> Run:
+    """The run with options of the driver, and keys of its config.json, that are others."""
+    had = run.driver.config
+    new = had | config | {"driver": had["driver"] | told}
+    return dataclasses.replace(run, driver=dataclasses.replace(run.driver, config=new))
+
+
+def test_a_true_run_is_what_its_numbers_make(recorded: Run) -> None:
+    assert recorded.driver.config["driver"]["workload"] == "apsys17"
+    assert again.made(recorded) == [] == again.rows(recorded)
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ({"seed": 2}, "rendered.gz is not what apsys17 makes of rows 60, n 8, value_size 3072, seed 2"),
+        ({"rows": 160}, "rendered.gz is not what apsys17 makes of rows 160"),
+        ({"rows": -60}, "rendered.gz is not what apsys17 makes of rows -60"),
+        ({"value_size": 1024}, "rendered.gz is not what"),
+        ({"value_size": 10**15}, "rendered.gz has 24 transactions in 50"),
+        ({"n": 9}, "; 3 phases of rows 60, n 9, value_size 3072, seed 1 have 27"),
+        ({"workload": "mobibench"}, "rendered.gz is not what mobibench makes"),
+        ({"workload": "kv"}, "rendered.gz is not what kv makes"),
+        ({"rows": "60"}, "rows '60' is no number"),
+    ],
+)
+def test_other_numbers_make_something_else(told: dict[str, Any], said: str, recorded: Run) -> None:
+    found = again.made(changed(recorded, told))
+    assert found and said in found[0], found
+
+
+def test_other_values_than_were_rendered(recorded: Run) -> None:
+    found = again.made(changed(recorded, {}, sql_bytes=1))
+    assert found == ["config.json has sql_bytes 1, the transactions have 49152"]
+
+
+def test_another_number_of_changes(recorded: Run) -> None:
+    table = recorded.driver.transactions.with_columns(changes=pl.lit(1000))
+    run = dataclasses.replace(recorded, driver=dataclasses.replace(recorded.driver, transactions=table))
+    (said,) = again.made(run)
+    assert said.startswith("transactions.csv: 24 changed another number of rows") and "1000, not 1" in said
+    assert again.rows(run) == ["config.json: rows_after 62; the transactions leave 60"]
+
+
+def test_rows_that_the_transactions_do_not_leave(recorded: Run) -> None:
+    assert again.rows(changed(recorded, {}, rows_after=61)) != []
+    assert again.rows(changed(recorded, {}, rows_after=None)) != []
+    (said,) = again.rows(changed(recorded, {"rows": 50}))
+    assert said == "config.json: rows_before 60, and rows 50"
+
+
+@pytest.mark.parametrize(
+    ("operations", "left"),
+    [
+        (("insert", "create"), 60 + 5),
+        (("delete",), 60 - 5),
+        (("update", "read"), 60),
+        (("drop",), 0),
+        (("insert", "delete"), None),
+    ],
+)
+def test_what_is_left_of_the_rows(operations: tuple[str, ...], left: int | None, recorded: Run) -> None:
+    """Of a transaction that inserts and deletes nobody can say."""
+    driver = recorded.driver
+    assert driver.rendered
+    one = Transaction(operations, batch=True)
+    given = dataclasses.replace(driver.rendered, transactions=((one, 1),))
+    table = driver.transactions.head(1).with_columns(changes=pl.lit(5))
+    run = dataclasses.replace(
+        recorded, driver=dataclasses.replace(driver, rendered=given, transactions=table)
+    )
+    found = again.rows(changed(run, {}, rows_after=left if left is not None else 7))
+    assert found == []
+    if left is not None:
+        assert again.rows(changed(run, {}, rows_after=left + 1)) != []

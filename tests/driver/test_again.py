@@ -1,0 +1,46 @@
+"""The host makes the transactions of a workload again, text by text, from the same numbers."""
+
+import gzip
+import hashlib
+
+import pytest
+
+from analysis import engines, workloads
+from analysis.workloads import Options, Table
+
+CASES = [
+    ("apsys17", 50, 20, 3072, 1, None),
+    ("apsys17", 0, 3, 1, 2**63 - 1, None),
+    ("apsys17", 7, 30, 10, 5, "update,delete"),
+    ("kv", 50, 20, 100, 3, None),
+    ("kv", 12, 40, 8, 4, "batch"),
+    ("mobibench", 0, 25, 100, 6, None),
+    ("mobibench", 25, 25, 100, 6, "update,delete"),
+]
+
+
+@pytest.mark.parametrize(("name", "rows", "n", "value_size", "seed", "phases"), CASES)
+def test_it_is_what_the_driver_renders(driver, name, rows, n, value_size, seed, phases):
+    driver.populate("--workload", name, rows=rows, value_size=value_size)
+    more = ["--workload", name, "--value-size", value_size, "--seed", seed]
+    driver.run_ok(*more, *(["--phases", phases] if phases else []), rows=rows, n=n)
+    workload = workloads.find(name)
+    ran = phases.split(",") if phases else list(workload.PHASES)
+    options = Options(rows, n, value_size, seed)
+    made = list(workloads.again(workload, options, ran))
+    text = b"".join(engines.of("sqlite").rendered(one, workload.TEXTS) for one in made)
+    path = driver.output / "rendered"
+    data = (
+        path.read_bytes() if path.exists() else gzip.decompress((driver.output / "rendered.gz").read_bytes())
+    )
+    assert hashlib.sha256(text).digest() == hashlib.sha256(data).digest(), (text[:300], data[:300])
+    table = Table(rows)
+    assert [table.apply(one) for one in made] == [
+        int(row["changes"]) for row in driver.table("transactions.csv")
+    ]
+
+
+def test_a_seed_that_cannot_be():
+    workload = workloads.find("kv")
+    with pytest.raises(ValueError, match="a number below"):
+        list(workloads.again(workload, Options(3, 1, 1, 1), ["batch"]))
