@@ -188,7 +188,8 @@ def manifest(cell: dict[str, Any]) -> dict[str, Any]:
         "device": {
             "write_cache": "write back",
             "queue": {"scheduler": "[none] mq-deadline"},
-            "parameters": parameters(cell["profiles"]["device"])},
+            "parameters": parameters(cell["profiles"]["device"]),
+        },
         "board": {
             "kernel": "Linux board 6.12.1-arm64 #1 SMP aarch64",
             "cmdline": "console=ttyAMA0 mitigations=off",
