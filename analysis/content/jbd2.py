@@ -93,11 +93,11 @@ def _copies(
 ) -> Found:
     """Follow the tags of descriptors to the copies behind them."""
     tag, home, flags, check = _tags(blocks.take(descriptors), journal)
-    of = np.zeros(blocks.number.max(initial=0) + 1, np.int64)
-    of[journal.places[journal.places < of.size]] = np.flatnonzero(journal.places < of.size)
+    order = np.argsort(journal.places, kind="stable")
+    of = order[np.searchsorted(journal.places[order], blocks.number[descriptors])]
     first = np.flatnonzero(np.diff(tag, prepend=-1))
     nth = np.arange(tag.size) - first[np.searchsorted(first, np.arange(tag.size), side="right") - 1]
-    place = of[blocks.number[descriptors]][tag] + 1 + nth
+    place = of[tag] + 1 + nth
     # behind the last block comes the one behind the superblock
     place = (place - 1) % max(journal.places.size - 1, 1) + 1
     row = _next(blocks, journal.places[place], descriptors[tag])

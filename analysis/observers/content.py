@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
 import zstandard
@@ -41,6 +41,7 @@ OPERATIONS = (WRITE, FLUSH, DISCARD, SECURE_ERASE, WRITE_ZEROES)
 _MOST_RECORDS, _MOST_DATA, _LATEST_NS, _SECTOR = 1 << 21, 1 << 30, 1 << 62, 1 << 36
 # of the compressor's window (experiments/observer's `packs`): what a reader must hold beside the data
 WINDOW_BYTES = 1 << 27
+_FRAME_HEADER = 18  # the most that one has: ZSTD_FRAMEHEADERSIZE_MAX
 
 
 def read(path: Path) -> tuple[Content, int, int]:
@@ -51,12 +52,33 @@ def read(path: Path) -> tuple[Content, int, int]:
     """
     try:
         with path.open("rb") as file:
+            if (end := _end_of_frame(file)) != (size := path.stat().st_size):
+                wrong = "it is cut short" if end > size else "something behind its frame"
+                raise BadInput(path, f"byte {min(end, size)}", wrong, "one frame of zstd")
+            file.seek(0)
             decompressor = zstandard.ZstdDecompressor(max_window_size=WINDOW_BYTES)
-            return _read(path, decompressor.stream_reader(file, read_across_frames=True))
+            return _read(path, decompressor.stream_reader(file))
     except OSError as error:
         raise BadInput(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
     except zstandard.ZstdError as error:
         raise BadInput(path, "", f"it cannot be decompressed ({error})", "one frame of zstd") from None
+
+
+def _end_of_frame(file: BinaryIO) -> int:
+    """Return where the frame that a file begins with ends, beyond the file if it is cut short.
+
+    RFC 8878, 3.1.1: a header, blocks with a header of 3 bytes each (whether it is the last; its type, of
+    which 1 has one byte however long it is; its size), and a checksum of 4 bytes if the frame has one.
+    """
+    head = file.read(_FRAME_HEADER)
+    checksum = 4 if zstandard.get_frame_parameters(head).has_checksum else 0
+    file.seek(zstandard.frame_header_size(head))
+    while len(said := file.read(3)) == 3:
+        block = int.from_bytes(said, "little")
+        file.seek(1 if block >> 1 & 3 == 1 else block >> 3, 1)
+        if block & 1:
+            break
+    return file.tell() + checksum
 
 
 def _read(path: Path, file: Any) -> tuple[Content, int, int]:
@@ -140,17 +162,27 @@ def _fail(path: Path, at: int, kind: np.dtype[Any], field: str, found: Any, expe
 
 
 def _taken(path: Path, records: np.ndarray) -> np.ndarray:
-    """Return the records of commands that were served: without those that were put back, and what says so."""
-    served = records["flags"] & PUT_BACK == 0
-    for row in np.flatnonzero(~served).tolist():
-        what = [records[name] == records[name][row] for name in ("sector", "bytes")]
-        what.append(records["flags"] == records["flags"][row] & ~np.uint32(PUT_BACK))
-        before = np.flatnonzero(what[0] & what[1] & what[2] & served)
-        before = before[before < row]
-        if not before.size:
-            at = HEADER.itemsize + row * RECORD.itemsize
-            _fail(path, at, RECORD, "flags", records["flags"][row], "a command before it that was put back")
-        served[before[-1]] = False
+    """Return the records of commands that were served: without those that were put back, and what says so.
+
+    Which command one put back is as with brackets: the last that is still open, of the same kind.
+    """
+    put_back = records["flags"] & PUT_BACK > 0
+    if not put_back.any():
+        return records
+    kind = (records["sector"], records["bytes"], records["flags"] & ~np.uint32(PUT_BACK))
+    order = np.lexsort(kind)  # stable: of one kind as they came
+    first = np.r_[True, np.any([values[order][1:] != values[order][:-1] for values in kind], axis=0)]
+    step = np.where(put_back, -1, 1)[order]
+    total, of = np.cumsum(step), np.cumsum(first) - 1
+    opened = total - (total - step)[first][of]
+    if (opened < 0).any():
+        row = int(order[opened < 0].min())
+        at = HEADER.itemsize + row * RECORD.itemsize
+        _fail(path, at, RECORD, "flags", records["flags"][row], "a command before it that was put back")
+    level = opened + put_back[order]
+    pairs = order[np.lexsort((level, of))]  # behind an opening one comes what closes it
+    served = ~put_back
+    served[pairs[:-1][put_back[pairs[1:]]]] = False
     found: np.ndarray = records[served]
     return found
 
