@@ -6,8 +6,10 @@ that is taken for another is called as that one never is.
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 
+from analysis.checks import maintained
 from analysis.ledger.arrays import at, inside
 from analysis.ledger.timeline import edges
 from analysis.run import Run
@@ -17,8 +19,13 @@ from analysis.run import Run
 TICKS_NS = 250
 
 
+# What always changes a page of the database; an update may write what is there already.
+_CHANGING = ("insert", "delete")
+
+
 def calls(run: Run) -> list[str]:
-    """Each call of a workload's phase lies in one transaction, and each transaction's are in order."""
+    """Each call of a workload's phase lies in one transaction, or is of a checkpoint that was called for;
+    and each transaction's are in order."""
     ran = run.driver
     if ran.vfs is None or ran.engine.order is None:
         return []
@@ -26,19 +33,25 @@ def calls(run: Run) -> list[str]:
     row, phase = inside(begin, begins, ends), inside(begin, *edges(ran.workload_phases))
     table = ran.vfs.with_columns(transaction=row)
     crossing = table.filter((row >= 0) & (end > at(ends, row) + TICKS_NS))
-    between = table.filter((row < 0) & (phase >= 0))
     found = [
-        f"{rows.height} calls {what}: first call {rows['call'][0]}, {rows['op'][0]} of {rows['file'][0]}"
-        for what, rows in (("end after their transaction", crossing), ("in no transaction", between))
-        # an explicit checkpoint comes between two transactions
-        if not rows.is_empty() and not (rows is between and _maintained(run))
+        *maintained.told(crossing, "end after their transaction"),
+        *maintained.between(ran, table.filter(phase >= 0)),
+        *_without(run, row),
+        *_orders(run, table.filter(row >= 0)),
     ]
-    return [f"vfs.csv: {reason}" for reason in found + _orders(run, table.filter(row >= 0))]
+    return [f"vfs.csv: {reason}" for reason in found]
 
 
-def _maintained(run: Run) -> bool:
-    """Whether the driver called for a checkpoint now and then."""
-    return int(run.driver.config["driver"].get("checkpoint_every", -1)) > 0
+def _without(run: Run, row: np.ndarray) -> list[str]:
+    """Return which transactions changed rows and called no file."""
+    word = pl.col("op").cast(pl.String).str.split("_").list.first()
+    changed = run.driver.transactions.filter((pl.col("changes") > 0) & word.is_in(_CHANGING))
+    none = changed.filter(~pl.col("transaction").is_in(row.tolist()))
+    if none.is_empty():
+        return []
+    return [
+        f"{none.height} transactions changed rows without a call: first transaction {none['transaction'][0]}"
+    ]
 
 
 def _orders(run: Run, table: pl.DataFrame) -> list[str]:
@@ -47,9 +60,8 @@ def _orders(run: Run, table: pl.DataFrame) -> list[str]:
     if engine.order is None:
         return []
     allowed = engine.order(run.driver.config["effective"])
-    letters = pl.concat_str(pl.col("file").cast(pl.String), pl.lit("."), pl.col("op").cast(pl.String))
     named = table.filter(~pl.col("file").cast(pl.String).is_in(engine.UNORDERED)).with_columns(
-        letter=letters.replace_strict(engine.CALLS, default="?")
+        letter=maintained.letters(engine)
     )
     texts = named.group_by("transaction", maintain_order=True).agg(pl.col("letter").str.join())
     wrong = [text for text in texts["letter"].unique().to_list() if not allowed.fullmatch(text)]

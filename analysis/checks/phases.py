@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from analysis.adapters.driver import USAGE, Driver
+from analysis.checks import maintained
 from analysis.ledger.arrays import Intervals, ints, length_within, union
 from analysis.run import Run
 
@@ -35,7 +36,7 @@ def gaps(ran: Driver) -> pl.DataFrame:
 
     Without the gaps in which the driver called for a checkpoint (checkpoint_every).
     """
-    every = int(ran.config["driver"].get("checkpoint_every", -1))
+    every = maintained.every(ran)
     rows = []
     for phase in ran.workload_phases.iter_rows(named=True):
         of_phase = ran.transactions.filter(pl.col("phase") == phase["phase"])
@@ -51,6 +52,8 @@ def gaps(ran: Driver) -> pl.DataFrame:
 # of a value of 3 KiB, and 1600 before a phase's first; 8900 for ten of them in a batch, of which the values
 # are copied; 35 to 62 for each byte of numbers in words and of random columns.
 _GAP_INSTRUCTIONS, _VALUE_BYTE_INSTRUCTIONS, _TEXT_BYTE_INSTRUCTIONS = 3000, 1, 80
+# To call for a checkpoint that does nothing, as no WAL is there.
+_IDLE_CHECKPOINT_INSTRUCTIONS = 50_000
 
 
 def filled(run: Run) -> list[str]:
@@ -62,6 +65,7 @@ def filled(run: Run) -> list[str]:
     number, spent = int(between["gaps"].sum()), int(between["ns"].sum())
     values, text = (int(run.driver.config[name]) for name in ("sql_bytes", "rendered_bytes"))
     making = _VALUE_BYTE_INSTRUCTIONS * values + _TEXT_BYTE_INSTRUCTIONS * (text - values)
+    making += _IDLE_CHECKPOINT_INSTRUCTIONS * maintained.idle(run.driver)
     limit = each * (_GAP_INSTRUCTIONS * number + making)
     if spent <= limit:
         return []

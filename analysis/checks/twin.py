@@ -7,7 +7,7 @@ from typing import Any
 
 from analysis import engines, observers
 from analysis.adapters.board import Board
-from analysis.checks import again, counts, loss, phases, settings
+from analysis.checks import again, counts, loss, machine, phases, settings
 from analysis.run import Run
 
 # What driver.config must say alike of both: what ran, on what, with what in effect.
@@ -53,7 +53,7 @@ def same(run: Run) -> list[str]:
     )
     checks = (
         *(settings.equal, loss.steps_succeeded, loss.observers_watched, loss.kernel_quiet),
-        *(loss.device_lost_nothing, loss.phases_cover, counts.device_idle, counts.agree),
+        *(machine.as_built, loss.device_lost_nothing, loss.phases_cover, counts.device_idle, counts.agree),
         *(again.made, again.rows, phases.filled, phases.counters_at_edges, phases.cpu_time),
     )
     problems = twin.board.problems + [problem for check in checks for problem in check(as_run)]

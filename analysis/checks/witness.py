@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from analysis import events
-from analysis.checks import counts, frozen, fua, journal, ledger, model, phases, processor, waits
+from analysis.checks import counts, frozen, fua, journal, ledger, machine, model, phases, processor, waits
 from analysis.checks.calls import first
 from analysis.ledger.arrays import Ints, ints
 from analysis.ledger.build import Ledger
@@ -61,7 +60,7 @@ def holds(run: Run) -> list[str]:
     options = run.board.mount.options if run.board.mount else ()
     told = fua.where(made, options) + journal.asked_for(made, options) + model.times(run, made)
     found += [f"ledger: {text}" for text in told]
-    if one_cpu(run):
+    if machine.one_cpu(run):
         told = processor.alternate(made, bios) + processor.in_turn(own)
         told += waits.asleep(made) + waits.explained(made)
         if {"all", "writeback"} & set(run.probes):
@@ -70,11 +69,6 @@ def holds(run: Run) -> list[str]:
             told += waits.for_writes(made) + waits.in_calls(made)
         found += [f"ledger: {text}" for text in told]
     return [*ledger.reasons(made), *found]
-
-
-def one_cpu(run: Run) -> bool:
-    """Whether the board says that it has one CPU."""
-    return len(re.findall(r"^processor\s*:", run.board.texts.get("cpuinfo", ""), re.MULTILINE)) == 1
 
 
 def _as_kept(run: Run, made: Ledger, name: str, content: Content) -> list[str]:

@@ -41,6 +41,8 @@ class Engine(Protocol):
     UNORDERED: tuple[str, ...]
     # settings as in config.json → the letters of the calls that one transaction may make; None: not known
     order: Callable[[Mapping[str, Any]], re.Pattern[str]] | None
+    # letters that end with calls of which an explicit checkpoint leaves none
+    UNFINISHED: re.Pattern[str]
     # properties that no cell asks for and that change what is synced or written: the engine's own values
     UNASKED: Mapping[str, str]
 
@@ -51,6 +53,10 @@ class Engine(Protocol):
     def contradicted(self, settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
         """Return in what the calls of its files (ledger/schema.py, VFS) are not of the settings that were in
         effect."""
+
+    def maintenance(self, settings: Mapping[str, Any]) -> re.Pattern[str] | None:
+        """Return the letters of the calls that an explicit checkpoint (checkpoint_every) may make; None: with
+        these settings it does nothing."""
 
     def requested(self, cell: Mapping[str, Any]) -> dict[str, Any]:
         """Return the settings that a cell asks for, by their names in config.json."""

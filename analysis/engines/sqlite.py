@@ -136,11 +136,14 @@ _ENDED = {
 }
 # wal.c: the first frame behind the log's header waits for that to be synced (sqlite3WalFrames), a log that
 # was begun again is cut to journal_size_limit (walLimitSize), and a checkpoint may follow (walCheckpoint).
+_COPIED, _COPIED_UNSYNCED = "Wd+sD", "d+s"
 _LOGGED = {
-    "off": "w+u?(d+s)?",
-    "normal": "(wW)?w+u?(Wd+sD)?",
-    "full": "(wW)?w+Wu?(Wd+sD)?",
+    "off": f"w+u?({_COPIED_UNSYNCED})?",
+    "normal": f"(wW)?w+u?({_COPIED})?",
+    "full": f"(wW)?w+Wu?({_COPIED})?",
 }
+# frames that no checkpoint wrote home: a passive one that nobody holds back writes all
+UNFINISHED = re.compile("w[^d]*$")
 
 
 def order(settings: Mapping[str, Any]) -> re.Pattern[str]:
@@ -157,6 +160,17 @@ def order(settings: Mapping[str, Any]) -> re.Pattern[str]:
     # an old journal is looked into, whether it is one to roll back
     looked = "(oc)?" if mode == "persist" else ""
     return re.compile(f"{looked}(o{_SAVED[level]}{_ENDED[mode][level]})?")
+
+
+def maintenance(settings: Mapping[str, Any]) -> re.Pattern[str] | None:
+    """Return what `PRAGMA wal_checkpoint` may call; in other journal modes it does nothing.
+
+    As `order`, with UNFINISHED.
+    """
+    if settings.get("journal_mode") != "wal":
+        return None
+    copied = _COPIED_UNSYNCED if settings["synchronous"] == "off" else _COPIED
+    return re.compile(f"({copied})?")
 
 
 def requested(cell: Mapping[str, Any]) -> dict[str, Any]:

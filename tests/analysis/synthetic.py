@@ -354,7 +354,7 @@ def _describe(folder: Path, n: int, mode: str, workload: str, name: str) -> None
         "device.txt": "".join(f"{k}={v}\n" for k, v in parameters.items()),
         "kernel.txt": "Linux board 6.12.117+deb13-arm64 #1 SMP aarch64 GNU/Linux\n",
         "cmdline.txt": "quiet\n",
-        "cpuinfo.txt": "cpu\n",
+        "cpuinfo.txt": "processor\t: 0\n",
         "meminfo.txt": "MemTotal: 1 kB\n",
         "versions.txt": "fio 3.39\n",
         "files.txt": f"12 409600 {name}\n",

@@ -3,9 +3,15 @@
 The directory is synced with a journal's deletion by EXTRA, and by nothing else.
 """
 
+import dataclasses
+from types import SimpleNamespace
+
+import polars as pl
 import pytest
 from test_vfs_log import calls, inside
 
+from analysis.adapters.driver import Driver, _read_vfs
+from analysis.checks import order
 from analysis.engines import sqlite
 
 LEVELS = ("off", "normal", "full", "extra")
@@ -36,3 +42,51 @@ def test_each_transaction_is_in_order(driver, mode, load):
         }
         assert all(allowed.fullmatch(text) for text in told), (level, told)
         assert any(told), level
+
+
+def ran(driver):
+    """What the analysis reads of a driver's calls and transactions."""
+    transactions, phases = (pl.read_csv(driver.output / f"{name}.csv") for name in ("transactions", "phases"))
+    calls_of = _read_vfs(driver.output / "vfs.csv")
+    return Driver(driver.config(), transactions, phases, pl.DataFrame(), calls_of, None)
+
+
+def said(run, **changes):
+    return " ".join(order.calls(SimpleNamespace(driver=dataclasses.replace(run, **changes))))
+
+
+@pytest.mark.parametrize("level", LEVELS[:3])
+@pytest.mark.parametrize("mode", ["wal", "delete", "persist", "memory"])
+def test_an_explicit_checkpoint_is_behind_each_nth_transaction(driver, mode, level):
+    driver.populate()
+    driver.run_ok("--vfs-log", "--checkpoint-every", 3, mode=mode, synchronous=level)
+    run = ran(driver)
+    assert said(run) == ""
+    if mode != "wal":
+        return
+    config = run.config
+    for every, says in (
+        (-1, "in no transaction"),
+        (2, "in no transaction"),
+        (1, "no checkpoint comes behind"),
+    ):
+        other = {**config, "driver": {**config["driver"], "checkpoint_every": every}}
+        assert says in said(run, config=other)
+    begin, end = run.transactions["end_ns"][5], run.transactions["begin_ns"][6]
+    there = (run.vfs["begin_ns"] >= begin) & (run.vfs["begin_ns"] < end)
+    assert there.sum() > 2
+    assert "no checkpoint comes behind transaction 5" in said(run, vfs=run.vfs.filter(~there))
+    is_home = pl.col("file").cast(pl.String) == "database"
+    moved = pl.when(pl.lit(there) & is_home).then(pl.lit("wal")).otherwise(pl.col("file").cast(pl.String))
+    assert "calls behind transaction 5 are no checkpoint's" in said(run, vfs=run.vfs.with_columns(file=moved))
+
+
+def test_who_changes_rows_calls_a_file(driver):
+    driver.populate()
+    driver.run_ok("--vfs-log")
+    run = ran(driver)
+    first = run.transactions.row(0, named=True)
+    kept = (run.vfs["begin_ns"] < first["begin_ns"]) | (run.vfs["begin_ns"] >= first["end_ns"])
+    assert "1 transactions changed rows without a call: first transaction 0" in said(
+        run, vfs=run.vfs.filter(kept)
+    )

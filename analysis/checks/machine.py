@@ -1,0 +1,36 @@
+"""Is the board the one that the cell's runs are on?
+
+A virtual board has one CPU by construction (images/qemu.py), on which checks of threads rest: so whether
+they are made follows from the cell, and not from what the run says of its board.
+"""
+
+from __future__ import annotations
+
+import re
+
+from analysis.expected import VIRTUAL
+from analysis.run import Run
+
+
+def is_virtual(run: Run) -> bool:
+    """Whether the run is one of a virtual board: by its cell's board, or by a clock that no other has."""
+    cell = run.cell
+    return VIRTUAL in (cell.get("board", VIRTUAL), cell.get("clock"), run.board.run.get("clock"))
+
+
+def cpus(run: Run) -> int:
+    """Return how many CPUs the board says that it has."""
+    return len(re.findall(r"^processor\s*:", run.board.texts.get("cpuinfo", ""), re.MULTILINE))
+
+
+def one_cpu(run: Run) -> bool:
+    """Whether no two threads can have run at a time."""
+    return is_virtual(run) or cpus(run) == 1
+
+
+def as_built(run: Run) -> list[str]:
+    """A virtual board has the one CPU that it is built with."""
+    found = cpus(run)
+    if not is_virtual(run) or found == 1 or "cpuinfo" not in run.board.texts:
+        return []
+    return [f"raw/board/cpuinfo.txt has {found} processors; a virtual board has one"]
