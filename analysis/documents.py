@@ -1,4 +1,4 @@
-"""Are a stored run's own documents (summary, manifest, host) what they should be?"""
+"""Are a stored run's documents (summary, manifest, host, plan, config, run) what they should be?"""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from base.identity import FIRST_ENGINE
 SCHEMA = Path(__file__).with_name("schema.yml")
 # objects and lists within each other; the deepest document there is has 5
 DEPTH = 20
+# characters of what is wrong: a key has any number
+TOLD = 300
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -37,7 +39,8 @@ def validator(schema: dict[str, Any]) -> Validator:
         try:
             compiled(value)
         except fastjsonschema.JsonSchemaValueException as error:
-            raise UnfitError(error.message.removeprefix("data").removeprefix(".").strip()) from None
+            said = error.message.removeprefix("data").removeprefix(".").strip()
+            raise UnfitError(said if len(said) <= TOLD else f"{said[:TOLD]}…") from None
 
     return check
 
@@ -55,11 +58,15 @@ def _document(name: str) -> Validator:
     manifest = schema["$defs"]["manifest"]
     manifest["properties"] |= {name: {"$ref": "#/$defs/engine"} for name in engines.names()}
     manifest["oneOf"] = [_of_engine(name) for name in engines.names()]
+    config = schema["$defs"]["config"]["properties"]
+    for engine in engines.names():
+        config[engine] = {"$ref": "#/$defs/release"}
+        config[engines.of(engine).PROPERTIES] = {"$ref": "#/$defs/pairs"}
     return validator({**schema, "$ref": f"#/$defs/{name}"})
 
 
 def check(name: str, value: Any) -> None:
-    """Hold a value against `name` of schema.yml: summary, manifest or host. Raises UnfitError."""
+    """Hold a value against `name` of schema.yml, "$defs". Raises UnfitError."""
     _document(name)(value)
 
 
@@ -75,6 +82,8 @@ def parse(text: str) -> Any:
         )
     except UnfitError:
         raise
+    except json.JSONDecodeError as error:
+        raise UnfitError(f"not JSON (line {error.lineno})") from None
     except (ValueError, RecursionError):
         raise UnfitError("not JSON") from None
     _not_deep(value)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import stat
+import string
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,9 @@ from base.errors import BadInput
 
 # Characters of a field that an error shows.
 SHOWN = 80
+# Bytes of a CSV file that every reader takes alike.
+_PLAIN = (string.ascii_letters + string.digits + "-_./,\n").encode()
+_CHUNK = 1 << 20
 
 
 def read_text(path: Path, *, whole_lines: bool = True) -> str:
@@ -52,16 +55,22 @@ def _whole(path: Path, whole_lines: bool) -> bytes:
 
 def read_json(path: Path) -> dict[str, Any]:
     """Return the JSON object in `path`. Raises BadInput if it is anything else."""
-    text = read_text(path, whole_lines=False)
     try:
-        value = json.loads(text, parse_int=documents.integer, object_pairs_hook=documents.once_each)
+        value = documents.parse(read_text(path, whole_lines=False))
     except documents.UnfitError as error:
-        raise BadInput(path, "", str(error), "each name once, and numbers of 64 bits") from None
-    except (json.JSONDecodeError, RecursionError) as error:
-        place = f"line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
-        raise BadInput(path, place, "not JSON", "one JSON object") from None
+        raise BadInput(path, "", str(error), "one JSON object of text and numbers of 64 bits") from None
     if not isinstance(value, dict):
         raise BadInput(path, "line 1", f"a JSON {type(value).__name__}", "one JSON object")
+    return value
+
+
+def read_document(path: Path, name: str) -> dict[str, Any]:
+    """Return the JSON object in `path`, which is `name` of schema.yml. Raises BadInput."""
+    value = read_json(path)
+    try:
+        documents.check(name, value)
+    except documents.UnfitError as error:
+        raise BadInput(path, "", str(error), "see docs/formats.md") from None
     return value
 
 
@@ -76,13 +85,27 @@ def read_csv(
     """
     names = list(schema)
     if columns(path) != names:
-        raise BadInput(path, "line 1", f"the header is {_header(path)!r}", ",".join(names))
+        raise BadInput(path, "line 1", f"the header is {shown(_header(path))}", ",".join(names))
     try:
+        if not _is_plain(path, len(names)):
+            return _read_by_line(path, read_text(path), schema, optional)
         table = pl.read_csv(path, schema=schema, quote_char=None, glob=False)
     except pl.exceptions.PolarsError:
         return _read_by_line(path, read_text(path), schema, optional)
     whole = not any(table[name].null_count() for name in names if name not in optional)
     return table if whole else _read_by_line(path, read_text(path), schema, optional)
+
+
+def _is_plain(path: Path, width: int) -> bool:
+    """Whether Polars reads a CSV file as this module does: it also takes ' 1' and '+1' for integers, and a
+    line cut short for one with empty fields."""
+    lines = commas = 0
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            if chunk.translate(None, _PLAIN):
+                return False
+            lines, commas = lines + chunk.count(b"\n"), commas + chunk.count(b",")
+    return commas == lines * (width - 1)
 
 
 def columns(path: Path) -> list[str]:
@@ -126,9 +149,13 @@ def integer(path: Path, line: int, name: str, text: str) -> int:
     # int() takes no more than 4300 digits
     few = digits.isascii() and digits.isdigit() and len(digits) <= len(str(2**63))
     if not few or not -(2**63) <= int(text) < 2**63:
-        told = text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
-        raise BadInput(path, f"line {line}", f"{name} is {told!r}", "a 64-bit integer")
+        raise BadInput(path, f"line {line}", f"{name} is {shown(text)}", "a 64-bit integer")
     return int(text)
+
+
+def shown(text: str) -> str:
+    """Return the text in quotes, cut where it is long."""
+    return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}…")
 
 
 def read_pairs(path: Path) -> dict[str, str]:

@@ -12,19 +12,17 @@ from analysis import (
     consistent,
     content,
     devices,
-    documents,
     engines,
     events,
     expected,
     observers,
     stored_files,
 )
-from analysis.adapters import board, devicelog, driver
+from analysis.adapters import board, devicelog, driver, drivertables
 from analysis.adapters.driver import Driver
 from analysis.devices import Device
-from analysis.documents import UnfitError
 from analysis.expected import Expected
-from analysis.files import SHOWN, read_json
+from analysis.files import SHOWN, read_document, read_json
 from analysis.ledger import build, records
 from base import identity
 from base.errors import BadInput
@@ -153,23 +151,14 @@ def _read_host(path: Path) -> dict[str, Any]:
     """Return host.json, {} if it is not there. Raises BadInput if it is anything else."""
     if not path.exists():
         return {}
-    host = read_json(path)
-    try:
-        documents.check("host", host)
-    except UnfitError as error:
-        raise BadInput(path, "", str(error), "see docs/formats.md") from None
-    return host
+    return read_document(path, "host")
 
 
 def _read_plan(path: Path, cell: dict[str, Any]) -> dict[str, Any] | None:
     """Return the plan, None of a run of before there were plans. Raises BadInput if it is no plan of it."""
     if not path.exists():
         return None
-    plan = read_json(path)
-    try:
-        documents.check("plan", plan)
-    except UnfitError as error:
-        raise BadInput(path, "", str(error), "see docs/formats.md") from None
+    plan = read_document(path, "plan")
     if plan["cell"] != cell:
         raise BadInput(path, "cell", "it is of another cell than cell.json", "the cell that was planned")
     return plan
@@ -240,7 +229,7 @@ def _ledger(run: Run) -> build.Ledger | None:
     ran, layout = run.driver, run.board.layout
     watched = (run.folder / "raw/probes.bin").is_file()
     recorded = run.has_ledger and watched and len(run.devices) == 1
-    vfs = ran.vfs if ran.engine.LOGS_CALLS else driver.no_calls()
+    vfs = ran.vfs if ran.engine.LOGS_CALLS else drivertables.no_calls()
     if not recorded or layout is None or vfs is None:
         return None
     major, minor = map(int, run.devices[0].split(":"))

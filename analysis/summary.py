@@ -49,7 +49,7 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
         "watching_cost": watching_cost(run),
         "twin_commands": twin_commands(run),
         "latency_us": {
-            op: {name: row[f"{name}_ns"] / 1000 for name in _LATENCIES} for op, row in operations.items()
+            op: {name: _us(row[f"{name}_ns"]) for name in _LATENCIES} for op, row in operations.items()
         },
         "syncs": {op: row["syncs"] for op, row in operations.items()},
         "block": {
@@ -73,6 +73,11 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
         "virtual_per_wall": seconds / wall if seconds and wall else None,
         "wall_seconds": run.host.get("wall_seconds"),
     }
+
+
+def _us(ns: float | None) -> float | None:
+    """Return microseconds; None of an operation that the untraced twin did not run."""
+    return None if ns is None else ns / 1000
 
 
 def not_checked(run: Run) -> list[str]:

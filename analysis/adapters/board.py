@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from analysis.adapters.layout import Layout
-from analysis.files import integer, read_json, read_pairs, read_text
+from analysis.files import integer, read_document, read_pairs, read_text
 from analysis.filesystems import Filesystem, UnknownFilesystemError, find
 
 # a line of the kernel's log, as `dmesg --raw` has it
@@ -106,7 +106,7 @@ def read(raw: Path, database: str) -> Board:
             board.problems.append(f"raw/board/mounts has no mount that holds {database}")
     board.layout = _layout(board, raw, path_of)
     if path := path_of("run.json"):
-        board.run = read_json(path)
+        board.run = read_document(path, "run")
     if path := path_of("dmesg.txt"):
         board.dmesg = read_text(path).split("\n")[:-1]
         board.problems += not_logged(board.dmesg)

@@ -10,52 +10,13 @@ from typing import Any
 import polars as pl
 
 from analysis import engines, events
-from analysis.adapters import rendered
+from analysis.adapters import drivertables, rendered
+from analysis.adapters.drivertables import STAT_FIELDS
 from analysis.adapters.rendered import Rendered
 from analysis.engines import Engine
-from analysis.files import SHOWN, columns, read_csv, read_json
-from analysis.ledger.schema import FILE, FILES
+from analysis.files import read_document
 from base.errors import BadInput
 
-_TRANSACTIONS: dict[str, type[pl.DataType]] = {
-    "transaction": pl.Int64,
-    "phase": pl.String,
-    "op": pl.String,
-    "begin_ns": pl.Int64,
-    "end_ns": pl.Int64,
-    "changes": pl.Int64,
-}
-_PHASES: dict[str, type[pl.DataType]] = {
-    "phase": pl.String,
-    "begin_ns": pl.Int64,
-    "end_ns": pl.Int64,
-    "transactions": pl.Int64,
-}
-# What the driver's thread used of the CPU in a phase: time, and how often it left it to wait or was put
-# off it. A driver of before it was recorded has none of these columns.
-USAGE: dict[str, type[pl.DataType]] = {"cpu_ns": pl.Int64, "waited": pl.Int64, "preempted": pl.Int64}
-_STAT_FIELDS = (
-    *("read_ios", "read_merges", "read_sectors", "read_ticks"),
-    *("write_ios", "write_merges", "write_sectors", "write_ticks"),
-    *("in_flight", "io_ticks", "time_in_queue"),
-    *("discard_ios", "discard_merges", "discard_sectors", "discard_ticks"),
-    *("flush_ios", "flush_ticks"),
-)
-_STAT: dict[str, type[pl.DataType]] = {
-    "label": pl.String,
-    **dict.fromkeys(["time_ns", "inflight_reads", "inflight_writes", *_STAT_FIELDS], pl.Int64),
-}
-_VFS: dict[str, type[pl.DataType]] = {
-    **{"call": pl.Int64, "op": pl.Categorical, "file": pl.Categorical},
-    **{"begin_ns": pl.Int64, "end_ns": pl.Int64},
-    **{"inode": pl.Int64, "offset": pl.Int64, "bytes": pl.Int64},
-}
-# The page of the database in a WAL's frame, and how a call ended, 0: well. A driver of before they were
-# recorded has no such columns.
-_PAGE: dict[str, type[pl.DataType]] = {"page": pl.Int64}
-_RESULT: dict[str, type[pl.DataType]] = {"result": pl.Int64}
-_CONFIG_OBJECTS = ("driver", "requested", "effective", "file_sizes", "clock")
-_CONFIG_VALUES = ("sql_bytes", "rows_before", "rows_after", "status")
 _NOT_WORKLOAD = ("warm", "close", "drain")
 
 
@@ -64,10 +25,12 @@ class Driver:
     """The files of raw/driver/, checked for shape and order of time, not for truth."""
 
     config: dict[str, Any]  # with sql_sha256 and rendered_bytes, of rendered.gz
-    transactions: pl.DataFrame  # _TRANSACTIONS
-    phases: pl.DataFrame  # _PHASES, and USAGE if it was recorded
-    device_stat: pl.DataFrame  # _STAT
-    vfs: pl.DataFrame | None  # _VFS, _PAGE and _RESULT if they were recorded; in runs that are traced
+    transactions: pl.DataFrame  # drivertables.TRANSACTIONS
+    phases: pl.DataFrame  # drivertables.PHASES, and USAGE if it was recorded
+    device_stat: pl.DataFrame  # drivertables.STAT
+    vfs: (
+        pl.DataFrame | None
+    )  # drivertables.CALLS, PAGE and RESULT if they were recorded; in runs that are traced
     rendered: Rendered | None  # what the engine was given; None of a driver that kept its hash alone
 
     @property
@@ -107,48 +70,38 @@ class Driver:
     def stat_difference(self) -> dict[str, int]:
         """Return what each counter of /sys/block/<dev>/stat grew by within the window."""
         rows = {row["label"]: row for row in self.device_stat.iter_rows(named=True)}
-        return {name: rows["end"][name] - rows["begin"][name] for name in _STAT_FIELDS}
+        return {name: rows["end"][name] - rows["begin"][name] for name in STAT_FIELDS}
 
 
 def read(folder: Path) -> Driver:
     """Read raw/driver/. Raises BadInput."""
-    config = read_json(folder / "config.json")
-    engine = engines.name_in(config)
-    if engine not in engines.names():
-        wrong = f"engine is {engine!r}"
-        raise BadInput(folder / "config.json", "", wrong, ", ".join(engines.names()))
-    for key in (*_CONFIG_OBJECTS, engine, engines.of(engine).PROPERTIES):
-        if not isinstance(config.get(key), dict):
-            raise BadInput(folder / "config.json", "", f"no object {key!r}", "see docs/formats.md")
-    if not isinstance(config.get("transactions", {}), dict):
-        raise BadInput(folder / "config.json", "", "transactions is no object", "see docs/formats.md")
-    for key in _CONFIG_VALUES:
-        if key not in config:
-            raise BadInput(folder / "config.json", "", f"no key {key!r}", "see docs/formats.md")
-    if not isinstance(config["sql_bytes"], int) or config["sql_bytes"] < 0:
-        wrong = f"sql_bytes is {config['sql_bytes']!r}"
-        raise BadInput(folder / "config.json", "", wrong, "a number of bytes")
-    if not isinstance(config["driver"].get("database"), str):
-        raise BadInput(folder / "config.json", "", "no driver.database", "see docs/formats.md")
-    if type(every := config["driver"].get("checkpoint_every", -1)) is not int:
-        wrong = f"checkpoint_every is {every!r}"[:SHOWN]
-        raise BadInput(folder / "config.json", "", wrong, "a number of transactions")
+    config = _read_config(folder / "config.json")
     if given := _rendered(folder, config):
         config["sql_sha256"] = given.sha256
     # of a driver that kept its hash alone those of the values
     config["rendered_bytes"] = given.bytes if given else config["sql_bytes"]
-    transactions = read_csv(folder / "transactions.csv", _TRANSACTIONS)
-    phases = _read_grown(folder / "phases.csv", _PHASES, USAGE)
-    stat = read_csv(folder / "device_stat.csv", _STAT)
-    _in_order(folder / "transactions.csv", transactions)
-    _in_order(folder / "phases.csv", phases)
-    _numbered(folder / "transactions.csv", transactions)
-    for label in ("begin", "end"):
-        if stat["label"].to_list().count(label) != 1:
-            place = f"after line {stat.height + 1}"
-            raise BadInput(folder / "device_stat.csv", place, f"no single {label!r} line", "one")
-    vfs = _read_vfs(folder / "vfs.csv") if (folder / "vfs.csv").is_file() else None
-    return Driver(config, transactions, phases, stat, vfs, given)
+    found = Driver(
+        config,
+        drivertables.transactions(folder / "transactions.csv"),
+        drivertables.phases(folder / "phases.csv"),
+        drivertables.device_stat(folder / "device_stat.csv"),
+        drivertables.calls(path) if (path := folder / "vfs.csv").is_file() else None,
+        given,
+    )
+    drivertables.check_op(folder / "transactions.csv", found.transactions, list(found.planned))
+    return found
+
+
+def _read_config(path: Path) -> dict[str, Any]:
+    """Read config.json. Raises BadInput."""
+    config = read_document(path, "config")
+    engine = engines.name_in(config)
+    if engine not in engines.names():
+        raise BadInput(path, "", f"engine is {engine!r}", ", ".join(engines.names()))
+    for key in (engine, engines.of(engine).PROPERTIES):
+        if key not in config:
+            raise BadInput(path, "", f"no object {key!r}", "see docs/formats.md")
+    return config
 
 
 def _rendered(folder: Path, config: dict[str, Any]) -> Rendered | None:
@@ -160,59 +113,6 @@ def _rendered(folder: Path, config: dict[str, Any]) -> Rendered | None:
         wrong = f"sql_sha256 is {told!r}" + (" beside rendered.gz" if path.exists() else "")
         raise BadInput(folder / "config.json", "", wrong, "either rendered.gz, or its SHA-256")
     return None
-
-
-def _read_grown(
-    path: Path,
-    schema: dict[str, type[pl.DataType]],
-    *added: dict[str, type[pl.DataType]],
-    optional: tuple[str, ...] = (),
-) -> pl.DataFrame:
-    """Read a CSV file that has behind the columns of `schema` those of the first few of `added`: an older
-    driver knew no more."""
-    names = columns(path)
-    for more in added:
-        if len(names) > len(schema):
-            schema = schema | more
-    return read_csv(path, schema, optional)
-
-
-def no_calls() -> pl.DataFrame:
-    """Return the log of an engine that keeps none."""
-    return pl.DataFrame(schema=_VFS).with_columns(pl.col("file").cast(FILE))
-
-
-def _read_vfs(path: Path) -> pl.DataFrame:
-    """Return the log of SQLite's calls; `file` is one of schema.FILES."""
-    table = _read_grown(path, _VFS, _PAGE, _RESULT, optional=("offset", "bytes", "page"))
-    _in_order(path, table)
-    wrong = table.with_row_index().filter(~pl.col("file").is_in(FILES))
-    if not wrong.is_empty():
-        row = wrong.row(0, named=True)
-        raise BadInput(path, f"line {row['index'] + 2}", f"file {row['file']!r}", ", ".join(FILES))
-    # one piece of memory: arrays of its columns are then no copies
-    return table.with_columns(pl.col("file").cast(FILE)).rechunk()
-
-
-def _in_order(path: Path, table: pl.DataFrame) -> None:
-    """Raise BadInput at the first row that ends before it begins or begins before the last."""
-    previous = pl.col("end_ns").shift(1, fill_value=0)
-    wrong = table.with_row_index().filter(
-        (pl.col("begin_ns") > pl.col("end_ns")) | (pl.col("begin_ns") < previous)
-    )
-    if not wrong.is_empty():
-        row = wrong.row(0, named=True)
-        text = f"{row['begin_ns']} to {row['end_ns']} is out of order"
-        raise BadInput(path, f"line {row['index'] + 2}", text, "times that do not go back")
-
-
-def _numbered(path: Path, table: pl.DataFrame) -> None:
-    """Raise BadInput at the first transaction whose number is not its place."""
-    wrong = table.with_row_index().filter(pl.col("index") != pl.col("transaction"))
-    if not wrong.is_empty():
-        row = wrong.row(0, named=True)
-        text = f"transaction {row['transaction']}"
-        raise BadInput(path, f"line {row['index'] + 2}", text, f"transaction {row['index']}")
 
 
 def to_events(driver: Driver) -> pl.DataFrame:

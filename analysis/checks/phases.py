@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from analysis.adapters.driver import USAGE, Driver
+from analysis.adapters.driver import Driver
+from analysis.adapters.drivertables import USAGE
 from analysis.checks import maintained
 from analysis.ledger.arrays import Intervals, ints, length_within, union
 from analysis.run import Run

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from analysis.adapters import devicelog, driver
+from analysis.adapters import devicelog, drivertables
 from analysis.files import read_csv
 
 TABLES = {
-    "transactions": driver._TRANSACTIONS,
-    "phases": driver._PHASES,
-    "stat": driver._STAT,
-    "calls": driver._VFS,
+    "transactions": drivertables.TRANSACTIONS,
+    "phases": drivertables.PHASES,
+    "stat": drivertables.STAT,
+    "calls": drivertables.CALLS,
 }
 FILES = {"transactions": "transactions", "phases": "phases", "stat": "device_stat", "calls": "vfs"}
 LOG_HEADER = 32  # bytes of device.bin's header (docs/formats.md)

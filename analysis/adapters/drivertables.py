@@ -1,0 +1,154 @@
+"""The tables of raw/driver/ (docs/formats.md): their columns, and what no driver writes in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from analysis.files import columns, read_csv, shown
+from analysis.ledger.schema import FILE, FILES
+from base.errors import BadInput
+
+TRANSACTIONS: dict[str, type[pl.DataType]] = {
+    "transaction": pl.Int64,
+    "phase": pl.String,
+    "op": pl.String,
+    "begin_ns": pl.Int64,
+    "end_ns": pl.Int64,
+    "changes": pl.Int64,
+}
+PHASES: dict[str, type[pl.DataType]] = {
+    "phase": pl.String,
+    "begin_ns": pl.Int64,
+    "end_ns": pl.Int64,
+    "transactions": pl.Int64,
+}
+# What the driver's thread used of the CPU in a phase: time, and how often it left it to wait or was put
+# off it. A driver of before it was recorded has none of these columns.
+USAGE: dict[str, type[pl.DataType]] = {"cpu_ns": pl.Int64, "waited": pl.Int64, "preempted": pl.Int64}
+STAT_FIELDS = (
+    *("read_ios", "read_merges", "read_sectors", "read_ticks"),
+    *("write_ios", "write_merges", "write_sectors", "write_ticks"),
+    *("in_flight", "io_ticks", "time_in_queue"),
+    *("discard_ios", "discard_merges", "discard_sectors", "discard_ticks"),
+    *("flush_ios", "flush_ticks"),
+)
+# Those of 64 bits, which never fall; times are told in 32 bits of ms (block/genhd.c), and what is in flight
+# comes and goes.
+_COUNTERS = tuple(name for name in STAT_FIELDS if name.endswith(("_ios", "_merges", "_sectors")))
+STAT: dict[str, type[pl.DataType]] = {
+    "label": pl.String,
+    **dict.fromkeys(["time_ns", "inflight_reads", "inflight_writes", *STAT_FIELDS], pl.Int64),
+}
+CALLS: dict[str, type[pl.DataType]] = {
+    **{"call": pl.Int64, "op": pl.Categorical, "file": pl.Categorical},
+    **{"begin_ns": pl.Int64, "end_ns": pl.Int64},
+    **{"inode": pl.Int64, "offset": pl.Int64, "bytes": pl.Int64},
+}
+# workloads/file_calls.c
+OPERATIONS = ("open", "close", "write", "sync", "truncate", "delete", "shm_map")
+# The page of the database in a WAL's frame, and how a call ended, 0: well. A driver of before they were
+# recorded has no such columns.
+PAGE: dict[str, type[pl.DataType]] = {"page": pl.Int64}
+RESULT: dict[str, type[pl.DataType]] = {"result": pl.Int64}
+
+
+def transactions(path: Path) -> pl.DataFrame:
+    """Return the transactions in order. Raises BadInput."""
+    table = read_csv(path, TRANSACTIONS)
+    _in_order(path, table)
+    _numbered(path, table)
+    _refuse(path, table, pl.col("changes") < 0, "changes", "0 rows or more")
+    return table
+
+
+def phases(path: Path) -> pl.DataFrame:
+    """Return the phases in order, with USAGE if it was recorded. Raises BadInput."""
+    table = _read_grown(path, PHASES, USAGE)
+    _in_order(path, table)
+    return table
+
+
+def device_stat(path: Path) -> pl.DataFrame:
+    """Return the readings of the device's counters. Raises BadInput."""
+    table = read_csv(path, STAT)
+    for label in ("begin", "end"):
+        if table["label"].to_list().count(label) != 1:
+            raise BadInput(path, f"after line {table.height + 1}", f"no single {label!r} line", "one")
+    for name in ("time_ns", "inflight_reads", "inflight_writes", *STAT_FIELDS):
+        _refuse(path, table, pl.col(name) < 0, name, "0 or more")
+    for name in ("time_ns", *_COUNTERS):
+        _refuse(path, table, pl.col(name) < pl.col(name).shift(1), name, "no less than the line before has")
+    return table
+
+
+def calls(path: Path) -> pl.DataFrame:
+    """Return the log of an engine's calls; `file` is one of schema.FILES. Raises BadInput."""
+    table = _read_grown(path, CALLS, PAGE, RESULT, optional=("offset", "bytes", "page"))
+    _in_order(path, table)
+    _refuse(path, table, ~pl.col("file").is_in(FILES), "file", ", ".join(FILES))
+    _refuse(path, table, ~pl.col("op").is_in(OPERATIONS), "op", ", ".join(OPERATIONS))
+    for name in ("inode", "offset", "bytes"):
+        _refuse(path, table, pl.col(name) < 0, name, "0 or more")
+    end = 2**63 - 1 - pl.col("offset")
+    _refuse(path, table, pl.col("bytes") > end, "bytes", "an end of them below 2^63")
+    # one piece of memory: arrays of its columns are then no copies
+    return table.with_columns(pl.col("file").cast(FILE)).rechunk()
+
+
+def check_op(path: Path, table: pl.DataFrame, planned: Sequence[str]) -> None:
+    """Raise BadInput at the first transaction of an op that no phase has that was planned."""
+    _refuse(path, table, ~pl.col("op").is_in(planned), "op", ", ".join(planned) or "no transaction")
+
+
+def no_calls() -> pl.DataFrame:
+    """Return the log of an engine that keeps none."""
+    return pl.DataFrame(schema=CALLS).with_columns(pl.col("file").cast(FILE))
+
+
+def _read_grown(
+    path: Path,
+    schema: dict[str, type[pl.DataType]],
+    *added: dict[str, type[pl.DataType]],
+    optional: tuple[str, ...] = (),
+) -> pl.DataFrame:
+    """Read a CSV file that has behind the columns of `schema` those of the first few of `added`: an older
+    driver knew no more."""
+    names = columns(path)
+    for more in added:
+        if len(names) > len(schema):
+            schema = schema | more
+    return read_csv(path, schema, optional)
+
+
+def _refuse(path: Path, table: pl.DataFrame, wrong: pl.Expr, name: str, expected: str) -> None:
+    """Raise BadInput at the first row of which `wrong` is true, a value of `name`."""
+    rows = table.with_row_index().filter(wrong)
+    if not rows.is_empty():
+        row = rows.row(0, named=True)
+        value = row[name]
+        told = shown(value) if isinstance(value, str) else value
+        raise BadInput(path, f"line {row['index'] + 2}", f"{name} is {told}", expected)
+
+
+def _in_order(path: Path, table: pl.DataFrame) -> None:
+    """Raise BadInput at the first row that ends before it begins or begins before the last."""
+    previous = pl.col("end_ns").shift(1, fill_value=0)
+    wrong = table.with_row_index().filter(
+        (pl.col("begin_ns") > pl.col("end_ns")) | (pl.col("begin_ns") < previous)
+    )
+    if not wrong.is_empty():
+        row = wrong.row(0, named=True)
+        text = f"{row['begin_ns']} to {row['end_ns']} is out of order"
+        raise BadInput(path, f"line {row['index'] + 2}", text, "times that do not go back")
+
+
+def _numbered(path: Path, table: pl.DataFrame) -> None:
+    """Raise BadInput at the first transaction whose number is not its place."""
+    wrong = table.with_row_index().filter(pl.col("index") != pl.col("transaction"))
+    if not wrong.is_empty():
+        row = wrong.row(0, named=True)
+        text = f"transaction {row['transaction']}"
+        raise BadInput(path, f"line {row['index'] + 2}", text, f"transaction {row['index']}")

@@ -1,0 +1,114 @@
+"""The driver's tables: what no driver writes is refused, with its line, whichever reader looks at it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from analysis import __main__ as command
+from analysis import files, pipeline
+from analysis.adapters import drivertables
+from base.errors import BadInput
+from base.paths import ROOT
+
+TRANSACTIONS, STAT = "raw/driver/transactions.csv", "raw/driver/device_stat.csv"
+CALLS = "call,op,file,begin_ns,end_ns,inode,offset,bytes\n0,write,wal,1,2,12,0,4096\n"
+NUMBERS: dict[str, type[pl.DataType]] = {"name": pl.String, "one": pl.Int64, "two": pl.Int64}
+
+
+def spoiled(path: Path, line: int, name: str, value: str) -> None:
+    """Put another value in a line of a table (the first behind the header is 2)."""
+    rows = [row.split(",") for row in path.read_text().splitlines()]
+    rows[line - 1][rows[0].index(name)] = value
+    path.write_text("".join(",".join(row) + "\n" for row in rows))
+
+
+@pytest.mark.parametrize(
+    ("table", "name", "value", "says"),
+    [
+        (TRANSACTIONS, "op", "inf", "op is 'inf'; expected insert, update, delete"),
+        (TRANSACTIONS, "op", "true", "op is 'true'; expected insert, update, delete"),
+        (TRANSACTIONS, "op", "x" * 1000, "x…'; expected insert, update, delete"),
+        (TRANSACTIONS, "changes", "-1", "changes is -1; expected 0 rows or more"),
+        (STAT, "write_ios", "-1", "write_ios is -1; expected 0 or more"),
+        (STAT, "flush_ios", "99", "flush_ios is 99; expected no less than the line before has"),
+        (STAT, "time_ns", "1", "time_ns is 1; expected no less than the line before has"),
+    ],
+)
+def test_a_value_that_cannot_be_is_refused(
+    table: str, name: str, value: str, says: str, run_dir: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spoiled(run_dir / table, 3, name, value)
+    assert command.main([str(run_dir)]) == 3
+    said = capsys.readouterr().err
+    assert said.startswith(f"commitpath: {run_dir / table}: line 3: ") and said.endswith(f"{says}\n")
+    assert len(said) < 400
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("op", "1e3", "op is '1e3'; expected open, close, write"),
+        ("file", "none", "file is 'none'; expected "),
+        ("inode", "-1", "inode is -1; expected 0 or more"),
+        ("offset", "-1", "offset is -1; expected 0 or more"),
+        ("bytes", "-9223372036854775808", "bytes is -9223372036854775808; expected 0 or more"),
+        ("offset", "9223372036854775807", "bytes is 4096; expected an end of them below 2^63"),
+    ],
+)
+def test_a_call_that_cannot_be_is_refused(name: str, value: str, says: str, tmp_path: Path) -> None:
+    path = tmp_path / "vfs.csv"
+    path.write_text(CALLS)
+    assert drivertables.calls(path)["bytes"].to_list() == [4096]
+    spoiled(path, 2, name, value)
+    with pytest.raises(BadInput, match=re.escape(f"line 2: {says}")):
+        drivertables.calls(path)
+
+
+def test_the_calls_are_those_of_the_driver() -> None:
+    source = (ROOT / "workloads/file_calls.c").read_text()
+    named = re.search(r"op_names\[\] = \{(.*?)\}", source, re.DOTALL)
+    assert named and tuple(re.findall('"([a-z_]+)"', named[1])) == drivertables.OPERATIONS
+
+
+@pytest.mark.parametrize("value", [" 1", "+1", "1 ", "\t1", "1.0", "1e3", "0x1", "1_000", "", "١٢"])
+@pytest.mark.parametrize("slow", [False, True])
+def test_what_is_a_number_does_not_depend_on_the_reader(value: str, slow: bool, tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(f"name,one,two\na{'b c' * slow},1,{value}\n")
+    with pytest.raises(BadInput, match="line 2: two is "):
+        files.read_csv(path, NUMBERS)
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "9223372036854775807", "-0", "007"])
+@pytest.mark.parametrize("slow", [False, True])
+def test_what_is_one_neither(value: str, slow: bool, tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(f"name,one,two\na{'b c' * slow},1,{value}\n")
+    assert files.read_csv(path, NUMBERS)["two"].to_list() == [int(value)]
+
+
+def test_a_line_that_lacks_its_last_field_is_refused(tmp_path: Path) -> None:
+    """Also where that may be empty."""
+    path = tmp_path / "table.csv"
+    path.write_text("name,one,two\na,1,2\nb,1\n")
+    with pytest.raises(BadInput, match="line 3: 2 fields; expected 3"):
+        files.read_csv(path, NUMBERS, optional=("two",))
+
+
+def test_a_long_header_is_cut(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("a" * 10_000_000 + "\n")
+    with pytest.raises(BadInput) as raised:
+        files.read_csv(path, NUMBERS)
+    assert str(raised.value) == f"{path}: line 1: the header is '{'a' * files.SHOWN}…'; expected name,one,two"
+
+
+def test_an_operation_that_the_twin_did_not_run_has_no_latency(run_dir: Path) -> None:
+    path = run_dir / "twin" / TRANSACTIONS
+    path.write_text("".join(line for line in path.open() if ",delete," not in line))
+    result = pipeline.recompute(run_dir)[3]
+    assert result["status"] == "rejected" and set(result["latency_us"]["delete"].values()) == {None}
