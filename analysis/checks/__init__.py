@@ -19,6 +19,7 @@ from analysis.checks import (
     settings,
     twin,
     twin_times,
+    unledgered,
     witness,
 )
 from analysis.run import Run
@@ -50,6 +51,9 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     order.calls,
     witness.holds,
     content.contradicts_nothing,
+    unledgered.records,
+    unledgered.syncs,
+    unledgered.frames,
     twin.there,
     twin.same,
     twin_times.plausible,

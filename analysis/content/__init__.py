@@ -84,6 +84,15 @@ def judge(made: Ledger, kept: Kept, given: Given) -> tuple[Ledger, Content]:
     return replace(made, pieces=pieces), Content(_table(judged, verdict), _wrong(judged, verdict))
 
 
+def unkept(engine: str, settings: Mapping[str, Any], calls: pl.DataFrame, kept: Kept) -> pl.DataFrame:
+    """Return the engine's calls (rows of vfs.csv) that wrote what was then synced and is not in what was
+    kept; none of an engine whose bytes nobody reads. No ledger is needed for that."""
+    if not (FOLDER / f"{engine}.py").is_file():
+        return calls.clear()
+    found: pl.DataFrame = importlib.import_module(f"{__name__}.{engine}").unkept(settings, calls, kept)
+    return found
+
+
 def _log(kept: Kept, window: tuple[int, int]) -> tuple[blocks.Log, np.ndarray]:
     """Return the writes of the whole run, and which are of the window."""
     write = np.flatnonzero(((kept.flags & OP) == WRITE) & (kept.sectors > 0))

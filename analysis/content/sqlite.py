@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 
-from analysis.content import btree, rollback, strays, wal
+from analysis.content import btree, rollback, strays, synced, wal
 from analysis.content.blocks import BLOCK
 from analysis.content.evidence import Evidence
 from analysis.content.pages import Known, hashes
@@ -15,6 +17,7 @@ from analysis.content.versions import Versions
 from analysis.engines.sqlite import FILES
 from analysis.ledger.arrays import Ints, LastBefore, at
 from analysis.ledger.schema import LABELS
+from analysis.observers import Content as Kept
 from base.errors import BadInput
 
 # each page of these has a checksum: what only its place says does not confirm it
@@ -67,6 +70,11 @@ def read(given: Evidence) -> list[Said]:
     elif size == BLOCK and _in_order(given):
         said.append(_as_recorded(given, of_database, of_journal, records))
     return said
+
+
+def unkept(settings: Mapping[str, Any], calls: pl.DataFrame, kept: Kept) -> pl.DataFrame:
+    """Return the calls whose frames were synced, and are not in what was kept."""
+    return synced.missing(calls, kept) if settings.get("journal_mode") == "wal" else calls.clear()
 
 
 def _page_size(given: Evidence) -> int:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
 import pytest
 import synthetic
 from test_planned import OBSERVERS, by_rule_2, change_run, planned
 
 from analysis import checks
 from analysis import run as runs
-from analysis.checks import machine, release
+from analysis.checks import machine, release, unledgered
 from analysis.recorded import Release
 
 SECOND = "processor\t: 0\n\nprocessor\t: 1\n"
@@ -120,3 +122,22 @@ def test_a_run_of_before_plans_has_nothing_of_later(folder: Path) -> None:
     assert reasons(by_one) == []
     change_run(by_one / "twin/raw", observers=[])
     assert reasons(by_one) == [f"{RULE_1}raw/run.json says who watched"]
+
+
+@pytest.mark.parametrize("name", ["ext4-ordered-delete", "f2fs-wal"])
+def test_a_run_without_a_ledger(name: str, tmp_path: Path) -> None:
+    """What its calls and its records say needs none."""
+    shutil.unpack_archive(Path(__file__).parent / f"samples/{name}.tar.xz", tmp_path)
+    whole = runs.read(tmp_path / "run")
+    assert unledgered.records(whole) == []
+    run = replace(whole, cell={**whole.cell, "probes": "block,filesystem"}, ledger=None, content=None)
+    assert unledgered.syncs(run) == [] == unledgered.frames(run)
+    told = " ".join(unledgered.records(run))
+    assert "records of bio, which no probe that was asked for writes" in told
+    assert "records of sync" not in told
+    run.events = run.events.with_row_index("row").filter(
+        (pl.col("event") != "sync") | (pl.col("row") % 3 > 0) | (pl.col("row") < 100)
+    )
+    assert any("calls of SQLite and filesystem syncs disagree" in one for one in unledgered.syncs(run))
+    run.driver = replace(run.driver, vfs=None)
+    assert unledgered.syncs(run) == ["raw/driver/vfs.csv is missing"]

@@ -12,6 +12,7 @@ import polars as pl
 from forged import Forged
 from side import Absent, Side
 
+from analysis.adapters import proberecords
 from base import identity
 from kinds import kind, some
 
@@ -86,6 +87,33 @@ def content_unkept(run: Forged, draw: np.random.Generator) -> None:
     _unkept(run)
     which = some(draw, pages)
     run.records["a"][which] = run.records["a"][which[0]]
+
+
+@kind
+def fewer_probes(run: Forged, draw: np.random.Generator) -> None:
+    """two probes are said to have watched, what the others wrote is gone, and so is every third sync"""
+    _narrow(run)
+    kept = [proberecords.TYPES[name] for name in ("attached", "detached", "block", "name", "comm")]
+    which = np.isin(run.records["type"], kept)
+    syncs = run.of("sync")
+    which[syncs[np.arange(syncs.size) % 3 > 0]] = True
+    run.records = run.records[which]
+
+
+@kind
+def unasked_records(run: Forged, draw: np.random.Generator) -> None:
+    """two probes are said to have watched, so that no ledger is made"""
+    _narrow(run)
+
+
+def _narrow(run: Forged) -> None:
+    run.claim({"probes": "block,filesystem"})
+    kind_of = run.document("../cell.json")["profiles"]["fs"]["type"]
+    plan, said = run.document("plan.json"), run.document("run.json")
+    plan["runs"]["run"]["probes"] = ["block", kind_of]
+    said["probes"]["requested"] = f"block,{kind_of}"
+    run.put("plan.json", plan)
+    run.put("run.json", said)
 
 
 @kind
