@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from analysis.content import blocks, units, verdicts
-from analysis.content.evidence import Evidence
+from analysis.content.evidence import Evidence, Written
 from analysis.content.verdicts import CONFIRMED, CONTRADICTED, STATES, Said, Verdicts
 from analysis.ledger.arrays import ints
 from analysis.ledger.build import Ledger
@@ -77,7 +77,10 @@ def judge(made: Ledger, kept: Kept, given: Given) -> tuple[Ledger, Content]:
     whole, places = blocks.blocks(log)
     judged = units.units(units.given(made.ledger, made.pieces, records), places)
     layout = made.given.layout
-    evidence = Evidence(whole, judged, given.board, given.superblock, layout, given.settings)
+    command = ints(made.pieces["command"])[judged.piece]
+    queued, done = (ints(made.ledger[name].fill_null(0))[command] for name in ("queue_ns", "complete_ns"))
+    written = Written(made.given.vfs, queued, done)
+    evidence = Evidence(whole, judged, given.board, given.superblock, layout, given.settings, written)
     said = _said((given.engine, layout.filesystem), evidence)
     verdict = verdicts.decide(judged.piece.size, said)
     pieces = made.pieces.with_columns(_of_pieces(judged, verdict, made.pieces.height))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from analysis.content import btree, rollback, strays, synced, wal
+from analysis.content import btree, logged, rollback, strays, synced, wal
 from analysis.content.blocks import BLOCK
 from analysis.content.evidence import Evidence
 from analysis.content.pages import Known, hashes
@@ -58,6 +58,7 @@ def read(given: Evidence) -> list[Said]:
     said = [one for each in right for one in _labelled(given, each)]
     said += [
         contradicted("frame of another place of a WAL", of_wal.units[frames.elsewhere]),
+        contradicted("frame of another page than its call logs", logged.other_pages(given, of_wal, size)),
         contradicted("record of another place of a rollback journal", of_journal.units[records.elsewhere]),
         *strays.read(given, known, frames.salts, certain),
     ]

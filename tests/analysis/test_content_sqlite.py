@@ -12,6 +12,7 @@ import pytest
 from paged import Paged, told
 
 from analysis.content import sqlite
+from analysis.content.evidence import Written
 from analysis.observers import Content as Kept
 from base.errors import BadInput
 
@@ -111,6 +112,28 @@ def logged(pages: Paged, size: int) -> pl.DataFrame:
     return pl.DataFrame(
         {name: [of] * len(number) if not isinstance(of, range | list) else of for name, of in rows.items()}
     )
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_frame_of_another_page_than_was_logged_is_contradicted(size: int, tmp_path: Path) -> None:
+    pages = wal(tmp_path, size)
+    calls, late = logged(pages, size), np.full(len(pages.rows), 10**6)
+    rule = ("contradicted", "frame of another page than its call logs")
+
+    def found(calls: pl.DataFrame) -> list[int]:
+        said = told(sqlite.read(pages.evidence(Written(calls, late, late))), len(pages.rows)).rows()
+        return [place for place, one in enumerate(said) if one == rule]
+
+    assert found(calls) == []
+    of_third = (pl.col("offset") == 32 + 2 * (24 + size)).alias("third")
+    other = calls.with_columns(page=pl.col("page") + of_third)
+    assert found(other) == [(32 + 2 * (24 + size)) // 4096]
+    # another xWrite of it began before it was written out
+    again = other.filter(of_third).with_columns(begin_ns=10**6, end_ns=2 * 10**6)
+    assert found(pl.concat([other, again], how="vertical_relaxed")) == []
+    # an earlier release's calls have no page; and a header in two parts has no number
+    assert found(other.drop("page")) == []
+    assert found(other.with_columns(bytes=pl.when(pl.col("offset") == 32).then(8).otherwise("bytes"))) == []
 
 
 @pytest.mark.parametrize("size", SIZES)
