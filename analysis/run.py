@@ -16,6 +16,7 @@ from analysis import (
     events,
     expected,
     observers,
+    recorded,
     stored_files,
 )
 from analysis.adapters import board, devicelog, driver, drivertables
@@ -59,6 +60,7 @@ class Run:
     missing: list[str] = field(default_factory=list)  # raw files that are not there
     host: dict[str, Any] = field(default_factory=dict)  # host.json, {} if there is none
     plan: dict[str, Any] | None = None  # raw/plan.json; None: of a run from before there were plans
+    release: recorded.Release = recorded.Release.CELLS  # that recorded it
     is_twin: bool = False  # whether it is a twin that is checked as a run
     twin: Twin | None = None  # the same cell, unwatched; None if none was run
     hashes: dict[str, str] = field(default_factory=dict)
@@ -104,11 +106,6 @@ class Run:
         own = expected.of(self.cell)
         planned = [Expected(**one) for one in self.plan["expected"]] if self.plan else []
         return own + [one for one in planned if one not in own]
-
-    def checks(self, name: str) -> bool:
-        """Whether its plan names a check: what that needs must have been recorded then. A run of before
-        there was the check may lack it."""
-        return self.plan is not None and name in self.plan["checks"]
 
     @property
     def has_ledger(self) -> bool:
@@ -190,6 +187,7 @@ def read(folder: Path) -> Run:
     if (folder / "twin").is_dir():
         run.twin = read_twin(folder / "twin/raw", ran.config["driver"]["database"], device)
     run.host, run.hashes, run.plan = host, hashes, _read_plan(raw / "plan.json", stored_cell)
+    run.release = recorded.release(run)
     if run.has_ledger and ran.vfs is None and ran.engine.LOGS_CALLS:
         run.missing.append("raw/driver/vfs.csv")
     if not run.probes:

@@ -17,6 +17,7 @@ from analysis.content import told
 from analysis.engines import Engine
 from analysis.ledger.build import Ledger
 from analysis.ledger.schema import FILES, LABELS
+from analysis.recorded import Release
 from analysis.run import Run
 from analysis.tables import Tables
 
@@ -81,12 +82,17 @@ def _us(ns: float | None) -> float | None:
 
 
 def not_checked(run: Run) -> list[str]:
-    """Say what of a watched run nothing was recorded to check by: its driver is of before there was."""
+    """Say what of a run nothing was recorded to check by: it is of before that was."""
+    found = [] if run.release >= Release.PLANS else ["who was to watch, and which steps were to be made"]
     if not run.probes:
-        return []
-    found = [] if phases.recorded(run.driver) else ["how long the driver was off the CPU, by the scheduler"]
-    if run.driver.vfs is not None and failures.failed_calls(run) is None:
-        found.append(f"whether a call of {run.driver.engine.TITLE}'s to its files failed")
+        return found
+    title, vfs = run.driver.engine.TITLE, run.driver.vfs
+    if not phases.recorded(run.driver):
+        found.append("how long the driver was off the CPU, by the scheduler")
+    if vfs is not None and failures.failed_calls(run) is None:
+        found.append(f"whether a call of {title}'s to its files failed")
+    if run.ledger is not None and run.content is None:
+        found.append("whether what was written is what the ledger says: its bytes were not kept")
     return found
 
 

@@ -14,7 +14,8 @@ from commitpath.axes import probe_files
 from commitpath.cell import cell_id, cell_name, stored, watching
 from commitpath.payload import payload
 
-FORMAT = 1
+# Of a run that records all of analysis/recorded.py; 1: whose other signs say what of it.
+FORMAT = 2
 
 
 @dataclass(frozen=True)

@@ -79,14 +79,20 @@ def syncs_witnessed(made: Ledger) -> list[str]:
     asked = made.syncs.filter(
         pl.col("caller").is_in(["fsync", "fdatasync"]) & pl.col("begin_ns").is_between(begin, end)
     )
+    return unlike(asked.with_columns(is_directory=pl.col("file") == "directory"), made.witness, made.vfs)
+
+
+def unlike(asked: pl.DataFrame, due: pl.DataFrame, vfs: pl.DataFrame) -> list[str]:
+    """Say which calls made other syncs than they must: `due` (costs.witnessed_syncs). asked: of each sync its
+    `vfs_call`, `inode`, and whether that `is_directory`."""
     had = asked.group_by("vfs_call").agg(
-        had=pl.len(), inode=pl.col("inode").filter(pl.col("file") != "directory").first()
+        had=pl.len(), inode=pl.col("inode").filter(~pl.col("is_directory")).first()
     )
-    due = made.witness.join(made.vfs.select("call", "op", call_inode="inode"), on="call")
+    due = due.join(vfs.select("call", "op", call_inode="inode"), on="call")
     table = due.join(had, left_on="call", right_on="vfs_call", how="full", coalesce=True)
     wrong = table.filter(pl.col("had").fill_null(0) != pl.col("syncs").fill_null(0))
     other = table.filter((pl.col("op") == "sync") & (pl.col("inode") != pl.col("call_inode")))
-    calls = ints(made.vfs["call"])
+    calls = ints(vfs["call"])
     lost = np.flatnonzero(calls != np.arange(calls.size))
     return [
         *([f"vfs.csv has call {calls[lost[0]]} in the place of {lost[0]}"] if lost.size else []),

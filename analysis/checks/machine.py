@@ -8,14 +8,8 @@ from __future__ import annotations
 
 import re
 
-from analysis.expected import VIRTUAL
+from analysis.recorded import is_virtual
 from analysis.run import Run
-
-
-def is_virtual(run: Run) -> bool:
-    """Whether the run is one of a virtual board: by its cell's board, or by a clock that no other has."""
-    cell = run.cell
-    return VIRTUAL in (cell.get("board", VIRTUAL), cell.get("clock"), run.board.run.get("clock"))
 
 
 def cpus(run: Run) -> int:

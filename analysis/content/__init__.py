@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from analysis.content import blocks, units, verdicts
-from analysis.content.evidence import Evidence
+from analysis.content.evidence import Evidence, Written
 from analysis.content.verdicts import CONFIRMED, CONTRADICTED, STATES, Said, Verdicts
 from analysis.ledger.arrays import ints
 from analysis.ledger.build import Ledger
@@ -80,13 +80,24 @@ def judge(made: Ledger, kept: Kept, given: Given) -> tuple[Ledger, Content]:
     whole, places = blocks.blocks(log)
     judged = units.units(units.given(made.ledger, made.pieces, records), places)
     layout = made.given.layout
-    evidence = Evidence(
-        *(whole, judged, given.board, given.superblock, layout, given.settings, given.release, given.sizes)
-    )
+    command = ints(made.pieces["command"])[judged.piece]
+    queued, done = (ints(made.ledger[name].fill_null(0))[command] for name in ("queue_ns", "complete_ns"))
+    written = Written(made.given.vfs, queued, done)
+    of_run = (given.settings, given.release, given.sizes)
+    evidence = Evidence(whole, judged, given.board, given.superblock, layout, *of_run, written)
     said = _said((given.engine, layout.filesystem), evidence)
     verdict = verdicts.decide(judged.piece.size, said)
     pieces = made.pieces.with_columns(_of_pieces(judged, verdict, made.pieces.height))
     return replace(made, pieces=pieces), Content(_table(judged, verdict), _wrong(judged, verdict))
+
+
+def unkept(engine: str, settings: Mapping[str, Any], calls: pl.DataFrame, kept: Kept) -> pl.DataFrame:
+    """Return the engine's calls (rows of vfs.csv) that wrote what was then synced and is not in what was
+    kept; none of an engine whose bytes nobody reads. No ledger is needed for that."""
+    if not (FOLDER / f"{engine}.py").is_file():
+        return calls.clear()
+    found: pl.DataFrame = importlib.import_module(f"{__name__}.{engine}").unkept(settings, calls, kept)
+    return found
 
 
 def _log(kept: Kept, window: tuple[int, int]) -> tuple[blocks.Log, np.ndarray]:

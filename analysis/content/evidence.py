@@ -6,9 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import polars as pl
+
 from analysis.adapters.layout import Layout
 from analysis.content.blocks import Blocks
 from analysis.content.units import Units
+from analysis.ledger.arrays import Ints
+
+
+@dataclass(frozen=True)
+class Written:
+    """When the units were written, and by which of the engine's calls."""
+
+    calls: pl.DataFrame  # vfs.csv
+    queued: Ints  # ns, of each unit: its command's first bio
+    done: Ints  # ns: its command
 
 
 @dataclass(frozen=True)
@@ -23,3 +35,4 @@ class Evidence:
     settings: Mapping[str, str]  # of the engine, in effect
     release: str  # of the engine
     sizes: Mapping[str, int]  # bytes of each of its files after the run, by role
+    written: Written | None = None  # None: it is not known

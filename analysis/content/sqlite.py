@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 
-from analysis.content import btree, rollback, strays, wal
+from analysis.content import btree, logged, rollback, strays, synced, wal
 from analysis.content.blocks import BLOCK
 from analysis.content.evidence import Evidence
 from analysis.content.pages import Known, hashes
@@ -16,6 +18,7 @@ from analysis.content.versions import Versions
 from analysis.engines.sqlite import FILES
 from analysis.ledger.arrays import Ints, LastBefore, at
 from analysis.ledger.schema import LABELS
+from analysis.observers import Content as Kept
 from base.errors import BadInput
 
 # each page of these has a checksum: what only its place says does not confirm it
@@ -58,6 +61,7 @@ def read(given: Evidence) -> list[Said]:
     said = [one for each in right for one in _labelled(given, each)]
     said += [
         contradicted("frame of another place of a WAL", of_wal.units[frames.elsewhere]),
+        contradicted("frame of another page than its call logs", logged.other_pages(given, of_wal, size)),
         contradicted("record of another place of a rollback journal", of_journal.units[records.elsewhere]),
         *strays.read(given, known, frames.salts, certain),
         *_told_otherwise(given, of_database, size),
@@ -100,6 +104,11 @@ def _number(release: str) -> int | None:
     """Return the SQLITE_VERSION_NUMBER of a release; None where it has another form."""
     parts = re.fullmatch(r"([0-9]+)\.([0-9]{1,3})\.([0-9]{1,3})(\.[0-9]+)?", release)
     return int(parts[1]) * 1_000_000 + int(parts[2]) * 1000 + int(parts[3]) if parts else None
+
+
+def unkept(settings: Mapping[str, Any], calls: pl.DataFrame, kept: Kept) -> pl.DataFrame:
+    """Return the calls whose frames were synced, and are not in what was kept."""
+    return synced.missing(calls, kept) if settings.get("journal_mode") == "wal" else calls.clear()
 
 
 def _page_size(given: Evidence) -> int:

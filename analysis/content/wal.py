@@ -109,8 +109,16 @@ def _look(
 def _headers(versions: Versions, blocks: Blocks) -> tuple[Ints, np.ndarray, np.ndarray]:
     """Return (versions that begin with a WAL's header, its salts, its checksum)."""
     words = blocks.words(versions.row, 0, 8, ">u4").astype(np.uint32)
-    true = (words[:, 0] == MAGIC) & (_sums(words[:, :6].byteswap()) == words[:, 6:8]).all(axis=1)
-    return np.flatnonzero(true), _pair(words[true, 4:6]), _pair(words[true, 6:8])
+    true, salts = headers(words)
+    return true, salts, _pair(words[true, 6:8])
+
+
+def headers(words: np.ndarray) -> tuple[Ints, np.ndarray]:
+    """Return which rows of eight 32-bit words are a WAL's header, and the salts of each."""
+    begins = np.flatnonzero(words[:, 0] == MAGIC)
+    words = words[begins]
+    true = (_sums(words[:, :6].byteswap()) == words[:, 6:8]).all(axis=1)
+    return begins[true], _pair(words[true, 4:6])
 
 
 def frames(versions: Versions, blocks: Blocks, size: int) -> Frames:

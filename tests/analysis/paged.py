@@ -9,7 +9,7 @@ import polars as pl
 
 from analysis.adapters.layout import of_regions
 from analysis.content import blocks, units
-from analysis.content.evidence import Evidence
+from analysis.content.evidence import Evidence, Written
 from analysis.content.verdicts import STATES, Said, decide
 from analysis.engines import files
 from analysis.ledger.schema import FILES, LABELS
@@ -39,7 +39,7 @@ class Paged:
         rows[0][column], rows[1][column] = rows[1][column], rows[0][column]
         self.rows[one], self.rows[other] = map(tuple, rows)
 
-    def evidence(self) -> Evidence:
+    def evidence(self, written: Written | None = None) -> Evidence:
         """Return what a reader is given."""
         size = len(self.pages)
         data = np.frombuffer(b"".join(self.pages), np.uint8)
@@ -51,7 +51,8 @@ class Paged:
         columns |= {name: np.full(size, -1) for name in ("of", "home", "commit")}
         judged = units.units(units.Given(np.arange(size), sector, eight, columns), places)
         layout = of_regions("toyfs", [(0, 0, 0)], blocks.BLOCK)
-        return Evidence(made, judged, Path(), {}, layout, self.settings, self.release, self.sizes)
+        of_run = (self.settings, self.release, self.sizes)
+        return Evidence(made, judged, Path(), {}, layout, *of_run, written)
 
 
 def told(said: list[Said], size: int) -> pl.DataFrame:

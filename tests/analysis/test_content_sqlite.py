@@ -6,10 +6,14 @@ import random
 import sqlite3
 from pathlib import Path
 
+import numpy as np
+import polars as pl
 import pytest
 from paged import Paged, told
 
 from analysis.content import sqlite
+from analysis.content.evidence import Written
+from analysis.observers import Content as Kept
 from base.errors import BadInput
 
 SIZES = (512, 1024, 4096, 16384)
@@ -96,6 +100,70 @@ def test_a_page_of_a_wal_at_another_place_is_contradicted(size: int, tmp_path: P
     pages.exchange(OFFSET, 1, 2)
     found = judged(pages)
     assert ("contradicted", "frame of another place of a WAL") in found[1:3]
+
+
+def logged(pages: Paged, size: int) -> pl.DataFrame:
+    """The xWrites of the frames' headers in a WAL's pages, each a ns after the one before."""
+    text = b"".join(page for page, row in zip(pages.pages, pages.rows, strict=True) if row[2] == WAL)
+    offset = range(32, len(text) - 24, 24 + size)
+    number = [int.from_bytes(text[at : at + 4], "big") for at in offset]
+    rows = {"inode": WAL, "begin_ns": range(len(number)), "end_ns": range(len(number))}
+    rows |= {"offset": offset, "bytes": 24, "op": "write", "file": "wal", "page": number}
+    return pl.DataFrame(
+        {name: [of] * len(number) if not isinstance(of, range | list) else of for name, of in rows.items()}
+    )
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_frame_of_another_page_than_was_logged_is_contradicted(size: int, tmp_path: Path) -> None:
+    pages = wal(tmp_path, size)
+    calls, late = logged(pages, size), np.full(len(pages.rows), 10**6)
+    rule = ("contradicted", "frame of another page than its call logs")
+
+    def found(calls: pl.DataFrame) -> list[int]:
+        said = told(sqlite.read(pages.evidence(Written(calls, late, late))), len(pages.rows)).rows()
+        return [place for place, one in enumerate(said) if one == rule]
+
+    assert found(calls) == []
+    of_third = (pl.col("offset") == 32 + 2 * (24 + size)).alias("third")
+    other = calls.with_columns(page=pl.col("page") + of_third)
+    assert found(other) == [(32 + 2 * (24 + size)) // 4096]
+    # another xWrite of it began before it was written out
+    again = other.filter(of_third).with_columns(begin_ns=10**6, end_ns=2 * 10**6)
+    assert found(pl.concat([other, again], how="vertical_relaxed")) == []
+    # an earlier release's calls have no page; and a header in two parts has no number
+    assert found(other.drop("page")) == []
+    assert found(other.with_columns(bytes=pl.when(pl.col("offset") == 32).then(8).otherwise("bytes"))) == []
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_frame_that_was_synced_was_kept(size: int, tmp_path: Path) -> None:
+    """Without a ledger: the header is looked for in what the commands wrote."""
+    pages = wal(tmp_path, size)
+    data = np.frombuffer(b"".join(pages.pages), np.uint8).copy()
+    text = data.tobytes()  # the WAL's pages come first
+    calls = logged(pages, size).filter(
+        pl.col("offset").map_elements(lambda at: text[at + 8 : at + 16] == text[16:24], pl.Boolean)
+    )
+    synced = calls[-1:].with_columns(begin_ns=2000, end_ns=2001, op=pl.lit("sync"), page=None, bytes=2)
+    calls = pl.concat([calls, synced], how="vertical_relaxed")
+
+    def missing(time: int, unkept: int = 0, calls: pl.DataFrame = calls) -> list[int]:
+        one = np.array([time])
+        kept = Kept(one, one * 0, one * 0 + data.size // 512, one * 0 + 1, one * 0, data, unkept)
+        return sqlite.unkept({"journal_mode": "wal"}, calls, kept)["offset"].to_list()
+
+    assert missing(1000) == []
+    straight = [at for at in calls[:-1]["offset"].to_list() if at % 512 <= 488]
+    assert missing(3000) == straight  # issued when the sync had ended
+    assert (
+        missing(3000, unkept=1)
+        == []
+        == missing(3000, calls=calls[:-1])
+        == missing(3000, calls=calls.drop("page"))
+    )
+    data[straight[3] : straight[3] + 4] = 255
+    assert missing(1000) == straight[3:4]
 
 
 def test_a_frame_whose_page_was_changed_is_silent(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from analysis import checks, summary, tables, terminal
 from analysis import run as runs
 from analysis.adapters.proberecords import TYPES
 from analysis.checks import failures, order, phases, twin_times
+from analysis.recorded import Release
 
 HERE = Path(__file__).parent
 SAMPLES = {
@@ -225,11 +226,11 @@ def test_a_failed_call_rejects_and_is_told(recorded: dict[str, Path], tmp_path: 
 def test_a_run_of_before_is_told_to_be_unchecked(recorded: dict[str, Path]) -> None:
     run = runs.read(recorded["flash-wal"])
     told = terminal.refused(summary.build(run, tables.build(run), []))
-    assert [line.partition(":")[0] for line in told] == ["not checked", "not checked"]
+    assert [line.partition(":")[0] for line in told] == ["not checked"] * 4
 
 
-def test_a_run_whose_plan_has_the_checks_must_have_recorded_it(recorded: dict[str, Path]) -> None:
+def test_a_run_of_now_must_have_recorded_it(recorded: dict[str, Path]) -> None:
     run = runs.read(recorded["flash-wal"])
-    planned = dataclasses.replace(run, plan={"checks": checks.names()})
+    planned = dataclasses.replace(run, release=Release.USAGE)
     assert phases.cpu_time(planned) == ["raw/driver/phases.csv does not say what the driver used of the CPU"]
     assert failures.none(planned) == ["raw/driver/vfs.csv does not say how the calls ended"]

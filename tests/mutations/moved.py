@@ -58,7 +58,9 @@ def told(folder: Path) -> Told:
     """Analyse a run. Raises BadInput."""
     run, _, effective, summary = pipeline.recompute(folder)
     made = run.ledger
-    assert made is not None, f"{folder} has no ledger"
+    if made is None:  # it is said to have been watched by too few
+        reasons = frozenset(summary["reasons"])
+        return Told(reasons, {}, {}, {}, _figures(summary), _settings(effective))
     return Told(
         frozenset(summary["reasons"]),
         _bytes(made),

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from analysis import recorded
 from commitpath import ansible, calibrate, commands, experiment, plan, prepared
 from commitpath.cell import make_cell
 from commitpath.sweep import job
@@ -23,6 +24,12 @@ def saved(tmp_path: Path) -> Path:
     (folder / "state").write_bytes(b"devices")
     snapshot.write(folder, {})
     return folder
+
+
+def test_the_analysis_knows_what_memory_a_board_has() -> None:
+    cell = make_cell({})
+    size = cell["profiles"]["device"]["size_mib"]
+    assert prepared.memory_mib(cell) == recorded.BOARD_MIB + size + sum(recorded.keeping().values())
 
 
 def test_what_is_damaged_is_named_and_made_again_once(

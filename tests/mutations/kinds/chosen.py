@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
+import json
 from typing import Any
 
 import numpy as np
 import polars as pl
 from forged import Forged
-from side import Side
+from side import Absent, Side
 
-from kinds import kind
+from analysis.adapters import proberecords
+from base import identity
+from kinds import kind, some
 
 
 def two_cpus(run: Forged) -> None:
@@ -61,3 +66,79 @@ def checkpoint_after_each(run: Forged, draw: np.random.Generator) -> None:
     _asked(run, "checkpoint_every", 1)
     for side in (run, run.twin):
         _cut(side, int(draw.choice([2000, 50_000])))
+
+
+def _unkept(run: Forged) -> None:
+    """Let nobody have kept what was written."""
+    if not run.has_content:
+        raise Absent("content.zst")
+    plan, said = run.document("plan.json"), run.document("run.json")
+    for document in (plan["runs"]["run"], said):
+        document["observers"] = [name for name in document["observers"] if name != "content"]
+    run.put("plan.json", plan)
+    run.put("run.json", said)
+    (run.raw / "content.zst").unlink()
+
+
+@kind
+def content_unkept(run: Forged, draw: np.random.Generator) -> None:
+    """nobody is said to have kept what was written, and pages are said to be another inode's"""
+    pages = run.of("pages")
+    _unkept(run)
+    which = some(draw, pages)
+    run.records["a"][which] = run.records["a"][which[0]]
+
+
+@kind
+def fewer_probes(run: Forged, draw: np.random.Generator) -> None:
+    """two probes are said to have watched, what the others wrote is gone, and so is every third sync"""
+    _narrow(run)
+    kept = [proberecords.TYPES[name] for name in ("attached", "detached", "block", "name", "comm")]
+    which = np.isin(run.records["type"], kept)
+    syncs = run.of("sync")
+    which[syncs[np.arange(syncs.size) % 3 > 0]] = True
+    run.records = run.records[which]
+
+
+@kind
+def unasked_records(run: Forged, draw: np.random.Generator) -> None:
+    """two probes are said to have watched, so that no ledger is made"""
+    _narrow(run)
+
+
+def _narrow(run: Forged) -> None:
+    run.claim({"probes": "block,filesystem"})
+    kind_of = run.document("../cell.json")["profiles"]["fs"]["type"]
+    plan, said = run.document("plan.json"), run.document("run.json")
+    plan["runs"]["run"]["probes"] = ["block", kind_of]
+    said["probes"]["requested"] = f"block,{kind_of}"
+    run.put("plan.json", plan)
+    run.put("run.json", said)
+
+
+@kind
+def by_the_old_rule(run: Forged, draw: np.random.Generator) -> None:
+    """the run is said to be of before there were plans, and what those runs do not have is gone"""
+    _unkept(run)
+    (run.raw / "plan.json").unlink()
+    earlier = {new: old for old, new in identity.RENAMED.items()}
+    cell = run.document("../cell.json")
+    later = ("at_default", "engine", "cpu_ns", "kernel")
+    cell = {earlier.get(name, name): value for name, value in cell.items() if name not in later}
+    (run.folder / "cell.json").write_text(json.dumps(cell))
+    host = run.document("../host.json") | {"cell_id": identity.cell_id(cell)}
+    (run.folder / "host.json").write_text(json.dumps(host))
+    for side in (run, run.twin):
+        _with_hash(side)
+
+
+def _with_hash(side: Side) -> None:
+    """Leave of what the engine was given its hash, as drivers did once."""
+    path = side.raw / "driver/rendered.gz"
+    text = gzip.decompress(path.read_bytes())
+    path.unlink()
+    config = side.document("driver/config.json")
+    config["clock"].pop("instruction_ps", None)
+    config.pop("engine", None)
+    config["sql_sha256"] = hashlib.sha256(text).hexdigest()
+    side.put("driver/config.json", config)

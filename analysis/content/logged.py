@@ -1,0 +1,53 @@
+"""Is a frame of a WAL of the page that SQLite's call says it logs?
+
+A frame's header begins with the page's number (wal.c), and vfs.csv has that number beside the xWrite of each
+header.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from analysis.content.blocks import BLOCK, SECTOR
+from analysis.content.evidence import Evidence
+from analysis.content.versions import Versions
+from analysis.content.wal import FRAME_HEADER, HEADER
+from analysis.ledger.arrays import Ints, LastBefore, ints
+from analysis.ledger.contents import known
+
+_FRAMES = 28  # bits of a frame's number in a key
+
+
+def other_pages(given: Evidence, of_wal: Versions, size: int) -> Ints:
+    """Return the units with the header of a frame of another page than its last xWrite says.
+
+    size: bytes of a page. Only where no other xWrite of it began until the unit's command was done; a header
+    of zeros was cut off.
+    """
+    written, length = given.written, FRAME_HEADER + size
+    nothing = np.empty(0, np.int64)
+    if written is None or not known(written.calls):
+        return nothing
+    is_log = (pl.col("file").cast(pl.String) == "wal") & (pl.col("op").cast(pl.String) == "write")
+    calls = written.calls.filter(is_log & pl.col("bytes").is_in([HEADER, FRAME_HEADER, size]).not_())
+    headers = written.calls.filter(is_log & (pl.col("bytes") == FRAME_HEADER) & pl.col("page").is_not_null())
+    if calls.height or not headers.height:
+        return nothing  # a header that was written in two parts has no number
+    of_call = (ints(headers["inode"]) << _FRAMES) | ((ints(headers["offset"]) - HEADER) // length)
+    ended, begun = (LastBefore(of_call, ints(headers[name])) for name in ("end_ns", "begin_ns"))
+    page, blocks, units = ints(headers["page"]), given.blocks, of_wal.units
+    begin, wrong = of_wal.page * BLOCK, [nothing]
+    for step in range((BLOCK - 1) // length + 1):
+        frame = -(-(begin - HEADER) // length) + step
+        at = HEADER + frame * length - begin
+        which = np.flatnonzero((frame >= 0) & (at >= 0) & (at < BLOCK))
+        key = (of_wal.inode[which] << _FRAMES) | frame[which]
+        last = ended.find(key, written.queued[units[which]])
+        same = (last >= 0) & (last == begun.find(key, written.done[units[which]]))
+        which, last = which[same], last[same]
+        sector = blocks.sectors[of_wal.row[which], at[which] // SECTOR]
+        found = blocks.log[sector[:, None], (at[which] % SECTOR)[:, None] + np.arange(4)]
+        number = np.ascontiguousarray(found).view(">u4")[:, 0].astype(np.int64)
+        wrong.append(units[which[(number != 0) & (number != page[last])]])
+    return np.concatenate(wrong)
