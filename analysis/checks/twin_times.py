@@ -12,7 +12,7 @@ import polars as pl
 from analysis.adapters import proberecords
 from analysis.checks import phases
 from analysis.checks.phases import gaps, instruction_ns
-from analysis.ledger.arrays import Intervals, Ints, inside, ints, union
+from analysis.ledger.arrays import Intervals, Ints, inside, ints, length_within, union
 from analysis.ledger.build import Ledger
 from analysis.ledger.timeline import driver_tids, edges
 from analysis.run import Run
@@ -44,11 +44,11 @@ def plausible(run: Run) -> list[str]:
     own, other = run.driver, twin.driver
     if own.transactions["op"].to_list() != other.transactions["op"].to_list():
         return []  # twin.same says so
-    records = _records(run)
     took, twins = (ints(ran.transactions["end_ns"] - ran.transactions["begin_ns"]) for ran in (own, other))
+    cost = np.minimum(_records(run) * each * RECORD_INSTRUCTIONS, _without_commands(run, took))
     few = each * FEW_INSTRUCTIONS
     ticks = each * _TICK_INSTRUCTIONS  # a tenth of short transactions have one that the other run's lacks
-    wrong = _outside(took, twins, records * each * RECORD_INSTRUCTIONS, ticks)
+    wrong = _outside(took, twins, cost, ticks)
     found = []
     if wrong.sum() > max(OTHERS * wrong.size, 1):
         at = int(np.argmax(wrong))
@@ -60,18 +60,13 @@ def plausible(run: Run) -> list[str]:
     for row, other_row in zip(own.phases.iter_rows(), other.phases.iter_rows(), strict=False):
         name, spent, twin_spent = row[0], ints([row[2] - row[1]]), ints([other_row[2] - other_row[1]])
         number = int((phase == name).sum())
-        cost = ints([int(records[phase == name].sum()) * each * RECORD_INSTRUCTIONS])
-        if number and _outside(spent, twin_spent, cost, few * (number + 1)).any():
+        most = ints([int(cost[phase == name].sum())])
+        if number and _outside(spent, twin_spent, most, few * (number + 1)).any():
             found.append(
                 f"phase {name!r} took {spent[0]} ns, in the untraced twin {twin_spent[0]} ns: "
-                f"its records cost at most {cost[0]} ns"
+                f"its records cost at most {most[0]} ns"
             )
-    return (
-        found
-        + _apart(run, took, twins, records * each * RECORD_INSTRUCTIONS)
-        + _gaps(run, each)
-        + _waits(run, each)
-    )
+    return found + _apart(run, took, twins, cost) + _gaps(run, each) + _waits(run, each)
 
 
 def _apart(run: Run, took: Ints, twins: Ints, cost: Ints) -> list[str]:
@@ -144,13 +139,28 @@ def _outside(took: Ints, twins: Ints, cost: Ints, few: int) -> np.ndarray:
 
 
 def _records(run: Run) -> Ints:
-    """Return how many records of the probes and calls in the log were written in each transaction."""
-    edges = (ints(run.driver.transactions["begin_ns"]), ints(run.driver.transactions["end_ns"]))
-    times = [ints(proberecords.read(run.folder / "raw/probes.bin")["end_ns"])]
+    """Return how many records of the probes and calls in the log were written in each transaction.
+
+    But for names: each thread and each file has one, when it is first seen.
+    """
+    begins, ends = edges(run.driver.transactions)
+    rows = proberecords.read(run.folder / "raw/probes.bin")
+    names = np.isin(rows["type"], [proberecords.TYPES[name] for name in ("name", "comm")])
+    times = [ints(rows["end_ns"][~names])]
     if run.driver.vfs is not None:
         times.append(ints(run.driver.vfs["begin_ns"]))
-    rows = np.concatenate([inside(part, *edges) for part in times])
-    return ints(np.bincount(rows[rows >= 0], minlength=edges[0].size))
+    which = np.concatenate([inside(part, begins, ends) for part in times])
+    return ints(np.bincount(which[which >= 0], minlength=begins.size))
+
+
+def _without_commands(run: Run, took: Ints) -> Ints:
+    """Return how many ns of each transaction no command was under way. Watching takes the CPU, and a
+    command takes as long as the device needs. Without the ledger it is all."""
+    if run.ledger is None:
+        return took
+    commands = run.ledger.ledger
+    under_way = union([Intervals(ints(commands["issue_ns"]), ints(commands["complete_ns"]))])
+    return took - length_within(under_way, *edges(run.driver.transactions))
 
 
 def _gaps(run: Run, each: int) -> list[str]:
