@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from analysis.checks import (
+    busy,
     content,
     counts,
     engine,
@@ -39,10 +40,14 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     engine.as_set,
     counts.device_idle,
     counts.agree,
+    busy.long_enough,
+    busy.as_modelled,
+    busy.in_the_log,
     failures.none,
     phases.filled,
     phases.counters_at_edges,
     phases.cpu_time,
+    phases.on_the_cpu,
     order.calls,
     witness.holds,
     content.contradicts_nothing,

@@ -216,6 +216,22 @@ def counted_by_the_scheduler(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
+def test_more_time_on_the_cpu_than_there_was_rejects(
+    sample: str, recorded: dict[str, Path], tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(recorded[sample], tmp_path / "run"))
+    counted_by_the_scheduler(folder)
+    assert phases.on_the_cpu(runs.read(folder)) == []
+
+    def change(rows: Rows) -> None:
+        rows[1]["cpu_ns"] = rows[1]["end_ns"] - rows[1]["begin_ns"] + 200_000
+
+    table(folder / "raw/driver/phases.csv", change)
+    (said,) = phases.on_the_cpu(runs.read(folder))
+    assert "and the driver was on the CPU for" in said
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
 @pytest.mark.parametrize("kept", [0, 2])
 def test_dropped_off_cpu_records_reject(
     kept: int, sample: str, recorded: dict[str, Path], tmp_path: Path
