@@ -28,6 +28,7 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     loss.driver_finished,
     loss.phases_cover,
     rendered.as_timed,
+    rendered.values_as_told,
     planned.as_the_cell,
     loss.steps_succeeded,
     loss.no_disk_read,
