@@ -12,7 +12,8 @@ from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
 from analysis import observers
-from analysis.adapters.driver import USAGE, Driver
+from analysis.adapters.driver import Driver
+from analysis.adapters.drivertables import USAGE
 from analysis.expected import VIRTUAL
 from base.data import load_yaml
 from base.identity import RULE

@@ -15,6 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from scipy import stats
 
 from analysis import stored
+from analysis.files import read_json
 from base.errors import BadInput
 from base.text import printable_lines
 
@@ -22,12 +23,19 @@ CONFIDENCE = 0.95
 
 
 def read_summaries(folders: list[Path]) -> list[dict[str, Any]]:
-    """The runs' summaries; BadInput where they are not runs of one cell on one clock.
+    """The runs' summaries; BadInput where they are not runs of one cell on one clock, or one is a copy.
 
     Each is as its analysis left it, in the folder of its cell and run.
     """
-    summaries = [stored.read_named(folder).summary for folder in folders]
+    runs = [stored.read_named(folder) for folder in folders]
+    summaries = [run.summary for run in runs]
     ids = [summary["run_id"] for summary in summaries]
+    known: dict[tuple[Any, ...], str] = {}
+    for run, run_id in zip(runs, ids, strict=True):
+        host = read_json(run.folder / "host.json")
+        found = stored.fingerprint(run.cell, host.get("raw_sha256"), host)
+        if found and (other := known.setdefault(found, run_id)) != run_id:
+            raise BadInput(run.folder, "", f"it is a copy of the run {other}", "each run once")
     for folder, run_id in zip(folders, ids, strict=True):
         if ids.count(run_id) > 1:
             raise BadInput(folder, "", f"the run {run_id} is there twice", "each run once")

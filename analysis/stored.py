@@ -12,7 +12,10 @@ import polars as pl
 from analysis import derived, engines
 from analysis.files import read_json
 from base.errors import BadInput
-from base.identity import cell_name, current
+from base.identity import cell_name, current, digest
+
+# host.json's, which no two runs share
+TIMES = ("wall_seconds", "run_seconds", "start_seconds", "restore_seconds", "timed_seconds")
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,19 @@ def misnamed(folder: Path, cell: Mapping[str, Any], host: Mapping[str, Any]) -> 
         if name != called:
             return f"the folder of its {what} is not called {name}"
     return None
+
+
+def fingerprint(
+    cell: Mapping[str, Any], hashes: Mapping[str, str] | None, host: Mapping[str, Any]
+) -> tuple[Any, ...] | None:
+    """Return what no two runs share, whatever they are called; None where no raw file is known.
+
+    In virtual time two runs may have the same files, but not the same times on the host.
+    """
+    if not hashes:
+        return None
+    times = [host.get(name) for name in TIMES] if cell.get("clock") == "virtual" else []
+    return digest(hashes), *times
 
 
 def read_named(folder: Path) -> Stored:

@@ -30,6 +30,11 @@ class Rendered:
         """How many transactions there are."""
         return sum(number for _, number in self.transactions)
 
+    @property
+    def values(self) -> int:
+        """How many bytes of column values they carry."""
+        return sum(one.values * number for one, number in self.transactions)
+
 
 class _Hashed(io.RawIOBase):
     """What is read from a file, hashed on its way."""

@@ -96,6 +96,19 @@ def counters_at_edges(run: Run) -> list[str]:
     return found
 
 
+def on_the_cpu(run: Run) -> list[str]:
+    """In virtual time no phase is shorter than the driver's thread was on the CPU in it."""
+    each = instruction_ns(run)
+    if each is None or not recorded(run.driver):
+        return []
+    most = pl.col("end_ns") - pl.col("begin_ns") + each * _COUNTERS_INSTRUCTIONS
+    return [
+        f"phase {row['phase']!r} took {row['end_ns'] - row['begin_ns']} ns, and the driver was on the CPU "
+        f"for {row['cpu_ns']} ns"
+        for row in run.driver.phases.filter(pl.col("cpu_ns") > most).iter_rows(named=True)
+    ]
+
+
 # Of each switch the scheduler's clock and the probe's are some instructions apart: over a phase up to 2800
 # of each switch, and 1900 of a phase without any. The scheduler gives interrupts' time to no thread: 200 000
 # of one close in the 24 cells of docs/ledger.md.

@@ -34,6 +34,15 @@ def as_timed(run: Run) -> list[str]:
     ]
 
 
+def values_as_told(run: Run) -> list[str]:
+    """The bytes of values that the driver counted, over which write amplification is, are those of
+    rendered.gz."""
+    given, told = run.driver.rendered, run.driver.config["sql_bytes"]
+    if given is None or given.values == told:
+        return []
+    return [f"rendered.gz has values of {given.values} bytes, sql_bytes of config.json is {told}"]
+
+
 def beside(ops: list[str], given: Rendered) -> Iterator[tuple[int, int, str, Transaction]]:
     """Yield (number of the first, how many, op, what they do) of neighbours that are alike.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from analysis import engines, observers
 from analysis.adapters.board import Board
-from analysis.checks import again, counts, loss, machine, phases, settings
+from analysis.checks import again, busy, counts, loss, machine, phases, rendered, settings
 from analysis.run import Run
 
 # What driver.config must say alike of both: what ran, on what, with what in effect.
@@ -54,7 +54,15 @@ def same(run: Run) -> list[str]:
     checks = (
         *(settings.equal, loss.steps_succeeded, loss.observers_watched, loss.kernel_quiet),
         *(machine.as_built, loss.device_lost_nothing, loss.phases_cover, counts.device_idle, counts.agree),
-        *(again.made, again.rows, phases.filled, phases.counters_at_edges, phases.cpu_time),
+        *(
+            again.made,
+            again.rows,
+            phases.filled,
+            phases.counters_at_edges,
+            phases.cpu_time,
+            phases.on_the_cpu,
+        ),
+        *(busy.long_enough, busy.as_modelled, busy.in_the_log, rendered.values_as_told),
     )
     problems = twin.board.problems + [problem for check in checks for problem in check(as_run)]
     return found + [f"untraced twin: {problem}" for problem in problems]

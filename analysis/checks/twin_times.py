@@ -12,7 +12,7 @@ import polars as pl
 from analysis.adapters import proberecords
 from analysis.checks import phases
 from analysis.checks.phases import gaps, instruction_ns
-from analysis.ledger.arrays import Intervals, Ints, inside, ints, union
+from analysis.ledger.arrays import Intervals, Ints, inside, ints, length_within, union
 from analysis.ledger.build import Ledger
 from analysis.ledger.timeline import driver_tids, edges
 from analysis.run import Run
@@ -46,8 +46,9 @@ def plausible(run: Run) -> list[str]:
     own, other = run.driver, twin.driver
     if own.transactions["op"].to_list() != other.transactions["op"].to_list():
         return []  # twin.same says so
-    costs = each * (RECORD_INSTRUCTIONS * _records(run) + BLOCK_INSTRUCTIONS * _blocks(run))
     took, twins = (ints(ran.transactions["end_ns"] - ran.transactions["begin_ns"]) for ran in (own, other))
+    records, copies = each * RECORD_INSTRUCTIONS * _records(run), each * BLOCK_INSTRUCTIONS * _blocks(run)
+    costs = np.minimum(records, _without_commands(run, took)) + copies
     few = each * FEW_INSTRUCTIONS
     ticks = each * _TICK_INSTRUCTIONS  # a tenth of short transactions have one that the other run's lacks
     wrong = _outside(took, twins, costs, ticks)
@@ -72,7 +73,9 @@ def plausible(run: Run) -> list[str]:
         found
         + _apart(run, took, twins, costs)
         + _gaps(run, each)
-        + _waits(run, each, {name: int(costs[phase == name].sum()) for name in set(phase.tolist())})
+        + _waits(
+            run, each, {name: int((records + copies)[phase == name].sum()) for name in {*phase.tolist()}}
+        )
     )
 
 
@@ -148,13 +151,28 @@ def _outside(took: Ints, twins: Ints, cost: Ints, few: int) -> np.ndarray:
 
 
 def _records(run: Run) -> Ints:
-    """Return how many records of the probes and calls in the log were written in each transaction."""
-    edges = (ints(run.driver.transactions["begin_ns"]), ints(run.driver.transactions["end_ns"]))
-    times = [ints(proberecords.read(run.folder / "raw/probes.bin")["end_ns"])]
+    """Return how many records of the probes and calls in the log were written in each transaction.
+
+    But for names: each thread and each file has one, when it is first seen.
+    """
+    begins, ends = edges(run.driver.transactions)
+    rows = proberecords.read(run.folder / "raw/probes.bin")
+    names = np.isin(rows["type"], [proberecords.TYPES[name] for name in ("name", "comm")])
+    times = [ints(rows["end_ns"][~names])]
     if run.driver.vfs is not None:
         times.append(ints(run.driver.vfs["begin_ns"]))
-    rows = np.concatenate([inside(part, *edges) for part in times])
-    return ints(np.bincount(rows[rows >= 0], minlength=edges[0].size))
+    which = np.concatenate([inside(part, begins, ends) for part in times])
+    return ints(np.bincount(which[which >= 0], minlength=begins.size))
+
+
+def _without_commands(run: Run, took: Ints) -> Ints:
+    """Return how many ns of each transaction no command was under way. Watching takes the CPU, and a
+    command takes as long as the device needs. Without the ledger it is all."""
+    if run.ledger is None:
+        return took
+    commands = run.ledger.ledger
+    under_way = union([Intervals(ints(commands["issue_ns"]), ints(commands["complete_ns"]))])
+    return took - length_within(under_way, *edges(run.driver.transactions))
 
 
 def _blocks(run: Run) -> Ints:

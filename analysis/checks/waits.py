@@ -45,7 +45,7 @@ def asleep(made: Ledger) -> list[str]:
         }.items():
             awake = ends - begins - length_within(off, begins, ends)
             awake = awake[(begins >= begin) & (ends <= end)]
-            if wrong := int((awake > _AWAKE_NS * made.given.slower).sum()):
+            if wrong := _too_long(awake, _AWAKE_NS * made.given.slower):
                 found.append(f"{wrong} {what} in which the thread {thread} that waited had the CPU")
     return found
 
@@ -71,7 +71,7 @@ def explained(made: Ledger) -> list[str]:
         away = union([Intervals(*spans(few["off_cpu"], thread)), known])
         begins, ends = edges(made.syncs.filter(pl.col("tid") == thread))
         unknown = length_within(away, begins, ends) - length_within(known, begins, ends)
-        if wrong := int((unknown > _AWAKE_NS * made.given.slower).sum()):
+        if wrong := _too_long(unknown, _AWAKE_NS * made.given.slower):
             found.append(f"{wrong} syncs of the thread {thread} waited for nothing that is recorded")
     return found
 

@@ -83,11 +83,70 @@ def disagree(counters: Mapping[str, str], log: DeviceLog) -> list[str]:
     return found
 
 
+_PARAMETERS = (
+    *("cache_kib", "command_ns", "discard_ns", "flush_clean_ns", "flush_dirty_ns", "fua_ns", "program_ns"),
+)
+
+
+def untimely(parameters: Mapping[str, str], counters: Mapping[str, str], log: DeviceLog | None) -> list[str]:
+    """Return which parts of the device's time are not what its parameters make of what it counted (model.c),
+    and how many commands in its log took less than these parts.
+
+    What depends on when a command comes, such as how long a flush waits for the dies, is not made again.
+    """
+    each = {name: _count(parameters.get(name)) for name in _PARAMETERS}
+    if unread := sorted(name for name, number in each.items() if number is None):
+        return [f"raw/board/device.txt does not say {', '.join(unread)}"]
+    known = {name: number for name, number in each.items() if number is not None}
+    had = {name: number for name, text in counters.items() if (number := _count(text)) is not None}
+    return _parts(known, had) + ([] if log is None else _too_quick(known, log.entries))
+
+
+def _parts(each: Mapping[str, int], had: Mapping[str, int]) -> list[str]:
+    """Return the parts of the time that are not the parameters times the counters."""
+    parts = {
+        "time_command_ns": {"reads": "command_ns", "writes": "command_ns", "discards": "command_ns"},
+        "time_flush_ns": {"flushes_clean": "flush_clean_ns", "flushes_dirty": "flush_dirty_ns"},
+        "time_fua_ns": {"fua_writes": "fua_ns"},
+        "time_discard_ns": {"discards": "discard_ns"},
+    }
+    due = {
+        part: sum(had.get(count, 0) * each[name] for count, name in of.items()) for part, of in parts.items()
+    }
+    due["time_ns"] = sum(number for name, number in had.items() if re.fullmatch("time_[a-z]+_ns", name))
+    found = [
+        f"raw/board/device_time.txt has {name} {had.get(name)}, by what it counted it is {number}"
+        for name, number in due.items()
+        if had.get(name) != number
+    ]
+    # of the programs of a write that waits for them the last one is its time; others wait for none
+    programmed = had.get("fua_writes" if each["cache_kib"] else "writes", 0)
+    if (program := had.get("time_program_ns", 0)) < programmed * each["program_ns"]:
+        found.append(f"raw/board/device_time.txt has time_program_ns {program}, of {programmed} writes")
+    return found
+
+
+def _too_quick(each: Mapping[str, int], entries: np.ndarray) -> list[str]:
+    """Return how many commands took less than what each of its kind does."""
+    entries = entries[entries["end_ns"] > 0]
+    kind, fua = entries["operation"] & OP, entries["operation"] & FUA > 0
+    programmed = (kind == WRITE) & (fua | (each["cache_kib"] == 0))
+    flush = min(each["flush_clean_ns"], each["flush_dirty_ns"])
+    least = np.where(kind == FLUSH, flush, each["command_ns"]) + (kind == DISCARD) * each["discard_ns"]
+    least += fua * each["fua_ns"] + programmed * each["program_ns"]
+    took = entries["end_ns"].astype(np.int64) - entries["begin_ns"].astype(np.int64)
+    wrong = np.flatnonzero(took < least).tolist()
+    if not wrong:
+        return []
+    return [f"raw/device.bin: {len(wrong)} commands were too quick: first {wrong[0]}, {took[wrong[0]]} ns"]
+
+
 DEVICE = Device(
     size=lambda mib: {"sectors": mib * 2048},
     modelled=("geometry", "timing"),
     read_log=read_log,
     counts=True,
     disagree=disagree,
+    untimely=untimely,
     earlier=frozenset(("flash",)),
 )

@@ -20,5 +20,17 @@ def _takes(parameters: Mapping[str, str]) -> int:
     return int(text)
 
 
-# Measured: 5000 to 8000 ns; a flush copies what the cache holds.
-DEVICE = Device(size=lambda mib: {"size": mib}, modelled=("geometry",), takes=_takes, block_ns=10_000)
+def _one_at_a_time(parameters: Mapping[str, str], queue: Mapping[str, str]) -> bool:
+    """There is one tag, and no scheduler that has more of its own."""
+    one = all(parameters.get(name) == "1" for name in ("submit_queues", "hw_queue_depth"))
+    return one and "[none]" in queue.get("scheduler", "")
+
+
+DEVICE = Device(
+    size=lambda mib: {"size": mib},
+    modelled=("geometry",),
+    takes=_takes,
+    one_at_a_time=_one_at_a_time,
+    # measured: 5000 to 8000 ns; a flush copies what the cache holds
+    block_ns=10_000,
+)

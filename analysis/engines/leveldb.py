@@ -76,11 +76,11 @@ def transactions(rendered: BinaryIO) -> Iterator[Transaction]:
     An operation is its kind, key, length of the value and value; a newline, which is no kind, ends a
     transaction. Raises ValueError with the transaction that is not so.
     """
-    number, operations = 0, list[str]()
+    number, operations, values = 0, list[str](), 0
     while kind := rendered.read(1):
         if kind == b"\n" and operations:
-            yield Transaction(tuple(operations), len(operations) > 1)
-            number, operations = number + 1, []
+            yield Transaction(tuple(operations), len(operations) > 1, values)
+            number, operations, values = number + 1, [], 0
             continue
         head = kind + rendered.read(_HEAD.size - 1)
         if len(head) < _HEAD.size or head[0] >= len(_KINDS):
@@ -89,6 +89,7 @@ def transactions(rendered: BinaryIO) -> Iterator[Transaction]:
         if len(rendered.read(size)) < size:
             raise ValueError(f"transaction {number}")
         operations.append(_KINDS[head[0]])
+        values += size
     if operations:
         raise ValueError(f"transaction {number}")
 

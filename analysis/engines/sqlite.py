@@ -24,6 +24,7 @@ from typing import Any, BinaryIO
 
 import polars as pl
 
+from analysis.adapters import sql
 from analysis.engines import Transaction
 from analysis.engines.survival import ALL, CORRUPT, LAST, RARELY_CORRUPT, RECENT
 from analysis.workloads import Operation
@@ -98,16 +99,6 @@ def contradicted(settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
     return found
 
 
-_OPERATIONS = {
-    b"INSERT": "insert",
-    b"UPDATE": "update",
-    b"DELETE": "delete",
-    b"SELECT": "read",
-    b"CREATE": "create",
-    b"DROP": "drop",
-}
-# Bytes of a statement that its first word and a blank are in.
-_LONGEST = 1 + max(map(len, _OPERATIONS))
 # The calls of a transaction: of the database, the rollback journal (lower case: open, close, delete,
 # truncate) and the WAL. A sync is the file's letter in upper case.
 CALLS = {
@@ -186,17 +177,12 @@ def release(cell: Mapping[str, Any]) -> str | None:
 def transactions(rendered: BinaryIO) -> Iterator[Transaction]:
     """Yield what each line does: one statement in autocommit, or those between BEGIN and COMMIT.
 
-    Raises ValueError with the line that is neither. No value has a semicolon: they are of letters, digits
-    and blanks.
+    Raises ValueError with the line that is neither.
     """
     for number, line in enumerate(rendered, 1):
-        *statements, end = line.split(b";")
-        words = [statement[:_LONGEST].partition(b" ")[0] for statement in statements]
-        batch = len(words) > 2 and (words[0], words[-1]) == (b"BEGIN", b"COMMIT")
-        inner = words[1:-1] if batch else words
-        if end != b"\n" or (len(inner) != 1 and not batch) or not _OPERATIONS.keys() >= set(inner):
+        if (found := sql.transaction(line)) is None:
             raise ValueError(f"line {number}")
-        yield Transaction(tuple(_OPERATIONS[word] for word in inner), batch)
+        yield found
 
 
 def rendered(operations: tuple[Operation, ...], texts: Mapping[str, str]) -> bytes:

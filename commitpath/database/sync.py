@@ -26,8 +26,6 @@ COLUMNS = rows.COLUMNS["run"]
 KEY = ("lab", "cell_id", "run_id")
 # what of a row its stamp holds
 ROW = tuple(name for name in COLUMNS if name not in ("lab", "stamp"))
-# host.json's, which no two runs share
-TIMES = ("wall_seconds", "run_seconds", "start_seconds", "restore_seconds", "timed_seconds")
 
 
 def insert(connection: sqlite3.Connection, row: Mapping[str, Any]) -> None:
@@ -188,15 +186,10 @@ def sync(connection: sqlite3.Connection, unfit: Container[Path] = ()) -> int:
 
 
 def fingerprint(row: Mapping[str, Any]) -> tuple[Any, ...] | None:
-    """What no two runs of a lab share, whatever their cell is called; None where no file is known.
-
-    In virtual time two runs may have the same files, but not the same times on the host.
-    """
+    """What no two runs of a lab share, whatever their cell is called; None where no file is known."""
     cell, manifest, host = (json.loads(row[name] or "{}") for name in ("cell", "manifest", "host"))
-    if not (hashes := manifest.get("raw_sha256")):
-        return None
-    times = [host.get(name) for name in TIMES] if cell.get("clock") == "virtual" else []
-    return row["lab"], identity.digest(hashes), *times
+    found = analysed_runs.fingerprint(cell, manifest.get("raw_sha256"), host)
+    return found and (row["lab"], *found)
 
 
 class Copies:

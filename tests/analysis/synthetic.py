@@ -115,6 +115,7 @@ class Board:
         self.trace: list[bytes] = [record(self.now, 1 << 26, pid=77, pdu=b"driver\0")]
         self.stat = dict.fromkeys(STAT, 100)
         self.stat["in_flight"] = 0
+        self.busy = dict.fromkeys(("write_ticks", "flush_ticks", "io_ticks"), 0)  # ns
 
     def command(self, sector: int, sectors: int, bits: int) -> None:
         """Execute one block command."""
@@ -129,7 +130,10 @@ class Board:
         if is_flush:
             self.trace.append(record(self.now + 90, COMPLETE | WRITE | SYNC))
             self.stat["flush_ios"] += 1
+            self.busy["flush_ticks"] += self.now - begin
         self.stat["write_ios"] += 1
+        for name in ("write_ticks", "io_ticks"):
+            self.busy[name] += self.now - begin
         self.stat["write_sectors"] += sectors
         flags = FLUSH_COMMAND if is_flush else sum(flag for bit, flag in FLAGS.items() if bits & bit)
         self.records.append(probe_record("block", begin, self.now, n=sectors, a=sector, b=flags))
@@ -150,7 +154,7 @@ class Board:
 
     def stat_line(self, label: str) -> str:
         """Return a line of device_stat.csv."""
-        values = ",".join(str(self.stat[name]) for name in STAT)
+        values = ",".join(str(self.stat[name] + self.busy.get(name, 0) // 1_000_000) for name in STAT)
         return f"{label},{self.now},0,0,{values}\n"
 
 

@@ -398,12 +398,20 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
         given("raw", lambda lines: [together(lines[:1]), *lines[1:]]),
         r"rendered.gz: 1 transactions from 0 on are a batch of 1 \(insert\); transactions.csv has 'insert'",
     ),
+    "values that were not there": (
+        config(lambda c: c.__setitem__("sql_bytes", c["sql_bytes"] // 100)),
+        "rendered.gz has values of 30720 bytes, sql_bytes of config.json is 307",
+    ),
     "no blktrace": (drop("raw/blktrace/nullb0.blktrace.0"), "blktrace.<cpu> is missing"),
     # the untraced twin
     "no twin": (lambda folder: shutil.rmtree(folder / "twin"), "has no untraced twin"),
     "twin of other statements": (
         given("twin/raw", lambda lines: [lines[0].replace(b"iii", b"xxx"), *lines[1:]]),
         "differs from the run in sql_sha256",
+    ),
+    "twin of other values": (
+        twin_config(lambda c: c.__setitem__("sql_bytes", 1)),
+        "untraced twin: rendered.gz has values of 30720 bytes, sql_bytes of config.json is 1",
     ),
     "twin with other settings": (
         twin_config(lambda c: c["effective"].__setitem__("synchronous", "normal")),

@@ -18,6 +18,7 @@ from analysis import checks, consistent, cpu, pipeline, terminal
 from analysis import run as runs
 from analysis.ledger import schema
 from base import identity
+from images.qemu import REPEATABLE
 
 HERE = Path(__file__).parent
 Documents = dict[str, dict[str, Any]]
@@ -164,6 +165,24 @@ def test_documents_that_contradict_each_other(
         at = at[name]
     at[last] = value
     assert any(said in reason for reason in consistent.reasons(**told)), consistent.reasons(**told)
+
+
+@pytest.mark.parametrize(
+    ("board", "ps", "wrong"),
+    [
+        (f"console=ttyAMA0 {REPEATABLE}", 2001, True),
+        (f"console=ttyAMA0 {REPEATABLE}", 8004, True),
+        (f"console=ttyAMA0 {REPEATABLE}", 587, False),
+        (f"console=ttyAMA0 {REPEATABLE}", 2010, False),
+        ("androidboot.hardware=tuna", 2001, False),
+    ],
+)
+def test_an_instruction_of_real_time(documents: Documents, board: str, ps: int, wrong: bool) -> None:
+    told = copy.deepcopy(documents)
+    told["cell"]["clock"] = "real"
+    told["manifest"]["board"]["cmdline"] = board
+    told["manifest"]["clock"]["instruction_ps"] = ps
+    assert any("as in virtual time alone" in one for one in consistent.reasons(**told)) == wrong
 
 
 def test_a_summary_of_an_older_analysis_is_no_contradiction(documents: Documents) -> None:

@@ -30,6 +30,7 @@ SAMPLES = {
     "flash-wal": HERE / "sample-flash-wal.tar.xz",
 }
 WITH_TWIN = ("f2fs-wal", "flash-wal")
+PADDED = 60  # a fifth of the transactions of the one, all of the other's
 Rows = list[dict[str, Any]]
 
 
@@ -97,6 +98,31 @@ def twin_transactions(change: Callable[[Rows], object]) -> Callable[[Path], None
     return lambda folder: table(folder / "twin/raw/driver/transactions.csv", change)
 
 
+def padded(name: str) -> Callable[[Path], None]:
+    """So many records of a type in the first transactions that they could cost all of their time; and the
+    twin's end after half of it."""
+
+    def spoil(folder: Path) -> None:
+        own = runs.read(folder).driver.transactions.head(PADDED)
+        edges = zip(own["begin_ns"], own["end_ns"], strict=True)
+        times = np.concatenate([np.arange(begin + 500, end, 1500) for begin, end in edges])
+
+        def change(rows: np.ndarray) -> np.ndarray:
+            more = np.repeat(rows[rows["type"] == TYPES[name]][:1], times.size)
+            more["begin_ns"] = more["end_ns"] = times
+            return np.concatenate([rows[:-1], more, rows[-1:]])
+
+        records(folder, change)
+        table(folder / "twin/raw/driver/transactions.csv", half_as_long)
+
+    return spoil
+
+
+def half_as_long(rows: Rows) -> None:
+    for row in rows[:PADDED]:
+        row["end_ns"] -= (row["end_ns"] - row["begin_ns"]) // 2
+
+
 def twin_clock(folder: Path) -> None:
     for name in ("transactions", "phases", "device_stat"):
         table(folder / f"twin/raw/driver/{name}.csv", halved)
@@ -136,6 +162,8 @@ FAULTS: list[tuple[Callable[[Path], None], str, tuple[str, ...]]] = [
     (exchanged, "calls are in no order of SQLite's", tuple(SAMPLES)),
     (twin_transactions(every_second_boundary), "another time in the untraced twin", WITH_TWIN),
     (twin_transactions(shorter), "another time in the untraced twin", WITH_TWIN),
+    (padded("comm"), "another time in the untraced twin than watching explains", WITH_TWIN),
+    (padded("flush"), "another time in the untraced twin than watching explains", WITH_TWIN),
     (twin_transactions(one_boundary), "times something came by the clock", WITH_TWIN),
     (twin_clock, "took", WITH_TWIN),
     (twin_transactions(shorter), "commands came in another transaction", ("flash-wal",)),
@@ -186,6 +214,22 @@ def counted_by_the_scheduler(folder: Path) -> None:
             row |= {"cpu_ns": took - off, "waited": int(inside.sum()), "preempted": 0}
 
     table(folder / "raw/driver/phases.csv", change)
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_more_time_on_the_cpu_than_there_was_rejects(
+    sample: str, recorded: dict[str, Path], tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(recorded[sample], tmp_path / "run"))
+    counted_by_the_scheduler(folder)
+    assert phases.on_the_cpu(runs.read(folder)) == []
+
+    def change(rows: Rows) -> None:
+        rows[1]["cpu_ns"] = rows[1]["end_ns"] - rows[1]["begin_ns"] + 200_000
+
+    table(folder / "raw/driver/phases.csv", change)
+    (said,) = phases.on_the_cpu(runs.read(folder))
+    assert "and the driver was on the CPU for" in said
 
 
 @pytest.mark.parametrize("sample", SAMPLES)

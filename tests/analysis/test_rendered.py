@@ -36,12 +36,12 @@ def test_sql(tmp_path: Path) -> None:
     found = read(tmp_path, "sqlite", content)
     assert found.sha256 == hashlib.sha256(content).hexdigest()
     assert found.transactions == (
-        (Transaction(("insert",), False), 2),
-        (Transaction(("create", "insert"), True), 1),
+        (Transaction(("insert",), False, 1), 2),
+        (Transaction(("create", "insert"), True, 1), 1),
         (Transaction(("read",), False), 1),
         (Transaction(("drop",), False), 1),
     )
-    assert found.count == 5
+    assert (found.count, found.values) == (5, 3)
     assert read(tmp_path, "sqlite", b"").transactions == ()
 
 
@@ -52,6 +52,9 @@ def test_sql(tmp_path: Path) -> None:
         *(b"insert INTO t VALUES(1);\n", b"PRAGMA synchronous=OFF;\n", b"DELETE FROM t;DELETE FROM t;\n"),
         *(b"BEGIN;COMMIT;\n", b"BEGIN;DELETE FROM t;\n", b"BEGIN;BEGIN;DELETE FROM t;COMMIT;\n"),
         b"BEGIN;DELETE FROM t;COMMIT;BEGIN;DELETE FROM t;COMMIT;\n",
+        *(b"INSERT INTO t(v)  VALUES('a');\n", b"UPDATE t SET v=x'00' WHERE id=1;\n"),
+        b"DELETE FROM t WHERE id=" + b" " * 400 + b"1;\n",
+        b"INSERT INTO " + b"t" * 400 + b" VALUES('a');\n",
     ],
 )
 def test_no_transaction_of_sql(line: bytes, tmp_path: Path) -> None:
@@ -59,13 +62,35 @@ def test_no_transaction_of_sql(line: bytes, tmp_path: Path) -> None:
         read(tmp_path, "sqlite", b"DELETE FROM t;\n" + line)
 
 
+STATEMENTS = {
+    b"INSERT INTO sample(value) VALUES('iii');": 3,
+    b"UPDATE sample SET value='uuuu' WHERE id=97;": 4,
+    b"DELETE FROM sample WHERE id=107;": 0,
+    b"SELECT value FROM sample WHERE id=7;": 0,
+    b"BEGIN;UPDATE sample SET value='b' WHERE id=1;UPDATE sample SET value='b' WHERE id=2;COMMIT;": 2,
+    b"UPDATE tblMyList SET Value = 'ffggg' WHERE id = 12;": 5,
+    # a row's key is no value of AndroBench's
+    b"INSERT INTO benchmark(id,field_0,field_1) VALUES(12,'00012','00012i');": 11,
+    b"UPDATE benchmark SET field_0='00012',field_1='00012u' WHERE id=12;": 11,
+    b"INSERT INTO t1 VALUES(1,13153,'thirteen thousand');": 1 + 5 + 17,
+    b"UPDATE t1 SET b=b*2 WHERE a>=0 AND a<10;": 0,
+    b"UPDATE t2 SET b=468026 WHERE a=1;": 6,
+    b"INSERT INTO t1 SELECT b,a,c FROM t2;": 0,
+}
+
+
+@pytest.mark.parametrize("line", STATEMENTS)
+def test_bytes_of_values(line: bytes, tmp_path: Path) -> None:
+    assert read(tmp_path, "sqlite", line + b"\n").values == STATEMENTS[line]
+
+
 def test_keys_and_values(tmp_path: Path) -> None:
     """A value, a key and a length may have newlines in them."""
     batch = operation(UPDATE, b"\n\n", key=10) + operation(DELETE, key=0x0A0A)
     content = operation(INSERT, b"\n" * 10) + b"\n" + batch + b"\n" + (operation(READ) + b"\n") * 3
     assert read(tmp_path, "leveldb", content, 12).transactions == (
-        (Transaction(("insert",), False), 1),
-        (Transaction(("update", "delete"), True), 1),
+        (Transaction(("insert",), False, 10), 1),
+        (Transaction(("update", "delete"), True, 2), 1),
         (Transaction(("read",), False), 3),
     )
 

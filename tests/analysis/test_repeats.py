@@ -9,7 +9,7 @@ from analysis import derived, repeats
 from base.errors import BadInput
 from base.identity import canonical, cell_name
 
-CELL = {"fs": "<b>", "profiles": {}}
+CELL = {"clock": "virtual", "fs": "<b>", "profiles": {}}
 
 
 def runs(tmp_path: Path, *tps: float, **differ: list[str]) -> list[Path]:
@@ -52,6 +52,19 @@ def test_rejected_run_is_listed_and_left_out(tmp_path: Path) -> None:
     assert result["tps"]["insert"]["median"] == 100.0
     assert len(result["runs"]) == 2
     assert "1 rejected" in repeats.table(result)
+
+
+def test_a_copy_is_refused(tmp_path: Path) -> None:
+    """Whatever it is called: no two runs have the same files and the same times on the host."""
+    folders = runs(tmp_path, 100.0, 100.0, 100.0)
+    times = {"wall_seconds": 9.5, "run_seconds": 8.25, "timed_seconds": 1.5}
+    for folder, seconds in zip(folders, (9.5, 9.501, 9.5), strict=True):
+        host = {"run_id": folder.name, "raw_sha256": {"raw/run.json": "0" * 64}, **times}
+        (folder / "host.json").write_text(json.dumps(host | {"wall_seconds": seconds}))
+        derived.write(folder)
+    assert len(repeats.compare(folders[:2])["runs"]) == 2
+    with pytest.raises(BadInput, match="r2: it is a copy of the run r0; expected each run once"):
+        repeats.compare(folders)
 
 
 def test_another_sequence_is_said(tmp_path: Path) -> None:
