@@ -15,6 +15,7 @@ from analysis.checks.calls import unwritten
 from analysis.checks.ledger import unattributed_share
 from analysis.content import told
 from analysis.engines import Engine
+from analysis.ledger import contents
 from analysis.ledger.build import Ledger
 from analysis.ledger.schema import FILES, LABELS
 from analysis.recorded import Release
@@ -91,6 +92,8 @@ def not_checked(run: Run) -> list[str]:
         found.append("how long the driver was off the CPU, by the scheduler")
     if vfs is not None and failures.failed_calls(run) is None:
         found.append(f"whether a call of {title}'s to its files failed")
+    if vfs is not None and not contents.known(vfs):
+        found.append(f"whose content is written home: {title}'s calls do not say which pages it logs")
     if run.ledger is not None and run.content is None:
         found.append("whether what was written is what the ledger says: its bytes were not kept")
     return found

@@ -53,7 +53,7 @@ def gaps(ran: Driver) -> pl.DataFrame:
 # of a value of 3 KiB, and 1600 before a phase's first; 8900 for ten of them in a batch, of which the values
 # are copied; 35 to 62 for each byte of numbers in words and of random columns.
 _GAP_INSTRUCTIONS, _VALUE_BYTE_INSTRUCTIONS, _TEXT_BYTE_INSTRUCTIONS = 3000, 1, 80
-# To call for a checkpoint that does nothing, as no WAL is there.
+# To call for a checkpoint that does nothing, as no WAL is there: 6.5 µs natively, of a driver with ASan.
 _IDLE_CHECKPOINT_INSTRUCTIONS = 50_000
 
 

@@ -270,7 +270,7 @@ def test_a_failed_call_rejects_and_is_told(recorded: dict[str, Path], tmp_path: 
 def test_a_run_of_before_is_told_to_be_unchecked(recorded: dict[str, Path]) -> None:
     run = runs.read(recorded["flash-wal"])
     told = terminal.refused(summary.build(run, tables.build(run), []))
-    assert [line.partition(":")[0] for line in told] == ["not checked"] * 4
+    assert [line.partition(":")[0] for line in told] == ["not checked"] * 5
 
 
 def test_a_run_of_now_must_have_recorded_it(recorded: dict[str, Path]) -> None:
