@@ -24,7 +24,7 @@ from typing import Any, BinaryIO
 
 import polars as pl
 
-from analysis.engines import Transaction
+from analysis.engines import Transaction, _wal
 from analysis.engines.survival import ALL, CORRUPT, LAST, RARELY_CORRUPT, RECENT
 from analysis.workloads import Operation
 
@@ -95,7 +95,7 @@ def contradicted(settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
             f"synchronous is {level}, and of {deletes.height} deletions of the journal "
             f"{synced} had the directory synced"
         )
-    return found
+    return found + (_wal.contradicted(settings, calls) if settings["journal_mode"] == "wal" else [])
 
 
 _OPERATIONS = {
