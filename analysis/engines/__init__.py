@@ -98,8 +98,8 @@ def name_in(document: Mapping[str, Any]) -> str:
 
 def names() -> list[str]:
     """Return the names of all engines."""
-    none = ("__init__", "survival")
-    return sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in none)
+    stems = (path.stem for path in Path(__file__).parent.glob("*.py"))
+    return sorted(stem for stem in stems if stem != "survival" and not stem.startswith("_"))
 
 
 @functools.cache

@@ -25,7 +25,7 @@ from typing import Any, BinaryIO
 import polars as pl
 
 from analysis.adapters import sql
-from analysis.engines import Transaction
+from analysis.engines import Transaction, _wal
 from analysis.engines.survival import ALL, CORRUPT, LAST, RARELY_CORRUPT, RECENT
 from analysis.workloads import Operation
 
@@ -96,7 +96,7 @@ def contradicted(settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
             f"synchronous is {level}, and of {deletes.height} deletions of the journal "
             f"{synced} had the directory synced"
         )
-    return found
+    return found + (_wal.contradicted(settings, calls) if settings["journal_mode"] == "wal" else [])
 
 
 # The calls of a transaction: of the database, the rollback journal (lower case: open, close, delete,

@@ -32,6 +32,7 @@ def test_each_transaction_is_in_order(driver, mode, load):
             continue
         driver.populate(*populated)
         driver.run_ok("--vfs-log", *more, mode=mode, synchronous=level)
+        assert sqlite.contradicted(driver.config()["effective"], _of_transactions(driver)) == [], level
         allowed = sqlite.order({"journal_mode": mode, "synchronous": level})
         log = [call for call in calls(driver) if call["file"] not in sqlite.UNORDERED]
         deleted = [int(call["bytes"]) for call in log if call["op"] == "delete" and call["file"] == "journal"]
@@ -90,3 +91,12 @@ def test_who_changes_rows_calls_a_file(driver):
     assert "1 transactions changed rows without a call: first transaction 0" in said(
         run, vfs=run.vfs.filter(kept)
     )
+
+
+def _of_transactions(driver):
+    """The calls with the transaction that each is in, as the ledger has them."""
+    log = [call | {"transaction": None} for call in calls(driver)]
+    for number, row in enumerate(driver.table("transactions.csv")):
+        inner = {call["call"] for call in inside(log, row)}
+        log = [call | {"transaction": number} if call["call"] in inner else call for call in log]
+    return pl.DataFrame(log, infer_schema_length=None)

@@ -175,3 +175,18 @@ def claims_another_kernel(run: Forged, draw: np.random.Generator) -> None:
 def claims_another_name(run: Forged, draw: np.random.Generator) -> None:
     """the device's profile is said to be another one's, with its own content"""
     run.claim({"device": str(draw.choice(["nvme-consumer", "ufs-2.0"]))})
+
+
+@kind
+def claims_another_checkpoint(run: Forged, draw: np.random.Generator) -> None:
+    """wal_autocheckpoint is said to be another, in cell, plan, and what the driver read back"""
+    if run.document("driver/config.json")["effective"]["journal_mode"] != "wal":
+        raise Absent("a WAL")
+    _of_engine(run, {"wal_autocheckpoint": int(draw.integers(1, 6))})
+
+
+@kind
+def claims_what_leaves_no_trace(run: Forged, draw: np.random.Generator) -> None:
+    """cache_size, wal_autocheckpoint and journal_size_limit are said to be others that nothing reached"""
+    wanted = {"cache_size": -8000, "wal_autocheckpoint": 100_000, "journal_size_limit": 1 << 30}
+    _of_engine(run, wanted)
