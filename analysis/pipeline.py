@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
+import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import polars as pl
 
@@ -15,13 +19,14 @@ from analysis.ledger import schema
 from analysis.ledger.build import Ledger
 from base import scratch
 
-OUTPUTS = ("tables", "figures", "manifest.json", "report.html", derived.NAME, "summary.json")
+OUTPUTS = ("tables", "figures", "manifest.json", "report.html", "summary.json", derived.NAME)
+_LOCK = ".analysis.lock"
 
 
 def analyse(folder: Path) -> dict[str, Any]:
     """Rebuild all outputs of the run in `folder` and return its summary.
 
-    They are written beside the old ones and swapped in at the end, summary.json last.
+    They are written beside the old ones and swapped in at the end.
     Raises BadInput, and then the old outputs are as they were.
     """
     run, built, effective, result = recompute(folder)
@@ -36,8 +41,7 @@ def analyse(folder: Path) -> dict[str, Any]:
         page = report.render(run, built, effective, result, pictures)
         (fresh / "report.html").write_text(page, encoding="utf-8", errors="replace")
         derived.write(fresh, folder, fresh)
-        for output in OUTPUTS:
-            _swap(fresh / output, folder / output, fresh / f"old-{output}")
+        put(fresh, folder)
     return result
 
 
@@ -68,9 +72,44 @@ def _write_json(path: Path, value: dict[str, Any]) -> None:
     path.write_text(text + "\n", encoding="utf-8")
 
 
+def put(fresh: Path, folder: Path) -> None:
+    """Put all outputs in place, one analysis of a run after the other.
+
+    derived.json is gone first and comes last: half of it, after a kill, is for every reader a run that is
+    to be analysed again.
+    """
+    with _alone(folder):
+        (folder / derived.NAME).unlink(missing_ok=True)
+        for output in OUTPUTS:
+            _swap(fresh / output, folder / output, fresh / f"old-{output}")
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Hold a lock of the run's; the kernel lets go of it when the process ends, however that ends."""
+    path = folder / _LOCK
+    while True:
+        with path.open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not _is_there(lock, path):  # who held it before has removed it
+                continue
+            try:
+                yield
+            finally:
+                path.unlink()
+            return
+
+
+def _is_there(file: IO[str], path: Path) -> bool:
+    """Whether an open file is still the one of that name."""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
+
+
 def _swap(new: Path, place: Path, old: Path) -> None:
-    """Put `new` in `place`; what was there goes to `old`. A folder cannot be replaced in one
-    step, but nothing is read between the two renames."""
+    """Put `new` in `place`; what was there goes to `old`. A folder cannot be replaced in one step."""
     if place.is_dir() and not place.is_symlink():
         place.replace(old)
         new.replace(place)

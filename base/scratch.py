@@ -1,9 +1,9 @@
 """Folders that something is made in: gone at the end, and after a kill -9 at the next call.
 
-Such a folder is called <name>-<token>.part and holds a lock file that its process has locked. The
-kernel lets go of the lock when the process ends, however that ends; whoever comes by removes what
-nobody holds. A file that is being written is called .<name>-<token>.part. Nothing else is touched:
-downloads of others are called *.part, too.
+Such a folder is called <name>-<token>.commitpath.part and holds a lock file that its process has locked.
+The kernel lets go of the lock when the process ends, however that ends; whoever comes by removes what
+nobody holds. A file that is being written is called .<name>-<token>.commitpath.part. Nothing else is
+touched: in a folder of results may be anything, and downloads of others are called *.part, too.
 """
 
 import contextlib
@@ -16,13 +16,14 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-SUFFIX = ".part"
+# no other program calls anything so
+SUFFIX = ".commitpath.part"
 LOCK = ".lock"
 # A file, or a folder that has no lock file yet, was left behind when it is older than that.
 SECONDS_TO_BEGIN = 60.0
 TOKEN_BYTES = 4
-FOLDER = re.compile(r".+-[0-9a-f]{8}\.part")
-FILE = re.compile(r"\..+-[0-9a-f]{8}\.part")
+FOLDER = re.compile(rf".+-[0-9a-f]{{8}}{re.escape(SUFFIX)}")
+FILE = re.compile(rf"\..+-[0-9a-f]{{8}}{re.escape(SUFFIX)}")
 # A folder's mode: as the umask has it, or its owner's alone.
 OPEN, PRIVATE = 0o777, 0o700
 

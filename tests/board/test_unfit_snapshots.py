@@ -27,7 +27,7 @@ def unfit() -> Iterator[tuple[Path, Path, Path]]:
     driver = artifacts.driver(cell)
     variables = prepared_variables(cell, driver, ansible.board("virtual"))
     folder, inputs = snapshot_folder(cell, virtual_board(cell), variables)
-    half, other = folder.with_name(folder.name + "-0123abcd.part"), folder.with_name("other-qemu")
+    half, other = folder.with_name(folder.name + "-0123abcd.commitpath.part"), folder.with_name("other-qemu")
     for path, qemu_version in ((folder, inputs["qemu"]), (half, inputs["qemu"]), (other, "QEMU 6.2")):
         shutil.rmtree(path, ignore_errors=True)
         path.mkdir(parents=True)

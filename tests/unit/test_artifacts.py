@@ -28,7 +28,7 @@ def test_half_made_is_gone(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_call_left_is_not_used(tmp_path: Path) -> None:
-    left = tmp_path / "thing-00000001.part" / "half"
+    left = tmp_path / "thing-00000001.commitpath.part" / "half"
     left.parent.mkdir()
     left.touch()
     (left.parent / scratch.LOCK).touch()

@@ -219,7 +219,7 @@ MADE = (
     "snapshots",
     "keys",
     "log",
-    "vm-01234567.part",
+    "vm-01234567.commitpath.part",
 )
 
 

@@ -99,9 +99,9 @@ def age(folder: Path) -> None:
 
 def test_what_is_just_being_made_stays(tmp_path: Path) -> None:
     """A folder is there before its lock; and a file has none."""
-    (tmp_path / "folder-00000001.part").mkdir()
-    (tmp_path / ".file-00000002.part").touch()
-    (tmp_path / ".link-00000003.part").symlink_to(tmp_path)
+    (tmp_path / "folder-00000001.commitpath.part").mkdir()
+    (tmp_path / ".file-00000002.commitpath.part").touch()
+    (tmp_path / ".link-00000003.commitpath.part").symlink_to(tmp_path)
     scratch.sweep(tmp_path, 1)
     assert len(list(tmp_path.iterdir())) == 3
     age(tmp_path)
@@ -120,19 +120,28 @@ def test_what_is_written_whole_can_be_told(tmp_path: Path) -> None:
 def test_other_peoples_files_stay(tmp_path: Path) -> None:
     """Browsers, rsync and torrents call what they have not all of *.part, too."""
     (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "elsewhere/.film-00000001.part").touch()
+    (tmp_path / "elsewhere/.film-00000001.commitpath.part").touch()
     results = tmp_path / "results"
-    for name in ("debian.iso.part", ".debian.iso.part", "film-00000001.part", "Downloads/a.part"):
+    for name in (
+        *("debian.iso.part", ".debian.iso.part", "film-00000001.commitpath.part", "Downloads/a.part"),
+        *(
+            "photo-1a2b3c4d.part/precious",
+            "sub/x-00000000.part/precious",
+            "cell/run/.a-12345678.part/precious",
+        ),
+        *(".doc-12345678.part", "imported/lab/cell/run/.doc-12345678.part"),
+    ):
         (results / name).parent.mkdir(parents=True, exist_ok=True)
         (results / name).touch()
-    (results / "film.part").mkdir()
-    (results / "film.part" / scratch.LOCK).touch()
+    for name in ("film.part", "film-1a2b3c4d.part"):
+        (results / name).mkdir()
+        (results / name / scratch.LOCK).touch()
     (results / "archive").symlink_to(tmp_path / "elsewhere")
     before = sorted(tmp_path.rglob("*"))
     age(tmp_path)
     call(tmp_path)
     assert sorted(path for path in tmp_path.rglob("*") if "cache" not in path.parts) == before
-    assert (tmp_path / "elsewhere/.film-00000001.part").exists()
+    assert (tmp_path / "elsewhere/.film-00000001.commitpath.part").exists()
 
 
 def test_what_is_kept_is_whole_and_has_no_lock(tmp_path: Path) -> None:
