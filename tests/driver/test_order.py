@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 from test_vfs_log import calls, inside
 
-from analysis.adapters.driver import Driver, _read_vfs
+from analysis.adapters import drivertables
+from analysis.adapters.driver import Driver
 from analysis.checks import order
 from analysis.engines import sqlite
 
@@ -48,7 +49,7 @@ def test_each_transaction_is_in_order(driver, mode, load):
 def ran(driver):
     """What the analysis reads of a driver's calls and transactions."""
     transactions, phases = (pl.read_csv(driver.output / f"{name}.csv") for name in ("transactions", "phases"))
-    calls_of = _read_vfs(driver.output / "vfs.csv")
+    calls_of = drivertables.(driver.output / "vfs.csv")
     return Driver(driver.config(), transactions, phases, pl.DataFrame(), calls_of, None)
 
 
