@@ -49,7 +49,7 @@ def test_each_transaction_is_in_order(driver, mode, load):
 def ran(driver):
     """What the analysis reads of a driver's calls and transactions."""
     transactions, phases = (pl.read_csv(driver.output / f"{name}.csv") for name in ("transactions", "phases"))
-    calls_of = drivertables.(driver.output / "vfs.csv")
+    calls_of = drivertables.calls(driver.output / "vfs.csv")
     return Driver(driver.config(), transactions, phases, pl.DataFrame(), calls_of, None)
 
 
