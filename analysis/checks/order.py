@@ -46,7 +46,10 @@ def _orders(run: Run, table: pl.DataFrame) -> list[str]:
     engine = run.driver.engine
     if engine.order is None:
         return []
-    allowed = engine.order(run.driver.config["effective"])
+    try:
+        allowed = engine.order(run.driver.config["effective"])
+    except KeyError as error:
+        return [f"no order of {engine.TITLE}'s calls is known with what was in effect: {error}"]
     letters = pl.concat_str(pl.col("file").cast(pl.String), pl.lit("."), pl.col("op").cast(pl.String))
     named = table.filter(~pl.col("file").cast(pl.String).is_in(engine.UNORDERED)).with_columns(
         letter=letters.replace_strict(engine.CALLS, default="?")

@@ -82,9 +82,9 @@ def contradicted(settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
 
     `order` says what journal_mode and synchronous make of them.
     """
-    size = settings["page_size"]
+    size = settings.get("page_size")
     of_database = (pl.col("op") == "write") & (pl.col("file") == "database")
-    other = calls.filter(of_database & (pl.col("bytes") != size)).height
+    other = calls.filter(of_database & pl.col("bytes").ne_missing(size)).height
     return [f"page_size is {size}, and {other} writes to the database were of another"] if other else []
 
 
