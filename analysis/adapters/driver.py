@@ -88,7 +88,8 @@ def read(folder: Path) -> Driver:
         drivertables.calls(path) if (path := folder / "vfs.csv").is_file() else None,
         given,
     )
-    drivertables.check_op(folder / "transactions.csv", found.transactions, list(found.planned))
+    if planned := list(found.planned):  # a check says that phases are missing
+        drivertables.check_op(folder / "transactions.csv", found.transactions, planned)
     return found
 
 

@@ -59,7 +59,10 @@ def _orders(run: Run, table: pl.DataFrame) -> list[str]:
     engine = run.driver.engine
     if engine.order is None:
         return []
-    allowed = engine.order(run.driver.config["effective"])
+    try:
+        allowed = engine.order(run.driver.config["effective"])
+    except KeyError as error:
+        return [f"no order of {engine.TITLE}'s calls is known with what was in effect: {error}"]
     named = table.filter(~pl.col("file").cast(pl.String).is_in(engine.UNORDERED)).with_columns(
         letter=maintained.letters(engine)
     )

@@ -85,18 +85,18 @@ def contradicted(settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
 
     `order` says what journal_mode and synchronous make of them.
     """
-    size, found = settings["page_size"], []
+    size, found = settings.get("page_size"), []
     of_database = (pl.col("op") == "write") & (pl.col("file") == "database")
-    if other := calls.filter(of_database & (pl.col("bytes") != size)).height:
+    if other := calls.filter(of_database & pl.col("bytes").ne_missing(size)).height:
         found.append(f"page_size is {size}, and {other} writes to the database were of another")
     deletes = calls.filter((pl.col("op") == "delete") & (pl.col("file") == "journal"))
-    level, synced = settings["synchronous"], int((deletes["bytes"] != 0).sum())
+    level, synced = settings.get("synchronous"), int((deletes["bytes"] != 0).sum())
     if synced != (deletes.height if level == "extra" else 0):
         found.append(
             f"synchronous is {level}, and of {deletes.height} deletions of the journal "
             f"{synced} had the directory synced"
         )
-    return found + (_wal.contradicted(settings, calls) if settings["journal_mode"] == "wal" else [])
+    return found + (_wal.contradicted(settings, calls) if settings.get("journal_mode") == "wal" else [])
 
 
 # The calls of a transaction: of the database, the rollback journal (lower case: open, close, delete,

@@ -14,32 +14,63 @@ Prints a Markdown table; exit 1 if one is missed, 2 if a variable cannot be.
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
 import sys
-import tempfile
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(ROOT), str(HERE)]
 
+from base import interrupts  # noqa: E402
+
+if __name__ == "__main__":
+    interrupts.hold()  # until all that is below is loaded
+
+import multiprocessing  # noqa: E402
+import os  # noqa: E402
+import signal  # noqa: E402
+import tempfile  # noqa: E402
+from collections import Counter  # noqa: E402
+from collections.abc import Callable, Iterable, Iterator  # noqa: E402
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait  # noqa: E402
+from contextlib import AbstractContextManager, nullcontext  # noqa: E402
+from dataclasses import dataclass  # noqa: E402
+from itertools import islice  # noqa: E402
+
 import kinds  # noqa: E402
 from attempts import SAMPLES, VERDICTS, Outcome, Try, attempt, known, unpack  # noqa: E402
 
+from analysis.files import shown  # noqa: E402
 from base import progress  # noqa: E402
 from base.errors import BadInputError  # noqa: E402
 from commitpath import commands, variables  # noqa: E402
 
 PROCESSES = 2
+AHEAD = 4 * PROCESSES  # tries that are handed out before they are begun
+# of the variables that are numbers
+LARGEST = {"SEED": 999_999_999, "N": 1000}
 
 
-def tries(given: dict[str, str]) -> list[Try]:
+@dataclass(frozen=True)
+class Tries:
+    """N tries of each kind on each sample, made one after the other when they are asked for."""
+
+    kinds: list[str]
+    samples: list[str]
+    seed: int
+    number: int
+
+    def __len__(self) -> int:
+        return len(self.kinds) * len(self.samples) * self.number
+
+    def __iter__(self) -> Iterator[Try]:
+        for kind in self.kinds:
+            for sample in self.samples:
+                for number in range(self.number):
+                    yield Try(kind, sample, self.seed, number)
+
+
+def tries(given: dict[str, str]) -> Tries:
     """What the variables ask for. Raises BadInputError."""
     variables.check("mutations", given)
     asked = {"KIND": kinds.find(), "SAMPLE": SAMPLES}
@@ -49,35 +80,35 @@ def tries(given: dict[str, str]) -> list[Try]:
     numbers = {}
     for name, default in (("SEED", "1"), ("N", "3")):
         text = given.get(name, default)
-        if not (text.isascii() and text.isdigit() and 1 <= int(text) < 10**9):
-            raise BadInputError(f"{name}={text}: {name} is a number from 1 to 999999999")
+        most = LARGEST[name]
+        few = text.isascii() and text.isdigit() and len(text) <= len(str(most))
+        if not few or not 1 <= int(text) <= most:
+            raise BadInputError(f"{name} is {shown(text)}: it is a whole number from 1 to {most}")
         numbers[name] = int(text)
     chosen = {name: [given[name]] if name in given else list(those) for name, those in asked.items()}
-    return [
-        Try(kind, sample, numbers["SEED"], number)
-        for kind in chosen["KIND"]
-        for sample in chosen["SAMPLE"]
-        for number in range(numbers["N"])
-    ]
+    return Tries(chosen["KIND"], chosen["SAMPLE"], numbers["SEED"], numbers["N"])
 
 
-def run(wanted: Sequence[Try]) -> list[Outcome]:
+def run(wanted: Tries) -> list[Outcome]:
     """Make all tries, several at a time; in their order."""
     done: dict[Try, Outcome] = {}
     signal.siginterrupt(signal.SIGINT, True)  # Polars has system calls restarted after a signal
-    ignore = (signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is answered by this process alone
     spawn = multiprocessing.get_context("spawn")  # Polars' threads do not live through a fork
     with (
         tempfile.TemporaryDirectory(prefix="mutations-") as name,
-        ProcessPoolExecutor(PROCESSES, spawn, signal.signal, ignore) as pool,
+        # a signal is answered by this process alone
+        ProcessPoolExecutor(PROCESSES, spawn, interrupts.ignore) as pool,
     ):
-        unpack({one.sample for one in wanted}, Path(name))
-        futures = [pool.submit(attempt, one, Path(name)) for one in wanted]
+        unpack(wanted.samples, Path(name))
+        left = iter(wanted)
+        pending: set[Future[Outcome]] = set()
         try:
             with _shown(lambda: f"mutations: {len(done)} of {len(wanted)}"):
-                for future in as_completed(futures):
-                    outcome = future.result()
-                    done[outcome.tried] = outcome
+                while len(done) < len(wanted):
+                    begun = islice(left, AHEAD - len(pending))
+                    pending |= {pool.submit(attempt, one, Path(name)) for one in begun}
+                    finished, pending = wait(pending, return_when=FIRST_COMPLETED)
+                    done |= {outcome.tried: outcome for outcome in (one.result() for one in finished)}
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
@@ -105,6 +136,7 @@ def table(outcomes: Iterable[Outcome]) -> str:
 
 def main() -> int:
     """Run what make asks for."""
+    interrupts.let()
     try:
         wanted = tries(commands.make_variables())
     except BadInputError as error:
@@ -115,7 +147,7 @@ def main() -> int:
         for one in outcomes:
             print(one.verdict, one.tried.kind, one.tried.sample, one.tried.number, one.why[:200])
     number, samples = (len({getattr(one.tried, what) for one in outcomes}) for what in ("kind", "sample"))
-    print(f"SEED={wanted[0].seed}: {number} kinds on {samples} samples, {len(outcomes)} tries")
+    print(f"SEED={wanted.seed}: {number} kinds on {samples} samples, {len(outcomes)} tries")
     print(f"\n{table(outcomes)}")
     for kind, why in known().items():
         if any(one.tried.kind == kind and one.verdict == "cannot be told" for one in outcomes):
@@ -127,8 +159,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        print("mutations: interrupted; nothing is left running", file=sys.stderr)
-        sys.exit(130)
+    sys.exit(interrupts.answered("mutations", main))

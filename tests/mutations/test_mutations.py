@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import os
 import re
@@ -167,14 +168,27 @@ def test_a_seed_gives_the_same_again(samples: Path) -> None:
     [
         ({"KIND": "nonesuch"}, "KIND=nonesuch: no such one; there are .*lost_bio"),
         ({"SAMPLE": "nonesuch"}, "SAMPLE=nonesuch: no such one; there are "),
-        ({"SEED": "-1"}, "SEED=-1: SEED is a number from 1 to 999999999"),
-        ({"N": "0"}, "N=0: N is a number from 1 to 999999999"),
+        ({"SEED": "-1"}, "SEED is '-1': it is a whole number from 1 to 999999999"),
+        ({"SEED": "9" * 6000}, "SEED is '9{80}…': it is a whole number from 1 to 999999999"),
+        ({"N": "0"}, "N is '0': it is a whole number from 1 to 1000"),
+        ({"N": "999999999"}, "N is '999999999': it is a whole number from 1 to 1000"),
+        ({"N": "9" * 6000}, "N is '9{80}…': it is a whole number from 1 to 1000"),
+        ({"N": "²"}, "N is '²': it is a whole number from 1 to 1000"),
         ({"ROWS": "1"}, "ROWS: unknown variable; make mutations takes KIND, SAMPLE, SEED, N"),
     ],
 )
 def test_a_variable_that_cannot_be_is_refused(given: dict[str, str], wrong: str) -> None:
     with pytest.raises(BadInputError, match=wrong):
         mutations.tries(given)
+
+
+def test_tries_are_made_when_they_are_asked_for() -> None:
+    """In a try's order: all of a sample, then the next one."""
+    wanted = mutations.tries({"SEED": "7", "N": "1000"})
+    assert len(wanted) == len(kinds.find()) * len(attempts.SAMPLES) * 1000
+    first, second = itertools.islice(wanted, 2)
+    assert (first.sample, first.seed, first.number, second.number) == (SAMPLE, 7, 0, 1)
+    assert len(list(mutations.tries({"KIND": "lost_bio", "N": "3"}))) == 3 * len(attempts.SAMPLES)
 
 
 def test_the_table_has_a_row_for_each_kind() -> None:
@@ -196,13 +210,14 @@ def test_the_table_has_a_row_for_each_kind() -> None:
     ]
 
 
-def test_it_is_interrupted(tmp_path: Path) -> None:
+@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_it_is_interrupted(told: signal.Signals, tmp_path: Path) -> None:
     environment = {**os.environ, "TMPDIR": str(tmp_path), "MAKEFLAGS": ""}
     command = [sys.executable, str(HERE / "mutations.py")]
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
         while not any(tmp_path.iterdir()):
             time.sleep(0.05)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(told)
         _, said = process.communicate(timeout=60)
     assert (process.returncode, said) == (130, "mutations: interrupted; nothing is left running\n")
     assert not any(tmp_path.iterdir())

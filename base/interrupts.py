@@ -1,0 +1,55 @@
+"""Ctrl-C, a terminate and a closed terminal have one answer: what was begun is stopped, in one line."""
+
+import signal
+import sys
+from collections.abc import Callable
+
+TOLD = frozenset((signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
+# Seconds after which an interrupt that Python dropped is raised again.
+AGAIN_SECONDS = 0.05
+EXIT_INTERRUPTED = 130
+
+
+def _again(unraisable: "sys.UnraisableHookArgs") -> None:
+    """Raise an interrupt again that came in a destructor or a weak reference's callback: Python drops it."""
+    if issubclass(unraisable.exc_type, KeyboardInterrupt):
+        signal.setitimer(signal.ITIMER_REAL, AGAIN_SECONDS)
+    else:
+        sys.__unraisablehook__(unraisable)
+
+
+def hold() -> None:
+    """Let all three wait until everything is loaded: an interrupt inside Python's import machinery is
+    printed and dropped."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, TOLD)
+    # a terminate is answered as Ctrl-C is, what was started is stopped: also in a shell's
+    # background job, where SIGINT is ignored
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # so is a terminal that is closed: a build has a session of its own and does not hear of that
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as nohup leaves it
+        signal.signal(signal.SIGHUP, signal.default_int_handler)
+    signal.signal(signal.SIGALRM, signal.default_int_handler)
+    sys.unraisablehook = _again
+
+
+def answered(name: str, run: Callable[[], int]) -> int:
+    """Run a command with all three held; its exit code, or that of an interrupted one, which is told."""
+    try:
+        return run()
+    except KeyboardInterrupt:
+        print(f"{name}: interrupted; nothing is left running", file=sys.stderr)
+        return EXIT_INTERRUPTED
+    finally:
+        # what comes now is the interpreter's end
+        ignore()
+
+
+def let() -> None:
+    """Answer from now on, and what came since they were held."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, TOLD)
+
+
+def ignore() -> None:
+    """Leave it to the process above, or to nobody."""
+    for number in TOLD | {signal.SIGALRM}:
+        signal.signal(number, signal.SIG_IGN)
