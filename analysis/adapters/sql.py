@@ -21,7 +21,7 @@ _INSERT = re.compile(
     rb"INSERT INTO \w+(?:\((id,)?[\w,]+\))? (?:VALUES\((%b(?:,%b)*)\)|SELECT [\w ,]+)" % (_VALUE, _VALUE)
 )
 _UPDATE = re.compile(rb"UPDATE \w+ SET (%b(?:,%b)*) WHERE [\w <>=]+" % (_SET, _SET))
-# The most bytes that a statement has beside its values: androbench's have 250.
+# The most bytes that a statement has beside its values: 250 at most in those of the workloads here.
 _TEXT = 400
 # Bytes of a statement that its first word and a blank are in.
 _LONGEST = 1 + max(map(len, _OPERATIONS))

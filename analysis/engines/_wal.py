@@ -18,8 +18,8 @@ _SETTINGS = ("wal_autocheckpoint", "journal_size_limit", "page_size")
 
 def contradicted(settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
     """Return in what transactions' calls are not of these settings. calls: ledger/schema.py, VFS."""
-    if wrong := [key for key in _SETTINGS if type(settings[key]) is not int]:
-        return [f"{wrong[0]} is {settings[wrong[0]]!r}, no number"]
+    if wrong := [key for key in _SETTINGS if type(settings.get(key)) is not int]:
+        return [f"{wrong[0]} is {settings.get(wrong[0])!r}, no number"]
     every, limit, page = (settings[key] for key in _SETTINGS)
     of_wal, write = pl.col("file") == "wal", pl.col("op") == "write"
     logged, cut = of_wal & write, of_wal & (pl.col("op") == "truncate")

@@ -256,7 +256,7 @@ def exchange(kept: Content) -> Content:
         (change("sector", 8), "ledger: 1 commands that content kept otherwise: first at"),
         (change("sectors", 1), "ledger: 1 commands that content kept otherwise: first at"),
         (change("flags", FUA), "ledger: 1 commands that content kept otherwise: first at"),
-        (change("time", 200_000), "ledger: 1 commands that content kept otherwise: first at"),
+        (change("time", 6_000_000), "ledger: 1 commands that content kept otherwise: first at"),
         (exchange, "ledger: 2 commands that content kept otherwise: first at"),
     ],
 )

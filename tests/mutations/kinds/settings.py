@@ -67,13 +67,13 @@ def _claim_extra(run: Forged, *, deletes: bool) -> None:
 
 @kind
 def claims_extra(run: Forged, draw: np.random.Generator) -> None:
-    """DELETE with FULL is said to be EXTRA, in cell, plan, and what the driver read back"""
+    """a run of DELETE with FULL is said to be of EXTRA, in cell, plan, and what the driver read back"""
     _claim_extra(run, deletes=True)
 
 
 @kind
 def claims_extra_for_the_same(run: Forged, draw: np.random.Generator) -> None:
-    """WAL or TRUNCATE with FULL is said to be EXTRA, in cell, plan, and what the driver read back"""
+    """in WAL or TRUNCATE, FULL is said to be EXTRA, in cell, plan, and what the driver read back"""
     _claim_extra(run, deletes=False)
 
 
