@@ -210,14 +210,21 @@ def test_the_table_has_a_row_for_each_kind() -> None:
     ]
 
 
+# under nohup it is ignored, and so it would be in what a test starts
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_it_is_interrupted(told: signal.Signals, tmp_path: Path) -> None:
     environment = {**os.environ, "TMPDIR": str(tmp_path), "MAKEFLAGS": ""}
     command = [sys.executable, str(HERE / "mutations.py")]
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
-        while not any(tmp_path.iterdir()):
-            time.sleep(0.05)
-        process.send_signal(told)
-        _, said = process.communicate(timeout=60)
+        try:
+            while not any(tmp_path.iterdir()):
+                time.sleep(0.05)
+            process.send_signal(told)
+            _, said = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert (process.returncode, said) == (130, "mutations: interrupted; nothing is left running\n")
     assert not any(tmp_path.iterdir())
