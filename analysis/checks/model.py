@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 from analysis import devices
+from analysis.checks import late
 from analysis.checks.calls import first
 from analysis.ledger.arrays import Ints, ints
 from analysis.ledger.build import Ledger
@@ -14,7 +15,6 @@ from analysis.run import Run
 _BLOCK = 4096
 # From the device's interrupt to the completion, beside what the copying takes: up to 64 µs on clean runs,
 # once 112 µs; seldom 0.5 ms, and once 1.6 ms, when the CPU was busy with something else.
-# {ns: (the share of the commands that may be later, how many may, of however few)}
 _LATE = {200_000: (0.01, 1), 1_000_000: (0.001, 0)}
 _NEVER_NS = 5_000_000
 
@@ -29,18 +29,9 @@ def times(run: Run, made: Ledger) -> list[str]:
     if not device or not least or run.board.run.get("clock") != "virtual":
         return found
     slower = made.given.slower
-    late = _late(made.ledger, least, device.block_ns * slower)
-    wrong = made.ledger.filter(late > _most(late, slower))
+    by = _late(made.ledger, least, device.block_ns * slower)
+    wrong = made.ledger.filter(by > late.most(by, _LATE, _NEVER_NS, slower))
     return found + first(wrong, f"commands took more than {least} ns and the copying", "command")
-
-
-def _most(late: Ints, slower: int) -> int:
-    """Return how many ns late a command may be, where so many are as late as these."""
-    most = _NEVER_NS
-    for ns, (share, least) in reversed(_LATE.items()):
-        if np.count_nonzero(late > ns * slower) > max(least, share * late.size):
-            most = ns
-    return most * slower
 
 
 def _late(ledger: pl.DataFrame, least: int, block_ns: int) -> Ints:

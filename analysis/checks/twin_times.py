@@ -70,14 +70,9 @@ def plausible(run: Run) -> list[str]:
                 f"phase {name!r} took {spent[0]} ns, in the untraced twin {twin_spent[0]} ns: "
                 f"watching cost at most {cost[0]} ns"
             )
-    return (
-        found
-        + _apart(run, took, twins, costs)
-        + _gaps(run, each)
-        + _waits(
-            run, each, {name: int((records + copies)[phase == name].sum()) for name in {*phase.tolist()}}
-        )
-    )
+    # also of other threads, while commands are under way
+    watching = {name: int((records + copies)[phase == name].sum()) for name in {*phase.tolist()}}
+    return found + _apart(run, took, twins, costs) + _gaps(run, each) + _waits(run, each, watching)
 
 
 def _apart(run: Run, took: Ints, twins: Ints, cost: Ints) -> list[str]:

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from analysis.adapters.proberecords import taken
+from analysis.checks import late
 from analysis.checks.calls import first
 from analysis.checks.processor import WAITS, spans
 from analysis.ledger.arrays import Intervals, Ints, at, inside, ints, length_within, union
@@ -20,7 +21,7 @@ _AWAKE_NS = 100_000  # at most 23 µs on clean runs
 _WRITING_NS, _BLOCK_NS, _BLOCK = 200_000, 10_000, 4096
 # of a call, beside its syncs: at most 40 µs on clean runs
 _CALLED_NS = 100_000
-# Another thread may have had the CPU: {by how many ns longer: (in which share, in how many, of however few)};
+# Another thread may have had the CPU:
 # 1.73 ms in one of the 3017 waits for data of `make experiment FS=… MODE=wal DEVICE=emmc-5.0`
 _SELDOM = {0: (0.01, 1), 500_000: (0.001, 0)}
 _NEVER_NS = 5_000_000
@@ -45,7 +46,7 @@ def asleep(made: Ledger) -> list[str]:
         }.items():
             awake = ends - begins - length_within(off, begins, ends)
             awake = awake[(begins >= begin) & (ends <= end)]
-            if wrong := _too_long(awake, _AWAKE_NS * made.given.slower):
+            if wrong := _too_long(awake, _AWAKE_NS, made.given.slower):
                 found.append(f"{wrong} {what} in which the thread {thread} that waited had the CPU")
     return found
 
@@ -71,7 +72,7 @@ def explained(made: Ledger) -> list[str]:
         away = union([Intervals(*spans(few["off_cpu"], thread)), known])
         begins, ends = edges(made.syncs.filter(pl.col("tid") == thread))
         unknown = length_within(away, begins, ends) - length_within(known, begins, ends)
-        if wrong := _too_long(unknown, _AWAKE_NS * made.given.slower):
+        if wrong := _too_long(unknown, _AWAKE_NS, made.given.slower):
             found.append(f"{wrong} syncs of the thread {thread} waited for nothing that is recorded")
     return found
 
@@ -100,9 +101,9 @@ def for_writes(made: Ledger) -> list[str]:
             copying = (copied[before] - copied[np.searchsorted(complete, begins)]) * slower
             awake = done - since - length_within(off, since, done) - copying
             idle = length_within(both, begins, ends) - length_within(known, begins, ends) - copying
-            if wrong := _too_long(awake, _WRITING_NS * slower):
+            if wrong := _too_long(awake, _WRITING_NS, slower):
                 found.append(f"{wrong} waits for {what} in which the thread {thread} that waited had the CPU")
-            if name == "data_wait" and (wrong := _too_long(idle, _WRITING_NS * slower)):
+            if name == "data_wait" and (wrong := _too_long(idle, _WRITING_NS, slower)):
                 found.append(f"{wrong} waits for {what} in which the thread {thread} waited for nothing")
     return found
 
@@ -131,13 +132,10 @@ def _in_flight(made: Ledger, own: pl.DataFrame) -> list[Intervals]:
     ]
 
 
-def _too_long(times: Ints, limit: int) -> int:
-    """Return how many times are over the limit, or over one that as few as these may reach."""
-    for longer, (share, least) in _SELDOM.items():
-        over = int((times > limit + longer).sum())
-        if over > max(least, share * times.size):
-            return over
-    return int((times > limit + _NEVER_NS).sum())
+def _too_long(times: Ints, limit_ns: int, slower: int) -> int:
+    """Return how many times are over the limit by more than as few as these may be."""
+    over = times - limit_ns * slower
+    return int((over > late.most(over, _SELDOM, _NEVER_NS, slower)).sum())
 
 
 def in_calls(made: Ledger) -> list[str]:
@@ -151,7 +149,7 @@ def in_calls(made: Ledger) -> list[str]:
     calls = made.vfs.filter(pl.col("op") == "sync").join(synced, left_on="call", right_on="vfs_call")
     rest = calls.with_columns(rest=pl.col("end_ns") - pl.col("begin_ns") - pl.col("synced"))
     slower = made.given.slower
-    if not _too_long(ints(rest["rest"]), _CALLED_NS * slower):
+    if not _too_long(ints(rest["rest"]), _CALLED_NS, slower):
         return []
     return first(
         rest.filter(pl.col("rest") > _CALLED_NS * slower), "calls go on after their syncs", "call", "rest"

@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from analysis.checks import late as checks_late
 from analysis.checks import model, witness
 
 US = 1_000
@@ -24,17 +25,21 @@ def late(many: dict[int, int]) -> np.ndarray[Any, np.dtype[np.int64]]:
     return found
 
 
+def most(by: np.ndarray[Any, np.dtype[np.int64]], slower: int) -> int:
+    return checks_late.most(by, model._LATE, model._NEVER_NS, slower)
+
+
 @pytest.mark.parametrize("slower", [1, 4])
 @pytest.mark.parametrize("many", [*CLEAN, *FORGED])
 def test_by_the_device(many: dict[int, int], slower: int) -> None:
     by = late(many) * slower
-    assert (by > model._most(by, slower)).any() == (many in FORGED)
+    assert (by > most(by, slower)).any() == (many in FORGED)
 
 
 def test_of_few_commands_none_is_so_late() -> None:
     by = late({1100: 1})
-    assert not (by > model._most(by, 1)).any()
-    assert (by[:999] > model._most(by[:999], 1)).any()
+    assert not (by > most(by, 1)).any()
+    assert (by[:999] > most(by[:999], 1)).any()
 
 
 @pytest.mark.parametrize("slower", [1, 4])
