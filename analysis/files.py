@@ -16,8 +16,8 @@ from base.errors import BadInput
 
 # Characters of a field that an error shows.
 SHOWN = 80
-# Bytes of a CSV file that every reader takes alike.
-_PLAIN = (string.ascii_letters + string.digits + "-_./,\n").encode()
+# Bytes of a field of a CSV file that every reader takes alike.
+_PLAIN = (string.ascii_letters + string.digits + "-_./").encode()
 _CHUNK = 1 << 20
 
 
@@ -102,9 +102,11 @@ def _is_plain(path: Path, width: int) -> bool:
     lines = commas = 0
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
-            if chunk.translate(None, _PLAIN):
+            between = chunk.translate(None, _PLAIN)
+            ends, separators = between.count(b"\n"), between.count(b",")
+            if ends + separators != len(between):
                 return False
-            lines, commas = lines + chunk.count(b"\n"), commas + chunk.count(b",")
+            lines, commas = lines + ends, commas + separators
     return commas == lines * (width - 1)
 
 
