@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 
@@ -60,7 +61,7 @@ def transactions(path: Path) -> pl.DataFrame:
     table = read_csv(path, TRANSACTIONS)
     _in_order(path, table)
     _numbered(path, table)
-    _refuse(path, table, pl.col("changes") < 0, "changes", "0 rows or more")
+    _refuse(path, table, _Rule("changes", pl.col("changes") < 0, "0 rows or more"))
     return table
 
 
@@ -77,10 +78,14 @@ def device_stat(path: Path) -> pl.DataFrame:
     for label in ("begin", "end"):
         if table["label"].to_list().count(label) != 1:
             raise BadInput(path, f"after line {table.height + 1}", f"no single {label!r} line", "one")
-    for name in ("time_ns", "inflight_reads", "inflight_writes", *STAT_FIELDS):
-        _refuse(path, table, pl.col(name) < 0, name, "0 or more")
-    for name in ("time_ns", *_COUNTERS):
-        _refuse(path, table, pl.col(name) < pl.col(name).shift(1), name, "no less than the line before has")
+    positive = ("time_ns", "inflight_reads", "inflight_writes", *STAT_FIELDS)
+    falls = {name: pl.col(name) < pl.col(name).shift(1) for name in ("time_ns", *_COUNTERS)}
+    _refuse(
+        path,
+        table,
+        *(_Rule(name, pl.col(name) < 0, "0 or more") for name in positive),
+        *(_Rule(name, wrong, "no less than the line before has") for name, wrong in falls.items()),
+    )
     return table
 
 
@@ -88,19 +93,21 @@ def calls(path: Path) -> pl.DataFrame:
     """Return the log of an engine's calls; `file` is one of schema.FILES. Raises BadInput."""
     table = _read_grown(path, CALLS, PAGE, RESULT, optional=("offset", "bytes", "page"))
     _in_order(path, table)
-    _refuse(path, table, ~pl.col("file").is_in(FILES), "file", ", ".join(FILES))
-    _refuse(path, table, ~pl.col("op").is_in(OPERATIONS), "op", ", ".join(OPERATIONS))
-    for name in ("inode", "offset", "bytes"):
-        _refuse(path, table, pl.col(name) < 0, name, "0 or more")
-    end = 2**63 - 1 - pl.col("offset")
-    _refuse(path, table, pl.col("bytes") > end, "bytes", "an end of them below 2^63")
+    _refuse(
+        path,
+        table,
+        _Rule("file", ~pl.col("file").is_in(FILES), ", ".join(FILES)),
+        _Rule("op", ~pl.col("op").is_in(OPERATIONS), ", ".join(OPERATIONS)),
+        *(_Rule(name, pl.col(name) < 0, "0 or more") for name in ("inode", "offset", "bytes")),
+        _Rule("bytes", pl.col("bytes") > 2**63 - 1 - pl.col("offset"), "an end of them below 2^63"),
+    )
     # one piece of memory: arrays of its columns are then no copies
     return table.with_columns(pl.col("file").cast(FILE)).rechunk()
 
 
 def check_op(path: Path, table: pl.DataFrame, planned: Sequence[str]) -> None:
     """Raise BadInput at the first transaction of an op that no phase has that was planned."""
-    _refuse(path, table, ~pl.col("op").is_in(planned), "op", ", ".join(planned))
+    _refuse(path, table, _Rule("op", ~pl.col("op").is_in(planned), ", ".join(planned)))
 
 
 def no_calls() -> pl.DataFrame:
@@ -123,32 +130,42 @@ def _read_grown(
     return read_csv(path, schema, optional)
 
 
-def _refuse(path: Path, table: pl.DataFrame, wrong: pl.Expr, name: str, expected: str) -> None:
-    """Raise BadInput at the first row of which `wrong` is true, a value of `name`."""
-    rows = table.with_row_index().filter(wrong)
-    if not rows.is_empty():
-        row = rows.row(0, named=True)
-        value = row[name]
-        told = shown(value) if isinstance(value, str) else value
-        raise BadInput(path, f"line {row['index'] + 2}", f"{name} is {told}", expected)
+class _Rule(NamedTuple):
+    """What no driver writes in a column."""
+
+    name: str
+    wrong: pl.Expr
+    expected: str
+
+
+def _firsts(table: pl.DataFrame, wrong: Sequence[pl.Expr]) -> tuple[int | None, ...]:
+    """Return the first row of which each of `wrong` is true, None if there is none."""
+    return table.select(one.arg_true().first().alias(f"{i}") for i, one in enumerate(wrong)).row(0)
+
+
+def _refuse(path: Path, table: pl.DataFrame, *rules: _Rule) -> None:
+    """Raise BadInput at the first row that breaks a rule: the first of the rules that any row breaks."""
+    rows = _firsts(table, [rule.wrong for rule in rules])
+    for row, rule in zip(rows, rules, strict=True):
+        if row is not None:
+            value = table[rule.name][row]
+            told = shown(value) if isinstance(value, str) else value
+            raise BadInput(path, f"line {row + 2}", f"{rule.name} is {told}", rule.expected)
 
 
 def _in_order(path: Path, table: pl.DataFrame) -> None:
     """Raise BadInput at the first row that ends before it begins or begins before the last."""
     previous = pl.col("end_ns").shift(1, fill_value=0)
-    wrong = table.with_row_index().filter(
-        (pl.col("begin_ns") > pl.col("end_ns")) | (pl.col("begin_ns") < previous)
-    )
-    if not wrong.is_empty():
-        row = wrong.row(0, named=True)
-        text = f"{row['begin_ns']} to {row['end_ns']} is out of order"
-        raise BadInput(path, f"line {row['index'] + 2}", text, "times that do not go back")
+    wrong = (pl.col("begin_ns") > pl.col("end_ns")) | (pl.col("begin_ns") < previous)
+    (row,) = _firsts(table, [wrong])
+    if row is not None:
+        text = f"{table['begin_ns'][row]} to {table['end_ns'][row]} is out of order"
+        raise BadInput(path, f"line {row + 2}", text, "times that do not go back")
 
 
 def _numbered(path: Path, table: pl.DataFrame) -> None:
     """Raise BadInput at the first transaction whose number is not its place."""
-    wrong = table.with_row_index().filter(pl.col("index") != pl.col("transaction"))
-    if not wrong.is_empty():
-        row = wrong.row(0, named=True)
-        text = f"transaction {row['transaction']}"
-        raise BadInput(path, f"line {row['index'] + 2}", text, f"transaction {row['index']}")
+    (row,) = _firsts(table, [pl.col("transaction") != pl.int_range(pl.len())])
+    if row is not None:
+        text = f"transaction {table['transaction'][row]}"
+        raise BadInput(path, f"line {row + 2}", text, f"transaction {row}")

@@ -53,8 +53,6 @@ LIMITS: dict[str, dict[str, int]] = {
     "node_wait": {"a": _NUMBER},
     "name": {"n": 1 << 8, "a": _NUMBER},
 }
-for _limits in (LIMITS.setdefault(name, {}) for name in TYPES):
-    _limits["end_ns"] = _LATEST_NS
 
 ByType = dict[str, np.ndarray]
 
@@ -122,7 +120,7 @@ def _checked(path: Path) -> Iterator[tuple[np.ndarray, ByType]]:
             wrong = int(np.argmax((kind < 1) | (kind > len(TYPES))))
             _fail(path, base, rows, wrong, "type", f"1 to {len(TYPES)}")
         parts = split(rows)
-        if _spoiled(parts):
+        if _spoiled(rows, parts):
             _refuse(path, base, rows)
         at = np.flatnonzero(kind <= TYPES["detached"])
         edges += zip((base + at * RECORD.itemsize).tolist(), rows["type"][at].tolist(), strict=True)
@@ -143,15 +141,17 @@ def _check_size(path: Path, size: int, header: np.ndarray) -> None:
         raise BadInput(path, f"byte {size - cut}", f"a record of {cut} bytes", f"{RECORD.itemsize} bytes")
 
 
-def _spoiled(parts: ByType) -> bool:
-    """Return whether a field of a record is what no probe writes."""
-    for name, rows in parts.items():
-        if rows.size and (
-            (rows["begin_ns"] > rows["end_ns"]).any()
-            or any(rows[field].max() >= most for field, most in LIMITS[name].items())
-        ):
-            return True
-    return False
+def _spoiled(rows: np.ndarray, parts: ByType) -> bool:
+    """Return whether a field of a record is what no probe writes; `parts` are the rows by type."""
+    begin, end = rows["begin_ns"], rows["end_ns"]
+    if (begin > end).any() or end.max() >= _LATEST_NS:
+        return True
+    return any(
+        parts[name][field].max() >= most
+        for name, limits in LIMITS.items()
+        if parts[name].size
+        for field, most in limits.items()
+    )
 
 
 def _refuse(path: Path, base: int, rows: np.ndarray) -> None:
@@ -161,7 +161,7 @@ def _refuse(path: Path, base: int, rows: np.ndarray) -> None:
         name = names[kind]
         if rows["begin_ns"][row] > rows["end_ns"][row]:
             _fail(path, base, rows, row, "begin_ns", "no more than end_ns")
-        for field, most in LIMITS[name].items():
+        for field, most in {"end_ns": _LATEST_NS, **LIMITS.get(name, {})}.items():
             if rows[field][row] >= most:
                 _fail(path, base, rows, row, field, f"less than {most} of a record of {name}")
 

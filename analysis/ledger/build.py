@@ -79,24 +79,24 @@ def build(given: Input) -> Ledger:
     del correlator, causes, chunk  # room for the tables
     vfs = frames.calls(given.vfs, calls)
     with ThreadPoolExecutor(1) as pool:
-        synced = pool.submit(frames.syncs, few["sync"], line, inodes, named)
-        witnessing = pool.submit(costs.witnessed_syncs, vfs)
-        # the large ones here: each thread has its own memory, and this one's is used again
-        times = (rows.column("ledger", name) for name in ("kind", "issue_ns", "complete_ns"))
+        times = [rows.column("ledger", name) for name in ("kind", "issue_ns", "complete_ns")]
+        making = pool.submit(tables, rows, few, given.phases)
+        # what needs the most memory here: each thread has its own, and this one's is used again
         split = costs.time_split(few, line.tids, given.transactions, *times)
-        commands, pieces, shares, deferred, faults = tables(rows, few, given.phases)
-        syncs, witness = synced.result(), witnessing.result()
+        synced = frames.syncs(few["sync"], line, inodes, named)
+        witness = costs.witnessed_syncs(vfs)
+        commands, pieces, shares, deferred, faults = making.result()
     witnessed = costs.by_transaction(witness, given.transactions.height)
     return Ledger(
         ledger=commands,
         pieces=pieces,
         shares=shares,
         deferred=deferred,
-        syncs=syncs,
+        syncs=synced,
         commits=frames.commits(few, line),
         checkpoints=frames.checkpoints(few["checkpoint"]),
         vfs=vfs,
-        costs=costs.costs(given.transactions, totals, witnessed, syncs, split),
+        costs=costs.costs(given.transactions, totals, witnessed, synced, split),
         given=given,
         few=few,
         witness=witness,

@@ -27,8 +27,8 @@ _OPERATIONS = {
 
 def nullable(values: Ints) -> pl.Series:
     """Return values with -1 as null."""
-    series = pl.Series(ints(values))
-    return series.set(series < 0, None)
+    series = pl.Series(values)
+    return series.set(series < 0, None).cast(pl.Int64)
 
 
 def words(places: np.ndarray, kind: pl.Enum) -> pl.Series:

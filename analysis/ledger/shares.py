@@ -111,6 +111,9 @@ def deferred(pieces: Pieces, causes: Cause, groups: Groups, contents: Ints) -> D
     writer = at(contents, pieces.vfs_call)
     late = (writer >= 0) & ~pieces.moved & (writer != causes.transaction.take(pieces.bio))
     rows = np.flatnonzero(late)
+    if not rows.size:
+        none = np.empty(0, np.int64)
+        return Deferred(none, none, none, none, np.empty(0))
     group = causes.group.take(pieces.bio.take(rows))
     alone, many = rows.compress(group < 0), rows.compress(group >= 0)
     group = group.compress(group >= 0)

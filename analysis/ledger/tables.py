@@ -100,5 +100,5 @@ def _series(name: str, values: np.ndarray | pl.Series, kind: schema.Kind) -> pl.
     if isinstance(kind, pl.Enum):
         return words(values, kind).alias(name)
     if name in schema.NULLABLE:
-        return nullable(ints(values)).alias(name)
+        return nullable(values).alias(name)
     return pl.Series(name, values, dtype=kind)

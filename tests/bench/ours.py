@@ -28,12 +28,13 @@ def analyse(raw: Path) -> build.Ledger:
     """Everything from the files in raw/ to the tables; exits if the two witnesses disagree."""
     with ThreadPoolExecutor(1) as pool:
         reading = pool.submit(driver.read, raw / "driver")
+        # behind it in the same thread
+        counting = pool.submit(lambda: blktrace.count(raw / "blktrace", *reading.result().window))
         found = records.read(raw / "probes.bin")
         ran = reading.result()
         layout = board.read(raw, ran.config["driver"]["database"]).layout
         if ran.vfs is None or layout is None:
             sys.exit(f"ours: {raw}: not all that a ledger needs was recorded")
-        counting = pool.submit(blktrace.count, raw / "blktrace", *ran.window)
         made = build.build(
             build.Input(
                 records=found,
