@@ -14,7 +14,7 @@ from analysis.ledger.arrays import Ints, ascending, distinct
 
 # The many: what there is for each block command. The ledger takes them in chunks.
 MANY = ("block", "bio", "pages")
-TOGETHER = 12  # chunks of the file
+TOGETHER = 6  # chunks of the file
 _NO_DEVICE = ("attached", "detached", "off_cpu", "comm")
 
 # What the ledger needs of the types that there are many of.

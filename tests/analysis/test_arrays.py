@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
 from traced import DEV, Trace
 
 from analysis.ledger.arrays import Intervals, LastBefore, length_within, preceding, union
+from analysis.ledger.frames import nullable
 
 RANDOM = np.random.default_rng(1)
 
@@ -57,3 +59,9 @@ def test_records_are_taken_once() -> None:
     assert sum(chunk.block.size for chunks in recorded.many(DEV) for chunk in chunks) == 1
     with pytest.raises(RuntimeError, match="taken before"):
         next(recorded.many(DEV))
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+def test_minus_one_is_null_in_a_wide_column(kind: type) -> None:
+    found = nullable(np.array([3, -1, 2**31 - 1], kind))
+    assert found.dtype == pl.Int64 and found.to_list() == [3, None, 2**31 - 1]

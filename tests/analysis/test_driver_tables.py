@@ -68,6 +68,16 @@ def test_a_call_that_cannot_be_is_refused(name: str, value: str, says: str, tmp_
         drivertables.calls(path)
 
 
+def test_of_two_values_that_cannot_be_the_first_in_the_order_of_rules_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "vfs.csv"
+    path.write_text(CALLS + "1,write,database,30,40,12,0,4096\n")
+    drivertables.calls(path)
+    spoiled(path, 2, "bytes", "-1")
+    spoiled(path, 3, "file", "nothing")
+    with pytest.raises(BadInput, match="line 3: file is 'nothing'"):
+        drivertables.calls(path)
+
+
 def test_the_calls_are_those_of_the_driver() -> None:
     source = (ROOT / "workloads/file_calls.c").read_text()
     named = re.search(r"op_names\[\] = \{(.*?)\}", source, re.DOTALL)
