@@ -144,7 +144,7 @@ SEC("tp_btf/block_bio_queue")
 int BPF_PROG(bio_queue, struct bio *bio)
 {
 	struct task_struct *task = current();
-	__u64 now = bpf_ktime_get_ns();
+	__u64 now = clock_ns();
 	__u32 opf = bio->bi_opf, size = bio->bi_iter.bi_size, operation = opf & REQ_OP_MASK;
 	__u32 tid = task->pid, runs = 0;
 

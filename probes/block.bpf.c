@@ -63,7 +63,7 @@ int BPF_PROG(block_issue, struct request *rq)
 	if (!command)
 		return 0;
 	__u32 cmd_flags = rq->cmd_flags;
-	__u64 now = bpf_ktime_get_ns();
+	__u64 now = clock_ns();
 	command->issue_ns = now;
 	command->start_ns = rq->start_time_ns;
 	command->serial = __sync_fetch_and_add(&serial, 1);
@@ -87,7 +87,7 @@ int BPF_PROG(block_complete, struct request *rq, __u8 error, unsigned int bytes)
 	emit((struct record){
 		.type = RECORD_BLOCK,
 		.begin_ns = command->issue_ns,
-		.end_ns = bpf_ktime_get_ns(),
+		.end_ns = clock_ns(),
 		.flags = error,
 		.tid = command->tid,
 		.dev = disk_dev(rq->q->disk),

@@ -54,14 +54,14 @@ int commit_begin(void *ctx)
 SEC("tp_btf/jbd2_commit_flushing")
 int commit_flushing(void *ctx)
 {
-	OF(commits, current())->flushing_ns = bpf_ktime_get_ns();
+	OF(commits, current())->flushing_ns = clock_ns();
 	return 0;
 }
 
 SEC("tp_btf/jbd2_commit_logging")
 int commit_logging(void *ctx)
 {
-	OF(commits, current())->logging_ns = bpf_ktime_get_ns();
+	OF(commits, current())->logging_ns = clock_ns();
 	return 0;
 }
 
@@ -81,7 +81,7 @@ int BPF_PROG(commit_end, struct journal_s *journal, struct transaction_s *transa
 	__u64 begin_ns = end(&commit->begun, task);
 	if (!journal || !transaction || !begin_ns)
 		return 0;
-	__u64 now = bpf_ktime_get_ns();
+	__u64 now = clock_ns();
 	emit((struct record){
 		.type = RECORD_COMMIT,
 		.begin_ns = begin_ns,

@@ -41,6 +41,14 @@ static __always_inline struct task_struct *current(void)
 	return (struct task_struct *)bpf_get_current_task_btf();
 }
 
+/* CLOCK_MONOTONIC; by a sixth of the instructions where probes/probes/ is loaded. */
+__u64 commitpath_clock_ns(void) __ksym __weak;
+
+static __always_inline __u64 clock_ns(void)
+{
+	return bpf_ksym_exists(commitpath_clock_ns) ? commitpath_clock_ns() : bpf_ktime_get_ns();
+}
+
 /*
  * What a thread is in the middle of, in a table with a place for each thread, by its number.
  * Should two threads whose numbers differ by a multiple of THREADS be in the middle of the same
@@ -61,7 +69,7 @@ static __always_inline void begin(struct begun *begun, struct task_struct *task)
 	if (begun->ns && begun->tid != tid)
 		__sync_fetch_and_add(&ring.updates, 1);
 	begun->tid = tid;
-	begun->ns = bpf_ktime_get_ns();
+	begun->ns = clock_ns();
 }
 
 /* When this thread began what ends now; 0 if the probe was not there yet. */
@@ -141,7 +149,7 @@ static __always_inline int emit_ended(struct begun *begun, struct task_struct *t
 	record.begin_ns = end(begun, task);
 	if (!record.begin_ns)
 		return 0;
-	record.end_ns = bpf_ktime_get_ns();
+	record.end_ns = clock_ns();
 	record.tid = task->pid;
 	emit(record);
 	return 0;

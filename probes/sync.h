@@ -100,7 +100,7 @@ static __always_inline int sync_end(struct file *file, int datasync, int result)
 	struct record record = {
 		.type = RECORD_SYNC,
 		.begin_ns = begin_ns,
-		.end_ns = bpf_ktime_get_ns(),
+		.end_ns = clock_ns(),
 		.flags = (datasync != 0) | is_directory << 1 | caller_of(task) << 4,
 		.tid = task->pid,
 		.dev = inode->i_sb->s_dev,
@@ -124,7 +124,7 @@ static __always_inline int data_end(struct file *file, int result)
 	emit((struct record){
 		.type = RECORD_DATA_WAIT,
 		.begin_ns = sync->ns,
-		.end_ns = bpf_ktime_get_ns(),
+		.end_ns = clock_ns(),
 		.tid = task->pid,
 		.dev = inode->i_sb->s_dev,
 		.n = result,

@@ -31,7 +31,7 @@ int BPF_PROG(cpu_switch, _Bool preempt, struct task_struct *prev, struct task_st
 		emit((struct record){
 			.type = RECORD_OFF_CPU,
 			.begin_ns = begin_ns,
-			.end_ns = bpf_ktime_get_ns(),
+			.end_ns = clock_ns(),
 			.flags = off->state,
 			.tid = next->pid,
 		});

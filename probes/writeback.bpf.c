@@ -34,7 +34,7 @@ int BPF_PROG(round_end, struct bdi_writeback *wb, struct wb_writeback_work *work
 	__u64 begin_ns = end(&round->begun, task);
 	if (!begin_ns)
 		return 0;
-	__u64 now = bpf_ktime_get_ns();
+	__u64 now = clock_ns();
 	name_thread(task, now);
 	emit((struct record){
 		.type = RECORD_WRITEBACK,

@@ -1,5 +1,8 @@
 # shellcheck shell=sh
 # The recorder with the probes of the cell. Environment: BIN RAW PROBES.
+# Their clock, where the board has its module (probes/probes/), is proved when they begin and after they
+# have ended.
+clock=/sys/module/probes/parameters/clock
 
 check() {
   [ -r /sys/kernel/btf/vmlinux ] || lack "the kernel has no BTF (CONFIG_DEBUG_INFO_BTF)"
@@ -9,9 +12,19 @@ check() {
 }
 
 start() {
-  # the rehearsal left one, which says that it attached
+  # the rehearsal left it
+  [ -e $clock ] || [ ! -e /run/commitpath/probes.ko ] || insmod /run/commitpath/probes.ko || return
+  prove || return
+  # and one of these, which says that it attached
   rm -f recorder.out
   observe record
+}
+
+prove() {
+  [ ! -e $clock ] || cat $clock > /dev/null || {
+    dmesg | sed -n 's/.*probes: //p' | tail -n 1
+    return 1
+  }
 }
 
 record() {
@@ -26,5 +39,5 @@ ready() {
   grep -qs '^attached' recorder.out && sed -n 's/^attached /attached=/p' recorder.out >> watch.env
 }
 
-stop() { ended; }
+stop() { ended && prove; }
 said() { cat recorder.err; }
