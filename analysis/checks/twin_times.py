@@ -10,8 +10,9 @@ import numpy as np
 import polars as pl
 
 from analysis.adapters import proberecords
-from analysis.checks import phases
-from analysis.checks.phases import copied, gaps, instruction_ns
+from analysis.checks import twin_device, twin_waits
+from analysis.checks.phases import copied, instruction_ns
+from analysis.checks.twin_waits import FEW_INSTRUCTIONS, SLACK, TICK_INSTRUCTIONS
 from analysis.ledger.arrays import Intervals, Ints, inside, ints, length_within, union
 from analysis.ledger.build import Ledger
 from analysis.ledger.timeline import driver_tids, edges
@@ -20,22 +21,20 @@ from analysis.run import Run
 # What a record of the probes or a call in the log costs, in instructions: 300 to 710 on the average of a run,
 # the most where a second observer watches, too.
 RECORD_INSTRUCTIONS = 1000
-# What comes by the clock, such as a commit of the journal every 5 s, comes in another transaction of the
-# twin: of a time, and of the transactions.
-SLACK, OTHERS = 0.01, 0.1
+# Of the transactions: what comes by the clock, such as a commit of the journal every 5 s, comes in another
+# one of the twin.
+OTHERS = 0.1
 # of the sum of the commands' times where some wait in the device for others: 3.1 % on a quick one
 _WAITING = 0.06
-# of a transaction in a phase of many, for what its clock's step and a tick of the kernel add
-FEW_INSTRUCTIONS = 5000
-# Each gap between two transactions is the same instructions in both, and the clock's step is 16 ns; a tick
-# with what it wakes, up to 13 000 instructions, may come in a gap of one of them.
-_GAP_NS, _TICK_INSTRUCTIONS = 64, 25000
 # ns: what ticks and what they wake add to a transaction of one of them: up to 0.12 ms in the 24 cells of
 # docs/ledger.md; on a quick device the writing beside it comes in another transaction, 0.25 ms, seldom
 _TICKS_NS, _SELDOM_NS, _SELDOM = 250_000, 1_000_000, 0.01
 # A round of the flusher, or a commit that comes by the clock, is in a transaction of each; and of one run in
 # fifty one transaction had to wait for a command of another thread's.
 _PLACES, _ONCE = 2, 1
+# and it moves commands: 11 transactions had another number of them, by 3 times, and 12 by 12, in WAL on
+# galaxy-nexus (`make reproduce PAPER=apsys17`)
+_MOVED = 4
 
 
 def plausible(run: Run) -> list[str]:
@@ -51,7 +50,7 @@ def plausible(run: Run) -> list[str]:
     copies = each * copied(run, *edges(own.transactions))
     costs = np.minimum(records, _without_commands(run, took)) + copies
     few = each * FEW_INSTRUCTIONS
-    ticks = each * _TICK_INSTRUCTIONS  # a tenth of short transactions have one that the other run's lacks
+    ticks = each * TICK_INSTRUCTIONS  # a tenth of short transactions have one that the other run's lacks
     wrong = _outside(took, twins, costs, ticks)
     found = []
     if wrong.sum() > max(OTHERS * wrong.size, 1):
@@ -72,15 +71,33 @@ def plausible(run: Run) -> list[str]:
             )
     # also of other threads, while commands are under way
     watching = {name: int((records + copies)[phase == name].sum()) for name in {*phase.tolist()}}
-    return found + _apart(run, took, twins, costs) + _gaps(run, each) + _waits(run, each, watching)
+    return (
+        found
+        + _apart(run, took, twins, costs)
+        + twin_waits.gaps(run, each)
+        + twin_waits.off_cpu(run, each, watching)
+    )
 
 
 def _apart(run: Run, took: Ints, twins: Ints, cost: Ints) -> list[str]:
     """A transaction took another time in the twin, by more than ticks explain, only where something came by
-    the clock. Where another thread of the driver's works beside it nobody can say."""
+    the clock. Where another thread of the driver's works beside it nobody can say.
+
+    What came by the clock may change what a flash device does for long after: where the two devices were not
+    given the same commands in the same order, each one's own times are taken off (twin_device.py).
+    """
     if run.ledger is None or driver_tids(run.ledger.few).size != 1 or not run.driver.workload_phases.height:
         return []
     came, slower = _by_the_clock(run, run.ledger), run.ledger.given.slower
+    without = ""
+    if by_devices := twin_device.reordered(run):
+        took, twins = took - by_devices.busy[0], twins - by_devices.busy[1]
+        without = "less the device's, "
+        if by_devices.elsewhere > max(SLACK * took.size, _MOVED * came + _ONCE):
+            return [
+                f"{by_devices.elsewhere} transactions had another number of commands in the untraced twin, "
+                f"by its device's log, and {came} times something came by the clock"
+            ]
     wrong = np.flatnonzero(_outside(took, twins, cost, _TICKS_NS * slower))
     if wrong.size <= _SELDOM * took.size:
         wrong = np.flatnonzero(_outside(took, twins, cost, _SELDOM_NS * slower))
@@ -88,7 +105,8 @@ def _apart(run: Run, took: Ints, twins: Ints, cost: Ints) -> list[str]:
         return []
     return [
         f"{wrong.size} transactions took another time in the untraced twin, and {came} times something came "
-        f"by the clock: first transaction {wrong[0]}, {took[wrong[0]]} ns, in the twin {twins[wrong[0]]} ns"
+        f"by the clock: {without}first transaction {wrong[0]}, {took[wrong[0]]} ns, in the twin "
+        f"{twins[wrong[0]]} ns"
     ]
 
 
@@ -108,30 +126,26 @@ def _by_the_clock(run: Run, made: Ledger) -> int:
 
 
 def device(run: Run) -> list[str]:
-    """Each command that both devices' logs have was made in the same transaction, and took as long.
+    """Both flash devices were at work as long, by their logs; and each command came in the same transaction,
+    where the twin's got the run's commands in the run's order.
 
-    Only where the twin's device got the run's commands in the run's order. The model's time of a command
-    depends on when it comes, to 0.13 % of all of them; no command was in another transaction.
+    The model's time of a command depends on when it comes, to 0.13 % of all of them; no command was in
+    another transaction.
     """
-    if run.twin is None or run.log is None or run.twin.log is None or instruction_ns(run) is None:
+    both = twin_device.logs(run)
+    if both is None:
         return []
-    both = ((run.driver, run.log), (run.twin.driver, run.twin.log))
-    own, other = (log.within(*ran.window) for ran, log in both)
-    what = ["operation", "sector", "sectors"]
-    if own.size != other.size or not (own[what] == other[what]).all():
-        return []
-    rows = [
-        inside(ints(log["begin_ns"]), *edges(ran.transactions))
-        for (ran, _), log in zip(both, (own, other), strict=True)
-    ]
-    apart = np.flatnonzero(rows[0] != rows[1])
-    spent, twins = (int((ints(log["end_ns"]) - ints(log["begin_ns"])).sum()) for log in (own, other))
+    own, other = (log for _, log in both)
     found = []
-    if apart.size > SLACK * own.size:
-        found.append(
-            f"{apart.size} of {own.size} commands came in another transaction of the untraced twin, by its "
-            f"device's log: first command {apart[0]}"
-        )
+    if twin_device.in_order(own, other):
+        rows = [inside(ints(log["begin_ns"]), *edges(ran.transactions)) for ran, log in both]
+        apart = np.flatnonzero(rows[0] != rows[1])
+        if apart.size > SLACK * own.size:
+            found.append(
+                f"{apart.size} of {own.size} commands came in another transaction of the untraced twin, by "
+                f"its device's log: first command {apart[0]}"
+            )
+    spent, twins = (int((ints(log["end_ns"]) - ints(log["begin_ns"])).sum()) for log in (own, other))
     begins, ends = ints(own["begin_ns"]), ints(own["end_ns"])
     waiting = bool((begins[1:] < np.maximum.accumulate(ends)[:-1]).any())
     if abs(spent - twins) > (_WAITING if waiting else SLACK) * spent:
@@ -171,39 +185,3 @@ def _without_commands(run: Run, took: Ints) -> Ints:
     commands = run.ledger.ledger
     under_way = union([Intervals(ints(commands["issue_ns"]), ints(commands["complete_ns"]))])
     return took - length_within(under_way, *edges(run.driver.transactions))
-
-
-def _gaps(run: Run, each: int) -> list[str]:
-    """What lies between the transactions is the same in both: nothing of it is watched. But for a tick."""
-    if run.twin is None:
-        return []
-    own, other = gaps(run.driver), gaps(run.twin.driver)
-    both = own.join(other, on=["phase", "gaps"], suffix="_twin")
-    allowed = _GAP_NS * pl.col("gaps") + SLACK * pl.col("ns") + each * _TICK_INSTRUCTIONS
-    wrong = both.filter((pl.col("ns") - pl.col("ns_twin")).abs() > allowed)
-    return [
-        f"phase {row['phase']!r}: {row['ns']} ns in no transaction, in the untraced twin {row['ns_twin']} ns"
-        for row in wrong.iter_rows(named=True)
-    ]
-
-
-def _waits(run: Run, each: int, costs: dict[str, int]) -> list[str]:
-    """By the scheduler's clock, too, the twin waited as long as the run, in the workload's phases: but for
-    what watching costs, the other threads as well."""
-    if run.twin is None:
-        return []
-    both = (run.driver, run.twin.driver)
-    tables = [ran.workload_phases for ran in both]
-    if not all(phases.recorded(ran) for ran in both):
-        return []  # phases.cpu_time says so
-    waited = [ints(table["end_ns"] - table["begin_ns"] - table["cpu_ns"]) for table in tables]
-    took = ints(tables[0]["end_ns"] - tables[0]["begin_ns"])
-    if waited[0].size != waited[1].size:
-        return []
-    cost = ints([costs.get(name, 0) for name in tables[0]["phase"]])
-    apart = np.abs(waited[0] - waited[1]) > SLACK * took + each * FEW_INSTRUCTIONS + cost
-    return [
-        f"phase {tables[0]['phase'][at]!r}: the driver was {waited[0][at]} ns off the CPU by the scheduler's "
-        f"clock, in the untraced twin {waited[1][at]} ns"
-        for at in np.flatnonzero(apart).tolist()
-    ]

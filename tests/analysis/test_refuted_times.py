@@ -136,6 +136,44 @@ def twin_device_twice_as_fast(folder: Path) -> None:
     change_log(folder / "twin/raw/device.bin", change)
 
 
+def twin_reordered(folder: Path) -> None:
+    """The twin's device got two neighbouring commands in the other order."""
+
+    def change(entries: np.ndarray) -> np.ndarray:
+        first = next(
+            row
+            for row in range(entries.size // 2, entries.size)
+            if entries["sectors"][row] != entries["sectors"][row + 1]
+        )
+        for name in ("operation", "sector", "sectors"):
+            entries[name][[first, first + 1]] = entries[name][[first + 1, first]]
+        return entries
+
+    change_log(folder / "twin/raw/device.bin", change)
+
+
+def slower(folder: Path, device: bool) -> None:
+    """Two of the twin's transactions take 20 ms more: in the device, or after it was done."""
+
+    def change(entries: np.ndarray) -> np.ndarray:
+        for row in (-45, -60):
+            ends.append(int(entries["end_ns"][row]))
+            entries["end_ns"][row + (not device) :] += 20_000_000
+            entries["begin_ns"][row + 1 :] += 20_000_000
+        return entries
+
+    def later(rows: Rows) -> None:
+        for end_ns in ends:
+            for row in rows:
+                times = row.keys() & {"begin_ns", "end_ns", "time_ns"}
+                row |= {name: row[name] + 20_000_000 * (row[name] >= end_ns) for name in times}
+
+    ends: list[int] = []
+    change_log(folder / "twin/raw/device.bin", change)
+    for name in ("transactions", "phases", "device_stat"):
+        table(folder / f"twin/raw/driver/{name}.csv", later)
+
+
 def exchanged(folder: Path) -> None:
     table(folder / "raw/driver/vfs.csv", roles_exchanged)
 
@@ -193,6 +231,31 @@ def test_a_fault_rejects(
     spoil(folder)
     found = checks.reasons(runs.read(folder))
     assert any(reason in one for one in found), found
+
+
+def test_devices_that_got_another_order_take_their_own_times(
+    recorded: dict[str, Path], tmp_path: Path
+) -> None:
+    """What came by the clock changes what a device has to do; what the driver does is the same."""
+    folder = Path(shutil.copytree(recorded["flash-wal"], tmp_path / "run"))
+    twin_reordered(folder)
+    other = Path(shutil.copytree(folder, tmp_path / "other"))
+    slower(folder, device=True)
+    found = twin_times.plausible(runs.read(folder))
+    assert not any("by the clock" in reason for reason in found), found
+    slower(other, device=False)
+    found = twin_times.plausible(runs.read(other))
+    assert any("by the clock: less the device's" in reason for reason in found), found
+
+
+def test_devices_that_got_another_order_had_as_much_to_do(recorded: dict[str, Path], tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(recorded["flash-wal"], tmp_path / "run"))
+    twin_reordered(folder)
+    twin_transactions(shorter)(folder)
+    found = twin_times.plausible(runs.read(folder))
+    assert any("had another number of commands in the untraced twin" in reason for reason in found), found
+    twin_device_twice_as_fast(folder)
+    assert any("the untraced twin's for" in reason for reason in twin_times.device(runs.read(folder)))
 
 
 def test_time_in_no_transaction_rejects(recorded: dict[str, Path], tmp_path: Path) -> None:

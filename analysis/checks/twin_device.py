@@ -1,0 +1,58 @@
+"""What the flash devices of a run and of its untraced twin were given, and when, by their own logs.
+
+A device's counters have the sum of the times in its log (`device.py`). For twin_times.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from analysis.adapters.driver import Driver
+from analysis.checks.phases import instruction_ns
+from analysis.ledger.arrays import Intervals, Ints, inside, ints, length_within, union
+from analysis.ledger.timeline import edges
+from analysis.run import Run
+
+_WHAT = ["operation", "sector", "sectors"]
+
+
+class Reordered(NamedTuple):
+    """Two devices that did not get the same commands in the same order.
+
+    busy: ns of each transaction in which the device was at work, of the run and of the twin; elsewhere: how
+    many transactions had another number of commands in the twin.
+    """
+
+    busy: tuple[Ints, Ints]
+    elsewhere: int
+
+
+def logs(run: Run) -> tuple[tuple[Driver, np.ndarray], ...] | None:
+    """Return what the driver said, and what its device logged in its window: of the run, and of its twin."""
+    if run.twin is None or run.log is None or run.twin.log is None or instruction_ns(run) is None:
+        return None
+    both = ((run.driver, run.log), (run.twin.driver, run.twin.log))
+    return tuple((ran, log.within(*ran.window)) for ran, log in both)
+
+
+def in_order(own: np.ndarray, other: np.ndarray) -> bool:
+    """Return whether two devices got the same commands in the same order."""
+    return bool(own.size == other.size and (own[_WHAT] == other[_WHAT]).all())
+
+
+def reordered(run: Run) -> Reordered | None:
+    """Return what the devices did in each transaction; None where their commands came in one order: their
+    logs say nothing then that twin_times.device does not."""
+    both = logs(run)
+    if both is None or in_order(*(log for _, log in both)):
+        return None
+    busy, numbers = [], []
+    for ran, log in both:
+        begins, ends = edges(ran.transactions)
+        at_work = union([Intervals(ints(log["begin_ns"]), ints(log["end_ns"]))])
+        busy.append(length_within(at_work, begins, ends))
+        row = inside(ints(log["begin_ns"]), begins, ends)
+        numbers.append(np.bincount(row[row >= 0], minlength=begins.size))
+    return Reordered((busy[0], busy[1]), int((numbers[0] != numbers[1]).sum()))
