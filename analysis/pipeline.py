@@ -13,7 +13,7 @@ from typing import IO, Any
 
 import polars as pl
 
-from analysis import checks, consistent, derived, figures, manifest, report, summary, tables
+from analysis import checks, consistent, derived, figures, manifest, report, summary, tables, write
 from analysis import run as runs
 from analysis.ledger import schema
 from analysis.ledger.build import Ledger
@@ -33,8 +33,8 @@ def analyse(folder: Path) -> dict[str, Any]:
     with scratch.folder(folder, ".analysis") as fresh:
         write_tables(fresh / "tables", built, run.ledger)
         if run.content:
-            run.content.table.write_parquet(fresh / "tables/content.parquet")
-            run.content.table.write_csv(fresh / "tables/content.csv")
+            write.parquet(run.content.table, fresh / "tables/content.parquet")
+            write.csv(run.content.table, fresh / "tables/content.csv")
         pictures = figures.render_all(built, fresh / "figures")
         _write_json(fresh / "manifest.json", effective)
         _write_json(fresh / "summary.json", result)
@@ -60,11 +60,11 @@ def write_tables(folder: Path, built: tables.Tables, ledger: Ledger | None) -> N
     folder.mkdir()
     for name in tables.names():
         table: pl.DataFrame = getattr(built, name)
-        table.write_parquet(folder / f"{name}.parquet")
+        write.parquet(table, folder / f"{name}.parquet")
         if name not in ("events", "commands"):
-            table.write_csv(folder / f"{name}.csv")
+            write.csv(table, folder / f"{name}.csv")
     for name in schema.TABLES if ledger else ():
-        getattr(ledger, name).write_parquet(folder / f"{name}.parquet", compression="lz4")
+        write.parquet(getattr(ledger, name), folder / f"{name}.parquet", "lz4")
 
 
 def _write_json(path: Path, value: dict[str, Any]) -> None:

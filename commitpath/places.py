@@ -56,9 +56,8 @@ def begin(command: str) -> None:
         CACHE.mkdir(parents=True, exist_ok=True)
         check_cache(CACHE)
         if not (CACHE / TAG).exists():
-            part = scratch.file(CACHE / TAG)
-            part.write_text(TAG_TEXT)
-            part.replace(CACHE / TAG)
+            with scratch.whole(CACHE / TAG) as part:
+                part.write_text(TAG_TEXT)
         scratch.sweep(CACHE.resolve(), 2)
 
 
@@ -99,6 +98,16 @@ def check_runs(cells: Iterable[Mapping[str, Any]]) -> None:
     """BadInputError where a run of one of the cells could not be kept."""
     for name in {cell_name(cell) for cell in cells}:
         check_writable(RESULTS / name, "remove it, or make it writable")
+
+
+def new_file(variable: str, text: str) -> Path:
+    """The file that a variable names, which is to be made; BadInputError where it is there, or cannot be."""
+    path = Path(text)
+    if os.path.lexists(path):
+        raise BadInputError(f"{variable}={path}: it exists already; nothing is overwritten")
+    if not path.parent.is_dir():
+        raise BadInputError(f"{variable}={path}: there is no folder {path.parent}")
+    return path
 
 
 def check_writable(folder: Path, remedy: str) -> None:

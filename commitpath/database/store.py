@@ -25,6 +25,8 @@ REQUESTED, AFTER_IT = "  -- requested, which", "  -- effective, read back"
 APPLICATION_ID = 0x636D7470
 # how long another process's write is waited for
 WAIT_SECONDS = 5.0
+# what SQLite says where there is no room
+FULL = "database or disk is full"
 # label of a lab that has not been given one
 UNNAMED = "local"
 LABEL = r"[A-Za-z0-9][A-Za-z0-9._-]{0,40}"
@@ -213,7 +215,8 @@ def explained(path: Path) -> Iterator[None]:
                 f"{path}: another process is writing to it (waited {WAIT_SECONDS:.0f} s); "
                 "nothing was changed; try again"
             ) from error
-        raise DatabaseError(f"{path}: {error}; {remedy(path)}") from error
+        what = "nothing was changed" if FULL in str(error) else remedy(path)
+        raise DatabaseError(f"{path}: {error}; {what}") from error
     except sqlite3.DatabaseError as error:
         raise DatabaseError(f"{path}: not a database that can be read ({error}); {remedy(path)}") from error
 

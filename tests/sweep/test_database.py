@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import json
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -418,6 +419,27 @@ def test_rebuild_keeps_other_labs_runs_and_sets_the_old_one_aside(labs: Labs, tm
     assert done.returncode == 0
     assert "1 runs" in done.stdout
     assert len(list(here.results.glob("results-*.old"))) >= 1
+
+
+# a rebuild that is killed when all but the last step is done
+KILLED = """
+import os, signal
+from commitpath.database import rebuild
+rebuild.put = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
+rebuild.rebuild()
+"""
+
+
+def test_a_killed_rebuild_loses_nothing(labs: Labs, tmp_path: Path) -> None:
+    here, there = labs("here"), labs("there")
+    there.run(MODE="wal")
+    there.ok("export", FILE=str(tmp_path / "t.sqlite"), LAB="kiel")
+    here.ok("import", FILE=str(tmp_path / "t.sqlite"))
+    environment = {**os.environ, "COMMITPATH_RESULTS": str(here.results)}
+    done = subprocess.run([sys.executable, "-c", KILLED], cwd=ROOT, env=environment, check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert "kiel" in here.ok("results")
+    assert [path.name for path in here.results.iterdir()] == ["results.sqlite"]
 
 
 @pytest.mark.parametrize(
