@@ -6,7 +6,6 @@ import contextlib
 import fcntl
 import json
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -79,7 +78,7 @@ def put(fresh: Path, folder: Path) -> None:
     to be analysed again.
     """
     with _alone(folder):
-        (folder / derived.NAME).unlink(missing_ok=True)
+        derived.remove(folder)
         for output in OUTPUTS:
             _swap(fresh / output, folder / output, fresh / f"old-{output}")
 
@@ -89,7 +88,7 @@ def _alone(folder: Path) -> Iterator[None]:
     """Hold a lock of the run's; the kernel lets go of it when the process ends, however that ends."""
     path = folder / _LOCK
     while True:
-        with path.open("w") as lock:
+        with scratch.lock_file(path) as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not _is_there(lock, path):  # who held it before has removed it
                 continue
@@ -109,10 +108,7 @@ def _is_there(file: IO[str], path: Path) -> bool:
 
 
 def _swap(new: Path, place: Path, old: Path) -> None:
-    """Put `new` in `place`; what was there goes to `old`. A folder cannot be replaced in one step."""
-    if place.is_dir() and not place.is_symlink():
+    """Put `new` in `place`; a folder cannot be replaced in one step, so what was there goes to `old`."""
+    if os.path.lexists(place) and (new.is_dir() or place.is_dir()):
         place.replace(old)
-        new.replace(place)
-        shutil.rmtree(old)
-    else:
-        new.replace(place)
+    new.replace(place)

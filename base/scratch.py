@@ -16,6 +16,7 @@ import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 # no other program calls anything so
 SUFFIX = ".commitpath.part"
@@ -40,11 +41,20 @@ def folder(parent: Path, name: str, mode: int = OPEN) -> Iterator[Path]:
     path = parent / f"{name}-{secrets.token_hex(TOKEN_BYTES)}{SUFFIX}"
     path.mkdir(mode)
     try:
-        with told(parent), (path / LOCK).open("w") as lock:
+        with told(parent), lock_file(path / LOCK) as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield path
     finally:
         shutil.rmtree(path, ignore_errors=True)
+
+
+def lock_file(path: Path) -> IO[str]:
+    """A file to be locked, made where it is not there.
+
+    Nothing is waited for, as a FIFO has one wait, and nothing is emptied that a link leads to: OSError.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
+    return os.fdopen(os.open(path, flags, 0o666), "w")
 
 
 def keep(path: Path, place: Path) -> None:

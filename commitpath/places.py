@@ -64,7 +64,8 @@ def begin(command: str) -> None:
 def check_cache(cache: Path) -> None:
     """BadInputError unless a folder is commitpath's cache, or has nothing in it."""
     with contextlib.suppress(OSError):
-        if (cache / TAG).read_text() == TAG_TEXT:
+        # to open a FIFO waits
+        if (cache / TAG).is_file() and (cache / TAG).read_text() == TAG_TEXT:
             return
     # another call may just be writing the mark
     names = sorted(path.name for path in cache.iterdir() if not scratch.FILE.fullmatch(path.name))

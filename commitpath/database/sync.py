@@ -13,7 +13,7 @@ from analysis import derived, documents
 from analysis import stored as analysed_runs
 from analysis.documents import UnfitError
 from analysis.files import check_regular
-from base import identity
+from base import identity, scratch
 from base.errors import BadInput
 from base.paths import RESULTS
 from base.text import printable
@@ -141,7 +141,13 @@ def renewed(folder: Path, again: bool) -> bool:
         pipeline.analyse(folder)
     except BadInput as error:
         # what an older analysis left does not count any more, until one succeeds
-        (folder / derived.NAME).unlink(missing_ok=True)
+        derived.remove(folder)
+        left_out(folder, error)
+        return False
+    except OSError as error:
+        # a full disk is everybody's affair, a folder that is closed to us is its own
+        if error.errno in scratch.DISK:
+            raise
         left_out(folder, error)
         return False
     return True
