@@ -82,6 +82,7 @@ def opened(path: Path | None = None, write: bool = True) -> Iterator[sqlite3.Con
             raise DatabaseError(f"{path}: no such file")
         with explained(path):
             create(path)
+    check_regular(path)
     with explained(path):
         mode = "rw" if write else "ro"
         connection = sqlite3.connect(
@@ -108,6 +109,13 @@ def opened(path: Path | None = None, write: bool = True) -> Iterator[sqlite3.Con
             connection.execute("COMMIT")
     finally:
         connection.close()
+
+
+def check_regular(path: Path) -> None:
+    """Refuse a FIFO or a folder, beside the database too: SQLite waits for one, and no signal ends that."""
+    for file in (path, *(path.with_name(f"{path.name}-{kind}") for kind in ("journal", "wal", "shm"))):
+        if file.exists() and not file.is_file():
+            raise DatabaseError(f"{file}: not a file; {remedy(path)}")
 
 
 def distrust(connection: sqlite3.Connection) -> None:

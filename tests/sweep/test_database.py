@@ -421,6 +421,19 @@ def test_rebuild_keeps_other_labs_runs_and_sets_the_old_one_aside(labs: Labs, tm
     assert len(list(here.results.glob("results-*.old"))) >= 1
 
 
+@pytest.mark.parametrize("end", ["", "-journal", "-wal"])
+@pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir])
+def test_what_is_no_file_is_no_database(lab: Lab, make: Callable[[Path], None], end: str) -> None:
+    """SQLite waits for a FIFO, and neither Ctrl-C nor a terminate ends that."""
+    lab.recorded()
+    make(lab.results / f"results.sqlite{end}")
+    if end:
+        store.create(lab.results / "results.sqlite")
+    assert f"results.sqlite{end}: not a file; nothing was changed" in lab.says("results")
+    if not end:
+        assert "1 runs" in lab.ok("results", REBUILD="yes")
+
+
 # a rebuild that is killed when all but the last step is done
 KILLED = """
 import os, signal
