@@ -13,7 +13,7 @@ import pytest
 import synthetic
 
 from analysis import __main__ as command
-from analysis import events, tables
+from analysis import events, pipeline, tables, terminal
 from analysis import run as runs
 
 
@@ -49,6 +49,21 @@ def test_good_run(run_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert not list(run_dir.glob(".analysis-*"))
     rows = pl.read_parquet(run_dir / "tables/events.parquet")
     assert dict(rows.schema) == {name: dtype() for name, dtype in events.SCHEMA.items()}
+
+
+def test_transactions_that_change_no_row_are_told(run_dir: Path) -> None:
+    path = run_dir / "raw/driver/transactions.csv"
+    assert pipeline.analyse(run_dir)["unchanged"] == {"insert": 0, "update": 0, "delete": 0}
+    assert "changed no row" not in terminal.table(pipeline.analyse(run_dir), path)
+    lines = path.read_text().splitlines()
+    path.write_text(
+        "".join(f"{line.rpartition(',')[0]},0\n" if ",delete," in line else f"{line}\n" for line in lines)
+    )
+    summary = pipeline.analyse(run_dir)
+    assert summary["unchanged"] == {"insert": 0, "update": 0, "delete": 5}
+    assert "transactions that changed no row: 5 of delete" in terminal.table(summary, path).splitlines()
+    page = (run_dir / "report.html").read_text()
+    assert '<tr><th>delete</th><td class="n">5</td>\n<td class="n">5</td>' in page
 
 
 def test_what_nobody_watched_is_no_zero(run_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
