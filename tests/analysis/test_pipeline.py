@@ -155,6 +155,25 @@ def test_no_probes(run_dir: Path) -> None:
     assert summary["tps"]["all"] > 0
 
 
+@pytest.mark.parametrize("name", ["mkfs_options", "mount_options"])
+def test_options_that_no_cell_can_have(name: str, run_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A quote that is not closed is no other thing than any other option that was not asked for."""
+    synthetic.change_cell(run_dir, **{name: "-O 'quota"})
+    assert command.main([str(run_dir)]) == 1
+    synthetic.change_cell(run_dir, **{name: ["-O", "quota"]})
+    assert command.main([str(run_dir)]) == 3
+    assert f"cell.json: {name}: ['-O', 'quota']; expected options" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("engine", ["none", ["sqlite"], None, 5])
+def test_an_engine_that_is_not_known(
+    engine: object, run_dir: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    synthetic.change_cell(run_dir, engine=engine)
+    assert command.main([str(run_dir)]) == 3
+    assert f"cell.json: engine: {engine!r}; expected leveldb, sqlite" in capsys.readouterr().err
+
+
 HOSTILE = "<script>alert('&amp;')</script>\x07\x1b[31m.db"
 
 
