@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,15 @@ def write(folder: Path, *sources: Path) -> None:
     """Write derived.json of the files in `sources` to `folder`."""
     text = json.dumps(content(*(sources or (folder,))), indent=2, sort_keys=True)
     (folder / NAME).write_text(text + "\n", encoding="utf-8")
+
+
+def remove(folder: Path) -> None:
+    """Leave no derived.json, whatever is there: the run is to be analysed again."""
+    path = folder / NAME
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _hash(path: Path) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 
 from analysis.filesystems import Superblock, find
 
@@ -29,7 +28,7 @@ def refused(kind: str, options: str) -> list[str]:
 
 def words(kind: str, options: str) -> list[str]:
     """Options as mkfs takes them, each with its value in one word: none can stand for a device."""
-    given, flags = iter(shlex.split(options)), find(kind).mkfs.flags
+    given, flags = iter(options.split()), find(kind).mkfs.flags
     return [word if word in flags or len(word) > 2 else word + next(given, "") for word in given]
 
 

@@ -6,14 +6,13 @@ import contextlib
 import fcntl
 import json
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
 import polars as pl
 
-from analysis import checks, consistent, derived, figures, manifest, report, summary, tables
+from analysis import checks, consistent, derived, figures, manifest, report, summary, tables, write
 from analysis import run as runs
 from analysis.ledger import schema
 from analysis.ledger.build import Ledger
@@ -33,8 +32,8 @@ def analyse(folder: Path) -> dict[str, Any]:
     with scratch.folder(folder, ".analysis") as fresh:
         write_tables(fresh / "tables", built, run.ledger)
         if run.content:
-            run.content.table.write_parquet(fresh / "tables/content.parquet")
-            run.content.table.write_csv(fresh / "tables/content.csv")
+            write.parquet(run.content.table, fresh / "tables/content.parquet")
+            write.csv(run.content.table, fresh / "tables/content.csv")
         pictures = figures.render_all(built, fresh / "figures")
         _write_json(fresh / "manifest.json", effective)
         _write_json(fresh / "summary.json", result)
@@ -60,11 +59,11 @@ def write_tables(folder: Path, built: tables.Tables, ledger: Ledger | None) -> N
     folder.mkdir()
     for name in tables.names():
         table: pl.DataFrame = getattr(built, name)
-        table.write_parquet(folder / f"{name}.parquet")
+        write.parquet(table, folder / f"{name}.parquet")
         if name not in ("events", "commands"):
-            table.write_csv(folder / f"{name}.csv")
+            write.csv(table, folder / f"{name}.csv")
     for name in schema.TABLES if ledger else ():
-        getattr(ledger, name).write_parquet(folder / f"{name}.parquet", compression="lz4")
+        write.parquet(getattr(ledger, name), folder / f"{name}.parquet", "lz4")
 
 
 def _write_json(path: Path, value: dict[str, Any]) -> None:
@@ -79,7 +78,7 @@ def put(fresh: Path, folder: Path) -> None:
     to be analysed again.
     """
     with _alone(folder):
-        (folder / derived.NAME).unlink(missing_ok=True)
+        derived.remove(folder)
         for output in OUTPUTS:
             _swap(fresh / output, folder / output, fresh / f"old-{output}")
 
@@ -89,7 +88,7 @@ def _alone(folder: Path) -> Iterator[None]:
     """Hold a lock of the run's; the kernel lets go of it when the process ends, however that ends."""
     path = folder / _LOCK
     while True:
-        with path.open("w") as lock:
+        with scratch.lock_file(path) as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not _is_there(lock, path):  # who held it before has removed it
                 continue
@@ -109,10 +108,7 @@ def _is_there(file: IO[str], path: Path) -> bool:
 
 
 def _swap(new: Path, place: Path, old: Path) -> None:
-    """Put `new` in `place`; what was there goes to `old`. A folder cannot be replaced in one step."""
-    if place.is_dir() and not place.is_symlink():
+    """Put `new` in `place`; a folder cannot be replaced in one step, so what was there goes to `old`."""
+    if os.path.lexists(place) and (new.is_dir() or place.is_dir()):
         place.replace(old)
-        new.replace(place)
-        shutil.rmtree(old)
-    else:
-        new.replace(place)
+    new.replace(place)

@@ -139,8 +139,13 @@ def _read_cell(path: Path) -> dict[str, Any]:
         raise BadInput(path, "", "no object 'profiles' of objects", "see docs/formats.md")
     if both := identity.twice(cell):
         raise BadInput(path, both[0], "it is there under two names", "one of them (docs/formats.md)")
+    if (engine := cell.get("engine", identity.FIRST_ENGINE)) not in engines.names():
+        raise BadInput(path, "engine", repr(engine)[:SHOWN], ", ".join(engines.names()))
     if type(ns := cell.get("cpu_ns", _CPU_NS)) is not int or ns < 1:
         raise BadInput(path, "cpu_ns", repr(ns)[:SHOWN], "ns of an instruction")
+    for name in ("mkfs_options", "mount_options"):
+        if not isinstance(options := cell.get(name, ""), str):
+            raise BadInput(path, name, repr(options)[:SHOWN], "options, separated by blanks")
     return cell
 
 

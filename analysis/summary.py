@@ -53,6 +53,7 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
         "latency_us": {
             op: {name: _us(row[f"{name}_ns"]) for name in _LATENCIES} for op, row in operations.items()
         },
+        "unchanged": {op: row["unchanged"] for op, row in operations.items()},
         "syncs": {op: row["syncs"] for op, row in operations.items()},
         "block": {
             name: written[name] if watched else None

@@ -208,6 +208,7 @@ def _operations(run: Run, transactions: pl.DataFrame) -> pl.DataFrame:
     """One row an operation: costs as they were watched, times as nobody watched (Run.timing)."""
     costs = transactions.group_by("op", maintain_order=True).agg(
         transactions=pl.len(),
+        unchanged=(pl.col("changes") == 0).sum(),
         syncs=pl.col("syncs").mean(),
         **{name: pl.col(name).mean() for name in BLOCK_COLUMNS},
     )

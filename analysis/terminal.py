@@ -44,6 +44,7 @@ def table(summary: dict[str, Any], report: Path) -> str:
         out.append("(syncs, writes, KiB and flushes are per transaction)")
     else:
         out += ["", "nothing was watched: syncs, writes, KiB and flushes are not known"]
+    out += unchanged(summary)
     if summary["write_amplification"] is not None:
         out.append(f"write amplification {_number(summary['write_amplification'], 2)} of the SQL data")
     out += [
@@ -54,6 +55,13 @@ def table(summary: dict[str, Any], report: Path) -> str:
         f"report: {report}",
     ]
     return "\n".join(out)
+
+
+def unchanged(summary: dict[str, Any]) -> list[str]:
+    """Say how many transactions had nothing to write: per transaction is over them, too."""
+    each = [f"{number:,} of {op}" for op, number in summary["unchanged"].items() if number]
+    said = f"transactions that changed no row: {', '.join(each)}"
+    return textwrap.wrap(said, 80, subsequent_indent="  ") if each else []
 
 
 def pace(summary: dict[str, Any]) -> str:

@@ -37,11 +37,22 @@ def answered(name: str, run: Callable[[], int]) -> int:
     try:
         return run()
     except KeyboardInterrupt:
+        _ignore_further()
         print(f"{name}: interrupted; nothing is left running", file=sys.stderr)
         return EXIT_INTERRUPTED
     finally:
         # what comes now is the interpreter's end
         ignore()
+
+
+def _ignore_further() -> None:
+    """Ignore what comes while the answer is told, and one that is on its way: Polars raises an interrupt
+    that it saw, and Python the same one once more."""
+    while True:
+        try:
+            return ignore()
+        except KeyboardInterrupt:
+            pass
 
 
 def let() -> None:

@@ -7,6 +7,7 @@ touched: in a folder of results may be anything, and downloads of others are cal
 """
 
 import contextlib
+import errno
 import fcntl
 import os
 import re
@@ -15,6 +16,7 @@ import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 # no other program calls anything so
 SUFFIX = ".commitpath.part"
@@ -23,7 +25,10 @@ LOCK = ".lock"
 SECONDS_TO_BEGIN = 60.0
 TOKEN_BYTES = 4
 FOLDER = re.compile(rf".+-[0-9a-f]{{8}}{re.escape(SUFFIX)}")
-FILE = re.compile(rf"\..+-[0-9a-f]{{8}}{re.escape(SUFFIX)}")
+# And what SQLite has beside one that it writes.
+FILE = re.compile(rf"\..+-[0-9a-f]{{8}}{re.escape(SUFFIX)}(-journal)?")
+# Why a disk refuses a write: it is full, the user's share of it is, the file is too large, it is damaged.
+DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 # A folder's mode: as the umask has it, or its owner's alone.
 OPEN, PRIVATE = 0o777, 0o700
 
@@ -36,11 +41,20 @@ def folder(parent: Path, name: str, mode: int = OPEN) -> Iterator[Path]:
     path = parent / f"{name}-{secrets.token_hex(TOKEN_BYTES)}{SUFFIX}"
     path.mkdir(mode)
     try:
-        with (path / LOCK).open("w") as lock:
+        with told(parent), lock_file(path / LOCK) as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield path
     finally:
         shutil.rmtree(path, ignore_errors=True)
+
+
+def lock_file(path: Path) -> IO[str]:
+    """A file to be locked, made where it is not there.
+
+    Nothing is waited for, as a FIFO has one wait, and nothing is emptied that a link leads to: OSError.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
+    return os.fdopen(os.open(path, flags, 0o666), "w")
 
 
 def keep(path: Path, place: Path) -> None:
@@ -53,6 +67,30 @@ def keep(path: Path, place: Path) -> None:
 def file(place: Path) -> Path:
     """A new name beside PLACE for what becomes PLACE when it is whole (Path.replace)."""
     return place.with_name(f".{place.name}-{secrets.token_hex(TOKEN_BYTES)}{SUFFIX}")
+
+
+@contextlib.contextmanager
+def whole(place: Path) -> Iterator[Path]:
+    """A new name beside PLACE; what is written there is PLACE when the block ended well, else it is gone."""
+    sweep(place.parent, 1)
+    part = file(place)
+    try:
+        with told(place):
+            yield part
+        part.replace(place)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def told(place: Path) -> Iterator[None]:
+    """Name what could not be written in an error of the disk that names no file."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in DISK and error.filename is None:
+            error.filename = str(place)
+        raise
 
 
 def sweep(root: Path, depth: int) -> None:

@@ -14,6 +14,17 @@ def printable(text: object) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text))
 
 
+# Characters of a line that says what is wrong, and of its begin where it has more.
+_MOST, _BEGIN = 2000, 1000
+
+
+def one_line(text: object) -> str:
+    """Return what is wrong, for the terminal; of a very long line the begin, and the end, which says what is
+    allowed."""
+    line = printable(text)
+    return line if len(line) <= _MOST else f"{line[:_BEGIN]} … {line[_BEGIN - _MOST :]}"
+
+
 def printable_lines(lines: Iterable[object]) -> str:
     """Return lines as one text."""
     return "\n".join(map(printable, lines))

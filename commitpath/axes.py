@@ -20,6 +20,8 @@ from base.paths import EXPERIMENTS, ROOT
 from commitpath import observers
 from commitpath.schema import schema
 
+# How a whole number may be written, too.
+_POWERS = "; 1e3 is 1000"
 # Among the probes: that of the cell's filesystem, probes/<type>.bpf.c.
 FILESYSTEM = "filesystem"
 
@@ -86,7 +88,7 @@ class Axis:
         if self.spec["type"] == "integer":
             unit = f" {self.spec['x-unit']}" if "x-unit" in self.spec else ""
             but = f" but {self.spec['not']['const']}" if "not" in self.spec else ""
-            return f"a whole number from {self.spec['minimum']} to {self.spec['maximum']}{unit}{but}"
+            return f"a whole number from {self.spec['minimum']} to {self.spec['maximum']}{unit}{but}{_POWERS}"
         return str(self.spec.get("x-allowed", "text"))
 
     def parse(self, text: str, where: str) -> Any:
@@ -99,9 +101,9 @@ class Axis:
             isinstance(value, int) for value in self.spec.get("enum", [""])
         ):
             # no axis has numbers of more digits, and int() takes no more than 4300
-            if not re.fullmatch(r"[+-]?[0-9]{1,18}(e[0-9]{1,3})?", text):
+            if not re.fullmatch(r"[+-]?[0-9]{1,18}([eE][0-9]{1,3})?", text):
                 raise bad
-            mantissa, _, exponent = text.partition("e")
+            mantissa, _, exponent = text.lower().partition("e")
             value: Any = int(mantissa) * 10 ** int(exponent or 0)
         else:
             value = text
@@ -124,7 +126,7 @@ def did_you_mean(text: str, choices: Iterable[str]) -> str:
 
     A number is no slip of another one.
     """
-    if text.isdecimal():
+    if text.lstrip("+-").isdecimal():
         return ""
     # the similarity from which difflib counts words as near by itself
     known = {choice.casefold(): choice for choice in choices}

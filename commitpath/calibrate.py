@@ -9,6 +9,7 @@ from matplotlib.ticker import LogLocator
 
 from analysis.calibration import measure, table
 from analysis.figures import style
+from base import scratch
 from base.errors import LabError
 from base.paths import RESULTS
 from base.progress import step
@@ -101,13 +102,22 @@ def calibrate(cell: Mapping[str, Any]) -> int:
     if output.text("run-cell.status").strip() != "0":
         raise LabError(f"fio failed on the board: {output.text('run-cell.log').strip()}")
     raw = json.loads(output.text("raw/calibrate.json"))
-    folder = RESULTS / f"calibrate-{cell['device']}"
-    folder.mkdir(parents=True, exist_ok=True)
     text = "\n".join(table(profile, raw))
-    (folder / "raw.json").write_text(json.dumps(raw, indent=1) + "\n")
-    (folder / "table.txt").write_text(text + "\n")
-    results = {name: measure(name, job) for name, job in raw.items()}
-    figure(profile, results, folder / "depth.svg", cell["device"])
+    folder = keep(cell["device"], profile, raw, text)
     print(text)
     print(f"kept in {folder}")
     return 0
+
+
+def keep(name: str, profile: Mapping[str, Any], raw: Mapping[str, Any], text: str) -> Path:
+    """Store the raw numbers of a device, its table and its figure in place of older ones; their folder."""
+    folder = RESULTS / f"calibrate-{name}"
+    with scratch.folder(RESULTS, ".calibrate") as part:
+        (part / "raw.json").write_text(json.dumps(raw, indent=1) + "\n")
+        (part / "table.txt").write_text(text + "\n")
+        results = {job: measure(job, entry) for job, entry in raw.items()}
+        figure(profile, results, part / "depth.svg", name)
+        folder.mkdir(exist_ok=True)
+        for file in ("raw.json", "table.txt", "depth.svg"):
+            (part / file).replace(folder / file)
+    return folder

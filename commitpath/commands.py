@@ -4,6 +4,7 @@ Variables come as make passes them: their names in MAKEFLAGS, their values in th
 environment. So a stray N in a user's environment is not taken for a setting.
 """
 
+import errno
 import importlib
 import json
 import os
@@ -16,11 +17,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from base.errors import EXIT_BAD_INPUT, EXIT_FAILED, EXIT_UNREADABLE, BadInput, BadInputError, LabError
-from base.text import printable
+from base.paths import RESULTS
+from base.text import one_line, printable
 from commitpath import help as help_text
 from commitpath import places
 from commitpath import variables as variables_table
-from commitpath.axes import run_axes
+from commitpath.axes import axes, run_axes
 from commitpath.cell import make_cell
 from commitpath.host import ensure_packages
 
@@ -116,12 +118,19 @@ def trace_export(variables: dict[str, str]) -> int:
 
 def ledger(variables: dict[str, str]) -> int:
     """Draw what a transaction writes and flushes, over journal modes and filesystems."""
-    from analysis.figures.ledger import main as draw
+    from analysis.figures import ledger
 
-    figure, runs = variables.pop("FIGURE", None), variables.pop("RUNS", "results").split()
+    figure = variables.get("FIGURE")
+    # a folder of results may have blanks in its name
+    runs = variables["RUNS"].split() if "RUNS" in variables else [str(RESULTS)]
     if not figure or not runs:
         raise BadInputError("make ledger takes FIGURE=<file>.svg, .png or .pdf, and RUNS=<folders of runs>")
-    return draw([figure, *runs])
+    if Path(figure).suffix not in ledger.SUFFIXES:
+        raise BadInputError(f"FIGURE={figure}: its end is none of {', '.join(ledger.SUFFIXES)}")
+    for variable, folder in [("FIGURE", Path(figure).parent), *(("RUNS", Path(run)) for run in runs)]:
+        if not folder.is_dir():
+            raise BadInputError(f"{variable}: there is no folder {folder}")
+    return ledger.main([figure, *runs])
 
 
 def board(variables: dict[str, str]) -> int:
@@ -151,7 +160,9 @@ def calibrate(variables: dict[str, str]) -> int:
     """Compare a device profile with the raw numbers it stands for."""
     from commitpath.calibrate import calibrate as run
 
-    cell = make_cell({"DEVICE": "constant", "ROWS": "0", **variables})
+    if "DEVICE" not in variables:
+        raise BadInputError(f"make calibrate takes DEVICE=<profile>: {axes()['device'].allowed()}")
+    cell = make_cell({"ROWS": "0", **variables})
     ensure_packages()
     return run(cell)
 
@@ -289,10 +300,10 @@ def run(arguments: list[str]) -> int:
         sys.stdout.flush()
         return code
     except LabError as error:
-        print(f"commitpath: {printable(error)}", file=sys.stderr)
+        print(f"commitpath: {one_line(error)}", file=sys.stderr)
         return error.exit_code
     except BadInput as error:
-        print(f"commitpath: {printable(error)}", file=sys.stderr)
+        print(f"commitpath: {one_line(error)}", file=sys.stderr)
         return EXIT_UNREADABLE
     except BrokenPipeError:
         # `| head` has all that it wants; what Python still holds would fail at its end
@@ -300,5 +311,7 @@ def run(arguments: list[str]) -> int:
         return 0
     except (OSError, subprocess.SubprocessError) as error:
         # "[Errno 28] No space left on device: 'file'" says it all
-        print(f"commitpath: {printable(error)}", file=sys.stderr)
-        return EXIT_FAILED
+        print(f"commitpath: {one_line(error)}", file=sys.stderr)
+        # of names, only who calls gives some that are too long
+        too_long = isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG
+        return EXIT_BAD_INPUT if too_long else EXIT_FAILED

@@ -56,16 +56,16 @@ def begin(command: str) -> None:
         CACHE.mkdir(parents=True, exist_ok=True)
         check_cache(CACHE)
         if not (CACHE / TAG).exists():
-            part = scratch.file(CACHE / TAG)
-            part.write_text(TAG_TEXT)
-            part.replace(CACHE / TAG)
+            with scratch.whole(CACHE / TAG) as part:
+                part.write_text(TAG_TEXT)
         scratch.sweep(CACHE.resolve(), 2)
 
 
 def check_cache(cache: Path) -> None:
     """BadInputError unless a folder is commitpath's cache, or has nothing in it."""
     with contextlib.suppress(OSError):
-        if (cache / TAG).read_text() == TAG_TEXT:
+        # to open a FIFO waits
+        if (cache / TAG).is_file() and (cache / TAG).read_text() == TAG_TEXT:
             return
     # another call may just be writing the mark
     names = sorted(path.name for path in cache.iterdir() if not scratch.FILE.fullmatch(path.name))
@@ -99,6 +99,16 @@ def check_runs(cells: Iterable[Mapping[str, Any]]) -> None:
     """BadInputError where a run of one of the cells could not be kept."""
     for name in {cell_name(cell) for cell in cells}:
         check_writable(RESULTS / name, "remove it, or make it writable")
+
+
+def new_file(variable: str, text: str) -> Path:
+    """The file that a variable names, which is to be made; BadInputError where it is there, or cannot be."""
+    path = Path(text)
+    if os.path.lexists(path):
+        raise BadInputError(f"{variable}={path}: it exists already; nothing is overwritten")
+    if not path.parent.is_dir():
+        raise BadInputError(f"{variable}={path}: there is no folder {path.parent}")
+    return path
 
 
 def check_writable(folder: Path, remedy: str) -> None:

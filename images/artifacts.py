@@ -50,7 +50,7 @@ def hash_of(*parts: str, files: Iterable[Path] = ()) -> str:
 def locked(path: Path) -> Iterator[None]:
     """Hold the lock of an artefact; the kernel lets go of it when the holder dies."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.with_name(path.name + ".lock").open("w") as lock:
+    with scratch.lock_file(path.with_name(path.name + ".lock")) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -68,9 +68,10 @@ class Driver:
         return first["begin_ns"][0], close["end_ns"][0]
 
     def stat_difference(self) -> dict[str, int]:
-        """Return what each counter of /sys/block/<dev>/stat grew by within the window."""
+        """Return what each counter of /sys/block/<dev>/stat that was read grew by within the window."""
         rows = {row["label"]: row for row in self.device_stat.iter_rows(named=True)}
-        return {name: rows["end"][name] - rows["begin"][name] for name in STAT_FIELDS}
+        begin, end = rows["begin"], rows["end"]
+        return {name: end[name] - begin[name] for name in STAT_FIELDS if begin[name] is not None}
 
 
 def read(folder: Path) -> Driver:

@@ -36,6 +36,8 @@ STAT_FIELDS = (
     *("discard_ios", "discard_merges", "discard_sectors", "discard_ticks"),
     *("flush_ios", "flush_ticks"),
 )
+# Those that a kernel may not have, and since which one it has them (Documentation/block/stat.rst).
+LATER = {name: (4, 18) if name.startswith("discard") else (5, 5) for name in STAT_FIELDS[11:]}
 # Those of 64 bits, which never fall; times are told in 32 bits of ms (block/genhd.c), and what is in flight
 # comes and goes.
 _COUNTERS = tuple(name for name in STAT_FIELDS if name.endswith(("_ios", "_merges", "_sectors")))
@@ -73,17 +75,19 @@ def phases(path: Path) -> pl.DataFrame:
 
 
 def device_stat(path: Path) -> pl.DataFrame:
-    """Return the readings of the device's counters. Raises BadInput."""
-    table = read_csv(path, STAT)
+    """Return the readings of the device's counters; null is what the kernel lacks. Raises BadInput."""
+    table = read_csv(path, STAT, tuple(LATER))
     for label in ("begin", "end"):
         if table["label"].to_list().count(label) != 1:
             raise BadInput(path, f"after line {table.height + 1}", f"no single {label!r} line", "one")
     positive = ("time_ns", "inflight_reads", "inflight_writes", *STAT_FIELDS)
+    unlike = {name: pl.col(name).is_null() != pl.col(name).is_null().first() for name in LATER}
     falls = {name: pl.col(name) < pl.col(name).shift(1) for name in ("time_ns", *_COUNTERS)}
     _refuse(
         path,
         table,
         *(_Rule(name, pl.col(name) < 0, "0 or more") for name in positive),
+        *(_Rule(name, wrong, "a number in each line or in none") for name, wrong in unlike.items()),
         *(_Rule(name, wrong, "no less than the line before has") for name, wrong in falls.items()),
     )
     return table

@@ -9,10 +9,12 @@ nobody does, its writes are not compared.
 
 from __future__ import annotations
 
+import re
+
 import polars as pl
 
 from analysis import events
-from analysis.adapters import devicelog
+from analysis.adapters import devicelog, drivertables
 from analysis.ledger.match import PREFLUSH
 from analysis.observers import Witness
 from analysis.run import Run
@@ -22,9 +24,16 @@ DEVICE_LOG, STAT = "device log", "stat"
 
 
 def device_idle(run: Run) -> list[str]:
-    """Nothing was in flight at either edge of the window."""
+    """All counters that the kernel has were read, and nothing was in flight at either edge of the window."""
+    told = re.match(r"Linux \S+ ([0-9]{1,4})\.([0-9]{1,4})", run.board.texts.get("kernel", ""))
+    kernel = (int(told[1]), int(told[2])) if told else None
+    found = [
+        f"device_stat.csv: no {name}, which a kernel has since {major}.{minor}"
+        for name, (major, minor) in drivertables.LATER.items()
+        if run.driver.device_stat[name].null_count() and (kernel is None or kernel >= (major, minor))
+    ]
     rows = run.driver.device_stat.filter(pl.col("label").is_in(["begin", "end"]))
-    return [
+    return found + [
         f"device_stat.csv: {name} is {row[name]} at {row['label']!r}: the device was not idle"
         for row in rows.iter_rows(named=True)
         for name in ("inflight_reads", "inflight_writes", "in_flight")
@@ -94,8 +103,8 @@ def from_stat(run: Run) -> dict[str, int | None]:
         "reads": grew["read_ios"],
         "writes": None if empty is None else grew["write_ios"] - empty,
         "bytes_written": grew["write_sectors"] * 512,
-        "flushes": grew["flush_ios"],
-        "discards": grew["discard_ios"],
+        "flushes": grew.get("flush_ios"),
+        "discards": grew.get("discard_ios"),
     }
 
 

@@ -12,6 +12,7 @@ from analysis import report
 from analysis.diff import WHOLE, Diff, figure, terminal, words
 from analysis.figures import style
 from analysis.stored import Stored
+from analysis.write import csv
 from base import scratch
 
 
@@ -23,7 +24,7 @@ def write(diff: Diff) -> Path:
         fresh = work / name
         fresh.mkdir()
         figure.render(diff, fresh / "diff.svg")
-        diff.pairs.write_csv(fresh / "transactions.csv")
+        csv(diff.pairs, fresh / "transactions.csv")
         (fresh / "diff.json").write_text(json.dumps(_json(diff), indent=2) + "\n")
         (fresh / "diff.html").write_text(_page(diff, fresh / "diff.svg"), encoding="utf-8", errors="replace")
         shutil.rmtree(folder, ignore_errors=True)

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from analysis import derived, stored
+from analysis import derived, stored, write
 from analysis.export import blktrace, iolog, trace_events
 from analysis.stored import Stored
 from base import scratch
@@ -35,7 +35,7 @@ def _csv(run: Stored, folder: Path) -> None:
         nested = [name for name, kind in table.schema.items() if kind.is_nested()]
         if nested:
             raise BadInput(path, "", f"column {', '.join(nested)} is nested", "columns of plain values")
-        table.write_csv(folder / f"{path.stem}.csv")
+        write.csv(table, folder / f"{path.stem}.csv")
 
 
 def _tables(run: Stored) -> list[Path]:

@@ -21,6 +21,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis import engines, tables
+from base import scratch
 
 FILES = {
     **{role: color for role, (_, color) in engines.files().items()},
@@ -100,17 +101,20 @@ def grid(axes: Axes, axis: Literal["x", "y", "both"]) -> None:
 
 def save(made: Figure, path: Path) -> None:
     """Write the figure, by the suffix of `path` as SVG, PNG or PDF: the same bytes for the same data."""
-    if path.suffix != ".svg":
-        dated = {".pdf": {"CreationDate": None, "Producer": None, "Creator": None}}
-        made.savefig(path, dpi=200, facecolor="white", metadata=dated.get(path.suffix, {"Software": None}))
-        return
-    with mpl.rc_context({"svg.hashsalt": path.stem}):
-        made.savefig(path, format="svg", metadata={"Date": None, "Creator": None})
-    text = path.read_text(encoding="utf-8").replace(INK, "currentColor")
-    text = text.replace("'DejaVu Sans'", FONTS)
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    at = text.index(">", text.index("<svg")) + 1
-    path.write_text(text[:at] + _ALONE + text[at:], encoding="utf-8")
+    kind = path.suffix.removeprefix(".")
+    with scratch.whole(path) as part:
+        if kind != "svg":
+            dated = {"pdf": {"CreationDate": None, "Producer": None, "Creator": None}}
+            metadata = dated.get(kind, {"Software": None})
+            made.savefig(part, format=kind, dpi=200, facecolor="white", metadata=metadata)
+            return
+        with mpl.rc_context({"svg.hashsalt": path.stem}):
+            made.savefig(part, format="svg", metadata={"Date": None, "Creator": None})
+        text = part.read_text(encoding="utf-8").replace(INK, "currentColor")
+        text = text.replace("'DejaVu Sans'", FONTS)
+        text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+        at = text.index(">", text.index("<svg")) + 1
+        part.write_text(text[:at] + _ALONE + text[at:], encoding="utf-8")
 
 
 def inline(path: Path) -> str:

@@ -27,9 +27,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"commitpath: {error}", file=sys.stderr)
         return 3
     place = folder / "inspect.html"
-    part = scratch.file(place)
-    part.write_text(text, encoding="utf-8", errors="replace")
-    part.replace(place)
+    with scratch.whole(place) as part:
+        part.write_text(text, encoding="utf-8", errors="replace")
     print(f"inspect: {place} ({place.stat().st_size / 2**20:.1f} MiB)")
     return 0
 

@@ -9,6 +9,7 @@ import re
 import sys
 from pathlib import Path
 
+from analysis.files import shown
 from analysis.inspect.load import Loaded
 from analysis.tree import terminal
 from base.errors import BadInput
@@ -29,7 +30,10 @@ def main(arguments: list[str] | None = None) -> int:
     asked = given[1]
     if asked != "slowest" and not (re.fullmatch("[0-9]{1,18}", asked) and int(asked) < count):
         allowed = f"0 to {count - 1}, or slowest" if count else "slowest: the run has none"
-        print(f"commitpath: TRANSACTION={asked!r}: no such transaction; expected {allowed}", file=sys.stderr)
+        print(
+            f"commitpath: TRANSACTION={shown(asked)}: no such transaction; expected {allowed}",
+            file=sys.stderr,
+        )
         return 2
     slowest = run["costs"]["latency_ns"].arg_max()
     terminal.show(run, slowest if asked == "slowest" else int(asked))

@@ -1,8 +1,5 @@
 """`make results`, `make export`, `make import`."""
 
-import os
-import sys
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,7 +7,8 @@ from typing import Any
 from analysis.content import told
 from base.errors import BadInputError
 from base.text import printable, printable_lines
-from commitpath.database import exchange, select, store, sync
+from commitpath import places
+from commitpath.database import exchange, rebuild, select, store, sync
 from commitpath.database.select import Run
 
 
@@ -25,51 +23,12 @@ def results(options: dict[str, str]) -> int:
     """Bring the database up to date and list its runs."""
     selector = options.get("WHERE", "")
     select.parse(selector)
-    changed = rebuild() if yes(options, "REBUILD") else sync.up_to_date()
+    changed = rebuild.rebuild() if yes(options, "REBUILD") else sync.up_to_date()
     with store.opened(write=False) as connection:
         runs = select.load(connection, selector)
     print(printable_lines(table(runs)))
     print(f"{len(runs)} runs, {changed} of them new or changed; {store.DATABASE}")
     return 0
-
-
-def rebuild() -> int:
-    """Set the database aside and make it again from the runs' folders; how many they are.
-
-    What is sound of other labs' rows is taken over, and of own runs whose folders are not here;
-    these are named on stderr.
-    """
-    if not store.DATABASE.exists():
-        return sync.up_to_date(again=True)
-    now = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-    aside = store.DATABASE.with_name(f"results-{now}-{os.getpid()}.sqlite.old")
-    try:
-        with store.opened() as connection:
-            own = store.label(connection)
-        readable = True
-    except store.DatabaseError as error:
-        if "another process" in str(error):
-            raise
-        print(f"commitpath: {printable(error)}", file=sys.stderr)
-        readable = False
-    store.DATABASE.rename(aside)
-    print(f"set aside: {aside}", file=sys.stderr)
-    if readable:
-        with store.opened() as connection:
-            exchange.name_lab(connection, own)
-    changed = sync.up_to_date(again=True)
-    if readable:
-        try:
-            print(printable(exchange.take_over(aside)), file=sys.stderr)
-        except store.DatabaseError as error:
-            # what can be made again is
-            print(f"commitpath: other labs' runs are lost here: {printable(error)}", file=sys.stderr)
-        with store.opened(write=False) as connection:
-            for run in select.load(connection):
-                if select.NO_FILES in run.marks:
-                    name = "/".join(run.facts[key] for key in ("lab", "cell", "run"))
-                    print(f"commitpath: run {printable(name)}: {select.NO_FILES}", file=sys.stderr)
-    return changed
 
 
 def export(options: dict[str, str]) -> int:
@@ -78,8 +37,9 @@ def export(options: dict[str, str]) -> int:
         raise BadInputError("make export takes FILE=<new file>, LAB=<label> and FILES=yes (raw files too)")
     label = exchange.check_label(options["LAB"]) if "LAB" in options else None
     with_files = yes(options, "FILES")
+    target = places.new_file("FILE", options["FILE"])
     sync.up_to_date()
-    print(printable(exchange.export(Path(options["FILE"]), label, with_files)))
+    print(printable(exchange.export(target, label, with_files)))
     return 0
 
 

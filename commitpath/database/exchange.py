@@ -63,17 +63,14 @@ def export(target: Path, label: str | None, files: bool) -> str:
 
     A damaged row is not in it, and named on stderr.
     """
-    if target.exists():
-        raise BadInputError(f"FILE={target}: it exists already; an export overwrites nothing")
-    if not target.parent.is_dir():
-        raise BadInputError(f"FILE={target}: there is no folder {target.parent}")
     with store.opened() as connection:
         if name_lab(connection, label) == UNNAMED:
             raise BadInputError(
                 "LAB=<label>: say what this lab is called, so that its runs can be told from others'"
             )
-    part = scratch.file(target)
-    try:
+    # one that takes long, and SQLite's journal beside it: a kill may come
+    with scratch.folder(target.resolve().parent, ".export") as work:
+        part = work / "export.sqlite"
         with store.opened(write=False) as connection:
             told(store.DATABASE, copy_rows(connection, part))
         with store.opened(part) as copy:
@@ -84,8 +81,6 @@ def export(target: Path, label: str | None, files: bool) -> str:
                 if files and row["path"] is not None:
                     add_files(copy, row)
         part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
     with_files = ", with their raw files" if files else ""
     return f"{target}: {len(paths)} runs{with_files}, {target.stat().st_size} bytes"
 
@@ -129,19 +124,19 @@ def import_(source: Path, label: str | None, conflict: str) -> str:
     return f"{source}: {done}"
 
 
-def take_over(aside: Path) -> str:
-    """Take what is sound of the database that was set aside; what was done.
+def take_over(made: Path) -> str:
+    """Take what is sound of the database, and not in one that was made anew; what was done.
 
     Other labs' runs, and those of this lab whose folders are not here. A damaged row is left out,
     and named.
     """
     with (
         scratch.folder(RESULTS, ".import") as part,
-        store.opened(clean_copy(aside, part, refuse=False), write=False) as theirs,
-        store.opened() as mine,
+        store.opened(clean_copy(store.DATABASE, part, refuse=False), write=False) as theirs,
+        store.opened(made) as mine,
     ):
-        done = merge(aside, theirs, mine, part, store.label(mine), "mine", own_too=True)
-    return f"{aside}: {done}"
+        done = merge(store.DATABASE, theirs, mine, part, store.label(mine), "mine", own_too=True)
+    return f"{store.DATABASE}: {done}"
 
 
 # What becomes of a row of an import.

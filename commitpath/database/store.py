@@ -25,6 +25,8 @@ REQUESTED, AFTER_IT = "  -- requested, which", "  -- effective, read back"
 APPLICATION_ID = 0x636D7470
 # how long another process's write is waited for
 WAIT_SECONDS = 5.0
+# what SQLite says where there is no room
+FULL = "database or disk is full"
 # label of a lab that has not been given one
 UNNAMED = "local"
 LABEL = r"[A-Za-z0-9][A-Za-z0-9._-]{0,40}"
@@ -80,6 +82,7 @@ def opened(path: Path | None = None, write: bool = True) -> Iterator[sqlite3.Con
             raise DatabaseError(f"{path}: no such file")
         with explained(path):
             create(path)
+    check_regular(path)
     with explained(path):
         mode = "rw" if write else "ro"
         connection = sqlite3.connect(
@@ -106,6 +109,13 @@ def opened(path: Path | None = None, write: bool = True) -> Iterator[sqlite3.Con
             connection.execute("COMMIT")
     finally:
         connection.close()
+
+
+def check_regular(path: Path) -> None:
+    """Refuse a FIFO or a folder, beside the database too: SQLite waits for one, and no signal ends that."""
+    for file in (path, *(path.with_name(f"{path.name}-{kind}") for kind in ("journal", "wal", "shm"))):
+        if file.exists() and not file.is_file():
+            raise DatabaseError(f"{file}: not a file; {remedy(path)}")
 
 
 def distrust(connection: sqlite3.Connection) -> None:
@@ -213,7 +223,8 @@ def explained(path: Path) -> Iterator[None]:
                 f"{path}: another process is writing to it (waited {WAIT_SECONDS:.0f} s); "
                 "nothing was changed; try again"
             ) from error
-        raise DatabaseError(f"{path}: {error}; {remedy(path)}") from error
+        what = "nothing was changed" if FULL in str(error) else remedy(path)
+        raise DatabaseError(f"{path}: {error}; {what}") from error
     except sqlite3.DatabaseError as error:
         raise DatabaseError(f"{path}: not a database that can be read ({error}); {remedy(path)}") from error
 

@@ -13,7 +13,7 @@ from analysis import derived, documents
 from analysis import stored as analysed_runs
 from analysis.documents import UnfitError
 from analysis.files import check_regular
-from base import identity
+from base import identity, scratch
 from base.errors import BadInput
 from base.paths import RESULTS
 from base.text import printable
@@ -107,19 +107,24 @@ def changed(connection: sqlite3.Connection, lab: str) -> list[Path]:
     ]
 
 
-def up_to_date(again: bool = False) -> int:
+def up_to_date() -> int:
     """Write what is new or changed; how many rows that were. Rows of other labs stay as they are.
 
-    A run whose documents are not as its analysis left them is analysed again at once, each with
-    `again`, before the database is locked for writing. A row whose folder is gone keeps what it
-    says and loses its path. A folder that cannot be read, or that is not what it says, is named
-    on stderr and left out, and so is its row.
+    A run whose documents are not as its analysis left them is analysed again at once, before the
+    database is locked for writing. A row whose folder is gone keeps what it says and loses its path.
+    A folder that cannot be read, or that is not what it says, is named on stderr and left out, and
+    so is its row.
     """
     with store.opened(write=False) as connection:
-        look = folders() if again else changed(connection, store.label(connection))
-    left_out = {folder for folder in look if not renewed(folder, again)}
+        look = changed(connection, store.label(connection))
+    left_out = unfit(look)
     with store.opened() as connection:
         return sync(connection, left_out)
+
+
+def unfit(look: Iterable[Path], again: bool = False) -> set[Path]:
+    """Those of the runs that cannot be analysed, where that is due; `again`: it is of all."""
+    return {folder for folder in look if not renewed(folder, again)}
 
 
 def renewed(folder: Path, again: bool) -> bool:
@@ -136,7 +141,13 @@ def renewed(folder: Path, again: bool) -> bool:
         pipeline.analyse(folder)
     except BadInput as error:
         # what an older analysis left does not count any more, until one succeeds
-        (folder / derived.NAME).unlink(missing_ok=True)
+        derived.remove(folder)
+        left_out(folder, error)
+        return False
+    except OSError as error:
+        # a full disk is everybody's affair, a folder that is closed to us is its own
+        if error.errno in scratch.DISK:
+            raise
         left_out(folder, error)
         return False
     return True
@@ -148,8 +159,8 @@ def left_out(folder: Path, why: object) -> None:
     print(f"commitpath: {path}: left out of the database: {printable(why)}", file=sys.stderr)
 
 
-def sync(connection: sqlite3.Connection, unfit: Container[Path] = ()) -> int:
-    """Write the rows of folders that are new or changed; how many. unfit: folders to leave out."""
+def sync(connection: sqlite3.Connection, without: Container[Path] = ()) -> int:
+    """Write the rows of folders that are new or changed; how many. without: folders to leave out."""
     lab = store.label(connection)
     written, copies = 0, None
     for folder in changed(connection, lab):
@@ -157,7 +168,7 @@ def sync(connection: sqlite3.Connection, unfit: Container[Path] = ()) -> int:
         named = (folder.parent.name.rpartition("-")[2], folder.name)
         query = "DELETE FROM run WHERE lab = ? AND (path = ? OR (cell_id, run_id) = (?, ?))"
         connection.execute(query, (lab, path, *named))
-        if folder in unfit:
+        if folder in without:
             continue
         try:
             row, hashes = read_run(folder, lab)

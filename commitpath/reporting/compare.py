@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from base import scratch
 from base.errors import BadInputError
 from base.text import printable_lines
+from commitpath import places
 from commitpath.axes import axes
 from commitpath.database import select, store, sync
 from commitpath.database.select import Run
@@ -56,6 +58,7 @@ def compare(options: dict[str, str]) -> int:
             "make compare takes A='sqlite=3.46.1' B='sqlite=3.8.11.1' (terms of axes and "
             f"{', '.join(select.FACTS)}), METRIC=<of summary.json: {METRICS}> and FILE=<new .csv>"
         )
+    target = places.new_file("FILE", options["FILE"]) if "FILE" in options else None
     sync.up_to_date()
     with store.opened(write=False) as connection:
         runs = select.load(connection)
@@ -65,8 +68,8 @@ def compare(options: dict[str, str]) -> int:
     if not rows:
         raise BadInputError(f"METRIC={options.get('METRIC', 'tps')}: none of the runs has it; e.g. {METRICS}")
     print(printable_lines([*text(options, matched, rows), *left_out(options, *sides)]))
-    if "FILE" in options:
-        write_csv(Path(options["FILE"]), rows)
+    if target:
+        write_csv(target, rows)
     return 0
 
 
@@ -284,11 +287,7 @@ def together(rows: list[Row]) -> list[str]:
 
 def write_csv(path: Path, rows: list[Row]) -> None:
     """The rows, one per line."""
-    try:
-        file = path.open("x", newline="")
-    except FileExistsError as error:
-        raise BadInputError(f"FILE={path}: it exists already") from error
-    with file:
+    with scratch.whole(path) as part, part.open("w", newline="") as file:
         out = csv.writer(file)
         out.writerow(["cell", "of", "a", "b", "ratio", "low", "high", "confidence", "p", "verdict", "marks"])
         for row in rows:

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from base import scratch
 from base.errors import BadInputError, LabError
 from base.paths import RESULTS
 from base.text import printable
@@ -76,7 +77,7 @@ def whole_number(options: Mapping[str, str], name: str, default: int, least: int
 def only_sweep() -> Iterator[None]:
     """Hold the lock of results/'s sweeps; the kernel lets go of it when the holder dies."""
     STATE.mkdir(parents=True, exist_ok=True)
-    with (STATE / "lock").open("a") as lock:
+    with scratch.lock_file(STATE / "lock") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:

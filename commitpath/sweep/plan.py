@@ -107,15 +107,15 @@ def write(runs: Mapping[str, Planned], excluded: Iterable[Excluded]) -> Path:
 def write_whole(path: Path, text: str) -> None:
     """Write a file that appears, or is replaced, only when whole."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = scratch.file(path)
-    part.write_text(text)
-    part.replace(path)
+    with scratch.whole(path) as part:
+        part.write_text(text)
 
 
 def read_state(path: Path) -> dict[str, Any] | None:
     """A state file's content; None where there is none or it is not whole."""
     try:
-        content = documents.parse(path.read_text())
+        # to open a FIFO waits
+        content = documents.parse(path.read_text()) if path.is_file() else None
     except (OSError, ValueError):
         return None
     return content if isinstance(content, dict) else None

@@ -10,7 +10,9 @@ import pytest
 
 from analysis import __main__ as command
 from analysis import files, pipeline
+from analysis import run as runs
 from analysis.adapters import drivertables
+from analysis.checks import counts
 from base.errors import BadInput
 from base.paths import ROOT
 
@@ -35,6 +37,8 @@ def spoiled(path: Path, line: int, name: str, value: str) -> None:
         (TRANSACTIONS, "changes", "-1", "changes is -1; expected 0 rows or more"),
         (STAT, "write_ios", "-1", "write_ios is -1; expected 0 or more"),
         (STAT, "flush_ios", "99", "flush_ios is 99; expected no less than the line before has"),
+        (STAT, "flush_ios", "", "flush_ios is None; expected a number in each line or in none"),
+        (STAT, "write_ios", "", "write_ios is ''; expected a 64-bit integer"),
         (STAT, "time_ns", "1", "time_ns is 1; expected no less than the line before has"),
     ],
 )
@@ -46,6 +50,26 @@ def test_a_value_that_cannot_be_is_refused(
     said = capsys.readouterr().err
     assert said.startswith(f"commitpath: {run_dir / table}: line 3: ") and said.endswith(f"{says}\n")
     assert len(said) < 400
+
+
+@pytest.mark.parametrize(
+    ("kernel", "lacks"),
+    [
+        ("Linux board 4.17.0-rc1 #1 SMP aarch64 GNU/Linux", ""),
+        ("Linux board 4.19.0 #1 SMP aarch64 GNU/Linux", "discard_ios, which a kernel has since 4.18"),
+        ("Linux board 6.12.73 #1 SMP aarch64 GNU/Linux", "flush_ios, which a kernel has since 5.5"),
+        ("nothing that is known", "flush_ios, which a kernel has since 5.5"),
+    ],
+)
+def test_a_counter_may_be_missing_that_the_kernel_lacks(kernel: str, lacks: str, run_dir: Path) -> None:
+    for line in range(2, len((run_dir / STAT).read_text().splitlines()) + 1):
+        for name in drivertables.LATER:
+            spoiled(run_dir / STAT, line, name, "")
+    run = runs.read(run_dir)
+    run.board.texts["kernel"] = kernel
+    said = counts.device_idle(run)
+    assert any(lacks in reason for reason in said) if lacks else not said
+    assert counts.from_stat(run)["flushes"] is None
 
 
 @pytest.mark.parametrize(

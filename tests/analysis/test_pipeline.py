@@ -13,7 +13,7 @@ import pytest
 import synthetic
 
 from analysis import __main__ as command
-from analysis import events, tables
+from analysis import events, pipeline, tables, terminal
 from analysis import run as runs
 
 
@@ -49,6 +49,21 @@ def test_good_run(run_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert not list(run_dir.glob(".analysis-*"))
     rows = pl.read_parquet(run_dir / "tables/events.parquet")
     assert dict(rows.schema) == {name: dtype() for name, dtype in events.SCHEMA.items()}
+
+
+def test_transactions_that_change_no_row_are_told(run_dir: Path) -> None:
+    path = run_dir / "raw/driver/transactions.csv"
+    assert pipeline.analyse(run_dir)["unchanged"] == {"insert": 0, "update": 0, "delete": 0}
+    assert "changed no row" not in terminal.table(pipeline.analyse(run_dir), path)
+    lines = path.read_text().splitlines()
+    path.write_text(
+        "".join(f"{line.rpartition(',')[0]},0\n" if ",delete," in line else f"{line}\n" for line in lines)
+    )
+    summary = pipeline.analyse(run_dir)
+    assert summary["unchanged"] == {"insert": 0, "update": 0, "delete": 5}
+    assert "transactions that changed no row: 5 of delete" in terminal.table(summary, path).splitlines()
+    page = (run_dir / "report.html").read_text()
+    assert '<tr><th>delete</th><td class="n">5</td>\n<td class="n">5</td>' in page
 
 
 def test_what_nobody_watched_is_no_zero(run_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -138,6 +153,25 @@ def test_no_probes(run_dir: Path) -> None:
     summary = json.loads((run_dir / "summary.json").read_text())
     assert summary["block"]["writes"] is None and summary["syncs"]["insert"] is None
     assert summary["tps"]["all"] > 0
+
+
+@pytest.mark.parametrize("name", ["mkfs_options", "mount_options"])
+def test_options_that_no_cell_can_have(name: str, run_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A quote that is not closed is no other thing than any other option that was not asked for."""
+    synthetic.change_cell(run_dir, **{name: "-O 'quota"})
+    assert command.main([str(run_dir)]) == 1
+    synthetic.change_cell(run_dir, **{name: ["-O", "quota"]})
+    assert command.main([str(run_dir)]) == 3
+    assert f"cell.json: {name}: ['-O', 'quota']; expected options" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("engine", ["none", ["sqlite"], None, 5])
+def test_an_engine_that_is_not_known(
+    engine: object, run_dir: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    synthetic.change_cell(run_dir, engine=engine)
+    assert command.main([str(run_dir)]) == 3
+    assert f"cell.json: engine: {engine!r}; expected leveldb, sqlite" in capsys.readouterr().err
 
 
 HOSTILE = "<script>alert('&amp;')</script>\x07\x1b[31m.db"

@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import json
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -418,6 +419,40 @@ def test_rebuild_keeps_other_labs_runs_and_sets_the_old_one_aside(labs: Labs, tm
     assert done.returncode == 0
     assert "1 runs" in done.stdout
     assert len(list(here.results.glob("results-*.old"))) >= 1
+
+
+@pytest.mark.parametrize("end", ["", "-journal", "-wal"])
+@pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir])
+def test_what_is_no_file_is_no_database(lab: Lab, make: Callable[[Path], None], end: str) -> None:
+    """SQLite waits for a FIFO, and neither Ctrl-C nor a terminate ends that."""
+    lab.recorded()
+    make(lab.results / f"results.sqlite{end}")
+    if end:
+        store.create(lab.results / "results.sqlite")
+    assert f"results.sqlite{end}: not a file; nothing was changed" in lab.says("results")
+    if not end:
+        assert "1 runs" in lab.ok("results", REBUILD="yes")
+
+
+# a rebuild that is killed when all but the last step is done
+KILLED = """
+import os, signal
+from commitpath.database import rebuild
+rebuild.put = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
+rebuild.rebuild()
+"""
+
+
+def test_a_killed_rebuild_loses_nothing(labs: Labs, tmp_path: Path) -> None:
+    here, there = labs("here"), labs("there")
+    there.run(MODE="wal")
+    there.ok("export", FILE=str(tmp_path / "t.sqlite"), LAB="kiel")
+    here.ok("import", FILE=str(tmp_path / "t.sqlite"))
+    environment = {**os.environ, "COMMITPATH_RESULTS": str(here.results)}
+    done = subprocess.run([sys.executable, "-c", KILLED], cwd=ROOT, env=environment, check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert "kiel" in here.ok("results")
+    assert [path.name for path in here.results.iterdir()] == ["results.sqlite"]
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from analysis.calibration import measure, table
+from commitpath import calibrate
 from commitpath.calibrate import DEPTHS, figure, source_iops
 
 SOURCES = [
@@ -55,6 +56,17 @@ def test_table_says_how_far_off(raw: dict[str, Any]) -> None:
         ("write_fdatasync_4k", "-50.0 %"),
     ):
         assert any(line.startswith(name) and off in line for line in lines.splitlines()), name
+
+
+def test_what_is_kept_is_whole(raw: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calibrate, "RESULTS", tmp_path)
+    folder = calibrate.keep("mine", {"sources": SOURCES}, raw, "first")
+    assert sorted(path.name for path in folder.iterdir()) == ["depth.svg", "raw.json", "table.txt"]
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    monkeypatch.setattr(calibrate, "figure", None)
+    with pytest.raises(TypeError):
+        calibrate.keep("mine", {"sources": SOURCES}, raw, "second")
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
 def test_figure_is_the_same_bytes(raw: dict[str, Any], tmp_path: Path) -> None:

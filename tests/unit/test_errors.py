@@ -32,6 +32,59 @@ def test_a_run_that_cannot_be_read(command: list[str], tmp_path: Path) -> None:
     assert done.stderr.startswith(f"commitpath: {tmp_path}")
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        ["analyse", "RUN="],
+        ["tree", f"RUN={ROOT}", "TRANSACTION="],
+        ["plan", "FS="],
+        ["plan", "MOUNT_OPTIONS="],
+        ["results", "WHERE=fs="],
+        ["sweep", "GRID="],
+        ["import", "FILE=/"],
+        ["export", "LAB=here", "FILE=/"],
+        ["trace-export", f"RUN={ROOT}", "FORMAT="],
+        ["ledger", f"RUNS={ROOT}", "FIGURE=/x.svg/"],
+        ["report-card", "FILE="],
+    ],
+    ids=lambda line: str(line[0]),
+)
+def test_a_very_long_value_is_a_line_that_can_be_read(line: list[str], tmp_path: Path) -> None:
+    *first, last = line
+    done = commands.call(*first, last + "x" * 100_000, COMMITPATH_RESULTS=str(tmp_path))
+    # of a run that is none nothing is read
+    assert done.returncode in ((EXIT_UNREADABLE,) if "tree" in line else (EXIT_BAD_INPUT,))
+    assert len(done.stderr.splitlines()) == 1 and len(done.stderr) < 2100, done.stderr[:200]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ([], "make ledger takes FIGURE=<file>.svg"),
+        (["FIGURE=a.gif"], "FIGURE=a.gif: its end is none of .svg, .png, .pdf"),
+        (["FIGURE=/nowhere/a.svg"], "FIGURE: there is no folder /nowhere"),
+        (["FIGURE=a.svg", "RUNS=/nowhere"], "RUNS: there is no folder /nowhere"),
+    ],
+)
+def test_a_figure_that_cannot_be_made_is_told_first(words: list[str], says: str) -> None:
+    done = commands.call("ledger", *words)
+    assert (done.returncode, done.stderr.splitlines()) == (EXIT_BAD_INPUT, [done.stderr.rstrip("\n")])
+    assert done.stderr.startswith(f"commitpath: {says}")
+
+
+def test_the_ledgers_runs_are_those_of_the_results(tmp_path: Path) -> None:
+    results = tmp_path / "my results"
+    results.mkdir()
+    done = commands.call("ledger", f"FIGURE={tmp_path}/a.svg", COMMITPATH_RESULTS=str(results))
+    assert done.stderr.startswith(f"commitpath: {results}: no good run with a ledger")
+
+
+def test_calibrate_asks_for_a_profile(tmp_path: Path) -> None:
+    done = commands.call("calibrate", COMMITPATH_CACHE=str(tmp_path / "cache"))
+    assert done.returncode == EXIT_BAD_INPUT
+    assert done.stderr.startswith("commitpath: make calibrate takes DEVICE=<profile>: constant-0.1ms, ")
+
+
 def test_a_run_beside_itself() -> None:
     done = commands.call("diff", "RUN_A=/tmp", "RUN_B=/tmp/.")
     assert done.returncode == EXIT_BAD_INPUT

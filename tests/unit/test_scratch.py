@@ -117,6 +117,39 @@ def test_what_is_written_whole_can_be_told(tmp_path: Path) -> None:
     assert not part.exists()
 
 
+def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
+    place = tmp_path / "page.html"
+    with pytest.raises(KeyboardInterrupt), scratch.whole(place) as part:
+        part.write_text("half")
+        raise KeyboardInterrupt
+    assert not list(tmp_path.iterdir())
+    with scratch.whole(place) as part:
+        part.write_text("all")
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["all"]
+
+
+def test_what_a_killed_call_left_beside_a_file_goes_with_the_next(tmp_path: Path) -> None:
+    place = tmp_path / "results.sqlite"
+    part = scratch.file(place)
+    for path in (part, part.with_name(f"{part.name}-journal")):
+        path.touch()
+    age(tmp_path)
+    with scratch.whole(place) as fresh:
+        fresh.touch()
+    assert list(tmp_path.iterdir()) == [place]
+
+
+@pytest.mark.parametrize("number", scratch.DISK)
+def test_a_full_disk_says_where(number: int, tmp_path: Path) -> None:
+    """A write to an open file names none."""
+    place = tmp_path / "page.html"
+    with pytest.raises(OSError, match=f"{place}") as error, scratch.whole(place):
+        raise OSError(number, os.strerror(number))
+    assert error.value.errno == number
+    with pytest.raises(OSError, match=f"{tmp_path}"), scratch.folder(tmp_path, "run"):
+        raise OSError(number, os.strerror(number))
+
+
 def test_other_peoples_files_stay(tmp_path: Path) -> None:
     """Browsers, rsync and torrents call what they have not all of *.part, too."""
     (tmp_path / "elsewhere").mkdir()

@@ -37,6 +37,21 @@ DROPS = WAITS.replace(
     del told
     time.sleep(60)""",
 )
+# one that is told a second time while it answers the first
+TWICE = """\
+import signal, sys
+from base import interrupts
+class Name:
+    def __format__(self, _):
+        signal.raise_signal(signal.SIGINT)
+        return "commitpath"
+def run():
+    interrupts.hold()
+    interrupts.let()
+    print("begun", flush=True)
+    signal.raise_signal(signal.SIGINT)
+sys.exit(interrupts.answered(Name(), run))
+"""
 # one whose libraries load slowly
 LOADS = """\
 import sys, time
@@ -65,8 +80,8 @@ def test_a_background_job_that_is_told_to_end_ends(told: signal.Signals) -> None
     assert error == "commitpath: interrupted; nothing is left running\n"
 
 
-@pytest.mark.parametrize(("program", "told"), [(DROPS, None), (LOADS, signal.SIGINT)])
-def test_no_interrupt_is_dropped(program: str, told: signal.Signals | None) -> None:
+@pytest.mark.parametrize(("program", "told"), [(DROPS, None), (TWICE, None), (LOADS, signal.SIGINT)])
+def test_an_interrupt_has_one_answer(program: str, told: signal.Signals | None) -> None:
     with subprocess.Popen(
         ["env", "--default-signal=INT", sys.executable, "-c", program],
         cwd=ROOT,

@@ -91,6 +91,19 @@ def test_a_short_name_is_the_axis() -> None:
     assert "JOURNAL_MODE (MODE)" in help.text()
 
 
+@pytest.mark.parametrize("text", ["1e5", "1E5", "100000", "+100000"])
+def test_a_whole_number_may_be_written_by_its_power_of_ten(text: str) -> None:
+    assert make_cell({"ROWS": text})["rows"] == 100_000
+    assert "; 1e3 is 1000" in axes()["rows"].allowed()
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "3", "1e9", "2 ", "1.5", "NaN", "", "0x2"])
+def test_a_time_of_an_instruction_that_cannot_be(text: str) -> None:
+    """A number is no slip of another one, a negative one neither."""
+    with pytest.raises(BadInputError, match=f"^CPU_NS={re.escape(text)}: CPU_NS is 1, 2, 4, 8$"):
+        make_cell({"CPU_NS": text})
+
+
 def test_values_are_of_any_case_and_a_slip_is_asked_about() -> None:
     assert make_cell({"MODE": "WAL", "FS": "Ext4"}) == make_cell({"MODE": "wal", "FS": "ext4-ordered"})
     with pytest.raises(BadInputError, match=r"^MODE=wall: did you mean wal\? JOURNAL_MODE is delete, "):
