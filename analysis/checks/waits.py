@@ -22,7 +22,7 @@ _WRITING_NS, _BLOCK_NS, _BLOCK = 200_000, 10_000, 4096
 # of a call, beside its syncs: at most 40 µs on clean runs
 _CALLED_NS = 100_000
 # Another thread may have had the CPU, and the first wait after a checkpoint of 1000 frames is 0.5 to 0.9 ms
-# on the CPU: of the 3017 waits for data of `make experiment FS=f2fs MODE=wal DEVICE=emmc-5.0` at most four of
+# on the CPU: of the 3017 waits for data of `make experiment FS=… MODE=wal DEVICE=emmc-5.0` at most four of
 # 0.73 to 0.83 ms and one of 1.75 ms
 _SELDOM = {0: (0.01, 1), 800_000: (0.001, 0)}
 _NEVER_NS = 5_000_000
