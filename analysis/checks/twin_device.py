@@ -1,4 +1,4 @@
-"""What the flash devices of a run and of its untraced twin were given, and when, by their own logs.
+"""What the devices of a run and of its untraced twin were given, and when, by their own logs.
 
 A device's counters have the sum of the times in its log (`device.py`). For twin_times.
 """

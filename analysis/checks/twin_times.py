@@ -33,7 +33,7 @@ _TICKS_NS, _SELDOM_NS, _SELDOM = 250_000, 1_000_000, 0.01
 # fifty one transaction had to wait for a command of another thread's.
 _PLACES, _ONCE = 2, 1
 # and it moves commands: 11 transactions had another number of them, by 3 times, and 12 by 12, in WAL on
-# galaxy-nexus (`make reproduce PAPER=apsys17`)
+# a slow device (`make reproduce PAPER=apsys17`)
 _MOVED = 4
 
 
@@ -83,7 +83,7 @@ def _apart(run: Run, took: Ints, twins: Ints, cost: Ints) -> list[str]:
     """A transaction took another time in the twin, by more than ticks explain, only where something came by
     the clock. Where another thread of the driver's works beside it nobody can say.
 
-    What came by the clock may change what a flash device does for long after: where the two devices were not
+    What came by the clock may change what a device does for long after: where the two devices were not
     given the same commands in the same order, each one's own times are taken off (twin_device.py).
     """
     if run.ledger is None or driver_tids(run.ledger.few).size != 1 or not run.driver.workload_phases.height:
@@ -126,7 +126,7 @@ def _by_the_clock(run: Run, made: Ledger) -> int:
 
 
 def device(run: Run) -> list[str]:
-    """Both flash devices were at work as long, by their logs; and each command came in the same transaction,
+    """Both devices were at work as long, by their logs; and each command came in the same transaction,
     where the twin's got the run's commands in the run's order.
 
     The model's time of a command depends on when it comes, to 0.13 % of all of them; no command was in
