@@ -4,6 +4,7 @@ A snapshot is a folder: `ram` (the guest's memory, a sparse file that a run maps
 privately, so restoring copies nothing), `state` (devices), `snapshot.json`.
 """
 
+import contextlib
 import errno
 import json
 import os
@@ -128,10 +129,16 @@ def ram_fault(folder: Path) -> str | None:
 
 
 def stored(folder: Path) -> list[tuple[Path, int, dict[str, Any] | None]]:
-    """(folder, bytes on disk, inputs) of each snapshot in the cache; inputs None: not whole."""
+    """(folder, bytes on disk, inputs) of each snapshot in the cache; inputs None: not whole.
+
+    One that another process removes meanwhile is left out.
+    """
     found: list[tuple[Path, int, dict[str, Any] | None]] = []
     for saved in sorted(path for path in folder.glob("*/") if path.suffix != ".part"):
-        used = sum(path.stat().st_blocks * 512 for path in saved.iterdir())
+        try:
+            used = sum(path.stat().st_blocks * 512 for path in saved.iterdir())
+        except FileNotFoundError:
+            continue
         try:
             found.append((saved, used, read_meta(saved)["inputs"]))
         except (OSError, ValueError, KeyError, TypeError):
@@ -153,5 +160,6 @@ def saved_by_another_qemu(folder: Path, inputs: Mapping[str, Any]) -> list[tuple
 
 
 def remove(folder: Path) -> None:
-    """Delete one snapshot."""
-    shutil.rmtree(folder)
+    """Delete one snapshot; one that another process is deleting is left to that."""
+    with contextlib.suppress(FileNotFoundError):
+        shutil.rmtree(folder)

@@ -44,6 +44,18 @@ def test_spoilt_snapshots_are_listed(tmp_path: Path) -> None:
     ]
 
 
+def test_snapshots_removed_meanwhile_are_not_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "removed").mkdir()
+    listed = Path.iterdir
+
+    def remove_first(folder: Path) -> Iterator[Path]:
+        shutil.rmtree(folder)
+        return listed(folder)
+
+    monkeypatch.setattr(Path, "iterdir", remove_first)
+    assert snapshot.stored(tmp_path) == []
+
+
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A disk of 40 MiB, less than a board's memory takes while it boots."""
