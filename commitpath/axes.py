@@ -17,8 +17,8 @@ from analysis import filesystems
 from base.data import load_mapping, load_yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS, ROOT
+from base.schema import schema
 from commitpath import observers
-from commitpath.schema import schema
 
 # How a whole number may be written, too.
 _POWERS = "; 1e3 is 1000"

@@ -13,9 +13,10 @@ from base import identity
 from base.data import load_mapping
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS, ROOT
+from base.schema import schema
 from commitpath import observers
 from commitpath.axes import FILESYSTEM, axes, own_name, parse_probes, releases, version_key
-from commitpath.schema import check, schema
+from commitpath.schema import check
 
 PROFILE_AXES = ("device", "fs", "workload")
 

@@ -1,15 +1,14 @@
-"""experiments/schema.yml, and the data files that are checked against it."""
+"""Data files, checked against experiments/schema.yml."""
 
-import functools
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 
-from base.data import load_mapping, load_yaml
+from base.data import load_mapping
 from base.errors import BadInputError
-from base.paths import EXPERIMENTS
+from base.schema import schema
 
 # JSON Schema takes 2.0 for an integer; a device's attribute file does not.
 STRICT = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
@@ -18,14 +17,6 @@ STRICT = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
         "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool)
     ),
 )
-
-
-# Read once: a grid makes hundreds of cells. Nobody changes what it returns.
-@functools.cache
-def schema() -> dict[str, Any]:
-    """experiments/schema.yml, as JSON Schema."""
-    loaded: dict[str, Any] = load_yaml(EXPERIMENTS / "schema.yml")
-    return loaded
 
 
 def load(path: Path, kind: str) -> dict[str, Any]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from analysis.expected import STEPS
 from analysis.run import Run
-from base.data import load_yaml
-from base.paths import EXPERIMENTS
+from base.schema import schema
 
 
 def as_the_cell(run: Run) -> list[str]:
@@ -33,9 +32,9 @@ def at_default(run: Run) -> list[str]:
     """What the cell says is at its default has the value that it has there, as far as the axis is known here:
     the cell's id leaves it out, and would be another cell's."""
     cell = run.plan["cell"] if run.plan else {}
-    axes = load_yaml(EXPERIMENTS / "schema.yml")["properties"]
+    known = schema()["properties"]
     return [
-        f"the cell says that {name} is at its default, {axes[name]['default']!r}, and has {cell.get(name)!r}"
+        f"the cell says that {name} is at its default, {known[name]['default']!r}, and has {cell.get(name)!r}"
         for name in cell.get("at_default", ())
-        if name in axes and cell.get(name) != axes[name]["default"]
+        if name in known and cell.get(name) != known[name]["default"]
     ]

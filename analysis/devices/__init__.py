@@ -59,9 +59,10 @@ class Device:
     earlier: frozenset[str] = frozenset()
 
 
-def names() -> list[str]:
+@functools.cache
+def names() -> tuple[str, ...]:
     """Every driver there is."""
-    return sorted(file.stem for file in FOLDER.glob("*.py") if not file.stem.startswith("_"))
+    return tuple(sorted(file.stem for file in FOLDER.glob("*.py") if not file.stem.startswith("_")))
 
 
 @functools.cache

@@ -15,6 +15,7 @@ from analysis.workloads import Operation
 from base.data import load_yaml
 from base.identity import FIRST_ENGINE
 from base.paths import EXPERIMENTS
+from base.schema import schema
 
 
 class Transaction(NamedTuple):
@@ -96,10 +97,11 @@ def name_in(document: Mapping[str, Any]) -> str:
     return str(document.get("engine", FIRST_ENGINE))
 
 
-def names() -> list[str]:
+@functools.cache
+def names() -> tuple[str, ...]:
     """Return the names of all engines."""
     stems = (path.stem for path in Path(__file__).parent.glob("*.py"))
-    return sorted(stem for stem in stems if stem != "survival" and not stem.startswith("_"))
+    return tuple(sorted(stem for stem in stems if stem != "survival" and not stem.startswith("_")))
 
 
 @functools.cache
@@ -111,8 +113,7 @@ def lacking(name: str) -> frozenset[str]:
     path = EXPERIMENTS / "engine" / f"{name}.yml"
     if name == FIRST_ENGINE or not path.is_file():
         return frozenset()
-    axes = load_yaml(EXPERIMENTS / "schema.yml")["properties"]
-    of_sqlite = {axis for axis, spec in axes.items() if spec["x-of"] == "SQLite"}
+    of_sqlite = {axis for axis, spec in schema()["properties"].items() if spec["x-of"] == "SQLite"}
     return frozenset(of_sqlite - set(load_yaml(path)["settings"].values()))
 
 

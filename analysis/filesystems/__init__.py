@@ -88,9 +88,10 @@ class Filesystem:
     colors: Mapping[str, str] = field(default_factory=dict)
 
 
-def names() -> list[str]:
+@functools.cache
+def names() -> tuple[str, ...]:
     """Every filesystem there is."""
-    return sorted(file.stem for file in FOLDER.glob("*.py") if not file.stem.startswith("_"))
+    return tuple(sorted(file.stem for file in FOLDER.glob("*.py") if not file.stem.startswith("_")))
 
 
 @functools.cache

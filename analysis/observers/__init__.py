@@ -6,6 +6,7 @@ playbooks/observers/<name>.sh, when it watches in experiments/observer/<name>.ym
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -96,9 +97,10 @@ class Observer:
     earlier: Callable[[bool, bool], bool] = lambda _named, _logged: False
 
 
-def names() -> list[str]:
+@functools.cache
+def names() -> tuple[str, ...]:
     """Every observer whose files are read."""
-    return sorted(file.stem for file in FOLDER.glob("*.py") if not file.stem.startswith("_"))
+    return tuple(sorted(file.stem for file in FOLDER.glob("*.py") if not file.stem.startswith("_")))
 
 
 def find(name: str) -> Observer:

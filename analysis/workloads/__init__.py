@@ -6,6 +6,7 @@ tests/driver/test_again.py compares the two. Nothing lists them. What no module 
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -78,9 +79,12 @@ def _mixed(z: int) -> int:
     return z ^ (z >> 31)
 
 
-def names() -> list[str]:
+@functools.cache
+def names() -> tuple[str, ...]:
     """Return the workloads that are made again."""
-    return sorted(path.stem for path in Path(__file__).parent.glob("*.py") if not path.stem.startswith("_"))
+    return tuple(
+        sorted(path.stem for path in Path(__file__).parent.glob("*.py") if not path.stem.startswith("_"))
+    )
 
 
 def find(name: str) -> Workload | None:

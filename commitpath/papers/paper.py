@@ -11,8 +11,8 @@ import jsonschema
 from base.data import load_yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
+from base.schema import schema
 from commitpath.papers.readings import Reading, reading, wordings
-from commitpath.schema import schema
 
 PAPERS = EXPERIMENTS / "papers"
 # What claims.yml says of a claim in words (experiments/schema.yml, $defs.claims).

@@ -18,9 +18,9 @@ import jsonschema
 from base.data import load_yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
+from base.schema import schema
 from commitpath.axes import releases
 from commitpath.cell import make_cell
-from commitpath.schema import schema
 from commitpath.sweep.grid import checked
 
 PAPERS = EXPERIMENTS / "papers"

@@ -12,9 +12,9 @@ import jsonschema
 from base.data import load_yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
+from base.schema import schema
 from commitpath.axes import axes, own_name
 from commitpath.cell import cell_id, make_cell
-from commitpath.schema import schema
 
 GRIDS = EXPERIMENTS / "grids"
 

@@ -1,6 +1,8 @@
 # shellcheck shell=sh disable=SC2154,SC2034,SC2086
 # Cases of guard.sh: devices that somebody uses, or may want to use again.
 
+for module in dm-mod dm-crypt raid1 btrfs nvmet; do modprobe $module || exit 1; done
+
 # -- in use
 disk
 background "exec 3<> $two; touch ready; exec sleep 1000"

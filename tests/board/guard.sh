@@ -2,8 +2,8 @@
 # Try to have another's data formatted, in every way that is known; usage: guard.sh CASES.
 # A line for each: CASE|REASON|refused or formatted|SECTORS|what was said. REASON: why it must be
 # refused, `late: ` where only after mkfs, nothing where it must not be. SECTORS: written meanwhile.
-# Needs /run/commitpath with format_device.py, and what build-storage-tools.sh gets. Each case has a
-# disk of its own: partition 1 is another's, partition 2 labelled for us.
+# Needs /run/commitpath with format_device.py; guard-users.sh what build-storage-tools.sh gets, too.
+# Each case has a disk of its own: partition 1 is another's, partition 2 labelled for us.
 # shellcheck disable=SC2034 # some of it is for the cases
 set -u
 export DM_DISABLE_UDEV=1 MDADM_NO_UDEV=1
@@ -11,7 +11,7 @@ here=/run/guard
 mountpoint=/mnt/guard
 mkdir -p $here
 cd $here || exit 1
-for module in loop dm-mod dm-crypt raid1 btrfs nvmet; do modprobe $module || exit 1; done
+modprobe loop || exit 1
 
 # MiB of partition 2
 room=100

@@ -236,14 +236,6 @@ def test_flash_model_that_does_not_build(tmp_path: Path, monkeypatch: pytest.Mon
     assert [path.name for path in cache.glob("*/")] == ["log"]
 
 
-def test_two_at_once_both_finish() -> None:
-    saved_board()
-    both = [start(*small()) for _ in range(2)]
-    for process in both:
-        _, said = process.communicate(timeout=300)
-        assert process.returncode == 0, said
-
-
 @pytest.mark.skipif(os.geteuid() != 0, reason="a full disk and a cut network need root to stage")
 def test_no_network_is_one_line(tmp_path: Path) -> None:
     done = subprocess.run(

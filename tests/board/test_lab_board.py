@@ -5,54 +5,27 @@ is labelled as docs/lab-boards.md says, and named in an inventory file as a user
 """
 
 import json
-import re
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import lab_board
 import pytest
-import yaml
 
 from analysis.__main__ import main as analyse
 from base.errors import LabError
 from commitpath import ansible, experiment
 from commitpath.cell import make_cell
-from commitpath.payload import MOUNTPOINT, PREPARE_SCRIPTS, filesystem_scripts
-from commitpath.prepared import virtual_board
-from images import artifacts
+from commitpath.payload import MOUNTPOINT
 from images.ssh import Login
 
 LAB = {"BOARD": "bench", "CLOCK": "real", "DEVICE": "own", "PROBES": "none", "ROWS": "10", "N": "5"}
-PARTITION = """
-modprobe loop
-truncate -s 600M /run/disk
-printf 'label: gpt\\nsize=16M, name=other\\nsize=512M, name=commitpath\\n' | sfdisk -q /run/disk
-loop=$(losetup -fP --show /run/disk)
-ln -s ${loop}p2 /run/by-label
-cat /sys/class/block/${loop#/dev/}p2/size
-"""
-
-
-def said(login: Login, script: str) -> str:
-    return subprocess.run(login.ssh(script), capture_output=True, text=True, check=True).stdout
 
 
 @pytest.fixture(scope="module")
 def bench() -> Iterator[Login]:
     """A board with the inventory's name `bench`."""
-    inventory = ansible.PLAYBOOKS / "inventory/bench-test.local.yml"
-    with virtual_board(make_cell({"ROWS": "0"})).started("real") as (login, _, _):
-        entry = {
-            "board_kind": "lab",
-            "board_device": "/run/by-label",
-            "board_device_bytes": int(said(login, PARTITION)) * 512,
-            **login.ansible(),
-        }
-        inventory.write_text(yaml.safe_dump({"boards": {"hosts": {"bench": entry}}}))
-        try:
-            yield login
-        finally:
-            inventory.unlink()
+    with lab_board.board() as login:
+        yield login
 
 
 def test_a_run_on_a_lab_board(bench: Login) -> None:
@@ -62,8 +35,8 @@ def test_a_run_on_a_lab_board(bench: Login) -> None:
     assert summary["status"] == "ok", summary["reasons"]
     own = dict(line.split("=", 1) for line in (folder / "raw/board/device.txt").read_text().splitlines())
     assert int(own["start"]) > 0 and int(own["size"]) == 512 << 11
-    # left as it was found
-    assert said(bench, f"ls -d /run/commitpath {MOUNTPOINT}/db 2>/dev/null || echo nothing") == "nothing\n"
+    left = lab_board.said(bench, f"ls -d /run/commitpath {MOUNTPOINT}/db 2>/dev/null || echo nothing")
+    assert left == "nothing\n"
 
 
 # Nothing of commitpath is on the board. Each line is a fact that the test looks for.
@@ -152,17 +125,10 @@ there /mnt/made made
 """
 
 
-def send(login: Login, folder: str, *files: Path) -> None:
-    """Put files into a folder of the board."""
-    for file in files:
-        command = f"mkdir -p {folder} && cat > {folder}/{file.name}"
-        subprocess.run(login.ssh(command), input=file.read_bytes(), check=True)
-
-
 def test_teardown_leaves_what_the_run_did_not_make(bench: Login) -> None:
     scripts = ("teardown", "check-board", "changes")
-    send(bench, "/run", *(ansible.PLAYBOOKS / "board" / f"{name}.sh" for name in scripts))
-    assert said(bench, TEARDOWN).splitlines() == [
+    lab_board.send(bench, "/run", *(ansible.PLAYBOOKS / "board" / f"{name}.sh" for name in scripts))
+    assert lab_board.said(bench, TEARDOWN).splitlines() == [
         "unmarked: commitpath/notes is there",
         "check-board: /run/commitpath is there, and commitpath did not make what is in it",
         "taken",
@@ -192,39 +158,8 @@ def test_teardown_leaves_what_the_run_did_not_make(bench: Login) -> None:
     ]
 
 
-def storage_tools() -> Path:
-    """LVM, md, LUKS and btrfs for the board, of which its image has the kernel's part only."""
-    script = Path(__file__).with_name("build-storage-tools.sh")
-    folder = artifacts.CACHE / f"storage-tools-{artifacts.hash_of(files=[script])}"
-    command = [str(script), str(folder)]
-    what = "fetch LVM, md, LUKS and btrfs for the board"
-    artifacts.ensure(folder, what, lambda: artifacts.run(command, "storage-tools"), mib=500)
-    return folder / "tools.tar"
-
-
-@pytest.mark.parametrize(("cases", "number"), [("guard-names.sh", 37), ("guard-users.sh", 24)])
-def test_nobody_elses_partition_is_formatted(bench: Login, cases: str, number: int) -> None:
-    here, board = Path(__file__).parent, ansible.PLAYBOOKS / "board"
-    subprocess.run(
-        bench.ssh("losetup -D; tar -x -C / --skip-old-files --warning=no-timestamp"),
-        input=storage_tools().read_bytes(),
-        check=True,
-    )
-    send(bench, "/run", here / "guard.sh", here / cases)
-    send(bench, "/run/commitpath", *(board / name for name in PREPARE_SCRIPTS))
-    send(bench, "/run/commitpath/filesystems", *filesystem_scripts())
-    *lines, end = said(bench, f"sh /run/guard.sh /run/{cases}").splitlines()
-    assert end == "all was tried", lines
-    assert len(lines) == number, lines
-    for case, reason, was, sectors, words in (line.split("|") for line in lines):
-        if case == "link swapped":
-            # the other partition's sectors; what is mounted is what was proved
-            assert reason == "0 sectors" and was.endswith("p1") and words.split("=")[0] == words.split("=")[1]
-            continue
-        why = reason.removeprefix("late: ")
-        assert was == ("refused" if reason else "formatted"), (case, words)
-        assert not reason or re.search(why, words), (case, reason, words)
-        assert (int(sectors) > 0) == (not reason or why != reason), (case, sectors)
+def test_no_partition_of_another_name_is_formatted(bench: Login) -> None:
+    lab_board.hold_guard(bench, "guard-names.sh", 37)
 
 
 def test_a_playbook_for_no_board_fails(tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
-from base import identity
+from base import identity, schema
 from base.paths import ROOT
-from commitpath import axes, schema
+from commitpath import axes
 from commitpath import cell as cells
 from commitpath.database import cells as stored_cells
 

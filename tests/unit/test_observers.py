@@ -209,8 +209,8 @@ def test_an_observer_is_whole() -> None:
     """Each has a file in every stage."""
     from analysis import observers as read
 
-    assert read.names() == observers.names()
-    assert [path.stem for path in observer_scripts(observers.names())] == observers.names()
+    assert read.names() == tuple(observers.names())
+    assert [path.stem for path in observer_scripts(observers.names())] == list(observers.names())
 
 
 def test_a_profile_says_when_it_watches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
