@@ -15,17 +15,21 @@ YAML_DEPTH = 100
 
 
 def parse(text: str) -> Any:
-    """Content of YAML text; YAMLError or ValueError where it is none.
+    """Content of YAML text. YAMLError, ValueError or RecursionError where it is none.
 
     libyaml's loader takes a seventh of the time that PyYAML's own takes, but calls itself for each
-    list in a list, and nothing stops it before the stack ends.
+    list in a list, and nothing stops it before the stack ends. What it refuses is for PyYAML's own to
+    read, `{kernel:}` for one, or to name the fault of.
     """
     depth = 0
-    for event in yaml.parse(text, yaml.CSafeLoader):
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if depth > YAML_DEPTH:
-            raise ValueError("too deep")
-    return yaml.load(text, yaml.CSafeLoader)
+    try:
+        for event in yaml.parse(text, yaml.CSafeLoader):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > YAML_DEPTH:
+                raise ValueError("too deep")
+        return yaml.load(text, yaml.CSafeLoader)
+    except yaml.YAMLError:
+        return yaml.safe_load(text)
 
 
 def load_yaml(path: Path) -> Any:
@@ -46,9 +50,10 @@ def load_yaml(path: Path) -> Any:
         line = f":{where.line + 1}" if where else ""
         what = getattr(error, "problem", None) or "not YAML"
         raise BadInputError(f"{path}{line}: {what}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         # no such day in a date, a number with thousands of digits, a hundred lists in each other
-        raise BadInputError(f"{path}: {error}") from error
+        what = "too deep" if isinstance(error, RecursionError) else str(error)
+        raise BadInputError(f"{path}: {what}") from error
 
 
 def load_mapping(path: Path) -> dict[str, Any]:
