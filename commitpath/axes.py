@@ -39,6 +39,12 @@ def version_key(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split("."))
 
 
+@functools.cache
+def data_files(pattern: Path) -> dict[str, Path]:
+    """The files that a path with a glob as its name finds, by what each is called."""
+    return {path.stem: path for path in sorted(pattern.parent.resolve().glob(pattern.name))}
+
+
 @dataclass(frozen=True)
 class Axis:
     """One axis of the schema: its make variable, and what it allows."""
@@ -60,8 +66,7 @@ class Axis:
         pattern = self.spec.get("x-glob") or self.spec.get("x-glob-list")
         if not pattern:
             return {}
-        folder = (EXPERIMENTS / pattern).parent.resolve()
-        return {path.stem: path for path in sorted(folder.glob(Path(pattern).name))}
+        return data_files(EXPERIMENTS / pattern)
 
     def values(self) -> dict[str, str]:
         """What each allowed value is, where the schema says it."""

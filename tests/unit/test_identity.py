@@ -51,7 +51,7 @@ CONTENTS = {
 }
 CHANGES_RUNS = ("allowed", "populate", "release", "settings", "suite", "watched")
 SOME = ({}, {"FS": "f2fs", "MODE": "wal", "DEVICE": "emmc-5.0"}, {"ENGINE": "leveldb", "WORKLOAD": "kv"})
-CACHES = (schema.schema, axes.axes, axes.aliases, cells.load_profile)
+CACHES = (schema.schema, axes.axes, axes.data_files, axes.aliases, cells.load_profile)
 
 
 @pytest.fixture
