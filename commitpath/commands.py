@@ -167,6 +167,16 @@ def calibrate(variables: dict[str, str]) -> int:
     return run(cell)
 
 
+def emulator(_: dict[str, str]) -> int:
+    """Build the QEMU with our patch, if it is not there."""
+    from images import emulator as ours
+    from images import qemu
+
+    ensure_packages()
+    print(qemu.qemu_version(str(ours.build() / qemu.QEMU)))
+    return 0
+
+
 def snapshots(variables: dict[str, str]) -> int:
     """List the prepared boards in the cache; REMOVE=name|all deletes."""
     from images import artifacts, snapshot
@@ -279,6 +289,7 @@ COMMANDS: dict[str, Callable[[dict[str, str]], int]] = {
     "ledger": ledger,
     "board": board,
     "calibrate": calibrate,
+    "emulator": emulator,
     "snapshots": snapshots,
     "destroy": destroy,
     "host": host,
@@ -295,6 +306,9 @@ def run(arguments: list[str]) -> int:
     try:
         given = variables_table.by_their_names(make_variables())
         variables_table.check(arguments[0], given)
+        # what the command starts takes it from there
+        if choice := given.pop("EMULATOR", None):
+            os.environ["COMMITPATH_EMULATOR"] = choice
         places.begin(arguments[0])
         code = COMMANDS[arguments[0]](given)
         sys.stdout.flush()

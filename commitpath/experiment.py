@@ -30,7 +30,7 @@ from commitpath.prepared import (
     provision,
     virtual_board,
 )
-from images import artifacts, qemu
+from images import artifacts, emulator, qemu
 from images.board import VirtualBoard
 from images.cellrun import CellRun, RunOutput
 from images.ssh import Login
@@ -194,7 +194,7 @@ def run_once(cell: Mapping[str, Any], limit: float | None = None, repeat: int | 
     if repeat is not None:
         facts["repeat"] = repeat
     if entry["board_kind"] == "virtual":
-        facts["qemu"] = qemu.qemu_version()
+        facts["qemu"] = qemu.qemu_version(qemu.QEMU if cell["clock"] == "kvm" else emulator.chosen())
     if cell["clock"] == "virtual":
         outputs = run_virtual(cell, driver, entry, planned, limit)
     elif entry["board_kind"] == "virtual":

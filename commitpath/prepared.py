@@ -25,7 +25,7 @@ from commitpath.payload import (
     prepared_variables,
     write_self_extracting,
 )
-from images import artifacts, qemu, snapshot
+from images import artifacts, emulator, qemu, snapshot
 from images.board import VirtualBoard
 from images.ssh import Login, make_keys
 
@@ -46,7 +46,7 @@ def virtual_board(cell: Mapping[str, Any]) -> VirtualBoard:
     with artifacts.locked(keys):
         make_keys(keys)
     image, vm = artifacts.image(kernel_profile(cell)), artifacts.CACHE / "vm"
-    return VirtualBoard(image, keys, memory_mib(cell), int(cell["cpu_ns"]), vm)
+    return VirtualBoard(image, keys, memory_mib(cell), int(cell["cpu_ns"]), vm, emulator.chosen())
 
 
 def provision(variables: Mapping[str, Any]) -> None:

@@ -36,13 +36,17 @@ class VirtualBoard:
     memory_mib: int
     cpu_ns: int
     scratch: Path
+    program: str = qemu.QEMU
 
     def machine(self, folder: Path, clock: str, ram: Path, shared: bool, port: int | None) -> qemu.Machine:
         of_board = (self.image, folder, self.keys, self.memory_mib, clock, self.cpu_ns)
-        return qemu.Machine(*of_board, ram, shared, port)
+        return qemu.Machine(*of_board, ram, shared, port, self.program)
 
     def description(self) -> str:
-        """What the machine is, without this checkout's paths: a snapshot fits no other."""
+        """What the machine is, without this checkout's paths: a snapshot fits no other.
+
+        It fits Debian's QEMU and ours.
+        """
         nowhere = Path("nowhere")
         board = VirtualBoard(nowhere, nowhere, self.memory_mib, self.cpu_ns, nowhere)
         return " ".join(board.machine(nowhere, "virtual", nowhere, False, None).arguments())

@@ -47,12 +47,12 @@ REPEATABLE = "nokaslr norandmaps randomize_kstack_offset=off transparent_hugepag
 LEAN = "lsm= cgroup_disable=memory psi=0 init_on_alloc=0 mitigations=off"
 
 
-def qemu_version() -> str:
-    """First line of qemu-system-aarch64 --version; part of a snapshot's key."""
+def qemu_version(program: str = QEMU) -> str:
+    """First line of what a QEMU says to --version; that of Debian's is part of a snapshot's key."""
     try:
-        done = subprocess.run([QEMU, "--version"], capture_output=True, text=True, check=True)
+        done = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError) as error:
-        raise LabError(f"{QEMU}: {error}; `make host` installs it") from error
+        raise LabError(f"{program}: {error}; `make host` installs it") from error
     return done.stdout.splitlines()[0]
 
 
@@ -73,6 +73,7 @@ class Machine:
     clock: `provision` (virtual time that idles in real time, for SSH), `virtual`
     (idle time is skipped), `real` (plain emulation) or `kvm` (the host's CPU).
     cpu_ns: virtual ns of an instruction, under `provision` and `virtual`.
+    program: which QEMU (images/emulator.py), but under `kvm`, which is Debian's.
     """
 
     image: Path
@@ -84,6 +85,11 @@ class Machine:
     ram: Path
     shared: bool
     ssh_port: int | None = None
+    program: str = QEMU
+
+    def command(self) -> list[str]:
+        """What starts it, in `folder`."""
+        return [QEMU if self.clock == "kvm" else self.program, *self.arguments()[1:]]
 
     def arguments(self) -> list[str]:
         """The whole command line, for a process that works in `folder`; only link_files's names are in it.
@@ -185,7 +191,7 @@ def running(machine: Machine, *extra: str) -> Iterator[subprocess.Popen[bytes]]:
             os.umask(0o077)
 
         process = subprocess.Popen(
-            [*machine.arguments(), *extra],
+            [*machine.command(), *extra],
             cwd=machine.folder,
             stdin=subprocess.DEVNULL,
             stdout=output,

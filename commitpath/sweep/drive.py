@@ -5,8 +5,10 @@ import fcntl
 import json
 import os
 import re
+import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from base import scratch
 from base.errors import BadInputError, LabError
@@ -18,7 +20,10 @@ from commitpath.host import ensure_packages
 from commitpath.sweep import plan, slurm, snakemake
 from commitpath.sweep.grid import Excluded, expand, names
 from commitpath.sweep.plan import STATE, Planned
+from images import emulator
 
+# Fewer are run before our emulator is built.
+MANY_BOARDS = 20
 OPTIONS = ("GRID", "JOBS", "RETRIES", "EXECUTOR")
 
 
@@ -44,12 +49,24 @@ def sweep(variables: dict[str, str]) -> int:
         todo = plan.forget_stale(runs)
         if todo:
             ensure_packages()
+            offer_emulator(runs[key].cell for key in todo)
             snakemake.run(runs, todo, jobs, retries, on_slurm)
             settle(runs, todo)
         sync.up_to_date()
         with store.opened() as connection:
             sync.write_grids(connection, runs.values(), excluded)
         return report(runs, excluded, todo)
+
+
+def offer_emulator(cells: Iterable[Mapping[str, Any]]) -> None:
+    """Say what would make boards in virtual time faster, where it is not there and was not refused."""
+    boards = sum(cell["clock"] == "virtual" for cell in cells)
+    if boards > MANY_BOARDS and not os.environ.get("COMMITPATH_EMULATOR") and emulator.can_be_built():
+        print(
+            f"{boards} runs on Debian's QEMU; `make emulator` (10 minutes, once) builds one that takes "
+            f"{emulator.OF_STOCK} of its time for the same numbers",
+            file=sys.stderr,
+        )
 
 
 def planned(

@@ -1,0 +1,17 @@
+#!/bin/sh
+# In the root of build.sh, in the folder with what it fetched; usage: compile.sh NAME
+set -eu
+name=$1
+dpkg-source --no-check -x ./*.dsc qemu
+cd qemu
+if ! patch -p1 --forward --fuzz=0 < ../ours.patch; then
+  echo "ERROR: our patch does not apply to this release" >&2
+  exit 1
+fi
+cp ../devices.mak configs/devices/aarch64-softmmu/commitpath.mak
+./configure --target-list=aarch64-softmmu --with-devices-aarch64=commitpath --with-pkgversion="$name" \
+  --prefix=/usr --without-default-devices --without-default-features --disable-docs --disable-tools \
+  --disable-guest-agent --disable-user --disable-werror --enable-tcg --enable-system --enable-fdt --enable-slirp \
+  --extra-cflags='-O3'
+make -C build qemu-system-aarch64
+strip -o ../out/qemu-system-aarch64 build/qemu-system-aarch64

@@ -1,0 +1,172 @@
+"""Debian's QEMU beside ours (make emulator): the race of its clock, and its speed: `make bench-emulator`.
+
+usage: emulator.py [RESTORES [PAIRS]]    200 and 10 if left out; RESTORES 0 leaves the race out
+
+Race: one snapshot of FS=f2fs MODE=wal DEVICE=galaxy-nexus ROWS=1000 N=300 PROBES=none is restored
+RESTORES times by each emulator, two boards at once beside a busy loop for each CPU. A run is another
+where its device's log or its transactions are not, byte for byte, those of most.
+
+Speed: the default cell on galaxy-nexus, PAIRS times by each in turn: alone, two at once, and beside
+`make -j2` of busy loops. Virtual seconds are the driver's, from the first transaction to the last.
+"""
+
+import contextlib
+import csv
+import io
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tarfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from analysis.devices import flashsim  # noqa: E402
+from base.errors import LabError  # noqa: E402
+from commitpath import ansible  # noqa: E402
+from commitpath.cell import make_cell  # noqa: E402
+from commitpath.payload import payload  # noqa: E402
+from commitpath.prepared import ensure_snapshot, virtual_board  # noqa: E402
+from images import artifacts, emulator, qemu  # noqa: E402
+from images.board import VirtualBoard  # noqa: E402
+from images.cellrun import RunOutput  # noqa: E402
+
+LIMIT_SECONDS = 900.0
+RACE = {"FS": "f2fs", "MODE": "wal", "DEVICE": "galaxy-nexus", "ROWS": "1000", "N": "300", "PROBES": "none"}
+SPEED = {"DEVICE": "galaxy-nexus", "PROBES": "none"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A cell's snapshot and what a board gets to run it."""
+
+    board: VirtualBoard
+    saved: Path
+    files: dict[str, bytes]
+
+    @classmethod
+    def of(cls, variables: dict[str, str]) -> "Case":
+        cell, entry = make_cell(variables), ansible.board("virtual")
+        saved = ensure_snapshot(cell, artifacts.driver(cell), entry)
+        return cls(virtual_board(cell), saved, payload(cell, entry["board_device"]))
+
+    def run(self, program: str) -> RunOutput:
+        return replace(self.board, program=program).run_cell(self.saved, self.files, LIMIT_SECONDS)
+
+
+def member(output: RunOutput, name: str) -> bytes:
+    """A raw file of a run."""
+    with tarfile.open(fileobj=io.BytesIO(output.tar)) as tar:
+        file = tar.extractfile(name)
+        if file is None:
+            raise LabError(f"the board sent no {name}")
+        return file.read()
+
+
+def results(output: RunOutput) -> tuple[bytes, bytes]:
+    """What must be the same in each run: the device's log and the transactions."""
+    return member(output, "raw/device.bin"), member(output, "raw/driver/transactions.csv")
+
+
+def transactions_ns(content: bytes) -> tuple[int, int]:
+    """(begin, end) of the transactions."""
+    rows = list(csv.DictReader(io.StringIO(content.decode())))
+    return int(rows[0]["begin_ns"]), int(rows[-1]["end_ns"])
+
+
+def commands(log: bytes) -> list[tuple[int, ...]]:
+    """The commands of a device's log, in order."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "device.bin"
+        path.write_bytes(log)
+        return [tuple(entry.tolist()) for entry in flashsim.read_log(path).entries]
+
+
+@contextlib.contextmanager
+def busy_loops(number: int) -> Iterator[None]:
+    """As many processes that take all of a CPU that they get."""
+    loops = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(number)]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+
+
+def race(programs: dict[str, str], restores: int) -> None:
+    case = Case.of(RACE)
+    print("| QEMU | restores | different | late at the end, µs | first at command |\n|---|---|---|---|---|")
+    usual: tuple[bytes, bytes] | None = None
+    for name, program in programs.items():
+        with busy_loops(os.cpu_count() or 1), ThreadPoolExecutor(2) as pool:
+            found = Counter(pool.map(lambda one: results(case.run(one)), [program] * restores))
+        most, _ = found.most_common(1)[0]
+        usual = usual or most
+        others = [one for one in found.elements() if one != usual]
+        _, end = transactions_ns(usual[1])
+        late = sorted((transactions_ns(one[1])[1] - end) / 1000 for one in others)
+        firsts = []
+        for log, _ in others:
+            pairs = zip(commands(usual[0]), commands(log), strict=False)
+            firsts.append(next((number for number, (a, b) in enumerate(pairs) if a != b), -1))
+        words = (", ".join(f"{value:g}" for value in late) or "-", ", ".join(map(str, firsts)) or "-")
+        print(f"| {name} | {restores} | {len(others)} | {words[0]} | {words[1]} |", flush=True)
+
+
+def cpu_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def speed(programs: dict[str, str], pairs: int) -> bool:
+    """Print what a run takes by each emulator; whether all results were the same."""
+    case, seen = Case.of(SPEED), set()
+    print("| | QEMU | CPU s | wall s | virtual s per wall s | of the first |\n|---|---|---|---|---|---|")
+    for how, boards, loops in (("alone", 1, 0), ("two at once", 2, 0), ("beside 2 busy loops", 1, 2)):
+        took: dict[str, list[tuple[float, float, float]]] = {name: [] for name in programs}
+        with busy_loops(loops), ThreadPoolExecutor(boards) as pool:
+            for _ in range(pairs):
+                for name, program in programs.items():
+                    began, cpu = time.monotonic(), cpu_seconds()
+                    outputs = list(pool.map(case.run, [program] * boards))
+                    wall, cpu = time.monotonic() - began, cpu_seconds() - cpu
+                    seen |= {results(output) for output in outputs}
+                    begin, end = transactions_ns(results(outputs[0])[1])
+                    run = statistics.mean(output.timed[1] - output.timed[0] for output in outputs)
+                    took[name].append((cpu / boards, wall, (end - begin) / 1e9 / run))
+        first = 0.0
+        for name, rows in took.items():
+            cpu, wall, rate = (statistics.median(column) for column in zip(*rows, strict=True))
+            first = first or wall
+            print(
+                f"| {how} | {name} | {cpu:.2f} | {wall:.2f} | {rate:.2f} | {wall / first:.2f} |", flush=True
+            )
+    return len(seen) == 1
+
+
+def main(restores: str = "200", pairs: str = "10") -> int:
+    ours = emulator.built()
+    if not ours:
+        sys.exit("bench: our QEMU is not there; `make emulator` builds it")
+    programs = {"Debian's": qemu.QEMU, "ours": str(ours)}
+    for name, program in programs.items():
+        print(f"{name}: {qemu.qemu_version(program)}")
+    if int(restores):
+        race(programs, int(restores))
+    same = speed(programs, int(pairs))
+    print("the results of all these runs are the same" if same else "NOT all results are the same")
+    return 0 if same else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

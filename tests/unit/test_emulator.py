@@ -1,0 +1,108 @@
+"""Which QEMU a board has, and what is said where ours cannot be."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from base.errors import BadInputError, LabError
+from commitpath.sweep import drive
+from images import artifacts, emulator, qemu
+from images.board import VirtualBoard
+
+DEBIANS = "QEMU emulator version 7.2.22 (Debian 1:7.2+dfsg-7+deb12u18)"
+
+
+@pytest.fixture(autouse=True)
+def debians(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A cache of its own, and a QEMU of Debian's."""
+    monkeypatch.setattr(artifacts, "CACHE", tmp_path)
+    monkeypatch.setattr(qemu, "qemu_version", lambda: DEBIANS)
+    monkeypatch.delenv("COMMITPATH_EMULATOR", raising=False)
+    caches = (emulator.patch, emulator.chosen)
+    for cache in caches:
+        cache.cache_clear()
+    yield
+    for cache in caches:
+        cache.cache_clear()
+
+
+def make() -> Path:
+    folder = emulator.folder()
+    folder.mkdir()
+    (folder / qemu.QEMU).touch()
+    return folder / qemu.QEMU
+
+
+def test_ours_is_used_once_it_is_there() -> None:
+    assert emulator.chosen() == qemu.QEMU
+    emulator.chosen.cache_clear()
+    assert emulator.chosen() == str(make())
+
+
+def test_stock_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    make()
+    monkeypatch.setenv("COMMITPATH_EMULATOR", "stock")
+    assert emulator.chosen() == qemu.QEMU
+
+
+@pytest.mark.parametrize(
+    ("choice", "says"),
+    [("own", "EMULATOR=own: it is not there; `make emulator` builds it"), ("mine", "it is own or stock")],
+)
+def test_a_choice_that_cannot_be(choice: str, says: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COMMITPATH_EMULATOR", choice)
+    with pytest.raises(BadInputError, match=says):
+        emulator.chosen()
+
+
+@pytest.mark.parametrize(
+    ("version", "says"),
+    [
+        ("QEMU emulator version 8.1.2 (Debian 1:8.1.2+ds-1)", "no patch for QEMU 8.1.2, only for .*7.2"),
+        (
+            "QEMU emulator version 7.2.22",
+            "built of Debian's QEMU, and here is 'QEMU emulator version 7.2.22'",
+        ),
+    ],
+)
+def test_without_a_patch_debians_goes_on(version: str, says: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(qemu, "qemu_version", lambda: version)
+    with pytest.raises(LabError, match=says):
+        emulator.build()
+    assert emulator.chosen() == qemu.QEMU and not emulator.can_be_built()
+
+
+def test_a_build_that_fails_leaves_debians(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(artifacts, "IMAGES", tmp_path)
+    (tmp_path / "patched-qemu").mkdir()
+    script = tmp_path / "patched-qemu/build.sh"
+    script.write_text("#!/bin/sh\necho 'ERROR: our patch does not apply to this release'\nexit 1\n")
+    script.chmod(0o755)
+    monkeypatch.setattr(artifacts, "need_space", lambda *_: None)
+    with pytest.raises(LabError, match="emulator failed: ERROR: our patch does not apply to this release"):
+        emulator.build()
+    assert emulator.chosen() == qemu.QEMU and not list(tmp_path.glob("emulator-*/"))
+
+
+def test_a_snapshot_fits_both(tmp_path: Path) -> None:
+    boards = [VirtualBoard(tmp_path, tmp_path, 2048, 2, tmp_path, name) for name in (qemu.QEMU, "/ours")]
+    assert boards[0].description() == boards[1].description()
+    virtual, kvm = (boards[1].machine(tmp_path, clock, tmp_path, False, None) for clock in ("virtual", "kvm"))
+    # of the same release, but the host's CPU is no matter of ours
+    assert (virtual.command()[0], kvm.command()[0]) == ("/ours", qemu.QEMU)
+    assert virtual.command()[1:] == virtual.arguments()[1:]
+
+
+def test_a_long_sweep_offers_it(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = [{"clock": "virtual"}] * 21
+    drive.offer_emulator(cells)
+    assert capsys.readouterr().err.startswith("21 runs on Debian's QEMU; `make emulator` (10 minutes, once) ")
+    drive.offer_emulator(cells[1:])
+    drive.offer_emulator([{"clock": "real"}] * 21)
+    monkeypatch.setenv("COMMITPATH_EMULATOR", "stock")
+    drive.offer_emulator(cells)
+    monkeypatch.delenv("COMMITPATH_EMULATOR")
+    make()
+    drive.offer_emulator(cells)
+    assert not capsys.readouterr().err
