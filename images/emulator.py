@@ -36,10 +36,17 @@ def patch() -> tuple[str, Path]:
 
 
 def folder() -> Path:
-    """Where our QEMU is, or would be."""
+    """Where our QEMU is, or would be: one for each kind of CPU, as it is compiled for this host's."""
     version, path = patch()
     inputs = [path, *(FOLDER / name for name in ("build.sh", "compile.sh", "devices.mak"))]
-    return artifacts.CACHE / f"emulator-{artifacts.hash_of(version, files=inputs)}"
+    return artifacts.CACHE / f"emulator-{artifacts.hash_of(version, instructions(), files=inputs)}"
+
+
+def instructions() -> str:
+    """What the host's CPU can do, as its kernel says it: x86's flags, ARM's Features."""
+    said = Path("/proc/cpuinfo").read_text()
+    found = re.search(r"^(flags|Features)\s*:(.*)$", said, re.MULTILINE)
+    return " ".join(sorted(found[2].split())) if found else said
 
 
 def build() -> Path:

@@ -3,7 +3,7 @@
 #
 # usage: build.sh OUT_DIR VERSION PATCH NAME
 #   OUT_DIR  gets qemu-system-aarch64; it appears only when whole
-#   VERSION  of Debian's source package, 1:7.2+dfsg-7+deb12u18; this host's suite must have it
+#   VERSION  of Debian's package, 1:7.2+dfsg-7+deb12u18+b3; this host's suite must have its source
 #   PATCH    ours, on top of Debian's
 #   NAME     what the emulator is called beside its version
 #
@@ -34,7 +34,8 @@ options=(
 # as root apt would fetch as a user who may not write here
 [ "$(id -u)" != 0 ] || options+=(-o APT::Sandbox::User=root)
 apt-get "${options[@]}" update
-(cd "$work/build" && apt-get "${options[@]}" source --download-only "qemu=$version")
+# +b3: built again, of the same source
+(cd "$work/build" && apt-get "${options[@]}" source --download-only "qemu=${version%+b[0-9]*}")
 
 packages=gcc,libc6-dev,make,patch,dpkg-dev,ninja-build,meson,pkgconf,python3,python3-venv
 packages=$packages,libglib2.0-dev,libfdt-dev,libslirp-dev,zlib1g-dev,libpixman-1-dev

@@ -12,6 +12,6 @@ cp ../devices.mak configs/devices/aarch64-softmmu/commitpath.mak
 ./configure --target-list=aarch64-softmmu --with-devices-aarch64=commitpath --with-pkgversion="$name" \
   --prefix=/usr --without-default-devices --without-default-features --disable-docs --disable-tools \
   --disable-guest-agent --disable-user --disable-werror --enable-tcg --enable-system --enable-fdt --enable-slirp \
-  --extra-cflags='-O3'
+  --extra-cflags='-O3 -march=native'
 make -C build qemu-system-aarch64
 strip -o ../out/qemu-system-aarch64 build/qemu-system-aarch64
