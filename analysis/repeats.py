@@ -6,8 +6,10 @@ python -m analysis.repeats RUN_DIR RUN_DIR… writes repeats.json and repeats.ht
 from __future__ import annotations
 
 import json
+import re
 import statistics
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,9 @@ from base.errors import BadInput
 from base.text import printable_lines
 
 CONFIDENCE = 0.95
+# Files of a run, and of its twin, that have the virtual clock's times: when each transaction was, and
+# each command, where the device keeps a log.
+TIMED = re.compile(r"(twin/)?raw/(driver/transactions\.csv|device\.bin)")
 
 
 def read_summaries(folders: list[Path]) -> list[dict[str, Any]]:
@@ -66,6 +71,24 @@ def same_sequence(good: list[dict[str, Any]]) -> bool | None:
     return None if len(good) < 2 or None in hashes else len(set(hashes)) == 1
 
 
+def odd_clocks(folders: list[Path], good: list[dict[str, Any]]) -> list[str] | None:
+    """The good runs in virtual time whose times are not, to the nanosecond, those of most; None: unknown.
+
+    Where no two are the same that is all of them. An emulator's clock may be late (docs/emulator.md); and
+    runs of other seeds or other boards have times of their own.
+    """
+    ids = [summary["run_id"] for summary in good if summary["clock"] == "virtual"]
+    times = {}
+    for folder in folders:
+        host = read_json(folder / "host.json")
+        if host["run_id"] in ids and (hashes := host.get("raw_sha256")):
+            times[host["run_id"]] = tuple(sorted(one for one in hashes.items() if TIMED.fullmatch(one[0])))
+    if len(times) < max(len(ids), 2) or () in times.values():
+        return None
+    most, number = Counter(times.values()).most_common(1)[0]
+    return [run_id for run_id in ids if number == 1 or times[run_id] != most]
+
+
 def compare(folders: list[Path]) -> dict[str, Any]:
     """What repeats.json holds; rejected runs are listed and left out of the numbers."""
     summaries = read_summaries(folders)
@@ -88,6 +111,7 @@ def compare(folders: list[Path]) -> dict[str, Any]:
         ],
         "tps": tps,
         "same_sequence": same_sequence(good),
+        "odd_clocks": odd_clocks(folders, good),
     }
 
 
@@ -100,7 +124,9 @@ def write(folders: list[Path]) -> Path:
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined
     )
-    page = environment.get_template("repeats.html.j2").render(result=result, sequence=sequence(result))
+    page = environment.get_template("repeats.html.j2").render(
+        result=result, sequence=sequence(result), clocks=clocks(result)
+    )
     (folder / "repeats.html").write_text(page)
     return folder / "repeats.html"
 
@@ -113,6 +139,16 @@ def sequence(result: dict[str, Any]) -> str:
     return "not recorded" if good > 1 else "nothing to compare, fewer than two good runs"
 
 
+def clocks(result: dict[str, Any]) -> str:
+    """What `odd_clocks` says, in words; nothing where it is not known."""
+    odd = result["odd_clocks"]
+    if odd is None:
+        return ""
+    if not odd:
+        return "the same to the nanosecond"
+    return f"NOT the same to the nanosecond: {', '.join(odd)} (docs/emulator.md)"
+
+
 def table(result: dict[str, Any]) -> str:
     """The same for the terminal."""
     lines = [f"{'':8}{'median TPS':>14}  {'spread':>9}  95 % interval of the mean"]
@@ -121,6 +157,8 @@ def table(result: dict[str, Any]) -> str:
         lines.append(f"{op:8}{row['median']:14.4f}  {row['spread']:9.1e}  {limits}")
     rejected = sum(run["status"] != "ok" for run in result["runs"])
     lines.append(f"{len(result['runs'])} runs, {rejected} rejected; block commands: {sequence(result)}")
+    if said := clocks(result):
+        lines.append(f"times: {said}")
     return printable_lines(lines)
 
 

@@ -91,6 +91,40 @@ def test_a_sequence_that_cannot_be_compared_is_not_called_the_same(
     assert says in repeats.write(folders).read_text()
 
 
+def timed(folders: list[Path], *transactions: str) -> list[Path]:
+    """As many runs with these hashes of their twins' transactions."""
+    for number, (folder, one) in enumerate(zip(folders, transactions, strict=True)):
+        hashes = {"raw/run.json": f"{number}" * 64, "twin/raw/driver/transactions.csv": one * 64}
+        (folder / "host.json").write_text(json.dumps({"run_id": folder.name, "raw_sha256": hashes}))
+        derived.write(folder)
+    return folders
+
+
+@pytest.mark.parametrize(
+    ("transactions", "odd", "says"),
+    [
+        ("aaa", [], "times: the same to the nanosecond"),
+        ("aba", ["r1"], "times: NOT the same to the nanosecond: r1 (docs/emulator.md)"),
+        ("abc", ["r0", "r1", "r2"], "times: NOT the same to the nanosecond: r0, r1, r2 (docs/emulator.md)"),
+    ],
+)
+def test_a_late_clock_is_said(transactions: str, odd: list[str], says: str, tmp_path: Path) -> None:
+    folders = timed(runs(tmp_path, 1.0, 1.0, 1.0), *transactions)
+    result = repeats.compare(folders)
+    assert result["odd_clocks"] == odd and says in repeats.table(result)
+    assert says.removeprefix("times: ") in repeats.write(folders).read_text()
+
+
+def test_nothing_is_said_of_unknown_times(tmp_path: Path) -> None:
+    folders = runs(tmp_path, 1.0, 1.0)
+    assert repeats.compare(folders)["odd_clocks"] is None and "times: " not in repeats.table(
+        repeats.compare(folders)
+    )
+    # on a real clock no two are the same
+    real = timed(runs(tmp_path / "real", 1.0, 1.0, clock=["real", "real"]), "a", "b")
+    assert repeats.compare(real)["odd_clocks"] is None
+
+
 @pytest.mark.parametrize("key", ["clock", "cell_id"])
 def test_other_clock_or_cell_is_refused(key: str, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=key):
