@@ -128,9 +128,10 @@ def cpu_seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def speed(programs: dict[str, str], pairs: int) -> bool:
-    """Print what a run takes by each emulator; whether all results were the same."""
-    case, seen = Case.of(SPEED), set()
+def speed(programs: dict[str, str], pairs: int) -> dict[str, list[tuple[bytes, bytes]]]:
+    """Print what a run takes by each emulator; the results of each."""
+    case = Case.of(SPEED)
+    seen: dict[str, list[tuple[bytes, bytes]]] = {name: [] for name in programs}
     print("| | QEMU | CPU s | wall s | virtual s per wall s | of the first |\n|---|---|---|---|---|---|")
     for how, boards, loops in (("alone", 1, 0), ("two at once", 2, 0), ("beside 2 busy loops", 1, 2)):
         took: dict[str, list[tuple[float, float, float]]] = {name: [] for name in programs}
@@ -140,7 +141,7 @@ def speed(programs: dict[str, str], pairs: int) -> bool:
                     began, cpu = time.monotonic(), cpu_seconds()
                     outputs = list(pool.map(case.run, [program] * boards))
                     wall, cpu = time.monotonic() - began, cpu_seconds() - cpu
-                    seen |= {results(output) for output in outputs}
+                    seen[name] += [results(output) for output in outputs]
                     begin, end = transactions_ns(results(outputs[0])[1])
                     run = statistics.mean(output.timed[1] - output.timed[0] for output in outputs)
                     took[name].append((cpu / boards, wall, (end - begin) / 1e9 / run))
@@ -151,7 +152,7 @@ def speed(programs: dict[str, str], pairs: int) -> bool:
             print(
                 f"| {how} | {name} | {cpu:.2f} | {wall:.2f} | {rate:.2f} | {wall / first:.2f} |", flush=True
             )
-    return len(seen) == 1
+    return seen
 
 
 def main(restores: str = "200", pairs: str = "10") -> int:
@@ -163,9 +164,13 @@ def main(restores: str = "200", pairs: str = "10") -> int:
         print(f"{name}: {qemu.qemu_version(program)}")
     if int(restores):
         race(programs, int(restores))
-    same = speed(programs, int(pairs))
-    print("the results of all these runs are the same" if same else "NOT all results are the same")
-    return 0 if same else 1
+    seen = speed(programs, int(pairs))
+    usual = Counter(seen["ours"]).most_common(1)[0][0]
+    other = {name: sum(one != usual for one in found) for name, found in seen.items()}
+    for name, found in seen.items():
+        print(f"{name}: {other[name]} of {len(found)} results are not those of most of ours")
+    # Debian's is known to be late now and then
+    return 1 if other["ours"] else 0
 
 
 if __name__ == "__main__":
