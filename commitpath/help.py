@@ -10,6 +10,7 @@ from commitpath.axes import Axis, axes, run_axes
 ENVIRONMENT = {
     "COMMITPATH_CACHE": "folder of what is built [.cache]",
     "COMMITPATH_RESULTS": "folder of the runs and their database [results]",
+    "COMMITPATH_EMULATOR": "as EMULATOR: own or stock [own where it is there]",
     "COMMITPATH_SLURM": "no: make test-long without a sweep on a real Slurm, nor its packages [yes]",
 }
 
@@ -46,7 +47,7 @@ def text() -> str:
             head = f"  {'' if number else command:<17} "
             lines += textwrap.wrap(line, 98, initial_indent=head, subsequent_indent=" " * 34)
     lines += ["", "In the environment, too:"]
-    lines += [f"  {name:<18} {what}" for name, what in ENVIRONMENT.items()]
+    lines += [f"  {name:<20} {what}" for name, what in ENVIRONMENT.items()]
     group = ""
     for axis in [*axes().values(), *run_axes().values()]:
         if axis.spec["x-of"] != group:

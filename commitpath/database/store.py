@@ -4,6 +4,7 @@ import contextlib
 import functools
 import re
 import sqlite3
+import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -114,7 +115,10 @@ def opened(path: Path | None = None, write: bool = True) -> Iterator[sqlite3.Con
 def check_regular(path: Path) -> None:
     """Refuse a FIFO or a folder, beside the database too: SQLite waits for one, and no signal ends that."""
     for file in (path, *(path.with_name(f"{path.name}-{kind}") for kind in ("journal", "wal", "shm"))):
-        if file.exists() and not file.is_file():
+        # once: a journal comes and goes while another process writes
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            if stat.S_ISREG(file.stat().st_mode):
+                continue
             raise DatabaseError(f"{file}: not a file; {remedy(path)}")
 
 

@@ -495,3 +495,9 @@ def spoilable(lab: Lab, labs: Labs, tmp_path: Path, target: str) -> Path:
 def call(lab: Lab, target: str, database: Path) -> str:
     """What the target says of it."""
     return lab.says(target) if target == "results" else lab.says(target, FILE=str(database))
+
+
+def test_a_journal_that_goes_meanwhile_is_no_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process ended its write between two looks at the file."""
+    monkeypatch.setattr(Path, "exists", lambda path: True)
+    store.check_regular(tmp_path / "results.sqlite")

@@ -37,7 +37,8 @@ def make() -> Path:
 def test_ours_is_used_once_it_is_there() -> None:
     assert emulator.chosen() == qemu.QEMU
     emulator.chosen.cache_clear()
-    assert emulator.chosen() == str(make())
+    made = make()
+    assert emulator.chosen() == str(made)
 
 
 def test_stock_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:

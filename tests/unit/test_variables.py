@@ -37,8 +37,8 @@ def test_each_commands_own_words_are_the_tables() -> None:
     assert values("advise", "SURVIVE") == set(advise.SURVIVE)
     assert values("advise", "LOSS") == set(advise.LOSSES)
     assert {name.lower() for name in variables.axes_of("advise")} == {*axes()} - {*advise.CHOSEN, "seed"}
-    assert set(variables.own("sweep")) == {*drive.OPTIONS, "REPEAT"}
-    assert set(variables.own("reproduce")) == {"PAPER", *PLACE, *PASSED}
+    assert set(variables.own("sweep")) == {*drive.OPTIONS, "REPEAT", "EMULATOR"}
+    assert set(variables.own("reproduce")) == {"PAPER", *PLACE, *PASSED, "EMULATOR"}
 
 
 def test_what_has_no_text_is_in_the_schema() -> None:
