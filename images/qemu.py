@@ -87,9 +87,9 @@ class Machine:
     ssh_port: int | None = None
     program: str = QEMU
 
-    def command(self) -> list[str]:
-        """What starts it, in `folder`."""
-        return [QEMU if self.clock == "kvm" else self.program, *self.arguments()[1:]]
+    def executable(self) -> str:
+        """The program that is started under the name QEMU, by which `make destroy` finds every board."""
+        return QEMU if self.clock == "kvm" else self.program
 
     def arguments(self) -> list[str]:
         """The whole command line, for a process that works in `folder`; only link_files's names are in it.
@@ -191,7 +191,8 @@ def running(machine: Machine, *extra: str) -> Iterator[subprocess.Popen[bytes]]:
             os.umask(0o077)
 
         process = subprocess.Popen(
-            [*machine.command(), *extra],
+            [*machine.arguments(), *extra],
+            executable=machine.executable(),
             cwd=machine.folder,
             stdin=subprocess.DEVNULL,
             stdout=output,

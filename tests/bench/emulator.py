@@ -7,21 +7,18 @@ RESTORES times by each emulator, two boards at once beside a busy loop for each 
 where its device's log or its transactions are not, byte for byte, those of most.
 
 Speed: the default cell on galaxy-nexus, PAIRS times by each in turn: alone, two at once, and beside
-`make -j2` of busy loops. Virtual seconds are the driver's, from the first transaction to the last.
+two busy loops. Virtual seconds are the driver's, from the first transaction to the last.
 """
 
-import contextlib
 import csv
 import io
 import os
 import resource
 import statistics
-import subprocess
 import sys
 import tarfile
 import time
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,6 +26,8 @@ from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
+
+from repeat import busy  # noqa: E402
 
 from analysis.devices import flashsim  # noqa: E402
 from base.errors import LabError  # noqa: E402
@@ -91,24 +90,12 @@ def commands(log: bytes) -> list[tuple[int, ...]]:
         return [tuple(entry.tolist()) for entry in flashsim.read_log(path).entries]
 
 
-@contextlib.contextmanager
-def busy_loops(number: int) -> Iterator[None]:
-    """As many processes that take all of a CPU that they get."""
-    loops = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(number)]
-    try:
-        yield
-    finally:
-        for loop in loops:
-            loop.kill()
-            loop.wait()
-
-
 def race(programs: dict[str, str], restores: int) -> None:
     case = Case.of(RACE)
     print("| QEMU | restores | different | late at the end, µs | first at command |\n|---|---|---|---|---|")
     usual: tuple[bytes, bytes] | None = None
     for name, program in programs.items():
-        with busy_loops(os.cpu_count() or 1), ThreadPoolExecutor(2) as pool:
+        with busy(os.cpu_count() or 1), ThreadPoolExecutor(2) as pool:
             found = Counter(pool.map(lambda one: results(case.run(one)), [program] * restores))
         most, _ = found.most_common(1)[0]
         usual = usual or most
@@ -135,7 +122,7 @@ def speed(programs: dict[str, str], pairs: int) -> dict[str, list[tuple[bytes, b
     print("| | QEMU | CPU s | wall s | virtual s per wall s | of the first |\n|---|---|---|---|---|---|")
     for how, boards, loops in (("alone", 1, 0), ("two at once", 2, 0), ("beside 2 busy loops", 1, 2)):
         took: dict[str, list[tuple[float, float, float]]] = {name: [] for name in programs}
-        with busy_loops(loops), ThreadPoolExecutor(boards) as pool:
+        with busy(loops), ThreadPoolExecutor(boards) as pool:
             for _ in range(pairs):
                 for name, program in programs.items():
                     began, cpu = time.monotonic(), cpu_seconds()

@@ -71,7 +71,9 @@ def run_counted(variables: list[str], marks: Symbols, folder: Path) -> list[Path
         f'#!/bin/sh\nexec {shutil.which(qemu.QEMU)} "$@" -plugin {plugin},out={folder}/counts.$$,{begins}\n'
     )
     wrapper.chmod(0o755)
-    environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+    # ours has no plugins
+    path = f"{folder}:{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "COMMITPATH_EMULATOR": "stock"}
     # once, so that what is counted is no board that is prepared or whose probes attach
     for _ in range(2):
         for old in folder.glob("counts.*"):
