@@ -22,6 +22,15 @@ quiet() {
   said=$("$@" 2>&1) || { echo "$said" >&2; return 1; }
 }
 
+# Of two first calls at once in one tree the second waits; the lock is on this file, which leaves nothing.
+exec 9< "$0"
+if ! flock --nonblock 9; then
+  echo "make the Python environment: wait for another call that makes it …" >&2
+  flock 9
+  made=$venv/ready
+  if [ "$made" -nt requirements.txt ] && [ "$made" -nt requirements-build.txt ] && [ "$made" -nt "$0" ]; then exit; fi
+fi
+
 begin=$SECONDS
 if ! "$python" -c 'import ensurepip, venv, sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null; then
   echo "install python3-venv …" >&2

@@ -140,3 +140,15 @@ def test_nothing_is_written_to_a_home(tmp_path: Path) -> None:
         subprocess.run(command, cwd=ROOT, env=clean, check=True, stdout=subprocess.DEVNULL)
     assert (tmp_path / "local.yml.svg").is_file()
     assert not list(home.iterdir())
+
+
+def test_two_first_calls_at_once_make_one_environment(tmp_path: Path) -> None:
+    for name in ("requirements.txt", "requirements-build.txt"):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (0, 0))
+    command = [ROOT / "playbooks/bootstrap.sh", "venv"]
+    calls = [subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    said = [call.communicate(timeout=300)[1] for call in calls]
+    assert [call.returncode for call in calls] == [0, 0], said
+    assert sorted("wait for another call" in lines for lines in said) == [False, True]
+    assert sorted("environment: done" in lines for lines in said) == [False, True]
