@@ -102,6 +102,10 @@ def grid(axes: Axes, axis: Literal["x", "y", "both"]) -> None:
 def save(made: Figure, path: Path) -> None:
     """Write the figure, by the suffix of `path` as SVG, PNG or PDF: the same bytes for the same data."""
     kind = path.suffix.removeprefix(".")
+    # the layout once, where savefig makes it for a drawing without output and for the output
+    if engine := made.get_layout_engine():
+        engine.execute(made)
+        made.set_layout_engine(None)
     with scratch.whole(path) as part:
         if kind != "svg":
             dated = {"pdf": {"CreationDate": None, "Producer": None, "Creator": None}}

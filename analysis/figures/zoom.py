@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
 from matplotlib.patches import Patch
 
 from analysis.events import file_kind
@@ -137,6 +138,8 @@ def _draw(axes: Axes, lanes: dict[str, list[_Bar]], empty: dict[str, str], span:
     """
     axes.patch.set_visible(False)
     ticks, y = [], 0.0
+    # of the bars as long as they are, and of those that stand in front as they are too short to be seen
+    drawn: dict[int, list[tuple[np.ndarray, str]]] = {1: [], 3: []}
     for lane, height in _LANES.items():
         ticks.append(y + height / 2)
         axes.axhspan(y, y + height, color=style.INK, alpha=0.045, linewidth=0)
@@ -145,14 +148,9 @@ def _draw(axes: Axes, lanes: dict[str, list[_Bar]], empty: dict[str, str], span:
         for bar, row in zip(lanes[lane], rows, strict=True):
             top = y + row * part
             width = max(bar.stop - bar.start, span * _THINNEST)
-            axes.broken_barh(
-                [(bar.start, width)],
-                (top, part * 0.96),
-                facecolor=bar.color,
-                edgecolor="white",
-                linewidth=0.4,
-                zorder=3 if width > bar.stop - bar.start else 1,
-            )
+            left, right, bottom = bar.start, bar.start + width, top + part * 0.96
+            rectangle = np.array([(left, top), (left, bottom), (right, bottom), (right, top)])
+            drawn[3 if width > bar.stop - bar.start else 1].append((rectangle, bar.color))
             _label(axes, bar, top, part, span)
         if not lanes[lane]:
             axes.text(
@@ -166,6 +164,10 @@ def _draw(axes: Axes, lanes: dict[str, list[_Bar]], empty: dict[str, str], span:
                 fontstyle="italic",
             )
         y += height + _GAP
+    for zorder, rectangles in drawn.items():
+        corners, colors = [corners for corners, _ in rectangles], [color for _, color in rectangles]
+        look: dict[str, Any] = {"edgecolors": "white", "linewidths": 0.4, "zorder": zorder}
+        axes.add_collection(PolyCollection(corners, facecolors=colors, **look), autolim=False)
     axes.set_yticks(ticks, list(_LANES))
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
