@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Download and unpack what debian.sh wants of a suite. Called by mmdebstrap: debian-hook.sh OUT HOST
+# Download what debian.sh wants of a suite. Called by mmdebstrap: debian-hook.sh DEBS HOST
 set -euo pipefail
-out=$1 host=$2
+debs=$1 host=$2
 export APT_CONFIG=$MMDEBSTRAP_APT_CONFIG
 # linux-image-arm64 is of no kernel; what it depends on is the suite's newest
 release=$(apt-cache show --no-all-versions linux-image-arm64:arm64 |
@@ -16,13 +16,6 @@ for part in base binary modules; do
   name=linux-$part-$release-arm64:arm64
   [ -z "$(apt-cache show --no-all-versions "$name" 2> /dev/null)" ] || parts+=("$name")
 done
-mkdir "$out/debs" "$out/root"
-chmod 0777 "$out/debs"
-cd "$out/debs"
+cd "$debs"
 apt-get -qq download "linux-image-$release-arm64:arm64" "$headers" "linux-headers-$release-common:all" \
   "$kbuild:$host" ${parts[@]+"${parts[@]}"}
-for deb in *.deb; do dpkg-deb -x "$deb" "$out/root"; done
-# shellcheck disable=SC2016  # the format is dpkg-deb's
-dpkg-deb -W --showformat='${Package} ${Version}\n' linux-image-*.deb > "$out/versions.txt"
-tar -C "$out/root" -cf "$out/kernel.tar" .
-rm -rf "$out/debs" "$out/root"

@@ -16,17 +16,20 @@ host=$(dpkg --print-architecture)
 work=$(mktemp -d "$out.XXXXXX") # the template of mktemp
 trap 'rm -rf "$work"' EXIT
 # The hook runs as root of a user namespace, which is nobody to this folder.
-chmod 0777 "$work"
+chmod 0755 "$work"
+mkdir "$work/debs" "$work/kernel" "$work/unpacked"
+chmod 0777 "$work/debs"
 # the hook's shell sees paths as variables: any character may be in one
 # shellcheck disable=SC2016
 HERE=$here WORK=$work HOST=$host mmdebstrap --quiet --variant=custom --architectures="$host,arm64" \
-  --customize-hook='"$HERE/debian-hook.sh" "$WORK" "$HOST"' \
+  --customize-hook='"$HERE/debian-hook.sh" "$WORK/debs" "$HOST"' \
   --format=null "$suite" /dev/null ${mirror:+"$mirror"}
 
-mkdir "$work/kernel" "$work/unpacked"
-tar -C "$work/unpacked" -xf "$work/kernel.tar" --no-same-owner \
-  --exclude='./usr/share' --exclude='*/kernel/drivers/gpu' --exclude='*/kernel/drivers/media' \
-  --exclude='*/kernel/drivers/net/ethernet' --exclude='*/kernel/drivers/net/wireless' --exclude='*/kernel/sound'
+for deb in "$work"/debs/*.deb; do
+  dpkg-deb --fsys-tarfile "$deb" | tar -C "$work/unpacked" -xf - --no-same-owner \
+    --exclude='./usr/share' --exclude='*/kernel/drivers/gpu' --exclude='*/kernel/drivers/media' \
+    --exclude='*/kernel/drivers/net/ethernet' --exclude='*/kernel/drivers/net/wireless' --exclude='*/kernel/sound'
+done
 cd "$work/unpacked"
 mkdir "$work/kernel/lib"
 # bookworm's are in /lib
@@ -44,7 +47,8 @@ find "$work/kernel/src" -maxdepth 2 -type l -lname '*lib/linux-kbuild-*' | while
   to=$(readlink "$link")
   ln -sfn "../${to#*lib/}" "$link"
 done
-mv "$work/versions.txt" "$work/kernel/"
+# shellcheck disable=SC2016  # the format is dpkg-deb's
+dpkg-deb -W --showformat='${Package} ${Version}\n' "$work"/debs/linux-image-*.deb > "$work/kernel/versions.txt"
 [ -e "$work/kernel/src/linux-headers-$release/Makefile" ] ||
   { echo "debian: no headers of $release in $suite" >&2; exit 1; }
 chmod 0755 "$work"
