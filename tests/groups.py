@@ -28,7 +28,7 @@ class Group:
     """One entry of budgets.yml."""
 
     name: str
-    # folders and files, below tests/
+    # folders and files, below tests/; FILE::TEXT: those of their tests whose names have TEXT
     tests: tuple[str, ...]
     # of all its tests together
     seconds: float
@@ -39,9 +39,17 @@ class Group:
     # what else it depends on, as `git ls-files` names it; a group that says so can be skipped
     inputs: tuple[str, ...] = ()
 
-    def nearest(self, file: str) -> int:
-        """How long the path is by which it names a file, whose own is below tests/; 0: it does not."""
-        return max((len(mine) for mine in self.tests if f"{file}/".startswith(f"{mine}/")), default=0)
+    def nearest(self, nodeid: str) -> tuple[int, int]:
+        """How long the path is by which it names a test, and the text of the name; (0, 0): it does not."""
+        file, _, name = nodeid.removeprefix("tests/").partition("::")
+        mine = [test.partition("::") for test in self.tests]
+        near = [(len(path), len(text)) for path, _, text in mine if covers(path, file) and text in name]
+        return max(near, default=(0, 0))
+
+    def may_have(self, file: str) -> bool:
+        """Whether it names a test of a file by its name."""
+        mine = [test.partition("::") for test in self.tests]
+        return any(text and covers(path, file) for path, _, text in mine)
 
     def unit(self, nodeid: str) -> str:
         """What is handed out together with a test."""
@@ -50,7 +58,7 @@ class Group:
     def key(self) -> str:
         """A hash of all that it depends on, as it is now."""
         digest = hashlib.sha256(machine())
-        tests = [f"tests/{path}" for path in self.tests]
+        tests = [f"tests/{test.partition('::')[0]}" for test in self.tests]
         command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--"]
         listed = subprocess.run(
             [*command, *self.inputs, *tests, *COMMON], cwd=ROOT, capture_output=True, check=True
@@ -86,7 +94,7 @@ def read(path: Path = BUDGETS) -> list[Group]:
         if group is None:
             raise BudgetError(f"{path}: tests/{file} is in no group; a group has a budget")
     for group in groups:
-        if group not in found.values():
+        if group not in found.values() and not any(group.may_have(file) for file in found):
             raise BudgetError(f"{path}: {group.name}: no test is in {' '.join(group.tests) or 'it'}")
     return groups
 
@@ -97,13 +105,17 @@ def flat(words: list[Any]) -> Iterator[str]:
         yield from flat(word) if isinstance(word, list) else [word]
 
 
+def covers(path: str, file: str) -> bool:
+    """Whether a path is a file's own, or that of a folder that it is in."""
+    return f"{file}/".startswith(f"{path}/")
+
+
 def files() -> Iterator[str]:
     """Every file with tests, below tests/."""
     return (str(path.relative_to(TESTS)) for path in sorted(TESTS.rglob("test_*.py")))
 
 
 def of(nodeid: str, groups: list[Group]) -> Group | None:
-    """The group of a test: the one that names it by the longest path."""
-    file = nodeid.partition("::")[0].removeprefix("tests/")
-    nearest = max(groups, key=lambda group: group.nearest(file))
-    return nearest if nearest.nearest(file) else None
+    """The group of a test: the one that names it by the longest path, and the longest text of its name."""
+    nearest = max(groups, key=lambda group: group.nearest(nodeid))
+    return nearest if nearest.nearest(nodeid)[0] else None

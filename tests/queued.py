@@ -16,14 +16,16 @@ def _cpu_s() -> float:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """What runner.py asks for."""
-    parser.addoption("--queue", action="store_true", help="in the order of budgets.yml")
+    parser.addoption("--queue", metavar="GROUPS", help="these of budgets.yml, with commas, in its order")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The queue: the groups that take longest first, so that all workers are busy to the end."""
-    if config.getoption("--queue"):
-        known = groups.read()
-        items.sort(key=lambda item: known.index(groups.of(item.nodeid, known)))
+    if queue := config.getoption("--queue"):
+        known, asked = groups.read(), queue.split(",")
+        group = {item: groups.of(item.nodeid, known) for item in items}
+        items[:] = [item for item in items if group[item].name in asked]
+        items.sort(key=lambda item: known.index(group[item]))
 
 
 @pytest.hookimpl(wrapper=True)

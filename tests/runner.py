@@ -130,6 +130,10 @@ def main() -> int:
         failed = [nodeid for nodeid in report.failed if groups.of(nodeid, known) is group]
         if group.name in keys and report.of(group) and not failed and code in ENDED:
             (PASSED / keys[group.name]).touch()
+    for group in run:
+        if code in ENDED and not report.of(group):
+            print(f"runner: {group.name}: no test has such a name: {' '.join(group.tests)}", file=sys.stderr)
+            code = 2
     print(f"{report.table()}\n{time.monotonic() - begin:.0f} s in all")
     return code
 
@@ -142,7 +146,7 @@ def call(known: list[Group], run: list[Group], report: Report) -> int:
     left_out = [
         f"--ignore={groups.TESTS / file}"
         for file in groups.files()
-        if groups.of(f"tests/{file}", known) not in run
+        if groups.of(file, known) not in run and not any(group.may_have(file) for group in run)
     ]
     # a board of one CPU, or a test, for each CPU, and two more for the time in which some wait: for a
     # download, a clock, a terminal, a board that another makes. A file's order of its tests is kept
@@ -153,7 +157,8 @@ def call(known: list[Group], run: list[Group], report: Report) -> int:
         "--dist=loadscope",
         "--no-loadscope-reorder",
     ]
-    return int(pytest.main([str(groups.TESTS), *left_out, *how, "--queue"], plugins=[report]))
+    names = ",".join(group.name for group in run)
+    return int(pytest.main([str(groups.TESTS), *left_out, *how, f"--queue={names}"], plugins=[report]))
 
 
 if __name__ == "__main__":

@@ -31,6 +31,12 @@ def test_the_longest_path_decides() -> None:
     assert groups.of("tests/unit/test_b.py::test", known) is known[0]
     assert groups.of("tests/unit/test_a.py::test", known) is known[1]
     assert groups.of("tests/united/test_a.py::test", known) is None
+    known.append(groups.Group("named", ("unit/test_a.py::slow",), 1))
+    assert groups.of("tests/unit/test_a.py::test[slow]", known) is known[2]
+    assert groups.of("tests/unit/test_a.py::test[quick]", known) is known[1]
+    assert groups.of("tests/unit/test_slow.py::test", known) is known[0]
+    assert groups.of("tests/unit/test_a.py", known) is known[1]
+    assert known[2].may_have("unit/test_a.py") and not known[2].may_have("unit/test_b.py")
     assert known[0].unit("tests/unit/test_b.py::test") == "tests/unit/test_b.py"
     assert known[1].unit("tests/unit/test_a.py::test") == "tests/unit/test_a.py::test"
 

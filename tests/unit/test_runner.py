@@ -28,11 +28,17 @@ rare:
   tests: [rare]
   seconds: 60
   long: true
+seldom:
+  tests: [quick/test_quick.py::seldom]
+  seconds: 60
+  long: true
 """
 QUICK = """
 from pathlib import Path
 def test_data():
     assert Path("data").read_text() == "good"
+def test_seldom():
+    pass
 """
 SLOW = """
 import os, time
@@ -117,7 +123,7 @@ def test_a_group_that_passed_is_skipped_until_it_changes(checkout: Path) -> None
     # more than its budget, and no failure
     assert re.search(r"^slow +2 +\d+\.\d +0 +\d+\.\d  over$", said, re.MULTILINE), said
     assert re.search(r"^\d+ s in all$", said, re.MULTILINE), said
-    assert "skipped" not in said and "rare" not in said
+    assert "skipped" not in said and "rare" not in said and "seldom" not in said
     workers = (checkout / "workers").read_text().split()
     assert len(set(workers)) == min(2, os.cpu_count() or 1)
     code, said = ran(checkout)
@@ -144,6 +150,10 @@ def test_a_file_that_cannot_be_read_fails_its_group(checkout: Path) -> None:
 def test_long_groups_run_when_asked_for(checkout: Path) -> None:
     code, said = ran(checkout, "--long")
     assert code == 0 and "test_rare" in said and "test_data" not in said and "test_sleep" not in said
+    assert re.search(r"^seldom +1 ", said, re.MULTILINE), said
+    (checkout / "tests/quick/test_quick.py").write_text("def test_data():\n    pass\n")
+    code, said = ran(checkout, "--long")
+    assert code == 2 and "runner: seldom: no test has such a name: quick/test_quick.py::seldom\n" in said
 
 
 def test_a_test_without_a_budget_fails_the_run(checkout: Path) -> None:
