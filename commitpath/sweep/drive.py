@@ -17,7 +17,7 @@ from base.text import printable
 from commitpath import ansible, places
 from commitpath.database import store, sync
 from commitpath.host import ensure_packages
-from commitpath.sweep import plan, slurm, snakemake
+from commitpath.sweep import clocks, plan, slurm, snakemake
 from commitpath.sweep.grid import Excluded, expand, names
 from commitpath.sweep.plan import STATE, Planned
 from images import emulator
@@ -134,13 +134,19 @@ def report(runs: Mapping[str, Planned], excluded: Sequence[Excluded], todo: Sequ
         counts = ", ".join(f"{commit} ({number})" for commit, number in commits.items())
         text = f"made by several versions of commitpath: {counts}; make results WHERE='commit=…' lists them"
         print(printable(text))
+    for path in clocks.odd(RESULTS / run_of(key) for key in runs if key not in failures):
+        print(printable(f"other times: {path}: not, to the nanosecond, those of its like (docs/emulator.md)"))
     return 1 if failures else 0
+
+
+def run_of(key: str) -> str:
+    """The folder of a done run, below results/."""
+    return str((plan.read_state(STATE / "done" / key) or {}).get("run"))
 
 
 def commit_of(key: str) -> str:
     """The git commit that a done run was made by."""
-    done = plan.read_state(STATE / "done" / key) or {}
-    host = plan.read_state(RESULTS / str(done.get("run")) / "host.json") or {}
+    host = plan.read_state(RESULTS / run_of(key) / "host.json") or {}
     return str(host.get("commitpath_commit"))
 
 
