@@ -15,6 +15,8 @@ from chromium import start
 
 def main() -> None:
     """Open the page, wait until it is drawn, and save what is to be seen."""
+    if not 3 <= len(sys.argv) <= 5:
+        sys.exit(__doc__)
     run, out, address, height = [*sys.argv[1:], *["", "1000"][len(sys.argv) - 3 :]]
     with tempfile.TemporaryDirectory() as profile:
         browser = start(Path(profile))
