@@ -28,10 +28,14 @@ from commitpath.host import ensure_packages
 
 
 def make_variables() -> dict[str, str]:
-    """What the user set on make's command line."""
+    """What the user set on make's command line, NAME=value or NAME:=value.
+
+    A blank or a backslash in a value has a backslash before it.
+    """
     _, _, overrides = (" " + os.environ.get("MAKEFLAGS", "")).partition(" -- ")
-    names = re.findall(r"(?:^|(?<=\s))([A-Za-z_][A-Za-z0-9_]*)=", overrides)
-    return {name: os.environ[name] for name in names if name in os.environ}
+    words = re.findall(r"(?:[^\\ \t]|\\.)+", overrides, re.DOTALL)
+    given = (re.match(r"([A-Za-z_][A-Za-z0-9_]*):?=", word) for word in words)
+    return {name: os.environ[name] for name in (one[1] for one in given if one) if name in os.environ}
 
 
 def experiment(variables: dict[str, str]) -> int:
