@@ -27,11 +27,12 @@ def csv(table: pl.DataFrame, path: Path) -> None:
 
 @contextlib.contextmanager
 def _told(path: Path) -> Iterator[None]:
-    """Raise what the system said as it says it itself: Polars raises it as a ComputeError, too, and of a
-    Parquet file's end it tells only that it could not be written."""
+    """Raise what the system said as it says it itself: Polars raises it as a ComputeError, too; and as an I/O
+    error, in Polars' words, what it tells no number of."""
     try:
         yield
     except (pl.exceptions.PolarsError, OSError) as error:
         told = re.search(r"\(os error ([0-9]{1,4})\)", str(error))
         number = int(told[1]) if told else errno.EIO
-        raise OSError(number, os.strerror(number), str(path)) from error
+        said = os.strerror(number) if told else str(error).partition("\n")[0]
+        raise OSError(number, said, str(path)) from error
