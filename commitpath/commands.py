@@ -72,11 +72,20 @@ def plan(variables: dict[str, str]) -> int:
     return 0
 
 
+def check_utf8(name: str, path: str) -> None:
+    """Refuse a path that is not UTF-8: Polars opens no file there, and Matplotlib writes none."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        raise BadInputError(f"{name}={path}: a path that is not UTF-8 does not work") from None
+
+
 def run_folder(command: str, given: dict[str, str], name: str = "RUN") -> str:
     """The folder of a stored run that a variable names; BadInputError if it is none."""
     run = given.get(name, "")
     if not run:
         raise BadInputError(f"make {command} takes {name}=results/<cell name>/<run id>")
+    check_utf8(name, run)
     if not Path(run).is_dir():
         raise BadInputError(f"{name}={run}: no such folder; a run's is results/<cell name>/<run id>")
     return run
@@ -131,6 +140,8 @@ def ledger(variables: dict[str, str]) -> int:
         raise BadInputError("make ledger takes FIGURE=<file>.svg, .png or .pdf, and RUNS=<folders of runs>")
     if Path(figure).suffix not in ledger.SUFFIXES:
         raise BadInputError(f"FIGURE={figure}: its end is none of {', '.join(ledger.SUFFIXES)}")
+    for variable in ("FIGURE", "RUNS"):
+        check_utf8(variable, variables.get(variable, ""))
     for variable, folder in [("FIGURE", Path(figure).parent), *(("RUNS", Path(run)) for run in runs)]:
         if not folder.is_dir():
             raise BadInputError(f"{variable}: there is no folder {folder}")

@@ -45,7 +45,7 @@ def export(options: dict[str, str]) -> int:
 
 def import_(options: dict[str, str]) -> int:
     """Merge another lab's database into this one."""
-    if "FILE" not in options:
+    if not options.get("FILE"):
         raise BadInputError("make import takes FILE=<an export>, LAB=<label> and CONFLICT=mine|theirs")
     conflict = options.get("CONFLICT", "stop")
     if conflict not in exchange.CONFLICTS:
