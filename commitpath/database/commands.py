@@ -57,6 +57,8 @@ def import_(options: dict[str, str]) -> int:
     try:
         done = exchange.import_(source, label, conflict)
     except store.DatabaseError as error:
+        if store.passes(error):
+            raise
         # this lab's own was read already: what is wrong is in the file
         raise BadInputError(str(error)) from error
     print(printable(done))
