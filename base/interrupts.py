@@ -56,7 +56,10 @@ def answered(name: str, run: Callable[[], int]) -> int:
     """Run a command with all three held; its exit code, or that of an interrupted one, which is told."""
     try:
         return run()
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, ImportError) as error:
+        # so an extension that was interrupted while it was loaded has it
+        if isinstance(error, ImportError) and not isinstance(error.__cause__, KeyboardInterrupt):
+            raise
         _ignore_further()
         print(f"{name}: interrupted; nothing is left running", file=sys.stderr)
         return EXIT_INTERRUPTED

@@ -67,6 +67,15 @@ CLEANS = WAITS.replace("SIG_IGN", "default_int_handler").replace(
             time.sleep(0.01)
         print("cleaned up", flush=True)""",
 )
+# one that is told while an extension is loaded
+EXTENSION = WAITS.replace(
+    "    time.sleep(60)",
+    """\
+    try:
+        signal.raise_signal(signal.SIGTERM)
+    except KeyboardInterrupt as error:
+        raise ImportError("initialization failed") from error""",
+)
 # one whose libraries load slowly
 LOADS = """\
 import sys, time
@@ -117,7 +126,9 @@ def test_what_is_told_twice_at_once_is_cleaned_up(told: signal.Signals) -> None:
     assert error == "commitpath: interrupted; nothing is left running\n"
 
 
-@pytest.mark.parametrize(("program", "told"), [(DROPS, None), (TWICE, None), (LOADS, signal.SIGINT)])
+@pytest.mark.parametrize(
+    ("program", "told"), [(DROPS, None), (TWICE, None), (EXTENSION, None), (LOADS, signal.SIGINT)]
+)
 def test_an_interrupt_has_one_answer(program: str, told: signal.Signals | None) -> None:
     with subprocess.Popen(
         ["env", "--default-signal=INT", sys.executable, "-c", program],
