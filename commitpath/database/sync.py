@@ -140,8 +140,10 @@ def renewed(folder: Path, again: bool) -> bool:
     try:
         pipeline.analyse(folder)
     except BadInput as error:
-        # what an older analysis left does not count any more, until one succeeds
-        derived.remove(folder)
+        # what an older analysis left does not count any more, until one succeeds; in a folder that is
+        # closed to us it stays
+        with contextlib.suppress(OSError):
+            derived.remove(folder)
         left_out(folder, error)
         return False
     except OSError as error:

@@ -508,6 +508,7 @@ def test_a_journal_that_goes_meanwhile_is_no_fault(tmp_path: Path, monkeypatch: 
     ("why", "code"),
     [
         (f"x: {store.FULL}; nothing was changed", EXIT_FAILED),
+        (f"x: {store.CLOSED}; nothing was changed", EXIT_FAILED),
         (f"x: {store.BUSY} (waited 5 s)", EXIT_FAILED),
         ("x: corrupt", EXIT_BAD_INPUT),
     ],
@@ -524,3 +525,19 @@ def test_an_import_without_room_is_no_fault_of_the_file(
     with pytest.raises(LabError) as caught:
         database_commands.import_({"FILE": str(tmp_path / "there.sqlite")})
     assert (caught.value.exit_code, str(caught.value)) == (code, why)
+
+
+def test_a_folder_of_another_user_that_cannot_be_analysed_is_left_out(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = lab.run()
+
+    def closed(_: Path) -> None:
+        raise PermissionError(13, "Permission denied", "derived.json")
+
+    monkeypatch.setattr(sync, "RESULTS", lab.results)
+    monkeypatch.setattr(derived, "remove", closed)
+    assert sync.unfit([folder], again=True) == {folder}
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.endswith("analysed again: REBUILD=yes")
+    assert "left out of the database" in second and "raw/driver/config.json: cannot be read" in second
