@@ -541,3 +541,8 @@ def test_a_folder_of_another_user_that_cannot_be_analysed_is_left_out(
     first, second = capsys.readouterr().err.splitlines()
     assert first.endswith("analysed again: REBUILD=yes")
     assert "left out of the database" in second and "raw/driver/config.json: cannot be read" in second
+    # nor ends a document of one run the reading of all
+    monkeypatch.setattr(derived, "fault", lambda *_: closed(folder))
+    assert sync.unfit([folder]) == {folder}
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith("left out of the database: [Errno 13] Permission denied: 'derived.json'")
