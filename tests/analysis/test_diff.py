@@ -219,3 +219,11 @@ def test_the_diff_of_a_run_that_lies_elsewhere_is_beside_it(pair: tuple[Path, Pa
     run = pair[0].rename(folder / "run")
     assert main([str(run), str(pair[1])]) == 0
     assert len(list((folder / "diffs").iterdir())) == 1
+
+
+def test_a_cell_of_settings_that_there_are_not(pair: tuple[Path, Path]) -> None:
+    analysed(pair[1], "cell.json", synchronous="fullest")
+    with pytest.raises(
+        BadInput, match=r"cell\.json: its engine has no such settings; expected a cell as it was"
+    ):
+        diff.compare(*pair, force=True)
