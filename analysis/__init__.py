@@ -1,5 +1,6 @@
 """From the raw files of a run to checked tables, figures and a report."""
 
+import logging
 import os
 import sys
 from pathlib import Path
@@ -8,3 +9,5 @@ from pathlib import Path
 # figures that nobody else's are like. In the environment that runs this, unless that is the system's.
 if sys.prefix != sys.base_prefix:
     os.environ["MPLCONFIGDIR"] = str(Path(sys.prefix) / "matplotlib")
+    # where that is another user's it takes a temporary folder, and would say so in two lines
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)

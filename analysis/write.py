@@ -27,11 +27,13 @@ def csv(table: pl.DataFrame, path: Path) -> None:
 
 @contextlib.contextmanager
 def _told(path: Path) -> Iterator[None]:
-    """Raise what the system said as it says it itself: Polars raises it as a ComputeError, too, and of a
-    Parquet file's end it tells only that it could not be written."""
+    """Raise what the system said as it says it itself: Polars raises it as a ComputeError, too; and as an I/O
+    error, with Polars' words, what it tells no number of, as of a Parquet file's end."""
     try:
         yield
     except (pl.exceptions.PolarsError, OSError) as error:
         told = re.search(r"\(os error ([0-9]{1,4})\)", str(error))
         number = int(told[1]) if told else errno.EIO
-        raise OSError(number, os.strerror(number), str(path)) from error
+        first, _, _ = str(error).partition("\n")
+        why = "" if told else f" ({first})"
+        raise OSError(number, os.strerror(number) + why, str(path)) from error

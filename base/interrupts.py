@@ -2,12 +2,29 @@
 
 import signal
 import sys
+import time
 from collections.abc import Callable
+from types import FrameType
 
 TOLD = frozenset((signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
 # Seconds after which an interrupt that Python dropped is raised again.
 AGAIN_SECONDS = 0.05
+# Seconds in which two are one: make and timeout hand on what the whole group was told.
+ONE_SECONDS = 1.0
 EXIT_INTERRUPTED = 130
+
+
+class _Handler:
+    """Raise KeyboardInterrupt, once for those that are one: another would end the cleaning up."""
+
+    def __init__(self) -> None:
+        self._last = -ONE_SECONDS
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        now = time.monotonic()
+        if now - self._last >= ONE_SECONDS:
+            self._last = now
+            raise KeyboardInterrupt
 
 
 def _again(unraisable: "sys.UnraisableHookArgs") -> None:
@@ -22,12 +39,15 @@ def hold() -> None:
     """Let all three wait until everything is loaded: an interrupt inside Python's import machinery is
     printed and dropped."""
     signal.pthread_sigmask(signal.SIG_BLOCK, TOLD)
+    handler = _Handler()
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, handler)
     # a terminate is answered as Ctrl-C is, what was started is stopped: also in a shell's
     # background job, where SIGINT is ignored
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, handler)
     # so is a terminal that is closed: a build has a session of its own and does not hear of that
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as nohup leaves it
-        signal.signal(signal.SIGHUP, signal.default_int_handler)
+        signal.signal(signal.SIGHUP, handler)
     signal.signal(signal.SIGALRM, signal.default_int_handler)
     sys.unraisablehook = _again
 
@@ -36,7 +56,10 @@ def answered(name: str, run: Callable[[], int]) -> int:
     """Run a command with all three held; its exit code, or that of an interrupted one, which is told."""
     try:
         return run()
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, ImportError) as error:
+        # so an extension that was interrupted while it was loaded has it
+        if isinstance(error, ImportError) and not isinstance(error.__cause__, KeyboardInterrupt):
+            raise
         _ignore_further()
         print(f"{name}: interrupted; nothing is left running", file=sys.stderr)
         return EXIT_INTERRUPTED

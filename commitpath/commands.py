@@ -28,10 +28,14 @@ from commitpath.host import ensure_packages
 
 
 def make_variables() -> dict[str, str]:
-    """What the user set on make's command line."""
+    """What the user set on make's command line, NAME=value or NAME:=value.
+
+    A blank or a backslash in a value has a backslash before it.
+    """
     _, _, overrides = (" " + os.environ.get("MAKEFLAGS", "")).partition(" -- ")
-    names = re.findall(r"(?:^|(?<=\s))([A-Za-z_][A-Za-z0-9_]*)=", overrides)
-    return {name: os.environ[name] for name in names if name in os.environ}
+    words = re.findall(r"(?:[^\\ \t]|\\.)+", overrides, re.DOTALL)
+    given = (re.match(r"([A-Za-z_][A-Za-z0-9_]*):?=", word) for word in words)
+    return {name: os.environ[name] for name in (one[1] for one in given if one) if name in os.environ}
 
 
 def experiment(variables: dict[str, str]) -> int:
@@ -68,11 +72,20 @@ def plan(variables: dict[str, str]) -> int:
     return 0
 
 
+def check_utf8(name: str, path: str) -> None:
+    """Refuse a path that is not UTF-8: Polars opens no file there, and Matplotlib writes none."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        raise BadInputError(f"{name}={path}: a path that is not UTF-8 does not work") from None
+
+
 def run_folder(command: str, given: dict[str, str], name: str = "RUN") -> str:
     """The folder of a stored run that a variable names; BadInputError if it is none."""
     run = given.get(name, "")
     if not run:
         raise BadInputError(f"make {command} takes {name}=results/<cell name>/<run id>")
+    check_utf8(name, run)
     if not Path(run).is_dir():
         raise BadInputError(f"{name}={run}: no such folder; a run's is results/<cell name>/<run id>")
     return run
@@ -127,6 +140,8 @@ def ledger(variables: dict[str, str]) -> int:
         raise BadInputError("make ledger takes FIGURE=<file>.svg, .png or .pdf, and RUNS=<folders of runs>")
     if Path(figure).suffix not in ledger.SUFFIXES:
         raise BadInputError(f"FIGURE={figure}: its end is none of {', '.join(ledger.SUFFIXES)}")
+    for variable in ("FIGURE", "RUNS"):
+        check_utf8(variable, variables.get(variable, ""))
     for variable, folder in [("FIGURE", Path(figure).parent), *(("RUNS", Path(run)) for run in runs)]:
         if not folder.is_dir():
             raise BadInputError(f"{variable}: there is no folder {folder}")

@@ -44,7 +44,8 @@ def begin(command: str) -> None:
     for variable, path in places.items():
         check_name(path, f"{variable}=" if variable and variable in os.environ else "")
     for what, path in {"the checkout": ROOT, "COMMITPATH_RESULTS": RESULTS}.items():
-        if path.resolve().is_relative_to(CACHE.resolve()):
+        # Path.resolve raises at a link that leads to itself, which check_writable names
+        if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(CACHE)):
             raise BadInputError(f"COMMITPATH_CACHE={CACHE}: {what} is in it; name a folder of its own")
     if command in TO_RESULTS:
         check_writable(RESULTS, "COMMITPATH_RESULTS=<folder> names another")
@@ -103,6 +104,8 @@ def check_runs(cells: Iterable[Mapping[str, Any]]) -> None:
 
 def new_file(variable: str, text: str) -> Path:
     """The file that a variable names, which is to be made; BadInputError where it is there, or cannot be."""
+    if not text:
+        raise BadInputError(f"{variable}=: name a new file")
     path = Path(text)
     if os.path.lexists(path):
         raise BadInputError(f"{variable}={path}: it exists already; nothing is overwritten")

@@ -64,12 +64,20 @@ def compare(a: Path, b: Path, force: bool = False) -> Diff:
         *runs,
         names=_names(runs),
         forced=reasons,
-        durability=durability.differences(*(durability.of(run.cell) for run in runs)),
+        durability=durability.differences(*(_survives(run) for run in runs)),
         profiles=_profiles(*(run.cell for run in runs)),
         pairs=pairs,
         unpaired=costs[0].height + costs[1].height - 2 * pairs.height,
         means=means,
     )
+
+
+def _survives(run: Stored) -> durability.Durability:
+    try:
+        return durability.of(run.cell)
+    except (KeyError, TypeError, AttributeError):
+        path = run.folder / "cell.json"
+        raise BadInput(path, "", "its engine has no such settings", "a cell as it was stored") from None
 
 
 def _costs(run: Stored) -> pl.DataFrame:

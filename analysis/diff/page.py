@@ -17,9 +17,13 @@ from base import scratch
 
 
 def write(diff: Diff) -> Path:
-    """Write the diff's folder beside the folders of the cells; the page's path."""
+    """Write the diff's folder beside the folders of the cells, or beside a run that is in none; the page's
+    path."""
     name = f"{_name(diff.a)}--{_name(diff.b)}"
-    folder = diff.a.folder.resolve().parent.parent / "diffs" / name
+    place = diff.a.folder.resolve().parent
+    if place.name == diff.a.summary["cell_name"]:
+        place = place.parent
+    folder = place / "diffs" / name
     with scratch.folder(folder.parent, ".diff") as work:
         fresh = work / name
         fresh.mkdir()

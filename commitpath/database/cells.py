@@ -20,6 +20,7 @@ _REQUIRED = (
 _NAME = {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"}
 _TEXT = {"type": "string", "maxLength": 10_000}
 _TEXTS = {"type": "array", "items": _TEXT}
+_PAIRS = {"type": "object", "propertyNames": _NAME}
 
 
 def check(cell: Any, called: str) -> None:
@@ -47,7 +48,7 @@ def _rule() -> Validator:
 @functools.cache
 def _validator() -> Validator:
     profile: dict[str, Any] = {
-        "device": {"driver": _NAME},
+        "device": {"driver": _NAME, "geometry": _PAIRS, "timing": _PAIRS},
         "fs": {"type": _NAME, "mkfs": _TEXTS, "mount": _TEXTS},
         "workload": {"driver_workload": _NAME, "phases": {"type": "array", "items": _NAME}},
     }

@@ -45,7 +45,7 @@ def export(options: dict[str, str]) -> int:
 
 def import_(options: dict[str, str]) -> int:
     """Merge another lab's database into this one."""
-    if "FILE" not in options:
+    if not options.get("FILE"):
         raise BadInputError("make import takes FILE=<an export>, LAB=<label> and CONFLICT=mine|theirs")
     conflict = options.get("CONFLICT", "stop")
     if conflict not in exchange.CONFLICTS:
@@ -57,6 +57,8 @@ def import_(options: dict[str, str]) -> int:
     try:
         done = exchange.import_(source, label, conflict)
     except store.DatabaseError as error:
+        if store.passes(error):
+            raise
         # this lab's own was read already: what is wrong is in the file
         raise BadInputError(str(error)) from error
     print(printable(done))

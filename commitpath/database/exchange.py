@@ -109,7 +109,10 @@ def import_(source: Path, label: str | None, conflict: str) -> str:
     label: for the runs of a lab that has no label. conflict: what to do with a run that
     both have with different contents: stop (nothing is imported), mine, theirs.
     """
-    with files_to_place() as part, store.opened(clean_copy(source, part), write=False) as theirs:
+    with (
+        scratch.folder(RESULTS, ".import") as part,
+        store.opened(clean_copy(source, part), write=False) as theirs,
+    ):
         with store.opened(write=False) as mine:
             taken = [
                 (there, row)
@@ -119,8 +122,9 @@ def import_(source: Path, label: str | None, conflict: str) -> str:
         # takes seconds a run, in which others may write to this database
         for there, row in taken:
             evidence.check(source, theirs, part, there, row)
-        with store.opened() as mine:
+        with files_to_place(part) as put, store.opened() as mine:
             done = merge(source, theirs, mine, part, label, conflict)
+            put()
     return f"{source}: {done}"
 
 

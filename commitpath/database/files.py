@@ -3,15 +3,13 @@
 import contextlib
 import hashlib
 import json
-import shutil
 import sqlite3
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from analysis.documents import UnfitError
-from base import scratch
 from base.errors import LabError
 from base.paths import RESULTS
 from commitpath.database import limits
@@ -79,20 +77,31 @@ class Unpacked:
 
 
 @contextlib.contextmanager
-def files_to_place() -> Iterator[Path]:
-    """A folder for LAB/CELL/RUN folders, which go below imported/ if the block ends well."""
-    with scratch.folder(RESULTS, ".import") as part:
-        yield part
-        for folder in sorted(part.glob("*/*/*")):
-            place = IMPORTED / folder.relative_to(part)
-            if place.exists():
-                shutil.rmtree(place)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            folder.rename(place)
+def files_to_place(part: Path) -> Iterator[Callable[[], None]]:
+    """What puts the LAB/CELL/RUN folders of PART below imported/; they are taken back if the block fails.
+
+    The block ends with the commit of their rows: after a kill there may be files without a row, which
+    another import replaces, and no row without its files, which it would count as there already.
+    """
+    with contextlib.ExitStack() as undo:
+
+        def put() -> None:
+            for folder in sorted(part.glob("*/*/*")):
+                place = IMPORTED / folder.relative_to(part)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                if place.exists():
+                    old = folder.with_name(f"{folder.name}.old")
+                    place.rename(old)
+                    undo.callback(old.rename, place)
+                folder.rename(place)
+                undo.callback(place.rename, folder)
+
+        yield put
+        undo.pop_all()
 
 
 def folder_below(place: Path, row: Mapping[str, Any]) -> Path:
-    """Where below imported/, or in files_to_place, the files of another lab's run are."""
+    """Where below imported/, or in the folder of an import, the files of another lab's run are."""
     return place / "/".join((row["lab"], row["cell_id"], row["run_id"]))
 
 

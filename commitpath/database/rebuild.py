@@ -45,7 +45,7 @@ def label_of_old(stack: contextlib.ExitStack) -> str | None:
     try:
         return store.label(stack.enter_context(store.opened()))
     except store.DatabaseError as error:
-        if "another process" in str(error):
+        if store.passes(error):
             raise
         print(f"commitpath: {printable(error)}", file=sys.stderr)
         return None
@@ -56,7 +56,7 @@ def take_over(made: Path) -> None:
     try:
         print(printable(exchange.take_over(made)), file=sys.stderr)
     except store.DatabaseError as error:
-        if store.FULL in str(error):
+        if store.passes(error):
             raise
         # what can be made again is
         print(f"commitpath: other labs' runs are lost here: {printable(error)}", file=sys.stderr)

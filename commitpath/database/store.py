@@ -28,6 +28,10 @@ APPLICATION_ID = 0x636D7470
 WAIT_SECONDS = 5.0
 # what SQLite says where there is no room
 FULL = "database or disk is full"
+# and where a file, or its disk, may not be written
+CLOSED = "attempt to write a readonly database"
+# what is said where another process's write was waited for
+BUSY = "another process is writing to it"
 # label of a lab that has not been given one
 UNNAMED = "local"
 LABEL = r"[A-Za-z0-9][A-Za-z0-9._-]{0,40}"
@@ -224,13 +228,17 @@ def explained(path: Path) -> Iterator[None]:
     except sqlite3.OperationalError as error:
         if "locked" in str(error) or "busy" in str(error):
             raise DatabaseError(
-                f"{path}: another process is writing to it (waited {WAIT_SECONDS:.0f} s); "
-                "nothing was changed; try again"
+                f"{path}: {BUSY} (waited {WAIT_SECONDS:.0f} s); nothing was changed; try again"
             ) from error
-        what = "nothing was changed" if FULL in str(error) else remedy(path)
+        what = "nothing was changed" if str(error) in (FULL, CLOSED) else remedy(path)
         raise DatabaseError(f"{path}: {error}; {what}") from error
     except sqlite3.DatabaseError as error:
         raise DatabaseError(f"{path}: not a database that can be read ({error}); {remedy(path)}") from error
+
+
+def passes(error: DatabaseError) -> bool:
+    """Whether it is no fault of a file: there is no room, it is closed to us, or held by another process."""
+    return any(said in str(error) for said in (FULL, CLOSED, BUSY))
 
 
 def path_of(connection: sqlite3.Connection) -> str:

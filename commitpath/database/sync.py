@@ -130,18 +130,20 @@ def unfit(look: Iterable[Path], again: bool = False) -> set[Path]:
 def renewed(folder: Path, again: bool) -> bool:
     """Analyse a run again if that is due; False, and a line on stderr, if it cannot be."""
     path = printable(folder.relative_to(RESULTS))
-    wrong = derived.fault(folder, *derived.DOCUMENTS) if (folder / "summary.json").exists() else None
-    if not wrong and not again:
-        return True
-    # NumPy, Polars and Matplotlib: only who analyses needs them
-    from analysis import pipeline
-
-    print(f"commitpath: {path}: analysed again: {printable(wrong or 'REBUILD=yes')}", file=sys.stderr)
     try:
+        wrong = derived.fault(folder, *derived.DOCUMENTS) if (folder / "summary.json").exists() else None
+        if not wrong and not again:
+            return True
+        # NumPy, Polars and Matplotlib: only who analyses needs them
+        from analysis import pipeline
+
+        print(f"commitpath: {path}: analysed again: {printable(wrong or 'REBUILD=yes')}", file=sys.stderr)
         pipeline.analyse(folder)
     except BadInput as error:
-        # what an older analysis left does not count any more, until one succeeds
-        derived.remove(folder)
+        # what an older analysis left does not count any more, until one succeeds; in a folder that is
+        # closed to us it stays
+        with contextlib.suppress(OSError):
+            derived.remove(folder)
         left_out(folder, error)
         return False
     except OSError as error:

@@ -1,8 +1,8 @@
 """The list of what must be reported (experiments/reporting.yml, engine/*.yml), read from runs."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from base.data import load_yaml
@@ -113,8 +113,9 @@ def database() -> tuple[list[Run], str]:
 
 def run_of_folder(name: str, runs: Sequence[Run]) -> Run:
     """The run in a folder below results/ (a link to one will do)."""
-    folder = Path(name).resolve()
+    # Path.resolve raises at a link that leads to itself
+    folder = os.path.realpath(name)
     for run in runs:
-        if run.path and (RESULTS / run.path).resolve() == folder:
+        if run.path and os.path.realpath(RESULTS / run.path) == folder:
             return run
     raise BadInputError(f"{name}: not the folder of a run in {RESULTS} (make results lists them)")

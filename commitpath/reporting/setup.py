@@ -27,7 +27,7 @@ LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
 
 def setup(options: dict[str, str]) -> int:
     """Print the paragraph and the table of a run, or of what a selector or a grid names."""
-    if len(options) != 1:
+    if len(options) != 1 or not all(options.values()):
         raise BadInputError(
             "make setup-text takes one of RUN=<a run's folder>, GRID=<grid>, WHERE=<selector>"
         )

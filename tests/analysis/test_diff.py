@@ -209,3 +209,21 @@ def test_another_content_of_a_profile_is_said(tmp_path: Path, capsys: pytest.Cap
     assert json.loads((path.parent / "diff.json").read_text())["profiles"] == [line]
     assert main([runs[0], runs[0]]) == 0
     assert "profile differs" not in capsys.readouterr().out
+
+
+def test_the_diff_of_a_run_that_lies_elsewhere_is_beside_it(pair: tuple[Path, Path]) -> None:
+    """As a copy of a run in /tmp: two folders above it is nobody's place for results."""
+    assert main([str(run) for run in pair]) == 0
+    assert len(list((pair[0].parents[1] / "diffs").iterdir())) == 1
+    (folder := pair[0].parent / "elsewhere").mkdir()
+    run = pair[0].rename(folder / "run")
+    assert main([str(run), str(pair[1])]) == 0
+    assert len(list((folder / "diffs").iterdir())) == 1
+
+
+def test_a_cell_of_settings_that_there_are_not(pair: tuple[Path, Path]) -> None:
+    analysed(pair[1], "cell.json", synchronous="fullest")
+    with pytest.raises(
+        BadInput, match=r"cell\.json: its engine has no such settings; expected a cell as it was"
+    ):
+        diff.compare(*pair, force=True)

@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 import tiny
 
-from analysis import derived, export, stored_files
+from analysis import derived, export, stored_files, write
 from analysis.adapters.devicelog import ENTRY
 from analysis.devices import flashsim
 from analysis.export.__main__ import main
@@ -267,3 +267,19 @@ def test_no_table_is_exported_that_was_changed(form: str, run: Path) -> None:
     with pytest.raises(BadInput, match=r"tables/ledger\.parquet is not as `make analyse` left it"):
         export.export(run, [form])
     assert not (run / "export").exists()
+
+
+@pytest.mark.parametrize(
+    ("table", "name", "says"),
+    [
+        (pl.DataFrame({"a": [[1]]}), "a.csv", "CSV format does not support nested data"),
+        (pl.DataFrame({"a": [1]}), "", "is a directory"),
+        (pl.DataFrame({"a": [1]}), "none/a.csv", "No such file or directory"),
+    ],
+)
+def test_what_could_not_be_written_says_why(
+    table: pl.DataFrame, name: str, says: str, tmp_path: Path
+) -> None:
+    with pytest.raises(OSError, match=says) as caught:
+        write.csv(table, tmp_path / name)
+    assert caught.value.filename == str(tmp_path / name)

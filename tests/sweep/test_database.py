@@ -16,10 +16,11 @@ from lab import ROOT, Lab, edit, write
 
 from analysis import derived, engines
 from base import identity
-from base.errors import EXIT_BAD_INPUT
+from base.errors import EXIT_BAD_INPUT, EXIT_FAILED, LabError
 from commitpath.axes import axes
 from commitpath.cell import cell_id, make_cell
-from commitpath.database import select, store
+from commitpath.database import commands as database_commands
+from commitpath.database import exchange, select, store, sync
 from commitpath.database.commands import measured
 
 Labs = Callable[[str], Lab]
@@ -501,3 +502,47 @@ def test_a_journal_that_goes_meanwhile_is_no_fault(tmp_path: Path, monkeypatch: 
     """Another process ended its write between two looks at the file."""
     monkeypatch.setattr(Path, "exists", lambda path: True)
     store.check_regular(tmp_path / "results.sqlite")
+
+
+@pytest.mark.parametrize(
+    ("why", "code"),
+    [
+        (f"x: {store.FULL}; nothing was changed", EXIT_FAILED),
+        (f"x: {store.CLOSED}; nothing was changed", EXIT_FAILED),
+        (f"x: {store.BUSY} (waited 5 s)", EXIT_FAILED),
+        ("x: corrupt", EXIT_BAD_INPUT),
+    ],
+)
+def test_an_import_without_room_is_no_fault_of_the_file(
+    why: str, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> str:
+        raise store.DatabaseError(why)
+
+    monkeypatch.setattr(sync, "up_to_date", lambda: 0)
+    monkeypatch.setattr(exchange, "import_", fails)
+    (tmp_path / "there.sqlite").touch()
+    with pytest.raises(LabError) as caught:
+        database_commands.import_({"FILE": str(tmp_path / "there.sqlite")})
+    assert (caught.value.exit_code, str(caught.value)) == (code, why)
+
+
+def test_a_folder_of_another_user_that_cannot_be_analysed_is_left_out(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = lab.run()
+
+    def closed(_: Path) -> None:
+        raise PermissionError(13, "Permission denied", "derived.json")
+
+    monkeypatch.setattr(sync, "RESULTS", lab.results)
+    monkeypatch.setattr(derived, "remove", closed)
+    assert sync.unfit([folder], again=True) == {folder}
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.endswith("analysed again: REBUILD=yes")
+    assert "left out of the database" in second and "raw/driver/config.json: cannot be read" in second
+    # nor ends a document of one run the reading of all
+    monkeypatch.setattr(derived, "fault", lambda *_: closed(folder))
+    assert sync.unfit([folder]) == {folder}
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith("left out of the database: [Errno 13] Permission denied: 'derived.json'")

@@ -60,6 +60,6 @@ def test_a_full_disk_is_one_line_and_leaves_all_as_it_was(
         done = call(lab, target, given, most)
         said = [one for one in done.stderr.splitlines() if "analysed again" not in one]
         assert (done.returncode, len(said)) == (1, 1), done.stderr
-        why = rf"(File too large|Input/output error): '{lab.results}/|disk I/O error"
+        why = rf"(File too large|Input/output error \(.+\)): '{lab.results}/|disk I/O error"
         assert re.search(why, said[0]), said
         assert content(lab.results) == before

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from lab import Lab
 
+from commitpath.database import files
 from commitpath.database.evidence import differences
 
 Labs = Callable[[str], Lab]
@@ -260,3 +261,38 @@ def test_differences_but_for_rounding() -> None:
         "none is null, its files give 0",
         'status is "ok", its files give "rejected"',
     ]
+
+
+def test_an_import_whose_files_have_no_place_adds_no_run(with_files: tuple[Lab, Path]) -> None:
+    lab, path = with_files
+    lab.ok("results")
+    (lab.results / "imported").write_text("a file in the place of the folder")
+    said = lab.says("import", FILE=str(path))
+    assert "imported" in said and runs(lab) == []
+    (lab.results / "imported").unlink()
+    assert "1 new" in lab.ok("import", FILE=str(path))
+    ((*_, place, _),) = runs(lab)
+    assert (lab.results / str(place) / "raw/probes.bin").stat().st_size
+
+
+def test_files_are_taken_back_where_their_rows_are_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "IMPORTED", tmp_path / "imported")
+    for place, content in (("part", "new"), ("imported", "old")):
+        for run in ("1", "2")[: 2 if place == "part" else 1]:
+            (tmp_path / place / "kiel/cell" / run).mkdir(parents=True)
+            (tmp_path / place / "kiel/cell" / run / "raw").write_text(content)
+    with (
+        pytest.raises(OSError, match="no room"),
+        files.files_to_place(tmp_path / "part") as put,
+    ):
+        put()
+        assert (tmp_path / "imported/kiel/cell/1/raw").read_text() == "new"
+        raise OSError("no room")
+    assert [path.name for path in (tmp_path / "imported/kiel/cell").iterdir()] == ["1"]
+    assert (tmp_path / "imported/kiel/cell/1/raw").read_text() == "old"
+    with files.files_to_place(tmp_path / "part") as put:
+        put()
+    assert sorted(path.name for path in (tmp_path / "imported/kiel/cell").iterdir()) == ["1", "2"]
+    assert (tmp_path / "imported/kiel/cell/1/raw").read_text() == "new"

@@ -172,6 +172,7 @@ DEEP = "[" * 60 + "]" * 60
         ),
         ("UPDATE run SET cell = json_set(cell, '$.flavour', json('[]'))", "cell: flavour must be"),
         ("UPDATE run SET cell = json_remove(cell, '$.seed')", "cell: must contain"),
+        ("UPDATE run SET cell = json_set(cell, '$.profiles.device.geometry', 7)", "geometry must be object"),
         ("UPDATE run SET cell = '[]'", "cell: must be object"),
         ("UPDATE run SET cell = json_set(cell, '$.n', 11)", "its cell has another id"),
         (f"UPDATE run SET lab = 'a{ESCAPE}'", "lab: 'a"),

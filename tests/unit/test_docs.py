@@ -9,6 +9,7 @@ import pytest
 from analysis import filesystems
 from base import identity
 from commitpath import help
+from commitpath.cell import make_cell, stored
 
 ROOT = Path(__file__).resolve().parents[2]
 LINK = re.compile(r"\]\(([^()\s]+)\)")
@@ -106,3 +107,15 @@ def test_the_formats_page_says_what_a_cell_and_a_board_have() -> None:
             assert f"`{name}`" in page, (kind, name)
     for key in identity.NO_SETTINGS:
         assert f"`{key}`" in page, key
+
+
+def test_the_tutorials_runs_are_those_that_its_commands_make() -> None:
+    """Each run has one name on the page, of the cell that the command above it has."""
+    page = (ROOT / "docs/tutorial.md").read_text()
+    made = re.findall(r"^    make experiment (.+)\n(?:.*\n)*?```\n(\S+)  (\S+)  OK$", page, re.M)
+    assert len(made) == 2
+    for words, name, _ in made:
+        assert identity.cell_name(stored(make_cell(dict(re.findall(r"(\w+)=(\w+)", words))))) == name
+    assert [run for *_, run in made] == sorted(run for *_, run in made)
+    (named,) = re.findall(r"RUN_A=results/(\S+)/(\S+)", page)
+    assert named == made[0][1:]

@@ -35,6 +35,52 @@ def test_a_run_that_cannot_be_read(command: list[str], tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "line",
     [
+        *[["analyse", "RUN="], ["inspect", "RUN="], ["tree", "RUN="], ["trace-export", "RUN="]],
+        *[["diff", "RUN_A="], ["ledger", "FIGURE=a.svg", "RUNS="], ["ledger", "RUNS=x", "FIGURE=/a.svg"]],
+    ],
+    ids=lambda line: str(line[0]),
+)
+def test_a_path_that_is_not_utf8(line: list[str], tmp_path: Path) -> None:
+    folder = tmp_path / "run\udcff"
+    folder.mkdir()
+    *first, last = line
+    name, _, end = last.partition("=")
+    done = commands.call(*first, f"{name}={folder}{end}")
+    assert (done.returncode, done.stdout) == (EXIT_BAD_INPUT, "")
+    said = f"{tmp_path}/run\\udcff{end}: a path that is not UTF-8 does not work"
+    assert done.stderr == f"commitpath: {name}={said}\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        (["setup-text", "WHERE="], "make setup-text takes one of RUN=<a run's folder>, GRID="),
+        (["import", "FILE="], "make import takes FILE=<an export>"),
+        (["export", "FILE="], "FILE=: name a new file"),
+        (["compare", "A=mode=wal", "B=mode=delete", "FILE="], "FILE=: name a new file"),
+    ],
+    ids=lambda line: str(line[0]),
+)
+def test_a_value_that_is_empty(line: list[str], says: str, tmp_path: Path) -> None:
+    done = commands.call(*line, COMMITPATH_RESULTS=str(tmp_path))
+    assert (done.returncode, len(done.stderr.splitlines())) == (EXIT_BAD_INPUT, 1), done.stderr
+    assert done.stderr.startswith(f"commitpath: {says}")
+
+
+def test_a_link_that_leads_to_itself(tmp_path: Path) -> None:
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    done = commands.call("setup-text", f"RUN={loop}", COMMITPATH_RESULTS=str(tmp_path))
+    assert done.stderr.startswith(f"commitpath: {loop}: not the folder of a run in {tmp_path} (")
+    for command, variable in (("results", "COMMITPATH_RESULTS"), ("demo", "COMMITPATH_CACHE")):
+        done = commands.call(command, **{variable: str(loop)})
+        assert done.stderr.startswith(f"commitpath: {loop}: a link to {loop}, which is not there; ")
+        assert (done.returncode, len(done.stderr.splitlines())) == (EXIT_BAD_INPUT, 1)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
         ["analyse", "RUN="],
         ["tree", f"RUN={ROOT}", "TRANSACTION="],
         ["plan", "FS="],

@@ -4,6 +4,7 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -300,3 +301,12 @@ def test_a_cache_is_marked_when_it_is_made(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     assert commands.call("sweep", "GRID=none", COMMITPATH_CACHE=str(cache)).returncode == 2
     assert (cache / places.TAG).read_text() == places.TAG_TEXT
+
+
+def test_where_fonts_cannot_be_listed_nothing_is_said() -> None:
+    """As in a checkout whose .venv is another user's: what a command says is its own one line."""
+    program = "import sys; sys.prefix = '/proc/self'; import analysis, matplotlib; matplotlib.get_configdir()"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert (done.stdout, done.stderr) == ("", "")

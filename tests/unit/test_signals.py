@@ -52,6 +52,30 @@ def run():
     signal.raise_signal(signal.SIGINT)
 sys.exit(interrupts.answered(Name(), run))
 """
+# one that is told a second time while it cleans up, as each of a group that is told is by make, too
+CLEANS = WAITS.replace("SIG_IGN", "default_int_handler").replace(
+    """\
+    print("begun", flush=True)
+    time.sleep(60)""",
+    """\
+    try:
+        print("begun", flush=True)
+        time.sleep(60)
+    finally:
+        for told in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.raise_signal(told)
+            time.sleep(0.01)
+        print("cleaned up", flush=True)""",
+)
+# one that is told while an extension is loaded
+EXTENSION = WAITS.replace(
+    "    time.sleep(60)",
+    """\
+    try:
+        signal.raise_signal(signal.SIGTERM)
+    except KeyboardInterrupt as error:
+        raise ImportError("initialization failed") from error""",
+)
 # one whose libraries load slowly
 LOADS = """\
 import sys, time
@@ -80,7 +104,31 @@ def test_a_background_job_that_is_told_to_end_ends(told: signal.Signals) -> None
     assert error == "commitpath: interrupted; nothing is left running\n"
 
 
-@pytest.mark.parametrize(("program", "told"), [(DROPS, None), (TWICE, None), (LOADS, signal.SIGINT)])
+@pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_what_is_told_twice_at_once_is_cleaned_up(told: signal.Signals) -> None:
+    with subprocess.Popen(
+        [
+            "env",
+            "--default-signal=INT",
+            sys.executable,
+            "-c",
+            CLEANS.replace("SIG_IGN", "default_int_handler"),
+        ],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout and process.stdout.readline() == "begun\n"
+        process.send_signal(told)
+        output, error = process.communicate(timeout=20)
+    assert (process.returncode, output) == (130, "cleaned up\n")
+    assert error == "commitpath: interrupted; nothing is left running\n"
+
+
+@pytest.mark.parametrize(
+    ("program", "told"), [(DROPS, None), (TWICE, None), (EXTENSION, None), (LOADS, signal.SIGINT)]
+)
 def test_an_interrupt_has_one_answer(program: str, told: signal.Signals | None) -> None:
     with subprocess.Popen(
         ["env", "--default-signal=INT", sys.executable, "-c", program],
