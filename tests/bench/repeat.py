@@ -1,7 +1,8 @@
 """How well numbers repeat, and what a run costs: `make bench-repeat`.
 
-One Markdown table: the limit and what was measured, in one go. The cell is
-FS=f2fs MODE=wal ROWS=1000 N=100 unless a row says otherwise; TPS is summary.json's `all`.
+One Markdown table: the limit and what was measured, in one go, by Debian's QEMU and, where it is built,
+by ours (make emulator). The cell is FS=f2fs MODE=wal ROWS=1000 N=100 unless a row says otherwise; TPS is
+summary.json's `all`.
 """
 
 import contextlib
@@ -12,18 +13,27 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from images import emulator  # noqa: E402
+
 SMALL = ("FS=f2fs", "MODE=wal", "ROWS=1000", "N=100")
 # where on the device all lies has a part in the time, as it has not on null_blk
 FLASH = ("DEVICE=galaxy-nexus", "PROBES=none", "N=100")
 
 
+# What calls have: COMMITPATH_EMULATOR.
+CHOSEN = {"COMMITPATH_EMULATOR": "stock"}
+
+
 def call(*variables: str, cache: Path | None = None) -> subprocess.Popen[str]:
-    """Start `make experiment`."""
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+    """Start `make experiment`, by the emulator that is CHOSEN."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))} | CHOSEN
     if cache:
         environment["COMMITPATH_CACHE"] = str(cache)
     return subprocess.Popen(
@@ -67,14 +77,27 @@ def spread(values: list[float]) -> float:
     return (max(values) - min(values)) / middle(values)
 
 
-FAILED: list[str] = []
+@dataclass(frozen=True)
+class Row:
+    """A limit, and what was measured."""
+
+    what: str
+    asked: str
+    got: str
+    held: bool
 
 
-def row(what: str, asked: str, got: str, held: bool) -> None:
-    """Print a row of the table; one that does not hold fails the bench at its end."""
-    if not held:
-        FAILED.append(what)
-    print(f"| {what} | {asked} | {got} | {'yes' if held else 'NO'} |", flush=True)
+def table(columns: Mapping[str, Sequence[Row]]) -> str:
+    """A row for each limit, a column for each emulator; what another did not measure is left out."""
+    lines = [f"| what | at most | {' | '.join(columns)} |", "|---|---|" + "---|" * len(columns)]
+    limits = {(row.what, row.asked): None for rows in columns.values() for row in rows}
+    for what, asked in limits:
+        cells = []
+        for rows in columns.values():
+            found = [row for row in rows if row.what == what]
+            cells.append(f"{found[0].got}{'' if found[0].held else ', NOT held'}" if found else "")
+        lines.append(f"| {what} | {asked} | {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 @contextlib.contextmanager
@@ -117,53 +140,73 @@ def say(what: str) -> None:
     print(f"bench-repeat: {what} …", file=sys.stderr, flush=True)
 
 
-def main() -> None:
-    cache = Path(os.environ.get("COMMITPATH_CACHE", ROOT / ".cache"))
-    print("| what | at most | measured | held |\n|---|---|---|---|", flush=True)
+def boards(cache: Path) -> Iterator[Row]:
+    """How far boards that are built from nothing differ."""
+    say("build, boot and prepare three boards from nothing")
+    small, flash = map(list, zip(*(fresh_board(cache) for _ in range(3)), strict=True))
+    for values, cell in ((small, ""), (flash, f", `{' '.join(FLASH)}`")):
+        what = f"spread over 3 boards, each built and booted from nothing{cell}"
+        yield Row(what, "0.001", f"{spread(values):.1e}", spread(values) <= 1e-3)
+
+
+def restores() -> Iterator[Row]:
+    """How far restores of one snapshot differ, alone and beside others."""
     say("ten restores of one snapshot")
     quiet = finish(call(*SMALL, "REPEAT=10"))
     values = tps(quiet)
-    row(
-        "spread of TPS over 10 restores of one snapshot",
-        "1e-5",
-        f"{spread(values):.1e}",
-        spread(values) <= 1e-5,
-    )
+    what = "spread of TPS over 10 restores of one snapshot"
+    yield Row(what, "1e-5", f"{spread(values):.1e}", spread(values) <= 1e-5)
     sequences = {summary["block_sequence_sha256"] for summary in summaries(quiet)}
-    row("different sequences of block commands in them", "1", str(len(sequences)), len(sequences) == 1)
-
-    say("build, boot and prepare three boards from nothing")
-    small, flash = map(list, zip(*(fresh_board(cache) for _ in range(3)), strict=True))
-    for boards, cell in ((small, ""), (flash, f", `{' '.join(FLASH)}`")):
-        what = f"spread over 3 boards, each built and booted from nothing{cell}"
-        row(what, "0.001", f"{spread(boards):.1e}", spread(boards) <= 1e-3)
+    what = "different sequences of block commands in them"
+    yield Row(what, "1", str(len(sequences)), len(sequences) == 1)
 
     say("run under load")
     with busy(os.cpu_count() or 1):
         loaded = tps(finish(call(*SMALL, "REPEAT=3")))
     change = abs(middle(loaded) / middle(values) - 1)
-    row("change of the median, a busy loop on every core", "1e-5", f"{change:.1e}", change <= 1e-5)
+    what = "change of the median, a busy loop on every core"
+    yield Row(what, "1e-5", f"{change:.1e}", change <= 1e-5)
     pair = [call(*SMALL, "REPEAT=3"), call("FS=ext4", "ROWS=1000", "N=100", "REPEAT=3")]
     pages = [finish(process) for process in pair]
-    beside = tps(pages[0])
-    change = abs(middle(beside) / middle(values) - 1)
-    row("change of the median, a second cell beside", "1e-5", f"{change:.1e}", change <= 1e-5)
+    change = abs(middle(tps(pages[0])) / middle(values) - 1)
+    what = "change of the median, a second cell beside"
+    yield Row(what, "1e-5", f"{change:.1e}", change <= 1e-5)
 
+
+def walls() -> Iterator[Row]:
+    """What a run costs in wall time."""
     say("wall times")
     page = finish(call(*SMALL))
     start = host_seconds(page, "restore_seconds") + host_seconds(page, "start_seconds")
-    row("restore to start of the workload, wall s", "3", f"{start:.2f}", start <= 3)
+    yield Row("restore to start of the workload, wall s", "3", f"{start:.2f}", start <= 3)
     for asked, variables in ((60, ("ROWS=100000", "N=1000")), (15, ("ROWS=1000", "N=100"))):
         took = wall(*variables)
-        row(f"second call, `{' '.join(variables)}`, wall s", str(asked), f"{took:.1f}", took <= asked)
+        what = f"second call, `{' '.join(variables)}`, wall s"
+        yield Row(what, str(asked), f"{took:.1f}", took <= asked)
     for cell, of in (("PROBES=none", "alone"), ("", "each of the watched run and its twin, at once")):
         page = finish(call("DEVICE=galaxy-nexus", *cell.split()))
         ratio = summaries(page)[0]["virtual_per_wall"]
-        row(
-            f"virtual s per wall s, default cell under galaxy-nexus, {of}", ">= 3", f"{ratio:.2f}", ratio >= 3
-        )
-    if FAILED:
-        sys.exit(f"bench: not held: {'; '.join(FAILED)}")
+        what = f"virtual s per wall s, default cell under galaxy-nexus, {of}"
+        yield Row(what, ">= 3", f"{ratio:.2f}", ratio >= 3)
+
+
+def main() -> None:
+    """Print the table; exit 1 where a row does not hold."""
+    cache = Path(os.environ.get("COMMITPATH_CACHE", ROOT / ".cache"))
+    columns: dict[str, list[Row]] = {}
+    for name, choice in {"Debian's QEMU": "stock", "ours": "own"}.items():
+        if choice == "own" and not emulator.built():
+            say("ours is not there: `make emulator` builds it")
+            continue
+        CHOSEN["COMMITPATH_EMULATOR"] = choice
+        say(name)
+        columns[name] = [*restores(), *walls()]
+    CHOSEN["COMMITPATH_EMULATOR"] = "stock"
+    columns["Debian's QEMU"] += boards(cache)
+    print(table(columns))
+    failed = [f"{row.what} ({name})" for name, rows in columns.items() for row in rows if not row.held]
+    if failed:
+        sys.exit(f"bench: not held: {'; '.join(failed)}")
 
 
 if __name__ == "__main__":

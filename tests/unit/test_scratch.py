@@ -24,7 +24,7 @@ HOLDERS = {
     "a snapshot's": "artifacts.whole(artifacts.CACHE / 'snapshots/one', 'make it')",
     "an analysis'": "scratch.folder(RESULTS / 'cell/run', '.analysis')",
     "a run's": "scratch.folder(RESULTS / 'cell', '.run')",
-    "an import's": "files.files_to_place()",
+    "an import's": "scratch.folder(RESULTS, '.import')",
     "a paper's": "command.replaced(RESULTS / 'papers/one')",
     "an imported run's": "scratch.folder(RESULTS / 'imported/lab/cell/run', '.analysis')",
 }
@@ -34,7 +34,6 @@ from pathlib import Path
 from commitpath import places
 from base import scratch
 from base.paths import RESULTS
-from commitpath.database import files
 from commitpath.papers import command
 from images import artifacts, board
 here = Path()
