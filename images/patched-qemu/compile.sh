@@ -16,5 +16,6 @@ grep -qx 'config ARM_GICV3_TCG' hw/intc/Kconfig || sed -i /ARM_GICV3_TCG/d $devi
   --prefix=/usr --without-default-devices --without-default-features --disable-install-blobs --disable-docs \
   --disable-tools --disable-guest-agent --disable-user --disable-werror --enable-tcg --enable-system --enable-fdt \
   --enable-slirp --extra-cflags='-O3 -march=native'
-make -C build qemu-system-aarch64
+# without -j its Makefile has ninja start one compiler at a time
+make -C build -j "$(nproc)" qemu-system-aarch64
 strip -o ../out/qemu-system-aarch64 build/qemu-system-aarch64
