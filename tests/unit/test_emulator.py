@@ -1,5 +1,6 @@
 """Which QEMU a board has, and what is said where ours cannot be."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -60,7 +61,7 @@ def test_a_choice_that_cannot_be(choice: str, says: str, monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("version", "says"),
     [
-        ("QEMU emulator version 8.1.2 (Debian 1:8.1.2+ds-1)", "no patch for QEMU 8.1.2, only for .*7.2"),
+        ("QEMU emulator version 8.1.2 (Debian 1:8.1.2+ds-1)", "no patch for QEMU 8.1.2, only for 10.0, 7.2;"),
         (
             "QEMU emulator version 7.2.22",
             "built of Debian's QEMU, and here is 'QEMU emulator version 7.2.22'",
@@ -72,6 +73,16 @@ def test_without_a_patch_debians_goes_on(version: str, says: str, monkeypatch: p
     with pytest.raises(LabError, match=says):
         emulator.build()
     assert emulator.chosen() == qemu.QEMU and not emulator.can_be_built()
+
+
+@pytest.mark.parametrize("path", sorted(emulator.FOLDER.glob("*.patch")), ids=lambda path: path.name)
+def test_a_patch_gives_the_reason_of_each_file_that_it_changes(path: Path) -> None:
+    """A title, then paragraphs that begin with the names of their files."""
+    prose, *changes = re.split("^diff --git ", path.read_text(), flags=re.MULTILINE)
+    title, *reasons = (" ".join(words.split()) for words in prose.strip().split("\n\n"))
+    assert title.startswith(f"QEMU {path.stem}: ")
+    named = [name for reason in reasons for name in reason.partition(": ")[0].split(", ")]
+    assert sorted(named) == sorted(change.split()[0].removeprefix("a/") for change in changes)
 
 
 def test_a_build_that_fails_leaves_debians(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
