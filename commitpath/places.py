@@ -107,11 +107,16 @@ def new_file(variable: str, text: str) -> Path:
     if not text:
         raise BadInputError(f"{variable}=: name a new file")
     path = Path(text)
-    if os.path.lexists(path):
-        raise BadInputError(f"{variable}={path}: it exists already; nothing is overwritten")
     if not path.parent.is_dir():
         raise BadInputError(f"{variable}={path}: there is no folder {path.parent}")
-    return path
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        check_writable(path.parent, f"{variable} names a file elsewhere")
+        return path
+    except OSError as error:
+        raise BadInputError(f"{variable}={path}: {error.strerror}; name another file") from error
+    raise BadInputError(f"{variable}={path}: it exists already; nothing is overwritten")
 
 
 def check_writable(folder: Path, remedy: str) -> None:

@@ -310,3 +310,18 @@ def test_where_fonts_cannot_be_listed_nothing_is_said() -> None:
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert (done.stdout, done.stderr) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("", "FILE=: name a new file"),
+        ("/proc/self/x", "/proc/self: nothing can be written there .*; FILE names a file elsewhere"),
+        ("/tmp/" + "x" * 300, "FILE=/tmp/x+: File name too long; name another file"),
+        ("/nowhere/x", "FILE=/nowhere/x: there is no folder /nowhere"),
+        ("/tmp", "FILE=/tmp: it exists already; nothing is overwritten"),
+    ],
+)
+def test_a_new_file_that_cannot_be_is_told_before_it_is_made(name: str, says: str) -> None:
+    with pytest.raises(BadInputError, match=says):
+        places.new_file("FILE", name)
