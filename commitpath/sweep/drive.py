@@ -8,6 +8,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from base import scratch
@@ -15,7 +16,8 @@ from base.errors import BadInputError, LabError
 from base.paths import RESULTS
 from base.text import printable
 from commitpath import ansible, places
-from commitpath.database import store, sync
+from commitpath.database import select, store, sync
+from commitpath.database.select import Run
 from commitpath.host import ensure_packages
 from commitpath.sweep import clocks, plan, slurm, snakemake
 from commitpath.sweep.grid import Excluded, expand, names
@@ -55,7 +57,8 @@ def sweep(variables: dict[str, str]) -> int:
         sync.up_to_date()
         with store.opened() as connection:
             sync.write_grids(connection, runs.values(), excluded)
-        return report(runs, excluded, todo)
+            stored = select.load(connection)
+        return report(runs, excluded, todo, stored)
 
 
 def offer_emulator(cells: Iterable[Mapping[str, Any]]) -> None:
@@ -116,8 +119,10 @@ def settle(runs: Mapping[str, Planned], todo: Sequence[str]) -> None:
         plan.write_whole(STATE / "failed" / key, json.dumps(record))
 
 
-def report(runs: Mapping[str, Planned], excluded: Sequence[Excluded], todo: Sequence[str]) -> int:
-    """Say what became of the runs; the exit code."""
+def report(
+    runs: Mapping[str, Planned], excluded: Sequence[Excluded], todo: Sequence[str], stored: Iterable[Run]
+) -> int:
+    """Say what became of the runs; the exit code. stored: the runs of the database."""
     failures = {key: reason for key in runs if (reason := failure(runs[key])) is not None}
     for entry in excluded:
         settings = " ".join(f"{name}={value}" for name, value in entry.settings.items())
@@ -134,7 +139,8 @@ def report(runs: Mapping[str, Planned], excluded: Sequence[Excluded], todo: Sequ
         counts = ", ".join(f"{commit} ({number})" for commit, number in commits.items())
         text = f"made by several versions of commitpath: {counts}; make results WHERE='commit=…' lists them"
         print(printable(text))
-    for path in clocks.odd(RESULTS / run_of(key) for key in runs if key not in failures):
+    cells = {Path(run_of(key)).parent for key in runs if key not in failures}
+    for path in clocks.odd(run for run in stored if run.path is not None and Path(run.path).parent in cells):
         print(printable(f"other times: {path}: not, to the nanosecond, those of its like (docs/emulator.md)"))
     return 1 if failures else 0
 

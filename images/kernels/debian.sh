@@ -51,6 +51,5 @@ done
 dpkg-deb -W --showformat='${Package} ${Version}\n' "$work"/debs/linux-image-*.deb > "$work/kernel/versions.txt"
 [ -e "$work/kernel/src/linux-headers-$release/Makefile" ] ||
   { echo "debian: no headers of $release in $suite" >&2; exit 1; }
-chmod 0755 "$work"
 rm -rf "$out"
 mv "$work/kernel" "$out"

@@ -146,7 +146,7 @@ def boards(cache: Path) -> Iterator[Row]:
     small, flash = map(list, zip(*(fresh_board(cache) for _ in range(3)), strict=True))
     for values, cell in ((small, ""), (flash, f", `{' '.join(FLASH)}`")):
         what = f"spread over 3 boards, each built and booted from nothing{cell}"
-        yield Row(what, "0.001", f"{spread(values):.1e}", spread(values) <= 1e-3)
+        yield Row(what, "0.001", f"{spread(values):.2e}", spread(values) <= 1e-3)
 
 
 def restores() -> Iterator[Row]:

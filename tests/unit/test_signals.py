@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+INTERRUPTED = "commitpath: interrupted; nothing is left running\n"
 # a command that has begun, and waits
 WAITS = """\
 import signal, sys, time
@@ -91,45 +92,8 @@ sys.exit(command.main())
 """
 
 
-@pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGHUP])
-def test_a_background_job_that_is_told_to_end_ends(told: signal.Signals) -> None:
-    """A shell without job control starts `make sweep &` with SIGINT ignored."""
-    with subprocess.Popen(
-        [sys.executable, "-c", WAITS], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout and process.stdout.readline() == "begun\n"
-        process.send_signal(told)
-        _, error = process.communicate(timeout=20)
-    assert process.returncode == 130
-    assert error == "commitpath: interrupted; nothing is left running\n"
-
-
-@pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-def test_what_is_told_twice_at_once_is_cleaned_up(told: signal.Signals) -> None:
-    with subprocess.Popen(
-        [
-            "env",
-            "--default-signal=INT",
-            sys.executable,
-            "-c",
-            CLEANS.replace("SIG_IGN", "default_int_handler"),
-        ],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdout and process.stdout.readline() == "begun\n"
-        process.send_signal(told)
-        output, error = process.communicate(timeout=20)
-    assert (process.returncode, output) == (130, "cleaned up\n")
-    assert error == "commitpath: interrupted; nothing is left running\n"
-
-
-@pytest.mark.parametrize(
-    ("program", "told"), [(DROPS, None), (TWICE, None), (EXTENSION, None), (LOADS, signal.SIGINT)]
-)
-def test_an_interrupt_has_one_answer(program: str, told: signal.Signals | None) -> None:
+def answer(program: str, told: signal.Signals | None) -> tuple[int, str, str]:
+    """(exit code, what it printed on stdout after its beginning, on stderr) of a program that is told."""
     with subprocess.Popen(
         ["env", "--default-signal=INT", sys.executable, "-c", program],
         cwd=ROOT,
@@ -140,8 +104,26 @@ def test_an_interrupt_has_one_answer(program: str, told: signal.Signals | None) 
         assert process.stdout and process.stdout.readline() == "begun\n"
         if told:
             process.send_signal(told)
-        _, error = process.communicate(timeout=20)
-    assert (process.returncode, error) == (130, "commitpath: interrupted; nothing is left running\n")
+        output, error = process.communicate(timeout=20)
+    return process.returncode, output, error
+
+
+@pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGHUP])
+def test_a_background_job_that_is_told_to_end_ends(told: signal.Signals) -> None:
+    """A shell without job control starts `make sweep &` with SIGINT ignored."""
+    assert answer(WAITS, told) == (130, "", INTERRUPTED)
+
+
+@pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_what_is_told_twice_at_once_is_cleaned_up(told: signal.Signals) -> None:
+    assert answer(CLEANS, told) == (130, "cleaned up\n", INTERRUPTED)
+
+
+@pytest.mark.parametrize(
+    ("program", "told"), [(DROPS, None), (TWICE, None), (EXTENSION, None), (LOADS, signal.SIGINT)]
+)
+def test_an_interrupt_has_one_answer(program: str, told: signal.Signals | None) -> None:
+    assert answer(program, told) == (130, "", INTERRUPTED)
 
 
 def test_ctrl_c_at_any_moment_has_one_answer() -> None:
