@@ -38,8 +38,13 @@ BOARD_MEMORY_MIB = 1536
 IN_VIRTUAL_TIME = "ioeventfd=off"
 # Of the guest's kernel, for numbers that repeat: the same addresses in every board, no random
 # stack offset in each system call, and no khugepaged. Every 10 s since the boot it takes the
-# CPU for 3 to 4 ms, in another transaction of each board.
-REPEATABLE = "nokaslr norandmaps randomize_kstack_offset=off transparent_hugepage=never"
+# CPU for 3 to 4 ms, in another transaction of each board. And lists of free pages of one size,
+# 1/64 of the memory: the kernel sizes them by what it has freed and taken, and while that size
+# swings, transactions free and take batches of 63 pages, 43 us each (docs/repeatability.md).
+REPEATABLE = (
+    "nokaslr norandmaps randomize_kstack_offset=off transparent_hugepage=never "
+    "sysctl.vm.percpu_pagelist_high_fraction=64"
+)
 # What Debian's kernel does in each system call and page for servers' sake, and no phone's kernel
 # of the studies did: security modules, memory cgroups, stall accounting, pages zeroed before
 # use, guards against a speculation that the emulated CPU does not do. docs/cost.md says

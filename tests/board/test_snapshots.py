@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -286,6 +287,16 @@ def test_no_worker_writes_the_log_while_a_board_is_prepared(on_board: Callable[.
     prepare = (ansible.PLAYBOOKS / "board/prepare.sh").read_bytes()
     said = on_board(QUIET_LOG, {"prepare.sh": prepare}, FS="ext4").text("run-cell.log").splitlines()
     assert said == ["0 sectors", "0 sectors", "3000"]
+
+
+def test_page_lists_have_one_size(on_board: Callable[..., RunOutput]) -> None:
+    """Else the kernel sizes them by what ran before, and frees and takes pages by the batch on some boards."""
+    script = "cat /proc/sys/vm/percpu_pagelist_high_fraction /proc/zoneinfo"
+    fraction, zones = on_board(script, FS="ext4").text("run-cell.log").split("\n", 1)
+    # that of the zone that pages come from; another's is set when pages of it are freed
+    zone = zones[zones.index("zone   Normal") :]
+    managed, high = re.findall(r"^ +(?:managed +|high: +)(\d+)$", zone, re.MULTILINE)[:2]
+    assert int(high) == int(managed) // int(fraction)
 
 
 NOTHING_LEFT = """
