@@ -49,6 +49,12 @@ def plausible(run: Run) -> list[str]:
     records = each * RECORD_INSTRUCTIONS * _records(run)
     copies = each * copied(run, *edges(own.transactions))
     costs = np.minimum(records, _without_commands(run, took)) + copies
+    # What came by the clock may change what a device does for long after: where the two devices were not
+    # given the same commands in the same order, each one's own times are taken off.
+    by_devices, without = twin_device.reordered(run), ""
+    if by_devices:
+        took, twins = took - by_devices.busy[0], twins - by_devices.busy[1]
+        without = "less the device's, "
     few = each * FEW_INSTRUCTIONS
     ticks = each * TICK_INSTRUCTIONS  # a tenth of short transactions have one that the other run's lacks
     wrong = _outside(took, twins, costs, ticks)
@@ -57,47 +63,47 @@ def plausible(run: Run) -> list[str]:
         at = int(np.argmax(wrong))
         found.append(
             f"{wrong.sum()} of {wrong.size} transactions took another time in the untraced twin than "
-            f"watching explains: first transaction {at}, {took[at]} ns, in the twin {twins[at]} ns"
+            f"watching explains: {without}first transaction {at}, {took[at]} ns, in the twin {twins[at]} ns"
         )
     phase = own.transactions["phase"].to_numpy()
     for row, other_row in zip(own.phases.iter_rows(), other.phases.iter_rows(), strict=False):
         name, spent, twin_spent = row[0], ints([row[2] - row[1]]), ints([other_row[2] - other_row[1]])
-        number = int((phase == name).sum())
-        cost = ints([int(costs[phase == name].sum())])
-        if number and _outside(spent, twin_spent, cost, few * (number + 1)).any():
+        of_phase = phase == name
+        if by_devices:
+            spent = spent - by_devices.busy[0][of_phase].sum()
+            twin_spent = twin_spent - by_devices.busy[1][of_phase].sum()
+        cost = ints([int(costs[of_phase].sum())])
+        if of_phase.any() and _outside(spent, twin_spent, cost, few * (int(of_phase.sum()) + 1)).any():
             found.append(
-                f"phase {name!r} took {spent[0]} ns, in the untraced twin {twin_spent[0]} ns: "
+                f"phase {name!r} took {without}{spent[0]} ns, in the untraced twin {twin_spent[0]} ns: "
                 f"watching cost at most {cost[0]} ns"
             )
     # also of other threads, while commands are under way
     watching = {name: int((records + copies)[phase == name].sum()) for name in {*phase.tolist()}}
     return (
         found
-        + _apart(run, took, twins, costs)
+        + _apart(run, took, twins, costs, by_devices)
         + twin_waits.gaps(run, each)
         + twin_waits.off_cpu(run, each, watching)
     )
 
 
-def _apart(run: Run, took: Ints, twins: Ints, cost: Ints) -> list[str]:
+def _apart(
+    run: Run, took: Ints, twins: Ints, cost: Ints, by_devices: twin_device.Reordered | None
+) -> list[str]:
     """A transaction took another time in the twin, by more than ticks explain, only where something came by
-    the clock. Where another thread of the driver's works beside it nobody can say.
-
-    What came by the clock may change what a device does for long after: where the two devices were not
-    given the same commands in the same order, each one's own times are taken off (twin_device.py).
+    the clock. Where another thread of the driver's works beside it nobody can say. `took` and `twins` are
+    less the devices' times where those got their commands in another order.
     """
     if run.ledger is None or driver_tids(run.ledger.few).size != 1 or not run.driver.workload_phases.height:
         return []
     came, slower = _by_the_clock(run, run.ledger), run.ledger.given.slower
-    without = ""
-    if by_devices := twin_device.reordered(run):
-        took, twins = took - by_devices.busy[0], twins - by_devices.busy[1]
-        without = "less the device's, "
-        if by_devices.elsewhere > max(SLACK * took.size, _MOVED * came + _ONCE):
-            return [
-                f"{by_devices.elsewhere} transactions had another number of commands in the untraced twin, "
-                f"by its device's log, and {came} times something came by the clock"
-            ]
+    if by_devices and by_devices.elsewhere > max(SLACK * took.size, _MOVED * came + _ONCE):
+        return [
+            f"{by_devices.elsewhere} transactions had another number of commands in the untraced twin, "
+            f"by its device's log, and {came} times something came by the clock"
+        ]
+    without = "less the device's, " if by_devices else ""
     wrong = np.flatnonzero(_outside(took, twins, cost, _TICKS_NS * slower))
     if wrong.size <= _SELDOM * took.size:
         wrong = np.flatnonzero(_outside(took, twins, cost, _SELDOM_NS * slower))
