@@ -290,7 +290,7 @@ def test_no_worker_writes_the_log_while_a_board_is_prepared(on_board: Callable[.
 
 
 def test_page_lists_have_one_size(on_board: Callable[..., RunOutput]) -> None:
-    """Else the kernel sizes them by what ran before, and frees and takes pages by the batch on some boards."""
+    """Else the kernel sizes them by what ran before, and frees and takes pages by the batch on some."""
     script = "cat /proc/sys/vm/percpu_pagelist_high_fraction /proc/zoneinfo"
     fraction, zones = on_board(script, FS="ext4").text("run-cell.log").split("\n", 1)
     # that of the zone that pages come from; another's is set when pages of it are freed
