@@ -7,7 +7,11 @@ VENV := .venv
 PYTHON := $(VENV)/bin/python
 # Ctrl-C waits until there is an answer to it.
 COMMITPATH := exec env --block-signal=INT $(PYTHON) -m commitpath
-.PHONY: $(shell sed -n 's/^\([a-z-]*\):.*/\1/p' Makefile)
+TARGETS := $(shell sed -n 's/^\([a-z-]*\):.*/\1/p' Makefile)
+.PHONY: $(TARGETS)
+# Before anything runs: `make experiment f2fs` would first run the default cell.
+UNKNOWN := $(filter-out $(TARGETS) $(VENV)/ready,$(MAKECMDGOALS))
+$(if $(UNKNOWN),$(error commitpath: $(UNKNOWN): no such target; `make` alone prints all, a setting is NAME=value))
 
 help: $(VENV)/ready ## this text
 	@$(COMMITPATH) help

@@ -69,5 +69,7 @@ def lines(command: str) -> list[str]:
         found.append(f"{name:<13} {entry['what']}{values}{default}")
     if axes_of(command):
         without = ", ".join(commands()[command].get("without", []))
-        found.append(f"and the variables of a cell, below{f', but {without}' if without else ''}")
+        found.append(
+            f"{'and ' if found else ''}the variables of a cell, below{f', but {without}' if without else ''}"
+        )
     return found

@@ -256,6 +256,16 @@ def test_help_names_every_axis_and_target() -> None:
         assert axis.variable in text
     for target in ("experiment", "test", "bench", "destroy"):
         assert target in text
+    assert re.search(r"^  plan +the variables of a cell, below$", text, re.MULTILINE)
+    assert re.search(r"^  test +ALL ", text, re.MULTILINE) and not re.search("^  host ", text, re.MULTILINE)
+
+
+def test_an_unknown_target_is_refused_before_anything_runs() -> None:
+    """`make plan f2fs`, where FS=f2fs was meant, prints no plan."""
+    line = ["make", "--no-print-directory", "plan", "f2fs"]
+    done = subprocess.run(line, check=False, cwd=commands.ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "commitpath: f2fs: no such target; " in done.stderr
 
 
 def test_expected_probes_counts_attach_points() -> None:
