@@ -87,7 +87,8 @@ def run_folder(command: str, given: dict[str, str], name: str = "RUN") -> str:
         raise BadInputError(f"make {command} takes {name}=results/<cell name>/<run id>")
     check_utf8(name, run)
     if not Path(run).is_dir():
-        raise BadInputError(f"{name}={run}: no such folder; a run's is results/<cell name>/<run id>")
+        shown = os.environ.get("COMMITPATH_RESULTS") or "results"
+        raise BadInputError(f"{name}={run}: no such folder; a run's is {shown}/<cell name>/<run id>")
     return run
 
 

@@ -117,7 +117,8 @@ def comparable(given: dict[str, str], lab: str | None) -> list[Run]:
     if not groups:
         words = " ".join(f"{name}={text}" for name, text in given.items())
         raise BadInputError(
-            f"no ok run of lab {lab or own} with {words}; RUN=yes makes them (make sweep GRID={GRID})"
+            f"no ok run of lab {lab or own} with {words}"
+            + (f"; RUN=yes makes them (make sweep GRID={GRID} {words})" if lab in (None, own) else "")
             + (f"; {without}" if without else "")
         )
     if without:

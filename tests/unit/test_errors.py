@@ -24,6 +24,11 @@ def test_a_run_that_is_not_there(command: list[str]) -> None:
     assert done.stderr.startswith(f"commitpath: {name}=/nowhere: no such folder; ")
 
 
+def test_a_run_is_looked_for_where_runs_are(tmp_path: Path) -> None:
+    done = commands.call("tree", "RUN=results/latest", COMMITPATH_RESULTS=str(tmp_path))
+    assert f"no such folder; a run's is {tmp_path}/<cell name>/<run id>" in done.stderr
+
+
 @pytest.mark.parametrize("command", OF_A_RUN)
 def test_a_run_that_cannot_be_read(command: list[str], tmp_path: Path) -> None:
     name = "RUN_A" if command[0] == "diff" else "RUN"
