@@ -26,8 +26,8 @@ CAPTIONS = {
         "From the statement to the device",
         "Three consecutive transactions of each operation, of typical latency. From the top: the "
         "transaction; the engine's syncs, by the file they sync; what the filesystem did for "
-        "them; the commands the device executed, with their flags and size. A sync that found "
-        "nothing to do is a thin line.",
+        "them; the commands the device executed, with their flags (W write, S sync, M metadata, F before W "
+        "a flush first, F after W FUA) and size. A sync that found nothing to do is a thin line.",
     ),
     "latency": (
         "Latency",

@@ -22,7 +22,7 @@ _SEEN = {"sync": "syncs", "filesystem": "filesystem", "device": "commands"}
 _GAP = 0.16
 _FS = {  # event -> label, and a shorter one
     "flush": ("flush call", "flush"),
-    "commit": ("journal commit", "journal commit"),
+    "commit": ("journal commit", "commit"),
     "checkpoint": ("checkpoint", "cp"),
     "writeback": ("writeback", "wb"),
 }

@@ -15,6 +15,7 @@ import synthetic
 from analysis import __main__ as command
 from analysis import events, pipeline, tables, terminal
 from analysis import run as runs
+from analysis.figures import style, zoom
 
 
 def outputs(folder: Path) -> dict[str, bytes]:
@@ -83,6 +84,15 @@ def test_what_nobody_watched_is_no_zero(run_dir: Path, capsys: pytest.CaptureFix
     assert page.count("Not watched: the cell") == 3 and "such events" not in page
     zoom = (run_dir / "figures/zoom.svg").read_text()
     assert "not watched" in zoom and ">nothing<" not in zoom
+
+
+def test_a_journal_commit_of_an_insert_has_its_name() -> None:
+    """Two commits of 6 ms in each of three inserts of 28 ms: README's cell, journal mode DELETE."""
+    axes = style.figure(2).subplots()
+    commit = zoom._Bar(2.5, 8.8, style.FS, zoom._FS["commit"])
+    lanes = {lane: [commit] if lane == "filesystem" else [] for lane in zoom._LANES}
+    zoom._draw(axes, lanes, dict.fromkeys(lanes, ""), 83)
+    assert "commit" in [text.get_text() for text in axes.texts]
 
 
 def test_a_kind_of_event_that_no_probe_looked_for_is_no_zero(run_dir: Path) -> None:
