@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from analysis.adapters.devicelog import ENTRY, DeviceLog, impossible
-from analysis.devices import Device
+from analysis.devices import Device, _flash_model
 from analysis.ledger.match import DISCARD, FLUSH, FUA, OP, READ, WRITE
 from base.errors import BadInput
 
@@ -83,23 +83,26 @@ def disagree(counters: Mapping[str, str], log: DeviceLog) -> list[str]:
     return found
 
 
-_PARAMETERS = (
-    *("cache_kib", "command_ns", "discard_ns", "flush_clean_ns", "flush_dirty_ns", "fua_ns", "program_ns"),
-)
+# model.h: what it divides by, and queue.c: sectors of a command that is no discard
+_DIVISORS = ("bus_mb_s", "dies", "read_bytes", "program_bytes", "unit_kib")
+_MOST_SECTORS, _MOST_DIES = 1024, 64
+_LOG_ENTRIES = 1 << 20  # log.c
+_PARAMETERS = (*_flash_model.PARAMETERS, "erase_kib", "gc_blocks", "sectors", "spare_permille")
 
 
 def untimely(parameters: Mapping[str, str], counters: Mapping[str, str], log: DeviceLog | None) -> list[str]:
     """Return which parts of the device's time are not what its parameters make of what it counted (model.c),
-    and how many commands in its log took less than these parts.
-
-    What depends on when a command comes, such as how long a flush waits for the dies, is not made again.
+    how many commands in its log took less than these parts, and which took another time than the model says.
     """
     each = {name: _count(parameters.get(name)) for name in _PARAMETERS}
     if unread := sorted(name for name, number in each.items() if number is None):
         return [f"raw/board/device.txt does not say {', '.join(unread)}"]
     known = {name: number for name, number in each.items() if number is not None}
     had = {name: number for name, text in counters.items() if (number := _count(text)) is not None}
-    return _parts(known, had) + ([] if log is None else _too_quick(known, log.entries))
+    if wrong := [name for name in _DIVISORS if not known[name]] + ["dies"] * (known["dies"] > _MOST_DIES):
+        return [f"raw/board/device.txt has {name} {known[name]}" for name in wrong]
+    found = _parts(known, had)
+    return found if log is None else found + _too_quick(known, log.entries) + _otherwise(known, had, log)
 
 
 def _parts(each: Mapping[str, int], had: Mapping[str, int]) -> list[str]:
@@ -139,6 +142,52 @@ def _too_quick(each: Mapping[str, int], entries: np.ndarray) -> list[str]:
     if not wrong:
         return []
     return [f"raw/device.bin: {len(wrong)} commands were too quick: first {wrong[0]}, {took[wrong[0]]} ns"]
+
+
+def _otherwise(each: Mapping[str, int], had: Mapping[str, int], log: DeviceLog) -> list[str]:
+    """Return how many commands took another time than the model makes of the log, and which parts do.
+
+    A full log has the first commands. That of a device that may have collected garbage is not made again.
+    """
+    if log.lost and log.entries.size < _LOG_ENTRIES:
+        return [f"raw/device.bin lost {log.lost} commands with {log.entries.size} of {_LOG_ENTRIES} in it"]
+    entries = log.entries[log.entries["end_ns"] > 0]  # the model knows of no other
+    if not entries.size or _may_collect(each, had):
+        return []
+    large = (entries["sectors"] > _MOST_SECTORS) & ((entries["operation"] & OP) != DISCARD)
+    if large.any():
+        at = int(np.argmax(large))
+        return [f"raw/device.bin: command {at} has {entries['sectors'][at]} sectors, {_MOST_SECTORS} at most"]
+    ends, parts = _flash_model.made_again(each, entries)
+    wrong = np.flatnonzero(ends != entries["end_ns"].astype(np.int64)).tolist()
+    if wrong:
+        took, due = (
+            int(end[wrong[0]]) - int(entries["begin_ns"][wrong[0]]) for end in (entries["end_ns"], ends)
+        )
+        return [
+            f"raw/device.bin: {len(wrong)} commands took another time than the device's model says: first "
+            f"{wrong[0]}, {took} ns, by the model {due} ns"
+        ]
+    if log.lost or had.get("log_entries") != log.entries.size:
+        return []  # more came before the counters were read
+    return [
+        f"raw/board/device_time.txt has {name} {number}, by the model it is {parts[name[5:-3]]}"
+        for name, number in had.items()
+        if re.fullmatch("time_[a-z]+_ns", name) and number != parts[name[5:-3]]
+    ]
+
+
+def _may_collect(each: Mapping[str, int], had: Mapping[str, int]) -> bool:
+    """Whether so much was written that free blocks may have run low (media.c).
+
+    At its reset a device held no more than at the end, and what was discarded.
+    """
+    if not each["gc_blocks"]:
+        return False
+    half = each["sectors"] // 2
+    physical = (half + half * each["spare_permille"] // 1000) * 1024
+    used = sum(had.get(name, 0) for name in ("held_bytes", "discard_bytes", "write_bytes"))
+    return physical - used < (each["gc_blocks"] + 1) * each["erase_kib"] * 1024
 
 
 DEVICE = Device(

@@ -117,7 +117,11 @@ def test_a_fault_is_seen(fault: str, run_dir: Path) -> None:
 def test_what_the_device_lost_rejects(run_dir: Path) -> None:
     change(run_dir / "raw/device.bin", lambda entries: entries, lost=3)
     run = runs.read(run_dir)
-    assert checks.reasons(run) == ["the device's log lost 3 commands"]
+    found = checks.reasons(run)
+    assert found == [
+        "the device's log lost 3 commands",
+        "raw/device.bin lost 3 commands with 285 of 1048576 in it",
+    ]
     assert summary.build(run, tables.build(run), [])["lost_events"] == 3
 
 
@@ -181,7 +185,12 @@ def test_the_twins_device_is_checked_too(run_dir: Path) -> None:
 
 def test_a_twin_with_other_commands_is_told_of(run_dir: Path) -> None:
     """It is no fault: what goes by the clock may come at another place."""
-    change(run_dir / "twin/raw/device.bin", move)
+
+    def change_place(entries: np.ndarray) -> np.ndarray:
+        entries["sector"][middle(entries, 1)] += 1024  # whole programs: it takes no other time
+        return entries
+
+    change(run_dir / "twin/raw/device.bin", change_place)
     run = runs.read(run_dir)
     assert checks.reasons(run) == []
     built = summary.build(run, tables.build(run), [])
@@ -286,10 +295,12 @@ def test_a_flash_device_without_its_counters_rejects(name: str, run_dir: Path) -
     assert "one of the run and its untraced twin has no log of its device" in found
 
 
-def test_a_long_unwatched_run_needs_no_log(run_dir: Path) -> None:
+def test_a_long_unwatched_run_needs_no_log(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A log has room for a million commands: what a run beyond that loses is lost to no ledger."""
     synthetic.leave_twin(run_dir)
-    change(run_dir / "raw/device.bin", lose, lost=3)
+    change(run_dir / "raw/device.bin", lambda entries: entries[:-30], lost=30)
+    assert any("lost 30 commands with" in reason for reason in checks.reasons(runs.read(run_dir)))
+    monkeypatch.setattr(flashsim, "_LOG_ENTRIES", 200)
     run = runs.read(run_dir)
     assert checks.reasons(run) == []
     assert summary.build(run, tables.build(run), [])["lost_events"] == 0

@@ -20,7 +20,7 @@ from analysis import checks
 from analysis import run as runs
 from analysis.adapters import driver
 from analysis.checks import busy
-from analysis.ledger.match import FLUSH
+from analysis.ledger.match import FLUSH, WRITE
 
 TABLES = ("transactions", "phases", "device_stat")
 TICKS = ("read_ticks", "write_ticks", "discard_ticks", "flush_ticks", "io_ticks", "time_in_queue")
@@ -125,6 +125,26 @@ def phase_moved(raw: Path) -> None:
     table(raw / "driver/device_stat.csv", change)
 
 
+def some_quicker_some_slower(raw: Path) -> None:
+    """Of two writes the one took 0.1 ms less than the device's model says, and the other as much more."""
+
+    def change(entries: np.ndarray) -> np.ndarray:
+        took, plain = entries["end_ns"] - entries["begin_ns"], entries["operation"] == WRITE
+        slowest, quickest = np.argmax(took * plain), np.flatnonzero(plain)[np.argmin(took[plain])]
+        entries["end_ns"][slowest] -= 100_000
+        entries["end_ns"][quickest] += 100_000
+        return entries
+
+    change_log(raw / "device.bin", change)
+
+
+def a_command_lost(raw: Path) -> None:
+    """The log says that one found no place in it."""
+    data = bytearray((raw / "device.bin").read_bytes())
+    data[24:32] = (1).to_bytes(8, "little")
+    (raw / "device.bin").write_bytes(data)
+
+
 FAULTS: list[tuple[Callable[[Path], None], str, tuple[str, ...]]] = [
     (ten_times_as_fast, "the device was at work for", WITH_TWIN),
     (with_its_ticks, "each takes 2.0 ms at least", ("f2fs-wal",)),
@@ -133,6 +153,8 @@ FAULTS: list[tuple[Callable[[Path], None], str, tuple[str, ...]]] = [
     (commands_halved, "has time_ns", ("flash-wal",)),
     (parts_halved, "has time_command_ns", ("flash-wal",)),
     (flushes_too_quick, "commands were too quick", ("flash-wal",)),
+    (some_quicker_some_slower, "2 commands took another time than the device's model says", ("flash-wal",)),
+    (a_command_lost, "raw/device.bin lost 1 commands with 285 of 1048576 in it", ("flash-wal",)),
     (phase_moved, "flushes, in the device's log", ("flash-wal",)),
 ]
 

@@ -4,9 +4,14 @@ import random
 import re
 from itertools import pairwise
 
+import numpy as np
 import pytest
 import yaml
 from native import PLAIN, ROOT, Refused
+
+from analysis.adapters.devicelog import ENTRY
+from analysis.devices._flash_model import made_again
+from analysis.ledger.match import FUA
 
 COMMAND, READ, PROGRAM = 100_000, 60_000, 1_000_000
 PROFILES = [p for p in (ROOT / "experiments/device").glob("*.yml") if "driver: flash" in p.read_text()]
@@ -290,3 +295,22 @@ def test_profile_is_whole_and_accepted(model, profile):
     parameters = {**content["geometry"], **content["timing"]}
     assert set(parameters) == set(PLAIN) - {"sectors"}
     model(["w 0 0 8"], sectors=content["size_mib"] * 2048, **parameters)
+
+
+@pytest.mark.parametrize("profile", PROFILES, ids=lambda path: path.stem)
+def test_the_analysis_makes_the_same_times_again(model, profile):
+    """analysis/devices/_flash_model.py, of commands that meet and of commands that do not."""
+    described = yaml.safe_load(profile.read_text())
+    changes = {**described["geometry"], **described["timing"], "gc_blocks": 0}
+    draw, now, told, entries = random.Random(1), 0, [], []
+    for _ in range(1500):
+        letter, number = draw.choice([("r", 0), ("w", 1), ("w", 1), ("f", 1 | FUA), ("F", 2), ("d", 3)])
+        sector, sectors = 8 * draw.randrange(60000), 8 * draw.choice([1, 1, 4, 100])
+        now += draw.choice([0, 1000, 100_000, 5_000_000])
+        place = {"F": "", "d": f" {sectors}"}.get(letter, f" {sector} {sectors}")
+        told.append(f"{letter} {now}{place}")
+        entries.append((now, 0, sector, sectors, number))
+    ends, counters = model(told, **changes)
+    made, parts = made_again({**PLAIN, **changes}, np.array(entries, ENTRY))
+    assert made.tolist() == ends
+    assert {name: ns for name, ns in parts.items() if ns} == causes(counters)

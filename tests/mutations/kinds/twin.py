@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 from forged import Forged
-from side import Side
+from side import LOG_HEADER, Absent, Side
 from times import NS, halved, inner, moved_boundaries, set_rows, shorter_phases
 
+from analysis.ledger.match import WRITE
 from kinds import kind, some
 
 
@@ -128,3 +129,58 @@ def twin_is_run(run: Forged, draw: np.random.Generator) -> None:
     """the twin's transactions and phases are the watched run's"""
     twin = run.twin
     twin.transactions, twin.phases, twin.stat = run.transactions, run.phases, run.stat
+
+
+@kind
+def twin_device_levelled(run: Forged, draw: np.random.Generator) -> None:
+    """the twin's device got two commands in another order; some were quicker and as many slower"""
+    _reordered(run.twin, draw)
+    _levelled(run.twin, draw)
+
+
+@kind
+def twin_device_levelled_lost(run: Forged, draw: np.random.Generator) -> None:
+    """the same, and the log of the twin's device is said to have lost a command"""
+    twin_device_levelled(run, draw)
+    path = run.twin.raw / "device.bin"
+    data = bytearray(path.read_bytes())
+    data[24:LOG_HEADER] = (1).to_bytes(8, "little")
+    path.write_bytes(data)
+    run.twin.replace("board/device_time.txt", "^log_lost=.*", "log_lost=1")
+
+
+def _reordered(side: Side, draw: np.random.Generator) -> None:
+    """Exchange what two neighbours of one size were told to do."""
+    log = side.log
+    like = (log["operation"][1:] == log["operation"][:-1]) & (log["sectors"][1:] == log["sectors"][:-1])
+    like &= (log["sector"][1:] != log["sector"][:-1]) & (log["begin_ns"][:-1] >= side.window[0])
+    places = np.flatnonzero(like)
+    if not places.size:
+        raise Absent("two commands of one size")
+    at = int(draw.choice(places))
+    log["sector"][[at, at + 1]] = log["sector"][[at + 1, at]]
+
+
+def _levelled(side: Side, draw: np.random.Generator) -> None:
+    """Give half of what slow writes took longer than others to as many of them; the rest is moved."""
+    begin, end = (side.log[field].astype(np.int64) for field in NS)
+    took, plain = end - begin, (begin >= side.window[0]) & (side.log["operation"] == WRITE)
+    usual = int(np.median(took[plain])) if plain.any() else 0
+    slow = np.flatnonzero(plain & (took > usual + 1_000_000))
+    if slow.size < 2:
+        raise Absent("two slow writes")
+    quicker, slower = draw.permutation(slow)[: slow.size // 2 * 2].reshape(2, -1)
+    by = (took[quicker] - usual) // 2
+    more = np.zeros(begin.size, np.int64)
+    more[quicker], more[slower] = -by, by
+    side.log["begin_ns"] = begin + np.r_[0, np.cumsum(more)[:-1]]
+    side.log["end_ns"] = end + np.cumsum(more)
+    ended = np.sort(end)
+    shift = np.r_[0, np.cumsum(more[np.argsort(end, kind="stable")])]
+    for name in ("transactions", "phases", "stat"):
+        table = getattr(side, name)
+        times = [column for column in (*NS, "time_ns") if column in table.columns]
+        moved = {
+            t: table[t] + shift[np.searchsorted(ended, table[t].to_numpy(), side="right")] for t in times
+        }
+        setattr(side, name, table.with_columns(**moved))

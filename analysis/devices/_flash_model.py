@@ -1,0 +1,249 @@
+"""The time model of images/devices/flashsim (model.c, media.c) once more: when was each command done?
+
+What a command takes follows from the device's parameters, the commands since its reset and when each came:
+all of it is in the device's log. tests/flash holds this model to the device's own. Without the collection
+of garbage: how much a device held at its reset is not recorded.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.ledger.match import DISCARD, FLUSH, FUA, OP, READ
+
+# model.h
+_MOST_PENDING, _MOST_PROGRAMS = 256, 4096
+_U64 = 2**64 - 1
+PARAMETERS = (
+    *("bus_mb_s", "cache_kib", "cache_reorder", "command_ns", "dies", "discard_ns", "erase_ns"),
+    *("flush_clean_ns", "flush_dirty_ns", "fua_ns", "merge_ns", "merge_spread_ns", "open_units"),
+    *("program_bytes", "program_kib_ns", "program_ns", "read_bytes", "read_ns", "seed", "unit_kib"),
+)
+
+
+class Chain:
+    """A command on its way: where in time it is, and what took it there."""
+
+    def __init__(self, at: int, parts: Counter[str] | None = None) -> None:
+        self.at, self.parts = at, Counter() if parts is None else parts
+
+    def until(self, cause: str, time: int) -> None:
+        """Wait, if the time has not come."""
+        self.add(cause, max(time - self.at, 0))
+
+    def add(self, cause: str, ns: int) -> None:
+        """Take so long."""
+        self.parts[cause] += ns
+        self.at += ns
+
+    def copy(self) -> Chain:
+        """A command's part that goes on beside it."""
+        return Chain(self.at, Counter(self.parts))
+
+
+@dataclass
+class _Unit:
+    """An open allocation unit; next: the sector after an unbroken run from its start."""
+
+    number: int
+    next: int = 0
+    used: int = 0
+    sequential: bool = True
+
+
+class Model:
+    """A device since its reset. Commands are given in the order in which they came."""
+
+    def __init__(self, parameters: Mapping[str, int]) -> None:
+        self.each = parameters
+        self.parts: Counter[str] = Counter()
+        self.random = parameters["seed"]
+        self.controller_free = self.bus_free = self.next_die = self.uses = 0
+        self.die_free, self.die_page = [0] * parameters["dies"], [-1] * parameters["dies"]
+        self.units: list[_Unit] = []
+        self.dirty = False
+        self.pending: list[list[int]] = []  # sector, sectors
+        self.programs: deque[tuple[int, int]] = deque()  # done, bytes
+        self.pending_bytes = self.programming_bytes = 0
+
+    def does(self, now: int, sector: int, sectors: int, operation: int) -> int:
+        """Return when a command is done that comes now."""
+        kind = operation & OP
+        if kind == FLUSH:
+            chain = self._flush(now)
+        elif kind == DISCARD:
+            chain = self._begin(now)
+            chain.add("discard", self.each["discard_ns"])
+        elif kind == READ:
+            chain = self._read(self._begin(now), sector, sector + sectors)
+        else:
+            chain = self._write(self._begin(now), sector, sector + sectors, operation & FUA > 0)
+        self.parts.update(chain.parts)
+        return chain.at
+
+    def _begin(self, now: int) -> Chain:
+        chain = Chain(now)
+        chain.until("queue", self.controller_free)
+        chain.add("command", self.each["command_ns"])
+        self.controller_free = chain.at
+        return chain
+
+    def _transfer(self, size: int) -> int:
+        return size * 1000 // self.each["bus_mb_s"]
+
+    def _read(self, chain: Chain, sector: int, end: int) -> Chain:
+        page_bytes, sent, last = self.each["read_bytes"], 0, chain.copy()
+        self.bus_free = max(self.bus_free, chain.at)
+        while sector < end:
+            page = sector * 512 // page_bytes
+            size = min((page + 1) * page_bytes, end * 512) - sector * 512
+            part, die = chain.copy(), page % self.each["dies"]
+            if self.die_page[die] != page:
+                part.until("die", self.die_free[die])
+                part.add("read", self.each["read_ns"])
+                self.die_free[die], self.die_page[die] = part.at, page
+            sent = max(part.at, sent) + self._transfer(size)
+            self.bus_free += self._transfer(size)
+            part.until("bus", max(sent, self.bus_free))
+            last = part if part.at >= last.at else last
+            sector += size // 512
+        return last
+
+    def _write(self, chain: Chain, sector: int, end: int, fua: bool) -> Chain:
+        unit, last = self.each["program_bytes"], chain.copy()
+        chain.until("bus", self.bus_free)
+        while sector < end:
+            size = min((sector * 512 // unit + 1) * unit, end * 512) - sector * 512
+            chain.add("bus", self._transfer(size))
+            self.bus_free = chain.at
+            if self.each["cache_kib"] and not fua:
+                self._cache(chain, sector, size)
+                last = chain.copy()
+            else:
+                part = chain.copy()
+                self._program(part, [(sector, size // 512)], size)
+                last = part if part.at >= last.at else last
+            sector += size // 512
+        if fua:
+            last.add("fua", self.each["fua_ns"])
+        return last
+
+    def _flush(self, now: int) -> Chain:
+        chain = Chain(now)
+        if not self.dirty:
+            chain.add("flush", self.each["flush_clean_ns"])
+            return chain
+        chain.until("queue", self.controller_free)
+        self._retire(chain.at)
+        while self.pending_bytes:
+            self._drain(chain.at)
+        for done, _ in self.programs:
+            chain.until("drain", done)
+        chain.add("flush", self.each["flush_dirty_ns"])
+        self.dirty = False
+        return chain
+
+    def _cache(self, chain: Chain, sector: int, size: int) -> None:
+        room, unit = self.each["cache_kib"] * 1024, self.each["program_bytes"]
+        drain_at = max(unit, room // 2) if self.each["cache_reorder"] else unit
+        self._retire(chain.at)
+        while self.pending_bytes + self.programming_bytes + size > room:
+            if not self.programs:
+                self._drain(chain.at)
+            chain.until("cache", self.programs[0][0])
+            self._retire(chain.at)
+        self._pend(sector, size // 512)
+        self.dirty = True
+        while len(self.pending) == _MOST_PENDING or self.pending_bytes >= drain_at:
+            self._drain(chain.at)
+
+    def _pend(self, sector: int, sectors: int) -> None:
+        at = len(self.pending)
+        while self.each["cache_reorder"] and at and self.pending[at - 1][0] > sector:
+            at -= 1
+        self.pending_bytes += sectors * 512
+        if at and sum(self.pending[at - 1]) == sector:
+            self.pending[at - 1][1] += sectors
+        else:
+            self.pending.insert(at, [sector, sectors])
+
+    def _retire(self, now: int) -> None:
+        while self.programs and self.programs[0][0] <= now:
+            self.programming_bytes -= self.programs.popleft()[1]
+
+    def _drain(self, now: int) -> None:
+        """Program up to one unit from the front of what is pending."""
+        room, drained = self.each["program_bytes"] // 512, []
+        while self.pending and room:
+            first = self.pending[0]
+            taken = min(first[1], room)
+            drained.append((first[0], taken))
+            room -= taken
+            first[0] += taken
+            first[1] -= taken
+            if not first[1]:
+                self.pending.pop(0)
+        size = 512 * sum(sectors for _, sectors in drained)
+        self.pending_bytes -= size
+        chain = Chain(now)
+        self._program(chain, drained, size)
+        if len(self.programs) == _MOST_PROGRAMS:
+            self._retire(self.programs[0][0])
+        self.programs.append((chain.at, size))
+        self.programming_bytes += size
+
+    def _program(self, chain: Chain, written: list[tuple[int, int]], size: int) -> None:
+        die = self.next_die
+        self.next_die = (die + 1) % self.each["dies"]
+        merge = sum(self._touch(*part) for part in written) if self.each["open_units"] else 0
+        chain.until("die", self.die_free[die])
+        chain.add("merge", merge)
+        chain.add("program", self.each["program_ns"] + self.each["program_kib_ns"] * size // 1024)
+        self.die_free[die], self.die_page[die] = chain.at, -1
+
+    def _touch(self, sector: int, sectors: int) -> int:
+        """Write in allocation units; return what it costs to have them open."""
+        size, end, ns = self.each["unit_kib"] * 2, sector + sectors, 0
+        while sector < end:
+            number, offset = divmod(sector, size)
+            stop = min((number + 1) * size, end)
+            unit = next((one for one in self.units if one.number == number), None)
+            if unit is None:
+                if len(self.units) == self.each["open_units"]:
+                    oldest = min(self.units, key=lambda one: one.used)
+                    self.units.remove(oldest)
+                    ns += self._close(oldest)
+                unit = _Unit(number)
+                self.units.append(unit)
+            unit.sequential &= offset == unit.next
+            unit.next = offset + stop - sector
+            self.uses += 1
+            unit.used = self.uses
+            sector = stop
+        return ns
+
+    def _close(self, unit: _Unit) -> int:
+        if unit.sequential and unit.next == self.each["unit_kib"] * 2:
+            return self.each["erase_ns"]
+        spread = self.each["merge_spread_ns"]
+        return self.each["merge_ns"] + (self._draw() % (spread + 1) if spread else 0)
+
+    def _draw(self) -> int:
+        """The next number of splitmix64."""
+        self.random = (self.random + 0x9E3779B97F4A7C15) & _U64
+        z = self.random
+        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _U64
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _U64
+        return z ^ (z >> 31)
+
+
+def made_again(parameters: Mapping[str, int], entries: np.ndarray) -> tuple[np.ndarray, Counter[str]]:
+    """Return when each command of a log (devicelog.ENTRY) was done, and ns of all by cause."""
+    model = Model(parameters)
+    told = (entries[name].tolist() for name in ("begin_ns", "sector", "sectors", "operation"))
+    ends = [model.does(*command) for command in zip(*told, strict=True)]
+    return np.array(ends, np.int64), model.parts
