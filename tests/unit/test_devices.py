@@ -138,6 +138,7 @@ NAMED = {
     "README.md": "what is under another licence; the medium",
     "CITATION.cff": "the medium",
     "CONTRIBUTING.md": "a sample's name",
+    "analysis/devices/_flash_model.py": "what its own file there makes times with",
     "commitpath/help.py": "the medium",
     "commitpath/papers/claims.html.j2": "the medium",
     "commitpath/reporting/advise.py": "the medium",
