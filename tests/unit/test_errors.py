@@ -25,7 +25,7 @@ def test_a_run_that_is_not_there(command: list[str]) -> None:
 
 
 def test_a_run_is_looked_for_where_runs_are(tmp_path: Path) -> None:
-    done = commands.call("tree", "RUN=results/latest", COMMITPATH_RESULTS=str(tmp_path))
+    done = commands.call("tree", "RUN=results/none/such", COMMITPATH_RESULTS=str(tmp_path))
     assert f"no such folder; a run's is {tmp_path}/<cell name>/<run id>" in done.stderr
 
 
