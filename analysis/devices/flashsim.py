@@ -147,13 +147,14 @@ def _too_quick(each: Mapping[str, int], entries: np.ndarray) -> list[str]:
 def _otherwise(each: Mapping[str, int], had: Mapping[str, int], log: DeviceLog) -> list[str]:
     """Return how many commands took another time than the model makes of the log, and which parts do.
 
-    A full log has the first commands. That of a device that may have collected garbage is not made again.
+    A full log has the first commands. That of a device that collected garbage is not made again.
     """
     if log.lost and log.entries.size < _LOG_ENTRIES:
         return [f"raw/device.bin lost {log.lost} commands with {log.entries.size} of {_LOG_ENTRIES} in it"]
     entries = log.entries[log.entries["end_ns"] > 0]  # the model knows of no other
-    if not entries.size or _may_collect(each, had):
-        return []
+    if had.get("gc_busy_ns"):
+        said = "raw/board/device_time.txt says that garbage was collected, where nothing was short of room"
+        return [] if _may_collect(each, had) else [said]
     large = (entries["sectors"] > _MOST_SECTORS) & ((entries["operation"] & OP) != DISCARD)
     if large.any():
         at = int(np.argmax(large))

@@ -145,6 +145,13 @@ def a_command_lost(raw: Path) -> None:
     (raw / "device.bin").write_bytes(data)
 
 
+def said_to_have_collected(raw: Path) -> None:
+    """Times are not made again where garbage was collected, of which this device never does any."""
+    some_quicker_some_slower(raw)
+    counters = raw / "board/device_time.txt"
+    counters.write_text(counters.read_text().replace("gc_busy_ns=0\n", "gc_busy_ns=1000\n"))
+
+
 FAULTS: list[tuple[Callable[[Path], None], str, tuple[str, ...]]] = [
     (ten_times_as_fast, "the device was at work for", WITH_TWIN),
     (with_its_ticks, "each takes 2.0 ms at least", ("f2fs-wal",)),
@@ -154,6 +161,7 @@ FAULTS: list[tuple[Callable[[Path], None], str, tuple[str, ...]]] = [
     (parts_halved, "has time_command_ns", ("flash-wal",)),
     (flushes_too_quick, "commands were too quick", ("flash-wal",)),
     (some_quicker_some_slower, "2 commands took another time than the device's model says", ("flash-wal",)),
+    (said_to_have_collected, "garbage was collected, where nothing was short of room", ("flash-wal",)),
     (a_command_lost, "raw/device.bin lost 1 commands with 285 of 1048576 in it", ("flash-wal",)),
     (phase_moved, "flushes, in the device's log", ("flash-wal",)),
 ]

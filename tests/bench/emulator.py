@@ -150,6 +150,8 @@ def speed(
 
 
 def main(restores: str = "200", pairs: str = "10", *builds: str) -> int:
+    if any("=" not in build for build in builds):
+        sys.exit(__doc__)
     ours = emulator.built()
     if not ours and not builds:
         sys.exit("bench: our QEMU is not there; `make emulator` builds it")
