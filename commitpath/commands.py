@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from base.errors import EXIT_BAD_INPUT, EXIT_FAILED, EXIT_UNREADABLE, BadInput, BadInputError, LabError
-from base.paths import RESULTS
+from base.paths import RESULTS, ROOT
 from base.text import one_line, printable
 from commitpath import help as help_text
 from commitpath import places
@@ -87,7 +87,7 @@ def run_folder(command: str, given: dict[str, str], name: str = "RUN") -> str:
         raise BadInputError(f"make {command} takes {name}=results/<cell name>/<run id>")
     check_utf8(name, run)
     if not Path(run).is_dir():
-        shown = os.environ.get("COMMITPATH_RESULTS") or "results"
+        shown = RESULTS.relative_to(ROOT) if RESULTS.is_relative_to(ROOT) else RESULTS
         raise BadInputError(f"{name}={run}: no such folder; a run's is {shown}/<cell name>/<run id>")
     return run
 
