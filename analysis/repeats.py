@@ -74,7 +74,7 @@ def same_sequence(good: list[dict[str, Any]]) -> bool | None:
 def odd_clocks(folders: list[Path], good: list[dict[str, Any]]) -> list[str] | None:
     """The good runs in virtual time whose times are not, to the nanosecond, those of most; None: unknown.
 
-    Where no two are the same that is all of them. An emulator's clock may be late (docs/emulator.md); and
+    Where no two are the same that is all of them. An emulator's clock may be late (docs/performance.md); and
     runs of other seeds or other boards have times of their own.
     """
     ids = [summary["run_id"] for summary in good if summary["clock"] == "virtual"]
@@ -146,7 +146,7 @@ def clocks(result: dict[str, Any]) -> str:
         return ""
     if not odd:
         return "the same to the nanosecond"
-    return f"NOT the same to the nanosecond: {', '.join(odd)} (docs/emulator.md)"
+    return f"NOT the same to the nanosecond: {', '.join(odd)} (docs/performance.md)"
 
 
 def table(result: dict[str, Any]) -> str:

@@ -47,7 +47,7 @@ REPEATABLE = (
 )
 # What Debian's kernel does in each system call and page for servers' sake, and no phone's kernel
 # of the studies did: security modules, memory cgroups, stall accounting, pages zeroed before
-# use, guards against a speculation that the emulated CPU does not do. docs/cost.md says
+# use, guards against a speculation that the emulated CPU does not do. docs/performance.md says
 # what that saves.
 LEAN = "lsm= cgroup_disable=memory psi=0 init_on_alloc=0 mitigations=off"
 
