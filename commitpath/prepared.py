@@ -4,6 +4,7 @@ Three snapshots, each made from the one before: a provisioned board, what is pre
 that with a cell's probes attached.
 """
 
+import hashlib
 import json
 import sys
 import tempfile
@@ -23,6 +24,7 @@ from commitpath.payload import (
     filesystem_scripts,
     observer_scripts,
     prepared_variables,
+    texts,
     write_self_extracting,
 )
 from images import artifacts, emulator, qemu, snapshot
@@ -59,7 +61,7 @@ def provision(variables: Mapping[str, Any]) -> None:
 
 def prepare(variables: Mapping[str, Any]) -> None:
     """prepare.yml on a board that is provisioned."""
-    files = {"bin/driver": Path(variables["driver"]).read_bytes()}
+    files = {"bin/driver": Path(variables["driver"]).read_bytes(), **texts(variables)}
     with step("make, mount and populate the filesystem, rehearse"), tempfile.NamedTemporaryFile() as packed:
         write_self_extracting(Path(packed.name), files)
         more = {**variables, "files": packed.name}
@@ -96,11 +98,12 @@ def snapshot_folder(
 ) -> tuple[Path, dict[str, Any]]:
     """(folder, inputs) of the snapshot that a cell's runs start from."""
     inputs = {
-        **{k: v for k, v in variables.items() if k not in ("driver", "probes", "modules")},
+        **{k: v for k, v in variables.items() if k not in ("driver", "probes", "modules", "schema")},
         **provisioned_folder(board, variables)[1],
         # it makes the database
         "driver": Path(variables["driver"]).name,
         "playbook": artifacts.hash_of(files=[ansible.PLAYBOOKS / "prepare.yml"]),
+        **{name: hashlib.sha256(text).hexdigest() for name, text in texts(variables).items()},
     }
     key = artifacts.hash_of(json.dumps(inputs, sort_keys=True))
     return artifacts.CACHE / "snapshots" / f"{cell['fs']}-{cell['rows']}-{cell['value_size']}-{key}", inputs

@@ -51,6 +51,7 @@ class Planned:
         shared = {
             **{name: self.cell[name] for name in (*BOARD_SETTINGS, *TABLE_SETTINGS)},
             "profiles": {"fs": profiles["fs"], "table": profiles["workload"]["table"]},
+            **({"file": self.cell["file"]} if self.cell["file"] else {}),
             "device": {name: profiles["device"][name] for name in ("driver", "size_mib", "geometry")},
         }
         board = identity.digest(shared)[:10]
