@@ -19,6 +19,7 @@ sys.path[:0] = [str(HERE.parent.parent), str(HERE)]
 import chromium  # noqa: E402
 import synthetic_ledger  # noqa: E402
 
+from analysis.inspect import blktrace  # noqa: E402
 from analysis.inspect.__main__ import main as inspect  # noqa: E402
 
 
@@ -129,6 +130,18 @@ def quiet(request: pytest.FixtureRequest) -> Iterator[None]:
     if "browser" in request.fixturenames:
         logged = [entry["message"] for entry in request.getfixturevalue("browser").get_log("browser")]
         assert not logged, "\n".join(logged)
+
+
+@pytest.fixture
+def trace_page(browser: webdriver.Chrome, tmp_path: Path) -> Callable[[str], Page]:
+    """trace_page(prefix): the page of a block trace that no run made."""
+
+    def open_page(given: str) -> Page:
+        assert inspect(["--trace", given]) == 0
+        blktrace.place(given).replace(tmp_path / "inspect.html")
+        return Page(browser, tmp_path).open()
+
+    return open_page
 
 
 @pytest.fixture(scope="session")

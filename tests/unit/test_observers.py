@@ -249,6 +249,8 @@ NAMED = {
     "Makefile": "the export format of that name",
     "analysis/export/__init__.py": "the export format of that name",
     "analysis/export/iolog.py": "why fio is not given a trace of that format",
+    "analysis/inspect/__main__.py": "the page of a trace in that format",
+    "analysis/inspect/page.py": "the page of a trace in that format",
     "commitpath/variables.yml": "the export format of that name",
     "playbooks/host.yml": "the package whose blkparse reads a trace on the host",
 }
