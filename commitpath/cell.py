@@ -88,6 +88,7 @@ def make_cell(variables: Mapping[str, str]) -> dict[str, Any]:
         axis: {name: value for name, value in profile.items() if name not in identity.NO_SETTINGS}
         for axis, profile in profiles.items()
     }
+    take_script(cell)
     check_engine(cell, variables, profiles["workload"].get("engines"))
     check_clock(cell, variables)
     there = observers.unnamed(logs_itself(cell))
@@ -103,6 +104,24 @@ def make_cell(variables: Mapping[str, str]) -> dict[str, Any]:
     check_workload(cell, profiles["workload"])
     check_combination(cell)
     return cell
+
+
+def take_script(cell: dict[str, Any]) -> None:
+    """Put the content of the script that OBSERVERS names into a cell, and its observer among the probes."""
+    given = cell["observers"]
+    first, comma, path = given.partition(",")
+    ends = {end: name for name, end in observers.scripted().items()}
+    if first != "all" or (comma and Path(path).suffix not in ends):
+        raise BadInputError(
+            f"OBSERVERS={given}: {axes()['observers'].variable} is {axes()['observers'].allowed()}"
+        )
+    if not comma:
+        return
+    if not cell["probes"]:
+        raise BadInputError(f"OBSERVERS={given}: a script runs beside the probes, and PROBES is none")
+    name, text = ends[Path(path).suffix], userfiles.script(Path(path))
+    cell["observers"], cell["profiles"]["observers"] = f"all,{sqlfile.name(text)}", {name: text}
+    cell["probes"] = ",".join(sorted([*cell["probes"].split(","), name]))
 
 
 def take_file(cell: dict[str, Any], variables: Mapping[str, str]) -> None:

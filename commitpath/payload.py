@@ -65,7 +65,8 @@ def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str
         table += f" --file {BOARD}/schema"
         schema = {"schema": sqlfile.pack(sqlfile.read(cell["profiles"]["file"]["sql"]).schema)}
     # a virtual board's runs may have any observer, if its kernel can be watched at all
-    there = observers.names() if cell["board"] == "virtual" else watching(cell)
+    known = observers.on_board(cell["probes"].split(","))
+    there = known if cell["board"] == "virtual" else watching(cell)
     if kernel_profile(cell).get("unwatched"):
         there = []
     return {
@@ -77,6 +78,7 @@ def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str
         # a lab board need only have its cell's
         "filesystems": " ".join(filesystems.names() if cell["board"] == "virtual" else [fs["type"]]),
         "observers": " ".join(there),
+        "scripted": known,
         "all_probes": ",".join(all_probes()) if there else "",
         "modules": [str(path) for path in modules(cell, there)],
         "device_driver": device["driver"],
@@ -122,6 +124,9 @@ def payload(cell: Mapping[str, Any], node: str) -> dict[str, bytes]:
     """The files that a run needs on the board, below /run/commitpath."""
     environment = cell_env(cell, node, f"{MOUNTPOINT}/db/sample.db").encode()
     files = {"cell.env": environment, **run_scripts(), **scripts_of(watching(cell))}
+    own_scripts = cell["profiles"].get("observers", {})
+    for name in own_scripts.keys() & set(watching(cell)):
+        files[f"observers/{name}{observers.scripted()[name]}"] = own_scripts[name].encode()
     if own := cell["profiles"].get("file"):
         files["transactions"] = sqlfile.pack(sqlfile.read(own["sql"]).transactions)
     return files
@@ -233,7 +238,7 @@ def board_files(variables: Mapping[str, Any]) -> dict[str, bytes]:
     driver = device_script(variables["device_driver"])
     files |= {"device.sh": (ansible.PLAYBOOKS / "board/device.sh").read_bytes()}
     files |= {f"devices/{driver.name}": driver.read_bytes()}
-    files |= scripts_of(observers.names())
+    files |= scripts_of(variables["scripted"])
     return {f"commitpath/{name}": content for name, content in files.items()}
 
 

@@ -51,6 +51,7 @@ export function makeLanes(run) {
     lanes.push(lane("filesystem syncs", 20, "syncs"));
     const journal = run.journal.texts.what?.includes("checkpoint") ? "checkpoints" : "journal commits";
     lanes.push(lane(journal, 20, "journal"));
+    if (run.script.rows > 0) lanes.push(lane("script", 20, "script"));
   }
   const codes = run.commands.texts.kind ?? [];
   for (const kind of run.about.kinds) {
@@ -99,6 +100,7 @@ export function labels(run, table, row) {
     const [name, file] = [syncs.text("name", row), syncs.text("file", row)];
     return [name && `${call} ${name}`, file && `${call} ${file}`, file, call].filter(Boolean);
   }
+  if (table === "script") return [run.script.text("said", row)];
   if (table === "journal") {
     const [what, number] = [journal.text("what", row), journal.number[row]];
     return [`${what} ${number}`, `${number}`];

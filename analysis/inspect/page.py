@@ -59,6 +59,7 @@ def render_trace(trace: blktrace.Trace) -> str:
     )
     columns = NEEDED["ledger"] | {"kind": pl.String}
     empty = {name: pl.DataFrame(schema=spec) for name, spec in NEEDED.items()}
+    empty["script"] = pl.DataFrame(schema={"begin_ns": pl.Int64, "text": pl.String})
     ledger = told.select(
         (pl.col(name) if name in told.columns else pl.lit(None)).cast(kind).alias(name)
         for name, kind in columns.items()
@@ -163,4 +164,10 @@ def _frames(run: Given, origin: int, reason: Reason) -> Frames:
         "pieces": (run["pieces"], ("command",)),
         "shares": (run["shares"], ()),
         "deferred": (run["deferred"], ()),
+        "script": (
+            run["script"].select(
+                begin, pl.lit(0).alias("took"), pl.lit("script").alias("what"), pl.col("text").alias("said")
+            ),
+            sorted_by_begin,
+        ),
     }

@@ -10,6 +10,7 @@ const NAMES = {
   vfs: "file operations",
   syncs: "syncs",
   journal: "commits and checkpoints",
+  script: "script",
   commands: "block commands",
   points: "sectors",
   queue: "device queue",
@@ -167,7 +168,7 @@ export class Tables {
   }
 }
 
-const NUMBERS = { vfs: "call", syncs: "sync", journal: "row", commands: "command" };
+const NUMBERS = { vfs: "call", syncs: "sync", journal: "row", script: "row", commands: "command" };
 
 function range(from, to) {
   return Array.from({ length: Math.max(to - from, 0) }, (_, i) => from + i);
