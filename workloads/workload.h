@@ -99,6 +99,14 @@ struct workload {
 	/* Reads what --file names, before all else. NULL: it takes none. */
 	void (*open)(const struct options *options);
 
+	/* Its tables are made by the run, with the settings of the run, before anything is timed;
+	 * `populate` leaves a database without a page. */
+	bool creates;
+
+	/* Each phase is a process of its own: the database is closed and opened again between
+	 * two, in no phase. */
+	bool reopens;
+
 	/* Whether generator.last_key is to be read, just before each phase. */
 	bool asks_last_key;
 

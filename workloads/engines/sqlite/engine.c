@@ -70,6 +70,11 @@ static bool set_up(struct database *database, struct error *error)
 		       sql_run(database->db, "PRAGMA synchronous=off", error) &&
 		       sql_run(database->db, "BEGIN", error);
 	case ENGINE_RUN:
+		/* one without a page has none yet */
+		snprintf(sql, sizeof(sql), "PRAGMA page_size=%" PRId64,
+			 database->options->settings[PAGE_SIZE]);
+		if (database->workload->creates && !sql_run(database->db, sql, error))
+			return false;
 		return settings_apply(database->db, database->options, error) &&
 		       render_open(database, error);
 	case ENGINE_VERIFY:
