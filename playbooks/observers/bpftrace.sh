@@ -22,4 +22,8 @@ ready() {
 }
 
 stop() { ended; }
-said() { grep -h -m 1 ERROR "$RAW/bpftrace.err" "$RAW/bpftrace.out" || tail -n 1 "$RAW/bpftrace.err"; }
+said() {
+  grep -h -m 1 ERROR "$RAW/bpftrace.err" "$RAW/bpftrace.out" ||
+    sed '/^[[:space:]]*$/d' "$RAW/bpftrace.out" "$RAW/bpftrace.err" | tail -n 1
+  [ ! -s bpftrace.status ] || [ -s "$RAW/bpftrace.err" ] || echo "bpftrace ended with $(cat bpftrace.status)"
+}
