@@ -137,7 +137,9 @@ def _profiles(cell: Document, summary: Document, manifest: Document, host: Docum
     if known and known.data_mode and data in DATA_MODES:
         asked = [option.removeprefix("data=") for option in fs["mount"] if option.startswith("data=")]
         found += _differ("data mode", axis=[data], profile=asked)
-    driver, _, phase = cell["workload"].partition("-")
+    # a driver's workload, or one of its phases; one may have a dash in its name
+    whole = cell["workload"].replace("-", "_")
+    driver, _, phase = (whole, "", "") if whole in workloads() else cell["workload"].partition("-")
     if driver in workloads():
         found += _differ("workload", axis=driver, profile=workload["driver_workload"])
         found += _differ("phases", axis=[phase] if phase else None, profile=workload.get("phases"))

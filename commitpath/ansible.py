@@ -103,7 +103,8 @@ def called(
         *("-m", "ansible.cli.playbook"),
         *options,
         "--extra-vars",
-        json.dumps(variables),
+        # what is bytes is a file's content, which the board gets as one
+        json.dumps({name: value for name, value in variables.items() if not isinstance(value, bytes)}),
         str(PLAYBOOKS / playbook),
     ]
     with subprocess.Popen(

@@ -6,15 +6,17 @@ A cell is a plain dict as docs/formats.md describes under cell.json.
 import functools
 import shlex
 from collections.abc import Iterator, Mapping, Set
+from pathlib import Path
 from typing import Any
 
 from analysis import devices, engines, filesystems, mkfs, mount
+from analysis.adapters import sqlfile
 from base import identity
 from base.data import load_mapping
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS, ROOT
 from base.schema import schema
-from commitpath import observers
+from commitpath import observers, userfiles
 from commitpath.axes import FILESYSTEM, axes, own_name, parse_probes, releases, version_key
 from commitpath.schema import check
 
@@ -86,6 +88,7 @@ def make_cell(variables: Mapping[str, str]) -> dict[str, Any]:
         axis: {name: value for name, value in profile.items() if name not in identity.NO_SETTINGS}
         for axis, profile in profiles.items()
     }
+    take_script(cell)
     check_engine(cell, variables, profiles["workload"].get("engines"))
     check_clock(cell, variables)
     there = observers.unnamed(logs_itself(cell))
@@ -97,9 +100,59 @@ def make_cell(variables: Mapping[str, str]) -> dict[str, Any]:
                 f"(experiments/workload/{cell['workload']}.yml)"
             )
         cell[name] = value
+    take_file(cell, variables)
     check_workload(cell, profiles["workload"])
     check_combination(cell)
     return cell
+
+
+def take_script(cell: dict[str, Any]) -> None:
+    """Put the content of the script that OBSERVERS names into a cell, and its observer among the probes."""
+    given = cell["observers"]
+    first, comma, path = given.partition(",")
+    ends = {end: name for name, end in observers.scripted().items()}
+    if first != "all" or (comma and Path(path).suffix not in ends):
+        raise BadInputError(
+            f"OBSERVERS={given}: {axes()['observers'].variable} is {axes()['observers'].allowed()}"
+        )
+    if not comma:
+        return
+    if not cell["probes"]:
+        raise BadInputError(f"OBSERVERS={given}: a script runs beside the probes, and PROBES is none")
+    name, text = ends[Path(path).suffix], userfiles.script(Path(path))
+    cell["observers"], cell["profiles"]["observers"] = f"all,{sqlfile.name(text)}", {name: text}
+    cell["probes"] = ",".join(sorted([*cell["probes"].split(","), name]))
+
+
+def take_file(cell: dict[str, Any], variables: Mapping[str, str]) -> None:
+    """Put the content of FILE into a cell whose workload has its transactions from there.
+
+    Then `file` is the name of the content, and n how many transactions it has.
+    """
+    path, takes = cell["file"], cell["profiles"]["workload"].get("file", False)
+    if bool(path) != takes:
+        there = [name for name in axes()["workload"].files() if load_profile("workload", name).get("file")]
+        raise BadInputError(
+            f"FILE={path}: WORKLOAD={cell['workload']} has transactions of its own; it is for "
+            f"WORKLOAD={' or '.join(there)}"
+            if path
+            else f"WORKLOAD={cell['workload']} takes FILE=<your SQL> (docs/sql.md)"
+        )
+    if not path:
+        return
+    text, parts = userfiles.sql(Path(path))
+    cell["file"], cell["profiles"]["file"] = sqlfile.name(text), {"sql": text}
+    if cell["journal_mode"] == "wal" and (line := sqlfile.vacuum(parts.transactions)):
+        raise BadInputError(
+            f"FILE={path}: line {line}: VACUUM in MODE=wal logs pages that no checkpoint writes home, which "
+            "the checks do not know; use another MODE"
+        )
+    count = len(parts.transactions)
+    if "N" in variables and cell["n"] != count:
+        raise BadInputError(
+            f"N={cell['n']}: with FILE it is the number of the file's transactions, {count}; leave it out"
+        )
+    cell["n"] = count
 
 
 def check_engine(cell: Mapping[str, Any], variables: Mapping[str, str], only: list[str] | None) -> None:

@@ -100,9 +100,14 @@ def analyse(variables: dict[str, str]) -> int:
 
 
 def inspect(variables: dict[str, str]) -> int:
-    """Write a page to look at a stored run."""
+    """Write a page to look at a stored run, or at a trace that no run made."""
     from analysis.inspect.__main__ import main as inspect_run
 
+    if trace := variables.get("TRACE"):
+        if "RUN" in variables:
+            raise BadInputError("RUN and TRACE: a page is of one of them")
+        check_utf8("TRACE", trace)
+        return inspect_run(["--trace", trace])
     return inspect_run([run_folder("inspect", variables)])
 
 

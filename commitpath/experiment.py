@@ -206,9 +206,14 @@ def run_once(cell: Mapping[str, Any], limit: float | None = None, repeat: int | 
     folder = store(cell, planned, outputs, time.monotonic() - begin, facts)
     for output, what in zip(outputs, ("run", "untraced twin"), strict=False):
         if output.text("run-cell.status").strip() != "0":
-            log = output.text("run-cell.log").strip().splitlines()
-            raise LabError(f"the {what} failed: {log[-1] if log else 'no output'} (kept in {folder})")
+            raise LabError(f"the {what} failed: {last_words(output)} (kept in {folder})")
     return folder
+
+
+def last_words(output: RunOutput) -> str:
+    """What a run that failed said last: the driver, if it did, or who ran it."""
+    said = output.tail("raw/driver/driver.err") or output.tail("run-cell.log")
+    return said or "no output"
 
 
 def experiment(cell: Mapping[str, Any], repeat: int, limit: float) -> int:

@@ -25,9 +25,30 @@ def names() -> list[str]:
     return list(profiles())
 
 
+def scripted() -> dict[str, str]:
+    """Those that run a script of the user's, with the end of its name."""
+    return {name: profile["script"] for name, profile in profiles().items() if "script" in profile}
+
+
+def on_board(probes: Iterable[str]) -> list[str]:
+    """Those that a virtual board has, whatever it is asked to run: one of a user's script only if the
+    cell's probes name it."""
+    return [name for name in names() if name not in scripted() or name in set(probes)]
+
+
+def packages(probes: Iterable[str]) -> list[str]:
+    """The Debian packages of those that not every board has."""
+    extra = set(on_board(probes)) & scripted().keys()
+    return sorted({package for name in extra for package in profiles()[name]["packages"]})
+
+
 def optional() -> list[str]:
-    """Those that a cell may name among its probes: the others watch each watched run."""
-    return [name for name, profile in profiles().items() if profile["watches"] != "watched"]
+    """Those that PROBES may name: the others watch each watched run, or come with a script."""
+    return [
+        name
+        for name, profile in profiles().items()
+        if profile["watches"] != "watched" and "script" not in profile
+    ]
 
 
 def unnamed(logged: bool) -> list[str]:
@@ -37,6 +58,10 @@ def unnamed(logged: bool) -> list[str]:
 
 
 def watching(probes: Iterable[str], logged: bool) -> list[str]:
-    """Those that watch a run, in the order in which they begin; probes: as the cell names them."""
+    """Those that watch a run, in the order in which they begin; probes: as the cell names them.
+
+    A script of the user's is the last: what it does at an event then lies behind what the others note.
+    """
     asked = set(probes)
-    return [name for name in names() if asked and (name in asked or name in unnamed(logged))]
+    there = sorted(names(), key=lambda name: name in scripted())
+    return [name for name in there if asked and (name in asked or name in unnamed(logged))]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis import filesystems, mkfs, mount
+from analysis.adapters import sqlfile
 from analysis.expected import STEPS
 from base.paths import ROOT
 from commitpath import ansible, observers
@@ -20,6 +21,15 @@ from commitpath.cell import kernel_profile, load_profile, make_cell, watching
 from images import artifacts
 
 MOUNTPOINT = "/mnt/target"
+# Where a run's files are on the board.
+BOARD = "/run/commitpath"
+# A rehearsal has so many transactions; those of a workload of a user's file are these, which also
+# read what SQLite's functions of time do, and where a temporary file goes.
+REHEARSED = 10
+REHEARSED_SQL = "SELECT datetime('now', 'localtime'), abs(random()) >= 0;\n" * (REHEARSED - 1) + (
+    "CREATE TEMP TABLE large AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
+    "WHERE i < 2000) SELECT i, randomblob(1500) FROM n;\n"
+)
 # What runs a cell on the board; sent with each run.
 RUN_SCRIPTS = ("run-cell.sh", "watch.sh", "observer.sh")
 # What prepares a device on the board, with what filesystem_scripts gives.
@@ -50,8 +60,13 @@ def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str
         f"--workload {cell['profiles']['workload']['table']} --value-size {cell['value_size']}"
         + engine_options(cell, load_profile("engine", cell["engine"])["populate"])
     )
+    schema = {}
+    if cell["profiles"]["workload"].get("file"):
+        table += f" --file {BOARD}/schema"
+        schema = {"schema": sqlfile.pack(sqlfile.read(cell["profiles"]["file"]["sql"]).schema)}
     # a virtual board's runs may have any observer, if its kernel can be watched at all
-    there = observers.names() if cell["board"] == "virtual" else watching(cell)
+    known = observers.on_board(cell["probes"].split(","))
+    there = known if cell["board"] == "virtual" else watching(cell)
     if kernel_profile(cell).get("unwatched"):
         there = []
     return {
@@ -63,6 +78,7 @@ def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str
         # a lab board need only have its cell's
         "filesystems": " ".join(filesystems.names() if cell["board"] == "virtual" else [fs["type"]]),
         "observers": " ".join(there),
+        "scripted": known,
         "all_probes": ",".join(all_probes()) if there else "",
         "modules": [str(path) for path in modules(cell, there)],
         "device_driver": device["driver"],
@@ -78,6 +94,7 @@ def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str
         "populate_options": f"--rows {cell['rows']} {table}",
         "rehearsal_options": f"--rows 0 {table}",
         "rehearsal_cell": rehearsal(cell, board["board_device"]),
+        **schema,
     }
 
 
@@ -106,7 +123,13 @@ def mount_options(cell: Mapping[str, Any]) -> str:
 def payload(cell: Mapping[str, Any], node: str) -> dict[str, bytes]:
     """The files that a run needs on the board, below /run/commitpath."""
     environment = cell_env(cell, node, f"{MOUNTPOINT}/db/sample.db").encode()
-    return {"cell.env": environment, **run_scripts(), **scripts_of(watching(cell))}
+    files = {"cell.env": environment, **run_scripts(), **scripts_of(watching(cell))}
+    own_scripts = cell["profiles"].get("observers", {})
+    for name in own_scripts.keys() & set(watching(cell)):
+        files[f"observers/{name}{observers.scripted()[name]}"] = own_scripts[name].encode()
+    if own := cell["profiles"].get("file"):
+        files["transactions"] = sqlfile.pack(sqlfile.read(own["sql"]).transactions)
+    return files
 
 
 def cell_env(cell: Mapping[str, Any], node: str, database: str) -> str:
@@ -117,6 +140,8 @@ def cell_env(cell: Mapping[str, Any], node: str, database: str) -> str:
         f"--rows {cell['rows']} --n {cell['n']} --value-size {cell['value_size']} --seed {cell['seed']} "
         f"--checkpoint-every {cell['checkpoint_every']}{engine_options(cell, engine['settings'])}"
     )
+    if cell["profiles"]["workload"].get("file"):
+        driver_options += f" --file {BOARD}/{'transactions' if 'file' in cell['profiles'] else 'rehearsal'}"
     if phases := cell["profiles"]["workload"].get("phases"):
         driver_options += f" --phases {','.join(phases)}"
     device = cell["profiles"]["device"]
@@ -170,6 +195,14 @@ def device_script(driver: str) -> Path:
     return ansible.PLAYBOOKS / "devices" / f"{driver}.sh"
 
 
+def texts(variables: Mapping[str, Any]) -> dict[str, bytes]:
+    """What a board that is prepared gets of a user's SQL, below /run/commitpath; of no other workload any."""
+    if "schema" not in variables:
+        return {}
+    rehearsed = sqlfile.read(REHEARSED_SQL).transactions
+    return {"schema": variables["schema"], "rehearsal": sqlfile.pack(rehearsed)}
+
+
 def rehearsal(cell: Mapping[str, Any], node: str) -> str:
     """cell.env of a run of all phases that nobody watches, on an empty database in memory.
 
@@ -184,7 +217,7 @@ def rehearsal(cell: Mapping[str, Any], node: str) -> str:
         "workload": {key: value for key, value in cell["profiles"]["workload"].items() if key != "phases"},
         "device": {**cell["profiles"]["device"], "timing": {}},
     }
-    small = {"rows": 0, "n": 10, "probes": "", "profiles": profiles}
+    small = {"rows": 0, "n": REHEARSED, "probes": "", "profiles": profiles}
     taken = {axis: cell[axis] for axis in kept}
     return cell_env({**default, **taken, **small}, node, "/run/commitpath/rehearsal.db")
 
@@ -205,7 +238,7 @@ def board_files(variables: Mapping[str, Any]) -> dict[str, bytes]:
     driver = device_script(variables["device_driver"])
     files |= {"device.sh": (ansible.PLAYBOOKS / "board/device.sh").read_bytes()}
     files |= {f"devices/{driver.name}": driver.read_bytes()}
-    files |= scripts_of(observers.names())
+    files |= scripts_of(variables["scripted"])
     return {f"commitpath/{name}": content for name, content in files.items()}
 
 

@@ -4,6 +4,7 @@ Three snapshots, each made from the one before: a provisioned board, what is pre
 that with a cell's probes attached.
 """
 
+import hashlib
 import json
 import sys
 import tempfile
@@ -23,12 +24,15 @@ from commitpath.payload import (
     filesystem_scripts,
     observer_scripts,
     prepared_variables,
+    texts,
     write_self_extracting,
 )
 from images import artifacts, emulator, qemu, snapshot
 from images.board import VirtualBoard
 from images.ssh import Login, make_keys
 
+# Of what a playbook is told: paths and contents, which have names or hashes here.
+HOSTS_OWN = ("driver", "probes", "modules", "schema", "scripted")
 # Sent with each run, so no part of what a snapshot is keyed by.
 SENT_LATER = (*RUN_SCRIPTS, "calibrate-cell.sh", "calibrate.sh")
 Done = TypeVar("Done")
@@ -36,7 +40,8 @@ Done = TypeVar("Done")
 
 def memory_mib(cell: Mapping[str, Any]) -> int:
     """MiB of a virtual board's memory; its device is in it, and what observers keep."""
-    of_observers = sum(int(profile.get("memory_mib", 0)) for profile in observers.profiles().values())
+    there = observers.on_board(cell["probes"].split(","))
+    of_observers = sum(int(observers.profiles()[name].get("memory_mib", 0)) for name in there)
     return qemu.BOARD_MEMORY_MIB + int(cell["profiles"]["device"]["size_mib"]) + of_observers
 
 
@@ -45,7 +50,8 @@ def virtual_board(cell: Mapping[str, Any]) -> VirtualBoard:
     keys = artifacts.CACHE / "keys"
     with artifacts.locked(keys):
         make_keys(keys)
-    image, vm = artifacts.image(kernel_profile(cell)), artifacts.CACHE / "vm"
+    besides = observers.packages(cell["probes"].split(","))
+    image, vm = artifacts.image(kernel_profile(cell), besides), artifacts.CACHE / "vm"
     return VirtualBoard(image, keys, memory_mib(cell), int(cell["cpu_ns"]), vm, emulator.chosen())
 
 
@@ -59,7 +65,7 @@ def provision(variables: Mapping[str, Any]) -> None:
 
 def prepare(variables: Mapping[str, Any]) -> None:
     """prepare.yml on a board that is provisioned."""
-    files = {"bin/driver": Path(variables["driver"]).read_bytes()}
+    files = {"bin/driver": Path(variables["driver"]).read_bytes(), **texts(variables)}
     with step("make, mount and populate the filesystem, rehearse"), tempfile.NamedTemporaryFile() as packed:
         write_self_extracting(Path(packed.name), files)
         more = {**variables, "files": packed.name}
@@ -69,7 +75,7 @@ def prepare(variables: Mapping[str, Any]) -> None:
 def provisioned_folder(board: VirtualBoard, variables: Mapping[str, Any]) -> tuple[Path, dict[str, Any]]:
     """(folder, inputs) of the snapshot of a provisioned board."""
     on_board = [path for kind in ("sh", "py") for path in ansible.PLAYBOOKS.glob(f"board/*.{kind}")]
-    parts = [*filesystem_scripts(), *observer_scripts(observers.names())]
+    parts = [*filesystem_scripts(), *observer_scripts(variables["scripted"])]
     of_device = device_script(variables["device_driver"])
     scripts = [*on_board, *parts, of_device, ansible.PLAYBOOKS / "provision.yml"]
     scripts = [path for path in scripts if path.name not in SENT_LATER]
@@ -96,11 +102,12 @@ def snapshot_folder(
 ) -> tuple[Path, dict[str, Any]]:
     """(folder, inputs) of the snapshot that a cell's runs start from."""
     inputs = {
-        **{k: v for k, v in variables.items() if k not in ("driver", "probes", "modules")},
+        **{k: v for k, v in variables.items() if k not in HOSTS_OWN},
         **provisioned_folder(board, variables)[1],
         # it makes the database
         "driver": Path(variables["driver"]).name,
         "playbook": artifacts.hash_of(files=[ansible.PLAYBOOKS / "prepare.yml"]),
+        **{name: hashlib.sha256(text).hexdigest() for name, text in texts(variables).items()},
     }
     key = artifacts.hash_of(json.dumps(inputs, sort_keys=True))
     return artifacts.CACHE / "snapshots" / f"{cell['fs']}-{cell['rows']}-{cell['value_size']}-{key}", inputs

@@ -153,18 +153,23 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
 
 
 def packages(*kinds: str) -> list[str]:
-    """The Debian packages that the parts of those kinds need: folders of experiments/."""
+    """The Debian packages that the parts of those kinds need: folders of experiments/. Those of a user's
+    script are for boards that run one."""
     profiles = [load_yaml(path) for kind in kinds for path in (EXPERIMENTS / kind).glob("*.yml")]
-    return sorted({package for profile in profiles for package in profile["packages"]})
+    every = [profile for profile in profiles if "script" not in profile]
+    return sorted({package for profile in every for package in profile["packages"]})
 
 
-def userland() -> Path:
-    """What is on the virtual board's root but the kernel's modules: root.tar, versions.txt."""
+def userland(besides: Iterable[str] = ()) -> Path:
+    """What is on the virtual board's root but the kernel's modules: root.tar, versions.txt.
+
+    besides: packages that not every board has.
+    """
     inputs = [
         IMAGES / name
         for name in ("packages.txt", "build-userland.sh", "userland-hook.sh", "inittab", "board-rc.sh")
     ]
-    more = ",".join(packages("fs", "observer"))
+    more = ",".join([*packages("fs", "observer"), *besides])
     path = CACHE / f"userland-{hash_of(more, files=inputs)}"
     return ensure(
         path,
@@ -187,9 +192,9 @@ def kernel(profile: Mapping[str, Any]) -> Path:
     )
 
 
-def image(profile: Mapping[str, Any]) -> Path:
-    """The virtual board's image folder with a kernel: vmlinuz, initrd, root.img."""
-    of_board, of_kernel = userland(), kernel(profile)
+def image(profile: Mapping[str, Any], besides: Iterable[str] = ()) -> Path:
+    """The virtual board's image folder with a kernel: vmlinuz, initrd, root.img. besides: of `userland`."""
+    of_board, of_kernel = userland(besides), kernel(profile)
     inputs = [IMAGES / name for name in ("build-image.sh", "initramfs-init.sh")]
     path = CACHE / f"image-{profile['release']}-{hash_of(of_board.name, of_kernel.name, files=inputs)}"
     return ensure(

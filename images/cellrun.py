@@ -39,6 +39,14 @@ class RunOutput:
             file = tar.extractfile(name)
             return file.read().decode(errors="replace") if file else ""
 
+    def tail(self, name: str) -> str:
+        """The last line of a file; nothing of one that is empty or was not sent."""
+        try:
+            lines = self.text(name).strip().splitlines()
+        except KeyError:
+            return ""
+        return lines[-1] if lines else ""
+
     def extract(self, folder: Path) -> None:
         """Unpack raw/ into a run's folder: files and folders, and nothing else.
 

@@ -19,7 +19,8 @@ static void write_driver(struct json *json, const struct options *options)
 {
 	json_begin(json, "driver", '{');
 	for (const struct option *o = option_table; o < option_table + option_count; o++) {
-		if (o->key == NULL)
+		if (o->key == NULL ||
+		    (o->kind == OPTION_TEXT && option_value_text(o, options, NULL, 0) == NULL))
 			continue;
 		if (o->kind == OPTION_INTEGER)
 			json_number(json, o->key, option_number(o, options));

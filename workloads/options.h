@@ -16,6 +16,7 @@ struct options {
 	enum command command;
 	const char *database;
 	int64_t workload;
+	const char *file;   /* NULL: none */
 	const char *phases; /* NULL: all */
 	int64_t rows;
 	int64_t n;

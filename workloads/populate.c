@@ -59,7 +59,7 @@ static void fill(const struct options *options)
 	database = engine_open(partial_path, options, workload, ENGINE_CREATE, &error);
 	if (database == NULL)
 		fail("%s", error.text);
-	if (!engine_create_tables(database, &error) ||
+	if ((!workload->creates && !engine_create_tables(database, &error)) ||
 	    (workload->fill != NULL && !load_rows(database, workload, options, &error)) ||
 	    !engine_close(database, &error))
 		fail("%s", error.text);

@@ -85,6 +85,21 @@ static void run_phase(struct run *run, size_t index)
 	stat_snapshot("end-", phase->name);
 }
 
+static void open_database(struct run *run)
+{
+	run->database = engine_open(run->options->database, run->options, run->workload, ENGINE_RUN,
+				    &run->error);
+	require(run, run->database != NULL);
+	require(run, settings_check(run->database, run->options, &run->error));
+}
+
+/* As a process ends and the next one begins. */
+static void reopen(struct run *run)
+{
+	require(run, engine_close(run->database, &run->error));
+	open_database(run);
+}
+
 /* All that has a cost and need not be measured. */
 static void prepare(struct run *run)
 {
@@ -102,10 +117,9 @@ static void prepare(struct run *run)
 	stat_open(options->device_stat);
 	if (options->vfs_log)
 		require(run, engine_log_prepare(transactions, &run->error));
-	run->database =
-		engine_open(options->database, options, run->workload, ENGINE_RUN, &run->error);
-	require(run, run->database != NULL);
-	require(run, settings_check(run->database, options, &run->error));
+	open_database(run);
+	if (run->workload->creates)
+		require(run, engine_create_tables(run->database, &run->error));
 	record_open(&run->record, options->output_dir, transactions);
 	generator_open(&run->generator, run->workload, options);
 
@@ -141,8 +155,11 @@ static void measure(struct run *run)
 	run->findings.realtime_ns = clock_read(CLOCK_REALTIME);
 	if (run->options->start_on_second)
 		clock_wait_whole_second();
-	for (size_t i = 0; i < run->phase_count; i++)
+	for (size_t i = 0; i < run->phase_count; i++) {
+		if (i > 0 && run->workload->reopens)
+			reopen(run);
 		run_phase(run, run->phases[i]);
+	}
 
 	/* Between the phases: in the timed region, which closing the database
 	 * ends, but in no phase. A few settings and file sizes, no I/O. */

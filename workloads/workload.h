@@ -24,7 +24,8 @@ struct operation {
 	int64_t key; /* not of OPERATION_SQL */
 	/* The value of an insert or update, which no NUL ends; or the SQL text, which one does. */
 	const char *data;
-	size_t size; /* bytes of it, without that NUL */
+	size_t size;  /* bytes of it, without that NUL */
+	int64_t line; /* of a user's file, where the text begins; 0: it is in none */
 };
 
 /* What is timed as one. A single operation runs in autocommit; several are a batch: all or none of
@@ -39,10 +40,13 @@ struct transaction {
  * operations with keys. */
 struct table {
 	const char *const *create; /* SQL texts, NULL-terminated */
-	const char *const *names;  /* of the tables that are counted, NULL-terminated */
-	const char *scan;	   /* a query of every column of every row; NULL: count is enough */
-	int value_column;	   /* of `scan`: is --value-size bytes long; -1: not checked */
-	const char *last_key;	   /* a query of the largest key */
+	const int64_t *lines;	   /* of a user's file, where each begins; NULL: they are in none */
+	/* Of the tables that are counted, NULL-terminated. None: nobody knows them; no row is
+	 * counted, and a scan reads all that is there. */
+	const char *const *names;
+	const char *scan;     /* a query of every column of every row; NULL: count is enough */
+	int value_column;     /* of `scan`: is --value-size bytes long; -1: not checked */
+	const char *last_key; /* a query of the largest key */
 
 	/* Texts of the operations with keys, with %k for the key and %v for the value as a
 	 * literal; NULL: all operations are OPERATION_SQL. */
@@ -92,6 +96,17 @@ struct workload {
 	 * be run alone. */
 	bool chained;
 
+	/* Reads what --file names, before all else. NULL: it takes none. */
+	void (*open)(const struct options *options);
+
+	/* Its tables are made by the run, with the settings of the run, before anything is timed;
+	 * `populate` leaves a database without a page. */
+	bool creates;
+
+	/* Each phase is a process of its own: the database is closed and opened again between
+	 * two, in no phase. */
+	bool reopens;
+
 	/* Whether generator.last_key is to be read, just before each phase. */
 	bool asks_last_key;
 
@@ -129,8 +144,8 @@ void workload_register(const struct workload *workload);
  * program with a usage error when the workload cannot do what is asked. */
 size_t workload_select(const struct options *options, size_t phases[MAX_WORKLOAD_PHASES]);
 
-/* Ends the program with a usage error when the workload cannot have the
- * --value-size, or the engine not the workload. */
+/* Opens the workload. Ends the program with a usage error when the workload cannot have the
+ * --value-size or a --file, or the engine not the workload. */
 void workload_check(const struct options *options);
 
 /* Transactions of a phase. */
@@ -158,7 +173,7 @@ static inline void transaction_of_key(struct generator *generator, struct transa
 				      enum operation_kind kind, int64_t key, const char *value,
 				      size_t size)
 {
-	*generator->operations = (struct operation){kind, key, value, size};
+	*generator->operations = (struct operation){kind, key, value, size, 0};
 	*transaction = (struct transaction){generator->operations, 1, size};
 }
 
@@ -168,7 +183,7 @@ static inline void transaction_of_sql(struct generator *generator, struct transa
 {
 	size_t size = (size_t)(end - generator->buffer);
 
-	*generator->operations = (struct operation){OPERATION_SQL, 0, generator->buffer, size};
+	*generator->operations = (struct operation){OPERATION_SQL, 0, generator->buffer, size, 0};
 	*transaction = (struct transaction){generator->operations, 1, value_bytes};
 }
 

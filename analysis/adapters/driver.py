@@ -110,7 +110,8 @@ def _rendered(folder: Path, config: dict[str, Any]) -> Rendered | None:
     """What the engine was given; None of a driver that hashed by itself, and left nothing but the hash."""
     path, told = folder / "rendered.gz", config.get("sql_sha256")
     if told is None:
-        return rendered.read(path, config["sql_bytes"], engines.of(engines.name_in(config)))
+        engine = engines.of(engines.name_in(config))
+        return rendered.read(path, config["sql_bytes"], engine, of_file="file" in config["driver"])
     if path.exists() or not isinstance(told, str) or not re.fullmatch("[0-9a-f]{64}", told):
         wrong = f"sql_sha256 is {told!r}" + (" beside rendered.gz" if path.exists() else "")
         raise BadInput(folder / "config.json", "", wrong, "either rendered.gz, or its SHA-256")

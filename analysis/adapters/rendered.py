@@ -53,17 +53,20 @@ class _Hashed(io.RawIOBase):
         return read
 
 
-def read(path: Path, sql_bytes: int, engine: Engine) -> Rendered:
+def read(path: Path, sql_bytes: int, engine: Engine, of_file: bool = False) -> Rendered:
     """Read all that the engine was given. Raises BadInput, also where it is less than its values.
 
-    sql_bytes: bytes of column values in it, as config.json has them.
+    sql_bytes: bytes of column values in it, as config.json has them. of_file: it is a user's SQL.
     """
+    transactions = engine.transactions_of_file if of_file else engine.transactions
+    if transactions is None:
+        raise BadInput(path, "", f"is of a user's SQL, and {engine.TITLE} has none", EXPECTED)
     try:
         # gzip takes an empty file for a whole one of nothing
         empty = path.stat().st_size == 0
         with gzip.open(path) as file:
             hashed = _Hashed(file)
-            given = engine.transactions(io.BufferedReader(hashed))
+            given = transactions(io.BufferedReader(hashed))
             found = tuple((one, sum(1 for _ in same)) for one, same in groupby(given))
     except OSError as error:
         wrong = f"cannot be read ({error.strerror or error})"

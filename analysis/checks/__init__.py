@@ -34,6 +34,7 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     loss.phases_cover,
     rendered.as_timed,
     again.made,
+    again.of_the_file,
     again.rows,
     rendered.values_as_told,
     planned.as_the_cell,

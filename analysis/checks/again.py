@@ -6,6 +6,7 @@ import hashlib
 from typing import Any
 
 from analysis import workloads
+from analysis.adapters import sqlfile
 from analysis.adapters.rendered import Rendered
 from analysis.checks.rendered import beside
 from analysis.run import Run
@@ -36,6 +37,29 @@ def made(run: Run) -> list[str]:
         return _compared(run, workload, options, phases, changes, given)
     except ValueError as error:
         return [f"config.json: {error}, with {_words(options)}: no run has these"]
+
+
+def of_the_file(run: Run) -> list[str]:
+    """Of a user's file (FILE) what was rendered is its transactions, and the cell's `file` its name."""
+    profile, given = run.cell["profiles"].get("file"), run.driver.rendered
+    ran = "file" in run.driver.config["driver"]
+    if ran != (profile is not None):
+        return ["config.json: a user's file was run" + (", and the cell has none" if ran else " by nobody")]
+    if profile is None:
+        return []
+    text = str(profile.get("sql"))
+    try:
+        wanted = sqlfile.rendered(sqlfile.read(text).transactions)
+    except sqlfile.SqlFileError as error:
+        return [f"the cell's file: {error}"]
+    found = []
+    if run.cell.get("file") != sqlfile.name(text):
+        found.append(
+            f"the cell's file is {run.cell.get('file')!r}, its content's name {sqlfile.name(text)!r}"
+        )
+    if given is not None and hashlib.sha256(wanted).hexdigest() != given.sha256:
+        found.append("rendered.gz is not what the cell's file has")
+    return found
 
 
 def _compared(

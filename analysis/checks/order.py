@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from analysis.adapters import sqlfile
 from analysis.checks import maintained
 from analysis.ledger.arrays import at, inside
 from analysis.ledger.timeline import edges
@@ -37,7 +38,7 @@ def calls(run: Run) -> list[str]:
         *maintained.told(crossing, "end after their transaction"),
         *maintained.between(ran, table.filter(phase >= 0)),
         *_without(run, row),
-        *_orders(run, table.filter(row >= 0)),
+        *_orders(run, table.filter((row >= 0) & ~np.isin(row, _unordered(run)))),
     ]
     return [f"vfs.csv: {reason}" for reason in found]
 
@@ -52,6 +53,17 @@ def _without(run: Run, row: np.ndarray) -> list[str]:
     return [
         f"{none.height} transactions changed rows without a call: first transaction {none['transaction'][0]}"
     ]
+
+
+def _unordered(run: Run) -> list[int]:
+    """Return the transactions of a user's file that do something else than to commit what they changed."""
+    if "file" not in run.driver.config["driver"]:
+        return []
+    try:
+        given = sqlfile.read(str(run.cell["profiles"].get("file", {}).get("sql"))).transactions
+    except sqlfile.SqlFileError:
+        return []  # again.of_the_file says so
+    return [number for number, one in enumerate(given) if not sqlfile.is_ordered(one)]
 
 
 def _orders(run: Run, table: pl.DataFrame) -> list[str]:

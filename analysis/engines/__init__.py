@@ -72,6 +72,9 @@ class Engine(Protocol):
         Raises ValueError with the place that is none.
         """
 
+    # likewise of a workload of a user's file; None: the engine has no SQL. Raises ValueError
+    transactions_of_file: Callable[[BinaryIO], Iterator[Transaction]] | None
+
     def rendered(self, operations: tuple[Operation, ...], texts: Mapping[str, str]) -> bytes:
         """Return what a transaction is rendered as: a line of rendered.gz.
 

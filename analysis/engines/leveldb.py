@@ -70,6 +70,9 @@ def release(cell: Mapping[str, Any]) -> str | None:
     return None
 
 
+transactions_of_file = None
+
+
 def transactions(rendered: BinaryIO) -> Iterator[Transaction]:
     """Yield what each transaction does: several operations are one write.
 

@@ -24,7 +24,7 @@ from typing import Any, BinaryIO
 
 import polars as pl
 
-from analysis.adapters import sql
+from analysis.adapters import sql, sqlfile
 from analysis.engines import Transaction, _wal
 from analysis.engines.survival import ALL, CORRUPT, LAST, RARELY_CORRUPT, RECENT
 from analysis.workloads import Operation
@@ -185,6 +185,9 @@ def transactions(rendered: BinaryIO) -> Iterator[Transaction]:
         if (found := sql.transaction(line)) is None:
             raise ValueError(f"line {number}")
         yield found
+
+
+transactions_of_file = sqlfile.of_rendered
 
 
 def rendered(operations: tuple[Operation, ...], texts: Mapping[str, str]) -> bytes:

@@ -195,7 +195,7 @@ export class App {
   restore(address) {
     const asked = new URLSearchParams(address.replace(/^#/, ""));
     if (THEMES.includes(asked.get("theme"))) this.theme(asked.get("theme"));
-    for (const table of ["transactions", "vfs", "syncs", "journal", "commands"]) {
+    for (const table of ["transactions", "vfs", "syncs", "journal", "script", "commands"]) {
       const row = Number(asked.get(table) ?? NaN);
       if (Number.isInteger(row) && row >= 0 && row < this.run[table].rows) {
         this.choose(table, row, !asked.has("from"));

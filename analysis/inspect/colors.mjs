@@ -43,6 +43,7 @@ export class Palette {
     this.kinds = fit(kinds);
     this.files = fit(files);
     this.ops = fit(ops);
+    this.script = fit({ script: "#A07855" });
     this.journal = fit({ "journal commit": "#7B6FD0", checkpoint: "#CC79A7" });
   }
 
@@ -64,5 +65,6 @@ export const COLORED = {
   vfs: ["file", "files"],
   syncs: ["file", "files"],
   journal: ["what", "journal"],
+  script: ["what", "script"],
   commands: ["kind", "kinds"],
 };

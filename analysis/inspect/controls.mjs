@@ -82,10 +82,11 @@ export function switches(app) {
       color ? swatch(color) : null,
       name,
     );
-  const parts = [
-    make("span", { class: "soft" }, "operation"),
-    ...ops.map((op) => chip("op", op, ops, palette.ops[op] ?? palette.soft, "with Shift, only this")),
-  ];
+  const parts = [];
+  if (!run.about.trace) {
+    parts.push(make("span", { class: "soft" }, "operation"));
+    parts.push(...ops.map((op) => chip("op", op, ops, palette.ops[op] ?? palette.soft, "with Shift, only this")));
+  }
   if (hows.length) {
     parts.push(make("span", { class: "soft" }, "work"));
     parts.push(...hows.map((how) => chip("how", how, hows, null, HOW[how])));

@@ -89,7 +89,7 @@ export class Details {
     const facts = [
       ["size", size(Math.max(commands.bytes[row], 0))],
       ["sector", commands.sector[row] < 0 ? "none" : count(commands.sector[row])],
-      ["queued", duration(commands.queued[row])],
+      ...(commands.value("queued", row) === null ? [] : [["queued", duration(commands.queued[row])]]),
       ["by", `${commands.text("comm", row)} ${commands.tid[row]}`],
     ];
     const parts = [this.#facts(facts)];
@@ -157,8 +157,30 @@ export class Details {
     return make("div", { class: "tree" }, head, ...lines);
   }
 
+  /** Each process's commands and bytes, of a trace that knows no more. */
+  #trace() {
+    const { run, palette } = this.app;
+    const { commands } = run;
+    const names = commands.texts.kind ?? [];
+    const [number, bytes] = [new Float64Array(names.length), new Float64Array(names.length)];
+    for (let row = 0; row < commands.rows; row++) {
+      number[commands.kind[row]]++;
+      bytes[commands.kind[row]] += Math.max(commands.bytes[row], 0);
+    }
+    const rows = run.about.kinds
+      .map((name) => [name, names.indexOf(name)])
+      .map(([name, i]) => ({
+        name,
+        value: number[i],
+        text: bytes[i] ? `${count(number[i])}, ${size(bytes[i])}` : count(number[i]),
+        color: palette.kinds[name],
+      }));
+    return [make("h2", {}, "The trace"), make("h3", {}, "Commands"), bars(rows)];
+  }
+
   #run() {
     const { run, palette } = this.app;
+    if (run.about.trace) return this.#trace();
     const { transactions, commands, points } = run;
     const sums = run.bytesByLabel();
     const nobody = Object.entries(run.bytesForNone())

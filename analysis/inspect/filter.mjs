@@ -13,9 +13,9 @@ export class Filter {
   constructor(run) {
     this.run = run;
     this.off = new Set(); // "kind WAL", "op insert", "how behind"
-    const { transactions, vfs, syncs, journal, commands, points } = run;
+    const { transactions, vfs, syncs, journal, script, commands, points } = run;
     this.masks = {};
-    for (const table of [transactions, vfs, syncs, journal, commands, points]) {
+    for (const table of [transactions, vfs, syncs, journal, script, commands, points]) {
       this.masks[table.id] = new Uint8Array(table.rows).fill(1);
     }
   }

@@ -41,14 +41,18 @@ class Track {
 export function makeLanes(run) {
   const lane = (name, height, table, rows) => ({ name, tall: height, table, track: new Track(run, table, rows) });
   const lanes = [
-    { name: "bytes written", tall: 44, picture: "overview" },
+    { name: run.about.trace ? "bytes" : "bytes written", tall: 44, picture: "overview" },
     { name: "", tall: 20, picture: "axis" },
-    lane("transactions", 26, "transactions"),
-    // an engine that notes no calls has none
-    ...(run.vfs.rows > 0 ? [lane("SQLite file operations", 24, "vfs")] : []),
-    lane("filesystem syncs", 20, "syncs"),
-    lane(run.journal.texts.what?.includes("checkpoint") ? "checkpoints" : "journal commits", 20, "journal"),
   ];
+  if (!run.about.trace) {
+    lanes.push(lane("transactions", 26, "transactions"));
+    // an engine that notes no calls has none
+    if (run.vfs.rows > 0) lanes.push(lane("SQLite file operations", 24, "vfs"));
+    lanes.push(lane("filesystem syncs", 20, "syncs"));
+    const journal = run.journal.texts.what?.includes("checkpoint") ? "checkpoints" : "journal commits";
+    lanes.push(lane(journal, 20, "journal"));
+    if (run.script.rows > 0) lanes.push(lane("script", 20, "script"));
+  }
   const codes = run.commands.texts.kind ?? [];
   for (const kind of run.about.kinds) {
     const code = codes.indexOf(kind);
@@ -96,6 +100,7 @@ export function labels(run, table, row) {
     const [name, file] = [syncs.text("name", row), syncs.text("file", row)];
     return [name && `${call} ${name}`, file && `${call} ${file}`, file, call].filter(Boolean);
   }
+  if (table === "script") return [run.script.text("said", row)];
   if (table === "journal") {
     const [what, number] = [journal.text("what", row), journal.number[row]];
     return [`${what} ${number}`, `${number}`];

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from analysis import stored
+from analysis import observers, stored
 from analysis.filesystems import find, words
 from analysis.ledger import schema
 from base.errors import BadInput
@@ -33,6 +33,13 @@ class Loaded:
         self.run = stored.read(folder)
         self.tables = {name: self._read(name) for name in NEEDED}
         self.origin = self._origin()
+        # what was said of moments before or behind what is shown has no place in it
+        ends = [
+            self[name][column].max() for name, column in (("phases", "end_ns"), ("ledger", "complete_ns"))
+        ]
+        last = max((int(end) for end in ends if isinstance(end, int)), default=0)
+        inside = pl.col("begin_ns").is_between(self.origin, last)
+        self.tables["script"] = observers.told(folder / "raw").filter(inside)
         # watched since the filesystem was mounted; a file open at the window's begin has its `open`
         for name in ("vfs", "syncs", "commits", "checkpoints"):
             self.tables[name] = self[name].filter(pl.col("end_ns") >= self.origin)

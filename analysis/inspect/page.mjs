@@ -22,8 +22,15 @@ function title(run) {
     `${written ? `${percent(bytes.unattributed / written)} unattributed, ${percent(none / written)} for no transaction, ` : ""}${duration(run.end - run.begin)}`;
   byId("title").title = `run ${about.run}, ${about.clock} clock`;
   const notices = [];
+  if (about.trace) {
+    byId("facts").textContent = `${about.trace.facts}, ${duration(run.end - run.begin)}`;
+    byId("title").title = "";
+    for (const id of ["previous", "next"]) byId(id).hidden = true;
+    notices.push(about.trace.notice);
+  }
   if (about.rejected.length) notices.push(`Rejected, do not use these numbers: ${about.rejected.join("; ")}`);
-  if (!transactions.rows) notices.push("The run has no transactions: what is shown was done for none.");
+  if (!transactions.rows && !about.trace) notices.push("The run has no transactions: what is shown was done for none.");
+  byId("notice").className = about.trace ? "told" : "";
   byId("notice").hidden = !notices.length;
   byId("notice").textContent = notices.join(" ");
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,15 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from analysis.figures import style
-from analysis.inspect.load import Loaded
+from analysis.inspect import blktrace
+from analysis.inspect.load import NEEDED, Loaded
 from analysis.inspect.pack import pack
 from analysis.ledger import schema
 
+# {table: (its columns for the page, those stored as differences)}
+Frames = dict[str, tuple[pl.DataFrame, tuple[str, ...]]]
+Given = Loaded | Mapping[str, pl.DataFrame]
+Reason = Callable[[int], str]
 HERE = Path(__file__).parent
 _IMPORT = re.compile(r"^import [^;]*;\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export ", re.MULTILINE)
@@ -22,11 +28,6 @@ _EXPORT = re.compile(r"^export ", re.MULTILINE)
 
 def render(run: Loaded) -> str:
     """Return the page. Text of the run reaches it only as JSON and as packed bytes."""
-    frames = _frames(run)
-    specs: dict[str, Any] = {}
-    packed: dict[str, str] = {}
-    for name, (table, deltas) in frames.items():
-        specs[name], packed[name] = pack(table, deltas)
     summary = run.run.summary
     about = {
         "cell": style.clean(str(summary["cell_name"])),
@@ -37,8 +38,51 @@ def render(run: Loaded) -> str:
         "labels": schema.LABELS,
         "kinds": schema.KINDS,
         "colors": {"kinds": style.LABELS | style.COMMANDS, "files": style.FILES, "ops": style.OPS},
-        "tables": specs,
     }
+    return _page(about, _frames(run, run.origin, run.reason))
+
+
+def render_trace(trace: blktrace.Trace) -> str:
+    """Return the page of a block trace alone: tables without a row, but for its commands."""
+    rows, end = trace.commands, pl.col("end_ns").fill_null(pl.col("begin_ns"))
+    told = rows.select(
+        rwbs="rwbs",
+        kind="lane",
+        # a flush has no sectors
+        sector=pl.when(pl.col("sectors") > 0).then("sector"),
+        bytes=pl.col("sectors") * 512,
+        queue_ns="queue_ns",
+        issue_ns="begin_ns",
+        complete_ns=end,
+        tid="tid",
+        comm="comm",
+    )
+    columns = NEEDED["ledger"] | {"kind": pl.String}
+    empty = {name: pl.DataFrame(schema=spec) for name, spec in NEEDED.items()}
+    empty["script"] = pl.DataFrame(schema={"begin_ns": pl.Int64, "text": pl.String})
+    ledger = told.select(
+        (pl.col(name) if name in told.columns else pl.lit(None)).cast(kind).alias(name)
+        for name, kind in columns.items()
+    )
+    # the clock of blkparse's text begins at 0, the kernel's where the machine booted
+    origin = int(rows["begin_ns"][0])
+    kinds = {style.clean(name): color for name, color in trace.colors.items()}
+    about = {
+        **{"cell": style.clean(trace.name), "run": "", "clock": "", "rejected": [], "labels": []},
+        "origin": origin,
+        "kinds": list(kinds),
+        "colors": {"kinds": kinds, "files": {}, "ops": {}},
+        "trace": {name: style.clean(text) for name, text in blktrace.said(trace).items()},
+    }
+    return _page(about, _frames({**empty, "ledger": ledger}, origin, lambda bits: f"{bits}"))
+
+
+def _page(about: dict[str, Any], frames: Frames) -> str:
+    specs: dict[str, Any] = {}
+    packed: dict[str, str] = {}
+    for name, (table, deltas) in frames.items():
+        specs[name], packed[name] = pack(table, deltas)
+    about["tables"] = specs
     environment = Environment(
         loader=FileSystemLoader(HERE),
         autoescape=True,
@@ -72,7 +116,7 @@ def code() -> str:
     return "\n".join(_EXPORT.sub("", _IMPORT.sub("", text)) for text in texts)
 
 
-def _journal(run: Loaded, begin: pl.Expr, took: pl.Expr) -> pl.DataFrame:
+def _journal(run: Given, reason: Reason, begin: pl.Expr, took: pl.Expr) -> pl.DataFrame:
     """Return commits and checkpoints as one table: what, begin, took, number, blocks, reason."""
     none = pl.lit(None, pl.Int64)
     return pl.concat(
@@ -84,20 +128,21 @@ def _journal(run: Loaded, begin: pl.Expr, took: pl.Expr) -> pl.DataFrame:
             run["checkpoints"].select(
                 *(pl.lit("checkpoint").alias("what"), begin, took, pl.col("checkpoint").alias("number")),
                 *(none.alias("blocks"), none.alias("waiting")),
-                pl.col("reason").map_elements(run.reason, return_dtype=pl.String),
+                pl.col("reason").map_elements(reason, return_dtype=pl.String),
             ),
         ]
     )
 
 
-def _frames(run: Loaded) -> dict[str, tuple[pl.DataFrame, tuple[str, ...]]]:
-    """Return {table: (its columns for the page, those stored as differences)}."""
-    begin = (pl.col("begin_ns") - run.origin).alias("begin")
+def _frames(run: Given, origin: int, reason: Reason) -> Frames:
+    """Return the tables' columns for the page; times are counted from origin. reason: of a checkpoint,
+    from its bits."""
+    begin = (pl.col("begin_ns") - origin).alias("begin")
     took = (pl.col("end_ns") - pl.col("begin_ns")).alias("took")
     transactions = run["transactions"].select("op", "phase", begin, took)
     commits = run["commits"].height
     ledger = run["ledger"].select(
-        (pl.col("issue_ns") - run.origin).alias("begin"),
+        (pl.col("issue_ns") - origin).alias("begin"),
         (pl.col("complete_ns") - pl.col("issue_ns")).alias("took"),
         (pl.col("issue_ns") - pl.col("queue_ns")).alias("queued"),
         pl.exclude("command", "queue_ns", "issue_ns", "complete_ns", "commit", "checkpoint"),
@@ -114,9 +159,15 @@ def _frames(run: Loaded) -> dict[str, tuple[pl.DataFrame, tuple[str, ...]]]:
             run["syncs"].select(begin, took, pl.exclude("sync", "begin_ns", "end_ns")),
             sorted_by_begin,
         ),
-        "journal": (_journal(run, begin, took), ()),
+        "journal": (_journal(run, reason, begin, took), ()),
         "commands": (ledger, sorted_by_begin),
         "pieces": (run["pieces"], ("command",)),
         "shares": (run["shares"], ()),
         "deferred": (run["deferred"], ()),
+        "script": (
+            run["script"].select(
+                begin, pl.lit(0).alias("took"), pl.lit("script").alias("what"), pl.col("text").alias("said")
+            ),
+            sorted_by_begin,
+        ),
     }

@@ -33,7 +33,8 @@ export class Run {
 
   /** What a row is called, in a few words. */
   label(table, row) {
-    const { transactions, vfs, syncs, journal, commands } = this;
+    const { transactions, vfs, syncs, journal, script, commands } = this;
+    if (table === "script") return script.text("said", row);
     if (table === "transactions") return `${transactions.text("op", row)} ${row}`;
     if (table === "vfs") return `${vfs.text("op", row)} ${vfs.text("file", row)}`;
     if (table === "syncs") return `sync of ${syncs.text("file", row) ?? "another file"}`;
@@ -98,6 +99,7 @@ export class Chain {
     this.vfs = new Set();
     this.syncs = new Set();
     this.journal = new Set();
+    this.script = new Set();
     this.commands = new Set();
     this[`from_${table}`](row);
   }
@@ -132,6 +134,11 @@ export class Chain {
   from_journal(row) {
     this.journal.add(row);
     for (const command of this.run.commandsOfJournal.of(row)) this.from_commands(command);
+  }
+
+  /** Of what a user's script says the moment is known, and no cause. */
+  from_script(row) {
+    this.script.add(row);
   }
 
   from_commands(row) {

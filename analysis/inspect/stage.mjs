@@ -201,6 +201,7 @@ export class Stage {
   #phases() {
     const { base, run, palette, view } = this;
     const lane = this.lanes.find((lane) => lane.table === "transactions");
+    if (!lane) return; // of a trace alone
     for (let row = 0; row < run.phases.rows; row++) {
       const name = run.phases.text("phase", row);
       const left = this.x(Math.max(run.phases.begin[row], view.t0));

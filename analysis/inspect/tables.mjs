@@ -10,19 +10,23 @@ const NAMES = {
   vfs: "file operations",
   syncs: "syncs",
   journal: "commits and checkpoints",
+  script: "script",
   commands: "block commands",
   points: "sectors",
   queue: "device queue",
   bytes: "bytes over time",
 };
+const OF_TRACE = ["commands", "points", "queue", "bytes"];
 
 export class Tables {
   constructor(app) {
     this.app = app;
     this.element = byId("tables");
-    this.name = "transactions";
+    this.name = app.run.about.trace ? "commands" : "transactions";
     this.sorted = null; // {column, down}
-    const tabs = Object.entries(NAMES).map(([name, text]) =>
+    // a trace alone has no others
+    const shown = Object.entries(NAMES).filter(([name]) => !app.run.about.trace || OF_TRACE.includes(name));
+    const tabs = shown.map(([name, text]) =>
       make("button", { role: "tab", "data-table": name, click: () => this.open(name) }, text),
     );
     byId("tabs").append(...tabs);
@@ -164,7 +168,7 @@ export class Tables {
   }
 }
 
-const NUMBERS = { vfs: "call", syncs: "sync", journal: "row", commands: "command" };
+const NUMBERS = { vfs: "call", syncs: "sync", journal: "row", script: "row", commands: "command" };
 
 function range(from, to) {
   return Array.from({ length: Math.max(to - from, 0) }, (_, i) => from + i);

@@ -44,7 +44,7 @@ export function drawTrack(pixels, track, box, view, mask, colors, palette) {
   busy.fill(0, 0, track.classes * width);
   const level = track.levels.at(view, width, mask);
   const wide = level ? ofLevel(level, track, width, view) : singly(track, width, view, mask);
-  drawColumns(pixels, box, colors, palette);
+  drawColumns(pixels, box, colors, palette, track.table === "script");
   return drawBars(pixels, track, box, view, wide, colors);
 }
 
@@ -82,9 +82,11 @@ function singly({ begin, end, reach, rows, codes }, width, view, mask) {
   return wide;
 }
 
-function drawColumns(pixels, box, colors, palette) {
-  const tints = colors.map((color) => pixel(mix(palette.panel, color, palette.dark ? 0.4 : 0.34)));
+/** With `moments`, which have no length, each is a line from top to bottom. */
+function drawColumns(pixels, box, colors, palette, moments) {
   const full = colors.map(pixel);
+  const pale = colors.map((color) => pixel(mix(palette.panel, color, palette.dark ? 0.4 : 0.34)));
+  const tints = moments ? full : pale;
   for (let column = 0; column < box.width; column++) {
     let most = -1;
     let sum = 0;

@@ -16,6 +16,7 @@ export function tree(run, chain) {
   };
   const { vfs, syncs, commands } = run;
   for (const row of chain.transactions) add("transactions", row, []);
+  for (const row of chain.script) add("script", row, []);
   for (const row of chain.vfs) add("vfs", row, [`transactions ${vfs.transaction[row]}`]);
   for (const row of chain.syncs) {
     add("syncs", row, [`vfs ${syncs.vfs_call[row]}`, `transactions ${syncs.transaction[row]}`]);

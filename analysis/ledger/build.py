@@ -35,7 +35,9 @@ class Input:
     window: tuple[int, int]
     database: str  # base name of the database file
     calls: bool  # whether the engine logs its calls; without it vfs has none
-    slower: int = 1  # how much longer an instruction takes than the 2 ns with which limits were measured
+    slower: int = (
+        1  # how much longer what limits were measured of may take: an instruction of 2 ns, no script
+    )
     listed: Mapping[int, str] = field(default_factory=dict)  # inode → name, as it is after the run
 
 

@@ -92,6 +92,8 @@ class Observer:
     read: Callable[[Given], Seen]
     # patterns of its files below raw/
     leaves: tuple[str, ...]
+    # raw/ → what it was made to print of moments of the run, by time: begin_ns, text. Raises BadInput
+    told: Callable[[Path], pl.DataFrame] | None = None
     # (it was named among the probes, the device keeps a log) → whether it watched a run of an earlier
     # release, which wrote down no observers
     earlier: Callable[[bool, bool], bool] = lambda _named, _logged: False
@@ -121,6 +123,13 @@ def watched(said: object, probes: list[str], logged: bool) -> list[str]:
             raise BadInput("raw/run.json", "observers", f"{said}", "a list of names")
         return said
     return [name for name in names() if probes and find(name).earlier(name in probes, logged)]
+
+
+def told(raw: Path) -> pl.DataFrame:
+    """What users' scripts printed of moments of a run, by time: begin_ns, text. Raises BadInput."""
+    found = [read(raw) for name in names() if (read := find(name).told)]
+    nothing = pl.DataFrame(schema={"begin_ns": pl.Int64, "text": pl.String})
+    return pl.concat([nothing, *found]).sort("begin_ns", maintain_order=True)
 
 
 def left(raw: Path) -> list[str]:

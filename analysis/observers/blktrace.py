@@ -112,7 +112,14 @@ def read(folder: Path) -> pl.DataFrame:
     """
     loaded = [read_file(path, _wanted) for path in _paths(folder)]
     names = {pid: name for _, found in loaded for pid, name in found.items()}
-    records = np.concatenate([records for records, _ in loaded])
+    return commands(np.concatenate([records for records, _ in loaded]), names)
+
+
+def commands(records: np.ndarray, names: dict[int, str]) -> pl.DataFrame:
+    """Return the commands that records (RECORD, in no order) tell of, as `read` does.
+
+    names: of processes, by their numbers.
+    """
     if (records["time"][1:] < records["time"][:-1]).any():
         records = records[np.argsort(records["time"], kind="stable")]
     return _commands(records, *_pair(records), names)

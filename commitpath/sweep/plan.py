@@ -15,6 +15,7 @@ from analysis import documents
 from base import identity, scratch
 from base.errors import LabError
 from base.paths import RESULTS
+from commitpath import observers
 from commitpath.cell import current_id
 from commitpath.prepared import memory_mib
 from commitpath.sweep.grid import Excluded, Expanded
@@ -48,15 +49,18 @@ class Planned:
         `<board>`, or `<board>+<probes>` where it is saved again with its probes attached.
         """
         profiles = self.cell["profiles"]
+        packages = observers.packages(self.cell["probes"].split(","))
         shared = {
             **{name: self.cell[name] for name in (*BOARD_SETTINGS, *TABLE_SETTINGS)},
             "profiles": {"fs": profiles["fs"], "table": profiles["workload"]["table"]},
-            "device": {name: profiles["device"][name] for name in ("driver", "size_mib", "geometry")},
+            **({"file": self.cell["file"]} if self.cell["file"] else {}),
+            **({"packages": packages} if packages else {}),
         }
         board = identity.digest(shared)[:10]
         if not self.cell["probes"] or self.cell["clock"] != "virtual":
             return board
-        return f"{board}+{hashlib.sha256(self.cell['probes'].encode()).hexdigest()[:4]}"
+        watched = "".join([self.cell["probes"], *profiles.get("observers", {}).values()])
+        return f"{board}+{hashlib.sha256(watched.encode()).hexdigest()[:4]}"
 
     @property
     def memory_mib(self) -> int:

@@ -121,7 +121,8 @@ def test_of_a_rejected_run_only_whose_documents_they_are(of_f2fs: Documents) -> 
     assert len(reasons(**told)) == 1
 
 
-def test_names_are_those_of_the_data_files() -> None:
+def test_names_are_those_of_the_data_files(tmp_path: Path) -> None:
+    (tmp_path / "own.sql").write_text("SELECT 1;")
     known = axes.axes()
     assert tuple(known["journal_mode"].choices()) == identity.JOURNAL_MODES
     kinds = {cells.load_profile("fs", name)["type"] for name in known["fs"].files()}
@@ -132,7 +133,10 @@ def test_names_are_those_of_the_data_files() -> None:
             assert consistent._profiles(made, {}, {}, {}) == consistent._emptied(made) == []
     for axis, variable in (("workload", "WORKLOAD"), ("device", "DEVICE")):
         for name in set(known[axis].files()) - {"own"}:
-            made = cells.make_cell({variable: name, "ROWS": "1"} if axis == "device" else {variable: name})
+            more = {"ROWS": "1"} if axis == "device" else {}
+            if axis == "workload" and cells.load_profile(axis, name).get("file"):
+                more = {"FILE": str(tmp_path / "own.sql")}
+            made = cells.make_cell({variable: name, **more})
             assert consistent._profiles(made, {}, {}, {}) == consistent._emptied(made) == []
     drivers = {cells.load_profile("workload", name)["driver_workload"] for name in known["workload"].files()}
     assert set(consistent.workloads()) == drivers

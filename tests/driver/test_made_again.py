@@ -15,6 +15,7 @@ CASES = [
     ("kv", 12, 40, 8, 4, "batch"),
     ("mobibench", 0, 25, 100, 6, None),
     ("mobibench", 25, 25, 100, 6, "update,delete"),
+    ("mobibench_2014", 0, 25, 100, 6, None),
 ]
 
 

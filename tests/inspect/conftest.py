@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ sys.path[:0] = [str(HERE.parent.parent), str(HERE)]
 import chromium  # noqa: E402
 import synthetic_ledger  # noqa: E402
 
+from analysis.inspect import blktrace  # noqa: E402
 from analysis.inspect.__main__ import main as inspect  # noqa: E402
 
 
@@ -129,6 +131,34 @@ def quiet(request: pytest.FixtureRequest) -> Iterator[None]:
     if "browser" in request.fixturenames:
         logged = [entry["message"] for entry in request.getfixturevalue("browser").get_log("browser")]
         assert not logged, "\n".join(logged)
+
+
+@pytest.fixture
+def script_page(
+    page: Callable[..., Page], browser: webdriver.Chrome, tmp_path: Path
+) -> Callable[[str], Page]:
+    """script_page(text): the page of a synthetic run whose user's script printed that."""
+
+    def open_page(text: str) -> Page:
+        shutil.copytree(page().folder, tmp_path / "run")
+        (tmp_path / "run/raw").mkdir(exist_ok=True)
+        (tmp_path / "run/raw/bpftrace.txt").write_text(text)
+        assert inspect([str(tmp_path / "run")]) == 0
+        return Page(browser, tmp_path / "run").open()
+
+    return open_page
+
+
+@pytest.fixture
+def trace_page(browser: webdriver.Chrome, tmp_path: Path) -> Callable[[str], Page]:
+    """trace_page(prefix): the page of a block trace that no run made."""
+
+    def open_page(given: str) -> Page:
+        assert inspect(["--trace", given]) == 0
+        blktrace.place(given).replace(tmp_path / "inspect.html")
+        return Page(browser, tmp_path).open()
+
+    return open_page
 
 
 @pytest.fixture(scope="session")

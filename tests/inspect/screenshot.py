@@ -1,5 +1,7 @@
 """A picture of a run's page: python tests/inspect/screenshot.py RUN_DIR OUT.png [ADDRESS [HEIGHT]].
 
+A page that is no run's (`make inspect TRACE=…`) is named in place of RUN_DIR.
+
 ADDRESS is what stands after the page's name, "#transactions=20" say; HEIGHT is the window's, in
 pixels. `make inspect RUN=…` first.
 """
@@ -22,7 +24,8 @@ def main() -> None:
         browser = start(Path(profile))
         try:
             browser.set_window_size(1440, int(height))
-            browser.get(f"file://{(Path(run) / 'inspect.html').resolve()}{address}")
+            page = Path(run) if Path(run).suffix == ".html" else Path(run) / "inspect.html"
+            browser.get(f"file://{page.resolve()}{address}")
             browser.execute_async_script(
                 "const done = arguments[0]; const look = () => globalThis.inspect"
                 " ? requestAnimationFrame(() => requestAnimationFrame(done)) : setTimeout(look, 20); look()"

@@ -335,3 +335,15 @@ def test_asks_for_nothing_from_outside(page: Pages) -> None:
     assert opened.js("performance.getEntriesByType('resource').length") == 0
     text = (opened.folder / "inspect.html").read_text()
     assert "http" not in text.split("<script", 1)[0].replace("http-equiv", "")
+
+
+def test_what_a_users_script_printed_has_a_lane(page, script_page):
+    assert "script" not in page().js("app.lanes.map((lane) => lane.name)")
+    first = page().table("transactions")["begin_ns"][1]
+    shown = script_page(f"{first} driver: a <b>sync</b>\n1 before the run\n@sum: 5\n{first + 1000}\tlater\n")
+    assert shown.js("app.run.script.rows") == 2
+    shown.js("app.choose('script', 0, true)")
+    assert "driver: a <b>sync</b>" in shown.text("#details h2")
+    assert shown.chain() == {"transactions": [], "vfs": [], "syncs": [], "journal": [], "commands": []}
+    shown.js("app.choose('script', 1, true)")
+    assert "later" in shown.text("#details h2")

@@ -92,6 +92,7 @@ def test_what_a_board_is_sent(kind: str, tmp_path: Path) -> None:
     variables = {
         "probes": str(tmp_path / "probes.tar"),
         "modules": [],
+        "scripted": ["blktrace"],
         "device_driver": "null_blk",
         "board_kind": kind,
         "owner": "bench-1",
@@ -102,6 +103,7 @@ def test_what_a_board_is_sent(kind: str, tmp_path: Path) -> None:
         *("bin/recorder", "bin/bio.bpf.o"),
     }
     assert {"run-cell.sh", "watch.sh", "device.sh", "devices/null_blk.sh"} <= set(modes)
+    assert {name for name in modes if name.startswith("observers/")} == {"observers/blktrace.sh"}
     # a lab board is told over SSH
     assert ("await-cell.sh" in modes) == (kind == "virtual")
 

@@ -76,7 +76,7 @@ def test_a_snapshot_is_of_one_pace(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(qemu, "qemu_version", lambda: "QEMU of a test")
     variables = {
         **dict.fromkeys(("filesystems", "observers", "all_probes"), ""),
-        **{"device_driver": "null_blk", "modules": [], "probes": "p/p.tar", "driver": "d/d"},
+        **{"device_driver": "null_blk", "modules": [], "scripted": [], "probes": "p/p.tar", "driver": "d/d"},
     }
     cell = cells.make_cell({})
     names = set()
@@ -89,7 +89,7 @@ def test_a_snapshot_is_of_one_pace(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_board_of_a_cell_has_its_pace(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(artifacts, "CACHE", tmp_path)
-    monkeypatch.setattr(artifacts, "image", lambda _: NOWHERE)
+    monkeypatch.setattr(artifacts, "image", lambda *_: NOWHERE)
     monkeypatch.setattr(prepared, "make_keys", lambda _: None)
     assert prepared.virtual_board(cells.make_cell({"CPU_NS": "8"})).cpu_ns == 8
     assert prepared.virtual_board(cells.make_cell({"CLOCK": "real"})).cpu_ns == 2

@@ -97,11 +97,13 @@ def test_a_third_observer_is_three_files(tree: Path) -> None:
     done = python(tree, "-c", TOLD)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
-    assert told["names"] == ["blktrace", "content", "diskstats", "probes"]
-    assert told["watching"] == told["names"] and told["default"] == ["blktrace", "content", "probes"]
+    assert told["names"] == ["blktrace", "bpftrace", "content", "diskstats", "probes"]
+    without_a_script = [name for name in told["names"] if name != "bpftrace"]
+    assert told["watching"] == without_a_script and told["default"] == ["blktrace", "content", "probes"]
     assert "OBSERVERS='blktrace content diskstats probes'" in told["env"] and told["other cell"]
     assert "observers/diskstats.sh" in told["sent"]
     assert {"blktrace", "libbpf1"} <= set(told["packages"])
+    assert "bpftrace" not in told["packages"]
     assert "with one of them also blktrace or diskstats" in " ".join(
         python(tree, "-m", "commitpath", "help").stdout.split()
     )
@@ -210,7 +212,8 @@ def test_an_observer_is_whole() -> None:
     from analysis import observers as read
 
     assert read.names() == tuple(observers.names())
-    assert [path.stem for path in observer_scripts(observers.names())] == list(observers.names())
+    there = dict.fromkeys(path.stem for path in observer_scripts(observers.names()))
+    assert list(there) == list(observers.names())
 
 
 def test_a_profile_says_when_it_watches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -244,12 +247,88 @@ def test_blktrace_is_named_where_the_device_logs_itself() -> None:
         cells.make_cell({"PROBES": "blktrace"})
 
 
+SCRIPT = 'kprobe:vfs_fsync_range { printf("%llu %s\\n", nsecs(monotonic), comm); }\n'
+
+
+def of_script(folder: Path, text: str = SCRIPT, **variables: str) -> dict:
+    """The cell of a bpftrace script of that content."""
+    (folder / "mine.bt").write_text(text)
+    return cells.make_cell({"OBSERVERS": f"all,{folder / 'mine.bt'}", **variables})
+
+
+def test_a_users_script_is_the_cells_by_its_content(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    cell, same, other = of_script(tmp_path), of_script(tmp_path / "other"), of_script(tmp_path, SCRIPT * 2)
+    assert cell == same and cells.cell_id(cell) != cells.cell_id(other)
+    assert str(tmp_path) not in json.dumps(cells.stored(cell))
+    assert cells.watching(cell) == ["blktrace", "content", "probes", "bpftrace"]
+    sent = payload(cell, "/dev/target")
+    assert sent["observers/bpftrace.bt"].decode() == SCRIPT
+    # the twin has neither
+    assert not [name for name in payload({**cell, "probes": ""}, "/dev/target") if "bpftrace" in name]
+
+
+def test_a_board_without_a_script_has_nothing_of_it(tmp_path: Path) -> None:
+    default, cell = cells.make_cell({}), of_script(tmp_path)
+    assert cells.make_cell({"OBSERVERS": "all"}) == default
+    assert not [name for name in payload(default, "/dev/target") if "bpftrace" in name]
+    assert "bpftrace" not in observers.on_board(default["probes"].split(","))
+    assert observers.packages(default["probes"].split(",")) == []
+    assert observers.packages(cell["probes"].split(",")) == ["bpftrace"]
+    more = observers.profiles()["bpftrace"]["memory_mib"]
+    assert prepared.memory_mib(cell) == prepared.memory_mib(default) + more
+
+
+NO_SCRIPT = [
+    ("mine.bt", "", "^OBSERVERS=mine.bt: OBSERVERS is all, or all and the path of a script, all,mine.bt$"),
+    ("all,mine.sh", "", "^OBSERVERS=all,mine.sh: OBSERVERS is all, or "),
+    ("all,gone.bt", "", "^OBSERVERS=all,gone.bt: no such file$"),
+    ("all,{}", "", "mine.bt: the file is empty$"),
+    ("all,{}", "x\0", "mine.bt: line 1: a NUL byte; the file is to be text$"),
+    ("all,{}", "x" * 2**16, "mine.bt: 65536 bytes; a script has at most 32768$"),
+]
+
+
+@pytest.mark.parametrize(("given", "text", "said"), NO_SCRIPT)
+def test_what_is_no_script_is_one_line(tmp_path: Path, given: str, text: str, said: str) -> None:
+    (tmp_path / "mine.bt").write_text(text)
+    with pytest.raises(BadInputError, match=said):
+        cells.make_cell({"OBSERVERS": given.format(tmp_path / "mine.bt")})
+
+
+def test_a_script_goes_with_the_probes_and_its_observer_with_a_script(tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match="a script runs beside the probes, and PROBES is none"):
+        of_script(tmp_path, PROBES="none")
+    with pytest.raises(BadInputError, match=r"^PROBES=all,bpftrace: PROBES is all, none, or some of "):
+        cells.make_cell({"PROBES": "all,bpftrace"})
+
+
+def test_what_a_script_printed_is_read(tmp_path: Path) -> None:
+    from analysis.observers import Given, bpftrace
+
+    for name in bpftrace.SAID:
+        (tmp_path / name).write_text("")
+    text = "Attaching 2 probes...\n120 jbd2 commit\n90\tdriver: fsync\n\n@ws: 5\n[1, 2)  3 |@@ |\n7 no end"
+    (tmp_path / bpftrace.TEXT).write_text(text)
+    seen = bpftrace.OBSERVER.read(Given(tmp_path, (0, 200)))
+    assert (seen.missing, seen.losses, seen.said) == ([], [], {"lines": 6, "timed_lines": 3, "lost": 0})
+    assert bpftrace.told(tmp_path).rows() == [(7, "no end"), (90, "driver: fsync"), (120, "jbd2 commit")]
+    (tmp_path / bpftrace.SAID[1]).write_text("Lost 12 events\nWARNING: Lost 3 events\n")
+    seen = bpftrace.OBSERVER.read(Given(tmp_path, (0, 200)))
+    assert (seen.lost, seen.losses) == (15, ["the bpftrace script lost 15 events"])
+    (tmp_path / bpftrace.TEXT).unlink()
+    assert bpftrace.OBSERVER.read(Given(tmp_path, (0, 200))).missing == ["raw/bpftrace.txt"]
+
+
 # Where an observer is named though the file is not its own, and why.
 NAMED = {
     "Makefile": "the export format of that name",
     "analysis/export/__init__.py": "the export format of that name",
     "analysis/export/iolog.py": "why fio is not given a trace of that format",
+    "analysis/inspect/__main__.py": "the page of a trace in that format",
+    "analysis/inspect/page.py": "the page of a trace in that format",
     "commitpath/variables.yml": "the export format of that name",
+    "experiments/schema.yml": "what OBSERVERS takes, for who reads of it",
     "playbooks/host.yml": "the package whose blkparse reads a trace on the host",
 }
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from analysis import recorded
-from commitpath import ansible, calibrate, commands, experiment, plan, prepared
+from commitpath import ansible, calibrate, commands, experiment, observers, plan, prepared
 from commitpath.cell import make_cell
 from commitpath.sweep import job
 from images import artifacts, snapshot
@@ -29,7 +29,9 @@ def saved(tmp_path: Path) -> Path:
 def test_the_analysis_knows_what_memory_a_board_has() -> None:
     cell = make_cell({})
     size = cell["profiles"]["device"]["size_mib"]
-    assert prepared.memory_mib(cell) == recorded.BOARD_MIB + size + sum(recorded.keeping().values())
+    there = observers.on_board(cell["probes"].split(","))
+    kept = sum(mib for name, mib in recorded.keeping().items() if name in there)
+    assert prepared.memory_mib(cell) == recorded.BOARD_MIB + size + kept
 
 
 def test_what_is_damaged_is_named_and_made_again_once(

@@ -52,7 +52,7 @@ static void next(struct generator *generator, struct transaction *transaction)
 		key = pick(generator, BATCH_SIZE);
 		for (int i = 0; i < BATCH_SIZE; i++)
 			generator->operations[i] = (struct operation){
-				OPERATION_UPDATE, key + i, sample_value(generator, 'b'), size};
+				OPERATION_UPDATE, key + i, sample_value(generator, 'b'), size, 0};
 		*transaction =
 			(struct transaction){generator->operations, BATCH_SIZE, BATCH_SIZE * size};
 		break;

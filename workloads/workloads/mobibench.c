@@ -7,7 +7,8 @@
  * the second one of a row changes no byte: SQLite 3.46.1 then writes and syncs
  * nothing, 3.8.11.1 does it all again. Its rand() is replaced by the
  * driver's generator, its `sysctl drop_caches` by nothing: the table is empty,
- * or was just read by `warm`. */
+ * or was just read by `warm`. mobibench_2014.c does more as the program does (docs/mobibench.md).
+ */
 #include "text.h"
 #include "tool.h"
 

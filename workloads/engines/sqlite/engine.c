@@ -70,6 +70,11 @@ static bool set_up(struct database *database, struct error *error)
 		       sql_run(database->db, "PRAGMA synchronous=off", error) &&
 		       sql_run(database->db, "BEGIN", error);
 	case ENGINE_RUN:
+		/* one without a page has none yet */
+		snprintf(sql, sizeof(sql), "PRAGMA page_size=%" PRId64,
+			 database->options->settings[PAGE_SIZE]);
+		if (database->workload->creates && !sql_run(database->db, sql, error))
+			return false;
 		return settings_apply(database->db, database->options, error) &&
 		       render_open(database, error);
 	case ENGINE_VERIFY:
@@ -169,11 +174,18 @@ bool engine_remove(const char *path, struct error *error)
 
 bool engine_create_tables(struct database *database, struct error *error)
 {
-	const char *const *sql = database->workload->table->create;
+	const struct table *table = database->workload->table;
 
-	while (*sql != NULL)
-		if (!sql_run(database->db, *sql++, error))
-			return false;
+	for (size_t i = 0; table->create[i] != NULL; i++) {
+		const char *sql = table->create[i];
+
+		if (sqlite3_exec(database->db, sql, NULL, NULL, NULL) == SQLITE_OK)
+			continue;
+		if (table->lines == NULL)
+			return sql_error(database->db, "execution", sql, error);
+		sql_error(database->db, "execution", NULL, error);
+		return sql_error_at(sql, table->lines[i], sql, error);
+	}
 	return true;
 }
 
@@ -204,9 +216,12 @@ bool engine_commit(struct database *database, int32_t *changes, struct error *er
 	int before = sqlite3_total_changes(database->db);
 
 	/* With the NUL that ends it SQLite needs no copy of the text. */
-	while (text < end)
+	while (text < end) {
+		const char *statement = text;
+
 		if (!execute_one(database->db, &text, (size_t)(end - text) + 1, error))
-			return false;
+			return sql_error_at(database->text, database->line, statement, error);
+	}
 	*changes = sqlite3_total_changes(database->db) - before;
 	return true;
 }
@@ -253,6 +268,18 @@ static bool check_row(const struct database *database, sqlite3_stmt *statement, 
 			 database->options->value_size);
 }
 
+/* Reads every page of a database of tables that nobody knows, and counts no row. */
+static bool scan_unknown(sqlite3 *db, int64_t *rows, struct error *error)
+{
+	char answer[128];
+	bool found;
+
+	*rows = 0;
+	if (!sql_text(db, "PRAGMA quick_check(1)", answer, sizeof(answer), &found, error))
+		return false;
+	return strcmp(answer, "ok") == 0 || error_set(error, "quick_check: %s", answer);
+}
+
 bool engine_scan(struct database *database, int64_t *rows, struct error *error)
 {
 	const char *sql = database->workload->table->scan;
@@ -260,6 +287,8 @@ bool engine_scan(struct database *database, int64_t *rows, struct error *error)
 	bool good = true;
 	int result;
 
+	if (sql == NULL && database->workload->table->names[0] == NULL)
+		return scan_unknown(database->db, rows, error);
 	if (sql == NULL)
 		return engine_count(database, rows, error);
 	statement = sql_prepare(database->db, sql, error);

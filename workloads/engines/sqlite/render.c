@@ -95,6 +95,7 @@ bool engine_render(struct database *database, const struct transaction *transact
 	if (transaction->count == 1 && first->kind == OPERATION_SQL) {
 		database->text = first->data;
 		database->length = first->size;
+		database->line = first->line;
 		*rendered = (struct rendered){first->data, first->size};
 		return true;
 	}

@@ -1,5 +1,6 @@
 #include "sql.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,6 +9,18 @@ bool sql_error(sqlite3 *db, const char *operation, const char *sql, struct error
 	return error_set(error, "%s%s%s failed: SQLite error %d (%s)", operation,
 			 sql != NULL ? " of " : "", sql != NULL ? sql : "",
 			 sqlite3_extended_errcode(db), sqlite3_errmsg(db));
+}
+
+bool sql_error_at(const char *text, int64_t line, const char *place, struct error *error)
+{
+	struct error said = *error;
+
+	if (line == 0)
+		return false;
+	place += strspn(place, " \t\r\n");
+	for (; text < place; text++)
+		line += *text == '\n';
+	return error_set(error, "line %" PRId64 " of FILE: %s", line, said.text);
 }
 
 bool sql_run(sqlite3 *db, const char *sql, struct error *error)

@@ -26,6 +26,7 @@ struct database {
 	sqlite3_stmt *insert; /* of a database that is created; NULL: not prepared yet */
 	const char *text;     /* what was rendered last */
 	size_t length;
+	int64_t line; /* of a user's file, where it begins; 0: it is in none */
 	struct sql_piece pieces[KEY_OPERATIONS][MAX_SQL_PIECES];
 	char *buffer; /* for texts that are rendered */
 	size_t buffer_size;
@@ -34,6 +35,10 @@ struct database {
 /* The connection's last error: what was done, to which SQL (NULL: the transaction's), the extended
  * result code and SQLite's message. Returns false. */
 bool sql_error(sqlite3 *db, const char *operation, const char *sql, struct error *error);
+
+/* Puts the line of the user's file before an error that is set, if it is in one: that of `place`
+ * in `text`, which begins in `line`. Returns false. */
+bool sql_error_at(const char *text, int64_t line, const char *place, struct error *error);
 
 /* Runs a text of one or more statements and drops its answer. */
 bool sql_run(sqlite3 *db, const char *sql, struct error *error);

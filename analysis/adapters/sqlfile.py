@@ -1,0 +1,187 @@
+"""A user's SQL file (WORKLOAD=sql): what makes its database, and its transactions."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO, NamedTuple
+
+from analysis.engines import Transaction
+
+# The line before which is what makes the database.
+MARK = "-- commitpath: transactions"
+# The operation of each transaction: what it does is the user's affair.
+OPERATION = "sql"
+# PRAGMAs that change no setting that a cell asks for or that a check takes for SQLite's own.
+_KEPT = frozenset({"application_id", "user_version"})  # in the database
+_ALLOWED = _KEPT | {
+    # of the connection
+    *("automatic_index", "case_sensitive_like", "defer_foreign_keys", "foreign_keys"),
+    *("ignore_check_constraints", "recursive_triggers", "reverse_unordered_selects"),
+    # what an app calls now and then
+    *("foreign_key_check", "integrity_check", "optimize", "quick_check", "wal_checkpoint"),
+    *("index_info", "index_list", "table_info", "table_list", "table_xinfo"),
+}
+_CONTROL = frozenset({"BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE"})
+# SQLite's tokens, as far as they say where a statement ends (tokenize.c).
+_TOKEN = re.compile(
+    r"(?P<blank>\s+|--[^\n]*|/\*.*?(?:\*/|\Z))"
+    r"|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)*`|\[[^\]]*\]"
+    r"|[\w$]+|.",
+    re.DOTALL,
+)
+# Tokens of a statement that are kept: those by which it is known.
+_FIRST = 8
+
+
+class SqlFileError(ValueError):
+    """What no such file has; its text begins with the line."""
+
+
+class Statement(NamedTuple):
+    """SQL from its first token to its last semicolon: one statement, or all of a transaction."""
+
+    line: int  # where it begins in the file, from 1
+    text: str
+    words: tuple[str, ...]  # its first tokens, in capitals
+
+
+class SqlFile(NamedTuple):
+    """What the file has, in its order."""
+
+    schema: tuple[Statement, ...]  # run in one transaction before the measurement
+    transactions: tuple[Statement, ...]
+
+
+def read(text: str) -> SqlFile:
+    """Cut a file's text. Raises SqlFileError."""
+    lines = text.split("\n")
+    for number, line in enumerate(lines, 1):
+        if re.match(r"\s*--\s*commitpath\b", line) and line.strip() != MARK:
+            raise SqlFileError(f"line {number}: {line.strip()!r}: the only such line is {MARK!r}")
+    marks = [number for number, line in enumerate(lines) if line.strip() == MARK]
+    if len(marks) > 1:
+        raise SqlFileError(f"line {marks[1] + 1}: the second {MARK!r}; there is one, after the schema")
+    cut = marks[0] if marks else 0
+    schema = tuple(statements("\n".join(lines[:cut]), 1))
+    found = tuple(transactions(statements("\n".join(lines[cut:]), cut + 1)))
+    for one in schema:
+        _refuse(one, _KEPT)
+        if one.words[0] in _CONTROL or one.words[0] == "VACUUM":
+            raise SqlFileError(
+                f"line {one.line}: {one.words[0]} before {MARK!r}: all that is there is one transaction"
+            )
+    if not found:
+        raise SqlFileError(f"it has no statement{f' after line {cut + 1}, {MARK!r}' if marks else ''}")
+    return SqlFile(schema, found)
+
+
+def statements(text: str, line: int) -> Iterator[Statement]:
+    """Yield the statements of a text that begins in that line, without what lies between them.
+
+    SQLite itself says where each ends. Raises SqlFileError for one that does not end.
+    """
+    start, words, first = 0, list[str](), line
+    for token in _TOKEN.finditer(text):
+        if not token["blank"]:
+            if not words:
+                start, first = token.start(), line
+            if len(words) < _FIRST:
+                words.append(token[0].upper())
+            if token[0] == ";" and sqlite3.complete_statement(text[start : token.end()]):
+                if words != [";"]:
+                    yield Statement(first, text[start : token.end()], tuple(words))
+                words = []
+        line += token[0].count("\n")
+    if words:
+        raise SqlFileError(f"line {first}: the statement {text[start:][:40]!r} has no end (a semicolon)")
+
+
+def transactions(given: Iterable[Statement]) -> Iterator[Statement]:
+    """Yield the transactions that statements are: one in autocommit, or those from BEGIN to its end.
+
+    The text of the latter is as it stands in the file but for what is between two statements, of which
+    only the line ends are kept. Raises SqlFileError for what a transaction cannot be.
+    """
+    inside: list[Statement] = []
+    for one in given:
+        _refuse(one, _ALLOWED)
+        word = one.words[0]
+        ends = word in ("COMMIT", "END") or (word == "ROLLBACK" and "TO" not in one.words[1:3])
+        if word == "BEGIN" and inside:
+            raise SqlFileError(f"line {one.line}: BEGIN within the transaction of line {inside[0].line}")
+        if word in _CONTROL - {"BEGIN"} and not inside:
+            raise SqlFileError(f"line {one.line}: {word} without a BEGIN before it")
+        if word == "BEGIN" or inside:
+            inside.append(one)
+            if ends:
+                yield _joined(inside)
+                inside = []
+        else:
+            yield one
+    if inside:
+        raise SqlFileError(f"line {inside[0].line}: BEGIN without a COMMIT, END or ROLLBACK after it")
+
+
+def _joined(parts: list[Statement]) -> Statement:
+    text, line = "", parts[0].line
+    for one in parts:
+        text += "\n" * (one.line - line) + one.text
+        line = one.line + one.text.count("\n")
+    return Statement(parts[0].line, text, parts[0].words)
+
+
+def _refuse(one: Statement, pragmas: frozenset[str]) -> None:
+    """Raise SqlFileError for what a workload cannot have."""
+    words, where = [word.strip("\"'`[]").lower() for word in one.words], f"line {one.line}: "
+    if words[0] == "explain":
+        return
+    if words[0] == "pragma":
+        name = words[3] if words[2:3] == ["."] else (words[1:2] or [""])[0]
+        if name not in pragmas:
+            raise SqlFileError(
+                f"{where}PRAGMA {name}: here there may be {', '.join(sorted(pragmas))}; "
+                "what a cell asks for has a variable (make help)"
+            )
+    if words[0] in ("attach", "detach") or (words[0] == "vacuum" and "into" in words):
+        raise SqlFileError(f"{where}{words[0].upper()}: a cell has one database")
+    if words[0] == ".":
+        raise SqlFileError(f"{where}.{(words[1:2] or [''])[0]} is a command of SQLite's shell, and no SQL")
+
+
+def name(text: str) -> str:
+    """Return what a file of that content is called in a cell: 16 hex digits of its SHA-256."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def is_ordered(one: Statement) -> bool:
+    """Whether a transaction makes the calls of one that commits what it changed, and no others."""
+    words = {part.words[0] for part in statements(one.text, 1)}
+    return not words & {"ROLLBACK", "VACUUM", "PRAGMA"}
+
+
+def vacuum(given: Iterable[Statement]) -> int | None:
+    """Return the line of the first VACUUM, None if there is none."""
+    return next((one.line for one in given if one.words[0] == "VACUUM"), None)
+
+
+def pack(given: Iterable[Statement]) -> bytes:
+    """Return them as workloads/workloads/sql.c reads them."""
+    return b"".join(f"{one.line}\n{one.text}\0".encode() for one in given)
+
+
+def rendered(given: Iterable[Statement]) -> bytes:
+    """Return them as rendered.gz has them: each with a newline."""
+    return b"".join(f"{one.text}\n".encode() for one in given)
+
+
+def of_rendered(file: BinaryIO) -> Iterator[Transaction]:
+    """Yield a transaction for each in rendered.gz. Raises ValueError with the place that is none."""
+    try:
+        text = file.read().decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"byte {error.start}") from None
+    for _ in transactions(statements(text, 1)):
+        yield Transaction((OPERATION,), batch=False)

@@ -1,0 +1,46 @@
+"""raw/bpftrace.txt: what a user's bpftrace script printed; a line that begins with a time is drawn."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import polars as pl
+
+from analysis.files import read_text
+from analysis.observers import Given, Observer, Seen
+
+# `nsecs(monotonic)`, a blank, and what is said of that moment
+_TIMED = re.compile(r"^([0-9]{1,18})[ \t]+(\S.*)$", re.MULTILINE)
+_LOST = re.compile(r"^(?:WARNING: )?Lost ([0-9]{1,18}) events", re.MULTILINE | re.IGNORECASE)
+TEXT, SAID = "bpftrace.txt", ("bpftrace.out", "bpftrace.err")
+
+
+def told(raw: Path) -> pl.DataFrame:
+    """Return what it printed with a time, by time: begin_ns, text. Raises BadInput."""
+    path = raw / TEXT
+    found = _TIMED.findall(read_text(path, whole_lines=False)) if path.is_file() else []
+    rows = {"begin_ns": [int(time) for time, _ in found], "text": [text for _, text in found]}
+    return pl.DataFrame(rows, {"begin_ns": pl.Int64, "text": pl.String}).sort("begin_ns", maintain_order=True)
+
+
+def _seen(given: Given) -> Seen:
+    seen = Seen()
+    seen.missing = [f"raw/{name}" for name in (TEXT, *SAID) if not (given.raw / name).is_file()]
+    texts = [
+        read_text(given.raw / name, whole_lines=False)
+        for name in (TEXT, *SAID)
+        if (given.raw / name).is_file()
+    ]
+    seen.lost = sum(int(number) for text in texts for number in _LOST.findall(text))
+    seen.said = {
+        "lines": texts[0].count("\n") if texts else 0,
+        "timed_lines": told(given.raw).height,
+        "lost": seen.lost,
+    }
+    if seen.lost:
+        seen.losses.append(f"the bpftrace script lost {seen.lost} events")
+    return seen
+
+
+OBSERVER = Observer(read=_seen, leaves=("bpftrace.*",), told=told)

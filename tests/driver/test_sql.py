@@ -1,0 +1,129 @@
+"""The workload of a user's file: what the host cut out of it, run as it stands."""
+
+import re
+
+import pytest
+
+from analysis.adapters import sqlfile
+
+SHOP = f"""\
+CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT);
+INSERT INTO item(name) VALUES('one'), ('two');
+{sqlfile.MARK}
+INSERT INTO item(name) VALUES('a; b');
+BEGIN;
+  UPDATE item SET name = 'x
+y' WHERE id < 3;
+
+  DELETE FROM item WHERE id = 3;
+COMMIT;
+SELECT * FROM item;
+BEGIN; DELETE FROM item; ROLLBACK;
+"""
+
+
+@pytest.fixture
+def give(driver, tmp_path):
+    """Populate with a file's first part, and run the second; returns the completed process."""
+
+    def run(text, *more, n=None, schema=None, transactions=None):
+        parts = sqlfile.read(text)
+        (tmp_path / "schema").write_bytes(sqlfile.pack(parts.schema) if schema is None else schema)
+        (tmp_path / "transactions").write_bytes(transactions or sqlfile.pack(parts.transactions))
+        done = driver(
+            *("populate", "--workload", "sql", "--database", driver.database, "--rows", 0),
+            *("--value-size", 1, "--page-size", 4096, "--file", tmp_path / "schema"),
+        )
+        if done.returncode:
+            return done
+        count = len(parts.transactions) if n is None else n
+        words = ["--workload", "sql", "--value-size", 1, "--file", tmp_path / "transactions", *more]
+        return driver.run(*words, rows=0, n=count)
+
+    return run
+
+
+def test_each_transaction_is_run_once_as_it_stands(driver, give):
+    done = give(SHOP, "--vfs-log")
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = driver.table("transactions.csv")
+    assert {(row["phase"], row["op"]) for row in rows} == {("sql", "sql")}
+    assert [row["changes"] for row in rows] == ["1", "3", "0", "2"]
+    assert driver.rendered() == sqlfile.rendered(sqlfile.read(SHOP).transactions)
+    config = driver.config()
+    assert config["transactions"] == {"sql": 4}
+    assert config["driver"]["file"].endswith("/transactions")
+    assert (config["rows_before"], config["rows_after"], config["sql_bytes"]) == (0, 0, 0)
+
+
+TWICE = "CREATE TABLE t(a UNIQUE);\nBEGIN;\n\nINSERT INTO t VALUES('\n');\n\n INSERT INTO t VALUES('\n');END;"
+
+
+def test_an_empty_database_has_the_page_size(driver, give, tmp_path):
+    (tmp_path / "schema").write_bytes(b"")
+    words = ["--workload", "sql", "--value-size", 1, "--page-size", 1024]
+    done = driver(
+        "populate", *words, "--database", driver.database, "--rows", 0, "--file", tmp_path / "schema"
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    (tmp_path / "transactions").write_bytes(b"1\nCREATE TABLE t(a);\0")
+    driver.run_ok(*words, "--file", tmp_path / "transactions", rows=0, n=1)
+    assert driver.config()["effective"]["page_size"] == 1024
+
+
+FAILURES = [
+    (
+        "SELECT 1;\n\nSELECT no\n FROM nowhere;",
+        "line 3 of FILE: prepare failed: SQLite error 1 (no such table: ",
+    ),
+    (TWICE, "transaction 1, phase sql, op sql: line 7 of FILE: step failed: SQLite error 2067 (UNIQUE "),
+    (
+        f"CREATE TABLE t(a);\n\nCREATE TABLE t(a);\n{sqlfile.MARK}\nSELECT 1;",
+        "line 3 of FILE: execution failed",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), FAILURES)
+def test_a_statement_that_fails_is_named_by_its_line(driver, give, text, said):
+    done = give(text)
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (driver.output / "config.json").exists()
+
+
+def test_a_database_that_is_broken_is_no_start(driver, give, tmp_path):
+    assert give(SHOP).returncode == 0
+    with driver.database.open("r+b") as file:
+        file.seek(4096)
+        file.write(b"\xff" * 4096)
+    words = ["--workload", "sql", "--value-size", 1, "--file", tmp_path / "transactions"]
+    done = driver.run(*words, rows=0, n=4)
+    assert done.returncode == 1
+    assert "malformed" in done.stderr or "quick_check" in done.stderr
+
+
+USAGE = [
+    ({"n": 3}, 2, "--n: .*/transactions has 4 transactions, not 3"),
+    ({"transactions": b"SELECT 1;\0"}, 1, "transactions: text 0 has no line before it"),
+    ({"transactions": b"1\nSELECT 1;\0002\nSELECT 2;"}, 1, "transactions: text 1 has no end"),
+]
+
+
+@pytest.mark.parametrize(("given", "code", "said"), USAGE)
+def test_what_the_host_does_not_give(driver, give, given, code, said):
+    done = give(SHOP, **given)
+    assert done.returncode == code
+    assert re.search(said, done.stderr), done.stderr
+
+
+def test_a_file_goes_with_this_workload_alone(driver, tmp_path):
+    driver.populate(rows=5)
+    done = driver.run("--file", tmp_path / "x", rows=5)
+    assert (done.returncode, done.stderr) == (2, "driver: --file: apsys17 takes none\n")
+    done = driver.run("--workload", "sql", "--value-size", 1, rows=0)
+    assert (done.returncode, done.stderr) == (2, "driver: --file: sql must be given one\n")
+    done = driver.run("--workload", "sql", "--value-size", 1, "--file", tmp_path / "x", rows=0)
+    assert done.returncode == 1
+    assert "x: No such file or directory" in done.stderr

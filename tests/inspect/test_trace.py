@@ -1,0 +1,184 @@
+"""A block trace that no run made: what of it is shown, and what is no trace."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from analysis.inspect import blktrace
+from analysis.inspect.__main__ import main
+from analysis.observers import blktrace as observer
+from base.errors import BadInput
+from base.paths import ROOT
+
+SAMPLES = ROOT / "tests/analysis"
+KNOWN = ("rwbs", "sector", "sectors", "kind", "comm", "process", "result")
+
+
+def parsed(prefix: Path, *options: str) -> str:
+    """What Debian's blkparse prints of a trace by default."""
+    words = ["blkparse", "-i", prefix.name, *options]
+    return subprocess.run(words, cwd=prefix.parent, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.fixture(params=["ext4", "f2fs"])
+def prefix(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """The prefix of a recorded trace."""
+    shutil.copy(SAMPLES / f"blktrace-{request.param}/nullb0.blktrace.0", tmp_path)
+    return tmp_path / "nullb0"
+
+
+def test_its_commands_are_those_of_a_run_and_have_who_queued_them(prefix: Path) -> None:
+    trace = blktrace.read(str(prefix))
+    told = observer.read(prefix.parent)
+    same = ["begin_ns", "end_ns", "sector", "sectors", "rwbs", "kind"]
+    assert trace.commands.select(same).equals(told.select(same))
+    both = pl.DataFrame({"issued": told["comm"], "queued": trace.commands["comm"]})
+    # commands that a worker issued, as the flush before them had ended: jbd2's and fio's own
+    assert both.filter((pl.col("issued") != pl.col("queued")) & pl.col("queued").is_not_null()).height > 0
+    queue = trace.commands["queue_ns"].drop_nulls()
+    assert queue.len() > told.filter(pl.col("kind") != "flush").height * 0.9
+    assert (trace.commands["begin_ns"] >= trace.commands["queue_ns"]).drop_nulls().all()
+    assert trace.said == ()
+
+
+def test_the_text_says_what_the_records_do(prefix: Path, tmp_path: Path) -> None:
+    text = tmp_path / "trace.txt"
+    text.write_text(parsed(prefix))
+    of_text, of_files = blktrace.read(str(text)), blktrace.read(str(prefix))
+    assert of_text.commands.select(KNOWN).equals(of_files.commands.select(KNOWN))
+    for column in ("begin_ns", "end_ns", "queue_ns"):
+        # counted from the trace's begin
+        one, other = of_text.commands[column], of_files.commands[column]
+        assert (other - one).drop_nulls().n_unique() == 1
+    assert of_text.lanes == of_files.lanes
+
+
+def test_each_process_and_kind_has_a_lane(prefix: Path) -> None:
+    trace = blktrace.read(str(prefix))
+    assert set(trace.lanes) == set(trace.commands["lane"])
+    assert "fio read" in trace.lanes and any(lane.endswith(" flush") for lane in trace.lanes)
+    assert "no such trace says" in blktrace.said(trace)["notice"]
+
+
+def test_many_processes_share_lanes(tmp_path: Path) -> None:
+    lines = [
+        f"  8,0    0  {n:7}  {n}.000000000  {n:4}  D   W {8 * n} + 8 [job{n // 2}]\n"
+        f"  8,0    0  {n:7}  {n}.500000000     0  C   W {8 * n} + 8 [0]\n"
+        for n in range(1, 60)
+    ]
+    (tmp_path / "t").write_text("".join(lines))
+    trace = blktrace.read(str(tmp_path / "t"))
+    assert len(trace.lanes) == 7 and trace.lanes[-1] == "others write"
+    assert trace.said[0].startswith("nobody is told to have queued anything")
+
+
+def test_what_has_no_end_or_no_begin_is_told(tmp_path: Path) -> None:
+    (tmp_path / "t").write_text(
+        "8,0 0 1 0.000000001 7 C  WS 64 + 8 [0]\n"
+        "8,0 0 2 0.000000002 7 Q FWS [a b] c]\n"
+        "8,0 0 3 0.000000003 7 m   N cfq7 anything\n"
+        "8,0 0 4 0.000000004 7 D  FN [a b] c]\n"
+        "8,0 0 5 0.000000005 7 C  FN 0 [0]\n"
+        "8,0 0 6 0.000000006 9 D DS 128 + 16 [x]\n"
+        "8,0 0 7 0.000000007 9 D WFS 8 + 8 [x]\n"
+        "8,0 0 8 0.000000008 0 C WFS 8 + 8 [-5]\n"
+        "CPU0 (sda):\n Reads Queued: whatever\n"
+    )
+    trace = blktrace.read(str(tmp_path / "t"))
+    assert trace.commands["kind"].to_list() == ["flush", "discard", "write FUA"]
+    assert trace.commands["comm"].to_list() == ["a b] c", "x", "x"]
+    assert trace.commands["result"].to_list() == [0, None, 5]
+    assert trace.said == (
+        "1 commands have no completion in it, and are shown without a length",
+        "1 completions have no issue in it, and are left out",
+    )
+    assert main(["--trace", str(tmp_path / "t")]) == 0
+    assert (tmp_path / "t.inspect.html").is_file()
+
+
+BAD = {
+    "cut": "byte .*: the record is cut short after 20 bytes",
+    "swapped": r"byte 0: the magic number is 0x07746165 \(a big-endian board\?\); expected 0x65617407",
+    "empty": r"no command was issued \(0 queued, 0 completed\)",
+    "binary": "no text; expected what blkparse prints, or the prefix",
+    "other text": "line 1: 'hello' is no event as blkparse prints one by default; expected blkparse's ",
+    "mixed up": "line 3: 'kernel: something else' is no event",
+    "own format": "line 1: '0 1 0 000000000 275 253,0   Q RM 16968 8' is no event",
+    "no command": "line 1: 'W 8 plus 8' is no command as blkparse prints one",
+    "nothing": r"no such file, and no gone.blktrace.0 there; expected blkparse's text, or the prefix",
+    "folder": r"no such file, and no .*.blktrace.0 there",
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_is_no_trace_is_one_line(
+    case: str, prefix: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, text, given = tmp_path / "nullb0.blktrace.0", tmp_path / "text", str(prefix)
+    content = file.read_bytes()
+    line = "8,0 0 1 0.000000001 7 D  WS 64 + 8 [a]\n"
+    texts = {
+        "other text": "hello\nworld\n",
+        "mixed up": f"{line}\nkernel: something else\n",
+        "own format": (SAMPLES / "blktrace-ext4/blkparse.txt").read_text(),
+        "no command": "8,0 0 1 0.000000001 7 D  W 8 plus 8\n",
+        "binary": "\0\0",
+    }
+    if case in texts:
+        text.write_text(texts[case])
+        given = str(text)
+    elif case == "cut":
+        # within a record, wherever it is
+        whole = len(content) - 48
+        file.write_bytes(content[: whole + 20])
+    elif case == "swapped":
+        file.write_bytes(content[3::-1] + content[4:])
+    elif case == "empty":
+        file.write_bytes(b"")
+    else:
+        given = str(tmp_path / "gone" if case == "nothing" else tmp_path)
+    before = set(tmp_path.iterdir())
+    assert main(["--trace", given]) == 2
+    told = capsys.readouterr()
+    assert told.out == "" and told.err.count("\n") == 1
+    with pytest.raises(BadInput, match=BAD[case]):
+        blktrace.read(given)
+    assert set(tmp_path.iterdir()) == before
+
+
+def test_a_file_that_is_not_ours_to_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "t").write_text("8,0")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, os.strerror(13))
+
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(BadInput, match=r"cannot be read \(Permission denied\)"):
+        blktrace.read(str(tmp_path / "t"))
+
+
+def test_the_page_shows_it(trace_page: Callable[[str], Any], tmp_path: Path) -> None:
+    """In the browser: lanes by process and kind, the sentence, a command's facts, the switches."""
+    shutil.copy(SAMPLES / "blktrace-ext4/nullb0.blktrace.0", tmp_path)
+    page = trace_page(str(tmp_path / "nullb0"))
+    names = page.js("app.lanes.map((lane) => lane.name)")
+    assert "fio read" in names and not {"transactions", "filesystem syncs", "journal commits"} & set(names)
+    assert "no such trace says" in page.text("#notice")
+    assert page.text("#facts").startswith("96 block commands of device 253:0: 8 read, ")
+    assert "fio read" in page.text("#details")
+    page.js("app.choose('commands', 3)")
+    assert "jbd2" in page.text("#details") and "queued" in page.text("#details").lower()
+    page.point(*page.place("commands", 0), click=True)
+    assert page.chain()["commands"] == [0]
+    page.js("app.toggle('kind', 'fio read', true, app.run.about.kinds)")
+    assert page.js("app.filter.masks.commands.reduce((a, b) => a + b, 0)") == 8
+    page.keys("t")
+    assert "fio read" in page.text("#rows")

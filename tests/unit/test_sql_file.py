@@ -1,0 +1,188 @@
+"""WORKLOAD=sql: a user's file is cut, checked and made a cell before anything is built."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from analysis.adapters import sqlfile
+from base import identity
+from base.errors import BadInputError
+from commitpath import cell as cells
+from commitpath import payload, plan, userfiles
+
+MARK = sqlfile.MARK
+SHOP = f"""\
+CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT);
+CREATE TRIGGER old AFTER DELETE ON item BEGIN
+  SELECT 1; SELECT ';';
+END;
+{MARK}
+INSERT INTO item(name) VALUES('a; b'); -- one
+;
+BEGIN IMMEDIATE;  -- two
+  INSERT INTO item(name) VALUES('x
+y');
+  SAVEPOINT s; ROLLBACK TO s;
+END;
+SELECT/* ; */1;
+begin; delete from item; rollback transaction;
+"""
+LATEST_BOARD = {"board_device": "/dev/target", "board_kind": "virtual"}
+
+
+def make(tmp_path: Path, text: str | bytes, **variables: str) -> dict:
+    """The cell of a file of that content."""
+    path = tmp_path / "mine.sql"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return cells.make_cell({"WORKLOAD": "sql", "FILE": str(path), **variables})
+
+
+def test_a_file_is_cut_where_sqlite_ends_its_statements() -> None:
+    found = sqlfile.read(SHOP)
+    assert [(one.line, one.text.split(maxsplit=1)[0]) for one in found.schema] == [
+        (1, "CREATE"),
+        (2, "CREATE"),
+    ]
+    assert [(one.line, one.text) for one in found.transactions] == [
+        (6, "INSERT INTO item(name) VALUES('a; b');"),
+        (
+            8,
+            "BEGIN IMMEDIATE;\nINSERT INTO item(name) VALUES('x\ny');\nSAVEPOINT s;ROLLBACK TO s;\nEND;",
+        ),
+        (13, "SELECT/* ; */1;"),
+        (14, "begin;delete from item;rollback transaction;"),
+    ]
+    assert [sqlfile.is_ordered(one) for one in found.transactions] == [True, False, True, False]
+
+
+def test_what_was_rendered_is_cut_again() -> None:
+    given = sqlfile.read(SHOP).transactions
+    again = list(sqlfile.of_rendered(io.BytesIO(sqlfile.rendered(given))))
+    assert [one.operations for one in again] == [("sql",)] * len(given)
+    with pytest.raises(ValueError, match="byte 0"):
+        list(sqlfile.of_rendered(io.BytesIO(b"\xff;\n")))
+
+
+def test_without_the_mark_all_of_it_is_timed() -> None:
+    found = sqlfile.read("CREATE TABLE t(a);\r\nINSERT INTO t VALUES(1);\r\n")
+    assert (len(found.schema), [one.line for one in found.transactions]) == (0, [1, 2])
+
+
+BAD = [
+    (b"", "the file is empty"),
+    (b" \n", "the file is empty"),
+    (b"SELECT 1;\n\0", "line 2: a NUL byte"),
+    (b"SELECT 1;\nSELECT '\xff';", "line 2: not UTF-8"),
+    ("-- nothing\n", "it has no statement$"),
+    (f"CREATE TABLE t(a);\n{MARK}\n", f"it has no statement after line 2, '{MARK}'"),
+    ("SELECT 1;\nSELECT 2", r"line 2: the statement 'SELECT 2' has no end \(a semicolon\)"),
+    ("SELECT 'a;\n;", "line 1: the statement .* has no end"),
+    ("SELECT 1;\n\nBEGIN;SELECT 2;", "line 3: BEGIN without a COMMIT, END or ROLLBACK after it"),
+    ("SELECT 1;\nCOMMIT;", "line 2: COMMIT without a BEGIN before it"),
+    ("ROLLBACK;", "line 1: ROLLBACK without a BEGIN"),
+    ("SAVEPOINT a;", "line 1: SAVEPOINT without a BEGIN"),
+    ("BEGIN;\nBEGIN;\nEND;", "line 2: BEGIN within the transaction of line 1"),
+    ("PRAGMA journal_mode=WAL;", "line 1: PRAGMA journal_mode: here there may be .*wal_checkpoint"),
+    ('BEGIN; /* */ PRAGMA main . "Synchronous" = 0; COMMIT;', "line 1: PRAGMA synchronous: "),
+    ("PRAGMA [page_size];", "line 1: PRAGMA page_size: "),
+    (
+        f"PRAGMA foreign_keys=1;\n{MARK}\nSELECT 1;",
+        "line 1: PRAGMA foreign_keys: here there may be application_id, user_",
+    ),
+    (f"BEGIN;\n{MARK}\nSELECT 1;", f"line 1: BEGIN before '{MARK}': all that is there is one transaction"),
+    (f"{MARK}\n{MARK}\nSELECT 1;", "line 2: the second "),
+    ("--commitpath: schema\nSELECT 1;", "line 1: '--commitpath: schema': the only such line is "),
+    ("ATTACH 'x' AS x;", "line 1: ATTACH: a cell has one database"),
+    ("VACUUM INTO 'x';", "line 1: VACUUM: a cell has one database"),
+    (".mode csv\nSELECT 1;", "line 1: .mode is a command of SQLite's shell"),
+    ("SELECT 1;" * 25000, "bytes of transactions; at most 196608 go into a board with a cell"),
+    (b"-" * (2**20 + 1), "1048577 bytes; a file has at most 1048576"),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), BAD)
+def test_what_no_file_may_have_is_one_line(tmp_path: Path, text: str | bytes, said: str) -> None:
+    with pytest.raises(BadInputError, match=rf"^FILE=.*/mine.sql: .*{said}") as error:
+        make(tmp_path, text)
+    assert "\n" not in str(error.value)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    for path, said in ((tmp_path / "no.sql", "no such file"), (tmp_path, "not a file")):
+        with pytest.raises(BadInputError, match=f"^FILE={path}: {said}$"):
+            cells.make_cell({"WORKLOAD": "sql", "FILE": str(path)})
+
+
+CONTRADICTIONS = [
+    ({"N": "3"}, "^N=3: with FILE it is the number of the file's transactions, 4; leave it out$"),
+    ({"ROWS": "10"}, "^ROWS=10: WORKLOAD=sql allows only 0 "),
+    ({"VALUE_SIZE": "10"}, "^VALUE_SIZE=10: WORKLOAD=sql allows only 1 "),
+    ({"ENGINE": "leveldb", "SYNCHRONOUS": "full"}, "^ENGINE=leveldb: WORKLOAD=sql is for sqlite only "),
+    (
+        {"WORKLOAD": "apsys17"},
+        "^FILE=.*: WORKLOAD=apsys17 has transactions of its own; it is for WORKLOAD=sql$",
+    ),
+]
+
+
+@pytest.mark.parametrize(("variables", "said"), CONTRADICTIONS)
+def test_what_contradicts_it_is_refused(tmp_path: Path, variables: dict[str, str], said: str) -> None:
+    with pytest.raises(BadInputError, match=said):
+        make(tmp_path, SHOP, **variables)
+
+
+def test_a_vacuum_is_for_a_rollback_journal(tmp_path: Path) -> None:
+    with pytest.raises(
+        BadInputError, match="line 2: VACUUM in MODE=wal logs pages that no checkpoint writes"
+    ):
+        make(tmp_path, "SELECT 1;\nvacuum;", MODE="wal")
+    assert make(tmp_path, "SELECT 1;\nvacuum;", MODE="delete")["n"] == 2
+
+
+def test_the_workload_needs_a_file() -> None:
+    with pytest.raises(BadInputError, match=r"^WORKLOAD=sql takes FILE=<your SQL> \(docs/sql.md\)$"):
+        cells.make_cell({"WORKLOAD": "sql"})
+
+
+def test_the_content_is_the_cells_and_the_path_is_not(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    one, same = make(tmp_path, SHOP, N="4"), make(tmp_path / "other", SHOP)
+    other = make(tmp_path, SHOP.replace("a; b", "a; c"))
+    assert one == same
+    assert cells.cell_id(one) != cells.cell_id(other)
+    assert (one["n"], one["profiles"]["file"]) == (4, {"sql": SHOP})
+    assert str(tmp_path) not in json.dumps(cells.stored(one))
+    # as another command reads it from cell.json
+    assert identity.cell_id(cells.stored(cells.complete(cells.stored(one)))) == cells.cell_id(one)
+
+
+def test_no_other_cell_has_another_id() -> None:
+    assert cells.cell_name(cells.make_cell({"FS": "f2fs", "MODE": "wal", "N": "100", "ROWS": "1000"})) == (
+        "f2fs-wal-full-apsys17-constant-v235ecd3afab48161e"
+    )
+
+
+def test_the_plan_has_the_transactions_by_hash_and_the_board_the_schema(tmp_path: Path) -> None:
+    cell = make(tmp_path, SHOP)
+    made = plan.make(cell, LATEST_BOARD)
+    text = made.runs[0].files["transactions"]
+    assert made.document["runs"]["run"]["files"]["transactions"] == plan.digest(text)
+    assert made.document["runs"]["twin"]["files"]["transactions"] == plan.digest(text)
+    assert text.split(b"\0")[0] == b"6\nINSERT INTO item(name) VALUES('a; b');"
+    assert b"--file /run/commitpath/transactions" in made.runs[0].files["cell.env"]
+    assert "--file /run/commitpath/rehearsal" in payload.rehearsal(cell, "/dev/target")
+    assert payload.texts({}) == {}
+    packed = payload.texts({"schema": sqlfile.pack(sqlfile.read(SHOP).schema)})
+    assert packed["schema"].startswith(b"1\nCREATE TABLE") and packed["rehearsal"].count(b"\0") == 10
+
+
+def test_a_file_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: Path) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    (tmp_path / "mine.sql").write_text("SELECT 1;")
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(BadInputError, match=r"mine.sql: Permission denied$"):
+        userfiles.sql(tmp_path / "mine.sql")

@@ -1,0 +1,145 @@
+/* A user's own SQL. The host cuts the file into statements that make the database and into
+ * transactions (analysis/adapters/sqlfile.py), and gives `populate` the ones, `run` the others as
+ * --file: of each the line where it begins in the user's file, in digits, a newline, its text, a
+ * NUL. Nothing is known of the tables, so no rows are counted. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "fail.h"
+#include "workload.h"
+
+struct text {
+	const char *data;
+	size_t size;
+	int64_t line;
+};
+
+static char *all; /* the file's content */
+static struct text *texts;
+static size_t text_count;
+
+static const char *const none[] = {NULL};
+static struct table table = {.create = none, .names = none, .value_column = -1};
+
+static const struct workload_phase phases[] = {{"sql", "sql", ROWS_SAME}};
+
+static void *allocate(const struct options *options, size_t count, size_t size)
+{
+	void *memory = calloc(count + 1, size);
+
+	if (memory == NULL)
+		fail("%s: no memory for %zu times %zu bytes", options->file, count, size);
+	return memory;
+}
+
+/* The file's content, with a NUL behind it. */
+static char *read_all(const struct options *options, size_t *size)
+{
+	FILE *file = fopen(options->file, "re");
+	struct stat status;
+	char *content;
+
+	if (file == NULL || fstat(fileno(file), &status) != 0)
+		fail("%s: %s", options->file, strerror(errno));
+	content = allocate(options, (size_t)status.st_size, 1);
+	*size = fread(content, 1, (size_t)status.st_size, file);
+	if (ferror(file) || *size != (size_t)status.st_size)
+		fail("%s: it cannot be read to its end", options->file);
+	fclose(file);
+	return content;
+}
+
+/* Cuts one text off the content, which goes to where the next one begins. */
+static struct text cut(const struct options *options, char **content, const char *end)
+{
+	char *text;
+	struct text found = {.line = strtoll(*content, &text, 10)};
+
+	if (text == *content || *text != '\n' || found.line < 1)
+		fail("%s: text %zu has no line before it", options->file, text_count);
+	found.data = text + 1;
+	found.size = strlen(found.data);
+	*content = text + 1 + found.size + 1;
+	if (*content > end)
+		fail("%s: text %zu has no end", options->file, text_count);
+	return found;
+}
+
+/* What makes the database. */
+static void give_table(const struct options *options)
+{
+	const char **create = allocate(options, text_count + 1, sizeof(*create));
+	int64_t *lines = allocate(options, text_count, sizeof(*lines));
+
+	for (size_t i = 0; i < text_count; i++) {
+		create[i] = texts[i].data;
+		lines[i] = texts[i].line;
+	}
+	/* without a page the database would have no page size */
+	if (text_count == 0)
+		create[0] = "PRAGMA user_version=0";
+	table.create = create;
+	table.lines = lines;
+}
+
+static void open_file(const struct options *options)
+{
+	size_t size, count = 0;
+	char *content, *end;
+
+	all = read_all(options, &size);
+	content = all;
+	end = content + size;
+	for (size_t i = 0; i < size; i++)
+		count += content[i] == '\0';
+	texts = allocate(options, count, sizeof(*texts));
+	while (content < end) {
+		texts[text_count] = cut(options, &content, end);
+		text_count++;
+	}
+	if (options->command == COMMAND_POPULATE)
+		give_table(options);
+}
+
+static void check(const struct options *options, size_t first_phase)
+{
+	(void)first_phase;
+	if (options->rows != 0)
+		fail_usage("--rows: sql counts none, it is 0 and not %" PRId64, options->rows);
+	if ((size_t)options->n != text_count)
+		fail_usage("--n: %s has %zu transactions, not %" PRId64, options->file, text_count,
+			   options->n);
+}
+
+static size_t buffer_size(const struct options *options)
+{
+	(void)options;
+	return 1;
+}
+
+static void next(struct generator *generator, struct transaction *transaction)
+{
+	const struct text *text = &texts[generator->number];
+
+	*generator->operations =
+		(struct operation){OPERATION_SQL, 0, text->data, text->size, text->line};
+	*transaction = (struct transaction){generator->operations, 1, 0};
+}
+
+static const struct workload sql = {
+	.name = "sql",
+	.summary = "a user's own SQL: the transactions that --file has, each once",
+	.phases = phases,
+	.phase_count = sizeof(phases) / sizeof(phases[0]),
+	.table = &table,
+	.value_size = 1,
+	.open = open_file,
+	.check = check,
+	.buffer_size = buffer_size,
+	.next = next,
+};
+WORKLOAD_REGISTER(sql)
