@@ -21,8 +21,10 @@ from commitpath.payload import (
     board_files,
     device_script,
     filesystem_scripts,
+    load_script,
     observer_scripts,
     prepared_variables,
+    run_scripts,
     write_self_extracting,
 )
 from images import artifacts, emulator, qemu, snapshot
@@ -45,7 +47,7 @@ def virtual_board(cell: Mapping[str, Any]) -> VirtualBoard:
     keys = artifacts.CACHE / "keys"
     with artifacts.locked(keys):
         make_keys(keys)
-    image, vm = artifacts.image(kernel_profile(cell)), artifacts.CACHE / "vm"
+    image, vm = artifacts.image(kernel_profile(cell), cell.get("packages", ())), artifacts.CACHE / "vm"
     return VirtualBoard(image, keys, memory_mib(cell), int(cell["cpu_ns"]), vm, emulator.chosen())
 
 
@@ -59,7 +61,11 @@ def provision(variables: Mapping[str, Any]) -> None:
 
 def prepare(variables: Mapping[str, Any]) -> None:
     """prepare.yml on a board that is provisioned."""
-    files = {"bin/driver": Path(variables["driver"]).read_bytes()}
+    kind = variables["load_script"]
+    files = {f"bin/{kind}": Path(variables["driver"]).read_bytes(), "load.sh": load_script(kind)}
+    files |= run_scripts()
+    for name, digest in variables.get("given", {}).items():
+        files[f"given/bin/{name}"] = artifacts.given(digest).read_bytes()
     with step("make, mount and populate the filesystem, rehearse"), tempfile.NamedTemporaryFile() as packed:
         write_self_extracting(Path(packed.name), files)
         more = {**variables, "files": packed.name}
@@ -101,9 +107,11 @@ def snapshot_folder(
         # it makes the database
         "driver": Path(variables["driver"]).name,
         "playbook": artifacts.hash_of(files=[ansible.PLAYBOOKS / "prepare.yml"]),
+        "load": artifacts.hash_of(load_script(variables["load_script"]).decode()),
     }
     key = artifacts.hash_of(json.dumps(inputs, sort_keys=True))
-    return artifacts.CACHE / "snapshots" / f"{cell['fs']}-{cell['rows']}-{cell['value_size']}-{key}", inputs
+    table = [cell["rows"], cell["value_size"]] if "rows" in cell else [variables["load_script"]]
+    return artifacts.CACHE / "snapshots" / "-".join([cell["fs"], *map(str, table), key]), inputs
 
 
 def ensure(folder: Path, inputs: Mapping[str, Any], what: str, build: Callable[[], None]) -> Path:

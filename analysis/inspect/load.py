@@ -30,7 +30,7 @@ class Loaded:
 
     def __init__(self, folder: Path) -> None:
         """Read them. Raises BadInput if one is not there, or not as analysis/ledger/schema.py says."""
-        self.run = stored.read(folder)
+        self.run = stored.read(folder, any_load=True)
         self.tables = {name: self._read(name) for name in NEEDED}
         self.origin = self._origin()
         # watched since the filesystem was mounted; a file open at the window's begin has its `open`
