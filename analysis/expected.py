@@ -44,7 +44,7 @@ def steps(cell: Mapping[str, Any]) -> dict[str, str]:
 def of(cell: dict[str, Any]) -> list[Expected]:
     """Return every setting that a cell requests; of what it does not say, none."""
     driver = identity.load(cell) == identity.DRIVER
-    return [*(_engine(cell) if driver else _command(cell)), *_filesystem(cell), *_device(cell), *_board(cell)]
+    return [*(_engine(cell) if driver else []), *_filesystem(cell), *_device(cell), *_board(cell)]
 
 
 def _profile(cell: dict[str, Any], name: str) -> dict[str, Any]:
@@ -64,10 +64,6 @@ def _engine(cell: dict[str, Any]) -> list[Expected]:
     if (release := engine.release(cell)) is not None:
         found.append(Expected(engine.TITLE, "version", word(release)))
     return found + [Expected(engine.TITLE, key, word(value)) for key, value in engine.requested(cell).items()]
-
-
-def _command(cell: dict[str, Any]) -> list[Expected]:
-    return [Expected(WORKLOAD, "command", str(cell["command"]))]
 
 
 def _filesystem(cell: dict[str, Any]) -> list[Expected]:

@@ -50,7 +50,10 @@ def command_cell(variables: Mapping[str, str]) -> dict[str, Any]:
         raise BadInputError(
             f"CMD: at most {COMMAND_BYTES} bytes of printable characters; a longer one is a file of FILES"
         )
-    files = {path.name: path for path in map(Path, split(given.pop("FILES", "")))}
+    paths = [Path(text) for text in split(given.pop("FILES", ""))]
+    files = {path.name: path for path in paths}
+    if len(files) < len(paths):
+        raise BadInputError("FILES: two files of one name; on the board they are in one folder")
     packages = split(given.pop("PACKAGES", ""))
     for package in packages:
         if not PACKAGE.fullmatch(package):

@@ -53,8 +53,7 @@ def _effective(run: Run, one: Expected) -> str | None:
     if one.group == expected.WORKLOAD:
         if one.name == "phases":
             return ",".join(run.driver.planned)
-        of_driver = {"command": config["command"]["line"]} if "command" in config else config["driver"]
-        had = of_driver.get(one.name)
+        had = config.get("driver", {}).get(one.name)
     elif one.group == expected.FILESYSTEM:
         return _of_filesystem(run, one)
     elif one.group == expected.DEVICE:
