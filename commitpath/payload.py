@@ -201,8 +201,8 @@ def rehearsal(cell: Mapping[str, Any], node: str) -> str:
     """
     if identity.load(cell) == identity.COMMAND:
         device = {**cell["profiles"]["device"], "timing": {}}
-        small = {"command": ":", "probes": "", "profiles": {**cell["profiles"], "device": device}}
-        return cell_env({**cell, **small}, node, "/run/commitpath/rehearsal.db")
+        idle = {"command": ":", "probes": "", "profiles": {**cell["profiles"], "device": device}}
+        return cell_env({**cell, **idle}, node, "/run/commitpath/rehearsal.db")
     default = make_cell({})
     kept = ("board", "clock", "kernel", "fs", "engine", "workload", "value_size", "page_size")
     profiles = {

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from base import scratch
+from base import identity, scratch
 from base.progress import step
 from commitpath import ansible, observers
 from commitpath.cell import kernel_profile
@@ -107,10 +107,10 @@ def snapshot_folder(
         # it makes the database
         "driver": Path(variables["driver"]).name,
         "playbook": artifacts.hash_of(files=[ansible.PLAYBOOKS / "prepare.yml"]),
-        "load": artifacts.hash_of(load_script(variables["load_script"]).decode()),
+        "load": artifacts.hash_of(load_script(identity.load(cell)).decode()),
     }
     key = artifacts.hash_of(json.dumps(inputs, sort_keys=True))
-    table = [cell["rows"], cell["value_size"]] if "rows" in cell else [variables["load_script"]]
+    table = [cell["rows"], cell["value_size"]] if "rows" in cell else [identity.load(cell)]
     return artifacts.CACHE / "snapshots" / "-".join([cell["fs"], *map(str, table), key]), inputs
 
 

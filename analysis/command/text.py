@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +106,7 @@ def _witnesses(summary: dict[str, Any]) -> str:
     return f"counted by: {told_by}"
 
 
-def aligned(rows: list[tuple[str, ...]]) -> list[str]:
+def aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
     """Return rows as lines: numbers to the right, words to the left."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     is_number = [

@@ -89,7 +89,7 @@ def test_a_snapshot_is_of_one_pace(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_board_of_a_cell_has_its_pace(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(artifacts, "CACHE", tmp_path)
-    monkeypatch.setattr(artifacts, "image", lambda _: NOWHERE)
+    monkeypatch.setattr(artifacts, "image", lambda *_: NOWHERE)
     monkeypatch.setattr(prepared, "make_keys", lambda _: None)
     assert prepared.virtual_board(cells.make_cell({"CPU_NS": "8"})).cpu_ns == 8
     assert prepared.virtual_board(cells.make_cell({"CLOCK": "real"})).cpu_ns == 2

@@ -1,5 +1,5 @@
-/* Runs a command as the load: in a folder of the watched filesystem, between two idle readings of the
- * device's counters. Writes what a driver writes of its own run (docs/formats.md), but for
+/* Runs a command as the load: in a folder of the watched filesystem, between two idle readings of
+ * the device's counters. Writes what a driver writes of its own run (docs/formats.md), but for
  * transactions: of those it knows nothing. */
 #define _GNU_SOURCE /* mlockall, and what the parts' headers need */
 #include <errno.h>
@@ -70,8 +70,8 @@ static void redirect(int fd, const char *path, int flags)
 		_exit(126);
 }
 
-/* The command's own status; returns when nothing that it started is left: what goes on would write into
- * what comes behind. */
+/* The command's own status; returns when nothing that it started is left: what goes on would write
+ * into what comes behind. */
 static int run_command(const struct options *options)
 {
 	char out[PATH_MAX], err[PATH_MAX];
