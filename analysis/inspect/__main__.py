@@ -22,7 +22,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     folder = Path(given[0])
     try:
-        text = page.render(Loaded(folder))
+        text = page.render(Loaded(folder, any_load=True))
     except BadInput as error:
         print(f"commitpath: {error}", file=sys.stderr)
         return 3

@@ -28,9 +28,9 @@ NEEDED: dict[str, schema.Schema] = {
 class Loaded:
     """The tables of one run by name; references between them are row numbers."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, any_load: bool = False) -> None:
         """Read them. Raises BadInput if one is not there, or not as analysis/ledger/schema.py says."""
-        self.run = stored.read(folder, any_load=True)
+        self.run = stored.read(folder, any_load=any_load)
         self.tables = {name: self._read(name) for name in NEEDED}
         self.origin = self._origin()
         # watched since the filesystem was mounted; a file open at the window's begin has its `open`
