@@ -19,6 +19,9 @@ help: $(VENV)/ready ## this text
 experiment: $(VENV)/ready ## run one cell: make experiment FS=f2fs MODE=wal
 	@$(COMMITPATH) experiment
 
+watch: $(VENV)/ready ## run a command on the board under the observers: CMD='sqlite3 a.db "…"' [FILES=…] [PACKAGES=…]
+	@$(COMMITPATH) watch
+
 plan: $(VENV)/ready ## what a cell is resolved into, as JSON; builds nothing: make plan FS=f2fs MODE=wal
 	@$(COMMITPATH) plan
 

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from analysis import pipeline, terminal
+from analysis.command import text
 from base.errors import BadInput
 from base.text import printable_lines
 
@@ -30,8 +31,13 @@ def main(arguments: list[str] | None = None) -> int:
     except BadInput as error:
         print(f"commitpath: {error}", file=sys.stderr)
         return 3
+    of_command = summary.get("command")
     if not options.quiet:
-        print(printable_lines(terminal.table(summary, options.run / "report.html").split("\n")))
+        table = text.table if of_command else terminal.table
+        print(printable_lines(table(summary, options.run / "report.html").split("\n")))
+    if of_command and of_command["failed"]:
+        print(f"commitpath: {of_command['failed']} (kept in {options.run})", file=sys.stderr)
+        return 1
     return 1 if summary["status"] == "rejected" else 0
 
 

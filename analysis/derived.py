@@ -12,7 +12,7 @@ from analysis.files import read_json
 from base.errors import BadInput
 
 NAME = "derived.json"
-DOCUMENTS = ("cell.json", "host.json", "manifest.json", "summary.json")
+DOCUMENTS = ("cell.json", "watch.json", "host.json", "manifest.json", "summary.json")
 
 
 def content(*folders: Path) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,14 +14,7 @@ from base.paths import EXPERIMENTS
 
 # The steps of a run in their order, as playbooks/board/run-cell.sh knows them, and how each ends: ok,
 # or fails.
-STEPS = {
-    "watch": "ok",
-    "set-timing": "ok",
-    "settle": "ok",
-    "driver": "ok",
-    "stop-watching": "ok",
-    "record-board": "ok",
-}
+_STEPS = ("watch", "set-timing", "settle", "{load}", "stop-watching", "record-board")
 
 # Mount options that are always in effect, or say nothing.
 _ALWAYS = {"", "defaults", "rw", "async"}
@@ -42,9 +36,15 @@ class Expected:
     requested: str
 
 
+def steps(cell: Mapping[str, Any]) -> dict[str, str]:
+    """Return the steps of a cell's run in their order → how each ends."""
+    return {step.format(load=identity.load(cell)): "ok" for step in _STEPS}
+
+
 def of(cell: dict[str, Any]) -> list[Expected]:
     """Return every setting that a cell requests; of what it does not say, none."""
-    return [*_engine(cell), *_filesystem(cell), *_device(cell), *_board(cell)]
+    driver = identity.load(cell) == identity.DRIVER
+    return [*(_engine(cell) if driver else []), *_filesystem(cell), *_device(cell), *_board(cell)]
 
 
 def _profile(cell: dict[str, Any], name: str) -> dict[str, Any]:

@@ -17,22 +17,12 @@ LIBRARIES = ("polars", "numpy", "matplotlib", "jinja2")
 def build(run: Run) -> dict[str, Any]:
     """Return the manifest. What could not be read is None and stands in the run's reasons."""
     config, board = run.driver.config, run.board
-    engine, properties = engines.name_in(config), run.driver.engine.PROPERTIES
     probes = board.run.get("probes")
     return {
         "cell_id": run.cell_id,
         "cell": run.cell,
         "settings": [{**asdict(s), "equal": s.equal} for s in settings.compare(run)],
-        "engine": engine,
-        engine: {
-            **config[engine],
-            "effective": config["effective"],
-            properties: config[properties],
-            **{key: value for key, value in config.items() if key.startswith("file_sizes")},
-        },
-        "driver": config["driver"],
-        "transactions": run.driver.planned,
-        "sql": {key: config[key] for key in ("sql_sha256", "sql_bytes")},
+        **(_of_command(config) if "command" in config else _of_driver(run)),
         "filesystem": {
             "mount": asdict(board.mount) if board.mount else None,
             "data_mode": board.data_mode,
@@ -72,4 +62,25 @@ def build(run: Run) -> dict[str, Any]:
             "python": platform.python_version(),
             **{name: version(name) for name in LIBRARIES},
         },
+    }
+
+
+def _of_command(config: dict[str, Any]) -> dict[str, Any]:
+    return {"command": config["command"]}
+
+
+def _of_driver(run: Run) -> dict[str, Any]:
+    config = run.driver.config
+    engine, properties = engines.name_in(config), run.driver.engine.PROPERTIES
+    return {
+        "engine": engine,
+        engine: {
+            **config[engine],
+            "effective": config["effective"],
+            properties: config[properties],
+            **{key: value for key, value in config.items() if key.startswith("file_sizes")},
+        },
+        "driver": config["driver"],
+        "transactions": run.driver.planned,
+        "sql": {key: config[key] for key in ("sql_sha256", "sql_bytes")},
     }

@@ -12,11 +12,14 @@ from typing import IO, Any
 
 import polars as pl
 
-from analysis import checks, consistent, derived, figures, manifest, report, summary, tables, write
+from analysis import checks, consistent, derived, documents, figures, manifest, report, summary, tables, write
 from analysis import run as runs
+from analysis.command import report as command_report
+from analysis.command import summary as command_summary
+from analysis.command import tables as command_tables
 from analysis.ledger import schema
 from analysis.ledger.build import Ledger
-from base import scratch
+from base import identity, scratch
 
 OUTPUTS = ("tables", "figures", "manifest.json", "report.html", "summary.json", derived.NAME)
 _LOCK = ".analysis.lock"
@@ -28,6 +31,8 @@ def analyse(folder: Path) -> dict[str, Any]:
     They are written beside the old ones and swapped in at the end.
     Raises BadInput, and then the old outputs are as they were.
     """
+    if (folder / identity.document({"load": identity.COMMAND})).is_file():
+        return _analyse_command(folder)
     run, built, effective, result = recompute(folder)
     with scratch.folder(folder, ".analysis") as fresh:
         write_tables(fresh / "tables", built, run.ledger)
@@ -52,6 +57,28 @@ def recompute(folder: Path) -> tuple[runs.Run, tables.Tables, dict[str, Any], di
     if contradictions := consistent.reasons(run.cell, result, effective, run.host):
         result |= summary.verdict([*result["reasons"], *contradictions])
     return run, built, effective, result
+
+
+def _analyse_command(folder: Path) -> dict[str, Any]:
+    """The same of a watched command, which has no tables of transactions."""
+    run = runs.read(folder)
+    built, effective = command_tables.build(run), manifest.build(run)
+    result = command_summary.build(run, built, checks.reasons(run))
+    documents.check("watched", json.loads(json.dumps(result)))
+    with scratch.folder(folder, ".analysis") as fresh:
+        (fresh / "tables").mkdir()
+        (fresh / "figures").mkdir()
+        frames = {"transactions": run.driver.transactions, "phases": run.driver.phases}
+        frames |= {name: getattr(run.ledger, name) for name in schema.TABLES if run.ledger}
+        for name, table in frames.items():
+            write.parquet(table, fresh / f"tables/{name}.parquet", "lz4")
+        _write_json(fresh / "manifest.json", effective)
+        _write_json(fresh / "summary.json", result)
+        page = command_report.render(run, effective, result)
+        (fresh / "report.html").write_text(page, encoding="utf-8", errors="replace")
+        derived.write(fresh, folder, fresh)
+        put(fresh, folder)
+    return result
 
 
 def write_tables(folder: Path, built: tables.Tables, ledger: Ledger | None) -> None:

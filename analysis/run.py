@@ -19,8 +19,9 @@ from analysis import (
     recorded,
     stored_files,
 )
-from analysis.adapters import board, devicelog, driver, drivertables
+from analysis.adapters import board, command, devicelog, driver, drivertables
 from analysis.adapters.driver import Driver
+from analysis.content import recognised
 from analysis.devices import Device
 from analysis.expected import Expected
 from analysis.files import SHOWN, read_document, read_json
@@ -130,7 +131,9 @@ class Run:
 
     @property
     def database(self) -> str:
-        """Base name of the database file."""
+        """Base name of the database file; of a command no name is known."""
+        if identity.load(self.cell) == identity.COMMAND:
+            return ""
         return PurePosixPath(self.driver.config["driver"]["database"]).name
 
     @property
@@ -147,6 +150,8 @@ def _read_cell(path: Path) -> dict[str, Any]:
         raise BadInput(path, "", "no object 'profiles' of objects", "see docs/formats.md")
     if both := identity.twice(cell):
         raise BadInput(path, both[0], "it is there under two names", "one of them (docs/formats.md)")
+    if identity.document(cell) != path.name:
+        raise BadInput(path, "load", repr(cell.get("load"))[:SHOWN], f"that of {path.name}")
     if (engine := cell.get("engine", identity.FIRST_ENGINE)) not in engines.names():
         raise BadInput(path, "engine", repr(engine)[:SHOWN], ", ".join(engines.names()))
     if type(ns := cell.get("cpu_ns", _CPU_NS)) is not int or ns < 1:
@@ -179,16 +184,18 @@ def read(folder: Path) -> Run:
     raw = folder / "raw"
     if not raw.is_dir():
         raise BadInput(folder, "", "no folder raw/", "a run's folder")
-    stored_cell = _read_cell(folder / "cell.json")
+    of_command = (folder / "watch.json").is_file()
+    document = folder / ("watch.json" if of_command else "cell.json")
+    stored_cell = _read_cell(document)
     host, hashes = _read_host(folder / "host.json"), stored_files.hashes(folder)
     if "raw_sha256" in host:
         stored_files.compare(folder, hashes, host["raw_sha256"])
-    ran = driver.read(raw / "driver")
-    on = board.read(raw, ran.config["driver"]["database"])
+    ran = _read_load(raw / "driver", of_command)
+    on = board.read(raw, _mounted(ran))
     named = (identity.cell_id(stored_cell), identity.cell_name(stored_cell))
     cell = identity.current(stored_cell)
     run = Run(folder, cell, *named, ran, on, pl.DataFrame(schema=events.SCHEMA))
-    device = _device(folder / "cell.json", cell)
+    device = _device(document, cell)
     run.log = _device_log(device, raw)
     said = run.board.run.get("observers")
     asked = observers.watched(said, run.probes, run.log is not None)
@@ -198,7 +205,7 @@ def read(folder: Path) -> Run:
     found = [seen.events for seen in run.seen.values() if seen.events is not None]
     run.events = events.merge([driver.to_events(ran), *found])
     if (folder / "twin").is_dir():
-        run.twin = read_twin(folder / "twin/raw", ran.config["driver"]["database"], device)
+        run.twin = read_twin(folder / "twin/raw", device, of_command)
     run.host, run.hashes, run.plan = host, hashes, _read_plan(raw / "plan.json", stored_cell)
     run.release = recorded.release(run)
     if run.has_ledger and ran.vfs is None and ran.engine.LOGS_CALLS:
@@ -212,11 +219,24 @@ def read(folder: Path) -> Run:
     return run
 
 
-def read_twin(raw: Path, database: str, device: Device | None) -> Twin:
+def _read_load(folder: Path, of_command: bool) -> Driver:
+    """Read raw/driver/ of either load. Raises BadInput."""
+    return command.read(folder) if of_command else driver.read(folder)
+
+
+def _mounted(ran: Driver) -> str:
+    """Return a path below the mount that a load wrote to: the database, or a file in a command's folder."""
+    if "command" in ran.config:
+        return str(PurePosixPath(ran.config["command"]["folder"], "file"))
+    return str(ran.config["driver"]["database"])
+
+
+def read_twin(raw: Path, device: Device | None, of_command: bool = False) -> Twin:
     """Read the raw/ of an untraced twin. Raises BadInput."""
     if not raw.is_dir():
         raise BadInput(raw.parent, "", "no folder raw/", "an untraced twin's")
-    return Twin(driver.read(raw / "driver"), board.read(raw, database), _device_log(device, raw))
+    ran = _read_load(raw / "driver", of_command)
+    return Twin(ran, board.read(raw, _mounted(ran)), _device_log(device, raw))
 
 
 def _device(path: Path, cell: dict[str, Any]) -> Device | None:
@@ -257,13 +277,22 @@ def _ledger(run: Run) -> build.Ledger | None:
             calls=ran.engine.LOGS_CALLS,
             slower=max(1, run.cell.get("cpu_ns", _CPU_NS) // _CPU_NS) * (_SCRIPT if run.scripted else 1),
             listed=run.board.names,
+            role=None if identity.load(run.cell) == identity.DRIVER else _of_a_command,
         )
     )
+
+
+def _of_a_command(_name: str) -> str:
+    """Return what any file of a command's is called: its name says nothing of what is in it."""
+    return "other"
 
 
 def _witness_bytes(run: Run) -> None:
     """Ask the bytes what they say of the ledger, where both are there."""
     if run.ledger is None:
+        return
+    if identity.load(run.cell) == identity.COMMAND:
+        _recognise(run)
         return
     ran, name = run.driver, engines.name_in(run.driver.config)
     given = content.Given(
@@ -276,5 +305,17 @@ def _witness_bytes(run: Run) -> None:
     )
     for kept in run.contents.values():
         run.ledger, run.content = content.judge(run.ledger, kept, given)
+        return
+    run.ledger = content.unjudged(run.ledger)
+
+
+def _recognise(run: Run) -> None:
+    """Say which files of a command's are SQLite's by what they hold, and ask the bytes of the rest."""
+    if run.ledger is None:
+        return
+    unknown = content.Given("", {}, run.folder / "raw/board", run.board.superblock)
+    for kept in run.contents.values():
+        run.ledger = recognised.files(run.ledger, kept, run.board.heads)
+        run.ledger, run.content = content.judge(run.ledger, kept, unknown)
         return
     run.ledger = content.unjudged(run.ledger)

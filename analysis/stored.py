@@ -11,6 +11,7 @@ import polars as pl
 
 from analysis import derived, engines
 from analysis.files import read_json
+from base import identity
 from base.errors import BadInput
 from base.identity import cell_name, current, digest
 
@@ -52,10 +53,21 @@ class Stored:
         return [] if self.summary.get("status") == "ok" else list(self.summary.get("reasons", ["?"]))
 
 
-def read(folder: Path) -> Stored:
-    """Open the analysed run in `folder`. Raises BadInput, also where a file was changed since."""
+def read(folder: Path, *, any_load: bool = False) -> Stored:
+    """Open the analysed run in `folder`. Raises BadInput, also where a file was changed since.
+
+    any_load: of a watched command, too; what asks for transactions takes none.
+    """
     if not folder.is_dir():
         raise BadInput(folder, "", "no such folder", "results/<cell name>/<run id>")
+    of_command = identity.document({"load": identity.COMMAND})
+    if (folder / of_command).is_file():
+        if not any_load:
+            raise BadInput(
+                folder, "", "a watched command's, whose transactions are not known", "a cell's run"
+            )
+        derived.check(folder, of_command, "host.json", "summary.json")
+        return Stored(folder, read_json(folder / of_command), read_json(folder / "summary.json"))
     if not (folder / "cell.json").is_file():
         raise BadInput(folder, "", "not a run's folder: it has no cell.json", "results/<cell name>/<run id>")
     derived.check(folder, "cell.json", "host.json", "summary.json")

@@ -23,16 +23,16 @@ def table(summary: dict[str, Any], report: Path) -> str:
         rows.append(
             (
                 op,
-                _number(summary["tps"][op], 1),
-                _number(latency["p50"], 3, 1e-3),
-                _number(latency["p99"], 3, 1e-3),
-                _number(summary["syncs"][op], 2),
-                _number(cost["block_writes"], 2),
-                _number(cost["bytes_written"], 1, 1 / 1024),
-                _number(cost["flushes"], 2),
+                number(summary["tps"][op], 1),
+                number(latency["p50"], 3, 1e-3),
+                number(latency["p99"], 3, 1e-3),
+                number(summary["syncs"][op], 2),
+                number(cost["block_writes"], 2),
+                number(cost["bytes_written"], 1, 1 / 1024),
+                number(cost["flushes"], 2),
             )
         )
-    rows.append(("all", _number(summary["tps"]["all"], 1), *[""] * 6))
+    rows.append(("all", number(summary["tps"]["all"], 1), *[""] * 6))
     lines = _aligned(rows)
     status = f"{summary['cell_name']}  {summary['run_id'] or '(no run id)'}  {summary['status'].upper()}"
     out = [status, *(f"  rejected: {reason}" for reason in summary["reasons"])]
@@ -46,7 +46,7 @@ def table(summary: dict[str, Any], report: Path) -> str:
         out += ["", "nothing was watched: syncs, writes, KiB and flushes are not known"]
     out += unchanged(summary)
     if summary["write_amplification"] is not None:
-        out.append(f"write amplification {_number(summary['write_amplification'], 2)} of the SQL data")
+        out.append(f"write amplification {number(summary['write_amplification'], 2)} of the SQL data")
     out += [
         pace(summary),
         *emulation(summary),
@@ -66,8 +66,8 @@ def unchanged(summary: dict[str, Any]) -> list[str]:
 
 def pace(summary: dict[str, Any]) -> str:
     """Say how long the timed region took, on the board and for who waited."""
-    seconds, wall = _number(summary["virtual_seconds"], 3), _number(summary["timed_wall_seconds"], 1)
-    ratio = _number(summary["virtual_per_wall"], 2)
+    seconds, wall = number(summary["virtual_seconds"], 3), number(summary["timed_wall_seconds"], 1)
+    ratio = number(summary["virtual_per_wall"], 2)
     return f"timed region {seconds} s on the board, {wall} s of wall time: {ratio} per second"
 
 
@@ -76,7 +76,7 @@ def emulation(summary: dict[str, Any]) -> list[str]:
     said = textwrap.wrap(cpu.sentence(summary) or "", 80, subsequent_indent="  ")
     if summary["cpu_share"] is None:
         return said
-    shares = ", ".join(f"{op} {_number(value, 1, 100)} %" for op, value in summary["cpu_share"].items())
+    shares = ", ".join(f"{op} {number(value, 1, 100)} %" for op, value in summary["cpu_share"].items())
     return [*said, "the CPU's share of a transaction's time, watched:", f"  {shares}"]
 
 
@@ -91,7 +91,7 @@ def watching(summary: dict[str, Any]) -> list[str]:
     """Say whose times these are, and what watching cost."""
     source, cost = summary["timing_source"], summary["watching_cost"]
     if source == "twin":
-        shares = ", ".join(f"{op} {_number(value, 2, 100)} %" for op, value in cost.items())
+        shares = ", ".join(f"{op} {number(value, 2, 100)} %" for op, value in cost.items())
         return [
             "times are the untraced twin's; watching cost, of TPS:",
             f"  {shares}",
@@ -118,15 +118,15 @@ def _labels(ledger: dict[str, Any]) -> list[str]:
     seen = [label for label, size in ledger["bytes"].items() if size or label == "unattributed"]
     rows: list[tuple[str, ...]] = [("KiB written per transaction", *cost, "all, MiB")]
     for label in seen:
-        each = [_number(row[label], 2, 1 / 1024) for row in cost.values()]
-        rows.append((label, *each, _number(ledger["bytes"][label], 3, 2**-20)))
+        each = [number(row[label], 2, 1 / 1024) for row in cost.values()]
+        rows.append((label, *each, number(ledger["bytes"][label], 3, 2**-20)))
     late = ledger["deferred"]
     for view, size in (("for_others", "by_transactions"), ("deferred", "bytes")) if late else ():
         if late[size]:
-            each = [_number(row[view], 2, 1 / 1024) for row in late["per_transaction"].values()]
-            rows.append((_VIEWS[view], *each, _number(late[size], 3, 2**-20)))
+            each = [number(row[view], 2, 1 / 1024) for row in late["per_transaction"].values()]
+            rows.append((_VIEWS[view], *each, number(late[size], 3, 2**-20)))
     share = f"{ledger['unattributed_share']:.3%} of the bytes written are unattributed"
-    moved = _number(ledger["unwritten_bytes"], 0, 1 / 1024)
+    moved = number(ledger["unwritten_bytes"], 0, 1 / 1024)
     said = [f"{moved} KiB of SQLite's files were moved by garbage collection, not written by SQLite"]
     causes = (textwrap.wrap(text, 80, subsequent_indent="  ") for text in whose.sentences(ledger))
     return [
@@ -148,5 +148,5 @@ def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
     return [line.rstrip() for line in lines]
 
 
-def _number(value: float | None, digits: int, factor: float = 1.0) -> str:
+def number(value: float | None, digits: int, factor: float = 1.0) -> str:
     return "-" if value is None else f"{value * factor:,.{digits}f}"

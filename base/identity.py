@@ -33,6 +33,9 @@ RENAMED = {
 }
 # What each had a file of, by rule 1.
 JOURNAL_MODES = ("delete", "truncate", "persist", "wal", "memory", "off")
+# What a run measures: the driver's work on a database, or a command (`make watch`), of which a cell says
+# so. A step of the run is called after it, and a script of playbooks/loads/.
+DRIVER, COMMAND = "driver", "command"
 # The engine that there was before there were others: rule 1 has no name of it.
 FIRST_ENGINE = "sqlite"
 # Likewise the kernel.
@@ -62,6 +65,16 @@ def contents(cell: Cell) -> dict[str, str]:
     return {axis: digest(asked(profile)) for axis, profile in sorted(cell["profiles"].items())}
 
 
+def load(cell: Cell) -> str:
+    """What a run of a cell measures: DRIVER or COMMAND."""
+    return str(cell.get("load", DRIVER))
+
+
+def document(cell: Cell) -> str:
+    """The name of a cell's file in a run's folder: what reads transactions finds no command's."""
+    return {DRIVER: "cell.json", COMMAND: "watch.json"}[load(cell)]
+
+
 def is_first_rule(stored: Cell) -> bool:
     """Whether rule 1 made a stored cell."""
     return "at_default" not in stored
@@ -87,6 +100,8 @@ def cell_name(stored: Cell) -> str:
     if is_first_rule(stored) and "mode" in stored:
         # by the name of the file that it had
         cell["journal_mode"] = stored["mode"]
+    if load(cell) == COMMAND:
+        return "-".join([COMMAND, str(cell["fs"]), str(cell["device"]), cell_id(stored)])
     first = cell["engine"] == FIRST_ENGINE
     axes = ("fs", "journal_mode" if first else "engine", "synchronous", "workload", "device")
     return "-".join([*(str(cell.get(axis, "-")) for axis in axes), cell_id(stored)])

@@ -275,7 +275,7 @@ def database_mib(cell: Mapping[str, Any]) -> int:
 
 def at_default(cell: Mapping[str, Any]) -> list[str]:
     """The axes of a cell that are at their default, in alphabetical order."""
-    return sorted(name for name, axis in axes().items() if cell[name] == axis.spec["default"])
+    return sorted(name for name, axis in axes().items() if cell.get(name) == axis.spec["default"])
 
 
 def stored(cell: Mapping[str, Any]) -> dict[str, Any]:

@@ -154,7 +154,7 @@ def store(
     run_id = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()) + f"-{os.getpid()}"
     folder = RESULTS / cell_name(cell) / run_id
     with scratch.folder(folder.parent, f".{run_id}") as part:
-        (part / "cell.json").write_text(identity.canonical(stored(cell)) + "\n")
+        (part / identity.document(cell)).write_text(identity.canonical(stored(cell)) + "\n")
         for output, place in zip(outputs, (part, part / "twin"), strict=False):
             output.extract(place)
             packed.rendered(place / "raw/driver")
@@ -189,7 +189,7 @@ def run_once(cell: Mapping[str, Any], limit: float | None = None, repeat: int | 
     """
     begin, limit = time.monotonic(), limit or default_limit()
     entry = ansible.board(cell["board"])
-    driver = artifacts.driver(cell)
+    driver = artifacts.driver(cell) if identity.load(cell) == identity.DRIVER else artifacts.command()
     planned, facts = make(cell, entry), host_facts()
     if repeat is not None:
         facts["repeat"] = repeat

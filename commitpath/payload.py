@@ -8,12 +8,12 @@ import shlex
 import socket
 import tarfile
 from collections.abc import Iterable, Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
-from analysis import filesystems, mkfs, mount
+from analysis import expected, filesystems, mkfs, mount
 from analysis.adapters import sqlfile
-from analysis.expected import STEPS
+from base import identity
 from base.paths import ROOT
 from commitpath import ansible, observers
 from commitpath.axes import FILESYSTEM, probe_files, probe_names
@@ -56,14 +56,6 @@ def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str
     """What provision.yml, prepare.yml and run.yml are told about a cell."""
     fs, device = cell["profiles"]["fs"], cell["profiles"]["device"]
     mkfs_words = mkfs.words(fs["type"], f"{shlex.join(fs['mkfs'])} {cell['mkfs_options']}")
-    table = (
-        f"--workload {cell['profiles']['workload']['table']} --value-size {cell['value_size']}"
-        + engine_options(cell, load_profile("engine", cell["engine"])["populate"])
-    )
-    schema = {}
-    if cell["profiles"]["workload"].get("file"):
-        table += f" --file {BOARD}/schema"
-        schema = {"schema": sqlfile.pack(sqlfile.read(cell["profiles"]["file"]["sql"]).schema)}
     # a virtual board's runs may have any observer, if its kernel can be watched at all
     known = observers.on_board(cell["probes"].split(","))
     there = known if cell["board"] == "virtual" else watching(cell)
@@ -91,11 +83,37 @@ def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str
         "mount_options": mount_options(cell),
         "mount_allowed": json.dumps(mount.patterns(fs["type"])),
         "mountpoint": MOUNTPOINT,
+        "load_script": identity.load(cell),
+        **(populated(cell) if identity.load(cell) == identity.DRIVER else given(cell)),
+        "rehearsal_cell": rehearsal(cell, board["board_device"]),
+    }
+
+
+def populated(cell: Mapping[str, Any]) -> dict[str, Any]:
+    """What the driver is told of the table that it makes, and of the rehearsal's."""
+    table = (
+        f"--workload {cell['profiles']['workload']['table']} --value-size {cell['value_size']}"
+        + engine_options(cell, load_profile("engine", cell["engine"])["populate"])
+    )
+    schema = {}
+    if cell["profiles"]["workload"].get("file"):
+        table += f" --file {BOARD}/schema"
+        schema = {"schema": sqlfile.pack(sqlfile.read(cell["profiles"]["file"]["sql"]).schema)}
+    return {
         "populate_options": f"--rows {cell['rows']} {table}",
         "rehearsal_options": f"--rows 0 {table}",
-        "rehearsal_cell": rehearsal(cell, board["board_device"]),
         **schema,
     }
+
+
+def given(cell: Mapping[str, Any]) -> dict[str, Any]:
+    """The files that a command is given, name → SHA-256, which artifacts.given has."""
+    return {"populate_options": "", "rehearsal_options": "", "given": dict(cell["files"])}
+
+
+def load_script(kind: str) -> bytes:
+    """What a board does for a load (playbooks/loads/)."""
+    return (ansible.PLAYBOOKS / "loads" / f"{kind}.sh").read_bytes()
 
 
 def modules(cell: Mapping[str, Any], of_observers: Iterable[str]) -> list[Path]:
@@ -123,7 +141,8 @@ def mount_options(cell: Mapping[str, Any]) -> str:
 def payload(cell: Mapping[str, Any], node: str) -> dict[str, bytes]:
     """The files that a run needs on the board, below /run/commitpath."""
     environment = cell_env(cell, node, f"{MOUNTPOINT}/db/sample.db").encode()
-    files = {"cell.env": environment, **run_scripts(), **scripts_of(watching(cell))}
+    files = {"cell.env": environment, "load.sh": load_script(identity.load(cell))}
+    files |= {**run_scripts(), **scripts_of(watching(cell))}
     own_scripts = cell["profiles"].get("observers", {})
     for name in own_scripts.keys() & set(watching(cell)):
         files[f"observers/{name}{observers.scripted()[name]}"] = own_scripts[name].encode()
@@ -133,7 +152,31 @@ def payload(cell: Mapping[str, Any], node: str) -> dict[str, bytes]:
 
 
 def cell_env(cell: Mapping[str, Any], node: str, database: str) -> str:
-    """What the scripts of a run are told: NAME=value, a line each."""
+    """What the scripts of a run are told: NAME=value, a line each. A command's folder is the database's."""
+    device = cell["profiles"]["device"]
+    files = probe_files(cell["probes"], cell["profiles"]["fs"]["type"])
+    variables = {
+        "STEPS": " ".join(f"{name}:{ends}" for name, ends in expected.steps(cell).items()),
+        "CLOCK": cell["clock"],
+        "PROBES": ",".join(files),
+        "OBSERVERS": " ".join(watching(cell)),
+        "EXPECTED_PROBES": str(expected_probes(files)),
+        "DEVICE_DRIVER": device["driver"],
+        "DEVICE_TIMING": " ".join(f"{k}={v}" for k, v in device["timing"].items()),
+        "FS_TYPE": cell["profiles"]["fs"]["type"],
+        "MOUNTPOINT": MOUNTPOINT,
+    }
+    if identity.load(cell) == identity.COMMAND:
+        variables |= {"COMMAND": cell["command"], "COMMAND_FOLDER": str(PurePosixPath(database).parent)}
+    else:
+        variables |= driver_env(cell, database)
+    # DEVICE_NAME: of the device that was proved and formatted (format_device.py)
+    proved = ". /run/commitpath/device.env\n"
+    return "".join(f"{k}={shlex.quote(v)}\n" for k, v in variables.items()) + proved
+
+
+def driver_env(cell: Mapping[str, Any], database: str) -> dict[str, str]:
+    """What the driver is told."""
     engine = load_profile("engine", cell["engine"])
     driver_options = (
         f"--workload {cell['profiles']['workload']['driver_workload']} --database {database} "
@@ -144,24 +187,7 @@ def cell_env(cell: Mapping[str, Any], node: str, database: str) -> str:
         driver_options += f" --file {BOARD}/{'transactions' if 'file' in cell['profiles'] else 'rehearsal'}"
     if phases := cell["profiles"]["workload"].get("phases"):
         driver_options += f" --phases {','.join(phases)}"
-    device = cell["profiles"]["device"]
-    files = probe_files(cell["probes"], cell["profiles"]["fs"]["type"])
-    variables = {
-        "STEPS": " ".join(f"{name}:{ends}" for name, ends in STEPS.items()),
-        "CLOCK": cell["clock"],
-        "PROBES": ",".join(files),
-        "OBSERVERS": " ".join(watching(cell)),
-        "EXPECTED_PROBES": str(expected_probes(files)),
-        "DEVICE_DRIVER": device["driver"],
-        "DEVICE_TIMING": " ".join(f"{k}={v}" for k, v in device["timing"].items()),
-        "FS_TYPE": cell["profiles"]["fs"]["type"],
-        "MOUNTPOINT": MOUNTPOINT,
-        "DRIVER_OPTIONS": driver_options,
-        "WATCHED_OPTIONS": " ".join(engine["watched"]),
-    }
-    # DEVICE_NAME: of the device that was proved and formatted (format_device.py)
-    proved = ". /run/commitpath/device.env\n"
-    return "".join(f"{k}={shlex.quote(v)}\n" for k, v in variables.items()) + proved
+    return {"DRIVER_OPTIONS": driver_options, "WATCHED_OPTIONS": " ".join(engine["watched"])}
 
 
 def engine_options(cell: Mapping[str, Any], names: Iterable[str]) -> str:
@@ -209,6 +235,10 @@ def rehearsal(cell: Mapping[str, Any], node: str) -> str:
     Of the cell it takes only what its snapshot is for: the axes that cells of one snapshot
     differ in are the default ones, and the device keeps its time.
     """
+    if identity.load(cell) == identity.COMMAND:
+        device = {**cell["profiles"]["device"], "timing": {}}
+        idle = {"command": ":", "probes": "", "profiles": {**cell["profiles"], "device": device}}
+        return cell_env({**cell, **idle}, node, "/run/commitpath/rehearsal.db")
     default = make_cell({})
     kept = ("board", "clock", "kernel", "fs", "engine", "workload", "value_size", "page_size")
     profiles = {

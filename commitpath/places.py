@@ -18,8 +18,29 @@ from commitpath.cell import cell_name
 # reads {{ in a variable, ssh ${ in a file's name. playbooks/bootstrap.sh knows them too.
 REFUSED = ":${}"
 # Commands that write to results/, or to the database in it, which a first reader makes.
-TO_RESULTS = ("experiment", "sweep", "reproduce", "calibrate", "results", "export", "import", "compare")
-TO_CACHE = ("experiment", "sweep", "reproduce", "calibrate", "advise", "board", "emulator", "host", "demo")
+TO_RESULTS = (
+    "experiment",
+    "watch",
+    "sweep",
+    "reproduce",
+    "calibrate",
+    "results",
+    "export",
+    "import",
+    "compare",
+)
+TO_CACHE = (
+    "experiment",
+    "watch",
+    "sweep",
+    "reproduce",
+    "calibrate",
+    "advise",
+    "board",
+    "emulator",
+    "host",
+    "demo",
+)
 # In the cache, as https://bford.info/cachedir has it: backups pass over the folder, and by its
 # last line commitpath knows a cache of its own.
 TAG = "CACHEDIR.TAG"
@@ -27,7 +48,7 @@ TAG_TEXT = "Signature: 8a477f597d28d172789f06886806bc55\n# commitpath's cache; `
 # What is made in it: under a hash of its inputs, or under a name of its own.
 HASHED = re.compile(
     # a folder of before modules were called so has its driver's name alone
-    rf"(userland|build-root|emulator|probes|storage-tools|{'|'.join(devices.names())}|sqlite-[0-9.]+"
+    rf"(userland|build-root|command|given|emulator|probes|storage-tools|{'|'.join(devices.names())}|sqlite-[0-9.]+"
     r"|(driver|image|kernel|module)(-[a-z0-9_.-]+)?)-[0-9a-f]{12}(\.o)?(\.lock)?"
 )
 NAMED = re.compile(r"sqlite|demo|snapshots|tests|vm|log|ansible|keys(\.lock)?|board-.+\.lock|CACHEDIR\.TAG")

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from analysis import checks, expected
-from analysis.expected import STEPS
+from base import identity
 from commitpath.axes import probe_files
 from commitpath.cell import cell_id, cell_name, stored, watching
 from commitpath.payload import payload
@@ -54,12 +54,12 @@ def make(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> Plan:
                 "observers": watching(run.cell),
                 "probes": probe_files(run.cell["probes"], run.cell["profiles"]["fs"]["type"]),
                 "files": {path: digest(content) for path, content in sorted(run.files.items())},
-                "steps": [{"name": step, "ends": ends} for step, ends in STEPS.items()],
+                "steps": [{"name": step, "ends": ends} for step, ends in expected.steps(run.cell).items()],
             }
             for name, run in runs.items()
         },
         "expected": [asdict(one) for one in expected.of(dict(cell))],
-        "checks": checks.names(),
+        "checks": checks.names(identity.load(cell)),
     }
     return Plan(document, list(runs.values()))
 

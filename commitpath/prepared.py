@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from base import scratch
+from base import identity, scratch
 from base.progress import step
 from commitpath import ansible, observers
 from commitpath.cell import kernel_profile
@@ -22,8 +22,10 @@ from commitpath.payload import (
     board_files,
     device_script,
     filesystem_scripts,
+    load_script,
     observer_scripts,
     prepared_variables,
+    run_scripts,
     texts,
     write_self_extracting,
 )
@@ -50,7 +52,7 @@ def virtual_board(cell: Mapping[str, Any]) -> VirtualBoard:
     keys = artifacts.CACHE / "keys"
     with artifacts.locked(keys):
         make_keys(keys)
-    besides = observers.packages(cell["probes"].split(","))
+    besides = [*observers.packages(cell["probes"].split(",")), *cell.get("packages", ())]
     image, vm = artifacts.image(kernel_profile(cell), besides), artifacts.CACHE / "vm"
     return VirtualBoard(image, keys, memory_mib(cell), int(cell["cpu_ns"]), vm, emulator.chosen())
 
@@ -65,7 +67,11 @@ def provision(variables: Mapping[str, Any]) -> None:
 
 def prepare(variables: Mapping[str, Any]) -> None:
     """prepare.yml on a board that is provisioned."""
-    files = {"bin/driver": Path(variables["driver"]).read_bytes(), **texts(variables)}
+    kind = variables["load_script"]
+    files = {f"bin/{kind}": Path(variables["driver"]).read_bytes(), "load.sh": load_script(kind)}
+    files |= {**run_scripts(), **texts(variables)}
+    for name, digest in variables.get("given", {}).items():
+        files[f"given/bin/{name}"] = artifacts.given(digest).read_bytes()
     with step("make, mount and populate the filesystem, rehearse"), tempfile.NamedTemporaryFile() as packed:
         write_self_extracting(Path(packed.name), files)
         more = {**variables, "files": packed.name}
@@ -108,9 +114,11 @@ def snapshot_folder(
         "driver": Path(variables["driver"]).name,
         "playbook": artifacts.hash_of(files=[ansible.PLAYBOOKS / "prepare.yml"]),
         **{name: hashlib.sha256(text).hexdigest() for name, text in texts(variables).items()},
+        "load": artifacts.hash_of(load_script(identity.load(cell)).decode()),
     }
     key = artifacts.hash_of(json.dumps(inputs, sort_keys=True))
-    return artifacts.CACHE / "snapshots" / f"{cell['fs']}-{cell['rows']}-{cell['value_size']}-{key}", inputs
+    table = [cell["rows"], cell["value_size"]] if "rows" in cell else [identity.load(cell)]
+    return artifacts.CACHE / "snapshots" / "-".join([cell["fs"], *map(str, table), key]), inputs
 
 
 def ensure(folder: Path, inputs: Mapping[str, Any], what: str, build: Callable[[], None]) -> Path:

@@ -19,7 +19,7 @@ from typing import Any
 
 from base import scratch
 from base.data import load_yaml
-from base.errors import LabError
+from base.errors import BadInputError, LabError
 from base.paths import EXPERIMENTS, ROOT
 from base.progress import step
 from images.qemu import die_with_parent
@@ -160,17 +160,19 @@ def packages(*kinds: str) -> list[str]:
     return sorted({package for profile in every for package in profile["packages"]})
 
 
-def userland(besides: Iterable[str] = ()) -> Path:
+def userland(extra: Iterable[str] = ()) -> Path:
     """What is on the virtual board's root but the kernel's modules: root.tar, versions.txt.
 
-    besides: packages that not every board has.
+    extra: Debian packages beside those that every board has. BadInputError for one that there is not.
     """
     inputs = [
         IMAGES / name
         for name in ("packages.txt", "build-userland.sh", "userland-hook.sh", "inittab", "board-rc.sh")
     ]
-    more = ",".join([*packages("fs", "observer"), *besides])
+    more = ",".join([*packages("fs", "observer"), *extra])
     path = CACHE / f"userland-{hash_of(more, files=inputs)}"
+    if extra and not path.exists():
+        check_packages(extra)
     return ensure(
         path,
         "build the board's userland (Debian 13, arm64)",
@@ -192,9 +194,40 @@ def kernel(profile: Mapping[str, Any]) -> Path:
     )
 
 
-def image(profile: Mapping[str, Any], besides: Iterable[str] = ()) -> Path:
-    """The virtual board's image folder with a kernel: vmlinuz, initrd, root.img. besides: of `userland`."""
-    of_board, of_kernel = userland(besides), kernel(profile)
+def check_packages(names: Iterable[str]) -> None:
+    """BadInputError at a package that a board cannot have: apt looks for it, and nothing is unpacked."""
+    simulate = ["--variant=extract", "--arch=arm64", "--simulate", "--skip=chroot/mount", "--format=null"]
+    try:
+        run(["mmdebstrap", *simulate, f"--include={','.join(names)}", "trixie", "/dev/null"], "packages")
+    except LabError as error:
+        if not (unknown := re.search(r"Unable to locate package (\S+)", str(error))):
+            raise
+        raise BadInputError(f"PACKAGES: Debian trixie has no arm64 package {unknown[1]}") from error
+
+
+def on_every_board() -> set[str]:
+    """Names of the Debian packages that every virtual board is asked to have."""
+    lines = (IMAGES / "packages.txt").read_text().splitlines()
+    return {*packages("fs", "observer"), *(line for line in lines if line and not line.startswith("#"))}
+
+
+def given(digest: str) -> Path:
+    """The file of that SHA-256 that a command was given (keep_given)."""
+    return CACHE / f"given-{digest[:12]}"
+
+
+def keep_given(content: bytes) -> str:
+    """Keep a file that a command is given; its SHA-256."""
+    digest = hashlib.sha256(content).hexdigest()
+    if not (path := given(digest)).exists() or path.read_bytes() != content:
+        with scratch.whole(path) as part:
+            part.write_bytes(content)
+    return digest
+
+
+def image(profile: Mapping[str, Any], extra: Iterable[str] = ()) -> Path:
+    """The virtual board's image folder with a kernel: vmlinuz, initrd, root.img. extra: as userland's."""
+    of_board, of_kernel = userland(extra), kernel(profile)
     inputs = [IMAGES / name for name in ("build-image.sh", "initramfs-init.sh")]
     path = CACHE / f"image-{profile['release']}-{hash_of(of_board.name, of_kernel.name, files=inputs)}"
     return ensure(
@@ -338,6 +371,22 @@ def driver(cell: Mapping[str, Any]) -> Path:
             make_driver(work, root, "driver", f"driver-{name}", ENGINE=engine, **given).rename(path)
 
     return ensure(path, f"build the driver with {engine}", build, mib=20)
+
+
+def command() -> Path:
+    """The program for the board that runs a command (workloads/command/)."""
+    root, folder = build_root(), WORKLOADS / "command"
+    sources = [*WORKLOADS.glob("*.[ch]"), *folder.iterdir()]
+    path = CACHE / f"command-{hash_of(root.name, files=sources)}"
+
+    def build() -> None:
+        with work_folder() as work:
+            copy_tree(sources, work)
+            words = ["-C", "command", "CC=aarch64-linux-gnu-gcc", "OUT=/work/out/command"]
+            run([str(IMAGES / "in-root.sh"), str(root), str(work), "make", *words], "command")
+            (work / "out/command").rename(path)
+
+    return ensure(path, "build what runs a command", build, mib=20)
 
 
 def copy_tree(sources: Iterable[Path], to: Path) -> None:

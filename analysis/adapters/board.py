@@ -15,6 +15,7 @@ from typing import Any
 from analysis.adapters.layout import Layout
 from analysis.files import integer, read_document, read_pairs, read_text
 from analysis.filesystems import Filesystem, UnknownFilesystemError, find
+from base.errors import BadInput
 
 # a line of the kernel's log, as `dmesg --raw` has it
 _LOGGED = re.compile(r"<[0-9]{1,3}>.")
@@ -45,6 +46,7 @@ class Board:
     versions: dict[str, str] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
     names: dict[int, str] = field(default_factory=dict)  # inode → name, as files.txt lists them
+    heads: dict[int, bytes] = field(default_factory=dict)  # inode → what it begins with, of a command's files
     dmesg: list[str] | None = None
     problems: list[str] = field(default_factory=list)
 
@@ -100,6 +102,7 @@ def read(raw: Path, database: str) -> Board:
     }
     board.files = lines_of("board/files.txt")
     board.names = _names(raw / "board/files.txt", board.files)
+    board.heads = _heads(raw / "board/heads.txt")
     if path := path_of("board/mounts"):
         board.mount = find_mount(read_text(path), database)
         if board.mount is None:
@@ -117,6 +120,19 @@ def _names(path: Path, lines: list[str]) -> dict[int, str]:
     """Return inode → name of the lines of files.txt that have one: `ls -1 -i -s --block-size=1`."""
     rows = ((line, re.fullmatch(r" *([0-9]+) +[0-9]+ (.+)", text)) for line, text in enumerate(lines, 1))
     return {integer(path, line, "an inode", row[1]): row[2] for line, row in rows if row}
+
+
+def _heads(path: Path) -> dict[int, bytes]:
+    """Return what heads.txt says of the files that a command left: inode, size, bytes. Raises BadInput."""
+    if not path.is_file():
+        return {}
+    found = {}
+    for line, text in enumerate(read_text(path).splitlines(), 1):
+        row = re.fullmatch(r"([0-9]+) [0-9]+ ((?:[0-9a-f]{2}){0,16})", text)
+        if row is None:
+            raise BadInput(path, f"line {line}", text[:80], "an inode, a size and bytes in hex digits")
+        found[integer(path, line, "an inode", row[1])] = bytes.fromhex(row[2])
+    return found
 
 
 def not_logged(lines: list[str]) -> list[str]:

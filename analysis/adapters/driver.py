@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 
@@ -35,7 +36,9 @@ class Driver:
 
     @property
     def engine(self) -> Engine:
-        """The engine that ran."""
+        """The engine that ran; of a command it is not known."""
+        if "command" in self.config:
+            return cast("Engine", importlib.import_module("analysis.engines._unknown"))
         return engines.of(engines.name_in(self.config))
 
     @property
@@ -46,7 +49,7 @@ class Driver:
     @property
     def planned(self) -> dict[str, Any]:
         """Transactions of each workload phase; a driver that does not say so had n in each."""
-        n = self.config["driver"].get("n")
+        n = self.config.get("driver", {}).get("n")
         found: dict[str, Any] = self.config.get(
             "transactions", dict.fromkeys(self.workload_phases["phase"], n)
         )

@@ -26,11 +26,13 @@ from analysis.checks import (
     witness,
 )
 from analysis.run import Run
+from base import identity
 
 CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     loss.files_there,
     loss.host_there,
     loss.driver_finished,
+    loss.command_ran,
     loss.phases_cover,
     rendered.as_timed,
     again.made,
@@ -69,6 +71,7 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     unledgered.frames,
     twin.there,
     twin.same,
+    twin.same_command,
     twin_times.plausible,
     twin_times.device,
 )
@@ -79,9 +82,40 @@ def name(check: Callable[[Run], list[str]]) -> str:
     return f"{check.__module__.rpartition('.')[2]}.{check.__name__}"
 
 
-def names() -> list[str]:
-    """Return the names of all checks, in their order."""
-    return [name(check) for check in CHECKS]
+# What asks for transactions, or for the driver's account of them: applies to no other load.
+OF_DRIVER = frozenset(
+    (
+        loss.driver_finished,
+        loss.phases_cover,
+        rendered.as_timed,
+        again.made,
+        again.rows,
+        rendered.values_as_told,
+        engine.as_set,
+        phases.filled,
+        phases.cpu_time,
+        phases.on_the_cpu,
+        order.calls,
+        unledgered.syncs,
+        unledgered.frames,
+        twin.same,
+        twin_times.plausible,
+        twin_times.device,
+    )
+)
+# And what asks for a command's end.
+OF_COMMAND = frozenset((loss.command_ran, twin.same_command))
+
+
+def of_load(load: str) -> list[Callable[[Run], list[str]]]:
+    """Return the checks that apply to runs of a load (base/identity.py), in their order."""
+    without = OF_COMMAND if load == identity.DRIVER else OF_DRIVER
+    return [check for check in CHECKS if check not in without]
+
+
+def names(load: str = identity.DRIVER) -> list[str]:
+    """Return the names of the checks of a load's runs, in their order."""
+    return [name(check) for check in of_load(load)]
 
 
 def reasons(run: Run) -> list[str]:
@@ -89,6 +123,7 @@ def reasons(run: Run) -> list[str]:
 
     All checks are made, whatever the plan says: it is a file of the run. It may know of more.
     """
-    listed = run.plan["checks"] if run.plan else []
-    unknown = [f"the plan has a check that is not known here: {one}" for one in listed if one not in names()]
-    return unknown + [reason for check in CHECKS for reason in check(run)]
+    listed, load = run.plan["checks"] if run.plan else [], identity.load(run.cell)
+    known = names(load)
+    unknown = [f"the plan has a check that is not known here: {one}" for one in listed if one not in known]
+    return unknown + [reason for check in of_load(load) for reason in check(run)]

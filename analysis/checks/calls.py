@@ -43,7 +43,7 @@ def files(made: Ledger) -> list[str]:
         *first(wrong, "pieces labelled against their file", "sector", "label", "file"),
         *first(called, "pieces last written by a call to another file", "sector", "file", "vfs_call"),
         *first(
-            unwritten(made).filter(~pl.col("moved")),
+            unwritten(made).filter(~pl.col("moved") & pl.lit(made.given.calls)),
             "pieces of SQLite's files that it did not write",
             *("sector", "file", "offset"),
         ),

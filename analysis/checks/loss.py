@@ -40,6 +40,19 @@ def driver_finished(run: Run) -> list[str]:
     return found + ([] if had == rows else [f"the database had {had} rows, and was to have {rows}"])
 
 
+def command_ran(run: Run) -> list[str]:
+    """What ran the command ended well, and ran the command that was asked for; how that ended is its own
+    affair."""
+    config = run.driver.config
+    found = [] if config["status"] == "ok" else [f"the runner's status is {config['status']!r}, not 'ok'"]
+    if (line := config["command"]["line"]) != run.cell["command"]:
+        found.append(f"the command was {line[:200]!r}, and was to be {run.cell['command'][:200]!r}")
+    phases = run.driver.phases["phase"].to_list()
+    if phases != ["command", "drain"]:
+        found.append(f"phases.csv has the phases {', '.join(phases) or 'none'}, not command, drain")
+    return found
+
+
 def phases_cover(run: Run) -> list[str]:
     """Each workload phase has its transactions, and the transactions lie in their phases."""
     found, driver = [], run.driver

@@ -53,7 +53,7 @@ def _effective(run: Run, one: Expected) -> str | None:
     if one.group == expected.WORKLOAD:
         if one.name == "phases":
             return ",".join(run.driver.planned)
-        had = config["driver"].get(one.name)
+        had = config.get("driver", {}).get(one.name)
     elif one.group == expected.FILESYSTEM:
         return _of_filesystem(run, one)
     elif one.group == expected.DEVICE:
@@ -107,7 +107,7 @@ def _told(run: Run, planned: list[Expected]) -> list[Setting]:
     config, title = run.driver.config, run.driver.engine.TITLE
     wanted: dict[str, Any] = {one.name: one.requested for one in planned if one.group == title}
     found = []
-    for name, value in sorted(config["requested"].items()):
+    for name, value in sorted(config.get("requested", {}).items()):
         had = config["effective"].get(name)
         if name not in wanted:
             found.append(Setting(title, name, word(value), None if had is None else word(had)))

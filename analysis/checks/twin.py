@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from analysis import engines, observers
 from analysis.adapters.board import Board
 from analysis.checks import again, busy, counts, loss, machine, phases, rendered, settings
-from analysis.run import Run
+from analysis.run import Run, Twin
 
 # What driver.config must say alike of both: what ran, on what, with what in effect.
 _SAME = ("driver", "engine", "requested", "effective", "sql_sha256", "rows_before", "rows_after")
@@ -26,7 +27,28 @@ def same(run: Run) -> list[str]:
         found.append(f"the untraced twin's status is {twin.driver.config['status']!r}, not 'ok'")
     if twin.driver.transactions["op"].to_list() != run.driver.transactions["op"].to_list():
         found.append("the untraced twin ran other operations than the run")
-    state = twin.board.run
+    checks = (
+        *(loss.phases_cover, again.made, again.rows),
+        *(phases.filled, phases.cpu_time, phases.on_the_cpu, rendered.values_as_told),
+    )
+    return found + _as_a_run(run, twin, checks)
+
+
+def same_command(run: Run) -> list[str]:
+    """The twin was given the same command, and was not watched. What a command does may differ by time."""
+    if run.twin is None:
+        return []
+    found = [
+        f"the untraced twin ran another {what}"
+        for what in ("line", "folder")
+        if run.twin.driver.config["command"][what] != run.driver.config["command"][what]
+    ]
+    return found + _as_a_run(run, run.twin, (loss.command_ran,))
+
+
+def _as_a_run(run: Run, twin: Twin, of_load: tuple[Callable[[Run], list[str]], ...]) -> list[str]:
+    """The twin's board is the run's, unwatched, and what holds of any run holds of it, and of_load."""
+    found, state = [], twin.board.run
     if not _unwatched(state):
         found.append("the untraced twin was watched, or does not say that it was not")
     found += [f"the untraced twin has {name}" for name in observers.left(run.folder / "twin/raw")]
@@ -53,16 +75,8 @@ def same(run: Run) -> list[str]:
     )
     checks = (
         *(settings.equal, loss.steps_succeeded, loss.observers_watched, loss.kernel_quiet),
-        *(machine.as_built, loss.device_lost_nothing, loss.phases_cover, counts.device_idle, counts.agree),
-        *(
-            again.made,
-            again.rows,
-            phases.filled,
-            phases.counters_at_edges,
-            phases.cpu_time,
-            phases.on_the_cpu,
-        ),
-        *(busy.long_enough, busy.as_modelled, busy.in_the_log, rendered.values_as_told),
+        *(machine.as_built, loss.device_lost_nothing, counts.device_idle, counts.agree),
+        *(phases.counters_at_edges, busy.long_enough, busy.as_modelled, busy.in_the_log, *of_load),
     )
     problems = twin.board.problems + [problem for check in checks for problem in check(as_run)]
     return found + [f"untraced twin: {problem}" for problem in problems]

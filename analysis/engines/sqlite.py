@@ -41,6 +41,12 @@ FILES = {
     # memory that is shared: no page of it is synced
     "shm": ("other", "#CC79A7"),
 }
+# what a file of it begins with (fileformat2.html, 1.3, 3 and 4.1)
+HEADS = {
+    "database": (b"SQLite format 3\0",),
+    "journal": (bytes.fromhex("d9d505f920a163d7"),),
+    "wal": (bytes.fromhex("377f0682"), bytes.fromhex("377f0683")),
+}
 PROPERTIES = "pragmas"
 LOGS_CALLS = True
 # Pragmas that no cell asks for and that change what is synced or written: SQLite's own values.

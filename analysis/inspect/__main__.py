@@ -27,7 +27,8 @@ def main(arguments: list[str] | None = None) -> int:
         if is_trace:
             place, text = blktrace.place(given[1]), page.render_trace(blktrace.read(given[1]))
         else:
-            place, text = Path(given[0]) / "inspect.html", page.render(Loaded(Path(given[0])))
+            place = Path(given[0]) / "inspect.html"
+            text = page.render(Loaded(Path(given[0]), any_load=True))
     except BadInput as error:
         # a trace is what the user gave, a run what was stored here
         print(f"commitpath: {'TRACE=' if is_trace else ''}{error}", file=sys.stderr)

@@ -28,9 +28,9 @@ NEEDED: dict[str, schema.Schema] = {
 class Loaded:
     """The tables of one run by name; references between them are row numbers."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, any_load: bool = False) -> None:
         """Read them. Raises BadInput if one is not there, or not as analysis/ledger/schema.py says."""
-        self.run = stored.read(folder)
+        self.run = stored.read(folder, any_load=any_load)
         self.tables = {name: self._read(name) for name in NEEDED}
         self.origin = self._origin()
         # what was said of moments before or behind what is shown has no place in it

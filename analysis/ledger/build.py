@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -39,6 +39,8 @@ class Input:
         1  # how much longer what limits were measured of may take: an instruction of 2 ns, no script
     )
     listed: Mapping[int, str] = field(default_factory=dict)  # inode → name, as it is after the run
+    # a file's name → its role; None: as the engines have it. Of a file without a name the role of ""
+    role: Callable[[str], str] | None = None
 
 
 @dataclass(frozen=True)
@@ -64,11 +66,11 @@ def build(given: Input) -> Ledger:
     """Correlate everything."""
     few = given.records.few(given.dev)
     line = timeline(few, given.transactions, given.phases, given.vfs)
-    named = names(few, given.database)
+    named = names(few, given.database, given.role)
     # a log of the engine's calls says what each file is when it is opened
     if not given.calls:
-        named = with_listed(from_sync(named, few["sync"]), given.listed, given.database)
-    inodes = Inodes(given.vfs, named)
+        named = with_listed(from_sync(named, few["sync"]), given.listed, given.database, given.role)
+    inodes = Inodes(given.vfs, named, given.role("") if given.role else None)
     calls = line.transaction(ints(given.vfs["begin_ns"]))
     nobody = Nobody(few, given.phases, find(given.layout.filesystem).threads)
     causes = Causes(few, line, nobody)

@@ -8,7 +8,7 @@ inode was first synced). Where both speak, they are compared by a check.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,6 +19,7 @@ from analysis.ledger.arrays import Ints, LastBefore, at, expand, ints
 from analysis.ledger.records import Few
 from analysis.ledger.schema import FILES
 
+Role = Callable[[str], str] | None
 PAGE, PAGE_SECTORS = 4096, 8
 PAGE_BITS = 28  # of a key made of inode and page: files up to 1 TiB
 
@@ -37,8 +38,11 @@ class Named:
         return LastBefore(self.inode, self.time).find(inode, time)
 
 
-def names(few: Few, database: str) -> Named:
-    """Put the parts of each name together; `database` is the base name of the database."""
+def names(few: Few, database: str, role: Role = None) -> Named:
+    """Put the parts of each name together; `database` is the base name of the database.
+
+    role: a name → its role; None: as the engines have it.
+    """
     parts = few["name"]
     first = np.flatnonzero(parts["n"] == 0)
     length = np.diff(np.r_[first, parts.size])
@@ -49,7 +53,7 @@ def names(few: Few, database: str) -> Named:
     for row in np.flatnonzero(length > 1).tolist():  # longer than a record holds
         raw = b"".join(pieces[first[row] : first[row] + length[row]].tolist())
         texts[row] = raw.decode(errors="replace")
-    roles = {text: known_role(text, database) for text in set(texts)}
+    roles = {text: role(text) if role else known_role(text, database) for text in set(texts)}
     kinds = {text: -1 if role is None else FILES.index(role) for text, role in roles.items()}
     return Named(
         ints(parts["a"][first]),
@@ -68,10 +72,10 @@ def from_sync(named: Named, sync: np.ndarray) -> Named:
     return replace(named, time=time)
 
 
-def with_listed(named: Named, listed: Mapping[int, str], database: str) -> Named:
+def with_listed(named: Named, listed: Mapping[int, str], database: str, role: Role = None) -> Named:
     """Add the names of inodes that were never synced: those that they have after the run."""
     more = {inode: name for inode, name in listed.items() if inode not in set(named.inode.tolist())}
-    roles = [known_role(name, database) for name in more.values()]
+    roles = [role(name) if role else known_role(name, database) for name in more.values()]
     return Named(
         np.r_[named.inode, ints(list(more))],
         np.r_[named.time, np.zeros(len(more), np.int64)],
@@ -89,9 +93,12 @@ def pages(offset: Ints, size: Ints) -> tuple[Ints, Ints]:
 class Inodes:
     """Answers by (inode, time): from the opens in vfs.csv and the names."""
 
-    def __init__(self, vfs: pl.DataFrame, named: Named) -> None:
+    def __init__(self, vfs: pl.DataFrame, named: Named, nameless: str | None = None) -> None:
+        """nameless: the role of an inode of which nothing was said; None: it has none."""
         opens = vfs.filter((pl.col("op") == "open") & (pl.col("inode") > 0))
-        self._kinds = np.r_[ints(opens["file"].to_physical()), named.kinds, -1]
+        self._kinds = np.r_[
+            ints(opens["file"].to_physical()), named.kinds, -1 if nameless is None else FILES.index(nameless)
+        ]
         inode = np.r_[ints(opens["inode"]), named.inode]
         self._last = LastBefore(inode, np.r_[ints(opens["begin_ns"]), named.time])
 

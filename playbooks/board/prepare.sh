@@ -23,6 +23,9 @@ trap 'exit 1' HUP INT TERM
 # quiesce and resume
 # shellcheck source=/dev/null
 . "/run/commitpath/filesystems/$FS_TYPE.sh"
+# populate
+# shellcheck source=/dev/null
+. /run/commitpath/load.sh
 
 python3 /run/commitpath/format_device.py
 . /run/commitpath/device.env
@@ -32,11 +35,7 @@ python3 /run/commitpath/format_device.py
 change /proc/sys/vm/dirty_writeback_centisecs 0
 quiesce
 mkdir "$MOUNTPOINT/db"
-# shellcheck disable=SC2086  # lists of options
-/run/commitpath/bin/driver populate --database "$MOUNTPOINT/db/sample.db" $POPULATE_OPTIONS
-# shellcheck disable=SC2086
-# the rehearsal's own database, in memory
-/run/commitpath/bin/driver populate --database /run/commitpath/rehearsal.db $REHEARSAL_OPTIONS
+populate
 printf %s "$REHEARSAL_CELL" > /run/commitpath/cell.env
 sync
 # which may write, too

@@ -16,6 +16,9 @@ cd "$folder" || exit 1
 # settle and describe
 # shellcheck source=/dev/null
 . "./filesystems/$FS_TYPE.sh"
+# run_load and record_load
+# shellcheck source=/dev/null
+. ./load.sh
 ended=$folder/steps
 : > "$ended"
 
@@ -40,7 +43,7 @@ perform() {
     watch) [ -e watch.env ] || sh watch.sh start ;;
     set-timing) sh device.sh timing ;;
     settle) settle ;;
-    driver) run_driver ;;
+    driver | command) perform_load ;;
     stop-watching) sh watch.sh stop ;;
     record-board) record_board ;;
     *) echo "no step is called $1"; return 2 ;;
@@ -70,13 +73,11 @@ finish() {
   exit "$1"
 }
 
-run_driver() {
+# what is measured: the driver's work, or a command (playbooks/loads/)
+perform_load() {
   # for whoever watches the console; before anything is measured
   echo 'run-cell: driver starts' > /dev/console
-  # shellcheck disable=SC2086  # lists of options; a watched run notes the engine's calls, if it can
-  "$folder/bin/driver" run $DRIVER_OPTIONS ${PROBES:+$WATCHED_OPTIONS} --output-dir "$raw/driver" \
-    --device-stat "/sys/class/block/$DEVICE_NAME/stat" --announce /dev/console --start-on-second \
-    2> "$raw/driver/driver.err"
+  run_load 2> "$raw/driver/driver.err"
   status=$?
   cat "$raw/driver/driver.err"
   return "$status"
@@ -95,6 +96,7 @@ record_board() {
     # an engine's database may be a folder
     find "$MOUNTPOINT/db" -mindepth 1 -type d -exec ls -1 -i -s --block-size=1 {} +
   } > "$raw/board/files.txt"
+  record_load "$raw/board" || return
   # the virtual board's packages were unpacked, not installed: dpkg knows of none
   if [ -f /etc/board-versions ]; then cat /etc/board-versions; else dpkg-query -W; fi \
     > "$raw/board/versions.txt"

@@ -15,10 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from analysis import workloads
+from analysis import expected, workloads
 from analysis.adapters.proberecords import HEADER, RECORD, TYPES
 from analysis.engines import sqlite
-from analysis.expected import STEPS
 from base.identity import cell_id
 
 STAT = (
@@ -333,7 +332,7 @@ def _describe(folder: Path, n: int, mode: str, workload: str, name: str) -> None
     rendered = b"" if workload == "null" else b"".join(text for text, _ in _made(n))
     (raw / "driver/rendered.gz").write_bytes(gzip.compress(rendered, mtime=0))
     run = {
-        "steps": [{"name": name, "begin_ns": 1, "end_ns": 2, "status": 0} for name in STEPS],
+        "steps": [{"name": name, "begin_ns": 1, "end_ns": 2, "status": 0} for name in expected.steps({})],
         "probes": {"requested": cell["probes"], "attached": 9, "expected": 9},
         "root_reads": 0,
         "clock": "virtual",

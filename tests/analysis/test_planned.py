@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 import synthetic
 
-from analysis import checks, recorded
+from analysis import checks, expected, recorded
 from analysis import run as runs
 from analysis.adapters import driver
 from analysis.checks import board, loss, settings
 from analysis.checks import planned as checked
-from analysis.expected import STEPS, of
+from analysis.expected import of
 from base import identity
 from base.errors import BadInput
 
@@ -99,7 +99,7 @@ def test_a_planned_run_has_what_the_engine_was_given(folder: Path) -> None:
 
 def steps(folder: Path, **ends: str) -> dict[str, Any]:
     """A plan's two runs with the steps that every run has, but for how some end."""
-    made = [{"name": name, "ends": ends.get(name, end)} for name, end in STEPS.items()]
+    made = [{"name": name, "ends": ends.get(name, end)} for name, end in expected.steps({}).items()]
     return {"run": planned_run(folder, steps=made), "twin": planned_run(folder, "twin", steps=made)}
 
 

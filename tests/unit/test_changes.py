@@ -32,6 +32,8 @@ def board(tmp_path: Path) -> Path:
         text = script.read_text().replace("/run/commitpath", str(folder))
         to = folder / "filesystems" if script.parent.name == "filesystems" else folder
         (to / script.name).write_text(text.replace("/proc/sys/", f"{tmp_path}/proc/sys/"))
+    load = (ROOT / "playbooks/loads/driver.sh").read_text()
+    (folder / "load.sh").write_text(load.replace("/run/commitpath", str(folder)))
     for name, value in ((WRITEBACK, "500"), (INTERVAL, "3000")):
         (tmp_path / name).parent.mkdir(parents=True)
         (tmp_path / name).write_text(f"{value}\n")

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis import checks, documents
-from commitpath import ansible, commands, payload, plan
+from analysis import checks, documents, expected
+from base import identity
+from commitpath import ansible, commands, plan
 from commitpath.cell import cell_id, make_cell
 from images import artifacts
 
@@ -42,8 +43,11 @@ def test_a_plan_is_whole(variables: dict[str, str]) -> None:
 
 def test_every_step_is_one_that_the_board_knows() -> None:
     script = (ansible.PLAYBOOKS / "board/run-cell.sh").read_text()
-    for name in payload.STEPS:
-        assert f"    {name})" in script
+    ways = [line.split(")")[0] for line in script.splitlines() if line.endswith(";;")]
+    labels = {word for way in ways for word in way.split()}
+    for load in (identity.DRIVER, identity.COMMAND):
+        assert expected.steps({"load": load}).keys() <= labels
+        assert (ansible.PLAYBOOKS / f"loads/{load}.sh").is_file()
 
 
 def test_the_plan_expects_what_the_cell_requests() -> None:

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """Fetch the sqlite3.c and sqlite3.h of one SQLite release.
 
-usage: fetch.py VERSION OUT_DIR [--mirror URI]
+usage: fetch.py VERSION OUT_DIR [--mirror URI] [--only FILE...]
+
+--only: these files of the sources in the place of sqlite3.c and sqlite3.h, such as
+test/speedtest1.c; only Debian's source package has them.
 
 releases.yml names the releases, where each comes from and its hash. The files
 appear in OUT_DIR only when they are whole and the hash is right.
@@ -110,9 +113,9 @@ def debian_mirror(what):
     raise FetchError(f"{what}: apt knows no Debian mirror; run apt-get update or give --mirror")
 
 
-def fetch_debian(release, folder, what, mirror):
-    """Download Debian's source package and generate sqlite3.c from it."""
-    for tool in ("tclsh", "make", "cc"):  # before 14 MB are fetched in vain
+def fetch_debian(release, folder, what, mirror, only):
+    """Download Debian's source package; unless only files of it are asked for, generate sqlite3.c from it."""
+    for tool in () if only else ("tclsh", "make", "cc"):  # before 14 MB are fetched in vain
         if shutil.which(tool) is None:
             raise FetchError(f"{what}: generating sqlite3.c needs {tool}")
     for name in ("state/lists/partial", "cache/archives/partial"):
@@ -129,6 +132,8 @@ def fetch_debian(release, folder, what, mirror):
     check(tarball, release["sha256"], what)
     unpack(what, tarball, folder)
     source = next(folder.glob("sqlite3-*/configure")).parent
+    if only:
+        return source
     # Of the build machine: not the cross compiler that a make around us was given.
     env = {k: v for k, v in os.environ.items() if k not in ("CC", "CFLAGS", "LDFLAGS")}
     env = {k: v for k, v in env.items() if not k.startswith(("MAKE", "MFLAGS"))}
@@ -137,16 +142,17 @@ def fetch_debian(release, folder, what, mirror):
     return source
 
 
-def place(source, out_dir):
-    """Put the two files in place, each under its name only when whole."""
+def place(source, out_dir, files):
+    """Put files in place, each under its name only when whole."""
     out_dir.mkdir(parents=True, exist_ok=True)
-    for name in FILES:
+    for path in files:
+        name = Path(path).name
         partial = out_dir / f".{name}.{os.getpid()}"
-        shutil.copyfile(source / name, partial)
+        shutil.copyfile(source / path, partial)
         partial.rename(out_dir / name)
 
 
-def fetch(version, out_dir, mirror):
+def fetch(version, out_dir, mirror, only):
     """Fetch one release."""
     releases = yaml.safe_load(RELEASES.read_text())
     if version not in releases:
@@ -155,13 +161,18 @@ def fetch(version, out_dir, mirror):
     what = f"SQLite {version} could not be fetched"
     with tempfile.TemporaryDirectory(prefix="commitpath-sqlite-") as name:
         folder = Path(name)
+        if only:
+            if "npm" in release:
+                raise FetchError(f"{what}: the npm package has no {', '.join(only)}")
+            place(fetch_debian(release, folder, what, mirror, only), out_dir, only)
+            return
         if "npm" in release:
             source = fetch_npm(release, folder, what)
         else:
-            source = fetch_debian(release, folder, what, mirror)
+            source = fetch_debian(release, folder, what, mirror, only)
         if f'#define SQLITE_VERSION        "{version}"' not in (source / "sqlite3.h").read_text():
             raise FetchError(f"{what}: its sqlite3.h is of another version")
-        place(source, out_dir)
+        place(source, out_dir, FILES)
 
 
 def main():
@@ -170,9 +181,10 @@ def main():
     parser.add_argument("version", help="a release that releases.yml names")
     parser.add_argument("out_dir", type=Path, help="folder for sqlite3.c and sqlite3.h")
     parser.add_argument("--mirror", help="Debian mirror; default: the one this host's apt uses")
+    parser.add_argument("--only", nargs="+", help="files of the sources, in the place of those two")
     arguments = parser.parse_args()
     try:
-        fetch(arguments.version, arguments.out_dir, arguments.mirror)
+        fetch(arguments.version, arguments.out_dir, arguments.mirror, arguments.only)
     except FetchError as error:
         sys.exit(f"fetch: {error}")
 

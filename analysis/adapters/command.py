@@ -1,0 +1,45 @@
+"""raw/driver/ of a command (workloads/command/): what was run, when, how it ended and what it printed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from analysis.adapters import drivertables
+from analysis.adapters.driver import Driver
+from analysis.files import read_document
+
+# of what it printed, what is shown
+SHOWN_LINES = 20
+
+
+def read(folder: Path) -> Driver:
+    """Read it as a driver that ran no transaction. Raises BadInput."""
+    config = read_document(folder / "config.json", "command_config")
+    return Driver(
+        config,
+        pl.DataFrame(schema=drivertables.TRANSACTIONS),
+        drivertables.phases(folder / "phases.csv"),
+        drivertables.device_stat(folder / "device_stat.csv"),
+        None,
+        None,
+    )
+
+
+def printed(folder: Path, name: str) -> str:
+    """Return the last lines that the command wrote to `name`, stdout or stderr; nothing if it wrote none."""
+    path = folder / name
+    lines = path.read_bytes().decode(errors="replace").splitlines() if path.is_file() else []
+    return "\n".join(lines[-SHOWN_LINES:])
+
+
+def ended(config: dict[str, dict[str, int]]) -> str | None:
+    """Return how the command failed, in words; None if it did not."""
+    command = config["command"]
+    if "signal" in command:
+        return f"the command ended by signal {command['signal']}"
+    if (status := command["exit_status"]) == 0:
+        return None
+    hint = {127: ": it was not found on the board", 126: ": it cannot be executed"}.get(status, "")
+    return f"the command ended with exit status {status}{hint}"

@@ -1,0 +1,1 @@
+"""The answers of a watched command (`make watch`): what it made filesystem and device do, and for whom."""

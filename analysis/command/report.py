@@ -1,0 +1,29 @@
+"""report.html of a watched command."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from analysis import cpu
+from analysis.content import told
+from analysis.report import device_time, environment
+from analysis.run import Run
+from analysis.stored_files import NOT_HELD
+
+
+def render(run: Run, manifest: dict[str, Any], summary: dict[str, Any]) -> str:
+    """Return the page. Every value is escaped."""
+    return (
+        environment()
+        .get_template("command/report.html.j2")
+        .render(
+            summary=summary,
+            manifest=manifest,
+            cell={name: value for name, value in run.cell.items() if name != "profiles"},
+            device_time=device_time(run.board.device_time),
+            not_held=NOT_HELD,
+            without_content=told.WITHOUT,
+            instruction_ns=cpu.measured(manifest["clock"]),
+            watched=summary["block"]["writes"] is not None,
+        )
+    )

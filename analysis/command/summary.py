@@ -1,0 +1,103 @@
+"""summary.json of a watched command (docs/formats.md, `watched` of analysis/schema.yml)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from analysis import cpu, tables
+from analysis.adapters import command
+from analysis.adapters.driver import Driver
+from analysis.checks import counts, failures, loss
+from analysis.checks.ledger import unattributed_share
+from analysis.command.tables import Tables
+from analysis.content import told
+from analysis.run import Run
+from analysis.summary import timed_wall_seconds, verdict
+
+NO_TRANSACTIONS = "not known: nothing says where a transaction of the command's begins or ends"
+
+
+def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
+    """Return the summary. What nobody looked for is None."""
+    watched = "commands" in tables.observed(run)
+    written = counts.count(counts.window_blocks(run, tables.block_source(run)))
+    seconds = command_seconds(run.timing)
+    return {
+        **verdict(reasons),
+        "load": "command",
+        "cell_id": run.cell_id,
+        "cell_name": run.name,
+        "run_id": run.run_id,
+        "raw_held": "raw_sha256" in run.host,
+        "clock": run.board.run.get("clock"),
+        "command": {
+            **run.driver.config["command"],
+            "failed": command.ended(run.driver.config),
+            **{name: command.printed(run.folder / "raw/driver", name) for name in ("stdout", "stderr")},
+        },
+        "timing_source": run.timing_source,
+        "cpu_ns": cpu.counted(run.cell, run.timing.config["clock"]),
+        "seconds": seconds,
+        "watched_seconds": command_seconds(run.driver),
+        "drain_seconds": seconds_of(run.timing, "drain"),
+        "twin": twin(run),
+        "transactions": NO_TRANSACTIONS,
+        "syncs": None if built.syncs is None else built.syncs.to_dicts(),
+        "files": None if built.files is None else built.files.to_dicts(),
+        "causes": None if built.causes is None else built.causes.to_dicts(),
+        "block": {name: written[name] if watched else None for name in (*counts.FIELDS, "fua")},
+        "kinds": built.kinds.to_dicts() if watched else None,
+        "counted": counts.told(run),
+        "empty_flush_requests": counts.empty_flushes(run),
+        "labels": labels(run),
+        "unattributed_share": None if run.ledger is None else unattributed_share(run.ledger),
+        "content": told.summary(run.content),
+        "lost_events": loss.lost_events(run),
+        "failures": failures.count(run),
+        "timed_wall_seconds": timed_wall_seconds(run),
+        "wall_seconds": run.host.get("wall_seconds"),
+    }
+
+
+def seconds_of(ran: Driver, phase: str) -> float | None:
+    """Return how long a phase took on the board's clock; None if it is not there."""
+    rows = [row for row in ran.phases.iter_rows(named=True) if row["phase"] == phase]
+    return (rows[0]["end_ns"] - rows[0]["begin_ns"]) / 1e9 if rows else None
+
+
+def command_seconds(ran: Driver) -> float | None:
+    """Return how long the command took, and all that it started."""
+    return seconds_of(ran, "command")
+
+
+def labels(run: Run) -> dict[str, int] | None:
+    """Return the bytes written by label; None without a ledger."""
+    if run.ledger is None:
+        return None
+    pairs = run.ledger.pieces.group_by("label").agg(pl.col("bytes").sum()).iter_rows()
+    found = {str(label): int(size) for label, size in pairs}
+    return dict(sorted(found.items(), key=lambda one: -one[1]))
+
+
+def twin(run: Run) -> dict[str, Any] | None:
+    """Return what the same command did with nobody watching, and what watching cost: by how much more time it
+    took. None without a twin."""
+    if run.twin is None:
+        return None
+    own, other = command_seconds(run.driver), command_seconds(run.twin.driver)
+    mine, theirs = run.driver.stat_difference(), run.twin.driver.stat_difference()
+    names = ("write_ios", "write_sectors", "flush_ios")
+    ends = ("exit_status", "signal")
+    return {
+        "seconds": other,
+        "cost": own / other - 1 if own and other else None,
+        "ended_alike": all(
+            run.driver.config["command"].get(name) == run.twin.driver.config["command"].get(name)
+            for name in ends
+        ),
+        "run": {name: mine.get(name) for name in names},
+        "twin": {name: theirs.get(name) for name in names},
+        "same_counts": all(mine.get(name) == theirs.get(name) for name in names),
+    }

@@ -1,0 +1,192 @@
+"""What a command synced and wrote: by file, by thread and by kind of command."""
+
+from __future__ import annotations
+
+import bisect
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from analysis import tables
+from analysis.checks import counts
+from analysis.ledger.arrays import ints
+from analysis.ledger.build import Ledger
+from analysis.ledger.nobody import thread_names
+from analysis.run import Run
+
+NAMELESS = "(no name known)"
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Sums over the window. None: not all was watched that tells it."""
+
+    syncs: pl.DataFrame | None  # name, file, thread, caller: syncs, ns, longest_ns, failed
+    files: pl.DataFrame | None  # name, file: bytes written home, bytes of them copied to a journal
+    causes: pl.DataFrame | None  # thread, waited, reason: commands, bytes, flushes
+    kinds: pl.DataFrame  # kind of block command: commands, bytes
+
+
+def build(run: Run) -> Tables:
+    """Return all tables of a command's run."""
+    commands = counts.window_blocks(run, tables.block_source(run))
+    kinds = (
+        commands.group_by("kind")
+        .agg(commands=pl.len(), bytes=pl.col("sectors").sum() * 512)
+        .sort("commands", "kind", descending=[True, False])
+    )
+    made = run.ledger
+    if made is None:
+        return Tables(None, None, None, kinds)
+    names = thread_names(made.few["comm"])
+    return Tables(_syncs(made, names), _files(made), _causes(made, names), kinds)
+
+
+def _syncs(made: Ledger, names: dict[int, str]) -> pl.DataFrame:
+    begin, end = made.given.window
+    took = pl.col("end_ns") - pl.col("begin_ns")
+    threads = pl.col("tid").replace_strict(names, default="?", return_dtype=pl.String)
+    words = [pl.col(name).cast(pl.String) for name in ("file", "caller")]
+    return (
+        made.syncs.filter(pl.col("begin_ns").is_between(begin, end, closed="left"))
+        .with_columns(pl.col("name").cast(pl.String).fill_null(NAMELESS), *words, thread=threads)
+        .group_by("name", "file", "thread", "caller")
+        .agg(
+            syncs=pl.len(),
+            ns=took.sum(),
+            longest_ns=took.max(),
+            failed=(pl.col("result") != 0).sum(),
+        )
+        .sort("syncs", "name", "thread", descending=[True, False, False])
+    )
+
+
+def file_names(made: Ledger, rows: pl.DataFrame) -> list[str]:
+    """Return the name of each row's file at its time; rows: inode, time_ns.
+
+    What was said of the number in the next sync of it, or in the last one: numbers are used again. After that
+    one a file has the name that it has after the run, if it has one.
+    """
+    listed = dict(made.given.listed)
+    said: dict[int, tuple[list[int], list[str]]] = {}
+    of_file = made.syncs.filter(pl.col("name").is_not_null()).sort("end_ns")
+    for inode, end, name in of_file.select("inode", "end_ns", pl.col("name").cast(pl.String)).iter_rows():
+        ends, names = said.setdefault(inode, ([], []))
+        ends.append(end)
+        names.append(name)
+    found = []
+    for inode, time in rows.select("inode", "time_ns").iter_rows():
+        ends, names = said.get(inode, ([], []))
+        place = bisect.bisect_left(ends, time or 0)
+        if place < len(names):
+            found.append(names[place])
+        else:
+            found.append(listed.get(inode) or (names[-1] if names else NAMELESS))
+    return found
+
+
+def _files(made: Ledger) -> pl.DataFrame:
+    queued = made.ledger.select("command", time_ns="queue_ns")
+    of_file = made.pieces.filter(pl.col("inode").is_not_null()).join(queued, on="command", how="left")
+    copied = pl.col("of").is_not_null()
+    return (
+        of_file.with_columns(
+            pl.col("file").cast(pl.String), name=pl.Series(file_names(made, of_file), dtype=pl.String)
+        )
+        .group_by("name", "file")
+        .agg(
+            bytes=pl.col("bytes").filter(~copied).sum(),
+            journal_bytes=pl.col("bytes").filter(copied).sum(),
+        )
+        .sort("bytes", "name", descending=[True, False])
+    )
+
+
+def _causes(made: Ledger, names: dict[int, str]) -> pl.DataFrame:
+    """Who handed in each command, who waited for that, and, where nobody did, why it was made."""
+    table = made.ledger.select(
+        "command",
+        "commit",
+        "bytes",
+        "queue_ns",
+        kind=pl.col("kind").cast(pl.String),
+        tid=pl.col("tid").fill_null(-1),
+    )
+    waited = _waiters(made, names, table)
+    reason = made.ledger["no_transaction"].cast(pl.String)
+    is_own = pl.Series(_synced_by_itself(made, table))
+    said = pl.DataFrame(
+        {
+            "thread": made.ledger["comm"].cast(pl.String).fill_null("?"),
+            "waited": waited,
+            "reason": reason,
+            "own": is_own,
+            "drain": (made.ledger["phase"].cast(pl.String) == "drain").fill_null(False),
+            "kind": table["kind"],
+            "bytes": pl.select(
+                pl.when(table["kind"].is_in(["flush", "read", "discard"])).then(0).otherwise(table["bytes"])
+            ).to_series(),
+        }
+    )
+    # what somebody waits for is for who waits; the rest has the reason by which its maker is recognised
+    said = said.with_columns(
+        pl.when(pl.col("own"))
+        .then(pl.lit("its own sync"))
+        .when(pl.col("drain"))
+        .then(pl.lit("drain"))
+        .when(pl.col("waited") != "")
+        .then(pl.lit("waited for"))
+        .when(pl.col("reason").is_in(["write back", "journal", "garbage collection"]))
+        .then("reason")
+        .otherwise(pl.lit("not in a sync"))
+        .alias("reason")
+    )
+    flush = (pl.col("kind") == "flush").sum()
+    return (
+        said.group_by("thread", "waited", "reason")
+        .agg(commands=pl.len(), bytes=pl.col("bytes").sum(), flushes=flush)
+        .sort("bytes", "commands", "thread", descending=[True, True, False])
+    )
+
+
+def _synced_by_itself(made: Ledger, table: pl.DataFrame) -> np.ndarray:
+    """Return of each command whether its thread was in a sync when it was queued."""
+    found = np.zeros(table.height, bool)
+    tid, time = ints(table["tid"]), ints(table["queue_ns"].fill_null(-1))
+    for (thread,), rows in made.syncs.group_by("tid"):
+        begins, ends = ints(rows["begin_ns"]), ints(rows["end_ns"])
+        place = np.searchsorted(begins, time, side="right") - 1
+        within = (place >= 0) & (time <= np.r_[ends, -1][place])
+        found |= (tid == int(str(thread))) & within
+    return found
+
+
+def _waiters(made: Ledger, names: dict[int, str], table: pl.DataFrame) -> list[str]:
+    """Return the names of the threads that waited for each command's work: of a commit those that waited for
+    it; of what another thread does in a flush or checkpoint those in whose syncs that lies."""
+    waits = made.few["commit_wait"]
+    of_commit: dict[int, set[str]] = {}
+    for commit, tid in zip(waits["a"].tolist(), waits["tid"].tolist(), strict=True):
+        of_commit.setdefault(commit, set()).add(names.get(tid, "?"))
+    jobs = [
+        (row["tid"], row["begin_ns"], row["end_ns"])
+        for name in ("flush", "checkpoint")
+        for row in made.few[name]
+    ]
+    syncs = made.syncs.select("tid", "begin_ns", "end_ns")
+    found = []
+    by_thread: dict[int, list[tuple[int, int, str]]] = {}
+    for tid, begin, end in jobs:
+        inside = syncs.filter(
+            (pl.col("begin_ns") <= int(begin)) & (pl.col("end_ns") >= int(end)) & (pl.col("tid") != int(tid))
+        )
+        who = ", ".join(sorted({names.get(one, "?") for one in inside["tid"].to_list()}))
+        by_thread.setdefault(int(tid), []).append((int(begin), int(end), who))
+    for commit, tid, time in table.select("commit", "tid", "queue_ns").iter_rows():
+        if commit is not None:
+            found.append(", ".join(sorted(of_commit.get(commit, set()))))
+        else:
+            mine = by_thread.get(tid, [])
+            found.append(next((who for begin, end, who in mine if begin <= (time or -1) <= end), ""))
+    return found

@@ -1,0 +1,23 @@
+# shellcheck shell=sh
+# The load of `make watch`: a command, in a folder of the target filesystem. populate: environment
+# MOUNTPOINT. run_load and record_load: variables of cell.env and run-cell.sh.
+
+populate() {
+  # what the command is given stands beside what it writes
+  [ ! -d /run/commitpath/given ] || cp -p /run/commitpath/given/bin/* "$MOUNTPOINT/db/"
+  # What it reads of the root disk in a run must be in memory, and nobody knows what that is.
+  find / -xdev -type f -exec cat {} + > /dev/null
+}
+
+run_load() {
+  "$folder/bin/command" --folder "$COMMAND_FOLDER" --output-dir "$raw/driver" \
+    --device-stat "/sys/class/block/$DEVICE_NAME/stat" --announce /dev/console -- "$COMMAND"
+}
+
+# what the files that are left begin with, a line each: inode, size, up to 16 bytes in hex digits
+record_load() {
+  # shellcheck disable=SC2016  # expanded by the inner shell
+  find "$COMMAND_FOLDER" -type f -exec sh -c 'for file; do
+    echo "$(stat -c "%i %s" "$file") $(head -c 16 "$file" | od -A n -t x1 | tr -d " \n")"
+  done' sh {} + > "$1/heads.txt"
+}

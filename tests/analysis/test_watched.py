@@ -1,0 +1,128 @@
+"""A watched command's run, recorded on the board (record-watch-sample.sh), and what a forged one gets."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis import checks, pipeline, stored
+from analysis import run as runs
+from analysis.__main__ import main as analyse
+from analysis.content.recognised import role
+from analysis.inspect.load import Loaded
+from base.errors import BadInput
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A copy of the run, as if it had been stored without hashes: what is forged is told by its checks."""
+    shutil.unpack_archive(HERE / "sample-watch.tar.xz", tmp_path / "run")
+    host = json.loads((tmp_path / "run/host.json").read_text())
+    del host["raw_sha256"]
+    (tmp_path / "run/host.json").write_text(json.dumps(host))
+    return tmp_path / "run"
+
+
+def edited(path: Path, change: Any) -> None:
+    document = json.loads(path.read_text())
+    change(document)
+    path.write_text(json.dumps(document))
+
+
+def test_the_sample_is_good(folder: Path) -> None:
+    summary = pipeline.analyse(folder)
+    assert (summary["status"], summary["reasons"]) == ("ok", [])
+    files = {(one["name"], one["file"]) for one in summary["files"]}
+    assert files == {
+        *(("delete.db", "database"), ("delete.db-journal", "journal"), ("notes.txt", "other")),
+        *(("wal.db", "database"), ("wal.db-journal", "journal"), ("wal.db-wal", "wal")),
+    }
+    assert sum(one["bytes"] for one in summary["causes"]) == summary["block"]["bytes_written"]
+    assert stored.read(folder, any_load=True).cell["command"] == "python3 insert.py"
+
+
+def test_what_asks_for_transactions_refuses_it(folder: Path) -> None:
+    pipeline.analyse(folder)
+    for reader in (stored.read, Loaded):
+        with pytest.raises(BadInput, match="transactions are not known"):
+            reader(folder)
+    assert Loaded(folder, any_load=True)["transactions"].is_empty()
+
+
+@pytest.mark.parametrize(
+    ("place", "change", "said"),
+    [
+        (
+            "raw",
+            lambda config: config["command"].update(line="true"),
+            "the command was 'true', and was to be",
+        ),
+        ("raw", lambda config: config.update(status="?"), "the runner's status is '?'"),
+        (
+            "twin/raw",
+            lambda config: config["command"].update(line="true"),
+            "the untraced twin ran another line",
+        ),
+        ("twin/raw", lambda config: config.update(status="?"), "untraced twin: the runner's status is '?'"),
+    ],
+)
+def test_another_command_is_noticed(folder: Path, place: str, change: Any, said: str) -> None:
+    edited(folder / place / "driver/config.json", change)
+    assert any(said in reason for reason in checks.reasons(runs.read(folder)))
+
+
+def test_another_phase_is_noticed(folder: Path) -> None:
+    path = folder / "raw/driver/phases.csv"
+    path.write_text(path.read_text().replace("drain", "close"))
+    assert "phases.csv has the phases command, close" in "\n".join(checks.reasons(runs.read(folder)))
+
+
+def test_a_kernel_that_counted_otherwise_is_noticed(folder: Path) -> None:
+    path = folder / "raw/driver/device_stat.csv"
+    lines = path.read_text().splitlines()
+    columns, end = lines[0].split(","), lines[-1].split(",")
+    end[columns.index("write_sectors")] = str(int(end[columns.index("write_sectors")]) + 8)
+    path.write_text("\n".join([*lines[:-1], ",".join(end)]) + "\n")
+    assert any(
+        reason.startswith("bytes_written in the window") for reason in checks.reasons(runs.read(folder))
+    )
+
+
+def test_how_it_ended_is_told_and_rejects_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for place in ("raw", "twin/raw"):
+        edited(
+            folder / place / "driver/config.json", lambda config: config["command"].update(exit_status=127)
+        )
+    assert analyse([str(folder)]) == 1
+    assert "exit status 127: it was not found on the board" in capsys.readouterr().err
+    assert json.loads((folder / "summary.json").read_text())["status"] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [("raw/driver/config.json", "{}"), ("raw/board/heads.txt", "1 2 zz\n"), ("watch.json", "{}")],
+)
+def test_a_file_that_is_none_is_refused(folder: Path, path: str, text: str) -> None:
+    (folder / path).write_text(text)
+    with pytest.raises(BadInput):
+        runs.read(folder)
+
+
+@pytest.mark.parametrize(
+    ("head", "is_one"),
+    [
+        (b"SQLite format 3\0", "database"),
+        (bytes.fromhex("377f0682002de218"), "wal"),
+        (bytes.fromhex("d9d505f920a163d7"), "journal"),
+        (b"SQLite format 4\0", "other"),
+        (b"#!/bin/sh", "other"),
+        (bytes(28), None),
+        (b"", None),
+    ],
+)
+def test_a_file_is_what_it_begins_with(head: bytes, is_one: str | None) -> None:
+    assert role(head) == is_one

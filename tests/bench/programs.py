@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""Do watched programs' counts equal those of who counts them otherwise?
+
+usage: programs.py [--only NAME,…] [--mobibench PROGRAM]
+
+Each program is run by `make watch` twice on one board: under our observers, and once more under strace.
+Prints a row each: the syncs that the probes saw and that strace saw, and writes, sectors and flushes by the
+probes and by /sys/block/*/stat. Exit code 1 where two differ. What a program does by the clock may differ
+between the two runs: then it says so.
+"""
+
+import argparse
+import re
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import tools
+
+sys.path.insert(0, str(tools.ROOT))
+
+from commitpath.experiment import run_once
+from commitpath.watch import command_cell
+
+HERE = Path(__file__).resolve().parent
+PACKAGES = "python3,sqlite3,strace,rocksdb-tools"
+# What asks for a sync of a file; syncfs and sync are none of the probes' (probes/sync.h).
+SYNCS = "fsync,fdatasync"
+TRACED = (
+    "strace -f -o /tmp/calls -e trace={syncs} {command} > /tmp/said; code=$?; "
+    "grep -cE '(fsync|fdatasync)\\(' /tmp/calls; exit $code"
+)
+COMMANDS = {
+    "python3": "python3 insert.py",
+    "sqlite3": "sqlite3 -init /dev/null shell.db '.read shell.sql'",
+    "speedtest1": "./speedtest1 --size 1 --journal wal --stats speedtest.db",
+    "kvtest": "./kvtest init kv.db --count 200 --size 4k",
+    "mobibench": "./mobibench -p mobi -d 0 -n 20 -j 0 -s 2 -q",
+    "db_bench": "db_bench --benchmarks=fillsync --num=200 --db=rocks",
+}
+
+
+class Row(NamedTuple):
+    """What was counted of a program."""
+
+    name: str
+    syncs: int
+    strace: int
+    writes: tuple[int, int]  # by the probes, by stat
+    sectors: tuple[int, int]
+    flushes: tuple[int, int]
+    status: str
+
+    @property
+    def equal(self) -> bool:
+        """Whether no two counts of the same thing differ."""
+        pairs = (self.writes, self.sectors, self.flushes, (self.syncs, self.strace))
+        return all(one == other for one, other in pairs)
+
+    @property
+    def agrees(self) -> bool:
+        """Whether they are equal, and the run was accepted."""
+        return self.equal and self.status == "ok"
+
+
+def files(folder: Path, mobibench: Path | None = None) -> str:
+    """What the programs are given, as FILES; SQLite's own are built in FOLDER."""
+    found = [HERE / "programs/insert.py", HERE / "programs/shell.sql", *tools.build(folder).values()]
+    if mobibench:
+        found.append(Path(shutil.copy(mobibench, folder / "mobibench")))
+    return ",".join(map(str, found))
+
+
+def watched(command: str, files: str) -> dict:
+    """The summary of a watched command."""
+    from analysis import pipeline
+
+    folder = run_once(command_cell({"CMD": command, "FILES": files, "PACKAGES": PACKAGES}))
+    return pipeline.analyse(folder)
+
+
+def row(name: str, files: str) -> Row:
+    """Run a program twice; BadInputError or LabError as `make watch`."""
+    own = watched(COMMANDS[name], files)
+    if own["command"]["failed"]:
+        raise SystemExit(f"programs: {name}: {own['command']['failed']}: {own['command']['stderr'][-300:]}")
+    other = watched(TRACED.format(syncs=SYNCS, command=COMMANDS[name]), files)
+    counted = own["counted"]
+    pairs = {
+        key: (counted["probe"][key], counted["stat"][key]) for key in ("writes", "bytes_written", "flushes")
+    }
+    called = sum(one["syncs"] for one in own["syncs"] if one["caller"] in SYNCS.split(","))
+    (strace,) = re.findall(r"^[0-9]+$", other["command"]["stdout"], re.MULTILINE)[-1:] or ["-1"]
+    sectors = (pairs["bytes_written"][0] // 512, pairs["bytes_written"][1] // 512)
+    return Row(name, called, int(strace), pairs["writes"], sectors, pairs["flushes"], own["status"])
+
+
+def main() -> int:
+    """Print the table; the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--only", help="names of programs, separated by commas")
+    parser.add_argument(
+        "--mobibench", type=Path, help="Mobibench, built for arm64; without it it is left out"
+    )
+    options = parser.parse_args()
+    names = options.only.split(",") if options.only else list(COMMANDS)
+    if unknown := set(names) - COMMANDS.keys():
+        parser.error(f"no program {', '.join(sorted(unknown))}; there are {', '.join(COMMANDS)}")
+    names = [name for name in names if name != "mobibench" or options.mobibench]
+    with tempfile.TemporaryDirectory() as work:
+        given = files(Path(work), options.mobibench)
+        rows = [row(name, given) for name in names]
+    heads = (
+        "program",
+        "syncs",
+        "by strace",
+        "writes",
+        "by stat",
+        "sectors",
+        "by stat",
+        "flushes",
+        "by stat",
+        "",
+    )
+    print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
+    for one in rows:
+        numbers = (one.syncs, one.strace, *one.writes, *one.sectors, *one.flushes)
+        said = f"{'equal' if one.equal else 'they differ'}{', rejected' * (one.status != 'ok')}"
+        print(f"| {one.name} | " + " | ".join(map(str, numbers)) + f" | {said} |")
+    return 0 if all(one.agrees for one in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,91 @@
+"""`make watch`: what it takes, and what it refuses before anything is built."""
+
+import struct
+from pathlib import Path
+
+import commands
+import pytest
+
+from analysis import checks
+from base import identity
+from base.errors import BadInputError
+from commitpath import watch
+from images import artifacts
+
+
+def elf(machine: int) -> bytes:
+    """The beginning of an ELF file of 64 bits."""
+    return b"\x7fELF\2\1\1" + bytes(9) + struct.pack("<HH", 3, machine) + bytes(44)
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of nothing."""
+    monkeypatch.setattr(artifacts, "CACHE", tmp_path / "cache")
+    (tmp_path / "cache").mkdir()
+    return tmp_path / "cache"
+
+
+def test_a_command_has_a_cell_of_the_axes_that_are_its(cache: Path, tmp_path: Path) -> None:
+    script = tmp_path / "script.sh"
+    script.write_text("echo\n")
+    given = {"CMD": "sh script.sh", "FILES": str(script), "PACKAGES": "python3,strace", "FS": "f2fs"}
+    cell = watch.command_cell(given)
+    assert (cell["load"], cell["fs"], cell["command"]) == ("command", "f2fs", "sh script.sh")
+    assert not {"journal_mode", "n", "rows", "workload", "engine"} & cell.keys()
+    # every board has python3
+    assert cell["packages"] == ["strace"]
+    assert artifacts.given(cell["files"]["script.sh"]).read_text() == "echo\n"
+    name = identity.cell_name({**cell, "at_default": []})
+    assert name.startswith("command-f2fs-constant-v2")
+    # another command, another file: another cell
+    script.write_text("echo 1\n")
+    others = [watch.command_cell(given), watch.command_cell({**given, "CMD": "true"})]
+    assert len({identity.cell_name({**one, "at_default": []}) for one in (cell, *others)}) == 3
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "make watch takes CMD="),
+        ({"CMD": "  "}, "make watch takes CMD="),
+        ({"CMD": "a\x07b"}, "printable characters"),
+        ({"CMD": "true", "FILES": "/no/such/file"}, "/no/such/file: no such file"),
+        ({"CMD": "true", "FILES": "{amd64}"}, "an ELF file of machine 62; the board's is arm64"),
+        ({"CMD": "true", "FILES": "{amd64},{again}"}, "one name"),
+        ({"CMD": "true", "PACKAGES": "SQLite 3"}, "no name of a Debian package"),
+        ({"CMD": "true", "FS": "ntfs"}, "FS=ntfs"),
+    ],
+)
+def test_what_is_wrong_is_told_in_a_line(
+    cache: Path, tmp_path: Path, given: dict[str, str], said: str
+) -> None:
+    (tmp_path / "program").write_bytes(elf(62))
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/program").write_bytes(elf(183))
+    places = {"amd64": tmp_path / "program", "again": tmp_path / "other/program"}
+    filled = {name: text.format(**places) if name == "FILES" else text for name, text in given.items()}
+    with pytest.raises(BadInputError, match=said):
+        watch.command_cell(filled)
+    assert not list(cache.iterdir())
+
+
+def test_an_arm64_program_is_taken(cache: Path, tmp_path: Path) -> None:
+    (tmp_path / "program").write_bytes(elf(183))
+    assert watch.command_cell({"CMD": "./program", "FILES": str(tmp_path / "program")})["files"]
+
+
+@pytest.mark.parametrize("word", ["MODE=wal", "SYNC=off", "WORKLOAD=kv", "N=5", "ROWS=1", "BOARD=virtual"])
+def test_axes_of_the_driver_are_refused(word: str) -> None:
+    done = commands.call("watch", "CMD=true", word)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert "make watch takes CMD" in done.stderr
+
+
+def test_each_load_has_the_checks_that_apply_to_it() -> None:
+    driver, command = (set(checks.names(load)) for load in (identity.DRIVER, identity.COMMAND))
+    assert driver | command == {checks.name(check) for check in checks.CHECKS}
+    assert {checks.name(check) for check in checks.OF_DRIVER} == driver - command
+    assert {checks.name(check) for check in checks.OF_COMMAND} == command - driver
+    assert {"counts.agree", "witness.holds", "settings.equal", "loss.observers_lost_nothing"} <= command

@@ -1,0 +1,178 @@
+/* Runs a command as the load: in a folder of the watched filesystem, between two idle readings of
+ * the device's counters. Writes what a driver writes of its own run (docs/formats.md), but for
+ * transactions: of those it knows nothing. */
+#define _GNU_SOURCE /* mlockall, and what the parts' headers need */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "fail.h"
+#include "json.h"
+#include "output.h"
+#include "pace.h"
+#include "stat.h"
+
+struct options {
+	const char *folder, *output_dir, *device_stat, *announce, *command;
+};
+
+struct phase {
+	const char *name;
+	uint64_t begin_ns, end_ns;
+};
+
+static const char usage[] = "usage: command --folder DIR --output-dir DIR --device-stat FILE "
+			    "[--announce FILE] -- COMMAND";
+
+static void parse(int argc, char **argv, struct options *options)
+{
+	const struct {
+		const char *name;
+		const char **value;
+	} known[] = {{"--folder", &options->folder},
+		     {"--output-dir", &options->output_dir},
+		     {"--device-stat", &options->device_stat},
+		     {"--announce", &options->announce}};
+	int at = 1;
+
+	for (; at + 1 < argc && strcmp(argv[at], "--") != 0; at += 2) {
+		const char **value = NULL;
+
+		for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+			if (strcmp(argv[at], known[i].name) == 0)
+				value = known[i].value;
+		if (value == NULL)
+			fail_usage("%s: no such option; %s", argv[at], usage);
+		*value = argv[at + 1];
+	}
+	if (at + 2 != argc || !options->folder || !options->output_dir || !options->device_stat)
+		fail_usage("%s", usage);
+	options->command = argv[at + 1];
+}
+
+/* A file of the output folder that the command writes into, or nothing to read from. */
+static void redirect(int fd, const char *path, int flags)
+{
+	int opened = open(path, flags | O_CLOEXEC, 0666);
+
+	if (opened < 0 || dup2(opened, fd) < 0)
+		_exit(126);
+}
+
+/* The command's own status; returns when nothing that it started is left: what goes on would write
+ * into what comes behind. */
+static int run_command(const struct options *options)
+{
+	char out[PATH_MAX], err[PATH_MAX];
+	int status = 0, each;
+	pid_t child, ended;
+
+	output_path(out, options->output_dir, "stdout");
+	output_path(err, options->output_dir, "stderr");
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
+		fail("prctl: %s", strerror(errno));
+	child = fork();
+	if (child < 0)
+		fail("fork: %s", strerror(errno));
+	if (child == 0) {
+		redirect(STDIN_FILENO, "/dev/null", O_RDONLY);
+		redirect(STDOUT_FILENO, out, O_WRONLY | O_CREAT | O_TRUNC);
+		redirect(STDERR_FILENO, err, O_WRONLY | O_CREAT | O_TRUNC);
+		execl("/bin/sh", "sh", "-c", options->command, (char *)NULL);
+		_exit(127);
+	}
+	while ((ended = wait(&each)) > 0 || errno == EINTR)
+		if (ended == child)
+			status = each;
+	return status;
+}
+
+static void write_phases(const struct options *options, const struct phase *phases, size_t count)
+{
+	FILE *file = output_open(options->output_dir, "phases.csv");
+
+	fputs("phase,begin_ns,end_ns,transactions\n", file);
+	for (size_t i = 0; i < count; i++)
+		fprintf(file, "%s,%" PRIu64 ",%" PRIu64 ",0\n", phases[i].name, phases[i].begin_ns,
+			phases[i].end_ns);
+	output_commit(file);
+}
+
+static void write_config(const struct options *options, uint64_t monotonic_ns, uint64_t realtime_ns,
+			 int status)
+{
+	struct json json = {.file = output_open(options->output_dir, "config.json")};
+	int64_t instruction_ps = pace_instruction_ps();
+
+	json_begin(&json, NULL, '{');
+	json_begin(&json, "command", '{');
+	json_text(&json, "line", options->command);
+	json_text(&json, "folder", options->folder);
+	if (WIFSIGNALED(status))
+		json_number(&json, "signal", WTERMSIG(status));
+	else
+		json_number(&json, "exit_status", WEXITSTATUS(status));
+	json_end(&json, '}');
+	json_begin(&json, "clock", '{');
+	json_number(&json, "monotonic_ns", (int64_t)monotonic_ns);
+	json_number(&json, "realtime_ns", (int64_t)realtime_ns);
+	if (instruction_ps >= 0)
+		json_number(&json, "instruction_ps", instruction_ps);
+	json_end(&json, '}');
+	json_text(&json, "status", "ok");
+	json_end(&json, '}');
+	output_commit(json.file);
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = {0};
+	struct phase command = {.name = "command"}, drain = {.name = "drain"};
+	uint64_t monotonic_ns, realtime_ns;
+	int status;
+
+	parse(argc, argv, &options);
+	output_prepare(options.output_dir);
+	stat_open(options.device_stat);
+	if (chdir(options.folder) != 0)
+		fail("%s: %s", options.folder, strerror(errno));
+	(void)mlockall(MCL_CURRENT);
+	stat_settle(options.folder);
+
+	stat_snapshot("begin", NULL);
+	output_say(options.announce, "driver: the timed region begins");
+	monotonic_ns = clock_now();
+	realtime_ns = clock_read(CLOCK_REALTIME);
+	clock_wait_whole_second();
+	command.begin_ns = clock_now();
+	status = run_command(&options);
+	command.end_ns = clock_now();
+	stat_snapshot("end-", command.name);
+	output_say(options.announce, "driver: the timed region ends");
+	drain.begin_ns = clock_now();
+	stat_settle(options.folder);
+	drain.end_ns = clock_now();
+	stat_snapshot("end", NULL);
+
+	printf("command: %s %d after %.6f s\n", WIFSIGNALED(status) ? "signal" : "exit status",
+	       WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
+	       (double)(command.end_ns - command.begin_ns) / (double)NANOSECONDS_PER_SECOND);
+	stat_write(options.output_dir);
+	write_phases(&options, (struct phase[]){command, drain}, 2);
+	write_config(&options, monotonic_ns, realtime_ns, status);
+	stat_close();
+	if (fflush(stdout) != 0 || ferror(stdout))
+		fail("writing to stdout failed");
+	return EXIT_SUCCESS;
+}
