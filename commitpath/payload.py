@@ -17,7 +17,7 @@ from base.paths import ROOT
 from commitpath import ansible, observers
 from commitpath.axes import FILESYSTEM, probe_files, probe_names
 from commitpath.cell import kernel_profile, load_profile, make_cell, watching
-from images import artifacts
+from images import artifacts, given
 
 MOUNTPOINT = "/mnt/target"
 # What runs a cell on the board; sent with each run.
@@ -50,20 +50,23 @@ def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str
         f"--workload {cell['profiles']['workload']['table']} --value-size {cell['value_size']}"
         + engine_options(cell, load_profile("engine", cell["engine"])["populate"])
     )
-    # a virtual board's runs may have any observer, if its kernel can be watched at all
-    there = observers.names() if cell["board"] == "virtual" else watching(cell)
-    if kernel_profile(cell).get("unwatched"):
+    # a virtual board's runs may have any filesystem and any observer, if its kernel can be watched at all; a
+    # lab board, and a user's kernel, need only have its cell's
+    kernel = kernel_profile(cell)
+    any_cell = cell["board"] == "virtual" and not given.kind_of(kernel)
+    there = observers.names() if any_cell else watching(cell)
+    if kernel.get("unwatched") or kernel.get("no_modules"):
         there = []
+    probes = all_probes() if any_cell else probe_files(cell["probes"], fs["type"])
     return {
         **board,
         "board": cell["board"],
         "owner": owner(board["board_kind"]),
         "driver": str(driver),
         "probes": str(artifacts.probes()),
-        # a lab board need only have its cell's
-        "filesystems": " ".join(filesystems.names() if cell["board"] == "virtual" else [fs["type"]]),
+        "filesystems": " ".join(filesystems.names() if any_cell else [fs["type"]]),
         "observers": " ".join(there),
-        "all_probes": ",".join(all_probes()) if there else "",
+        "all_probes": ",".join(probes) if there else "",
         "modules": [str(path) for path in modules(cell, there)],
         "device_driver": device["driver"],
         "device_size_mib": device["size_mib"],
