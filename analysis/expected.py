@@ -95,13 +95,14 @@ def _board(cell: dict[str, Any]) -> list[Expected]:
     found = [Expected(BOARD, "clock", word(cell["clock"]))] if "clock" in cell else []
     if "cpu_ns" in cell and cell.get("clock") == VIRTUAL:
         found.append(Expected(BOARD, "cpu_ns", word(cell["cpu_ns"])))
-    if cell.get("board", VIRTUAL) == VIRTUAL and (release := _release(cell)) is not None:
-        found.append(Expected(BOARD, "kernel", release))
+    if cell.get("board", VIRTUAL) == VIRTUAL:
+        found += _kernel(cell)
     return found
 
 
-def _release(cell: dict[str, Any]) -> str | None:
-    """Return the release of the kernel that a virtual board is to have.
+def _kernel(cell: dict[str, Any]) -> list[Expected]:
+    """Return the kernel that a virtual board is to have: what its release begins with or, of a user's kernel,
+    all of it (`uname -r`).
 
     The profile is in the cell, unless it is the default one. None: another lab's default, or one of
     another time, of which no file here says what it is.
@@ -110,4 +111,6 @@ def _release(cell: dict[str, Any]) -> str | None:
     path = EXPERIMENTS / "kernel" / f"{cell.get('kernel', identity.FIRST_KERNEL)}.yml"
     if not profile and path.is_file():
         profile = load_yaml(path)
-    return str(profile["release"]) if "release" in profile else None
+    if "release" not in profile:
+        return []
+    return [Expected(BOARD, "kernel" if "suite" in profile else "uname", str(profile["release"]))]

@@ -72,6 +72,10 @@ class Axis:
         """What each allowed value is, where the schema says it."""
         return dict(self.spec.get("x-values", {}))
 
+    def given(self) -> dict[str, str]:
+        """What may stand for a path of the user's, `word:<path>`, and what that is."""
+        return dict(self.spec.get("x-given", {}))
+
     def choices(self) -> list[str]:
         """Every allowed value, or an empty list where any of a type is allowed."""
         if "enum" in self.spec:
@@ -86,7 +90,8 @@ class Axis:
         """What is allowed, in words, for help and errors."""
         if choices := self.choices():
             also = {own: other for other, own in aliases(self.name).items()}
-            return ", ".join(f"{name} ({also[name]})" if name in also else name for name in choices)
+            names = [f"{name} ({also[name]})" if name in also else name for name in choices]
+            return ", ".join([*names, *self.given()])
         if "x-glob-list" in self.spec:
             others = " or ".join(observers.optional())
             return f"all, none, or some of {','.join(probe_names())}; with one of them also {others}"
@@ -112,6 +117,8 @@ class Axis:
             value: Any = int(mantissa) * 10 ** int(exponent or 0)
         else:
             value = text
+        if any(text.startswith(form.partition("<")[0]) for form in self.given()):
+            return text
         choices = [*self.choices(), *map(str, aliases(self.name))]
         if choices and str(value) not in choices:
             # names are of one case only: no two differ in nothing else

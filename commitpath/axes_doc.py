@@ -14,7 +14,7 @@ def section(axis: Axis) -> list[str]:
     ]
     values = axis.values()
     if "x-glob" in axis.spec:
-        values = {name: load_yaml(path)["description"] for name, path in axis.files().items()}
+        values = {name: load_yaml(path)["description"] for name, path in axis.files().items()} | axis.given()
     if values:
         lines += ["| value | what it is |", "|---|---|"]
         others = {own: f" or `{other}`" for other, own in aliases(axis.name).items()}

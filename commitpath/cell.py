@@ -12,13 +12,14 @@ from typing import Any
 from analysis import devices, engines, filesystems, mkfs, mount
 from analysis.adapters import sqlfile
 from base import identity
-from base.data import load_mapping
+from base.data import load_mapping, load_yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS, ROOT
 from base.schema import schema
 from commitpath import observers, userfiles
 from commitpath.axes import FILESYSTEM, axes, own_name, parse_probes, releases, version_key
 from commitpath.schema import check
+from images import given
 
 PROFILE_AXES = ("device", "fs", "workload")
 
@@ -36,7 +37,7 @@ def watching(cell: Mapping[str, Any]) -> list[str]:
 def schemas(axis: str, content: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     """(where it is, JSON Schema) of what a preset file must be; first what its device's driver asks."""
     if axis == "device" and isinstance(content, dict) and content.get("driver") in devices.names():
-        path = ROOT / "images/devices" / content["driver"] / "attributes.yml"
+        path = driver_folder(content["driver"]) / "attributes.yml"
         if path.exists():
             yield str(path.relative_to(ROOT)), load_mapping(path)
     yield f"experiments/schema.yml, $defs.{axis}", schema()["$defs"][axis]
@@ -59,7 +60,18 @@ def load_profile(axis: str, name: str) -> dict[str, Any]:
 
 def kernel_profile(cell: Mapping[str, Any]) -> dict[str, Any]:
     """The profile of a cell's kernel, which a virtual board has."""
-    return load_profile("kernel", cell["kernel"])
+    of_cell: dict[str, Any] = cell["profiles"].get("kernel", {})
+    return of_cell if given.kind_of(of_cell) else load_profile("kernel", cell["kernel"])
+
+
+def has_module(folder: Path) -> bool:
+    """Whether a part has a kernel module of ours: its folder in images/devices/ or probes/."""
+    return (folder / "Kbuild").exists()
+
+
+def driver_folder(driver: str) -> Path:
+    """What the host has of a device driver."""
+    return ROOT / "images/devices" / driver
 
 
 def make_cell(variables: Mapping[str, str]) -> dict[str, Any]:
@@ -79,11 +91,12 @@ def make_cell(variables: Mapping[str, str]) -> dict[str, Any]:
     cell["probes"] = ",".join(parse_probes(cell["probes"], BadInputError("PROBES")))
     if cell["engine"] == identity.FIRST_ENGINE and cell["sqlite"] == "newest":
         cell["sqlite"] = next(iter(releases()))
-    named = [*PROFILE_AXES]
+    profiles = {axis: load_profile(axis, cell[axis]) for axis in PROFILE_AXES}
     # an axis that came after the rule of ids: at its default it is no part of one
-    if cell["kernel"] != known["kernel"].spec["default"]:
-        named.append("kernel")
-    profiles = {axis: load_profile(axis, cell[axis]) for axis in named}
+    if own := given.split(cell["kernel"]):
+        cell["kernel"], profiles["kernel"] = given.look(*own)
+    elif cell["kernel"] != known["kernel"].spec["default"]:
+        profiles["kernel"] = load_profile("kernel", cell["kernel"])
     cell["profiles"] = {
         axis: {name: value for name, value in profile.items() if name not in identity.NO_SETTINGS}
         for axis, profile in profiles.items()
@@ -102,6 +115,7 @@ def make_cell(variables: Mapping[str, str]) -> dict[str, Any]:
         cell[name] = value
     take_file(cell, variables)
     check_workload(cell, profiles["workload"])
+    check_kernel(cell, profiles["fs"]["options"])
     check_combination(cell)
     return cell
 
@@ -202,6 +216,38 @@ def check_workload(cell: Mapping[str, Any], profile: Mapping[str, Any]) -> None:
         )
 
 
+def check_kernel(cell: Mapping[str, Any], needed: list[str]) -> None:
+    """Refuse what the cell's kernel cannot do. needed: options of its config for the filesystem."""
+    name, kernel = f"KERNEL={cell['kernel']}", kernel_profile(cell)
+    if cell["board"] != "virtual" and cell["kernel"] != axes()["kernel"].spec["default"]:
+        raise BadInputError(f"{name}: BOARD={cell['board']} has a kernel of its own")
+    driver = driver_folder(cell["profiles"]["device"]["driver"])
+    of_driver = load_yaml(driver / "options.yml") if (driver / "options.yml").exists() else []
+    for variable, value, options in (("FS", cell["fs"], needed), ("DEVICE", cell["device"], of_driver)):
+        if missing := given.lacking(kernel, options):
+            raise BadInputError(f"{variable}={value}: {name} lacks {missing} in its config")
+    why = kernel.get("no_modules")
+    if why and has_module(driver):
+        fit = [each for each in axes()["device"].files() if fits_any_kernel(each)]
+        raise BadInputError(
+            f"DEVICE={cell['device']}: its driver is a kernel module of ours, and none can be built for "
+            f"{name}: {why}; use DEVICE={' or '.join(fit)}"
+        )
+    if not cell["probes"]:
+        return
+    by_module = [each for each in watching(cell) if has_module(ROOT / "probes" / each)]
+    if unwatched := kernel.get("unwatched") or (by_module and why):
+        raise BadInputError(
+            f"PROBES={cell['probes']}: {name} cannot be watched: {unwatched}; use PROBES=none"
+        )
+
+
+def fits_any_kernel(device: str) -> bool:
+    """Whether a device profile needs no kernel module of ours on the virtual board."""
+    driver = load_profile("device", device)["driver"]
+    return devices.find(driver).made and not has_module(driver_folder(driver))
+
+
 def check_combination(cell: Mapping[str, Any]) -> None:
     """Refuse what no board can run: BadInputError says why and what would fit."""
     if cell["synchronous"] == "extra" and version_key(cell["sqlite"]) < (3, 12):
@@ -233,12 +279,6 @@ def check_combination(cell: Mapping[str, Any]) -> None:
     made = devices.find(cell["profiles"]["device"]["driver"]).made
     if cell["board"] == "virtual" and not made:
         raise BadInputError(f"DEVICE={cell['device']}: only a lab board has a device of its own")
-    if cell["probes"] and (why := kernel_profile(cell).get("unwatched")):
-        raise BadInputError(
-            f"PROBES={cell['probes']}: KERNEL={cell['kernel']} cannot be watched: {why}; use PROBES=none"
-        )
-    if cell["board"] != "virtual" and cell["kernel"] != axes()["kernel"].spec["default"]:
-        raise BadInputError(f"KERNEL={cell['kernel']}: BOARD={cell['board']} has a kernel of its own")
     if cell["board"] != "virtual" and made:
         raise BadInputError(
             f"DEVICE={cell['device']}: BOARD={cell['board']} has a device of its own; use DEVICE=own"

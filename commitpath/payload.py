@@ -18,7 +18,7 @@ from base.paths import ROOT
 from commitpath import ansible, observers
 from commitpath.axes import FILESYSTEM, probe_files, probe_names
 from commitpath.cell import kernel_profile, load_profile, make_cell, watching
-from images import artifacts
+from images import artifacts, given
 
 MOUNTPOINT = "/mnt/target"
 # Where a run's files are on the board.
@@ -56,22 +56,25 @@ def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str
     """What provision.yml, prepare.yml and run.yml are told about a cell."""
     fs, device = cell["profiles"]["fs"], cell["profiles"]["device"]
     mkfs_words = mkfs.words(fs["type"], f"{shlex.join(fs['mkfs'])} {cell['mkfs_options']}")
-    # a virtual board's runs may have any observer, if its kernel can be watched at all
+    # a virtual board's runs may have any filesystem and any observer, if its kernel can be watched at all; a
+    # lab board, and a user's kernel, need only have its cell's
+    kernel = kernel_profile(cell)
+    any_cell = cell["board"] == "virtual" and not given.kind_of(kernel)
     known = observers.on_board(cell["probes"].split(","))
-    there = known if cell["board"] == "virtual" else watching(cell)
-    if kernel_profile(cell).get("unwatched"):
+    there = known if any_cell else watching(cell)
+    if kernel.get("unwatched") or kernel.get("no_modules"):
         there = []
+    probes = all_probes() if any_cell else probe_files(cell["probes"], fs["type"])
     return {
         **board,
         "board": cell["board"],
         "owner": owner(board["board_kind"]),
         "driver": str(driver),
         "probes": str(artifacts.probes()),
-        # a lab board need only have its cell's
-        "filesystems": " ".join(filesystems.names() if cell["board"] == "virtual" else [fs["type"]]),
+        "filesystems": " ".join(filesystems.names() if any_cell else [fs["type"]]),
         "observers": " ".join(there),
         "scripted": known,
-        "all_probes": ",".join(all_probes()) if there else "",
+        "all_probes": ",".join(probes) if there else "",
         "modules": [str(path) for path in modules(cell, there)],
         "device_driver": device["driver"],
         "device_size_mib": device["size_mib"],
@@ -84,7 +87,7 @@ def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str
         "mount_allowed": json.dumps(mount.patterns(fs["type"])),
         "mountpoint": MOUNTPOINT,
         "load_script": identity.load(cell),
-        **(populated(cell) if identity.load(cell) == identity.DRIVER else given(cell)),
+        **(populated(cell) if identity.load(cell) == identity.DRIVER else for_command(cell)),
         "rehearsal_cell": rehearsal(cell, board["board_device"]),
     }
 
@@ -106,8 +109,8 @@ def populated(cell: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def given(cell: Mapping[str, Any]) -> dict[str, Any]:
-    """The files that a command is given, name → SHA-256, which artifacts.given has."""
+def for_command(cell: Mapping[str, Any]) -> dict[str, Any]:
+    """The files that a command is given, name → SHA-256, which artifacts.kept has."""
     return {"populate_options": "", "rehearsal_options": "", "given": dict(cell["files"])}
 
 

@@ -71,7 +71,7 @@ def prepare(variables: Mapping[str, Any]) -> None:
     files = {f"bin/{kind}": Path(variables["driver"]).read_bytes(), "load.sh": load_script(kind)}
     files |= {**run_scripts(), **texts(variables)}
     for name, digest in variables.get("given", {}).items():
-        files[f"given/bin/{name}"] = artifacts.given(digest).read_bytes()
+        files[f"given/bin/{name}"] = artifacts.kept(digest).read_bytes()
     with step("make, mount and populate the filesystem, rehearse"), tempfile.NamedTemporaryFile() as packed:
         write_self_extracting(Path(packed.name), files)
         more = {**variables, "files": packed.name}

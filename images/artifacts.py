@@ -22,6 +22,7 @@ from base.data import load_yaml
 from base.errors import BadInputError, LabError
 from base.paths import EXPERIMENTS, ROOT
 from base.progress import step
+from images import given
 from images.qemu import die_with_parent
 
 CACHE = ROOT / (os.environ.get("COMMITPATH_CACHE") or ".cache")
@@ -182,9 +183,12 @@ def userland(extra: Iterable[str] = ()) -> Path:
 
 
 def kernel(profile: Mapping[str, Any]) -> Path:
-    """A kernel as its profile (experiments/kernel/*.yml) has it: vmlinuz, its modules, and its headers."""
+    """A kernel as its profile has it (experiments/kernel/*.yml, images/given/): vmlinuz, its modules and,
+    where modules of ours can be built for it, its headers."""
+    if kind := given.kind_of(profile):
+        return given_kernel(kind, profile)
     release, suite = profile["release"], profile["suite"]
-    inputs = [IMAGES / "kernels" / name for name in ("debian.sh", "debian-hook.sh")]
+    inputs = [IMAGES / "kernels" / name for name in ("debian.sh", "debian-hook.sh", "deb.sh")]
     path = CACHE / f"kernel-{release}-{hash_of(suite, files=inputs)}"
     return ensure(
         path,
@@ -211,7 +215,7 @@ def on_every_board() -> set[str]:
     return {*packages("fs", "observer"), *(line for line in lines if line and not line.startswith("#"))}
 
 
-def given(digest: str) -> Path:
+def kept(digest: str) -> Path:
     """The file of that SHA-256 that a command was given (keep_given)."""
     return CACHE / f"given-{digest[:12]}"
 
@@ -219,17 +223,36 @@ def given(digest: str) -> Path:
 def keep_given(content: bytes) -> str:
     """Keep a file that a command is given; its SHA-256."""
     digest = hashlib.sha256(content).hexdigest()
-    if not (path := given(digest)).exists() or path.read_bytes() != content:
+    if not (path := kept(digest)).exists() or path.read_bytes() != content:
         with scratch.whole(path) as part:
             part.write_bytes(content)
     return digest
+
+
+def given_kernel(kind: str, profile: Mapping[str, Any]) -> Path:
+    """A copy of a kernel that a user has."""
+    content, bare = profile[kind], "no_modules" in profile
+    script = IMAGES / "kernels" / f"{kind}.sh"
+    path = CACHE / f"kernel-{kind}-{hash_of(content, 'bare' if bare else 'headers', files=[script])}"
+
+    def build() -> None:
+        arguments = given.parts(profile)
+        build_debian(f"kernels/{kind}.sh", path, *arguments)
+
+    what = f"copy the kernel {profile['release']} ({kind}:{content[: given.DIGITS]})"
+    return ensure(path, what, build, mib=1200)
+
+
+def label(profile: Mapping[str, Any]) -> str:
+    """What a kernel's artefacts are called after."""
+    return given.kind_of(profile) or str(profile["release"])
 
 
 def image(profile: Mapping[str, Any], extra: Iterable[str] = ()) -> Path:
     """The virtual board's image folder with a kernel: vmlinuz, initrd, root.img. extra: as userland's."""
     of_board, of_kernel = userland(extra), kernel(profile)
     inputs = [IMAGES / name for name in ("build-image.sh", "initramfs-init.sh")]
-    path = CACHE / f"image-{profile['release']}-{hash_of(of_board.name, of_kernel.name, files=inputs)}"
+    path = CACHE / f"image-{label(profile)}-{hash_of(of_board.name, of_kernel.name, files=inputs)}"
     return ensure(
         path,
         f"make the board's image with the kernel {profile['release']}",
@@ -295,14 +318,14 @@ def module(source: Path, profile: Mapping[str, Any]) -> Path | None:
     root, of_kernel = build_root(), kernel(profile)
     sources = [path for path in source.iterdir() if path.suffix in (".c", ".h") or path.name == "Kbuild"]
     folder = CACHE / f"module-{name}-{hash_of(root.name, of_kernel.name, files=sources)}"
-    headers = list((of_kernel / "src").glob("linux-headers-*-arm64"))
-    if len(headers) != 1:
-        raise LabError(f"{name}: {of_kernel}/src has the headers of {len(headers)} arm64 kernels")
-    release = headers[0].name.removeprefix("linux-headers-")
+    (release,) = [path.name for path in (of_kernel / "lib/modules").iterdir()]
+    headers = f"linux-headers-{release}"
+    if not (of_kernel / "src" / headers).is_dir():
+        raise LabError(f"{name}: there is no {headers} in {of_kernel}/src")
     cross = "aarch64-linux-gnu-"
     # a kernel's Makefile names the compiler of its own suite
-    given = f"ARCH=arm64 CROSS_COMPILE={cross} CC={cross}gcc"
-    make = f"make -C /usr/src/{headers[0].name} M=/work {given} modules"
+    words = f"ARCH=arm64 CROSS_COMPILE={cross} CC={cross}gcc"
+    make = f"make -C /usr/src/{headers} M=/work {words} modules"
     command = ["sh", "-c", f"{make} && mv {name}.ko out/"]
     what, log = f"build the kernel module {name}", f"{name}-for-{release}"
     with_headers = (folder, root, sources, command, log, of_kernel / "src")

@@ -88,6 +88,7 @@ OF_DRIVER = frozenset(
         loss.driver_finished,
         loss.phases_cover,
         rendered.as_timed,
+        again.of_the_file,
         again.made,
         again.rows,
         rendered.values_as_told,

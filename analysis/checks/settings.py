@@ -60,6 +60,8 @@ def _effective(run: Run, one: Expected) -> str | None:
         had = {**run.board.queue, **run.board.device}.get(one.name)
     elif (one.group, one.name) == (expected.BOARD, "kernel"):
         return _release(run, one.requested)
+    elif (one.group, one.name) == (expected.BOARD, "uname"):
+        had = _uname(run)
     elif (one.group, one.name) == (expected.BOARD, "cpu_ns"):
         had = cpu.effective(config["clock"])
     elif one.group == expected.BOARD:
@@ -91,10 +93,16 @@ def _of_filesystem(run: Run, one: Expected) -> str | None:
     return one.requested if _in_effect(one.requested, mount.options, hidden) else "not in effect"
 
 
+def _uname(run: Run) -> str | None:
+    """The kernel's release: the third word of `uname -a`."""
+    words = run.board.texts.get("kernel", "").split()
+    return words[2] if len(words) > 2 else None
+
+
 def _release(run: Run, requested: str) -> str | None:
-    """As much of the kernel's release (`uname -a`) as was requested of it."""
-    uname = run.board.texts.get("kernel", "").split()
-    return ".".join(re.split("[^0-9]", uname[2])[: requested.count(".") + 1]) if len(uname) > 2 else None
+    """As much of the kernel's release as was requested of it."""
+    release = _uname(run)
+    return ".".join(re.split("[^0-9]", release)[: requested.count(".") + 1]) if release else None
 
 
 def _in_effect(option: str, shown: tuple[str, ...], hidden: Mapping[str, str]) -> bool:

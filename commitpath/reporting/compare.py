@@ -1,6 +1,7 @@
 """`make compare A=… B=…`: two selections of runs, cell by matching cell."""
 
 import csv
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -90,10 +91,10 @@ def match(options: dict[str, str], a: list[Run], b: list[Run]) -> list[Matched]:
             for name in sorted(named):
                 if name in ("grid", "seed"):
                     continue
-                if len(values := {run.shown(name) for run in runs}) > 1:
+                if len(values := {shown(run, name) for run in runs}) > 1:
                     raise BadInputError(
                         f"{side}={options[side]!r}: {name} is {', '.join(sorted(values))} in one matched "
-                        "cell; name one of them"
+                        f"cell; name one of them{' (uname=7.3*)' if name == 'kernel' else ''}"
                     )
     common = [signature for signature in groups[0] if signature in groups[1]]
     for signature in common:
@@ -117,6 +118,12 @@ def match(options: dict[str, str], a: list[Run], b: list[Run]) -> list[Matched]:
         )
         for s in common
     ]
+
+
+def shown(run: Run, name: str) -> str:
+    """What a run has of an axis; of a kernel the release too, as one name may go on to the next."""
+    told = run.shown(name)
+    return f"{told} ({'.'.join(re.split('[.+-]', run.facts['uname'])[:2])})" if name == "kernel" else told
 
 
 def left_out(options: dict[str, str], *sides: list[Run]) -> list[str]:

@@ -8,7 +8,8 @@
  * The kernel's own clock for BPF takes 67 instructions. This one takes 10: the CPU's counter times
  * the nanoseconds of a count, from where the kernel's clock was when the module was loaded. It is
  * exact where a count is a whole number of nanoseconds, 16 on the virtual board, and nobody adjusts
- * the kernel's clock. Where not, the proof fails.
+ * the kernel's clock. Where not, the proof fails. A kernel on which BPF programs can call no
+ * function of a module (before 6.9) has the proof alone, and its own clock for BPF.
  */
 #include <linux/btf.h>
 #include <linux/btf_ids.h>
@@ -27,23 +28,52 @@ static __always_inline u64 ns_of(u64 count)
 	return count * line.ns_per_count + line.begin_ns;
 }
 
+#ifdef BTF_KFUNCS_START
+#define FOR_BPF __bpf_kfunc
 __bpf_kfunc_start_defs();
+#else
+#define FOR_BPF static
+#endif
 
-__bpf_kfunc notrace u64 commitpath_clock_ns(void)
+FOR_BPF notrace u64 commitpath_clock_ns(void)
 {
 	return ns_of(__arch_counter_get_cntvct());
 }
 
+#ifdef BTF_KFUNCS_START
 __bpf_kfunc_end_defs();
+
+BTF_KFUNCS_START(kfuncs)
+BTF_ID_FLAGS(func, commitpath_clock_ns)
+BTF_KFUNCS_END(kfuncs)
+
+static const struct btf_kfunc_id_set kfunc_set = {.owner = THIS_MODULE, .set = &kfuncs};
+
+static int offer(void)
+{
+	return register_btf_kfunc_id_set(BPF_PROG_TYPE_TRACING, &kfunc_set);
+}
+#else
+static int offer(void)
+{
+	return 0;
+}
+#endif
 
 /* CLOCK_MONOTONIC now, and the count that the kernel made it of. */
 static u64 kernel_ns(u64 *count)
 {
 	struct system_time_snapshot now;
 
+#ifdef HAS_SNAPSHOT_OF_CLOCK
+	ktime_get_snapshot_id(CLOCK_MONOTONIC, &now);
+	*count = now.cycles;
+	return now.systime;
+#else
 	ktime_get_snapshot(&now);
 	*count = now.cycles;
 	return ktime_sub(now.real, ktime_mono_to_any(0, TK_OFFS_REAL));
+#endif
 }
 
 /* Of one count both clocks give the same, and what the kernel gives to BPF lies between. */
@@ -64,19 +94,13 @@ static int prove(char *buffer, const struct kernel_param *unused)
 static const struct kernel_param_ops clock_ops = {.get = prove};
 module_param_cb(clock, &clock_ops, NULL, 0400);
 
-BTF_KFUNCS_START(kfuncs)
-BTF_ID_FLAGS(func, commitpath_clock_ns)
-BTF_KFUNCS_END(kfuncs)
-
-static const struct btf_kfunc_id_set kfunc_set = {.owner = THIS_MODULE, .set = &kfuncs};
-
 static int __init probes_init(void)
 {
 	u64 count, ns = kernel_ns(&count);
 
 	line.ns_per_count = NSEC_PER_SEC / arch_timer_get_cntfrq();
 	line.begin_ns = ns - count * line.ns_per_count;
-	return register_btf_kfunc_id_set(BPF_PROG_TYPE_TRACING, &kfunc_set);
+	return offer();
 }
 
 /* The kernel forgets a module's functions by itself. */

@@ -295,10 +295,10 @@ def test_a_kernel_is_an_axis_of_the_virtual_board() -> None:
         cells.make_cell({**lab, "KERNEL": "6.1"})
     with pytest.raises(BadInputError, match=r"KERNEL=6\.1 cannot be watched: .* use PROBES=none"):
         cells.make_cell({"KERNEL": "6.1"})
-    with pytest.raises(BadInputError, match=r"KERNEL=6\.2: did you mean 6\.1.*\? KERNEL is 6\.1, 6\.12$"):
+    with pytest.raises(BadInputError, match=r"KERNEL=6\.2: did you mean 6\.1.*\? KERNEL is .*6\.12, 7\.x"):
         cells.make_cell({"KERNEL": "6.2"})
     for name in axes.axes()["kernel"].files():
-        assert cells.load_profile("kernel", name)["release"] == name
+        assert cells.load_profile("kernel", name)["release"] == name.removesuffix(".x")
 
 
 def test_a_cell_has_the_probe_of_its_filesystem() -> None:

@@ -35,7 +35,7 @@ def test_a_command_has_a_cell_of_the_axes_that_are_its(cache: Path, tmp_path: Pa
     assert not {"journal_mode", "n", "rows", "workload", "engine"} & cell.keys()
     # every board has python3
     assert cell["packages"] == ["strace"]
-    assert artifacts.given(cell["files"]["script.sh"]).read_text() == "echo\n"
+    assert artifacts.kept(cell["files"]["script.sh"]).read_text() == "echo\n"
     name = identity.cell_name({**cell, "at_default": []})
     assert name.startswith("command-f2fs-constant-v2")
     # another command, another file: another cell

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the block layer calls otherwise from one kernel to another. Tried with 6.1 and 6.12. */
+/*
+ * What is called otherwise from one kernel to another. HAS_* are found in its headers (Kbuild), not
+ * by its release, as a distribution may have a change earlier. Tried with 6.1, 6.12 and 7.3.
+ */
 #ifndef FLASH_KERNELS_H
 #define FLASH_KERNELS_H
 
 #include <linux/blk-mq.h>
-#include <linux/version.h>
+#include <linux/hrtimer.h>
+#include <linux/sysfs.h>
 
 /* What the kernel must know of a disk. */
 struct flash_limits {
@@ -13,7 +17,7 @@ struct flash_limits {
 	bool write_cache, fua;
 };
 
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
+#ifdef HAS_BLK_MODE
 #define FLASH_OPEN(disk) struct gendisk *disk, blk_mode_t mode
 #define FLASH_OPENED(disk) (disk)
 #define FLASH_RELEASE(disk) struct gendisk *disk
@@ -23,7 +27,7 @@ struct flash_limits {
 #define FLASH_RELEASE(disk) struct gendisk *disk, fmode_t mode
 #endif
 
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
+#ifdef HAS_FEATURES
 static inline struct gendisk *flash_alloc_disk(struct blk_mq_tag_set *tags, void *data,
 					       const struct flash_limits *l)
 {
@@ -59,6 +63,54 @@ static inline struct gendisk *flash_alloc_disk(struct blk_mq_tag_set *tags, void
 	}
 	return disk;
 }
+#endif
+
+/* Later kernels merge where it is not forbidden. */
+#ifdef HAS_MERGE_FLAG
+#define FLASH_MERGES BLK_MQ_F_SHOULD_MERGE
+#else
+#define FLASH_MERGES 0
+#endif
+
+#ifdef HAS_SIGNED_NODE
+typedef int flash_node;
+#else
+typedef unsigned int flash_node;
+#endif
+
+#ifndef HAS_FREEZE_FLAGS
+static inline unsigned int flash_freeze(struct request_queue *queue)
+{
+	blk_mq_freeze_queue(queue);
+	return 0;
+}
+
+static inline void flash_unfreeze(struct request_queue *queue, unsigned int flags)
+{
+	blk_mq_unfreeze_queue(queue);
+}
+#else
+#define flash_freeze blk_mq_freeze_queue
+#define flash_unfreeze blk_mq_unfreeze_queue
+#endif
+
+#ifndef HAS_HRTIMER_SETUP
+static inline void hrtimer_setup(struct hrtimer *timer,
+				 enum hrtimer_restart (*function)(struct hrtimer *),
+				 clockid_t clock, enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock, mode);
+	timer->function = function;
+}
+#endif
+
+/* A file of bytes in sysfs, and a list of them. */
+#ifdef HAS_CONST_FILES
+typedef const struct bin_attribute flash_file;
+typedef const struct bin_attribute *const flash_file_list;
+#else
+typedef struct bin_attribute flash_file;
+typedef struct bin_attribute *flash_file_list;
 #endif
 
 #endif

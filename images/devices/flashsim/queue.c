@@ -116,12 +116,11 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 }
 
 static int init_request(struct blk_mq_tag_set *set, struct request *rq, unsigned int hctx,
-			unsigned int node)
+			flash_node node)
 {
 	struct flash_command *cmd = blk_mq_rq_to_pdu(rq);
 
-	hrtimer_init(&cmd->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
-	cmd->timer.function = timer_expired;
+	hrtimer_setup(&cmd->timer, timer_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	return 0;
 }
 
@@ -178,7 +177,7 @@ static int add_queue(struct flash_device *dev)
 		.numa_node = NUMA_NO_NODE,
 		.cmd_size = sizeof(struct flash_command),
 		/* memory is allocated on the way */
-		.flags = BLK_MQ_F_SHOULD_MERGE | BLK_MQ_F_BLOCKING,
+		.flags = FLASH_MERGES | BLK_MQ_F_BLOCKING,
 	};
 	if (blk_mq_alloc_tag_set(&dev->tags))
 		return -ENOMEM;

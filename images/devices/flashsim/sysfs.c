@@ -11,6 +11,7 @@
 #include <linux/sysfs.h>
 
 #include "flash.h"
+#include "kernels.h"
 
 static struct flash_device *device_of(struct device *device)
 {
@@ -51,10 +52,11 @@ static ssize_t reset_store(struct device *device, struct device_attribute *attri
 {
 	struct flash_device *dev = device_of(device);
 	struct request_queue *queue = dev->disk->queue;
+	unsigned int frozen;
 
 	if (!sysfs_streq(buffer, "1"))
 		return -EINVAL;
-	blk_mq_freeze_queue(queue);
+	frozen = flash_freeze(queue);
 	mutex_lock(&dev->lock);
 	flash_settle_all(dev);
 	dev->model->live_bytes = dev->nr_pages * PAGE_SIZE;
@@ -64,7 +66,7 @@ static ssize_t reset_store(struct device *device, struct device_attribute *attri
 	flash_log_clear(dev);
 	dev->logging = true;
 	mutex_unlock(&dev->lock);
-	blk_mq_unfreeze_queue(queue);
+	flash_unfreeze(queue, frozen);
 	return count;
 }
 static DEVICE_ATTR_WO(reset);
@@ -93,14 +95,14 @@ static ssize_t power_cut_store(struct device *device, struct device_attribute *a
 }
 static DEVICE_ATTR_RW(power_cut);
 
-static ssize_t log_read(struct file *file, struct kobject *kobj, struct bin_attribute *attribute,
+static ssize_t log_read(struct file *file, struct kobject *kobj, flash_file *attribute,
 			char *buffer, loff_t offset, size_t count)
 {
 	return flash_log_read(device_of(kobj_to_dev(kobj)), buffer, offset, count);
 }
 static BIN_ATTR_RO(log, 0);
 
-static struct bin_attribute *flash_files[] = {
+static flash_file_list flash_files[] = {
 	&bin_attr_log,
 	NULL,
 };

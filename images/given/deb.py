@@ -1,0 +1,138 @@
+"""KERNEL=deb:<file>: a package linux-image-<release> for arm64, Debian's or one of `make bindeb-pkg`.
+
+What a module of ours is built with is looked for beside it: linux-headers-<release>, and of Debian's what
+that depends on, each of the same version.
+"""
+
+import hashlib
+import io
+import re
+import subprocess
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from base.errors import BadInputError, LabError
+from images.given.found import Found, add
+
+FIELDS = ("Package", "Version", "Architecture", "Depends")
+# packages that a headers' package builds modules with
+TOOLS = re.compile(r"\b(linux-(?:headers|kbuild)-[^ ,:(]+)")
+# e_machine of ELF
+MACHINES = {b"\xb7\x00": "arm64", b"\x3e\x00": "amd64"}
+FIXDEP = "scripts/basic/fixdep"
+
+
+def look(path: Path) -> Found:
+    """What is known of the kernel in a package. BadInputError where there is none for the board."""
+    if not path.is_file():
+        raise BadInputError("no such file; it must be a package linux-image-<release> for arm64")
+    fields = control(path)
+    if fields["Architecture"] != "arm64":
+        raise BadInputError(f"a package for {fields['Architecture']}; the board is arm64")
+    release, config = boot_files(path)
+    digest = hashlib.sha256()
+    add(digest, path)
+    what = f"{fields['Package']} {fields['Version']}"
+    return Found(what, release, digest.hexdigest(), config, without_modules(path, release))
+
+
+def parts(path: Path, found: Found) -> list[str]:
+    """The packages that deb.sh unpacks."""
+    more, _ = ([], None) if found.no_modules else headers(path, found.release)
+    return [str(package) for package in (path, *more)]
+
+
+def control(path: Path) -> dict[str, str]:
+    """Some fields of a package."""
+    line = ["dpkg-deb", "-W", "--showformat=" + "".join(f"${{{name}}}\n" for name in FIELDS), str(path)]
+    try:
+        done = subprocess.run(line, capture_output=True, text=True, errors="replace", check=False)
+    except OSError as error:
+        raise LabError(f"dpkg-deb: {error.strerror}; `make host` installs it") from error
+    if done.returncode:
+        said = (done.stderr.strip().splitlines() or ["nothing"])[-1].rpartition(": ")[2]
+        raise BadInputError(f"not a Debian package (dpkg-deb says: {said})")
+    return dict(zip(FIELDS, done.stdout.split("\n"), strict=False))
+
+
+def members(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
+    """(name, content) of a package's files, in their order; who has what it wants need not go on."""
+    line = ["dpkg-deb", "--fsys-tarfile", str(path)]
+    process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    try:
+        with tarfile.open(fileobj=process.stdout, mode="r|") as tar:
+            for member in tar:
+                # a link's other end may be in another package
+                content = tar.extractfile(member) if member.isreg() else None
+                yield member.name.removeprefix("./"), content or io.BytesIO()
+    except tarfile.TarError as error:
+        raise BadInputError(f"{path.name} cannot be unpacked: {error}") from error
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def boot_files(path: Path) -> tuple[str, str]:
+    """(release, config) of the kernel in a package: its files are the first ones."""
+    release = config = None
+    for name, content in members(path):
+        if name.startswith("boot/vmlinuz-"):
+            release = name.removeprefix("boot/vmlinuz-")
+        elif name.startswith("boot/config-"):
+            config = content.read().decode(errors="replace")
+        if release and config:
+            return release, config
+    missing = "kernel in it (boot/vmlinuz-<release>)" if release is None else f"boot/config-{release} in it"
+    raise BadInputError(
+        f"there is no {missing}; a package linux-image-<release> has one, but for Debian's of 7.x, which are "
+        "several and have KERNEL=7.x"
+    )
+
+
+def without_modules(path: Path, release: str) -> str | None:
+    """Why no module can be built for the kernel in a package; None: all is there."""
+    found, lacking = headers(path, release)
+    if lacking:
+        return lacking
+    for package in found:
+        for name, content in members(package):
+            if name.endswith(FIXDEP):
+                machine = MACHINES.get(content.read(20)[18:], "another machine")
+                if machine != host():
+                    return f"{FIXDEP} of {package.name} is a program for {machine}; this host is {host()}"
+                return None
+    return f"there is no {FIXDEP} in {', '.join(package.name for package in found)}"
+
+
+def headers(path: Path, release: str) -> tuple[list[Path], str | None]:
+    """The packages that modules are built with, and what is missing of them."""
+    version = control(path)["Version"]
+    wanted = [f"linux-headers-{release}"]
+    found: dict[str, Path] = {}
+    while wanted:
+        name = wanted.pop()
+        # its programs run here
+        known = {"all", host() if name.startswith("linux-kbuild-") else "arm64"}
+        for other in sorted(path.parent.glob(f"{glob_of(name)}_*.deb")):
+            fields = control(other)
+            if fields["Version"] == version and fields["Architecture"] in known:
+                found[name] = other
+                more = TOOLS.findall(fields["Depends"])
+                wanted += [one for one in more if one not in found and one not in wanted]
+                break
+        else:
+            return [], f"{name}_{version}_*.deb is not beside it"
+    return list(found.values()), None
+
+
+def glob_of(name: str) -> str:
+    """A name as a pattern of glob."""
+    return re.sub(r"([*?\[])", r"[\1]", name)
+
+
+def host() -> str:
+    """This host's architecture."""
+    done = subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
