@@ -91,7 +91,7 @@ def match(options: dict[str, str], a: list[Run], b: list[Run]) -> list[Matched]:
             for name in sorted(named):
                 if name in ("grid", "seed"):
                     continue
-                if len(values := {shown(run, name) for run in runs}) > 1:
+                if len(values := {with_release(run, name) for run in runs}) > 1:
                     raise BadInputError(
                         f"{side}={options[side]!r}: {name} is {', '.join(sorted(values))} in one matched "
                         f"cell; name one of them{' (uname=7.3*)' if name == 'kernel' else ''}"
@@ -120,7 +120,7 @@ def match(options: dict[str, str], a: list[Run], b: list[Run]) -> list[Matched]:
     ]
 
 
-def shown(run: Run, name: str) -> str:
+def with_release(run: Run, name: str) -> str:
     """What a run has of an axis; of a kernel the release too, as one name may go on to the next."""
     told = run.shown(name)
     return f"{told} ({'.'.join(re.split('[.+-]', run.facts['uname'])[:2])})" if name == "kernel" else told
