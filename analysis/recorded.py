@@ -7,9 +7,10 @@ leaves must then be there.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from enum import IntEnum
 from itertools import chain, combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from analysis import observers
 from analysis.adapters.driver import Driver
@@ -48,10 +49,18 @@ def is_virtual(run: Run) -> bool:
     return VIRTUAL in (run.cell.get("board", VIRTUAL), run.cell.get("clock"), run.board.run.get("clock"))
 
 
-def keeping() -> dict[str, int]:
-    """Return the MiB of a virtual board that each observer has for what it keeps, of those that have such."""
+def keeping(cell: Mapping[str, Any]) -> dict[str, int]:
+    """Return the MiB of a cell's virtual board that each observer has, of those that have such.
+
+    One that runs a script of the user's has them on the boards of cells that have a script.
+    """
     found = {path.stem: load_yaml(path) for path in sorted((EXPERIMENTS / "observer").glob("*.yml"))}
-    return {name: one["memory_mib"] for name, one in found.items() if one.get("memory_mib")}
+    scripts = cell["profiles"].get("observers", {})
+    return {
+        name: one["memory_mib"]
+        for name, one in found.items()
+        if one.get("memory_mib") and ("script" not in one or name in scripts)
+    }
 
 
 def provided(run: Run, board: Board) -> list[frozenset[str]] | None:
@@ -60,7 +69,7 @@ def provided(run: Run, board: Board) -> list[frozenset[str]] | None:
     total = re.search(r"^MemTotal:\s+([0-9]{1,12}) kB$", board.texts.get("meminfo", ""), re.MULTILINE)
     if not is_virtual(run) or not isinstance(size, int) or total is None:
         return None
-    kept, had = keeping(), int(total[1])
+    kept, had = keeping(run.cell), int(total[1])
     sets = chain.from_iterable(combinations(kept, number) for number in range(len(kept) + 1))
     memory = {
         frozenset(names): (BOARD_MIB + size + sum(kept[name] for name in names)) << 10 for names in sets

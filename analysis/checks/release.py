@@ -28,7 +28,7 @@ def _memory(run: Run) -> list[str]:
         return []
     if not sets:
         return ["raw/board/meminfo.txt: a virtual board of this cell has another MemTotal"]
-    kept = recorded.keeping().keys()
+    kept = recorded.keeping(run.cell).keys()
     watched = {name for name in run.seen if name in kept}
     found = []
     if run.probes and watched not in sets:

@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A copy of the run, as if it had been stored without hashes: what is forged is told by its checks."""
-    shutil.unpack_archive(HERE / "sample-watch.tar.xz", tmp_path / "run")
+    shutil.unpack_archive(HERE / "watch-sample.tar.xz", tmp_path / "run")
     host = json.loads((tmp_path / "run/host.json").read_text())
     del host["raw_sha256"]
     (tmp_path / "run/host.json").write_text(json.dumps(host))

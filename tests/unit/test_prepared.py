@@ -30,7 +30,7 @@ def test_the_analysis_knows_what_memory_a_board_has() -> None:
     cell = make_cell({})
     size = cell["profiles"]["device"]["size_mib"]
     there = observers.on_board(cell["probes"].split(","))
-    kept = sum(mib for name, mib in recorded.keeping().items() if name in there)
+    kept = sum(mib for name, mib in recorded.keeping(cell).items() if name in there)
     assert prepared.memory_mib(cell) == recorded.BOARD_MIB + size + kept
 
 

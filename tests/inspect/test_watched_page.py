@@ -9,7 +9,7 @@ from selenium import webdriver
 from analysis import pipeline
 from analysis.inspect.__main__ import main as inspect
 
-SAMPLE = Path(__file__).resolve().parents[1] / "analysis/sample-watch.tar.xz"
+SAMPLE = Path(__file__).resolve().parents[1] / "analysis/watch-sample.tar.xz"
 
 
 def test_a_page_without_transactions(tmp_path: Path, browser: webdriver.Chrome) -> None:
