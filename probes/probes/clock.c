@@ -18,7 +18,22 @@
 
 #include <asm/arch_timer.h>
 
-static struct {
+/* a kernel before 6.9 has other words for what BPF programs may call, one before 6.3 none for a
+ * part */
+#ifndef __bpf_kfunc
+#define __bpf_kfunc __used noinline
+#endif
+#ifndef __bpf_kfunc_start_defs
+#define __bpf_kfunc_start_defs() __diag_push()
+#define __bpf_kfunc_end_defs() __diag_pop()
+#endif
+#ifndef BTF_KFUNCS_START
+#define BTF_KFUNCS_START BTF_SET8_START
+#define BTF_KFUNCS_END BTF_SET8_END
+#endif
+
+/* by this name the probes know that the module is there (probes/probe.h) */
+static struct commitpath_clock {
 	u64 ns_per_count, begin_ns; /* begin: where the counter is 0; modulo 2^64 */
 } line __ro_after_init;
 
@@ -41,9 +56,15 @@ static u64 kernel_ns(u64 *count)
 {
 	struct system_time_snapshot now;
 
+#ifdef SNAPSHOT_OF_ANY_CLOCK
+	ktime_get_snapshot_id(CLOCK_MONOTONIC, &now);
+	*count = now.cycles;
+	return now.systime;
+#else
 	ktime_get_snapshot(&now);
 	*count = now.cycles;
 	return ktime_sub(now.real, ktime_mono_to_any(0, TK_OFFS_REAL));
+#endif
 }
 
 /* Of one count both clocks give the same, and what the kernel gives to BPF lies between. */
