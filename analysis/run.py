@@ -19,7 +19,7 @@ from analysis import (
     recorded,
     stored_files,
 )
-from analysis.adapters import board, devicelog, driver, drivertables
+from analysis.adapters import board, devicelog, driver, drivertables, partition
 from analysis.adapters.driver import Driver
 from analysis.devices import Device
 from analysis.expected import Expected
@@ -76,6 +76,11 @@ class Run:
         for witness in self.witnesses.values():
             return witness.devices
         return [self.log.device] if self.log else []
+
+    @property
+    def partition(self) -> partition.Partition | None:
+        """The partition under test, None of a whole device. Raises BadInput."""
+        return partition.of(self.board.device)
 
     @property
     def witnesses(self) -> dict[str, observers.Witness]:
@@ -184,7 +189,8 @@ def read(folder: Path) -> Run:
     run.log = _device_log(device, raw)
     said = run.board.run.get("observers")
     asked = observers.watched(said, run.probes, run.log is not None)
-    given = observers.Given(raw, ran.window, known.checkpoint_reasons if (known := on.filesystem) else ())
+    reasons = known.checkpoint_reasons if (known := on.filesystem) else ()
+    given = observers.Given(raw, ran.window, reasons, run.partition)
     run.seen = {name: observers.find(name).read(given) for name in asked}
     run.missing += [path for seen in run.seen.values() for path in seen.missing]
     found = [seen.events for seen in run.seen.values() if seen.events is not None]
@@ -238,7 +244,7 @@ def _ledger(run: Run) -> build.Ledger | None:
     major, minor = map(int, run.devices[0].split(":"))
     return build.build(
         build.Input(
-            records=records.read(run.folder / "raw" / "probes.bin"),
+            records=records.read(run.folder / "raw" / "probes.bin", run.partition),
             dev=major << 20 | minor,
             layout=layout,
             vfs=vfs,

@@ -10,6 +10,7 @@ import polars as pl
 from analysis import events
 from analysis.checks import counts, frozen, fua, journal, ledger, machine, model, phases, processor, waits
 from analysis.checks.calls import first
+from analysis.adapters.partition import ELSEWHERE
 from analysis.ledger.arrays import Ints, ints
 from analysis.ledger.build import Ledger
 from analysis.ledger.match import OP, READ
@@ -194,6 +195,9 @@ def _same_bios(run: Run, bios: np.ndarray, name: str, witness: Witness, slower: 
     # an operation that takes data to the device has an odd number (linux/blk_types.h)
     own = bios[bios["b"] & 1 > 0]
     seen = witness.queued()
+    if run.partition:
+        # whose an empty one is the observer does not tell
+        own, seen = own[(own["a"] != ELSEWHERE) & (own["n"] > 0)], seen[seen["bytes"] > 0]
     if own.size != seen.size:
         return [f"ledger: {own.size} bios, {name} saw {seen.size}"]
     own = own[np.lexsort((own["d"], own["tid"]))]

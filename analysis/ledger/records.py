@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis.adapters import proberecords
+from analysis.adapters.partition import Partition
 from analysis.adapters.proberecords import CHUNK, RECORD, TYPES, ByType, joined, split, taken
 from analysis.ledger.arrays import Ints, ascending, distinct
 
@@ -148,9 +149,14 @@ def of_array(rows: np.ndarray) -> Records:
     return Records(lambda: (split(rows[at : at + CHUNK]) for at in range(0, rows.size, CHUNK)))
 
 
-def read(path: Path) -> Records:
-    """Read probes.bin. Raises BadInput with the byte that is wrong."""
-    return Records(lambda: proberecords.chunks(path))
+def read(path: Path, partition: Partition | None = None) -> Records:
+    """Read probes.bin; what is a partition's has its number. Raises BadInput with the byte that is wrong."""
+    if partition is None:
+        return Records(lambda: proberecords.chunks(path))
+    place = partition.placed
+    return Records(
+        lambda: ({name: place(rows) for name, rows in chunk.items()} for chunk in proberecords.chunks(path))
+    )
 
 
 def _slim(name: str, rows: np.ndarray) -> np.ndarray:

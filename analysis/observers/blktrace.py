@@ -23,6 +23,7 @@ from analysis.adapters.blkrecords import (
     read_file,
 )
 from analysis.files import read_text
+from analysis.adapters.partition import Partition
 from analysis.ledger.arrays import distinct
 from analysis.observers import Given, Observer, Seen, Witness
 from base.errors import BadInput
@@ -40,7 +41,7 @@ def _paths(folder: Path) -> list[Path]:
     return paths
 
 
-def count(folder: Path, begin: int, end: int) -> Witness:
+def count(folder: Path, begin: int, end: int, partition: Partition | None = None) -> Witness:
     """Count what all CPU files say of [begin, end); the device is idle at both. Raises BadInput.
 
     A completion of no sectors that is no flush answers an empty flush request, and is no command's.
@@ -74,8 +75,8 @@ def count(folder: Path, begin: int, end: int) -> Witness:
         unfinished=int((issued - back).sum() - done.sum()),
         failed=failed,
         devices=[events.device_name(number) for number in sorted(devices)],
-        read=lambda: read(folder),
-        queued=lambda: queued(folder, begin, end),
+        read=lambda: read(folder, partition),
+        queued=lambda: queued(folder, begin, end, partition),
     )
 
 
@@ -86,7 +87,7 @@ def _counted(records: np.ndarray, begin: int, end: int) -> np.ndarray:
     return np.flatnonzero(counted & (time >= begin) & (time < end))
 
 
-def queued(folder: Path, begin: int, end: int) -> np.ndarray:
+def queued(folder: Path, begin: int, end: int, partition: Partition | None = None) -> np.ndarray:
     """Return the bios queued in [begin, end) that are writes or flushes: pid, sector and bytes of each,
     by pid, then in the order in which that thread queued them. Raises BadInput."""
     kept = np.dtype([(name, RECORD[name]) for name in ("time", "pid", "sector", "bytes")])
@@ -101,10 +102,11 @@ def queued(folder: Path, begin: int, end: int) -> np.ndarray:
                 part[name] = chunk.records[name].take(bios)
             parts.append(part)
     found = np.concatenate(parts)
+    found = partition.relative(found) if partition else found
     return found[np.lexsort((found["time"], found["pid"]))]
 
 
-def read(folder: Path) -> pl.DataFrame:
+def read(folder: Path, partition: Partition | None = None) -> pl.DataFrame:
     """Return the commands of all CPU files, in the order of issue. Raises BadInput.
 
     The columns are those of events.SCHEMA that blktrace knows, and `kind`; end_ns is null if a
@@ -113,6 +115,7 @@ def read(folder: Path) -> pl.DataFrame:
     loaded = [read_file(path, _wanted) for path in _paths(folder)]
     names = {pid: name for _, found in loaded for pid, name in found.items()}
     records = np.concatenate([records for records, _ in loaded])
+    records = partition.relative(records) if partition else records
     if (records["time"][1:] < records["time"][:-1]).any():
         records = records[np.argsort(records["time"], kind="stable")]
     return _commands(records, *_pair(records), names)
@@ -204,7 +207,7 @@ def _seen(given: Given) -> Seen:
     folder, seen = given.raw / "blktrace", Seen()
     size_events = events_by_size(folder)
     if any(folder.glob("*.blktrace.*")):
-        seen.witness = count(folder, *given.window)
+        seen.witness = count(folder, *given.window, given.partition)
     else:
         seen.missing.append("raw/blktrace/<dev>.blktrace.<cpu>")
     if not (folder / "blktrace.out").is_file():

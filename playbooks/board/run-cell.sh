@@ -73,13 +73,23 @@ finish() {
 run_driver() {
   # for whoever watches the console; before anything is measured
   echo 'run-cell: driver starts' > /dev/console
+  disk_stat begin
   # shellcheck disable=SC2086  # lists of options; a watched run notes the engine's calls, if it can
   "$folder/bin/driver" run $DRIVER_OPTIONS ${PROBES:+$WATCHED_OPTIONS} --output-dir "$raw/driver" \
     --device-stat "/sys/class/block/$DEVICE_NAME/stat" --announce /dev/console --start-on-second \
     2> "$raw/driver/driver.err"
   status=$?
+  disk_stat end
   cat "$raw/driver/driver.err"
   return "$status"
+}
+
+# disk_stat LABEL: what the disk of a partition has counted, between two readings of the clock: flushes are
+# counted for the disk alone
+disk_stat() {
+  [ -e "/sys/class/block/$DEVICE_NAME/partition" ] || return 0
+  disk=$(readlink -f "/sys/class/block/$DEVICE_NAME/..")
+  echo "$1 $(now) $(paste -sd' ' "$disk/stat") $(now)" >> "$raw/board/disk_stat.txt"
 }
 
 record_board() {

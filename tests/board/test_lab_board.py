@@ -5,6 +5,7 @@ is labelled as docs/lab-boards.md says, and named in an inventory file as a user
 """
 
 import json
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,8 @@ import lab_board
 import pytest
 
 from analysis.__main__ import main as analyse
+from analysis.checks import counts, disk
+from analysis.run import read
 from base.errors import LabError
 from commitpath import ansible, experiment
 from commitpath.cell import make_cell
@@ -37,6 +40,35 @@ def test_a_run_on_a_lab_board(bench: Login) -> None:
     assert int(own["start"]) > 0 and int(own["size"]) == 512 << 11
     left = lab_board.said(bench, f"ls -d /run/commitpath {MOUNTPOINT}/db 2>/dev/null || echo nothing")
     assert left == "nothing\n"
+
+
+# Somebody else's database is on the other partition of the disk.
+NEIGHBOUR = """
+partition=$(echo /dev/loop?p1)
+mkfs.ext4 -qF $partition && mkdir /run/other && mount $partition /run/other
+(while :; do dd if=/dev/zero of=/run/other/file bs=4096 count=1 conv=fsync,notrunc; done 2> /dev/null) \\
+  > /dev/null < /dev/null &
+echo $! > /run/neighbour.pid
+"""
+GONE = "kill $(cat /run/neighbour.pid); sleep 1; umount /run/other; rm -r /run/other"
+
+
+@pytest.mark.parametrize("fs", ["ext4-ordered", "f2fs"])
+def test_a_partition_is_watched_beside_another_that_is_in_use(bench: Login, fs: str) -> None:
+    subprocess.run(bench.ssh(NEIGHBOUR), check=True)
+    try:
+        folder = experiment.run_once(make_cell({**LAB, "PROBES": "all", "FS": fs, "MODE": "wal", "N": "20"}))
+    finally:
+        subprocess.run(bench.ssh(GONE), check=True)
+    assert analyse([str(folder)]) == 0
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["status"] == "ok", summary["reasons"]
+    run = read(folder)
+    told = counts.told(run)
+    assert told["probe"]["writes"] == told["blktrace"]["writes"] == told["stat"]["writes"], told
+    beside = disk.foreign(run)
+    assert beside and beside["bytes_written"] > 0, beside
+    assert run.ledger and run.ledger.ledger["sector"].max() < 512 << 11
 
 
 # Nothing of commitpath is on the board. Each line is a fact that the test looks for.
