@@ -122,17 +122,17 @@ def make_cell(variables: Mapping[str, str]) -> dict[str, Any]:
 
 def take_script(cell: dict[str, Any]) -> None:
     """Put the content of the script that OBSERVERS names into a cell, and its observer among the probes."""
-    given = cell["observers"]
-    first, comma, path = given.partition(",")
+    asked = cell["observers"]
+    first, comma, path = asked.partition(",")
     ends = {end: name for name, end in observers.scripted().items()}
     if first != "all" or (comma and Path(path).suffix not in ends):
         raise BadInputError(
-            f"OBSERVERS={given}: {axes()['observers'].variable} is {axes()['observers'].allowed()}"
+            f"OBSERVERS={asked}: {axes()['observers'].variable} is {axes()['observers'].allowed()}"
         )
     if not comma:
         return
     if not cell["probes"]:
-        raise BadInputError(f"OBSERVERS={given}: a script runs beside the probes, and PROBES is none")
+        raise BadInputError(f"OBSERVERS={asked}: a script runs beside the probes, and PROBES is none")
     name, text = ends[Path(path).suffix], userfiles.script(Path(path))
     cell["observers"], cell["profiles"]["observers"] = f"all,{sqlfile.name(text)}", {name: text}
     cell["probes"] = ",".join(sorted([*cell["probes"].split(","), name]))

@@ -187,10 +187,10 @@ static inline void transaction_of_sql(struct generator *generator, struct transa
 	*transaction = (struct transaction){generator->operations, 1, value_bytes};
 }
 
-#define WORKLOAD_REGISTER(workload)                                  \
-	__attribute__((constructor)) static void register_this(void) \
-	{                                                            \
-		workload_register(&(workload));                      \
+#define WORKLOAD_REGISTER(workload)                                        \
+	__attribute__((constructor)) static void register_##workload(void) \
+	{                                                                  \
+		workload_register(&(workload));                            \
 	}
 
 #endif

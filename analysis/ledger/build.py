@@ -35,9 +35,8 @@ class Input:
     window: tuple[int, int]
     database: str  # base name of the database file
     calls: bool  # whether the engine logs its calls; without it vfs has none
-    slower: int = (
-        1  # how much longer what limits were measured of may take: an instruction of 2 ns, no script
-    )
+    # how much longer than what limits were measured of it may take: an instruction of 2 ns, and no script
+    slower: int = 1
     listed: Mapping[int, str] = field(default_factory=dict)  # inode → name, as it is after the run
     # a file's name → its role; None: as the engines have it. Of a file without a name the role of ""
     role: Callable[[str], str] | None = None

@@ -117,6 +117,17 @@ def test_one_line_for_a_bad_comparison(lab: Lab, variables: dict[str, str], says
     assert says in lab.says("compare", **variables)
 
 
+def test_one_name_of_a_kernel_is_not_two_releases(lab: Lab) -> None:
+    lab.run(50)
+    for seed, release in (("1", "7.3.4+deb13-arm64"), ("2", "7.4.1+deb13-arm64")):
+        path = lab.run(60, KERNEL="7.x", PROBES="none", SEED=seed) / "manifest.json"
+        board = json.loads(path.read_text())["board"]
+        edit(path, board=board | {"kernel": f"Linux board {release} #1 SMP aarch64"})
+    says = lab.says("compare", A="kernel=6.12 probes=*", B="kernel=7.x probes=*")
+    assert "kernel is 7.x (7.3), 7.x (7.4) in one matched cell; name one of them (uname=7.3*)" in says
+    assert "1 matched cell" in lab.ok("compare", A="kernel=6.12 probes=*", B="kernel=7.x uname=7.3* probes=*")
+
+
 def test_cells_that_match_nowhere_say_what_differs(lab: Lab) -> None:
     lab.run(50, MODE="delete", ROWS="100")
     lab.run(60, MODE="wal", ROWS="200")

@@ -60,7 +60,8 @@ def test_no_list_names_a_workload() -> None:
     sources = ("*.py", "*.c", "*.h", "*.sh", "*Makefile", "*.mk", ":!tests")
     words = ["git", "grep", "-lwE", "|".join(sorted(names)), "--", *sources]
     found = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
-    assert [path for path in found if Path(path).stem not in names] == []
+    # a C file may have several
+    assert [path for path in found if Path(path).stem not in names | known] == []
 
 
 def test_a_limit_is_told_with_its_file() -> None:
