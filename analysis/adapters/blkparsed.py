@@ -23,10 +23,12 @@ from analysis.adapters.blkrecords import (
 )
 
 # `8,0    3        1     0.000000000   697  D  WS 223490 + 8 [kjournald]`: device, CPU, number, time, process,
-# what happened, to what, and of what it is about the rest
+# what happened, to what, and of what it is about the rest. Since blktrace 1.3 a note names a control group
+# behind the process: `252 1,0  m   N text`
 _EVENT = re.compile(
     r"\s*(?P<major>[0-9]{1,4}),(?P<minor>[0-9]{1,7})\s+(?P<cpu>[0-9]{1,5})\s+(?P<number>[0-9]{1,18})"
-    r"\s+(?P<s>[0-9]{1,9})\.(?P<ns>[0-9]{9})\s+(?P<pid>[0-9]{1,10})\s+(?P<action>[A-Za-z]{1,2})\s+(?P<rest>.*)"
+    r"\s+(?P<s>[0-9]{1,9})\.(?P<ns>[0-9]{9})\s+(?P<pid>[0-9]{1,10})\s+(?:[0-9a-f]+,[0-9a-f]+\s+)?"
+    r"(?P<action>[A-Za-z]{1,2})\s+(?P<rest>.*)"
 )
 _ABOUT = re.compile(
     r"(?P<rwbs>F?[WDRN][FASM]*)(?:\s+(?P<sector>[0-9]{1,19})(?:\s+\+\s+(?P<sectors>[0-9]{1,9}))?)?"

@@ -61,6 +61,18 @@ def test_the_text_says_what_the_records_do(prefix: Path, tmp_path: Path) -> None
     assert of_text.lanes == of_files.lanes
 
 
+def test_notes_are_no_commands(tmp_path: Path) -> None:
+    """As blktrace 1.2 and 1.3 print them; the latter names a control group."""
+    text = tmp_path / "trace.txt"
+    text.write_text(
+        "253,0    0        0     0.000000000   252 1,0  m   N commitpath <b> note\n\n"
+        "253,0    0        0     0.000000001   252  m   N another\n"
+        "253,0    0        1     0.140356960   275  D  RM 16968 + 8 [fio]\n"
+        "253,0    0        2     0.140359264   275  C  RM 16968 + 8 [0]\n"
+    )
+    assert blktrace.read(str(text)).commands.height == 1
+
+
 def test_each_process_and_kind_has_a_lane(prefix: Path) -> None:
     trace = blktrace.read(str(prefix))
     assert set(trace.lanes) == set(trace.commands["lane"])
