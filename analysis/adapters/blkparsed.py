@@ -23,7 +23,7 @@ from analysis.adapters.blkrecords import (
 )
 
 # `8,0    3        1     0.000000000   697  D  WS 223490 + 8 [kjournald]`: device, CPU, number, time, process,
-# what happened, to what, and of what it is about the rest. Since blktrace 1.3 a note names a control group
+# what happened, to what, and of what it is about the rest. Since release 1.3 a note names a control group
 # behind the process: `252 1,0  m   N text`
 _EVENT = re.compile(
     r"\s*(?P<major>[0-9]{1,4}),(?P<minor>[0-9]{1,7})\s+(?P<cpu>[0-9]{1,5})\s+(?P<number>[0-9]{1,18})"
