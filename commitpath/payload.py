@@ -37,8 +37,8 @@ PREPARE_SCRIPTS = (
     *("format_device.py", "proof.py", "openers.py"),
     *("filesystem.sh", "needs.sh", "check-parts.sh", "changes.sh"),
 )
-# A BPF program's section says what it is attached to.
-PROGRAM = re.compile(r'^SEC\("(?:fentry|fexit|tp_btf)/', re.M)
+# A BPF program's section says what it is attached to (probes/probe.h).
+PROGRAM = re.compile(r'^SEC\((?:"tp_btf/|ENTRY "|RETURN ")', re.M)
 
 
 def all_probes() -> list[str]:

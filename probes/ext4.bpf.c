@@ -97,40 +97,42 @@ int BPF_PROG(commit_end, struct journal_s *journal, struct transaction_s *transa
 	return 0;
 }
 
-SEC("fentry/jbd2_log_wait_commit")
+SEC(ENTRY "jbd2_log_wait_commit")
 int wait_begin(void *ctx)
 {
 	struct task_struct *task = current();
-	begin(OF(waits, task), task);
+	begin_call(OF(waits, task), task, ctx);
 	return 0;
 }
 
-SEC("fexit/jbd2_log_wait_commit")
-int BPF_PROG(wait_end, struct journal_s *journal, __u32 tid)
+SEC(RETURN "jbd2_log_wait_commit")
+int wait_end(void *ctx)
 {
 	struct task_struct *task = current();
-	return emit_ended(OF(waits, task), task,
+	struct begun *wait = OF(waits, task);
+	struct journal_s *journal = (void *)ARGUMENT(wait, ctx, 0);
+	return emit_ended(wait, task,
 			  (struct record){
 				  .type = RECORD_COMMIT_WAIT,
-				  .dev = journal->j_fs_dev->bd_dev,
-				  .a = tid,
+				  .dev = GET(GET(journal, j_fs_dev), bd_dev),
+				  .a = (__u32)ARGUMENT(wait, ctx, 1),
 			  });
 }
 
-SEC("fentry/ext4_sync_file")
+SEC(ENTRY "ext4_sync_file")
 int ext4_sync_begin(void *ctx)
 {
-	return sync_begin();
+	return sync_begin(ctx);
 }
 
-SEC("fexit/ext4_sync_file")
-int BPF_PROG(ext4_sync_end, struct file *file, __s64 from, __s64 to, int datasync, int result)
+SEC(RETURN "ext4_sync_file")
+int ext4_sync_end(void *ctx)
 {
-	return sync_end(file, datasync, result);
+	return sync_end(ctx);
 }
 
-SEC("fexit/file_write_and_wait_range")
-int BPF_PROG(ext4_data_end, struct file *file, __s64 from, __s64 to, int result)
+SEC(RETURN "file_write_and_wait_range")
+int ext4_data_end(void *ctx)
 {
-	return data_end(file, result);
+	return data_end(ctx);
 }

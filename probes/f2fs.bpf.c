@@ -40,7 +40,7 @@ int BPF_PROG(checkpoint_begin, struct super_block *sb, int reason)
 	return 0;
 }
 
-SEC("fexit/f2fs_write_checkpoint")
+SEC(RETURN "f2fs_write_checkpoint")
 int checkpoint_end(void *ctx)
 {
 	struct task_struct *task = current();
@@ -53,20 +53,20 @@ int checkpoint_end(void *ctx)
 			  });
 }
 
-SEC("fentry/f2fs_fsync_node_pages")
-int BPF_PROG(nodes_begin, void *sbi, struct inode *inode)
+SEC(ENTRY "f2fs_fsync_node_pages")
+int AT_ENTRY(nodes_begin, void *sbi, struct inode *inode)
 {
 	struct task_struct *task = current();
 	struct wait *wait = OF(waits, task);
-	if (wait->begun.ns && wait->inode == inode->i_ino)
+	if (wait->begun.ns && wait->inode == GET(inode, i_ino))
 		return 0;
 	begin(&wait->begun, task);
-	wait->inode = inode->i_ino;
-	wait->dev = inode->i_sb->s_dev;
+	wait->inode = GET(inode, i_ino);
+	wait->dev = GET(GET(inode, i_sb), s_dev);
 	return 0;
 }
 
-SEC("fexit/f2fs_wait_on_node_pages_writeback")
+SEC(RETURN "f2fs_wait_on_node_pages_writeback")
 int nodes_end(void *ctx)
 {
 	struct task_struct *task = current();
@@ -79,20 +79,20 @@ int nodes_end(void *ctx)
 			  });
 }
 
-SEC("fentry/f2fs_sync_file")
+SEC(ENTRY "f2fs_sync_file")
 int f2fs_sync_begin(void *ctx)
 {
-	return sync_begin();
+	return sync_begin(ctx);
 }
 
-SEC("fexit/f2fs_sync_file")
-int BPF_PROG(f2fs_sync_end, struct file *file, __s64 from, __s64 to, int datasync, int result)
+SEC(RETURN "f2fs_sync_file")
+int f2fs_sync_end(void *ctx)
 {
-	return sync_end(file, datasync, result);
+	return sync_end(ctx);
 }
 
-SEC("fexit/file_write_and_wait_range")
-int BPF_PROG(f2fs_data_end, struct file *file, __s64 from, __s64 to, int result)
+SEC(RETURN "file_write_and_wait_range")
+int f2fs_data_end(void *ctx)
 {
-	return data_end(file, result);
+	return data_end(ctx);
 }

@@ -12,21 +12,23 @@
 
 static struct begun flushes[THREADS];
 
-SEC("fentry/blkdev_issue_flush")
+SEC(ENTRY "blkdev_issue_flush")
 int flush_begin(void *ctx)
 {
 	struct task_struct *task = current();
-	begin(OF(flushes, task), task);
+	begin_call(OF(flushes, task), task, ctx);
 	return 0;
 }
 
-SEC("fexit/blkdev_issue_flush")
-int BPF_PROG(flush_end, struct block_device *bdev)
+SEC(RETURN "blkdev_issue_flush")
+int flush_end(void *ctx)
 {
 	struct task_struct *task = current();
-	return emit_ended(OF(flushes, task), task,
+	struct begun *flush = OF(flushes, task);
+	struct block_device *device = (void *)ARGUMENT(flush, ctx, 0);
+	return emit_ended(flush, task,
 			  (struct record){
 				  .type = RECORD_FLUSH,
-				  .dev = bdev->bd_dev,
+				  .dev = GET(device, bd_dev),
 			  });
 }

@@ -57,12 +57,26 @@ struct address_space {
 };
 
 struct page {
+	unsigned long flags;
 	struct address_space *mapping;
-	unsigned long index;
 	unsigned long private;
 	unsigned long compound_head;
 	unsigned int page_type;
 };
+
+/* the same, where compound_head is called otherwise (what follows ___ is no part of the name) */
+struct page___info {
+	unsigned long compound_info;
+};
+
+/* a page that is its own head, by the name of that */
+struct folio {
+	unsigned long index;
+};
+
+/* a slab's page, by its type or by a flag */
+enum pagetype { PGTY_slab };
+enum pageflags { PG_slab };
 
 /* block layer */
 

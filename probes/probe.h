@@ -4,11 +4,22 @@
  *
  * For the verifier an argument of a module's tracepoint may be NULL, so the probes ask, though
  * none ever is.
+ *
+ * Each probe is built twice, and the recorder takes the build that the kernel can run:
+ *
+ *   NAME.bpf.o     at a function fentry and fexit; what the kernel offers to call (kfuncs) reads
+ *                  its memory and loops
+ *   NAME.kprobe.o  kprobe and kretprobe; the helpers bpf_probe_read_kernel and bpf_loop. Where a
+ *                  function returns, its arguments are not there
  */
 #ifndef PROBE_H
 #define PROBE_H
 
 #include <linux/bpf.h>
+
+#ifdef BY_KPROBE
+#include <asm/ptrace.h>
+#endif
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
@@ -36,18 +47,47 @@ struct {
 	__uint(max_entries, ALARM_BYTES);
 } alarm SEC(".maps") __weak;
 
+/*
+ * SEC(ENTRY "function"), SEC(RETURN "function"): a program where a function is entered, or returns.
+ * AT_ENTRY(name, the function's arguments...): the former, as BPF_PROG. The latter has its
+ * arguments by ARGUMENT, and what the function, of so many arguments, returns by RESULT.
+ */
+#ifdef BY_KPROBE
+#define ENTRY "kprobe/"
+#define RETURN "kretprobe/"
+#define AT_ENTRY BPF_KPROBE
+#define ARGUMENT(begun, ctx, n) ((begun)->arguments[n])
+#define RESULT(ctx, arguments) PT_REGS_RC((struct user_pt_regs *)(ctx))
+#else
+#define ENTRY "fentry/"
+#define RETURN "fexit/"
+#define AT_ENTRY BPF_PROG
+#define ARGUMENT(begun, ctx, n) (((unsigned long long *)(ctx))[n])
+#define RESULT(ctx, arguments) (((unsigned long long *)(ctx))[arguments])
+#endif
+
 static __always_inline struct task_struct *current(void)
 {
 	return (struct task_struct *)bpf_get_current_task_btf();
 }
 
-/* CLOCK_MONOTONIC; by a sixth of the instructions where probes/probes/ is loaded. */
+/* CLOCK_MONOTONIC */
+#ifdef BY_KPROBE
+#define clock_ns bpf_ktime_get_ns
+#else
+/* By a sixth of the instructions where probes/probes/ is loaded. */
 __u64 commitpath_clock_ns(void) __ksym __weak;
+struct commitpath_clock {
+	__u64 ns_per_count;
+};
 
+/* (bpf_ksym_exists would take three instructions each time, for its address) */
 static __always_inline __u64 clock_ns(void)
 {
-	return bpf_ksym_exists(commitpath_clock_ns) ? commitpath_clock_ns() : bpf_ktime_get_ns();
+	return bpf_core_type_exists(struct commitpath_clock) ? commitpath_clock_ns()
+							     : bpf_ktime_get_ns();
 }
+#endif
 
 /*
  * What a thread is in the middle of, in a table with a place for each thread, by its number.
@@ -61,15 +101,33 @@ static __always_inline __u64 clock_ns(void)
 struct begun {
 	__u64 ns; /* 0: nothing */
 	__u32 tid;
+#ifdef BY_KPROBE
+	__u64 arguments[4]; /* of the function, by begin_call */
+#endif
 };
 
 static __always_inline void begin(struct begun *begun, struct task_struct *task)
 {
 	__u32 tid = task->pid;
+#ifdef BY_KPROBE
+	/* nor did it see the end of what it began before: a kretprobe may miss one */
+	if (begun->ns)
+#else
 	if (begun->ns && begun->tid != tid)
+#endif
 		__sync_fetch_and_add(&ring.updates, 1);
 	begun->tid = tid;
 	begun->ns = clock_ns();
+}
+
+/* The same, where a function is entered whose arguments are needed when it returns. */
+static __always_inline void begin_call(struct begun *begun, struct task_struct *task, void *ctx)
+{
+	begin(begun, task);
+#ifdef BY_KPROBE
+	for (int n = 0; n < 4; n++)
+		begun->arguments[n] = ((struct user_pt_regs *)ctx)->regs[n];
+#endif
 }
 
 /* When this thread began what ends now; 0 if the probe was not there yet. */
@@ -82,12 +140,36 @@ static __always_inline __u64 end(struct begun *begun, struct task_struct *task)
 	return ns;
 }
 
+/*
+ * GET: a field through a pointer that the function or its arguments gave. FIELD: of what is at an
+ * address. WORD: eight bytes of it, a pointer as a number: the verifier lets nobody calculate with
+ * what BTF calls a pointer.
+ */
+#ifdef BY_KPROBE
+#define GET(pointer, field)                                        \
+	({                                                         \
+		typeof(pointer) of_ = (pointer);                   \
+		typeof(of_->field) read_ = 0;                      \
+		bpf_core_read(&read_, sizeof(read_), &of_->field); \
+		read_;                                             \
+	})
+#define FIELD(type, address, field) GET((type *)(address), field)
+#define WORD(type, address, field)                                                             \
+	({                                                                                     \
+		__u64 word_ = 0;                                                               \
+		bpf_probe_read_kernel(&word_, sizeof(word_),                                   \
+				      (void *)(address) + bpf_core_field_offset(type, field)); \
+		word_;                                                                         \
+	})
+#else
 void *bpf_rdonly_cast(const void *object, __u32 btf_id) __ksym;
 #define AT(type, address) \
 	((type *)bpf_rdonly_cast((void *)(address), bpf_core_type_id_kernel(type)))
-/* A pointer as a number: the verifier lets nobody calculate with what BTF calls a pointer. */
+#define GET(pointer, field) ((pointer)->field)
+#define FIELD(type, address, field) (AT(type, address)->field)
 #define WORD(type, address, field) \
 	(AT(struct bvec_iter, (__u64)(address) + bpf_core_field_offset(type, field))->bi_sector)
+#endif
 /*
  * Two fields of 32 bits as one number, the second in its upper half. The verifier puts eight
  * instructions before each load through a pointer that the kernel did not hand to the probe:
@@ -96,7 +178,7 @@ void *bpf_rdonly_cast(const void *object, __u32 btf_id) __ksym;
 #define PAIR(type, address, first, second)                                             \
 	(bpf_core_field_offset(type, second) == bpf_core_field_offset(type, first) + 4 \
 		 ? WORD(type, address, first)                                          \
-		 : AT(type, address)->first | (__u64)AT(type, address)->second << 32)
+		 : FIELD(type, address, first) | (__u64)FIELD(type, address, second) << 32)
 
 static __always_inline __u32 disk_dev(struct gendisk *disk)
 {
@@ -109,7 +191,7 @@ static __always_inline __u32 disk_dev(struct gendisk *disk)
  * a run that fits into half a ring never wakes it. (The kernel's own ring buffer takes two calls
  * for a record; here there is none.)
  */
-static __always_inline struct record *reserve(void)
+static __always_inline struct record *reserve_at(__u32 *where)
 {
 	__u64 number = __sync_fetch_and_add(&ring.next, 1);
 	__u32 place = number & ring.mask;
@@ -117,7 +199,14 @@ static __always_inline struct record *reserve(void)
 		return NULL;
 	if (!(~number & ring.mask / 2))
 		bpf_ringbuf_output(&alarm, &number, sizeof(number), BPF_RB_FORCE_WAKEUP);
+	*where = place;
 	return bpf_map_lookup_elem(&records, &place);
+}
+
+static __always_inline struct record *reserve(void)
+{
+	__u32 where;
+	return reserve_at(&where);
 }
 
 /* The exchange is a barrier: who sees the type sees all of the record. */

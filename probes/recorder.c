@@ -3,10 +3,11 @@
  *
  *   recorder [-r RECORDS] OUT.bin PROBE.bpf.o...
  *
- * Prints `attached N` when all N programs of all files are attached; on SIGINT lets go of them,
- * empties the ring and exits with 0. Never runs with fewer: any failure is one line on stderr,
- * and exit status 1. OUT.bin is as docs/formats.md says: between `attached` and `detached` all
- * that the probes wrote, and in `detached` what was lost.
+ * Prints `attached N` when all N programs of all files are attached, and `by fentry` or `by
+ * kprobe`, which build of them that is (probe.h): PROBE.bpf.o where the kernel can run it, else
+ * PROBE.kprobe.o. On SIGINT it lets go of them, empties the ring and exits with 0. Never runs with
+ * fewer: any failure is one line on stderr, and exit status 1. OUT.bin is as docs/formats.md says:
+ * between `attached` and `detached` all that the probes wrote, and in `detached` what was lost.
  *
  * The ring is an array that the probes write their records into, in place, and that is mapped
  * here. While the recorder waits it sleeps: the probes wake it each time that half a ring was
@@ -30,7 +31,10 @@
 #include <bpf/libbpf.h>
 
 #include "record.h"
+#include "recorder.h"
 
+#define FIRST_BUILD ".bpf.o"
+#define SECOND_BUILD ".kprobe.o"
 enum { MAX_PROGRAMS = 256 };
 
 struct recorder {
@@ -45,9 +49,15 @@ static struct recorder recorder;
 static const char *out_path;
 static char last_words[512]; /* of libbpf: why it refused */
 
-/* One line, and no file that is not whole. */
-static _Noreturn void fail(const char *format, ...)
+static void let_go(void)
 {
+	while (recorder.links_count)
+		bpf_link__destroy(recorder.links[--recorder.links_count]);
+}
+
+void fail(const char *format, ...)
+{
+	static int is_failing;
 	va_list arguments;
 	va_start(arguments, format);
 	fputs("recorder: ", stderr);
@@ -58,11 +68,14 @@ static _Noreturn void fail(const char *format, ...)
 	va_end(arguments);
 	if (out_path)
 		unlink(out_path);
+	if (!is_failing++) {
+		let_go();
+		remove_kprobes();
+	}
 	exit(1);
 }
 
-/* What errno says, libbpf's own numbers too. */
-static const char *why(void)
+const char *why(void)
 {
 	static char text[128];
 	libbpf_strerror(errno, text, sizeof(text));
@@ -170,11 +183,24 @@ static struct bpf_object *open_object(const char *path)
 	return object;
 }
 
+/* The path of the build of a probe that the kernel can run. */
+static void build_of(const char *given, int by_fentry, char *path, size_t size)
+{
+	size_t stem = strlen(given);
+	if (stem > strlen(FIRST_BUILD) && !strcmp(given + stem - strlen(FIRST_BUILD), FIRST_BUILD))
+		stem -= strlen(FIRST_BUILD);
+	else
+		by_fentry = 1; /* no probe's name: what it is, opening it will say */
+	const char *rest = by_fentry ? given + stem : SECOND_BUILD;
+	if ((size_t)snprintf(path, size, "%.*s%s", (int)stem, given, rest) >= size)
+		fail("%s: a path that is too long", given);
+}
+
 /*
  * One object of all probe files: each that is loaded reads the types of the kernel and of its
  * modules anew, 1.1 of 5.9 s for all probes on the virtual board.
  */
-static struct bpf_object *link_probes(char **paths, int count)
+static struct bpf_object *link_probes(char **paths, int count, int by_fentry)
 {
 	char linked[32]; /* the path of a file in memory */
 	snprintf(linked, sizeof(linked), "/proc/self/fd/%d", memfd_create("probes", MFD_CLOEXEC));
@@ -182,11 +208,13 @@ static struct bpf_object *link_probes(char **paths, int count)
 	if (!linker)
 		fail("%s: %s", linked, why());
 	for (int i = 0; i < count; i++) {
-		struct bpf_object *probe = open_object(paths[i]);
-		map_of(probe, paths[i], ".data.ring");
+		char path[4096];
+		build_of(paths[i], by_fentry, path, sizeof(path));
+		struct bpf_object *probe = open_object(path);
+		map_of(probe, path, ".data.ring");
 		bpf_object__close(probe);
-		if (bpf_linker__add_file(linker, paths[i], NULL))
-			fail("%s: it cannot be linked: %s", paths[i], why());
+		if (bpf_linker__add_file(linker, path, NULL))
+			fail("%s: it cannot be linked: %s", path, why());
 	}
 	if (bpf_linker__finalize(linker))
 		fail("the probes cannot be linked: %s", why());
@@ -205,6 +233,7 @@ static void load(struct bpf_object *object)
 	share(object, ".data.ring", recorder.ring_fd);
 	share(object, "records", recorder.records_fd);
 	share(object, "alarm", recorder.alarm_fd);
+	set_constants(object);
 	if (bpf_object__load(object))
 		fail("the probes cannot be loaded: %s", why());
 }
@@ -216,7 +245,9 @@ static void attach(struct bpf_object *object)
 	{
 		if (recorder.links_count == MAX_PROGRAMS)
 			fail("more than %d programs", MAX_PROGRAMS);
-		struct bpf_link *link = bpf_program__attach(program);
+		struct bpf_link *link = bpf_program__type(program) == BPF_PROG_TYPE_KPROBE
+						? attach_kprobe(program)
+						: bpf_program__attach(program);
 		if (!link)
 			fail("%s: it cannot be attached: %s", bpf_program__name(program), why());
 		recorder.links[recorder.links_count++] = link;
@@ -225,8 +256,8 @@ static void attach(struct bpf_object *object)
 
 static void detach(void)
 {
-	for (int i = 0; i < recorder.links_count; i++)
-		if (bpf_link__destroy(recorder.links[i]))
+	while (recorder.links_count)
+		if (bpf_link__destroy(recorder.links[--recorder.links_count]))
 			fail("a probe cannot be detached: %s", why());
 }
 
@@ -303,7 +334,8 @@ int main(int count, char **arguments)
 		fail("%s: %s", arguments[1], why());
 	out_path = arguments[1];
 	make_ring(size);
-	struct bpf_object *probes = link_probes(arguments + 2, count - 2);
+	int by_fentry = can_fentry();
+	struct bpf_object *probes = link_probes(arguments + 2, count - 2, by_fentry);
 	load(probes);
 	struct ring_buffer *alarm = ring_buffer__new(recorder.alarm_fd, ignore, NULL, NULL);
 	if (!alarm)
@@ -319,16 +351,17 @@ int main(int count, char **arguments)
 	write_out(&attached, sizeof(attached));
 	if (mlockall(MCL_CURRENT | MCL_FUTURE))
 		fail("mlockall: %s", why());
-	printf("attached %d\n", recorder.links_count);
+	printf("attached %d\nby %s\n", recorder.links_count, by_fentry ? "fentry" : "kprobe");
 	fflush(stdout);
 
 	record_until(interrupt_fd, alarm);
 	struct record detached = {.type = RECORD_DETACHED};
 	detached.begin_ns = detached.end_ns = now();
 	detach();
+	__u64 missed = remove_kprobes();
 	drain();
 	detached.n = (__u32)(recorder.ring->next - drained());
-	detached.a = recorder.ring->updates;
+	detached.a = recorder.ring->updates + missed;
 	write_out(&detached, sizeof(detached));
 	if (close(recorder.out_fd))
 		fail("close: %s", why());

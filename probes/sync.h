@@ -3,9 +3,9 @@
  * for its data? The part of a filesystem's probe that all filesystems have.
  *
  * A filesystem's probe calls sync_begin and sync_end where its function of struct file_operations'
- * fsync is entered and left, and data_end where file_write_and_wait_range is left: a `sync` record
- * when one returns, and the file's name before it when this file (device, inode, generation) was
- * not seen lately.
+ * fsync (file, from, to, datasync) is entered and left, and data_end where
+ * file_write_and_wait_range (file, from, to) is left: a `sync` record when one returns, and the
+ * file's name before it when this file (device, inode, generation) was not seen lately.
  *
  * file_write_and_wait_range, the first thing that a sync does: a `data_wait` record when it
  * returns within one: its file's dirty pages were written and waited for. It begins with the
@@ -58,7 +58,8 @@ static __always_inline void write_name(struct file *file, const struct record *s
 	seen[place].dev = sync->dev;
 	seen[place].generation = sync->b;
 
-	const unsigned char *name = file->f_path.dentry->d_name.name;
+	struct dentry *entry = GET(file, f_path.dentry);
+	const unsigned char *name = GET(entry, d_name.name);
 	for (int part = 0; part < NAME_PARTS; part++) {
 		/* one byte more: it ends with a zero */
 		char text[NAME_BYTES + 8] = {};
@@ -82,31 +83,34 @@ static __always_inline void write_name(struct file *file, const struct record *s
 	}
 }
 
-static __always_inline int sync_begin(void)
+static __always_inline int sync_begin(void *ctx)
 {
 	struct task_struct *task = current();
-	begin(OF(syncs, task), task);
+	begin_call(OF(syncs, task), task, ctx);
 	return 0;
 }
 
-static __always_inline int sync_end(struct file *file, int datasync, int result)
+static __always_inline int sync_end(void *ctx)
 {
 	struct task_struct *task = current();
-	__u64 begin_ns = end(OF(syncs, task), task);
+	struct begun *sync = OF(syncs, task);
+	__u64 begin_ns = end(sync, task);
 	if (!begin_ns)
 		return 0;
-	struct inode *inode = file->f_inode;
-	int is_directory = (inode->i_mode & S_IFMT) == S_IFDIR;
+	struct file *file = (void *)ARGUMENT(sync, ctx, 0);
+	int datasync = (int)ARGUMENT(sync, ctx, 3);
+	struct inode *inode = GET(file, f_inode);
+	int is_directory = (GET(inode, i_mode) & S_IFMT) == S_IFDIR;
 	struct record record = {
 		.type = RECORD_SYNC,
 		.begin_ns = begin_ns,
 		.end_ns = clock_ns(),
 		.flags = (datasync != 0) | is_directory << 1 | caller_of(task) << 4,
 		.tid = task->pid,
-		.dev = inode->i_sb->s_dev,
-		.n = result,
-		.a = inode->i_ino,
-		.b = inode->i_generation,
+		.dev = GET(GET(inode, i_sb), s_dev),
+		.n = (int)RESULT(ctx, 4),
+		.a = GET(inode, i_ino),
+		.b = GET(inode, i_generation),
 	};
 	name_thread(task, record.end_ns);
 	write_name(file, &record);
@@ -114,21 +118,22 @@ static __always_inline int sync_end(struct file *file, int datasync, int result)
 	return 0;
 }
 
-static __always_inline int data_end(struct file *file, int result)
+static __always_inline int data_end(void *ctx)
 {
 	struct task_struct *task = current();
 	struct begun *sync = OF(syncs, task);
 	if (!sync->ns || sync->tid != (__u32)task->pid)
 		return 0;
-	struct inode *inode = file->f_inode;
+	struct file *file = (void *)ARGUMENT(sync, ctx, 0);
+	struct inode *inode = GET(file, f_inode);
 	emit((struct record){
 		.type = RECORD_DATA_WAIT,
 		.begin_ns = sync->ns,
 		.end_ns = clock_ns(),
 		.tid = task->pid,
-		.dev = inode->i_sb->s_dev,
-		.n = result,
-		.a = inode->i_ino,
+		.dev = GET(GET(inode, i_sb), s_dev),
+		.n = (int)RESULT(ctx, 3),
+		.a = GET(inode, i_ino),
 	});
 	return 0;
 }

@@ -50,8 +50,8 @@ static struct force {
 	__u32 dev;
 } forces[THREADS];
 
-SEC("fentry/xlog_cil_push_work")
-int BPF_PROG(push_begin, struct work_struct *work)
+SEC(ENTRY "xlog_cil_push_work")
+int AT_ENTRY(push_begin, struct work_struct *work)
 {
 	struct task_struct *task = current();
 	struct push *push = OF(pushes, task);
@@ -63,7 +63,7 @@ int BPF_PROG(push_begin, struct work_struct *work)
 	return 0;
 }
 
-SEC("fexit/xlog_cil_push_work")
+SEC(RETURN "xlog_cil_push_work")
 int push_end(void *ctx)
 {
 	struct task_struct *task = current();
@@ -75,8 +75,8 @@ int push_end(void *ctx)
 			  });
 }
 
-SEC("fentry/xfs_log_force_seq")
-int BPF_PROG(force_begin, struct xfs_mount *mount)
+SEC(ENTRY "xfs_log_force_seq")
+int AT_ENTRY(force_begin, struct xfs_mount *mount)
 {
 	struct task_struct *task = current();
 	struct force *force = OF(forces, task);
@@ -85,7 +85,7 @@ int BPF_PROG(force_begin, struct xfs_mount *mount)
 	return 0;
 }
 
-SEC("fexit/xfs_log_force_seq")
+SEC(RETURN "xfs_log_force_seq")
 int force_end(void *ctx)
 {
 	struct task_struct *task = current();
@@ -97,32 +97,32 @@ int force_end(void *ctx)
 			  });
 }
 
-SEC("fentry/xfs_file_fsync")
+SEC(ENTRY "xfs_file_fsync")
 int file_sync_begin(void *ctx)
 {
-	return sync_begin();
+	return sync_begin(ctx);
 }
 
-SEC("fexit/xfs_file_fsync")
-int BPF_PROG(file_sync_end, struct file *file, __s64 from, __s64 to, int datasync, int result)
+SEC(RETURN "xfs_file_fsync")
+int file_sync_end(void *ctx)
 {
-	return sync_end(file, datasync, result);
+	return sync_end(ctx);
 }
 
-SEC("fentry/xfs_dir_fsync")
+SEC(ENTRY "xfs_dir_fsync")
 int directory_sync_begin(void *ctx)
 {
-	return sync_begin();
+	return sync_begin(ctx);
 }
 
-SEC("fexit/xfs_dir_fsync")
-int BPF_PROG(directory_sync_end, struct file *file, __s64 from, __s64 to, int datasync, int result)
+SEC(RETURN "xfs_dir_fsync")
+int directory_sync_end(void *ctx)
 {
-	return sync_end(file, datasync, result);
+	return sync_end(ctx);
 }
 
-SEC("fexit/file_write_and_wait_range")
-int BPF_PROG(xfs_data_end, struct file *file, __s64 from, __s64 to, int result)
+SEC(RETURN "file_write_and_wait_range")
+int xfs_data_end(void *ctx)
 {
-	return data_end(file, result);
+	return data_end(ctx);
 }

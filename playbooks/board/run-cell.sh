@@ -65,7 +65,7 @@ finish() {
   {
     echo '{"steps": ['
     sed '$ s/,$//' "$ended"
-    echo "], \"probes\": {\"requested\": \"$PROBES\", \"attached\": ${attached:-0}, \"expected\": $EXPECTED_PROBES},"
+    echo "], \"probes\": {\"requested\": \"$PROBES\", \"attached\": ${attached:-0}, \"expected\": $EXPECTED_PROBES, \"by\": \"${attached_by:-}\"},"
     echo "\"observers\": [$(echo "$watching" | sed 's/[^ ]\{1,\}/"&"/g; s/ /, /g')],"
     echo "\"root_reads\": $reads, \"clock\": \"$CLOCK\"}"
   } > "$raw/run.json"

@@ -34,9 +34,9 @@ record() {
   exec "$BIN/recorder" "$RAW/probes.bin" $files > recorder.out 2> recorder.err
 }
 
-# how many are attached, run-cell.sh writes down
+# how many are attached, and how, run-cell.sh writes down
 ready() {
-  grep -qs '^attached' recorder.out && sed -n 's/^attached /attached=/p' recorder.out >> watch.env
+  grep -qs '^by' recorder.out && sed -n 's/^attached /attached=/p; s/^by /attached_by=/p' recorder.out >> watch.env
 }
 
 stop() { ended && prove; }

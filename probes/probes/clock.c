@@ -19,7 +19,22 @@
 
 #include <asm/arch_timer.h>
 
-static struct {
+/* a kernel before 6.9 has other words for what BPF programs may call, one before 6.3 none for a
+ * part */
+#ifndef __bpf_kfunc
+#define __bpf_kfunc __used noinline
+#endif
+#ifndef __bpf_kfunc_start_defs
+#define __bpf_kfunc_start_defs() __diag_push()
+#define __bpf_kfunc_end_defs() __diag_pop()
+#endif
+#ifndef BTF_KFUNCS_START
+#define BTF_KFUNCS_START BTF_SET8_START
+#define BTF_KFUNCS_END BTF_SET8_END
+#endif
+
+/* by this name the probes know that the module is there (probes/probe.h) */
+static struct commitpath_clock {
 	u64 ns_per_count, begin_ns; /* begin: where the counter is 0; modulo 2^64 */
 } line __ro_after_init;
 

@@ -1,4 +1,4 @@
-"""Another kernel: it boots, and a cell runs on it, timed and with the device's own log."""
+"""Another kernel: it boots, and a cell runs on it, timed and with the device's own log, and watched."""
 
 import json
 from collections.abc import Callable
@@ -17,3 +17,13 @@ def test_a_cell_runs_on_another_kernel(run_cell: Callable[..., Path], kernel: st
     asked = {setting["name"]: setting for setting in manifest["settings"] if setting["group"] == "board"}
     assert asked["kernel"]["effective"] == begins
     assert manifest["window"]["counted"]["device log"]["bytes_written"] > 0
+
+
+def test_a_cell_is_watched_on_another_kernel(run_cell: Callable[..., Path]) -> None:
+    """Without fentry: no byte is without a label, all content is confirmed, and so are all witnesses."""
+    run = run_cell(FS="f2fs", MODE="wal", KERNEL="6.1")
+    result = json.loads((run / "summary.json").read_text())
+    assert result["status"] == "ok", result["reasons"]
+    probes = json.loads((run / "raw/run.json").read_text())["probes"]
+    assert probes["by"] == "kprobe" and probes["attached"] == probes["expected"] > 0
+    assert result["ledger"]["unattributed_share"] == 0 and result["content"]["confirmed_share"] == 1

@@ -43,7 +43,7 @@ def test_each_probe_attaches_and_the_recorder_refuses(alone: RunOutput) -> None:
     said = output.text("run-cell.log")
     assert output.text("run-cell.status").strip() == "0", said
     for name in all_probes():
-        assert f"bin/{name}.bpf.o: attached {expected_probes([name])}\n" in said
+        assert f"bin/{name}.bpf.o: attached {expected_probes([name])}\nby fentry\n" in said
     refusals = said[said.index("no arguments:") :].strip().splitlines()
     assert refusals[::2] == [
         *("no arguments:", "no power of two:", "no such folder:", "no such probe:", "a probe cut short:"),
@@ -62,3 +62,10 @@ def test_each_probe_attaches_and_the_recorder_refuses(alone: RunOutput) -> None:
         strict=True,
     ):
         assert words in line
+
+
+def test_what_a_killed_recorder_leaves_is_removed(on_board: Callable[..., RunOutput]) -> None:
+    """Its kprobes, by the next one."""
+    output = on_board(HERE / "killed.sh", FS="ext4", KERNEL="6.1")
+    said = output.text("run-cell.log")
+    assert said.split("\n") == ["attached 2", "by kprobe", "2", "2", "0", ""]
