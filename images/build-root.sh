@@ -29,12 +29,12 @@ trap 'rm -rf "$work"' EXIT
 chmod 0777 "$work"
 mkdir "$work/root"
 
-# clang makes the probes: 390 MB of the root's 660. libbpf and what it is linked with are
+# clang makes the probes: 390 MB of the root's 660. libbpf and what it is linked with, statically, are
 # unpacked beside, and the engines that Debian has, as no arm64 program runs here.
 # shellcheck disable=SC2016  # $1 is the hook's
 mmdebstrap --quiet --variant=extract --architectures="$host,arm64" --include="$packages" \
   --extract-hook="cd \"\$1/tmp\" && APT_CONFIG=\$MMDEBSTRAP_APT_CONFIG apt-get -qq download \
-    libbpf-dev:arm64 libbpf1:arm64 libelf1t64:arm64 zlib1g:arm64 libzstd1:arm64 ${*/%/:arm64}" \
+    libbpf-dev:arm64 libelf-dev:arm64 zlib1g-dev:arm64 libzstd-dev:arm64 ${*/%/:arm64}" \
   --extract-hook='for deb in "$1"/tmp/*.deb; do dpkg -x "$deb" "$1"; done; rm "$1"/tmp/*.deb' \
   --extract-hook='rm -rf "$1"/usr/share/doc "$1"/usr/share/man "$1"/usr/share/locale' \
   --extract-hook='ln -s mawk "$1/usr/bin/awk"' \

@@ -7,8 +7,6 @@ clock=/sys/module/probes/parameters/clock
 check() {
   [ -r /sys/kernel/btf/vmlinux ] || lack "the kernel has no BTF (CONFIG_DEBUG_INFO_BTF)"
   [ -d /sys/kernel/tracing/events ] || lack "tracefs is not mounted on /sys/kernel/tracing"
-  python3 -c 'import ctypes; ctypes.CDLL("libbpf.so.1")' 2> /dev/null ||
-    lack "libbpf.so.1 (libbpf1) is not installed"
 }
 
 start() {

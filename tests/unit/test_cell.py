@@ -293,7 +293,9 @@ def test_a_kernel_is_an_axis_of_the_virtual_board(monkeypatch: pytest.MonkeyPatc
     cells.make_cell(lab)
     with pytest.raises(BadInputError, match=r"KERNEL=6\.1: BOARD=bench has a kernel of its own"):
         cells.make_cell({**lab, "KERNEL": "6.1"})
-    with pytest.raises(BadInputError, match=r"KERNEL=6\.2: did you mean 6\.1.*\? KERNEL is 6\.1, 6\.12, 7\.x"):
+    with pytest.raises(
+        BadInputError, match=r"KERNEL=6\.2: did you mean 6\.1.*\? KERNEL is 6\.1, 6\.12, 7\.x"
+    ):
         cells.make_cell({"KERNEL": "6.2"})
     for name in axes.axes()["kernel"].files():
         assert cells.load_profile("kernel", name)["release"] == name.removesuffix(".x")
