@@ -13,9 +13,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+from analysis import known
 from base import identity, scratch
+from base.errors import LabError
 from base.progress import step
 from commitpath import ansible, observers
+from commitpath.axes import probe_files
 from commitpath.cell import kernel_profile
 from commitpath.payload import (
     RUN_SCRIPTS,
@@ -23,6 +26,7 @@ from commitpath.payload import (
     device_script,
     filesystem_scripts,
     load_script,
+    mount_options,
     observer_scripts,
     prepared_variables,
     run_scripts,
@@ -36,7 +40,10 @@ from images.ssh import Login, make_keys
 # Of what a playbook is told: paths and contents, which have names or hashes here.
 HOSTS_OWN = ("driver", "probes", "modules", "schema", "scripted")
 # Sent with each run, so no part of what a snapshot is keyed by.
-SENT_LATER = (*RUN_SCRIPTS, "calibrate-cell.sh", "calibrate.sh")
+KNOWN_SEQUENCE = "known-sequence.sh"
+SENT_LATER = (*RUN_SCRIPTS, KNOWN_SEQUENCE, "calibrate-cell.sh", "calibrate.sh")
+# Wall seconds until the known sequence counts as hung.
+KNOWN_LIMIT_SECONDS = 300.0
 Done = TypeVar("Done")
 
 
@@ -211,6 +218,40 @@ def ensure_snapshot(cell: Mapping[str, Any], driver: Path, entry: Mapping[str, A
     return ensure(folder, inputs, what, lambda: make_snapshot(folder, inputs, board, variables))
 
 
+def known_sequence() -> bytes:
+    """The script of a known sequence of writes and syncs."""
+    return (ansible.PLAYBOOKS / "board" / KNOWN_SEQUENCE).read_bytes()
+
+
+def prove(cell: Mapping[str, Any], watched: Path, files: Mapping[str, bytes], board: VirtualBoard) -> None:
+    """LabError unless the probes of a watched snapshot record a known sequence as it was.
+
+    It runs in a run's place, from those bytes, which it leaves as they are.
+    """
+    in_its_place = {**files, "run-cell.sh": known_sequence()}
+    output = board.run_cell(watched, in_its_place, KNOWN_LIMIT_SECONDS)
+    where = f"KERNEL={cell['kernel']} FS={cell['fs']}: a known sequence of writes and syncs"
+    if output.text("run-cell.status").strip() != "0":
+        raise LabError(f"{where} failed: {output.text('run-cell.log').strip()}")
+    kind = cell["profiles"]["fs"]["type"]
+    with artifacts.work_folder() as work:
+        output.extract(work)
+        found = known.wrong(
+            known.read(work / "raw"),
+            probe_files(cell["probes"], kind),
+            kind,
+            journals_data="data=journal" in mount_options(cell).split(","),
+        )
+        if found:
+            log = artifacts.CACHE / "log/known-sequence.tar"
+            log.parent.mkdir(exist_ok=True)
+            log.write_bytes(output.tar)
+            raise LabError(
+                f"{where} is not what the probes recorded: {'; '.join(found[:3])}"
+                f"{f'; and {len(found) - 3} more' if len(found) > 3 else ''} (all that they did: {log})"
+            )
+
+
 def ensure_watched(
     cell: Mapping[str, Any], prepared: Path, files: Mapping[str, bytes], board: VirtualBoard
 ) -> Path:
@@ -223,7 +264,10 @@ def ensure_watched(
     # what watching depends on; the rest of cell.env is the run's own, and the probes
     # themselves are on the prepared board
     scripts = [name for name in files if name == "watch.sh" or name.startswith("observer")]
-    key = artifacts.hash_of(cell["probes"], *(f"{name}\n{files[name].decode()}" for name in sorted(scripts)))
+    proof = known_sequence().decode()
+    key = artifacts.hash_of(
+        cell["probes"], proof, *(f"{name}\n{files[name].decode()}" for name in sorted(scripts))
+    )
     folder = prepared.with_name(f"{prepared.name}+{key}")
 
     inputs = {**snapshot.read_meta(prepared)["inputs"], "probes": cell["probes"]}
@@ -232,5 +276,7 @@ def ensure_watched(
         with artifacts.whole(folder, "save a snapshot with probes", scratch.PRIVATE) as part:
             board.attach(prepared, dict(files), part)
             snapshot.write(part, inputs)
+            with step("count what the probes record of a known sequence"):
+                prove(cell, part, files, board)
 
     return ensure(folder, inputs, "attach the probes and save a snapshot", build)

@@ -38,3 +38,6 @@ describe() {
     find "$MOUNTPOINT" -xdev '(' -type d -o -type f ')' -printf 'stat <%i>\n'
   } | debugfs -f - "/dev/$DEVICE_NAME" > "$1/inodes.txt" 2>&1
 }
+
+# counters: what it counts itself: commits of the journal
+counters() { awk '{ print "commit", $1; exit }' /proc/fs/jbd2/"$DEVICE_NAME"-*/info; }

@@ -28,3 +28,18 @@ settle() { :; }
 
 # describe FOLDER: where it keeps what
 describe() { dump.f2fs -d 1 "/dev/$DEVICE_NAME" > "$1/superblock.txt" 2>&1; }
+
+# counters: what it counts itself: checkpoints, by the version of the newer of two. (`CP calls` of its
+# debugfs are calls, in Linux 7 those that write none, too.) fs/f2fs: include/linux/f2fs_fs.h has the
+# places. Past the device's cache, which does not know what the filesystem writes.
+counters() {
+  blocks_per_segment=$((1 << $(number 0 1044 4))) pack=$(number 0 1100 4)
+  one=$(number "$pack" 0 8) other=$(number $((pack + blocks_per_segment)) 0 8)
+  echo "checkpoint $((one > other ? one : other))"
+}
+
+# number BLOCK OFFSET BYTES: a number on the device
+number() {
+  dd if="/dev/$DEVICE_NAME" bs=4k skip="$1" count=1 iflag=direct 2> /dev/null |
+    od -A n -t "u$3" -j "$2" -N "$3" | tr -d ' '
+}

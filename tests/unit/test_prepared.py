@@ -6,10 +6,13 @@ from pathlib import Path
 import pytest
 
 from analysis import recorded
+from base.errors import LabError
 from commitpath import ansible, calibrate, commands, experiment, observers, plan, prepared
 from commitpath.cell import make_cell
+from commitpath.payload import tar_of
 from commitpath.sweep import job
 from images import artifacts, snapshot
+from images.cellrun import RunOutput
 from images.snapshot import SnapshotError
 
 BOARD = {"board_kind": "virtual", "board_device": "/dev/target"}
@@ -83,6 +86,43 @@ def test_what_another_job_has_made_again_stays(saved: Path) -> None:
 
     assert prepared.again_if_damaged(work) == "done"
     assert saved.exists()
+
+
+def test_probes_that_do_not_record_what_is_known_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one line, and no snapshot with them is left."""
+
+    class Board:
+        def attach(self, _: Path, files: object, part: Path) -> None:
+            (part / "ram").write_bytes(b"memory")
+            (part / "state").write_bytes(b"devices")
+
+        def run_cell(self, watched: Path, files: dict[str, bytes], _: float) -> RunOutput:
+            assert files["run-cell.sh"] == prepared.known_sequence()
+            return RunOutput(tar_of({"run-cell.status": status, "run-cell.log": b"dd failed\n"}))
+
+    status, found = b"0\n", ["block: 3 flushes", "flush: none"]
+    monkeypatch.setattr(artifacts, "CACHE", tmp_path)
+    monkeypatch.setattr(prepared.known, "read", lambda _: None)
+    monkeypatch.setattr(prepared.known, "wrong", lambda *_, **__: found)
+    monkeypatch.setattr(snapshot, "read_meta", lambda _: {"inputs": {"memory_mib": 1}})
+    monkeypatch.setattr(prepared, "remove_unfit", lambda *_: None)
+    cell, folder = make_cell({"FS": "f2fs", "KERNEL": "6.1"}), tmp_path / "snapshots/prepared"
+    folder.parent.mkdir()
+
+    def watch() -> Path:
+        return prepared.ensure_watched(cell, folder, {}, Board())  # type: ignore[arg-type]
+
+    what = "KERNEL=6.1 FS=f2fs: a known sequence of writes and syncs"
+    with pytest.raises(LabError, match=f"^{what} is not what the probes recorded: {'; '.join(found)} .*tar"):
+        watch()
+    assert not list(folder.parent.glob("prepared+*[0-9a-f]"))
+    status = b"1\n"
+    with pytest.raises(LabError, match=f"^{what} failed: dd failed$"):
+        watch()
+    status, found = b"0\n", []
+    assert watch().is_dir()
 
 
 @pytest.mark.parametrize(

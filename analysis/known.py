@@ -1,0 +1,288 @@
+"""What the probes recorded of a known sequence of writes and syncs, compared with what it was.
+
+playbooks/board/known-sequence.sh runs it. A probe that is attached need not see all: on another
+kernel one was, and lost thousands of records. So before anything is believed of a kernel, each
+record's type is counted there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from analysis.adapters import proberecords
+from analysis.adapters.proberecords import CALLERS, OWNERS, TYPES
+from base.errors import BadInput
+
+_WRITE, _FLUSH, _PREFLUSH = 1, 2, 1 << 18  # REQ_OP_*, REQ_PREFLUSH
+# what /sys/block/<disk>/stat counts, by its place in the line (Documentation/block/stat.rst)
+_STAT = {"write_ios": 4, "write_sectors": 6, "flush_ios": 15}
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of the sequence: what was written to it and how often it was synced, by how."""
+
+    inode: int
+    pages: int
+    syncs: dict[str, int]  # fsync, fdatasync, kernel (O_DSYNC)
+    name: str
+
+    @property
+    def is_directory(self) -> bool:
+        return self.name == "."
+
+
+@dataclass(frozen=True)
+class Known:
+    """What known-sequence.sh left: what was done, what the kernel counted of it, what was recorded."""
+
+    files: list[File]
+    stat: dict[str, int]
+    counted: dict[str, int]  # by the filesystem itself: record's type → how many
+    disk: int
+    filesystem: int
+    rows: np.ndarray  # RECORD, of the sequence's time and of any device
+    lost: tuple[int, int]
+
+    def of(self, name: str, device: int | None = None) -> np.ndarray:
+        """The records of a type, of a device."""
+        kind = self.rows["type"] == TYPES[name]
+        found: np.ndarray = self.rows[kind & ((self.rows["dev"] == device) | (device is None))]
+        return found
+
+
+def read(raw: Path) -> Known:
+    """Read raw/ as known-sequence.sh leaves it. Raises BadInput."""
+    folder = raw / "known"
+    disk, filesystem = (_device(folder / "devices", line) for line in _lines(folder / "devices", 2))
+    begin, end = (float(line) * 1e9 for line in _lines(folder / "window", 2))
+    files = []
+    for line in _lines(folder / "files"):
+        inode, pages, fsyncs, fdatasyncs, dsyncs, name = line.split(" ", 5)
+        syncs = {"fsync": int(fsyncs), "fdatasync": int(fdatasyncs), "kernel": int(dsyncs)}
+        files.append(File(int(inode), int(pages), syncs, name))
+    rows = proberecords.read(raw / "probes.bin")
+    last, inside = rows[-1], (rows["begin_ns"] >= begin) & (rows["end_ns"] < end)
+    # a thread is named once
+    inside |= rows["type"] == TYPES["comm"]
+    return Known(
+        files=files,
+        stat=_difference(folder, "stat", _stat),
+        counted=_difference(folder, "counters", _counters),
+        disk=disk,
+        filesystem=filesystem,
+        rows=rows[inside],
+        lost=(int(last["n"]), int(last["a"])),
+    )
+
+
+def wrong(known: Known, probes: Sequence[str], own: str, journals_data: bool = False) -> list[str]:
+    """Return what these probes did not record as it was, a line each; own: the filesystem's probe.
+
+    journals_data: the pages of files are written to a journal first, as pages of nobody's.
+    """
+    checks: dict[str, Sequence[Callable[[Known], list[str]]]] = {
+        "block": (_commands,),
+        "bio": (_bios, *(() if journals_data else (_pages,))),
+        own: (_syncs, _names, _data_waits, _waits, _as_counted),
+        "flush": (_some("flush"),),
+        "wait": (_off_cpu,),
+        "writeback": (_written_back,),
+    }
+    found = [f"{lost} records were lost: {why}" for lost, why in zip(known.lost, _LOST, strict=True) if lost]
+    for name in probes:
+        found += [f"{name}: {line}" for check in checks.get(name, ()) for line in check(known)]
+    if {"block", "bio"} <= set(probes):
+        found += _bios_as_commands(known)
+    if {"bio", "flush"} <= set(probes):
+        found += _empty_flushes(known)
+    return found
+
+
+_LOST = ("the ring was full", "what had begun was not seen to end")
+
+
+def _differ(what: str, recorded: int, was: int) -> list[str]:
+    return [] if recorded == was else [f"{what}: {recorded} recorded, {was} expected"]
+
+
+def _operation(rows: np.ndarray) -> np.ndarray:
+    return np.asarray(rows["b"] & 0xFF)
+
+
+def _commands(known: Known) -> list[str]:
+    """As the kernel's own counters have them."""
+    commands = known.of("block", known.disk)
+    writes, flushes = commands[_operation(commands) == _WRITE], commands[_operation(commands) == _FLUSH]
+    numbers = np.sort(known.of("block")["d"])
+    return [
+        *_differ("sectors written", int(writes["n"].sum()), known.stat["write_sectors"]),
+        *_differ("flushes", flushes.size, known.stat["flush_ios"]),
+        *_differ("numbers between the first and the last command", numbers.size, _span(numbers)),
+        *([] if flushes.size and writes.size else ["no writes, or no flushes"]),
+    ]
+
+
+def _span(numbers: np.ndarray) -> int:
+    return int(numbers[-1] - numbers[0] + 1) if numbers.size else 0
+
+
+def _bios(known: Known) -> list[str]:
+    """Each with as many runs of pages as it says, and all pages of each write."""
+    bios, pages = known.of("bio", known.disk), known.of("pages", known.disk)
+    writes = bios[_operation(bios) == _WRITE]
+    runs = {int(bio["d"]): int(bio["flags"]) for bio in bios}
+    numbers, had = np.unique(pages["d"], return_counts=True)
+    of_pages = dict(zip(numbers.tolist(), had.tolist(), strict=True))
+    serials = np.sort(known.of("bio")["d"])
+    return [
+        *_differ("numbers between the first and the last bio", serials.size, _span(serials)),
+        *_differ("bios with other runs of pages than they say", _unequal(runs, of_pages), 0),
+        *_differ("pages of writes", int(pages["n"].sum()), int(writes["n"].sum()) // 8),
+        *([] if (pages["n"] > 1).any() else ["no bio with more than one page"]),
+    ]
+
+
+def _unequal(one: dict[int, int], other: dict[int, int]) -> int:
+    return sum(one.get(key, 0) != other.get(key, 0) for key in one.keys() | other.keys())
+
+
+def _pages(known: Known) -> list[str]:
+    pages = known.of("pages", known.disk)
+    pages = pages[pages["flags"] == OWNERS.index("file")]
+    return [
+        line
+        for file in known.files
+        if not file.is_directory
+        for line in _differ(
+            f"pages of {file.name}", int(pages["n"][pages["a"] == file.inode].sum()), file.pages
+        )
+    ]
+
+
+def _syncs(known: Known) -> list[str]:
+    """Of each file, by each way, with its flags and result; and no other of the filesystem."""
+    syncs = known.of("sync", known.filesystem)
+    caller, found = syncs["flags"] >> 4, []
+    for file in known.files:
+        for way, number in file.syncs.items():
+            of_file = syncs[(syncs["a"] == file.inode) & (caller == CALLERS.index(way))]
+            good = (of_file["flags"] & 1) == (way != "fsync")
+            good &= ((of_file["flags"] & 2) != 0) == file.is_directory
+            good &= of_file["n"] == 0
+            found += _differ(f"syncs of {file.name} by {way}", int(good.sum()), number)
+    number = sum(sum(file.syncs.values()) for file in known.files)
+    return [*found, *_differ("syncs in all", syncs.size, number)]
+
+
+def _names(known: Known) -> list[str]:
+    """A file's name is written the first time that it is synced."""
+    rows = known.of("name", known.filesystem)
+    text = np.ascontiguousarray(rows).view(np.uint8).reshape(rows.size, -1)[:, 40:64]
+    names = {int(row["a"]): bytes(one).rstrip(b"\0").decode() for row, one in zip(rows, text, strict=True)}
+    return [
+        f"the name of {file.name} is {names.get(file.inode)!r}"
+        for file in known.files
+        if any(file.syncs.values()) and not file.is_directory and names.get(file.inode) != file.name
+    ]
+
+
+def _data_waits(known: Known) -> list[str]:
+    """One within each sync of a file; of a directory some filesystems have none."""
+    waits = known.of("data_wait", known.filesystem)
+    return [
+        line
+        for file in known.files
+        if not file.is_directory
+        for line in _differ(
+            f"waits for the data of {file.name}",
+            int((waits["a"] == file.inode).sum()),
+            sum(file.syncs.values()),
+        )
+    ]
+
+
+def _waits(known: Known) -> list[str]:
+    """Of a sync for its journal, log or nodes: each filesystem has some."""
+    kinds = ("commit_wait", "node_wait")
+    return [] if any(known.of(name).size for name in kinds) else ["no wait for a journal, log or nodes"]
+
+
+def _as_counted(known: Known) -> list[str]:
+    """Commits, checkpoints: as the filesystem counts them, which is how it is named."""
+    return [
+        line
+        for name, number in known.counted.items()
+        for line in [
+            *_differ(f"records of type {name}", known.of(name).size, number),
+            *([] if number else [f"no {name}"]),
+        ]
+    ]
+
+
+def _some(name: str) -> Callable[[Known], list[str]]:
+    return lambda known: [] if known.of(name, known.filesystem).size else [f"no record of type {name}"]
+
+
+def _off_cpu(known: Known) -> list[str]:
+    """The driver's thread waited for each of its writes at least."""
+    comms, least = known.of("comm"), sum(file.syncs["kernel"] for file in known.files)
+    drivers = comms["tid"][comms["a"] == int.from_bytes(b"driver", "little")]
+    off = known.of("off_cpu")
+    waited = int(np.isin(off["tid"], drivers).sum()) if drivers.size else off.size
+    return [] if waited >= least else [f"the driver waited {waited} times, at least {least} expected"]
+
+
+def _written_back(known: Known) -> list[str]:
+    least = sum(file.pages for file in known.files if not any(file.syncs.values()))
+    pages = int(known.of("writeback", known.disk)["n"].astype(np.int32).sum())
+    return [] if pages >= least else [f"{pages} pages were written back, at least {least} expected"]
+
+
+def _bios_as_commands(known: Known) -> list[str]:
+    """All sectors that a filesystem hands in reach the device."""
+    bios, commands = known.of("bio", known.disk), known.of("block", known.disk)
+    sectors = [int(rows["n"][_operation(rows) == _WRITE].sum()) for rows in (bios, commands)]
+    return [f"bio: {line}" for line in _differ("sectors of writes", sectors[0], sectors[1])]
+
+
+def _empty_flushes(known: Known) -> list[str]:
+    """A filesystem orders a flush of its own by a bio with no sectors."""
+    bios = known.of("bio", known.disk)
+    empty = bios[(bios["n"] == 0) & (bios["b"] & _PREFLUSH != 0)]
+    return [f"flush: {line}" for line in _differ("empty flushes", known.of("flush").size, empty.size)]
+
+
+def _lines(path: Path, number: int | None = None) -> list[str]:
+    try:
+        lines = path.read_text().splitlines()
+    except OSError as error:
+        raise BadInput(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
+    if not lines or number not in (None, len(lines)):
+        raise BadInput(path, "", f"{len(lines)} lines", f"{number or 'some'}")
+    return lines
+
+
+def _device(path: Path, line: str) -> int:
+    major, _, minor = line.partition(":")
+    if not (major.isdigit() and minor.isdigit()):
+        raise BadInput(path, "", repr(line), "MAJOR:MINOR")
+    return int(major) << 20 | int(minor)
+
+
+def _difference(folder: Path, name: str, parse: Callable[[Path], dict[str, int]]) -> dict[str, int]:
+    begin, end = (parse(folder / f"{name}.{edge}") for edge in ("begin", "end"))
+    return {key: end[key] - begin[key] for key in begin}
+
+
+def _stat(path: Path) -> dict[str, int]:
+    fields = _lines(path, 1)[0].split()
+    return {name: int(fields[place]) for name, place in _STAT.items()}
+
+
+def _counters(path: Path) -> dict[str, int]:
+    return {name: int(number) for name, number in (line.split() for line in path.read_text().splitlines())}

@@ -1,0 +1,75 @@
+#!/bin/sh
+# Writes and syncs of known numbers, watched, in the place of run-cell.sh: what the probes must have
+# recorded of them, commitpath compares (analysis/known.py). Nothing else may use the device.
+#
+# Reads cell.env, and begins to watch unless something watches already. Leaves raw/probes.bin, and in
+# raw/known/:
+#   files            a line for each file: inode, pages written, fsyncs, fdatasyncs, syncs by O_DSYNC, name
+#   devices          device numbers of the disk and of the filesystem
+#   window           seconds since the boot, before the first and behind the last
+#   stat.begin, .end        /sys/block/<disk>/stat then
+#   counters.begin, .end    what the filesystem has counted then, a name and a number a line
+set -eu
+folder=/run/commitpath
+known=$folder/raw/known
+cd "$folder"
+. ./cell.env
+# shellcheck source=/dev/null
+. "./filesystems/$FS_TYPE.sh"
+[ -e watch.env ] || sh watch.sh start
+mkdir "$known"
+at=$MOUNTPOINT/known
+disk=$(readlink -f "/sys/class/block/$DEVICE_NAME")
+[ -d "$disk/queue" ] || disk=${disk%/*}
+
+write() { dd if=/dev/zero bs=4k "$@" 2> /dev/null; }
+note() { # NAME PAGES FSYNCS FDATASYNCS DSYNCS
+  echo "$(stat -c %i "$at/$1") $2 $3 $4 $5 $1" >> "$known/files"
+}
+edge() { # begin|end: with an idle device
+  sync
+  until awk '{ exit $1 + $2 > 0 }' "$disk/inflight"; do sleep 0.1; done
+  sleep 0.5
+  awk '{ print $1 }' /proc/uptime >> "$known/window"
+  cat "$disk/stat" > "$known/stat.$1"
+  counters > "$known/counters.$1"
+  sleep 0.5
+}
+
+mkdir "$at"
+cp "$(command -v dd)" driver
+{ cat "$disk/dev" && stat -c '%Hd:%Ld' "$at"; } > "$known/devices"
+edge begin
+
+write of="$at/fsync" count=4 conv=fsync
+note fsync 4 1 0 0
+for _ in 1 2 3; do write of="$at/fdatasync" count=1 oflag=append conv=notrunc,fdatasync; done
+note fdatasync 3 0 3 0
+# by direct I/O, behind which a sync has nothing to write and flushes the device's cache
+dd if=/dev/zero of="$at/direct" bs=64k count=1 conv=fsync 2> /dev/null
+dd if=/dev/zero of="$at/direct" bs=64k count=1 oflag=direct conv=notrunc 2> /dev/null
+sync -d "$at/direct"
+note direct 16 1 1 0
+# pages that do not follow each other
+for page in 1 3 5; do write of="$at/holes" count=1 seek=$page conv=notrunc; done
+sync "$at/holes"
+note holes 3 1 0 0
+# by a flusher thread
+write of="$at/behind" count=16
+sync -f "$at"
+note behind 16 0 0 0
+# the driver's threads are known by their name
+./driver if=/dev/zero of="$at/dsync" bs=4k count=4 oflag=dsync 2> /dev/null
+note dsync 4 0 0 4
+# at once: each waits for the device while the others begin
+for n in 1 2 3 4; do
+  for _ in 1 2 3 4 5; do write of="$at/at-once-$n" count=1 conv=notrunc,fsync; done &
+done
+wait
+for n in 1 2 3 4; do note "at-once-$n" 5 5 0 0; done
+sync "$at"
+note . 0 1 0 0
+
+edge end
+rm -r "$at" driver
+sh watch.sh stop
