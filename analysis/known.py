@@ -182,7 +182,7 @@ def _syncs(known: Known) -> list[str]:
 def _names(known: Known) -> list[str]:
     """A file's name is written the first time that it is synced."""
     rows = known.of("name", known.filesystem)
-    text = np.ascontiguousarray(rows).view(np.uint8).reshape(rows.size, -1)[:, 40:64]
+    text = np.ascontiguousarray(rows).view(np.uint8).reshape(-1, rows.dtype.itemsize)[:, 40:64]
     names = {int(row["a"]): bytes(one).rstrip(b"\0").decode() for row, one in zip(rows, text, strict=True)}
     return [
         f"the name of {file.name} is {names.get(file.inode)!r}"

@@ -20,9 +20,10 @@ OWN = {"ext4": (("commit",), ("commit_wait",)), "f2fs": (("checkpoint",), ("node
 
 
 def without(one: known.Known, name: str, number: int | None) -> known.Known:
-    """As if a probe had lost its last records of a type, or all."""
+    """As if a probe had lost that many records of a type, from the middle of the sequence, or all."""
     at = np.flatnonzero(one.rows["type"] == TYPES[name])
-    return dataclasses.replace(one, rows=np.delete(one.rows, at if number is None else at[-number:]))
+    begin = at.size // 2 if number else 0
+    return dataclasses.replace(one, rows=np.delete(one.rows, at[begin:][:number]))
 
 
 @pytest.mark.parametrize("fs", ["ext4", "f2fs"])
