@@ -58,7 +58,7 @@ def experiment(variables: dict[str, str]) -> int:
     if cell["clock"] == "kvm":
         kvm.check()
     places.check_runs([cell])
-    ensure_packages()
+    ensure_packages(virtual=entry["board_kind"] == "virtual")
     return run(cell, **of_run)
 
 

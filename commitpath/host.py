@@ -19,16 +19,17 @@ def slurm_wanted() -> bool:
     return said == "yes"
 
 
-def package_lists(with_tests: bool) -> list[str]:
-    """Names of the lists in playbooks/host.yml that this host needs."""
+def package_lists(with_tests: bool, virtual: bool = True) -> list[str]:
+    """Names of the lists in playbooks/host.yml that this host needs; virtual: for the virtual board, too."""
     tests = ["test_packages", *(["slurm_packages"] if slurm_wanted() else [])]
-    return ["host_packages", *(tests if with_tests else [])]
+    boards = ["virtual_packages"] if virtual or with_tests else []
+    return ["host_packages", *boards, *(tests if with_tests else [])]
 
 
-def missing_packages(with_tests: bool) -> list[str]:
+def missing_packages(with_tests: bool, virtual: bool = True) -> list[str]:
     """Packages of playbooks/host.yml that dpkg does not have installed."""
     lists = yaml.safe_load((ansible.PLAYBOOKS / "host.yml").read_text())[0]["vars"]
-    wanted = [package for name in package_lists(with_tests) for package in lists[name]]
+    wanted = [package for name in package_lists(with_tests, virtual) for package in lists[name]]
     try:
         done = subprocess.run(
             ["dpkg-query", "-W", "-f", "${Package} ${db:Status-Abbrev}\n", *wanted],
@@ -52,12 +53,12 @@ def needs_password() -> bool:
         raise LabError("installing host packages needs root or sudo, and there is no sudo") from error
 
 
-def ensure_packages(with_tests: bool = False) -> None:
+def ensure_packages(with_tests: bool = False, virtual: bool = True) -> None:
     """Install what is missing through playbooks/host.yml; the one step that asks for root."""
-    if missing := missing_packages(with_tests):
+    if missing := missing_packages(with_tests, virtual):
         options = ["--ask-become-pass"] if needs_password() else []
         with step(f"install host packages: {' '.join(missing)}", alone=not options):
             variables = {"wanted_packages": missing}
             ansible.play("host.yml", variables, artifacts.CACHE / "log/host.json", *options)
-    if missing := missing_packages(with_tests):
+    if missing := missing_packages(with_tests, virtual):
         raise LabError(f"host packages are still missing: {' '.join(missing)}")

@@ -70,7 +70,7 @@ def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str
         "board": cell["board"],
         "owner": owner(board["board_kind"]),
         "driver": str(driver),
-        "probes": str(artifacts.probes()),
+        "probes": str(artifacts.probes()) if there else "",
         "filesystems": " ".join(filesystems.names() if any_cell else [fs["type"]]),
         "observers": " ".join(there),
         "scripted": known,
@@ -258,10 +258,11 @@ def rehearsal(cell: Mapping[str, Any], node: str) -> str:
 def board_files(variables: Mapping[str, Any]) -> dict[str, bytes]:
     """What a board needs whatever its database, below /run; first of all, that the folder is ours."""
     files = {"made-by-commitpath": variables["owner"].encode()}
-    with tarfile.open(variables["probes"]) as tar:
-        for member in tar:
-            if file := tar.extractfile(member):
-                files[f"bin/{member.name}"] = file.read()
+    if variables["probes"]:
+        with tarfile.open(variables["probes"]) as tar:
+            for member in tar:
+                if file := tar.extractfile(member):
+                    files[f"bin/{member.name}"] = file.read()
     if variables["board_kind"] == "virtual":
         files["await-cell.sh"] = (artifacts.IMAGES / "await-cell.sh").read_bytes()
         files |= {Path(module).name: Path(module).read_bytes() for module in variables["modules"]}

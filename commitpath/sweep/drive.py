@@ -50,7 +50,8 @@ def sweep(variables: dict[str, str]) -> int:
         plan.write(runs, excluded)
         todo = plan.forget_stale(runs)
         if todo:
-            ensure_packages()
+            boards = [ansible.board(runs[key].cell["board"]) for key in todo]
+            ensure_packages(virtual=any(board["board_kind"] == "virtual" for board in boards))
             offer_emulator(runs[key].cell for key in todo)
             snakemake.run(runs, todo, jobs, retries, on_slurm)
             settle(runs, todo)
