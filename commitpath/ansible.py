@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,13 @@ from base.errors import BadInputError, LabError
 from base.paths import ROOT
 
 PLAYBOOKS = ROOT / "playbooks"
+# Commands of the inventory that are run on the host, such as labgrid's: to get the board from whoever
+# shares it out, to switch it off and on, to give it back.
+ACQUIRE, POWER_CYCLE, RELEASE = HOOKS = ("board_acquire", "board_power_cycle", "board_release")
+
+
+class UnreachableError(LabError):
+    """SSH does not reach a board."""
 
 
 def inventory() -> dict[str, dict[str, Any]]:
@@ -50,7 +58,19 @@ def board(name: str) -> dict[str, Any]:
             f"BOARD={name}: board_device_bytes is {size!r} in its inventory entry, "
             "not a whole number of bytes"
         )
+    check_hooks(name, boards[name])
     return boards[name]
+
+
+def check_hooks(name: str, entry: Mapping[str, Any]) -> None:
+    """BadInputError where a hook of an inventory's entry is no command."""
+    for hook in (hook for hook in HOOKS if hook in entry):
+        try:
+            words = shlex.split(entry[hook])
+        except (ValueError, AttributeError, TypeError) as error:
+            raise BadInputError(f"BOARD={name}: {hook} is {entry[hook]!r}, no command ({error})") from error
+        if not words:
+            raise BadInputError(f"BOARD={name}: {hook} is empty; it is a command, or left out")
 
 
 def play(
@@ -79,7 +99,10 @@ def play(
         raise LabError(
             f"{playbook}: playbooks/inventory has no board {variables.get('board')} (all of it: {log})"
         )
-    raise LabError(f"{playbook}: {failure(output) or last_line(errors)} (all of it: {log})")
+    unreachable = re.search(r"^fatal: .*: UNREACHABLE! =>", output, re.M)
+    raise (UnreachableError if unreachable else LabError)(
+        f"{playbook}: {failure(output) or last_line(errors)} (all of it: {log})"
+    )
 
 
 def called(

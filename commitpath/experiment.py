@@ -4,6 +4,7 @@ import importlib
 import json
 import os
 import platform
+import secrets
 import subprocess
 import sys
 import time
@@ -17,7 +18,7 @@ from base import identity, scratch
 from base.errors import LabError
 from base.paths import RESULTS, ROOT
 from base.progress import step
-from commitpath import ansible, packed
+from commitpath import ansible, lab, packed
 from commitpath.axes import run_axes
 from commitpath.cell import cell_id, cell_name, stored
 from commitpath.payload import prepared_variables, write_self_extracting
@@ -99,18 +100,26 @@ def run_over_ssh(
     limit: float,
 ) -> RunOutput:
     """A run on a board that Ansible reaches: prepare, run, collect, and always tear down."""
-    variables = {**prepared_variables(cell, driver, entry), **(login.ansible() if login else {})}
+    run_id = secrets.token_hex(8)
+    variables = {
+        **prepared_variables(cell, driver, entry),
+        **(login.ansible() if login else {}),
+        "run_id": run_id,
+        "lease_seconds": round(limit) + lab.LEASE_MARGIN_SECONDS,
+    }
     log = artifacts.CACHE / "log"
     try:
-        provision(variables)
-        prepare(variables)
+        lab.reached(entry, lambda: provision(variables, limit))
+        prepare(variables, limit)
         with artifacts.work_folder() as work, step("run the cell"):
             output, packed = work / "out.tar", work / "payload.sh"
             write_self_extracting(packed, planned.runs[0].files)
             begin = time.monotonic()
             more = {"payload": str(packed), "output": str(output)}
             ansible.play("run.yml", {**variables, **more}, log / "run.json", limit=limit)
-            return RunOutput(output.read_bytes(), run_seconds=time.monotonic() - begin)
+            sent = RunOutput(output.read_bytes(), run_seconds=time.monotonic() - begin)
+            lab.check_end(sent, run_id)
+            return sent
     finally:
         failed = sys.exc_info()[0] is not None
         try:
@@ -201,7 +210,7 @@ def run_once(cell: Mapping[str, Any], limit: float | None = None, repeat: int | 
         with virtual_board(cell).started(cell["clock"]) as (login, _, _):
             outputs = [run_over_ssh(cell, driver, entry, planned, login, limit)]
     else:
-        with artifacts.locked(artifacts.CACHE / f"board-{cell['board']}"):
+        with lab.held(cell["board"], entry):
             outputs = [run_over_ssh(cell, driver, entry, planned, None, limit)]
     folder = store(cell, planned, outputs, time.monotonic() - begin, facts)
     for output, what in zip(outputs, ("run", "untraced twin"), strict=False):

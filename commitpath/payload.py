@@ -15,7 +15,7 @@ from analysis import expected, filesystems, mkfs, mount
 from analysis.adapters import sqlfile
 from base import identity
 from base.paths import ROOT
-from commitpath import ansible, observers
+from commitpath import ansible, lab, observers
 from commitpath.axes import FILESYSTEM, probe_files, probe_names
 from commitpath.cell import kernel_profile, load_profile, make_cell, watching
 from images import artifacts, given
@@ -68,7 +68,7 @@ def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str
     return {
         **board,
         "board": cell["board"],
-        "owner": owner(board["board_kind"]),
+        "owner": owner(board["board_kind"], cell["board"]),
         "driver": str(driver),
         "probes": str(artifacts.probes()) if there else "",
         "filesystems": " ".join(filesystems.names() if any_cell else [fs["type"]]),
@@ -127,12 +127,16 @@ def modules(cell: Mapping[str, Any], of_observers: Iterable[str]) -> list[Path]:
     return [path for path in built if path]
 
 
-def owner(kind: str) -> str:
-    """Who uses a lab board: this host and this checkout, in one word. A virtual board has no other user."""
+def owner(kind: str, board: str) -> str:
+    """Who uses a lab board: this host, and who has the lock of lab.held, in one word.
+
+    So whoever has the lock, and finds that the board is its own already, knows that nobody is at work.
+    A virtual board has no other user.
+    """
     if kind == "virtual":
         return ""
-    checkout = hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
-    return re.sub(r"[^A-Za-z0-9.-]", "-", socket.gethostname()) + f"-{checkout}"
+    locks = hashlib.sha256(f"{ROOT}\0{artifacts.CACHE}\0{board}".encode()).hexdigest()[:8]
+    return re.sub(r"[^A-Za-z0-9.-]", "-", socket.gethostname()) + f"-{locks}"
 
 
 def mount_options(cell: Mapping[str, Any]) -> str:
@@ -266,6 +270,8 @@ def board_files(variables: Mapping[str, Any]) -> dict[str, bytes]:
     if variables["board_kind"] == "virtual":
         files["await-cell.sh"] = (artifacts.IMAGES / "await-cell.sh").read_bytes()
         files |= {Path(module).name: Path(module).read_bytes() for module in variables["modules"]}
+    else:
+        files |= lab.board_scripts()
     files |= run_scripts()
     files |= {name: (ansible.PLAYBOOKS / "board" / name).read_bytes() for name in PREPARE_SCRIPTS}
     files |= {f"filesystems/{path.name}": path.read_bytes() for path in filesystem_scripts()}

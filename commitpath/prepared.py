@@ -64,15 +64,15 @@ def virtual_board(cell: Mapping[str, Any]) -> VirtualBoard:
     return VirtualBoard(image, keys, memory_mib(cell), int(cell["cpu_ns"]), vm, emulator.chosen())
 
 
-def provision(variables: Mapping[str, Any]) -> None:
+def provision(variables: Mapping[str, Any], limit: float | None = None) -> None:
     """provision.yml on a board that answers: all but the filesystem."""
     with step("provision the board"), tempfile.NamedTemporaryFile() as packed:
         write_self_extracting(Path(packed.name), board_files(variables))
         more = {**variables, "files": packed.name}
-        ansible.play("provision.yml", more, artifacts.CACHE / "log/provision.json")
+        ansible.play("provision.yml", more, artifacts.CACHE / "log/provision.json", limit=limit)
 
 
-def prepare(variables: Mapping[str, Any]) -> None:
+def prepare(variables: Mapping[str, Any], limit: float | None = None) -> None:
     """prepare.yml on a board that is provisioned."""
     kind = variables["load_script"]
     files = {f"bin/{kind}": Path(variables["driver"]).read_bytes(), "load.sh": load_script(kind)}
@@ -82,7 +82,7 @@ def prepare(variables: Mapping[str, Any]) -> None:
     with step("make, mount and populate the filesystem, rehearse"), tempfile.NamedTemporaryFile() as packed:
         write_self_extracting(Path(packed.name), files)
         more = {**variables, "files": packed.name}
-        ansible.play("prepare.yml", more, artifacts.CACHE / "log/prepare.json")
+        ansible.play("prepare.yml", more, artifacts.CACHE / "log/prepare.json", limit=limit)
 
 
 def provisioned_folder(board: VirtualBoard, variables: Mapping[str, Any]) -> tuple[Path, dict[str, Any]]:

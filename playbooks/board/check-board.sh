@@ -7,8 +7,17 @@ lack() {
   echo "check-board: $1" >&2
   missing=1
 }
+# holder: whose the board is, and for how long
+holder() {
+  by=$(cat $folder/made-by-commitpath)
+  if [ -e $folder/lease ] && left=$(sh $folder/lease.sh left) && [ "$left" -gt 0 ]; then
+    echo "$by holds the board; its lease ends in $left s"
+  else
+    echo "$by uses the board; if not any more: umount what is mounted of it, rm -r $folder"
+  fi
+}
 [ "$(id -u)" = 0 ] || lack "not root: mounts and observers need it"
-for program in blkid partx wipefs mount awk tar; do
+for program in blkid partx wipefs mount awk tar pkill ps setsid; do
   command -v $program > /dev/null || lack "$program is not installed"
 done
 python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2> /dev/null ||
@@ -21,13 +30,22 @@ if [ -e $folder ] || [ -L $folder ]; then
   elif [ ! -e $folder/made-by-commitpath ] && [ -n "$(ls -A $folder)" ]; then
     lack "$folder is there, and commitpath did not make what is in it"
   elif [ -e $folder/made-by-commitpath ] && [ "$(cat $folder/made-by-commitpath)" != "$owner" ]; then
-    lack "$(cat $folder/made-by-commitpath) uses the board; if not any more: umount what is mounted of it, rm -r $folder"
+    lack "$(holder)"
   fi
 fi
 [ $missing = 0 ] || exit 1
 mkdir -p $folder
 # of two at the same moment one makes the file
 if (set -C && printf %s "$owner" > $folder/made-by-commitpath) 2> /dev/null; then
+  cat /proc/sys/kernel/random/boot_id > $folder/boot_id
+  # Debian's initramfs mounts /run so that nothing in it can be run: what is run has a tmpfs of its own
+  printf '#!/bin/sh\n' > $folder/runs && chmod +x $folder/runs
+  if ! $folder/runs 2> /dev/null; then
+    mkdir $folder/bin
+    mount -t tmpfs -o nodev,nosuid,mode=0755 commitpath $folder/bin ||
+      lack "$folder is on a noexec mount, and no tmpfs can be mounted in it"
+  fi
+  rm $folder/runs
   echo taken
 elif [ "$(cat $folder/made-by-commitpath)" != "$owner" ]; then
   lack "$(cat $folder/made-by-commitpath) has just taken the board"

@@ -22,12 +22,15 @@ for file in *.pid; do
 done
 sleep 1
 # one that prepares puts back itself what it changed, as soon as what it runs lets it: a minute at most
-tries=0
-while [ -e prepare.pid ] && [ $tries -lt 60 ]; do
-  read -r pid since < prepare.pid
-  same "$pid" "$since" || break
-  tries=$((tries + 1))
-  sleep 1
+for file in prepare.pid run-cell.pid run-once.pid; do
+  tries=0
+  while [ -e $file ] && read -r pid since < $file && same "$pid" "$since"; do
+    # then with all that it began: of one session, as SSH has it
+    [ $tries -lt 60 ] || pkill -KILL -s "$(ps -o sid= -p "$pid")"
+    [ $tries -lt 70 ] || break
+    tries=$((tries + 1))
+    sleep 1
+  done
 done
 left=0
 if [ -e changes ]; then
@@ -55,10 +58,22 @@ fi
 [ ! -e made-mountpoint ] || [ -n "$(on_top)" ] || rmdir --ignore-fail-on-non-empty "$mountpoint"
 [ $left = 0 ] || { echo "teardown: $folder is left as it is" >&2; exit 1; }
 cd /
+# check-board.sh's
+! awk -v at=$folder/bin '$5 == at && $0 ~ / - tmpfs commitpath / { found = 1 } END { exit !found }' /proc/self/mountinfo ||
+  umount $folder/bin || exit 1
 # a bind mount of the same filesystem is none for rm
 below=$(awk -v at=$folder '$5 == at || index($5, at "/") == 1 { print $5; exit }' /proc/self/mountinfo)
 if [ -n "$below" ]; then
   echo "teardown: something is mounted on $below: $folder is left as it is" >&2
   exit 1
 fi
+watcher=none
+[ ! -e $folder/lease.watcher ] || read -r watcher since < $folder/lease.watcher
 rm -rf --one-file-system $folder
+# the lease's, unless it is who asks; after the folder, or it would tear down, too
+if [ "$watcher" = none ] || [ -n "${LEASE_ENDS:-}" ]; then exit 0; fi
+if [ -d /run/systemd/system ]; then
+  systemctl stop commitpath-lease.service
+elif same "$watcher" "$since"; then
+  pkill -KILL -s "$watcher"
+fi

@@ -1,12 +1,17 @@
-"""What a lab board needs of the host."""
+"""What a lab board needs of the host, its hooks, and which of its runs count."""
 
+import io
+import tarfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from commitpath import ansible, host, payload
+from base.errors import BadInputError, LabError
+from commitpath import ansible, host, lab, payload
 from commitpath.cell import make_cell
 from images import artifacts
+from images.cellrun import RunOutput
 
 LAB = {"BOARD": "pi", "CLOCK": "real", "DEVICE": "own", "PROBES": "none", "ROWS": "10"}
 ENTRY = {"board_kind": "lab", "board_device": "/dev/disk/by-partlabel/commitpath", "board_device_bytes": 1}
@@ -40,3 +45,109 @@ def test_what_is_installed_for_a_lab_board() -> None:
     assert set(host.package_lists(False, virtual=False)) < set(host.package_lists(False))
     # the tests have virtual boards
     assert "virtual_packages" in host.package_lists(True, virtual=False)
+
+
+@pytest.mark.parametrize(
+    ("hook", "says"), [("''", "is empty"), ('"\'"', 'is "\'", no command'), ("7", "is 7, no command")]
+)
+def test_a_hook_that_is_no_command(
+    hook: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ansible, "PLAYBOOKS", tmp_path)
+    (tmp_path / "inventory").mkdir()
+    words = "board_kind: lab, board_device: /dev/x, board_device_bytes: 1"
+    (tmp_path / "inventory/lab.yml").write_text(
+        f"boards: {{hosts: {{pi: {{{words}, board_acquire: {hook}}}}}}}\n"
+    )
+    with pytest.raises(BadInputError, match=f"BOARD=pi: board_acquire {says}"):
+        ansible.board("pi")
+
+
+@pytest.fixture
+def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What hooks have said."""
+    monkeypatch.setattr(artifacts, "CACHE", tmp_path)
+    monkeypatch.setattr(lab, "BOOT_POLL_SECONDS", 0.0)
+    return tmp_path / "said"
+
+
+def hooks(said: Path) -> dict[str, str]:
+    """Hooks that say what they are."""
+    words = {"board_acquire": "acquire", "board_power_cycle": "cycle", "board_release": "release"}
+    return {name: f"sh -c 'echo {word} >> {said}'" for name, word in words.items()}
+
+
+def test_a_board_is_got_and_given_back(said: Path) -> None:
+    with pytest.raises(LabError, match=r"^the run$"), lab.held("pi", hooks(said)):
+        raise LabError("the run")
+    assert said.read_text().split() == ["acquire", "release"]
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [("sh -c 'echo taken by X >&2; exit 3'", "failed with 3: taken by X"), ("/none/such", "No such file")],
+)
+def test_a_board_that_is_not_got(command: str, says: str, said: Path) -> None:
+    with pytest.raises(LabError, match=says), lab.held("pi", {**hooks(said), "board_acquire": command}):
+        raise AssertionError
+    assert not said.exists()
+
+
+def answers(*tries: Exception | None) -> Callable[[], None]:
+    """The first step with a board that does that each time."""
+    left = iter(tries)
+
+    def first() -> None:
+        if error := next(left):
+            raise error
+
+    return first
+
+
+def test_a_board_that_does_not_answer_is_switched_off_and_on(said: Path) -> None:
+    silent = ansible.UnreachableError("no route")
+    lab.reached(hooks(said), answers(None))
+    assert not said.exists()
+    lab.reached(hooks(said), answers(silent, silent, None))
+    assert said.read_text().split() == ["cycle"]
+    with pytest.raises(ansible.UnreachableError):
+        lab.reached({}, answers(silent))
+    # what else is wrong no switch mends
+    with pytest.raises(LabError, match="not root"):
+        lab.reached(hooks(said), answers(LabError("not root")))
+    assert said.read_text().split() == ["cycle"]
+
+
+def sent(end: str) -> RunOutput:
+    """A board's tar with an end marker."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as tar:
+        member = tarfile.TarInfo("end")
+        member.size = len(end)
+        tar.addfile(member, io.BytesIO(end.encode()))
+    return RunOutput(packed.getvalue())
+
+
+@pytest.mark.parametrize(
+    ("end", "says"),
+    [
+        ("", "end marker is not whole"),
+        ("r1 b1", "end marker is not whole"),
+        ("r0 b1 b1", "sent the run r0, and r1 was begun"),
+        ("r1 b1 b2", "was booted anew since it was taken"),
+    ],
+)
+def test_a_run_that_does_not_count(end: str, says: str) -> None:
+    with pytest.raises(LabError, match=says):
+        lab.check_end(sent(end), "r1")
+
+
+def test_a_run_that_counts() -> None:
+    lab.check_end(sent("r1 b1 b1\n"), "r1")
+
+
+def test_two_boards_of_one_cache_have_two_owners() -> None:
+    """The lock is a board's: what is its own there, nobody else can be at work with."""
+    assert payload.owner("virtual", "virtual") == ""
+    names = {payload.owner("lab", name) for name in ("pi", "pi-too")}
+    assert len(names) == 2

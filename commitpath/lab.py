@@ -1,0 +1,106 @@
+"""A lab board on the host's side: who holds it, the hooks of whoever manages it, and which runs count."""
+
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from base.errors import LabError
+from base.progress import step
+from commitpath import ansible
+from images import artifacts
+from images.cellrun import RunOutput
+
+HOOK_LIMIT_SECONDS = 600.0
+# How long a board that was switched on may take until it answers.
+BOOT_LIMIT_SECONDS = 300.0
+BOOT_POLL_SECONDS = 5.0
+# A step of the host ends before the lease that it has renewed does.
+LEASE_MARGIN_SECONDS = 60
+
+
+def call_hook(entry: Mapping[str, Any], hook: str) -> None:
+    """Run a hook, if the board has it; LabError with its last words. No shell is between."""
+    if hook not in entry:
+        return
+    with step(f"{hook}: {entry[hook]}"):
+        command = shlex.split(entry[hook])
+        try:
+            done = subprocess.run(
+                command,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=HOOK_LIMIT_SECONDS,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise LabError(f"{hook}: {entry[hook]}: no end within {HOOK_LIMIT_SECONDS:.0f} s") from error
+        except OSError as error:
+            raise LabError(f"{hook}: {command[0]}: {error.strerror}") from error
+        if done.returncode:
+            said = ansible.last_line(done.stderr or done.stdout)
+            raise LabError(f"{hook}: {entry[hook]} failed with {done.returncode}: {said}")
+
+
+@contextmanager
+def held(name: str, entry: Mapping[str, Any]) -> Iterator[None]:
+    """Hold a board on this host, and between its hooks."""
+    with artifacts.locked(artifacts.CACHE / f"board-{name}"):
+        call_hook(entry, ansible.ACQUIRE)
+        try:
+            yield
+        finally:
+            failed = sys.exc_info()[0] is not None
+            try:
+                call_hook(entry, ansible.RELEASE)
+            except LabError as error:
+                if not failed:
+                    raise
+                # what failed first is what the user must hear
+                print(f"commitpath: the board was not given back either: {error}", file=sys.stderr)
+
+
+def reached(entry: Mapping[str, Any], first: Callable[[], None]) -> None:
+    """Do FIRST, the first of all that is done with a board; where it does not answer, power it anew once."""
+    try:
+        first()
+    except ansible.UnreachableError as error:
+        if ansible.POWER_CYCLE not in entry:
+            raise
+        print(f"commitpath: {error}; it is switched off and on", file=sys.stderr)
+    else:
+        return
+    call_hook(entry, ansible.POWER_CYCLE)
+    deadline = time.monotonic() + BOOT_LIMIT_SECONDS
+    while True:
+        try:
+            first()
+        except ansible.UnreachableError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(BOOT_POLL_SECONDS)
+        else:
+            return
+
+
+def check_end(output: RunOutput, run_id: str) -> None:
+    """LabError unless what a board sent is the run that this call began, on a board that was not rebooted."""
+    words = output.text("end").split()
+    if len(words) != 3:
+        raise LabError("the board sent no run that has ended: its end marker is not whole")
+    ended, taken, now = words
+    if ended != run_id:
+        raise LabError(f"the board sent the run {ended}, and {run_id} was begun")
+    if taken != now:
+        raise LabError("the board was booted anew since it was taken: its run does not count")
+
+
+def board_scripts() -> dict[str, bytes]:
+    """What a lab board has beside what every board has: how it is left when its lease ends."""
+    folder: Path = ansible.PLAYBOOKS / "board"
+    return {name: (folder / name).read_bytes() for name in ("lease.sh", "teardown.sh")}

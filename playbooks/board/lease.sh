@@ -1,0 +1,56 @@
+#!/bin/sh
+# A run holds a lab board by a lease. When that ends the board is left as it was found, whatever became of
+# the host, of the link to it and of who ran. It is renewed by each step; a watcher sleeps until it ends.
+# usage: lease.sh hold SECONDS MOUNTPOINT OWNER    begin, with a watcher that outlives this session
+#        lease.sh renew SECONDS                    it ends that long from now
+#        lease.sh left                             print how long it lasts, in seconds
+#        lease.sh watch MOUNTPOINT OWNER           the watcher
+#        lease.sh over MOUNTPOINT OWNER            tear down, as often as it takes
+set -u
+folder=/run/commitpath
+# when it ends, in seconds since the boot
+end=$folder/lease
+now() { cut -d. -f1 /proc/uptime; }
+left() { echo $(($(cat $end) - $(now))); }
+
+# set_end SECONDS: never a file that is half written
+set_end() { echo $(($(now) + $1)) > $end.part && mv $end.part $end; }
+
+over() {
+  tries=0
+  # somebody has a file open there, or something hangs in the kernel
+  until LEASE_ENDS=1 sh $folder/teardown.sh "$1" "$2"; do
+    [ -e $folder/teardown.sh ] && [ $tries -lt 60 ] || return
+    tries=$((tries + 1))
+    sleep 10
+  done
+}
+
+what=$1
+shift
+case $what in
+  hold)
+    set_end "$1" || exit 1
+    shift
+    # systemd has the watcher's end looked after, too: whoever kills it does not keep the board
+    if [ -d /run/systemd/system ]; then
+      exec systemd-run --quiet --collect --unit=commitpath-lease --property=StandardOutput=null \
+        --property="ExecStopPost=-/bin/sh $folder/lease.sh over $1 $2" /bin/sh $folder/lease.sh watch "$1" "$2"
+    fi
+    setsid sh $folder/lease.sh watch "$1" "$2" < /dev/null > /dev/null 2>&1 &
+    ;;
+  renew) set_end "$1" ;;
+  left) left ;;
+  watch)
+    read -r stat < /proc/$$/stat
+    mountpoint=$1 owner=$2
+    # shellcheck disable=SC2086 # the fields behind the name
+    set -- ${stat##*) }
+    echo $$ "${20}" > $folder/lease.watcher
+    # one sleep until the end as it stands then: it takes nothing from a run
+    while [ -e $end ] && remaining=$(left) && [ "$remaining" -gt 0 ]; do sleep "$remaining"; done
+    [ ! -e $end ] || over "$mountpoint" "$owner"
+    ;;
+  over) [ ! -e $folder/teardown.sh ] || over "$1" "$2" ;;
+  *) echo "lease: $what is none of hold, renew, left, watch, over" >&2; exit 1 ;;
+esac
