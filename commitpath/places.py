@@ -48,7 +48,8 @@ TAG_TEXT = "Signature: 8a477f597d28d172789f06886806bc55\n# commitpath's cache; `
 # What is made in it: under a hash of its inputs, or under a name of its own.
 HASHED = re.compile(
     # a folder of before modules were called so has its driver's name alone
-    rf"(userland|build-root|command|given|emulator|probes|storage-tools|{'|'.join(devices.names())}|sqlite-[0-9.]+"
+    r"(userland|build-root|command|given|emulator|probes|storage-tools|foreign-board"
+    rf"|{'|'.join(devices.names())}|sqlite-[0-9.]+"
     r"|(driver|image|kernel|module)(-[a-z0-9_.-]+)?)-[0-9a-f]{12}(\.o)?(\.lock)?"
 )
 NAMED = re.compile(r"sqlite|demo|snapshots|tests|vm|log|ansible|keys(\.lock)?|board-.+\.lock|CACHEDIR\.TAG")

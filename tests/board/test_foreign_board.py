@@ -1,0 +1,217 @@
+"""Runs on a board that is not ours, and what is left of them when something breaks."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import foreign_board
+import lab_board
+import pytest
+from foreign_board import ForeignBoard
+
+from analysis.__main__ import main as analyse
+from base.paths import ROOT
+from commitpath import experiment
+from commitpath.cell import make_cell
+from commitpath.payload import MOUNTPOINT
+
+LAB = {"CLOCK": "real", "DEVICE": "own", "PROBES": "none", "FS": "ext4-ordered", "MODE": "wal"}
+SMALL = {**LAB, "ROWS": "100", "N": "20"}
+# Long enough for something to happen in it.
+LONG = {**LAB, "ROWS": "100", "N": "5000", "LIMIT": "900"}
+# make's exit code where a command's is not 0
+FAILED = 2
+# As long as a busy host may take for a step.
+STEP_SECONDS = 900.0
+LEFT = (
+    f"grep -c {MOUNTPOINT} /proc/mounts; ls -d /run/commitpath 2>/dev/null; "
+    "systemctl is-active commitpath-lease"
+)
+NOTHING = ["0", "inactive"]
+# What docs/lab-boards.md has: a fault, what the call says, what becomes of the board, the next call.
+TABLE: list[tuple[str, str, str, str]] = []
+
+
+@pytest.fixture(scope="module")
+def bench() -> Iterator[ForeignBoard]:
+    """A board whose disk is an SD card; what was found of it is printed at the end."""
+    with foreign_board.board("sd") as board:
+        yield board
+    print("\n| fault | the call says | the board then | the next call |\n|---|---|---|---|")
+    for row in TABLE:
+        print("| " + " | ".join(row) + " |")
+
+
+def left(board: ForeignBoard) -> list[str]:
+    """What is left of a run on a board: mounts, /run/commitpath, whether a lease is there."""
+    done = subprocess.run(board.login.ssh(LEFT), capture_output=True, text=True, check=False)
+    return done.stdout.split()
+
+
+def goes_on(name: str) -> str:
+    """A run on the board, which must be a good one."""
+    folder = experiment.run_once(make_cell({**SMALL, "BOARD": name}))
+    assert analyse([str(folder)]) == 0
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["status"] == "ok", summary["reasons"]
+    return "goes on"
+
+
+@contextmanager
+def call(board: ForeignBoard, log: Path, **variables: str) -> Iterator["subprocess.Popen[bytes]"]:
+    """`make experiment`, as a user calls it, in a session of its own."""
+    words = [f"{name}={value}" for name, value in {**LONG, "BOARD": board.name, **variables}.items()]
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            ["make", "-s", "experiment", *words],
+            cwd=ROOT,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def wait_driver(board: ForeignBoard, process: "subprocess.Popen[bytes]", log: Path, since: int) -> None:
+    """Wait until the second driver that begins since then is at work: the first is the rehearsal's."""
+    end = time.monotonic() + STEP_SECONDS
+    serial = board.machine.folder / "serial.log"
+    while serial.read_bytes()[since:].count(b"run-cell: driver starts") < 2:
+        assert process.poll() is None and time.monotonic() < end, log.read_text()
+        time.sleep(0.5)
+    time.sleep(3)
+
+
+def begun(board: ForeignBoard) -> int:
+    """How much the board's console has said so far."""
+    return (board.machine.folder / "serial.log").stat().st_size
+
+
+def last(log: Path) -> str:
+    """What a call says at its end, without this machine's paths."""
+    lines = [line for line in log.read_text().splitlines() if line.startswith("commitpath: ")]
+    return lines[-1].removeprefix("commitpath: ").partition(" (all of it:")[0]
+
+
+@pytest.mark.parametrize("disk", ["virtio"])
+def test_a_run_on_another_disk(disk: str) -> None:
+    with foreign_board.board(disk) as board:
+        goes_on(board.name)
+        assert left(board) == NOTHING
+
+
+def test_a_run(bench: ForeignBoard) -> None:
+    assert "+deb12" in bench.said("dpkg-query -W openssh-server systemd")
+    goes_on(bench.name)
+    assert left(bench) == NOTHING
+
+
+def test_the_link_is_lost(bench: ForeignBoard, tmp_path: Path) -> None:
+    log, since = tmp_path / "log", begun(bench)
+    with call(bench, log) as process:
+        wait_driver(bench, process, log, since)
+        bench.link(False)
+        assert process.wait(STEP_SECONDS) == FAILED, log.read_text()
+    bench.link(True)
+    bench.wait_up()
+    # it is held until its lease ends, whoever watches
+    assert left(bench)[0] == "1"
+    # the watcher looks anew when its sleep is over
+    bench.said("sh /run/commitpath/lease.sh renew 20; pkill -x sleep")
+    bench.link(False)
+    time.sleep(60)
+    bench.link(True)
+    bench.wait_up()
+    assert left(bench) == NOTHING
+    TABLE.append(("link lost in the run", last(log), "unmounted when the lease ends", goes_on(bench.name)))
+
+
+def test_the_host_is_killed(bench: ForeignBoard, tmp_path: Path) -> None:
+    log, since = tmp_path / "log", begun(bench)
+    with call(bench, log) as process:
+        wait_driver(bench, process, log, since)
+        os.killpg(process.pid, signal.SIGKILL)
+    assert left(bench)[0] == "1"
+    # the same cache's lock is free: its next call need not wait for the lease
+    TABLE.append(("host killed in the run", "nothing", "held until the lease ends", goes_on(bench.name)))
+    assert left(bench) == NOTHING
+
+
+def test_the_power_is_cut(bench: ForeignBoard, tmp_path: Path) -> None:
+    log, since = tmp_path / "log", begun(bench)
+    with call(bench, log) as process:
+        wait_driver(bench, process, log, since)
+        bench.cut_power()
+        assert process.wait(STEP_SECONDS) == FAILED, log.read_text()
+    bench.wait_up()
+    assert left(bench) == NOTHING
+    TABLE.append(("power cut in the run", last(log), "nothing of ours is left", goes_on(bench.name)))
+
+
+def test_the_partition_fills_up(bench: ForeignBoard, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    fill = f"until [ -s {MOUNTPOINT}/db/sample.db ]; do sleep 1; done; cat /dev/zero > {MOUNTPOINT}/fill"
+    bench.said(f"nohup sh -c '{fill}' > /dev/null 2>&1 < /dev/null &")
+    with call(bench, log) as process:
+        assert process.wait(STEP_SECONDS) == FAILED, log.read_text()
+    assert "full" in last(log)
+    assert left(bench) == NOTHING
+    TABLE.append(("partition full", last(log), "unmounted at once", goes_on(bench.name)))
+
+
+def test_run_is_full(bench: ForeignBoard, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    bench.said("dd if=/dev/zero of=/run/fill bs=64k status=none || true")
+    try:
+        with call(bench, log) as process:
+            assert process.wait(STEP_SECONDS) == FAILED, log.read_text()
+        assert left(bench) == NOTHING
+    finally:
+        bench.said("rm /run/fill")
+    TABLE.append(("/run full", last(log), "nothing was mounted", goes_on(bench.name)))
+
+
+def test_two_at_once_and_another_mount(bench: ForeignBoard, tmp_path: Path) -> None:
+    """The second harness has another lock; then somebody mounts something over what is measured."""
+    first, second, since = tmp_path / "first", tmp_path / "second", begun(bench)
+    other = f"{bench.name}-too"
+    with call(bench, first) as process, foreign_board.named(other, bench.entry()):
+        wait_driver(bench, process, first, since)
+        with call(bench, second, BOARD=other) as late:
+            assert late.wait(STEP_SECONDS) == FAILED, second.read_text()
+        assert "holds the board; its lease ends in" in last(second), second.read_text()
+        os.killpg(process.pid, signal.SIGKILL)
+    TABLE.append(("two calls at once", last(second), "is the first's", "goes on when the lease has ended"))
+    # whoever kills the watcher does not keep the board
+    bench.said("pkill -KILL -f 'lease.sh [w]atch'; sleep 20")
+    assert left(bench) == NOTHING
+
+
+def test_something_else_is_mounted_there(bench: ForeignBoard, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    over = f"until [ -e /run/commitpath/cell.env ]; do sleep 0.2; done; mount -t tmpfs over {MOUNTPOINT}"
+    bench.said(f"nohup sh -c '{over}' > /dev/null 2>&1 < /dev/null &")
+    with call(bench, log) as process:
+        assert process.wait(STEP_SECONDS) == FAILED, log.read_text()
+    said = last(log)
+    assert f"on {MOUNTPOINT} is the device 0:" in log.read_text(), log.read_text()
+    bench.said(f"umount {MOUNTPOINT}")
+    TABLE.append(("another mount over ours", said, "that stays, and ours below it", goes_on(bench.name)))
+
+
+@pytest.mark.parametrize(("cases", "number"), [("guard-names.sh", 37)])
+def test_no_partition_of_another_name_is_formatted(bench: ForeignBoard, cases: str, number: int) -> None:
+    # its cases have disks of hundreds of MiB, and a program, in /run
+    bench.said("mount -o remount,exec,size=60% /run")
+    lab_board.hold_guard(bench.login, cases, number)
