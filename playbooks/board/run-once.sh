@@ -10,7 +10,7 @@ rm -f out.tar end
 [ ! -e lease ] || sh lease.sh renew "$2" || exit 1
 # what prepare.sh mounted must still be what is there
 . ./device.env
-# shellcheck source=/dev/null
+# shellcheck disable=SC1091,SC2153 # the cell's
 mountpoint=$(. ./cell.env && echo "$MOUNTPOINT")
 there=$(awk -v at="$mountpoint" '$5 == at { number = $3 } END { print number }' /proc/self/mountinfo)
 if [ "$there" != "$DEVICE_NUMBER" ]; then
