@@ -99,6 +99,9 @@ def provisioned_folder(board: VirtualBoard, variables: Mapping[str, Any]) -> tup
         "probes": Path(variables["probes"]).parent.name,
         "modules": [Path(module).parent.name for module in variables["modules"]],
         "image": board.image.name,
+        # two images of the same inputs are not the same to the byte, and the guest's memory holds
+        # pieces of the one that it booted
+        "image_made_ns": (board.image / "root.img").stat().st_mtime_ns,
         "memory_mib": board.memory_mib,
         "machine": artifacts.hash_of(board.description()),
         # SSH reaches it by these when it goes on

@@ -1,5 +1,6 @@
 """CPU_NS: what an instruction of the virtual board takes by its clock."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -71,8 +72,13 @@ def test_what_qemu_cannot_count_is_refused(cpu_ns: int) -> None:
         qemu.icount_shift(cpu_ns)
 
 
-def test_a_snapshot_is_of_one_pace(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It loads only into the same machine: its key has the machine, and so has each made from it."""
+def test_a_snapshot_is_of_one_pace_and_image(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """It loads only into the same machine: its key has the machine, and so has each made from it.
+
+    An image that is made again under the same name is another one.
+    """
+    root = tmp_path / "root.img"
+    root.touch()
     monkeypatch.setattr(qemu, "qemu_version", lambda: "QEMU of a test")
     variables = {
         **dict.fromkeys(("filesystems", "observers", "all_probes"), ""),
@@ -81,10 +87,13 @@ def test_a_snapshot_is_of_one_pace(monkeypatch: pytest.MonkeyPatch) -> None:
     cell = cells.make_cell({})
     names = set()
     for cpu_ns in (1, 2, 4, 8):
-        one = replace(board(2), cpu_ns=cpu_ns, keys=NOWHERE)
+        one = replace(board(2), cpu_ns=cpu_ns, keys=NOWHERE, image=tmp_path)
         names.add(prepared.provisioned_folder(one, variables)[0].name)
         names.add(prepared.snapshot_folder(cell, one, variables)[0].name)
     assert len(names) == 8
+    os.utime(root, ns=(0, 1))
+    assert prepared.provisioned_folder(one, variables)[0].name not in names
+    assert prepared.snapshot_folder(cell, one, variables)[0].name not in names
 
 
 def test_the_board_of_a_cell_has_its_pace(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
