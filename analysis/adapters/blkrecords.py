@@ -1,6 +1,7 @@
 """The binary records of the kernel's block tracer: `struct blk_io_trace` of linux/blktrace_api.h.
 
-A record is 48 bytes, little-endian, and `pdu_len` more of payload. Most have no payload, but
+A record is 48 bytes, little-endian, and `pdu_len` more of payload; one of version 8, `struct
+blk_io_trace2`, is 64 bytes, and is given as one of version 7. Most have no payload, but
 one in ten has, so no stride fits a whole file. Instead of walking it record by record, a chunk
 of it is searched for the magic number at once; if each record then ends where the next begins,
 the chunk is whole. Only the records that are asked for are kept: memory is theirs and a chunk's.
@@ -32,14 +33,23 @@ RECORD = np.dtype(
         ("pdu_len", "<u2"),
     ]
 )
+MAGIC2 = 0x65617408
+_RECORD2 = np.dtype(
+    [
+        *((name, RECORD[name]) for name in ("magic", "sequence", "time", "sector", "bytes", "pid")),
+        ("action", "<u8"),  # above 32 bits: operations on zones, and writes of zeros
+        *((name, RECORD[name]) for name in ("device", "cpu", "error", "pdu_len")),
+        ("pad", "V12"),
+    ]
+)
+_FORMS = {MAGIC: RECORD, MAGIC2: _RECORD2}
 WRITE, FLUSH, SYNC = 1 << 17, 1 << 18, 1 << 19
 NOTIFY, AHEAD, META, DISCARD, FUA = 1 << 26, 1 << 27, 1 << 28, 1 << 29, 1 << 31
 QUEUE, REQUEUE, ISSUE, COMPLETE = 1, 6, 7, 8
 NOTIFY_PROCESS = 0
 ACTION = 0xFF  # bit 8 says that a cgroup id leads the payload
 CHUNK = 1 << 20  # bytes searched at once: with its columns it fits in a CPU's cache
-_LONGEST = RECORD.itemsize + (1 << 16)
-_WHOLE = np.dtype((np.void, RECORD.itemsize))
+_LONGEST = _RECORD2.itemsize + (1 << 16)
 
 Wanted = Callable[[np.ndarray], np.ndarray]
 
@@ -49,7 +59,7 @@ class Chunk(NamedTuple):
 
     records: np.ndarray  # RECORD
     data: np.ndarray  # the bytes they are from, with their payloads
-    starts: np.ndarray  # where in them each begins
+    payloads: np.ndarray  # where in them the payload of each begins
 
 
 def read_file(path: Path, wanted: Wanted | None = None) -> tuple[np.ndarray, dict[int, str]]:
@@ -73,18 +83,31 @@ def _process_names(chunk: Chunk, notes: list[int]) -> dict[int, str]:
     """{pid: comm} of those of the records `notes` that name a process."""
     names: dict[int, str] = {}
     for row in notes:
-        note, at = chunk.records[row], int(chunk.starts[row]) + RECORD.itemsize
+        note, at = chunk.records[row], int(chunk.payloads[row])
         if note["action"] & ACTION == NOTIFY_PROCESS:
             payload = chunk.data[at : at + int(note["pdu_len"])].tobytes()
             names[int(note["pid"])] = payload.split(b"\0")[0].decode(errors="replace")
     return names
 
 
+def as_first(path: Path) -> Iterator[bytes]:
+    """Give a file of any version as one of the first: records with their payloads. Raises BadInput."""
+    for chunk in chunks(path):
+        begins, sizes = chunk.payloads.tolist(), chunk.records["pdu_len"].tolist()
+        whole = chunk.data.tobytes()
+        for row, begin, size in zip(chunk.records, begins, sizes, strict=True):
+            yield row.tobytes() + whole[begin : begin + size]
+
+
 def taken(records: np.ndarray, which: np.ndarray) -> np.ndarray:
     """Return records[which]: opaque values are copied in one go, those of fields one by one."""
-    opaque = records.view(_WHOLE)
+    opaque = records.view(_opaque(records.dtype))
     found = opaque.compress(which) if which.dtype == bool else opaque.take(which)
-    return found.view(RECORD)
+    return found.view(records.dtype)
+
+
+def _opaque(record: np.dtype) -> np.dtype:
+    return np.dtype((np.void, record.itemsize))
 
 
 def chunks(path: Path) -> Iterator[Chunk]:
@@ -93,58 +116,79 @@ def chunks(path: Path) -> Iterator[Chunk]:
     buffer = np.frombuffer(memory, np.uint8)
     try:
         with path.open("rb", buffering=0) as file:
-            base = held = 0
+            base = held = magic = 0
             while read := file.readinto(memoryview(memory)[held : held + CHUNK]):
                 data = buffer[: held + read]
-                chunk, end = _records(path, base, data)
+                magic = magic or _magic(path, data)
+                chunk, end = _records(path, base, data, magic)
                 yield chunk
                 base, held = base + end, data.size - end
                 buffer[:held] = data[end:].copy()
             if held:
-                _fail(path, base, buffer[:held], 0)
+                _fail(path, base, buffer[:held], 0, [magic])
     except OSError as error:
         raise BadInput(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
 
 
-def _records(path: Path, base: int, data: np.ndarray) -> tuple[Chunk, int]:
+def _magic(path: Path, data: np.ndarray) -> int:
+    """Return the magic number of a file, all of whose records are of one version. Raises BadInput."""
+    found = int.from_bytes(data[:4].tobytes(), "little")
+    if data.size >= 4 and found not in _FORMS:
+        _fail(path, 0, data, 0, list(_FORMS))
+    return found if data.size >= 4 else MAGIC
+
+
+def _records(path: Path, base: int, data: np.ndarray, magic: int) -> tuple[Chunk, int]:
     """Return the whole records of `data`, and where the last one ends.
 
     `base` is the place of `data` in the file, a record's begin. Raises BadInput at a record with
     another magic number.
     """
+    form = _FORMS[magic]
     # payloads are words, as a rule, and so is every record's begin
     for shifts in ((0,), (0, 1, 2, 3)):
-        starts = _candidates(data, shifts)
-        records = _at(data, starts)
-        ends = starts + RECORD.itemsize + records["pdu_len"]
+        starts = _candidates(data, shifts, magic)
+        records = _at(data, starts, form)
+        ends = starts + form.itemsize + records["pdu_len"]
         is_record, at = _chain(starts, ends)
-        if at + RECORD.itemsize > data.size:
+        if at + form.itemsize > data.size:
             if at > data.size:  # the last one goes on in the next chunk
                 at = int(starts[is_record][-1])
             whole = is_record & (ends <= data.size)
-            if whole.all():
-                return Chunk(records, data, starts), at
-            return Chunk(taken(records, whole), data, starts[whole]), at
-    _fail(path, base, data, at)
+            if not whole.all():
+                records, starts = taken(records, whole), starts[whole]
+            return Chunk(_as_first(records), data, starts + form.itemsize), at
+    _fail(path, base, data, at, [magic])
 
 
-def _at(data: np.ndarray, starts: np.ndarray) -> np.ndarray:
+def _as_first(records: np.ndarray) -> np.ndarray:
+    """Return records of any version as those of the first; of an action the 32 bits that it has there."""
+    if records.dtype == RECORD:
+        return records
+    found = np.empty(records.size, RECORD)
+    for name in RECORD.names or ():
+        found[name] = records[name]
+    found["magic"], found["action"] = MAGIC, records["action"] & 0xFFFFFFFF
+    return found
+
+
+def _at(data: np.ndarray, starts: np.ndarray, form: np.dtype) -> np.ndarray:
     """Return the records that begin at `starts`, which need not be aligned."""
     if not starts.size:
-        return np.empty(0, RECORD)
-    places = data.size - RECORD.itemsize + 1
-    records: np.ndarray = np.ndarray((places,), _WHOLE, data, 0, (1,))[starts].view(RECORD)
+        return np.empty(0, form)
+    places = data.size - form.itemsize + 1
+    records: np.ndarray = np.ndarray((places,), _opaque(form), data, 0, (1,))[starts].view(form)
     return records
 
 
-def _candidates(data: np.ndarray, shifts: tuple[int, ...]) -> np.ndarray:
+def _candidates(data: np.ndarray, shifts: tuple[int, ...], magic: int) -> np.ndarray:
     """Return where the magic number is, ascending, in steps of 4 bytes from each of `shifts`."""
     found = []
     for shift in shifts:
         words = data[shift : shift + max(data.size - shift, 0) // 4 * 4].view("<u4")
-        found.append(np.flatnonzero(words == MAGIC) * 4 + shift)
+        found.append(np.flatnonzero(words == magic) * 4 + shift)
     starts = found[0] if len(found) == 1 else np.sort(np.concatenate(found))
-    return starts[starts <= data.size - RECORD.itemsize]
+    return starts[starts <= data.size - _FORMS[magic].itemsize]
 
 
 def _chain(starts: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, int]:
@@ -165,13 +209,14 @@ def _chain(starts: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, int]:
     return is_record, at
 
 
-def _fail(path: Path, base: int, data: np.ndarray, at: int) -> NoReturn:
-    """Raise the BadInput for the record that should begin at `at` of `data`."""
+def _fail(path: Path, base: int, data: np.ndarray, at: int, allowed: list[int]) -> NoReturn:
+    """Raise the BadInput for the record that should begin at `at` of `data`; allowed: magic numbers."""
     left = data.size - at
     word = int.from_bytes(data[at : at + 4].tobytes(), "little")
     place = f"byte {base + at}"
-    if left >= 4 and word != MAGIC:
-        swapped = int.from_bytes(MAGIC.to_bytes(4, "big"), "little")
-        big = " (a big-endian board?)" if word == swapped else ""
-        raise BadInput(path, place, f"the magic number is {word:#010x}{big}", f"{MAGIC:#010x}")
+    if left >= 4 and word not in allowed:
+        swapped = [int.from_bytes(magic.to_bytes(4, "big"), "little") for magic in allowed]
+        big = " (a big-endian board?)" if word in swapped else ""
+        expected = " or ".join(f"{magic:#010x}" for magic in allowed)
+        raise BadInput(path, place, f"the magic number is {word:#010x}{big}", expected)
     raise BadInput(path, place, f"the record is cut short after {left} bytes", "a whole record")

@@ -191,8 +191,8 @@ def _commands(
 def read_summary(path: Path) -> tuple[int, int]:
     """Return (events, dropped) of the `Total:` line of blktrace.out.
 
-    blktrace does not count events: its number is the bytes of each CPU's file over 48, which
-    `events_by_size` computes again. Raises BadInput.
+    blktrace does not count events: its number is the bytes of each CPU's file over 48, of whatever
+    version they are, which `events_by_size` computes again. Raises BadInput.
     """
     found = re.findall(r"^\s*Total:\s+([0-9]{1,18}) events \(dropped ([0-9]{1,18})\)", read_text(path), re.M)
     if len(found) != 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import struct
 import subprocess
 from pathlib import Path
 
@@ -158,6 +159,49 @@ def test_wrong_payload_length_is_told(tmp_path: Path) -> None:
     made[4][46] = 47
     with pytest.raises(BadInput, match=f"byte {5 * 48 + 47}: the magic number"):
         blkrecords.read_file(write(tmp_path / "x", *made))
+
+
+def second(data: bytes) -> bytes:
+    """The records of version 7 in DATA as a kernel writes them in version 8 (struct blk_io_trace2)."""
+    made, at = [], 0
+    while at < len(data):
+        magic, *head, action, pid, device, cpu, error, pdu = struct.unpack_from("<IIQQIIIIIHH", data, at)
+        made.append(struct.pack("<IIQQIIQIIHH12x", magic + 1, *head, pid, action, device, cpu, error, pdu))
+        made.append(data[at + 48 : at + 48 + pdu])
+        at += 48 + pdu
+    return b"".join(made)
+
+
+@pytest.mark.parametrize("fs", ["ext4", "f2fs"])
+def test_version_8_says_the_same(fs: str, tmp_path: Path) -> None:
+    first = HERE / f"blktrace-{fs}" / "nullb0.blktrace.0"
+    path = write(tmp_path / first.name, second(first.read_bytes()))
+    records, names = blkrecords.read_file(path)
+    expected, expected_names = blkrecords.read_file(first)
+    assert (records == expected).all()
+    assert names == expected_names
+    assert blktrace.read(tmp_path).equals(blktrace.read(first.parent))
+    assert b"".join(blkrecords.as_first(path)) == first.read_bytes()
+    assert b"".join(blkrecords.as_first(first)) == first.read_bytes()
+
+
+def test_what_only_version_8_has_is_left_out(tmp_path: Path) -> None:
+    """Of an action the bits above 32, of which version 7 knows none."""
+    data = bytearray(second(synthetic.record(7, synthetic.ISSUE | synthetic.WRITE, 8, 4096)))
+    data[36:40] = (1 << 6).to_bytes(4, "little")  # it writes zeros
+    records, _ = blkrecords.read_file(write(tmp_path / "x", bytes(data)))
+    assert records["action"].tolist() == [synthetic.ISSUE | synthetic.WRITE]
+
+
+def test_a_file_is_of_one_version(tmp_path: Path) -> None:
+    one = synthetic.record(1, 1)
+    for parts, at in (((one, second(one)), 48), ((second(one), one), 64)):
+        with pytest.raises(BadInput, match=rf"byte {at}: the magic number is 0x6561740[78]"):
+            blkrecords.read_file(write(tmp_path / "x", *parts))
+    with pytest.raises(BadInput, match="0x65617409; expected 0x65617407 or 0x65617408"):
+        blkrecords.read_file(write(tmp_path / "x", b"\x09" + one[1:]))
+    with pytest.raises(BadInput, match=r"byte 64: .*short after 60 bytes"):
+        blkrecords.read_file(write(tmp_path / "x", second(one * 2)[:-4]))
 
 
 def test_requeued_command_counts_once(tmp_path: Path) -> None:

@@ -327,6 +327,33 @@ def test_dropped_off_cpu_records_reject(
     assert any("by the scheduler" in reason for reason in phases.cpu_time(runs.read(folder)))
 
 
+@pytest.mark.parametrize(("before", "holds"), [(1_500, True), (30_000, False)])
+@pytest.mark.parametrize("at_end", [False, True])
+def test_a_switch_beside_a_phase_may_be_of_it(
+    at_end: bool, before: int, holds: bool, recorded: dict[str, Path], tmp_path: Path
+) -> None:
+    """The scheduler's counts are read a moment before a phase begins, and behind its end: who was put off the
+    CPU there is counted, and longer before is not."""
+    folder = Path(shutil.copytree(recorded["flash-wal"], tmp_path / "run"))
+    counted_by_the_scheduler(folder)
+
+    def count(rows: Rows) -> None:
+        rows[2]["preempted"] += 1
+
+    table(folder / "raw/driver/phases.csv", count)
+    assert any("by the scheduler" in reason for reason in phases.cpu_time(runs.read(folder)))
+    phase = runs.read(folder).driver.phases.row(2, named=True)
+
+    def change(rows: np.ndarray) -> np.ndarray:
+        switch = rows[rows["type"] == TYPES["off_cpu"]][:1].copy()
+        begin = phase["end_ns"] + before if at_end else phase["begin_ns"] - before - 10_000
+        switch["begin_ns"], switch["end_ns"] = begin, begin + 10_000
+        return np.concatenate([rows[:-1], switch, rows[-1:]])
+
+    records(folder, change)
+    assert (phases.cpu_time(runs.read(folder)) == []) is holds
+
+
 def test_a_failed_call_rejects_and_is_told(recorded: dict[str, Path], tmp_path: Path) -> None:
     folder = Path(shutil.copytree(recorded["flash-wal"], tmp_path / "run"))
 

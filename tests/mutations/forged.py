@@ -84,7 +84,7 @@ class Forged(Side):
         for chunk in blkrecords.chunks(self._traced):
             records.append(chunk.records.copy())
             data = chunk.data.tobytes()
-            begins = chunk.starts + blkrecords.RECORD.itemsize
+            begins = chunk.payloads
             ends = begins + chunk.records["pdu_len"]
             payloads += [data[a:b] for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
         return Trace(np.concatenate(records), payloads)
