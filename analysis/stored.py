@@ -64,7 +64,7 @@ def read(folder: Path, *, any_load: bool = False) -> Stored:
     if (folder / of_command).is_file():
         if not any_load:
             raise BadInput(
-                folder, "", "a watched command's, whose transactions are not known", "a cell's run"
+                folder, "", "a watched command's, which is no cell of the driver's", "a cell's run"
             )
         derived.check(folder, of_command, "host.json", "summary.json")
         return Stored(folder, read_json(folder / of_command), read_json(folder / "summary.json"))

@@ -110,8 +110,15 @@ def populated(cell: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def for_command(cell: Mapping[str, Any]) -> dict[str, Any]:
-    """The files that a command is given, name → SHA-256, which artifacts.kept has."""
-    return {"populate_options": "", "rehearsal_options": "", "given": dict(cell["files"])}
+    """The files that a command is given, name → SHA-256, which artifacts.kept has, and what notes engines'
+    transactions in it, name → artefact."""
+    noted = {name: path.name for name, path in artifacts.preloads().items()}
+    return {
+        "populate_options": "",
+        "rehearsal_options": "",
+        "given": dict(cell["files"]),
+        "preloads": noted,
+    }
 
 
 def load_script(kind: str) -> bytes:

@@ -79,6 +79,8 @@ def prepare(variables: Mapping[str, Any], limit: float | None = None) -> None:
     files |= {**run_scripts(), **texts(variables)}
     for name, digest in variables.get("given", {}).items():
         files[f"given/bin/{name}"] = artifacts.kept(digest).read_bytes()
+    for name, made in variables.get("preloads", {}).items():
+        files[f"bin/preload/{name}.so"] = (artifacts.CACHE / made).read_bytes()
     with step("make, mount and populate the filesystem, rehearse"), tempfile.NamedTemporaryFile() as packed:
         write_self_extracting(Path(packed.name), files)
         more = {**variables, "files": packed.name}

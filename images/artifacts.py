@@ -406,16 +406,35 @@ def command() -> Path:
     """The program for the board that runs a command (workloads/command/)."""
     root, folder = build_root(), WORKLOADS / "command"
     sources = [*WORKLOADS.glob("*.[ch]"), *folder.iterdir()]
-    path = CACHE / f"command-{hash_of(root.name, files=sources)}"
+    path = CACHE / f"command-{hash_of(root.name, LINKED, files=sources)}"
+    words = [f"LDFLAGS={LINKED}"]
+    return ensure(path, "build what runs a command", lambda: make_command(path, root, sources, words), mib=20)
 
-    def build() -> None:
-        with work_folder() as work:
-            copy_tree(sources, work)
-            words = ["-C", "command", "CC=aarch64-linux-gnu-gcc", "OUT=/work/out/command"]
-            run([str(IMAGES / "in-root.sh"), str(root), str(work), "make", *words], "command")
-            (work / "out/command").rename(path)
 
-    return ensure(path, "build what runs a command", build, mib=20)
+def preloads() -> dict[str, Path]:
+    """For the board: what notes an engine's transactions in a command's processes, by the engine's name."""
+    return {path.parent.name: preload(path) for path in sorted(WORKLOADS.glob("engines/*/preload"))}
+
+
+def preload(folder: Path) -> Path:
+    """The library made of an engine's preload/."""
+    root, engine = build_root(), folder.parent.name
+    of_command = [WORKLOADS / "command" / name for name in ("Makefile", "transactions.h")]
+    sources = [*of_command, *folder.iterdir()]
+    path = CACHE / f"preload-{engine}-{hash_of(root.name, files=sources)}"
+    words = ["preload", f"ENGINE={engine}"]
+    what = f"build what notes {engine}'s transactions"
+    return ensure(path, what, lambda: make_command(path, root, sources, words), mib=20)
+
+
+def make_command(path: Path, root: Path, sources: Iterable[Path], words: Iterable[str]) -> None:
+    """Make a target of workloads/command/Makefile in the build root, as PATH."""
+    with work_folder() as work:
+        copy_tree(sources, work)
+        given = ["-C", "command", "CC=aarch64-linux-gnu-gcc", "OUT=/work/out/made"]
+        log = path.name.rpartition("-")[0]
+        run([str(IMAGES / "in-root.sh"), str(root), str(work), "make", *given, *words], log)
+        (work / "out/made").rename(path)
 
 
 def copy_tree(sources: Iterable[Path], to: Path) -> None:

@@ -15,11 +15,14 @@ SHOWN_LINES = 20
 
 
 def read(folder: Path) -> Driver:
-    """Read it as a driver that ran no transaction. Raises BadInput."""
+    """Read it as a driver that ran the transactions that were noted. Raises BadInput."""
     config = read_document(folder / "config.json", "command_config")
+    noted = pl.DataFrame(schema=drivertables.NOTED)
+    if "transactions" in config:
+        noted = drivertables.noted(folder / "transactions.csv")
     return Driver(
         config,
-        pl.DataFrame(schema=drivertables.TRANSACTIONS),
+        noted,
         drivertables.phases(folder / "phases.csv"),
         drivertables.device_stat(folder / "device_stat.csv"),
         None,

@@ -20,6 +20,15 @@ TRANSACTIONS: dict[str, type[pl.DataType]] = {
     "end_ns": pl.Int64,
     "changes": pl.Int64,
 }
+# Of a command's, what an engine's preload noted beside (workloads/command/transactions.h): who ended it, the
+# pages that the engine wrote, and the database's name.
+NOTED: dict[str, type[pl.DataType]] = {
+    **TRANSACTIONS,
+    "tid": pl.Int64,
+    "pages": pl.Int64,
+    "rolled_back": pl.Int64,
+    "file": pl.String,
+}
 PHASES: dict[str, type[pl.DataType]] = {
     "phase": pl.String,
     "begin_ns": pl.Int64,
@@ -64,6 +73,23 @@ def transactions(path: Path) -> pl.DataFrame:
     _in_order(path, table)
     _numbered(path, table)
     _refuse(path, table, _Rule("changes", pl.col("changes") < 0, "0 rows or more"))
+    return table
+
+
+def noted(path: Path) -> pl.DataFrame:
+    """Return a command's transactions in the order in which they began; they may overlap. Raises BadInput."""
+    table = read_csv(path, NOTED)
+    _numbered(path, table)
+    before = pl.col("begin_ns").shift(1, fill_value=0)
+    _refuse(
+        path,
+        table,
+        *(_Rule(name, pl.col(name) < 0, "0 or more") for name in ("changes", "tid")),
+        _Rule("begin_ns", pl.col("begin_ns") < before, "no less than the line before has"),
+        _Rule("end_ns", pl.col("end_ns") < pl.col("begin_ns"), "no less than begin_ns"),
+        _Rule("pages", pl.col("pages") < 1, "1 or more"),
+        _Rule("rolled_back", ~pl.col("rolled_back").is_in([0, 1]), "0 or 1"),
+    )
     return table
 
 

@@ -89,10 +89,12 @@ def shares_add_up(made: Ledger) -> list[str]:
 
 
 def costs_add_up(made: Ledger) -> list[str]:
-    """Each transaction's time is its parts, and all bytes are somebody's or nobody's, once."""
+    """Each transaction's time is its parts, where these were recorded, and all bytes are somebody's or
+    nobody's, once."""
     parts = pl.sum_horizontal("cpu_ns", *WAITS)
     negative = pl.min_horizontal("cpu_ns", *WAITS) < 0
-    wrong = made.costs.filter((parts != pl.col("latency_ns")) | negative)
+    is_known = pl.col("cpu_ns").is_not_null()
+    wrong = made.costs.filter(is_known & ((parts != pl.col("latency_ns")) | negative))
     own = made.ledger.join(made.shares.select("command").unique(), on="command", how="anti")
     nobody = own.filter(pl.col("transaction").is_null()).select("command", share=pl.lit(1.0))
     rest = pl.concat([nobody, made.shares.filter(pl.col("transaction").is_null()).select("command", "share")])

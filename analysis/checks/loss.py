@@ -42,7 +42,7 @@ def driver_finished(run: Run) -> list[str]:
 
 def command_ran(run: Run) -> list[str]:
     """What ran the command ended well, and ran the command that was asked for; how that ended is its own
-    affair."""
+    affair. The transactions that were noted are in it."""
     config = run.driver.config
     found = [] if config["status"] == "ok" else [f"the runner's status is {config['status']!r}, not 'ok'"]
     if (line := config["command"]["line"]) != run.cell["command"]:
@@ -50,6 +50,13 @@ def command_ran(run: Run) -> list[str]:
     phases = run.driver.phases["phase"].to_list()
     if phases != ["command", "drain"]:
         found.append(f"phases.csv has the phases {', '.join(phases) or 'none'}, not command, drain")
+        return found
+    noted, (begin, end, number) = run.driver.transactions, run.driver.phases.row(0)[1:4]
+    if noted.height != number:
+        found.append(f"{number} transactions were noted by phases.csv, {noted.height} by transactions.csv")
+    outside = noted.filter((pl.col("begin_ns") < begin) | (pl.col("end_ns") > end))
+    if not outside.is_empty():
+        found.append(f"transaction {outside['transaction'][0]} is not within the command")
     return found
 
 

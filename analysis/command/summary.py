@@ -11,12 +11,11 @@ from analysis.adapters import command
 from analysis.adapters.driver import Driver
 from analysis.checks import counts, failures, loss
 from analysis.checks.ledger import unattributed_share
+from analysis.command import transactions
 from analysis.command.tables import Tables
 from analysis.content import told
 from analysis.run import Run
 from analysis.summary import timed_wall_seconds, verdict
-
-NO_TRANSACTIONS = "not known: nothing says where a transaction of the command's begins or ends"
 
 
 def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
@@ -43,7 +42,7 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
         "watched_seconds": command_seconds(run.driver),
         "drain_seconds": seconds_of(run.timing, "drain"),
         "twin": twin(run),
-        "transactions": NO_TRANSACTIONS,
+        "transactions": transactions.summary(run, built),
         "syncs": None if built.syncs is None else built.syncs.to_dicts(),
         "files": None if built.files is None else built.files.to_dicts(),
         "causes": None if built.causes is None else built.causes.to_dicts(),

@@ -41,7 +41,7 @@ def table(summary: dict[str, Any], report: Path) -> str:
         ]
         out += told.lines(summary["content"]) if summary["labels"] is not None else []
         out += textwrap.wrap(_witnesses(summary), 80, subsequent_indent="  ")
-    out.append(f"transactions: {summary['transactions']}")
+    out += _transactions(summary["transactions"])
     if twin and twin["cost"] is not None:
         alike = (
             "as many writes, sectors and flushes"
@@ -96,6 +96,24 @@ def _causes(causes: list[dict[str, Any]] | None) -> list[str]:
         for one in causes[:MOST]
     ]
     return ["", *aligned(rows), *_more(causes)]
+
+
+def _transactions(known: dict[str, Any]) -> list[str]:
+    """What is known of them, and for each kind the median of its time and the means of what one cost."""
+    out = ["", *textwrap.wrap(f"transactions: {known['said']}", 80, subsequent_indent="  ")]
+    if known["rows"] is None:
+        return out
+    rows = [("transactions", "of", "begun by", "ms", "rows", "syncs", "writes", "KiB", "flushes")]
+    for one in known["rows"][:MOST]:
+        means = [number(one[name], 2) for name in ("syncs", "writes")]
+        size, flushes = number(one["bytes"], 1, 1 / 1024), number(one["flushes"], 2)
+        named = (str(one["transactions"]), one["file"] or "(no name)", one["op"])
+        took = number(one["ns"], 3, 1e-6)
+        rows.append((*named, took, str(one["changes"]), *means, size, flushes))
+    out += [*aligned(rows), *_more(known["rows"])]
+    if known["syncs_in_none"] is not None:
+        out.append(f"{known['syncs_in_none']} syncs of such files are in no transaction")
+    return out
 
 
 def _witnesses(summary: dict[str, Any]) -> str:

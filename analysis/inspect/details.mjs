@@ -71,7 +71,9 @@ export class Details {
     const waits = Object.entries(WAITS)
       .filter(([name]) => of(name) > 0)
       .map(([name, [text, color]]) => ({ name: text, value: of(name), text: duration(of(name)), color }));
-    return [this.#facts(facts), make("h3", {}, "Time"), bars(waits), ...this.#bytes((label) => of(label))];
+    // of a command's threads nobody records when they leave the CPU
+    const time = waits.length ? [make("h3", {}, "Time"), bars(waits)] : [];
+    return [this.#facts(facts), ...time, ...this.#bytes((label) => of(label))];
   }
 
   #bytes(of) {

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
+import numpy as np
 import polars as pl
 
 from analysis.adapters.layout import Layout
@@ -70,7 +71,8 @@ def build(given: Input) -> Ledger:
     if not given.calls:
         named = with_listed(from_sync(named, few["sync"]), given.listed, given.database, given.role)
     inodes = Inodes(given.vfs, named, given.role("") if given.role else None)
-    calls = line.transaction(ints(given.vfs["begin_ns"]))
+    begun = ints(given.vfs["begin_ns"])
+    calls = line.transaction(begun, np.full_like(begun, -1))
     nobody = Nobody(few, given.phases, find(given.layout.filesystem).threads)
     causes = Causes(few, line, nobody)
     whose = contents.contents(given.vfs, calls)
@@ -85,7 +87,8 @@ def build(given: Input) -> Ledger:
         times = [rows.column("ledger", name) for name in ("kind", "issue_ns", "complete_ns")]
         making = pool.submit(tables, rows, few, given.phases)
         # what needs the most memory here: each thread has its own, and this one's is used again
-        split = costs.time_split(few, line.tids, given.transactions, *times)
+        # of a command's threads nobody records when they leave the CPU (probes/wait.bpf.c)
+        split = None if line.lanes else costs.time_split(few, line.tids, given.transactions, *times)
         synced = frames.syncs(few["sync"], line, inodes, named)
         witness = costs.witnessed_syncs(vfs)
         commands, pieces, shares, deferred, faults = making.result()

@@ -92,9 +92,9 @@ class Causes:
         how = np.where(own, IN, BEHIND)
         found = Cause(transaction, group, nobody, how, sync, call, commit, checkpoint)
         rows = np.flatnonzero(own)
-        when = time.take(rows)
-        found.transaction[rows] = line.transaction(when)
-        found.sync[rows] = line.sync(when)
+        when, who = time.take(rows), tid.take(rows)
+        found.transaction[rows] = line.transaction(when, who)
+        found.sync[rows] = line.sync(when, who)
         found.vfs_call[rows] = line.call(when)
         other = ~own & ~is_journal
         flush = np.full(bio.size, -1, np.int64)
@@ -126,8 +126,8 @@ def _commits(few: Few, line: Timeline) -> _Served:
     known = place < commits.size
     waits, commit = taken(waits, known), order[place[known]]
     real = (commits["a"][commit] == waits["a"]) & (waits["begin_ns"] < commits["end_ns"][commit])
-    begin, commit = ints(waits["begin_ns"][real]), commit[real]
-    return _serve(commits, commit, begin, line)
+    begin, who, commit = ints(waits["begin_ns"][real]), ints(waits["tid"][real]), commit[real]
+    return _serve(commits, commit, begin, who, line)
 
 
 def _contained(jobs: np.ndarray, line: Timeline) -> _Served:
@@ -135,17 +135,18 @@ def _contained(jobs: np.ndarray, line: Timeline) -> _Served:
     begin = ints(jobs["begin_ns"])
     sync = inside(begin, *line.syncs)
     waited = np.flatnonzero((sync >= 0) & (ints(jobs["end_ns"]) <= np.r_[line.syncs[1], -1][sync]))
-    return _serve(jobs, waited, begin[waited], line)
+    return _serve(jobs, waited, begin[waited], line.sync_tids.take(sync[waited]), line)
 
 
-def _serve(jobs: np.ndarray, job: Ints, begin: Ints, line: Timeline) -> _Served:
-    """Answer for each of `jobs`; job[i] was waited for by the driver from begin[i] on."""
+def _serve(jobs: np.ndarray, job: Ints, begin: Ints, who: Ints, line: Timeline) -> _Served:
+    """Answer for each of `jobs`; job[i] was waited for by the driver's thread who[i] from begin[i] on."""
     number = jobs.size
-    transaction = line.transaction(begin)
+    transaction = line.transaction(begin, who)
     had = transaction >= 0
     served, waiter = pairs(job[had], transaction[had])
     waiting = np.bincount(served, minlength=number)
-    first = np.r_[-1, begin[::-1]][_first_place(job[::-1], number)]
+    earliest = _first_place(job[::-1], number)
+    first, thread = np.r_[-1, begin[::-1]][earliest], np.r_[-1, who[::-1]][earliest]
     waited = np.bincount(job, minlength=number) > 0
     # nobody waited: those who ran since the job before it began
     job_begin = ints(jobs["begin_ns"])
@@ -163,7 +164,7 @@ def _serve(jobs: np.ndarray, job: Ints, begin: Ints, line: Timeline) -> _Served:
     return _Served(
         transaction=np.where(counts == 1, alone, -1),
         how=np.where(~waited, BEHIND, np.where(waiting > 1, SHARED, WAITED)),
-        sync=np.where(waited, line.sync(first), -1),
+        sync=np.where(waited, line.sync(first, thread), -1),
         vfs_call=np.where(waited, line.call(first), -1),
         groups=Groups(firsts, counts, members),
     )

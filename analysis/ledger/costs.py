@@ -79,9 +79,10 @@ def costs(
     totals: Totals,
     witnessed: Ints,
     syncs: pl.DataFrame,
-    split: dict[str, Ints],
+    split: dict[str, Ints] | None,
 ) -> pl.DataFrame:
-    """Return schema.COSTS. `witnessed` has the syncs that SQLite's calls made, by transaction."""
+    """Return schema.COSTS. `witnessed` has the syncs that SQLite's calls made, by transaction. split: None
+    where it is not known."""
     done = ints(syncs.filter(pl.col("transaction").is_not_null())["transaction"])
     latency = ints(transactions["end_ns"] - transactions["begin_ns"])
     columns = {
@@ -90,8 +91,11 @@ def costs(
         "syncs": np.bincount(done, minlength=latency.size),
         "vfs_syncs": witnessed,
         **totals.columns(),
-        "cpu_ns": latency - sum(split.values()),
-        **split,
+        **(
+            dict.fromkeys(("cpu_ns", *WAITS), pl.Series([None] * latency.size, dtype=pl.Int64))
+            if split is None
+            else {"cpu_ns": latency - sum(split.values()), **split}
+        ),
     }
     return pl.DataFrame({name: columns[name] for name in COSTS}, schema=COSTS)
 

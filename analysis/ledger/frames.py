@@ -71,7 +71,7 @@ def syncs(sync: np.ndarray, line: Timeline, inodes: Inodes, names: Named) -> pl.
         "datasync": (sync["flags"] & 1) > 0,
         "caller": words(ints(sync["flags"] >> 4) & 15, pl.Enum(CALLERS)),
         "result": ints(sync["n"].astype(np.int32)),
-        "transaction": nullable(np.where(own, line.transaction(begin), -1)),
+        "transaction": nullable(np.where(own, line.transaction(begin, ints(sync["tid"])), -1)),
         "vfs_call": nullable(np.where(own, line.call(begin), -1)),
     }
     return pl.DataFrame(columns, schema=schema.SYNCS)
@@ -87,7 +87,7 @@ def commits(few: Few, line: Timeline) -> pl.DataFrame:
     """Return schema.COMMITS."""
     rows, waits = few["commit"], few["commit_wait"]
     waits = taken(waits, np.isin(waits["tid"], line.tids))
-    transaction = line.transaction(ints(waits["begin_ns"]))
+    transaction = line.transaction(ints(waits["begin_ns"]), ints(waits["tid"]))
     waited, _ = pairs(ints(waits["a"])[transaction >= 0], transaction[transaction >= 0])
     tid = ints(rows["a"])
     low, high = (np.searchsorted(waited, tid, side) for side in ("left", "right"))

@@ -154,7 +154,7 @@ COSTS: Schema = {
     "flushes": pl.Float64,
     "fua": pl.Float64,
     "writes": pl.Float64,
-    "cpu_ns": pl.Int64,
+    "cpu_ns": pl.Int64,  # null, as the waits, of a command's: nobody recorded it
     **dict.fromkeys(WAITS, pl.Int64),
 }
 TABLES: dict[str, Schema] = {

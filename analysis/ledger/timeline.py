@@ -1,32 +1,53 @@
-"""What the driver's thread was in the middle of, at any time."""
+"""What the threads that run transactions were in the middle of, at any time."""
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
-from analysis.ledger.arrays import Ints, at, distinct, inside, ints, unique
+from analysis.ledger.arrays import Ints, LastBefore, at, distinct, inside, ints, unique
 from analysis.ledger.records import Few
 
 
 @dataclass(frozen=True)
-class Timeline:
-    """What the driver's thread was in the middle of, at any time."""
+class Lanes:
+    """Intervals of several threads: disjoint within each, of different ones they may overlap."""
 
-    tids: Ints  # of the driver
-    transactions: tuple[Ints, Ints]  # begins, ends
+    last: LastBefore
+    ends: Ints
+    rows: Ints  # what each interval is of
+
+    def find(self, times: Ints, tids: Ints) -> Ints:
+        """Return what each thread was in at each time, -1 for nothing."""
+        found = self.last.find(tids, times)
+        return np.where(times < np.r_[self.ends, -1].take(found), np.r_[self.rows, -1].take(found), -1)
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """What the driver's threads were in the middle of, at any time; or those of a command."""
+
+    tids: Ints  # of the driver, or of those who ended a command's transactions
+    transactions: tuple[Ints, Ints]  # begins, and up to when all of them and of those before have ended
     working: tuple[Ints, Ints]  # the phases that run transactions
     syncs: tuple[Ints, Ints]
     sync_rows: Ints  # their rows among all syncs
+    sync_tids: Ints
     calls: tuple[Ints, Ints]
+    # of a command each thread has transactions of its own: these, and its syncs; None: all are one driver
+    lanes: tuple[Lanes, Lanes] | None = None
 
-    def transaction(self, times: Ints) -> Ints:
-        return np.where(inside(times, *self.working) >= 0, inside(times, *self.transactions), -1)
+    def transaction(self, times: Ints, tids: Ints) -> Ints:
+        """Return the transaction of each thread at each time, -1 for none."""
+        row = self.lanes[0].find(times, tids) if self.lanes else inside(times, *self.transactions)
+        return np.where(inside(times, *self.working) >= 0, row, -1)
 
-    def sync(self, times: Ints) -> Ints:
-        row = inside(times, *self.syncs)
+    def sync(self, times: Ints, tids: Ints) -> Ints:
+        """Return the row of the sync that each thread was in."""
+        row = self.lanes[1].find(times, tids) if self.lanes else inside(times, *self.syncs)
         return at(self.sync_rows, row)
 
     def call(self, times: Ints) -> Ints:
@@ -41,18 +62,50 @@ def driver_tids(few: Few) -> Ints:
 
 
 def timeline(few: Few, transactions: pl.DataFrame, phases: pl.DataFrame, vfs: pl.DataFrame) -> Timeline:
-    """Lay out the driver's thread."""
-    tids, sync = driver_tids(few), few["sync"]
+    """Lay out the threads: of the driver, or where each transaction has a thread those."""
+    of_command = "tid" in transactions.columns
+    tids, sync = unique(ints(transactions["tid"])) if of_command else driver_tids(few), few["sync"]
     rows = np.flatnonzero(np.isin(sync["tid"], tids))
+    begins, ends, who = (ints(sync[name][rows]) for name in ("begin_ns", "end_ns", "tid"))
+    lanes = None
+    if of_command:
+        own = innermost(*(ints(transactions[name]) for name in ("tid", "begin_ns", "end_ns")))
+        lanes = (own, Lanes(LastBefore(who, begins), ends, np.arange(rows.size)))
     working = phases.filter(pl.col("transactions") > 0)
+    first, last = edges(transactions)
     return Timeline(
         tids=tids,
-        transactions=edges(transactions),
+        transactions=(first, np.maximum.accumulate(last)),
         working=edges(working),
-        syncs=(ints(sync["begin_ns"][rows]), ints(sync["end_ns"][rows])),
+        syncs=(begins, ends),
         sync_rows=rows,
+        sync_tids=who,
         calls=edges(vfs),
+        lanes=lanes,
     )
+
+
+def innermost(tids: Ints, begins: Ints, ends: Ints) -> Lanes:
+    """Lay out transactions, which are in the order of their begins.
+
+    A thread may be in several at a time, of several connections: then it is in the one that it began last.
+    """
+    found: list[tuple[int, int, int, int]] = []  # begin, tid, end, number
+    for tid in distinct(tids):
+        rows = np.flatnonzero(tids == tid)
+        starts = begins.take(rows).tolist()
+        stops = ends.take(rows).tolist()
+        following, under_way = 0, list[int]()
+        times = sorted({*starts, *stops})
+        for time, until in itertools.pairwise(times):
+            while following < len(starts) and starts[following] <= time:
+                under_way.append(following)
+                following += 1
+            under_way = [one for one in under_way if stops[one] > time]
+            if under_way:
+                found.append((time, tid, until, int(rows[under_way[-1]])))
+    columns = np.array(sorted(found), np.int64).reshape(-1, 4).T
+    return Lanes(LastBefore(columns[1], columns[0]), columns[2], columns[3])
 
 
 def edges(table: pl.DataFrame) -> tuple[Ints, Ints]:

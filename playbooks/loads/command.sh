@@ -10,8 +10,11 @@ populate() {
 }
 
 run_load() {
+  # a watched run notes the transactions of engines that can be told them
+  preloads=$(printf '%s:' "$folder"/bin/preload/*.so)
   "$folder/bin/command" --folder "$COMMAND_FOLDER" --output-dir "$raw/driver" \
-    --device-stat "/sys/class/block/$DEVICE_NAME/stat" --announce /dev/console -- "$COMMAND"
+    --device-stat "/sys/class/block/$DEVICE_NAME/stat" --announce /dev/console \
+    ${PROBES:+--preload "$preloads"} -- "$COMMAND"
 }
 
 # what the files that are left begin with, a line each: inode, size, up to 16 bytes in hex digits

@@ -48,9 +48,8 @@ def test_the_sample_is_good(folder: Path) -> None:
 def test_what_asks_for_transactions_refuses_it(folder: Path) -> None:
     pipeline.analyse(folder)
     for reader in (stored.read, Loaded):
-        with pytest.raises(BadInput, match="transactions are not known"):
+        with pytest.raises(BadInput, match="a watched command's"):
             reader(folder)
-    assert Loaded(folder, any_load=True)["transactions"].is_empty()
 
 
 @pytest.mark.parametrize(
@@ -79,6 +78,73 @@ def test_another_phase_is_noticed(folder: Path) -> None:
     path = folder / "raw/driver/phases.csv"
     path.write_text(path.read_text().replace("drain", "close"))
     assert "phases.csv has the phases command, close" in "\n".join(checks.reasons(runs.read(folder)))
+
+
+def test_a_transaction_that_is_not_in_the_command_is_noticed(folder: Path) -> None:
+    path = folder / "raw/driver/transactions.csv"
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join(lines[:-1]) + "\n")
+    assert "43 transactions were noted" in "\n".join(checks.reasons(runs.read(folder)))
+    last = lines[-1].split(",")
+    last[4] = str(int(last[4]) + 10**9)
+    path.write_text("\n".join([*lines[:-1], ",".join(last)]) + "\n")
+    assert "transaction 42 is not within the command" in checks.reasons(runs.read(folder))
+
+
+@pytest.mark.parametrize(
+    ("counted", "noted", "said"),
+    [
+        ({}, True, "43 in 1 process"),
+        ({"unseen_pages": 3}, True, "43 in 1 process; 3 pages written in calls that nothing watches"),
+        ({"ended": 50}, True, "43 in 1 process; 7 more found no place"),
+        ({"unfollowed": 2}, True, "43 in 1 process; 2 calls could not be followed"),
+        ({"processes": 0, "ended": 0}, False, "not known: it wrote files of SQLite (delete.db), and called"),
+        ({"ended": 0}, False, "none: it called SQLite, and no transaction ended in which it wrote"),
+        (None, False, "not known: nothing notes them in a run that is not watched"),
+    ],
+)
+def test_what_is_known_of_transactions_is_said(
+    folder: Path, counted: dict[str, int] | None, noted: bool, said: str
+) -> None:
+    def change(config: dict[str, Any]) -> None:
+        if counted is None:
+            del config["transactions"]
+        else:
+            config["transactions"].update(counted)
+
+    edited(folder / "raw/driver/config.json", change)
+    if not noted:
+        path = folder / "raw/driver/transactions.csv"
+        path.write_text(path.read_text().splitlines()[0] + "\n")
+        phases = folder / "raw/driver/phases.csv"
+        phases.write_text(phases.read_text().replace(",43\n", ",0\n"))
+    summary = pipeline.analyse(folder)
+    assert summary["transactions"]["said"].startswith(said)
+    assert summary["transactions"]["count"] == (43 if noted else None)
+    assert summary["reasons"] == []
+    assert said in (folder / "report.html").read_text()
+
+
+def test_a_database_of_which_nothing_was_noted_is_named(folder: Path) -> None:
+    path = folder / "raw/driver/transactions.csv"
+    path.write_text(path.read_text().replace("wal.db", "another.db"))
+    said = pipeline.analyse(folder)["transactions"]["said"]
+    assert said == "43 in 1 process; not known of wal.db, which others wrote"
+
+
+def test_syncs_and_commands_are_tied_to_transactions(folder: Path) -> None:
+    known = pipeline.analyse(folder)["transactions"]
+    rows = {(one["file"], one["op"]): one for one in known["rows"]}
+    inserts = {file: rows[file, "insert"] for file in ("delete.db", "wal.db")}
+    assert [(one["transactions"], one["syncs"]) for one in inserts.values()] == [(20, 4), (20, 1)]
+    # one is at the checkpoint of the close, the WAL's and the database's
+    assert known["syncs_in_none"] == 2
+    loaded = Loaded(folder, any_load=True)
+    assert loaded["transactions"].height == 43
+    assert loaded["syncs"]["transaction"].drop_nulls().len() == 114 - 3
+    assert loaded["ledger"]["transaction"].drop_nulls().len() == 293
+    assert loaded["ledger"].height == 311
+    assert loaded["costs"]["cpu_ns"].null_count() == 43
 
 
 def test_a_kernel_that_counted_otherwise_is_noticed(folder: Path) -> None:

@@ -12,12 +12,26 @@ from commitpath.experiment import run_once
 from commitpath.watch import command_cell
 
 ROOT = Path(__file__).resolve().parents[2]
-PROGRAM = ROOT / "tests/bench/programs/insert.py"
+PROGRAMS = ROOT / "tests/bench/programs"
+# fdatasync calls of a one-row transaction: OFF, NORMAL, FULL, EXTRA
+SYNCS = {
+    "delete": (0, 3, 4, 5),
+    "truncate": (0, 3, 5, 5),
+    "persist": (0, 4, 5, 5),
+    "memory": (0, 1, 1, 1),
+    "off": (0, 1, 1, 1),
+    "wal": (0, 0, 1, 1),
+}
+
+
+def files() -> str:
+    """What the commands are given, one for all of them so that they start from one snapshot."""
+    return ",".join(str(PROGRAMS / name) for name in ("insert.py", "modes.py"))
 
 
 def watched(command: str, **variables: str) -> tuple[Path, dict]:
-    """The run of a command that has PROGRAM beside it, and its summary."""
-    folder = run_once(command_cell({"CMD": command, "FILES": str(PROGRAM), **variables}))
+    """The run of a command that has PROGRAMS beside it, and its summary."""
+    folder = run_once(command_cell({"CMD": command, "FILES": files(), **variables}))
     return folder, pipeline.analyse(folder)
 
 
@@ -49,8 +63,33 @@ def test_a_program_with_two_databases(capsys: pytest.CaptureFixture[str]) -> Non
     assert len(counted) >= 3
     assert all(row == counted[0] for row in counted)
     assert summary["twin"]["same_counts"]
+    kinds = {(one["file"], one["op"]): one for one in summary["transactions"]["rows"]}
+    assert {kind: one["transactions"] for kind, one in kinds.items()} == {
+        **{("delete.db", "insert"): 20, ("wal.db", "insert"): 20, ("wal.db", "pragma"): 1},
+        **{("delete.db", "create"): 1, ("wal.db", "create"): 1},
+    }
+    # the checkpoint at the close
+    assert summary["transactions"]["syncs_in_none"] == 2
     assert inspect([str(folder)]) == 0
     assert (folder / "inspect.html").is_file()
+
+
+def test_transactions_in_each_mode_have_the_syncs_of_sqlite() -> None:
+    _, summary = watched("python3 modes.py")
+    assert (summary["status"], summary["reasons"]) == ("ok", [])
+    assert summary["transactions"]["said"] == f"{24 * 4 + 24 + 4} in 1 process"
+    found = {
+        one["file"]: (one["transactions"], one["syncs"], one["rolled_back"])
+        for one in summary["transactions"]["rows"]
+        if one["op"] == "insert"
+    }
+    levels = ("off", "normal", "full", "extra")
+    assert found == {
+        f"{mode}-{level}.db": (4, syncs, 0)
+        for mode, row in SYNCS.items()
+        for level, syncs in zip(levels, row, strict=True)
+    }
+    assert summary["twin"]["same_counts"]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +105,7 @@ def test_a_command_that_fails_is_kept_and_told(
 ) -> None:
     from analysis.__main__ import main as analyse
 
-    folder = run_once(command_cell({"CMD": command, "FILES": str(PROGRAM)}))
+    folder = run_once(command_cell({"CMD": command, "FILES": files()}))
     assert analyse([str(folder)]) == 1
     assert said in capsys.readouterr().err
     assert json.loads((folder / "summary.json").read_text())["status"] == "ok"

@@ -1,5 +1,6 @@
-"""The page of a watched command: its syncs and block commands, with no transaction."""
+"""The page of a watched command: its syncs and block commands, and the transactions that were noted."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -12,11 +13,39 @@ from analysis.inspect.__main__ import main as inspect
 SAMPLE = Path(__file__).resolve().parents[1] / "analysis/watch-sample.tar.xz"
 
 
+def unpacked(folder: Path, noted: bool) -> Path:
+    """The sample; not noted: as if its engine had been linked in statically."""
+    shutil.unpack_archive(SAMPLE, folder / "run")
+    if not noted:
+        host, driver = folder / "run/host.json", folder / "run/raw/driver"
+        host.write_text(json.dumps({**json.loads(host.read_text()), "raw_sha256": None}))
+        host.write_text(host.read_text().replace(', "raw_sha256": null', ""))
+        rows = driver / "transactions.csv"
+        rows.write_text(rows.read_text().splitlines()[0] + "\n")
+        config = json.loads((driver / "config.json").read_text())
+        config["transactions"].update(processes=0, ended=0)
+        (driver / "config.json").write_text(json.dumps(config))
+        phases = driver / "phases.csv"
+        phases.write_text(phases.read_text().replace(",43\n", ",0\n"))
+    pipeline.analyse(folder / "run")
+    assert inspect([str(folder / "run")]) == 0
+    return folder / "run"
+
+
+def test_a_page_with_transactions(tmp_path: Path, browser: webdriver.Chrome) -> None:
+    page = Page(browser, unpacked(tmp_path, noted=True)).open()
+    assert page.js("app.run.transactions.begin.length") == 43
+    # an INSERT in mode DELETE: 4 syncs; when its thread had the CPU nobody recorded
+    page.keys("n")
+    said = page.text("#details")
+    assert said.startswith("insert ")
+    assert "syncs\n4\n" in said
+    assert "Bytes written" in said
+    assert "Time" not in said
+
+
 def test_a_page_without_transactions(tmp_path: Path, browser: webdriver.Chrome) -> None:
-    shutil.unpack_archive(SAMPLE, tmp_path / "run")
-    pipeline.analyse(tmp_path / "run")
-    assert inspect([str(tmp_path / "run")]) == 0
-    page = Page(browser, tmp_path / "run").open()
+    page = Page(browser, unpacked(tmp_path, noted=False)).open()
     syncs = page.table("syncs")
     assert page.js("app.run.syncs.begin.length") == syncs.height == 114
     assert page.js("app.run.transactions.begin.length") == 0

@@ -1,6 +1,6 @@
 /* Runs a command as the load: in a folder of the watched filesystem, between two idle readings of
- * the device's counters. Writes what a driver writes of its own run (docs/formats.md), but for
- * transactions: of those it knows nothing. */
+ * the device's counters. Writes what a driver writes of its own run (docs/formats.md); of
+ * transactions what an engine's preload noted, if it is given one. */
 #define _GNU_SOURCE /* mlockall, and what the parts' headers need */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,21 +19,23 @@
 #include "clock.h"
 #include "fail.h"
 #include "json.h"
+#include "log.h"
 #include "output.h"
 #include "pace.h"
 #include "stat.h"
+#include "transactions.h"
 
 struct options {
-	const char *folder, *output_dir, *device_stat, *announce, *command;
+	const char *folder, *output_dir, *device_stat, *announce, *preload, *command;
 };
 
 struct phase {
 	const char *name;
-	uint64_t begin_ns, end_ns;
+	uint64_t begin_ns, end_ns, transactions;
 };
 
 static const char usage[] = "usage: command --folder DIR --output-dir DIR --device-stat FILE "
-			    "[--announce FILE] -- COMMAND";
+			    "[--announce FILE] [--preload LIBRARIES] -- COMMAND";
 
 static void parse(int argc, char **argv, struct options *options)
 {
@@ -43,7 +45,8 @@ static void parse(int argc, char **argv, struct options *options)
 	} known[] = {{"--folder", &options->folder},
 		     {"--output-dir", &options->output_dir},
 		     {"--device-stat", &options->device_stat},
-		     {"--announce", &options->announce}};
+		     {"--announce", &options->announce},
+		     {"--preload", &options->preload}};
 	int at = 1;
 
 	for (; at + 1 < argc && strcmp(argv[at], "--") != 0; at += 2) {
@@ -89,6 +92,8 @@ static int run_command(const struct options *options)
 		redirect(STDIN_FILENO, "/dev/null", O_RDONLY);
 		redirect(STDOUT_FILENO, out, O_WRONLY | O_CREAT | O_TRUNC);
 		redirect(STDERR_FILENO, err, O_WRONLY | O_CREAT | O_TRUNC);
+		if (options->preload && setenv("LD_PRELOAD", options->preload, 1) != 0)
+			_exit(126);
 		execl("/bin/sh", "sh", "-c", options->command, (char *)NULL);
 		_exit(127);
 	}
@@ -104,13 +109,13 @@ static void write_phases(const struct options *options, const struct phase *phas
 
 	fputs("phase,begin_ns,end_ns,transactions\n", file);
 	for (size_t i = 0; i < count; i++)
-		fprintf(file, "%s,%" PRIu64 ",%" PRIu64 ",0\n", phases[i].name, phases[i].begin_ns,
-			phases[i].end_ns);
+		fprintf(file, "%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", phases[i].name,
+			phases[i].begin_ns, phases[i].end_ns, phases[i].transactions);
 	output_commit(file);
 }
 
 static void write_config(const struct options *options, uint64_t monotonic_ns, uint64_t realtime_ns,
-			 int status)
+			 int status, const struct transaction_log *log)
 {
 	struct json json = {.file = output_open(options->output_dir, "config.json")};
 	int64_t instruction_ps = pace_instruction_ps();
@@ -124,6 +129,14 @@ static void write_config(const struct options *options, uint64_t monotonic_ns, u
 	else
 		json_number(&json, "exit_status", WEXITSTATUS(status));
 	json_end(&json, '}');
+	if (log) {
+		json_begin(&json, "transactions", '{');
+		json_number(&json, "processes", (int64_t)log->processes);
+		json_number(&json, "ended", (int64_t)log->next);
+		json_number(&json, "unseen_pages", (int64_t)log->unseen);
+		json_number(&json, "unfollowed", (int64_t)log->unfollowed);
+		json_end(&json, '}');
+	}
 	json_begin(&json, "clock", '{');
 	json_number(&json, "monotonic_ns", (int64_t)monotonic_ns);
 	json_number(&json, "realtime_ns", (int64_t)realtime_ns);
@@ -139,11 +152,13 @@ int main(int argc, char **argv)
 {
 	struct options options = {0};
 	struct phase command = {.name = "command"}, drain = {.name = "drain"};
+	struct transaction_log *log;
 	uint64_t monotonic_ns, realtime_ns;
 	int status;
 
 	parse(argc, argv, &options);
 	output_prepare(options.output_dir);
+	log = options.preload ? log_create(options.output_dir) : NULL;
 	stat_open(options.device_stat);
 	if (chdir(options.folder) != 0)
 		fail("%s: %s", options.folder, strerror(errno));
@@ -169,8 +184,12 @@ int main(int argc, char **argv)
 	       WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
 	       (double)(command.end_ns - command.begin_ns) / (double)NANOSECONDS_PER_SECOND);
 	stat_write(options.output_dir);
+	if (log) {
+		command.transactions = log_count(log);
+		log_write(options.output_dir, log);
+	}
 	write_phases(&options, (struct phase[]){command, drain}, 2);
-	write_config(&options, monotonic_ns, realtime_ns, status);
+	write_config(&options, monotonic_ns, realtime_ns, status, log);
 	stat_close();
 	if (fflush(stdout) != 0 || ferror(stdout))
 		fail("writing to stdout failed");

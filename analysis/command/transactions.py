@@ -1,0 +1,108 @@
+"""What of a command's transactions is known: those that an engine's preload noted in its processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import polars as pl
+
+from analysis import engines
+from analysis.command.tables import Tables
+from analysis.run import Run
+
+# means of the costs of one
+_MEANS = ("syncs", "writes", "bytes", "flushes")
+
+
+def summary(run: Run, built: Tables) -> dict[str, Any]:
+    """Return what is known in words, how many there were, rows by database and statement, and how many syncs
+    of an engine's files lie in none."""
+    noted, config = run.driver.transactions, run.driver.config.get("transactions")
+    if config is None:
+        return _nothing("not known: nothing notes them in a run that is not watched")
+    roles, titles = _recognised()
+    named = [one for table in (built.syncs, built.files) if table is not None for one in table.to_dicts()]
+    written = {one["name"] for one in named if one["file"] in roles}
+    if noted.is_empty():
+        return _nothing(_why_none(written, config, titles))
+    undone = int(noted["rolled_back"].sum())
+    said = [f"{noted.height} in {_counted(config['processes'], 'process', 'processes')}"]
+    said += [f"{undone} rolled back"] if undone else []
+    if lost := config["ended"] - noted.height:
+        said.append(f"{lost} more found no place, or their process died while it noted them")
+    if pages := config["unseen_pages"]:
+        words = _counted(pages, "page", "pages")
+        said.append(f"{words} written in calls that nothing watches (a backup, a blob)")
+    if calls := config["unfollowed"]:
+        said.append(f"{calls} calls could not be followed")
+    databases = {one["name"] for one in named if one["file"] == "database"} - set(noted["file"])
+    if databases:
+        said.append(f"not known of {', '.join(sorted(databases))}, which others wrote")
+    return {
+        "said": "; ".join(said),
+        "count": noted.height,
+        "rolled_back": undone,
+        "rows": rows(run),
+        "syncs_in_none": _outside(run, roles),
+    }
+
+
+def _nothing(said: str) -> dict[str, Any]:
+    return {"said": said, "count": None, "rolled_back": None, "rows": None, "syncs_in_none": None}
+
+
+def _counted(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
+
+
+def _recognised() -> tuple[set[str], str]:
+    """Return the roles of files that are recognised by their first bytes, and whose they are."""
+    known = [engines.of(name) for name in engines.names()]
+    with_heads = [engine for engine in known if hasattr(engine, "HEADS")]
+    roles = {role for engine in with_heads for role in getattr(engine, "HEADS", {})}
+    return roles, " or ".join(engine.TITLE for engine in with_heads)
+
+
+def _why_none(written: set[str], config: dict[str, int], titles: str) -> str:
+    if not written:
+        return f"not known: it wrote no file of {titles}, the only one whose transactions can be noted"
+    if config["processes"]:
+        return f"none: it called {titles}, and no transaction ended in which it wrote"
+    first = min(written)
+    return (
+        f"not known: it wrote files of {titles} ({first}), and called no shared library of it; in one that "
+        "is linked in statically nothing can be noted"
+    )
+
+
+def rows(run: Run) -> list[dict[str, Any]]:
+    """Return for each database and first word of a statement: how many there were, the median of their time,
+    the rows changed, and the means of what they cost; null of what was not watched."""
+    table = run.driver.transactions.with_columns(ns=pl.col("end_ns") - pl.col("begin_ns"))
+    if run.ledger is not None:
+        table = table.join(run.ledger.costs.select("transaction", *_MEANS), on="transaction")
+    else:
+        table = table.with_columns(pl.lit(None, pl.Float64).alias(name) for name in _MEANS)
+    return (
+        table.group_by("file", "op")
+        .agg(
+            pl.len().alias("transactions"),
+            pl.col("rolled_back").sum(),
+            pl.col("changes").sum(),
+            pl.col("ns").median(),
+            *(pl.col(name).mean() for name in _MEANS),
+        )
+        .sort("transactions", "file", "op", descending=[True, False, False])
+        .to_dicts()
+    )
+
+
+def _outside(run: Run, roles: Iterable[str]) -> int | None:
+    """Return how many syncs of an engine's files lie in no transaction, as a checkpoint's at a close."""
+    if run.ledger is None:
+        return None
+    begin, end = run.ledger.given.window
+    mine = pl.col("file").cast(pl.String).is_in(list(roles)) & pl.col("transaction").is_null()
+    in_window = pl.col("begin_ns").is_between(begin, end, closed="left")
+    return run.ledger.syncs.filter(mine & in_window).height

@@ -1,0 +1,70 @@
+"""Transactions of several threads, as a command has them: who was in which, when."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from analysis.adapters import drivertables
+from analysis.ledger.arrays import ints
+from analysis.ledger.timeline import innermost
+from base.errors import BadInput
+
+
+@pytest.mark.parametrize(
+    ("transactions", "found"),
+    [
+        # tid, begin, end; what thread 7 and thread 9 are in at 0, 1, ... 9
+        ([], "----------/----------"),
+        ([(7, 2, 4), (7, 5, 6)], "--00-1----/----------"),
+        # they overlap, of two threads
+        ([(7, 1, 5), (9, 3, 8)], "-0000-----/---11111--"),
+        # one within another, of two connections: the one that was begun last
+        ([(7, 1, 8), (7, 3, 5)], "-0011000--/----------"),
+        # neither within the other
+        ([(7, 1, 5), (7, 3, 8)], "-0011111--/----------"),
+        ([(7, 1, 8), (9, 2, 3), (7, 2, 4), (7, 4, 6)], "-0223300--/--1-------"),
+        # begun at once
+        ([(7, 1, 4), (7, 1, 3)], "-110------/----------"),
+    ],
+)
+def test_a_thread_is_in_the_transaction_that_it_began_last(
+    transactions: list[tuple[int, int, int]], found: str
+) -> None:
+    columns = np.array(transactions, np.int64).reshape(-1, 3).T
+    lanes = innermost(*(ints(column) for column in columns))
+    for tid, wanted in zip((7, 9), found.split("/"), strict=True):
+        times = np.arange(10)
+        numbers = lanes.find(times, np.full_like(times, tid)).tolist()
+        assert "".join("-" if number < 0 else str(number) for number in numbers) == wanted
+
+
+GOOD = "transaction,phase,op,begin_ns,end_ns,changes,tid,pages,rolled_back,file\n"
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ("1,command,insert,5,6,1,7,2,0,a.db\n", "transaction 1"),
+        ("0,command,insert,7,6,1,7,2,0,a.db\n", "end_ns is 6"),
+        ("0,command,insert,5,6,1,7,2,0,a.db\n1,command,insert,4,9,1,7,2,0,a.db\n", "begin_ns is 4"),
+        ("0,command,insert,5,6,1,7,0,0,a.db\n", "pages is 0"),
+        ("0,command,insert,5,6,1,7,2,2,a.db\n", "rolled_back is 2"),
+        ("0,command,insert,5,6,-1,7,2,0,a.db\n", "changes is -1"),
+        ("0,command,insert,5,6,1,7,2,0\n", "line 2"),
+    ],
+)
+def test_what_no_preload_notes_is_refused(tmp_path: Path, rows: str, said: str) -> None:
+    (tmp_path / "transactions.csv").write_text(GOOD + rows)
+    with pytest.raises(BadInput, match=said):
+        drivertables.noted(tmp_path / "transactions.csv")
+
+
+def test_they_may_overlap(tmp_path: Path) -> None:
+    (tmp_path / "transactions.csv").write_text(
+        GOOD + "0,command,begin,5,9,2,7,2,0,a.db\n1,command,insert,6,8,1,7,2,1,\n"
+    )
+    table = drivertables.noted(tmp_path / "transactions.csv")
+    assert table["end_ns"].to_list() == [9, 8]
+    assert table.schema == pl.Schema(drivertables.NOTED)

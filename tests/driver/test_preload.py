@@ -1,0 +1,161 @@
+"""What notes a command's transactions, under ASan and UBSan, in programs that use this machine's SQLite."""
+
+import csv
+import json
+import os
+import re
+import shlex
+import sqlite3  # noqa: F401 - so that its library is mapped
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SANITIZED = "CFLAGS=-O0 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
+MODES = ROOT / "tests/bench/programs/modes.py"
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the runner, the preload, and a program with hooks."""
+    folder = tmp_path_factory.mktemp("preload")
+    make = ["make", "-s", "-C", str(ROOT / "workloads/command"), SANITIZED]
+    subprocess.run([*make, f"OUT={folder}/command"], check=True)
+    subprocess.run([*make, "preload", "ENGINE=sqlite", f"OUT={folder}/sqlite.so"], check=True)
+    # sqlite3 is imported: its library is mapped; no header of it need be installed
+    (library,) = set(re.findall(r"(/\S+/libsqlite3\.so\S*)$", Path("/proc/self/maps").read_text(), re.M))
+    program = ["gcc", "-O0", "-g", "-o", f"{folder}/hooks", str(ROOT / "tests/driver/hooks.c"), library]
+    subprocess.run(program, check=True)
+    return folder
+
+
+def run(built: Path, folder: Path, command: str) -> tuple[list[dict], dict, str]:
+    """A command's transactions, its config.json, and what it printed."""
+    asan = subprocess.check_output(["gcc", "-print-file-name=libasan.so"], text=True).strip()
+    (folder / "db").mkdir()
+    words = ["--folder", folder / "db", "--output-dir", folder / "out", "--device-stat", idle_disk()]
+    subprocess.run(
+        [built / "command", *words, "--preload", f"{asan}:{built / 'sqlite.so'}:", "--", command],
+        check=True,
+        timeout=120,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"},
+    )
+    config = json.loads((folder / "out/config.json").read_text())
+    said = (folder / "out/stdout").read_text() + (folder / "out/stderr").read_text()
+    with (folder / "out/transactions.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert config["command"].get("exit_status") == 0, said
+    assert config["transactions"]["ended"] == len(rows)
+    assert not (folder / "out/transactions.log").exists()
+    return rows, config["transactions"], said
+
+
+def idle_disk() -> Path:
+    """The counters of a block device that nobody uses."""
+    return next(
+        path for path in sorted(Path("/sys/block").glob("*/stat")) if set(path.read_text()) <= {*"0 \n"}
+    )
+
+
+def python(text: str) -> str:
+    """A command that runs this text."""
+    return f"{shlex.quote(sys.executable)} -c {shlex.quote(text)}"
+
+
+def test_k_inserts_are_k_transactions_in_each_mode(built: Path, tmp_path: Path) -> None:
+    rows, counted, said = run(built, tmp_path, f"{shlex.quote(sys.executable)} {shlex.quote(str(MODES))}")
+    assert said == "done\n"
+    found = Counter((row["file"], row["op"]) for row in rows)
+    assert {number for (_, op), number in found.items() if op == "insert"} == {4}
+    assert sum(op == "insert" for _, op in found) == 24
+    # the switch to WAL writes the database's header
+    wal = {f"wal-{level}.db" for level in ("off", "normal", "full", "extra")}
+    assert {(file, op) for file, op in found if op != "insert"} == {
+        *((file, "create") for file, _ in found),
+        *((file, "pragma") for file in wal),
+    }
+    assert all(row["changes"] == "1" for row in rows if row["op"] == "insert")
+    assert counted == {"processes": 1, "ended": len(rows), "unseen_pages": 0, "unfollowed": 0}
+    begins = [int(row["begin_ns"]) for row in rows]
+    assert begins == sorted(begins)
+
+
+def test_hooks_of_the_program_are_its_own(built: Path, tmp_path: Path) -> None:
+    rows, counted, said = run(built, tmp_path, str(built / "hooks"))
+    (tmp_path / "alone").mkdir()
+    alone = subprocess.run(
+        [built / "hooks"], cwd=tmp_path / "alone", text=True, capture_output=True, check=True
+    )
+    assert said == alone.stdout + alone.stderr
+    assert [(row["op"], row["changes"]) for row in rows] == [
+        *(("create", "0"), ("insert", "1"), ("begin", "2"), ("savepoint", "1"), ("pragma", "0")),
+        *(("update", "2"), ("vacuum", "0"), ("insert", "1"), ("insert", "1"), ("create", "0")),
+    ]
+    assert {row["rolled_back"] for row in rows} == {"0"}
+    assert (counted["unseen_pages"], counted["unfollowed"]) == (0, 0)
+
+
+def test_threads_processes_and_two_connections(built: Path, tmp_path: Path) -> None:
+    text = """
+import multiprocessing, sqlite3, threading
+def work(name, rows=20):
+    database = sqlite3.connect(name, isolation_level=None)
+    database.execute("create table t (a)")
+    for number in range(rows):
+        database.execute("insert into t values (?)", (number,))
+    database.close()
+threads = [threading.Thread(target=work, args=(f"{one}.db",)) for one in "abc"]
+[one.start() for one in threads]; [one.join() for one in threads]
+# a child that goes on with the log of its parent, and ends without tidying up
+forked = multiprocessing.get_context("fork").Process(target=work, args=("forked.db",))
+forked.start(); forked.join()
+one, other = (sqlite3.connect(name, isolation_level=None) for name in ("one.db", "other.db"))
+one.execute("begin"); one.execute("create table t (a)")
+other.execute("create table t (a)")
+one.execute("commit")
+"""
+    rows, counted, said = run(built, tmp_path, python(text))
+    assert said == ""
+    inserts = Counter(row["file"] for row in rows if row["op"] == "insert")
+    assert inserts == {"a.db": 20, "b.db": 20, "c.db": 20, "forked.db": 20}
+    assert len({row["tid"] for row in rows}) == 5
+    assert [(row["file"], row["op"]) for row in rows[-2:]] == [("one.db", "begin"), ("other.db", "create")]
+    assert int(rows[-2]["end_ns"]) > int(rows[-1]["end_ns"])
+    assert (counted["unseen_pages"], counted["unfollowed"]) == (0, 0)
+
+
+def test_what_is_rolled_back_after_it_wrote_says_so(built: Path, tmp_path: Path) -> None:
+    text = """
+import sqlite3
+database = sqlite3.connect("a.db", isolation_level=None)
+database.execute("create table t (a)")
+database.execute("pragma cache_size = 5")
+database.execute("begin")
+database.executemany("insert into t values (?)", [("x" * 4000,)] * 50)
+database.execute("/* no */ rollback")
+"""
+    rows, _, _ = run(built, tmp_path, python(text))
+    assert [(row["op"], row["rolled_back"]) for row in rows] == [("create", "0"), ("begin", "1")]
+    assert int(rows[1]["pages"]) > 10
+
+
+def test_what_nothing_watches_is_counted(built: Path, tmp_path: Path) -> None:
+    text = """
+import sqlite3
+database, copy = sqlite3.connect("a.db", isolation_level=None), sqlite3.connect("b.db")
+database.execute("create table t (a)")
+database.backup(copy)
+copy.close()
+"""
+    rows, counted, _ = run(built, tmp_path, python(text))
+    assert [row["file"] for row in rows] == ["a.db"]
+    assert counted["unseen_pages"] == 2
+
+
+def test_a_program_without_a_shared_sqlite_has_none(built: Path, tmp_path: Path) -> None:
+    rows, counted, _ = run(built, tmp_path, "dd if=/dev/zero of=f bs=4k count=1 conv=fsync 2> /dev/null")
+    assert (rows, counted["processes"]) == ([], 0)

@@ -1,0 +1,101 @@
+#define _GNU_SOURCE /* what the parts' headers need */
+#include "log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fail.h"
+#include "output.h"
+#include "transactions.h"
+
+static const char name[] = "transactions.log";
+
+struct transaction_log *log_create(const char *directory)
+{
+	char path[PATH_MAX];
+	struct transaction_log *log = MAP_FAILED;
+	int file;
+
+	output_path(path, directory, name);
+	file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (file >= 0 && fchmod(file, 0666) == 0 && ftruncate(file, TRANSACTIONS_BYTES) == 0)
+		log = mmap(NULL, TRANSACTIONS_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	if (log == MAP_FAILED || setenv(TRANSACTIONS_VARIABLE, path, 1) != 0)
+		fail("%s: %s", path, strerror(errno));
+	close(file);
+	memcpy(log->magic, TRANSACTIONS_MAGIC, sizeof(log->magic));
+	return log;
+}
+
+static uint64_t kept(const struct transaction_log *log)
+{
+	return log->next < TRANSACTIONS_MOST ? log->next : TRANSACTIONS_MOST;
+}
+
+uint64_t log_count(const struct transaction_log *log)
+{
+	uint64_t count = 0;
+
+	for (uint64_t i = 0; i < kept(log); i++)
+		count += log->transactions[i].whole;
+	return count;
+}
+
+static int by_begin(const void *one, const void *other)
+{
+	const struct transaction *a = *(const struct transaction *const *)one;
+	const struct transaction *b = *(const struct transaction *const *)other;
+
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+/* A name as a column: of letters that end none. */
+static void put_name(FILE *file, const char *text, size_t size)
+{
+	for (size_t i = 0; i < size && text[i]; i++)
+		putc(text[i] <= ' ' || text[i] == ',' || text[i] == '"' || text[i] > '~' ? '?'
+											 : text[i],
+		     file);
+}
+
+void log_write(const char *directory, const struct transaction_log *log)
+{
+	uint64_t count = log_count(log), place = 0;
+	const struct transaction **order = malloc((count + 1) * sizeof(*order));
+	char path[PATH_MAX];
+	FILE *file;
+
+	if (order == NULL)
+		fail("no memory for %" PRIu64 " transactions", count);
+	for (uint64_t i = 0; i < kept(log); i++)
+		if (log->transactions[i].whole)
+			order[place++] = &log->transactions[i];
+	qsort(order, count, sizeof(*order), by_begin);
+	file = output_open(directory, "transactions.csv");
+	fputs("transaction,phase,op,begin_ns,end_ns,changes,tid,pages,rolled_back,file\n", file);
+	for (uint64_t i = 0; i < count; i++) {
+		const struct transaction *one = order[i];
+
+		fprintf(file, "%" PRIu64 ",command,", i);
+		put_name(file, one->op, sizeof(one->op));
+		fprintf(file, ",%" PRIu64 ",%" PRIu64 ",%u,%u,%u,%u,", one->begin_ns, one->end_ns,
+			one->rows, one->tid, one->pages, one->rolled_back);
+		put_name(file, one->file, sizeof(one->file));
+		putc('\n', file);
+	}
+	output_commit(file);
+	free(order);
+	output_path(path, directory, name);
+	if (unlink(path) != 0)
+		fail("%s: %s", path, strerror(errno));
+}

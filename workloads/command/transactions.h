@@ -1,0 +1,42 @@
+/* The log of a command's transactions: a file in memory that every process of the command maps, and
+ * in which an engine's preload (engines/NAME/preload/) notes each transaction. */
+#ifndef COMMITPATH_TRANSACTIONS_H
+#define COMMITPATH_TRANSACTIONS_H
+
+#include <stdint.h>
+
+/* Names the log's file, in the environment of the command. */
+#define TRANSACTIONS_VARIABLE "COMMITPATH_TRANSACTIONS"
+#define TRANSACTIONS_MAGIC "CPTRANS1"
+/* 128 MiB, of which only what is written takes memory. */
+#define TRANSACTIONS_MOST (1u << 20)
+
+struct transaction {
+	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC, around the engine's calls */
+	uint32_t tid;		   /* the thread that ended it */
+	uint32_t pages;		   /* that the engine wrote to its files in it */
+	uint32_t rows;		   /* inserted, updated and deleted */
+	uint8_t rolled_back;
+	uint8_t whole; /* set last: without it its process died while it wrote this */
+	char op[18];   /* the first word of the statement that began it */
+	char file[80]; /* the last part of the database's path */
+};
+
+struct transaction_log {
+	char magic[8];
+	uint64_t next; /* transactions that ended; those from TRANSACTIONS_MOST on are not here */
+	uint64_t processes; /* that called the engine */
+	uint64_t unseen; /* pages that the engine wrote in calls that the preload does not watch */
+	uint64_t unfollowed; /* connections of which the preload could not keep or learn what it
+				needs */
+	uint64_t reserved[11];
+	struct transaction transactions[];
+};
+
+_Static_assert(sizeof(struct transaction) == 128, "a transaction has 128 bytes");
+_Static_assert(sizeof(struct transaction_log) == 128, "so has the header");
+
+#define TRANSACTIONS_BYTES \
+	(sizeof(struct transaction_log) + TRANSACTIONS_MOST * sizeof(struct transaction))
+
+#endif

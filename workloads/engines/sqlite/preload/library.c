@@ -1,0 +1,102 @@
+#define _GNU_SOURCE /* RTLD_NEXT, dladdr */
+#include "library.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const names[] = {
+	"sqlite3_step",	     "sqlite3_reset",	      "sqlite3_finalize",
+	"sqlite3_close",     "sqlite3_close_v2",      "sqlite3_db_handle",
+	"sqlite3_sql",	     "sqlite3_stmt_readonly", "sqlite3_get_autocommit",
+	"sqlite3_db_status", "sqlite3_total_changes", "sqlite3_db_filename",
+	"sqlite3_next_stmt",
+};
+#define FUNCTIONS (sizeof(names) / sizeof(names[0]))
+_Static_assert(offsetof(struct library, has_all) == FUNCTIONS * sizeof(function), "a name each");
+
+/* A place of the program that calls SQLite, and whose functions that gets. */
+struct caller {
+	void *address;
+	struct library *library;
+};
+
+static struct caller *_Atomic callers[1024];
+static struct library *_Atomic shared; /* what every caller gets, if it is in the global scope */
+static struct library *_Atomic any;
+
+/* The functions that a handle of dlopen's leads to, NULL if it leads to no SQLite. */
+static struct library *find_in(void *handle)
+{
+	struct library *found = dlsym(handle, names[0]) ? malloc(sizeof(*found)) : NULL;
+
+	if (found == NULL)
+		return NULL;
+	found->has_all = true;
+	for (size_t i = 0; i < FUNCTIONS; i++) {
+		void *address = dlsym(handle, names[i]);
+
+		memcpy((char *)found + i * sizeof(address), &address, sizeof(address));
+		found->has_all = found->has_all && address;
+	}
+	return found;
+}
+
+/* The functions that a caller would have got without this library: those in the global scope, else
+ * those of the object that it is in and of what that needs. */
+static struct library *find(void *address)
+{
+	struct library *found = find_in(RTLD_NEXT);
+	void *handle = NULL;
+	Dl_info info;
+
+	if (found)
+		return shared = any = found;
+	if (dladdr(address, &info) && info.dli_fname)
+		handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+	if (handle)
+		found = find_in(handle);
+	/* an extension gets SQLite's functions as a table of addresses */
+	if (found == NULL)
+		found = any;
+	if (found == NULL) {
+		fprintf(stderr, "commitpath: %s calls SQLite, and none can be found for it\n",
+			handle ? info.dli_fname : "something");
+		abort();
+	}
+	return any = found;
+}
+
+struct library *library_of(void *address)
+{
+	size_t first = ((uintptr_t)address >> 2) % 1024;
+	struct caller *caller;
+	struct library *found = shared;
+
+	if (found)
+		return found;
+	for (size_t i = 0; i < 8; i++) {
+		struct caller *_Atomic *place = &callers[(first + i) % 1024];
+
+		caller = *place;
+		if (caller == NULL) {
+			struct caller *none = NULL;
+
+			found = find(address);
+			caller = malloc(sizeof(*caller));
+			if (caller == NULL)
+				return found;
+			*caller = (struct caller){address, found};
+			if (!atomic_compare_exchange_strong(place, &none, caller))
+				free(caller);
+			return found;
+		}
+		if (caller->address == address)
+			return caller->library;
+	}
+	return find(address);
+}

@@ -1,0 +1,377 @@
+/*
+ * Notes the transactions of a program that uses a shared libsqlite3: LD_PRELOAD.
+ *
+ * It stands before five functions of SQLite's and asks, before and behind the call, what SQLite
+ * tells anyone: whether it is in autocommit, and how many pages it has written to its files. It
+ * sets no hook and no trace, which are the program's, and changes no argument, result or errno.
+ *
+ * A transaction is noted when one ends in which pages were written: in autocommit that of a
+ * statement, else all from the call that left autocommit to the one that returned to it.
+ * sqlite3_exec steps its statements by sqlite3_step, too, so they are seen one by one. What is
+ * written in any other call (sqlite3_backup_step, sqlite3_blob_write) is counted as unseen.
+ */
+#define _GNU_SOURCE /* gettid */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "library.h"
+#include "transactions.h"
+
+#define EXPORT __attribute__((visibility("default")))
+/* sqlite3.h: its numbers never change */
+enum { OK = 0, ROW = 100, DONE = 101, DBSTATUS_CACHE_WRITE = 9 };
+
+/* A connection, from its first call that was seen to its close. */
+struct connection {
+	struct connection *next;
+	sqlite3 *db;
+	uint64_t begin_ns; /* of the transaction under way, 0 for none */
+	int pages;	   /* that it had written when that began, or when it was last looked */
+	int rows;
+	bool closed; /* by sqlite3_close_v2, and its last statement will be what frees it */
+	char op[sizeof(((struct transaction *)NULL)->op)];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct connection *connections[64];
+static struct transaction_log *transaction_log;
+static _Thread_local sqlite3 *within; /* whose call this thread is in: SQLite calls itself */
+
+static void lock_all(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void unlock_all(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	/* a child of fork() must not find it locked by a thread that it has not */
+	pthread_atfork(lock_all, unlock_all, unlock_all);
+}
+
+static uint64_t now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+/* The log, NULL where there is none: then the program runs as ever. Called with the lock. */
+static struct transaction_log *get_log(void)
+{
+	static bool tried;
+	const char *path;
+	int file;
+
+	if (tried)
+		return transaction_log;
+	tried = true;
+	path = getenv(TRANSACTIONS_VARIABLE);
+	file = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
+	if (file < 0)
+		return NULL;
+	transaction_log =
+		mmap(NULL, TRANSACTIONS_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	close(file);
+	if (transaction_log == MAP_FAILED)
+		transaction_log = NULL;
+	else
+		__atomic_add_fetch(&transaction_log->processes, 1, __ATOMIC_RELAXED);
+	return transaction_log;
+}
+
+/* Called with the lock: where a connection is, or would be. */
+static struct connection **find_connection(sqlite3 *db)
+{
+	struct connection **place = &connections[((uintptr_t)db >> 4) % 64];
+
+	while (*place && (*place)->db != db)
+		place = &(*place)->next;
+	return place;
+}
+
+/* The same; of one that is new NULL is there if there is no memory for it. */
+static struct connection **connection_of(sqlite3 *db)
+{
+	struct connection **place = find_connection(db);
+
+	if (*place == NULL && (*place = calloc(1, sizeof(**place))))
+		(*place)->db = db;
+	return place;
+}
+
+/* What stands in a statement behind blanks and comments. */
+static const char *skip_comments(const char *sql)
+{
+	for (;;) {
+		const char *end = NULL;
+
+		if (*sql && strchr(" \t\n\f\r;", *sql))
+			end = sql + 1;
+		else if (sql[0] == '-' && sql[1] == '-')
+			end = sql + strcspn(sql, "\n");
+		else if (sql[0] == '/' && sql[1] == '*' && (end = strstr(sql + 2, "*/")))
+			end += 2;
+		if (end == NULL)
+			return sql;
+		sql = end;
+	}
+}
+
+/* The first word of a statement, in small letters. */
+static void first_word(char *word, size_t size, const char *sql)
+{
+	size_t length = 0;
+
+	sql = sql ? skip_comments(sql) : "";
+	for (; length + 1 < size && isalpha((unsigned char)sql[length]); length++)
+		word[length] = (char)tolower((unsigned char)sql[length]);
+	word[length] = '\0';
+}
+
+static void note(struct library *sqlite, struct connection *of, int pages, int rows, bool undone)
+{
+	uint64_t number = __atomic_fetch_add(&transaction_log->next, 1, __ATOMIC_RELAXED);
+	struct transaction *place = &transaction_log->transactions[number];
+	const char *path = sqlite->db_filename(of->db, "main");
+	const char *name = path ? strrchr(path, '/') : NULL;
+
+	if (number >= TRANSACTIONS_MOST)
+		return;
+	*place = (struct transaction){
+		.begin_ns = of->begin_ns,
+		.end_ns = now(),
+		.tid = (uint32_t)gettid(),
+		.pages = (uint32_t)(pages - of->pages),
+		.rows = (uint32_t)(rows - of->rows),
+		.rolled_back = undone,
+	};
+	memcpy(place->op, of->op, sizeof(place->op));
+	snprintf(place->file, sizeof(place->file), "%s", name ? name + 1 : path ? path : "");
+	__atomic_store_n(&place->whole, 1, __ATOMIC_RELEASE);
+}
+
+/* How many pages a connection has written to its files. It takes the connection's mutex, so nobody
+ * has `lock` meanwhile: who has that mutex may be in a function that calls SQLite. */
+static int written(struct library *sqlite, sqlite3 *db)
+{
+	int pages, most;
+
+	return sqlite->db_status(db, DBSTATUS_CACHE_WRITE, &pages, &most, 0) == OK ? pages : -1;
+}
+
+/* With the lock: what was written since it was last looked was so in no call that is watched. */
+static void look(struct connection *of, int pages)
+{
+	/* fewer: the program set the counter to 0, or a database was detached */
+	if (pages > of->pages)
+		__atomic_add_fetch(&transaction_log->unseen, (uint64_t)(pages - of->pages),
+				   __ATOMIC_RELAXED);
+	of->pages = pages;
+}
+
+static void count_unfollowed(void)
+{
+	if (transaction_log)
+		__atomic_add_fetch(&transaction_log->unfollowed, 1, __ATOMIC_RELAXED);
+}
+
+/* Whether the first word of a statement is, or begins with, this one: for each row that is read. */
+static bool begins_with(struct library *sqlite, sqlite3_stmt *statement, const char *word)
+{
+	const char *sql = sqlite->sql(statement);
+
+	return sql && strncasecmp(skip_comments(sql), word, strlen(word)) == 0;
+}
+
+/* Before a step: whether it is to be looked at behind it. */
+static bool enter_step(struct library *sqlite, sqlite3 *db, sqlite3_stmt *statement)
+{
+	bool is_autocommit = sqlite->get_autocommit(db), looks = false;
+	struct connection *of;
+	int pages = 0;
+
+	/* of what writes nothing itself only these begin what may */
+	if (is_autocommit && sqlite->stmt_readonly(statement) &&
+	    !begins_with(sqlite, statement, "begin") &&
+	    !begins_with(sqlite, statement, "savepoint"))
+		return false;
+	if (is_autocommit)
+		pages = written(sqlite, db);
+	lock_all();
+	of = get_log() ? *connection_of(db) : NULL;
+	if (of == NULL || pages < 0) {
+		count_unfollowed();
+	} else if (!of->closed) {
+		looks = true;
+		if (of->begin_ns == 0) {
+			if (is_autocommit)
+				look(of, pages);
+			of->begin_ns = now();
+			of->rows = sqlite->total_changes(db);
+			first_word(of->op, sizeof(of->op), sqlite->sql(statement));
+		}
+	}
+	unlock_all();
+	return looks;
+}
+
+/* Before a reset or the end of a statement: the same. Neither begins anything. */
+static bool enter_end(struct library *sqlite, sqlite3 *db, sqlite3_stmt *statement, bool finalizes)
+{
+	struct connection **place, *of;
+	bool looks;
+
+	lock_all();
+	place = find_connection(db);
+	of = *place;
+	looks = of && !of->closed && of->begin_ns;
+	/* the last statement of a connection that is closed: with it that is gone */
+	if (of && of->closed && finalizes && sqlite->next_stmt(db, NULL) == statement &&
+	    sqlite->next_stmt(db, statement) == NULL) {
+		*place = of->next;
+		free(of);
+	}
+	unlock_all();
+	return looks;
+}
+
+/* Behind it: note the transaction that has ended. undoes: the statement was a ROLLBACK. */
+static void leave(struct library *sqlite, sqlite3 *db, int result, bool undoes)
+{
+	bool failed = result != OK && result != DONE;
+	struct connection *of;
+	int pages;
+
+	/* a statement that goes on, and what was begun, end later */
+	if (result == ROW || !sqlite->get_autocommit(db))
+		return;
+	pages = written(sqlite, db);
+	lock_all();
+	of = *find_connection(db);
+	if (of && of->begin_ns) {
+		if (pages > of->pages)
+			note(sqlite, of, pages, sqlite->total_changes(db), undoes || failed);
+		of->pages = pages;
+		of->begin_ns = 0;
+	}
+	unlock_all();
+}
+
+/* One of SQLite's functions of a statement, watched unless SQLite itself calls it on the way. */
+static int call(struct library *sqlite, int (*real)(sqlite3_stmt *), sqlite3_stmt *statement)
+{
+	int error = errno, result;
+	sqlite3 *outer = within, *db;
+	bool looks, undoes;
+
+	if (statement == NULL || !sqlite->has_all)
+		return real(statement);
+	db = sqlite->db_handle(statement);
+	if (db == outer)
+		return real(statement);
+	looks = real == sqlite->step ? enter_step(sqlite, db, statement)
+				     : enter_end(sqlite, db, statement, real == sqlite->finalize);
+	undoes = looks && begins_with(sqlite, statement, "rollback");
+	within = db;
+	errno = error;
+	result = real(statement);
+	error = errno;
+	within = outer;
+	if (looks)
+		leave(sqlite, db, result, undoes);
+	errno = error;
+	return result;
+}
+
+EXPORT int sqlite3_step(sqlite3_stmt *statement)
+{
+	struct library *sqlite = library_of(__builtin_return_address(0));
+
+	return call(sqlite, sqlite->step, statement);
+}
+
+EXPORT int sqlite3_reset(sqlite3_stmt *statement)
+{
+	struct library *sqlite = library_of(__builtin_return_address(0));
+
+	return call(sqlite, sqlite->reset, statement);
+}
+
+EXPORT int sqlite3_finalize(sqlite3_stmt *statement)
+{
+	struct library *sqlite = library_of(__builtin_return_address(0));
+
+	return call(sqlite, sqlite->finalize, statement);
+}
+
+/* Before a connection is closed, as another may get its address: what was known of it, NULL if
+ * nothing was. What sqlite3_close_v2 leaves until its last statement is finalized stays known, as
+ * closed. */
+static struct connection *forget(struct library *sqlite, sqlite3 *db, bool later)
+{
+	struct connection **place, *gone;
+	int error = errno, pages;
+
+	if (db == NULL || !sqlite->has_all)
+		return NULL;
+	pages = written(sqlite, db);
+	lock_all();
+	place = get_log() ? connection_of(db) : find_connection(db);
+	gone = *place;
+	if (gone && gone->begin_ns == 0 && pages >= 0)
+		look(gone, pages);
+	if (gone && later && sqlite->next_stmt(db, NULL)) {
+		gone->closed = true;
+		gone = NULL;
+	} else if (gone) {
+		*place = gone->next;
+	}
+	unlock_all();
+	errno = error;
+	return gone;
+}
+
+EXPORT int sqlite3_close(sqlite3 *db)
+{
+	struct library *sqlite = library_of(__builtin_return_address(0));
+	struct connection *gone = forget(sqlite, db, false);
+	int result = sqlite->close(db), error = errno;
+
+	if (gone && result != OK) {
+		struct connection **place;
+
+		lock_all();
+		place = find_connection(db);
+		gone->next = *place;
+		*place = gone;
+		unlock_all();
+	} else {
+		free(gone);
+	}
+	errno = error;
+	return result;
+}
+
+EXPORT int sqlite3_close_v2(sqlite3 *db)
+{
+	struct library *sqlite = library_of(__builtin_return_address(0));
+
+	free(forget(sqlite, db, true));
+	return sqlite->close_v2(db);
+}
