@@ -13,7 +13,7 @@ from typing import Any
 
 from base.data import load_yaml
 from base.errors import BadInputError, LabError
-from base.paths import ROOT
+from base.paths import EXPERIMENTS, ROOT
 
 PLAYBOOKS = ROOT / "playbooks"
 # Commands of the inventory that are run on the host, such as labgrid's: to get the board from whoever
@@ -59,6 +59,7 @@ def board(name: str) -> dict[str, Any]:
             "not a whole number of bytes"
         )
     check_hooks(name, boards[name])
+    limits(name, boards[name])
     return boards[name]
 
 
@@ -71,6 +72,20 @@ def check_hooks(name: str, entry: Mapping[str, Any]) -> None:
             raise BadInputError(f"BOARD={name}: {hook} is {entry[hook]!r}, no command ({error})") from error
         if not words:
             raise BadInputError(f"BOARD={name}: {hook} is empty; it is a command, or left out")
+
+
+def limits(name: str, entry: Mapping[str, Any]) -> dict[str, float]:
+    """What may happen on a lab board beside a run: experiments/limits.yml, or as its entry has it."""
+    known = {limit: one["limit"] for limit, one in load_yaml(EXPERIMENTS / "limits.yml").items()}
+    own = entry.get("board_limits", {})
+    if not isinstance(own, dict):
+        raise BadInputError(f"BOARD={name}: board_limits is {own!r}, no mapping of {', '.join(known)}")
+    for limit, value in own.items():
+        if limit not in known:
+            raise BadInputError(f"BOARD={name}: board_limits has {limit}; there are {', '.join(known)}")
+        if type(value) not in (int, float) or not value >= 0:
+            raise BadInputError(f"BOARD={name}: board_limits.{limit} is {value!r}, no number from 0 on")
+    return {**known, **own}
 
 
 def play(
@@ -166,9 +181,18 @@ def failure(output: str) -> str | None:
 
 
 def cause(text: str) -> str:
-    """The line that says why: some programs begin with it and mark it, others end with it."""
+    """The line that says why: some programs begin with it and mark it, others end with it.
+
+    Of a script of ours that names itself in each line, all of them.
+    """
     marked = [line.strip() for line in text.splitlines() if line.strip().startswith("Error:")]
-    return marked[0] if marked else last_line(text)
+    if marked:
+        return marked[0]
+    last = last_line(text)
+    if ours := re.match(r"[a-z]+-[a-z]+: ", last):
+        said = [line.strip() for line in text.splitlines() if line.strip().startswith(ours[0])]
+        return ours[0] + "; ".join(line.removeprefix(ours[0]) for line in said)
+    return last
 
 
 def last_line(text: str) -> str:
