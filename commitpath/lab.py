@@ -22,7 +22,7 @@ BOOT_POLL_SECONDS = 5.0
 # A step of the host ends before the lease that it has renewed does.
 LEASE_MARGIN_SECONDS = 60
 # What a lab board has of playbooks/board beside what every board has.
-SCRIPTS = ("lease.sh", "teardown.sh", "covariates.py", "readings.py")
+SCRIPTS = ("lease.sh", "teardown.sh", "covariates.py", "readings.py", "noise.py")
 
 
 def call_hook(entry: Mapping[str, Any], hook: str) -> None:

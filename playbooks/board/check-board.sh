@@ -16,6 +16,8 @@ holder() {
     echo "$by uses the board; if not any more: umount what is mounted of it, rm -r $folder"
   fi
 }
+machine=$(uname -m)
+[ "$machine" = aarch64 ] || lack "it is $machine; a board is arm64 (aarch64)"
 [ "$(id -u)" = 0 ] || lack "not root: mounts and observers need it"
 for program in blkid partx wipefs mount awk tar pkill ps setsid; do
   command -v $program > /dev/null || lack "$program is not installed"
