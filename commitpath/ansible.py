@@ -19,6 +19,8 @@ PLAYBOOKS = ROOT / "playbooks"
 # Commands of the inventory that are run on the host, such as labgrid's: to get the board from whoever
 # shares it out, to switch it off and on, to give it back.
 ACQUIRE, POWER_CYCLE, RELEASE = HOOKS = ("board_acquire", "board_power_cycle", "board_release")
+# Say what would be done, and do nothing; -v: with what the scripts say.
+CHECK = ("--check", "--diff", "-v")
 
 
 class UnreachableError(LabError):
@@ -90,8 +92,8 @@ def limits(name: str, entry: Mapping[str, Any]) -> dict[str, float]:
 
 def play(
     playbook: str, variables: Mapping[str, Any], log: Path, *options: str, limit: float | None = None
-) -> None:
-    """Run a playbook; LabError carries a failed task's words.
+) -> list[str]:
+    """Run a playbook; LabError carries a failed task's words. With CHECK: what the tasks said.
 
     log: where the output of a play that fails is kept, with this process's id in the name.
     limit: wall seconds after which it counts as hung. A board that does not answer at all
@@ -103,7 +105,7 @@ def play(
     # for Ansible a playbook for nobody succeeds
     nobody = "no hosts matched" in output + errors
     if not (code is None or nobody or code):
-        return
+        return said(output)
     # a sweep's jobs play the same playbooks at the same time
     log = log.with_stem(f"{log.stem}-{os.getpid()}")
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -165,6 +167,12 @@ def called(
         if hung:
             output, errors = process.communicate()
     return output, errors, None if hung else process.returncode
+
+
+def said(output: str) -> list[str]:
+    """What scripts printed, a line each, in the order of their tasks; only -v has Ansible show it."""
+    results = re.findall(r"^(?:ok|changed): \[.*?\] => (\{.*\})$", output, re.M)
+    return [line for result in results for line in json.loads(result).get("stdout_lines", [])]
 
 
 def failure(output: str) -> str | None:

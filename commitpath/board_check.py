@@ -15,7 +15,13 @@ from commitpath import ansible, lab
 from commitpath.axes import axes
 from commitpath.cell import make_cell
 from commitpath.host import ensure_packages
-from commitpath.payload import prepared_variables
+from commitpath.payload import (
+    PREPARE_SCRIPTS,
+    load_script,
+    prepared_variables,
+    run_scripts,
+    write_self_extracting,
+)
 from commitpath.prepared import provision
 from images import artifacts
 
@@ -40,18 +46,42 @@ def board_check(variables: dict[str, str]) -> int:
     cell = make_cell({**chosen, "CLOCK": "real", "DEVICE": "own", "PROBES": "none", "ROWS": "0"})
     ensure_packages(virtual=False)
     with lab.held(name, entry):
+        if variables.get("CHECK") == "1":
+            print("\n".join(preview(cell, entry)))
+            return 0
         said = ask(cell, entry)
     print("\n".join(report(name, cell["fs"], said["look"], said["noise"], ansible.limits(name, entry))))
     return 1 if "refused" in said["noise"] else 0
 
 
+def preview(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> list[str]:
+    """What a run would do to a board, a line each; nothing is done."""
+    variables = told(cell, entry)
+    found: list[str] = []
+    lab.reached(entry, lambda: found.extend(provision(variables, LIMIT_SECONDS, *ansible.CHECK)))
+    files = {**run_scripts(), "load.sh": load_script(variables["load_script"])}
+    files |= {name: (ansible.PLAYBOOKS / "board" / name).read_bytes() for name in PREPARE_SCRIPTS}
+    with artifacts.work_folder() as work:
+        write_self_extracting(work / "files", files)
+        more = {**variables, "files": str(work / "files")}
+        log = artifacts.CACHE / "log/prepare.json"
+        found += ansible.play("prepare.yml", more, log, *ansible.CHECK, limit=LIMIT_SECONDS)
+    found = list(dict.fromkeys(found))
+    return [
+        *found,
+        "would put the driver there, populate a database with it, run the cell, and tear all down",
+    ]
+
+
+def told(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
+    """What the playbooks are told; no driver runs."""
+    lease = round(LIMIT_SECONDS) + lab.LEASE_MARGIN_SECONDS
+    return {**prepared_variables(cell, Path("no-driver"), entry), "lease_seconds": lease}
+
+
 def ask(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
     """What the board said: `look`, a line each; `noise`, noise.py's object or why there is none."""
-    variables = {
-        # no driver runs
-        **prepared_variables(cell, Path("no-driver"), entry),
-        "lease_seconds": round(LIMIT_SECONDS) + lab.LEASE_MARGIN_SECONDS,
-    }
+    variables = told(cell, entry)
     with artifacts.work_folder() as work, lab.torn_down(variables):
         lab.reached(entry, lambda: provision(variables, LIMIT_SECONDS))
         output = work / "said.json"

@@ -84,7 +84,7 @@ def torn_down(variables: Mapping[str, Any]) -> Iterator[None]:
             print(f"commitpath: the board could not be torn down either: {error}", file=sys.stderr)
 
 
-def reached(entry: Mapping[str, Any], first: Callable[[], None]) -> None:
+def reached(entry: Mapping[str, Any], first: Callable[[], object]) -> None:
     """Do FIRST, the first of all that is done with a board; where it does not answer, power it anew once."""
     try:
         first()

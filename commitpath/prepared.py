@@ -66,12 +66,13 @@ def virtual_board(cell: Mapping[str, Any]) -> VirtualBoard:
     return VirtualBoard(image, keys, memory_mib(cell), int(cell["cpu_ns"]), vm, emulator.chosen())
 
 
-def provision(variables: Mapping[str, Any], limit: float | None = None) -> None:
-    """provision.yml on a board that answers: all but the filesystem."""
+def provision(variables: Mapping[str, Any], limit: float | None = None, *options: str) -> list[str]:
+    """provision.yml on a board that answers: all but the filesystem. What it said, with --check."""
     with step("provision the board"), tempfile.NamedTemporaryFile() as packed:
         write_self_extracting(Path(packed.name), board_files(variables))
         more = {**variables, "files": packed.name}
-        ansible.play("provision.yml", more, artifacts.CACHE / "log/provision.json", limit=limit)
+        log = artifacts.CACHE / "log/provision.json"
+        return ansible.play("provision.yml", more, log, *options, limit=limit)
 
 
 def prepare(variables: Mapping[str, Any], limit: float | None = None) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from base.errors import BadInputError
 from commitpath import ansible, board_check
+from commitpath.payload import write_self_extracting
 
 ENTRY = {"board_kind": "lab", "board_device": "/dev/disk/by-partlabel/commitpath", "board_device_bytes": 1}
 LIMITS = ansible.limits("pi", ENTRY)
@@ -91,3 +92,52 @@ def test_a_board_of_another_architecture(tmp_path: Path) -> None:
     assert done.returncode == 1
     said = ansible.cause(done.stderr)
     assert said.startswith("check-board: it is x86_64; a board is arm64 (aarch64); not root: ")
+
+
+def packed(folder: Path, files: dict[str, bytes]) -> Path:
+    """A payload as Ansible's script module sends it."""
+    script = folder / "payload.sh"
+    write_self_extracting(script, files)
+    return script
+
+
+def unpacked(script: Path, *words: str, **environment: str) -> list[str]:
+    """What a payload says."""
+    command = ["sh", str(script), *words]
+    done = subprocess.run(
+        command, env={"PATH": "/usr/bin:/bin", **environment}, capture_output=True, text=True, check=True
+    )
+    return done.stdout.splitlines()
+
+
+def test_files_are_put_there_once(tmp_path: Path) -> None:
+    folder = tmp_path / "board"
+    folder.mkdir()
+    files = {"a.sh": b"one\ntwo\n", "bin/b": bytes(range(256))}
+    script = packed(tmp_path, files)
+    assert unpacked(script, str(folder)) == ["unpacked"]
+    assert unpacked(script, str(folder)) == []
+    assert (folder / "bin/b").read_bytes() == files["bin/b"]
+
+
+def test_with_check_it_is_said_what_would_be_written(tmp_path: Path) -> None:
+    folder = tmp_path / "board"
+    (folder / "bin").mkdir(parents=True)
+    (folder / "a.sh").write_text("one\n")
+    (folder / "bin/b").write_text("same")
+    script = packed(tmp_path, {"a.sh": b"one\ntwo\n", "bin/b": b"same", "c.sh": b"echo of the copy\n"})
+    said = unpacked(script, str(folder), "sh", "c.sh", CHECK="1", DIFF="1")
+    assert said[0] == f"would write {folder}/a.sh (8 bytes)" and "+two" in said
+    assert said[-2:] == [f"would write {folder}/c.sh (17 bytes)", "of the copy"]
+    assert (folder / "a.sh").read_text() == "one\n" and not (folder / "c.sh").exists()
+    # nothing is left of the copy
+    assert unpacked(script, str(folder), "pwd", CHECK="1")[-1].startswith("/tmp/")
+    assert not Path(unpacked(script, str(folder), "pwd", CHECK="1")[-1]).exists()
+
+
+def test_what_the_tasks_of_a_check_say() -> None:
+    output = (
+        'TASK [a] ****\nchanged: [pi] => {"changed": true, "stdout_lines": ["would write x"]}\n'
+        'TASK [b] ****\nok: [pi] => {"changed": false}\nskipping: [pi] => {}\n'
+    )
+    assert ansible.said(output) == ["would write x"]
