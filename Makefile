@@ -76,6 +76,9 @@ ledger: $(VENV)/ready ## bytes and flushes per transaction over MODE x FS: make 
 board: $(VENV)/ready ## start the virtual board and open a shell on it
 	@$(COMMITPATH) board
 
+board-check: $(VENV)/ready ## what a lab board can do, and what its noise is, in a minute: make board-check BOARD=pi
+	@$(COMMITPATH) board-check
+
 calibrate: $(VENV)/ready ## fio on a device profile, beside its sources: make calibrate DEVICE=emmc-5.0
 	@$(COMMITPATH) calibrate
 

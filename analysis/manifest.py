@@ -8,7 +8,7 @@ from importlib.metadata import version
 from typing import Any
 
 from analysis import engines
-from analysis.checks import counts, loss, settings
+from analysis.checks import counts, covariates, loss, settings
 from analysis.run import Run
 
 LIBRARIES = ("polars", "numpy", "matplotlib", "jinja2")
@@ -41,6 +41,7 @@ def build(run: Run) -> dict[str, Any]:
             "cpuinfo": board.texts.get("cpuinfo"),
             "meminfo": board.texts.get("meminfo"),
             "versions": board.versions,
+            "covariates": covariates.told(run),
         },
         "run": board.run,
         "host": {key: value for key, value in run.host.items() if key != "raw_sha256"},

@@ -10,7 +10,7 @@ import polars as pl
 
 from analysis import cpu, engines, tables, whose
 from analysis.adapters.driver import Driver
-from analysis.checks import counts, failures, loss, phases
+from analysis.checks import counts, covariates, failures, loss, phases
 from analysis.checks.calls import unwritten
 from analysis.checks.ledger import unattributed_share
 from analysis.content import told
@@ -86,6 +86,7 @@ def _us(ns: float | None) -> float | None:
 def not_checked(run: Run) -> list[str]:
     """Say what of a run nothing was recorded to check by: it is of before that was."""
     found = [] if run.release >= Release.PLANS else ["who was to watch, and which steps were to be made"]
+    found += covariates.unknown(run)
     if not run.probes:
         return found
     title, vfs = run.driver.engine.TITLE, run.driver.vfs

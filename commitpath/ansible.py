@@ -13,12 +13,14 @@ from typing import Any
 
 from base.data import load_yaml
 from base.errors import BadInputError, LabError
-from base.paths import ROOT
+from base.paths import EXPERIMENTS, ROOT
 
 PLAYBOOKS = ROOT / "playbooks"
 # Commands of the inventory that are run on the host, such as labgrid's: to get the board from whoever
 # shares it out, to switch it off and on, to give it back.
 ACQUIRE, POWER_CYCLE, RELEASE = HOOKS = ("board_acquire", "board_power_cycle", "board_release")
+# Say what would be done, and do nothing; -v: with what the scripts say.
+CHECK = ("--check", "--diff", "-v")
 
 
 class UnreachableError(LabError):
@@ -59,6 +61,7 @@ def board(name: str) -> dict[str, Any]:
             "not a whole number of bytes"
         )
     check_hooks(name, boards[name])
+    limits(name, boards[name])
     return boards[name]
 
 
@@ -73,10 +76,24 @@ def check_hooks(name: str, entry: Mapping[str, Any]) -> None:
             raise BadInputError(f"BOARD={name}: {hook} is empty; it is a command, or left out")
 
 
+def limits(name: str, entry: Mapping[str, Any]) -> dict[str, float]:
+    """What may happen on a lab board beside a run: experiments/limits.yml, or as its entry has it."""
+    known = {limit: one["limit"] for limit, one in load_yaml(EXPERIMENTS / "limits.yml").items()}
+    own = entry.get("board_limits", {})
+    if not isinstance(own, dict):
+        raise BadInputError(f"BOARD={name}: board_limits is {own!r}, no mapping of {', '.join(known)}")
+    for limit, value in own.items():
+        if limit not in known:
+            raise BadInputError(f"BOARD={name}: board_limits has {limit}; there are {', '.join(known)}")
+        if type(value) not in (int, float) or not value >= 0:
+            raise BadInputError(f"BOARD={name}: board_limits.{limit} is {value!r}, no number from 0 on")
+    return {**known, **own}
+
+
 def play(
     playbook: str, variables: Mapping[str, Any], log: Path, *options: str, limit: float | None = None
-) -> None:
-    """Run a playbook; LabError carries a failed task's words.
+) -> list[str]:
+    """Run a playbook; LabError carries a failed task's words. With CHECK: what the tasks said.
 
     log: where the output of a play that fails is kept, with this process's id in the name.
     limit: wall seconds after which it counts as hung. A board that does not answer at all
@@ -88,7 +105,7 @@ def play(
     # for Ansible a playbook for nobody succeeds
     nobody = "no hosts matched" in output + errors
     if not (code is None or nobody or code):
-        return
+        return said(output)
     # a sweep's jobs play the same playbooks at the same time
     log = log.with_stem(f"{log.stem}-{os.getpid()}")
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -152,6 +169,12 @@ def called(
     return output, errors, None if hung else process.returncode
 
 
+def said(output: str) -> list[str]:
+    """What scripts printed, a line each, in the order of their tasks; only -v has Ansible show it."""
+    results = re.findall(r"^(?:ok|changed): \[.*?\] => (\{.*\})$", output, re.M)
+    return [line for result in results for line in json.loads(result).get("stdout_lines", [])]
+
+
 def failure(output: str) -> str | None:
     """The failed task and what it said, from the default callback's output."""
     task = ""
@@ -166,9 +189,18 @@ def failure(output: str) -> str | None:
 
 
 def cause(text: str) -> str:
-    """The line that says why: some programs begin with it and mark it, others end with it."""
+    """The line that says why: some programs begin with it and mark it, others end with it.
+
+    Of a script of ours that names itself in each line, all of them.
+    """
     marked = [line.strip() for line in text.splitlines() if line.strip().startswith("Error:")]
-    return marked[0] if marked else last_line(text)
+    if marked:
+        return marked[0]
+    last = last_line(text)
+    if ours := re.match(r"[a-z]+-[a-z]+: ", last):
+        said = [line.strip() for line in text.splitlines() if line.strip().startswith(ours[0])]
+        return ours[0] + "; ".join(line.removeprefix(ours[0]) for line in said)
+    return last
 
 
 def last_line(text: str) -> str:

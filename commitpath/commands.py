@@ -276,6 +276,7 @@ def print_help(_: dict[str, str]) -> int:
 # Commands in modules of their own, loaded when they are called.
 LATER = {
     "watch": "commitpath.watch:watch",
+    "board-check": "commitpath.board_check:board_check",
     "demo": "commitpath.demo:demo",
     "sweep": "commitpath.sweep.drive:sweep",
     "results": "commitpath.database.commands:results",

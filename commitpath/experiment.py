@@ -108,7 +108,7 @@ def run_over_ssh(
         "lease_seconds": round(limit) + lab.LEASE_MARGIN_SECONDS,
     }
     log = artifacts.CACHE / "log"
-    try:
+    with lab.torn_down(variables):
         lab.reached(entry, lambda: provision(variables, limit))
         prepare(variables, limit)
         with artifacts.work_folder() as work, step("run the cell"):
@@ -120,16 +120,6 @@ def run_over_ssh(
             sent = RunOutput(output.read_bytes(), run_seconds=time.monotonic() - begin)
             lab.check_end(sent, run_id)
             return sent
-    finally:
-        failed = sys.exc_info()[0] is not None
-        try:
-            with step("tear down"):
-                ansible.play("teardown.yml", variables, log / "teardown.json")
-        except LabError as error:
-            if not failed:
-                raise
-            # what failed first is what the user must hear
-            print(f"commitpath: the board could not be torn down either: {error}", file=sys.stderr)
 
 
 def host_facts() -> dict[str, Any]:

@@ -21,6 +21,8 @@ BOOT_LIMIT_SECONDS = 300.0
 BOOT_POLL_SECONDS = 5.0
 # A step of the host ends before the lease that it has renewed does.
 LEASE_MARGIN_SECONDS = 60
+# What a lab board has of playbooks/board beside what every board has.
+SCRIPTS = ("lease.sh", "teardown.sh", "covariates.py", "readings.py", "noise.py")
 
 
 def call_hook(entry: Mapping[str, Any], hook: str) -> None:
@@ -65,7 +67,24 @@ def held(name: str, entry: Mapping[str, Any]) -> Iterator[None]:
                 print(f"commitpath: the board was not given back either: {error}", file=sys.stderr)
 
 
-def reached(entry: Mapping[str, Any], first: Callable[[], None]) -> None:
+@contextmanager
+def torn_down(variables: Mapping[str, Any]) -> Iterator[None]:
+    """Leave a board as it was found, whatever happened."""
+    try:
+        yield
+    finally:
+        failed = sys.exc_info()[0] is not None
+        try:
+            with step("tear down"):
+                ansible.play("teardown.yml", variables, artifacts.CACHE / "log/teardown.json")
+        except LabError as error:
+            if not failed:
+                raise
+            # what failed first is what the user must hear
+            print(f"commitpath: the board could not be torn down either: {error}", file=sys.stderr)
+
+
+def reached(entry: Mapping[str, Any], first: Callable[[], object]) -> None:
     """Do FIRST, the first of all that is done with a board; where it does not answer, power it anew once."""
     try:
         first()
@@ -101,6 +120,7 @@ def check_end(output: RunOutput, run_id: str) -> None:
 
 
 def board_scripts() -> dict[str, bytes]:
-    """What a lab board has beside what every board has: how it is left when its lease ends."""
+    """What a lab board has beside what every board has: how it is left when its lease ends, and what it was
+    like beside a run."""
     folder: Path = ansible.PLAYBOOKS / "board"
-    return {name: (folder / name).read_bytes() for name in ("lease.sh", "teardown.sh")}
+    return {name: (folder / name).read_bytes() for name in SCRIPTS}

@@ -37,6 +37,7 @@ TO_CACHE = (
     "calibrate",
     "advise",
     "board",
+    "board-check",
     "emulator",
     "host",
     "demo",

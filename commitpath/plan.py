@@ -10,6 +10,7 @@ from typing import Any
 
 from analysis import checks, expected
 from base import identity
+from commitpath import ansible
 from commitpath.axes import probe_files
 from commitpath.cell import cell_id, cell_name, stored, watching
 from commitpath.payload import payload
@@ -48,7 +49,10 @@ def make(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> Plan:
         "cell_id": cell_id(cell),
         "cell_name": cell_name(cell),
         "cell": stored(cell),
-        "board": {"name": cell["board"], "kind": entry["board_kind"], "device": entry["board_device"]},
+        "board": {
+            **{"name": cell["board"], "kind": entry["board_kind"], "device": entry["board_device"]},
+            **({"limits": ansible.limits(cell["board"], entry)} if entry["board_kind"] == "lab" else {}),
+        },
         "runs": {
             name: {
                 "observers": watching(run.cell),

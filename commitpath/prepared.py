@@ -17,7 +17,7 @@ from analysis import known
 from base import identity, scratch
 from base.errors import LabError
 from base.progress import step
-from commitpath import ansible, observers
+from commitpath import ansible, lab, observers
 from commitpath.axes import probe_files
 from commitpath.cell import kernel_profile
 from commitpath.payload import (
@@ -42,6 +42,8 @@ HOSTS_OWN = ("driver", "probes", "modules", "schema", "scripted")
 # Sent with each run, so no part of what a snapshot is keyed by.
 KNOWN_SEQUENCE = "known-sequence.sh"
 SENT_LATER = (*RUN_SCRIPTS, KNOWN_SEQUENCE, "calibrate-cell.sh", "calibrate.sh")
+# And what no virtual board gets, or none that is saved.
+NOT_SAVED = (*SENT_LATER, *lab.SCRIPTS)
 # Wall seconds until the known sequence counts as hung.
 KNOWN_LIMIT_SECONDS = 300.0
 Done = TypeVar("Done")
@@ -64,12 +66,13 @@ def virtual_board(cell: Mapping[str, Any]) -> VirtualBoard:
     return VirtualBoard(image, keys, memory_mib(cell), int(cell["cpu_ns"]), vm, emulator.chosen())
 
 
-def provision(variables: Mapping[str, Any], limit: float | None = None) -> None:
-    """provision.yml on a board that answers: all but the filesystem."""
+def provision(variables: Mapping[str, Any], limit: float | None = None, *options: str) -> list[str]:
+    """provision.yml on a board that answers: all but the filesystem. What it said, with --check."""
     with step("provision the board"), tempfile.NamedTemporaryFile() as packed:
         write_self_extracting(Path(packed.name), board_files(variables))
         more = {**variables, "files": packed.name}
-        ansible.play("provision.yml", more, artifacts.CACHE / "log/provision.json", limit=limit)
+        log = artifacts.CACHE / "log/provision.json"
+        return ansible.play("provision.yml", more, log, *options, limit=limit)
 
 
 def prepare(variables: Mapping[str, Any], limit: float | None = None) -> None:
@@ -93,7 +96,7 @@ def provisioned_folder(board: VirtualBoard, variables: Mapping[str, Any]) -> tup
     parts = [*filesystem_scripts(), *observer_scripts(variables["scripted"])]
     of_device = device_script(variables["device_driver"])
     scripts = [*on_board, *parts, of_device, ansible.PLAYBOOKS / "provision.yml"]
-    scripts = [path for path in scripts if path.name not in SENT_LATER]
+    scripts = [path for path in scripts if path.name not in NOT_SAVED]
     inputs = {
         **{k: v for k, v in variables.items() if k.startswith(("board_", "device_"))},
         # what it must be able to make and to watch, and rehearses

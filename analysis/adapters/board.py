@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from analysis.adapters import covariates
 from analysis.adapters.layout import Layout
 from analysis.files import integer, read_document, read_pairs, read_text
 from analysis.filesystems import Filesystem, UnknownFilesystemError, find
@@ -43,6 +44,7 @@ class Board:
     device: dict[str, str] = field(default_factory=dict)
     device_time: dict[str, str] = field(default_factory=dict)  # what the device counted
     texts: dict[str, str] = field(default_factory=dict)  # kernel, cmdline, cpuinfo, meminfo
+    covariates: covariates.Covariates | None = None  # of a lab board
     versions: dict[str, str] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
     names: dict[int, str] = field(default_factory=dict)  # inode → name, as files.txt lists them
@@ -108,6 +110,7 @@ def read(raw: Path, database: str) -> Board:
         if board.mount is None:
             board.problems.append(f"raw/board/mounts has no mount that holds {database}")
     board.layout = _layout(board, raw, path_of)
+    board.covariates = covariates.read(raw)
     if path := path_of("run.json"):
         board.run = read_document(path, "run")
     if path := path_of("dmesg.txt"):

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Assert what a board must have to run cells, and take it. usage: check-board.sh OWNER
-# Says all that is missing, one line each; `taken` if nobody had it.
+# Says all that is missing, one line each; `taken` if nobody had it. With CHECK=1 it is not taken.
 owner=${1:-}
 missing=0
 lack() {
@@ -16,6 +16,8 @@ holder() {
     echo "$by uses the board; if not any more: umount what is mounted of it, rm -r $folder"
   fi
 }
+machine=$(uname -m)
+[ "$machine" = aarch64 ] || lack "it is $machine; a board is arm64 (aarch64)"
 [ "$(id -u)" = 0 ] || lack "not root: mounts and observers need it"
 for program in blkid partx wipefs mount awk tar pkill ps setsid; do
   command -v $program > /dev/null || lack "$program is not installed"
@@ -34,6 +36,10 @@ if [ -e $folder ] || [ -L $folder ]; then
   fi
 fi
 [ $missing = 0 ] || exit 1
+if [ "${CHECK:-}" = 1 ]; then
+  [ -e $folder/made-by-commitpath ] || echo "would take the board for $owner, and hold it by a lease"
+  exit
+fi
 mkdir -p $folder
 # of two at the same moment one makes the file
 if (set -C && printf %s "$owner" > $folder/made-by-commitpath) 2> /dev/null; then

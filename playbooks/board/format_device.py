@@ -1,5 +1,7 @@
 """Make and mount a filesystem on the device that the inventory names: the one place that formats.
 
+With CHECK in the environment it says what it would make, and makes nothing.
+
 Runs on a board: Python 3.9, standard library; and little of that, as an emulated CPU takes seconds to
 load it. What to do is in the environment, as prepare.sh has it. What it has proved (proof.py) stays
 true until the mount: one open file of the device from first to last, which mkfs and mount get.
@@ -85,6 +87,12 @@ def format_device(asked: Mapping[str, str]) -> None:
         again = proof.ours(device, mark, kinds)
         if mounted_on(mountpoint):
             raise proof.RefusedError(f"something is mounted on {mountpoint}")
+        if asked.get("CHECK"):
+            there = "the filesystem of ours that is there" if again else "nothing"
+            made = " ".join([f"mkfs.{kind}", *words])
+            print(f"would make {kind} on {device.node} in place of {there}: {made}")
+            print(f"would mount it on {mountpoint} with {','.join(options) or 'no option'}")
+            return
         # what a run and teardown.sh go by: the device that was proved
         environment = f"DEVICE_NUMBER={device.number}\nDEVICE_NAME={device.sysfs.name}\n"
         (FOLDER / "device.env").write_text(environment)

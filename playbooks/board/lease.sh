@@ -1,7 +1,7 @@
 #!/bin/sh
 # A run holds a lab board by a lease. When that ends the board is left as it was found, whatever became of
 # the host, of the link to it and of who ran. It is renewed by each step; a watcher sleeps until it ends.
-# usage: lease.sh hold SECONDS MOUNTPOINT OWNER    begin, with a watcher that outlives this session
+# usage: lease.sh hold SECONDS MOUNTPOINT OWNER    begin, with a watcher that outlives this session; says `held`
 #        lease.sh renew SECONDS                    it ends that long from now
 #        lease.sh left                             print how long it lasts, in seconds
 #        lease.sh watch MOUNTPOINT OWNER           the watcher
@@ -15,6 +15,15 @@ left() { echo $(($(cat $end) - $(now))); }
 
 # set_end SECONDS: never a file that is half written
 set_end() { echo $(($(now) + $1)) > $end.part && mv $end.part $end; }
+
+# watched: whether a watcher is there, which looks anew when its sleep is over
+watched() {
+  [ -e $folder/lease.watcher ] && read -r pid since < $folder/lease.watcher && [ -e "/proc/$pid/stat" ] || return
+  read -r stat < "/proc/$pid/stat"
+  # shellcheck disable=SC2086 # the fields behind the name
+  set -- "$since" ${stat##*) }
+  [ "${21}" = "$1" ]
+}
 
 over() {
   tries=0
@@ -32,6 +41,8 @@ case $what in
   hold)
     set_end "$1" || exit 1
     shift
+    ! watched || exit 0
+    echo held
     # systemd has the watcher's end looked after, too: whoever kills it does not keep the board
     if [ -d /run/systemd/system ]; then
       exec systemd-run --quiet --collect --unit=commitpath-lease --property=StandardOutput=null \

@@ -73,13 +73,18 @@ finish() {
   exit "$1"
 }
 
+# covariates ARGUMENTS: what a lab board is like; a virtual one has no such file
+covariates() { [ ! -e covariates.py ] || python3 covariates.py "$@"; }
+
 # what is measured: the driver's work, or a command (playbooks/loads/)
 perform_load() {
+  covariates begin || return
   # for whoever watches the console; before anything is measured
   echo 'run-cell: driver starts' > /dev/console
   run_load 2> "$raw/driver/driver.err"
   status=$?
   cat "$raw/driver/driver.err"
+  covariates end "$raw/board" || status=1
   return "$status"
 }
 

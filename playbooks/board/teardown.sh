@@ -1,5 +1,8 @@
 #!/bin/sh
-# Stop what runs, unmount, delete: of OWNER's only. usage: teardown.sh MOUNTPOINT OWNER
+# Stop what runs, unmount, delete: of OWNER's only. usage: teardown.sh MOUNTPOINT OWNER [used]
+# Says `torn down` if there was something. With CHECK=1 it says what it would do, and does nothing.
+# used: only what a call left that was cut short when it had begun to prepare; what is in place for the next
+# may stay
 mountpoint=$1
 owner=${2:-}
 folder=/run/commitpath
@@ -7,6 +10,16 @@ folder=/run/commitpath
 # another checkout's
 [ "$(cat $folder/made-by-commitpath)" = "$owner" ] || exit 0
 cd $folder || exit 1
+if [ "${3:-}" = used ] && [ ! -e device.env ] && [ ! -e changes ] && [ -z "$(find . -maxdepth 1 -name '*.pid')" ]; then
+  exit 0
+fi
+if [ "${CHECK:-}" = 1 ]; then
+  for file in *.pid; do [ ! -e "$file" ] || echo "would stop the process of $folder/$file"; done
+  [ ! -e changes ] || sed 's/^/would put back /' changes
+  [ ! -e device.env ] || echo "would unmount $mountpoint ($(sed -n 's/^DEVICE_NAME=//p' device.env))"
+  echo "would delete $folder"
+  exit 0
+fi
 pkill -INT -f '^/run/commitpath/bin/driver '
 # same PID SINCE: whether it is the process that began then; the number may be another's by now
 same() {
@@ -70,6 +83,7 @@ fi
 watcher=none
 [ ! -e $folder/lease.watcher ] || read -r watcher since < $folder/lease.watcher
 rm -rf --one-file-system $folder
+echo 'torn down'
 # the lease's, unless it is who asks; after the folder, or it would tear down, too
 if [ "$watcher" = none ] || [ -n "${LEASE_ENDS:-}" ]; then exit 0; fi
 if [ -d /run/systemd/system ]; then

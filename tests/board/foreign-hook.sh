@@ -11,6 +11,7 @@ for deb in "$root"/var/cache/apt/archives/*.deb; do
 done > "$root/var/lib/dpkg/status"
 rm -rf "${root:?}"/usr/share/{doc,man,locale} "${root:?}"/boot/* "$root"/var/cache/apt/* "$root"/var/lib/apt/lists/*
 cp -a "$kernel/lib/modules" "$root/usr/lib/"
+cp "$kernel"/src/linux-headers-*-arm64/.config "$root/boot/config-$(ls "$kernel/lib/modules")"
 
 # base-files, base-passwd, openssh-server: accounts and folders; those of systemd are made at the boot
 cp "$root/usr/share/base-passwd/passwd.master" "$root/etc/passwd"

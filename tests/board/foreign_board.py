@@ -24,7 +24,7 @@ from images.console import wait_until
 from images.ssh import Login, answers, free_port, make_keys
 
 HERE = Path(__file__).parent
-PARTITION_BYTES = 640 << 20
+PARTITION_BYTES = 320 << 20
 # What the disk is attached as: QEMU's devices, by what a person would call them.
 DISKS = {
     "sd": ("-device", "sdhci-pci", "-device", "sd-card,drive=disk"),

@@ -13,7 +13,7 @@ SECTOR, MIB = 512, 2048
 # QEMU takes an SD card of a power of two only
 DISK_MIB = 2048
 # name: (first MiB, MiB)
-PARTITIONS = {"root": (1, 1343), "commitpath": (1344, 640)}
+PARTITIONS = {"root": (1, 1343), "commitpath": (1344, 320)}
 LINUX_DATA = uuid.UUID("0fc63daf-8483-4772-8e79-3d69d8477de4")
 ENTRIES, ENTRY_BYTES = 128, 128
 

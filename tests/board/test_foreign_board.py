@@ -15,13 +15,14 @@ import pytest
 from foreign_board import ForeignBoard
 
 from analysis.__main__ import main as analyse
+from base.errors import LabError
 from base.paths import ROOT
 from commitpath import experiment
 from commitpath.cell import make_cell
 from commitpath.payload import MOUNTPOINT
 
 LAB = {"CLOCK": "real", "DEVICE": "own", "PROBES": "none", "FS": "ext4-ordered", "MODE": "wal"}
-SMALL = {**LAB, "ROWS": "100", "N": "20"}
+SMALL = {**LAB, "ROWS": "100", "N": "60"}
 # Long enough for something to happen in it.
 LONG = {**LAB, "ROWS": "100", "N": "5000", "LIMIT": "900"}
 # make's exit code where a command's is not 0
@@ -39,8 +40,8 @@ TABLE: list[tuple[str, str, str, str]] = []
 
 @pytest.fixture(scope="module")
 def bench() -> Iterator[ForeignBoard]:
-    """A board whose disk is an SD card; what was found of it is printed at the end."""
-    with foreign_board.board("sd") as board:
+    """A board; what was found of it is printed at the end."""
+    with foreign_board.board("virtio") as board:
         yield board
     print("\n| fault | the call says | the board then | the next call |\n|---|---|---|---|")
     for row in TABLE:
@@ -104,9 +105,13 @@ def last(log: Path) -> str:
     return lines[-1].removeprefix("commitpath: ").partition(" (all of it:")[0]
 
 
-@pytest.mark.parametrize("disk", ["virtio"])
-def test_a_run_on_another_disk(disk: str) -> None:
-    with foreign_board.board(disk) as board:
+def behind(board: ForeignBoard, script: str) -> None:
+    """Begin a script on the board that goes on by itself."""
+    board.said(f"nohup sh -c '{script}' > /dev/null 2>&1 < /dev/null &")
+
+
+def test_a_run_on_an_sd_card() -> None:
+    with foreign_board.board("sd") as board:
         goes_on(board.name)
         assert left(board) == NOTHING
 
@@ -114,6 +119,71 @@ def test_a_run_on_another_disk(disk: str) -> None:
 def test_a_run(bench: ForeignBoard) -> None:
     assert "+deb12" in bench.said("dpkg-query -W openssh-server systemd")
     goes_on(bench.name)
+    assert left(bench) == NOTHING
+
+
+# Right before the measured load, not the rehearsal's: the second time that the board is read.
+SECOND = (
+    "until [ -e /run/commitpath/run-cell.pid ]; do sleep 0.1; done; rm /run/commitpath/covariates.begin; "
+    "until [ -e /run/commitpath/covariates.begin ]; do sleep 0.1; done"
+)
+CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+BOOT_ID = "/proc/sys/kernel/random/boot_id"
+
+
+def test_others_write_and_the_clock_changes(bench: ForeignBoard) -> None:
+    """What a lab board notes of itself rejects a run, on a board, too."""
+    write = "dd if=/dev/zero of=/root/other bs=64k count=4 conv=fsync"
+    behind(
+        bench,
+        f"{SECOND}; echo other > /run/clock; mount --bind /run/clock {CLOCK}; while {write}; do :; done",
+    )
+    try:
+        folder = experiment.run_once(make_cell({**SMALL, "BOARD": bench.name}))
+    finally:
+        bench.said(f"pkill -x dd; pkill -f '[w]hile dd'; umount {CLOCK}; rm -f /root/other")
+    analyse([str(folder)])
+    summary = json.loads((folder / "summary.json").read_text())
+    reasons = "; ".join(summary["reasons"])
+    assert summary["status"] == "rejected"
+    for words in (
+        "its clock changed: clocksource was arch_sys_counter",
+        "foreign_commands is",
+        "foreign_sectors is",
+    ):
+        assert words in reasons, reasons
+    assert left(bench) == NOTHING
+
+
+def test_another_boot_id(bench: ForeignBoard) -> None:
+    behind(bench, f"{SECOND}; echo other > /run/boot_id; mount --bind /run/boot_id {BOOT_ID}")
+    try:
+        with pytest.raises(LabError, match="was booted anew since it was taken: its run does not count"):
+            experiment.run_once(make_cell({**SMALL, "BOARD": bench.name}))
+    finally:
+        bench.said(f"umount {BOOT_ID}")
+    assert left(bench) == NOTHING
+
+
+def test_what_a_board_can_do(bench: ForeignBoard) -> None:
+    """make board-check; then with a partition of another label."""
+    make = ["make", "-s", "board-check", f"BOARD={bench.name}"]
+    done = subprocess.run(make, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for words in (
+        "runs can be made",
+        "systemd",
+        "the kernel has BTF",
+        "filesystem ext4  ",
+        "write 4 KiB and fsync",
+    ):
+        assert words in done.stdout, done.stdout
+    assert left(bench) == NOTHING
+    entry = bench.entry(board_device_bytes=4096)
+    with foreign_board.named("of-another-size", entry):
+        make = ["make", "-s", "board-check", "BOARD=of-another-size"]
+        done = subprocess.run(make, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == FAILED and "the inventory says 4096" in " ".join(done.stdout.split())
     assert left(bench) == NOTHING
 
 
@@ -162,7 +232,7 @@ def test_the_power_is_cut(bench: ForeignBoard, tmp_path: Path) -> None:
 def test_the_partition_fills_up(bench: ForeignBoard, tmp_path: Path) -> None:
     log = tmp_path / "log"
     fill = f"until [ -s {MOUNTPOINT}/db/sample.db ]; do sleep 1; done; cat /dev/zero > {MOUNTPOINT}/fill"
-    bench.said(f"nohup sh -c '{fill}' > /dev/null 2>&1 < /dev/null &")
+    behind(bench, fill)
     with call(bench, log) as process:
         assert process.wait(STEP_SECONDS) == FAILED, log.read_text()
     assert "full" in last(log)
@@ -201,7 +271,7 @@ def test_two_at_once_and_another_mount(bench: ForeignBoard, tmp_path: Path) -> N
 def test_something_else_is_mounted_there(bench: ForeignBoard, tmp_path: Path) -> None:
     log = tmp_path / "log"
     over = f"until [ -e /run/commitpath/cell.env ]; do sleep 0.2; done; mount -t tmpfs over {MOUNTPOINT}"
-    bench.said(f"nohup sh -c '{over}' > /dev/null 2>&1 < /dev/null &")
+    behind(bench, over)
     with call(bench, log) as process:
         assert process.wait(STEP_SECONDS) == FAILED, log.read_text()
     said = last(log)

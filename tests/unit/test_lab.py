@@ -151,3 +151,63 @@ def test_two_boards_of_one_cache_have_two_owners() -> None:
     assert payload.owner("virtual", "virtual") == ""
     names = {payload.owner("lab", name) for name in ("pi", "pi-too")}
     assert len(names) == 2
+
+
+# labgrid's client, as far as hooks use it: a place is acquired by one, and its power cycled only by him.
+LABGRID = """#!/bin/sh
+[ "$1" = -p ] || exit 2
+place={state}/$2
+shift 2
+echo "$*" >> {state}/said
+case "$*" in
+  acquire) mkdir "$place" 2> /dev/null || {{ echo "place is already acquired by other/user" >&2; exit 1; }} ;;
+  'power cycle') [ -d "$place" ] || {{ echo "place is not acquired" >&2; exit 1; }} ;;
+  release) rmdir "$place" ;;
+  *) exit 2 ;;
+esac
+"""
+PLACE = {
+    "board_acquire": "labgrid-client -p rack-3 acquire",
+    "board_power_cycle": "labgrid-client -p rack-3 power cycle",
+    "board_release": "labgrid-client -p rack-3 release",
+}
+
+
+@pytest.fixture
+def labgrid(said: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder where a labgrid-client in PATH has its places."""
+    client = said.parent / "bin/labgrid-client"
+    client.parent.mkdir()
+    client.write_text(LABGRID.format(state=said.parent))
+    client.chmod(0o755)
+    monkeypatch.setenv("PATH", str(client.parent), prepend=":")
+    return said.parent
+
+
+def test_a_place_of_labgrids(labgrid: Path) -> None:
+    silent = ansible.UnreachableError("no route")
+    with lab.held("pi", PLACE):
+        assert (labgrid / "rack-3").is_dir()
+        lab.reached(PLACE, answers(silent, silent, None))
+    assert not (labgrid / "rack-3").exists()
+    assert (labgrid / "said").read_text().splitlines() == ["acquire", "power cycle", "release"]
+
+
+def test_a_place_that_another_has(labgrid: Path) -> None:
+    (labgrid / "rack-3").mkdir()
+    words = (
+        "board_acquire: labgrid-client -p rack-3 acquire failed with 1: place is already acquired by other"
+    )
+    with pytest.raises(LabError, match=words), lab.held("pi", PLACE):
+        raise AssertionError
+    # it is not given back by who does not have it
+    assert (labgrid / "said").read_text().splitlines() == ["acquire"]
+
+
+def test_a_place_that_is_not_given_back(labgrid: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(LabError, match=r"board_release: .* failed with"), lab.held("pi", PLACE):
+        (labgrid / "rack-3").rmdir()
+    with pytest.raises(LabError, match=r"^the run$"), lab.held("pi", PLACE):
+        (labgrid / "rack-3").rmdir()
+        raise LabError("the run")
+    assert "the board was not given back either: board_release" in capsys.readouterr().err

@@ -1,0 +1,161 @@
+"""Was a lab board the same before a run and after it, and how much did others do meanwhile?
+
+A virtual board has no other user, and time that the host has no part in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from analysis.adapters.covariates import COMMANDS, SECTORS, Covariates
+from analysis.recorded import is_virtual
+from analysis.run import Run
+
+# What is the same before and after; of each, all whose names begin so.
+_SAME = {
+    "boot_id": "the board was booted anew",
+    "clocksource": "its clock changed",
+    "mounts": "the filesystem was unmounted, or another was mounted on it",
+    "cpufreq/": "the limits of its frequency changed",
+}
+# Counters that do not grow.
+_STILL = {"throttle/": "its CPU was throttled", "mmc/err_stats/": "the card's host counted errors"}
+# Of the firmware's bits: the four that say how it is now; the four from 16 on, how it was since the boot.
+_NOW, _SINCE = 0xF, 0xF << 16
+_FIRMWARE = "throttle/get_throttled"
+
+
+def recorded(run: Run) -> bool:
+    """Whether the run is of a release that notes what a lab board is like."""
+    return not is_virtual(run) and run.plan is not None and "covariates.same" in run.plan["checks"]
+
+
+def same(run: Run) -> list[str]:
+    """It was not booted anew, no clock or limit changed, it was not throttled, its card had no errors."""
+    found = run.board.covariates
+    if found is None:
+        return ["raw/board/covariates.json is missing"] if recorded(run) else []
+    return [*_changed(found), *_grown(found), *_firmware(found)]
+
+
+def _changed(found: Covariates) -> Iterator[str]:
+    for prefix, what in _SAME.items():
+        names = [name for name in {**found.begin, **found.end} if name.startswith(prefix)]
+        for name in names or [prefix]:
+            before, after = found.begin.get(name), found.end.get(name)
+            if name.endswith("/scaling_cur_freq") or before == after:
+                continue
+            yield f"{what}: {name} was {before}, and is {after}"
+    for name in ("boot_id", "clocksource", "mounts"):
+        if not isinstance(found.begin.get(name), str):
+            yield f"the board does not say its {name}: {found.begin.get(name)}"
+
+
+def _grown(found: Covariates) -> Iterator[str]:
+    for prefix, what in _STILL.items():
+        for name, grew in found.grown(prefix).items():
+            if name != _FIRMWARE and grew:
+                yield f"{what}: {name} grew by {grew}"
+
+
+def _firmware(found: Covariates) -> Iterator[str]:
+    before, after = (_bits(edge.get(_FIRMWARE)) for edge in (found.begin, found.end))
+    if before is not None and after is not None and ((before | after) & _NOW or after & ~before & _SINCE):
+        yield f"its CPU was throttled: {_FIRMWARE} was {before:#x}, and is {after:#x}"
+
+
+def _bits(value: Any) -> int | None:
+    try:
+        return int(value, 16) if isinstance(value, str) else None
+    except ValueError:
+        return None
+
+
+def shares(found: Covariates) -> dict[str, float | None]:
+    """Return what has a limit (experiments/limits.yml); None: it could not be read."""
+    own = {name: found.of("partition", fields) for name, fields in (("c", COMMANDS), ("s", SECTORS))}
+    commands, sectors = found.foreign(COMMANDS), found.foreign(SECTORS)
+    waited, seconds = found.others_seconds, found.seconds
+    return {
+        "foreign_commands": None if commands is None or not own["c"] else commands / own["c"],
+        "foreign_sectors": None if sectors is None or not own["s"] else sectors / own["s"],
+        "others_pressure": None if waited is None or not seconds else waited / seconds,
+        "celsius": found.celsius,
+    }
+
+
+def within(run: Run) -> list[str]:
+    """What others did, and the warmth of the board, are within the limits of the plan."""
+    found = run.board.covariates
+    if found is None:
+        return []  # same says so
+    limits = run.plan["board"].get("limits") if run.plan else None
+    if not isinstance(limits, dict):
+        return ["the plan has no limits of what may happen beside a run"] if recorded(run) else []
+    return list(limited(found, limits))
+
+
+def limited(found: Covariates, limits: Mapping[str, Any]) -> Iterator[str]:
+    """Say what is not within limits."""
+    for name, had in shares(found).items():
+        limit = limits.get(name)
+        if not isinstance(limit, int | float):
+            yield f"the plan has no limit of {name}"
+        elif had is not None and had > limit:
+            yield f"{name} is {had:.4g}, and may be {limit} (experiments/limits.yml)"
+        elif had is None and name.startswith("foreign_"):
+            yield f"{name} is not known: what the disk and the partition counted could not be read"
+
+
+def unknown(run: Run) -> list[str]:
+    """Return which rejection no value was there for, in words."""
+    found = run.board.covariates
+    if found is None:
+        return ["what a lab board was like, and what others did on its disk"] if _is_older(run) else []
+    why, grown = found.unreadable(), found.grown("")
+    said = {
+        "whether its CPU was throttled": why.get("throttle"),
+        "whether the limits of its frequency changed": why.get("cpufreq"),
+        "how warm it was": why.get("temperature"),
+        "how long other tasks waited for IO": why.get("pressure", why.get("pressure/others")),
+        "whether its card had errors": why.get("mmc/err_stats"),
+    }
+    before = _bits(found.begin.get(_FIRMWARE))
+    if before is not None and before & _SINCE and _FIRMWARE in grown:
+        said["whether its CPU was throttled in the run"] = f"it had been before, {_FIRMWARE} is {before:#x}"
+    return [f"{what}: {text}" for what, text in said.items() if text]
+
+
+def told(run: Run) -> dict[str, Any] | None:
+    """Return all of it for the manifest; None: nobody looked."""
+    found = run.board.covariates
+    if found is None:
+        return None
+    # who asked the disk for a flush it does not say; a partition's are not counted
+    counts = {
+        "foreign_commands": found.foreign(COMMANDS),
+        "foreign_sectors": found.foreign(SECTORS),
+        "own_commands": found.of("partition", COMMANDS),
+        "own_sectors": found.of("partition", SECTORS),
+        "disk_flushes": found.of("disk", ("flush_ios",)),
+    }
+    limits = run.plan["board"].get("limits") if run.plan else None
+    named = {name: {"begin": found.begin.get(name), "end": found.end.get(name)} for name in _names(found)}
+    return {
+        "seconds": found.seconds,
+        **counts,
+        "shares": shares(found),
+        "limits": limits,
+        "edges": named,
+        "board": dict(found.board),
+        "unreadable": found.unreadable(),
+    }
+
+
+def _names(found: Covariates) -> list[str]:
+    return list({**found.begin, **found.end})
+
+
+def _is_older(run: Run) -> bool:
+    return not is_virtual(run) and not recorded(run)

@@ -1,0 +1,55 @@
+#!/bin/sh
+# Say what a board can do, a line each: NAME: TEXT. Changes nothing. usage: look.sh DEVICE
+# A line that begins with `lacks` is something that runs need, or some of them.
+folder=/run/commitpath
+say() { echo "$1: $2"; }
+# has NAME TEXT ELSE COMMAND...: TEXT if the command succeeds
+has() {
+  name=$1 text=$2 else=$3
+  shift 3
+  if "$@" > /dev/null 2>&1; then say "$name" "$text"; else say "$name" "$else"; fi
+}
+
+say kernel "$(uname -sr), $(uname -m)"
+say distribution "$(. /etc/os-release 2> /dev/null && echo "${PRETTY_NAME:-unnamed}" || echo 'no /etc/os-release')"
+say CPUs "$(grep -c '^processor' /proc/cpuinfo), $(awk '/^MemTotal:/ { print int($2 / 1024) " MiB of memory" }' /proc/meminfo)"
+say Python "$(python3 -c 'import platform; print(platform.python_version())' 2>&1)"
+say 'room in /run' "$(df -m /run | awk 'NR == 2 { print $4 " MiB" }')"
+[ -d /run/systemd/system ] && held="a unit of systemd's ($(systemctl --version | awk 'NR == 1 { print $2 }'))" || held='a process of its own'
+say 'a run is held by' "$held"
+
+# what can count and watch
+btf=/sys/kernel/btf/vmlinux
+if [ ! -e $btf ]; then
+  say probes "counters only: the kernel has no BTF ($btf)"
+elif [ ! -e /proc/sys/kernel/unprivileged_bpf_disabled ]; then
+  say probes 'counters only: the kernel has no bpf()'
+elif grep -q '\[confidentiality\]' /sys/kernel/security/lockdown 2> /dev/null; then
+  say probes 'counters only: the kernel is locked down'
+elif ! grep -q -w tracefs /proc/filesystems; then
+  say probes 'counters only: the kernel has no tracefs'
+else
+  say probes "possible: the kernel has BTF ($(stat -c %s $btf) bytes)"
+fi
+if ! command -v blktrace > /dev/null; then
+  say blktrace 'no: it is not installed'
+else
+  has blktrace 'possible' 'no: the kernel has none, or debugfs is not on /sys/kernel/debug' test -d /sys/kernel/debug/block
+fi
+
+# as the parts ask for it, but nothing is loaded
+lacking=''
+needs_program() { for program in "$@"; do command -v "$program" > /dev/null || lacking="$lacking $program"; done; }
+needs_module() { modprobe --dry-run --quiet "$1" || grep -q -w "$1" /proc/filesystems || lacking="$lacking $1-in-the-kernel"; }
+for part in "$folder"/filesystems/*.sh; do
+  lacking=''
+  # shellcheck source=/dev/null
+  . "$part"
+  check
+  say "filesystem $(basename "$part" .sh)" "${lacking:+lacks$lacking}${lacking:-possible}"
+done
+
+node=$(readlink -f "$1")
+disk=$(lsblk -n -d -o PKNAME "$node" 2> /dev/null)
+say partition "$1 is ${node:-nothing}, $(lsblk -n -d -b -o SIZE "$node" 2> /dev/null || echo no) bytes, of the disk ${disk:-none}"
+[ -z "$disk" ] || say 'root is on' "$(findmnt -n -o SOURCE /), with the disk ${disk}'s other partitions: $(lsblk -n -l -o NAME "/dev/$disk" | grep -v -x -e "$disk" -e "${node#/dev/}" | tr '\n' ' ')"

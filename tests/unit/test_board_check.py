@@ -1,0 +1,143 @@
+"""What `make board-check` says of a board, and of one that it cannot look at."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from base.errors import BadInputError
+from commitpath import ansible, board_check
+from commitpath.payload import write_self_extracting
+
+ENTRY = {"board_kind": "lab", "board_device": "/dev/disk/by-partlabel/commitpath", "board_device_bytes": 1}
+LIMITS = ansible.limits("pi", ENTRY)
+BEGIN = {
+    "time_ns": "1000000000",
+    "cpufreq": {"unreadable": "it has no policy"},
+    "temperature/thermal_zone0 cpu-thermal": "51121",
+    **{f"{who}/{what}": "0" for who in ("disk", "partition") for what in ("write_ios", "write_sectors")},
+}
+END = {
+    **BEGIN,
+    "time_ns": "2000000000",
+    "temperature/thermal_zone0 cpu-thermal": "82000",
+    "disk/write_ios": "60",
+    "disk/write_sectors": "480",
+    "partition/write_ios": "60",
+    "partition/write_sectors": "480",
+}
+NOISE: dict[str, Any] = {
+    "fsync_us": [1000.0 * number for number in range(1, 21)],
+    "write_us": [2000.0] * 20,
+    "begin": BEGIN,
+    "end": END,
+    "board": {"queue/scheduler": "none"},
+}
+
+
+@pytest.fixture
+def boards(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An inventory of one lab board."""
+    monkeypatch.setattr(ansible, "inventory", lambda: {"virtual": {"board_kind": "virtual"}, "pi": ENTRY})
+
+
+@pytest.mark.parametrize("variables", [{}, {"BOARD": "virtual"}])
+@pytest.mark.usefixtures("boards")
+def test_no_lab_board_is_named(variables: dict[str, str]) -> None:
+    with pytest.raises(BadInputError, match=r"takes BOARD=<a lab board>; playbooks/inventory has pi$"):
+        board_check.board_check(variables)
+
+
+@pytest.mark.usefixtures("boards")
+def test_a_board_that_is_not_there() -> None:
+    with pytest.raises(BadInputError, match=r"^BOARD=pie: not in .*, which has virtual, pi$"):
+        board_check.board_check({"BOARD": "pie"})
+
+
+def test_a_board_that_can_run() -> None:
+    lines = board_check.report("pi", "f2fs", ["kernel: Linux 6.1", "probes: possible: BTF"], NOISE, LIMITS)
+    text = "\n".join(lines)
+    assert lines[0] == "pi: runs can be made, FS=f2fs"
+    assert "  kernel  Linux 6.1" in text and "  probes  possible: BTF" in text
+    # the quartiles of 1 to 20 ms
+    assert "write 4 KiB and fsync                 10.500     1.000    20.000   100.0%" in text
+    assert "write 4 KiB past the page cache        2.000     2.000     2.000     0.0%" in text
+    assert "foreign_commands               0   0.05 allowed" in text
+    assert "others_pressure       unreadable   0.05 allowed" in text
+    assert "unreadable: cpufreq (it has no policy)" in text
+    assert "a run would be rejected: celsius is 82, and may be 80" in text
+    assert max(map(len, lines)) <= board_check.WIDTH
+
+
+def test_a_board_whose_partition_is_not_proved() -> None:
+    why = "format-device: refused to format /dev/x: its GPT label is '', not 'commitpath'"
+    lines = board_check.report("pi", "f2fs", ["kernel: Linux 6.1"], {"refused": why}, LIMITS)
+    assert lines[0] == "pi: no run can be made" and why in " ".join(" ".join(lines).split())
+
+
+def test_a_board_of_another_architecture(tmp_path: Path) -> None:
+    """What each call says first; all that is missing is in one line then."""
+    for name, said in {"uname": "x86_64", "id": "1000"}.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\necho {said}\n")
+        (tmp_path / name).chmod(0o755)
+    script = ansible.PLAYBOOKS / "board/check-board.sh"
+    done = subprocess.run(
+        ["sh", str(script), "me"],
+        env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    said = ansible.cause(done.stderr)
+    assert said.startswith("check-board: it is x86_64; a board is arm64 (aarch64); not root: ")
+
+
+def packed(folder: Path, files: dict[str, bytes]) -> Path:
+    """A payload as Ansible's script module sends it."""
+    script = folder / "payload.sh"
+    write_self_extracting(script, files)
+    return script
+
+
+def unpacked(script: Path, *words: str, **environment: str) -> list[str]:
+    """What a payload says."""
+    command = ["sh", str(script), *words]
+    done = subprocess.run(
+        command, env={"PATH": "/usr/bin:/bin", **environment}, capture_output=True, text=True, check=True
+    )
+    return done.stdout.splitlines()
+
+
+def test_files_are_put_there_once(tmp_path: Path) -> None:
+    folder = tmp_path / "board"
+    folder.mkdir()
+    files = {"a.sh": b"one\ntwo\n", "bin/b": bytes(range(256))}
+    script = packed(tmp_path, files)
+    assert unpacked(script, str(folder)) == ["unpacked"]
+    assert unpacked(script, str(folder)) == []
+    assert (folder / "bin/b").read_bytes() == files["bin/b"]
+
+
+def test_with_check_it_is_said_what_would_be_written(tmp_path: Path) -> None:
+    folder = tmp_path / "board"
+    (folder / "bin").mkdir(parents=True)
+    (folder / "a.sh").write_text("one\n")
+    (folder / "bin/b").write_text("same")
+    script = packed(tmp_path, {"a.sh": b"one\ntwo\n", "bin/b": b"same", "c.sh": b"echo of the copy\n"})
+    said = unpacked(script, str(folder), "sh", "c.sh", CHECK="1", DIFF="1")
+    assert said[0] == f"would write {folder}/a.sh (8 bytes)" and "+two" in said
+    assert said[-2:] == [f"would write {folder}/c.sh (17 bytes)", "of the copy"]
+    assert (folder / "a.sh").read_text() == "one\n" and not (folder / "c.sh").exists()
+    # nothing is left of the copy
+    assert unpacked(script, str(folder), "pwd", CHECK="1")[-1].startswith("/tmp/")
+    assert not Path(unpacked(script, str(folder), "pwd", CHECK="1")[-1]).exists()
+
+
+def test_what_the_tasks_of_a_check_say() -> None:
+    output = (
+        'TASK [a] ****\nchanged: [pi] => {"changed": true, "stdout_lines": ["would write x"]}\n'
+        'TASK [b] ****\nok: [pi] => {"changed": false}\nskipping: [pi] => {}\n'
+    )
+    assert ansible.said(output) == ["would write x"]
