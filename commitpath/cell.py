@@ -4,6 +4,7 @@ A cell is a plain dict as docs/formats.md describes under cell.json.
 """
 
 import functools
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
@@ -115,7 +116,7 @@ def make_cell(variables: Mapping[str, str]) -> dict[str, Any]:
         cell[name] = value
     take_file(cell, variables)
     check_workload(cell, profiles["workload"])
-    check_kernel(cell, profiles["fs"]["options"])
+    check_kernel(cell, profiles["fs"])
     check_combination(cell)
     return cell
 
@@ -216,16 +217,22 @@ def check_workload(cell: Mapping[str, Any], profile: Mapping[str, Any]) -> None:
         )
 
 
-def check_kernel(cell: Mapping[str, Any], needed: list[str]) -> None:
-    """Refuse what the cell's kernel cannot do. needed: options of its config for the filesystem."""
+def check_kernel(cell: Mapping[str, Any], fs: Mapping[str, Any]) -> None:
+    """Refuse what the cell's kernel cannot do. fs: the profile of its filesystem."""
     name, kernel = f"KERNEL={cell['kernel']}", kernel_profile(cell)
     if cell["board"] != "virtual" and cell["kernel"] != axes()["kernel"].spec["default"]:
         raise BadInputError(f"{name}: BOARD={cell['board']} has a kernel of its own")
     driver = driver_folder(cell["profiles"]["device"]["driver"])
     of_driver = load_yaml(driver / "options.yml") if (driver / "options.yml").exists() else []
-    for variable, value, options in (("FS", cell["fs"], needed), ("DEVICE", cell["device"], of_driver)):
+    for variable, options in (("FS", fs["options"]), ("DEVICE", of_driver)):
         if missing := given.lacking(kernel, options):
-            raise BadInputError(f"{variable}={value}: {name} lacks {missing} in its config")
+            raise BadInputError(f"{variable}={cell[variable.lower()]}: {name} lacks {missing} in its config")
+    if not mounts(kernel, fs):
+        fit = [each for each in axes()["fs"].files() if mounts(kernel, load_profile("fs", each))]
+        raise BadInputError(
+            f"FS={cell['fs']}: what its mkfs makes is mounted by Linux {fs['since']} and later, and {name} "
+            f"is {kernel['release']} (experiments/fs/{cell['fs']}.yml); use FS={' or '.join(fit)}"
+        )
     why = kernel.get("no_modules")
     if why and has_module(driver):
         fit = [each for each in axes()["device"].files() if fits_any_kernel(each)]
@@ -240,6 +247,14 @@ def check_kernel(cell: Mapping[str, Any], needed: list[str]) -> None:
         raise BadInputError(
             f"PROBES={cell['probes']}: {name} cannot be watched: {unwatched}; use PROBES=none"
         )
+
+
+def mounts(kernel: Mapping[str, Any], fs: Mapping[str, Any]) -> bool:
+    """Whether a kernel is of a release that mounts what a filesystem's mkfs makes."""
+    if "since" not in fs:
+        return True
+    numbers = re.match(r"[0-9]+([.][0-9]+)*", kernel["release"])
+    return numbers is not None and version_key(numbers[0]) >= version_key(fs["since"])
 
 
 def fits_any_kernel(device: str) -> bool:

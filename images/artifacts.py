@@ -191,12 +191,13 @@ def kernel(profile: Mapping[str, Any]) -> Path:
     if kind := given.kind_of(profile):
         return given_kernel(kind, profile)
     release, suite = profile["release"], profile["suite"]
+    words = [suite, "frozen"] if profile.get("frozen") else [suite]
     inputs = [IMAGES / "kernels" / name for name in ("debian.sh", "debian-hook.sh", "deb.sh")]
-    path = CACHE / f"kernel-{release}-{hash_of(suite, files=inputs)}"
+    path = CACHE / f"kernel-{release}-{hash_of(*words, files=inputs)}"
     return ensure(
         path,
         f"fetch the kernel {release} (Debian's {suite})",
-        lambda: build_debian("kernels/debian.sh", path, suite),
+        lambda: build_debian("kernels/debian.sh", path, *words),
         mib=1200,  # measured: 180 to 280, and thrice that while it is unpacked
     )
 

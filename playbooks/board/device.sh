@@ -44,7 +44,8 @@ case $what in
     [ ! -b /dev/target ] || exit 0
     make_device "$@"
     # what may be formatted (proof.py)
-    cat /sys/class/block/target/dev > "$folder/made-device"
+    made=$(readlink -f /dev/target)
+    cat "/sys/class/block/${made##*/}/dev" > "$folder/made-device"
     echo created
     ;;
   timing)

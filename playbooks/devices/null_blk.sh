@@ -2,14 +2,27 @@
 # null_blk on a board (Documentation/block/null_blk.rst). Environment: DEVICE_NAME.
 nullb=/sys/kernel/config/nullb
 
-# make_device SIZE_MIB NAME=VALUE...: /dev/target
+# make_device SIZE_MIB NAME=VALUE...: /dev/target, which is a link where the kernel (before 5.19) calls a
+# disk after its number, whatever its folder is called; then that is called after the disk
 make_device() {
   modprobe null_blk nr_devices=0
-  mkdir $nullb/target
-  echo "$1" > $nullb/target/size
-  shift
-  set_attributes $nullb/target "$@"
-  echo 1 > $nullb/target/power
+  power_on target "$@"
+  if [ ! -b /dev/target ]; then
+    disk=nullb$(cat $nullb/target/index)
+    rmdir $nullb/target
+    power_on "$disk" "$@"
+    ln -s "$disk" /dev/target
+  fi
+}
+
+# power_on FOLDER SIZE_MIB NAME=VALUE...
+power_on() {
+  at=$nullb/$1
+  mkdir "$at"
+  echo "$2" > "$at/size"
+  shift 2
+  set_attributes "$at" "$@"
+  echo 1 > "$at/power"
 }
 
 # set_timing NAME=VALUE...: the profile's time, of which it takes none while it is in use

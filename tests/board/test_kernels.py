@@ -1,10 +1,22 @@
-"""Another kernel: it boots, and a cell runs on it, timed and with the device's own log, and watched."""
+"""Another kernel: it boots, and a cell runs on it, timed and with the device's own log, and watched; on one
+that cannot be watched, as the kernel's counters have it."""
 
 import json
 from collections.abc import Callable
 from pathlib import Path
 
+import polars as pl
 import pytest
+
+# what /sys/block/<disk>/stat counts of writes, and no time
+COUNTED = ("write_ios", "write_sectors", "flush_ios")
+
+
+def grown(run: Path) -> list[tuple[int, ...]]:
+    """What the counters grew by in each phase of a run."""
+    table = pl.read_csv(run / "raw/driver/device_stat.csv")
+    ends = table.filter(pl.col("label").str.contains("^(begin|end-.*)$"))
+    return ends.select(*(pl.col(name).diff() for name in COUNTED)).drop_nulls().rows()
 
 
 @pytest.mark.parametrize(("kernel", "begins"), [("6.1", "6.1"), ("7.x", "7")])
@@ -27,3 +39,18 @@ def test_a_cell_is_watched_on_another_kernel(run_cell: Callable[..., Path]) -> N
     probes = json.loads((run / "raw/run.json").read_text())["probes"]
     assert probes["by"] == "kprobe" and probes["attached"] == probes["expected"] > 0
     assert result["ledger"]["unattributed_share"] == 0 and result["content"]["confirmed_share"] == 1
+
+
+@pytest.mark.parametrize("fs", ["ext4", "f2fs"])
+def test_an_old_kernel_writes_the_same(run_cell: Callable[..., Path], fs: str) -> None:
+    """All that is known of a run without probes, its SQL and what the kernel counts, is as on another one."""
+    old, new = (run_cell(FS=fs, KERNEL=kernel, PROBES="none") for kernel in ("5.10", "6.12"))
+    for run in (old, new):
+        result = json.loads((run / "summary.json").read_text())
+        assert result["status"] == "ok", result["reasons"]
+        assert result["sql_sha256"] == json.loads((new / "summary.json").read_text())["sql_sha256"]
+    manifest = json.loads((old / "manifest.json").read_text())
+    assert manifest["board"]["kernel"].startswith("Linux board 5.10.")
+    assert grown(old) == grown(new)
+    # insert, update and delete have flushes; the close has none
+    assert [flushes > 0 for _, _, flushes in grown(new)] == [True, True, True, False]
