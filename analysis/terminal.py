@@ -126,8 +126,9 @@ def _labels(ledger: dict[str, Any]) -> list[str]:
             each = [number(row[view], 2, 1 / 1024) for row in late["per_transaction"].values()]
             rows.append((_VIEWS[view], *each, number(late[size], 3, 2**-20)))
     share = f"{ledger['unattributed_share']:.3%} of the bytes written are unattributed"
-    moved = number(ledger["unwritten_bytes"], 0, 1 / 1024)
-    said = [f"{moved} KiB of SQLite's files were moved by garbage collection, not written by SQLite"]
+    unwritten = number(ledger["unwritten_bytes"], 0, 1 / 1024)
+    # not every filesystem has a garbage collector; what one moved is among the reasons
+    said = [f"{unwritten} KiB of SQLite's files are of pages that SQLite had not written"]
     causes = (textwrap.wrap(text, 80, subsequent_indent="  ") for text in whose.sentences(ledger))
     return [
         *_aligned(rows),

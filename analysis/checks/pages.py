@@ -14,13 +14,16 @@ from analysis.ledger.arrays import Bools, Ints, LastBefore, at, first_after, int
 from analysis.ledger.build import Ledger
 from analysis.ledger.files import PAGE, PAGE_BITS, pages
 
+NEVER = np.iinfo(np.int64).max
+
 
 def written_out(made: Ledger) -> list[str]:
     """What SQLite wrote to a page and then synced was on the device when that sync had ended.
 
     Only of the last xWrite of a page before the sync; not of a page that a truncate removed before it;
     and not of a file's first page where the filesystem may keep that in its inode. A copy in the journal is
-    not enough: since Linux 6.4, which the probes need, a sync writes what a journal has of a file home, too.
+    not enough, as a sync writes what ext4's journal has of a file home, too; but where pages come home, and
+    none of all was there when its sync had ended, the kernel (Linux 6.1) leaves that to the next sync.
     """
     if not made.given.calls:
         return []
@@ -37,10 +40,15 @@ def written_out(made: Ledger) -> list[str]:
     due[due] = ~_removed(made.vfs, inode[due], page[due], begin[due], sync[due])
     due &= (page > 0) | (not find(made.given.layout.filesystem).inline_data)
     call = ints(write["call"])[row]
-    wanted, done = _brought(made, made.pieces.filter(pl.col("of").is_null()))
     end = np.full(sync.size, -1)
     end[due] = ends[np.searchsorted(begins, sync[due])]
-    lost = np.flatnonzero(due & (_first_of(wanted, done, (call << PAGE_BITS) | page) > end))
+    wanted = (call << PAGE_BITS) | page
+    is_home = pl.col("of").is_null()
+    home = _first_of(*_brought(made, made.pieces.filter(is_home)), wanted)
+    late = due & (home > end)
+    if (late == due).all() and (home[due] < NEVER).any():
+        late &= _first_of(*_brought(made, made.pieces.filter(~is_home)), wanted) > end
+    lost = np.flatnonzero(late)
     if not lost.size:
         return []
     told = f"first call {call[lost[0]]}, page {page[lost[0]]}"
@@ -56,7 +64,7 @@ def _brought(made: Ledger, pieces: pl.DataFrame) -> tuple[Ints, Ints]:
 
 
 def _first_of(keys: Ints, times: Ints, wanted: Ints) -> Ints:
-    """Return the least time of each key, the largest int64 of one that is not there."""
+    """Return the least time of each key, NEVER of one that is not there."""
     return first_after(wanted, np.zeros(wanted.size, np.int64), keys, times)
 
 

@@ -16,8 +16,12 @@ def stacked(
     value: str,
     colors: dict[str, str],
     digits: int = 1,
+    least: float = 0.055,
 ) -> None:
-    """Draw column `value` of `table` (op, kind, value); total at the end of each bar."""
+    """Draw column `value` of `table` (op, kind, value); total at the end of each bar.
+
+    least: the part of the longest bar from which on a piece has its number in it.
+    """
     style.grid(axes, "x")
     left = dict.fromkeys(ops, 0.0)
     rows = {(row["op"], row["kind"]): row[value] for row in table.iter_rows(named=True)}
@@ -28,7 +32,7 @@ def stacked(
             if not amount:
                 continue
             axes.barh(place, amount, left=left[op], color=color, height=0.62, linewidth=0)
-            if amount > total * 0.055:
+            if amount > total * least:
                 text = f"{amount:.{digits}f}".removesuffix(".0")
                 ink = "white" if luminance(color) < 0.3 else "black"
                 axes.text(

@@ -57,9 +57,11 @@ def compare(options: dict[str, str]) -> int:
     if not options.get("A") or not options.get("B"):
         raise BadInputError(
             "make compare takes A='sqlite=3.46.1' B='sqlite=3.8.11.1' (terms of axes and "
-            f"{', '.join(select.FACTS)}), METRIC=<of summary.json: {METRICS}> and FILE=<new .csv>"
+            f"{', '.join(select.FACTS)}), METRIC=<of summary.json: {METRICS}>, FILE=<new .csv> and "
+            "PAGE=<new .html>"
         )
     target = places.new_file("FILE", options["FILE"]) if "FILE" in options else None
+    page = new_page(options["PAGE"]) if "PAGE" in options else None
     sync.up_to_date()
     with store.opened(write=False) as connection:
         runs = select.load(connection)
@@ -71,7 +73,22 @@ def compare(options: dict[str, str]) -> int:
     print(printable_lines([*text(options, matched, rows), *left_out(options, *sides)]))
     if target:
         write_csv(target, rows)
+    if page:
+        from commitpath.reporting import side_by_side  # what draws takes a second to load
+
+        for path in side_by_side.write(options, matched, page):
+            print(f"written: {path}", file=sys.stderr)
     return 0
+
+
+def new_page(text: str) -> Path:
+    """The page that PAGE names; its figure is to be beside it. BadInputError where one cannot be made."""
+    page = places.new_file("PAGE", text)
+    if page.suffix != ".html":
+        raise BadInputError(f"PAGE={text}: its end is not .html")
+    for suffix in (".svg", ".png"):
+        places.new_file(f"PAGE={text}: its figure", str(page.with_suffix(suffix)))
+    return page
 
 
 def match(options: dict[str, str], a: list[Run], b: list[Run]) -> list[Matched]:

@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from analysis import pipeline, terminal
 from analysis import run as runs
 from analysis.adapters.proberecords import HEADER, OWNERS, RECORD, TYPES
 from analysis.checks import ledger, witness
@@ -300,3 +301,17 @@ def test_it_is_refuted(fault: str, recorded: dict[str, Path], tmp_path: Path) ->
     spoil(folder)
     found = wrong(folder)
     assert any(reason in one for one in found), found
+
+
+def test_of_ext4_nobody_is_said_to_collect_garbage(recorded: dict[str, Path], tmp_path: Path) -> None:
+    """Pages that SQLite is not seen to write are told as that: ext4 has nobody who would move them."""
+    folder = Path(shutil.copytree(recorded["ext4-wal"], tmp_path / "run"))
+    path = folder / "raw/driver/vfs.csv"
+    calls = pl.read_csv(path)
+    calls.filter((pl.col("op") != "write") | (pl.col("call") % 2 == 0)).write_csv(path)
+    told = pipeline.analyse(folder)
+    assert told["status"] == "rejected" and told["ledger"]["unwritten_bytes"] > 0
+    said = terminal.table(told, path)
+    assert "of pages that SQLite had not written" in said
+    for text in (said, (folder / "report.html").read_text()):
+        assert "garbage" not in text

@@ -122,6 +122,25 @@ def test_a_journalled_page_is_written_home_by_its_sync(kept: dict[str, Path]) ->
     assert "pages that SQLite wrote and synced are in no command" in pages.written_out(logged)[0]
 
 
+def test_where_no_sync_writes_home_its_commit_has_the_page(kept: dict[str, Path]) -> None:
+    """As data=journal on Linux 6.1: home are the pages of the sync before, all of them too late."""
+    made = runs.read(kept["ext4-journal-truncate"]).ledger
+    assert made is not None
+    home = pl.col("of").is_null() & pl.col("vfs_call").is_not_null()
+    last = made.ledger.select(pl.col("command").max(), pl.col("complete_ns").max())
+    late = pl.when(home).then(pl.lit(last["command"][0])).otherwise("command").alias("command")
+    left = made.pieces.with_columns(late.cast(made.pieces["command"].dtype))
+    assert pages.written_out(dataclasses.replace(made, pieces=left)) == []
+    copies = left.filter(pl.col("of").is_not_null() & pl.col("vfs_call").is_not_null())
+    lost = left.join(copies[3:4], on=left.columns, how="anti", nulls_equal=True)
+    assert pages.written_out(dataclasses.replace(made, pieces=lost))[0].startswith(
+        "1 pages that SQLite wrote"
+    )
+    # one page that is home in time: then all must be
+    one = made.pieces.filter(home)[:1]
+    assert pages.written_out(dataclasses.replace(made, pieces=left.vstack(one)))
+
+
 def test_a_sync_before_the_window_must_not_fail(kept: dict[str, Path], tmp_path: Path) -> None:
     folder = Path(shutil.copytree(kept["f2fs-wal"], tmp_path / "run"))
 

@@ -31,14 +31,26 @@ def test_a_cell_runs_on_another_kernel(run_cell: Callable[..., Path], kernel: st
     assert manifest["window"]["counted"]["device log"]["bytes_written"] > 0
 
 
-def test_a_cell_is_watched_on_another_kernel(run_cell: Callable[..., Path]) -> None:
-    """Without fentry: no byte is without a label, all content is confirmed, and so are all witnesses."""
-    run = run_cell(FS="f2fs", MODE="wal", KERNEL="6.1")
+# version: of blktrace's records, the first byte of each
+@pytest.mark.parametrize(
+    ("kernel", "fs", "by", "version"), [("6.1", "f2fs", "kprobe", 7), ("7.x", "ext4", "fentry", 8)]
+)
+def test_a_cell_is_watched_on_another_kernel(
+    run_cell: Callable[..., Path], kernel: str, fs: str, by: str, version: int
+) -> None:
+    """No byte is without a label, all content is confirmed, and probes, blktrace and kernel agree."""
+    run = run_cell(FS=fs, MODE="wal", KERNEL=kernel)
     result = json.loads((run / "summary.json").read_text())
     assert result["status"] == "ok", result["reasons"]
     probes = json.loads((run / "raw/run.json").read_text())["probes"]
-    assert probes["by"] == "kprobe" and probes["attached"] == probes["expected"] > 0
+    assert probes["by"] == by and probes["attached"] == probes["expected"] > 0
     assert result["ledger"]["unattributed_share"] == 0 and result["content"]["confirmed_share"] == 1
+    (trace,) = (run / "raw/blktrace").glob("*.blktrace.0")
+    assert trace.read_bytes()[0] == version
+    counted = json.loads((run / "manifest.json").read_text())["window"]["counted"]
+    # the probes alone count those with FUA, of which a commit and a checkpoint have one
+    assert counted["probe"].pop("fua") > 0
+    assert counted["probe"] == counted["blktrace"] == counted["stat"]
 
 
 @pytest.mark.parametrize("fs", ["ext4", "f2fs"])

@@ -1,0 +1,146 @@
+"""The page and the figure of a comparison: TPS of each matched cell in A and in B, and what was written."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+from jinja2 import ChoiceLoader, FileSystemLoader
+from matplotlib.axes import Axes
+from matplotlib.patches import Patch
+
+from analysis import report
+from analysis.figures import bars, style
+from base import scratch
+from base.text import printable
+from commitpath.papers.page import data_uri
+from commitpath.reporting import counted, statistics
+
+if TYPE_CHECKING:
+    from commitpath.reporting.compare import Matched
+
+SUFFIX, FIGURES = ".html", (".svg", ".png")
+SIDES = {"A": "#4477AA", "B": "#D9634C"}
+# What is not watched is told in a bar's place.
+UNKNOWN = "not watched"
+# Key, title, colours, digits, and the part of a panel from which on a piece has room for its number.
+PANELS: tuple[tuple[str, str, dict[str, str], int, float], ...] = (
+    ("rate", "transactions per second", SIDES, 1, 1.0),
+    (counted.BYTES, "KiB written per transaction", style.LABELS, 1, 0.07),
+    (counted.COMMANDS, "commands per transaction", style.BLOCKS, 2, 0.12),
+)
+_BAR, _EDGES = 0.24, 1.6  # inches of a bar; of titles, legend and axes
+
+
+def tps(runs: Sequence[Any]) -> float:
+    """The median rate of a cell's runs."""
+    return statistics.median([float(run.summary["tps"]["all"]) for run in runs])
+
+
+def short(label: str) -> str:
+    """A cell's label with the names of its numbers alone: `ext4-ordered wal n=100`."""
+    parts = [(part, part.partition("=")[2]) for part in label.split(" ")]
+    return " ".join(part if not value or value[0].isdigit() else value for part, value in parts)
+
+
+def figure(options: Mapping[str, str], matched: Sequence[Matched], path: Path) -> None:
+    """Draw two bars for each cell: A's and B's, in three panels."""
+    names = [f"{short(cell.label)}  {side}" for cell in matched for side in SIDES]
+    values = [
+        {"rate": {side: tps(runs)}, **counted.medians(runs)}
+        for cell in matched
+        for side, runs in zip("AB", (cell.a, cell.b), strict=True)
+    ]
+    made = style.figure(_EDGES + _BAR * len(names), 12)
+    rates, *others = made.subplots(1, len(PANELS), width_ratios=(3, 4, 3))
+    for axes, (key, title, colors, digits, least) in zip((rates, *others), PANELS, strict=True):
+        panel(axes, names, [value.get(key) for value in values], colors, digits, least)
+        axes.set_xlabel(title)
+    for axes in others:
+        axes.set_yticklabels([])
+    for place, cell in enumerate(matched):
+        ratio = tps(cell.b) / tps(cell.a)
+        rates.texts[2 * place].set_text(f"{tps(cell.a):,.1f}")
+        rates.texts[2 * place + 1].set_text(f"{tps(cell.b):,.1f} (×{ratio:.3f})")
+    rates.set_xlim(0, 1.25 * rates.get_xlim()[1])
+    told = {side: style.clean(f"{side}: {options[side]}") for side in SIDES}
+    handles = [Patch(color=color, label=textwrap.shorten(told[side], 44)) for side, color in SIDES.items()]
+    rates.legend(handles=handles, loc="lower left", bbox_to_anchor=(-0.01, 1.0), borderaxespad=0.3)
+    style.save(made, path)
+
+
+def panel(
+    axes: Axes,
+    names: list[str],
+    values: Sequence[Mapping[str, float] | None],
+    colors: dict[str, str],
+    digits: int,
+    least: float,
+) -> None:
+    """Draw one panel; a cell that does not tell has a word in its bar's place."""
+    rows = [
+        {"op": name, "kind": kind, "value": amount}
+        for name, value in zip(names, values, strict=True)
+        for kind, amount in (value or {}).items()
+    ]
+    table = pl.DataFrame(rows, schema={"op": pl.String, "kind": pl.String, "value": pl.Float64})
+    bars.stacked(axes, table, names, "value", colors, digits, least)
+    # the last texts are those at the ends of the bars
+    for text, value in zip(axes.texts[-len(names) :], values, strict=True):
+        if value is None:
+            text.set_text(UNKNOWN)
+            text.set_fontweight("normal")
+    for place in range(1, len(names) - 1, 2):
+        axes.axhline(place + 0.5, color=style.INK, alpha=0.2, linewidth=0.6)
+    if len(colors) > len(SIDES):
+        bars.legend(axes, table.filter(pl.col("value") > 0), colors, columns=2)
+
+
+def cells(matched: Sequence[Matched]) -> list[dict[str, Any]]:
+    """What the page says of each cell."""
+    found = []
+    for cell in matched:
+        a, b = counted.medians(cell.a), counted.medians(cell.b)
+        rates = tps(cell.a), tps(cell.b)
+        known = counted.BYTES in a and counted.BYTES in b
+        found.append(
+            {
+                "label": cell.label,
+                "tps": rates,
+                "ratio": rates[1] / rates[0],
+                "changes": [counted.told(change) for change in counted.changes(a, b)],
+                "known": known,
+                "marks": "; ".join(cell.marks().values()),
+            }
+        )
+    return found
+
+
+def kernels(matched: Sequence[Matched]) -> list[str]:
+    """The releases of the kernels of A, and of B."""
+    sides = [cell.a for cell in matched], [cell.b for cell in matched]
+    return [", ".join(sorted({run.facts["uname"] for runs in side for run in runs})) for side in sides]
+
+
+def write(options: Mapping[str, str], matched: Sequence[Matched], page: Path) -> list[Path]:
+    """Write the page, and beside it the figure as SVG and as PNG; return all."""
+    environment = report.environment()
+    own = FileSystemLoader(Path(__file__).parent)
+    environment.loader = ChoiceLoader([own, environment.loader] if environment.loader else [own])
+    paths = [page.with_suffix(suffix) for suffix in FIGURES]
+    ordered = sorted(matched, key=lambda cell: cell.label)
+    for path in paths:
+        figure(options, ordered, path)
+    text = environment.get_template("compare.html.j2").render(
+        sides=[printable(options[side]) for side in "AB"],
+        kernels=kernels(ordered),
+        cells=cells(ordered),
+        figure=data_uri(paths[0]),
+        changed=counted.CHANGED,
+    )
+    with scratch.whole(page) as part:
+        part.write_text(text, encoding="utf-8")
+    return [page, *paths]

@@ -1,0 +1,101 @@
+"""PAGE= of make compare: what a comparison's page and figure say of each cell."""
+
+import json
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from lab import Lab
+
+from commitpath.reporting import counted, side_by_side
+from commitpath.reporting.compare import Matched
+
+
+def text(page: Path) -> str:
+    """What a reader sees of a page."""
+    return re.sub(r"\s+", " ", re.sub(r"<style>.*?</style>|<[^>]+>", " ", page.read_text(), flags=re.DOTALL))
+
+
+def test_the_page_has_each_cell_and_its_figure_is_beside_it(lab: Lab, tmp_path: Path) -> None:
+    for fs in ("ext4", "f2fs"):
+        lab.run(50, FS=fs, MODE="delete", PROBES="none")
+        lab.run(60, FS=fs, MODE="wal", PROBES="none")
+    page = tmp_path / "c.html"
+    lab.ok("compare", A="mode=delete probes=*", B="mode=wal probes=*", PAGE=str(page))
+    assert sorted(path.name for path in tmp_path.glob("c.*")) == ["c.html", "c.png", "c.svg"]
+    said = text(page)
+    assert "2 matched cells" in said
+    for fs in ("ext4-ordered", "f2fs"):
+        assert f"fs={fs} 52.50 63.00 1.200 nothing (not watched: bytes are not known by what" in said
+    drawn = page.with_suffix(".svg").read_text()
+    assert "63.0 (×1.200)" in drawn and drawn.count(side_by_side.UNKNOWN) == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "there", "says"),
+    [
+        ("c.htm", None, "its end is not .html"),
+        ("c.html", "c.html", "exists already"),
+        ("c.html", "c.png", "its figure"),
+        ("none/c.html", None, "there is no folder"),
+    ],
+)
+def test_a_page_that_cannot_be_made_is_refused_first(
+    name: str, there: str | None, says: str, lab: Lab, tmp_path: Path
+) -> None:
+    if there:
+        (tmp_path / there).write_text("mine")
+    # said before anything is read: there are no runs
+    assert says in lab.says("compare", A="mode=delete", B="mode=wal", PAGE=str(tmp_path / name))
+    assert {path.name for path in tmp_path.glob("c.*")} == ({there} if there else set())
+
+
+def recorded(lab: Lab) -> Any:
+    """A run that was recorded, as the database has it."""
+    return SimpleNamespace(summary=json.loads((lab.recorded() / "summary.json").read_text()))
+
+
+def test_what_a_run_did_for_a_transaction(lab: Lab) -> None:
+    run = recorded(lab)
+    found, number = counted.of(run), counted.transactions(run)
+    block, ledger = run.summary["block"], run.summary["ledger"]
+    each = found[counted.COMMANDS]
+    assert each["write"] + each["write FUA"] == pytest.approx(block["writes"] / number)
+    assert sum(found[counted.BYTES].values()) * 1024 * number == pytest.approx(sum(ledger["bytes"].values()))
+    assert found[counted.FLUSHES] == ledger["flushes_per_transaction"]["all"]
+
+
+def test_what_a_run_does_not_tell_is_not_there(lab: Lab) -> None:
+    run = recorded(lab)
+    run.summary |= {"ledger": None, "cpu_share": None}
+    assert set(counted.of(run)) == {counted.COMMANDS}
+    run.summary["block"] = None
+    assert counted.of(run) == {}
+
+
+def test_what_differs_is_told_and_what_does_not_is_not() -> None:
+    a = {"commands": {"write": 3.0, "write FUA": 1.0}, "KiB": {"WAL": 20.0, "directory": 0.1}}
+    b = {
+        "commands": {"write": 3.02, "write FUA": 0.0},
+        "KiB": {"WAL": 20.1, "directory": 0.0},
+        "CPU": {"x": 1},
+    }
+    (change,) = counted.changes(a, b)
+    assert counted.told(change) == "write FUA 1.00 → 0.00"
+    b["KiB"] = {"WAL": 24.0, "filesystem journal": 8.0}
+    told = [counted.told(change) for change in counted.changes(a, b)]
+    assert told == ["write FUA 1.00 → 0.00", "filesystem journal 0.00 → 8.00 KiB", "WAL 20.00 → 24.00 KiB"]
+    assert counted.changes(a, a) == []
+
+
+def test_bytes_of_a_cell_are_drawn_by_what_they_are(lab: Lab, tmp_path: Path) -> None:
+    run = recorded(lab)
+    run.facts = {"uname": "6.1.0"}
+    cell = Matched("fs=f2fs rows=1000", [run], [run])
+    side_by_side.figure({"A": "kernel=6.1", "B": "kernel=7.x"}, [cell], tmp_path / "f.svg")
+    drawn = (tmp_path / "f.svg").read_text()
+    for word in ("f2fs rows=1000  A", "A: kernel=6.1", "WAL", "inode/node", "write FUA", "(×1.000)"):
+        assert word in drawn, word
+    assert side_by_side.UNKNOWN not in drawn
