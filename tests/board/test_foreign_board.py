@@ -144,6 +144,19 @@ def test_run_is_full(bench: ForeignBoard, tmp_path: Path) -> None:
     TABLE.append(("/run full", last(log), "nothing was mounted", goes_on(bench.name)))
 
 
+def test_run_fills_up_meanwhile(bench: ForeignBoard, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    begun = "until [ -e /run/commitpath/run-cell.pid ]; do sleep 0.1; done"
+    behind(bench, f"{begun}; dd if=/dev/zero of=/run/fill bs=64k")
+    try:
+        with call(bench, log) as process:
+            assert process.wait(STEP_SECONDS) == FAILED, log.read_text()
+        assert left(bench) == NOTHING
+    finally:
+        bench.said("rm -f /run/fill")
+    TABLE.append(("/run fills up in the run", last(log), "unmounted at once", goes_on(bench.name)))
+
+
 def test_two_at_once_and_another_mount(bench: ForeignBoard, tmp_path: Path) -> None:
     """The second harness has another lock; then somebody mounts something over what is measured."""
     first, second, since = tmp_path / "first", tmp_path / "second", begun(bench)
@@ -174,6 +187,9 @@ def test_something_else_is_mounted_there(bench: ForeignBoard, tmp_path: Path) ->
 
 @pytest.mark.parametrize(("cases", "number"), [("guard-names.sh", 37)])
 def test_no_partition_of_another_name_is_formatted(bench: ForeignBoard, cases: str, number: int) -> None:
-    # its cases have disks of hundreds of MiB, and a program, in /run
-    bench.said("mount -o remount,exec,size=60% /run")
-    lab_board.hold_guard(bench.login, cases, number)
+    # its cases have disks of hundreds of MiB, and a program, in /run; and a label that no other may have
+    bench.said("mount -o remount,exec,size=60% /run; partx -d --nr 2 /dev/vda")
+    try:
+        lab_board.hold_guard(bench.login, cases, number)
+    finally:
+        bench.said("rm -rf /run/commitpath /run/guard*; partx -a --nr 2 /dev/vda")
