@@ -53,6 +53,10 @@ if (set -C && printf %s "$owner" > $folder/made-by-commitpath) 2> /dev/null; the
   fi
   rm $folder/runs
   echo taken
+elif [ ! -s $folder/made-by-commitpath ]; then
+  rm -f $folder/made-by-commitpath
+  rmdir $folder
+  lack "$folder cannot be written to: $(df -m /run | awk 'NR == 2 { print $4 }') MiB of /run are free"
 elif [ "$(cat $folder/made-by-commitpath)" != "$owner" ]; then
   lack "$(cat $folder/made-by-commitpath) has just taken the board"
 fi

@@ -1,14 +1,7 @@
 #!/bin/sh
 # Say what a board can do, a line each: NAME: TEXT. Changes nothing. usage: look.sh DEVICE
-# A line that begins with `lacks` is something that runs need, or some of them.
 folder=/run/commitpath
 say() { echo "$1: $2"; }
-# has NAME TEXT ELSE COMMAND...: TEXT if the command succeeds
-has() {
-  name=$1 text=$2 else=$3
-  shift 3
-  if "$@" > /dev/null 2>&1; then say "$name" "$text"; else say "$name" "$else"; fi
-}
 
 say kernel "$(uname -sr), $(uname -m)"
 say distribution "$(. /etc/os-release 2> /dev/null && echo "${PRETTY_NAME:-unnamed}" || echo 'no /etc/os-release')"
@@ -31,23 +24,25 @@ elif ! grep -q -w tracefs /proc/filesystems; then
 else
   say probes "possible: the kernel has BTF ($(stat -c %s $btf) bytes)"
 fi
-if ! command -v blktrace > /dev/null; then
-  say blktrace 'no: it is not installed'
-else
-  has blktrace 'possible' 'no: the kernel has none, or debugfs is not on /sys/kernel/debug' test -d /sys/kernel/debug/block
-fi
 
 # as the parts ask for it, but nothing is loaded
-lacking=''
-needs_program() { for program in "$@"; do command -v "$program" > /dev/null || lacking="$lacking $program"; done; }
-needs_module() { modprobe --dry-run --quiet "$1" || grep -q -w "$1" /proc/filesystems || lacking="$lacking $1-in-the-kernel"; }
-for part in "$folder"/filesystems/*.sh; do
-  lacking=''
-  # shellcheck source=/dev/null
-  . "$part"
-  check
-  say "filesystem $(basename "$part" .sh)" "${lacking:+lacks$lacking}${lacking:-possible}"
-done
+lack() { lacking="$lacking; $1"; }
+needs_program() { for program in "$@"; do command -v "$program" > /dev/null || lack "$program is not installed"; done; }
+needs_module() { modprobe --dry-run --quiet "$1" || grep -q -w "$1" /proc/filesystems || lack "the kernel has no $1"; }
+# parts KIND FOLDER: what each of them lacks
+parts() {
+  for part in "$folder/$2"/*.sh; do
+    (
+      lacking=''
+      # shellcheck source=/dev/null
+      . "$part"
+      check
+      say "$1 $(basename "$part" .sh)" "$([ -z "$lacking" ] && echo possible || echo "no: ${lacking#; }")"
+    )
+  done
+}
+parts filesystem filesystems
+parts observer observers
 
 node=$(readlink -f "$1")
 disk=$(lsblk -n -d -o PKNAME "$node" 2> /dev/null)

@@ -1,6 +1,5 @@
 """Runs on a board that is not ours, and what is left of them when something breaks."""
 
-import json
 import os
 import signal
 import subprocess
@@ -13,27 +12,11 @@ import foreign_board
 import lab_board
 import pytest
 from foreign_board import ForeignBoard
+from foreign_calls import FAILED, LONG, NOTHING, STEP_SECONDS, behind, goes_on, left
 
-from analysis.__main__ import main as analyse
-from base.errors import LabError
 from base.paths import ROOT
-from commitpath import experiment
-from commitpath.cell import make_cell
 from commitpath.payload import MOUNTPOINT
 
-LAB = {"CLOCK": "real", "DEVICE": "own", "PROBES": "none", "FS": "ext4-ordered", "MODE": "wal"}
-SMALL = {**LAB, "ROWS": "100", "N": "60"}
-# Long enough for something to happen in it.
-LONG = {**LAB, "ROWS": "100", "N": "5000", "LIMIT": "900"}
-# make's exit code where a command's is not 0
-FAILED = 2
-# As long as a busy host may take for a step.
-STEP_SECONDS = 900.0
-LEFT = (
-    f"grep -c {MOUNTPOINT} /proc/mounts; ls -d /run/commitpath 2>/dev/null; "
-    "systemctl is-active commitpath-lease"
-)
-NOTHING = ["0", "inactive"]
 # What docs/lab-boards.md has: a fault, what the call says, what becomes of the board, the next call.
 TABLE: list[tuple[str, str, str, str]] = []
 
@@ -46,21 +29,6 @@ def bench() -> Iterator[ForeignBoard]:
     print("\n| fault | the call says | the board then | the next call |\n|---|---|---|---|")
     for row in TABLE:
         print("| " + " | ".join(row) + " |")
-
-
-def left(board: ForeignBoard) -> list[str]:
-    """What is left of a run on a board: mounts, /run/commitpath, whether a lease is there."""
-    done = subprocess.run(board.login.ssh(LEFT), capture_output=True, text=True, check=False)
-    return done.stdout.split()
-
-
-def goes_on(name: str) -> str:
-    """A run on the board, which must be a good one."""
-    folder = experiment.run_once(make_cell({**SMALL, "BOARD": name}))
-    assert analyse([str(folder)]) == 0
-    summary = json.loads((folder / "summary.json").read_text())
-    assert summary["status"] == "ok", summary["reasons"]
-    return "goes on"
 
 
 @contextmanager
@@ -105,86 +73,10 @@ def last(log: Path) -> str:
     return lines[-1].removeprefix("commitpath: ").partition(" (all of it:")[0]
 
 
-def behind(board: ForeignBoard, script: str) -> None:
-    """Begin a script on the board that goes on by itself."""
-    board.said(f"nohup sh -c '{script}' > /dev/null 2>&1 < /dev/null &")
-
-
 def test_a_run_on_an_sd_card() -> None:
     with foreign_board.board("sd") as board:
         goes_on(board.name)
         assert left(board) == NOTHING
-
-
-def test_a_run(bench: ForeignBoard) -> None:
-    assert "+deb12" in bench.said("dpkg-query -W openssh-server systemd")
-    goes_on(bench.name)
-    assert left(bench) == NOTHING
-
-
-# Right before the measured load, not the rehearsal's: the second time that the board is read.
-SECOND = (
-    "until [ -e /run/commitpath/run-cell.pid ]; do sleep 0.1; done; rm /run/commitpath/covariates.begin; "
-    "until [ -e /run/commitpath/covariates.begin ]; do sleep 0.1; done"
-)
-CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
-BOOT_ID = "/proc/sys/kernel/random/boot_id"
-
-
-def test_others_write_and_the_clock_changes(bench: ForeignBoard) -> None:
-    """What a lab board notes of itself rejects a run, on a board, too."""
-    write = "dd if=/dev/zero of=/root/other bs=64k count=4 conv=fsync"
-    behind(
-        bench,
-        f"{SECOND}; echo other > /run/clock; mount --bind /run/clock {CLOCK}; while {write}; do :; done",
-    )
-    try:
-        folder = experiment.run_once(make_cell({**SMALL, "BOARD": bench.name}))
-    finally:
-        bench.said(f"pkill -x dd; pkill -f '[w]hile dd'; umount {CLOCK}; rm -f /root/other")
-    analyse([str(folder)])
-    summary = json.loads((folder / "summary.json").read_text())
-    reasons = "; ".join(summary["reasons"])
-    assert summary["status"] == "rejected"
-    for words in (
-        "its clock changed: clocksource was arch_sys_counter",
-        "foreign_commands is",
-        "foreign_sectors is",
-    ):
-        assert words in reasons, reasons
-    assert left(bench) == NOTHING
-
-
-def test_another_boot_id(bench: ForeignBoard) -> None:
-    behind(bench, f"{SECOND}; echo other > /run/boot_id; mount --bind /run/boot_id {BOOT_ID}")
-    try:
-        with pytest.raises(LabError, match="was booted anew since it was taken: its run does not count"):
-            experiment.run_once(make_cell({**SMALL, "BOARD": bench.name}))
-    finally:
-        bench.said(f"umount {BOOT_ID}")
-    assert left(bench) == NOTHING
-
-
-def test_what_a_board_can_do(bench: ForeignBoard) -> None:
-    """make board-check; then with a partition of another label."""
-    make = ["make", "-s", "board-check", f"BOARD={bench.name}"]
-    done = subprocess.run(make, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    for words in (
-        "runs can be made",
-        "systemd",
-        "the kernel has BTF",
-        "filesystem ext4  ",
-        "write 4 KiB and fsync",
-    ):
-        assert words in done.stdout, done.stdout
-    assert left(bench) == NOTHING
-    entry = bench.entry(board_device_bytes=4096)
-    with foreign_board.named("of-another-size", entry):
-        make = ["make", "-s", "board-check", "BOARD=of-another-size"]
-        done = subprocess.run(make, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == FAILED and "the inventory says 4096" in " ".join(done.stdout.split())
-    assert left(bench) == NOTHING
 
 
 def test_the_link_is_lost(bench: ForeignBoard, tmp_path: Path) -> None:
@@ -252,6 +144,19 @@ def test_run_is_full(bench: ForeignBoard, tmp_path: Path) -> None:
     TABLE.append(("/run full", last(log), "nothing was mounted", goes_on(bench.name)))
 
 
+def test_run_fills_up_meanwhile(bench: ForeignBoard, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    begun = "until [ -e /run/commitpath/run-cell.pid ]; do sleep 0.1; done"
+    behind(bench, f"{begun}; dd if=/dev/zero of=/run/fill bs=64k")
+    try:
+        with call(bench, log) as process:
+            assert process.wait(STEP_SECONDS) == FAILED, log.read_text()
+        assert left(bench) == NOTHING
+    finally:
+        bench.said("rm -f /run/fill")
+    TABLE.append(("/run fills up in the run", last(log), "unmounted at once", goes_on(bench.name)))
+
+
 def test_two_at_once_and_another_mount(bench: ForeignBoard, tmp_path: Path) -> None:
     """The second harness has another lock; then somebody mounts something over what is measured."""
     first, second, since = tmp_path / "first", tmp_path / "second", begun(bench)
@@ -282,6 +187,9 @@ def test_something_else_is_mounted_there(bench: ForeignBoard, tmp_path: Path) ->
 
 @pytest.mark.parametrize(("cases", "number"), [("guard-names.sh", 37)])
 def test_no_partition_of_another_name_is_formatted(bench: ForeignBoard, cases: str, number: int) -> None:
-    # its cases have disks of hundreds of MiB, and a program, in /run
-    bench.said("mount -o remount,exec,size=60% /run")
-    lab_board.hold_guard(bench.login, cases, number)
+    # its cases have disks of hundreds of MiB, and a program, in /run; and a label that no other may have
+    bench.said("mount -o remount,exec,size=60% /run; partx -d --nr 2 /dev/vda")
+    try:
+        lab_board.hold_guard(bench.login, cases, number)
+    finally:
+        bench.said("rm -rf /run/commitpath /run/guard*; partx -a --nr 2 /dev/vda")

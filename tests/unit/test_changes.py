@@ -108,7 +108,7 @@ def test_teardown_while_it_freezes(board: Path) -> None:
     down = begin(board, "teardown.sh", str(board / "mnt"), "bench-1")
     script.communicate(timeout=30)
     said, _ = down.communicate(timeout=30)
-    assert (down.returncode, said) == (0, "")
+    assert (down.returncode, said) == (0, "torn down\n")
     assert as_it_was(board)
     assert not (board / "run/commitpath").exists()
 
@@ -122,7 +122,7 @@ def test_teardown_after_a_kill(board: Path) -> None:
     assert not as_it_was(board) and (board / "frozen").exists()
     down = begin(board, "teardown.sh", str(board / "mnt"), "bench-1")
     said, _ = down.communicate(timeout=30)
-    assert (down.returncode, said) == (0, "")
+    assert (down.returncode, said) == (0, "torn down\n")
     assert as_it_was(board)
     assert not (board / "run/commitpath").exists()
 
