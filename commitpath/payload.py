@@ -276,6 +276,7 @@ def board_files(variables: Mapping[str, Any]) -> dict[str, bytes]:
                     files[f"bin/{member.name}"] = file.read()
     if variables["board_kind"] == "virtual":
         files["await-cell.sh"] = (artifacts.IMAGES / "await-cell.sh").read_bytes()
+        files["check-cmdline.sh"] = (ansible.PLAYBOOKS / "board/check-cmdline.sh").read_bytes()
         files |= {Path(module).name: Path(module).read_bytes() for module in variables["modules"]}
     else:
         files |= lab.board_scripts()
