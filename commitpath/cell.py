@@ -242,6 +242,12 @@ def check_kernel(cell: Mapping[str, Any], fs: Mapping[str, Any]) -> None:
         )
     if not cell["probes"]:
         return
+    for each in watching(cell):
+        if missing := given.lacking(kernel, observers.profiles()[each].get("options", [])):
+            raise BadInputError(
+                f"PROBES={cell['probes']}: {name} lacks {missing} in its config, which the observer {each} "
+                f"needs (experiments/observer/{each}.yml); use PROBES=none"
+            )
     by_module = [each for each in watching(cell) if has_module(ROOT / "probes" / each)]
     if unwatched := kernel.get("unwatched") or (by_module and why):
         raise BadInputError(

@@ -240,8 +240,13 @@ def given_kernel(kind: str, profile: Mapping[str, Any]) -> Path:
     path = CACHE / f"kernel-{kind}-{hash_of(content, 'bare' if bare else 'headers', files=[script])}"
 
     def build() -> None:
-        arguments = given.parts(profile)
-        build_debian(f"kernels/{kind}.sh", path, *arguments)
+        build_debian(f"kernels/{kind}.sh", path, *given.parts(profile))
+        try:
+            given.parts(profile)
+        except LabError:
+            # it changed while it was copied
+            shutil.rmtree(path)
+            raise
 
     what = f"copy the kernel {profile['release']} ({kind}:{content[: given.DIGITS]})"
     return ensure(path, what, build, mib=1200)

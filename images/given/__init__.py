@@ -1,4 +1,4 @@
-"""A kernel that a user has: KERNEL=deb:<file>. One module here for each kind.
+"""A kernel that a user has: KERNEL=deb:<file>, KERNEL=tree:<folder>. One module here for each kind.
 
 It is looked at before anything is built. What is known of it afterwards is a profile like those of
 experiments/kernel/; a cell has it, and no path. By its content (SHA-256) its place is found again, in this
@@ -46,7 +46,7 @@ def split(text: str) -> tuple[str, str] | None:
 @functools.cache
 def look(kind: str, path: str) -> tuple[str, dict[str, Any]]:
     """(what a cell calls it, its profile). BadInputError, with what is wrong, where it cannot be booted."""
-    place = Path(path).absolute()
+    place = Path(path).expanduser().absolute()
     try:
         found: Found = importlib.import_module(f"{__name__}.{kind}").look(place)
         if missing := _lacking(found, load_yaml(OPTIONS)["board"]):
@@ -56,8 +56,8 @@ def look(kind: str, path: str) -> tuple[str, dict[str, Any]]:
         raise BadInputError(f"KERNEL={kind}:{path}: {error}") from error
     _SEEN[found.content] = found, place
     profile = {"description": found.what, "release": found.release, kind: found.content}
-    if found.no_modules:
-        profile["no_modules"] = found.no_modules
+    if why := found.no_modules or _takes_none_of_ours(found.config):
+        profile["no_modules"] = why
     return f"{kind}:{found.content[:DIGITS]}", profile
 
 
@@ -65,6 +65,17 @@ def lacking(profile: Mapping[str, Any], options: Iterable[str]) -> str:
     """Those of the options that a kernel of a user's lacks, in words; of any other nothing is known."""
     kind = kind_of(profile)
     return _lacking(_SEEN[profile[kind]][0], options) if kind and profile[kind] in _SEEN else ""
+
+
+def _takes_none_of_ours(config: str) -> str | None:
+    """Why a kernel of that config takes no module that is built for it here; None: it does."""
+    for option, why in (
+        ("MODULE_SIG_FORCE", "it loads signed modules alone"),
+        ("CC_IS_CLANG", "it was built with clang, and modules of ours are with gcc"),
+    ):
+        if re.search(rf"^CONFIG_{option}=y$", config, re.MULTILINE):
+            return f"{why} (CONFIG_{option})"
+    return None
 
 
 def _lacking(found: Found, options: Iterable[str]) -> str:

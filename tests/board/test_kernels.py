@@ -5,8 +5,12 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import made_tree
 import polars as pl
 import pytest
+
+from commitpath.cell import load_profile
+from images import artifacts
 
 # what /sys/block/<disk>/stat counts of writes, and no time
 COUNTED = ("write_ios", "write_sectors", "flush_ios")
@@ -51,6 +55,21 @@ def test_a_cell_is_watched_on_another_kernel(
     # the probes alone count those with FUA, of which a commit and a checkpoint have one
     assert counted["probe"].pop("fua") > 0
     assert counted["probe"] == counted["blktrace"] == counted["stat"]
+
+
+def test_a_build_tree_is_booted_and_watched(run_cell: Callable[..., Path], tmp_path: Path) -> None:
+    """With modules of ours that are built against it, for the device and what watches."""
+    kernel = artifacts.kernel(load_profile("kernel", "6.12"))
+    made_tree.make(kernel, tmp_path / "tree")
+    run = run_cell(FS="ext4", MODE="wal", DEVICE="emmc-5.0", KERNEL=f"tree:{tmp_path / 'tree'}")
+    result = json.loads((run / "summary.json").read_text())
+    assert result["status"] == "ok", result["reasons"]
+    assert result["ledger"]["unattributed_share"] == 0 and result["content"]["confirmed_share"] == 1
+    assert str(tmp_path) not in (run / "cell.json").read_text()
+    manifest = json.loads((run / "manifest.json").read_text())
+    (release,) = (path.name for path in (kernel / "lib/modules").iterdir())
+    told = {setting["name"]: setting for setting in manifest["settings"] if setting["group"] == "board"}
+    assert told["uname"]["requested"] == told["uname"]["effective"] == release
 
 
 @pytest.mark.parametrize("fs", ["ext4", "f2fs"])

@@ -9,6 +9,7 @@ import pytest
 from base.data import load_yaml
 from base.errors import BadInputError, LabError
 from commitpath import cell as cells
+from commitpath import observers
 from images import given
 from images.given import deb
 
@@ -17,7 +18,8 @@ NULL_BLK, FLASH = {"PROBES": "none"}, {"PROBES": "none", "DEVICE": "emmc-5.0"}
 
 
 def config(without: str = "") -> str:
-    options = [*load_yaml(given.OPTIONS)["board"], "BLK_DEV_NULL_BLK"]
+    of_observers = [option for one in observers.profiles().values() for option in one.get("options", [])]
+    options = [*load_yaml(given.OPTIONS)["board"], *of_observers, "BLK_DEV_NULL_BLK"]
     return "".join(f"CONFIG_{name}=y\n" for name in options if name != without)
 
 
