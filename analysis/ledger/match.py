@@ -132,12 +132,15 @@ def flushed(block: Columns, bio: Columns, data: Parts) -> tuple[Ints, Ints]:
     order = np.argsort(wanted, kind="stable")
     wanted, served = wanted.take(order), served.take(order)
     decided = np.maximum.accumulate(block["c"][flush])
-    upto = np.searchsorted(wanted, decided, side="right")
-    first = np.r_[0, upto[:-1]] if flush.size else upto
+    by_request = np.searchsorted(wanted, decided, side="right")
     # the request's time may be one that a plug remembered: then the issue tells
-    late = np.searchsorted(wanted, block["begin_ns"][flush], side="right")
-    upto = np.where(upto > first, upto, late)
-    first = np.r_[0, np.maximum.accumulate(upto)[:-1]] if flush.size else first
+    by_issue = np.searchsorted(wanted, block["begin_ns"][flush], side="right")
+    upto, before_it = by_request, None
+    # one that the issue tells may leave nothing to the next one's request
+    while before_it is None or (upto != before_it).any():
+        before_it = upto
+        first = np.r_[0, np.maximum.accumulate(upto)[:-1]] if flush.size else upto
+        upto = np.where(by_request > first, by_request, by_issue)
     count = np.maximum(upto - first, 0)
     row, item = expand(first, count)
     # a flush for none: the first bio of the flush before it waited for a place in the device's

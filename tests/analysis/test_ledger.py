@@ -193,6 +193,20 @@ def test_a_flush_that_waited_for_a_place_in_the_queue_is_the_next_ones() -> None
     assert checks.commands_have_bios(made) == []
 
 
+def test_two_flushes_whose_requests_have_the_time_that_a_plug_remembered() -> None:
+    """Each request's time is before its bio: what the issue gives the first is not the second's."""
+    trace = Trace()
+    trace.transaction("insert", 10, 100)
+    trace.transaction("update", 100, 200)
+    trace.transaction("delete", 200, 300)
+    for begin in (50, 150, 250):
+        trace.bio(begin, 0, [], WRITE | SYNC | PREFLUSH, sectors=0)
+        trace.flush(begin - 1, begin + 2, begin + 5)
+    made = build.build(trace.input(400))
+    assert rows(made.ledger, "rwbs", "transaction") == [("FF", 0), ("FF", 1), ("FF", 2)]
+    assert checks.commands_have_bios(made) == []
+
+
 def test_files_of_an_engine_without_a_log_of_calls_have_their_names() -> None:
     """What the first sync of a file writes has the name that is said at its end."""
     trace = Trace()
