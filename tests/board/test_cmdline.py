@@ -1,4 +1,4 @@
-"""What a virtual board's kernel is told on its command line is read back, and noticed where it is not so."""
+"""What the board's kernel is told on its command line is read back, and noticed where it is not so."""
 
 import subprocess
 from dataclasses import replace
