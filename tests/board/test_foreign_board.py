@@ -15,6 +15,8 @@ import pytest
 from foreign_board import ForeignBoard
 
 from analysis.__main__ import main as analyse
+from analysis.checks import disk
+from analysis.run import Run
 from base.paths import ROOT
 from commitpath import experiment
 from commitpath.cell import make_cell
@@ -104,11 +106,32 @@ def last(log: Path) -> str:
     return lines[-1].removeprefix("commitpath: ").partition(" (all of it:")[0]
 
 
-@pytest.mark.parametrize("disk", ["virtio"])
-def test_a_run_on_another_disk(disk: str) -> None:
-    with foreign_board.board(disk) as board:
+WATCHED = {"PROBES": "all", "ROWS": "100", "N": "20"}
+
+
+def watched(board: ForeignBoard, fs: str) -> Run:
+    """A run that is watched while somebody writes and syncs on the root's partition, which must be good."""
+    with lab_board.neighbour(board.login, "/var/tmp/other"):
+        folder = experiment.run_once(make_cell({**LAB, **WATCHED, "FS": fs, "BOARD": board.name}))
+    run = lab_board.hold_partition(folder)
+    assert left(board) == NOTHING
+    return run
+
+
+def test_a_disk_that_is_flushed() -> None:
+    with foreign_board.board("virtio") as board:
         goes_on(board.name)
         assert left(board) == NOTHING
+        for fs in ("ext4-ordered", "f2fs"):
+            sent = disk.sent_for(watched(board, fs))
+            assert sent and sent["own"].height and sent["others"].height, sent
+
+
+@pytest.mark.parametrize("fs", ["ext4-ordered", "f2fs"])
+def test_a_run_is_watched(bench: ForeignBoard, fs: str) -> None:
+    # the card has no cache
+    sent = disk.sent_for(watched(bench, fs))
+    assert sent and not any(rows.height for rows in sent.values()), sent
 
 
 def test_a_run(bench: ForeignBoard) -> None:
