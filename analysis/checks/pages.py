@@ -22,8 +22,9 @@ def written_out(made: Ledger) -> list[str]:
 
     Only of the last xWrite of a page before the sync; not of a page that a truncate removed before it;
     and not of a file's first page where the filesystem may keep that in its inode. A copy in the journal is
-    not enough, as a sync writes what ext4's journal has of a file home, too; but where pages come home, and
-    none of all was there when its sync had ended, the kernel (Linux 6.1) leaves that to the next sync.
+    not enough, as a sync writes what the filesystem's journal has of a file home, too; but where pages
+    come home, and none of all was there when its sync had ended, the kernel (Linux 6.1) leaves that to the
+    next sync.
     """
     if not made.given.calls:
         return []

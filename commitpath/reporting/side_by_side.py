@@ -41,7 +41,7 @@ def tps(runs: Sequence[Any]) -> float:
 
 
 def short(label: str) -> str:
-    """A cell's label with the names of its numbers alone: `ext4-ordered wal n=100`."""
+    """A cell's label with the names of its numbers alone."""
     parts = [(part, part.partition("=")[2]) for part in label.split(" ")]
     return " ".join(part if not value or value[0].isdigit() else value for part, value in parts)
 

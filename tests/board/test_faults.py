@@ -249,7 +249,7 @@ def test_no_network_is_one_line(tmp_path: Path) -> None:
     last = [line for line in done.stderr.splitlines() if line.startswith("commitpath:")]
     assert done.returncode != 0
     assert len(last) == 1
-    assert "userland failed" in last[0]
+    assert "build-root failed" in last[0]
     assert not list((tmp_path / "cache").glob("userland-*/"))
 
 
@@ -260,7 +260,7 @@ def test_full_disk_is_one_line(tmp_path: Path) -> None:
         process = start(*small(), COMMITPATH_CACHE=str(tmp_path))
         _, said = process.communicate(timeout=120)
         assert process.returncode != 0
-        assert "no disk space to build the board's userland" in said
+        assert "no disk space to build the build root" in said
     finally:
         subprocess.run(["umount", tmp_path], check=True)
 
