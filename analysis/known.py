@@ -15,6 +15,7 @@ import numpy as np
 
 from analysis.adapters import proberecords
 from analysis.adapters.proberecords import CALLERS, OWNERS, TYPES
+from analysis.files import read_text
 from base.errors import BadInput
 
 _WRITE, _FLUSH, _PREFLUSH = 1, 2, 1 << 18  # REQ_OP_*, REQ_PREFLUSH
@@ -269,10 +270,7 @@ def _empty_flushes(known: Known) -> list[str]:
 
 
 def _lines(path: Path, number: int | None = None) -> list[str]:
-    try:
-        lines = path.read_text().splitlines()
-    except OSError as error:
-        raise BadInput(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
+    lines = read_text(path).splitlines()
     if not lines or number not in (None, len(lines)):
         raise BadInput(path, "", f"{len(lines)} lines", f"{number or 'some'}")
     return lines
@@ -296,4 +294,4 @@ def _stat(path: Path) -> dict[str, int]:
 
 
 def _counters(path: Path) -> dict[str, int]:
-    return {name: int(number) for name, number in (line.split() for line in path.read_text().splitlines())}
+    return {name: int(number) for name, number in (line.split() for line in read_text(path).splitlines())}

@@ -54,34 +54,35 @@ def held(name: str, entry: Mapping[str, Any]) -> Iterator[None]:
     """Hold a board on this host, and between its hooks."""
     with artifacts.locked(artifacts.CACHE / f"board-{name}"):
         call_hook(entry, ansible.ACQUIRE)
-        try:
+        with at_last(lambda: call_hook(entry, ansible.RELEASE), "was not given back"):
             yield
-        finally:
-            failed = sys.exc_info()[0] is not None
-            try:
-                call_hook(entry, ansible.RELEASE)
-            except LabError as error:
-                if not failed:
-                    raise
-                # what failed first is what the user must hear
-                print(f"commitpath: the board was not given back either: {error}", file=sys.stderr)
 
 
 @contextmanager
 def torn_down(variables: Mapping[str, Any]) -> Iterator[None]:
     """Leave a board as it was found, whatever happened."""
+
+    def tear_down() -> None:
+        with step("tear down"):
+            ansible.play("teardown.yml", variables, artifacts.CACHE / "log/teardown.json")
+
+    with at_last(tear_down, "could not be torn down"):
+        yield
+
+
+@contextmanager
+def at_last(do: Callable[[], None], otherwise: str) -> Iterator[None]:
+    """DO at the end, whatever happened. What failed first is what the user must hear: OTHERWISE is told."""
     try:
         yield
     finally:
         failed = sys.exc_info()[0] is not None
         try:
-            with step("tear down"):
-                ansible.play("teardown.yml", variables, artifacts.CACHE / "log/teardown.json")
+            do()
         except LabError as error:
             if not failed:
                 raise
-            # what failed first is what the user must hear
-            print(f"commitpath: the board could not be torn down either: {error}", file=sys.stderr)
+            print(f"commitpath: the board {otherwise} either: {error}", file=sys.stderr)
 
 
 def reached(entry: Mapping[str, Any], first: Callable[[], object]) -> None:

@@ -192,7 +192,7 @@ def kernel(profile: Mapping[str, Any]) -> Path:
         return given_kernel(kind, profile)
     release, suite = profile["release"], profile["suite"]
     words = [suite, "frozen"] if profile.get("frozen") else [suite]
-    inputs = [IMAGES / "kernels" / name for name in ("debian.sh", "debian-hook.sh", "deb.sh")]
+    inputs = [IMAGES / "kernels" / name for name in ("debian.sh", "debian-hook.sh", "deb.sh", "unneeded.txt")]
     path = CACHE / f"kernel-{release}-{hash_of(*words, files=inputs)}"
     return ensure(
         path,
@@ -236,8 +236,8 @@ def keep_given(content: bytes) -> str:
 def given_kernel(kind: str, profile: Mapping[str, Any]) -> Path:
     """A copy of a kernel that a user has."""
     content, bare = profile[kind], "no_modules" in profile
-    script = IMAGES / "kernels" / f"{kind}.sh"
-    path = CACHE / f"kernel-{kind}-{hash_of(content, 'bare' if bare else 'headers', files=[script])}"
+    inputs = [IMAGES / "kernels" / name for name in (f"{kind}.sh", "unneeded.txt")]
+    path = CACHE / f"kernel-{kind}-{hash_of(content, 'bare' if bare else 'headers', files=inputs)}"
 
     def build() -> None:
         build_debian(f"kernels/{kind}.sh", path, *given.parts(profile))
@@ -260,7 +260,7 @@ def label(profile: Mapping[str, Any]) -> str:
 def image(profile: Mapping[str, Any], extra: Iterable[str] = ()) -> Path:
     """The virtual board's image folder with a kernel: vmlinuz, initrd, root.img. extra: as userland's."""
     of_board, of_kernel = userland(extra), kernel(profile)
-    inputs = [IMAGES / name for name in ("build-image.sh", "initramfs-init.sh")]
+    inputs = [IMAGES / name for name in ("build-image.sh", "initramfs-init.sh", "initramfs-modules.sh")]
     path = CACHE / f"image-{label(profile)}-{hash_of(of_board.name, of_kernel.name, files=inputs)}"
     return ensure(
         path,

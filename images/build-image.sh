@@ -11,7 +11,6 @@ set -euo pipefail
 [ "$(id -u)" = 0 ] || exec unshare --user --map-root-user "$0" "$@"
 here=$(cd "$(dirname "$0")" && pwd)
 out=$1 userland=$2 kernel=$3
-release=$(ls "$kernel/lib/modules")
 
 work=$(mktemp -d "$out.XXXXXX") # the template of mktemp
 trap 'rm -rf "$work"' EXIT
@@ -26,20 +25,7 @@ initramfs=$work/initramfs
 mkdir -p "$initramfs"/{bin,proc,sys,dev,lower,upper,newroot,modules}
 cp "$root/usr/bin/busybox" "$initramfs/bin/"
 install -m 0755 "$here/initramfs-init.sh" "$initramfs/init"
-number=10
-for module in virtio_pci virtio_blk ext4 overlay; do
-  /sbin/modprobe -d "$kernel" -S "$release" --show-depends "$module" > "$work/needed"
-  while read -r what file; do
-    [ "$what" = insmod ] || continue
-    name=$(basename "$file")
-    if ! compgen -G "$initramfs/modules/*-${name%.xz}*" >/dev/null; then
-      cp "$file" "$initramfs/modules/$number-$name"
-      number=$((number + 1))
-    fi
-  done < "$work/needed"
-done
-# some kernels' are compressed
-find "$initramfs/modules" -name '*.xz' -exec xz -d {} +
+"$here/initramfs-modules.sh" "$kernel" "$initramfs/modules" virtio_pci virtio_blk ext4 overlay
 (cd "$initramfs" && find . | LC_ALL=C sort | cpio --quiet -o -H newc) | gzip -1 > "$work/image/initrd"
 
 cp "$kernel/vmlinuz" "$work/image/vmlinuz"

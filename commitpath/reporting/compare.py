@@ -61,7 +61,7 @@ def compare(options: dict[str, str]) -> int:
             "PAGE=<new .html>"
         )
     target = places.new_file("FILE", options["FILE"]) if "FILE" in options else None
-    page = new_page(options["PAGE"]) if "PAGE" in options else None
+    files = new_page(options["PAGE"]) if "PAGE" in options else []
     sync.up_to_date()
     with store.opened(write=False) as connection:
         runs = select.load(connection)
@@ -73,22 +73,22 @@ def compare(options: dict[str, str]) -> int:
     print(printable_lines([*text(options, matched, rows), *left_out(options, *sides)]))
     if target:
         write_csv(target, rows)
-    if page:
+    if files:
         from commitpath.reporting import side_by_side  # what draws takes a second to load
 
-        for path in side_by_side.write(options, matched, page):
+        side_by_side.write(options, matched, *files)
+        for path in files:
             print(f"written: {path}", file=sys.stderr)
     return 0
 
 
-def new_page(text: str) -> Path:
-    """The page that PAGE names; its figure is to be beside it. BadInputError where one cannot be made."""
+def new_page(text: str) -> list[Path]:
+    """The page that PAGE names, and its figure's files beside it. BadInputError where one cannot be made."""
     page = places.new_file("PAGE", text)
     if page.suffix != ".html":
         raise BadInputError(f"PAGE={text}: its end is not .html")
-    for suffix in (".svg", ".png"):
-        places.new_file(f"PAGE={text}: its figure", str(page.with_suffix(suffix)))
-    return page
+    figure = [page.with_suffix(suffix) for suffix in (".svg", ".png")]
+    return [page, *(places.new_file(f"PAGE={text}: its figure", str(path)) for path in figure)]
 
 
 def match(options: dict[str, str], a: list[Run], b: list[Run]) -> list[Matched]:

@@ -22,7 +22,6 @@ from commitpath.reporting import counted, statistics
 if TYPE_CHECKING:
     from commitpath.reporting.compare import Matched
 
-SUFFIX, FIGURES = ".html", (".svg", ".png")
 SIDES = {"A": "#4477AA", "B": "#D9634C"}
 # What is not watched is told in a bar's place.
 UNKNOWN = "not watched"
@@ -125,22 +124,20 @@ def kernels(matched: Sequence[Matched]) -> list[str]:
     return [", ".join(sorted({run.facts["uname"] for runs in side for run in runs})) for side in sides]
 
 
-def write(options: Mapping[str, str], matched: Sequence[Matched], page: Path) -> list[Path]:
-    """Write the page, and beside it the figure as SVG and as PNG; return all."""
+def write(options: Mapping[str, str], matched: Sequence[Matched], page: Path, *figures: Path) -> None:
+    """Write the page and its figure, of which the first is in the page; the suffix says the format."""
     environment = report.environment()
     own = FileSystemLoader(Path(__file__).parent)
     environment.loader = ChoiceLoader([own, environment.loader] if environment.loader else [own])
-    paths = [page.with_suffix(suffix) for suffix in FIGURES]
     ordered = sorted(matched, key=lambda cell: cell.label)
-    for path in paths:
+    for path in figures:
         figure(options, ordered, path)
     text = environment.get_template("compare.html.j2").render(
         sides=[printable(options[side]) for side in "AB"],
         kernels=kernels(ordered),
         cells=cells(ordered),
-        figure=data_uri(paths[0]),
+        figure=data_uri(figures[0]),
         changed=counted.CHANGED,
     )
     with scratch.whole(page) as part:
         part.write_text(text, encoding="utf-8")
-    return [page, *paths]

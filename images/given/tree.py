@@ -31,9 +31,7 @@ def look(tree: Path) -> Found:
     if not tree.is_dir():
         raise BadInputError("no such folder; it must be a kernel's tree, or its O= folder, built for arm64")
     config = text(tree, CONFIG)
-    if (said := re.search(r"^# Linux/(\S+) \S+ Kernel Configuration$", config, re.MULTILINE)) and said[
-        1
-    ] != "arm64":
+    if (said := HEAD.search(config)) and said[1] != "arm64":
         raise BadInputError(f"its {CONFIG} is of a kernel for {said[1]}; the board is arm64")
     for name in BUILT:
         text(tree, name, 0)

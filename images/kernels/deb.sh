@@ -6,8 +6,10 @@
 #            of ours is built against, as it is in /usr/src); it appears only when whole
 #   DEB      linux-image-RELEASE and what it needs of the kernel itself; linux-headers-* and linux-kbuild-*
 #
-# Nothing is installed, and no dependency is fetched: a kernel needs none to boot. Needs no root.
+# Nothing is installed, and no dependency is fetched: a kernel needs none to boot. Drivers that no virtual
+# board has (unneeded.txt) are left out. Needs no root.
 set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
 out=$1
 shift
 
@@ -18,8 +20,7 @@ mkdir -p "$work/kernel/lib" "$work/kernel/src" "$work/unpacked"
 
 for deb in "$@"; do
   dpkg-deb --fsys-tarfile "$deb" | tar -C "$work/unpacked" -xf - --no-same-owner \
-    --exclude='./usr/share' --exclude='*/kernel/drivers/gpu' --exclude='*/kernel/drivers/media' \
-    --exclude='*/kernel/drivers/net/ethernet' --exclude='*/kernel/drivers/net/wireless' --exclude='*/kernel/sound' \
+    --exclude='./usr/share' --exclude-from=<(sed 's,^,*/kernel/,' "$here/unneeded.txt") \
     --exclude='*/dtb' --exclude='*/dtbs'
 done
 cd "$work/unpacked"

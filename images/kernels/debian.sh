@@ -3,7 +3,7 @@
 #
 # usage: debian.sh OUT_DIR SUITE [frozen]
 #   OUT_DIR  gets what deb.sh makes
-#   SUITE    of Debian: trixie, bookworm, trixie-backports
+#   SUITE    of Debian: trixie, bookworm, bullseye, trixie-backports
 #   frozen   without its updates, of which Debian's servers have the lists and no packages any more
 #
 # Needs no root.

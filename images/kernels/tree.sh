@@ -7,8 +7,9 @@
 #   SOURCE   the kernel's source, TREE itself if it is no O= folder: src is made, too
 #
 # What is copied is what `make modules_install` installs and what a package of headers has: run in the tree,
-# either may build something. Needs no root.
+# either may build something. Drivers that no virtual board has (unneeded.txt) are left out. Needs no root.
 set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
 out=$1 tree=$2 source=${3:-}
 release=$(cat "$tree/include/config/kernel.release")
 
@@ -19,9 +20,9 @@ modules=$work/kernel/lib/modules/$release
 mkdir -p "$modules" "$work/kernel/src"
 
 cp "$tree/arch/arm64/boot/Image" "$work/kernel/vmlinuz"
-# older kernels have kernel/ in front, later ones name the objects; drivers that no virtual board has stay away
+# older kernels have kernel/ in front, later ones name the objects
 sed 's,^kernel/,,; s,\.[a-z]*$,.ko,' "$tree/modules.order" |
-  sed '/^drivers\/\(gpu\|media\|net\/ethernet\|net\/wireless\)\//d; /^sound\//d' > "$work/names"
+  sed -E "\,^($(paste -s -d '|' "$here/unneeded.txt"))/,d" > "$work/names"
 tar -C "$tree" -T "$work/names" -cf - | tar -C "$work" --one-top-level=built -xf - --no-same-owner
 mv "$work/built" "$modules/kernel"
 sed 's,^,kernel/,' "$work/names" > "$modules/modules.order"

@@ -20,9 +20,13 @@ is() {
   # by cat: a shell reads a byte at a time, and of a number in /proc/sys the first is all
   [ ! -e "$2" ] || { found=$(cat "$2") && [ "$found" = "$3" ]; } || lack "$1" "$2 is ${found:-empty}"
 }
-# logged WORD TEXT, never WORD TEXT: whether the kernel said so as it booted
-logged() { dmesg | grep -qF "$2" || lack "$1" "its log has no '$2'"; }
-never() { ! dmesg | grep -qF "$2" || lack "$1" "its log has '$2'"; }
+# what the kernel said as it booted; of a log that is not there nothing is told
+log=$(dmesg) && [ "$log" ] || {
+  echo "check-cmdline: the kernel's log cannot be read" >&2
+  exit 1
+}
+# said TEXT: whether it is in the log
+said() { case $log in *"$1"*) ;; *) return 1 ;; esac; }
 # mounted TYPE FILE: a file of a filesystem that is not mounted on the board; nothing where there is none
 mounted() {
   mkdir -p /run/check-cmdline && mount -t "$1" "$1" /run/check-cmdline 2> /dev/null || return
@@ -32,7 +36,7 @@ mounted() {
 for word in "$@"; do
   case $word in
     console=* | panic=* | loglevel=*) ;; # for who reads the console
-    nokaslr) never "$word" 'KASLR enabled' ;;
+    nokaslr) ! said 'KASLR enabled' || lack "$word" "its log has 'KASLR enabled'" ;;
     norandmaps) is "$word" /proc/sys/kernel/randomize_va_space 0 ;;
     # the kernel tells nobody; a test sees two runs of a board execute the same instructions
     randomize_kstack_offset=off) ;;
@@ -60,10 +64,11 @@ for word in "$@"; do
       esac
       ;;
     psi=0) [ ! -e /proc/pressure ] || lack "$word" 'it has /proc/pressure' ;;
-    init_on_alloc=0) logged "$word" 'heap alloc:off' ;;
+    init_on_alloc=0) said 'heap alloc:off' || lack "$word" "its log has no 'heap alloc:off'" ;;
     # the files in /sys say of this CPU the same with and without the word
     mitigations=off)
-      ! dmesg | grep -qF 'detected: Spectre-' || logged "$word" 'mitigation disabled by command-line option'
+      ! said 'detected: Spectre-' || said 'mitigation disabled by command-line option' ||
+        lack "$word" 'its log has mitigations of Spectre, and not that they are disabled'
       ;;
     *) lack "$word" 'nothing here reads it back (playbooks/board/check-cmdline.sh)' ;;
   esac

@@ -35,27 +35,15 @@ fi
 
 # inside: root of a namespace, to whom the files belong
 root=$out/root initramfs=$out/initramfs
-release=$(ls "$kernel/lib/modules")
 mkdir "$root"
 tar -C "$root" -xf "$out/root.tar" --no-same-owner
 mkdir -p "$initramfs"/{bin,proc,sys,dev,newroot,modules}
 cp "$root/usr/bin/busybox" "$initramfs/bin/"
 install -m 0755 "$here/foreign-init.sh" "$initramfs/init"
-number=10
-for module in virtio_pci virtio_blk sdhci_pci mmc_block qemu_fw_cfg ext4; do
-  /sbin/modprobe -d "$kernel" -S "$release" --show-depends "$module" > "$out/needed"
-  while read -r what file; do
-    [ "$what" = insmod ] || continue
-    name=$(basename "$file")
-    if ! compgen -G "$initramfs/modules/*-$name" > /dev/null; then
-      cp "$file" "$initramfs/modules/$number-$name"
-      number=$((number + 1))
-    fi
-  done < "$out/needed"
-done
+"$here/../../images/initramfs-modules.sh" "$kernel" "$initramfs/modules" virtio_pci virtio_blk sdhci_pci mmc_block qemu_fw_cfg ext4
 (cd "$initramfs" && find . | LC_ALL=C sort | cpio --quiet -o -H newc) | gzip -1 > "$out/initrd"
 cp "$kernel/vmlinuz" "$out/vmlinuz"
 python3 "$here/gpt.py" "$out/disk.img" > "$out/places"
 read -r offset mib < "$out/places"
 mke2fs -q -t ext4 -m 0 -L root -E "offset=$offset,lazy_itable_init=0,lazy_journal_init=0" -d "$root" "$out/disk.img" "${mib}M"
-rm -rf "$root" "$initramfs" "$out/needed" "$out/places"
+rm -rf "$root" "$initramfs" "$out/places"

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from sync_table import TABLE
 
 from analysis import pipeline
 from analysis.checks import counts
@@ -13,15 +14,6 @@ from commitpath.watch import command_cell
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / "tests/bench/programs"
-# fdatasync calls of a one-row transaction: OFF, NORMAL, FULL, EXTRA
-SYNCS = {
-    "delete": (0, 3, 4, 5),
-    "truncate": (0, 3, 5, 5),
-    "persist": (0, 4, 5, 5),
-    "memory": (0, 1, 1, 1),
-    "off": (0, 1, 1, 1),
-    "wal": (0, 0, 1, 1),
-}
 
 
 def files() -> str:
@@ -86,7 +78,7 @@ def test_transactions_in_each_mode_have_the_syncs_of_sqlite() -> None:
     levels = ("off", "normal", "full", "extra")
     assert found == {
         f"{mode}-{level}.db": (4, syncs, 0)
-        for mode, row in SYNCS.items()
+        for mode, row in TABLE.items()
         for level, syncs in zip(levels, row, strict=True)
     }
     assert summary["twin"]["same_counts"]

@@ -147,12 +147,13 @@ static void first_word(char *word, size_t size, const char *sql)
 static void note(struct library *sqlite, struct connection *of, int pages, int rows, bool undone)
 {
 	uint64_t number = __atomic_fetch_add(&transaction_log->next, 1, __ATOMIC_RELAXED);
-	struct transaction *place = &transaction_log->transactions[number];
 	const char *path = sqlite->db_filename(of->db, "main");
 	const char *name = path ? strrchr(path, '/') : NULL;
+	struct transaction *place;
 
 	if (number >= TRANSACTIONS_MOST)
 		return;
+	place = &transaction_log->transactions[number];
 	*place = (struct transaction){
 		.begin_ns = of->begin_ns,
 		.end_ns = now(),
