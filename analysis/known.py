@@ -18,6 +18,7 @@ from analysis.adapters.proberecords import CALLERS, OWNERS, TYPES
 from base.errors import BadInput
 
 _WRITE, _FLUSH, _PREFLUSH = 1, 2, 1 << 18  # REQ_OP_*, REQ_PREFLUSH
+_PAGE_SECTORS = 8
 # what /sys/block/<disk>/stat counts, by its place in the line (Documentation/block/stat.rst)
 _STAT = {"write_ios": 4, "write_sectors": 6, "flush_ios": 15}
 
@@ -133,7 +134,8 @@ def _span(numbers: np.ndarray) -> int:
 
 
 def _bios(known: Known) -> list[str]:
-    """Each with as many runs of pages as it says, and all pages of each write."""
+    """Each with as many runs of pages as it says, and all pages of each write. A log may be written by
+    sectors: its last page then is there in part."""
     bios, pages = known.of("bio", known.disk), known.of("pages", known.disk)
     writes = bios[_operation(bios) == _WRITE]
     runs = {int(bio["d"]): int(bio["flags"]) for bio in bios}
@@ -143,7 +145,11 @@ def _bios(known: Known) -> list[str]:
     return [
         *_differ("numbers between the first and the last bio", serials.size, _span(serials)),
         *_differ("bios with other runs of pages than they say", _unequal(runs, of_pages), 0),
-        *_differ("pages of writes", int(pages["n"].sum()), int(writes["n"].sum()) // 8),
+        *_differ(
+            "pages of writes",
+            int(pages["n"].sum()),
+            int((-(-writes["n"].astype(np.int64) // _PAGE_SECTORS)).sum()),
+        ),
     ]
 
 

@@ -1,0 +1,35 @@
+"""The pages of a known sequence's bios, where a log is written by sectors."""
+
+import numpy as np
+import pytest
+
+from analysis import known
+from analysis.adapters.proberecords import RECORD, TYPES
+
+DISK = 8 << 20
+
+
+def recorded(bios: list[tuple[int, int]]) -> known.Known:
+    """Writes by (sectors, pages that were recorded), a run of pages each."""
+    rows = np.zeros(2 * len(bios), RECORD)
+    rows["dev"], rows["d"] = DISK, np.repeat(np.arange(len(bios)), 2)
+    rows["type"] = [TYPES["bio"], TYPES["pages"]] * len(bios)
+    rows["n"] = [number for bio in bios for number in bio]
+    of_bio = rows["type"] == TYPES["bio"]
+    rows["b"][of_bio], rows["flags"][of_bio] = 1, 1  # REQ_OP_WRITE; runs
+    return known.Known([], {}, {}, DISK, DISK, rows, (0, 0))
+
+
+@pytest.mark.parametrize(
+    ("bios", "found"),
+    [
+        ([(8, 1), (16, 2)], []),
+        # two log writes of 3 KiB: with their sectors added up these would be 1.5 pages
+        ([(6, 1), (6, 1), (16, 2)], []),
+        ([(12, 2), (16, 2)], []),
+        ([(6, 1), (6, 0), (16, 2)], ["pages of writes: 3 recorded, 4 expected"]),
+        ([(16, 1), (16, 2)], ["pages of writes: 3 recorded, 4 expected"]),
+    ],
+)
+def test_a_page_that_is_written_in_part_is_one(bios: list[tuple[int, int]], found: list[str]) -> None:
+    assert known._bios(recorded(bios)) == found
