@@ -34,7 +34,7 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
         "command": {
             **run.driver.config["command"],
             "failed": command.ended(run.driver.config),
-            **{name: command.printed(run.folder / "raw/driver", name) for name in ("stdout", "stderr")},
+            **printed(run),
         },
         "timing_source": run.timing_source,
         "cpu_ns": cpu.counted(run.cell, run.timing.config["clock"]),
@@ -58,6 +58,12 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
         "timed_wall_seconds": timed_wall_seconds(run),
         "wall_seconds": run.host.get("wall_seconds"),
     }
+
+
+def printed(run: Run) -> dict[str, str]:
+    """Return the last lines of stdout and stderr."""
+    folder, wrote = run.folder / "raw/driver", run.driver.config["command"]
+    return {name: command.printed(folder, name, wrote.get(f"{name}_bytes")) for name in ("stdout", "stderr")}
 
 
 def seconds_of(ran: Driver, phase: str) -> float | None:
