@@ -110,6 +110,9 @@ bench-analysis: host ## speed and memory of the analysis beside blkparse and btt
 bench-emulator: host ## Debian's QEMU beside that of `make emulator`: how often its clock is late, and how fast it is
 	@$(PYTHON) tests/bench/emulator.py
 
+bench-programs: host ## counts of programs of others, watched, beside those of strace and the kernel
+	@$(PYTHON) tests/bench/programs.py
+
 mutations: $(VENV)/ready ## forge recorded runs in every way known, and see whether the analysis is deceived [KIND=… SAMPLE=… SEED=… N=…]
 	@exec $(PYTHON) tests/mutations/mutations.py
 

@@ -40,7 +40,7 @@ def make_variables() -> dict[str, str]:
 
 def experiment(variables: dict[str, str]) -> int:
     """Run one cell."""
-    from commitpath import ansible
+    from commitpath import ansible, lab
     from commitpath.experiment import experiment as run
     from images import kvm
 
@@ -51,10 +51,7 @@ def experiment(variables: dict[str, str]) -> int:
     # a name that no board has is told before what its cell would need
     entry = ansible.board(variables.get("BOARD", "virtual"))
     cell = make_cell(variables)
-    if cell["clock"] != "real" and entry["board_kind"] != "virtual":
-        raise BadInputError(
-            f"CLOCK={cell['clock']}: BOARD={cell['board']} has a clock of its own; use CLOCK=real"
-        )
+    lab.check_clock(cell, entry)
     if cell["clock"] == "kvm":
         kvm.check()
     places.check_runs([cell])

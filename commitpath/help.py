@@ -12,6 +12,7 @@ ENVIRONMENT = {
     "COMMITPATH_RESULTS": "folder of the runs and their database [results]",
     "COMMITPATH_EMULATOR": "as EMULATOR: own or stock [own where it is there]",
     "COMMITPATH_SLURM": "no: make test-long without a sweep on a real Slurm, nor its packages [yes]",
+    "COMMITPATH_MOBIBENCH": "a clone of Mobibench, for make test-long and bench-programs [GitHub's]",
 }
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from base.errors import LabError
+from base.errors import BadInputError, LabError
 from base.progress import step
 from commitpath import ansible
 from images import artifacts
@@ -23,6 +23,14 @@ BOOT_POLL_SECONDS = 5.0
 LEASE_MARGIN_SECONDS = 60
 # What a lab board has of playbooks/board beside what every board has.
 SCRIPTS = ("lease.sh", "teardown.sh", "covariates.py", "readings.py", "noise.py")
+
+
+def check_clock(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> None:
+    """BadInputError where a lab board is to have another clock than its own."""
+    if cell["clock"] != "real" and entry["board_kind"] != "virtual":
+        raise BadInputError(
+            f"CLOCK={cell['clock']}: BOARD={cell['board']} has a clock of its own; use CLOCK=real"
+        )
 
 
 def call_hook(entry: Mapping[str, Any], hook: str) -> None:

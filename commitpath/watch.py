@@ -9,11 +9,11 @@ from typing import Any
 from base import identity
 from base.errors import BadInputError
 from base.progress import step
-from commitpath import places
+from commitpath import ansible, lab, places
 from commitpath.axes import axes, run_axes
 from commitpath.cell import make_cell
 from commitpath.host import ensure_packages
-from images import artifacts
+from images import artifacts, kvm
 
 # Of a cell's axes those that say where it runs and who watches (schema.yml, x-of); others are the driver's.
 GROUPS = ("board", "filesystem", "observation")
@@ -30,7 +30,10 @@ def watch(variables: dict[str, str]) -> int:
     seconds = limit.parse(variables.pop("LIMIT", str(limit.spec["default"])), "LIMIT")
     cell = command_cell(variables)
     places.check_runs([cell])
-    ensure_packages()
+    entry = ansible.board(cell["board"])
+    if cell["clock"] == "kvm":
+        kvm.check()
+    ensure_packages(virtual=entry["board_kind"] == "virtual")
     from commitpath.experiment import run_once
 
     folder = run_once(cell, seconds)
@@ -58,11 +61,18 @@ def command_cell(variables: Mapping[str, str]) -> dict[str, Any]:
     for package in packages:
         if not PACKAGE.fullmatch(package):
             raise BadInputError(f"PACKAGES: {package!r} is no name of a Debian package")
+    # a name that no board has is told before what its cell would need
+    entry = ansible.board(given.get("BOARD", "virtual"))
     cell = make_cell(given)
-    if cell["board"] != "virtual":
-        raise BadInputError(f"BOARD={cell['board']}: make watch runs on the virtual board")
+    lab.check_clock(cell, entry)
+    if packages and entry["board_kind"] != "virtual":
+        raise BadInputError(
+            f"PACKAGES={','.join(packages)}: BOARD={cell['board']} has packages of its own; "
+            "install them there"
+        )
     contents = {name: checked(path) for name, path in files.items()}
-    size, device = sum(map(len, contents.values())) >> 20, cell["profiles"]["device"]["size_mib"]
+    size = sum(map(len, contents.values())) >> 20
+    device = cell["profiles"]["device"]["size_mib"] or int(entry["board_device_bytes"]) >> 20
     if size > device // 2:
         raise BadInputError(
             f"FILES: {size} MiB; DEVICE={cell['device']} has {device}, half of which is theirs"

@@ -10,8 +10,8 @@ from analysis.adapters import drivertables
 from analysis.adapters.driver import Driver
 from analysis.files import read_document
 
-# of what it printed, what is shown
-SHOWN_LINES = 20
+# of what it printed, what is shown, and what is kept (workloads/command/printed.h)
+SHOWN_LINES, KEPT_MIB = 20, 16
 
 
 def read(folder: Path) -> Driver:
@@ -30,11 +30,15 @@ def read(folder: Path) -> Driver:
     )
 
 
-def printed(folder: Path, name: str) -> str:
-    """Return the last lines that the command wrote to `name`, stdout or stderr; nothing if it wrote none."""
+def printed(folder: Path, name: str, wrote: int | None) -> str:
+    """Return the last lines that are kept of what the command wrote to `name`, stdout or stderr; nothing if
+    it wrote none. wrote: bytes in all; where these are more than are kept, a line says so."""
     path = folder / name
-    lines = path.read_bytes().decode(errors="replace").splitlines() if path.is_file() else []
-    return "\n".join(lines[-SHOWN_LINES:])
+    content = path.read_bytes() if path.is_file() else b""
+    lines = content.decode(errors="replace").splitlines()[-SHOWN_LINES:]
+    if wrote is not None and wrote > len(content):
+        lines.append(f"[{name}: {wrote} bytes, of which the first {KEPT_MIB} MiB are kept]")
+    return "\n".join(lines)
 
 
 def ended(config: dict[str, dict[str, int]]) -> str | None:
@@ -45,4 +49,6 @@ def ended(config: dict[str, dict[str, int]]) -> str | None:
     if (status := command["exit_status"]) == 0:
         return None
     hint = {127: ": it was not found on the board", 126: ": it cannot be executed"}.get(status, "")
+    if 128 < status <= 192:  # what a shell says of a command of its own that a signal ended
+        hint = f": as a shell's when signal {status - 128} ended what it ran"
     return f"the command ended with exit status {status}{hint}"

@@ -34,7 +34,7 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
         "command": {
             **run.driver.config["command"],
             "failed": command.ended(run.driver.config),
-            **{name: command.printed(run.folder / "raw/driver", name) for name in ("stdout", "stderr")},
+            **printed(run),
         },
         "timing_source": run.timing_source,
         "cpu_ns": cpu.counted(run.cell, run.timing.config["clock"]),
@@ -49,6 +49,7 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
         "block": {name: written[name] if watched else None for name in (*counts.FIELDS, "fua")},
         "kinds": built.kinds.to_dicts() if watched else None,
         "counted": counts.told(run),
+        "counters": counters(run),
         "empty_flush_requests": counts.empty_flushes(run),
         "labels": labels(run),
         "unattributed_share": None if run.ledger is None else unattributed_share(run.ledger),
@@ -58,6 +59,24 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
         "timed_wall_seconds": timed_wall_seconds(run),
         "wall_seconds": run.host.get("wall_seconds"),
     }
+
+
+def counters(run: Run) -> dict[str, int | None]:
+    """Return what the kernel's counters of the device grew by, which need no observer, up to the end of the
+    drain. Of a partition it counts no flushes."""
+    grew = run.driver.stat_difference()
+    names = {"reads": "read_ios", "writes": "write_ios", "flushes": "flush_ios"}
+    found = {name: grew.get(field) for name, field in names.items()}
+    if run.cell["board"] != "virtual":
+        found["flushes"] = None
+    sectors = grew.get("write_sectors")
+    return {**found, "bytes_written": None if sectors is None else sectors * 512}
+
+
+def printed(run: Run) -> dict[str, str]:
+    """Return the last lines of stdout and stderr."""
+    folder, wrote = run.folder / "raw/driver", run.driver.config["command"]
+    return {name: command.printed(folder, name, wrote.get(f"{name}_bytes")) for name in ("stdout", "stderr")}
 
 
 def seconds_of(ran: Driver, phase: str) -> float | None:

@@ -29,7 +29,7 @@ def table(summary: dict[str, Any], report: Path) -> str:
         "",
     ]
     if block["writes"] is None:
-        out.append("nothing was watched: syncs, writes and flushes are not known")
+        out += _unwatched(summary)
     else:
         out += [
             f"{number(summary['seconds'], 3)} s, and {number(summary['drain_seconds'], 3)} s for the rest; "
@@ -52,6 +52,18 @@ def table(summary: dict[str, Any], report: Path) -> str:
         out.append(f"times are the untraced twin's; watched it took {number(twin['cost'], 2, 100)} % more")
         out.append(f"  (the twin had {alike}{ends})")
     return "\n".join([*out, *refused({**summary, "not_checked": []}), f"report: {report}"])
+
+
+def _unwatched(summary: dict[str, Any]) -> list[str]:
+    """What is known without an observer: times, and the kernel's counters."""
+    grew = summary["counters"]
+    flushes = "its flushes are not counted" if grew["flushes"] is None else f"{grew['flushes']} flushes"
+    return [
+        f"{number(summary['seconds'], 3)} s, and {number(summary['drain_seconds'], 3)} s for the rest; "
+        f"by the kernel's counters {grew['writes']} writes of "
+        f"{number(grew['bytes_written'], 1, 1 / 1024)} KiB, {grew['reads']} reads; {flushes}",
+        "nothing was watched: which file and which thread is not known",
+    ]
 
 
 def _more(rows: list[Any]) -> list[str]:

@@ -25,12 +25,16 @@ class Item:
     place: str
     essential: bool
     when: Mapping[str, list[str]]
+    unless: Mapping[str, list[str]]
     allowed: Sequence[str]
     engine: str | None
 
     def asked(self, values: Mapping[str, str]) -> bool:
         """Whether it means something beside the other values; an unknown one does not excuse it."""
-        return all(values.get(name, wanted[0]).lower() in wanted for name, wanted in self.when.items())
+        wanted = all(values.get(name, words[0]).lower() in words for name, words in self.when.items())
+        return wanted and not any(
+            values.get(name, "").lower() in words for name, words in self.unless.items()
+        )
 
 
 def items(engine: str | None = None) -> list[Item]:
@@ -46,6 +50,7 @@ def items(engine: str | None = None) -> list[Item]:
             entry["from"],
             entry.get("essential", False),
             entry.get("when", {}),
+            entry.get("unless", {}),
             entry.get("allowed", []),
             whose,
         )

@@ -73,11 +73,11 @@ def short_kernel(uname: str) -> str:
 
 
 def listed(texts: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and c`; of many numbers the least and the greatest."""
+    """`a`, `a and b`, `a, b and c`, nothing of none; of many numbers the least and the greatest."""
     if len(texts) > 4 and all(re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", text) for text in texts):
         numbers = sorted(texts, key=float)
         return f"{numbers[0]} to {numbers[-1]} ({len(texts)} values)"
-    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+    return "".join(texts) if len(texts) < 2 else f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
 def paragraph(found: Reported, runs: Sequence[Run]) -> str:
@@ -96,6 +96,7 @@ def paragraph(found: Reported, runs: Sequence[Run]) -> str:
             engines=" ".join(engines),
             operations=listed(list(operations)),
             cpu_share=cpu_share(runs),
+            sql_files=listed(list(dict.fromkeys(run.cell["file"] for run in runs if run.cell.get("file")))),
         )
     except UndefinedError as error:
         raise LabError(f"no set-up text: the runs do not say all it needs: {error}") from error

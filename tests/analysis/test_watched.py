@@ -80,6 +80,25 @@ def test_another_phase_is_noticed(folder: Path) -> None:
     assert "phases.csv has the phases command, close" in "\n".join(checks.reasons(runs.read(folder)))
 
 
+def test_what_was_printed_and_not_kept_is_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    edited(folder / "raw/driver/config.json", lambda config: config["command"].update(stdout_bytes=10**9))
+    summary = pipeline.analyse(folder)
+    cut = "[stdout: 1000000000 bytes, of which the first 16 MiB are kept]"
+    assert summary["command"]["stdout"] == f"done\n{cut}"
+    assert cut in (folder / "report.html").read_text()
+
+
+def test_the_status_of_a_shell_whose_command_a_signal_ended_says_so(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for place in ("raw", "twin/raw"):
+        edited(
+            folder / place / "driver/config.json", lambda config: config["command"].update(exit_status=139)
+        )
+    assert analyse([str(folder)]) == 1
+    assert "exit status 139: as a shell's when signal 11 ended what it ran" in capsys.readouterr().err
+
+
 def test_a_transaction_that_is_not_in_the_command_is_noticed(folder: Path) -> None:
     path = folder / "raw/driver/transactions.csv"
     lines = path.read_text().splitlines()

@@ -16,6 +16,7 @@ from base.errors import LabError
 from commitpath import ansible, experiment
 from commitpath.cell import make_cell
 from commitpath.payload import MOUNTPOINT
+from commitpath.watch import command_cell
 from images.ssh import Login
 
 LAB = {"BOARD": "bench", "CLOCK": "real", "DEVICE": "own", "PROBES": "none", "ROWS": "10", "N": "5"}
@@ -35,6 +36,22 @@ def test_a_run_on_a_lab_board(bench: Login) -> None:
     assert summary["status"] == "ok", summary["reasons"]
     own = dict(line.split("=", 1) for line in (folder / "raw/board/device.txt").read_text().splitlines())
     assert int(own["start"]) > 0 and int(own["size"]) == 512 << 11
+    left = lab_board.said(bench, f"ls -d /run/commitpath {MOUNTPOINT}/db 2>/dev/null || echo nothing")
+    assert left == "nothing\n"
+
+
+def test_a_command_on_a_lab_board(bench: Login, tmp_path: Path) -> None:
+    program = tmp_path / "write.sh"
+    program.write_text("dd if=/dev/zero of=file bs=64k count=4 conv=fsync 2> /dev/null\necho written\n")
+    given = {name: LAB[name] for name in ("BOARD", "CLOCK", "DEVICE", "PROBES")}
+    folder = experiment.run_once(command_cell({**given, "CMD": "sh write.sh", "FILES": str(program)}))
+    assert analyse([str(folder)]) == 0
+    summary = json.loads((folder / "summary.json").read_text())
+    assert (summary["status"], summary["reasons"]) == ("ok", [])
+    assert summary["command"]["stdout"] == "written"
+    assert summary["counters"]["bytes_written"] >= 256 << 10
+    assert summary["counters"]["flushes"] is None
+    assert summary["transactions"]["count"] is None
     left = lab_board.said(bench, f"ls -d /run/commitpath {MOUNTPOINT}/db 2>/dev/null || echo nothing")
     assert left == "nothing\n"
 

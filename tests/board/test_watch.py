@@ -90,6 +90,7 @@ def test_transactions_in_each_mode_have_the_syncs_of_sqlite() -> None:
         ("nosuchprogram", "exit status 127: it was not found on the board"),
         ("echo no >&2; exit 3", "exit status 3"),
         ("kill -SEGV $$", "by signal 11"),
+        ("sh -c 'kill -SEGV $$'; exit $?", "exit status 139: as a shell's when signal 11 ended what it ran"),
     ],
 )
 def test_a_command_that_fails_is_kept_and_told(

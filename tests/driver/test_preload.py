@@ -156,6 +156,25 @@ copy.close()
     assert counted["unseen_pages"] == 2
 
 
+def test_what_is_printed_is_kept_up_to_a_limit(built: Path, tmp_path: Path) -> None:
+    text = (
+        "import os; [os.write(fd, bytes([64 + fd]) * 1000000) for fd in (1, 2) for _ in range(15 + fd * fd)]"
+    )
+    run(built, tmp_path, python(text))
+    config = json.loads((tmp_path / "out/config.json").read_text())["command"]
+    assert (config["stdout_bytes"], config["stderr_bytes"]) == (16_000_000, 19_000_000)
+    assert (tmp_path / "out/stdout").read_bytes() == b"A" * 16_000_000
+    assert (tmp_path / "out/stderr").read_bytes() == b"B" * (16 << 20)
+
+
+def test_what_goes_on_behind_the_command_is_waited_for(built: Path, tmp_path: Path) -> None:
+    _, _, said = run(
+        built, tmp_path, "(sleep 0.5; echo late) & (exec > /dev/null 2>&1; sleep 1; echo > done) &"
+    )
+    assert said == "late\n"
+    assert (tmp_path / "db/done").exists()
+
+
 def test_a_program_without_a_shared_sqlite_has_none(built: Path, tmp_path: Path) -> None:
     rows, counted, _ = run(built, tmp_path, "dd if=/dev/zero of=f bs=4k count=1 conv=fsync 2> /dev/null")
     assert (rows, counted["processes"]) == ([], 0)

@@ -233,6 +233,14 @@ def test_setup_text_of_a_run_and_of_many(lab: Lab) -> None:
     assert "takes one of RUN=" in lab.says("setup-text")
 
 
+def test_of_a_file_of_sql_no_table_is_told_that_it_does_not_have() -> None:
+    """rows and value_size are at their default where a file makes its own."""
+    known = {"population": "0", "value_size": "1"}
+    for workload, told in (("sql", set()), ("apsys17", set(known))):
+        found = merged([("sqlite", {"workload": workload, **known})])
+        assert {item.name for item, _ in found} & known.keys() == told
+
+
 def test_setup_text_names_board_device_and_emulator(lab: Lab) -> None:
     folder = lab.run(DEVICE="galaxy-nexus", CPU_NS="4")
     text = lab.ok("setup-text", RUN=str(folder))

@@ -10,6 +10,7 @@ from analysis import checks
 from base import identity
 from base.errors import BadInputError
 from commitpath import watch
+from commitpath.axes import axes
 from images import artifacts
 
 
@@ -68,6 +69,26 @@ def test_what_is_wrong_is_told_in_a_line(
     with pytest.raises(BadInputError, match=said):
         watch.command_cell(filled)
     assert not list(cache.iterdir())
+
+
+def test_a_lab_board_is_taken_with_what_it_has(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = {"board_kind": "lab", "board_device": "/dev/x", "board_device_bytes": 3 << 20}
+    boards = {"virtual": {"board_kind": "virtual", "board_device": "/dev/v"}, "bench": entry}
+    monkeypatch.setattr(watch.ansible, "inventory", lambda: boards)
+    monkeypatch.setitem(axes()["board"].spec, "enum", ["virtual", "bench"])
+    given = {"CMD": "true", "BOARD": "bench", "CLOCK": "real", "DEVICE": "own", "PROBES": "none"}
+    assert watch.command_cell(given)["board"] == "bench"
+    large = cache / "large"
+    large.write_bytes(bytes(2 << 20))
+    for more, said in (
+        ({"PACKAGES": "sqlite3"}, "PACKAGES=sqlite3: BOARD=bench has packages of its own"),
+        ({"CLOCK": "virtual"}, "CLOCK=virtual: BOARD=bench has a clock of its own"),
+        ({"DEVICE": "constant"}, "BOARD=bench has a device of its own; use DEVICE=own"),
+        ({"FILES": str(large)}, "FILES: 2 MiB; DEVICE=own has 3, half of which is theirs"),
+        ({"BOARD": "nowhere"}, "BOARD=nowhere: not in playbooks/inventory, which has virtual, bench"),
+    ):
+        with pytest.raises(BadInputError, match=said):
+            watch.command_cell({**given, **more})
 
 
 def test_an_arm64_program_is_taken(cache: Path, tmp_path: Path) -> None:

@@ -22,6 +22,7 @@
 #include "log.h"
 #include "output.h"
 #include "pace.h"
+#include "printed.h"
 #include "stat.h"
 #include "transactions.h"
 
@@ -64,39 +65,31 @@ static void parse(int argc, char **argv, struct options *options)
 	options->command = argv[at + 1];
 }
 
-/* A file of the output folder that the command writes into, or nothing to read from. */
-static void redirect(int fd, const char *path, int flags)
-{
-	int opened = open(path, flags | O_CLOEXEC, 0666);
-
-	if (opened < 0 || dup2(opened, fd) < 0)
-		_exit(126);
-}
-
 /* The command's own status; returns when nothing that it started is left: what goes on would write
  * into what comes behind. */
-static int run_command(const struct options *options)
+static int run_command(const struct options *options, struct printed printed[2])
 {
-	char out[PATH_MAX], err[PATH_MAX];
 	int status = 0, each;
 	pid_t child, ended;
 
-	output_path(out, options->output_dir, "stdout");
-	output_path(err, options->output_dir, "stderr");
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
 		fail("prctl: %s", strerror(errno));
 	child = fork();
 	if (child < 0)
 		fail("fork: %s", strerror(errno));
 	if (child == 0) {
-		redirect(STDIN_FILENO, "/dev/null", O_RDONLY);
-		redirect(STDOUT_FILENO, out, O_WRONLY | O_CREAT | O_TRUNC);
-		redirect(STDERR_FILENO, err, O_WRONLY | O_CREAT | O_TRUNC);
+		int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+		if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 ||
+		    dup2(printed[0].write, STDOUT_FILENO) < 0 ||
+		    dup2(printed[1].write, STDERR_FILENO) < 0)
+			_exit(126);
 		if (options->preload && setenv("LD_PRELOAD", options->preload, 1) != 0)
 			_exit(126);
 		execl("/bin/sh", "sh", "-c", options->command, (char *)NULL);
 		_exit(127);
 	}
+	printed_collect(printed);
 	while ((ended = wait(&each)) > 0 || errno == EINTR)
 		if (ended == child)
 			status = each;
@@ -115,7 +108,8 @@ static void write_phases(const struct options *options, const struct phase *phas
 }
 
 static void write_config(const struct options *options, uint64_t monotonic_ns, uint64_t realtime_ns,
-			 int status, const struct transaction_log *log)
+			 int status, const struct printed printed[2],
+			 const struct transaction_log *log)
 {
 	struct json json = {.file = output_open(options->output_dir, "config.json")};
 	int64_t instruction_ps = pace_instruction_ps();
@@ -128,6 +122,8 @@ static void write_config(const struct options *options, uint64_t monotonic_ns, u
 		json_number(&json, "signal", WTERMSIG(status));
 	else
 		json_number(&json, "exit_status", WEXITSTATUS(status));
+	json_number(&json, "stdout_bytes", (int64_t)printed[0].bytes);
+	json_number(&json, "stderr_bytes", (int64_t)printed[1].bytes);
 	json_end(&json, '}');
 	if (log) {
 		json_begin(&json, "transactions", '{');
@@ -152,6 +148,7 @@ int main(int argc, char **argv)
 {
 	struct options options = {0};
 	struct phase command = {.name = "command"}, drain = {.name = "drain"};
+	struct printed printed[2];
 	struct transaction_log *log;
 	uint64_t monotonic_ns, realtime_ns;
 	int status;
@@ -159,6 +156,8 @@ int main(int argc, char **argv)
 	parse(argc, argv, &options);
 	output_prepare(options.output_dir);
 	log = options.preload ? log_create(options.output_dir) : NULL;
+	printed[0] = printed_begin(options.output_dir, "stdout");
+	printed[1] = printed_begin(options.output_dir, "stderr");
 	stat_open(options.device_stat);
 	if (chdir(options.folder) != 0)
 		fail("%s: %s", options.folder, strerror(errno));
@@ -171,7 +170,7 @@ int main(int argc, char **argv)
 	realtime_ns = clock_read(CLOCK_REALTIME);
 	clock_wait_whole_second();
 	command.begin_ns = clock_now();
-	status = run_command(&options);
+	status = run_command(&options, printed);
 	command.end_ns = clock_now();
 	stat_snapshot("end-", command.name);
 	output_say(options.announce, "driver: the timed region ends");
@@ -189,7 +188,7 @@ int main(int argc, char **argv)
 		log_write(options.output_dir, log);
 	}
 	write_phases(&options, (struct phase[]){command, drain}, 2);
-	write_config(&options, monotonic_ns, realtime_ns, status, log);
+	write_config(&options, monotonic_ns, realtime_ns, status, printed, log);
 	stat_close();
 	if (fflush(stdout) != 0 || ferror(stdout))
 		fail("writing to stdout failed");
