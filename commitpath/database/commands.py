@@ -105,13 +105,25 @@ def measured(summary: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def witnesses(run: Run) -> str:
+    """How many counted a run's commands, bytes and flushes, and whether alike; `-` where nobody did."""
+    window = run.document("manifest").get("window") or {}
+    counted = (window.get("counted") or {}).values()
+    if not counted:
+        return "-"
+    fields = {name for one in counted for name in one}
+    told = [{one[name] for one in counted if one.get(name) is not None} for name in fields]
+    alike = all(len(values) <= 1 for values in told)
+    return f"{len(counted)} {'agree' if alike else 'differ'}"
+
+
 def table(runs: list[Run]) -> list[str]:
     """One line per run: what it differs in from the others, and what came out."""
     if not runs:
         return []
     names = select.varying(runs)
     constant = [name for name in runs[0].settings if name not in names and runs[0].settings[name] != ""]
-    head = [*names, "repeat", "lab", "status", *_MEASURED, "run"]
+    head = [*names, "repeat", "lab", "status", *_MEASURED, "witnesses", "run"]
     rows = [head]
     for run in runs:
         notes = [*run.reasons, *run.marks]
@@ -122,6 +134,7 @@ def table(runs: list[Run]) -> list[str]:
                 run.facts["lab"],
                 run.facts["status"],
                 *measured(run.summary),
+                witnesses(run),
                 f"{run.facts['run']}: {'; '.join(notes)}" if notes else run.facts["run"],
             ]
         )

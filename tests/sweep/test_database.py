@@ -10,6 +10,8 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from lab import ROOT, Lab, edit, write
@@ -21,7 +23,7 @@ from commitpath.axes import axes
 from commitpath.cell import cell_id, make_cell
 from commitpath.database import commands as database_commands
 from commitpath.database import exchange, select, store, sync
-from commitpath.database.commands import measured
+from commitpath.database.commands import measured, witnesses
 
 Labs = Callable[[str], Lab]
 
@@ -546,3 +548,16 @@ def test_a_folder_of_another_user_that_cannot_be_analysed_is_left_out(
     assert sync.unfit([folder]) == {folder}
     (line,) = capsys.readouterr().err.splitlines()
     assert line.endswith("left out of the database: [Errno 13] Permission denied: 'derived.json'")
+
+
+def test_who_counted_the_commands_of_a_run() -> None:
+    """The probes count FUA, which others do not; and who cannot say is no witness against it."""
+    counted = {"probe": {"writes": 3, "flushes": 1, "fua": 1}, "stat": {"writes": None, "flushes": 1}}
+
+    def run(window: dict[str, Any]) -> Any:
+        return SimpleNamespace(document=lambda _: {"window": window})
+
+    assert witnesses(run({"counted": counted})) == "2 agree"
+    counted["stat"]["flushes"] = 2
+    assert witnesses(run({"counted": counted})) == "2 differ"
+    assert witnesses(run({"counted": {}})) == witnesses(run({})) == "-"
