@@ -10,8 +10,8 @@ from analysis.adapters import drivertables
 from analysis.adapters.driver import Driver
 from analysis.files import read_document
 
-# of what it printed, what is shown, and what is kept (workloads/command/printed.h)
-SHOWN_LINES, KEPT_MIB = 20, 16
+# of what it printed, what is shown
+SHOWN_LINES = 20
 
 
 def read(folder: Path) -> Driver:
@@ -37,7 +37,7 @@ def printed(folder: Path, name: str, wrote: int | None) -> str:
     content = path.read_bytes() if path.is_file() else b""
     lines = content.decode(errors="replace").splitlines()[-SHOWN_LINES:]
     if wrote is not None and wrote > len(content):
-        lines.append(f"[{name}: {wrote} bytes, of which the first {KEPT_MIB} MiB are kept]")
+        lines.append(f"[{name}: {wrote} bytes, of which the first {len(content)} are kept]")
     return "\n".join(lines)
 
 

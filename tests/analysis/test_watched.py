@@ -83,7 +83,7 @@ def test_another_phase_is_noticed(folder: Path) -> None:
 def test_what_was_printed_and_not_kept_is_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     edited(folder / "raw/driver/config.json", lambda config: config["command"].update(stdout_bytes=10**9))
     summary = pipeline.analyse(folder)
-    cut = "[stdout: 1000000000 bytes, of which the first 16 MiB are kept]"
+    cut = "[stdout: 1000000000 bytes, of which the first 5 are kept]"
     assert summary["command"]["stdout"] == f"done\n{cut}"
     assert cut in (folder / "report.html").read_text()
 
