@@ -245,8 +245,10 @@ class Monitor:
             try:
                 self.qmp.connect()
                 return
-            except (OSError, QMPError) as error:
-                # the socket is not there, or nobody listens yet
+            except (OSError, QMPError, AssertionError) as error:
+                # the socket is not there, or nobody listens yet; or QEMU ended as it was greeted, at which
+                # the library asserts that it is there
+                self.close()
                 if attempt == 199 or self.process.poll() is not None:
                     log = (self.machine.folder / "qemu.log").read_text(errors="replace").strip().splitlines()
                     raise LabError(f"QEMU did not start: {log[-1] if log else error}") from error
@@ -256,14 +258,20 @@ class Monitor:
         return self
 
     def __exit__(self, *_: object) -> None:
-        # QEMU may have closed it already
-        with contextlib.suppress(OSError, QMPError, EOFError):
+        self.close()
+
+    def close(self) -> None:
+        """Let go of it. QEMU may have closed it already, and an interrupt has ended the loop's tasks."""
+        with contextlib.suppress(OSError, QMPError, EOFError, asyncio.CancelledError):
             self.qmp.close()
 
     def command(self, name: str, **arguments: Any) -> Any:
         """Run one command; LabError if QEMU refuses."""
         try:
             return self.qmp.cmd(name, **arguments)
+        except KeyboardInterrupt:
+            end_tasks()
+            raise
         except Exception as error:
             raise LabError(f"QEMU: {name}: {error}") from error
 
