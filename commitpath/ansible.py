@@ -28,18 +28,22 @@ class UnreachableError(LabError):
 
 
 def inventory() -> dict[str, dict[str, Any]]:
-    """Boards by name, with their variables, from every file of playbooks/inventory."""
-    found: dict[str, dict[str, Any]] = {}
+    """Boards by name, with their variables, from every file of playbooks/inventory; what all boards
+    have (boards: vars:) with each, as Ansible has it."""
+    hosts: dict[str, dict[str, Any]] = {}
+    every: dict[str, Any] = {}
     for path in sorted((PLAYBOOKS / "inventory").glob("*.yml")):
         try:
-            hosts = load_yaml(path)["boards"]["hosts"].items()
+            group = load_yaml(path)["boards"]
+            found, common = group["hosts"].items(), group.get("vars") or {}
         except (KeyError, TypeError, AttributeError) as error:
             raise BadInputError(f"{path}: not an inventory with boards: hosts: ({error})") from error
-        for name, variables in hosts:
+        for name, variables in (*((f"hosts.{name}", own) for name, own in found), ("vars", common)):
             if not isinstance(variables, dict | None):
-                raise BadInputError(f"{path}: boards.hosts.{name}: {variables!r} is no mapping of variables")
-            found[name] = variables or {}
-    return found
+                raise BadInputError(f"{path}: boards.{name}: {variables!r} is no mapping of variables")
+        hosts |= {name: variables or {} for name, variables in found}
+        every |= common
+    return {name: every | variables for name, variables in hosts.items()}
 
 
 def board(name: str) -> dict[str, Any]:

@@ -112,7 +112,6 @@ class ForeignBoard:
     def entry(self, **variables: object) -> dict[str, object]:
         """What a user would write of it."""
         return {
-            "board_kind": "lab",
             "board_device": "/dev/disk/by-partlabel/commitpath",
             "board_device_bytes": PARTITION_BYTES,
             "ansible_ssh_args": SSH_ARGS,

@@ -45,7 +45,6 @@ def board() -> Iterator[Login]:
     inventory = ansible.PLAYBOOKS / "inventory/bench-test.local.yml"
     with virtual_board(make_cell({"ROWS": "0"})).started("real") as (login, _, _):
         entry = {
-            "board_kind": "lab",
             "board_device": "/run/by-label",
             "board_device_bytes": int(said(login, PARTITION)) * 512,
             **login.ansible(),

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from base.errors import BadInputError, LabError
+from base.paths import ROOT
 from commitpath import ansible
 
 # As mkfs.f2fs 1.16 and mke2fs 1.47.2 with the driver said it, on a device of 16 MiB.
@@ -39,6 +41,30 @@ def test_a_board_that_is_no_mapping_is_named(tmp_path: Path, monkeypatch: pytest
     file.write_text("boards: {hosts: {mine: , hikey: text}}\n")
     with pytest.raises(BadInputError, match=f"{file}: boards.hosts.hikey: 'text' is no mapping"):
         ansible.board("hikey")
+
+
+def test_an_inventory_of_six_lines_names_a_lab_board(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = re.search(r"```yaml\n(boards:\n.*?)```", (ROOT / "docs/lab-boards.md").read_text(), re.S)
+    assert shown
+    assert len(shown[1].splitlines()) == 6
+    folder = tmp_path / "inventory"
+    folder.mkdir()
+    (folder / "boards.yml").write_text((ansible.PLAYBOOKS / "inventory/boards.yml").read_text())
+    (folder / "lab.local.yml").write_text(shown[1])
+    monkeypatch.setattr(ansible, "PLAYBOOKS", tmp_path)
+    pi, virtual = ansible.board("pi"), ansible.board("virtual")
+    assert (pi["board_kind"], pi["ansible_user"], virtual["board_kind"]) == ("lab", "root", "virtual")
+    command = [sys.executable, "-m", "ansible.cli.inventory", "-i", str(folder), "--host", "pi"]
+    seen = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    assert seen == pi
+
+
+def test_what_all_boards_have_is_a_mapping(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ansible, "PLAYBOOKS", tmp_path)
+    (tmp_path / "inventory").mkdir()
+    (tmp_path / "inventory/lab.yml").write_text("boards: {vars: text, hosts: {}}\n")
+    with pytest.raises(BadInputError, match=r"lab.yml: boards.vars: 'text' is no mapping of variables"):
+        ansible.inventory()
 
 
 @pytest.mark.parametrize("size", ["8GiB", '"8589934592"', "true", "8.5"])
