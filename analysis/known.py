@@ -2,7 +2,8 @@
 
 playbooks/board/known-sequence.sh runs it. A probe that is attached need not see all: on another
 kernel one was, and lost thousands of records. So before anything is believed of a kernel, each
-record's type is counted there.
+record's type is counted there. On a partition beside others that is done with each run, whose raw/known/
+it is: others of its disk write and flush meanwhile, so flushes are bracketed (checks/disk.py).
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.adapters import proberecords
+from analysis.adapters import partition, proberecords
 from analysis.adapters.proberecords import CALLERS, OWNERS, TYPES
-from analysis.files import read_text
+from analysis.files import read_pairs, read_text
 from base.errors import BadInput
 
 _WRITE, _FLUSH, _PREFLUSH = 1, 2, 1 << 18  # REQ_OP_*, REQ_PREFLUSH
@@ -45,10 +46,13 @@ class Known:
     files: list[File]
     stat: dict[str, int]
     counted: dict[str, int]  # by the filesystem itself: record's type → how many
-    disk: int
+    disk: int  # whose the commands are, and the bios: of a partition its own number
     filesystem: int
     rows: np.ndarray  # RECORD, of the sequence's time and of any device
     lost: tuple[int, int]
+    numbers: dict[str, np.ndarray]  # of all commands, and of all bios, whenever they were
+    flushes: tuple[int, int, int] | None = None  # that the disk counted, and how many it may have; exactly
+    cached: bool = True  # whether the device has a cache that is flushed
 
     def of(self, name: str, device: int | None = None) -> np.ndarray:
         """The records of a type, of a device."""
@@ -67,18 +71,32 @@ def read(raw: Path) -> Known:
         inode, pages, fsyncs, fdatasyncs, dsyncs, name = line.split(" ", 5)
         syncs = {"fsync": int(fsyncs), "fdatasync": int(fdatasyncs), "kernel": int(dsyncs)}
         files.append(File(int(inode), int(pages), syncs, name))
-    rows = proberecords.read(raw / "probes.bin")
+    kept = folder / "probes.bin"
+    rows = proberecords.read(kept if kept.is_file() else raw / "probes.bin")
+    numbers = {name: rows["d"][rows["type"] == TYPES[name]] for name in ("block", "bio")}
+    stat, flushes, cached = _difference(folder, "stat", _stat), None, True
+    if (folder / "disk_stat").is_file():
+        beside = partition.of(read_pairs(folder / "device.txt"))
+        if beside is None:
+            raise BadInput(folder / "device.txt", "", "it tells of no partition", "disk, start, others")
+        disk, rows = beside.dev, beside.alone(rows)
+        is_flush = (rows["type"] == TYPES["block"]) & (rows["dev"] == disk) & (_operation(rows) == _FLUSH)
+        flushes = partition.bracket(folder / "disk_stat", rows["end_ns"][is_flush])
+        cached = read_pairs(folder / "queue.txt").get("write_cache") != "write through"
     last, inside = rows[-1], (rows["begin_ns"] >= begin) & (rows["end_ns"] < end)
     # a thread is named once
     inside |= rows["type"] == TYPES["comm"]
     return Known(
         files=files,
-        stat=_difference(folder, "stat", _stat),
+        stat=stat,
         counted=_difference(folder, "counters", _counters),
         disk=disk,
         filesystem=filesystem,
         rows=rows[inside],
         lost=(int(last["n"]), int(last["a"])),
+        numbers=numbers,
+        flushes=flushes,
+        cached=cached,
     )
 
 
@@ -92,7 +110,7 @@ def wrong(known: Known, probes: Sequence[str], own: str, journals_data: bool = F
         "block": (_commands,),
         "bio": (_bios, *(() if journals_data else (_pages, _of_several_pages))),
         own: (_syncs, _names, _data_waits, _waits, _as_counted),
-        "flush": (_some("flush"),),
+        "flush": (_some("flush"),) if known.cached else (),
         "wait": (_off_cpu,),
         "writeback": (_written_back,),
     }
@@ -101,7 +119,7 @@ def wrong(known: Known, probes: Sequence[str], own: str, journals_data: bool = F
         found += [f"{name}: {line}" for check in checks.get(name, ()) for line in check(known)]
     if {"block", "bio"} <= set(probes):
         found += _bios_as_commands(known)
-    if {"bio", "flush"} <= set(probes):
+    if {"bio", "flush"} <= set(probes) and known.cached:
         found += _empty_flushes(known)
     return found
 
@@ -121,17 +139,38 @@ def _commands(known: Known) -> list[str]:
     """As the kernel's own counters have them."""
     commands = known.of("block", known.disk)
     writes, flushes = commands[_operation(commands) == _WRITE], commands[_operation(commands) == _FLUSH]
-    numbers = np.sort(known.of("block")["d"])
+    found = _differ("sectors written", int(writes["n"].sum()), known.stat["write_sectors"])
+    if known.flushes is None:
+        found += _differ("flushes", flushes.size, known.stat["flush_ios"])
+    elif not known.flushes[1] <= known.flushes[0] <= known.flushes[2]:
+        counted, least, most = known.flushes
+        found.append(f"flushes: {least} to {most} recorded, {counted} expected")
     return [
-        *_differ("sectors written", int(writes["n"].sum()), known.stat["write_sectors"]),
-        *_differ("flushes", flushes.size, known.stat["flush_ios"]),
-        *_differ("numbers between the first and the last command", numbers.size, _span(numbers)),
-        *([] if flushes.size and writes.size else ["no writes, or no flushes"]),
+        *found,
+        *_in_sequence(known, "block", "command"),
+        *([] if flushes.size or not known.cached else ["no flushes"]),
+        *([] if writes.size else ["no writes"]),
     ]
 
 
-def _span(numbers: np.ndarray) -> int:
-    return int(numbers[-1] - numbers[0] + 1) if numbers.size else 0
+def _in_sequence(known: Known, name: str, what: str) -> list[str]:
+    """All that are numbered from the first of the sequence to its last have a record."""
+    inside, every = known.of(name)["d"], known.numbers[name]
+    if not inside.size:
+        return []
+    between = int(np.count_nonzero((every >= inside.min()) & (every <= inside.max())))
+    due = int(inside.max() - inside.min()) + 1
+    return _differ(f"numbers between the first and the last {what}", between, due)
+
+
+def counts_empty(known: Known) -> bool | None:
+    """Return whether the device's counter of writes has the empty flushes among them, as it has since Linux
+    6.1; None where it has neither as many as the writes nor as many as both."""
+    commands, bios = known.of("block", known.disk), known.of("bio", known.disk)
+    writes = int((_operation(commands) == _WRITE).sum())
+    empty = int(((bios["n"] == 0) & (bios["b"] & _PREFLUSH != 0)).sum())
+    of = {writes + empty: True, writes: False}
+    return of.get(known.stat["write_ios"])
 
 
 def _bios(known: Known) -> list[str]:
@@ -142,9 +181,8 @@ def _bios(known: Known) -> list[str]:
     runs = {int(bio["d"]): int(bio["flags"]) for bio in bios}
     numbers, had = np.unique(pages["d"], return_counts=True)
     of_pages = dict(zip(numbers.tolist(), had.tolist(), strict=True))
-    serials = np.sort(known.of("bio")["d"])
     return [
-        *_differ("numbers between the first and the last bio", serials.size, _span(serials)),
+        *_in_sequence(known, "bio", "bio"),
         *_differ("bios with other runs of pages than they say", _unequal(runs, of_pages), 0),
         *_differ(
             "pages of writes",
@@ -266,7 +304,8 @@ def _empty_flushes(known: Known) -> list[str]:
     """A filesystem orders a flush of its own by a bio with no sectors."""
     bios = known.of("bio", known.disk)
     empty = bios[(bios["n"] == 0) & (bios["b"] & _PREFLUSH != 0)]
-    return [f"flush: {line}" for line in _differ("empty flushes", known.of("flush").size, empty.size)]
+    own = known.of("flush", known.filesystem)
+    return [f"flush: {line}" for line in _differ("empty flushes", own.size, empty.size)]
 
 
 def _lines(path: Path, number: int | None = None) -> list[str]:

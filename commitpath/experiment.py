@@ -5,6 +5,7 @@ import json
 import os
 import platform
 import secrets
+import shutil
 import subprocess
 import sys
 import time
@@ -27,6 +28,7 @@ from commitpath.prepared import (
     again_if_damaged,
     ensure_snapshot,
     ensure_watched,
+    known_sequence,
     prepare,
     provision,
     virtual_board,
@@ -98,28 +100,41 @@ def run_over_ssh(
     planned: Plan,
     login: Login | None,
     limit: float,
-) -> RunOutput:
-    """A run on a board that Ansible reaches: prepare, run, collect, and always tear down."""
-    run_id = secrets.token_hex(8)
+) -> list[RunOutput]:
+    """The runs of a plan on a board that Ansible reaches, one after the other: prepare, run, collect, and
+    always tear down."""
     variables = {
         **prepared_variables(cell, driver, entry),
         **(login.ansible() if login else {}),
-        "run_id": run_id,
         "lease_seconds": round(limit) + lab.LEASE_MARGIN_SECONDS,
     }
-    log = artifacts.CACHE / "log"
     with lab.torn_down(variables):
-        lab.reached(entry, lambda: provision(variables, limit))
-        prepare(variables, limit)
-        with artifacts.work_folder() as work, step("run the cell"):
-            output, packed = work / "out.tar", work / "payload.sh"
-            write_self_extracting(packed, planned.runs[0].files)
-            begin = time.monotonic()
-            more = {"payload": str(packed), "output": str(output)}
-            ansible.play("run.yml", {**variables, **more}, log / "run.json", limit=limit)
-            sent = RunOutput(output.read_bytes(), run_seconds=time.monotonic() - begin)
-            lab.check_end(sent, run_id)
-            return sent
+        outputs: list[RunOutput] = []
+        for one in planned.runs:
+            # which first clears what the run before left
+            lab.reached(entry, lambda: provision(variables, limit))
+            prepare(variables, limit)
+            with step(f"run the cell{', unwatched' if outputs else ''}"):
+                output = run_sent(one.files, variables, limit)
+            if one.cell["probes"] and entry["board_kind"] == "lab":
+                with step("run a known sequence of writes and syncs"):
+                    output.known = run_sent({**one.files, "run-cell.sh": known_sequence()}, variables, limit)
+            outputs.append(output)
+        return outputs
+
+
+def run_sent(files: Mapping[str, bytes], variables: Mapping[str, Any], limit: float) -> RunOutput:
+    """What a board that is prepared sends of a run with these files."""
+    run_id = secrets.token_hex(8)
+    with artifacts.work_folder() as work:
+        output, packed = work / "out.tar", work / "payload.sh"
+        write_self_extracting(packed, files)
+        begin = time.monotonic()
+        more = {"payload": str(packed), "output": str(output), "run_id": run_id}
+        ansible.play("run.yml", {**variables, **more}, artifacts.CACHE / "log/run.json", limit=limit)
+        sent = RunOutput(output.read_bytes(), run_seconds=time.monotonic() - begin)
+    lab.check_end(sent, run_id)
+    return sent
 
 
 def host_facts() -> dict[str, Any]:
@@ -158,6 +173,8 @@ def store(
             output.extract(place)
             packed.rendered(place / "raw/driver")
             packed.observed(place / "raw")
+            if output.known:
+                place_known(output.known, place / "raw")
             (place / "raw/run-cell.log").write_text(output.text("run-cell.log"))
             (place / "raw/run-cell.status").write_text(output.text("run-cell.status"))
         (part / "raw/plan.json").write_text(json.dumps(planned.document, indent=2, sort_keys=True) + "\n")
@@ -181,6 +198,19 @@ def store(
     return folder
 
 
+def place_known(sent: RunOutput, raw: Path) -> None:
+    """Put what a board sent of a known sequence into a run's raw/known/, with what its probes recorded.
+
+    LabError if it failed.
+    """
+    if sent.text("run-cell.status").strip() != "0":
+        raise LabError(f"a known sequence of writes and syncs failed: {sent.text('run-cell.log').strip()}")
+    with artifacts.work_folder() as work:
+        sent.extract(work)
+        shutil.copytree(work / "raw/known", raw / "known")
+        shutil.copy(work / "raw/probes.bin", raw / "known")
+
+
 def run_once(cell: Mapping[str, Any], limit: float | None = None, repeat: int | None = None) -> Path:
     """One run of a cell, stored; its folder.
 
@@ -198,10 +228,10 @@ def run_once(cell: Mapping[str, Any], limit: float | None = None, repeat: int | 
         outputs = run_virtual(cell, driver, entry, planned, limit)
     elif entry["board_kind"] == "virtual":
         with virtual_board(cell).started(cell["clock"]) as (login, _, _):
-            outputs = [run_over_ssh(cell, driver, entry, planned, login, limit)]
+            outputs = run_over_ssh(cell, driver, entry, planned, login, limit)
     else:
         with lab.held(cell["board"], entry):
-            outputs = [run_over_ssh(cell, driver, entry, planned, None, limit)]
+            outputs = run_over_ssh(cell, driver, entry, planned, None, limit)
     folder = store(cell, planned, outputs, time.monotonic() - begin, facts)
     for output, what in zip(outputs, ("run", "untraced twin"), strict=False):
         if output.text("run-cell.status").strip() != "0":

@@ -1,17 +1,21 @@
 #!/bin/sh
 # Writes and syncs of known numbers, watched, in the place of run-cell.sh: what the probes must have
-# recorded of them, commitpath compares (analysis/known.py). Nothing else may use the device.
+# recorded of them, commitpath compares (analysis/known.py). Nothing else may use the device; others
+# of its disk may.
 #
 # Reads cell.env, and begins to watch unless something watches already. Leaves raw/probes.bin, and in
 # raw/known/:
 #   files            a line for each file: inode, pages written, fsyncs, fdatasyncs, syncs by O_DSYNC, name
 #   devices          device numbers of the disk and of the filesystem
 #   window           seconds since the boot, before the first and behind the last
-#   stat.begin, .end        /sys/block/<disk>/stat then
+#   stat.begin, .end        the device's /sys/class/block/<device>/stat then
+#   disk_stat        of a partition: what its disk had counted then (device.sh beside), whose flushes these are
+#   device.txt, queue.txt   of a partition, as device.sh describes it
 #   counters.begin, .end    what the filesystem has counted then, a name and a number a line
 set -eu
 folder=/run/commitpath
-known=$folder/raw/known
+raw=$folder/raw
+known=$raw/known
 cd "$folder"
 . ./cell.env
 # shellcheck source=/dev/null
@@ -19,7 +23,8 @@ cd "$folder"
 [ -e watch.env ] || sh watch.sh start
 mkdir "$known"
 at=$MOUNTPOINT/known
-disk=$(readlink -f "/sys/class/block/$DEVICE_NAME")
+own=/sys/class/block/$DEVICE_NAME
+disk=$(readlink -f "$own")
 [ -d "$disk/queue" ] || disk=${disk%/*}
 
 write() { dd if=/dev/zero bs=4k "$@" 2> /dev/null; }
@@ -28,16 +33,19 @@ note() { # NAME PAGES FSYNCS FDATASYNCS DSYNCS
 }
 edge() { # begin|end: with an idle device
   sync
-  until awk '{ exit $1 + $2 > 0 }' "$disk/inflight"; do sleep 0.1; done
+  until awk '{ exit $1 + $2 > 0 }' "$own/inflight"; do sleep 0.1; done
   sleep 0.5
   awk '{ print $1 }' /proc/uptime >> "$known/window"
-  cat "$disk/stat" > "$known/stat.$1"
+  cat "$own/stat" > "$known/stat.$1"
+  sh device.sh beside "$1" "$known/disk_stat"
   counters > "$known/counters.$1"
   sleep 0.5
 }
 
 mkdir "$at"
-cp "$(command -v dd)" driver
+# bin: of a board that runs nothing else of /run
+mkdir bin/known
+cp "$(command -v dd)" bin/known/driver
 { cat "$disk/dev" && stat -c '%Hd:%Ld' "$at"; } > "$known/devices"
 edge begin
 
@@ -59,7 +67,7 @@ write of="$at/behind" count=16
 sync -f "$at"
 note behind 16 0 0 0
 # the driver's threads are known by their name
-./driver if=/dev/zero of="$at/dsync" bs=4k count=4 oflag=dsync 2> /dev/null
+bin/known/driver if=/dev/zero of="$at/dsync" bs=4k count=4 oflag=dsync 2> /dev/null
 note dsync 4 0 0 4
 # at once: each waits for the device while the others begin
 for n in 1 2 3 4; do
@@ -71,5 +79,9 @@ sync "$at"
 note . 0 1 0 0
 
 edge end
-rm -r "$at" driver
+rm -r "$at" bin/known
 sh watch.sh stop
+if [ -e "$own/partition" ]; then
+  sh device.sh describe "$raw"
+  cp "$raw/board/device.txt" "$raw/board/queue.txt" "$known/"
+fi

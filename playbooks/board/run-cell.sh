@@ -22,7 +22,8 @@ cd "$folder" || exit 1
 ended=$folder/steps
 : > "$ended"
 
-now() { awk '{ printf "%d\n", $1 * 1000000000 }' /proc/uptime; }
+# mawk's %d ends at 2^31 - 1
+now() { awk '{ printf "%.0f\n", $1 * 1000000000 }' /proc/uptime; }
 
 # step NAME ok|fails: run it, note when and how it ended; another end than the planned one ends the run
 step() {
@@ -81,11 +82,18 @@ perform_load() {
   covariates begin || return
   # for whoever watches the console; before anything is measured
   echo 'run-cell: driver starts' > /dev/console
+  beside begin || return
   run_load 2> "$raw/driver/driver.err"
   status=$?
+  beside end || return
   cat "$raw/driver/driver.err"
   covariates end "$raw/board" || status=1
   return "$status"
+}
+
+# beside LABEL: what the disk of a partition has counted
+beside() {
+  [ ! -e "/sys/class/block/$DEVICE_NAME/partition" ] || sh device.sh beside "$1" "$raw/board/disk_stat.txt"
 }
 
 record_board() {

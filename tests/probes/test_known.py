@@ -23,7 +23,12 @@ def without(one: known.Known, name: str, number: int | None) -> known.Known:
     """As if a probe had lost that many records of a type, from the middle of the sequence, or all."""
     at = np.flatnonzero(one.rows["type"] == TYPES[name])
     begin = at.size // 2 if number else 0
-    return dataclasses.replace(one, rows=np.delete(one.rows, at[begin:][:number]))
+    lost = at[begin:][:number]
+    numbers = {
+        kind: every[~np.isin(every, one.rows["d"][lost])] if kind == name else every
+        for kind, every in one.numbers.items()
+    }
+    return dataclasses.replace(one, rows=np.delete(one.rows, lost), numbers=numbers)
 
 
 @pytest.mark.parametrize("fs", ["ext4", "f2fs"])
