@@ -4,12 +4,13 @@ import importlib
 import json
 import os
 import platform
+import random
 import secrets
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -100,27 +101,29 @@ def run_over_ssh(
     planned: Plan,
     login: Login | None,
     limit: float,
+    order: Sequence[int],
 ) -> list[RunOutput]:
     """The runs of a plan on a board that Ansible reaches, one after the other: prepare, run, collect, and
-    always tear down."""
+    always tear down. order: which of them is the first, the second; they are returned as planned."""
     variables = {
         **prepared_variables(cell, driver, entry),
         **(login.ansible() if login else {}),
         "lease_seconds": round(limit) + lab.LEASE_MARGIN_SECONDS,
     }
     with lab.torn_down(variables):
-        outputs: list[RunOutput] = []
-        for one in planned.runs:
+        outputs: dict[int, RunOutput] = {}
+        for number in order:
+            one = planned.runs[number]
             # which first clears what the run before left
             lab.reached(entry, lambda: provision(variables, limit))
             prepare(variables, limit)
-            with step(f"run the cell{', unwatched' if outputs else ''}"):
+            with step("run the cell's untraced twin" if number else "run the cell"):
                 output = run_sent(one.files, variables, limit)
             if one.cell["probes"] and entry["board_kind"] == "lab":
                 with step("run a known sequence of writes and syncs"):
                     output.known = run_sent({**one.files, "run-cell.sh": known_sequence()}, variables, limit)
-            outputs.append(output)
-        return outputs
+            outputs[number] = output
+        return [outputs[number] for number in sorted(outputs)]
 
 
 def run_sent(files: Mapping[str, bytes], variables: Mapping[str, Any], limit: float) -> RunOutput:
@@ -211,10 +214,23 @@ def place_known(sent: RunOutput, raw: Path) -> None:
         shutil.copy(work / "raw/probes.bin", raw / "known")
 
 
-def run_once(cell: Mapping[str, Any], limit: float | None = None, repeat: int | None = None) -> Path:
+def drawn_order(runs: int, seed: int, turn: int) -> list[int]:
+    """In which order a board runs a cell and its twin, one after the other, in a call's turn (1, 2, …).
+
+    Of two turns that follow each other either has one of them first; which, the seed says.
+    """
+    twin_first = random.Random(f"{seed}-{(turn - 1) // 2}").random() < 0.5
+    order = list(range(runs))
+    return order[::-1] if twin_first != (turn % 2 == 0) else order
+
+
+def run_once(
+    cell: Mapping[str, Any], limit: float | None = None, repeat: int | None = None, turn: int | None = None
+) -> Path:
     """One run of a cell, stored; its folder.
 
-    limit: wall seconds after which it counts as hung. repeat: which of a sweep's runs of the cell it is.
+    limit: wall seconds after which it counts as hung. repeat: which of a sweep's runs of the cell it is;
+    turn: which of a call's.
     """
     begin, limit = time.monotonic(), limit or default_limit()
     entry = ansible.board(cell["board"])
@@ -222,16 +238,21 @@ def run_once(cell: Mapping[str, Any], limit: float | None = None, repeat: int | 
     planned, facts = make(cell, entry), host_facts()
     if repeat is not None:
         facts["repeat"] = repeat
+    # a command has no seed
+    seed = int(cell.get("seed", 1))
+    order = drawn_order(len(planned.runs), seed, turn or repeat or 1)
+    if len(order) > 1 and entry["board_kind"] == "lab":
+        facts["order"] = {"runs": [("run", "twin")[number] for number in order], "seed": seed}
     if entry["board_kind"] == "virtual":
         facts["qemu"] = qemu.qemu_version(qemu.QEMU if cell["clock"] == "kvm" else emulator.chosen())
     if cell["clock"] == "virtual":
         outputs = run_virtual(cell, driver, entry, planned, limit)
     elif entry["board_kind"] == "virtual":
         with virtual_board(cell).started(cell["clock"]) as (login, _, _):
-            outputs = run_over_ssh(cell, driver, entry, planned, login, limit)
+            outputs = run_over_ssh(cell, driver, entry, planned, login, limit, order)
     else:
         with lab.held(cell["board"], entry):
-            outputs = run_over_ssh(cell, driver, entry, planned, None, limit)
+            outputs = run_over_ssh(cell, driver, entry, planned, None, limit, order)
     folder = store(cell, planned, outputs, time.monotonic() - begin, facts)
     for output, what in zip(outputs, ("run", "untraced twin"), strict=False):
         if output.text("run-cell.status").strip() != "0":
@@ -251,7 +272,7 @@ def experiment(cell: Mapping[str, Any], repeat: int, limit: float) -> int:
     for number in range(repeat):
         if repeat > 1:
             print(f"run {number + 1} of {repeat}", file=sys.stderr)
-        folders.append(run_once(cell, limit))
+        folders.append(run_once(cell, limit, turn=number + 1))
         with step("check and analyse"):
             from analysis.__main__ import main as analyse
 
