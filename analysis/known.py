@@ -9,95 +9,13 @@ it is: others of its disk write and flush meanwhile, so flushes are bracketed (c
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from analysis.adapters import partition, proberecords
-from analysis.adapters.proberecords import CALLERS, OWNERS, TYPES
-from analysis.files import read_pairs, read_text
-from base.errors import BadInput
+from analysis.adapters.known import FLUSH, PREFLUSH, WRITE, Known, operation
+from analysis.adapters.proberecords import CALLERS, OWNERS
 
-_WRITE, _FLUSH, _PREFLUSH = 1, 2, 1 << 18  # REQ_OP_*, REQ_PREFLUSH
 _PAGE_SECTORS = 8
-# what /sys/block/<disk>/stat counts, by its place in the line (Documentation/block/stat.rst)
-_STAT = {"write_ios": 4, "write_sectors": 6, "flush_ios": 15}
-
-
-@dataclass(frozen=True)
-class File:
-    """A file of the sequence: what was written to it and how often it was synced, by how."""
-
-    inode: int
-    pages: int
-    syncs: dict[str, int]  # fsync, fdatasync, kernel (O_DSYNC)
-    name: str
-
-    @property
-    def is_directory(self) -> bool:
-        return self.name == "."
-
-
-@dataclass(frozen=True)
-class Known:
-    """What known-sequence.sh left: what was done, what the kernel counted of it, what was recorded."""
-
-    files: list[File]
-    stat: dict[str, int]
-    counted: dict[str, int]  # by the filesystem itself: record's type → how many
-    disk: int  # whose the commands are, and the bios: of a partition its own number
-    filesystem: int
-    rows: np.ndarray  # RECORD, of the sequence's time and of any device
-    lost: tuple[int, int]
-    numbers: dict[str, np.ndarray]  # of all commands, and of all bios, whenever they were
-    flushes: tuple[int, int, int] | None = None  # that the disk counted, and how many it may have; exactly
-    cached: bool = True  # whether the device has a cache that is flushed
-
-    def of(self, name: str, device: int | None = None) -> np.ndarray:
-        """The records of a type, of a device."""
-        kind = self.rows["type"] == TYPES[name]
-        found: np.ndarray = self.rows[kind & ((self.rows["dev"] == device) | (device is None))]
-        return found
-
-
-def read(raw: Path) -> Known:
-    """Read raw/ as known-sequence.sh leaves it. Raises BadInput."""
-    folder = raw / "known"
-    disk, filesystem = (_device(folder / "devices", line) for line in _lines(folder / "devices", 2))
-    begin, end = (float(line) * 1e9 for line in _lines(folder / "window", 2))
-    files = []
-    for line in _lines(folder / "files"):
-        inode, pages, fsyncs, fdatasyncs, dsyncs, name = line.split(" ", 5)
-        syncs = {"fsync": int(fsyncs), "fdatasync": int(fdatasyncs), "kernel": int(dsyncs)}
-        files.append(File(int(inode), int(pages), syncs, name))
-    kept = folder / "probes.bin"
-    rows = proberecords.read(kept if kept.is_file() else raw / "probes.bin")
-    numbers = {name: rows["d"][rows["type"] == TYPES[name]] for name in ("block", "bio")}
-    stat, flushes, cached = _difference(folder, "stat", _stat), None, True
-    if (folder / "disk_stat").is_file():
-        beside = partition.of(read_pairs(folder / "device.txt"))
-        if beside is None:
-            raise BadInput(folder / "device.txt", "", "it tells of no partition", "disk, start, others")
-        disk, rows = beside.dev, beside.alone(rows)
-        is_flush = (rows["type"] == TYPES["block"]) & (rows["dev"] == disk) & (_operation(rows) == _FLUSH)
-        flushes = partition.bracket(folder / "disk_stat", rows["end_ns"][is_flush])
-        cached = read_pairs(folder / "queue.txt").get("write_cache") != "write through"
-    last, inside = rows[-1], (rows["begin_ns"] >= begin) & (rows["end_ns"] < end)
-    # a thread is named once
-    inside |= rows["type"] == TYPES["comm"]
-    return Known(
-        files=files,
-        stat=stat,
-        counted=_difference(folder, "counters", _counters),
-        disk=disk,
-        filesystem=filesystem,
-        rows=rows[inside],
-        lost=(int(last["n"]), int(last["a"])),
-        numbers=numbers,
-        flushes=flushes,
-        cached=cached,
-    )
 
 
 def wrong(known: Known, probes: Sequence[str], own: str, journals_data: bool = False) -> list[str]:
@@ -131,14 +49,10 @@ def _differ(what: str, recorded: int, was: int) -> list[str]:
     return [] if recorded == was else [f"{what}: {recorded} recorded, {was} expected"]
 
 
-def _operation(rows: np.ndarray) -> np.ndarray:
-    return np.asarray(rows["b"] & 0xFF)
-
-
 def _commands(known: Known) -> list[str]:
     """As the kernel's own counters have them."""
     commands = known.of("block", known.disk)
-    writes, flushes = commands[_operation(commands) == _WRITE], commands[_operation(commands) == _FLUSH]
+    writes, flushes = commands[operation(commands) == WRITE], commands[operation(commands) == FLUSH]
     found = _differ("sectors written", int(writes["n"].sum()), known.stat["write_sectors"])
     if known.flushes is None:
         found += _differ("flushes", flushes.size, known.stat["flush_ios"])
@@ -154,30 +68,19 @@ def _commands(known: Known) -> list[str]:
 
 
 def _in_sequence(known: Known, name: str, what: str) -> list[str]:
-    """All that are numbered from the first of the sequence to its last have a record."""
-    inside, every = known.of(name)["d"], known.numbers[name]
-    if not inside.size:
+    """All that are numbered from the device's first to its last have a record; others' are between."""
+    own, every = known.of(name, known.disk)["d"], known.of(name)["d"]
+    if not own.size:
         return []
-    between = int(np.count_nonzero((every >= inside.min()) & (every <= inside.max())))
-    due = int(inside.max() - inside.min()) + 1
-    return _differ(f"numbers between the first and the last {what}", between, due)
-
-
-def counts_empty(known: Known) -> bool | None:
-    """Return whether the device's counter of writes has the empty flushes among them, as it has since Linux
-    6.1; None where it has neither as many as the writes nor as many as both."""
-    commands, bios = known.of("block", known.disk), known.of("bio", known.disk)
-    writes = int((_operation(commands) == _WRITE).sum())
-    empty = int(((bios["n"] == 0) & (bios["b"] & _PREFLUSH != 0)).sum())
-    of = {writes + empty: True, writes: False}
-    return of.get(known.stat["write_ios"])
+    between = int(np.count_nonzero((every >= own.min()) & (every <= own.max())))
+    return _differ(f"numbers between the first and the last {what}", between, int(own.max() - own.min()) + 1)
 
 
 def _bios(known: Known) -> list[str]:
     """Each with as many runs of pages as it says, and all pages of each write. A log may be written by
     sectors: its last page then is there in part."""
     bios, pages = known.of("bio", known.disk), known.of("pages", known.disk)
-    writes = bios[_operation(bios) == _WRITE]
+    writes = bios[operation(bios) == WRITE]
     runs = {int(bio["d"]): int(bio["flags"]) for bio in bios}
     numbers, had = np.unique(pages["d"], return_counts=True)
     of_pages = dict(zip(numbers.tolist(), had.tolist(), strict=True))
@@ -259,7 +162,7 @@ def _data_waits(known: Known) -> list[str]:
 def _waits(known: Known) -> list[str]:
     """Of a sync for its journal, log or nodes: each filesystem has some."""
     kinds = ("commit_wait", "node_wait")
-    return [] if any(known.of(name).size for name in kinds) else ["no wait for a journal, log or nodes"]
+    return [] if any(known.of(name, known.filesystem).size for name in kinds) else ["no wait for a journal, log or nodes"]
 
 
 def _as_counted(known: Known) -> list[str]:
@@ -268,7 +171,7 @@ def _as_counted(known: Known) -> list[str]:
         line
         for name, number in known.counted.items()
         for line in [
-            *_differ(f"records of type {name}", known.of(name).size, number),
+            *_differ(f"records of type {name}", known.of(name, known.filesystem).size, number),
             *([] if number else [f"no {name}"]),
         ]
     ]
@@ -296,41 +199,13 @@ def _written_back(known: Known) -> list[str]:
 def _bios_as_commands(known: Known) -> list[str]:
     """All sectors that a filesystem hands in reach the device."""
     bios, commands = known.of("bio", known.disk), known.of("block", known.disk)
-    sectors = [int(rows["n"][_operation(rows) == _WRITE].sum()) for rows in (bios, commands)]
+    sectors = [int(rows["n"][operation(rows) == WRITE].sum()) for rows in (bios, commands)]
     return [f"bio: {line}" for line in _differ("sectors of writes", sectors[0], sectors[1])]
 
 
 def _empty_flushes(known: Known) -> list[str]:
     """A filesystem orders a flush of its own by a bio with no sectors."""
     bios = known.of("bio", known.disk)
-    empty = bios[(bios["n"] == 0) & (bios["b"] & _PREFLUSH != 0)]
+    empty = bios[(bios["n"] == 0) & (bios["b"] & PREFLUSH != 0)]
     own = known.of("flush", known.filesystem)
     return [f"flush: {line}" for line in _differ("empty flushes", own.size, empty.size)]
-
-
-def _lines(path: Path, number: int | None = None) -> list[str]:
-    lines = read_text(path).splitlines()
-    if not lines or number not in (None, len(lines)):
-        raise BadInput(path, "", f"{len(lines)} lines", f"{number or 'some'}")
-    return lines
-
-
-def _device(path: Path, line: str) -> int:
-    major, _, minor = line.partition(":")
-    if not (major.isdigit() and minor.isdigit()):
-        raise BadInput(path, "", repr(line), "MAJOR:MINOR")
-    return int(major) << 20 | int(minor)
-
-
-def _difference(folder: Path, name: str, parse: Callable[[Path], dict[str, int]]) -> dict[str, int]:
-    begin, end = (parse(folder / f"{name}.{edge}") for edge in ("begin", "end"))
-    return {key: end[key] - begin[key] for key in begin}
-
-
-def _stat(path: Path) -> dict[str, int]:
-    fields = _lines(path, 1)[0].split()
-    return {name: int(fields[place]) for name, place in _STAT.items()}
-
-
-def _counters(path: Path) -> dict[str, int]:
-    return {name: int(number) for name, number in (line.split() for line in read_text(path).splitlines())}

@@ -15,12 +15,11 @@ from analysis import (
     engines,
     events,
     expected,
-    known,
     observers,
     recorded,
     stored_files,
 )
-from analysis.adapters import board, command, devicelog, driver, drivertables, partition
+from analysis.adapters import board, command, devicelog, driver, drivertables, known, partition
 from analysis.adapters.driver import Driver
 from analysis.content import recognised
 from analysis.devices import Device

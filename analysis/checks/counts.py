@@ -13,7 +13,7 @@ import re
 
 import polars as pl
 
-from analysis import events, known
+from analysis import events
 from analysis.adapters import devicelog, drivertables
 from analysis.adapters.partition import ELSEWHERE
 from analysis.ledger.match import PREFLUSH
@@ -102,7 +102,7 @@ def empty_flushes(run: Run) -> int | None:
 def from_stat(run: Run) -> dict[str, int | None]:
     """Return FIELDS as /sys/block/<dev>/stat counted them."""
     grew, empty = run.driver.stat_difference(), empty_flushes(run)
-    if run.known and known.counts_empty(run.known) is False:
+    if run.known and run.known.counts_empty is False:
         empty = 0
     return {
         "reads": grew["read_ios"],

@@ -54,7 +54,7 @@ def rehearsed(run: Run) -> list[str]:
         return ["raw/known: nothing says what the probes record of a known sequence on this partition"]
     kind = run.board.mount.fs if run.board.mount else ""
     found = known.wrong(run.known, run.plan["runs"]["run"]["probes"], kind, run.board.data_mode == "journal")
-    if known.counts_empty(run.known) is None:
+    if run.known.counts_empty is None:
         number = run.known.stat["write_ios"]
         found.append(f"{counts.STAT} counted {number} writes, neither with the empty flushes nor without")
     return [f"of a known sequence on this partition, {line}" for line in found]
