@@ -162,7 +162,8 @@ def _data_waits(known: Known) -> list[str]:
 def _waits(known: Known) -> list[str]:
     """Of a sync for its journal, log or nodes: each filesystem has some."""
     kinds = ("commit_wait", "node_wait")
-    return [] if any(known.of(name, known.filesystem).size for name in kinds) else ["no wait for a journal, log or nodes"]
+    seen = any(known.of(name, known.filesystem).size for name in kinds)
+    return [] if seen else ["no wait for a journal, log or nodes"]
 
 
 def _as_counted(known: Known) -> list[str]:

@@ -217,7 +217,7 @@ def read(folder: Path) -> Run:
     run.host, run.hashes, run.plan = host, hashes, _read_plan(raw / "plan.json", stored_cell)
     run.release = recorded.release(run)
     if (raw / "known").is_dir():
-        run.known = known.read(raw)
+        run.known = known.read(raw / "known")
     if run.has_ledger and ran.vfs is None and ran.engine.LOGS_CALLS:
         run.missing.append("raw/driver/vfs.csv")
     if not run.probes:

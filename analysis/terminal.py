@@ -62,8 +62,8 @@ def beside(summary: dict[str, Any]) -> list[str]:
     disk = summary["disk"]
     if disk is None:
         return []
-    of, foreign = disk["flushes"], disk["foreign"]
-    said = [f"others wrote {foreign['bytes_written'] / 1024:.0f} KiB to the disk meanwhile"]
+    of, foreign = disk["flushes"], disk["foreign_bytes_written"]
+    said = [] if foreign is None else [f"others wrote {foreign / 1024:.0f} KiB to the disk meanwhile"]
     if of:
         said.append(
             f"of its {sum(of.values())} flushes {of['own']} were for the partition alone, {of['shared']} for "

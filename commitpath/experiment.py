@@ -202,15 +202,13 @@ def store(
 
 
 def place_known(sent: RunOutput, raw: Path) -> None:
-    """Put what a board sent of a known sequence into a run's raw/known/, with what its probes recorded.
-
-    LabError if it failed.
-    """
+    """Put what a known sequence is compared by into a run's raw/known/. LabError if it failed."""
     if sent.text("run-cell.status").strip() != "0":
         raise LabError(f"a known sequence of writes and syncs failed: {sent.text('run-cell.log').strip()}")
     with artifacts.work_folder() as work:
         sent.extract(work)
-        shutil.copytree(work / "raw/known", raw / "known")
+        for name in ("known", "board"):
+            shutil.copytree(work / "raw" / name, raw / "known" / name)
         shutil.copy(work / "raw/probes.bin", raw / "known")
 
 

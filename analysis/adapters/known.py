@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.adapters import partition, proberecords
+from analysis.adapters import covariates, partition, proberecords
 from analysis.adapters.proberecords import TYPES
 from analysis.files import read_pairs, read_text
 from base.errors import BadInput
@@ -76,17 +76,15 @@ def read(raw: Path) -> Known:
         inode, pages, fsyncs, fdatasyncs, dsyncs, name = line.split(" ", 5)
         syncs = {"fsync": int(fsyncs), "fdatasync": int(fdatasyncs), "kernel": int(dsyncs)}
         files.append(File(int(inode), int(pages), syncs, name))
-    kept = folder / "probes.bin"
-    rows = proberecords.read(kept if kept.is_file() else raw / "probes.bin")
-    flushes, cached = None, True
-    if (folder / "disk_stat").is_file():
-        beside = partition.of(read_pairs(folder / "device.txt"))
-        if beside is None:
-            raise BadInput(folder / "device.txt", "", "it tells of no partition", "disk, start, others")
+    rows = proberecords.read(raw / "probes.bin")
+    flushes, cached, device = None, True, raw / "board/device.txt"
+    if device.is_file() and (beside := partition.of(read_pairs(device))):
         disk, rows = beside.dev, beside.alone(rows)
         is_flush = (rows["type"] == TYPES["block"]) & (rows["dev"] == disk) & (operation(rows) == FLUSH)
-        flushes = partition.bracket(folder / "disk_stat", rows["end_ns"][is_flush])
-        cached = read_pairs(folder / "queue.txt").get("write_cache") != "write through"
+        flushes = partition.bracket(covariates.read(raw), rows["end_ns"][is_flush])
+        if flushes is None:
+            raise BadInput(raw / "board/covariates.json", "", "no flushes of the disk, or no times", "both")
+        cached = read_pairs(raw / "board/queue.txt").get("write_cache") != "write through"
     last, inside = rows[-1], (rows["begin_ns"] >= begin) & (rows["begin_ns"] < end)
     # a thread is named once
     inside |= rows["type"] == TYPES["comm"]

@@ -12,12 +12,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
+from analysis.adapters.covariates import Covariates
 from analysis.adapters.proberecords import TYPES, ByType
-from analysis.files import read_text
 from base.errors import BadInput
 
 _OP, _WRITE, _FLUSH, _FUA, _PREFLUSH = 0xFF, 1, 2, 1 << 17, 1 << 18  # linux/blk_types.h
@@ -25,9 +24,6 @@ _OP, _WRITE, _FLUSH, _FUA, _PREFLUSH = 0xFF, 1, 2, 1 << 17, 1 << 18  # linux/blk
 ELSEWHERE = (1 << 36) - 1
 # The number of a bio that no filesystem queued: the flush that a write without FUA is followed by.
 AFTER = (1 << 62) - 1
-# /proc/uptime, of which the readings of the disk's counters are timed, has 10 ms
-CLOCK_NS = 10_000_000
-WRITES, SECTORS, FLUSHES = 4, 6, 15  # fields of Documentation/block/stat.rst
 _FILE = "raw/board/device.txt"
 
 
@@ -131,31 +127,21 @@ def of(device: Mapping[str, str]) -> Partition | None:
     )
 
 
-def stat(path: Path) -> dict[str, tuple[tuple[int, int], list[int]]]:
-    """Return label → (ns before and after the reading, the counters) of a file of what a partition's disk had
-    counted (playbooks/board/device.sh beside). Raises BadInput."""
-    found = {}
-    for number, line in enumerate(read_text(path).splitlines(), 1):
-        words = line.split()
-        if not re.fullmatch(r"(begin|end)( [0-9]{1,18}){19,24}", " ".join(words)):
-            expected = "begin|end, ns, the counters of /sys/block/<disk>/stat with flushes, ns"
-            raise BadInput(path, f"line {number}", repr(line[:100]), expected)
-        values = [int(word) for word in words[1:]]
-        found[words[0]] = ((values[0], values[-1]), values[1:-1])
-    if set(found) != {"begin", "end"}:
-        raise BadInput(path, "", f"lines of {', '.join(found) or 'nothing'}", "one of begin, one of end")
-    return found
-
-
-def bracket(path: Path, ends: np.ndarray) -> tuple[int, int, int]:
+def bracket(found: Covariates | None, ends: np.ndarray) -> tuple[int, int, int] | None:
     """Return how many flushes a disk counted between its two readings, and how many that may be at least and
-    at most by when flush commands were complete (ns). Raises BadInput."""
-    rows = stat(path)
-    counted = rows["end"][1][FLUSHES] - rows["begin"][1][FLUSHES]
-    (first, last), (first_of_end, last_of_end) = rows["begin"][0], rows["end"][0]
-    least = (ends >= last + CLOCK_NS) & (ends <= first_of_end - CLOCK_NS)
-    most = (ends >= first - CLOCK_NS) & (ends <= last_of_end + CLOCK_NS)
-    return counted, int(least.sum()), int(most.sum())
+    at most by when flush commands were complete (ns); None if that was not read.
+    """
+    if found is None:
+        return None
+    grew = found.grew("disk/flush_ios")
+    (first, last), (first_of_end, last_of_end) = (
+        (found.number("counted_from_ns", edge), found.number("counted_until_ns", edge))
+        for edge in (found.begin, found.end)
+    )
+    if grew is None or first is None or last is None or first_of_end is None or last_of_end is None:
+        return None
+    least, most = (ends >= last) & (ends <= first_of_end), (ends >= first) & (ends <= last_of_end)
+    return grew, int(least.sum()), int(most.sum())
 
 
 def _dev(device: Mapping[str, str], name: str) -> int:

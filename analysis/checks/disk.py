@@ -1,12 +1,14 @@
 """What a partition's disk did beside it: flushes, which are counted for the disk alone.
 
 Who else uses the disk is not idle when the window begins or ends, so numbers of the disk are not equal
-where two count: the kernel's counter, read before the driver began and after it ended, between two
-readings of a clock of 10 ms, is no less than what the probes saw complete surely within, and no more than
-what they saw that may have been.
+where two count: the kernel's counter, read before the driver began and after it ended, each between two
+readings of the clock, is no less than what the probes saw complete surely within, and no more than what
+they saw that may have been.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import polars as pl
 
@@ -15,7 +17,6 @@ from analysis.adapters import partition
 from analysis.checks import counts
 from analysis.run import Run
 
-FILE = "raw/board/disk_stat.txt"
 # Two who note the same command do so at the same tracepoint (witness.py, _BESIDE).
 APART_NS = 100_000
 
@@ -37,7 +38,10 @@ def flushes(run: Run) -> list[str]:
         if not least <= told <= most:
             found.append(f"flushes of the disk in the window: {name} {told}, probe {least} to {most}")
     ends = seen["end_ns"].drop_nulls().to_numpy()
-    grew, least, most = partition.bracket(run.folder / FILE, ends)
+    counted = partition.bracket(run.board.covariates, ends)
+    if counted is None:
+        return [*found, "raw/board/covariates.json: not told how many flushes the disk counted, and when"]
+    grew, least, most = counted
     if not least <= grew <= most:
         found.append(
             f"flushes of the disk while the driver ran: {counts.STAT} {grew}, probe {least} to {most}"
@@ -60,16 +64,6 @@ def rehearsed(run: Run) -> list[str]:
     return [f"of a known sequence on this partition, {line}" for line in found]
 
 
-def foreign(run: Run) -> dict[str, int] | None:
-    """Return what others did with the disk while the driver ran, by its counters less the partition's: write
-    commands and bytes_written, each with empty flushes of any partition; None of a whole device."""
-    if run.partition is None:
-        return None
-    rows, own = partition.stat(run.folder / FILE), run.driver.stat_difference()
-    writes, sectors = (rows["end"][1][n] - rows["begin"][1][n] for n in (partition.WRITES, partition.SECTORS))
-    return {"writes": writes - own["write_ios"], "bytes_written": (sectors - own["write_sectors"]) * 512}
-
-
 def sent_for(run: Run) -> dict[str, pl.DataFrame] | None:
     """Return the flush commands of the window (rows of the ledger) that were sent for the partition alone
     (`own`), for others of the disk alone (`others`), and for both (`shared`); None of a whole device, or
@@ -87,12 +81,19 @@ def sent_for(run: Run) -> dict[str, pl.DataFrame] | None:
     }
 
 
-def summary(run: Run) -> dict[str, dict[str, int]] | None:
-    """Return what the disk did beside the partition under test, for the summary; None of a whole device."""
-    beside, sent = foreign(run), sent_for(run)
-    if beside is None:
+def summary(run: Run) -> dict[str, Any] | None:
+    """Return what the disk did beside the partition under test, for the summary; None of a whole device.
+
+    foreign_bytes_written: by others, while the driver ran; None if it was not read.
+    """
+    if run.partition is None:
         return None
-    return {"foreign": beside, "flushes": {name: rows.height for name, rows in (sent or {}).items()}}
+    sectors = run.board.covariates.foreign(("write_sectors",)) if run.board.covariates else None
+    sent = sent_for(run) or {}
+    return {
+        "foreign_bytes_written": None if sectors is None else sectors * 512,
+        "flushes": {name: rows.height for name, rows in sent.items()},
+    }
 
 
 def _within(seen: pl.DataFrame, column: str, begin: int, end: int) -> int:

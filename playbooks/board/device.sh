@@ -1,14 +1,12 @@
 #!/bin/sh
 # What a board does with its device, as devices/DRIVER.sh has it.
 # usage: device.sh make DRIVER SIZE_MIB NAME=VALUE...
-#        device.sh timing | reset | counters | describe RAW | beside LABEL FILE    of the device of cell.env
+#        device.sh timing | reset | counters | describe RAW    of the device of cell.env
 # make      creates /dev/target, and says so; one that is there is left as it is
 # timing    gives it its profile's time: it is made as fast as it can be, for the preparation
 # reset     sets its counters to zero, and its cache to clean
 # counters  prints what it counted
 # describe  writes into RAW what it is and what it says that it did
-# beside    adds to FILE a line of what the disk of a partition has counted, between two readings of the clock:
-#           flushes are counted for the disk alone. Of a whole device none
 set -eu
 folder=/run/commitpath
 what=$1
@@ -39,9 +37,6 @@ set_attributes() {
   done
 }
 
-# mawk's %d ends at 2^31 - 1
-now() { awk '{ printf "%.0f\n", $1 * 1000000000 }' /proc/uptime; }
-
 # shellcheck source=/dev/null
 . "$part"
 case $what in
@@ -67,12 +62,5 @@ case $what in
     attributes "$disk/queue" > "$1/board/queue.txt"
     describe_device "$1"
     ;;
-  beside)
-    own=/sys/class/block/$DEVICE_NAME
-    [ -e "$own/partition" ] || exit 0
-    begin=$(now)
-    counted=$(tr -s ' ' < "$(readlink -f "$own/..")/stat")
-    echo "$1 $begin ${counted# } $(now)" >> "$2"
-    ;;
-  *) echo "device: $what is none of make, timing, reset, counters, describe, beside" >&2; exit 1 ;;
+  *) echo "device: $what is none of make, timing, reset, counters, describe" >&2; exit 1 ;;
 esac

@@ -9,9 +9,8 @@
 #   devices          device numbers of the disk and of the filesystem
 #   window           seconds since the boot, before the first and behind the last
 #   stat.begin, .end        the device's /sys/class/block/<device>/stat then
-#   disk_stat        of a partition: what its disk had counted then (device.sh beside), whose flushes these are
-#   device.txt, queue.txt   of a partition, as device.sh describes it
 #   counters.begin, .end    what the filesystem has counted then, a name and a number a line
+# and of a lab board, in raw/board/, covariates.json of then, and what device.sh describes.
 set -eu
 folder=/run/commitpath
 raw=$folder/raw
@@ -31,13 +30,13 @@ write() { dd if=/dev/zero bs=4k "$@" 2> /dev/null; }
 note() { # NAME PAGES FSYNCS FDATASYNCS DSYNCS
   echo "$(stat -c %i "$at/$1") $2 $3 $4 $5 $1" >> "$known/files"
 }
-edge() { # begin|end: with an idle device
+edge() { # begin | end FOLDER: with an idle device
   sync
   until awk '{ exit $1 + $2 > 0 }' "$own/inflight"; do sleep 0.1; done
   sleep 0.5
   awk '{ print $1 }' /proc/uptime >> "$known/window"
   cat "$own/stat" > "$known/stat.$1"
-  sh device.sh beside "$1" "$known/disk_stat"
+  [ ! -e covariates.py ] || python3 covariates.py "$@"
   counters > "$known/counters.$1"
   sleep 0.5
 }
@@ -78,10 +77,7 @@ for n in 1 2 3 4; do note "at-once-$n" 5 5 0 0; done
 sync "$at"
 note . 0 1 0 0
 
-edge end
+edge end "$raw/board"
 rm -r "$at" bin/known
 sh watch.sh stop
-if [ -e "$own/partition" ]; then
-  sh device.sh describe "$raw"
-  cp "$raw/board/device.txt" "$raw/board/queue.txt" "$known/"
-fi
+[ ! -e covariates.py ] || sh device.sh describe "$raw"

@@ -82,18 +82,11 @@ perform_load() {
   covariates begin || return
   # for whoever watches the console; before anything is measured
   echo 'run-cell: driver starts' > /dev/console
-  beside begin || return
   run_load 2> "$raw/driver/driver.err"
   status=$?
-  beside end || return
   cat "$raw/driver/driver.err"
   covariates end "$raw/board" || status=1
   return "$status"
-}
-
-# beside LABEL: what the disk of a partition has counted
-beside() {
-  [ ! -e "/sys/class/block/$DEVICE_NAME/partition" ] || sh device.sh beside "$1" "$raw/board/disk_stat.txt"
 }
 
 record_board() {

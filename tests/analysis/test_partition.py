@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from analysis.adapters import blkrecords, partition
+from analysis.adapters.covariates import Covariates
 from analysis.adapters.partition import AFTER, ELSEWHERE
 from analysis.adapters.proberecords import RECORD, TYPES, split
 from base.errors import BadInput
@@ -77,23 +78,21 @@ def test_the_tracer_has_what_begins_behind_it() -> None:
     assert PARTITION.traced(rows)["sector"].tolist() == [0, 792, 0]
 
 
-def stat(flushes: int) -> str:
-    return " ".join(["0"] * 15 + [str(flushes), "0"])
+def edge(flushes: int, begin: int, end: int) -> dict[str, Any]:
+    """What is read at an end, in ms."""
+    times = {"counted_from_ns": f"{begin}000000", "counted_until_ns": f"{end}000000"}
+    return {"disk/flush_ios": str(flushes), **times}
 
 
-def test_flushes_are_bracketed(tmp_path: Path) -> None:
-    file = tmp_path / "disk_stat"
-    file.write_text(
-        f"begin 100000000 {stat(10)} 110000000\nend 900000000 {stat(12)} 910000000\n",
-    )
-    ends = np.array([95, 115, 500, 895, 950]) * 1_000_000
-    assert partition.bracket(file, ends) == (2, 1, 4)
-    file.write_text(f"begin 100000000 {stat(10)} 110000000\n")
-    with pytest.raises(BadInput, match="lines of begin"):
-        partition.bracket(file, ends)
-    file.write_text("begin 1 2 3\n")
-    with pytest.raises(BadInput, match="line 1"):
-        partition.bracket(file, ends)
+def test_flushes_are_bracketed() -> None:
+    ends = np.array([95, 105, 500, 895, 905, 950]) * 1_000_000
+    told = Covariates(edge(10, 100, 110), edge(12, 900, 910), {})
+    assert partition.bracket(told, ends) == (2, 2, 4)
+    assert partition.bracket(None, ends) is None
+    old = {name: value for name, value in edge(12, 900, 910).items() if name != "disk/flush_ios"}
+    assert partition.bracket(Covariates(told.begin, old, {}), ends) is None
+    unread = {"disk": {"unreadable": "no"}}
+    assert partition.bracket(Covariates(told.begin, unread, {}), ends) is None
 
 
 def test_where_it_is() -> None:

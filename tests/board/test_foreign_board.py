@@ -89,8 +89,10 @@ WATCHED = {"PROBES": "all", "ROWS": "100", "N": "20"}
 
 def watched(board: ForeignBoard, fs: str) -> Run:
     """A run that is watched while somebody writes and syncs on the root's partition, which must be good."""
-    with lab_board.neighbour(board.login, "/var/tmp/other"):
-        folder = experiment.run_once(make_cell({**LAB, **WATCHED, "FS": fs, "BOARD": board.name}))
+    name = f"{board.name}-busy"
+    entry = board.entry(board_limits=lab_board.BUSY)
+    with foreign_board.named(name, entry), lab_board.neighbour(board.login, "/var/tmp/other"):
+        folder = experiment.run_once(make_cell({**LAB, **WATCHED, "FS": fs, "BOARD": name}))
     run = lab_board.hold_partition(folder)
     assert left(board) == NOTHING
     return run
