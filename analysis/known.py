@@ -2,84 +2,20 @@
 
 playbooks/board/known-sequence.sh runs it. A probe that is attached need not see all: on another
 kernel one was, and lost thousands of records. So before anything is believed of a kernel, each
-record's type is counted there.
+record's type is counted there. On a partition beside others that is done with each run, whose raw/known/
+it is: others of its disk write and flush meanwhile, so flushes are bracketed (checks/disk.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from analysis.adapters import proberecords
-from analysis.adapters.proberecords import CALLERS, OWNERS, TYPES
-from analysis.files import read_text
-from base.errors import BadInput
+from analysis.adapters.known import FLUSH, PREFLUSH, WRITE, Known, operation
+from analysis.adapters.proberecords import CALLERS, OWNERS
 
-_WRITE, _FLUSH, _PREFLUSH = 1, 2, 1 << 18  # REQ_OP_*, REQ_PREFLUSH
 _PAGE_SECTORS = 8
-# what /sys/block/<disk>/stat counts, by its place in the line (Documentation/block/stat.rst)
-_STAT = {"write_ios": 4, "write_sectors": 6, "flush_ios": 15}
-
-
-@dataclass(frozen=True)
-class File:
-    """A file of the sequence: what was written to it and how often it was synced, by how."""
-
-    inode: int
-    pages: int
-    syncs: dict[str, int]  # fsync, fdatasync, kernel (O_DSYNC)
-    name: str
-
-    @property
-    def is_directory(self) -> bool:
-        return self.name == "."
-
-
-@dataclass(frozen=True)
-class Known:
-    """What known-sequence.sh left: what was done, what the kernel counted of it, what was recorded."""
-
-    files: list[File]
-    stat: dict[str, int]
-    counted: dict[str, int]  # by the filesystem itself: record's type → how many
-    disk: int
-    filesystem: int
-    rows: np.ndarray  # RECORD, of the sequence's time and of any device
-    lost: tuple[int, int]
-
-    def of(self, name: str, device: int | None = None) -> np.ndarray:
-        """The records of a type, of a device."""
-        kind = self.rows["type"] == TYPES[name]
-        found: np.ndarray = self.rows[kind & ((self.rows["dev"] == device) | (device is None))]
-        return found
-
-
-def read(raw: Path) -> Known:
-    """Read raw/ as known-sequence.sh leaves it. Raises BadInput."""
-    folder = raw / "known"
-    disk, filesystem = (_device(folder / "devices", line) for line in _lines(folder / "devices", 2))
-    begin, end = (float(line) * 1e9 for line in _lines(folder / "window", 2))
-    files = []
-    for line in _lines(folder / "files"):
-        inode, pages, fsyncs, fdatasyncs, dsyncs, name = line.split(" ", 5)
-        syncs = {"fsync": int(fsyncs), "fdatasync": int(fdatasyncs), "kernel": int(dsyncs)}
-        files.append(File(int(inode), int(pages), syncs, name))
-    rows = proberecords.read(raw / "probes.bin")
-    last, inside = rows[-1], (rows["begin_ns"] >= begin) & (rows["end_ns"] < end)
-    # a thread is named once
-    inside |= rows["type"] == TYPES["comm"]
-    return Known(
-        files=files,
-        stat=_difference(folder, "stat", _stat),
-        counted=_difference(folder, "counters", _counters),
-        disk=disk,
-        filesystem=filesystem,
-        rows=rows[inside],
-        lost=(int(last["n"]), int(last["a"])),
-    )
 
 
 def wrong(known: Known, probes: Sequence[str], own: str, journals_data: bool = False) -> list[str]:
@@ -92,7 +28,7 @@ def wrong(known: Known, probes: Sequence[str], own: str, journals_data: bool = F
         "block": (_commands,),
         "bio": (_bios, *(() if journals_data else (_pages, _of_several_pages))),
         own: (_syncs, _names, _data_waits, _waits, _as_counted),
-        "flush": (_some("flush"),),
+        "flush": (_some("flush"),) if known.cached else (),
         "wait": (_off_cpu,),
         "writeback": (_written_back,),
     }
@@ -101,7 +37,7 @@ def wrong(known: Known, probes: Sequence[str], own: str, journals_data: bool = F
         found += [f"{name}: {line}" for check in checks.get(name, ()) for line in check(known)]
     if {"block", "bio"} <= set(probes):
         found += _bios_as_commands(known)
-    if {"bio", "flush"} <= set(probes):
+    if {"bio", "flush"} <= set(probes) and known.cached:
         found += _empty_flushes(known)
     return found
 
@@ -113,38 +49,43 @@ def _differ(what: str, recorded: int, was: int) -> list[str]:
     return [] if recorded == was else [f"{what}: {recorded} recorded, {was} expected"]
 
 
-def _operation(rows: np.ndarray) -> np.ndarray:
-    return np.asarray(rows["b"] & 0xFF)
-
-
 def _commands(known: Known) -> list[str]:
     """As the kernel's own counters have them."""
     commands = known.of("block", known.disk)
-    writes, flushes = commands[_operation(commands) == _WRITE], commands[_operation(commands) == _FLUSH]
-    numbers = np.sort(known.of("block")["d"])
+    writes, flushes = commands[operation(commands) == WRITE], commands[operation(commands) == FLUSH]
+    found = _differ("sectors written", int(writes["n"].sum()), known.stat["write_sectors"])
+    if known.flushes is None:
+        found += _differ("flushes", flushes.size, known.stat["flush_ios"])
+    elif not known.flushes[1] <= known.flushes[0] <= known.flushes[2]:
+        counted, least, most = known.flushes
+        found.append(f"flushes: {least} to {most} recorded, {counted} expected")
     return [
-        *_differ("sectors written", int(writes["n"].sum()), known.stat["write_sectors"]),
-        *_differ("flushes", flushes.size, known.stat["flush_ios"]),
-        *_differ("numbers between the first and the last command", numbers.size, _span(numbers)),
-        *([] if flushes.size and writes.size else ["no writes, or no flushes"]),
+        *found,
+        *_in_sequence(known, "block", "command"),
+        *([] if flushes.size or not known.cached else ["no flushes"]),
+        *([] if writes.size else ["no writes"]),
     ]
 
 
-def _span(numbers: np.ndarray) -> int:
-    return int(numbers[-1] - numbers[0] + 1) if numbers.size else 0
+def _in_sequence(known: Known, name: str, what: str) -> list[str]:
+    """All that are numbered from the device's first to its last have a record; others' are between."""
+    own, every = known.of(name, known.disk)["d"], known.of(name)["d"]
+    if not own.size:
+        return []
+    between = int(np.count_nonzero((every >= own.min()) & (every <= own.max())))
+    return _differ(f"numbers between the first and the last {what}", between, int(own.max() - own.min()) + 1)
 
 
 def _bios(known: Known) -> list[str]:
     """Each with as many runs of pages as it says, and all pages of each write. A log may be written by
     sectors: its last page then is there in part."""
     bios, pages = known.of("bio", known.disk), known.of("pages", known.disk)
-    writes = bios[_operation(bios) == _WRITE]
+    writes = bios[operation(bios) == WRITE]
     runs = {int(bio["d"]): int(bio["flags"]) for bio in bios}
     numbers, had = np.unique(pages["d"], return_counts=True)
     of_pages = dict(zip(numbers.tolist(), had.tolist(), strict=True))
-    serials = np.sort(known.of("bio")["d"])
     return [
-        *_differ("numbers between the first and the last bio", serials.size, _span(serials)),
+        *_in_sequence(known, "bio", "bio"),
         *_differ("bios with other runs of pages than they say", _unequal(runs, of_pages), 0),
         *_differ(
             "pages of writes",
@@ -221,7 +162,8 @@ def _data_waits(known: Known) -> list[str]:
 def _waits(known: Known) -> list[str]:
     """Of a sync for its journal, log or nodes: each filesystem has some."""
     kinds = ("commit_wait", "node_wait")
-    return [] if any(known.of(name).size for name in kinds) else ["no wait for a journal, log or nodes"]
+    seen = any(known.of(name, known.filesystem).size for name in kinds)
+    return [] if seen else ["no wait for a journal, log or nodes"]
 
 
 def _as_counted(known: Known) -> list[str]:
@@ -230,7 +172,7 @@ def _as_counted(known: Known) -> list[str]:
         line
         for name, number in known.counted.items()
         for line in [
-            *_differ(f"records of type {name}", known.of(name).size, number),
+            *_differ(f"records of type {name}", known.of(name, known.filesystem).size, number),
             *([] if number else [f"no {name}"]),
         ]
     ]
@@ -258,40 +200,13 @@ def _written_back(known: Known) -> list[str]:
 def _bios_as_commands(known: Known) -> list[str]:
     """All sectors that a filesystem hands in reach the device."""
     bios, commands = known.of("bio", known.disk), known.of("block", known.disk)
-    sectors = [int(rows["n"][_operation(rows) == _WRITE].sum()) for rows in (bios, commands)]
+    sectors = [int(rows["n"][operation(rows) == WRITE].sum()) for rows in (bios, commands)]
     return [f"bio: {line}" for line in _differ("sectors of writes", sectors[0], sectors[1])]
 
 
 def _empty_flushes(known: Known) -> list[str]:
     """A filesystem orders a flush of its own by a bio with no sectors."""
     bios = known.of("bio", known.disk)
-    empty = bios[(bios["n"] == 0) & (bios["b"] & _PREFLUSH != 0)]
-    return [f"flush: {line}" for line in _differ("empty flushes", known.of("flush").size, empty.size)]
-
-
-def _lines(path: Path, number: int | None = None) -> list[str]:
-    lines = read_text(path).splitlines()
-    if not lines or number not in (None, len(lines)):
-        raise BadInput(path, "", f"{len(lines)} lines", f"{number or 'some'}")
-    return lines
-
-
-def _device(path: Path, line: str) -> int:
-    major, _, minor = line.partition(":")
-    if not (major.isdigit() and minor.isdigit()):
-        raise BadInput(path, "", repr(line), "MAJOR:MINOR")
-    return int(major) << 20 | int(minor)
-
-
-def _difference(folder: Path, name: str, parse: Callable[[Path], dict[str, int]]) -> dict[str, int]:
-    begin, end = (parse(folder / f"{name}.{edge}") for edge in ("begin", "end"))
-    return {key: end[key] - begin[key] for key in begin}
-
-
-def _stat(path: Path) -> dict[str, int]:
-    fields = _lines(path, 1)[0].split()
-    return {name: int(fields[place]) for name, place in _STAT.items()}
-
-
-def _counters(path: Path) -> dict[str, int]:
-    return {name: int(number) for name, number in (line.split() for line in read_text(path).splitlines())}
+    empty = bios[(bios["n"] == 0) & (bios["b"] & PREFLUSH != 0)]
+    own = known.of("flush", known.filesystem)
+    return [f"flush: {line}" for line in _differ("empty flushes", own.size, empty.size)]

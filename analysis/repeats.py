@@ -6,6 +6,7 @@ python -m analysis.repeats RUN_DIR RUN_DIR… writes repeats.json and repeats.ht
 from __future__ import annotations
 
 import json
+import math
 import re
 import statistics
 import sys
@@ -22,6 +23,7 @@ from base.errors import BadInput
 from base.text import printable_lines
 
 CONFIDENCE = 0.95
+FEW, OUTLYING = 5, 3.5
 # Files of a run, and of its twin, that have the virtual clock's times: when each transaction was, and
 # each command, where the device keeps a log.
 TIMED = re.compile(r"(twin/)?raw/(driver/transactions\.csv|device\.bin)")
@@ -89,6 +91,46 @@ def odd_clocks(folders: list[Path], good: list[dict[str, Any]]) -> list[str] | N
     return [run_id for run_id in ids if number == 1 or times[run_id] != most]
 
 
+def outliers(good: list[dict[str, Any]]) -> dict[str, list[str]] | None:
+    """Runs in real time that are far from the others: run → operations. Shown, and in all numbers.
+
+    Far is OUTLYING times the median distance from the median, put as a normal distribution's standard
+    deviation (Iglewicz and Hoaglin 1993). None where nobody can tell: in virtual time, or of fewer than FEW.
+    """
+    if len(good) < FEW or any(summary["clock"] == "virtual" for summary in good):
+        return None
+    found: dict[str, list[str]] = {}
+    for op in good[0]["tps"]:
+        values = [summary["tps"][op] for summary in good]
+        if None in values:
+            continue
+        middle = statistics.median(values)
+        typical = statistics.median(abs(value - middle) for value in values) / float(stats.norm.ppf(0.75))
+        for summary, value in zip(good, values, strict=True):
+            if abs(value - middle) > OUTLYING * typical:
+                found.setdefault(summary["run_id"], []).append(op)
+    return found
+
+
+def watching(good: list[dict[str, Any]]) -> dict[str, dict[str, Any]] | None:
+    """What watching cost by pairs of runs in real time, by operation: mean and 95 % interval, of the ratios
+    of TPS; None where they are no pairs of real time."""
+    if any(summary["clock"] == "virtual" or not summary.get("watching_cost") for summary in good) or not good:
+        return None
+    found = {}
+    for op in good[0]["watching_cost"]:
+        costs = [summary["watching_cost"][op] for summary in good]
+        if None in costs:
+            continue
+        logs = [math.log(1 - cost) for cost in costs]
+        limits = interval(logs)
+        found[op] = {
+            "mean": 1 - math.exp(statistics.mean(logs)),
+            "interval": (1 - math.exp(limits[1]), 1 - math.exp(limits[0])) if limits else None,
+        }
+    return found
+
+
 def compare(folders: list[Path]) -> dict[str, Any]:
     """What repeats.json holds; rejected runs are listed and left out of the numbers."""
     summaries = read_summaries(folders)
@@ -112,6 +154,8 @@ def compare(folders: list[Path]) -> dict[str, Any]:
         "tps": tps,
         "same_sequence": same_sequence(good),
         "odd_clocks": odd_clocks(folders, good),
+        "outliers": outliers(good),
+        "watching_cost": watching(good),
     }
 
 
@@ -125,7 +169,7 @@ def write(folders: list[Path]) -> Path:
         loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined
     )
     page = environment.get_template("repeats.html.j2").render(
-        result=result, sequence=sequence(result), clocks=clocks(result)
+        result=result, sequence=sequence(result), clocks=clocks(result), outlying=outlying(result)
     )
     (folder / "repeats.html").write_text(page)
     return folder / "repeats.html"
@@ -149,6 +193,14 @@ def clocks(result: dict[str, Any]) -> str:
     return f"NOT the same to the nanosecond: {', '.join(odd)} (docs/performance.md)"
 
 
+def outlying(result: dict[str, Any]) -> list[str]:
+    """What `outliers` says, in words."""
+    if not result["outliers"]:
+        return []
+    runs = ", ".join(f"{run} ({', '.join(ops)})" for run, ops in result["outliers"].items())
+    return [f"far from the others, and in all numbers: {runs}"]
+
+
 def table(result: dict[str, Any]) -> str:
     """The same for the terminal."""
     lines = [f"{'':8}{'median TPS':>14}  {'spread':>9}  95 % interval of the mean"]
@@ -159,6 +211,11 @@ def table(result: dict[str, Any]) -> str:
     lines.append(f"{len(result['runs'])} runs, {rejected} rejected; block commands: {sequence(result)}")
     if said := clocks(result):
         lines.append(f"times: {said}")
+    lines += outlying(result)
+    for op, row in (result["watching_cost"] or {}).items():
+        ends = " to ".join(f"{100 * end:.2f}" for end in row["interval"] or ())
+        within = f" ({ends})" if ends else ""
+        lines.append(f"watching cost, % of TPS of {op}: {100 * row['mean']:.2f}{within}")
     return printable_lines(lines)
 
 

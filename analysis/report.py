@@ -11,7 +11,7 @@ import polars as pl
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from analysis import cpu, engines, whose
+from analysis import cpu, engines, terminal, whose
 from analysis.content import told
 from analysis.figures import style
 from analysis.run import Run
@@ -137,6 +137,7 @@ def environment() -> Environment:
         finalize=lambda value: value if isinstance(value, Markup) else _shown(value),
     )
     made.filters["number"] = number
+    made.globals["between"] = terminal.between
     made.filters["percent"] = told.percent
     return made
 

@@ -19,7 +19,7 @@ from analysis import (
     recorded,
     stored_files,
 )
-from analysis.adapters import board, command, devicelog, driver, drivertables
+from analysis.adapters import board, command, devicelog, driver, drivertables, known, partition
 from analysis.adapters.driver import Driver
 from analysis.content import recognised
 from analysis.devices import Device
@@ -67,6 +67,7 @@ class Run:
     plan: dict[str, Any] | None = None  # raw/plan.json; None: of a run from before there were plans
     release: recorded.Release = recorded.Release.CELLS  # that recorded it
     is_twin: bool = False  # whether it is a twin that is checked as a run
+    known: known.Known | None = None  # the known sequence that a partition's probes were proved by
     twin: Twin | None = None  # the same cell, unwatched; None if none was run
     hashes: dict[str, str] = field(default_factory=dict)
 
@@ -86,6 +87,11 @@ class Run:
     def scripted(self) -> bool:
         """Whether a script of the user's ran beside the probes."""
         return bool(self.probes) and "observers" in self.cell["profiles"]
+
+    @property
+    def partition(self) -> partition.Partition | None:
+        """The partition under test, None of a whole device. Raises BadInput."""
+        return partition.of(self.board.device)
 
     @property
     def witnesses(self) -> dict[str, observers.Witness]:
@@ -200,7 +206,8 @@ def read(folder: Path) -> Run:
     run.log = _device_log(device, raw)
     said = run.board.run.get("observers")
     asked = observers.watched(said, run.probes, run.log is not None)
-    given = observers.Given(raw, ran.window, known.checkpoint_reasons if (known := on.filesystem) else ())
+    reasons = kind.checkpoint_reasons if (kind := on.filesystem) else ()
+    given = observers.Given(raw, ran.window, reasons, run.partition)
     run.seen = {name: observers.find(name).read(given) for name in asked}
     run.missing += [path for seen in run.seen.values() for path in seen.missing]
     found = [seen.events for seen in run.seen.values() if seen.events is not None]
@@ -209,6 +216,8 @@ def read(folder: Path) -> Run:
         run.twin = read_twin(folder / "twin/raw", device, of_command)
     run.host, run.hashes, run.plan = host, hashes, _read_plan(raw / "plan.json", stored_cell)
     run.release = recorded.release(run)
+    if (raw / "known").is_dir():
+        run.known = known.read(raw / "known")
     if run.has_ledger and ran.vfs is None and ran.engine.LOGS_CALLS:
         run.missing.append("raw/driver/vfs.csv")
     if not run.probes:
@@ -267,7 +276,7 @@ def _ledger(run: Run) -> build.Ledger | None:
     major, minor = map(int, run.devices[0].split(":"))
     return build.build(
         build.Input(
-            records=records.read(run.folder / "raw" / "probes.bin"),
+            records=records.read(run.folder / "raw" / "probes.bin", run.partition),
             dev=major << 20 | minor,
             layout=layout,
             vfs=vfs,
@@ -277,6 +286,7 @@ def _ledger(run: Run) -> build.Ledger | None:
             database=run.database,
             calls=ran.engine.LOGS_CALLS,
             slower=max(1, run.cell.get("cpu_ns", _CPU_NS) // _CPU_NS) * (_SCRIPT if run.scripted else 1),
+            counted=run.board.run.get("clock") == "virtual",
             listed=run.board.names,
             role=None if identity.load(run.cell) == identity.DRIVER else _of_a_command,
         )

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from analysis import cpu, engines, tables, whose
+from analysis import cpu, engines, tables, twins, whose
 from analysis.adapters.driver import Driver
-from analysis.checks import counts, covariates, failures, loss, phases
+from analysis.checks import counts, covariates, disk, failures, loss, phases
 from analysis.checks.calls import unwritten
 from analysis.checks.ledger import unattributed_share
 from analysis.content import told
@@ -43,12 +43,13 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
         "clock": run.board.run.get("clock"),
         "tps": {
             **{op: row["tps"] for op, row in operations.items()},
-            "all": rate(run.timing),
+            "all": twins.rate(run.timing),
         },
         "timing_source": run.timing_source,
         "cpu_ns": cpu.counted(run.cell, run.timing.config["clock"]),
         "cpu_share": cpu.share(run.ledger),
-        "watching_cost": watching_cost(run),
+        "watching_cost": twins.cost(run),
+        "watching_cost_interval": twins.interval(run),
         "twin_commands": twin_commands(run),
         "latency_us": {
             op: {name: _us(row[f"{name}_ns"]) for name in _LATENCIES} for op, row in operations.items()
@@ -59,6 +60,7 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
             name: written[name] if watched else None
             for name in ("reads", "writes", "bytes_written", "flushes", "fua")
         },
+        "disk": disk.summary(run),
         "block_sequence_sha256": sequence_hash(built.commands) if watched else None,
         "per_transaction": {
             op: {name: row[name] for name in ("block_writes", "bytes_written", "flushes", "fua")}
@@ -119,26 +121,6 @@ def timed_wall_seconds(run: Run) -> float | None:
     if run.board.run.get("clock") == "virtual":
         return run.host.get("timed_seconds")
     return timed_seconds(run.timing)
-
-
-def rate(ran: Driver) -> float | None:
-    """Transactions per second of the timed region."""
-    seconds = timed_seconds(ran)
-    return ran.transactions.height / seconds if seconds else None
-
-
-def watching_cost(run: Run) -> dict[str, float | None] | None:
-    """Share of TPS that watching cost, by operation and in all; None without a twin.
-
-    1 - traced TPS / untraced TPS: in virtual time nothing but the watching differs.
-    """
-    if run.twin is None:
-        return None
-    traced, untraced = (
-        {row["op"]: row["tps"] for row in tables.times(ran).iter_rows(named=True)} | {"all": rate(ran)}
-        for ran in (run.driver, run.twin.driver)
-    )
-    return {op: 1 - tps / untraced[op] if tps and untraced.get(op) else None for op, tps in traced.items()}
 
 
 def twin_commands(run: Run) -> dict[str, Any] | None:

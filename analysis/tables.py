@@ -13,7 +13,7 @@ import polars as pl
 
 from analysis import engines, events
 from analysis.adapters.driver import Driver
-from analysis.checks import counts
+from analysis.checks import counts, disk
 from analysis.run import Run
 
 BLOCK_COLUMNS = ("block_reads", "block_writes", "bytes_written", "flushes", "fua", "discards")
@@ -49,6 +49,10 @@ def build(run: Run) -> Tables:
     rows, roles = run.driver.transactions, engines.roles(run.driver.engine)
     source = block_source(run)
     commands = pl.concat([run.events.clear(), counts.window_blocks(run, source)], how="diagonal")
+    if sent := disk.sent_for(run):
+        # of a partition: a flush that was sent for it, if for others, too
+        others = (pl.col("kind") == "flush") & pl.col("begin_ns").is_in(sent["others"]["issue_ns"].implode())
+        commands = commands.filter(~others)
     commands = _attribute(commands, rows, run.driver.phases)
     sync = _syncs(run)
     sync = _attribute(sync, rows, run.driver.phases).with_columns(_file_kinds(sync, run.database))

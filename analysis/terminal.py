@@ -44,7 +44,7 @@ def table(summary: dict[str, Any], report: Path) -> str:
         out.append("(syncs, writes, KiB and flushes are per transaction)")
     else:
         out += ["", "nothing was watched: syncs, writes, KiB and flushes are not known"]
-    out += unchanged(summary)
+    out += unchanged(summary) + beside(summary)
     if summary["write_amplification"] is not None:
         out.append(f"write amplification {number(summary['write_amplification'], 2)} of the SQL data")
     out += [
@@ -55,6 +55,21 @@ def table(summary: dict[str, Any], report: Path) -> str:
         f"report: {report}",
     ]
     return "\n".join(out)
+
+
+def beside(summary: dict[str, Any]) -> list[str]:
+    """Say, of a partition, for whom the disk was flushed and what others wrote to it."""
+    disk = summary["disk"]
+    if disk is None:
+        return []
+    of, foreign = disk["flushes"], disk["foreign_bytes_written"]
+    said = [] if foreign is None else [f"others wrote {foreign / 1024:.0f} KiB to the disk meanwhile"]
+    if of:
+        said.append(
+            f"of its {sum(of.values())} flushes {of['own']} were for the partition alone, {of['shared']} for "
+            f"others, too, and {of['others']} for others alone"
+        )
+    return textwrap.wrap("; ".join(said), 80, subsequent_indent="  ")
 
 
 def unchanged(summary: dict[str, Any]) -> list[str]:
@@ -91,13 +106,28 @@ def watching(summary: dict[str, Any]) -> list[str]:
     """Say whose times these are, and what watching cost."""
     source, cost = summary["timing_source"], summary["watching_cost"]
     if source == "twin":
-        shares = ", ".join(f"{op} {number(value, 2, 100)} %" for op, value in cost.items())
+        within = summary.get("watching_cost_interval")
+        shares = [
+            f"{op} {number(value, 2, 100)} %{between(within[op]) if within else ''}"
+            for op, value in cost.items()
+        ]
+        said = textwrap.wrap("  " + ", ".join(shares), 80, subsequent_indent="  ")
+        if within:
+            said.append("  (in brackets 95 % by what changed within the two runs, not from run to run)")
         return [
             "times are the untraced twin's; watching cost, of TPS:",
-            f"  {shares}",
+            *said,
             *_twin_commands(summary["twin_commands"]),
         ]
     return ["times include what watching cost"] if source == "traced" else []
+
+
+def between(interval: list[float] | None) -> str:
+    """Say an interval of a share, in percent."""
+    if interval is None:
+        return " (too few for an interval)"
+    low, high = (number(end, 1, 100) for end in interval)
+    return f" ({low} to {high})"
 
 
 def _twin_commands(found: dict[str, Any] | None) -> list[str]:

@@ -11,9 +11,9 @@ import polars as pl
 
 from analysis.ledger import contents
 from analysis.ledger.build import Ledger
-from analysis.ledger.schema import NO_TRANSACTION
 
 VIEWS = ("deferred", "for_others")
+# of another partition there are flushes alone
 WORDS = {
     "close": "at the close",
     "drain": "in the drain",
@@ -63,9 +63,9 @@ def deferred(made: Ledger) -> dict[str, Any] | None:
 
 
 def _by_reason(table: pl.DataFrame) -> dict[str, int]:
-    """Return the bytes of each reason of NO_TRANSACTION: whole, as nobody shares what is nobody's."""
+    """Return the bytes of each reason: whole, as nobody shares what is nobody's."""
     sums = dict(table.group_by("no_transaction").agg(pl.col("bytes").sum()).rows())
-    return {reason: round(sums.get(reason, 0)) for reason in NO_TRANSACTION}
+    return {reason: round(sums.get(reason, 0)) for reason in WORDS}
 
 
 def sentences(ledger: dict[str, Any]) -> list[str]:

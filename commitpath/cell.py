@@ -31,8 +31,13 @@ def logs_itself(cell: Mapping[str, Any]) -> bool:
 
 
 def watching(cell: Mapping[str, Any]) -> list[str]:
-    """The observers of the cell's runs; none where no probe is asked for."""
-    return observers.watching([name for name in cell["probes"].split(",") if name], logs_itself(cell))
+    """The observers of the cell's runs; none where no probe is asked for.
+
+    A lab board has a kernel of its own, for which no module of ours is built.
+    """
+    found = observers.watching([name for name in cell["probes"].split(",") if name], logs_itself(cell))
+    virtual = cell["board"] == "virtual"
+    return [name for name in found if virtual or not observers.profiles()[name].get("is_module")]
 
 
 def schemas(axis: str, content: Any) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -303,11 +308,6 @@ def check_combination(cell: Mapping[str, Any]) -> None:
     if cell["board"] != "virtual" and made:
         raise BadInputError(
             f"DEVICE={cell['device']}: BOARD={cell['board']} has a device of its own; use DEVICE=own"
-        )
-    if cell["board"] != "virtual" and cell["probes"]:
-        raise BadInputError(
-            f"PROBES={cell['probes']}: BOARD={cell['board']} has its database on a partition, and block "
-            "commands are watched on whole devices only (docs/lab-boards.md); use PROBES=none"
         )
     if cell["board"] == "virtual":
         need, have = database_mib(cell), cell["profiles"]["device"]["size_mib"]

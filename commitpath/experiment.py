@@ -4,11 +4,13 @@ import importlib
 import json
 import os
 import platform
+import random
 import secrets
+import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,7 @@ from commitpath.prepared import (
     again_if_damaged,
     ensure_snapshot,
     ensure_watched,
+    known_sequence,
     prepare,
     provision,
     virtual_board,
@@ -98,28 +101,43 @@ def run_over_ssh(
     planned: Plan,
     login: Login | None,
     limit: float,
-) -> RunOutput:
-    """A run on a board that Ansible reaches: prepare, run, collect, and always tear down."""
-    run_id = secrets.token_hex(8)
+    order: Sequence[int],
+) -> list[RunOutput]:
+    """The runs of a plan on a board that Ansible reaches, one after the other: prepare, run, collect, and
+    always tear down. order: which of them is the first, the second; they are returned as planned."""
     variables = {
         **prepared_variables(cell, driver, entry),
         **(login.ansible() if login else {}),
-        "run_id": run_id,
         "lease_seconds": round(limit) + lab.LEASE_MARGIN_SECONDS,
     }
-    log = artifacts.CACHE / "log"
     with lab.torn_down(variables):
-        lab.reached(entry, lambda: provision(variables, limit))
-        prepare(variables, limit)
-        with artifacts.work_folder() as work, step("run the cell"):
-            output, packed = work / "out.tar", work / "payload.sh"
-            write_self_extracting(packed, planned.runs[0].files)
-            begin = time.monotonic()
-            more = {"payload": str(packed), "output": str(output)}
-            ansible.play("run.yml", {**variables, **more}, log / "run.json", limit=limit)
-            sent = RunOutput(output.read_bytes(), run_seconds=time.monotonic() - begin)
-            lab.check_end(sent, run_id)
-            return sent
+        outputs: dict[int, RunOutput] = {}
+        for number in order:
+            one = planned.runs[number]
+            # which first clears what the run before left
+            lab.reached(entry, lambda: provision(variables, limit))
+            prepare(variables, limit)
+            with step("run the cell's untraced twin" if number else "run the cell"):
+                output = run_sent(one.files, variables, limit)
+            if one.cell["probes"] and entry["board_kind"] == "lab":
+                with step("run a known sequence of writes and syncs"):
+                    output.known = run_sent({**one.files, "run-cell.sh": known_sequence()}, variables, limit)
+            outputs[number] = output
+        return [outputs[number] for number in sorted(outputs)]
+
+
+def run_sent(files: Mapping[str, bytes], variables: Mapping[str, Any], limit: float) -> RunOutput:
+    """What a board that is prepared sends of a run with these files."""
+    run_id = secrets.token_hex(8)
+    with artifacts.work_folder() as work:
+        output, packed = work / "out.tar", work / "payload.sh"
+        write_self_extracting(packed, files)
+        begin = time.monotonic()
+        more = {"payload": str(packed), "output": str(output), "run_id": run_id}
+        ansible.play("run.yml", {**variables, **more}, artifacts.CACHE / "log/run.json", limit=limit)
+        sent = RunOutput(output.read_bytes(), run_seconds=time.monotonic() - begin)
+    lab.check_end(sent, run_id)
+    return sent
 
 
 def host_facts() -> dict[str, Any]:
@@ -158,6 +176,8 @@ def store(
             output.extract(place)
             packed.rendered(place / "raw/driver")
             packed.observed(place / "raw")
+            if output.known:
+                place_known(output.known, place / "raw")
             (place / "raw/run-cell.log").write_text(output.text("run-cell.log"))
             (place / "raw/run-cell.status").write_text(output.text("run-cell.status"))
         (part / "raw/plan.json").write_text(json.dumps(planned.document, indent=2, sort_keys=True) + "\n")
@@ -181,10 +201,34 @@ def store(
     return folder
 
 
-def run_once(cell: Mapping[str, Any], limit: float | None = None, repeat: int | None = None) -> Path:
+def place_known(sent: RunOutput, raw: Path) -> None:
+    """Put what a known sequence is compared by into a run's raw/known/. LabError if it failed."""
+    if sent.text("run-cell.status").strip() != "0":
+        raise LabError(f"a known sequence of writes and syncs failed: {sent.text('run-cell.log').strip()}")
+    with artifacts.work_folder() as work:
+        sent.extract(work)
+        for name in ("known", "board"):
+            shutil.copytree(work / "raw" / name, raw / "known" / name)
+        shutil.copy(work / "raw/probes.bin", raw / "known")
+
+
+def drawn_order(runs: int, seed: int, turn: int) -> list[int]:
+    """In which order a board runs a cell and its twin, one after the other, in a call's turn (1, 2, …).
+
+    Of two turns that follow each other either has one of them first; which, the seed says.
+    """
+    twin_first = random.Random(f"{seed}-{(turn - 1) // 2}").random() < 0.5
+    order = list(range(runs))
+    return order[::-1] if twin_first != (turn % 2 == 0) else order
+
+
+def run_once(
+    cell: Mapping[str, Any], limit: float | None = None, repeat: int | None = None, turn: int | None = None
+) -> Path:
     """One run of a cell, stored; its folder.
 
-    limit: wall seconds after which it counts as hung. repeat: which of a sweep's runs of the cell it is.
+    limit: wall seconds after which it counts as hung. repeat: which of a sweep's runs of the cell it is;
+    turn: which of a call's.
     """
     begin, limit = time.monotonic(), limit or default_limit()
     entry = ansible.board(cell["board"])
@@ -192,16 +236,21 @@ def run_once(cell: Mapping[str, Any], limit: float | None = None, repeat: int | 
     planned, facts = make(cell, entry), host_facts()
     if repeat is not None:
         facts["repeat"] = repeat
+    # a command has no seed
+    seed = int(cell.get("seed", 1))
+    order = drawn_order(len(planned.runs), seed, turn or repeat or 1)
+    if len(order) > 1 and entry["board_kind"] == "lab":
+        facts["order"] = {"runs": [("run", "twin")[number] for number in order], "seed": seed}
     if entry["board_kind"] == "virtual":
         facts["qemu"] = qemu.qemu_version(qemu.QEMU if cell["clock"] == "kvm" else emulator.chosen())
     if cell["clock"] == "virtual":
         outputs = run_virtual(cell, driver, entry, planned, limit)
     elif entry["board_kind"] == "virtual":
         with virtual_board(cell).started(cell["clock"]) as (login, _, _):
-            outputs = [run_over_ssh(cell, driver, entry, planned, login, limit)]
+            outputs = run_over_ssh(cell, driver, entry, planned, login, limit, order)
     else:
         with lab.held(cell["board"], entry):
-            outputs = [run_over_ssh(cell, driver, entry, planned, None, limit)]
+            outputs = run_over_ssh(cell, driver, entry, planned, None, limit, order)
     folder = store(cell, planned, outputs, time.monotonic() - begin, facts)
     for output, what in zip(outputs, ("run", "untraced twin"), strict=False):
         if output.text("run-cell.status").strip() != "0":
@@ -221,7 +270,7 @@ def experiment(cell: Mapping[str, Any], repeat: int, limit: float) -> int:
     for number in range(repeat):
         if repeat > 1:
             print(f"run {number + 1} of {repeat}", file=sys.stderr)
-        folders.append(run_once(cell, limit))
+        folders.append(run_once(cell, limit, turn=number + 1))
         with step("check and analyse"):
             from analysis.__main__ import main as analyse
 

@@ -127,7 +127,10 @@ def load_script(kind: str) -> bytes:
 
 
 def modules(cell: Mapping[str, Any], of_observers: Iterable[str]) -> list[Path]:
-    """The kernel modules of ours that a cell's board has: its device's, and those of observers."""
+    """The kernel modules of ours that a cell's board has: its device's, and those of observers; a lab board
+    has none."""
+    if cell["board"] != "virtual":
+        return []
     device = artifacts.IMAGES / "devices" / cell["profiles"]["device"]["driver"]
     parts = [device, *(ROOT / "probes" / name for name in of_observers)]
     built = [artifacts.module(part, kernel_profile(cell)) for part in parts]

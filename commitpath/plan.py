@@ -36,8 +36,9 @@ class Plan:
 
 
 def has_twin(cell: Mapping[str, Any]) -> bool:
-    """Whether an untraced twin runs beside a run: where that changes none of its numbers."""
-    return bool(cell["probes"]) and cell["clock"] == "virtual"
+    """Whether an untraced twin runs: beside a run, where that changes none of its numbers, or on a lab board
+    before it or after it."""
+    return bool(cell["probes"]) and (cell["clock"] == "virtual" or cell["board"] != "virtual")
 
 
 def make(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> Plan:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from analysis import known
+from analysis.adapters.known import read as read_known
 from base import identity, scratch
 from base.errors import LabError
 from base.progress import step
@@ -245,7 +246,7 @@ def prove(cell: Mapping[str, Any], watched: Path, files: Mapping[str, bytes], bo
     with artifacts.work_folder() as work:
         output.extract(work)
         found = known.wrong(
-            known.read(work / "raw"),
+            read_known(work / "raw"),
             probe_files(cell["probes"], kind),
             kind,
             journals_data="data=journal" in mount_options(cell).split(","),

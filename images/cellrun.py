@@ -26,6 +26,7 @@ class RunOutput:
     """What a board sent: the tar's bytes, and how long the host took (wall seconds).
 
     timed: time.monotonic() at both ends of the driver's timed region, as far as it said so.
+    known: what it sent of a known sequence, where its probes are proved with each run.
     """
 
     tar: bytes
@@ -33,6 +34,7 @@ class RunOutput:
     start_seconds: float = 0.0
     run_seconds: float = 0.0
     timed: tuple[float, ...] = ()
+    known: "RunOutput | None" = None
 
     def text(self, name: str) -> str:
         with tarfile.open(fileobj=io.BytesIO(self.tar)) as tar:

@@ -226,7 +226,7 @@ int BPF_PROG(bio_queue, struct bio *bio)
 		return 0;
 	record->begin_ns = now;
 	record->end_ns = now;
-	record->dev = disk_dev(bio->bi_bdev->bd_disk);
+	record->dev = bio->bi_bdev->bd_dev; /* a partition has its own; the sector is the disk's */
 	record->n = size >> 9;
 	record->a = bio->bi_iter.bi_sector;
 	record->b = opf;

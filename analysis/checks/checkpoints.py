@@ -32,7 +32,8 @@ def whole(made: Ledger) -> list[str]:
         pl.col("checkpoint_end").is_null() | (pl.col("complete_ns") > pl.col("checkpoint_end"))
     )
     last = table.group_by("checkpoint", "checkpoint_end").agg(pl.col("complete_ns").max()).sort("checkpoint")
-    late = last.filter(pl.col("checkpoint_end") - pl.col("complete_ns") > _AT_ONCE_NS * made.given.slower)
+    after = pl.col("checkpoint_end") - pl.col("complete_ns")
+    late = last.filter((after > _AT_ONCE_NS * made.given.slower) & made.given.counted)
     return [
         *first(outside, "commands of a checkpoint's pack outside it", "command", "issue_ns"),
         *first(late, "checkpoints go on after their pack", "checkpoint", "checkpoint_end"),

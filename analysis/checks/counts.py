@@ -15,6 +15,7 @@ import polars as pl
 
 from analysis import events
 from analysis.adapters import devicelog, drivertables
+from analysis.adapters.partition import ELSEWHERE
 from analysis.ledger.match import PREFLUSH
 from analysis.observers import Witness
 from analysis.run import Run
@@ -86,24 +87,29 @@ def counted(trace: Witness) -> dict[str, int]:
 
 def empty_flushes(run: Run) -> int | None:
     """Return how many flush requests without data were queued in the window; None if nobody saw."""
-    for witness in run.witnesses.values():
+    # the kernel's tracer has an empty flush of any partition as one of each
+    for witness in run.witnesses.values() if run.partition is None else ():
         return witness.empty_flushes
     if run.ledger is None:
         return None
     begin, end = run.driver.window
     bios = run.ledger.given.records.bios(run.ledger.given.dev)
     queued = (bios["begin_ns"] >= begin) & (bios["begin_ns"] < end) & (bios["n"] == 0)
+    queued &= bios["a"] != ELSEWHERE
     return int((queued & (bios["b"] & PREFLUSH > 0)).sum())
 
 
 def from_stat(run: Run) -> dict[str, int | None]:
     """Return FIELDS as /sys/block/<dev>/stat counted them."""
     grew, empty = run.driver.stat_difference(), empty_flushes(run)
+    if run.known and run.known.counts_empty is False:
+        empty = 0
     return {
         "reads": grew["read_ios"],
         "writes": None if empty is None else grew["write_ios"] - empty,
         "bytes_written": grew["write_sectors"] * 512,
-        "flushes": grew.get("flush_ios"),
+        # a partition's are its disk's (disk.py)
+        "flushes": grew.get("flush_ios") if run.partition is None else None,
         "discards": grew.get("discard_ios"),
     }
 
@@ -135,7 +141,8 @@ def agree(run: Run) -> list[str]:
     """The sources agree in every field, and every command was completed without an error."""
     if run.missing:
         return []  # files_there says so
-    by_field = {name: {who: n[name] for who, n in told(run).items()} for name in FIELDS}
+    fields = [name for name in FIELDS if run.partition is None or name != "flushes"]
+    by_field = {name: {who: n[name] for who, n in told(run).items()} for name in fields}
     found = [
         f"{name} in the window: " + ", ".join(f"{who} {n}" for who, n in counted.items() if n is not None)
         for name, counted in by_field.items()

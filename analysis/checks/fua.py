@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import polars as pl
 
 from analysis.checks.calls import first
@@ -9,13 +11,15 @@ from analysis.filesystems import find
 from analysis.ledger.build import Ledger
 
 
-def where(made: Ledger, options: tuple[str, ...]) -> list[str]:
+def where(made: Ledger, options: tuple[str, ...], queue: Mapping[str, str]) -> list[str]:
     """Only what the filesystem writes with FUA has it; one write of each checkpoint, where that is its way.
 
-    options: of /proc/mounts; without barriers nothing has it. A journal's commits are journal.py's.
+    options: of /proc/mounts; without barriers nothing has it. queue: of /sys/block/<disk>/queue; on a device
+    that does not know FUA the kernel sends a flush behind in its place. A journal's commits are journal.py's.
     """
     known = find(made.given.layout.filesystem)
-    may = known.fua if not {"nobarrier", "barrier=0"} & {*options} else {}
+    unasked = {"nobarrier", "barrier=0"} & {*options} or queue.get("fua") == "0"
+    may = {} if unasked else known.fua
     fua = made.ledger.filter(pl.col("rwbs").cast(pl.String).str.contains("WF"))["command"].implode()
     label = pl.col("label").cast(pl.String)
     written = made.pieces.filter(pl.col("command").is_in(fua))

@@ -137,7 +137,8 @@ def _waits(made: Ledger) -> list[str]:
     )
     early = table.filter(pl.col("end_ns") < pl.col("done_ns"))
     late = table.filter(
-        pl.col("end_ns") - pl.max_horizontal("begin_ns", "commit_end") > _AT_ONCE_NS * made.given.slower
+        (pl.col("end_ns") - pl.max_horizontal("begin_ns", "commit_end") > _AT_ONCE_NS * made.given.slower)
+        & made.given.counted
     )
     unknown = waits["a"][~known]
     return [

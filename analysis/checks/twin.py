@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -11,6 +12,8 @@ from analysis.adapters.board import Board
 from analysis.checks import again, busy, counts, loss, machine, phases, rendered, settings
 from analysis.run import Run, Twin
 
+# A device that is mounted by an open file of format_device.py, which was another process for the twin.
+_OPEN = re.compile(r"^/proc/[0-9]+/fd/[0-9]+$")
 # What driver.config must say alike of both: what ran, on what, with what in effect.
 _SAME = ("driver", "engine", "requested", "effective", "sql_sha256", "rows_before", "rows_after")
 
@@ -92,9 +95,14 @@ def _unwatched(state: dict[str, Any]) -> bool:
 
 def _another_board(twin: Board, own: Board) -> list[str]:
     """In what the twin's board is not the run's."""
-    found = [
+    mounts = [
+        board.mount and replace(board.mount, device=_OPEN.sub("", board.mount.device))
+        for board in (twin, own)
+    ]
+    found = ["the untraced twin's mount settings differ from the run's"] if mounts[0] != mounts[1] else []
+    found += [
         f"the untraced twin's {name} settings differ from the run's"
-        for name in ("queue", "device", "mount", "data_mode", "versions")
+        for name in ("queue", "device", "data_mode", "versions")
         if getattr(twin, name) != getattr(own, name)
     ]
     return found + [

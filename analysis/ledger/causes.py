@@ -8,7 +8,7 @@ By the thread that submitted it and the time:
    it began;
  - another's within a checkpoint, or a flush (threads of the filesystem's do both for others): the
    transaction whose sync contains it `waited`; else `behind` as above;
- - anybody else's (the flusher's): `behind`, and for no transaction.
+ - anybody else's (the flusher's): `behind`, and for no transaction; another partition's, too, whoever it is.
 What is submitted outside the phases of the workload has no transaction. What has none has a reason
 (nobody.py); whose pages it carries the pieces tell (shares.py).
 """
@@ -19,9 +19,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from analysis.adapters import partition
 from analysis.adapters.proberecords import taken
 from analysis.ledger.arrays import Ints, inside, ints, pairs, preceding, unique
-from analysis.ledger.nobody import Jobs, Nobody
+from analysis.ledger.nobody import ELSEWHERE, Jobs, Nobody
 from analysis.ledger.records import Columns, Few
 from analysis.ledger.schema import HOW
 from analysis.ledger.timeline import Timeline
@@ -115,6 +116,9 @@ class Causes:
         found.nobody[rows] = self._nobody.reasons(
             time.take(rows), tid.take(rows), found.how.take(rows) != BEHIND, in_job
         )
+        elsewhere = np.flatnonzero(bio["a"] == partition.ELSEWHERE)
+        for name in Cause._fields:
+            getattr(found, name)[elsewhere] = {"nobody": ELSEWHERE, "how": BEHIND}.get(name, -1)
         return found
 
 

@@ -10,6 +10,8 @@
 - `write back`: a round of the flusher (`writeback` records), or a thread of the filesystem that
   writes metadata home, by its name;
 - `journal`: a journal's thread, or one in a checkpoint or a flush, that nobody waited for;
+- `another partition`: an empty bio that stands for one of another partition of the disk, which only asks
+  for a flush (adapters/partition.py);
 - `unknown`: none of these.
 """
 
@@ -24,7 +26,7 @@ from analysis.ledger.arrays import Bools, Ints, LastBefore, inside, ints
 from analysis.ledger.records import Few
 from analysis.ledger.schema import NO_TRANSACTION
 
-CLOSE, DRAIN, BETWEEN, COLLECTION, WRITE_BACK, JOURNAL, UNKNOWN = range(len(NO_TRANSACTION))
+CLOSE, DRAIN, BETWEEN, COLLECTION, WRITE_BACK, JOURNAL, ELSEWHERE, UNKNOWN = range(len(NO_TRANSACTION))
 _OF_PHASE = {"close": CLOSE, "drain": DRAIN}
 
 

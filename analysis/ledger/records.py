@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis.adapters import proberecords
+from analysis.adapters.partition import AFTER, Partition
 from analysis.adapters.proberecords import CHUNK, RECORD, TYPES, ByType, joined, split, taken
 from analysis.ledger.arrays import Ints, ascending, distinct
 
@@ -95,7 +96,7 @@ class Records:
         devices: set[int] = set()
         bios, low, high = 0, 2**64, -1
         for rows in chunks():
-            if (serial := rows["bio"]["d"]).size:
+            if (serial := rows["bio"]["d"][rows["bio"]["d"] != AFTER]).size:
                 bios, low, high = bios + serial.size, min(low, serial.min()), max(high, serial.max())
             devices.update(distinct(rows["block"]["dev"]))
             for name, found in parts.items():
@@ -148,9 +149,11 @@ def of_array(rows: np.ndarray) -> Records:
     return Records(lambda: (split(rows[at : at + CHUNK]) for at in range(0, rows.size, CHUNK)))
 
 
-def read(path: Path) -> Records:
-    """Read probes.bin. Raises BadInput with the byte that is wrong."""
-    return Records(lambda: proberecords.chunks(path))
+def read(path: Path, partition: Partition | None = None) -> Records:
+    """Read probes.bin; what is a partition's has its number. Raises BadInput with the byte that is wrong."""
+    if partition is None:
+        return Records(lambda: proberecords.chunks(path))
+    return Records(lambda: partition.chunks(proberecords.chunks(path)))
 
 
 def _slim(name: str, rows: np.ndarray) -> np.ndarray:

@@ -29,6 +29,7 @@ NO_TRANSACTION = (
     "garbage collection",
     "write back",
     "journal",
+    "another partition",
     "unknown",
 )
 # Roles of the engines' files (analysis/engines/); `directory` is where they are.

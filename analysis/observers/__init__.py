@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from analysis.adapters.partition import Partition
 from base.errors import BadInput
 
 FOLDER = Path(__file__).resolve().parent
@@ -27,6 +28,7 @@ class Given:
     raw: Path
     window: tuple[int, int]  # ns
     checkpoint_reasons: tuple[str, ...] = ()  # Filesystem's
+    partition: Partition | None = None  # that is under test, beside others on its disk
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from analysis.adapters.blkrecords import (
     chunks,
     read_file,
 )
+from analysis.adapters.partition import Partition
 from analysis.files import read_text
 from analysis.ledger.arrays import distinct
 from analysis.observers import Given, Observer, Seen, Witness
@@ -40,7 +41,7 @@ def _paths(folder: Path) -> list[Path]:
     return paths
 
 
-def count(folder: Path, begin: int, end: int) -> Witness:
+def count(folder: Path, begin: int, end: int, partition: Partition | None = None) -> Witness:
     """Count what all CPU files say of [begin, end); the device is idle at both. Raises BadInput.
 
     A completion of no sectors that is no flush answers an empty flush request, and is no command's.
@@ -52,8 +53,9 @@ def count(folder: Path, begin: int, end: int) -> Witness:
     for path in _paths(folder):
         for chunk in chunks(path):
             devices.update(distinct(chunk.records["device"]))
-            rows = _counted(chunk.records, begin, end)
-            action, size, error = (chunk.records[name].take(rows) for name in ("action", "bytes", "error"))
+            records = partition.traced(chunk.records) if partition else chunk.records
+            rows = _counted(records, begin, end)
+            action, size, error = (records[name].take(rows) for name in ("action", "bytes", "error"))
             place = _PLACE.take(action & ACTION) * number.shape[1] + codes(action, size)
             number += np.bincount(place, minlength=number.size).reshape(number.shape)
             sectors += np.bincount(place, size >> 9, number.size).reshape(number.shape)
@@ -74,8 +76,8 @@ def count(folder: Path, begin: int, end: int) -> Witness:
         unfinished=int((issued - back).sum() - done.sum()),
         failed=failed,
         devices=[events.device_name(number) for number in sorted(devices)],
-        read=lambda: read(folder),
-        queued=lambda: queued(folder, begin, end),
+        read=lambda: read(folder, partition),
+        queued=lambda: queued(folder, begin, end, partition),
     )
 
 
@@ -86,7 +88,7 @@ def _counted(records: np.ndarray, begin: int, end: int) -> np.ndarray:
     return np.flatnonzero(counted & (time >= begin) & (time < end))
 
 
-def queued(folder: Path, begin: int, end: int) -> np.ndarray:
+def queued(folder: Path, begin: int, end: int, partition: Partition | None = None) -> np.ndarray:
     """Return the bios queued in [begin, end) that are writes or flushes: pid, sector and bytes of each,
     by pid, then in the order in which that thread queued them. Raises BadInput."""
     kept = np.dtype([(name, RECORD[name]) for name in ("time", "pid", "sector", "bytes")])
@@ -101,10 +103,11 @@ def queued(folder: Path, begin: int, end: int) -> np.ndarray:
                 part[name] = chunk.records[name].take(bios)
             parts.append(part)
     found = np.concatenate(parts)
+    found = partition.traced(found) if partition else found
     return found[np.lexsort((found["time"], found["pid"]))]
 
 
-def read(folder: Path) -> pl.DataFrame:
+def read(folder: Path, partition: Partition | None = None) -> pl.DataFrame:
     """Return the commands of all CPU files, in the order of issue. Raises BadInput.
 
     The columns are those of events.SCHEMA that blktrace knows, and `kind`; end_ns is null if a
@@ -112,7 +115,8 @@ def read(folder: Path) -> pl.DataFrame:
     """
     loaded = [read_file(path, _wanted) for path in _paths(folder)]
     names = {pid: name for _, found in loaded for pid, name in found.items()}
-    return commands(np.concatenate([records for records, _ in loaded]), names)
+    records = np.concatenate([records for records, _ in loaded])
+    return commands(partition.traced(records) if partition else records, names)
 
 
 def commands(records: np.ndarray, names: dict[int, str]) -> pl.DataFrame:
@@ -211,7 +215,7 @@ def _seen(given: Given) -> Seen:
     folder, seen = given.raw / "blktrace", Seen()
     size_events = events_by_size(folder)
     if any(folder.glob("*.blktrace.*")):
-        seen.witness = count(folder, *given.window)
+        seen.witness = count(folder, *given.window, given.partition)
     else:
         seen.missing.append("raw/blktrace/<dev>.blktrace.<cpu>")
     if not (folder / "blktrace.out").is_file():

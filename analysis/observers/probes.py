@@ -11,6 +11,7 @@ import polars as pl
 
 from analysis import events
 from analysis.adapters import proberecords
+from analysis.adapters.partition import Partition
 from analysis.adapters.proberecords import CALLERS, RECORD, TYPES
 from analysis.filesystems import words
 from analysis.observers import Given, Observer, Seen
@@ -38,12 +39,15 @@ class Losses:
     updates: int  # a map was full: what had begun could not be kept
 
 
-def read(path: Path, reasons: tuple[str, ...] = ()) -> tuple[pl.DataFrame, Losses]:
+def read(
+    path: Path, reasons: tuple[str, ...] = (), partition: Partition | None = None
+) -> tuple[pl.DataFrame, Losses]:
     """Return the events of a file in the schema of analysis.events, and what was lost. Raises BadInput.
 
     `reasons` are the names of the bits of a checkpoint's reason (Filesystem.checkpoint_reasons).
     """
     rows = proberecords.read(path)
+    rows = partition.placed(rows) if partition else rows
     comms, signed = _comms(rows), pl.col("n").cast(pl.UInt32).reinterpret(signed=True)
     sync = _before(_before(_table(rows, "sync"), _names(rows), ["dev", "a"]), comms, ["tid"])
     frames = [
@@ -88,7 +92,7 @@ def _seen(given: Given) -> Seen:
     path = given.raw / "probes.bin"
     if not path.is_file():
         return Seen(missing=["raw/probes.bin"])
-    found, lost = read(path, given.checkpoint_reasons)
+    found, lost = read(path, given.checkpoint_reasons, given.partition)
     losses = [f"the probes lost {lost.records} events: their ring was full"] if lost.records else []
     losses += [f"the probes lost {lost.updates} events: a map was full"] if lost.updates else []
     return Seen(events=found, lost=lost.records + lost.updates, losses=losses)

@@ -30,7 +30,7 @@ OF_DISK = (
 
 def edge(board: Board, last: bool) -> Values:
     """What is noted before a run and after it; the counters next to it."""
-    counters = board.stat() if last else {}
+    counters = counted(board) if last else {}
     values = {
         "time_ns": str(time.monotonic_ns()),
         "boot_id": board.text("proc/sys/kernel/random/boot_id"),
@@ -42,7 +42,13 @@ def edge(board: Board, last: bool) -> Values:
         **board.card(),
         **board.pressure(),
     }
-    return {**values, **(counters or board.stat())}
+    return {**values, **(counters or counted(board))}
+
+
+def counted(board: Board) -> Values:
+    """The counters of the partition and of its disk, and between which times they were read."""
+    begin, counters = str(time.monotonic_ns()), board.stat()
+    return {"counted_from_ns": begin, **counters, "counted_until_ns": str(time.monotonic_ns())}
 
 
 def itself(board: Board) -> Values:

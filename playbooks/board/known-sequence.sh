@@ -1,17 +1,20 @@
 #!/bin/sh
 # Writes and syncs of known numbers, watched, in the place of run-cell.sh: what the probes must have
-# recorded of them, commitpath compares (analysis/known.py). Nothing else may use the device.
+# recorded of them, commitpath compares (analysis/known.py). Nothing else may use the device; others
+# of its disk may.
 #
 # Reads cell.env, and begins to watch unless something watches already. Leaves raw/probes.bin, and in
 # raw/known/:
 #   files            a line for each file: inode, pages written, fsyncs, fdatasyncs, syncs by O_DSYNC, name
 #   devices          device numbers of the disk and of the filesystem
 #   window           seconds since the boot, before the first and behind the last
-#   stat.begin, .end        /sys/block/<disk>/stat then
+#   stat.begin, .end        the device's /sys/class/block/<device>/stat then
 #   counters.begin, .end    what the filesystem has counted then, a name and a number a line
+# and of a lab board, in raw/board/, covariates.json of then, and what device.sh describes.
 set -eu
 folder=/run/commitpath
-known=$folder/raw/known
+raw=$folder/raw
+known=$raw/known
 cd "$folder"
 . ./cell.env
 # shellcheck source=/dev/null
@@ -19,25 +22,29 @@ cd "$folder"
 [ -e watch.env ] || sh watch.sh start
 mkdir "$known"
 at=$MOUNTPOINT/known
-disk=$(readlink -f "/sys/class/block/$DEVICE_NAME")
+own=/sys/class/block/$DEVICE_NAME
+disk=$(readlink -f "$own")
 [ -d "$disk/queue" ] || disk=${disk%/*}
 
 write() { dd if=/dev/zero bs=4k "$@" 2> /dev/null; }
 note() { # NAME PAGES FSYNCS FDATASYNCS DSYNCS
   echo "$(stat -c %i "$at/$1") $2 $3 $4 $5 $1" >> "$known/files"
 }
-edge() { # begin|end: with an idle device
+edge() { # begin | end FOLDER: with an idle device
   sync
-  until awk '{ exit $1 + $2 > 0 }' "$disk/inflight"; do sleep 0.1; done
+  until awk '{ exit $1 + $2 > 0 }' "$own/inflight"; do sleep 0.1; done
   sleep 0.5
   awk '{ print $1 }' /proc/uptime >> "$known/window"
-  cat "$disk/stat" > "$known/stat.$1"
+  cat "$own/stat" > "$known/stat.$1"
+  [ ! -e covariates.py ] || python3 covariates.py "$@"
   counters > "$known/counters.$1"
   sleep 0.5
 }
 
 mkdir "$at"
-cp "$(command -v dd)" driver
+# bin: of a board that runs nothing else of /run
+mkdir bin/known
+cp "$(command -v dd)" bin/known/driver
 { cat "$disk/dev" && stat -c '%Hd:%Ld' "$at"; } > "$known/devices"
 edge begin
 
@@ -59,7 +66,7 @@ write of="$at/behind" count=16
 sync -f "$at"
 note behind 16 0 0 0
 # the driver's threads are known by their name
-./driver if=/dev/zero of="$at/dsync" bs=4k count=4 oflag=dsync 2> /dev/null
+bin/known/driver if=/dev/zero of="$at/dsync" bs=4k count=4 oflag=dsync 2> /dev/null
 note dsync 4 0 0 4
 # at once: each waits for the device while the others begin
 for n in 1 2 3 4; do
@@ -70,6 +77,7 @@ for n in 1 2 3 4; do note "at-once-$n" 5 5 0 0; done
 sync "$at"
 note . 0 1 0 0
 
-edge end
-rm -r "$at" driver
+edge end "$raw/board"
+rm -r "$at" bin/known
 sh watch.sh stop
+[ ! -e covariates.py ] || sh device.sh describe "$raw"

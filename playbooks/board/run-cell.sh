@@ -22,7 +22,8 @@ cd "$folder" || exit 1
 ended=$folder/steps
 : > "$ended"
 
-now() { awk '{ printf "%d\n", $1 * 1000000000 }' /proc/uptime; }
+# mawk's %d ends at 2^31 - 1
+now() { awk '{ printf "%.0f\n", $1 * 1000000000 }' /proc/uptime; }
 
 # step NAME ok|fails: run it, note when and how it ended; another end than the planned one ends the run
 step() {

@@ -10,10 +10,17 @@ reset_device() { :; }
 
 device_counters() { :; }
 
-# describe_device RAW: how large it is, and what an eMMC or a disk says of itself
+# describe_device RAW: how large it is, of a partition where and beside which others, and what an eMMC or
+# a disk says of itself
 describe_device() {
   {
-    (cd "/sys/class/block/$DEVICE_NAME" && grep -H -s '' size start | sed 's/:/=/')
+    own=/sys/class/block/$DEVICE_NAME
+    (cd "$own" && grep -H -s '' size start dev | sed 's/:/=/')
+    if [ -e "$own/partition" ]; then
+      echo "disk=$(cat "$disk/dev")"
+      echo "others=$(for other in "$disk"/*/partition; do cat "${other%partition}dev"; done |
+        grep -vxF "$(cat "$own/dev")" | paste -sd' ')"
+    fi
     # shellcheck disable=SC2154 # device.sh sets it
     [ ! -d "$disk/device" ] || attributes "$disk/device"
   } > "$1/board/device.txt"

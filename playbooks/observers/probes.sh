@@ -5,7 +5,7 @@
 clock=/sys/module/probes/parameters/clock
 
 check() {
-  [ -r /sys/kernel/btf/vmlinux ] || lack "the kernel has no BTF (CONFIG_DEBUG_INFO_BTF)"
+  [ -r /sys/kernel/btf/vmlinux ] || lack "the kernel has no BTF (CONFIG_DEBUG_INFO_BTF): PROBES=none times a cell, and records what the device counted"
   [ -d /sys/kernel/tracing/events ] || lack "tracefs is not mounted on /sys/kernel/tracing"
 }
 

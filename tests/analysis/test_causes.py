@@ -8,9 +8,10 @@ from typing import Any
 
 import polars as pl
 import pytest
-from traced import DRIVER, F2FS, FILE, FLUSHER, FUA, JBD2, MOVED, NONE, PREFLUSH, SYNC, WRITE, Trace
+from traced import DRIVER, F2FS, FILE, FLUSH, FLUSHER, FUA, JBD2, MOVED, NONE, PREFLUSH, SYNC, WRITE, Trace
 
 from analysis import whose
+from analysis.adapters.partition import ELSEWHERE
 from analysis.checks import ledger as checks
 from analysis.checks import views
 from analysis.ledger import build
@@ -78,7 +79,7 @@ def test_a_checkpoint_writes_what_earlier_transactions_logged() -> None:
     assert whose.no_transaction(made) == {
         "bytes": 4096,
         "share": 4096 / (6 * 4096 + 4 * 4096),
-        "by": dict.fromkeys(NO_TRANSACTION, 0) | {"close": 4096},
+        "by": dict.fromkeys(whose.WORDS, 0) | {"close": 4096},
         "per_transaction": 4096 / 3,
     }
     late = whose.deferred(made)
@@ -195,8 +196,27 @@ def test_each_reason_is_recognised(cause: Callable[[Trace], None], reason: str) 
     assert whose.no_transaction(made)["by"][reason] == 4096
 
 
+def test_a_flush_that_others_of_the_disk_ask_for_is_nobodys() -> None:
+    trace = Trace()
+    trace.transaction("insert", 100, 200)
+    for number, (time, place, thread) in enumerate(
+        ((110, ELSEWHERE, 70), (120, ELSEWHERE, 70), (121, 0, DRIVER))
+    ):
+        trace.add("bio", time, tid=thread, words=(place, WRITE | PREFLUSH, 0, number))
+    for number, time in enumerate((111, 122)):
+        trace.add("block", time, time + 4, tid=70, words=(0, FLUSH | PREFLUSH, time * 1000, number))
+    made = build.build(trace.input(CLOSE))
+    assert rows(made.ledger, "transaction", "no_transaction") == [(None, "another partition"), (None, None)]
+    assert rows(made.shares, "command", "transaction", "no_transaction", "share") == [
+        (1, None, "another partition", 0.5),
+        (1, 0, None, 0.5),
+    ]
+
+
 def test_every_reason_has_its_test_and_its_words() -> None:
-    assert {reason for _, reason in REASONS} == set(NO_TRANSACTION) == set(whose.WORDS)
+    # of another partition nothing is written
+    assert {reason for _, reason in REASONS} == set(whose.WORDS)
+    assert set(whose.WORDS) == set(NO_TRANSACTION) - {"another partition"}
 
 
 def test_reasons_of_one_command_are_parts_of_it() -> None:

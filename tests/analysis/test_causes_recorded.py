@@ -13,7 +13,6 @@ from analysis import run as runs
 from analysis.checks import ledger as checks
 from analysis.inspect.load import Loaded
 from analysis.ledger.build import Ledger
-from analysis.ledger.schema import NO_TRANSACTION
 from analysis.tree.terminal import Terminal, lines
 
 HERE = Path(__file__).parent
@@ -40,7 +39,7 @@ def test_what_is_for_no_transaction_is_the_close_and_the_drain(sample: Path, tmp
     made = recorded(tmp_path, sample)
     none, total = whose.no_transaction(made), made.pieces["bytes"].sum()
     percent = {reason: round(100 * size / total, 3) for reason, size in none["by"].items()}
-    assert percent == dict.fromkeys(NO_TRANSACTION, 0) | SHARES[sample]
+    assert percent == dict.fromkeys(whose.WORDS, 0) | SHARES[sample]
     assert whose.deferred(made) is None  # recorded before pages were noted
 
 

@@ -40,7 +40,7 @@ def test_a_true_run_is_not_refuted(name: str, recorded: dict[str, Run]) -> None:
     run = recorded[name]
     assert run.ledger
     assert engine.as_set(run) == [] == order.calls(run)
-    assert fua.where(run.ledger, options(run)) == []
+    assert fua.where(run.ledger, options(run), {}) == []
 
 
 @pytest.mark.parametrize(
@@ -119,9 +119,11 @@ def test_fua_elsewhere_is_seen(name: str, recorded: dict[str, Run]) -> None:
     rwbs = pl.col("rwbs").cast(pl.String)
     every = made.ledger.with_columns(rwbs.str.replace("^W([^F]|$)", "WF$1").alias("rwbs"))
     assert any(
-        "pieces written with FUA" in one for one in fua.where(dataclasses.replace(made, ledger=every), ())
+        "pieces written with FUA" in one for one in fua.where(dataclasses.replace(made, ledger=every), (), {})
     )
-    assert any("pieces written with FUA" in one for one in fua.where(made, ("nobarrier",)))
+    assert any("pieces written with FUA" in one for one in fua.where(made, ("nobarrier",), {}))
+    # a device that does not know FUA is not told to
+    assert any("pieces written with FUA" in one for one in fua.where(made, (), {"fua": "0"}))
 
 
 @pytest.mark.parametrize("name", ["f2fs-delete", "f2fs-wal"])
@@ -129,5 +131,5 @@ def test_a_checkpoint_without_fua_is_seen(name: str, recorded: dict[str, Run]) -
     made = recorded[name].ledger
     assert made
     lost = made.ledger.with_columns(pl.col("rwbs").cast(pl.String).str.replace("^WF", "W"))
-    found = fua.where(dataclasses.replace(made, ledger=lost), ())
+    found = fua.where(dataclasses.replace(made, ledger=lost), (), {})
     assert any("checkpoints without one write with FUA" in one for one in found)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from analysis import known
+from analysis.adapters.known import Known
 from analysis.adapters.proberecords import RECORD, TYPES
 
 DISK = 1 << 20
@@ -15,6 +16,6 @@ def test_where_data_is_journalled_a_bio_may_have_one_page(journals_data: bool) -
     rows = np.zeros(2, RECORD)
     rows["type"], rows["dev"] = [TYPES["bio"], TYPES["pages"]], DISK
     rows["b"][0], rows["n"], rows["flags"][0] = 1, [8, 1], 1
-    one = known.Known([], {}, {}, DISK, DISK, rows, (0, 0))
+    one = Known([], {}, {}, DISK, DISK, rows, (0, 0))
     expected = [] if journals_data else ["bio: no bio with more than one page"]
     assert known.wrong(one, ["bio"], "ext4", journals_data) == expected

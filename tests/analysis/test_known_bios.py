@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from analysis import known
+from analysis.adapters.known import Known
 from analysis.adapters.proberecords import RECORD, TYPES
 
 DISK = 8 << 20
 
 
-def recorded(bios: list[tuple[int, int]]) -> known.Known:
+def recorded(bios: list[tuple[int, int]]) -> Known:
     """Writes by (sectors, pages that were recorded), a run of pages each."""
     rows = np.zeros(2 * len(bios), RECORD)
     rows["dev"], rows["d"] = DISK, np.repeat(np.arange(len(bios)), 2)
@@ -17,7 +18,7 @@ def recorded(bios: list[tuple[int, int]]) -> known.Known:
     rows["n"] = [number for bio in bios for number in bio]
     of_bio = rows["type"] == TYPES["bio"]
     rows["b"][of_bio], rows["flags"][of_bio] = 1, 1  # REQ_OP_WRITE; runs
-    return known.Known([], {}, {}, DISK, DISK, rows, (0, 0))
+    return Known([], {}, {}, DISK, DISK, rows, (0, 0))
 
 
 @pytest.mark.parametrize(

@@ -172,3 +172,25 @@ def test_a_folder_is_called_what_its_run_is(name: str | None, says: str, tmp_pat
         derived.write(folder)
     with pytest.raises(BadInput, match=says):
         repeats.compare([folder])
+
+
+def test_what_is_far_from_the_others_is_shown_and_counted(tmp_path: Path) -> None:
+    tps = (100.0, 101.0, 99.0, 100.5, 60.0)
+    result = repeats.compare(runs(tmp_path / "real", *tps, clock=["real"] * 5))
+    assert result["outliers"] == {"r4": ["insert"]}
+    assert result["tps"]["insert"]["spread"] == pytest.approx(0.41)
+    assert "far from the others, and in all numbers: r4 (insert)" in repeats.table(result)
+    assert "far from the others" in repeats.write([*(tmp_path / "real").glob("*/r*")]).read_text()
+    # of four nobody can tell, and in virtual time all are alike
+    assert repeats.compare(runs(tmp_path / "few", *tps[1:], clock=["real"] * 4))["outliers"] is None
+    assert repeats.compare(runs(tmp_path / "virtual", *tps))["outliers"] is None
+
+
+def test_what_watching_cost_by_pairs(tmp_path: Path) -> None:
+    costs = [{"insert": cost, "all": None} for cost in (0.05, 0.03, 0.07)]
+    result = repeats.compare(runs(tmp_path, 100.0, 99.0, 101.0, clock=["real"] * 3, watching_cost=costs))
+    found = result["watching_cost"]["insert"]
+    assert found["mean"] == pytest.approx(0.05014, abs=1e-4)
+    assert found["interval"] == pytest.approx((-0.0004, 0.0982), abs=1e-3)
+    assert "all" not in result["watching_cost"]
+    assert "watching cost, % of TPS of insert: 5.01" in repeats.table(result)

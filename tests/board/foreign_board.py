@@ -40,7 +40,7 @@ def image() -> Path:
     kernel = artifacts.kernel(load_yaml(EXPERIMENTS / "kernel/6.1.yml"))
     files = [HERE / "gpt.py", *HERE.glob("foreign-*"), HERE / "build-foreign-board.sh"]
     files.append(artifacts.IMAGES / "initramfs-modules.sh")
-    more = ",".join(artifacts.packages("fs"))
+    more = ",".join(artifacts.packages("fs", "observer"))
     path = artifacts.CACHE / f"foreign-board-{artifacts.hash_of(more, kernel.name, files=files)}"
     what = "make the disk of a foreign board (Debian 12, arm64)"
     command = [str(HERE / "build-foreign-board.sh"), str(path), str(kernel), more]

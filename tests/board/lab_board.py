@@ -4,7 +4,9 @@ It is a virtual board that nobody told about: booted with the host's clock, with
 is labelled as docs/lab-boards.md says, and named in an inventory file as a user's.
 """
 
+import json
 import re
+import shlex
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +14,9 @@ from pathlib import Path
 
 import yaml
 
+from analysis.__main__ import main as analyse
+from analysis.checks import counts
+from analysis.run import Run, read
 from commitpath import ansible
 from commitpath.cell import make_cell
 from commitpath.payload import PREPARE_SCRIPTS, filesystem_scripts
@@ -30,6 +35,49 @@ cat /sys/class/block/${loop#/dev/}p2/size
 
 def said(login: Login, script: str) -> str:
     return subprocess.run(login.ssh(script), capture_output=True, text=True, check=True).stdout
+
+
+# Limits that a neighbour is within.
+BUSY = {"foreign_commands": 10, "foreign_sectors": 10, "others_pressure": 10}
+# Somebody else writes and syncs: WHERE.
+NEIGHBOUR = """
+import os, sys, time
+file = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
+while True:
+    os.pwrite(file, b"x" * 4096, 0)
+    os.fsync(file)
+    time.sleep(0.05)
+"""
+
+
+@contextmanager
+def neighbour(login: Login, where: str) -> Iterator[None]:
+    """Meanwhile somebody writes a page of a file on the board, and syncs it, again and again."""
+    start = f"nohup python3 -c {shlex.quote(NEIGHBOUR)} {where} > /dev/null 2>&1 < /dev/null & echo $!"
+    number = int(said(login, start))
+    try:
+        yield
+        # it was at work to the end
+        said(login, f"kill -0 {number}")
+    finally:
+        said(login, f"kill {number} && while kill -0 {number} 2> /dev/null; do sleep 0.1; done")
+
+
+def hold_partition(folder: Path) -> Run:
+    """A watched run of a partition beside another that is in use: it counts, all that count it have the same
+    writes and sectors of it, and others' are told apart."""
+    assert analyse([str(folder)]) == 0
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["status"] == "ok", summary["reasons"]
+    run = read(folder)
+    told = counts.told(run)
+    for name in ("writes", "bytes_written"):
+        assert told["probe"][name] == told["blktrace"][name] == told["stat"][name], told
+    assert summary["disk"]["foreign_bytes_written"] > 0, summary["disk"]
+    assert run.partition and run.ledger
+    assert run.ledger.ledger["sector"].max() < run.partition.sectors
+    assert summary["timing_source"] == "twin"
+    return run
 
 
 def send(login: Login, folder: str, *files: Path) -> None:

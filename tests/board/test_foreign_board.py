@@ -12,9 +12,13 @@ import foreign_board
 import lab_board
 import pytest
 from foreign_board import ForeignBoard
-from foreign_calls import FAILED, LONG, NOTHING, STEP_SECONDS, behind, goes_on, left
+from foreign_calls import FAILED, LAB, LONG, NOTHING, STEP_SECONDS, behind, goes_on, left
 
+from analysis.checks import disk
+from analysis.run import Run
 from base.paths import ROOT
+from commitpath import experiment
+from commitpath.cell import make_cell
 from commitpath.payload import MOUNTPOINT
 
 # What docs/lab-boards.md has: a fault, what the call says, what becomes of the board, the next call.
@@ -80,10 +84,33 @@ def fails(board: ForeignBoard, log: Path) -> None:
     assert left(board) == NOTHING
 
 
-def test_a_run_on_an_sd_card() -> None:
+WATCHED = {"PROBES": "all", "ROWS": "100", "N": "20"}
+
+
+def watched(board: ForeignBoard, fs: str) -> Run:
+    """A run that is watched while somebody writes and syncs on the root's partition, which must be good."""
+    name = f"{board.name}-busy"
+    entry = board.entry(board_limits=lab_board.BUSY)
+    with foreign_board.named(name, entry), lab_board.neighbour(board.login, "/var/tmp/other"):
+        folder = experiment.run_once(make_cell({**LAB, **WATCHED, "FS": fs, "BOARD": name}))
+    run = lab_board.hold_partition(folder)
+    assert left(board) == NOTHING
+    return run
+
+
+@pytest.mark.parametrize("fs", ["ext4-ordered", "f2fs"])
+def test_a_partition_is_watched(bench: ForeignBoard, fs: str) -> None:
+    sent = disk.sent_for(watched(bench, fs))
+    assert sent and sent["own"].height and sent["others"].height, sent
+
+
+def test_a_card_is_watched() -> None:
     with foreign_board.board("sd") as board:
         goes_on(board.name)
         assert left(board) == NOTHING
+        # QEMU's card has no cache
+        sent = disk.sent_for(watched(board, "ext4-ordered"))
+        assert sent and not any(rows.height for rows in sent.values()), sent
 
 
 def test_the_link_is_lost(bench: ForeignBoard, tmp_path: Path) -> None:

@@ -56,6 +56,17 @@ def test_a_command_on_a_lab_board(bench: Login, tmp_path: Path) -> None:
     assert left == "nothing\n"
 
 
+def test_a_partition_is_watched_beside_another_that_is_in_use(bench: Login) -> None:
+    lab_board.said(bench, "mkfs.ext4 -qF /dev/loop?p1 && mkdir /run/other && mount /dev/loop?p1 /run/other")
+    try:
+        with lab_board.neighbour(bench, "/run/other/file"):
+            cell = make_cell({**LAB, "PROBES": "all", "MODE": "wal", "N": "20", "ROWS": "100"})
+            folder = experiment.run_once(cell)
+    finally:
+        lab_board.said(bench, "umount /run/other && rmdir /run/other")
+    lab_board.hold_partition(folder)
+
+
 # Nothing of commitpath is on the board. Each line is a fact that the test looks for.
 TEARDOWN = """
 umount -q /mnt/target

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from analysis import known
+from analysis.adapters.known import Known, read
 from analysis.adapters.proberecords import TYPES
 from commitpath.payload import all_probes
 from commitpath.prepared import known_sequence
@@ -19,7 +20,7 @@ ANY = ("name", "off_cpu", "writeback")
 OWN = {"ext4": (("commit",), ("commit_wait",)), "f2fs": (("checkpoint",), ("node_wait",))}
 
 
-def without(one: known.Known, name: str, number: int | None) -> known.Known:
+def without(one: Known, name: str, number: int | None) -> Known:
     """As if a probe had lost that many records of a type, from the middle of the sequence, or all."""
     at = np.flatnonzero(one.rows["type"] == TYPES[name])
     begin = at.size // 2 if number else 0
@@ -31,7 +32,7 @@ def test_what_is_lost_is_seen(on_board: Callable[..., RunOutput], tmp_path: Path
     output = on_board(known_sequence().decode(), FS=fs)
     assert output.text("run-cell.status").strip() == "0", output.text("run-cell.log")
     output.extract(tmp_path)
-    told, probes = known.read(tmp_path / "raw"), [*all_probes()]
+    told, probes = read(tmp_path / "raw"), [*all_probes()]
     assert known.wrong(told, probes, fs) == []
     assert set(told.counted) == set(OWN[fs][0])
     for names, number in ((EACH + OWN[fs][0], 1), (ANY + OWN[fs][1], None)):

@@ -37,7 +37,7 @@ def test_a_repeat_that_cannot_be_read_is_left_out_and_named(
         (place / f"good/{name}.json").write_text(json.dumps(content))
     derived.write(place / "good")
     runs = iter(("unreadable", "good"))
-    monkeypatch.setattr(experiment, "run_once", lambda *_: place / next(runs))
+    monkeypatch.setattr(experiment, "run_once", lambda *_, **__: place / next(runs))
     monkeypatch.setattr("analysis.__main__.main", lambda named: 3 * named[0].endswith("unreadable"))
     assert experiment.experiment({}, 2, 1.0) == 3
     said = capsys.readouterr()

@@ -1,0 +1,63 @@
+"""The interval of what watching cost, where a twin is another run."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import polars as pl
+import pytest
+
+from analysis import terminal, twins
+from analysis.run import Run
+
+
+def ran(latencies: np.ndarray) -> Any:
+    ends = np.cumsum(latencies)
+    rows = pl.DataFrame(
+        {"phase": "insert", "op": "insert", "begin_ns": ends - latencies, "end_ns": ends}
+    ).with_row_index("transaction")
+    phases = pl.DataFrame({"phase": ["insert"], "begin_ns": [0], "end_ns": [int(ends[-1])]})
+    return SimpleNamespace(transactions=rows, phases=phases, timed=(0, int(ends[-1])))
+
+
+def pair(traced: np.ndarray, untraced: np.ndarray, clock: str = "real") -> Run:
+    board = SimpleNamespace(run={"clock": clock})
+    return cast(
+        Run, SimpleNamespace(driver=ran(traced), twin=SimpleNamespace(driver=ran(untraced)), board=board)
+    )
+
+
+def test_the_interval_holds_the_cost_as_often_as_it_says() -> None:
+    """Twins of a board whose times vary by a tenth; watching costs a twentieth of the rate."""
+    random = np.random.default_rng(7)
+    held, tries = 0, 400
+    for _ in range(tries):
+        untraced = random.normal(1e6, 1e5, 100).astype(np.int64)
+        traced = (random.normal(1e6, 1e5, 100) / 0.95).astype(np.int64)
+        limits = (twins.interval(pair(traced, untraced)) or {})["insert"]
+        assert limits
+        held += limits[0] <= 0.05 <= limits[1]
+    assert 0.92 < held / tries < 0.98, held / tries
+
+
+def test_the_cost_lies_in_its_interval() -> None:
+    random = np.random.default_rng(1)
+    run = pair(*(random.integers(900_000, 1_100_000, (2, 60))))
+    cost, limits = twins.cost(run), twins.interval(run)
+    assert cost and limits
+    assert set(limits) == {"insert", "all"}
+    for op, ends in limits.items():
+        assert ends and ends[0] < cast(float, cost[op]) < ends[1]
+
+
+def test_of_few_transactions_and_in_virtual_time_there_is_none() -> None:
+    few = np.full(14, 1_000_000)
+    assert twins.interval(pair(few, few)) == {"insert": None, "all": None}
+    assert twins.interval(pair(few, few, "virtual")) is None
+
+
+@pytest.mark.parametrize(("limits", "said"), [(None, "too few"), ([-0.012, 0.034], "(-1.2 to 3.4)")])
+def test_what_is_said(limits: list[float] | None, said: str) -> None:
+    assert said in terminal.between(limits)
