@@ -24,7 +24,11 @@ CHECK = ("--check", "--diff", "-v")
 
 
 class UnreachableError(LabError):
-    """SSH does not reach a board."""
+    """SSH does not reach a board; playbook: which found it so."""
+
+    def __init__(self, text: str, playbook: str = "") -> None:
+        super().__init__(text)
+        self.playbook = playbook
 
 
 def inventory() -> dict[str, dict[str, Any]]:
@@ -121,9 +125,8 @@ def play(
             f"{playbook}: playbooks/inventory has no board {variables.get('board')} (all of it: {log})"
         )
     unreachable = re.search(r"^fatal: .*: UNREACHABLE! =>", output, re.M)
-    raise (UnreachableError if unreachable else LabError)(
-        f"{playbook}: {failure(output) or last_line(errors)} (all of it: {log})"
-    )
+    text = f"{playbook}: {failure(output) or last_line(errors)} (all of it: {log})"
+    raise UnreachableError(text, playbook) if unreachable else LabError(text)
 
 
 def called(

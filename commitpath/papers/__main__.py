@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from base.errors import LabError
+from commitpath.papers import asked
 from commitpath.papers.figures import draw
 
 
@@ -21,7 +22,7 @@ def main(arguments: list[str]) -> int:
         print(f"analysis: {folder}: there is no such folder", file=sys.stderr)
         return 2
     try:
-        for path in draw(paper, database, folder, overrides):
+        for path in draw(asked.read({**overrides, "PAPER": paper}), database, folder):
             print(path)
     except LabError as error:
         print(f"analysis: {error}", file=sys.stderr)

@@ -13,6 +13,7 @@ from analysis.figures import style
 from commitpath.papers import frame, look, strip
 from commitpath.papers.drawn import SIGNS, Drawn, Value
 from commitpath.papers.places import Places, places
+from commitpath.papers.study import VIRTUAL
 
 PANEL = 1.45  # inches of the bars
 Y_AXIS = 0.55  # inches left of a panel
@@ -49,10 +50,10 @@ def panel(axes: Axes, drawn: Drawn, laid: Places, pitch: float, first: bool) -> 
     shown = [stated.tps or 0 for stated in drawn.stated]
     shown += [tps for runs in drawn.panel.authors.values() for tps, _ in runs]
     tall = [share(value, upright) for value in drawn.values]
-    needed = [(value.found.high or 0) / (0.98 - part) for value, part in zip(drawn.values, tall, strict=True)]
+    needed = [value.found.top / (0.98 - part) for value, part in zip(drawn.values, tall, strict=True)]
     top = max([*needed, *(1.05 * tps for tps in shown)]) or 1
     for x, value, part in zip(laid.values, drawn.values, tall, strict=True):
-        foot = value.found.high or 0
+        foot = value.found.top
         for tps in sorted(one.tps for one in drawn.stated if one.bar is value.bar and one.ratio and one.tps):
             if foot - 0.03 * top < tps < foot + part * top:
                 foot = tps + 0.03 * top
@@ -92,11 +93,14 @@ def bar(axes: Axes, x: float, value: Value, upright: bool, foot: float) -> None:
         ink = look.FAILED if found.state == "failed" else look.ABSENT
     else:
         hatch = look.HATCH if how.hatched else None
-        ink_of_hatch = "white" if not how.light else look.color(how.color)
-        axes.bar(x, found.value, 0.92, color=look.color(how.color, how.light), hatch=hatch,
-                 edgecolor=ink_of_hatch, linewidth=0)  # fmt: skip
-        if found.low is not None and found.high is not None and found.low < found.high:
-            axes.vlines(x, found.low, found.high, color=style.INK, linewidth=0.8)
+        full = look.color(how.color, how.light)
+        if how.outlined:
+            axes.bar(x, found.value, 0.86, facecolor="white", hatch=hatch, edgecolor=full, linewidth=1)
+        else:
+            ink_of_hatch = "white" if not how.light else look.color(how.color)
+            axes.bar(x, found.value, 0.92, color=full, hatch=hatch, edgecolor=ink_of_hatch, linewidth=0)
+        if found.interval:
+            axes.vlines(x, max(found.interval[0], 0), found.interval[1], color=style.INK, linewidth=0.8)
     axes.annotate(
         label(value),
         (x, foot),
@@ -125,6 +129,7 @@ def legend(drawn: list[Drawn]) -> list[Any]:
     handles: list[Any] = []
     colors = {bar.series: look.color(bar.color) for bar in bars if bar.series}
     handles += [Patch(color=color, label=series) for series, color in colors.items()]
+    handles += boards(drawn)
     builds = {bar.build: bar.light for bar in bars}
     if len(builds) > 1:
         handles += [
@@ -144,3 +149,18 @@ def legend(drawn: list[Drawn]) -> list[Any]:
             for reading, hatched in sorted(readings.items(), key=lambda item: item[1])
         ]
     return [*handles, *frame.legend(drawn)]
+
+
+def boards(drawn: list[Drawn]) -> list[Any]:
+    """Handles of the boards: a lab board's bars are filled, the virtual board's beside them are not."""
+    outlined = {value.bar.board: value.bar.outlined for one in drawn for value in one.values}
+    return [
+        Patch(
+            facecolor="white" if beside else "#59626C",
+            edgecolor="#59626C",
+            linewidth=1,
+            label=f"{board} board" if board == VIRTUAL else board,
+        )
+        for board, beside in outlined.items()
+        if beside or board != VIRTUAL
+    ]

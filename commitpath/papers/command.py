@@ -10,40 +10,45 @@ from base import scratch
 from base.errors import BadInputError
 from base.paths import RESULTS
 from base.text import printable_lines
+from commitpath.cell import cell_id
 from commitpath.database import select, store
-from commitpath.papers import paper
-from commitpath.sweep.drive import sweep
+from commitpath.papers import asked as asking
+from commitpath.papers import beforehand, paper
+from commitpath.papers.asked import Asked
+from commitpath.sweep import drive
 
 # Of a sweep's variables those that say how.
 PASSED = ("JOBS", "RETRIES", "EXECUTOR")
-# Where it is run, and PROBES as a lab board is not watched; each such place has its own results.
-PLACE = ("BOARD", "CLOCK", "DEVICE", "PROBES")
 
 
 def reproduce(options: dict[str, str]) -> int:
-    """Make results/papers/<paper>/; exit code 1 when a run failed or a claim has no verdict."""
+    """Make results/papers/<paper>/; exit code 1 when a run failed or a claim is missing one."""
     if "PAPER" not in options:
         raise BadInputError(f"make reproduce takes PAPER=<paper>; there is {', '.join(paper.names())}")
-    place = {name: options[name] for name in PLACE if name in options}
-    chosen = paper.load(options["PAPER"], place)
-    passed = {name: options[name] for name in PASSED if name in options}
-    # a wrong PAPER is told before the plotting library is loaded
+    asked = asking.read(options)
+    chosen = paper.load(asked.paper, asked.place, asked.most)
+    repeats = drive.whole_number(options, "REPEAT", 1, 1) if "REPEAT" in options else None
+    runs, excluded = asking.planned(asked, repeats)
+    # a wrong request is told before the plotting library is loaded
     from commitpath.papers.figures import draw
 
-    code = sweep({"GRID": chosen.grid, **passed, **place})
-    whole = RESULTS / "papers" / "-".join([chosen.name, *place.values()])
+    if asked.lab:
+        print(beforehand.said(asked, runs.values()))
+    passed = {name: options[name] for name in PASSED if name in options}
+    code = drive.carry_out(runs, excluded, passed, whole=not (asked.lab or asked.reduced))
+    whole = RESULTS / "papers" / asked.name
     with replaced(whole) as folder:
         (folder / "figures").mkdir()
-        figures = draw(chosen.name, store.DATABASE, folder / "figures", place, before=whole / "figures")
-        missing = write(chosen, folder, figures)
+        figures = draw(asked, store.DATABASE, folder / "figures", before=whole / "figures")
+        missing = write(chosen, asked, {cell_id(run.cell) for run in runs.values()}, folder, figures)
     print(f"claims: {whole / 'claims.html'}")
     return code or (1 if missing else 0)
 
 
-def write(chosen: paper.Paper, folder: Path, figures: Sequence[Path]) -> int:
+def write(chosen: paper.Paper, asked: Asked, cells: set[str], folder: Path, figures: Sequence[Path]) -> int:
     """Write a paper's claims.json and claims.html, print a line for each claim; claims without a verdict.
 
-    figures: files that the page shows.
+    cells: ids of those that were asked for. figures: files that the page shows.
     """
     # a wrong PAPER is told before these are loaded
     from commitpath.papers import page, verdict
@@ -52,9 +57,11 @@ def write(chosen: paper.Paper, folder: Path, figures: Sequence[Path]) -> int:
     from commitpath.papers.measured import Database
 
     with store.opened(write=False) as connection:
-        database = Database(select.load(connection), store.label(connection))
+        runs, lab = select.load(connection), store.label(connection)
+    database = Database(runs, lab, cells)
     judged = judge(chosen, database)
-    content = document(chosen, judged, database)
+    beside = judge(paper.load(asked.paper, None, asked.most), Database(runs, lab)) if asked.lab else None
+    content = document(chosen, judged, database, asked, beside)
     (folder / "claims.json").write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
     (folder / "claims.html").write_text(page.render(content, figures), encoding="utf-8")
     print(printable_lines(page.terminal(content)))

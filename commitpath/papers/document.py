@@ -1,5 +1,6 @@
 """claims.json: what was judged, as plain data (docs/formats.md); the page shows nothing else."""
 
+import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -7,21 +8,40 @@ from typing import Any
 from analysis.ledger.schema import LABELS
 from commitpath.axes import axes
 from commitpath.cell import cell_id
+from commitpath.papers import beside as beside_page
 from commitpath.papers import texts, verdict
+from commitpath.papers.asked import Asked
 from commitpath.papers.judge import Judged, PairResult, ReadingResult, Value
 from commitpath.papers.measured import COUNTS, TIMES, Database, device_ms
 from commitpath.papers.paper import Paper
 from commitpath.papers.readings import WHOLE
+from commitpath.papers.study import VIRTUAL
 from commitpath.reporting.marks import left_out
 
 # Of a claim that is reproduced by being equal, where claims.yml does not say why.
 EQUAL = f"Neither side is ahead by {verdict.EQUAL:.0%} in any pair."
 
 
-def document(paper: Paper, judged: list[Judged], database: Database) -> dict[str, Any]:
-    """All of a paper's claims with their verdicts. Rates per second; counts, KiB and ms per transaction."""
+def document(
+    paper: Paper,
+    judged: list[Judged],
+    database: Database,
+    asked: Asked | None = None,
+    beside: list[Judged] | None = None,
+) -> dict[str, Any]:
+    """All of a paper's claims with their verdicts. Rates per second; counts, KiB and ms per transaction.
+
+    asked: what was asked for, if not all of the paper on the virtual board. beside: the same claims there.
+    """
+    # what explains is of the paper's device and of its numbers of transactions
+    elsewhere = asked is not None and bool(asked.place or asked.most)
     writer = texts.Writer(paper, database)
     return {
+        "command": asked.command if asked else f"make reproduce PAPER={paper.name}",
+        "board": asked.board if asked else VIRTUAL,
+        "beside": beside_page.not_there(asked.virtual, database) if asked and asked.lab else None,
+        "asked": asked.told() if asked else [],
+        "explained": not elsewhere,
         "paper": paper.name,
         "title": paper.title,
         "reference": paper.reference,
@@ -33,7 +53,10 @@ def document(paper: Paper, judged: list[Judged], database: Database) -> dict[str
         "verdicts": {name: sum(one.verdict == name for one in judged) for name, _ in verdict.RULE},
         "circular": [one.claim.id for one in judged if "circular" in one.claim.texts],
         "by_equality": [one.claim.id for one in judged if one.equal],
-        "claims": [claim(one, database, writer) for one in judged],
+        "claims": [
+            claim(one, database, writer, elsewhere, other)
+            for one, other in itertools.zip_longest(judged, beside or [])
+        ],
         # last: by now every cell was asked for
         "left_out": left_out(list(database.cells.left_out.values())),
     }
@@ -61,9 +84,12 @@ def values(readings: tuple[ReadingResult, ...]) -> Iterator[Value]:
             yield pair.right
 
 
-def claim(one: Judged, database: Database, writer: "texts.Writer") -> dict[str, Any]:
-    """One claim."""
+def claim(
+    one: Judged, database: Database, writer: "texts.Writer", elsewhere: bool, beside: Judged | None
+) -> dict[str, Any]:
+    """One claim. elsewhere: what explains it is of other runs. beside: the same on the virtual board."""
     given = one.claim
+    others = beside.readings if beside else ()
     return {
         "id": given.id,
         "source": given.source,
@@ -81,33 +107,36 @@ def claim(one: Judged, database: Database, writer: "texts.Writer") -> dict[str, 
         "not_testable": given.not_testable,
         "other_verdicts": list(one.others),
         "artifact": vars(one.artifact) if one.artifact else None,
-        "explanation": writer.write(given.texts.get("explanation")),
-        "paper_says": writer.write(given.texts.get("paper_says")),
-        "readings": [reading(result) for result in one.readings],
-        "why": why(one, database),
+        "explanation": None if elsewhere else writer.write(given.texts.get("explanation")),
+        "paper_says": None if elsewhere else writer.write(given.texts.get("paper_says")),
+        "readings": [reading(*both) for both in itertools.zip_longest(one.readings, others)],
+        "why": [] if elsewhere else why(one, database),
     }
 
 
-def reading(result: ReadingResult) -> dict[str, Any]:
-    """One reading."""
+def reading(result: ReadingResult, beside: ReadingResult | None = None) -> dict[str, Any]:
+    """One reading. beside: the virtual board's."""
     given = result.reading
+    others = beside.pairs if beside else ()
     return {
         "name": given.name,
         "words": dict(given.words),
         "sqlite": result.pairs[0].left.cell["sqlite"],
         "holds": given.holds,
         "verdict": result.verdict,
-        "pairs": [pair(one) for one in result.pairs],
+        "unmeasured": given.unmeasured,
+        "pairs": [pair(*both) for both in itertools.zip_longest(result.pairs, others)],
     }
 
 
-def pair(one: PairResult) -> dict[str, Any]:
-    """One comparison."""
+def pair(one: PairResult, beside: PairResult | None = None) -> dict[str, Any]:
+    """One comparison. beside: the virtual board's."""
     return {
         "label": one.label,
         "left": side(one.left),
         "right": side(one.right),
         "ratio": one.ratio,
+        "virtual_ratio": beside.ratio if beside else None,
         "verdict": one.verdict,
         "marks": dict(one.marks),
     }
@@ -121,6 +150,8 @@ def side(value: Value) -> dict[str, Any]:
         "settings": settings(value.cell),
         "op": value.op,
         "value": value.value,
+        "interval": value.interval,
+        "runs": value.runs,
         "run": run.path if run else None,
         "reason": value.reason,
     }

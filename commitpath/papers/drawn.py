@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from analysis import durability
@@ -34,11 +34,15 @@ class Value:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A panel with its values. stated: of the paper, as values (Stated)."""
+    """A panel with its values. stated: of the paper, as values (Stated).
+
+    lacking: how many of the virtual board's values, which were to stand beside a lab board's, are not there.
+    """
 
     panel: Panel
     values: tuple[Value, ...]
     stated: tuple[Stated, ...]
+    lacking: int = 0
 
 
 @dataclass(frozen=True)
@@ -57,8 +61,18 @@ class Stated:
     source: str
 
 
-def fill(panel: Panel, results: Results) -> Drawn:
-    """Look a panel's cells up."""
+def fill(panel: Panel, results: Results, beside: Panel | None = None) -> Drawn:
+    """Look a panel's cells up. beside: the same panel of the virtual board, to stand next to it."""
+    lacking = 0
+    if beside:
+        there = [results.find(bar.cell, bar.op).value is not None for bar in beside.bars]
+        lacking = there.count(False)
+        bars = [
+            bar
+            for own, other, known in zip(panel.bars, beside.bars, there, strict=True)
+            for bar in (own, *([replace(other, outlined=True)] if known else []))
+        ]
+        panel = replace(panel, bars=tuple(bars))
     found = [results.find(bar.cell, bar.op) for bar in panel.bars]
     causes = [results.causes(bar.cell, bar.op) for bar in panel.bars]
     values: list[Value] = []
@@ -67,12 +81,13 @@ def fill(panel: Panel, results: Results) -> Drawn:
         marks = unequal(bar, one, base, found[panel.bars.index(base)])
         values.append(Value(bar, one, why, marks))
     stated = [made for entry in panel.stated for made in of_entry(entry, values)]
-    return Drawn(panel, tuple(values), tuple(stated))
+    return Drawn(panel, tuple(values), tuple(stated), lacking)
 
 
 def base_of(panel: Panel, bar: Bar) -> Bar:
     """The bar that a bar is read against: the panel's base, in the same build and reading if it has them."""
-    first = [one for one in panel.bars if place(one) == panel.base]
+    same_place = [one for one in panel.bars if place(one) == panel.base]
+    first = [one for one in same_place if one.board == bar.board] or same_place
     alike = [one for one in first if one.look == bar.look]
     same_build = [one for one in first if one.build == bar.build]
     return [*alike, *same_build, *first][0]
@@ -98,7 +113,8 @@ def of_entry(entry: Mapping[str, Any], values: list[Value]) -> Iterator[Stated]:
         others = [
             one
             for one in values
-            if (one.bar.group, one.bar.series, one.bar.build) == (entry["over"], series, bar.build)
+            if (one.bar.group, one.bar.series, one.bar.build, one.bar.board)
+            == (entry["over"], series, bar.build, bar.board)
         ]
         for other in [one for one in others if one.bar.reading == bar.reading] or others:
             tps, ours = None, None
@@ -112,7 +128,7 @@ def of_entry(entry: Mapping[str, Any], values: list[Value]) -> Iterator[Stated]:
 def footnotes(drawn: list[Drawn], notes: list[str]) -> list[str]:
     """What the signs in a figure mean, and why a bar is not there."""
     values = [value for one in drawn for value in one.values]
-    said = list(notes)
+    said = [*notes, *intervals(values)]
     if any(UNDURABLE in value.marks for value in values):
         bases = [value.bar for one in drawn for value in one.values if place(value.bar) == one.panel.base]
         read = ", ".join(dict.fromkeys(settings(bar) for bar in bases))
@@ -126,6 +142,20 @@ def footnotes(drawn: list[Drawn], notes: list[str]) -> list[str]:
         if reasons:
             said.append(f"{SIGNS[state]}: {'; '.join(reasons)}.")
     return said
+
+
+def intervals(values: list[Value]) -> Iterator[str]:
+    """What the whiskers of each board with a clock of its own are, and which of its cells have none."""
+    own = [value for value in values if value.found.runs and value.bar.cell["clock"] != "virtual"]
+    for board in dict.fromkeys(value.bar.board for value in own):
+        counts = [len(value.found.runs) for value in own if value.bar.board == board]
+        several = sorted({number for number in counts if number > 1})
+        if several:
+            of = " to ".join(dict.fromkeys(str(number) for number in (several[0], several[-1])))
+            yield f"{board}: medians; whiskers are the 95 % interval of the mean of {of} runs (Student's t)."
+        if ones := counts.count(1):
+            of = "each value" if ones == len(counts) else f"{ones} of {len(counts)} values"
+            yield f"{board}: {of} is of one run, so without an interval (REPEAT=3 gives one)."
 
 
 SIGNS = {"excluded": "n/a", "failed": "failed", "missing": "missing"}

@@ -23,7 +23,7 @@ def make(
     chosen: Study, results: Results, data: Path, figure: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[list[Any]], Callable[[], Figure]]:
     """(numbers, table, what draws it) of a grid's factors. Raises BadInputError."""
-    cells = [run.cell for run in expand(figure["grid"], chosen.overrides).runs]
+    cells = [run.cell for run in expand(figure["grid"], chosen.overrides, most=chosen.most).runs]
     factors = read(figure["factors"], cells, data)
     rows = [row_of(figure["factors"], cell, data) for cell in cells]
     fits: dict[str, Fit | None] = {}

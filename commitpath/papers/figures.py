@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import shutil
@@ -13,10 +14,14 @@ import matplotlib as mpl
 from matplotlib.figure import Figure, SubFigure
 
 from analysis.figures import style
+from commitpath.cell import cell_id
 from commitpath.papers import bars, factors, lines, numbers, runs, strip, study, table
+from commitpath.papers.asked import Asked, load, planned
 from commitpath.papers.drawn import Drawn, fill, footnotes
 
 SUFFIXES = (".svg", ".pdf", ".png")
+# How much wider a figure of two boards is than of one.
+BESIDE = 1.6
 FORMS = {"bars": bars.render, "lines": lines.render, "table": table.render}
 COUNTED = (
     "syncs, flushes, FUA, KiB: per transaction, the filesystem's syncs, the device's flushes and FUA "
@@ -26,33 +31,44 @@ COUNTED = (
 
 
 def draw(
-    paper: str,
+    asked: Asked,
     database: Path,
     folder: Path,
-    overrides: Mapping[str, str] | None = None,
     before: Path | None = None,
 ) -> list[Path]:
-    """Draw every figure of experiments/papers/<paper>/figures into `folder`; return the files.
+    """Draw the figures of experiments/papers/<paper>/figures that are asked for into `folder`; the files.
 
-    overrides: make variables in place of the paper's constants. before: a folder of an earlier call;
-    what would be drawn alike is copied from it. A cell without a run that counts is drawn as missing
-    or failed. Raises BadInputError for a figure's data, DatabaseError for the database.
+    A lab board's values have the virtual board's beside them. before: a folder of an earlier call; what would
+    be drawn alike is copied from it. A cell without a run that counts is drawn as missing or failed. Raises
+    BadInputError for a figure's data, DatabaseError for the database.
     """
-    chosen, results = study.load(paper, overrides), runs.read(database)
-    return [path for data in chosen.figures for path in one(chosen, results, data, folder, before)]
+    chosen, results = load(asked), runs.read(database)
+    if asked.lab or asked.reduced:
+        # the database has what the whole of the grids leaves out, on the virtual board
+        left_out = [one for place in (asked, asked.virtual) for one in planned(place, None)[1]]
+        results.excluded += [(one.grid, dict(one.settings), one.reason) for one in left_out]
+    if asked.where:
+        results.asked = {cell_id(run.cell) for run in planned(asked, None)[0].values()}
+    beside = load(asked.virtual) if asked.lab else None
+    return [path for data in chosen.figures for path in one(chosen, results, data, folder, before, beside)]
 
 
 def one(
-    chosen: study.Study, results: runs.Results, data: Path, folder: Path, before: Path | None = None
+    chosen: study.Study,
+    results: runs.Results,
+    data: Path,
+    folder: Path,
+    before: Path | None = None,
+    beside: study.Study | None = None,
 ) -> list[Path]:
-    """Draw one figure, or copy it; return its files."""
+    """Draw one figure, or copy it; return its files. beside: the same study on the virtual board."""
     figure = study.read(data)
-    form = factors.make if figure["form"] == "factors" else of_cells
+    form = factors.make if figure["form"] == "factors" else functools.partial(of_cells, beside=beside)
     told, table_rows, render = form(chosen, results, data, figure)
     head = {
         "paper": chosen.name,
         "figure": data.stem,
-        "commands": numbers.commands(chosen.name, told["grids"], chosen.overrides),
+        "commands": numbers.commands(chosen, told["grids"]),
         "made_from": made_from(data, told),
     }
     stem = folder / data.stem
@@ -64,14 +80,32 @@ def one(
 
 
 def of_cells(
-    chosen: study.Study, results: runs.Results, data: Path, figure: Mapping[str, Any]
+    chosen: study.Study,
+    results: runs.Results,
+    data: Path,
+    figure: Mapping[str, Any],
+    beside: study.Study | None = None,
 ) -> tuple[dict[str, Any], list[list[Any]], Callable[[], Figure]]:
     """(numbers, table, what draws it) of a figure of bars, lines, or a table."""
-    drawn = [fill(panel, results) for panel in study.panels(chosen, data, figure)]
+    panels = study.panels(chosen, data, figure)
+    others = study.panels(beside, data, figure) if beside else [None] * len(panels)
+    drawn = [fill(panel, results, other) for panel, other in zip(panels, others, strict=True)]
     whole = {"width": 7, "share_y": False, **figure}
-    notes = [note for note in (counted(drawn), *figure.get("notes", [])) if note]
+    if any(value.bar.outlined for one in drawn for value in one.values):
+        whole["width"] *= BESIDE
+    notes = [note for note in (lower(chosen), counted(drawn), *figure.get("notes", [])) if note]
+    if lacking := sum(one.lacking for one in drawn):
+        of = sum(len(panel.bars) for panel in panels)
+        command = numbers.commands(beside, [])[0] if beside else ""
+        notes.append(f"{lacking} of {of} values of the virtual board are not here: {command} makes them.")
     told = {**numbers.document(figure, drawn), "notes": footnotes(drawn, notes)}
     return told, numbers.rows(drawn), lambda: FORMS[figure["form"]](whole, drawn, notes)
+
+
+def lower(chosen: study.Study) -> str:
+    """What of a study's numbers is lower than the paper's."""
+    told = ", ".join(f"{name.upper()}={number}" for name, number in chosen.most.items())
+    return f"Not the paper's numbers: at most {told}." if told else ""
 
 
 def made_from(data: Path, told: Mapping[str, Any]) -> str:

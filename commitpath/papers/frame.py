@@ -100,11 +100,12 @@ def ratios(drawn: Drawn, room: float) -> list[str]:
 
 def ours(some: list[Stated]) -> str:
     """The range of our ratios with their marks, for each series and each reading of what they are over."""
-    several = len({one.bar.series for one in some}) > 1
+    several, boards = len({one.bar.series for one in some}) > 1, len({one.bar.board for one in some}) > 1
     found: dict[str, list[Stated]] = {}
     for one in some:
         if one.ours is not None and one.over is not None:
-            of = [one.bar.series] if several else []
+            of = [one.bar.board] if boards else []
+            of += [one.bar.series] if several else []
             of += [one.over.reading.rpartition(" ")[2]] if one.over.reading else []
             found.setdefault(" ".join(of), []).append(one)
     parts = []

@@ -12,17 +12,27 @@ from commitpath.papers.paper import Claim, Paper
 from commitpath.papers.readings import Pair, Reading, Side
 from commitpath.reporting.marks import marks
 from commitpath.reporting.statistics import median
+from commitpath.sweep.grid import at_most
+
+# The metric that a run has, watched or not.
+RATE = "tps"
 
 
 @dataclass(frozen=True)
 class Value:
-    """What one side came to: the cell that counted, its value, or why there is none."""
+    """What one side came to: the cell that counted, its value, or why there is none.
+
+    interval: 95 % of the mean of its runs. gap: the verdict of a comparison that lacks it.
+    """
 
     cell: Mapping[str, Any]
     op: str
     value: float | None
     reason: str | None
     run: Run | None
+    runs: int = 1
+    interval: tuple[float, float] | None = None
+    gap: str = verdict.MISSING
 
 
 @dataclass(frozen=True)
@@ -95,20 +105,29 @@ def judge_claim(paper: Paper, claim: Claim, database: Database) -> Judged:
 
 def judge_reading(claim: Claim, reading: Reading, database: Database) -> ReadingResult:
     """One reading: every pair, and what they come to together."""
-    pairs = tuple(judge_pair(claim, pair, database) for pair in reading.pairs)
+    pairs = tuple(judge_pair(claim, pair, database, reading.unmeasured) for pair in reading.pairs)
     counted = pairs
     if reading.holds == "largest" and all(pair.ratio is not None for pair in pairs):
         counted = (max(pairs, key=lambda pair: pair.ratio or 0),)
     return ReadingResult(reading, pairs, verdict.over([pair.verdict for pair in counted]))
 
 
-def judge_pair(claim: Claim, pair: Pair, database: Database) -> PairResult:
-    """One comparison."""
+def judge_pair(claim: Claim, pair: Pair, database: Database, unmeasured: str | None = None) -> PairResult:
+    """One comparison. unmeasured: why it cannot be judged, whatever its ratio."""
+    if unmeasured and claim.metric != RATE:
+        left, right = (
+            Value(side.takes[0][0], side.takes[0][1], None, unmeasured, None)
+            for side in (pair.left, pair.right)
+        )
+        return PairResult(pair.label, left, right, None, verdict.NOT_MEASURED, {})
     left, right = (measure(side, claim.metric, database) for side in (pair.left, pair.right))
     if left.value is None or right.value is None:
-        return PairResult(pair.label, left, right, None, verdict.MISSING, {})
+        gap = verdict.over([value.gap for value in (left, right) if value.value is None])
+        return PairResult(pair.label, left, right, None, gap, {})
     ratio = left.value / right.value
-    if claim.kind == "count":
+    if unmeasured:
+        said = verdict.NOT_MEASURED
+    elif claim.kind == "count":
         said = verdict.of_counts(left.value, right.value, claim.expected)
     elif claim.kind == "direction":
         said = verdict.of_direction(ratio, claim.expected)
@@ -122,7 +141,7 @@ def measure(side: Side, metric: str, database: Database) -> Value:
     """A side's value: of its only cell, or of the best or worst; none if any of them is missing."""
     values = [value_of(database.find(cell), metric, op) for cell, op in side.takes]
     if gaps := [value for value in values if value.value is None]:
-        return gaps[0]
+        return max(gaps, key=lambda value: verdict.ORDER.index(value.gap))
     pick = min if side.pick == "worst" else max
     return pick(values, key=lambda value: value.value or 0)
 
@@ -130,7 +149,9 @@ def measure(side: Side, metric: str, database: Database) -> Value:
 def value_of(found: Found, metric: str, op: str) -> Value:
     """A cell's value."""
     run = found.runs[-1] if found.runs else None
-    return Value(found.cell, op, found.value(metric, op), found.reason, run)
+    gap = verdict.MISSING if found.asked else verdict.NOT_MEASURED
+    value, interval = found.value(metric, op), found.interval(metric, op)
+    return Value(found.cell, op, value, found.reason, run, len(found.runs), interval, gap)
 
 
 def of_artifact(paper: Paper, cells: tuple[str, str]) -> Artifact:
@@ -145,5 +166,5 @@ def of_artifact(paper: Paper, cells: tuple[str, str]) -> Artifact:
 
 def cell_of(paper: Paper, settings: Mapping[str, Any]) -> dict[str, Any]:
     """The cell with a paper's constants, in the headline's build, and these settings."""
-    whole = {**paper.constants, "sqlite": paper.builds[0], **settings}
+    whole = at_most({**paper.constants, "sqlite": paper.builds[0], **settings}, paper.most)
     return make_cell({name.upper(): str(value) for name, value in whole.items()})

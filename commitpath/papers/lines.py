@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,8 +14,11 @@ from matplotlib.ticker import LogLocator, NullLocator
 from analysis.figures import style
 from commitpath.papers import frame, look, strip
 from commitpath.papers.drawn import SIGNS, Drawn, Value
+from commitpath.papers.study import VIRTUAL
 
 PANEL = 1.9  # inches of the lines
+# How the virtual board's line is drawn beside a lab board's of the same color.
+BESIDE: dict[str, Any] = {"marker": "", "linestyle": ":", "linewidth": 1.4}
 MARKERS = ("o", "s", "^", "D", "v", "P")
 
 
@@ -65,11 +69,16 @@ def panel(
     a gap, and its word."""
     style.grid(axes, "both")
     groups = drawn.panel.groups
-    for series in drawn.panel.series:
-        values = [value for value in drawn.values if value.bar.series == series]
-        points = [(groups.index(value.bar.group), value.found.value) for value in values]
-        axes.plot(*zip(*[(x, tps if tps is not None else float("nan")) for x, tps in points], strict=True),
-                  **how[series])  # fmt: skip
+    for series, outlined in itertools.product(drawn.panel.series, (False, True)):
+        of = [value for value in drawn.values if (value.bar.series, value.bar.outlined) == (series, outlined)]
+        points = [(groups.index(value.bar.group), value.found.value) for value in of]
+        axes.plot([x for x, _ in points], [tps if tps is not None else float("nan") for _, tps in points],
+                  **how[series] | (BESIDE if outlined else {}))  # fmt: skip
+        for (x, _), value in zip(points, of, strict=True):
+            if value.found.interval and value.found.value:
+                # the axis is of logarithms: nothing of it is at or below 0
+                low = max(value.found.interval[0], value.found.value / 10)
+                axes.vlines(x, low, value.found.interval[1], color=style.INK, linewidth=0.8)
     absent(axes, drawn)
     frame.stated(axes, drawn, {value.bar: groups.index(value.bar.group) for value in drawn.values})
     axes.set_xticks(range(len(groups)), [frame.clean(group) for group in groups])
@@ -131,4 +140,10 @@ def legend(drawn: list[Drawn]) -> list[Any]:
     for series, how in styles(drawn).items():
         marks = "".join(dict.fromkeys(mark for one in drawn for mark in durable(one.values, series)))
         handles.append(Line2D([], [], label=f"{series}{marks}", **how))
+    boards = {value.bar.board: value.bar.outlined for one in drawn for value in one.values}
+    for board, outlined in boards.items():
+        if outlined or board != VIRTUAL:
+            plain: dict[str, Any] = {"color": "#59626C", "marker": "o", "markersize": 4, "linewidth": 1.1}
+            label = f"{board} board" if board == VIRTUAL else board
+            handles.append(Line2D([], [], label=label, **plain | (BESIDE if outlined else {})))
     return [*handles, *frame.legend(drawn)]

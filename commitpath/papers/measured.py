@@ -1,17 +1,18 @@
 """What the results database has for a cell: its runs, or why there is none."""
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from analysis import report, stored
+from analysis import repeats, report, stored
 from analysis.ledger.schema import LABELS, WAITS
 from base.errors import LabError
 from base.paths import RESULTS
+from commitpath.cell import cell_id
 from commitpath.database.select import Run
 from commitpath.papers.readings import WHOLE
 from commitpath.reporting.cells import Cells, rate
@@ -25,11 +26,19 @@ TIMES = ("cpu_ns", *WAITS)
 
 @dataclass(frozen=True)
 class Found:
-    """A cell and its runs that count (one; of a board with its own clock all). reason: why none does."""
+    """A cell and its runs that count (one; of a board with its own clock all). reason: why none does.
+
+    asked: whether a run of it was asked for.
+    """
 
     cell: Mapping[str, Any]
     runs: Sequence[Run]
     reason: str | None
+    asked: bool = True
+
+    def interval(self, metric: str, op: str) -> tuple[float, float] | None:
+        """The 95 % interval of the runs' mean; None of fewer than two."""
+        return repeats.interval([of_run(run, metric, op) for run in self.runs])
 
     def value(self, metric: str, op: str) -> float | None:
         """The median over the runs; None where there is none. LabError if a run has no such number."""
@@ -39,12 +48,16 @@ class Found:
 class Database:
     """This lab's runs by cell."""
 
-    def __init__(self, runs: Sequence[Run], lab: str) -> None:
+    def __init__(self, runs: Sequence[Run], lab: str, asked: Set[str] | None = None) -> None:
+        """asked: ids of the cells that were asked for; None: all."""
         self.cells = Cells(runs, lab)
+        self.asked = asked
 
     def find(self, cell: Mapping[str, Any]) -> Found:
         """A cell's runs, or the reason why there is none."""
         runs, reason = self.cells.counting(cell)
+        if self.asked is not None and not self.cells.of(cell) and cell_id(cell) not in self.asked:
+            return Found(cell, runs, "it was not asked for", asked=False)
         return Found(cell, runs, reason)
 
     def causes(self, cell: Mapping[str, Any]) -> "Causes | None":

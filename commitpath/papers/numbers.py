@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,25 @@ from analysis import durability
 from commitpath.cell import cell_id
 from commitpath.database.select import Run
 from commitpath.papers.drawn import Drawn, Stated, Value
+from commitpath.papers.study import Study
 from commitpath.reporting.marks import transactions
 
 SUFFIXES = (".json", ".csv")
 COLUMNS = (
-    *("panel", "group", "series", "sqlite", "reading", "op", "state", "tps", "low", "high", "runs"),
-    *("transactions", "marks", "cell_id", "run_ids", "watched_run", "syncs", "flushes", "fua"),
+    *("panel", "group", "series", "sqlite", "reading", "op", "board", "state", "tps", "low", "high"),
+    *(
+        "interval_low",
+        "interval_high",
+        "runs",
+        "transactions",
+        "marks",
+        "cell_id",
+        "run_ids",
+        "watched_run",
+        "syncs",
+        "flushes",
+        "fua",
+    ),
     *("block_writes", "bytes_written", "reason"),
 )
 
@@ -37,12 +51,14 @@ def document(figure: Mapping[str, Any], drawn: list[Drawn]) -> dict[str, Any]:
     return {"title": figure["title"], "grids": grids, "panels": panels}
 
 
-def commands(paper: str, grids: list[str], overrides: Mapping[str, str]) -> list[str]:
-    """What makes a figure: all of the paper, or its cells alone and then the drawing."""
-    given = "".join(f" {name}={text}" for name, text in overrides.items())
-    sweep = [f"make sweep GRID='{' '.join(grids)}'{given}"] if grids else []
-    draw = f".venv/bin/python -m commitpath.papers {paper} results/results.sqlite FOLDER{given}"
-    return [f"make reproduce PAPER={paper}{given}", *sweep, draw]
+def commands(study: Study, grids: list[str]) -> list[str]:
+    """What makes a study's figure: all that was asked for, or its cells alone and then the drawing."""
+    place = "".join(f" {name}={text}" for name, text in study.overrides.items())
+    given = place + "".join(f" {name}={shlex.quote(text)}" for name, text in study.said.items())
+    # what is less than a grid it cannot be asked for
+    sweep = [f"make sweep GRID='{' '.join(grids)}'{place}"] if grids and not study.said else []
+    draw = f".venv/bin/python -m commitpath.papers {study.name} results/results.sqlite FOLDER{given}"
+    return [f"make reproduce PAPER={study.name}{given}", *sweep, draw]
 
 
 def value_of(value: Value) -> dict[str, Any]:
@@ -50,8 +66,8 @@ def value_of(value: Value) -> dict[str, Any]:
     bar, found = value.bar, value.found
     return {
         **{"group": bar.group, "series": bar.series, "sqlite": bar.build, "reading": bar.reading},
-        **{"op": bar.op, "state": found.state, "reason": found.reason},
-        **{"tps": found.value, "low": found.low, "high": found.high},
+        **{"op": bar.op, "board": bar.board, "state": found.state, "reason": found.reason},
+        **{"tps": found.value, "low": found.low, "high": found.high, "interval": found.interval},
         "transactions": found.transactions,
         "marks": list(value.marks),
         "survives": dict(durability.of(dict(bar.cell)).rows()),
@@ -86,6 +102,7 @@ def stated_of(stated: Stated) -> dict[str, Any]:
     bar, over = stated.bar, stated.over
     return {
         **{"group": bar.group, "series": bar.series, "sqlite": bar.build, "reading": bar.reading},
+        "board": bar.board,
         "over": over and {"group": over.group, "series": over.series, "reading": over.reading},
         **{"paper_ratio": stated.ratio, "our_ratio": stated.ours, "tps": stated.tps},
         **{"marks": list(stated.marks), "source": stated.source},
@@ -101,6 +118,7 @@ def rows(drawn: list[Drawn]) -> list[list[Any]]:
             causes = told["causes"] or {}
             special = {
                 "panel": one.panel.title,
+                **dict(zip(("interval_low", "interval_high"), told["interval"] or (None, None), strict=True)),
                 "runs": len(told["runs"]),
                 "marks": "".join(told["marks"]),
                 "run_ids": " ".join(run["run_id"] for run in told["runs"]),

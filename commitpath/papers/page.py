@@ -9,7 +9,8 @@ from typing import Any
 from jinja2 import ChoiceLoader, FileSystemLoader
 
 from analysis import report
-from commitpath.papers import verdict
+from commitpath.papers import beside, verdict
+from commitpath.papers.study import VIRTUAL
 from commitpath.papers.texts import number
 
 Content = Mapping[str, Any]
@@ -37,6 +38,7 @@ def render(content: Content, figures: Sequence[Path] = ()) -> str:
     return environment.get_template("claims.html.j2").render(
         doc=content,
         figures={path.stem: data_uri(path) for path in figures if path.suffix == ".svg"},
+        tables={path.stem: beside.rows(path) for path in figures if path.suffix == ".json"},
         columns=columns,
         row=lambda claim: summary_row(claim, columns),
         colors={
@@ -44,12 +46,16 @@ def render(content: Content, figures: Sequence[Path] = ()) -> str:
             verdict.DIRECTION: "warn",
             verdict.CONTRADICTED: "bad",
             verdict.NOT_TESTABLE: "none",
+            verdict.NOT_MEASURED: "none",
             verdict.MISSING: "missing",
         },
         labels=labels_of,
         devices=devices_of,
         times=TIMES,
         notes=notes_of,
+        interval=beside.interval,
+        virtual_told=beside.told,
+        virtual=VIRTUAL,
         qualified=qualified,
         but=lambda name: but(content, name),
     )
@@ -74,6 +80,7 @@ def terminal(content: Content) -> list[str]:
         for result in claim["readings"]:
             lines += [f"missing  {claim['id']}: {gap}" for gap in gaps(result)]
     lines += [content["left_out"]] if content["left_out"] else []
+    lines += [beside.told(content)] if content["beside"] else []
     told = {name: f"{count} {name}{but(content, name)}" for name, count in content["verdicts"].items()}
     counts = ", ".join(told[name] for name, count in content["verdicts"].items() if count)
     return [*dict.fromkeys(lines), f"{len(content['claims'])} claims: {counts}"]
@@ -94,8 +101,9 @@ def but(content: Content, name: str) -> str:
 
 
 def gaps(reading: Content) -> list[str]:
-    """Cells of a reading that have no run, with the reason."""
-    sides = [pair[side] for pair in reading["pairs"] for side in ("left", "right")]
+    """Cells of a reading that have no run though they should, with the reason."""
+    pairs = [pair for pair in reading["pairs"] if pair["verdict"] == verdict.MISSING]
+    sides = [pair[side] for pair in pairs for side in ("left", "right")]
     found = [f"{cell_text(side['settings'], 'sqlite')}: {side['reason']}" for side in sides if side["reason"]]
     return list(dict.fromkeys(found))
 
@@ -128,7 +136,7 @@ def ratios(reading: Content, claim: Content) -> str:
     """What came out of a reading: a ratio, the range of several, or counts; with the marks."""
     pairs = reading["pairs"]
     if any(pair["ratio"] is None for pair in pairs):
-        return verdict.MISSING
+        return str(reading["verdict"])
     if claim["paper"]["kind"] == "count":
         return " / ".join(f"{1000 * pairs[0][side]['value']:.0f}" for side in ("left", "right"))
     found = sorted(pair["ratio"] for pair in pairs)

@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,8 @@ from commitpath.papers.readings import Reading, reading, wordings
 PAPERS = EXPERIMENTS / "papers"
 # What claims.yml says of a claim in words (experiments/schema.yml, $defs.claims).
 TEXTS = ("explanation", "paper_says", "circular", "by_equality")
+# Of a claim whose number is counted by watching, where nothing is watched.
+UNWATCHED = "it is counted by watching, and PROBES=none"
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class Paper:
     builds: tuple[str, ...]
     claims: tuple[Claim, ...]
     artifact: Mapping[str, list[tuple[float, int]]]
+    most: Mapping[str, int]  # as of commitpath.sweep.grid.at_most
 
 
 def names() -> list[str]:
@@ -55,13 +58,20 @@ def names() -> list[str]:
     return [path.parent.name for path in sorted(PAPERS.glob("*/paper.yml"))]
 
 
-def load(name: str, overrides: Mapping[str, str] | None = None) -> Paper:
-    """A paper by name. overrides: make variables in place of its constants. Raises BadInputError."""
+def load(
+    name: str, overrides: Mapping[str, str] | None = None, most: Mapping[str, int] | None = None
+) -> Paper:
+    """A paper by name. overrides: make variables in place of its constants. Raises BadInputError.
+
+    most: as of commitpath.sweep.grid.at_most; a reading with a cell that is over it is not measured.
+    """
     folder = PAPERS / name
     if name not in names():
         raise BadInputError(f"PAPER={name}: PAPER is {', '.join(names())}")
     head = validated(folder / "paper.yml", "paper")
-    constants = {**head["constants"], **{key.lower(): text for key, text in (overrides or {}).items()}}
+    given = {key.lower(): text for key, text in (overrides or {}).items()}
+    constants = {**head["constants"], **given}
+    unwatched = given.get("probes") == "none"
     ours = validated(folder / "claims.yml", "claims")
     rows = read_csv(folder / "claims.csv")
     if different := {row["id"] for row in rows} ^ set(ours):
@@ -74,7 +84,7 @@ def load(name: str, overrides: Mapping[str, str] | None = None) -> Paper:
     claims = []
     for row in rows:
         try:
-            claims.append(claim(row, ours[row["id"]], head, constants))
+            claims.append(claim(row, ours[row["id"]], head, constants, most or {}, unwatched))
         except BadInputError as error:
             raise BadInputError(f"{folder}/claims.yml: {row['id']}: {error}") from error
     for entry in claims:
@@ -85,7 +95,15 @@ def load(name: str, overrides: Mapping[str, str] | None = None) -> Paper:
                 )
     builds = tuple(head["builds"])
     return Paper(
-        name, head["title"], head["reference"], head["grid"], constants, builds, tuple(claims), artifact
+        name,
+        head["title"],
+        head["reference"],
+        head["grid"],
+        constants,
+        builds,
+        tuple(claims),
+        artifact,
+        dict(most or {}),
     )
 
 
@@ -107,15 +125,19 @@ def read_csv(path: Path) -> list[dict[str, str]]:
 
 
 def claim(
-    row: Mapping[str, str], ours: Mapping[str, Any], head: Mapping[str, Any], constants: Mapping[str, Any]
+    row: Mapping[str, str],
+    ours: Mapping[str, Any],
+    head: Mapping[str, Any],
+    constants: Mapping[str, Any],
+    most: Mapping[str, int],
+    unwatched: bool,
 ) -> Claim:
     """A claim of both files."""
     readings = [
-        made
+        measured(entry, words, build, constants, most, unwatched)
         for entry in ours.get("readings", [])
         for words in wordings(entry, head["words"])
         for build in entry.get("builds", head["builds"])
-        for made in [reading(entry, words, build, constants)]
     ]
     return Claim(
         row["id"],
@@ -130,3 +152,23 @@ def claim(
         ours.get("not_testable"),
         {name: ours[name] for name in TEXTS if name in ours},
     )
+
+
+def measured(
+    entry: Mapping[str, Any],
+    words: Mapping[str, str],
+    build: str,
+    constants: Mapping[str, Any],
+    most: Mapping[str, int],
+    unwatched: bool,
+) -> Reading:
+    """A reading of claims.yml in one build; with the reason where what is run here cannot judge it."""
+    watched = bool(entry.get("watched"))
+    given = {name: value for name, value in constants.items() if name != "probes" or unwatched or not watched}
+    made = reading(entry, words, build, given, most)
+    if watched and unwatched:
+        return replace(made, unmeasured=UNWATCHED)
+    if most and reading(entry, words, build, given, {}).pairs != made.pairs:
+        lower = ", ".join(f"{name.upper()}={number}" for name, number in most.items())
+        return replace(made, unmeasured=f"{lower}: fewer than the paper's")
+    return made

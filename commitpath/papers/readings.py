@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from commitpath.cell import make_cell
-from commitpath.sweep.grid import checked
+from commitpath.sweep.grid import at_most, checked
 
 # All transactions of a run, over its timed region.
 WHOLE = "all"
@@ -42,6 +42,7 @@ class Reading:
     build: str
     holds: str  # all: every pair has to hold; largest: the one with the largest ratio
     pairs: tuple[Pair, ...]
+    unmeasured: str | None = None  # why what is run here cannot judge it
 
 
 def wordings(entry: Mapping[str, Any], words: Mapping[str, list[str]]) -> Iterator[dict[str, str]]:
@@ -59,17 +60,20 @@ def mentions(content: Any, word: str) -> bool:
 
 
 def reading(
-    entry: Mapping[str, Any], words: Mapping[str, str], build: str, constants: Mapping[str, Any]
+    entry: Mapping[str, Any],
+    words: Mapping[str, str],
+    build: str,
+    constants: Mapping[str, Any],
+    most: Mapping[str, int],
 ) -> Reading:
-    """One reading in one build, with every pair that its lists make."""
-    given = {name: value for name, value in constants.items() if name != "probes" or not entry.get("watched")}
+    """One reading in one build, with every pair that its lists make. most: as of at_most."""
     cases = entry.get("each", {})
     pairs = []
     for case in cases if isinstance(cases, list) else [cases]:
         for each in products(case):
-            base = {**given, "sqlite": build, **each}
-            for left in sides(entry["left"], base, words):
-                for right in sides(entry["right"], base, words):
+            base = {**constants, "sqlite": build, **each}
+            for left in sides(entry["left"], base, words, most):
+                for right in sides(entry["right"], base, words, most):
                     varied = {**each, **left[0], **right[0]}
                     shown = [words.get(str(varied[name]), str(varied[name])) for name in varied]
                     pairs.append(Pair(" ".join(shown), left[1], right[1]))
@@ -84,24 +88,26 @@ def products(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def sides(
-    given: Mapping[str, Any], base: Mapping[str, Any], words: Mapping[str, str]
+    given: Mapping[str, Any], base: Mapping[str, Any], words: Mapping[str, str], most: Mapping[str, int]
 ) -> Iterator[tuple[dict[str, Any], Side]]:
     """(what of a list it is, side) for each value of a side's lists; with best_of or worst_of one."""
     for kind in ("best_of", "worst_of"):
         if kind in given:
-            takes = [take({**base, **one}, words) for entry in given[kind] for one in products(entry)]
+            takes = [take({**base, **one}, words, most) for entry in given[kind] for one in products(entry)]
             yield {}, Side(tuple(takes), kind.removesuffix("_of"))
             return
     for one in products(given):
         lists = {name: value for name, value in one.items() if isinstance(given[name], list)}
-        yield lists, Side((take({**base, **one}, words),))
+        yield lists, Side((take({**base, **one}, words, most),))
 
 
-def take(settings: Mapping[str, Any], words: Mapping[str, str]) -> tuple[Mapping[str, Any], str]:
+def take(
+    settings: Mapping[str, Any], words: Mapping[str, str], most: Mapping[str, int]
+) -> tuple[Mapping[str, Any], str]:
     """(cell, op) of settings in which words may stand for values."""
     meant = {name: words.get(str(value), value) for name, value in settings.items()}
     op = str(meant.pop("op", WHOLE))
-    return cell_with(tuple(sorted(checked(meant).items()))), op
+    return cell_with(tuple(sorted(at_most(checked(meant), most).items()))), op
 
 
 # Many pairs share a cell, and a cell costs milliseconds.

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import sqlite3
 import statistics
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from analysis import repeats
 from base.errors import LabError
 from commitpath.axes import axes, own_name
+from commitpath.cell import cell_id
 from commitpath.database import select, store
 from commitpath.database.select import Run
 from commitpath.reporting.cells import Cells, rate
@@ -37,7 +39,8 @@ class Causes:
 class Found:
     """A cell's runs that count. state: ok, failed, missing or excluded; reason: why it is not ok.
 
-    value, low, high: tps, the median, least and most of the runs; None if it is not ok.
+    value, low, high: tps, the median, least and most of the runs; None if it is not ok. interval: 95 % of
+    their mean, of two runs or more.
     """
 
     state: str
@@ -48,6 +51,12 @@ class Found:
     high: float | None
     transactions: int | None
     grids: tuple[str, ...]
+    interval: tuple[float, float] | None = None
+
+    @property
+    def top(self) -> float:
+        """The highest that is drawn of it."""
+        return max(self.high or 0.0, self.interval[1] if self.interval else 0.0)
 
 
 class Results:
@@ -56,6 +65,8 @@ class Results:
     def __init__(self, runs: list[Run], lab: str, excluded: list[tuple[str, dict[str, str], str]]) -> None:
         """excluded: (grid, settings, reason) of the cells that grids leave out."""
         self.excluded = excluded
+        # ids of the cells that were asked for; None: all that are drawn
+        self.asked: Set[str] | None = None
         self.cells = Cells(runs, lab)
 
     def find(self, cell: Mapping[str, Any], op: str) -> Found:
@@ -76,12 +87,15 @@ class Results:
                 max(values),
                 int(cell["n"]) if op in fine[-1].summary["tps"] and op != "all" else transactions(fine[-1]),
                 grids,
+                repeats.interval(values),
             )
         if runs:
             return Found("failed", str(why), tuple(runs), None, None, None, None, grids)
         for grid, left_out, reason in self.excluded:
             if is_cell(left_out, cell):
                 return Found("excluded", reason, (), None, None, None, None, (grid,))
+        if self.asked is not None and cell_id(cell) not in self.asked:
+            return Found("excluded", "it was not asked for", (), None, None, None, None, ())
         return Found("missing", str(why), (), None, None, None, None, ())
 
     def causes(self, cell: Mapping[str, Any], op: str) -> Causes | None:

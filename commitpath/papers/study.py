@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,9 +21,10 @@ from base.paths import EXPERIMENTS
 from base.schema import schema
 from commitpath.axes import releases
 from commitpath.cell import make_cell
-from commitpath.sweep.grid import checked
+from commitpath.sweep.grid import at_most, checked
 
 PAPERS = EXPERIMENTS / "papers"
+VIRTUAL = "virtual"  # a board, as playbooks/inventory calls it
 WAL_HEADER, FRAME_HEADER = 32, 24  # bytes; SQLite's file format, section 4.1
 
 
@@ -38,6 +39,8 @@ class Study:
     figures: tuple[Path, ...]
     artifact: Mapping[str, tuple[tuple[float, int], ...]]  # cell: TPS and transactions of each run
     overrides: Mapping[str, str]  # make variables in place of constants
+    most: Mapping[str, int]  # as of commitpath.sweep.grid.at_most
+    said: Mapping[str, str]  # other make variables that ask for it
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,11 +56,17 @@ class Bar:
     color: str
     light: bool
     hatched: bool
+    outlined: bool = False  # the virtual board's, beside a lab board's
 
     @property
-    def look(self) -> tuple[str, str]:
+    def board(self) -> str:
+        """The board that its cell is of."""
+        return str(self.cell["board"])
+
+    @property
+    def look(self) -> tuple[str, str, str]:
         """What tells a bar from the others of its group and series."""
-        return self.build, self.reading
+        return self.build, self.reading, self.board
 
 
 @dataclass(frozen=True)
@@ -74,8 +83,17 @@ class Panel:
     authors: Mapping[str, tuple[tuple[float, int], ...]]
 
 
-def load(name: str, overrides: Mapping[str, str] | None = None) -> Study:
-    """A paper by name. overrides: make variables in place of its constants. Raises BadInputError."""
+def load(
+    name: str,
+    overrides: Mapping[str, str] | None = None,
+    most: Mapping[str, int] | None = None,
+    figures: Collection[str] = (),
+    said: Mapping[str, str] | None = None,
+) -> Study:
+    """A paper by name. overrides: make variables in place of its constants. Raises BadInputError.
+
+    figures: those that are taken, by name; none: all. said: the make variables for that, and for most.
+    """
     folder = PAPERS / name
     known = sorted(path.parent.name for path in PAPERS.glob("*/paper.yml"))
     if name not in known:
@@ -92,9 +110,13 @@ def load(name: str, overrides: Mapping[str, str] | None = None) -> Study:
         {**head["constants"], **given},
         tuple(head["builds"]),
         {word: tuple(meant) for word, meant in head["words"].items()},
-        tuple(sorted((folder / "figures").glob("*.yml"))),
+        tuple(
+            path for path in sorted((folder / "figures").glob("*.yml")) if not figures or path.stem in figures
+        ),
         {cell: tuple(of_it) for cell, of_it in runs.items()},
         dict(overrides or {}),
+        dict(most or {}),
+        dict(said or {}),
     )
 
 
@@ -162,6 +184,7 @@ def of_place(
         for build in builds if "sqlite" not in given else [given["sqlite"]]:
             settings = {**given, "sqlite": build}
             settings = checked(sized({name: words.get(value, value) for name, value in settings.items()}))
+            settings = at_most(settings, study.most)
             cell = make_cell({name.upper(): text for name, text in settings.items()})
             light = str(build) != str(study.builds[0])
             reading = ", ".join(f"{word} read as {value.upper()}" for word, value in words.items())

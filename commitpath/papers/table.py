@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from analysis.figures import style
 from commitpath.papers import frame, look, strip
 from commitpath.papers.drawn import SIGNS, Drawn, Value
+from commitpath.papers.study import VIRTUAL
 
 LINE = 0.145  # inches
 
@@ -52,9 +53,15 @@ def lines(drawn: Drawn, group: str) -> list[tuple[str, list[str], str]]:
     }
     series = drawn.panel.series
     rows = [("the paper", [look.few(paper[name]) if name in paper else "" for name in series], look.PAPER)]
-    for build in dict.fromkeys(value.bar.build for value in values):
-        of_build = {value.bar.series: value for value in values if value.bar.build == build}
-        rows.append((f"SQLite {build}", [number(of_build.get(name)) for name in series], style.INK))
+    several = any(value.bar.board != VIRTUAL for value in values)
+    for build, board in dict.fromkeys((value.bar.build, value.bar.board) for value in values):
+        of = {
+            value.bar.series: value
+            for value in values
+            if (value.bar.build, value.bar.board) == (build, board)
+        }
+        name = f"SQLite {build}, {board}" if several else f"SQLite {build}"
+        rows.append((name, [number(of.get(name)) for name in series], style.INK))
     causes = {value.bar.series: value.causes for value in reversed(values) if value.causes}
     for name, count in strip.ROWS.items():
         texts = [look.few(count(causes[one])) if one in causes else strip.UNKNOWN for one in series]
@@ -66,5 +73,8 @@ def number(value: Value | None) -> str:
     """Our number with its marks, or the word for why there is none."""
     if value is None:
         return ""
-    tps = value.found.value
-    return look.digits(tps) + "".join(value.marks) if tps is not None else SIGNS[value.found.state]
+    tps, interval = value.found.value, value.found.interval
+    if tps is None:
+        return SIGNS[value.found.state]
+    half = f" ±{look.few((interval[1] - interval[0]) / 2)}" if interval else ""
+    return look.digits(tps) + half + "".join(value.marks)

@@ -6,9 +6,11 @@ REPRODUCED = "reproduced"
 DIRECTION = "direction only"
 CONTRADICTED = "contradicted"
 NOT_TESTABLE = "not testable here"
-# No verdict on the paper: a run that the claim needs failed, was rejected, or is not there.
+# No verdict on the paper: what was asked for cannot judge the claim.
+NOT_MEASURED = "not measured"
+# Neither: a run that the claim needs failed, was rejected, or is not there.
 MISSING = "missing"
-ORDER = (REPRODUCED, DIRECTION, CONTRADICTED, MISSING)
+ORDER = (REPRODUCED, DIRECTION, CONTRADICTED, NOT_MEASURED, MISSING)
 
 # A ratio of the paper is reproduced within this factor.
 FACTOR = 1.5
@@ -35,6 +37,11 @@ RULE = (
     ),
     (CONTRADICTED, "all else: the other side of 1, no difference where one is claimed, another count."),
     (NOT_TESTABLE, "it needs what this board has not; the reason stands there."),
+    (
+        NOT_MEASURED,
+        "what was asked for cannot judge it: its cells are left out, have fewer transactions or rows than "
+        "the paper's, or are not watched; the reason stands there.",
+    ),
     (MISSING, "a run that it needs failed, was rejected or was not made; the reason stands there."),
 )
 
@@ -67,5 +74,5 @@ def of_counts(left: float, right: float, expected: str) -> str:
 
 
 def over(verdicts: Sequence[str]) -> str:
-    """Over a claim's pairs: the worst of them; missing if one is missing."""
+    """Over a claim's pairs: the worst of them; none if one has none."""
     return max(verdicts, key=ORDER.index)

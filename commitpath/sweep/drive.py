@@ -37,7 +37,16 @@ def sweep(variables: dict[str, str]) -> int:
     options = {name: variables.pop(name) for name in OPTIONS if name in variables}
     # a name that no board has is told before what its cells would need
     ansible.board(variables.get("BOARD", "virtual"))
-    runs, excluded = planned(options, variables)
+    return carry_out(*planned(options, variables), options)
+
+
+def carry_out(
+    runs: dict[str, Planned], excluded: list[Excluded], options: Mapping[str, str], whole: bool = True
+) -> int:
+    """Run what is missing of a plan; exit code 1 when a run failed. options: JOBS, RETRIES, EXECUTOR.
+
+    whole: the plan is all that its grids ask for, which is then noted in place of what they asked for before.
+    """
     jobs = whole_number(options, "JOBS", os.cpu_count() or 1, 1)
     retries = whole_number(options, "RETRIES", 1, 0)
     executor = options.get("EXECUTOR", "local")
@@ -60,7 +69,8 @@ def sweep(variables: dict[str, str]) -> int:
             settle(runs, todo)
         sync.up_to_date()
         with store.opened() as connection:
-            sync.write_grids(connection, runs.values(), excluded)
+            if whole:
+                sync.write_grids(connection, runs.values(), excluded)
             stored = select.load(connection)
         return report(runs, excluded, todo, stored)
 

@@ -83,10 +83,11 @@ def expand(
     overrides: Mapping[str, str] | None = None,
     repeats: int | None = None,
     within: tuple[Path, ...] = (),
+    most: Mapping[str, int] | None = None,
 ) -> Expanded:
     """All runs of a grid. overrides: make variables that replace constants of the same name.
 
-    within: the grids that this one is a part of, outermost first.
+    within: the grids that this one is a part of, outermost first. most: as of at_most.
     Raises BadInputError on an unknown axis or value, on a grid with no cell or one that names
     itself, on a cell that cannot exist and is not excluded, and on an exclusion that excludes nothing.
     """
@@ -95,12 +96,12 @@ def expand(
         chain = (*within, path.resolve())
         if chain[-1] in within:
             raise BadInputError(f"{path}: grids: it names itself: {' > '.join(p.stem for p in chain)}")
-        parts = [expand(part, overrides, repeats, chain) for part in content["grids"]]
+        parts = [expand(part, overrides, repeats, chain, most) for part in content["grids"]]
         return Expanded(
             [run for part in parts for run in part.runs], [no for part in parts for no in part.excluded]
         )
     try:
-        found = cells_of(path, content, overrides or {})
+        found = cells_of(path, content, overrides or {}, most or {})
     except BadInputError as error:
         text = str(error)
         raise BadInputError(text if text.startswith(str(path)) else f"{path}: {text}") from error
@@ -122,14 +123,16 @@ class Found:
     excluded: list[tuple[dict[str, str], str]]
 
 
-def cells_of(path: Path, content: Mapping[str, Any], overrides: Mapping[str, str]) -> Found:
+def cells_of(
+    path: Path, content: Mapping[str, Any], overrides: Mapping[str, str], most: Mapping[str, int]
+) -> Found:
     """Every combination that is not excluded, for each seed."""
     constants = {**checked(content.get("constants", {})), **checked_overrides(content, overrides)}
     exclusions = [(checked_lists(entry["where"]), entry["reason"]) for entry in content.get("exclude", [])]
     used = [False] * len(exclusions)
     found = Found([], [])
     for varied in combinations(content):
-        settings = {**constants, **varied}
+        settings = at_most({**constants, **varied}, most)
         # what is not set has the schema's default, which an exclusion may name too
         whole = {axis: str(entry.spec["default"]) for axis, entry in axes().items()} | settings
         matching = [i for i, (where, _) in enumerate(exclusions) if matches(where, whole)]
@@ -201,6 +204,12 @@ def checked_overrides(content: Mapping[str, Any], overrides: Mapping[str, str]) 
         if variable != variable.upper():
             raise BadInputError(f"{variable}: unknown variable")
     return checked({variable.lower(): text for variable, text in overrides.items()})
+
+
+def at_most(settings: Mapping[str, Any], most: Mapping[str, int]) -> dict[str, Any]:
+    """Settings in which none of `most`, axis → number, is over it; what they do not have they do not get."""
+    lower = {name: str(min(int(settings[name]), top)) for name, top in most.items() if name in settings}
+    return {**settings, **lower}
 
 
 def matches(where: Mapping[str, list[str]], settings: Mapping[str, str]) -> bool:

@@ -10,17 +10,20 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from base.errors import LabError
 from base.paths import RESULTS, ROOT
-from commitpath import ansible
+from commitpath import ansible, lab
 from commitpath.cell import cell_name
 from commitpath.sweep.plan import STATE, read_state, run_status, write_whole
 from images import artifacts
 from images.qemu import die_with_parent
+
+# With it a run on a board begins.
+FIRST_PLAY = "provision.yml"
 
 
 def prepare(cell: Mapping[str, Any], watched: bool) -> None:
@@ -60,13 +63,36 @@ def run(cell: Mapping[str, Any], repeat: int) -> Path:
     from analysis.__main__ import main as analyse
     from commitpath.experiment import run_once
 
-    folder = stored_run(cell, repeat) or run_once(cell, repeat=repeat)
+    folder = stored_run(cell, repeat) or answered(cell["board"], lambda: run_once(cell, repeat=repeat))
     if run_status(folder) is None and analyse([str(folder)]) > 1:
         raise LabError(f"the run cannot be analysed (kept in {folder.relative_to(RESULTS)})")
     if run_status(folder) != "ok":
         reasons = (read_state(folder / "summary.json") or {}).get("reasons", [])
         raise LabError(f"rejected: {'; '.join(reasons)} (kept in {folder.relative_to(RESULTS)})")
     return folder
+
+
+def answered(board: str, make: Callable[[], Path]) -> Path:
+    """What is made on a board. One that does not answer at first, as it boots anew or its link is down, is
+    waited for; if in vain, it is not asked again in this sweep: LabError. A run that breaks off just fails.
+    """
+    away = STATE / "away" / board
+    if away.exists():
+        raise LabError(away.read_text())
+    deadline = time.monotonic() + lab.BOOT_LIMIT_SECONDS
+    while True:
+        try:
+            return make()
+        except ansible.UnreachableError as error:
+            if error.playbook != FIRST_PLAY:
+                raise
+            if time.monotonic() > deadline:
+                told = (
+                    f"BOARD={board} did not answer for {lab.BOOT_LIMIT_SECONDS:.0f} s, and is not asked again"
+                )
+                write_whole(away, told)
+                raise LabError(f"{told}: {error}") from error
+            time.sleep(lab.BOOT_POLL_SECONDS)
 
 
 def job(what: str, key: str, group: str = "") -> None:

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,9 +23,10 @@ def command(runs: Mapping[str, Planned], jobs: int, retries: int, on_slurm: Sequ
 
     on_slurm: slurm.arguments(); none where the jobs run here.
     """
-    boards = {run.cell["board"] for run in runs.values()}
+    boards = sorted({run.cell["board"] for run in runs.values()})
     labs = {name for name in boards if ansible.board(name)["board_kind"] == "lab"}
-    units = {f"board_{name}": 1 if name in labs else jobs for name in sorted(boards)}
+    # by number, as a resource's name is an identifier and a board's need not be one
+    units = {f"board_{number}": 1 if name in labs else jobs for number, name in enumerate(boards)}
     # a lab board's job only waits, so it takes none of the cores
     number = jobs + len(labs)
     return [
@@ -45,6 +47,8 @@ def run(
     """Run Snakemake to its end, showing progress; stop it and its jobs when told to stop."""
     for key in todo:
         (STATE / "failed" / key).unlink(missing_ok=True)
+    # a board that did not answer is asked anew
+    shutil.rmtree(STATE / "away", ignore_errors=True)
     groups = plan.with_bases(runs[key].group for key in todo)
     for group in groups:
         for kind in ("failed", "prepared"):

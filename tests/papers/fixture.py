@@ -29,40 +29,41 @@ def add(
     tps: Callable[[Mapping[str, Any]], float],
     status: str = "ok",
     grid: str = "made-up",
+    run_id: str = RUN_ID,
 ) -> None:
     """Write a run of each cell. tps: of its inserts; other operations follow by FACTOR."""
     with sqlite3.connect(path) as connection:
         for cell in cells:
-            sync.insert(connection, row(cell, tps(cell), status))
+            sync.insert(connection, row(cell, tps(cell), status, run_id))
             values = (store.UNNAMED, grid, cell_id(cell), 1)
             connection.execute("INSERT OR REPLACE INTO grid_run VALUES (?, ?, ?, ?)", values)
 
 
-def row(cell: Mapping[str, Any], tps: float, status: str) -> dict[str, Any]:
+def row(cell: Mapping[str, Any], tps: float, status: str, run_id: str) -> dict[str, Any]:
     """A run's row."""
     ok = status == "ok"
-    told = json.dumps(summary(cell, tps)) if ok else None
+    told = json.dumps(summary(cell, tps) | {"run_id": run_id}) if ok else None
     reasons = [] if ok else ["the board died"]
     return dict.fromkeys(sync.COLUMNS) | {
         "lab": store.UNNAMED,
         "cell_id": cell_id(cell),
-        "run_id": RUN_ID,
+        "run_id": run_id,
         "repeat": 1,
         "status": status,
         "reasons": json.dumps(reasons),
         "cell": canonical(stored(cell)),
         "summary": told,
-        "manifest": json.dumps(manifest(cell)) if ok else None,
-        "host": json.dumps(host(cell) | {"raw_sha256": {}}) if ok else None,
+        "manifest": json.dumps(manifest(cell, run_id)) if ok else None,
+        "host": json.dumps(host(cell, run_id) | {"raw_sha256": {}}) if ok else None,
     }
 
 
-def host(cell: Mapping[str, Any]) -> dict[str, Any]:
+def host(cell: Mapping[str, Any], run_id: str) -> dict[str, Any]:
     """The parts of host.json that every run has."""
-    return {"run_id": RUN_ID, "cell_id": cell_id(cell), "commitpath_commit": "abc"}
+    return {"run_id": run_id, "cell_id": cell_id(cell), "commitpath_commit": "abc"}
 
 
-def manifest(cell: Mapping[str, Any]) -> dict[str, Any]:
+def manifest(cell: Mapping[str, Any], run_id: str) -> dict[str, Any]:
     """The parts of manifest.json that every run has."""
     profiles = cell["profiles"]
     files = probe_files(cell["probes"], profiles["fs"]["type"])
@@ -89,7 +90,7 @@ def manifest(cell: Mapping[str, Any]) -> dict[str, Any]:
         "device": {},
         "board": {"kernel": None},
         "run": {"probes": watching},
-        "host": host(cell),
+        "host": host(cell, run_id),
         "clock": {"kind": cell["clock"], "instruction_ps": 1000 * cell["cpu_ns"]},
         "raw_sha256": {},
     }

@@ -34,7 +34,7 @@ def test_a_lab_board_runs_one_at_a_time_and_virtual_ones_as_many_as_asked(tmp_pa
             "memory_mib": 1,
             "grids": ["g"],
         }
-        for board in ("virtual", "lab1", "lab2")
+        for board in ("virtual", "lab1", "lab-2")
         for number in range(4)
     }
     (tmp_path / "plan.json").write_text(json.dumps({"runs": runs}))
@@ -53,7 +53,7 @@ def test_a_lab_board_runs_one_at_a_time_and_virtual_ones_as_many_as_asked(tmp_pa
             "greedy",
             "--nolock",
         ),
-        *("--resources", "board_virtual=2", "board_lab1=1", "board_lab2=1"),
+        *("--resources", "board_0=1", "board_1=1", "board_2=2"),
     ]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env=os.environ)
     assert done.returncode == 0, done.stderr
@@ -63,4 +63,4 @@ def test_a_lab_board_runs_one_at_a_time_and_virtual_ones_as_many_as_asked(tmp_pa
         _, event, board = line.split()
         now[board] += 1 if event == "begin" else -1
         most[board] = max(most[board], now[board])
-    assert most == {"virtual": 2, "lab1": 1, "lab2": 1}
+    assert most == {"virtual": 2, "lab1": 1, "lab-2": 1}

@@ -15,7 +15,8 @@ from commitpath import commands, help, variables
 from commitpath.axes import axes, run_axes
 from commitpath.cell import make_cell
 from commitpath.database import exchange, select
-from commitpath.papers.command import PASSED, PLACE
+from commitpath.papers.asked import MOST, PLACE
+from commitpath.papers.command import PASSED
 from commitpath.reporting import advise
 from commitpath.sweep import drive
 
@@ -42,7 +43,9 @@ def test_each_commands_own_words_are_the_tables() -> None:
     assert values("advise", "LOSS") == set(advise.LOSSES)
     assert {name.lower() for name in variables.axes_of("advise")} == {*axes()} - {*advise.CHOSEN, "seed"}
     assert set(variables.own("sweep")) == {*drive.OPTIONS, "REPEAT", "EMULATOR"}
-    assert set(variables.own("reproduce")) == {"PAPER", *PLACE, *PASSED, "EMULATOR"}
+    assert set(variables.own("reproduce")) == {
+        *("PAPER", *PLACE, "FIGURE", "WHERE", *MOST, "REPEAT", *PASSED, "EMULATOR")
+    }
 
 
 def test_what_has_no_text_is_in_the_schema() -> None:

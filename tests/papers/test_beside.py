@@ -1,0 +1,217 @@
+"""A lab board's values beside the virtual board's, and a paper that is asked for in part."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import fixture
+import pytest
+
+from base.errors import BadInputError
+from commitpath import ansible
+from commitpath.cell import cell_id
+from commitpath.database import select, store
+from commitpath.papers import asked, beside, document, figures, judge, page, paper
+from commitpath.papers.measured import Database
+
+PAPER = "apsys17"
+
+
+@pytest.fixture(autouse=True)
+def inventory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lab board called pi."""
+    entry = {"board_kind": "lab", "board_device": "/dev/x", "board_device_bytes": 1}
+    boards = ansible.inventory()
+    monkeypatch.setattr(ansible, "inventory", lambda: {**boards, "pi": entry})
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    return fixture.database(tmp_path / "made-up.sqlite")
+
+
+def rate(cell: Mapping[str, Any]) -> float:
+    return 300.0 if cell["journal_mode"] == "wal" else 30.0
+
+
+def add_lab(path: Path, one: asked.Asked, runs: int) -> None:
+    """Runs of its cells, each a hundredth faster than the one before."""
+    for number in range(runs):
+        fixture.add(
+            path,
+            asked.drawn(one),
+            lambda cell, number=number: 2 * rate(cell) * (1 + number / 100),  # type: ignore[misc]
+            run_id=f"20261122T00000{number}Z-1",
+        )
+
+
+def told(one: asked.Asked, database: Path, folder: Path, figure: str) -> tuple[dict[str, Any], str]:
+    """(numbers, picture) of a figure."""
+    folder.mkdir()
+    figures.draw(one, database, folder)
+    return json.loads((folder / f"{figure}.json").read_text()), (folder / f"{figure}.svg").read_text()
+
+
+@pytest.mark.parametrize("figure", ["fig1", "fig2", "fig3c", "table1"])
+def test_both_boards_stand_beside_each_other(database: Path, tmp_path: Path, figure: str) -> None:
+    one = asked.read({"PAPER": PAPER, "BOARD": "pi", "FIGURE": figure})
+    add_lab(database, one, 3)
+    numbers, picture = told(one, database, tmp_path / "alone", figure)
+    bars = [bar for panel in numbers["panels"] for bar in panel["bars"]]
+    assert {bar["board"] for bar in bars} == {"pi"}
+    command = f"make reproduce PAPER=apsys17 FIGURE={figure} makes them"
+    assert any(command in note for note in numbers["notes"]), numbers["notes"]
+    fixture.add(database, asked.drawn(one.virtual), rate)
+    numbers, picture = told(one, database, tmp_path / "both", figure)
+    assert not any("makes them" in note for note in numbers["notes"])
+    for panel in numbers["panels"]:
+        ours = [bar for bar in panel["bars"] if bar["board"] == "pi" and bar["state"] == "ok"]
+        there = [bar for bar in panel["bars"] if bar["board"] == "virtual"]
+        assert len(ours) == len(there) > 0
+        for own, other in zip(ours, there, strict=True):
+            # the median of three; Student's t with two degrees of freedom is 4.30
+            assert own["tps"] == pytest.approx(2.02 * other["tps"])
+            half = 4.3027 * 0.02 * other["tps"] / 3**0.5
+            assert own["interval"] == pytest.approx([own["tps"] - half, own["tps"] + half], rel=1e-3)
+            assert other["interval"] is None
+        for stated in panel["stated"]:
+            # a ratio is of one board
+            ratio = stated["our_ratio"]
+            assert ratio is None or min(abs(ratio - 1), abs(ratio - 10)) < 1e-6
+    assert "pi" in picture and "virtual" in picture
+    assert "95 % interval of the mean of 3 runs" in " ".join(numbers["notes"])
+
+
+def test_one_run_has_no_interval_and_says_so(database: Path, tmp_path: Path) -> None:
+    one = asked.read({"PAPER": PAPER, "BOARD": "pi", "FIGURE": "fig1"})
+    add_lab(database, one, 1)
+    numbers, _ = told(one, database, tmp_path / "x", "fig1")
+    assert {bar["interval"] for panel in numbers["panels"] for bar in panel["bars"]} == {None}
+    assert "pi: each value is of one run, so without an interval" in " ".join(numbers["notes"])
+
+
+def test_what_is_asked_for_in_part() -> None:
+    def cells(**given: str) -> list[dict[str, Any]]:
+        return [
+            dict(run.cell) for run in asked.planned(asked.read({"PAPER": PAPER, **given}), None)[0].values()
+        ]
+
+    whole = cells()
+    lab = cells(BOARD="pi")
+    # what is watched is worth nothing there
+    assert len(lab) == sum(not cell["probes"] for cell in whole)
+    assert {(cell["board"], cell["clock"], cell["device"], cell["probes"]) for cell in lab} == {
+        ("pi", "real", "own", "")
+    }
+    few = cells(BOARD="pi", FIGURE="fig3d", N="20", ROWS="50", WHERE="sqlite=newest mode=delete")
+    assert sorted((cell["n"], cell["rows"], cell["journal_mode"]) for cell in few) == [
+        (20, 0, "delete"),
+        (20, 50, "delete"),
+    ]
+    # no number gets larger
+    assert {cell["n"] for cell in cells(FIGURE="fig1", N="5000")} == {1000, 5000}
+    assert len(cells(FIGURE="fig1 table1")) == len(cells(FIGURE="fig1")) + len(cells(FIGURE="table1"))
+
+
+def test_each_figures_cells_are_the_grids_when_they_are_lower() -> None:
+    """A figure and a grid lower their numbers alike."""
+    for path in asked.load(asked.read({"PAPER": PAPER})).figures:
+        one = asked.read({"PAPER": PAPER, "FIGURE": path.stem, "N": "7", "ROWS": "9"})
+        runs, excluded = asked.planned(one, None)
+        planned = {cell_id(run.cell) for run in runs.values()}
+        without = {cell_id(cell) for cell in asked.drawn(one)} - planned
+        assert planned and (not without or excluded), path
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"PAPER": "nature"}, "PAPER=nature: PAPER is apsys17"),
+        ({"BOARD": "none"}, "BOARD=none: not in playbooks/inventory, which has virtual"),
+        ({"FIGURE": "fig9"}, "FIGURE=fig9: apsys17 has artifact, factors, fig1"),
+        ({"FIGURE": ""}, "FIGURE=: apsys17 has"),
+        ({"N": "few"}, "N=few: N is a whole number"),
+        ({"WHERE": "status=ok"}, "WHERE=status=ok: status is of a run; of a cell there are board"),
+        ({"WHERE": "mode=persist", "FIGURE": "fig1"}, "WHERE=mode=persist: none of the 11 runs"),
+    ],
+)
+def test_what_cannot_be_asked_for(given: dict[str, str], says: str) -> None:
+    with pytest.raises(BadInputError) as error:
+        asked.planned(asked.read({"PAPER": PAPER, **given}), None)
+    assert says in str(error.value) and "\n" not in str(error.value)
+
+
+def judged(database: Path, **given: str) -> tuple[dict[str, Any], str]:
+    """(claims by id, the page) of what is asked for; `document` is claims.json."""
+    one = asked.read({"PAPER": PAPER, **given})
+    with store.opened(database, write=False) as connection:
+        runs, lab = select.load(connection), store.label(connection)
+    ids = {cell_id(run.cell) for run in asked.planned(one, None)[0].values()}
+    found = judge.judge(chosen := paper.load(PAPER, one.place, one.most), Database(runs, lab, ids))
+    other = judge.judge(paper.load(PAPER, None, one.most), Database(runs, lab)) if one.lab else None
+    content = document.document(chosen, found, Database(runs, lab, ids), one, other)
+    return content, page.render(content)
+
+
+def test_a_claim_that_cannot_be_judged_says_why(database: Path) -> None:
+    one = asked.read({"PAPER": PAPER, "BOARD": "pi", "FIGURE": "fig1"})
+    add_lab(database, one, 2)
+    content, text = judged(database, BOARD="pi", FIGURE="fig1")
+    claims = {claim["id"]: claim for claim in content["claims"]}
+    # 10 times for the paper's 28: of its own cells, so judged
+    assert claims["P-01"]["verdict"] == "direction only"
+    # P-12 is of cells that fig1 has not
+    assert claims["P-12"]["verdict"] == "not measured"
+    assert claims["P-12"]["readings"][0]["pairs"][0]["right"]["reason"] == "it was not asked for"
+    assert claims["P-17"]["readings"][0]["unmeasured"] == "it is counted by watching, and PROBES=none"
+    assert content["verdicts"]["missing"] == 0
+    assert content["asked"] == ["of its figures fig1 alone"]
+    assert (
+        "tried again on pi</h1>" in text and "<b>Not all of the paper:</b> of its figures fig1 alone." in text
+    )
+    assert content["beside"] == {
+        "lacking": 11,
+        "of": 11,
+        "command": "make reproduce PAPER=apsys17 FIGURE=fig1",
+    }
+    said = "\n".join(page.terminal(content))
+    assert "none of the virtual board's cells is there to stand beside these: make reproduce" in said
+    assert "P-12  not measured" in said and "missing" not in said
+    # what explains a claim is of the paper's device
+    assert claims["P-01"]["explanation"] is None and "No explanation is written" not in text
+    # what fails is missing, not unasked
+    fixture.add(database, [next(iter(asked.drawn(one)))], rate, status="failed", run_id="20261123T000000Z-1")
+
+
+def test_lower_numbers_give_ratios_and_no_verdict(database: Path) -> None:
+    given = {"BOARD": "pi", "FIGURE": "fig1", "N": "20"}
+    one = asked.read({"PAPER": PAPER, **given})
+    add_lab(database, one, 2)
+    fixture.add(database, asked.drawn(one.virtual), rate)
+    content, text = judged(database, **given)
+    assert set(content["verdicts"]) - {
+        name for name, number in content["verdicts"].items() if not number
+    } == {"not measured"} | ({"not testable here"} if content["verdicts"]["not testable here"] else set())
+    (first, *_) = content["claims"][0]["readings"]
+    assert first["unmeasured"] == "N=20: fewer than the paper's"
+    assert first["pairs"][0]["ratio"] == pytest.approx(10, rel=0.01)
+    assert first["pairs"][0]["virtual_ratio"] == pytest.approx(10, rel=0.01)
+    assert content["beside"] is None
+    assert "Not measured: N=20: fewer than the paper&#39;s" in text
+
+
+def test_the_table_of_a_figure_is_of_both_boards(database: Path, tmp_path: Path) -> None:
+    one = asked.read({"PAPER": PAPER, "BOARD": "pi", "FIGURE": "fig1"})
+    add_lab(database, one, 2)
+    fixture.add(database, asked.drawn(one.virtual), rate)
+    told(one, database, tmp_path / "x", "fig1")
+    rows = beside.rows(tmp_path / "x/fig1.json")
+    assert len(rows) == 11 and {row["board"] for row in rows} == {"pi"}
+    for row in rows:
+        assert row["ratio"] == pytest.approx(row["tps"] / row["virtual"]) == pytest.approx(2.01, rel=0.01)
+    content, _ = judged(database, BOARD="pi", FIGURE="fig1")
+    text = page.render(content, list((tmp_path / "x").iterdir()))
+    assert "fig1: TPS of pi beside the virtual board" in text
+    told(one.virtual, database, tmp_path / "y", "fig1")
+    assert beside.rows(tmp_path / "y/fig1.json") == []
