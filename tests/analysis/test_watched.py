@@ -119,6 +119,11 @@ def test_a_transaction_that_is_not_in_the_command_is_noticed(folder: Path) -> No
         ({"unfollowed": 2}, True, "43 in 1 process; 2 calls could not be followed"),
         ({"processes": 0, "ended": 0}, False, "not known: it wrote files of SQLite (delete.db), and called"),
         ({"ended": 0}, False, "none: it called SQLite, and no transaction ended in which it wrote"),
+        (
+            {"unfollowed": 2, "ended": 0},
+            False,
+            "not known: it called SQLite, and 2 calls could not be followed",
+        ),
         (None, False, "not known: nothing notes them in a run that is not watched"),
     ],
 )
