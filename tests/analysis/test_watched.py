@@ -2,16 +2,22 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import polars as pl
 import pytest
 
 from analysis import checks, pipeline, stored
 from analysis import run as runs
 from analysis.__main__ import main as analyse
+from analysis.command.tables import NAMELESS, file_names
+from analysis.content import recognised
 from analysis.content.recognised import role
 from analysis.inspect.load import Loaded
+from analysis.ledger.schema import FILE
 from base.errors import BadInput
 
 HERE = Path(__file__).parent
@@ -43,6 +49,37 @@ def test_the_sample_is_good(folder: Path) -> None:
     }
     assert sum(one["bytes"] for one in summary["causes"]) == summary["block"]["bytes_written"]
     assert stored.read(folder, any_load=True).cell["command"] == "python3 insert.py"
+
+
+def test_a_file_with_the_number_of_one_that_is_gone_is_not_it(folder: Path) -> None:
+    read = runs.read(folder)
+    made, kept = read.ledger, next(iter(read.contents.values()))
+    assert made is not None
+    # notes.txt has the inode of the journal and the WAL of wal.db; say that it begins with zeros, as a file
+    # with a hole, or one that is yet to be written, does
+    (inode,) = made.syncs.filter(pl.col("name").cast(pl.String) == "notes.txt")["inode"].unique()
+    assert [len(made.given.lives[number]) for number in (15, inode)] == [1, 3]
+    head = made.pieces.filter((pl.col("inode") == inode) & (pl.col("offset") == 0))["sector"].to_list()[-1]
+    place = np.flatnonzero(kept.sector == head)
+    data = kept.data.copy()
+    data[kept.begin[place[0]] : kept.begin[place[0]] + 4096] = 0
+    unknown = replace(
+        made,
+        pieces=made.pieces.with_columns(
+            file=pl.when(pl.col("inode") == inode).then(pl.lit("other")).otherwise("file").cast(FILE)
+        ),
+        syncs=made.syncs.with_columns(
+            file=pl.when(pl.col("inode") == inode).then(pl.lit("other")).otherwise("file").cast(FILE)
+        ),
+    )
+    found = recognised.files(unknown, replace(kept, data=data), {})
+    assert (found.syncs["file"] == made.syncs["file"]).all()
+    assert (found.pieces["file"] == made.pieces["file"]).fill_null(True).all()
+    # and without a sync of its own it has no name of the others'
+    rows = pl.DataFrame({"inode": [inode] * 2, "time_ns": [made.given.lives[inode][-1] - 1, 2**62]})
+    assert file_names(made, rows) == ["wal.db-wal", "notes.txt"]
+    alone = replace(made, syncs=made.syncs.filter(pl.col("name").cast(pl.String) != "wal.db-wal"))
+    assert file_names(alone, rows)[0] == NAMELESS
 
 
 def test_what_asks_for_transactions_refuses_it(folder: Path) -> None:
