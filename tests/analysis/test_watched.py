@@ -13,6 +13,7 @@ import pytest
 from analysis import checks, pipeline, stored
 from analysis import run as runs
 from analysis.__main__ import main as analyse
+from analysis.adapters import command
 from analysis.command.tables import NAMELESS, file_names
 from analysis.content import recognised
 from analysis.content.recognised import role
@@ -119,9 +120,13 @@ def test_another_phase_is_noticed(folder: Path) -> None:
 
 def test_what_was_printed_and_not_kept_is_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     edited(folder / "raw/driver/config.json", lambda config: config["command"].update(stdout_bytes=10**9))
+    reason = "raw/driver/stdout has 5 bytes; 1000000000 were printed, of which 16777216 are kept"
+    assert checks.reasons(runs.read(folder)) == [reason]
+    (folder / "raw/driver/stdout").write_bytes(b"\n" * (command.KEPT - 5) + b"done\n")
     summary = pipeline.analyse(folder)
-    cut = "[stdout: 1000000000 bytes, of which the first 5 are kept]"
-    assert summary["command"]["stdout"] == f"done\n{cut}"
+    assert summary["reasons"] == []
+    cut = "[stdout: 1000000000 bytes, of which the first 16777216 are kept]"
+    assert summary["command"]["stdout"].endswith(f"done\n{cut}")
     assert cut in (folder / "report.html").read_text()
 
 
@@ -145,6 +150,13 @@ def test_a_transaction_that_is_not_in_the_command_is_noticed(folder: Path) -> No
     last[4] = str(int(last[4]) + 10**9)
     path.write_text("\n".join([*lines[:-1], ",".join(last)]) + "\n")
     assert "transaction 42 is not within the command" in checks.reasons(runs.read(folder))
+
+
+@pytest.mark.parametrize("counted", [{"ended": 42}, {"processes": 0}])
+def test_more_transactions_than_ended_are_noticed(folder: Path, counted: dict[str, int]) -> None:
+    edited(folder / "raw/driver/config.json", lambda config: config["transactions"].update(counted))
+    (reason,) = checks.reasons(runs.read(folder))
+    assert reason.startswith("transactions.csv has 43; by config.json ")
 
 
 @pytest.mark.parametrize(
