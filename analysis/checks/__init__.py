@@ -54,6 +54,7 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     settings.equal,
     board.one_kernel,
     covariates.same,
+    covariates.around,
     covariates.within,
     engine.as_set,
     counts.device_idle,
