@@ -21,6 +21,7 @@ from analysis.adapters.blkrecords import (
     WRITE,
     chunks,
     read_file,
+    version,
 )
 from analysis.files import read_text
 from analysis.ledger.arrays import distinct
@@ -74,6 +75,7 @@ def count(folder: Path, begin: int, end: int) -> Witness:
         unfinished=int((issued - back).sum() - done.sum()),
         failed=failed,
         devices=[events.device_name(number) for number in sorted(devices)],
+        version=max(map(version, _paths(folder))),
         read=lambda: read(folder),
         queued=lambda: queued(folder, begin, end),
     )
