@@ -19,13 +19,13 @@ from analysis import (
     recorded,
     stored_files,
 )
-from analysis.adapters import board, command, devicelog, driver, drivertables, known, partition
+from analysis.adapters import board, command, devicelog, driver, drivertables, known, partition, proberecords
 from analysis.adapters.driver import Driver
 from analysis.content import recognised
 from analysis.devices import Device
 from analysis.expected import Expected
 from analysis.files import SHOWN, read_document, read_json
-from analysis.ledger import build, records
+from analysis.ledger import build, lives, records
 from base import identity
 from base.errors import BadInput
 
@@ -274,10 +274,12 @@ def _ledger(run: Run) -> build.Ledger | None:
     if not recorded or layout is None or vfs is None:
         return None
     major, minor = map(int, run.devices[0].split(":"))
+    of_driver = identity.load(run.cell) == identity.DRIVER
+    path, dev = run.folder / "raw/probes.bin", major << 20 | minor
     return build.build(
         build.Input(
-            records=records.read(run.folder / "raw" / "probes.bin", run.partition),
-            dev=major << 20 | minor,
+            records=records.read(path, run.partition),
+            dev=dev,
             layout=layout,
             vfs=vfs,
             transactions=ran.transactions,
@@ -288,7 +290,8 @@ def _ledger(run: Run) -> build.Ledger | None:
             slower=max(1, run.cell.get("cpu_ns", _CPU_NS) // _CPU_NS) * (_SCRIPT if run.scripted else 1),
             counted=run.board.run.get("clock") == "virtual",
             listed=run.board.names,
-            role=None if identity.load(run.cell) == identity.DRIVER else _of_a_command,
+            role=None if of_driver else _of_a_command,
+            lives={} if of_driver else lives.lives(proberecords.chunks(path), dev),
         )
     )
 

@@ -23,7 +23,10 @@ PATTERN = f"([0-9a-f]{{10}}|{RULE}[0-9a-f]{{{DIGITS}}})"
 # Of a profile what is for who reads it, and changes nothing of a run.
 PROSE = ("aliases", "description", "no_modules", "sources")
 # What limits what may be requested, is checked afterwards or is on every board: no part of a cell.
-NO_SETTINGS = ("engines", "least", "most", "options", "packages", "since", "transactions", "unwatched")
+NO_SETTINGS = (
+    *("attached_by", "engines", "least", "most", "options", "packages", "since", "tracer_records"),
+    *("transactions", "unwatched"),
+)
 # Axes by rule 1 → what they are called now.
 RENAMED = {
     "mode": "journal_mode",

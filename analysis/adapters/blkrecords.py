@@ -79,6 +79,12 @@ def read_file(path: Path, wanted: Wanted | None = None) -> tuple[np.ndarray, dic
     return np.concatenate(found), names
 
 
+def version(path: Path) -> int:
+    """Return of which version a file's records are, 0 of one without any."""
+    with path.open("rb") as file:
+        return int.from_bytes(file.read(4), "little") & 0xFF
+
+
 def _process_names(chunk: Chunk, notes: list[int]) -> dict[int, str]:
     """{pid: comm} of those of the records `notes` that name a process."""
     names: dict[int, str] = {}

@@ -12,6 +12,8 @@ from analysis.files import read_document
 
 # of what it printed, what is shown
 SHOWN_LINES = 20
+# bytes of stdout and of stderr that are kept (workloads/command/printed.h)
+KEPT = 16 << 20
 
 
 def read(folder: Path) -> Driver:

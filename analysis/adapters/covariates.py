@@ -68,6 +68,10 @@ class Covariates:
         disk, own = self.of("disk", fields), self.of("partition", fields)
         return None if disk is None or own is None else disk - own
 
+    def gone(self, prefix: str) -> list[str]:
+        """Return the names that begin so and were there at the begin alone."""
+        return [name for name in self.begin if name.startswith(prefix) and name not in self.end]
+
     @property
     def seconds(self) -> float | None:
         """Seconds between the two ends."""

@@ -27,7 +27,7 @@ _ALLOWED = _KEPT | {
 _CONTROL = frozenset({"BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE"})
 # SQLite's tokens, as far as they say where a statement ends (tokenize.c).
 _TOKEN = re.compile(
-    r"(?P<blank>\s+|--[^\n]*|/\*.*?(?:\*/|\Z))"
+    r"(?P<blank>[\s\ufeff]+|--[^\n]*|/\*.*?(?:\*/|\Z))"
     r"|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)*`|\[[^\]]*\]"
     r"|[\w$]+|.",
     re.DOTALL,
@@ -137,7 +137,10 @@ def _refuse(one: Statement, pragmas: frozenset[str]) -> None:
     """Raise SqlFileError for what a workload cannot have."""
     words, where = [word.strip("\"'`[]").lower() for word in one.words], f"line {one.line}: "
     if words[0] == "explain":
-        return
+        # most PRAGMAs do what they do when they are prepared, whatever stands before them
+        words = words[3:] if words[1:3] == ["query", "plan"] else words[1:]
+        if words[:1] != ["pragma"]:
+            return
     if words[0] == "pragma":
         name = words[3] if words[2:3] == ["."] else (words[1:2] or [""])[0]
         if name not in pragmas:

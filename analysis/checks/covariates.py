@@ -36,7 +36,32 @@ def same(run: Run) -> list[str]:
     found = run.board.covariates
     if found is None:
         return ["raw/board/covariates.json is missing"] if recorded(run) else []
-    return [*_changed(found), *_grown(found), *_firmware(found)]
+    return [*_changed(found), *_grown(found), *_firmware(found), *_counters(found)]
+
+
+def around(run: Run) -> list[str]:
+    """It was read around the load: before the first reading of the device's counters, of the partition, that
+    the load itself made, and behind its last one."""
+    found, rows = run.board.covariates, run.driver.device_stat
+    if found is None or not rows.height:
+        return []
+    edges = rows.row(0, named=True), rows.row(-1, named=True)
+    names = {"time_ns": "time_ns"} | {name: f"partition/{name}" for name in (*COMMANDS, *SECTORS)}
+    wrong = []
+    for name, of in names.items():
+        inner = [edge[name] for edge in edges]
+        outer = [found.number(of, edge) for edge in (found.begin, found.end)]
+        known = [
+            (a, b)
+            for a, b in zip((outer[0], inner[1]), (inner[0], outer[1]), strict=True)
+            if a is not None and b is not None
+        ]
+        if any(a > b for a, b in known):
+            wrong.append(
+                f"covariates.json: {of} was {outer[0]}, and is {outer[1]}; in device_stat.csv it goes from "
+                f"{inner[0]} to {inner[1]}"
+            )
+    return wrong
 
 
 def _changed(found: Covariates) -> Iterator[str]:
@@ -57,6 +82,21 @@ def _grown(found: Covariates) -> Iterator[str]:
         for name, grew in found.grown(prefix).items():
             if name != _FIRMWARE and grew:
                 yield f"{what}: {name} grew by {grew}"
+        for name in found.gone(prefix):
+            # why is said where it could not be read (unknown)
+            if prefix.rstrip("/") not in found.end:
+                yield f"{what}, or not: {name} is gone"
+
+
+def _counters(found: Covariates) -> Iterator[str]:
+    """No counter of the disk or the partition goes back, and the disk counts what the partition does."""
+    for whose in ("disk", "partition"):
+        for name in (*COMMANDS, *SECTORS, "flush_ios"):
+            if (grew := found.grew(f"{whose}/{name}")) is not None and grew < 0:
+                yield f"covariates.json: {whose}/{name} goes back by {-grew}"
+    for what, fields in (("commands", COMMANDS), ("sectors", SECTORS)):
+        if (foreign := found.foreign(fields)) is not None and foreign < 0:
+            yield f"covariates.json: the disk counted {-foreign} {what} fewer than the partition"
 
 
 def _firmware(found: Covariates) -> Iterator[str]:
@@ -114,13 +154,21 @@ def unknown(run: Run) -> list[str]:
     if found is None:
         return ["what a lab board was like, and what others did on its disk"] if _is_older(run) else []
     why, grown = found.unreadable(), found.grown("")
+
+    def of(prefix: str) -> str | None:
+        """Why the first value of a kind could not be read."""
+        return next((text for name, text in why.items() if f"{name}/".startswith(prefix)), None)
+
     said = {
-        "whether its CPU was throttled": why.get("throttle"),
-        "whether the limits of its frequency changed": why.get("cpufreq"),
-        "how warm it was": why.get("temperature"),
-        "how long other tasks waited for IO": why.get("pressure", why.get("pressure/others")),
-        "whether its card had errors": why.get("mmc/err_stats"),
+        "whether its CPU was throttled": of("throttle/"),
+        "whether the limits of its frequency changed": of("cpufreq/"),
+        "how warm it was": of("temperature/"),
+        "how long other tasks waited for IO": of("pressure/"),
+        "whether its card had errors": of("mmc/err_stats/"),
     }
+    if groups := found.gone("pressure/others/"):
+        # a group's tasks have ended, and what they waited for is gone with it
+        said["how long tasks waited for IO that ended meanwhile"] = ", ".join(groups)
     before = _bits(found.begin.get(_FIRMWARE))
     if before is not None and before & _SINCE and _FIRMWARE in grown:
         said["whether its CPU was throttled in the run"] = f"it had been before, {_FIRMWARE} is {before:#x}"

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from analysis import devices, filesystems, observers
+from analysis.adapters import command
 from analysis.files import read_text
 from analysis.run import Run
 
@@ -57,6 +58,25 @@ def command_ran(run: Run) -> list[str]:
     outside = noted.filter((pl.col("begin_ns") < begin) | (pl.col("end_ns") > end))
     if not outside.is_empty():
         found.append(f"transaction {outside['transaction'][0]} is not within the command")
+    counted = config.get("transactions", {"ended": 0, "processes": 0})
+    if counted["ended"] < noted.height or (noted.height and not counted["processes"]):
+        found.append(
+            f"transactions.csv has {noted.height}; by config.json {counted['ended']} ended, in "
+            f"{counted['processes']} processes"
+        )
+    return found + _printed(run)
+
+
+def _printed(run: Run) -> list[str]:
+    """What a command printed is there, as far as it is kept."""
+    found, wrote = [], run.driver.config["command"]
+    for name in ("stdout", "stderr"):
+        due, path = wrote.get(f"{name}_bytes"), run.folder / "raw/driver" / name
+        had = path.stat().st_size if path.is_file() else 0
+        if due is not None and had != min(due, command.KEPT):
+            found.append(
+                f"raw/driver/{name} has {had} bytes; {due} were printed, of which {command.KEPT} are kept"
+            )
     return found
 
 

@@ -10,6 +10,7 @@ import polars as pl
 
 from analysis import tables
 from analysis.checks import counts
+from analysis.ledger import lives
 from analysis.ledger.arrays import ints
 from analysis.ledger.build import Ledger
 from analysis.ledger.nobody import thread_names
@@ -63,32 +64,34 @@ def _syncs(made: Ledger, names: dict[int, str]) -> pl.DataFrame:
 
 
 def file_names(made: Ledger, rows: pl.DataFrame) -> list[str]:
-    """Return the name of each row's file at its time; rows: inode, time_ns.
+    """Return the name of each row's file at its time; rows: inode, time_ns, the issue of its command.
 
-    What was said of the number in the next sync of it, or in the last one: numbers are used again. After that
-    one a file has the name that it has after the run, if it has one.
+    What was said of it in its next sync, or in the last one. After that one a file has the name that it has
+    after the run, if it has one. Numbers are used again: of another file with it nothing counts.
     """
-    listed = dict(made.given.listed)
-    said: dict[int, tuple[list[int], list[str]]] = {}
+    listed, of = dict(made.given.listed), made.given.lives
+    said: dict[tuple[int, int], tuple[list[int], list[str]]] = {}
     of_file = made.syncs.filter(pl.col("name").is_not_null()).sort("end_ns")
     for inode, end, name in of_file.select("inode", "end_ns", pl.col("name").cast(pl.String)).iter_rows():
-        ends, names = said.setdefault(inode, ([], []))
+        ends, names = said.setdefault((inode, lives.life(of, inode, end)), ([], []))
         ends.append(end)
         names.append(name)
     found = []
     for inode, time in rows.select("inode", "time_ns").iter_rows():
-        ends, names = said.get(inode, ([], []))
-        place = bisect.bisect_left(ends, time or 0)
+        life = lives.life(of, inode, time)
+        ends, names = said.get((inode, life), ([], []))
+        place = bisect.bisect_left(ends, time)
         if place < len(names):
             found.append(names[place])
         else:
-            found.append(listed.get(inode) or (names[-1] if names else NAMELESS))
+            name = listed.get(inode) if life == lives.last(of, inode) else None
+            found.append(name or (names[-1] if names else NAMELESS))
     return found
 
 
 def _files(made: Ledger) -> pl.DataFrame:
-    queued = made.ledger.select("command", time_ns="queue_ns")
-    of_file = made.pieces.filter(pl.col("inode").is_not_null()).join(queued, on="command", how="left")
+    issued = made.ledger.select("command", time_ns="issue_ns")
+    of_file = made.pieces.filter(pl.col("inode").is_not_null()).join(issued, on="command", how="left")
     copied = pl.col("of").is_not_null()
     return (
         of_file.with_columns(

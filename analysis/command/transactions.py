@@ -67,6 +67,9 @@ def _recognised() -> tuple[set[str], str]:
 def _why_none(written: set[str], config: dict[str, int], titles: str) -> str:
     if not written:
         return f"not known: it wrote no file of {titles}, the only one whose transactions can be noted"
+    if calls := config["unfollowed"]:
+        counted = _counted(calls, "call", "calls")
+        return f"not known: it called {titles}, and {counted} could not be followed, as in a PID namespace"
     if config["processes"]:
         return f"none: it called {titles}, and no transaction ended in which it wrote"
     first = min(written)

@@ -1,6 +1,7 @@
 """Which of a command's files are an engine's: by what they begin with, as nobody logs its calls.
 
-An engine's module may have HEADS: {role: what a file of it begins with}. A file has the role of its last
+An engine's module may have HEADS: {role: what a file of it begins with}. A file, which is a number and when
+that was its (analysis/ledger/lives.py), has the role of its last
 first page that was written, or of the first that is written later; of one of which none was written what it
 begins with after the run counts. A first page that begins with zeros says nothing by itself: so a rollback
 journal is written before its header counts, and after it no more does; it has the role of the next one with
@@ -17,6 +18,7 @@ import polars as pl
 
 from analysis import engines
 from analysis.content import units
+from analysis.ledger import lives
 from analysis.ledger.arrays import Ints, ints
 from analysis.ledger.build import Ledger
 from analysis.ledger.pieces import OF_ROLE
@@ -26,7 +28,8 @@ from analysis.observers import Content as Kept
 # Bytes of a first page that are looked at, and of them those that may be zeros before the header counts.
 HEAD, MARK = 28, 12
 OTHER = "other"
-_TABLE = {"inode": pl.Int64, "time_ns": pl.Int64, "head": pl.Binary}
+_TABLE = {"inode": pl.Int64, "life": pl.Int64, "time_ns": pl.Int64, "head": pl.Binary}
+_Roles = Mapping[tuple[int, int], tuple[Ints, list[str | None]]]
 
 
 def role(head: bytes) -> str | None:
@@ -42,9 +45,9 @@ def role(head: bytes) -> str | None:
 def files(made: Ledger, kept: Kept, left: Mapping[int, bytes]) -> Ledger:
     """Return the ledger with the roles of files in its pieces and syncs. left: inode → its first bytes."""
     heads = _roles(_heads(made, kept))
-    queued = made.ledger.select("command", time_ns="queue_ns")
-    pieces = made.pieces.join(queued, on="command", how="left", maintain_order="left")
-    found = _of(pieces.select("inode", "time_ns", "file"), heads, left)
+    times = made.ledger.select("command", time_ns="queue_ns", seen_ns="issue_ns")
+    pieces = made.pieces.join(times, on="command", how="left", maintain_order="left")
+    found = _of(pieces, heads, left, made.given.lives)
     label = pl.Series(found, dtype=pl.String).replace_strict(OF_ROLE, default=None).cast(LABEL)
     changed = pl.Series(found, dtype=FILE).is_not_null() & (made.pieces["file"] == OTHER)
     is_copy = made.pieces["of"].is_not_null()
@@ -53,7 +56,8 @@ def files(made: Ledger, kept: Kept, left: Mapping[int, bytes]) -> Ledger:
         pl.when(changed & ~is_copy).then(label).otherwise("label").alias("label"),
         pl.when(changed & is_copy).then(label).otherwise("of").alias("of"),
     ]
-    synced = _of(made.syncs.select("inode", "file", time_ns="end_ns"), heads, left)
+    ended = made.syncs.select("inode", "file", time_ns="end_ns", seen_ns="end_ns")
+    synced = _of(ended, heads, left, made.given.lives)
     of_sync = pl.Series(synced, dtype=FILE)
     kinds = pl.when(pl.col("file") == OTHER).then(of_sync).otherwise("file").alias("file")
     label_of = made.ledger.select("command").join(
@@ -92,13 +96,16 @@ def _heads(made: Ledger, kept: Kept) -> pl.DataFrame:
     there = place[command] >= 0
     heads = [kept.data[at : at + HEAD].tobytes() for at in begin[there].tolist()]
     time = ints(made.ledger["queue_ns"].fill_null(0))[command][there]
-    return pl.DataFrame({"inode": ints(first["inode"])[there], "time_ns": time, "head": heads}, schema=_TABLE)
+    inode, issued = ints(first["inode"])[there], ints(made.ledger["issue_ns"])[command][there]
+    life = [lives.life(made.given.lives, *one) for one in zip(inode.tolist(), issued.tolist(), strict=True)]
+    return pl.DataFrame({"inode": inode, "life": life, "time_ns": time, "head": heads}, schema=_TABLE)
 
 
-def _roles(heads: pl.DataFrame) -> dict[int, tuple[Ints, list[str | None]]]:
-    """Return inode → the times of its first pages, and the role of each."""
+def _roles(heads: pl.DataFrame) -> _Roles:
+    """Return (inode, life) → the times of its first pages, and the role of each."""
     found = {}
-    for (inode,), rows in heads.sort("time_ns", maintain_order=True).group_by("inode", maintain_order=True):
+    in_time = heads.sort("time_ns", maintain_order=True)
+    for (inode, life), rows in in_time.group_by("inode", "life", maintain_order=True):
         texts = rows["head"].to_list()
         roles = [role(text) for text in texts]
         for place in range(len(roles)):
@@ -111,22 +118,26 @@ def _roles(heads: pl.DataFrame) -> dict[int, tuple[Ints, list[str | None]]]:
                 roles[place] = roles[following]
             elif place and not rest.strip(b"\0"):
                 roles[place] = roles[place - 1]
-        found[int(str(inode))] = (ints(rows["time_ns"]), roles)
+        found[int(str(inode)), int(str(life))] = (ints(rows["time_ns"]), roles)
     return found
 
 
-def _of(
-    rows: pl.DataFrame, heads: Mapping[int, tuple[Ints, list[str | None]]], left: Mapping[int, bytes]
-) -> list[str | None]:
-    """Return the role of each row's file at its time; rows: inode, time_ns, file."""
+def _of(rows: pl.DataFrame, heads: _Roles, left: Mapping[int, bytes], of: lives.Lives) -> list[str | None]:
+    """Return the role of each row's file at its time; rows: inode, time_ns, file, and when it had the number
+    for certain, seen_ns: its command is issued behind the first page of all its bios, and its pages are not
+    given back before it has ended."""
     found: list[str | None] = []
-    for inode, time, file in rows.select("inode", "time_ns", pl.col("file").cast(pl.String)).iter_rows():
+    columns = rows.select("inode", "time_ns", "seen_ns", pl.col("file").cast(pl.String))
+    for inode, time, seen, file in columns.iter_rows():
         if file != OTHER or file not in FILES or inode is None:
             found.append(None)
-        elif inode in heads:
-            times, roles = heads[inode]
+            continue
+        life = lives.life(of, inode, seen)
+        if (inode, life) in heads:
+            times, roles = heads[inode, life]
             place = max(int(np.searchsorted(times, time or 0, side="right")) - 1, 0)
             found.append(roles[place] or OTHER)
         else:
-            found.append(role(left.get(inode, b"")) or OTHER)
+            is_left = life == lives.last(of, inode)
+            found.append((role(left.get(inode, b"")) if is_left else None) or OTHER)
     return found

@@ -16,7 +16,18 @@ import polars as pl
 
 from analysis.adapters import blkparsed
 from analysis.adapters.blkcommands import codes, words
-from analysis.adapters.blkrecords import ACTION, COMPLETE, ISSUE, NOTIFY, QUEUE, REQUEUE, read_file
+from analysis.adapters.blkrecords import (
+    ACTION,
+    COMPLETE,
+    FUA,
+    ISSUE,
+    NOTIFY,
+    QUEUE,
+    REQUEUE,
+    WRITE,
+    read_file,
+    version,
+)
 from analysis.events import BLOCK_KINDS
 from analysis.figures import style
 from analysis.observers import blktrace as observer
@@ -29,6 +40,8 @@ _OTHERS = "others"
 _PER_CPU = re.compile(r"\.blktrace\.[0-9]+$")
 # bytes of a text by which it is told from blktrace's records
 _LOOKED_AT = 4096
+# the version of records that a kernel of any release makes
+_FIRST = 7
 
 
 class Trace(NamedTuple):
@@ -69,8 +82,27 @@ def read(given: str) -> Trace:
         lacks.append(f"{orphans} completions have no issue in it, and are left out")
     if not (action == QUEUE).any():
         lacks.append("nobody is told to have queued anything: a command's process is who issued it")
+    lacks += _left_out(path, prefix, records)
     commands = _queued(commands, records[action == QUEUE], names)
     return _with_lanes(Path(prefix).name, commands, tuple(lacks))
+
+
+def _left_out(path: Path, prefix: str, records: np.ndarray) -> list[str]:
+    """Say what a trace lacks that its records do not show: those of a CPU, and writes with FUA."""
+    files = [] if prefix == str(path) and path.is_file() else _paths(prefix)
+    numbers = {int(file.suffix[1:]) for file in files}
+    found = []
+    if missing := sorted(set(range(max(numbers, default=-1) + 1)) - numbers):
+        named = ", ".join(f"{Path(prefix).name}.blktrace.{number}" for number in missing)
+        found.append(f"there is no {named}: what these CPUs did is not in it")
+    of_first = not files or any(version(file) == _FIRST for file in files)
+    writes = records["action"][records["action"] & WRITE > 0]
+    if of_first and writes.size and not (writes & FUA > 0).any():
+        found.append(
+            "no write with FUA is in it: of records of version 7, as blktrace 1.3 asks for, Linux 6.19 and "
+            "later leave these out"
+        )
+    return found
 
 
 def _text(path: Path) -> tuple[np.ndarray, dict[int, str]]:
@@ -87,9 +119,13 @@ def _text(path: Path) -> tuple[np.ndarray, dict[int, str]]:
         raise BadInput(path, "", str(error), "blkparse's own format, without -f") from None
 
 
-def _files(prefix: str) -> tuple[np.ndarray, dict[int, str]]:
+def _paths(prefix: str) -> list[Path]:
     folder, name = Path(prefix).parent, glob.escape(Path(prefix).name)
-    paths = sorted(path for path in folder.glob(f"{name}.blktrace.*") if _PER_CPU.search(path.name))
+    return sorted(path for path in folder.glob(f"{name}.blktrace.*") if _PER_CPU.search(path.name))
+
+
+def _files(prefix: str) -> tuple[np.ndarray, dict[int, str]]:
+    paths = _paths(prefix)
     if not paths:
         wrong = f"no such file, and no {Path(prefix).name}.blktrace.0 there"
         raise BadInput(prefix, "", wrong, "blkparse's text, or the prefix of blktrace's files")

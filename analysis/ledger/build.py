@@ -16,6 +16,7 @@ from analysis.ledger.arrays import ints
 from analysis.ledger.causes import Causes
 from analysis.ledger.chunks import Correlator
 from analysis.ledger.files import Inodes, Writers, from_sync, names, with_listed
+from analysis.ledger.lives import Lives
 from analysis.ledger.nobody import Nobody
 from analysis.ledger.records import Few, Records
 from analysis.ledger.rows import Faults, Rows
@@ -43,6 +44,7 @@ class Input:
     listed: Mapping[int, str] = field(default_factory=dict)  # inode → name, as it is after the run
     # a file's name → its role; None: as the engines have it. Of a file without a name the role of ""
     role: Callable[[str], str] | None = None
+    lives: Lives = field(default_factory=dict)  # of a command's files; where calls are logged these say it
 
 
 @dataclass(frozen=True)

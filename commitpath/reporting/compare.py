@@ -16,7 +16,7 @@ from commitpath.axes import axes
 from commitpath.database import select, store, sync
 from commitpath.database.select import Run
 from commitpath.reporting import statistics
-from commitpath.reporting.marks import MARKED, marks
+from commitpath.reporting.marks import MARKED, made_otherwise, marks
 from commitpath.reporting.statistics import Difference
 
 # Facts that make two runs two measurements of different things, unless a selector names them.
@@ -37,7 +37,7 @@ class Matched:
         sides = (("A", self.a), ("B", self.b))
         told = [f"{side}: {mark}" for side, runs in sides for run in runs for mark in run.marks]
         found = {MARKED: "; ".join(dict.fromkeys(told))} if told else {}
-        return marks(self.a[0], self.b[0]) | found
+        return marks(self.a[0], self.b[0]) | made_otherwise([*self.a, *self.b]) | found
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from analysis import durability
 from commitpath.database.select import Run
 
-UNDURABLE, UNCOUNTED, MARKED = "‡", "§", "¶"
+UNDURABLE, UNCOUNTED, MARKED, MADE = "‡", "§", "¶", "†"
 
 
 def transactions(run: Run) -> int:
@@ -25,6 +25,18 @@ def marks(a: Run, b: Run) -> dict[str, str]:
     if transactions(a) != transactions(b):
         found[UNCOUNTED] = f"unequal transaction counts: A {transactions(a)}, B {transactions(b)}"
     return found
+
+
+def made_otherwise(runs: Sequence[Run]) -> dict[str, str]:
+    """The mark of runs that not one commitpath and one QEMU made: what differs may be due to that.
+
+    Of a commit with changes (-dirty) nobody knows whether two are one.
+    """
+    commits = {f"commitpath {run.facts['commit']}" for run in runs}
+    emulators = {run.document("host").get("qemu") for run in runs} - {None}
+    told = commits if len(commits) > 1 or any(one.endswith("-dirty") for one in commits) else set[str]()
+    told |= {str(one) for one in emulators} if len(emulators) > 1 else set()
+    return {MADE: f"not made by one and the same: {', '.join(sorted(told))}"} if told else {}
 
 
 def footnotes(runs: Sequence[Run]) -> list[str]:

@@ -38,15 +38,19 @@ observe() {
   until [ -s "$name.pid" ]; do sleep 0.01; done
 }
 
-# ended: interrupt what `observe` began and wait for its end; its exit status. It waits on the FIFO:
-# to look for the status twenty times a second takes 2 s of wall time.
+# ended: interrupt what `observe` began and wait for its end; its exit status, or 1 where it has ended
+# by itself: it did not watch to the end. It waits on the FIFO: to look for the status twenty times a
+# second takes 2 s of wall time.
 ended() {
   [ -e "$name.pid" ] || return 0
   read -r pid _ < "$name.pid"
-  kill -INT "$pid" 2> /dev/null
+  early=''
+  kill -INT "$pid" 2> /dev/null || early=1
   : < "$name.end"
   rm "$name.pid"
-  return "$(cat "$name.status")"
+  read -r status < "$name.status"
+  [ "$early$status" != 10 ] || { echo "observer: $name ended before it was told to"; return 1; }
+  return "$status"
 }
 
 # shellcheck source=/dev/null

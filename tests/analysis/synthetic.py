@@ -363,7 +363,7 @@ def _describe(folder: Path, n: int, mode: str, workload: str, name: str) -> None
         "cmdline.txt": "quiet\n",
         "cpuinfo.txt": "processor\t: 0\n",
         "meminfo.txt": f"MemTotal: {MEMORY_KIB} kB\n",
-        "versions.txt": "fio 3.39\n",
+        "versions.txt": "blktrace 1.3\nfio 3.39\n",
         "files.txt": f"12 409600 {name}\n",
     }.items():
         (raw / "board" / path).write_text(text)

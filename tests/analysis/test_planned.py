@@ -255,4 +255,25 @@ def test_without_a_plan_the_cell_says_who_watches(folder: Path) -> None:
 )
 def test_a_kernel_has_one_version(folder: Path, uname: str, is_one: bool) -> None:
     (folder / "raw/board/kernel.txt").write_text(f"Linux board {uname}\n")
+    (folder / "raw/board/versions.txt").write_text(f"linux-image-{uname.split(maxsplit=1)[0]} 1\n")
     assert (board.one_kernel(runs.read(folder)) == []) == is_one
+
+
+@pytest.mark.parametrize(
+    ("package", "is_its"),
+    [
+        *(
+            ("linux-image-6.12.117+deb13-arm64 1", True),
+            ("linux-image-6.12.117+deb13-arm64-unsigned 1", True),
+        ),
+        *(("linux-image-6.12.118+deb13-arm64 1", False), ("linux-binary-6.12.117+deb13-arm64 1", True)),
+        *(("linux-tree 6.12.117+deb13-arm64", True), ("linux-tree 6.12.117", False), ("linux-base 4", True)),
+    ],
+)
+def test_a_kernel_is_the_one_whose_package_the_board_has(folder: Path, package: str, is_its: bool) -> None:
+    (folder / "raw/board/versions.txt").write_text(f"{package}\n")
+    found = board.one_kernel(runs.read(folder))
+    assert (found == []) == is_its
+    assert is_its or found[0].startswith(
+        "kernel.txt: release 6.12.117+deb13-arm64; in versions.txt there is "
+    )

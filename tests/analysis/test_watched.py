@@ -2,16 +2,23 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import polars as pl
 import pytest
 
 from analysis import checks, pipeline, stored
 from analysis import run as runs
 from analysis.__main__ import main as analyse
+from analysis.adapters import command
+from analysis.command.tables import NAMELESS, file_names
+from analysis.content import recognised
 from analysis.content.recognised import role
 from analysis.inspect.load import Loaded
+from analysis.ledger.schema import FILE
 from base.errors import BadInput
 
 HERE = Path(__file__).parent
@@ -43,6 +50,37 @@ def test_the_sample_is_good(folder: Path) -> None:
     }
     assert sum(one["bytes"] for one in summary["causes"]) == summary["block"]["bytes_written"]
     assert stored.read(folder, any_load=True).cell["command"] == "python3 insert.py"
+
+
+def test_a_file_with_the_number_of_one_that_is_gone_is_not_it(folder: Path) -> None:
+    read = runs.read(folder)
+    made, kept = read.ledger, next(iter(read.contents.values()))
+    assert made is not None
+    # notes.txt has the inode of the journal and the WAL of wal.db; say that it begins with zeros, as a file
+    # with a hole, or one that is yet to be written, does
+    (inode,) = made.syncs.filter(pl.col("name").cast(pl.String) == "notes.txt")["inode"].unique()
+    assert [len(made.given.lives[number]) for number in (15, inode)] == [1, 3]
+    head = made.pieces.filter((pl.col("inode") == inode) & (pl.col("offset") == 0))["sector"].to_list()[-1]
+    place = np.flatnonzero(kept.sector == head)
+    data = kept.data.copy()
+    data[kept.begin[place[0]] : kept.begin[place[0]] + 4096] = 0
+    unknown = replace(
+        made,
+        pieces=made.pieces.with_columns(
+            file=pl.when(pl.col("inode") == inode).then(pl.lit("other")).otherwise("file").cast(FILE)
+        ),
+        syncs=made.syncs.with_columns(
+            file=pl.when(pl.col("inode") == inode).then(pl.lit("other")).otherwise("file").cast(FILE)
+        ),
+    )
+    found = recognised.files(unknown, replace(kept, data=data), {})
+    assert (found.syncs["file"] == made.syncs["file"]).all()
+    assert (found.pieces["file"] == made.pieces["file"]).fill_null(True).all()
+    # and without a sync of its own it has no name of the others'
+    rows = pl.DataFrame({"inode": [inode] * 2, "time_ns": [made.given.lives[inode][-1] - 1, 2**62]})
+    assert file_names(made, rows) == ["wal.db-wal", "notes.txt"]
+    alone = replace(made, syncs=made.syncs.filter(pl.col("name").cast(pl.String) != "wal.db-wal"))
+    assert file_names(alone, rows)[0] == NAMELESS
 
 
 def test_what_asks_for_transactions_refuses_it(folder: Path) -> None:
@@ -82,9 +120,13 @@ def test_another_phase_is_noticed(folder: Path) -> None:
 
 def test_what_was_printed_and_not_kept_is_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     edited(folder / "raw/driver/config.json", lambda config: config["command"].update(stdout_bytes=10**9))
+    reason = "raw/driver/stdout has 5 bytes; 1000000000 were printed, of which 16777216 are kept"
+    assert checks.reasons(runs.read(folder)) == [reason]
+    (folder / "raw/driver/stdout").write_bytes(b"\n" * (command.KEPT - 5) + b"done\n")
     summary = pipeline.analyse(folder)
-    cut = "[stdout: 1000000000 bytes, of which the first 5 are kept]"
-    assert summary["command"]["stdout"] == f"done\n{cut}"
+    assert summary["reasons"] == []
+    cut = "[stdout: 1000000000 bytes, of which the first 16777216 are kept]"
+    assert summary["command"]["stdout"].endswith(f"done\n{cut}")
     assert cut in (folder / "report.html").read_text()
 
 
@@ -110,6 +152,13 @@ def test_a_transaction_that_is_not_in_the_command_is_noticed(folder: Path) -> No
     assert "transaction 42 is not within the command" in checks.reasons(runs.read(folder))
 
 
+@pytest.mark.parametrize("counted", [{"ended": 42}, {"processes": 0}])
+def test_more_transactions_than_ended_are_noticed(folder: Path, counted: dict[str, int]) -> None:
+    edited(folder / "raw/driver/config.json", lambda config: config["transactions"].update(counted))
+    (reason,) = checks.reasons(runs.read(folder))
+    assert reason.startswith("transactions.csv has 43; by config.json ")
+
+
 @pytest.mark.parametrize(
     ("counted", "noted", "said"),
     [
@@ -119,6 +168,11 @@ def test_a_transaction_that_is_not_in_the_command_is_noticed(folder: Path) -> No
         ({"unfollowed": 2}, True, "43 in 1 process; 2 calls could not be followed"),
         ({"processes": 0, "ended": 0}, False, "not known: it wrote files of SQLite (delete.db), and called"),
         ({"ended": 0}, False, "none: it called SQLite, and no transaction ended in which it wrote"),
+        (
+            {"unfollowed": 2, "ended": 0},
+            False,
+            "not known: it called SQLite, and 2 calls could not be followed",
+        ),
         (None, False, "not known: nothing notes them in a run that is not watched"),
     ],
 )

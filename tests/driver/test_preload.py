@@ -128,6 +128,25 @@ one.execute("commit")
     assert (counted["unseen_pages"], counted["unfollowed"]) == (0, 0)
 
 
+@pytest.mark.skipif(
+    subprocess.run(["unshare", "--user", "--pid", "--fork", "true"], check=False).returncode != 0,
+    reason="no namespaces here",
+)
+def test_threads_with_other_numbers_than_the_observers_note_nothing(built: Path, tmp_path: Path) -> None:
+    text = """
+import sqlite3, subprocess, sys
+sqlite3.connect("here.db").execute("create table t (a)")
+for before in ([], ["unshare", "--user", "--pid", "--fork"]):
+    name = "apart.db" if before else "child.db"
+    program = f"import sqlite3; sqlite3.connect('{name}').execute('create table t (a)')"
+    subprocess.run([*before, sys.executable, "-c", program], check=True)
+"""
+    rows, counted, _ = run(built, tmp_path, python(text))
+    assert (tmp_path / "db/apart.db").exists()
+    assert {row["file"] for row in rows} == {"here.db", "child.db"}
+    assert (counted["unfollowed"] > 0, counted["unseen_pages"]) == (True, 0)
+
+
 def test_what_is_rolled_back_after_it_wrote_says_so(built: Path, tmp_path: Path) -> None:
     text = """
 import sqlite3

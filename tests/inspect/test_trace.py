@@ -49,6 +49,20 @@ def test_its_commands_are_those_of_a_run_and_have_who_queued_them(prefix: Path) 
     assert trace.said == ()
 
 
+def test_what_its_records_do_not_show_is_told(prefix: Path, tmp_path: Path) -> None:
+    (tmp_path / "nullb0.blktrace.0").rename(tmp_path / "nullb0.blktrace.2")
+    told = "there is no nullb0.blktrace.0, nullb0.blktrace.1: what these CPUs did is not in it"
+    assert blktrace.read(str(prefix)).said == (told,)
+    text = tmp_path / "trace.txt"
+    lines = (
+        f"8,0 0 {n} 0.00000000{n} 7 {what} [x]\n" for n, what in enumerate(("D WS 8 + 8", "C WS 8 + 8"), 1)
+    )
+    text.write_text("".join(lines))
+    assert blktrace.read(str(text)).said[-1].startswith("no write with FUA is in it: of records of version 7")
+    text.write_text(text.read_text().replace("WS", "RS"))
+    assert not any("FUA" in one for one in blktrace.read(str(text)).said)
+
+
 def test_the_text_says_what_the_records_do(prefix: Path, tmp_path: Path) -> None:
     text = tmp_path / "trace.txt"
     text.write_text(parsed(prefix))

@@ -93,6 +93,32 @@ def test_unequal_durability_and_counts_are_marked(lab: Lab) -> None:
     assert all("‡" in line and "§" in line for line in out.splitlines() if line.startswith("the one matched"))
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "mark"),
+    [
+        ({}, {}, None),
+        ({"commitpath_commit": "a"}, {"commitpath_commit": "b"}, "commitpath a, commitpath b"),
+        ({"commitpath_commit": "a-dirty"}, {"commitpath_commit": "a-dirty"}, "commitpath a-dirty"),
+        ({"qemu": "QEMU 7"}, {"qemu": "QEMU 8"}, "QEMU 7, QEMU 8"),
+        ({"qemu": "QEMU 7"}, {}, None),
+    ],
+)
+def test_runs_that_others_made_are_marked(
+    lab: Lab, one: dict[str, str], other: dict[str, str], mark: str | None
+) -> None:
+    for mode, changes in (("delete", one), ("wal", other)):
+        folder = lab.run(50, MODE=mode)
+        host = json.loads((folder / "host.json").read_text())
+        host = {name: of for name, of in host.items() if name != "qemu"} | changes
+        (folder / "host.json").write_text(json.dumps(host))
+        told = {name: of for name, of in host.items() if name != "raw_sha256"}
+        edit(folder / "manifest.json", host=told)
+    out = lab.ok("compare", A="mode=delete", B="mode=wal")
+    found = [line for line in out.splitlines() if line.startswith("† ")]
+    assert found == ([f"† not made by one and the same: {mark}"] if mark else [])
+    assert ("†" in next(line for line in out.splitlines() if line.startswith("the one"))) == bool(mark)
+
+
 def test_rejected_runs_do_not_count(lab: Lab) -> None:
     lab.run(50, MODE="delete")
     lab.run(60, MODE="wal", status="rejected")

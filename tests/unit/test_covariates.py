@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import polars as pl
 import pytest
 
 from analysis.adapters import covariates as stored
@@ -195,6 +196,11 @@ def test_a_run_beside_which_little_happened(tmp_path: Path) -> None:
         ("throttle/cooling_device0/cur_state", "1", "its CPU was throttled: throttle/cooling_device0"),
         ("throttle/get_throttled", "0x4", "throttled: throttle/get_throttled was 0x0, and is 0x4"),
         ("throttle/get_throttled", "0x40000", "its CPU was throttled"),
+        ("throttle/cooling_device0/cur_state", None, "or not: throttle/cooling_device0/cur_state is"),
+        ("mmc/err_stats/Data CRC Errors Occurred", None, "or not: mmc/err_stats/Data CRC Errors Occurred is"),
+        ("disk/flush_ios", "4", "covariates.json: disk/flush_ios goes back by 1"),
+        ("disk/write_ios", "109", "covariates.json: the disk counted 1 commands fewer than the partition"),
+        ("disk/write_sectors", "809", "covariates.json: the disk counted 1 sectors fewer than the partition"),
         ("mmc/err_stats/Data CRC Errors Occurred", "3", "the card's host counted errors: mmc/err_stats/Data"),
         ("disk/write_ios", "116", "foreign_commands is 0.06, and may be 0.05"),
         ("disk/read_sectors", "20", "foreign_sectors is 0.0525, and may be 0.05"),
@@ -219,10 +225,38 @@ def test_what_a_run_is_rejected_for(name: str, value: Any, says: str | None, tmp
         ("temperature", "how warm it was: gone"),
         ("pressure", "how long other tasks waited for IO: gone"),
         ("mmc/err_stats", "whether its card had errors: gone"),
+        ("throttle/cooling_device0/cur_state", "whether its CPU was throttled: gone"),
+        ("temperature/thermal_zone0 cpu-thermal", "how warm it was: gone"),
+        ("pressure/others/system.slice", "how long other tasks waited for IO: gone"),
     ],
 )
 def test_what_could_not_be_read_is_not_checked_and_said(name: str, what: str, tmp_path: Path) -> None:
     assert checks.unknown(run_with(tmp_path, **{name: {"unreadable": "gone"}})) == [what]
+
+
+def test_a_group_that_ended_in_the_run_is_told(tmp_path: Path) -> None:
+    told = checks.unknown(run_with(tmp_path, **{"pressure/others/system.slice": None}))
+    assert told == ["how long tasks waited for IO that ended meanwhile: pressure/others/system.slice"]
+
+
+@pytest.mark.parametrize(
+    ("name", "begin", "end", "says"),
+    [
+        ("time_ns", 999999999, 1500000000, "time_ns was 1000000000, and is 2000000000"),
+        ("time_ns", 1100000000, 2000000001, "in device_stat.csv it goes from 1100000000 to 2000000001"),
+        ("write_ios", 9, 110, "partition/write_ios was 10, and is 110; in device_stat.csv it goes from 9 to"),
+        ("write_sectors", 10, 811, "partition/write_sectors was 10, and is 810"),
+    ],
+)
+def test_it_is_read_around_the_load(name: str, begin: int, end: int, says: str, tmp_path: Path) -> None:
+    run = run_with(tmp_path)
+    counted = {field: [10, 10] for field in COUNTED}
+    good = {**counted, "time_ns": [1100000000, 1900000000], "write_ios": [10, 110], "discard_ios": [None] * 2}
+    run.driver = SimpleNamespace(device_stat=pl.DataFrame(good))
+    assert checks.around(run) == []
+    run.driver.device_stat = pl.DataFrame({**good, name: [begin, end]})
+    (reason,) = checks.around(run)
+    assert says in reason
 
 
 def test_a_run_that_says_nothing(tmp_path: Path) -> None:

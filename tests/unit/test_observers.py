@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -154,6 +155,16 @@ def test_a_program_is_waited_for_and_its_end_counts(tmp_path: Path) -> None:
         assert sh(tmp_path, "watch.sh", "stop") == ((1, "the sleeper said so\n") if code else (0, ""))
         assert not (tmp_path / "sleeper.pid").exists()
     assert (tmp_path / "order").read_text().split("\n")[:3] == ["first start", "first ready", "first stop"]
+
+
+def test_one_that_ends_before_it_is_told_to_fails_the_stop(tmp_path: Path) -> None:
+    """As a script that calls exit() does, or one that the load ended: it did not watch to the end."""
+    board(tmp_path, ROOT / "playbooks", "sleeper")
+    text = "start() { observe sleep 0.2; }\nready() { :; }\nstop() { ended; }\nsaid() { :; }\n"
+    (tmp_path / "observers/sleeper.sh").write_text(text)
+    assert sh(tmp_path, "watch.sh", "start") == (0, "")
+    time.sleep(1)
+    assert sh(tmp_path, "watch.sh", "stop") == (1, "observer: sleeper ended before it was told to\n")
 
 
 def test_one_that_ends_before_it_watches_fails_the_start(tmp_path: Path) -> None:

@@ -87,6 +87,10 @@ BAD = [
     ("PRAGMA journal_mode=WAL;", "line 1: PRAGMA journal_mode: here there may be .*wal_checkpoint"),
     ('BEGIN; /* */ PRAGMA main . "Synchronous" = 0; COMMIT;', "line 1: PRAGMA synchronous: "),
     ("PRAGMA [page_size];", "line 1: PRAGMA page_size: "),
+    # they are in effect when they are prepared; a byte order mark is a blank to SQLite, anywhere
+    ("SELECT 1;\nEXPLAIN PRAGMA synchronous=off;", "line 2: PRAGMA synchronous: "),
+    ("EXPLAIN QUERY PLAN PRAGMA main.journal_mode=off;", "line 1: PRAGMA journal_mode: "),
+    ("SELECT 1;\n\ufeffPRAGMA synchronous=off;", "line 2: PRAGMA synchronous: "),
     (
         f"PRAGMA foreign_keys=1;\n{MARK}\nSELECT 1;",
         "line 1: PRAGMA foreign_keys: here there may be application_id, user_",

@@ -32,6 +32,9 @@ struct transaction_log *log_create(const char *directory)
 		fail("%s: %s", path, strerror(errno));
 	close(file);
 	memcpy(log->magic, TRANSACTIONS_MAGIC, sizeof(log->magic));
+	log->pid_namespace = namespace_of_pids();
+	if (log->pid_namespace == 0)
+		fail("/proc/self/ns/pid: %s", strerror(errno));
 	return log;
 }
 

@@ -4,6 +4,7 @@
 #define COMMITPATH_TRANSACTIONS_H
 
 #include <stdint.h>
+#include <sys/stat.h>
 
 /* Names the log's file, in the environment of the command. */
 #define TRANSACTIONS_VARIABLE "COMMITPATH_TRANSACTIONS"
@@ -27,11 +28,21 @@ struct transaction_log {
 	uint64_t next; /* transactions that ended; those from TRANSACTIONS_MOST on are not here */
 	uint64_t processes; /* that called the engine */
 	uint64_t unseen; /* pages that the engine wrote in calls that the preload does not watch */
-	uint64_t unfollowed; /* connections of which the preload could not keep or learn what it
-				needs */
-	uint64_t reserved[11];
+	uint64_t unfollowed;	/* connections of which the preload could not keep or learn what it
+				   needs */
+	uint64_t pid_namespace; /* of the runner (namespace_of_pids): in another one a thread's
+				   number is not the one that observers see */
+	uint64_t reserved[10];
 	struct transaction transactions[];
 };
+
+/* By what the process's PID namespace is known, 0 if that cannot be looked at. */
+static inline uint64_t namespace_of_pids(void)
+{
+	struct stat status;
+
+	return stat("/proc/self/ns/pid", &status) == 0 ? (uint64_t)status.st_ino : 0;
+}
 
 _Static_assert(sizeof(struct transaction) == 128, "a transaction has 128 bytes");
 _Static_assert(sizeof(struct transaction_log) == 128, "so has the header");

@@ -45,6 +45,7 @@ struct connection {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct connection *connections[64];
 static struct transaction_log *transaction_log;
+static bool looked;		      /* whether this process has looked at its PID namespace */
 static _Thread_local sqlite3 *within; /* whose call this thread is in: SQLite calls itself */
 
 static void lock_all(void)
@@ -57,10 +58,17 @@ static void unlock_all(void)
 	pthread_mutex_unlock(&lock);
 }
 
+static void begin_child(void)
+{
+	/* unshare() puts a process's children into another namespace, and not itself */
+	looked = false;
+	unlock_all();
+}
+
 __attribute__((constructor)) static void begin(void)
 {
 	/* a child of fork() must not find it locked by a thread that it has not */
-	pthread_atfork(lock_all, unlock_all, unlock_all);
+	pthread_atfork(lock_all, unlock_all, begin_child);
 }
 
 static uint64_t now(void)
@@ -93,6 +101,20 @@ static struct transaction_log *get_log(void)
 	else
 		__atomic_add_fetch(&transaction_log->processes, 1, __ATOMIC_RELAXED);
 	return transaction_log;
+}
+
+/* Whether transactions can be noted: where the numbers of threads are others than the observers',
+ * what these threads did would be taken for nobody's, or for another thread's. With the lock. */
+static bool can_note(void)
+{
+	static bool is_apart;
+
+	if (get_log() == NULL)
+		return false;
+	if (!looked)
+		is_apart = namespace_of_pids() != transaction_log->pid_namespace;
+	looked = true;
+	return !is_apart;
 }
 
 /* Called with the lock: where a connection is, or would be. */
@@ -215,7 +237,7 @@ static bool enter_step(struct library *sqlite, sqlite3 *db, sqlite3_stmt *statem
 	if (is_autocommit)
 		pages = written(sqlite, db);
 	lock_all();
-	of = get_log() ? *connection_of(db) : NULL;
+	of = can_note() ? *connection_of(db) : NULL;
 	if (of == NULL || pages < 0) {
 		count_unfollowed();
 	} else if (!of->closed) {
@@ -333,7 +355,7 @@ static struct connection *forget(struct library *sqlite, sqlite3 *db, bool later
 		return NULL;
 	pages = written(sqlite, db);
 	lock_all();
-	place = get_log() ? connection_of(db) : find_connection(db);
+	place = can_note() ? connection_of(db) : find_connection(db);
 	gone = *place;
 	if (gone && gone->begin_ns == 0 && pages >= 0)
 		look(gone, pages);
