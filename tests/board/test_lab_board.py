@@ -64,7 +64,7 @@ def test_a_partition_is_watched_beside_another_that_is_in_use(bench: Login) -> N
             folder = experiment.run_once(cell)
     finally:
         lab_board.said(bench, "umount /run/other && rmdir /run/other")
-    lab_board.hold_partition(folder)
+    lab_board.hold_neighbour(lab_board.hold_partition(folder))
 
 
 # Nothing of commitpath is on the board. Each line is a fact that the test looks for.
