@@ -109,7 +109,7 @@ def test_a_partition_is_watched(bench: ForeignBoard, fs: str) -> None:
 def test_a_kernel_without_types_is_timed(bench: ForeignBoard) -> None:
     bench.said("mount -t tmpfs none /sys/kernel/btf")
     try:
-        with pytest.raises(LabError, match="the kernel has no BTF .* PROBES=none times a cell"):
+        with pytest.raises(LabError, match=r"the kernel has no BTF .* PROBES=none times a cell"):
             experiment.run_once(make_cell({**LAB, **WATCHED, "BOARD": bench.name}))
         assert left(bench) == NOTHING
         goes_on(bench.name)
