@@ -40,11 +40,13 @@ def test_a_run_on_a_lab_board(bench: Login) -> None:
     assert left == "nothing\n"
 
 
-def test_a_command_on_a_lab_board(bench: Login, tmp_path: Path) -> None:
+@pytest.mark.parametrize("probes", ["none", "all"])
+def test_a_command_on_a_lab_board(bench: Login, tmp_path: Path, probes: str) -> None:
     program = tmp_path / "write.sh"
     program.write_text("dd if=/dev/zero of=file bs=64k count=4 conv=fsync 2> /dev/null\necho written\n")
-    given = {name: LAB[name] for name in ("BOARD", "CLOCK", "DEVICE", "PROBES")}
-    folder = experiment.run_once(command_cell({**given, "CMD": "sh write.sh", "FILES": str(program)}))
+    given = {name: LAB[name] for name in ("BOARD", "CLOCK", "DEVICE")}
+    cell = command_cell({**given, "PROBES": probes, "CMD": "sh write.sh", "FILES": str(program)})
+    folder = experiment.run_once(cell)
     assert analyse([str(folder)]) == 0
     summary = json.loads((folder / "summary.json").read_text())
     assert (summary["status"], summary["reasons"]) == ("ok", [])
@@ -52,6 +54,7 @@ def test_a_command_on_a_lab_board(bench: Login, tmp_path: Path) -> None:
     assert summary["counters"]["bytes_written"] >= 256 << 10
     assert summary["counters"]["flushes"] is None
     assert summary["transactions"]["count"] is None
+    assert (summary["labels"] is None) == (probes == "none")
     left = lab_board.said(bench, f"ls -d /run/commitpath {MOUNTPOINT}/db 2>/dev/null || echo nothing")
     assert left == "nothing\n"
 
