@@ -57,8 +57,8 @@ int ioctl(int file, unsigned long request, ...)
 		int result = (int)syscall(SYS_ioctl, file, SETUP2, &setup);
 		if (result == 0)
 			memcpy(asked->name, setup.name, sizeof(asked->name) - 1);
-		/* what the block layer does not know goes to the driver: null_blk and virtio
-		 * have no ioctl, mmc_block and loop have one that takes it for a wrong argument */
+		/* what the block layer does not know goes to the driver: an SD card's and a loop
+		 * device's take it for a wrong argument */
 		if (result == 0 || (errno != ENOTTY && errno != EINVAL))
 			return result;
 	}
