@@ -6,7 +6,6 @@ python -m analysis.repeats RUN_DIR RUN_DIR… writes repeats.json and repeats.ht
 from __future__ import annotations
 
 import json
-import math
 import re
 import statistics
 import sys
@@ -15,15 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from scipy import stats
 
 from analysis import stored
 from analysis.files import read_json
+from analysis.spread import interval, outliers, spread, watching
 from base.errors import BadInput
 from base.text import printable_lines
 
-CONFIDENCE = 0.95
-FEW, OUTLYING = 5, 3.5
 # Files of a run, and of its twin, that have the virtual clock's times: when each transaction was, and
 # each command, where the device keeps a log.
 TIMED = re.compile(r"(twin/)?raw/(driver/transactions\.csv|device\.bin)")
@@ -53,20 +50,6 @@ def read_summaries(folders: list[Path]) -> list[dict[str, Any]]:
     return summaries
 
 
-def spread(values: list[float]) -> float:
-    """(max − min)/median."""
-    return (max(values) - min(values)) / statistics.median(values)
-
-
-def interval(values: list[float]) -> tuple[float, float] | None:
-    """95 % confidence interval of the mean by Student's t; None for a single value."""
-    if len(values) < 2:
-        return None
-    mean, error = statistics.mean(values), statistics.stdev(values) / len(values) ** 0.5
-    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1)) * error
-    return mean - half, mean + half
-
-
 def same_sequence(good: list[dict[str, Any]]) -> bool | None:
     """Whether runs issued the same block commands; None if they are too few, or one was not watched."""
     hashes = [summary["block_sequence_sha256"] for summary in good]
@@ -89,46 +72,6 @@ def odd_clocks(folders: list[Path], good: list[dict[str, Any]]) -> list[str] | N
         return None
     most, number = Counter(times.values()).most_common(1)[0]
     return [run_id for run_id in ids if number == 1 or times[run_id] != most]
-
-
-def outliers(good: list[dict[str, Any]]) -> dict[str, list[str]] | None:
-    """Runs in real time that are far from the others: run → operations. Shown, and in all numbers.
-
-    Far is OUTLYING times the median distance from the median, put as a normal distribution's standard
-    deviation (Iglewicz and Hoaglin 1993). None where nobody can tell: in virtual time, or of fewer than FEW.
-    """
-    if len(good) < FEW or any(summary["clock"] == "virtual" for summary in good):
-        return None
-    found: dict[str, list[str]] = {}
-    for op in good[0]["tps"]:
-        values = [summary["tps"][op] for summary in good]
-        if None in values:
-            continue
-        middle = statistics.median(values)
-        typical = statistics.median(abs(value - middle) for value in values) / float(stats.norm.ppf(0.75))
-        for summary, value in zip(good, values, strict=True):
-            if abs(value - middle) > OUTLYING * typical:
-                found.setdefault(summary["run_id"], []).append(op)
-    return found
-
-
-def watching(good: list[dict[str, Any]]) -> dict[str, dict[str, Any]] | None:
-    """What watching cost by pairs of runs in real time, by operation: mean and 95 % interval, of the ratios
-    of TPS; None where they are no pairs of real time."""
-    if any(summary["clock"] == "virtual" or not summary.get("watching_cost") for summary in good) or not good:
-        return None
-    found = {}
-    for op in good[0]["watching_cost"]:
-        costs = [summary["watching_cost"][op] for summary in good]
-        if None in costs:
-            continue
-        logs = [math.log(1 - cost) for cost in costs]
-        limits = interval(logs)
-        found[op] = {
-            "mean": 1 - math.exp(statistics.mean(logs)),
-            "interval": (1 - math.exp(limits[1]), 1 - math.exp(limits[0])) if limits else None,
-        }
-    return found
 
 
 def compare(folders: list[Path]) -> dict[str, Any]:

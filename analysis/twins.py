@@ -13,8 +13,8 @@ from analysis import tables
 from analysis.adapters.driver import Driver
 from analysis.ledger.arrays import Ints, ints
 from analysis.run import Run
+from analysis.spread import CONFIDENCE
 
-CONFIDENCE = 0.95
 # Transactions that follow each other are not independent (a checkpoint, a collection of garbage); the rates
 # of parts of a run nearly are.
 _PARTS, _LEAST = 10, 3

@@ -99,7 +99,7 @@ def calibrate(cell: Mapping[str, Any]) -> int:
             return virtual_board(cell).run_cell(saved, files, default_limit())
 
     output = again_if_damaged(run)
-    if output.text("run-cell.status").strip() != "0":
+    if output.failed:
         raise LabError(f"fio failed on the board: {output.text('run-cell.log').strip()}")
     raw = json.loads(output.text("raw/calibrate.json"))
     text = "\n".join(table(profile, raw))

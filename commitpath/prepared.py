@@ -240,7 +240,7 @@ def prove(cell: Mapping[str, Any], watched: Path, files: Mapping[str, bytes], bo
     in_its_place = {**files, "run-cell.sh": known_sequence()}
     output = board.run_cell(watched, in_its_place, KNOWN_LIMIT_SECONDS)
     where = f"KERNEL={cell['kernel']} FS={cell['fs']}: a known sequence of writes and syncs"
-    if output.text("run-cell.status").strip() != "0":
+    if output.failed:
         raise LabError(f"{where} failed: {output.text('run-cell.log').strip()}")
     kind = cell["profiles"]["fs"]["type"]
     with artifacts.work_folder() as work:

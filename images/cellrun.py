@@ -36,6 +36,11 @@ class RunOutput:
     timed: tuple[float, ...] = ()
     known: "RunOutput | None" = None
 
+    @property
+    def failed(self) -> bool:
+        """Whether not all went as planned on the board."""
+        return self.text("run-cell.status").strip() != "0"
+
     def text(self, name: str) -> str:
         with tarfile.open(fileobj=io.BytesIO(self.tar)) as tar:
             file = tar.extractfile(name)

@@ -57,7 +57,9 @@ int ioctl(int file, unsigned long request, ...)
 		int result = (int)syscall(SYS_ioctl, file, SETUP2, &setup);
 		if (result == 0)
 			memcpy(asked->name, setup.name, sizeof(asked->name) - 1);
-		if (result == 0 || errno != ENOTTY)
+		/* what the block layer does not know goes to the driver: an SD card's and a loop
+		 * device's take it for a wrong argument */
+		if (result == 0 || (errno != ENOTTY && errno != EINVAL))
 			return result;
 	}
 	return (int)syscall(SYS_ioctl, file, request, argument);

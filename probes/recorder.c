@@ -238,11 +238,14 @@ static void load(struct bpf_object *object)
 		fail("the probes cannot be loaded: %s", why());
 }
 
+/*
+ * The last first: where something ends before where it begins, as each file has them. What has
+ * begun when only its begin is watched would never be seen to end, and count as lost.
+ */
 static void attach(struct bpf_object *object)
 {
-	struct bpf_program *program;
-	bpf_object__for_each_program(program, object)
-	{
+	struct bpf_program *program = NULL;
+	while ((program = bpf_object__prev_program(object, program))) {
 		if (recorder.links_count == MAX_PROGRAMS)
 			fail("more than %d programs", MAX_PROGRAMS);
 		struct bpf_link *link = bpf_program__type(program) == BPF_PROG_TYPE_KPROBE

@@ -25,6 +25,8 @@ ELSEWHERE = (1 << 36) - 1
 # The number of a bio that no filesystem queued: the flush that a write without FUA is followed by.
 AFTER = (1 << 62) - 1
 _FILE = "raw/board/device.txt"
+# Within which a flush that is complete is counted, behind it (flush_end_io of block/blk-flush.c)
+_COUNTED_NS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -140,7 +142,8 @@ def bracket(found: Covariates | None, ends: np.ndarray) -> tuple[int, int, int] 
     )
     if grew is None or first is None or last is None or first_of_end is None or last_of_end is None:
         return None
-    least, most = (ends >= last) & (ends <= first_of_end), (ends >= first) & (ends <= last_of_end)
+    least = (ends >= last + _COUNTED_NS) & (ends <= first_of_end - _COUNTED_NS)
+    most = (ends >= first - _COUNTED_NS) & (ends <= last_of_end + _COUNTED_NS)
     return grew, int(least.sum()), int(most.sum())
 
 

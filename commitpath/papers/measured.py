@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis import repeats, report, stored
+from analysis import report, spread, stored
 from analysis.ledger.schema import LABELS, WAITS
 from base.errors import LabError
 from base.paths import RESULTS
@@ -38,7 +38,7 @@ class Found:
 
     def interval(self, metric: str, op: str) -> tuple[float, float] | None:
         """The 95 % interval of the runs' mean; None of fewer than two."""
-        return repeats.interval([of_run(run, metric, op) for run in self.runs])
+        return spread.interval([of_run(run, metric, op) for run in self.runs])
 
     def value(self, metric: str, op: str) -> float | None:
         """The median over the runs; None where there is none. LabError if a run has no such number."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from analysis import repeats
+from analysis import spread
 from base.errors import LabError
 from commitpath.axes import axes, own_name
 from commitpath.cell import cell_id
@@ -87,7 +87,7 @@ class Results:
                 max(values),
                 int(cell["n"]) if op in fine[-1].summary["tps"] and op != "all" else transactions(fine[-1]),
                 grids,
-                repeats.interval(values),
+                spread.interval(values),
             )
         if runs:
             return Found("failed", str(why), tuple(runs), None, None, None, None, grids)

@@ -463,6 +463,10 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
         swap("twin/raw/run-cell.status", "7\n"),
         "untraced twin: run-cell ended with status '7'",
     ),
+    "twin's mount": (
+        sub("twin/raw/board/mounts", "/dev/nullb0", "/dev/nullb1"),
+        "twin's mount settings differ",
+    ),
     "twin not read": (drop("twin/raw/board/mounts"), "untraced twin: raw/board/mounts is missing"),
 }
 
@@ -501,6 +505,12 @@ def test_kernel_may_say_usual_things(line: str, run_dir: Path) -> None:
 def test_data_mode_hidden_by_the_kernel(run_dir: Path) -> None:
     for part in ("raw", "twin/raw"):
         edit(run_dir, f"{part}/board/mounts", ",data=ordered", "")
+    assert reasons(run_dir) == []
+
+
+def test_a_mount_by_an_open_file_is_of_another_process_for_the_twin(run_dir: Path) -> None:
+    for part, source in (("raw", "/proc/812/fd/3"), ("twin/raw", "/proc/97/fd/3")):
+        edit(run_dir, f"{part}/board/mounts", "/dev/nullb0", source)
     assert reasons(run_dir) == []
 
 

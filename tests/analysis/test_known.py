@@ -1,13 +1,16 @@
 """What is asked of the record of a known sequence depends on how the filesystem writes pages."""
 
+import dataclasses
+from typing import Any
+
 import numpy as np
 import pytest
 
 from analysis import known
-from analysis.adapters.known import Known
+from analysis.adapters.known import PREFLUSH, Known
 from analysis.adapters.proberecords import RECORD, TYPES
 
-DISK = 1 << 20
+DISK, OTHER = 1 << 20, 2 << 20
 
 
 @pytest.mark.parametrize("journals_data", [True, False])
@@ -19,3 +22,38 @@ def test_where_data_is_journalled_a_bio_may_have_one_page(journals_data: bool) -
     one = Known([], {}, {}, DISK, DISK, rows, (0, 0))
     expected = [] if journals_data else ["bio: no bio with more than one page"]
     assert known.wrong(one, ["bio"], "ext4", journals_data) == expected
+
+
+def beside(writes: int, **changes: Any) -> Known:
+    """Commands of a partition, DISK: writes, and a flush with its empty bio; between them another's."""
+    block, bio = TYPES["block"], TYPES["bio"]
+    kinds = [(block, DISK, 8, 1)] * writes + [(block, OTHER, 8, 1), (block, DISK, 0, 2)]
+    kinds += [(bio, DISK, 8, 1)] * writes + [(bio, OTHER, 8, 1), (bio, DISK, 0, 1 | PREFLUSH)]
+    kinds += [(TYPES["commit"], DISK, 0, 0), (TYPES["commit"], OTHER, 0, 0), (TYPES["flush"], DISK, 0, 0)]
+    rows = np.zeros(len(kinds), RECORD)
+    rows["type"], rows["dev"], rows["n"], rows["b"] = zip(*kinds, strict=True)
+    for kind in (block, bio):
+        rows["d"][rows["type"] == kind] = np.arange(writes + 2)
+    # a partition's counter has no flush
+    stat = {"write_ios": writes + 1, "write_sectors": 8 * writes, "flush_ios": 0}
+    one = Known([], stat, {"commit": 1}, DISK, DISK, rows, (0, 0), flushes=(2, 1, 3))
+    return dataclasses.replace(one, **changes)
+
+
+def test_what_others_of_the_disk_do_meanwhile_is_not_the_partitions() -> None:
+    assert known._commands(beside(3)) == known._as_counted(beside(3)) == known._empty_flushes(beside(3)) == []
+    lost = beside(3)
+    lost = dataclasses.replace(lost, rows=lost.rows[np.arange(lost.rows.size) != 3])
+    assert known._commands(lost) == ["numbers between the first and the last command: 4 recorded, 5 expected"]
+
+
+def test_flushes_of_a_partitions_disk_are_in_a_bracket() -> None:
+    assert known._commands(beside(3, flushes=(4, 1, 3))) == ["flushes: 1 to 3 recorded, 4 expected"]
+    # of a whole device they are its own
+    assert known._commands(beside(3, flushes=None)) == ["flushes: 1 recorded, 0 expected"]
+
+
+@pytest.mark.parametrize(("counted", "are"), [(4, True), (3, False), (5, None)])
+def test_whether_empty_flushes_are_counted_as_writes(counted: int, are: bool | None) -> None:
+    one = beside(3)
+    assert dataclasses.replace(one, stat={**one.stat, "write_ios": counted}).counts_empty is are

@@ -30,7 +30,8 @@ DISKS = {
     "sd": ("-device", "sdhci-pci", "-device", "sd-card,drive=disk"),
     "virtio": ("-device", "virtio-blk-pci,drive=disk"),
 }
-BOOT_LIMIT_SECONDS = 240.0
+# An SD card is emulated command by command.
+BOOT_LIMIT_SECONDS = 900.0
 # A link that is down is noticed in half a minute, not in three.
 SSH_ARGS = "-o ControlMaster=auto -o ControlPersist=30s -o ServerAliveInterval=5 -o ServerAliveCountMax=5"
 

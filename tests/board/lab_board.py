@@ -15,7 +15,7 @@ from pathlib import Path
 import yaml
 
 from analysis.__main__ import main as analyse
-from analysis.checks import counts
+from analysis.checks import counts, disk
 from analysis.run import Run, read
 from commitpath import ansible
 from commitpath.cell import make_cell
@@ -64,8 +64,8 @@ def neighbour(login: Login, where: str) -> Iterator[None]:
 
 
 def hold_partition(folder: Path) -> Run:
-    """A watched run of a partition beside another that is in use: it counts, all that count it have the same
-    writes and sectors of it, and others' are told apart."""
+    """A watched run of a partition beside another: it counts, all that count it have the same writes and
+    sectors of it, and its times are the twin's."""
     assert analyse([str(folder)]) == 0
     summary = json.loads((folder / "summary.json").read_text())
     assert summary["status"] == "ok", summary["reasons"]
@@ -73,11 +73,20 @@ def hold_partition(folder: Path) -> Run:
     told = counts.told(run)
     for name in ("writes", "bytes_written"):
         assert told["probe"][name] == told["blktrace"][name] == told["stat"][name], told
-    assert summary["disk"]["foreign_bytes_written"] > 0, summary["disk"]
     assert run.partition and run.ledger
     assert run.ledger.ledger["sector"].max() < run.partition.sectors
     assert summary["timing_source"] == "twin"
+    # not all one number: mawk, which is Debian's awk, prints no more than 2^31 - 1 as %d
+    steps = json.loads((folder / "raw/run.json").read_text())["steps"]
+    (driver,) = (step for step in steps if step["name"] == "driver")
+    assert driver["begin_ns"] < run.driver.window[0] < run.driver.window[1] <= driver["end_ns"] + 10_000_000
     return run
+
+
+def hold_neighbour(run: Run) -> None:
+    """What somebody else wrote meanwhile is told apart."""
+    found = disk.summary(run)
+    assert found and found["foreign_bytes_written"] > 0, found
 
 
 def send(login: Login, folder: str, *files: Path) -> None:
@@ -95,6 +104,7 @@ def board() -> Iterator[Login]:
         entry = {
             "board_device": "/run/by-label",
             "board_device_bytes": int(said(login, PARTITION)) * 512,
+            "board_limits": BUSY,
             **login.ansible(),
         }
         inventory.write_text(yaml.safe_dump({"boards": {"hosts": {"bench": entry}}}))

@@ -16,6 +16,7 @@ from foreign_calls import FAILED, LAB, LONG, NOTHING, STEP_SECONDS, behind, goes
 
 from analysis.checks import disk
 from analysis.run import Run
+from base.errors import LabError
 from base.paths import ROOT
 from commitpath import experiment
 from commitpath.cell import make_cell
@@ -94,6 +95,7 @@ def watched(board: ForeignBoard, fs: str) -> Run:
     with foreign_board.named(name, entry), lab_board.neighbour(board.login, "/var/tmp/other"):
         folder = experiment.run_once(make_cell({**LAB, **WATCHED, "FS": fs, "BOARD": name}))
     run = lab_board.hold_partition(folder)
+    lab_board.hold_neighbour(run)
     assert left(board) == NOTHING
     return run
 
@@ -104,10 +106,19 @@ def test_a_partition_is_watched(bench: ForeignBoard, fs: str) -> None:
     assert sent and sent["own"].height and sent["others"].height, sent
 
 
+def test_a_kernel_without_types_is_timed(bench: ForeignBoard) -> None:
+    bench.said("mount -t tmpfs none /sys/kernel/btf")
+    try:
+        with pytest.raises(LabError, match=r"the kernel has no BTF .* PROBES=none times a cell"):
+            experiment.run_once(make_cell({**LAB, **WATCHED, "BOARD": bench.name}))
+        assert left(bench) == NOTHING
+        goes_on(bench.name)
+    finally:
+        bench.said("umount /sys/kernel/btf")
+
+
 def test_a_card_is_watched() -> None:
     with foreign_board.board("sd") as board:
-        goes_on(board.name)
-        assert left(board) == NOTHING
         # QEMU's card has no cache
         sent = disk.sent_for(watched(board, "ext4-ordered"))
         assert sent and not any(rows.height for rows in sent.values()), sent

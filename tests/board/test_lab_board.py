@@ -7,6 +7,7 @@ is labelled as docs/lab-boards.md says, and named in an inventory file as a user
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import lab_board
 import pytest
@@ -40,20 +41,31 @@ def test_a_run_on_a_lab_board(bench: Login) -> None:
     assert left == "nothing\n"
 
 
-def test_a_command_on_a_lab_board(bench: Login, tmp_path: Path) -> None:
-    program = tmp_path / "write.sh"
+def run_command(bench: Login, folder: Path, probes: str) -> dict[str, Any]:
+    """The summary of a command that writes 256 KiB, which is a good run and leaves nothing."""
+    program = folder / "write.sh"
     program.write_text("dd if=/dev/zero of=file bs=64k count=4 conv=fsync 2> /dev/null\necho written\n")
-    given = {name: LAB[name] for name in ("BOARD", "CLOCK", "DEVICE", "PROBES")}
-    folder = experiment.run_once(command_cell({**given, "CMD": "sh write.sh", "FILES": str(program)}))
-    assert analyse([str(folder)]) == 0
-    summary = json.loads((folder / "summary.json").read_text())
+    given = {name: LAB[name] for name in ("BOARD", "CLOCK", "DEVICE")}
+    cell = command_cell({**given, "PROBES": probes, "CMD": "sh write.sh", "FILES": str(program)})
+    stored = experiment.run_once(cell)
+    assert analyse([str(stored)]) == 0
+    summary: dict[str, Any] = json.loads((stored / "summary.json").read_text())
     assert (summary["status"], summary["reasons"]) == ("ok", [])
     assert summary["command"]["stdout"] == "written"
     assert summary["counters"]["bytes_written"] >= 256 << 10
     assert summary["counters"]["flushes"] is None
-    assert summary["transactions"]["count"] is None
     left = lab_board.said(bench, f"ls -d /run/commitpath {MOUNTPOINT}/db 2>/dev/null || echo nothing")
     assert left == "nothing\n"
+    return summary
+
+
+def test_a_command_on_a_lab_board(bench: Login, tmp_path: Path) -> None:
+    summary = run_command(bench, tmp_path, "none")
+    assert summary["transactions"]["count"] is None and summary["labels"] is None
+
+
+def test_a_command_is_watched_on_a_lab_board(bench: Login, tmp_path: Path) -> None:
+    assert sum(run_command(bench, tmp_path, "all")["labels"].values()) >= 256 << 10
 
 
 def test_a_partition_is_watched_beside_another_that_is_in_use(bench: Login) -> None:
@@ -64,7 +76,7 @@ def test_a_partition_is_watched_beside_another_that_is_in_use(bench: Login) -> N
             folder = experiment.run_once(cell)
     finally:
         lab_board.said(bench, "umount /run/other && rmdir /run/other")
-    lab_board.hold_partition(folder)
+    lab_board.hold_neighbour(lab_board.hold_partition(folder))
 
 
 # Nothing of commitpath is on the board. Each line is a fact that the test looks for.

@@ -69,3 +69,16 @@ def test_what_a_killed_recorder_leaves_is_removed(on_board: Callable[..., RunOut
     output = on_board(HERE / "killed.sh", FS="ext4", KERNEL="6.1")
     said = output.text("run-cell.log")
     assert said.split("\n") == ["attached 2", "by kprobe", "2", "2", "0", ""]
+
+
+def test_what_has_begun_before_the_probes_is_not_lost(
+    on_board: Callable[..., RunOutput], tmp_path: Path
+) -> None:
+    """While threads sync where it attaches: nothing is seen to begin whose end is not watched yet."""
+    output = on_board(HERE / "busy.sh", FS="ext4", KERNEL="6.1")
+    assert output.text("run-cell.status").strip() == "0", output.text("run-cell.log")
+    output.extract(tmp_path)
+    for n in range(1, 11):
+        rows, losses = proberecords.read(path := tmp_path / f"raw/{n}.bin"), probes.read(path)[1]
+        assert (rows["type"] == TYPES["sync"]).sum() > 10
+        assert losses == probes.Losses(0, 0), n

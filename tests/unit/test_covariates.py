@@ -111,6 +111,7 @@ def test_what_a_board_with_an_emmc_says(on_board: ModuleType, tmp_path: Path) ->
         "pressure/others/user.slice/session-2.scope": "20",
     }
     assert edge["disk/flush_ios"] == "15" and edge["partition/write_sectors"] == "6"
+    assert int(edge["counted_from_ns"]) <= int(edge["counted_until_ns"])
     itself = on_board.itself(board)
     assert itself["disk/life_time"] == "0x01 0x01" and itself["queue/scheduler"] == "none [mq-deadline]"
     # an eMMC has it, and this kernel does not say it

@@ -3,14 +3,17 @@
 import gzip
 import json
 import random
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import zstandard
 
 from analysis import derived
 from base import identity
-from base.errors import BadInput
+from base.errors import BadInput, LabError
 from commitpath import ansible, commands, experiment, observers, packed, plan
 from commitpath.cell import make_cell
 
@@ -103,3 +106,33 @@ def test_a_virtual_run_runs_what_the_plan_has(monkeypatch: pytest.MonkeyPatch, t
     ran = experiment.run_virtual(cell, tmp_path, {}, planned, 1)
     assert ran == ([tmp_path / "1", tmp_path / "2"], [one.files for one in planned.runs])
     assert watched == [(one.cell, one.files) for one in planned.runs]
+
+
+@pytest.mark.parametrize(
+    ("failed", "told"),
+    [
+        ((), None),
+        (("run", "known"), "the run failed: run: full"),
+        (("known",), "the known sequence failed: known: full"),
+        (("twin", "known"), "the untraced twin failed: twin: full"),
+    ],
+)
+def test_what_failed_on_a_lab_board_is_told_and_kept(
+    failed: tuple[str, ...], told: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def sent(name: str, known: Any = None) -> Any:
+        return SimpleNamespace(failed=name in failed, known=known, tail=lambda _: f"{name}: full")
+
+    outputs = [sent("run", sent("known")), sent("twin")]
+    cell = make_cell({"BOARD": "virtual", "CLOCK": "real"})
+    monkeypatch.setattr(ansible, "board", lambda _: {"board_kind": "lab"})
+    monkeypatch.setattr(experiment.artifacts, "driver", lambda _: tmp_path)
+    monkeypatch.setattr(experiment, "make", lambda *_: SimpleNamespace(runs=outputs))
+    monkeypatch.setattr(experiment.lab, "held", lambda *_: nullcontext())
+    monkeypatch.setattr(experiment, "run_over_ssh", lambda *_: outputs)
+    monkeypatch.setattr(experiment, "store", lambda *_: tmp_path)
+    if told is None:
+        assert experiment.run_once(cell) == tmp_path
+    else:
+        with pytest.raises(LabError, match=told):
+            experiment.run_once(cell)
