@@ -33,7 +33,7 @@ def reproduce(options: dict[str, str]) -> int:
     from commitpath.papers.figures import draw
 
     if asked.lab:
-        print(beforehand.said(asked, runs.values()))
+        print(beforehand.said(asked, runs.values()), flush=True)
     passed = {name: options[name] for name in PASSED if name in options}
     code = drive.carry_out(runs, excluded, passed, whole=not (asked.lab or asked.reduced))
     whole = RESULTS / "papers" / asked.name
