@@ -80,6 +80,7 @@ def terminal(content: Content) -> list[str]:
         for result in claim["readings"]:
             lines += [f"missing  {claim['id']}: {gap}" for gap in gaps(result)]
     lines += [content["left_out"]] if content["left_out"] else []
+    lines += [f"not all of the paper: {'; '.join(content['asked'])}"] if content["asked"] else []
     lines += [beside.told(content)] if content["beside"] else []
     told = {name: f"{count} {name}{but(content, name)}" for name, count in content["verdicts"].items()}
     counts = ", ".join(told[name] for name, count in content["verdicts"].items() if count)

@@ -54,8 +54,11 @@ def test_a_figure_goes_on_after_a_reboot(tmp_path: Path) -> None:
         said = log.read_text()
         print(said)
         assert f"{board.name}: {RUNS} runs of 3 cells, 0 of them stored; {RUNS} to make" in said
-        # the run that broke off counts nothing; the board was waited for, and the others are there
-        assert f"{RUNS} runs: {RUNS - 1} ok (0 of them from before), 1 failed" in said
+        # the run that broke off counts nothing; the board is waited for, if this host is not too busy to boot
+        # it in that time, and the others are made
+        stored = int(re.findall(rf"^{RUNS} runs: (.) ok \(0 of them from before\), . failed", said, re.M)[0])
+        assert 1 <= stored < RUNS
+        board.wait_up()
         assert left(board) == NOTHING
         # what is to stand beside it is made by the command that is told
         (told,) = re.findall(r"(make reproduce .*) makes them$", said, re.M)
@@ -64,10 +67,9 @@ def test_a_figure_goes_on_after_a_reboot(tmp_path: Path) -> None:
         assert left(board) == NOTHING
     said = log.read_text()
     print(said)
-    assert (
-        f"{RUNS} runs of 3 cells, {RUNS - 1} of them stored; 1 to make, one after the other: about " in said
-    )
-    assert f"{RUNS} runs: {RUNS} ok ({RUNS - 1} of them from before), 0 failed" in said
+    to_make = f"{stored} of them stored; {RUNS - stored} to make, one after the other: about "
+    assert f"{board.name}: {RUNS} runs of 3 cells, {to_make}" in said
+    assert f"{RUNS} runs: {RUNS} ok ({stored} of them from before), 0 failed" in said
     assert "makes them" not in said
     (page,) = (results / "papers").glob(f"apsys17-{board.name}-*/claims.html")
     figure = json.loads((page.parent / "figures/fig1.json").read_text())
