@@ -106,6 +106,7 @@ def claim(
         "circular": writer.write(given.texts.get("circular")),
         "by_equality": writer.write(given.texts.get("by_equality", EQUAL)) if one.equal else None,
         "not_testable": given.not_testable,
+        "unmeasured": one.unmeasured,
         "other_verdicts": list(one.others),
         "artifact": vars(one.artifact) if one.artifact else None,
         "explanation": None if elsewhere else writer.write(given.texts.get("explanation")),

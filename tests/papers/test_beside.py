@@ -164,7 +164,8 @@ def test_a_claim_that_cannot_be_judged_says_why(database: Path) -> None:
     # P-12 is of cells that fig1 has not
     assert claims["P-12"]["verdict"] == "not measured"
     assert claims["P-12"]["readings"][0]["pairs"][0]["right"]["reason"] == "it was not asked for"
-    assert claims["P-17"]["readings"][0]["unmeasured"] == "it is counted by watching, and PROBES=none"
+    assert claims["P-12"]["unmeasured"] == "cells of it were not asked for"
+    assert claims["P-17"]["unmeasured"] == "it is counted by watching, and PROBES=none"
     assert content["verdicts"]["missing"] == 0
     assert content["asked"] == ["of its figures fig1 alone"]
     assert (
@@ -176,7 +177,8 @@ def test_a_claim_that_cannot_be_judged_says_why(database: Path) -> None:
         "command": "make reproduce PAPER=apsys17 FIGURE=fig1",
     }
     said = "\n".join(page.terminal(content))
-    assert "none of the virtual board's cells is there to stand beside these: make reproduce" in said
+    assert "none of the virtual board's cells are there to stand beside these: make reproduce" in said
+    assert "default: ext4 ahead on every operation (cells of it were not asked for)" in said
     assert "P-12  not measured" in said and "missing" not in said
     # what explains a claim is of the paper's device
     assert claims["P-01"]["explanation"] is None and "No explanation is written" not in text
