@@ -52,7 +52,7 @@ def how_long(asked: Asked, left: Sequence[Planned], known: Sequence[Run]) -> str
         usual = statistics.median(seconds[run.cell_id] for run in own)
         more = statistics.median(beside(run) for run in own)
         total = sum(more + transactions(run.cell) * seconds.get(cell_id(run.cell), usual) for run in left)
-        return f"about {clock(total)}, by the {len(own)} runs of {asked.board} that are stored"
+        return f"about {clock(total)}, by what is stored of {asked.board}: {len(own)} runs"
     of = twins(asked)
     virtual = [
         transactions(run.cell) * seconds[of[cell_id(run.cell)]]

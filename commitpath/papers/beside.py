@@ -29,7 +29,7 @@ def told(content: Content) -> str:
     """Which command makes what is not there of the virtual board's, to stand beside a lab board's."""
     gap = content["beside"]
     of = "none" if gap["lacking"] == gap["of"] else f"{gap['of'] - gap['lacking']} of {gap['of']}"
-    return f"{of} of the virtual board's cells is there to stand beside these: {gap['command']} makes them"
+    return f"{of} of the virtual board's cells are there to stand beside these: {gap['command']} makes them"
 
 
 def rows(path: Path) -> list[dict[str, Any]]:

@@ -33,9 +33,11 @@ def reproduce(options: dict[str, str]) -> int:
     from commitpath.papers.figures import draw
 
     if asked.lab:
-        print(beforehand.said(asked, runs.values()))
+        print(beforehand.said(asked, runs.values()), flush=True)
     passed = {name: options[name] for name in PASSED if name in options}
-    code = drive.carry_out(runs, excluded, passed, whole=not (asked.lab or asked.reduced))
+    # of a part of the paper its figures say what a grid leaves out of them
+    told = [] if asked.reduced else excluded
+    code = drive.carry_out(runs, told, passed, whole=not (asked.lab or asked.reduced))
     whole = RESULTS / "papers" / asked.name
     with replaced(whole) as folder:
         (folder / "figures").mkdir()

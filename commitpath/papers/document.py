@@ -17,6 +17,7 @@ from commitpath.papers.paper import Paper
 from commitpath.papers.readings import WHOLE
 from commitpath.papers.study import VIRTUAL
 from commitpath.reporting.marks import left_out
+from commitpath.sweep.grid import at_most
 
 # Of a claim that is reproduced by being equal, where claims.yml does not say why.
 EQUAL = f"Neither side is ahead by {verdict.EQUAL:.0%} in any pair."
@@ -34,7 +35,7 @@ def document(
     asked: what was asked for, if not all of the paper on the virtual board. beside: the same claims there.
     """
     # what explains is of the paper's device and of its numbers of transactions
-    elsewhere = asked is not None and bool(asked.place or asked.most)
+    elsewhere = asked is not None and bool(asked.lab or asked.most)
     writer = texts.Writer(paper, database)
     return {
         "command": asked.command if asked else f"make reproduce PAPER={paper.name}",
@@ -46,7 +47,7 @@ def document(
         "title": paper.title,
         "reference": paper.reference,
         "grid": paper.grid,
-        "constants": dict(paper.constants),
+        "constants": at_most(paper.constants, paper.most),
         "builds": builds_of(judged),
         "made_by": made_by(judged),
         "rule": [{"verdict": name, "means": text} for name, text in verdict.RULE],
@@ -105,6 +106,7 @@ def claim(
         "circular": writer.write(given.texts.get("circular")),
         "by_equality": writer.write(given.texts.get("by_equality", EQUAL)) if one.equal else None,
         "not_testable": given.not_testable,
+        "unmeasured": one.unmeasured,
         "other_verdicts": list(one.others),
         "artifact": vars(one.artifact) if one.artifact else None,
         "explanation": None if elsewhere else writer.write(given.texts.get("explanation")),

@@ -152,7 +152,10 @@ def intervals(values: list[Value]) -> Iterator[str]:
         several = sorted({number for number in counts if number > 1})
         if several:
             of = " to ".join(dict.fromkeys(str(number) for number in (several[0], several[-1])))
-            yield f"{board}: medians; whiskers are the 95 % interval of the mean of {of} runs (Student's t)."
+            yield (
+                f"{board}: medians; a whisker, in a table ±, is the 95 % interval of the mean of {of} runs "
+                "(Student's t)."
+            )
         if ones := counts.count(1):
             of = "each value" if ones == len(counts) else f"{ones} of {len(counts)} values"
             yield f"{board}: {of} is of one run, so without an interval (REPEAT=3 gives one)."

@@ -13,7 +13,7 @@ from commitpath.cell import cell_id
 from commitpath.papers import attribution, words
 from commitpath.papers.effects import Factor, Fit, Row, TooFewCells, fit
 from commitpath.papers.runs import Found, Results
-from commitpath.papers.study import Study
+from commitpath.papers.study import VIRTUAL, Study
 from commitpath.sweep.grid import expand
 
 COLUMNS = ("op", "term", "degrees_of_freedom", "share", "level", "ratio")
@@ -34,9 +34,12 @@ def make(
             cell_id(cell): one.reason for cell, one in zip(cells, found, strict=True) if one.value is None
         }
         fits[op] = fitted(factors, rows, found)
-    told = {op: words.told(made, op) for op, made in fits.items() if made}
+    noisy = cells[0]["clock"] != "virtual"
+    told = {op: words.told(made, op, noisy) for op, made in fits.items() if made}
     first = next(iter(told), None)
     notes = [" ".join(told[first] if op == first else told[op][:1]) for op in told]
+    if cells[0]["board"] != VIRTUAL:
+        notes.append(f"Of the medians of {cells[0]['board']}, a lab board, alone.")
     if lost:
         notes.append(
             f"{len(lost)} of {len(cells)} cells have no run: {'; '.join(sorted(set(lost.values())))}."

@@ -25,7 +25,7 @@ BESIDE = 1.6
 FORMS = {"bars": bars.render, "lines": lines.render, "table": table.render}
 COUNTED = (
     "syncs, flushes, FUA, KiB: per transaction, the filesystem's syncs, the device's flushes and FUA "
-    "writes, and what was written; from a watched run of the same settings ({releases}). Of all operations "
+    "writes, and what was written; from a watched run of the same settings ({where}). Of all operations "
     "together: with the final checkpoint."
 )
 
@@ -119,10 +119,14 @@ def made_from(data: Path, told: Mapping[str, Any]) -> str:
 
 def counted(drawn: list[Drawn]) -> str:
     """What the numbers under the bars are, and of which SQLite release."""
-    releases = sorted(
-        {str(value.causes.run.settings["sqlite"]) for one in drawn for value in one.values if value.causes}
+    watched = [value.causes.run.settings for one in drawn for value in one.values if value.causes]
+    releases = sorted({str(run["sqlite"]) for run in watched})
+    boards = (
+        ""
+        if len({value.bar.board for one in drawn for value in one.values}) == 1
+        else " on the virtual board"
     )
-    told = COUNTED.format(releases="SQLite " + " and ".join(releases)) if releases else ""
+    told = COUNTED.format(where=f"SQLite {' and '.join(releases)}{boards}") if watched else ""
     values = [value for one in drawn for value in one.values]
     unknown = any(not value.causes and ":" not in value.bar.op for value in values)
     return f"{told} {strip.UNKNOWN}: not watched.".strip() if unknown else told

@@ -82,6 +82,13 @@ class Judged:
         return tuple(name for name in found if name != self.verdict)
 
     @property
+    def unmeasured(self) -> str | None:
+        """Why what was asked for cannot judge it, where it is so."""
+        if self.verdict != verdict.NOT_MEASURED:
+            return None
+        return self.readings[0].reading.unmeasured or "cells of it were not asked for"
+
+    @property
     def equal(self) -> bool:
         """Whether it is a direction that is reproduced though neither side is ahead in any pair."""
         if self.claim.kind != "direction" or self.verdict != verdict.REPRODUCED:

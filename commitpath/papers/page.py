@@ -73,13 +73,15 @@ def terminal(content: Content) -> list[str]:
         here = ratios(claim["readings"][0], claim) if claim["readings"] else "-"
         other = f" (other readings: {', '.join(claim['other_verdicts'])})" if claim["other_verdicts"] else ""
         said = ", ".join([claim["verdict"], *qualified(claim)])
-        rows.append([claim["id"], said, expected(claim), here, claim["statement"] + other])
+        why = f" ({claim['unmeasured']})" if claim["unmeasured"] else ""
+        rows.append([claim["id"], said, expected(claim), here, claim["statement"] + why + other])
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = ["  ".join(t.ljust(w) for t, w in zip(row, widths, strict=True)).rstrip() for row in rows]
     for claim in content["claims"]:
         for result in claim["readings"]:
             lines += [f"missing  {claim['id']}: {gap}" for gap in gaps(result)]
     lines += [content["left_out"]] if content["left_out"] else []
+    lines += [f"not all of the paper: {'; '.join(content['asked'])}"] if content["asked"] else []
     lines += [beside.told(content)] if content["beside"] else []
     told = {name: f"{count} {name}{but(content, name)}" for name, count in content["verdicts"].items()}
     counts = ", ".join(told[name] for name, count in content["verdicts"].items() if count)

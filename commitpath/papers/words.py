@@ -8,8 +8,8 @@ from commitpath.papers.look import digits
 WORTH = 0.01  # share of the variance below which an interaction is not told
 
 
-def told(fit: Fit, op: str) -> list[str]:
-    """Sentences on the rate of an operation (or all)."""
+def told(fit: Fit, op: str, noisy: bool = False) -> list[str]:
+    """Sentences on the rate of an operation (or all). noisy: of runs on a board with a clock of its own."""
     of = "all operations" if op == "all" else f"{op}s"
     mains = sorted([term for term in fit.terms if len(term.factors) == 1], key=lambda term: -term.share)
     first = mains[0]
@@ -24,7 +24,11 @@ def told(fit: Fit, op: str) -> list[str]:
     pairs = sum(term.share for term in fit.terms if len(term.factors) == 2)
     said.append(
         f"All two-way interactions together have {pairs:.1%}; what is left, {fit.residual:.1%}, are "
-        "interactions of three and more settings, not noise: a run in virtual time has none."
+        + (
+            "interactions of three and more settings, and noise."
+            if noisy
+            else "interactions of three and more settings, not noise: a run in virtual time has none."
+        )
     )
     if abs(fit.unshared) > 0.0005:
         said.append(

@@ -13,10 +13,14 @@ from foreign_board import ForeignBoard
 from foreign_calls import FAILED, NOTHING, STEP_SECONDS, left
 
 from base.paths import ROOT
+from images.console import wait_until
 
-# Three cells of the figure's eight, as small as can be.
-ASKED = ["PAPER=apsys17", "FIGURE=fig1", "WHERE=sqlite=3.8.11.1 mode=truncate|wal", "N=20", "ROWS=100"]
-RUNS = 6
+# Two cells of the figure's eight, as small as can be.
+CELLS = "sqlite=3.8.11.1 mode=truncate|wal journal_limit=-1"
+ASKED = ["PAPER=apsys17", "FIGURE=fig1", f"WHERE={CELLS}", "N=20", "ROWS=100"]
+RUNS = 4
+# So few transactions are not many more than what a board that has just booted writes for itself.
+BUSY = {"foreign_commands": 1, "foreign_sectors": 1, "others_pressure": 1}
 
 
 def begin(results: Path, log: Path, *words: str) -> "subprocess.Popen[bytes]":
@@ -43,8 +47,9 @@ def cut_in_the_second_run(board: ForeignBoard, process: "subprocess.Popen[bytes]
 
 def test_a_figure_goes_on_after_a_reboot(tmp_path: Path) -> None:
     results, log = tmp_path / "results", tmp_path / "log"
-    with foreign_board.board("virtio") as board:
-        words = [*ASKED, f"BOARD={board.name}", "REPEAT=2"]
+    name = f"paper-{os.getpid()}"
+    with foreign_board.board("virtio") as board, foreign_board.named(name, board.entry(board_limits=BUSY)):
+        words = [*ASKED, f"BOARD={name}", "REPEAT=2"]
         process = begin(results, log, *words, "RETRIES=0")
         try:
             cut_in_the_second_run(board, process, log)
@@ -53,26 +58,28 @@ def test_a_figure_goes_on_after_a_reboot(tmp_path: Path) -> None:
             process.kill()
         said = log.read_text()
         print(said)
-        assert f"{board.name}: {RUNS} runs of 3 cells, 0 of them stored; {RUNS} to make" in said
-        # the run that broke off counts nothing; the board was waited for, and the others are there
-        assert f"{RUNS} runs: {RUNS - 1} ok (0 of them from before), 1 failed" in said
+        assert f"{name}: {RUNS} runs of 2 cells, 0 of them stored; {RUNS} to make" in said
+        # the run that broke off counts nothing; the board is waited for, if this host is not too busy to boot
+        # it in that time, and the others are made
+        stored = int(re.findall(rf"^{RUNS} runs: (.) ok \(0 of them from before\), . failed", said, re.M)[0])
+        assert 1 <= stored < RUNS
+        wait_until("SSH answers", STEP_SECONDS, board.process, board.machine, board.answers)
         assert left(board) == NOTHING
         # what is to stand beside it is made by the command that is told
         (told,) = re.findall(r"(make reproduce .*) makes them$", said, re.M)
-        assert begin(results, log, *shlex.split(told)[2:]).wait(STEP_SECONDS) == 0, log.read_text()
-        assert begin(results, log, *words).wait(STEP_SECONDS) == 0, log.read_text()
+        assert begin(results, log, *shlex.split(told)[2:]).wait(3 * STEP_SECONDS) == 0, log.read_text()
+        assert begin(results, log, *words).wait(RUNS * STEP_SECONDS) == 0, log.read_text()
         assert left(board) == NOTHING
     said = log.read_text()
     print(said)
-    assert (
-        f"{RUNS} runs of 3 cells, {RUNS - 1} of them stored; 1 to make, one after the other: about " in said
-    )
-    assert f"{RUNS} runs: {RUNS} ok ({RUNS - 1} of them from before), 0 failed" in said
+    to_make = f"{stored} of them stored; {RUNS - stored} to make, one after the other: about "
+    assert f"{name}: {RUNS} runs of 2 cells, {to_make}" in said
+    assert f"{RUNS} runs: {RUNS} ok ({stored} of them from before), 0 failed" in said
     assert "makes them" not in said
-    (page,) = (results / "papers").glob(f"apsys17-{board.name}-*/claims.html")
+    (page,) = (results / "papers").glob(f"apsys17-{name}-*/claims.html")
     figure = json.loads((page.parent / "figures/fig1.json").read_text())
     bars = [bar for bar in figure["panels"][0]["bars"] if bar["state"] == "ok"]
-    assert [bar["board"] for bar in bars] == [board.name, "virtual"] * 3
+    assert [bar["board"] for bar in bars] == [name, "virtual"] * 2
     for bar in bars[::2]:
         assert len(bar["runs"]) == 2 and bar["interval"][0] < bar["tps"] < bar["interval"][1]
     claims = {claim["id"]: claim for claim in json.loads((page.parent / "claims.json").read_text())["claims"]}
@@ -81,4 +88,4 @@ def test_a_figure_goes_on_after_a_reboot(tmp_path: Path) -> None:
     assert claims["P-01"]["readings"][0]["pairs"][0]["virtual_ratio"] is not None
     assert {claim["verdict"] for claim in claims.values()} <= {"not measured", "not testable here"}
     text = page.read_text()
-    assert "Not all of the paper" in text and board.name in text
+    assert "Not all of the paper" in text and name in text

@@ -164,7 +164,8 @@ def test_a_claim_that_cannot_be_judged_says_why(database: Path) -> None:
     # P-12 is of cells that fig1 has not
     assert claims["P-12"]["verdict"] == "not measured"
     assert claims["P-12"]["readings"][0]["pairs"][0]["right"]["reason"] == "it was not asked for"
-    assert claims["P-17"]["readings"][0]["unmeasured"] == "it is counted by watching, and PROBES=none"
+    assert claims["P-12"]["unmeasured"] == "cells of it were not asked for"
+    assert claims["P-17"]["unmeasured"] == "it is counted by watching, and PROBES=none"
     assert content["verdicts"]["missing"] == 0
     assert content["asked"] == ["of its figures fig1 alone"]
     assert (
@@ -176,12 +177,35 @@ def test_a_claim_that_cannot_be_judged_says_why(database: Path) -> None:
         "command": "make reproduce PAPER=apsys17 FIGURE=fig1",
     }
     said = "\n".join(page.terminal(content))
-    assert "none of the virtual board's cells is there to stand beside these: make reproduce" in said
+    assert "none of the virtual board's cells are there to stand beside these: make reproduce" in said
+    assert "default: ext4 ahead on every operation (cells of it were not asked for)" in said
     assert "P-12  not measured" in said and "missing" not in said
     # what explains a claim is of the paper's device
     assert claims["P-01"]["explanation"] is None and "No explanation is written" not in text
-    # what fails is missing, not unasked
-    fixture.add(database, [next(iter(asked.drawn(one)))], rate, status="failed", run_id="20261123T000000Z-1")
+    assert "not all of the paper: of its figures fig1 alone" in said
+
+
+def test_a_cell_that_failed_is_missing_and_not_unasked(database: Path) -> None:
+    one = asked.read({"PAPER": PAPER, "BOARD": "pi", "FIGURE": "fig1"})
+    fixture.add(database, asked.drawn(one), rate, status="failed")
+    content, _ = judged(database, BOARD="pi", FIGURE="fig1")
+    claims = {claim["id"]: claim for claim in content["claims"]}
+    assert claims["P-01"]["verdict"] == "missing"
+
+
+def test_on_another_device_the_virtual_board_explains_itself(database: Path) -> None:
+    content, _ = judged(database, DEVICE="emmc-5.0")
+    assert content["explained"] and content["board"] == "virtual" and content["beside"] is None
+    content, _ = judged(database, N="7")
+    assert not content["explained"] and content["constants"]["n"] == "7"
+
+
+def test_factors_of_a_lab_board_have_noise(database: Path, tmp_path: Path) -> None:
+    one = asked.read({"PAPER": PAPER, "BOARD": "pi", "FIGURE": "factors"})
+    add_lab(database, one, 1)
+    numbers, picture = told(one, database, tmp_path / "x", "factors")
+    assert "and noise." in " ".join(numbers["words"]["all"])
+    assert "Of the medians of pi, a lab board, alone." in picture
 
 
 def test_lower_numbers_give_ratios_and_no_verdict(database: Path) -> None:

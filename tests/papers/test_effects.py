@@ -97,3 +97,4 @@ def test_words_say_what_matters_most_and_on_what_it_depends() -> None:
     assert "wal is 6.93× delete" in said
     assert "conditional on synchronous (wal over delete 4.00× at full, 12.0× at normal" in said
     assert "interactions of three and more settings, not noise" in said
+    assert "of three and more settings, and noise." in " ".join(words.told(made(), "insert", noisy=True))

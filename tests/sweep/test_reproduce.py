@@ -1,8 +1,10 @@
 """Claims of papers: the rule, what is missing, what the page says. Runs are synthetic."""
 
 import json
+import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +13,10 @@ from lab import Lab, manifest
 
 from base.errors import BadInputError
 from base.paths import ROOT
+from commitpath import ansible
 from commitpath.cell import cell_id, make_cell
 from commitpath.database.select import Run
-from commitpath.papers import document, judge, page, paper, verdict
+from commitpath.papers import asked, beforehand, document, judge, page, paper, verdict
 from commitpath.papers.measured import Database
 from commitpath.sweep.grid import expand
 
@@ -303,3 +306,82 @@ def test_the_command_with_every_run_there(lab: Lab) -> None:
     content = json.loads((lab.results / "papers/apsys17/claims.json").read_text())
     assert [claim["id"] for claim in content["claims"]] == [f"P-{number:02}" for number in range(1, 26)]
     assert "<h1>" in (lab.results / "papers/apsys17/claims.html").read_text()
+
+
+def variables(cell: Mapping[str, Any]) -> dict[str, str]:
+    """make's variables for a cell; those of a virtual board's machine where it has one."""
+    without = {"profiles", *(() if cell["clock"] == "virtual" else ("cpu_ns", "kernel"))}
+    found = {name.upper(): str(value) for name, value in cell.items() if name not in without}
+    return {**found, "PROBES": cell["probes"] or "none"}
+
+
+def store(lab: Lab, one: asked.Asked, repeats: int = 1) -> int:
+    """A stored run of each that is asked for; how many."""
+    done = lab.results / ".sweep/done"
+    done.mkdir(parents=True, exist_ok=True)
+    runs, _ = asked.planned(one, repeats)
+    for run in runs.values():
+        axes = variables(run.cell)
+        tps = (100 if run.cell["journal_mode"] == "wal" else 10) + run.repeat
+        folder = lab.run(tps, repeat=run.repeat, **axes)
+        (done / run.key).write_text(json.dumps({"run": str(folder.relative_to(lab.results))}))
+    return len(runs)
+
+
+@pytest.fixture
+def pi(tmp_path: Path) -> Iterator[str]:
+    """The name of a lab board that is in the inventory, and nowhere else."""
+    entry = {"board_kind": "lab", "board_device": "/dev/none", "board_device_bytes": 1}
+    name = f"pi-{os.getpid()}"
+    inventory = ansible.PLAYBOOKS / f"inventory/{name}.local.yml"
+    part = inventory.with_suffix(".part")
+    part.write_text(json.dumps({"boards": {"hosts": {name: entry}}}))
+    part.replace(inventory)
+    yield name
+    inventory.unlink()
+
+
+def test_a_lab_boards_figure_with_every_run_there(lab: Lab, pi: str) -> None:
+    given = {"PAPER": "apsys17", "FIGURE": "fig1", "N": "20", "BOARD": pi}
+    one = asked.read(given)
+    number = store(lab, one, 2)
+    printed = lab.ok("reproduce", **given, REPEAT="2")
+    assert f"{pi}: {number} runs of {number // 2} cells, {number} of them stored; none to make" in printed
+    assert f"{number} runs: {number} ok ({number} of them from before), 0 failed" in printed
+    assert "P-01  not measured" in printed
+    assert "make reproduce PAPER=apsys17 FIGURE=fig1 N=20 makes them" in printed
+    folder = lab.results / f"papers/apsys17-{pi}-fig1-n20"
+    assert sorted(path.name for path in folder.iterdir()) == ["claims.html", "claims.json", "figures"]
+    assert {path.stem for path in (folder / "figures").iterdir()} == {"fig1"}
+    store(lab, one.virtual)
+    printed = lab.ok("reproduce", **given, REPEAT="2")
+    assert "makes them" not in printed
+    figure = json.loads((folder / "figures/fig1.json").read_text())
+    assert {bar["board"] for bar in figure["panels"][0]["bars"]} == {pi, "virtual"}
+
+
+def test_beforehand_it_says_how_long(pi: str) -> None:
+    one = asked.read({"PAPER": "apsys17", "FIGURE": "fig1", "N": "20", "BOARD": pi})
+    left = list(asked.planned(one, None)[0].values())
+    cell = dict(left[0].cell)
+
+    def made(board: str, seconds: float) -> Run:
+        """A run of the first cell, or of its like on the virtual board, of 60 transactions in 6 s."""
+        of = cell if board == pi else dict(next(iter(asked.planned(one.virtual, None)[0].values())).cell)
+        found = run(10, **variables(of))
+        return replace(found, _documents={"host": json.dumps({"wall_seconds": seconds})})
+
+    assert beforehand.how_long(one, left, []) == "about how long is known when the first is stored"
+    told = beforehand.how_long(one, left, [made("virtual", 9)])
+    assert told.endswith("the transactions of 1 of them took 0:06 on the virtual board")
+    # eight cells, each 6 s of transactions and 24 s beside them
+    told = beforehand.how_long(one, left, [made("virtual", 9), made(pi, 30)])
+    assert told == f"about {len(left) * 30 // 60}:00, by what is stored of {pi}: 1 runs"
+
+
+def test_a_figure_that_is_not_there(lab: Lab) -> None:
+    assert "FIGURE=fig9: apsys17 has artifact" in lab.says("reproduce", PAPER="apsys17", FIGURE="fig9")
+    assert "BOARD=nothing: not in playbooks/inventory" in lab.says(
+        "reproduce", PAPER="apsys17", BOARD="nothing"
+    )
+    assert not (lab.results / "papers").exists()
