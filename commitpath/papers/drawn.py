@@ -65,8 +65,9 @@ def fill(panel: Panel, results: Results, beside: Panel | None = None) -> Drawn:
     """Look a panel's cells up. beside: the same panel of the virtual board, to stand next to it."""
     lacking = 0
     if beside:
-        there = [results.find(bar.cell, bar.op).value is not None for bar in beside.bars]
-        lacking = there.count(False)
+        states = [results.find(bar.cell, bar.op).state for bar in beside.bars]
+        there = [state == "ok" for state in states]
+        lacking = states.count("missing") + states.count("failed")
         bars = [
             bar
             for own, other, known in zip(panel.bars, beside.bars, there, strict=True)

@@ -48,7 +48,8 @@ def draw(
         left_out = [one for place in (asked, asked.virtual) for one in planned(place, None)[1]]
         results.excluded += [(one.grid, dict(one.settings), one.reason) for one in left_out]
     if asked.where:
-        results.asked = {cell_id(run.cell) for run in planned(asked, None)[0].values()}
+        both = [planned(place, None)[0] for place in (asked, asked.virtual)]
+        results.asked = {cell_id(run.cell) for runs_of in both for run in runs_of.values()}
     beside = load(asked.virtual) if asked.lab else None
     return [path for data in chosen.figures for path in one(chosen, results, data, folder, before, beside)]
 
