@@ -47,6 +47,7 @@ def carry_out(
 
     whole: the plan is all that its grids ask for, which is then noted in place of what they asked for before.
     """
+    runs = in_order(runs)
     jobs = whole_number(options, "JOBS", os.cpu_count() or 1, 1)
     retries = whole_number(options, "RETRIES", 1, 0)
     executor = options.get("EXECUTOR", "local")
@@ -97,12 +98,17 @@ def planned(
         repeats = whole_number({"REPEAT": variables.pop("REPEAT")}, "REPEAT", 1, 1)
     grids = re.split(r"[ ,]+", options["GRID"].strip())
     runs, excluded = plan.merge(expand(grid, variables, repeats) for grid in grids)
-    if variables.get("BOARD", "virtual") != "virtual":
-        # what changes with time on a board of its own clock must not look like a setting's effect
-        keys = list(runs)
-        random.Random(ORDER_SEED).shuffle(keys)
-        runs = {key: runs[key] for key in keys}
     return runs, excluded
+
+
+def in_order(runs: dict[str, Planned]) -> dict[str, Planned]:
+    """The runs as they are begun: on a lab board in an order that is drawn, as what changes there with time
+    must not look like a setting's effect."""
+    if all(run.cell["board"] == "virtual" for run in runs.values()):
+        return runs
+    keys = list(runs)
+    random.Random(ORDER_SEED).shuffle(keys)
+    return {key: runs[key] for key in keys}
 
 
 def whole_number(options: Mapping[str, str], name: str, default: int, least: int) -> int:

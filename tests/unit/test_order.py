@@ -16,8 +16,8 @@ def test_of_two_turns_either_has_one_first() -> None:
 
 def test_a_sweep_of_a_lab_board_is_in_a_drawn_order() -> None:
     def settings(**place: str) -> list[tuple[str, ...]]:
-        runs = drive.planned({"GRID": "apsys17-fig1"}, place)[0].values()
-        return [(run.cell["sqlite"], run.cell["fs"], run.cell["journal_mode"]) for run in runs]
+        runs = drive.in_order(drive.planned({"GRID": "apsys17-fig1"}, place)[0])
+        return [(run.cell["sqlite"], run.cell["fs"], run.cell["journal_mode"]) for run in runs.values()]
 
     lab = {"BOARD": "another", "CLOCK": "real", "DEVICE": "own"}
     written, drawn = settings(), settings(**lab)
