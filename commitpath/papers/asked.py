@@ -20,7 +20,7 @@ from commitpath.sweep import plan
 from commitpath.sweep.grid import Excluded, expand
 from commitpath.sweep.plan import Planned
 
-# Where it is run, and PROBES as a lab board is not watched; each such place has its own results.
+# Where it is run, and whether it is watched there; each such place has its own results.
 PLACE = ("BOARD", "CLOCK", "DEVICE", "PROBES")
 # A lab board's cells, where it is not said otherwise: its own clock and device, timed and not watched.
 LAB = {"CLOCK": "real", "DEVICE": "own", "PROBES": "none"}
