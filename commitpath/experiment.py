@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from analysis import stored_files
+from analysis.crash.trials import FOLDER
 from base import identity, scratch
 from base.errors import LabError
 from base.paths import RESULTS, ROOT
 from base.progress import step
-from commitpath import ansible, lab, packed
+from commitpath import ansible, crash, lab, packed
 from commitpath.axes import run_axes
 from commitpath.cell import cell_id, cell_name, stored
 from commitpath.payload import prepared_variables, write_self_extracting
@@ -48,9 +49,10 @@ def default_limit() -> int:
 def run_virtual(
     cell: Mapping[str, Any], driver: Path, entry: Mapping[str, Any], planned: Plan, limit: float
 ) -> list[RunOutput]:
-    """A run in virtual time and, if it is watched, its untraced twin beside it.
+    """A run in virtual time and, if it is watched, its untraced twin beside it; then, if the cell has any,
+    the boards of its trials.
 
-    Each restores the prepared board, with its files in it; both are from the same bytes.
+    Each restores the prepared board, with its files in it; all are from the same bytes.
     """
     board, runs = virtual_board(cell), planned.runs
 
@@ -58,7 +60,12 @@ def run_virtual(
         prepared = ensure_snapshot(cell, driver, entry)
         folders = [ensure_watched(one.cell, prepared, one.files, board) for one in runs]
         with step("run the cell and its untraced twin" if len(runs) > 1 else "run the cell"):
-            return run_together(board, folders, [one.files for one in runs], limit)
+            outputs = run_together(board, folders, [one.files for one in runs], limit)
+        if planned.trials is None or failed(outputs[-1]):
+            return outputs
+        sent = crash.payloads(planned.trials, crash.trials(cell, outputs[-1]))
+        with step(f"try {cell['cuts']} cuts of the run"):
+            return outputs + run_together(board, [prepared] * len(sent), sent, limit)
 
     return again_if_damaged(run)
 
@@ -75,6 +82,11 @@ def run_together(
         for run in runs:
             run.wait_start()
         return wait_ends(runs)
+
+
+def failed(output: RunOutput) -> bool:
+    """Whether a board says that one of its steps did not end as planned."""
+    return output.text("run-cell.status").strip() != "0"
 
 
 def wait_ends(runs: list[CellRun]) -> list[RunOutput]:
@@ -148,13 +160,13 @@ def store(
 ) -> Path:
     """Write a run's folder: cell.json, host.json, raw/, twin/; it appears only when whole.
 
-    outputs: the run's, then its untraced twin's, if it has one.
+    outputs: the run's, then its untraced twin's, if it has one, then those of its trials.
     """
     run_id = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()) + f"-{os.getpid()}"
     folder = RESULTS / cell_name(cell) / run_id
     with scratch.folder(folder.parent, f".{run_id}") as part:
         (part / identity.document(cell)).write_text(identity.canonical(stored(cell)) + "\n")
-        for output, place in zip(outputs, (part, part / "twin"), strict=False):
+        for output, place in zip(outputs, places(part, planned, len(outputs)), strict=True):
             output.extract(place)
             packed.rendered(place / "raw/driver")
             packed.observed(place / "raw")
@@ -181,6 +193,12 @@ def store(
     return folder
 
 
+def places(part: Path, planned: Plan, count: int) -> list[Path]:
+    """Where each of so many outputs goes in a run's folder."""
+    of_runs = [part, part / "twin"][: len(planned.runs)]
+    return of_runs + [part / FOLDER / str(number) for number in range(1, count - len(of_runs) + 1)]
+
+
 def run_once(cell: Mapping[str, Any], limit: float | None = None, repeat: int | None = None) -> Path:
     """One run of a cell, stored; its folder.
 
@@ -203,8 +221,9 @@ def run_once(cell: Mapping[str, Any], limit: float | None = None, repeat: int | 
         with lab.held(cell["board"], entry):
             outputs = [run_over_ssh(cell, driver, entry, planned, None, limit)]
     folder = store(cell, planned, outputs, time.monotonic() - begin, facts)
-    for output, what in zip(outputs, ("run", "untraced twin"), strict=False):
-        if output.text("run-cell.status").strip() != "0":
+    names = [*("run", "untraced twin")[: len(planned.runs)], *["board of trials"] * len(outputs)]
+    for output, what in zip(outputs, names, strict=False):
+        if failed(output):
             raise LabError(f"the {what} failed: {last_words(output)} (kept in {folder})")
     return folder
 

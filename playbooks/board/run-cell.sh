@@ -46,6 +46,8 @@ perform() {
     driver | command) perform_load ;;
     stop-watching) sh watch.sh stop ;;
     record-board) record_board ;;
+    trials) perform_trials ;;
+    rehearse-trials) rehearse_trials ;;
     *) echo "no step is called $1"; return 2 ;;
   esac
 }
@@ -86,6 +88,20 @@ perform_load() {
   cat "$raw/driver/driver.err"
   covariates end "$raw/board" || status=1
   return "$status"
+}
+
+# When a read of the root disk ends is the host's affair: what fsck needs of it is in memory before a snapshot.
+rehearse_trials() {
+  program=$(command -v "${FSCK%% *}") || return
+  ldd "$program" | awk '{ for (i = 1; i <= NF; i++) if ($i ~ /^\//) print $i }' | xargs cat "$program" > /dev/null
+}
+
+# what power cuts leave of the run, in trials.csv
+perform_trials() {
+  umount "$MOUNTPOINT" && gzip -d trials.gz || return
+  # shellcheck disable=SC2086  # a list of options
+  bin/trials trials "$raw/trials.csv" "/dev/$DEVICE_NAME" "$DEVICE_CONTROL" "$MOUNTPOINT" "$FS_TYPE" \
+    "$MOUNT_OPTIONS" "$FSCK /dev/$DEVICE_NAME" "$FSCK_EVERY" run $DRIVER_OPTIONS --output-dir "$raw/driver"
 }
 
 record_board() {

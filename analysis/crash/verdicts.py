@@ -1,0 +1,165 @@
+"""What each trial came to: what the database holds beside what had been acknowledged, and whether that is
+what the cell's settings promise (analysis/durability.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from analysis import durability
+from analysis.crash import cuts, oracle
+from analysis.crash.cuts import POWER, Trial
+from analysis.crash.trials import Board
+from analysis.engines.survival import MOST_LOST
+from base.errors import BadInput
+
+if TYPE_CHECKING:
+    from analysis.run import Run
+
+# What became of the database, the worst first.
+UNMOUNTED, UNOPENED, CORRUPT, NO_PREFIX, LOST, WHOLE = (
+    *("not mounted", "not opened", "corrupt", "not a prefix"),
+    *("lost", "whole"),
+)
+# What is known of a cut before it is tried.
+CUT: dict[str, type[pl.DataType]] = {
+    **{"trial": pl.Int64, "command": pl.Int64, "where": pl.String, "cut_ns": pl.Int64, "policy": pl.String},
+    **dict.fromkeys(["losable", "lost_commands", "torn_sectors", "acknowledged", "begun"], pl.Int64),
+}
+
+
+def judge(run: Run) -> pl.DataFrame | None:
+    """Return one row a trial, in their order: the cut, what came up (trials.TRIALS), and what that means.
+
+    None of a run without trials. A moment is that of the board that had the trial. Raises BadInput where it
+    cannot be told what the database holds.
+    """
+    if not run.trials:
+        return None
+    try:
+        states = oracle.after_each(run.cell, run.driver.workload_phases["phase"].to_list())
+    except (KeyError, ValueError) as error:
+        raise BadInput(run.folder / "cell.json", "", f"trials of a run, but {error}", "see docs") from None
+    after: dict[int, list[int]] = {}
+    for number, (_, total) in enumerate(states):
+        after.setdefault(total, []).append(number)
+    return pl.concat([_of_board(run, board, after) for board in run.trials]).sort("trial")
+
+
+def _of_board(run: Run, board: Board, after: Mapping[int, list[int]]) -> pl.DataFrame:
+    """Return the rows of one board's trials."""
+    there = set(board.trials["trial"])
+    ran = board.driver.transactions
+    begins, ends = (ran[name].to_numpy() for name in ("begin_ns", "end_ns"))
+    rows = [
+        {
+            **{"trial": one.number, "command": one.command, "where": one.where, "cut_ns": one.moment},
+            **{"policy": one.policy, "losable": one.losable, "lost_commands": len(one.lost)},
+            "torn_sectors": one.torn[1] if one.torn else None,
+            "acknowledged": int(np.searchsorted(ends, one.moment, side="right")),
+            "begun": int(np.searchsorted(begins, one.moment, side="right")),
+        }
+        for one in planned(run, board)
+        if one.number in there
+    ]
+    found = pl.DataFrame(rows, schema=CUT).join(board.trials, on="trial")
+    holds = [_holds(row, after) for row in found.iter_rows(named=True)]
+    found = found.with_columns(transactions=pl.Series(holds, dtype=pl.Int64))
+    lost, opened = pl.col("acknowledged") - pl.col("transactions"), pl.col("opened") == 1
+    return found.with_columns(
+        verdict=_verdict(),
+        lost=pl.max_horizontal(lost, 0),
+        unacknowledged=pl.max_horizontal(-lost, 0),
+        recovery_ns=pl.when(opened).then(pl.col("opened_ns") - pl.col("shown_ns")),
+        recovery_reads=pl.when(opened).then(pl.col("reads")),
+        recovery_writes=pl.when(opened).then(pl.col("writes")),
+    )
+
+
+def planned(run: Run, board: Board) -> list[Trial]:
+    """Return the trials that a board's own log makes of the run that it did again."""
+    return cuts.plan(run.cell, board.log.entries, board.driver.window)
+
+
+def _holds(row: Mapping[str, Any], after: Mapping[int, list[int]]) -> int | None:
+    """Return after how many transactions the database is, the most that had begun; None: after no number."""
+    if row["is_read"] != 1:
+        return None
+    fits = [number for number in after.get(int(row["hash"], 16), []) if number <= row["begun"]]
+    return max(fits, default=None)
+
+
+def _verdict() -> pl.Expr:
+    held = pl.col("transactions")
+    return (
+        pl.when(pl.col("mount_error").ne_missing(0))
+        .then(pl.lit(UNMOUNTED))
+        .when(pl.col("opened").ne_missing(1))
+        .then(pl.lit(UNOPENED))
+        .when(pl.col("is_whole").ne_missing(1) | (pl.col("signal") != 0))
+        .then(pl.lit(CORRUPT))
+        .when(held.is_null())
+        .then(pl.lit(NO_PREFIX))
+        .when(held < pl.col("acknowledged"))
+        .then(pl.lit(LOST))
+        .otherwise(pl.lit(WHOLE))
+    )
+
+
+def promised(cell: Mapping[str, Any]) -> str:
+    """Return what the cell's settings promise of its failure, in words (analysis/engines/survival.py)."""
+    survives = durability.of(cell)
+    return survives.power if cell["crash"] == POWER else survives.system
+
+
+def broken(cell: Mapping[str, Any], judged: pl.DataFrame) -> pl.DataFrame:
+    """Return the trials that are not as the settings promise; none where they promise nothing."""
+    if (promise := promised(cell)) not in MOST_LOST:
+        return judged.clear()
+    most = MOST_LOST[promise]
+    inconsistent = ~pl.col("verdict").is_in([LOST, WHOLE])
+    return judged.filter(inconsistent if most is None else inconsistent | (pl.col("lost") > most))
+
+
+def summary(run: Run) -> dict[str, Any] | None:
+    """Return what summary.json says of the trials (docs/formats.md); None of a run without any."""
+    judged, cell = run.judged, run.cell
+    if judged is None:
+        return None
+    verdict, lost = judged["verdict"], judged["lost"].drop_nulls()
+    recovery = judged["recovery_ns"].drop_nulls() / 1e6
+    against = broken(cell, judged)
+    return {
+        "failure": cell["crash"],
+        "cuts": judged.height,
+        "mounted": int((verdict != UNMOUNTED).sum()),
+        "opened": int((~verdict.is_in([UNMOUNTED, UNOPENED])).sum()),
+        "corrupt": int((verdict == CORRUPT).sum()),
+        "not_a_prefix": int((verdict == NO_PREFIX).sum()),
+        "lost_acknowledged": {
+            "cuts": int((lost > 0).sum()),
+            "max": lost.max(),
+            "mean": lost.mean(),
+        },
+        "recovery_ms": {"median": recovery.median(), "max": recovery.max()},
+        "fsck": {
+            "looked": int((judged["fsck"] >= 0).sum()),
+            "complained": int((judged["fsck"] > 0).sum()),
+        },
+        "complaints": int((judged["complaints"] > 0).sum()),
+        "promised": promised(cell),
+        "broken": against.height,
+        "first_broken": _told(against.row(0, named=True)) if against.height else None,
+    }
+
+
+def _told(row: Mapping[str, Any]) -> str:
+    """Say of one trial what it is against, in one line."""
+    what = row["verdict"]
+    if what == LOST:
+        what = f"{row['lost']} of {row['acknowledged']} acknowledged transactions are gone"
+    cut = f"power cut {row['where']} command {row['command']}, {row['policy']} of {row['losable']} kept"
+    return f"trial {row['trial']}, {cut}: {what}" + (f" ({row['said']})" if row["said"] else "")
