@@ -90,15 +90,17 @@ perform_load() {
   return "$status"
 }
 
-# When a read of the root disk ends is the host's affair: what fsck needs of it is in memory before a snapshot.
+# When a read of the root disk ends is the host's affair: what trials need of it is in memory before a snapshot.
 rehearse_trials() {
-  program=$(command -v "${FSCK%% *}") || return
-  ldd "$program" | awk '{ for (i = 1; i <= NF; i++) if ($i ~ /^\//) print $i }' | xargs cat "$program" > /dev/null
+  for program in "$(command -v gzip)" "$(command -v "${FSCK%% *}")"; do
+    ldd "$program" | awk '{ for (i = 1; i <= NF; i++) if ($i ~ /^\//) print $i }' |
+      xargs cat "$program" > /dev/null || return
+  done
 }
 
 # what power cuts leave of the run, in trials.csv
 perform_trials() {
-  umount "$MOUNTPOINT" && gzip -d trials.gz || return
+  gzip -d trials.gz || return
   # shellcheck disable=SC2086  # a list of options
   bin/trials trials "$raw/trials.csv" "/dev/$DEVICE_NAME" "$DEVICE_CONTROL" "$MOUNTPOINT" "$FS_TYPE" \
     "$MOUNT_OPTIONS" "$FSCK /dev/$DEVICE_NAME" "$FSCK_EVERY" run $DRIVER_OPTIONS --output-dir "$raw/driver"

@@ -1,7 +1,7 @@
-/* Looks at what power cuts left: for each trial of a plan (docs/formats.md, raw/trials.txt) it has
- * the device show the state, mounts it, opens the database and reads all of it, as an app does that
- * comes up again, unmounts, and has fsck look at every Nth. No program but fsck is started. What
- * fails is the trial's result, and the next one follows.
+/* Looks at what power cuts left: it unmounts what a run wrote to, and for each trial of a plan
+ * (docs/formats.md, raw/trials.txt) it has the device show the state, mounts it, opens the database
+ * and reads all of it, as an app does that comes up again, unmounts, and has fsck look at every
+ * Nth. No program but fsck is started. What fails is the trial's result, and the next one follows.
  *
  * usage: trials PLAN OUTPUT DEVICE CONTROL FOLDER TYPE OPTIONS FSCK EVERY run DRIVER-OPTIONS
  *   CONTROL   folder of the device's files `history` and `stats`; OPTIONS: of mount; FSCK: a
@@ -195,6 +195,8 @@ int main(int argc, char **argv)
 	output = fopen(given.output, "w");
 	if (looked == MAP_FAILED || plan == NULL || output == NULL)
 		fail("%s, %s: %s", given.plan, given.output, strerror(errno));
+	if (umount2(given.folder, 0) != 0)
+		fail("unmounting %s: %s", given.folder, strerror(errno));
 	clock_wait_whole_second();
 	board_complaints(NULL);
 	fputs("trial,mount_error,opened,is_read,is_whole,signal,unmount_error,fsck,complaints,rows,"
