@@ -58,5 +58,5 @@ def ends(run: Run) -> list[str]:
         for row in judged.iter_rows(named=True)
         if row["trial"] in known
         for name, wanted in (known[row["trial"]],)
-        if row["verdict"] != verdicts.WHOLE or row["transactions"] != wanted
+        if row["is_whole"] != 1 or row["transactions"] != wanted
     ]
