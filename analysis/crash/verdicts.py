@@ -71,8 +71,9 @@ def _of_board(run: Run, board: Board, after: Mapping[int, list[int]]) -> pl.Data
     lost, opened = pl.col("acknowledged") - pl.col("transactions"), pl.col("opened") == 1
     return found.with_columns(
         verdict=_verdict(),
-        lost=pl.max_horizontal(lost, 0),
-        unacknowledged=pl.max_horizontal(-lost, 0),
+        # null where it holds none of the states: nobody can say how many are gone
+        lost=lost.clip(0),
+        unacknowledged=(-lost).clip(0),
         recovery_ns=pl.when(opened).then(pl.col("opened_ns") - pl.col("shown_ns")),
         recovery_reads=pl.when(opened).then(pl.col("reads")),
         recovery_writes=pl.when(opened).then(pl.col("writes")),
