@@ -52,6 +52,9 @@ setup-text: $(VENV)/ready ## "Experimental setup" as text and LaTeX: RUN=… or 
 advise: $(VENV)/ready ## settings worth choosing: DEVICE=… FS=… SURVIVE=process|os|power
 	@$(COMMITPATH) advise
 
+durability: $(VENV)/ready ## speed over the commits that cuts took: make durability GRID=durability FIGURE=durability.svg
+	@$(COMMITPATH) durability
+
 demo: $(VENV)/ready ## look at a recorded run, with no board: unpacks, analyses and opens it
 	@$(COMMITPATH) demo
 
