@@ -79,7 +79,8 @@ def crash(found: dict[str, Any] | None) -> list[str]:
         f"{found['cuts']} cuts ({found['failure']}): {found['mounted']} mounted, {found['opened']} opened, "
         f"{found['corrupt']} corrupt, {found['not_a_prefix']} no prefix of the transactions; acknowledged "
         f"ones lost by {lost['cuts']}, {number(lost['max'], 0)} at most, {number(lost['mean'], 2)} a cut; "
-        f"recovery {number(recovery['median'], 1)} ms, {number(recovery['max'], 1)} at most"
+        f"recovery {number(recovery['median'], 1)} ms, {number(recovery['max'], 1)} at most; "
+        f"{number(found['per_hour'], 0)} cuts an hour"
     )
     promise = f"the settings promise: {found['promised']}"
     if found["broken"]:

@@ -35,7 +35,7 @@ def trials(cell: Mapping[str, Any], ran: RunOutput) -> list[cuts.Trial]:
 
 def shares(planned: list[cuts.Trial], boards: int) -> list[list[cuts.Trial]]:
     """The trials of each board: neighbours, as a device goes from one state to the next."""
-    size = -(-len(planned) // boards)
+    size = max(1, -(-len(planned) // boards))
     return [planned[begin : begin + size] for begin in range(0, len(planned), size)]
 
 

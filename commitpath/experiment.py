@@ -155,6 +155,11 @@ def timed_seconds(outputs: list[RunOutput]) -> float | None:
     return round(max(timed) - min(timed), 3) if told else None
 
 
+def trials_seconds(outputs: list[RunOutput]) -> dict[str, float]:
+    """Wall seconds of the boards of trials, from their restore to the last one's end; none without any."""
+    return {"trials_seconds": round(max(one.run_seconds for one in outputs), 3)} if outputs else {}
+
+
 def store(
     cell: Mapping[str, Any], planned: Plan, outputs: list[RunOutput], wall: float, facts: Mapping[str, Any]
 ) -> Path:
@@ -181,7 +186,8 @@ def store(
             "restore_seconds": round(outputs[0].restore_seconds, 3),
             "start_seconds": round(outputs[0].start_seconds, 3),
             "run_seconds": round(outputs[0].run_seconds, 3),
-            "timed_seconds": timed_seconds(outputs),
+            "timed_seconds": timed_seconds(outputs[: len(planned.runs)]),
+            **trials_seconds(outputs[len(planned.runs) :]),
             "raw_sha256": stored_files.hashes(part),
         }
         (part / "host.json").write_text(json.dumps(host, indent=2, sort_keys=True) + "\n")

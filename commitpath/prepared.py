@@ -80,7 +80,7 @@ def prepare(variables: Mapping[str, Any], limit: float | None = None) -> None:
     kind = variables["load_script"]
     files = {f"bin/{kind}": Path(variables["driver"]).read_bytes(), "load.sh": load_script(kind)}
     files |= {**run_scripts(), **texts(variables)}
-    if variables["trials"]:
+    if variables.get("trials"):
         files["bin/trials"] = Path(variables["trials"]).read_bytes()
     for name, digest in variables.get("given", {}).items():
         files[f"given/bin/{name}"] = artifacts.kept(digest).read_bytes()
@@ -129,7 +129,7 @@ def snapshot_folder(
         **provisioned_folder(board, variables)[1],
         # it makes the database
         "driver": Path(variables["driver"]).name,
-        **({"trials": Path(variables["trials"]).name} if variables["trials"] else {}),
+        **({"trials": Path(variables["trials"]).name} if variables.get("trials") else {}),
         "playbook": artifacts.hash_of(files=[ansible.PLAYBOOKS / "prepare.yml"]),
         **{name: hashlib.sha256(text).hexdigest() for name, text in texts(variables).items()},
         "load": artifacts.hash_of(load_script(identity.load(cell)).decode()),

@@ -30,15 +30,18 @@ def as_planned(run: Run) -> list[str]:
     timed = run.twin.log if run.twin else run.log
     if not run.trials or timed is None:
         return ["there are trials, and no log of the run that they are of"] if run.trials else []
-    plan = list(cuts.lines(cuts.plan(run.cell, timed.entries, run.timing.window)))
+    plan = cuts.plan(run.cell, timed.entries, run.timing.window)
+    digests = {trial.number: trial.digest for trial in plan}
     found = []
     for board in run.trials:
         another = f"board {board.name} of trials did not do the same run"
         window = timed.within(*run.timing.window), board.log.within(*board.driver.window)
         if board.log.lost or not twin_device.in_order(*window):
             found.append(f"{another}: its device got other commands")
-        elif list(cuts.lines(verdicts.planned(run, board))) != plan:
+        elif [trial.digest for trial in verdicts.planned(run, board)] != [*digests.values()]:
             found.append(f"{another}: its log makes other cuts")
+        elif other := [row for row in board.trials.rows() if digests.get(row[0]) != row[1]]:
+            found.append(f"trial {other[0][0]} was of another state than the cell's plan has")
         elif board.driver.config["sql_sha256"] != run.driver.config["sql_sha256"]:
             found.append(f"{another}: it ran other SQL")
     return found

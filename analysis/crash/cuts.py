@@ -45,6 +45,14 @@ class Trial:
     lost: tuple[int, ...]
     torn: tuple[int, int] | None = None  # (command, sectors)
 
+    @property
+    def digest(self) -> str:
+        """What a board says of that line: FNV-1a of 64 bits, in hex digits."""
+        found = 0xCBF29CE484222325
+        for byte in self.line().rstrip("\n").encode():
+            found = (found ^ byte) * 0x100000001B3 & ((1 << 64) - 1)
+        return f"{found:016x}"
+
     def line(self) -> str:
         """Its line of the board's plan (workloads/trials/trials.c)."""
         first = self.lost[0] if self.lost else self.arrived

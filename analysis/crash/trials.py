@@ -13,8 +13,9 @@ from analysis.files import read_csv
 from base.errors import BadInput
 
 TRIALS: dict[str, type[pl.DataType]] = {
+    **{"trial": pl.Int64, "plan": pl.String},
     **dict.fromkeys(
-        ["trial", "mount_error", "opened", "is_read", "is_whole", "signal", "unmount_error", "fsck"], pl.Int64
+        ["mount_error", "opened", "is_read", "is_whole", "signal", "unmount_error", "fsck"], pl.Int64
     ),
     **{"complaints": pl.Int64, "rows": pl.Int64, "hash": pl.String},
     **dict.fromkeys(["reads", "writes", "flushes"], pl.Int64),
@@ -48,8 +49,9 @@ def _read(raw: Path, device: Device) -> Board:
     if device.read_log is None:
         raise BadInput(raw, "", "trials on a device that keeps no log", "one that does")
     found = read_csv(raw / "trials.csv", TRIALS, optional=("said",))
-    if wrong := [one for one in found["hash"] if not _is_hash(one)]:
-        raise BadInput(raw / "trials.csv", "", f"hash is {wrong[0][:40]!r}", "16 hex digits")
+    for name in ("plan", "hash"):
+        if wrong := [one for one in found[name] if not _is_hash(one)]:
+            raise BadInput(raw / "trials.csv", "", f"{name} is {wrong[0][:40]!r}", "16 hex digits")
     return Board(raw.parent.name, driver.read(raw / "driver"), device.read_log(raw / "device.bin"), found)
 
 

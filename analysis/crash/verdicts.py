@@ -151,6 +151,7 @@ def summary(run: Run) -> dict[str, Any] | None:
             "complained": int((judged["fsck"] > 0).sum()),
         },
         "complaints": int((judged["complaints"] > 0).sum()),
+        "per_hour": judged.height * 3600 / wall if (wall := run.host.get("trials_seconds")) else None,
         "promised": promised(cell),
         "broken": against.height,
         "first_broken": _told(against.row(0, named=True)) if against.height else None,

@@ -48,10 +48,21 @@ struct looked {
 
 struct trial {
 	char number[24];
+	uint64_t plan; /* hash of its line: which state it is of */
 	uint64_t begin_ns, shown_ns, mounted_ns, read_ns, end_ns;
 	int mount_error, unmount_error, ended, fsck, complaints;
 	char said[SAID_SIZE];
 };
+
+/* FNV-1a */
+static uint64_t hash_line(const char *line)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (; *line != '\0' && *line != '\n'; line++)
+		hash = (hash ^ (unsigned char)*line) * UINT64_C(0x100000001b3);
+	return hash;
+}
 
 /* "TRIAL SHOW WORD...": has the device show it. A device that refuses was given another run's plan.
  */
@@ -60,6 +71,7 @@ static void show(char *line, struct trial *trial)
 	char words[WORDS_SIZE + 32], *rest, *word;
 	size_t size;
 
+	trial->plan = hash_line(line);
 	word = strtok_r(line, " \n", &rest);
 	snprintf(trial->number, sizeof(trial->number), "%s", word ? word : "");
 	word = strtok_r(NULL, " \n", &rest);
@@ -140,9 +152,9 @@ static void run_trial(char *line, FILE *output, struct looked *looked, long coun
 	for (char *c = trial.said; *c != '\0'; c++)
 		if (*c == '"' || *c == ',' || (unsigned char)*c < ' ' || (unsigned char)*c > '~')
 			*c = '?';
-	fprintf(output, "%s,%d,%d,%d,%d,%d,%d,%d,%d,", trial.number, trial.mount_error,
-		looked->opened, looked->is_read, looked->is_whole, trial.ended, trial.unmount_error,
-		trial.fsck, trial.complaints);
+	fprintf(output, "%s,%016" PRIx64 ",%d,%d,%d,%d,%d,%d,%d,%d,", trial.number, trial.plan,
+		trial.mount_error, looked->opened, looked->is_read, looked->is_whole, trial.ended,
+		trial.unmount_error, trial.fsck, trial.complaints);
 	fprintf(output, "%" PRIi64 ",%016" PRIx64 ",", looked->rows.count, looked->rows.hash);
 	fprintf(output, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", looked->counts.reads,
 		looked->counts.writes, looked->counts.flushes);
@@ -199,7 +211,8 @@ int main(int argc, char **argv)
 		fail("unmounting %s: %s", given.folder, strerror(errno));
 	clock_wait_whole_second();
 	board_complaints(NULL);
-	fputs("trial,mount_error,opened,is_read,is_whole,signal,unmount_error,fsck,complaints,rows,"
+	fputs("trial,plan,mount_error,opened,is_read,is_whole,signal,unmount_error,fsck,complaints,"
+	      "rows,"
 	      "hash,"
 	      "reads,writes,flushes,begin_ns,shown_ns,mounted_ns,opened_ns,read_ns,end_ns,said\n",
 	      output);
