@@ -55,6 +55,9 @@ advise: $(VENV)/ready ## settings worth choosing: DEVICE=… FS=… SURVIVE=proc
 durability: $(VENV)/ready ## speed over the commits that cuts took: make durability GRID=durability FIGURE=durability.svg
 	@$(COMMITPATH) durability
 
+crash-replay: $(VENV)/ready ## one trial again, and a shell on the board as it came up: RUN=… TRIAL=… [CMD=…]
+	@$(COMMITPATH) crash-replay
+
 demo: $(VENV)/ready ## look at a recorded run, with no board: unpacks, analyses and opens it
 	@$(COMMITPATH) demo
 

@@ -48,6 +48,7 @@ perform() {
     record-board) record_board ;;
     trials) perform_trials ;;
     rehearse-trials) rehearse_trials ;;
+    hold) hold ;;
     *) echo "no step is called $1"; return 2 ;;
   esac
 }
@@ -104,6 +105,17 @@ perform_trials() {
   # shellcheck disable=SC2086  # a list of options
   bin/trials trials "$raw/trials.csv" "/dev/$DEVICE_NAME" "$DEVICE_CONTROL" "$MOUNTPOINT" "$FS_TYPE" \
     "$MOUNT_OPTIONS" "$FSCK /dev/$DEVICE_NAME" "$FSCK_EVERY" run $DRIVER_OPTIONS --output-dir "$raw/driver"
+}
+
+# the state of the first trial once more, mounted if it can be, for who wants to look at it
+hold() {
+  read -r _ state kept < trials || return
+  echo "show $state" > "$DEVICE_CONTROL/history" || return
+  for word in $kept; do echo "keep $word" > "$DEVICE_CONTROL/history" || return; done
+  mount -t "$FS_TYPE" -o "$MOUNT_OPTIONS" "/dev/$DEVICE_NAME" "$MOUNTPOINT"
+  ip link set eth0 up
+  echo 'run-cell: held' > /dev/console
+  while sleep 1000; do :; done
 }
 
 record_board() {
