@@ -1,8 +1,8 @@
 """What of a device's commands a power cut at a moment cannot take: from its log alone.
 
-The rule is that of images/devices/flashsim/cache.c: a write is durable once it is done where there is no
-volatile cache, with FUA, or once a FLUSH is done that came after the write was done. A device may break it
-(`ignores` of its profile): it answers a FLUSH or FUA, and its cache keeps what was written last.
+The rule is the one of the module that makes the device (cache.c): a write is durable once it is done where
+there is no volatile cache, with FUA, or once a FLUSH is done that came after the write was done. A device
+may break it (`ignores` of its profile): it answers a FLUSH or FUA, and its cache keeps what came last.
 """
 
 from __future__ import annotations

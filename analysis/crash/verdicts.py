@@ -3,6 +3,7 @@ what the cell's settings promise (analysis/durability.py)."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -43,13 +44,37 @@ def judge(run: Run) -> pl.DataFrame | None:
         states = oracle.after_each(run.cell, run.driver.workload_phases["phase"].to_list())
     except (KeyError, ValueError) as error:
         raise BadInput(run.folder / "cell.json", "", f"trials of a run, but {error}", "see docs") from None
-    after: dict[int, list[int]] = {}
-    for number, (_, total) in enumerate(states):
-        after.setdefault(total, []).append(number)
-    return pl.concat([_of_board(run, board, after) for board in run.trials]).sort("trial")
+    known = Known([total for _, total in states])
+    return pl.concat([_of_board(run, board, known) for board in run.trials]).sort("trial")
 
 
-def _of_board(run: Run, board: Board, after: Mapping[int, list[int]]) -> pl.DataFrame:
+class Known:
+    """The hashes that the rows have after 0, 1, … transactions."""
+
+    def __init__(self, totals: list[int]) -> None:
+        self._after: dict[int, list[int]] = {}
+        for number, total in enumerate(totals):
+            self._after.setdefault(total, []).append(number)
+        # how many of the first so many changed anything: an update may find the value that it gives
+        self._effects = [0]
+        for before, total in itertools.pairwise(totals):
+            self._effects.append(self._effects[-1] + (total != before))
+
+    def held(self, row: Mapping[str, Any]) -> int | None:
+        """Return after how many transactions the rows of a trial are, the most that had begun; None: after no
+        number."""
+        if row["is_read"] != 1:
+            return None
+        fits = [number for number in self._after.get(int(row["hash"], 16), []) if number <= row["begun"]]
+        return max(fits, default=None)
+
+    def between(self, first: int | None, last: int) -> int | None:
+        """Return how many transactions that changed anything are between two numbers, below 0 where the first
+        is the larger."""
+        return None if first is None else self._effects[last] - self._effects[first]
+
+
+def _of_board(run: Run, board: Board, known: Known) -> pl.DataFrame:
     """Return the rows of one board's trials."""
     there = set(board.trials["trial"])
     ran = board.driver.transactions
@@ -66,31 +91,29 @@ def _of_board(run: Run, board: Board, after: Mapping[int, list[int]]) -> pl.Data
         if one.number in there
     ]
     found = pl.DataFrame(rows, schema=CUT).join(board.trials, on="trial")
-    holds = [_holds(row, after) for row in found.iter_rows(named=True)]
-    found = found.with_columns(transactions=pl.Series(holds, dtype=pl.Int64))
-    lost, opened = pl.col("acknowledged") - pl.col("transactions"), pl.col("opened") == 1
-    return found.with_columns(
+    holds = [known.held(row) for row in found.iter_rows(named=True)]
+    missing = [
+        known.between(held, acknowledged)
+        for held, acknowledged in zip(holds, found["acknowledged"], strict=True)
+    ]
+    found = found.with_columns(
+        transactions=pl.Series(holds, dtype=pl.Int64), missing=pl.Series(missing, dtype=pl.Int64)
+    )
+    lost, opened = pl.col("missing"), pl.col("opened") == 1
+    found = found.with_columns(
         verdict=_verdict(),
-        # null where it holds none of the states: nobody can say how many are gone
-        lost=lost.clip(0),
-        unacknowledged=(-lost).clip(0),
+        lost=pl.when(lost > 0).then(lost).when(lost <= 0).then(0),
+        unacknowledged=pl.when(lost < 0).then(-lost).when(lost >= 0).then(0),
         recovery_ns=pl.when(opened).then(pl.col("opened_ns") - pl.col("shown_ns")),
         recovery_reads=pl.when(opened).then(pl.col("reads")),
         recovery_writes=pl.when(opened).then(pl.col("writes")),
     )
+    return found.drop("missing")
 
 
 def planned(run: Run, board: Board) -> list[Trial]:
     """Return the trials that a board's own log makes of the run that it did again."""
     return cuts.plan(run.cell, board.log.entries, board.driver.window)
-
-
-def _holds(row: Mapping[str, Any], after: Mapping[int, list[int]]) -> int | None:
-    """Return after how many transactions the database is, the most that had begun; None: after no number."""
-    if row["is_read"] != 1:
-        return None
-    fits = [number for number in after.get(int(row["hash"], 16), []) if number <= row["begun"]]
-    return max(fits, default=None)
 
 
 def _verdict() -> pl.Expr:
@@ -104,7 +127,7 @@ def _verdict() -> pl.Expr:
         .then(pl.lit(CORRUPT))
         .when(held.is_null())
         .then(pl.lit(NO_PREFIX))
-        .when(held < pl.col("acknowledged"))
+        .when(pl.col("missing") > 0)
         .then(pl.lit(LOST))
         .otherwise(pl.lit(WHOLE))
     )
