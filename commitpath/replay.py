@@ -22,7 +22,8 @@ from base.errors import BadInputError, LabError
 from base.progress import step
 from base.text import printable
 from commitpath import ansible, crash, packed
-from commitpath.cell import complete
+from commitpath.axes import axes
+from commitpath.cell import complete, load_profile, other_profiles
 from commitpath.commands import run_folder
 from commitpath.host import ensure_packages
 from commitpath.payload import MOUNTPOINT
@@ -50,7 +51,7 @@ def replay(options: dict[str, str]) -> int:
         raise BadInputError(f"TRIAL={number}: a trial of that run is a number from 0 to {len(planned) - 1}")
     trial = planned[int(number)]
     ensure_packages()
-    cell = complete(run.cell)
+    cell = as_here(complete(run.cell))
     entry, driver = ansible.board(cell["board"]), artifacts.driver(cell)
     of_trials = make(cell, entry).trials
     assert of_trials is not None
@@ -71,6 +72,18 @@ def replay(options: dict[str, str]) -> int:
                 return look(login, options.get("CMD"))
 
     return again_if_damaged(again)
+
+
+def as_here(cell: Mapping[str, Any]) -> dict[str, Any]:
+    """A stored cell, each profile that the file of here equals in that file's order: a board that is prepared
+    for such cells is then the one that is wanted."""
+    known, other = axes(), other_profiles(cell)
+    same = {
+        axis: load_profile(axis, cell[axis])
+        for axis in cell["profiles"]
+        if axis in known and axis not in other and cell[axis] in known[axis].files()
+    }
+    return {**cell, "profiles": {**cell["profiles"], **same}}
 
 
 def stored_trials(run: Run, folder: Path) -> list[cuts.Trial]:
