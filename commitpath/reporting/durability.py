@@ -122,7 +122,7 @@ def measured(name: str, grid: Expanded, cells: Cells) -> Found:
         raise BadInputError(
             f"GRID={name}: none of its {len(asked)} cells is measured; make sweep GRID={name}"
         )
-    return Found(name, failure, varied, rows, missing, len(grid.excluded))
+    return Found(Path(name).stem, failure, varied, rows, missing, len(grid.excluded))
 
 
 def differs(cells: Any, axis: str) -> bool:

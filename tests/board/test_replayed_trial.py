@@ -10,10 +10,8 @@ CELL = {"DEVICE": "emmc-5.0", "ROWS": "1000", "N": "10", "PROBES": "none", "CRAS
 
 
 def test_a_trial_again(run_cell: Callable[..., Path]) -> None:
-    """One that lost the last transaction of DELETE: the journal that undoes it is there, as its deletion is not.
-
-    Nothing has opened the database yet.
-    """
+    """One that lost the last transaction of DELETE: the journal that undoes it is there, as its deletion is
+    not, and nothing has opened the database yet."""
     folder = run_cell(**CELL)
     lost = pl.read_parquet(folder / "tables/trials.parquet").filter(pl.col("verdict") == "lost")
     trial = lost["trial"][0]
@@ -21,5 +19,5 @@ def test_a_trial_again(run_cell: Callable[..., Path]) -> None:
     done = commands.call("crash-replay", f"RUN={folder}", f"TRIAL={trial}", f"CMD={look}")
     told, journal = done.stdout.splitlines()
     assert told.startswith(f"trial {trial}: the power was cut ") and told.endswith("are there; as stored")
-    assert journal.split() == "d9 d5 05 f9 20 a1 63 d7".split()
+    assert journal.split() == ["d9", "d5", "05", "f9", "20", "a1", "63", "d7"]
     assert done.returncode == 7, done.stderr
