@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from commitpath import experiment
+from analysis.__main__ import main as analyse
+from commitpath import experiment, payload, plan
 from commitpath.cell import make_cell
 
 CELL = {"DEVICE": "emmc-5.0", "ROWS": "1000", "N": "30", "PROBES": "none", "CRASH": "power", "CUTS": "150"}
@@ -83,6 +84,26 @@ def test_where_the_kernel_alone_is_gone_a_lying_device_loses_nothing(run_cell: C
     found = crash(run_cell(**CELL | {"MODE": "wal", "DEVICE": "emmc-5.0-lying", "CRASH": "os"}))
     assert found["lost_acknowledged"]["max"] == found["broken"] == 0
     assert found["mounted"] == found["cuts"]
+
+
+# As fsck, which looks at every tenth: the board dies in the trial behind the ninth.
+DEADLY = b"""tail -n 1 /run/commitpath/raw/trials.csv | grep -q '^9,' && echo c > /proc/sysrq-trigger
+exit 0
+"""
+
+
+def test_a_kernel_that_panics_in_a_trial_is_its_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    env, files = payload.trials_env, payload.payload
+    monkeypatch.setattr(experiment, "RESULTS", tmp_path)
+    monkeypatch.setattr(payload, "trials_env", lambda cell: env(cell) | {"FSCK": "sh die.sh"})
+    monkeypatch.setattr(plan, "payload", lambda *given, **named: files(*given, **named) | {"die.sh": DEADLY})
+    folder = experiment.run_once(make_cell(CELL | {"N": "10", "CUTS": "40"}))
+    analyse([str(folder), "--quiet"])
+    found = crash(folder)
+    assert (found["cuts"], found["died"], found["mounted"], found["broken"]) == (40, 1, 39, 1)
+    assert "board died" in found["first_broken"] and "panic" in found["first_broken"]
 
 
 def test_the_same_cut_has_the_same_outcome(
