@@ -74,14 +74,20 @@ def test_nobarrier_loses(run_cell: Callable[..., Path]) -> None:
 
 
 def test_a_device_that_ignores_a_flush_breaks_the_promise(run_cell: Callable[..., Path]) -> None:
-    folder = run_cell(**CELL | {"MODE": "wal", "DEVICE": "emmc-5.0-lying"})
+    folder = run_cell(**CELL | {"MODE": "wal", "DEVICE": "emmc-5.0-ignores-flush"})
     found = crash(folder)
     assert found["broken"] > 0 and found["lost_acknowledged"]["max"] > 0
     assert "Promise broken" in (folder / "report.html").read_text()
 
 
+def test_a_device_that_ignores_fua_may_break_it(run_cell: Callable[..., Path]) -> None:
+    """A commit of ext4's journal that is not there: what it made durable is not, either."""
+    found = crash(run_cell(**CELL | {"MODE": "wal", "DEVICE": "emmc-5.0-ignores-fua"}))
+    assert found["lost_acknowledged"]["max"] > 0 or found["opened"] < found["cuts"]
+
+
 def test_where_the_kernel_alone_is_gone_a_lying_device_loses_nothing(run_cell: Callable[..., Path]) -> None:
-    found = crash(run_cell(**CELL | {"MODE": "wal", "DEVICE": "emmc-5.0-lying", "CRASH": "os"}))
+    found = crash(run_cell(**CELL | {"MODE": "wal", "DEVICE": "emmc-5.0-ignores-flush", "CRASH": "os"}))
     assert found["lost_acknowledged"]["max"] == found["broken"] == 0
     assert found["mounted"] == found["cuts"]
 

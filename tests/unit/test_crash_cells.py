@@ -2,6 +2,7 @@
 
 import gzip
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,8 @@ import pytest
 from analysis import expected
 from analysis.crash.cuts import Trial
 from base.errors import BadInputError, LabError
-from commitpath import ansible, crash, payload, plan
+from base.paths import EXPERIMENTS
+from commitpath import ansible, axes, crash, payload, plan
 from commitpath.cell import cell_id, make_cell
 from commitpath.plan import PlannedRun
 from images.cellrun import RunOutput
@@ -35,6 +37,17 @@ FLASH = {"DEVICE": "emmc-5.0", "CRASH": "power"}
 def test_refused(variables: dict[str, str], said: str) -> None:
     with pytest.raises(BadInputError, match=re.escape(said)):
         make_cell(variables)
+
+
+def test_a_device_without_a_cache_has_nothing_to_lie_about(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(EXPERIMENTS, copy := tmp_path / "experiments")
+    lying = (copy / "device/galaxy-nexus.yml").read_text() + "ignores: [flush]\n"
+    (copy / "device/liar.yml").write_text(lying)
+    monkeypatch.setattr(axes, "EXPERIMENTS", copy)
+    with pytest.raises(BadInputError, match="DEVICE=liar ignores flush and has no cache to lose"):
+        make_cell(FLASH | {"DEVICE": "liar"})
 
 
 def test_a_cell_without_cuts_is_the_cell_that_it_was() -> None:
@@ -102,7 +115,7 @@ def test_where_a_trial_ends_its_board_the_others_are_tried(monkeypatch: pytest.M
 
 def test_many_deaths_are_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     boards_that_die(monkeypatch, set(range(100)))
-    with pytest.raises(LabError, match="trials ended their boards; trial [0-9]+: Kernel panic"):
+    with pytest.raises(LabError, match=r"trials ended their boards; trial [0-9]+: Kernel panic"):
         crash.tried(None, Path(), PlannedRun({}, {}), some_trials(100), 1)  # type: ignore[arg-type]
 
 
