@@ -211,10 +211,10 @@ def read(folder: Path) -> Run:
     run.events = events.merge([driver.to_events(ran), *found])
     if (folder / "twin").is_dir():
         run.twin = read_twin(folder / "twin/raw", device, of_command)
+    run.host, run.hashes, run.plan = host, hashes, _read_plan(raw / "plan.json", stored_cell)
     if device is not None:
         run.trials = trials.read(folder, device)
         run.judged = verdicts.judge(run)
-    run.host, run.hashes, run.plan = host, hashes, _read_plan(raw / "plan.json", stored_cell)
     run.release = recorded.release(run)
     if run.has_ledger and ran.vfs is None and ran.engine.LOGS_CALLS:
         run.missing.append("raw/driver/vfs.csv")

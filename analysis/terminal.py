@@ -74,13 +74,14 @@ def crash(found: dict[str, Any] | None) -> list[str]:
     """Say what came up after the cuts."""
     if found is None:
         return []
+    died = f"{found['died']} ended the board, " if found["died"] else ""
     lost, recovery = found["lost_acknowledged"], found["recovery_ms"]
     said = (
-        f"{found['cuts']} cuts ({found['failure']}): {found['mounted']} mounted, {found['opened']} opened, "
-        f"{found['corrupt']} corrupt, {found['not_a_prefix']} no prefix of the transactions; acknowledged "
-        f"ones lost by {lost['cuts']}, {number(lost['max'], 0)} at most, {number(lost['mean'], 2)} a cut; "
-        f"recovery {number(recovery['median'], 1)} ms, {number(recovery['max'], 1)} at most; "
-        f"{number(found['per_hour'], 0)} cuts an hour"
+        f"{found['cuts']} cuts ({found['failure']}): {died}{found['mounted']} mounted, "
+        f"{found['opened']} opened, {found['corrupt']} corrupt, {found['not_a_prefix']} no prefix of the "
+        f"transactions; acknowledged ones lost by {lost['cuts']}, {number(lost['max'], 0)} at most, "
+        f"{number(lost['mean'], 2)} a cut; recovery {number(recovery['median'], 1)} ms, "
+        f"{number(recovery['max'], 1)} at most; {number(found['per_hour'], 0)} cuts an hour"
     )
     promise = f"the settings promise: {found['promised']}"
     if found["broken"]:

@@ -339,6 +339,12 @@ def check_crash(cell: Mapping[str, Any], variables: Mapping[str, str]) -> None:
         raise BadInputError(
             f"{asked}: DEVICE={cell['device']} keeps no past states; use DEVICE={' or '.join(fit)}"
         )
+    device = cell["profiles"]["device"]
+    if device.get("ignores") and not device["geometry"]["cache_kib"]:
+        raise BadInputError(
+            f"{asked}: DEVICE={cell['device']} ignores {' and '.join(device['ignores'])} and has no cache to "
+            f"lose (experiments/device/{cell['device']}.yml: cache_kib)"
+        )
     if not (ROOT / "workloads/engines" / cell["engine"] / "trials").is_dir():
         raise BadInputError(
             f"{asked}: ENGINE={cell['engine']} has nothing that looks at a database that came up again "

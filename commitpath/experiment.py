@@ -48,7 +48,7 @@ def default_limit() -> int:
 
 def run_virtual(
     cell: Mapping[str, Any], driver: Path, entry: Mapping[str, Any], planned: Plan, limit: float
-) -> list[RunOutput]:
+) -> tuple[list[RunOutput], crash.Trials]:
     """A run in virtual time and, if it is watched, its untraced twin beside it; then, if the cell has any,
     the boards of its trials.
 
@@ -56,16 +56,16 @@ def run_virtual(
     """
     board, runs = virtual_board(cell), planned.runs
 
-    def run() -> list[RunOutput]:
+    def run() -> tuple[list[RunOutput], crash.Trials]:
         prepared = ensure_snapshot(cell, driver, entry)
         folders = [ensure_watched(one.cell, prepared, one.files, board) for one in runs]
         with step("run the cell and its untraced twin" if len(runs) > 1 else "run the cell"):
             outputs = run_together(board, folders, [one.files for one in runs], limit)
         if planned.trials is None or failed(outputs[-1]):
-            return outputs
-        sent = crash.payloads(planned.trials, crash.trials(cell, outputs[-1]))
+            return outputs, crash.Trials()
+        cuts = crash.trials(cell, outputs[-1])
         with step(f"try {cell['cuts']} cuts of the run"):
-            return outputs + run_together(board, [prepared] * len(sent), sent, limit)
+            return outputs, crash.tried(board, prepared, planned.trials, cuts, limit)
 
     return again_if_damaged(run)
 
@@ -155,23 +155,38 @@ def timed_seconds(outputs: list[RunOutput]) -> float | None:
     return round(max(timed) - min(timed), 3) if told else None
 
 
-def trials_seconds(outputs: list[RunOutput]) -> dict[str, float]:
-    """Wall seconds of the boards of trials, from their restore to the last one's end; none without any."""
-    return {"trials_seconds": round(max(one.run_seconds for one in outputs), 3)} if outputs else {}
+def of_trials(trials: crash.Trials) -> dict[str, Any]:
+    """What host.json says of a run's trials; nothing without any."""
+    if not trials.outputs and not trials.died:
+        return {}
+    return {
+        "trials_seconds": round(trials.seconds, 3),
+        "trials_died": {str(number): said for number, said in sorted(trials.died.items())},
+    }
 
 
 def store(
-    cell: Mapping[str, Any], planned: Plan, outputs: list[RunOutput], wall: float, facts: Mapping[str, Any]
+    cell: Mapping[str, Any],
+    planned: Plan,
+    outputs: list[RunOutput],
+    trials: crash.Trials,
+    wall: float,
+    facts: Mapping[str, Any],
 ) -> Path:
     """Write a run's folder: cell.json, host.json, raw/, twin/; it appears only when whole.
 
-    outputs: the run's, then its untraced twin's, if it has one, then those of its trials.
+    outputs: the run's, then its untraced twin's, if it has one.
     """
     run_id = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()) + f"-{os.getpid()}"
     folder = RESULTS / cell_name(cell) / run_id
     with scratch.folder(folder.parent, f".{run_id}") as part:
         (part / identity.document(cell)).write_text(identity.canonical(stored(cell)) + "\n")
-        for output, place in zip(outputs, places(part, planned, len(outputs)), strict=True):
+        boards = [part / FOLDER / str(number) for number in range(1, len(trials.outputs) + 1)]
+        every = [
+            *zip(outputs, (part, part / "twin"), strict=False),
+            *zip(trials.outputs, boards, strict=True),
+        ]
+        for output, place in every:
             output.extract(place)
             packed.rendered(place / "raw/driver")
             packed.observed(place / "raw")
@@ -186,8 +201,8 @@ def store(
             "restore_seconds": round(outputs[0].restore_seconds, 3),
             "start_seconds": round(outputs[0].start_seconds, 3),
             "run_seconds": round(outputs[0].run_seconds, 3),
-            "timed_seconds": timed_seconds(outputs[: len(planned.runs)]),
-            **trials_seconds(outputs[len(planned.runs) :]),
+            "timed_seconds": timed_seconds(outputs),
+            **of_trials(trials),
             "raw_sha256": stored_files.hashes(part),
         }
         (part / "host.json").write_text(json.dumps(host, indent=2, sort_keys=True) + "\n")
@@ -197,12 +212,6 @@ def store(
     temporary.symlink_to(folder.relative_to(RESULTS))
     temporary.replace(latest)
     return folder
-
-
-def places(part: Path, planned: Plan, count: int) -> list[Path]:
-    """Where each of so many outputs goes in a run's folder."""
-    of_runs = [part, part / "twin"][: len(planned.runs)]
-    return of_runs + [part / FOLDER / str(number) for number in range(1, count - len(of_runs) + 1)]
 
 
 def run_once(cell: Mapping[str, Any], limit: float | None = None, repeat: int | None = None) -> Path:
@@ -218,17 +227,18 @@ def run_once(cell: Mapping[str, Any], limit: float | None = None, repeat: int | 
         facts["repeat"] = repeat
     if entry["board_kind"] == "virtual":
         facts["qemu"] = qemu.qemu_version(qemu.QEMU if cell["clock"] == "kvm" else emulator.chosen())
+    trials = crash.Trials()
     if cell["clock"] == "virtual":
-        outputs = run_virtual(cell, driver, entry, planned, limit)
+        outputs, trials = run_virtual(cell, driver, entry, planned, limit)
     elif entry["board_kind"] == "virtual":
         with virtual_board(cell).started(cell["clock"]) as (login, _, _):
             outputs = [run_over_ssh(cell, driver, entry, planned, login, limit)]
     else:
         with lab.held(cell["board"], entry):
             outputs = [run_over_ssh(cell, driver, entry, planned, None, limit)]
-    folder = store(cell, planned, outputs, time.monotonic() - begin, facts)
-    names = [*("run", "untraced twin")[: len(planned.runs)], *["board of trials"] * len(outputs)]
-    for output, what in zip(outputs, names, strict=False):
+    folder = store(cell, planned, outputs, trials, time.monotonic() - begin, facts)
+    names = [*("run", "untraced twin")[: len(outputs)], *["board of trials"] * len(trials.outputs)]
+    for output, what in zip([*outputs, *trials.outputs], names, strict=True):
         if failed(output):
             raise LabError(f"the {what} failed: {last_words(output)} (kept in {folder})")
     return folder

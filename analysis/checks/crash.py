@@ -10,7 +10,8 @@ from analysis.run import Run
 def there(run: Run) -> list[str]:
     """Each trial of the cell's plan was tried, once; of a cell that asks for none, none was."""
     asked = run.cell.get("crash", "none") != "none"
-    tried = sorted(number for board in run.trials for number in board.trials["trial"])
+    died = [int(number) for number in run.host.get("trials_died", ())]
+    tried = sorted([*died, *(number for board in run.trials for number in board.trials["trial"])])
     if not asked:
         return ["there are trials, and the cell asks for none"] if run.trials else []
     wanted = run.cell["cuts"]

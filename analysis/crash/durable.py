@@ -56,6 +56,12 @@ class Commands:
         self.is_fua = self.is_write & (entries["operation"] & FUA > 0)
         written = np.where(self.is_write, self.sectors * SECTOR, 0)
         self._written_before = np.concatenate(([0], np.cumsum(written)))
+        # by when all up to each are done; FLUSHes by their ends, and the latest begin of those up to each
+        self._all_done = np.maximum.accumulate(self.end)
+        flushes = np.flatnonzero(self.is_flush & (self.end > 0))
+        flushes = flushes[np.argsort(self.end[flushes], kind="stable")]
+        self._flush_ends = self.end[flushes]
+        self._flushed = np.maximum.accumulate(self.begin[flushes])
 
     def arrived(self, moment: int) -> int:
         """How many had come by then: those with a smaller number."""
@@ -64,18 +70,35 @@ class Commands:
     def losable(self, moment: int) -> Ints:
         """The numbers of those that a cut at that moment may take, in their order."""
         count = self.arrived(moment)
-        begin, end = self.begin[:count], self.end[:count]
+        first, flushed = self._first(moment, count), self._flushed_at(moment)
+        end = self.end[first:count]
         done = (end > 0) & (end <= moment)
         if not self.cache.bytes:
             durable = done
         else:
-            ignores = self.cache.ignores
-            durable = np.zeros(count, bool) if "fua" in ignores else done & self.is_fua[:count]
-            flushed = begin[done & self.is_flush[:count]]
-            if flushed.size and "flush" not in ignores:
-                durable |= done & (end <= flushed.max())
-            if ignores:
+            durable = done & (end <= flushed)
+            if "fua" not in self.cache.ignores:
+                durable |= done & self.is_fua[first:count]
+            if self.cache.ignores:
                 # what came after it has pushed it out
-                behind = self._written_before[count] - self._written_before[1 : count + 1]
-                durable |= done & (behind >= self.cache.bytes)
-        return np.flatnonzero(self.changes[:count] & ~durable)
+                durable |= done & (self._behind(first, count) >= self.cache.bytes)
+        return np.flatnonzero(self.changes[first:count] & ~durable) + first
+
+    def _flushed_at(self, moment: int) -> int:
+        """Return what is durable by FLUSHes at a moment: all that was done by then."""
+        done = int(np.searchsorted(self._flush_ends, moment, side="right"))
+        return int(self._flushed[done - 1]) if done and "flush" not in self.cache.ignores else -1
+
+    def _first(self, moment: int, count: int) -> int:
+        """Return a number before which nothing can be lost: a run has many commands, and few at stake."""
+        before = moment if not self.cache.bytes or self.cache.ignores else self._flushed_at(moment)
+        first = int(np.searchsorted(self._all_done, before, side="right"))
+        if self.cache.bytes and self.cache.ignores:
+            kept = int((self._behind(0, count) < self.cache.bytes).argmax()) if count else 0
+            first = min(first, kept)
+        return min(first, count)
+
+    def _behind(self, first: int, count: int) -> Ints:
+        """Return the bytes that were written after each of some commands, by the time that COUNT had come."""
+        behind: Ints = self._written_before[count] - self._written_before[first + 1 : count + 1]
+        return behind

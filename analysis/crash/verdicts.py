@@ -4,7 +4,7 @@ what the cell's settings promise (analysis/durability.py)."""
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from analysis.run import Run
 
 # What became of the database, the worst first.
-UNMOUNTED, UNOPENED, CORRUPT, NO_PREFIX, LOST, WHOLE = (
+DIED, UNMOUNTED, UNOPENED, CORRUPT, NO_PREFIX, LOST, WHOLE = (
+    "board died",
     *("not mounted", "not opened", "corrupt", "not a prefix"),
     *("lost", "whole"),
 )
@@ -45,7 +46,8 @@ def judge(run: Run) -> pl.DataFrame | None:
     except (KeyError, ValueError) as error:
         raise BadInput(run.folder / "cell.json", "", f"trials of a run, but {error}", "see docs") from None
     known = Known([total for _, total in states])
-    return pl.concat([_of_board(run, board, known) for board in run.trials]).sort("trial")
+    found = [_of_board(run, board, known) for board in run.trials]
+    return pl.concat([*found, _died(run)], how="diagonal").sort("trial")
 
 
 class Known:
@@ -76,21 +78,7 @@ class Known:
 
 def _of_board(run: Run, board: Board, known: Known) -> pl.DataFrame:
     """Return the rows of one board's trials."""
-    there = set(board.trials["trial"])
-    ran = board.driver.transactions
-    begins, ends = (ran[name].to_numpy() for name in ("begin_ns", "end_ns"))
-    rows = [
-        {
-            **{"trial": one.number, "command": one.command, "where": one.where, "cut_ns": one.moment},
-            **{"policy": one.policy, "losable": one.losable, "lost_commands": len(one.lost)},
-            "torn_sectors": one.torn[1] if one.torn else None,
-            "acknowledged": int(np.searchsorted(ends, one.moment, side="right")),
-            "begun": int(np.searchsorted(begins, one.moment, side="right")),
-        }
-        for one in planned(run, board)
-        if one.number in there
-    ]
-    found = pl.DataFrame(rows, schema=CUT).join(board.trials, on="trial")
+    found = _cuts(run, board, set(board.trials["trial"])).join(board.trials, on="trial")
     holds = [known.held(row) for row in found.iter_rows(named=True)]
     missing = [
         known.between(held, acknowledged)
@@ -109,6 +97,32 @@ def _of_board(run: Run, board: Board, known: Known) -> pl.DataFrame:
         recovery_writes=pl.when(opened).then(pl.col("writes")),
     )
     return found.drop("missing")
+
+
+def _cuts(run: Run, board: Board, numbers: Set[int]) -> pl.DataFrame:
+    """Return what is known before they are tried of trials of a board, or of one that did the same run."""
+    ran = board.driver.transactions
+    begins, ends = (ran[name].to_numpy() for name in ("begin_ns", "end_ns"))
+    rows = [
+        {
+            **{"trial": one.number, "command": one.command, "where": one.where, "cut_ns": one.moment},
+            **{"policy": one.policy, "losable": one.losable, "lost_commands": len(one.lost)},
+            "torn_sectors": one.torn[1] if one.torn else None,
+            "acknowledged": int(np.searchsorted(ends, one.moment, side="right")),
+            "begun": int(np.searchsorted(begins, one.moment, side="right")),
+        }
+        for one in planned(run, board)
+        if one.number in numbers
+    ]
+    return pl.DataFrame(rows, schema=CUT)
+
+
+def _died(run: Run) -> pl.DataFrame:
+    """Return the rows of the trials that ended their board."""
+    died = {int(number): said for number, said in run.host.get("trials_died", {}).items()}
+    found = _cuts(run, run.trials[0], died.keys())
+    said = [died[number] for number in found["trial"]]
+    return found.with_columns(verdict=pl.lit(DIED), said=pl.Series(said, dtype=pl.String))
 
 
 def planned(run: Run, board: Board) -> list[Trial]:
@@ -159,8 +173,9 @@ def summary(run: Run) -> dict[str, Any] | None:
     return {
         "failure": cell["crash"],
         "cuts": judged.height,
-        "mounted": int((verdict != UNMOUNTED).sum()),
-        "opened": int((~verdict.is_in([UNMOUNTED, UNOPENED])).sum()),
+        "died": int((verdict == DIED).sum()),
+        "mounted": int((~verdict.is_in([DIED, UNMOUNTED])).sum()),
+        "opened": int((~verdict.is_in([DIED, UNMOUNTED, UNOPENED])).sum()),
         "corrupt": int((verdict == CORRUPT).sum()),
         "not_a_prefix": int((verdict == NO_PREFIX).sum()),
         "lost_acknowledged": {

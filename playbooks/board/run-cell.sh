@@ -104,7 +104,8 @@ perform_trials() {
   gzip -d trials.gz || return
   # shellcheck disable=SC2086  # a list of options
   bin/trials trials "$raw/trials.csv" "/dev/$DEVICE_NAME" "$DEVICE_CONTROL" "$MOUNTPOINT" "$FS_TYPE" \
-    "$MOUNT_OPTIONS" "$FSCK /dev/$DEVICE_NAME" "$FSCK_EVERY" run $DRIVER_OPTIONS --output-dir "$raw/driver"
+    "$MOUNT_OPTIONS" "$FSCK /dev/$DEVICE_NAME" "$FSCK_EVERY" run $DRIVER_OPTIONS --output-dir "$raw/driver" \
+    --announce /dev/console
 }
 
 # the state of the first trial once more, mounted if it can be, for who wants to look at it

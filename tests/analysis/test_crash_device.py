@@ -102,6 +102,21 @@ def test_a_device_that_ignores_a_flush_loses_what_its_cache_holds() -> None:
     assert Commands(entries, CACHED).losable(100).tolist() == []
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_and_nothing_else(seed: int) -> None:
+    entries = some_log(seed, count=200)
+    cache = Cache(40 * SECTOR, False, 512, 4096, frozenset(["flush", "fua"]))
+    commands = Commands(entries, cache)
+    for moment in range(900, int(entries["end_ns"].max()) + 50, 97):
+        behind, lost = 0, []
+        for number in reversed(range(int((entries["begin_ns"] <= moment).sum()))):
+            kind, done = int(entries["operation"][number]) & 0xFF, entries["end_ns"][number] <= moment
+            if kind in (WRITE, DISCARD) and not (done and behind >= cache.bytes):
+                lost.insert(0, number)
+            behind += int(entries["sectors"][number]) * SECTOR * (kind == WRITE)
+        assert commands.losable(moment).tolist() == lost, moment
+
+
 def test_a_device_that_ignores_fua_loses_such_a_write() -> None:
     entries = np.array([(10, 15, 0, 4, WRITE | FUA)], dtype=ENTRY)
     cache = Cache(8 * SECTOR, False, 512, 4096, frozenset(["fua"]))

@@ -128,6 +128,24 @@ def test_what_is_gone_is_counted_from_what_was_acknowledged(run_dir: Path) -> No
     )
 
 
+def test_a_trial_that_ended_its_board_is_a_result(run_dir: Path) -> None:
+    lose_a_trial(run_dir)  # the last, which is then missed at the end
+    for path in run_dir.glob("crash/*/raw/trials.csv"):
+        path.write_text("".join(line for line in path.open() if not line.startswith("20,")))
+    host = json.loads((run_dir / "host.json").read_text())
+    (run_dir / "host.json").write_text(
+        json.dumps(host | {"trials_died": {"20": "Kernel panic", "39": "hung"}})
+    )
+    found = row(run_dir, 20)
+    assert (found["verdict"], found["said"], found["lost"]) == (verdicts.DIED, "Kernel panic", None)
+    result = pipeline.analyse(run_dir)
+    crash = result["crash"]
+    assert (crash["died"], crash["mounted"], crash["opened"], crash["broken"]) == (2, 38, 38, 2)
+    assert "2 ended the board, 38 mounted" in terminal.table(result, run_dir / "report.html")
+    # the run's end must come up
+    assert any("trial 39 found: board died" in reason for reason in result["reasons"])
+
+
 def test_what_changes_nothing_is_not_lost() -> None:
     known = verdicts.Known([7, 8, 8, 9, 7])
     read = {"is_read": 1, "begun": 4}

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from commitpath import experiment
+from analysis.__main__ import main as analyse
+from commitpath import experiment, payload, plan
 from commitpath.cell import make_cell
 
 CELL = {"DEVICE": "emmc-5.0", "ROWS": "1000", "N": "30", "PROBES": "none", "CRASH": "power", "CUTS": "150"}
@@ -73,16 +74,42 @@ def test_nobarrier_loses(run_cell: Callable[..., Path]) -> None:
 
 
 def test_a_device_that_ignores_a_flush_breaks_the_promise(run_cell: Callable[..., Path]) -> None:
-    folder = run_cell(**CELL | {"MODE": "wal", "DEVICE": "emmc-5.0-lying"})
+    folder = run_cell(**CELL | {"MODE": "wal", "DEVICE": "emmc-5.0-ignores-flush"})
     found = crash(folder)
     assert found["broken"] > 0 and found["lost_acknowledged"]["max"] > 0
     assert "Promise broken" in (folder / "report.html").read_text()
 
 
+def test_a_device_that_ignores_fua_may_break_it(run_cell: Callable[..., Path]) -> None:
+    """A commit of ext4's journal that is not there: what it made durable is not, either."""
+    found = crash(run_cell(**CELL | {"MODE": "wal", "DEVICE": "emmc-5.0-ignores-fua"}))
+    assert found["lost_acknowledged"]["max"] > 0 or found["opened"] < found["cuts"]
+
+
 def test_where_the_kernel_alone_is_gone_a_lying_device_loses_nothing(run_cell: Callable[..., Path]) -> None:
-    found = crash(run_cell(**CELL | {"MODE": "wal", "DEVICE": "emmc-5.0-lying", "CRASH": "os"}))
+    found = crash(run_cell(**CELL | {"MODE": "wal", "DEVICE": "emmc-5.0-ignores-flush", "CRASH": "os"}))
     assert found["lost_acknowledged"]["max"] == found["broken"] == 0
     assert found["mounted"] == found["cuts"]
+
+
+# As fsck, which looks at every tenth: the board dies in the trial behind the ninth.
+DEADLY = b"""tail -n 1 /run/commitpath/raw/trials.csv | grep -q '^9,' && echo c > /proc/sysrq-trigger
+exit 0
+"""
+
+
+def test_a_kernel_that_panics_in_a_trial_is_its_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    env, files = payload.trials_env, payload.payload
+    monkeypatch.setattr(experiment, "RESULTS", tmp_path)
+    monkeypatch.setattr(payload, "trials_env", lambda cell: env(cell) | {"FSCK": "sh die.sh"})
+    monkeypatch.setattr(plan, "payload", lambda *given, **named: files(*given, **named) | {"die.sh": DEADLY})
+    folder = experiment.run_once(make_cell(CELL | {"N": "10", "CUTS": "40"}))
+    analyse([str(folder), "--quiet"])
+    found = crash(folder)
+    assert (found["cuts"], found["died"], found["mounted"], found["broken"]) == (40, 1, 39, 1)
+    assert "board died" in found["first_broken"] and "panic" in found["first_broken"]
 
 
 def test_the_same_cut_has_the_same_outcome(

@@ -23,6 +23,7 @@
 #include "clock.h"
 #include "fail.h"
 #include "options.h"
+#include "output.h"
 #include "recovered.h"
 
 /* The device takes a page of text at a time. */
@@ -92,6 +93,15 @@ static void show(char *line, struct trial *trial)
 	}
 }
 
+/* For the host, which then knows in which trial a board died. */
+static void say_number(const char *line)
+{
+	char text[48];
+
+	snprintf(text, sizeof(text), "trials: %.*s", (int)strcspn(line, " \n"), line);
+	output_say(given.driver.announce, text);
+}
+
 /* Opens the database and reads it; in a process of its own, as a broken one may end that. */
 static void look(struct looked *looked)
 {
@@ -134,6 +144,7 @@ static void run_trial(char *line, FILE *output, struct looked *looked, long coun
 	struct trial trial = {.fsck = NO_NUMBER};
 
 	*looked = (struct looked){0};
+	say_number(line);
 	trial.begin_ns = clock_now();
 	show(line, &trial);
 	trial.shown_ns = clock_now();
