@@ -52,6 +52,12 @@ setup-text: $(VENV)/ready ## "Experimental setup" as text and LaTeX: RUN=… or 
 advise: $(VENV)/ready ## settings worth choosing: DEVICE=… FS=… SURVIVE=process|os|power
 	@$(COMMITPATH) advise
 
+durability: $(VENV)/ready ## speed over the commits that cuts took: make durability GRID=durability FIGURE=durability.svg
+	@$(COMMITPATH) durability
+
+crash-replay: $(VENV)/ready ## one trial again, and a shell on the board as it came up: RUN=… TRIAL=… [CMD=…]
+	@$(COMMITPATH) crash-replay
+
 demo: $(VENV)/ready ## look at a recorded run, with no board: unpacks, analyses and opens it
 	@$(COMMITPATH) demo
 

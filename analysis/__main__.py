@@ -34,7 +34,8 @@ def main(arguments: list[str] | None = None) -> int:
     of_command = summary.get("command")
     if not options.quiet:
         table = text.table if of_command else terminal.table
-        print(printable_lines(table(summary, options.run / "report.html").split("\n")))
+        said = printable_lines(table(summary, options.run / "report.html").split("\n"))
+        print(terminal.colored(said) if sys.stdout.isatty() else said)
     if of_command and of_command["failed"]:
         print(f"commitpath: {of_command['failed']} (kept in {options.run})", file=sys.stderr)
         return 1

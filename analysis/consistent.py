@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from analysis import cpu, devices, engines, filesystems, observers
+from analysis.crash import told
 from analysis.durability import NO_BARRIER
 from base.data import load_yaml
 from base.identity import contents, current
@@ -45,7 +46,7 @@ def reasons(cell: Document, summary: Document, manifest: Document, host: Documen
         return found
     if emptied := _emptied(cell):
         return found + emptied
-    for check in (_profiles, _effective, _unasked, _probes, _numbers, _bytes, _clocks, _cpu):
+    for check in (_profiles, _effective, _unasked, _probes, _numbers, _bytes, _clocks, _cpu, _cuts):
         found += check(cell, summary, manifest, host)
     return found
 
@@ -303,6 +304,11 @@ def _clocks(cell: Document, summary: Document, manifest: Document, host: Documen
 def _cpu(cell: Document, summary: Document, manifest: Document, host: Document) -> list[str]:
     """An instruction took what it was to take, and the CPU's share is one of the run's transactions."""
     return cpu.contradictions(cell, summary, manifest)
+
+
+def _cuts(cell: Document, summary: Document, manifest: Document, host: Document) -> list[str]:
+    """What cuts took is of the failure that the cell asks for."""
+    return told.contradictions(cell, summary)
 
 
 def _sum(*parts: float | None) -> float | None:

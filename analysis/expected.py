@@ -15,6 +15,8 @@ from base.paths import EXPERIMENTS
 # The steps of a run in their order, as playbooks/board/run-cell.sh knows them, and how each ends: ok,
 # or fails.
 _STEPS = ("watch", "set-timing", "settle", "{load}", "stop-watching", "record-board")
+# The step that boards of trials have besides (docs/durability.md).
+TRIALS = "trials"
 
 # Mount options that are always in effect, or say nothing.
 _ALWAYS = {"", "defaults", "rw", "async"}
@@ -36,9 +38,10 @@ class Expected:
     requested: str
 
 
-def steps(cell: Mapping[str, Any]) -> dict[str, str]:
-    """Return the steps of a cell's run in their order → how each ends."""
-    return {step.format(load=identity.load(cell)): "ok" for step in _STEPS}
+def steps(cell: Mapping[str, Any], trials: bool = False) -> dict[str, str]:
+    """Return the steps of a cell's run in their order → how each ends; trials: of a board of trials."""
+    names = (*_STEPS, TRIALS) if trials else _STEPS
+    return {step.format(load=identity.load(cell)): "ok" for step in names}
 
 
 def of(cell: dict[str, Any]) -> list[Expected]:

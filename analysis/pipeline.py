@@ -39,6 +39,9 @@ def analyse(folder: Path) -> dict[str, Any]:
         if run.content:
             write.parquet(run.content.table, fresh / "tables/content.parquet")
             write.csv(run.content.table, fresh / "tables/content.csv")
+        if run.judged is not None:
+            write.parquet(run.judged, fresh / "tables/trials.parquet")
+            write.csv(run.judged, fresh / "tables/trials.csv")
         pictures = figures.render_all(built, fresh / "figures")
         _write_json(fresh / "manifest.json", effective)
         _write_json(fresh / "summary.json", result)

@@ -15,11 +15,12 @@ NOT_HELD = "its raw files are not held: it was stored without their hashes"
 
 
 def hashes(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of each file of raw/ and twin/, by its name below the run's folder.
+    """Return the SHA-256 of each file of raw/, twin/ and crash/, by its name below the run's folder.
 
     Raises BadInput at what is neither a regular file nor a folder.
     """
-    paths = [path for part in ("raw", "twin") for path in (folder / part).rglob("*") if not path.is_dir()]
+    places = (folder / part for part in ("raw", "twin", "crash"))
+    paths = [path for place in places for path in place.rglob("*") if not path.is_dir()]
     for path in paths:
         check_regular(path)
     return {str(path.relative_to(folder)): _hash(path) for path in sorted(paths)}

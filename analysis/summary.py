@@ -14,6 +14,7 @@ from analysis.checks import counts, covariates, disk, failures, loss, phases
 from analysis.checks.calls import unwritten
 from analysis.checks.ledger import unattributed_share
 from analysis.content import told
+from analysis.crash import verdicts
 from analysis.engines import Engine
 from analysis.ledger import contents
 from analysis.ledger.build import Ledger
@@ -68,6 +69,7 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
         },
         "ledger": ledger(run.ledger, run.driver.engine),
         "content": told.summary(run.content),
+        "crash": verdicts.summary(run),
         "write_amplification": (written["bytes_written"] / sql_bytes if sql_bytes and watched else None),
         "sql_sha256": run.driver.config["sql_sha256"],
         "lost_events": loss.lost_events(run),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,7 @@ def table(summary: dict[str, Any], report: Path) -> str:
         out.append("(syncs, writes, KiB and flushes are per transaction)")
     else:
         out += ["", "nothing was watched: syncs, writes, KiB and flushes are not known"]
+    out += crash(summary["crash"])
     out += unchanged(summary) + beside(summary)
     if summary["write_amplification"] is not None:
         out.append(f"write amplification {number(summary['write_amplification'], 2)} of the SQL data")
@@ -77,6 +79,38 @@ def unchanged(summary: dict[str, Any]) -> list[str]:
     each = [f"{number:,} of {op}" for op, number in summary["unchanged"].items() if number]
     said = f"transactions that changed no row: {', '.join(each)}"
     return textwrap.wrap(said, 80, subsequent_indent="  ") if each else []
+
+
+# how a line begins that says that settings did not keep their promise; a terminal shows it in red
+BROKEN = "PROMISE BROKEN"
+
+
+def crash(found: dict[str, Any] | None) -> list[str]:
+    """Say what came up after the cuts."""
+    if found is None:
+        return []
+    died = f"{found['died']} ended the board, " if found["died"] else ""
+    lost, recovery = found["lost_acknowledged"], found["recovery_ms"]
+    said = (
+        f"{found['cuts']} cuts ({found['failure']}): {died}{found['mounted']} mounted, "
+        f"{found['opened']} opened, {found['corrupt']} corrupt, {found['not_a_prefix']} no prefix of the "
+        f"transactions; acknowledged ones lost by {lost['cuts']}, {number(lost['max'], 0)} at most, "
+        f"{number(lost['mean'], 2)} a cut; recovery {number(recovery['median'], 1)} ms, "
+        f"{number(recovery['max'], 1)} at most; {number(found['per_hour'], 0)} cuts an hour"
+    )
+    promise = f"the settings promise: {found['promised']}"
+    if found["broken"]:
+        promise = f"{BROKEN} by {found['broken']} cuts: {found['promised']}; first {found['first_broken']}"
+    return [
+        "",
+        *textwrap.wrap(said, 80, subsequent_indent="  "),
+        *textwrap.wrap(promise, 80, subsequent_indent="  "),
+    ]
+
+
+def colored(text: str) -> str:
+    """Return a table for a terminal: the paragraph of a broken promise in red."""
+    return re.sub(rf"^{BROKEN}.*(\n  .*)*", "\033[31m\\g<0>\033[0m", text, flags=re.MULTILINE)
 
 
 def pace(summary: dict[str, Any]) -> str:

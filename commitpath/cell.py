@@ -12,6 +12,7 @@ from typing import Any
 
 from analysis import devices, engines, filesystems, mkfs, mount
 from analysis.adapters import sqlfile
+from analysis.crash import oracle
 from base import identity
 from base.data import load_mapping, load_yaml
 from base.errors import BadInputError
@@ -123,6 +124,7 @@ def make_cell(variables: Mapping[str, str]) -> dict[str, Any]:
     check_workload(cell, profiles["workload"])
     check_kernel(cell, profiles["fs"])
     check_combination(cell)
+    check_crash(cell, variables)
     return cell
 
 
@@ -316,6 +318,50 @@ def check_combination(cell: Mapping[str, Any]) -> None:
                 f"ROWS={cell['rows']}: needs a device of {need} MiB with {cell['value_size']}-byte "
                 f"values and {cell['page_size']}-byte pages; DEVICE={cell['device']} has {have} MiB"
             )
+
+
+def check_crash(cell: Mapping[str, Any], variables: Mapping[str, str]) -> None:
+    """Refuse cuts that no board can try, or whose outcome nobody could judge."""
+    if cell["crash"] == "none":
+        for name in ("cuts", "cut_seed"):
+            if (variable := axes()[name].variable) in variables:
+                raise BadInputError(f"{variable}={cell[name]}: CRASH=none cuts nothing; use CRASH=power")
+        return
+    asked = f"CRASH={cell['crash']}"
+    for name in ("board", "clock"):
+        if cell[name] != "virtual":
+            raise BadInputError(
+                f"{asked}: {name.upper()}={cell[name]} does not do a run again to the bit; "
+                "use BOARD=virtual and CLOCK=virtual"
+            )
+    if devices.find(cell["profiles"]["device"]["driver"]).history is None:
+        fit = [name for name in axes()["device"].files() if keeps_history(name)]
+        raise BadInputError(
+            f"{asked}: DEVICE={cell['device']} keeps no past states; use DEVICE={' or '.join(fit)}"
+        )
+    device = cell["profiles"]["device"]
+    if device.get("ignores") and not device["geometry"]["cache_kib"]:
+        raise BadInputError(
+            f"{asked}: DEVICE={cell['device']} ignores {' and '.join(device['ignores'])} and has no cache to "
+            f"lose (experiments/device/{cell['device']}.yml: cache_kib)"
+        )
+    if not (ROOT / "workloads/engines" / cell["engine"] / "trials").is_dir():
+        raise BadInputError(
+            f"{asked}: ENGINE={cell['engine']} has nothing that looks at a database that came up again "
+            f"(workloads/engines/{cell['engine']}/trials/)"
+        )
+    workload = axes()["workload"].files()
+    if not oracle.can_tell(cell["profiles"]["workload"]):
+        fit = [name for name in workload if oracle.can_tell(load_profile("workload", name))]
+        raise BadInputError(
+            f"{asked}: which rows WORKLOAD={cell['workload']} leaves is not known beforehand; "
+            f"use WORKLOAD={' or '.join(fit)}"
+        )
+
+
+def keeps_history(device: str) -> bool:
+    """Whether a device profile's driver can show past states."""
+    return devices.find(load_profile("device", device)["driver"]).history is not None
 
 
 def database_mib(cell: Mapping[str, Any]) -> int:

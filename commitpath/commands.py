@@ -284,6 +284,8 @@ LATER = {
     "setup-text": "commitpath.reporting.setup:setup",
     "reproduce": "commitpath.papers.command:reproduce",
     "advise": "commitpath.reporting.advise:advise",
+    "crash-replay": "commitpath.replay:replay",
+    "durability": "commitpath.reporting.durability:durability",
 }
 
 

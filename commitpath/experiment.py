@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from analysis import stored_files
+from analysis.crash.trials import FOLDER
 from base import identity, scratch
 from base.errors import LabError
 from base.paths import RESULTS, ROOT
 from base.progress import step
-from commitpath import ansible, lab, packed
+from commitpath import ansible, crash, lab, packed
 from commitpath.axes import run_axes
 from commitpath.cell import cell_id, cell_name, stored
 from commitpath.payload import prepared_variables, write_self_extracting
@@ -50,18 +51,24 @@ def default_limit() -> int:
 
 def run_virtual(
     cell: Mapping[str, Any], driver: Path, entry: Mapping[str, Any], planned: Plan, limit: float
-) -> list[RunOutput]:
-    """A run in virtual time and, if it is watched, its untraced twin beside it.
+) -> tuple[list[RunOutput], crash.Trials]:
+    """A run in virtual time and, if it is watched, its untraced twin beside it; then, if the cell has any,
+    the boards of its trials.
 
-    Each restores the prepared board, with its files in it; both are from the same bytes.
+    Each restores the prepared board, with its files in it; all are from the same bytes.
     """
     board, runs = virtual_board(cell), planned.runs
 
-    def run() -> list[RunOutput]:
+    def run() -> tuple[list[RunOutput], crash.Trials]:
         prepared = ensure_snapshot(cell, driver, entry)
         folders = [ensure_watched(one.cell, prepared, one.files, board) for one in runs]
         with step("run the cell and its untraced twin" if len(runs) > 1 else "run the cell"):
-            return run_together(board, folders, [one.files for one in runs], limit)
+            outputs = run_together(board, folders, [one.files for one in runs], limit)
+        if planned.trials is None or outputs[-1].failed:
+            return outputs, crash.Trials()
+        cuts = crash.trials(cell, outputs[-1])
+        with step(f"try {cell['cuts']} cuts of the run"):
+            return outputs, crash.tried(board, prepared, planned.trials, cuts, limit)
 
     return again_if_damaged(run)
 
@@ -161,8 +168,23 @@ def timed_seconds(outputs: list[RunOutput]) -> float | None:
     return round(max(timed) - min(timed), 3) if told else None
 
 
+def of_trials(trials: crash.Trials) -> dict[str, Any]:
+    """What host.json says of a run's trials; nothing without any."""
+    if not trials.outputs and not trials.died:
+        return {}
+    return {
+        "trials_seconds": round(trials.seconds, 3),
+        "trials_died": {str(number): said for number, said in sorted(trials.died.items())},
+    }
+
+
 def store(
-    cell: Mapping[str, Any], planned: Plan, outputs: list[RunOutput], wall: float, facts: Mapping[str, Any]
+    cell: Mapping[str, Any],
+    planned: Plan,
+    outputs: list[RunOutput],
+    trials: crash.Trials,
+    wall: float,
+    facts: Mapping[str, Any],
 ) -> Path:
     """Write a run's folder: cell.json, host.json, raw/, twin/; it appears only when whole.
 
@@ -172,7 +194,12 @@ def store(
     folder = RESULTS / cell_name(cell) / run_id
     with scratch.folder(folder.parent, f".{run_id}") as part:
         (part / identity.document(cell)).write_text(identity.canonical(stored(cell)) + "\n")
-        for output, place in zip(outputs, (part, part / "twin"), strict=False):
+        boards = [part / FOLDER / str(number) for number in range(1, len(trials.outputs) + 1)]
+        every = [
+            *zip(outputs, (part, part / "twin"), strict=False),
+            *zip(trials.outputs, boards, strict=True),
+        ]
+        for output, place in every:
             output.extract(place)
             packed.rendered(place / "raw/driver")
             packed.observed(place / "raw")
@@ -190,6 +217,7 @@ def store(
             "start_seconds": round(outputs[0].start_seconds, 3),
             "run_seconds": round(outputs[0].run_seconds, 3),
             "timed_seconds": timed_seconds(outputs),
+            **of_trials(trials),
             "raw_sha256": stored_files.hashes(part),
         }
         (part / "host.json").write_text(json.dumps(host, indent=2, sort_keys=True) + "\n")
@@ -241,17 +269,18 @@ def run_once(
         facts["order"] = {"runs": [("run", "twin")[number] for number in order], "seed": seed}
     if entry["board_kind"] == "virtual":
         facts["qemu"] = qemu.qemu_version(qemu.QEMU if cell["clock"] == "kvm" else emulator.chosen())
+    trials = crash.Trials()
     if cell["clock"] == "virtual":
-        outputs = run_virtual(cell, driver, entry, planned, limit)
+        outputs, trials = run_virtual(cell, driver, entry, planned, limit)
     elif entry["board_kind"] == "virtual":
         with virtual_board(cell).started(cell["clock"]) as (login, _, _):
             outputs = run_over_ssh(cell, driver, entry, planned, login, limit, order)
     else:
         with lab.held(cell["board"], entry):
             outputs = run_over_ssh(cell, driver, entry, planned, None, limit, order)
-    folder = store(cell, planned, outputs, time.monotonic() - begin, facts)
+    folder = store(cell, planned, outputs, trials, time.monotonic() - begin, facts)
     ran = [*zip(outputs, ("run", "untraced twin"), strict=False), (outputs[0].known, "known sequence")]
-    for output, what in ran:
+    for output, what in [*ran, *((one, "board of trials") for one in trials.outputs)]:
         if output and output.failed:
             raise LabError(f"the {what} failed: {last_words(output)} (kept in {folder})")
     return folder

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from analysis import expected, filesystems, mkfs, mount
+from analysis import devices, expected, filesystems, mkfs, mount
 from analysis.adapters import sqlfile
 from base import identity
 from base.paths import ROOT
@@ -21,6 +21,10 @@ from commitpath.cell import kernel_profile, load_profile, make_cell, watching
 from images import artifacts, given
 
 MOUNTPOINT = "/mnt/target"
+# The name of the device that a virtual board makes (playbooks/devices/).
+DEVICE_NAME = "target"
+# fsck looks at one in so many trials' filesystems.
+FSCK_EVERY = 10
 # Where a run's files are on the board.
 BOARD = "/run/commitpath"
 # A rehearsal has so many transactions; those of a workload of a user's file are these, which also
@@ -70,6 +74,7 @@ def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str
         "board": cell["board"],
         "owner": owner(board["board_kind"], cell["board"]),
         "driver": str(driver),
+        "trials": str(artifacts.trials(cell)) if has_trials(cell) else "",
         "probes": str(artifacts.probes()) if there else "",
         "filesystems": " ".join(filesystems.names() if any_cell else [fs["type"]]),
         "observers": " ".join(there),
@@ -90,6 +95,17 @@ def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str
         **(populated(cell) if identity.load(cell) == identity.DRIVER else for_command(cell)),
         "rehearsal_cell": rehearsal(cell, board["board_device"]),
     }
+
+
+def has_trials(cell: Mapping[str, Any]) -> bool:
+    """Whether a board of such cells can show what a failure leaves (docs/durability.md), asked for or not: so
+    cells that differ in CRASH alone start from the same bytes."""
+    return (
+        cell["board"] == "virtual"
+        and identity.load(cell) == identity.DRIVER
+        and devices.find(cell["profiles"]["device"]["driver"]).history is not None
+        and (artifacts.WORKLOADS / "engines" / cell["engine"] / "trials").is_dir()
+    )
 
 
 def populated(cell: Mapping[str, Any]) -> dict[str, Any]:
@@ -155,9 +171,10 @@ def mount_options(cell: Mapping[str, Any]) -> str:
     return ",".join([*cell["profiles"]["fs"]["mount"], *extra])
 
 
-def payload(cell: Mapping[str, Any], node: str) -> dict[str, bytes]:
-    """The files that a run needs on the board, below /run/commitpath."""
-    environment = cell_env(cell, node, f"{MOUNTPOINT}/db/sample.db").encode()
+def payload(cell: Mapping[str, Any], node: str, trials: bool = False) -> dict[str, bytes]:
+    """The files that a run needs on the board, below /run/commitpath. trials: on a board of trials, which has
+    two more (commitpath/crash.py)."""
+    environment = cell_env(cell, node, f"{MOUNTPOINT}/db/sample.db", trials).encode()
     files = {"cell.env": environment, "load.sh": load_script(identity.load(cell))}
     files |= {**run_scripts(), **scripts_of(watching(cell))}
     own_scripts = cell["profiles"].get("observers", {})
@@ -168,12 +185,12 @@ def payload(cell: Mapping[str, Any], node: str) -> dict[str, bytes]:
     return files
 
 
-def cell_env(cell: Mapping[str, Any], node: str, database: str) -> str:
+def cell_env(cell: Mapping[str, Any], node: str, database: str, trials: bool = False) -> str:
     """What the scripts of a run are told: NAME=value, a line each. A command's folder is the database's."""
     device = cell["profiles"]["device"]
     files = probe_files(cell["probes"], cell["profiles"]["fs"]["type"])
     variables = {
-        "STEPS": " ".join(f"{name}:{ends}" for name, ends in expected.steps(cell).items()),
+        "STEPS": " ".join(f"{name}:{ends}" for name, ends in expected.steps(cell, trials).items()),
         "CLOCK": cell["clock"],
         "PROBES": ",".join(files),
         "OBSERVERS": " ".join(watching(cell)),
@@ -187,9 +204,30 @@ def cell_env(cell: Mapping[str, Any], node: str, database: str) -> str:
         variables |= {"COMMAND": cell["command"], "COMMAND_FOLDER": str(PurePosixPath(database).parent)}
     else:
         variables |= driver_env(cell, database)
+    if cell.get("crash", "none") != "none":
+        variables["DEVICE_HISTORY"] = "1"
+    if trials:
+        variables |= trials_env(cell)
     # DEVICE_NAME: of the device that was proved and formatted (format_device.py)
     proved = ". /run/commitpath/device.env\n"
     return "".join(f"{k}={shlex.quote(v)}\n" for k, v in variables.items()) + proved
+
+
+def trials_env(cell: Mapping[str, Any]) -> dict[str, str]:
+    """What a board of trials is told besides."""
+    history = devices.find(cell["profiles"]["device"]["driver"]).history
+    return {
+        "DEVICE_CONTROL": history(DEVICE_NAME) if history else "",
+        "MOUNT_OPTIONS": mount_options(cell),
+        "FSCK": filesystems.find(cell["profiles"]["fs"]["type"]).fsck,
+        "FSCK_EVERY": str(FSCK_EVERY),
+    }
+
+
+def rehearsed_trials(cell: Mapping[str, Any]) -> str:
+    """What a rehearsal is told besides on a board that may be one of trials."""
+    fsck = filesystems.find(cell["profiles"]["fs"]["type"]).fsck
+    return f'FSCK={shlex.quote(fsck)}\nSTEPS="$STEPS rehearse-trials:ok"\n'
 
 
 def driver_env(cell: Mapping[str, Any], database: str) -> dict[str, str]:
@@ -266,7 +304,9 @@ def rehearsal(cell: Mapping[str, Any], node: str) -> str:
     }
     small = {"rows": 0, "n": REHEARSED, "probes": "", "profiles": profiles}
     taken = {axis: cell[axis] for axis in kept}
-    return cell_env({**default, **taken, **small}, node, "/run/commitpath/rehearsal.db")
+    environment = cell_env({**default, **taken, **small}, node, "/run/commitpath/rehearsal.db")
+    # what a board of trials reads of its root disk, too
+    return environment + (rehearsed_trials(cell) if has_trials(cell) else "")
 
 
 def board_files(variables: Mapping[str, Any]) -> dict[str, bytes]:

@@ -29,10 +29,12 @@ class PlannedRun:
 
 @dataclass(frozen=True)
 class Plan:
-    """document: plan.json. runs: the run, then its untraced twin, if it has one."""
+    """document: plan.json. runs: the run, then its untraced twin, if it has one. trials: what does the run
+    again and then trials of it, where the cell has any."""
 
     document: Mapping[str, Any]
     runs: list[PlannedRun]
+    trials: PlannedRun | None = None
 
 
 def has_twin(cell: Mapping[str, Any]) -> bool:
@@ -45,6 +47,11 @@ def make(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> Plan:
     """The plan of a cell on a board of playbooks/inventory. Nothing is built for it."""
     cells = {"run": cell, **({"twin": {**cell, "probes": ""}} if has_twin(cell) else {})}
     runs = {name: PlannedRun(one, payload(one, entry["board_device"])) for name, one in cells.items()}
+    trials = None
+    if cell.get("crash", "none") != "none":
+        unwatched = {**cell, "probes": ""}
+        trials = PlannedRun(unwatched, payload(unwatched, entry["board_device"], trials=True))
+    every = {**runs, **({expected.TRIALS: trials} if trials else {})}
     document = {
         "format": FORMAT,
         "cell_id": cell_id(cell),
@@ -59,14 +66,17 @@ def make(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> Plan:
                 "observers": watching(run.cell),
                 "probes": probe_files(run.cell["probes"], run.cell["profiles"]["fs"]["type"]),
                 "files": {path: digest(content) for path, content in sorted(run.files.items())},
-                "steps": [{"name": step, "ends": ends} for step, ends in expected.steps(run.cell).items()],
+                "steps": [
+                    {"name": step, "ends": ends}
+                    for step, ends in expected.steps(run.cell, run is trials).items()
+                ],
             }
-            for name, run in runs.items()
+            for name, run in every.items()
         },
         "expected": [asdict(one) for one in expected.of(dict(cell))],
         "checks": checks.names(identity.load(cell)),
     }
-    return Plan(document, list(runs.values()))
+    return Plan(document, list(runs.values()), trials)
 
 
 def digest(content: bytes) -> str:

@@ -39,7 +39,7 @@ from images.board import VirtualBoard
 from images.ssh import Login, make_keys
 
 # Of what a playbook is told: paths and contents, which have names or hashes here.
-HOSTS_OWN = ("driver", "probes", "modules", "schema", "scripted")
+HOSTS_OWN = ("driver", "trials", "probes", "modules", "schema", "scripted")
 # Sent with each run, so no part of what a snapshot is keyed by.
 KNOWN_SEQUENCE = "known-sequence.sh"
 SENT_LATER = (*RUN_SCRIPTS, KNOWN_SEQUENCE, "calibrate-cell.sh", "calibrate.sh")
@@ -81,6 +81,8 @@ def prepare(variables: Mapping[str, Any], limit: float | None = None) -> None:
     kind = variables["load_script"]
     files = {f"bin/{kind}": Path(variables["driver"]).read_bytes(), "load.sh": load_script(kind)}
     files |= {**run_scripts(), **texts(variables)}
+    if variables.get("trials"):
+        files["bin/trials"] = Path(variables["trials"]).read_bytes()
     for name, digest in variables.get("given", {}).items():
         files[f"given/bin/{name}"] = artifacts.kept(digest).read_bytes()
     for name, made in variables.get("preloads", {}).items():
@@ -128,6 +130,7 @@ def snapshot_folder(
         **provisioned_folder(board, variables)[1],
         # it makes the database
         "driver": Path(variables["driver"]).name,
+        **({"trials": Path(variables["trials"]).name} if variables.get("trials") else {}),
         "playbook": artifacts.hash_of(files=[ansible.PLAYBOOKS / "prepare.yml"]),
         **{name: hashlib.sha256(text).hexdigest() for name, text in texts(variables).items()},
         "load": artifacts.hash_of(load_script(identity.load(cell)).decode()),

@@ -408,6 +408,36 @@ def driver(cell: Mapping[str, Any]) -> Path:
     return ensure(path, f"build the driver with {engine}", build, mib=20)
 
 
+def trials(cell: Mapping[str, Any]) -> Path:
+    """The program for the board that looks at what power cuts left, linked with the cell's engine."""
+    engine, root = cell["engine"], build_root()
+    parts = [WORKLOADS, *(WORKLOADS / name for name in ("trials", "workloads"))]
+    parts += [WORKLOADS / "engines" / engine, WORKLOADS / "engines" / engine / "trials"]
+    sources = [
+        path
+        for folder in parts
+        for path in folder.iterdir()
+        if path.suffix in (".c", ".h", ".mk") or path.name == "Makefile"
+    ]
+    version = cell[load_yaml(EXPERIMENTS / "engine" / f"{engine}.yml")["release"]]
+    # without its symbols it is a fifth
+    compiled, flags = release_object(engine, version, root), f"{LINKED} -s"
+    path = CACHE / f"trials-{version}-{hash_of(compiled.name, flags, files=sources)}"
+
+    def build() -> None:
+        with work_folder() as work:
+            copy_tree(sources, work)
+            shutil.copy(compiled, work / "release.o")
+            shutil.copytree(release(engine, version), work / "release")
+            given = ["-C", "trials", "CC=aarch64-linux-gnu-gcc", "OUT=/work/out/trials", f"ENGINE={engine}"]
+            given += [f"LDFLAGS={flags}"]
+            given += ["RELEASE_DIR=/work/release", "LIBRARY=/work/release.o"]
+            run([str(IMAGES / "in-root.sh"), str(root), str(work), "make", *given], f"trials-{version}")
+            (work / "out/trials").rename(path)
+
+    return ensure(path, "build what looks at what power cuts left", build, mib=20)
+
+
 def command() -> Path:
     """The program for the board that runs a command (workloads/command/)."""
     root, folder = build_root(), WORKLOADS / "command"

@@ -23,6 +23,8 @@ ATTACH_LIMIT_SECONDS = 300.0
 WRITE_LIMIT_SECONDS = 20.0
 # What a board says when no SSH session is open on it.
 REACHABLE = "board: no session is open"
+# What a board says that waits to be looked at (playbooks/board/run-cell.sh).
+HELD = "run-cell: held"
 # What a board without a cell finds in the cell's place; await-cell.sh rehearses with it.
 REHEARSAL = pack_cell("none", {"rehearsal": b""})
 
@@ -114,17 +116,35 @@ class VirtualBoard:
 
     def attach(self, saved: Path, payload: dict[str, bytes], folder: Path) -> None:
         """Restore a snapshot, attach the payload's probes, and save the board again."""
+        item = pack_cell("arm_", payload)
+        with self.said(saved, item, folder, "await-cell: armed", ATTACH_LIMIT_SECONDS) as (line, machine):
+            if line is None:
+                said = machine.serial_tail()
+                raise LabError(f"the board died while its probes were attached; its last line: {said}")
+            if line != "await-cell: armed: yes":
+                raise LabError(f"the probes did not attach: {machine.serial_tail(2)}")
+
+    def hold(self, saved: Path, payload: dict[str, bytes], folder: Path, limit: float) -> None:
+        """Restore a snapshot with a cell in it whose last step is `hold`, and save the board in that step.
+
+        SSH reaches it when it is resumed. limit: wall seconds until then.
+        """
+        with self.said(saved, pack_cell("cell", payload), folder, HELD, limit) as (line, machine):
+            if line is None:
+                raise LabError(f"the board ended before it was held; its last line: {machine.serial_tail()}")
+
+    @contextmanager
+    def said(
+        self, saved: Path, item: bytes, folder: Path, start: str, limit: float
+    ) -> Iterator[tuple[str | None, qemu.Machine]]:
+        """Restore a snapshot, and give the console's line that begins with `start`, None where the board ends
+        before; it is saved in `folder` when the block is left."""
         copy_memory(saved, folder / "ram")
         with self.work_folder() as work:
             machine = self.machine(work, "virtual", folder / "ram", True, None)
-            machine.write_cell(pack_cell("arm_", payload))
+            machine.write_cell(item)
             with self.restored(saved, machine) as (_, monitor):
-                line = wait_for_line(machine, "await-cell: armed", ATTACH_LIMIT_SECONDS, monitor.process)
-                if line is None:
-                    said = machine.serial_tail()
-                    raise LabError(f"the board died while its probes were attached; its last line: {said}")
-                if line != "await-cell: armed: yes":
-                    raise LabError(f"the probes did not attach: {machine.serial_tail(2)}")
+                yield wait_for_line(machine, start, limit, monitor.process), machine
                 save_state(monitor, folder)
 
     @contextmanager

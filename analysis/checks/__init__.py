@@ -11,6 +11,7 @@ from analysis.checks import (
     content,
     counts,
     covariates,
+    crash,
     disk,
     engine,
     failures,
@@ -84,6 +85,9 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     twin.same_command,
     twin_times.plausible,
     twin_times.device,
+    crash.there,
+    crash.as_planned,
+    crash.ends,
 )
 
 
@@ -112,6 +116,9 @@ OF_DRIVER = frozenset(
         twin.same,
         twin_times.plausible,
         twin_times.device,
+        crash.there,
+        crash.as_planned,
+        crash.ends,
     )
 )
 # And what asks for a command's end.

@@ -41,6 +41,9 @@ class Device:
     modelled: tuple[str, ...] = ()
     # raw/device.bin → what the device wrote down of its commands, a witness; None: it keeps no log
     read_log: Callable[[Path], DeviceLog] | None = None
+    # its name on the board → folder of the files by which it shows past states (workloads/trials/trials.c);
+    # None: it shows none
+    history: Callable[[str], str] | None = None
     # whether it counts what it did: raw/board/device_time.txt
     counts: bool = False
     # (raw/board/device_time.txt, its log) → in what they disagree

@@ -195,6 +195,7 @@ DEVICE = Device(
     size=lambda mib: {"sectors": mib * 2048},
     modelled=("geometry", "timing"),
     read_log=read_log,
+    history=lambda name: f"/sys/block/{name}/flashsim",
     counts=True,
     disagree=disagree,
     untimely=untimely,

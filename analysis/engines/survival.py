@@ -6,3 +6,7 @@ RECENT = "consistent, but the transactions since the last checkpoint may be roll
 UNSYNCED = "consistent, but the transactions of the last seconds may be lost"
 RARELY_CORRUPT = "the last transaction may be rolled back; a very small chance of corruption"
 CORRUPT = "the database may be corrupt"
+
+# What is promised at all: the most committed transactions that may be gone, None: any number of the last, and
+# the database is consistent. What is not here promises nothing.
+MOST_LOST: dict[str, int | None] = {ALL: 0, LAST: 1, RECENT: None, UNSYNCED: None}

@@ -56,6 +56,9 @@ class Filesystem:
     mount: tuple[str, ...]
     # pattern of the lines by which it tells the kernel's log that something is wrong
     errors: str
+    # command that looks at one that is not mounted, whose device follows, and writes nothing; its exit status
+    # is 0 where nothing is wrong
+    fsck: str
     # (raw/board/, superblock.txt's fields) → where it keeps what; raises BadInput
     layout: Callable[[Path, Superblock], Layout]
     # what that needs beside superblock.txt

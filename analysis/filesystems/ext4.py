@@ -160,6 +160,7 @@ FILESYSTEM = Filesystem(
         "errors=(continue|remount-ro)",
         "i_version",
     ),
+    fsck="e2fsck -fn",
     errors=(
         r"JBD2: .*(error|corrupt)|Aborting journal|EXT4-fs (error|warning)"
         r"|EXT4-fs \(.*\): .*(error|corrupt|abort)"

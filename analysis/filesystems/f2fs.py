@@ -86,6 +86,7 @@ FILESYSTEM = Filesystem(
         "errors=(continue|remount-ro)",
         "memory=(normal|low)",
     ),
+    fsck="fsck.f2fs -f --dry-run",
     errors=r"F2FS-fs \(.*\): .*(error|corrupt|inconsisten|invalid|bug|stop)",
     # not every kernel shows it
     hidden={"barrier": "nobarrier"},

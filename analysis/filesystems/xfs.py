@@ -109,6 +109,7 @@ FILESYSTEM = Filesystem(
         "noalign",
         "wsync",
     ),
+    fsck="xfs_repair -n",
     errors=r"XFS( \(.*\))?: .*([Ee]rror|[Cc]orrupt|[Ss]hut(ting)? ?down|failed)",
     layout=_layout,
     files=("fsmap.csv", "directories.txt"),

@@ -75,6 +75,22 @@ _MEASURED = (
     "confirmed %",
     "KiB/transaction",
 )
+# And of what cuts took, where a run that is listed had any.
+_CUTS = ("cuts tried", "lost worst", "lost mean", "corrupt", "no prefix", "unopened", "against promise")
+
+
+def took(summary: Mapping[str, Any]) -> list[str]:
+    """What cuts took of a run, as _CUTS names it; `-` where none were tried."""
+    if (told := summary.get("crash")) is None:
+        return ["-"] * len(_CUTS)
+    lost, mean = (told["lost_acknowledged"][name] for name in ("max", "mean"))
+    unopened = told["cuts"] - told["opened"]
+    return [
+        str(told["cuts"]),
+        "-" if lost is None else str(lost),
+        "-" if mean is None else f"{mean:.2f}",
+        *map(str, (told["corrupt"], told["not_a_prefix"], unopened, told["broken"])),
+    ]
 
 
 def measured(summary: Mapping[str, Any]) -> list[str]:
@@ -123,7 +139,8 @@ def table(runs: list[Run]) -> list[str]:
         return []
     names = select.varying(runs)
     constant = [name for name in runs[0].settings if name not in names and runs[0].settings[name] != ""]
-    head = [*names, "repeat", "lab", "status", *_MEASURED, "witnesses", "run"]
+    cuts = _CUTS if any(run.summary.get("crash") for run in runs) else ()
+    head = [*names, "repeat", "lab", "status", *_MEASURED, "witnesses", *cuts, "run"]
     rows = [head]
     for run in runs:
         notes = [*run.reasons, *run.marks]
@@ -135,6 +152,7 @@ def table(runs: list[Run]) -> list[str]:
                 run.facts["status"],
                 *measured(run.summary),
                 witnesses(run),
+                *(took(run.summary) if cuts else ()),
                 f"{run.facts['run']}: {'; '.join(notes)}" if notes else run.facts["run"],
             ]
         )

@@ -1,4 +1,4 @@
--- results.sqlite, schema version 2 (PRAGMA user_version). docs/results-db.md explains it.
+-- results.sqlite, schema version 3 (PRAGMA user_version). docs/results-db.md explains it.
 -- JSON columns hold the run's own files unchanged; the plain columns are read from them.
 
 -- label: what this results folder's own runs are called in other labs' databases
@@ -63,6 +63,15 @@ CREATE TABLE run (
   flushes INTEGER AS (summary ->> '$.block.flushes'),
   write_amplification REAL AS (summary ->> '$.write_amplification'),
   virtual_seconds REAL AS (summary ->> '$.virtual_seconds'),
+  -- what cuts took (docs/durability.md): NULL in a run of which none were tried
+  failure TEXT AS (summary ->> '$.crash.failure'),
+  cuts INTEGER AS (summary ->> '$.crash.cuts'),
+  lost_worst INTEGER AS (summary ->> '$.crash.lost_acknowledged.max'),
+  lost_mean REAL AS (summary ->> '$.crash.lost_acknowledged.mean'),
+  corrupt INTEGER AS (summary ->> '$.crash.corrupt'),
+  not_a_prefix INTEGER AS (summary ->> '$.crash.not_a_prefix'),
+  unopened INTEGER AS (cuts - (summary ->> '$.crash.opened')),
+  against_promise INTEGER AS (summary ->> '$.crash.broken'),
   PRIMARY KEY (lab, cell_id, run_id)
 );
 

@@ -16,12 +16,15 @@ from commitpath.database import limits
 
 DATABASE = RESULTS / "results.sqlite"
 SCHEMA = Path(__file__).with_name("schema.sql")
-VERSION = 2
-# version → what of the schema is another in databases that an older commitpath made, which are read,
-# and made of this version when they are written to: the columns of what a cell requests, from
-# REQUESTED to AFTER_IT. They are computed from the cell, and have nothing in the file.
-OLDER = {1: Path(__file__).with_name("schema-1.sql")}
-REQUESTED, AFTER_IT = "  -- requested, which", "  -- effective, read back"
+VERSION = 3
+# Databases that an older commitpath made are read, and made of this version when they are written to: only
+# columns that are computed from a row's documents differ, and have nothing in the file.
+OLDER = (1, 2)
+# In version 1 what a cell requests is another part, from the first of these to before the second.
+FIRST = Path(__file__).with_name("schema-1.sql")
+REQUESTED = "  -- requested, which", "  -- effective, read back"
+# Versions before 3 have no such columns.
+CUTS = "  -- what cuts took", "  PRIMARY KEY (lab, cell_id, run_id)"
 # "cmtp", so that another program's database is not taken for one of ours
 APPLICATION_ID = 0x636D7470
 # how long another process's write is waited for
@@ -46,10 +49,17 @@ class DatabaseError(LabError):
 def schema(version: int = VERSION) -> str:
     """The SQL that makes a database of a version."""
     text = SCHEMA.read_text()
-    if version in OLDER:
-        head, _, rest = text.partition(REQUESTED)
-        text = f"{head}{OLDER[version].read_text()}{AFTER_IT}{rest.partition(AFTER_IT)[2]}"
+    if version < 3:
+        text = with_part(text, CUTS, "")
+    if version < 2:
+        text = with_part(text, REQUESTED, FIRST.read_text())
     return text
+
+
+def with_part(text: str, ends: tuple[str, str], part: str) -> str:
+    """A text with another part from the first of its ends to before the second."""
+    head, _, rest = text.partition(ends[0])
+    return f"{head}{part}{ends[1]}{rest.partition(ends[1])[2]}"
 
 
 def create(path: Path, label: str = UNNAMED) -> None:

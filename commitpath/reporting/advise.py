@@ -1,56 +1,21 @@
-"""`make advise`: for an app developer, the settings worth choosing among, from the database."""
+"""`make advise`: for an app developer, the settings worth choosing among, from the database.
+
+What survives a failure of the power is what trials showed, and no promise. Of another failure it is what
+they showed where there are any, else what the settings promise.
+"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
-from analysis import durability
 from analysis.engines import survival
 from base.errors import BadInputError
-from base.text import printable, printable_lines
-from commitpath.database import select
+from base.text import printable_lines
 from commitpath.database.select import Run
+from commitpath.reporting.candidates import LOSSES, SURVIVE, Setting, comparable, settings, trials_like
+from commitpath.reporting.cells import Cells
+from commitpath.reporting.choice import POWER, choice, sweep
 from commitpath.reporting.items import database
-from commitpath.reporting.marks import left_out, transactions
-from commitpath.reporting.statistics import median
+from commitpath.reporting.trials import SIZES
 from commitpath.variables import axes_of
-
-# Which committed transactions may be lost after the failure named by SURVIVE.
-LOSSES = {
-    "none": (survival.ALL,),
-    "last": (survival.ALL, survival.LAST),
-    "recent": (survival.ALL, survival.LAST, survival.RECENT, survival.UNSYNCED),
-}
-# SURVIVE → the field of durability.Durability
-SURVIVE = {"process": "process", "os": "system", "power": "power"}
-# What an app developer sets; all else of a cell is where and with what it was measured.
-CHOSEN = (
-    "journal_mode",
-    "synchronous",
-    "page_size",
-    "cache_size",
-    "wal_autocheckpoint",
-    "journal_size_limit",
-    "checkpoint_every",
-)
-GRID = "advise"
-
-
-@dataclass(frozen=True)
-class Setting:
-    """One choice, measured: rates per second and bytes on the device per transaction."""
-
-    text: str
-    tps: float
-    bytes_per_transaction: float
-    runs: int
-    survives: durability.Durability
-
-    def beaten_by(self, other: "Setting") -> bool:
-        """Whether another is no worse in both, and better in one."""
-        mine = (-self.tps, self.bytes_per_transaction)
-        theirs = (-other.tps, other.bytes_per_transaction)
-        return theirs != mine and all(b <= a for a, b in zip(mine, theirs, strict=True))
 
 
 def advise(options: dict[str, str]) -> int:
@@ -72,9 +37,17 @@ def advise(options: dict[str, str]) -> int:
         )
     given = {name: text for name, text in options.items() if name in names}
     if "RUN" in options:
-        run_missing(given)
-    measured = settings(comparable(given, options.get("LAB")))
-    kept = [one for one in measured if getattr(one.survives, SURVIVE[failure]) in LOSSES[loss]]
+        run_missing(given, failure)
+    runs, own = database()
+    lab = options.get("LAB", own)
+    chosen = comparable(given, failure, runs, lab, own)
+    measured = settings(chosen, trials_like(chosen[0], runs, failure))
+    if failure == POWER:
+        tried = {one.key for one in measured if one.trials}
+        of_it = choice(sweep(places(given, chosen[0]), failure), Cells(runs, lab), tried)
+        print(printable_lines(of_it.told()))
+        of_it.check()
+    kept = [one for one in measured if one.keeps(failure, loss)]
     if not kept:
         raise BadInputError(
             f"SURVIVE={failure} LOSS={loss}: none of the {len(measured)} settings measured keeps that "
@@ -84,98 +57,60 @@ def advise(options: dict[str, str]) -> int:
     return 0
 
 
-def run_missing(given: dict[str, str]) -> None:
+def run_missing(given: dict[str, str], failure: str) -> None:
     """Sweep the grid for this device and filesystem."""
-    from commitpath.sweep.drive import sweep
+    from commitpath.sweep import drive
 
-    sweep({"GRID": GRID, **given})
-
-
-def comparable(given: dict[str, str], lab: str | None) -> list[Run]:
-    """Ok runs of a lab with the given axes that differ only in what a developer chooses.
-
-    The largest such set. lab: None for this one. A marked run of this lab is left out; but who names
-    the content of a profile (DEVICE=constant#b1c1) means that one, not the file of here.
-    """
-    wanted = {name.lower(): [select.spelled(name.lower(), text)] for name, text in given.items()}
-    runs, own = database()
-    contents = [name for name, (value,) in wanted.items() if "#" in value]
-    marked: list[Run] = []
-    groups: dict[tuple[str, ...], list[Run]] = {}
-    for run in runs:
-        if run.facts["status"] != "ok" or run.facts["lab"] != (lab or own):
-            continue
-        if all(any(select.matches(value, v) for value in run.values(n)) for n, v in wanted.items()):
-            meant = {select.other_content(name, run.cell[name]) for name in contents}
-            if run.facts["lab"] == own and set(run.marks) - meant:
-                marked.append(run)
-                continue
-            fixed = [name for name in select.names([run]) if name not in (*CHOSEN, "seed")]
-            key = (*(f"{name}={run.settings.get(name)}" for name in fixed), run.facts["uname"])
-            groups.setdefault(key, []).append(run)
-    without = left_out(marked)
-    if not groups:
-        words = " ".join(f"{name}={text}" for name, text in given.items())
-        raise BadInputError(
-            f"no ok run of lab {lab or own} with {words}"
-            + (f"; RUN=yes makes them (make sweep GRID={GRID} {words})" if lab in (None, own) else "")
-            + (f"; {without}" if without else "")
-        )
-    if without:
-        print(printable(f"({without})"))
-    largest = max(groups.values(), key=lambda runs: len({run.facts["cell"] for run in runs}))
-    if len(groups) > 1:
-        others = sum(len(runs) for runs in groups.values()) - len(largest)
-        print(
-            f"({others} runs of other workloads, sizes, kernels or contents of a profile are left out; "
-            "name axes to choose them)"
-        )
-    return largest
+    drive.sweep(sweep(given, failure))
 
 
-def settings(runs: Sequence[Run]) -> list[Setting]:
-    """The runs by setting, medians over their seeds; a run without bytes or transactions does not count."""
-    always = {"journal_mode", "synchronous"} & {name for run in runs for name in run.settings}
-    shown = [name for name in CHOSEN if name in always or name in select.varying(runs)]
-    groups: dict[tuple[str, durability.Durability], list[Run]] = {}
-    for run in runs:
-        if bytes_of(run.summary) and transactions(run):
-            survives = durability.in_effect(run.document("manifest"))
-            groups.setdefault((select.label(run, shown), survives), []).append(run)
-    return [
-        Setting(
-            text,
-            median([run.summary["tps"]["all"] for run in of_it]),
-            median([bytes_of(run.summary) / transactions(run) for run in of_it]),
-            len(of_it),
-            survives,
-        )
-        for (text, survives), of_it in groups.items()
-    ]
-
-
-def bytes_of(summary: Any) -> float:
-    """Bytes written to the device in a run's window; 0 where no probe counted them."""
-    return float(summary["block"]["bytes_written"] or 0)
+def places(given: dict[str, str], run: Run) -> dict[str, str]:
+    """The given axes but for sizes, and the place of a run: where its settings would be tried."""
+    given = {name: text for name, text in given.items() if name.lower() not in SIZES}
+    return {**given, "FS": run.cell["fs"], "DEVICE": run.cell["device"]}
 
 
 def report(measured: Sequence[Setting], kept: Sequence[Setting], failure: str) -> list[str]:
-    """The Pareto set among those kept, the fastest first, and what each gives up."""
+    """The Pareto set among those kept, the fastest first, and what each gives up; then what was promised
+    and did not hold."""
     best = [one for one in kept if not any(one.beaten_by(other) for other in kept)]
     best.sort(key=lambda one: -one.tps)
     width = max(len(one.text) for one in best)
     lines = [f"{'':{width}}  {'TPS':>10}  {'KiB/tx':>8}  gives up"]
     least = min(one.bytes_per_transaction for one in best)
     for one in best:
-        gives_up = [f"after {name}: {what}" for name, what in one.survives.rows() if what != survival.ALL]
+        gives_up = [f"SURVIVE={failure}, measured: {one.trials.text()}"] if one.trials else []
+        gives_up += [f"after {name}: {what}" for name, what in promised(one, failure)]
         if one.tps < best[0].tps:
             gives_up.append(f"{1 - one.tps / best[0].tps:.0%} of the fastest's speed")
         if one.bytes_per_transaction > least:
             gives_up.append(f"{one.bytes_per_transaction / least - 1:.0%} more flash wear than the least")
         kib = one.bytes_per_transaction / 1024
         lines.append(f"{one.text:{width}}  {one.tps:10.1f}  {kib:8.1f}  {'; '.join(gives_up) or 'nothing'}")
+    lines += broken(measured, failure)
+    tried = sum(one.trials is not None for one in measured)
+    how = "by trials" if tried == len(measured) else f"{tried} by trials, the others by what they promise"
     lines.append(
-        f"{len(measured)} settings measured, {len(kept)} keep the promise (SURVIVE={failure}), "
+        f"{len(measured)} settings measured, {len(kept)} keep the promise (SURVIVE={failure}, {how}), "
         f"{len(kept) - len(best)} of these are beaten in both speed and wear by one above"
     )
     return lines
+
+
+def promised(setting: Setting, failure: str) -> list[tuple[str, str]]:
+    """(failure in words, what the settings promise), where that is not all; beside trials, as promised."""
+    return [
+        (name, f"promised is only: {what}" if setting.trials and of_it == failure else what)
+        for (name, what), of_it in zip(setting.survives.rows(), SURVIVE, strict=True)
+        if what != survival.ALL
+    ]
+
+
+def broken(measured: Sequence[Setting], failure: str) -> list[str]:
+    """What trials showed against what settings promise, whether they are chosen or not."""
+    return [
+        f"AGAINST ITS PROMISE ({getattr(one.survives, SURVIVE[failure])}): {one.text}: "
+        f"{one.trials.broken} of {one.trials.cuts} cuts, the first {one.trials.first_broken}"
+        for one in measured
+        if one.trials and one.trials.broken
+    ]

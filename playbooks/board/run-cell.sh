@@ -47,6 +47,9 @@ perform() {
     driver | command) perform_load ;;
     stop-watching) sh watch.sh stop ;;
     record-board) record_board ;;
+    trials) perform_trials ;;
+    rehearse-trials) rehearse_trials ;;
+    hold) hold ;;
     *) echo "no step is called $1"; return 2 ;;
   esac
 }
@@ -87,6 +90,34 @@ perform_load() {
   cat "$raw/driver/driver.err"
   covariates end "$raw/board" || status=1
   return "$status"
+}
+
+# When a read of the root disk ends is the host's affair: what trials need of it is in memory before a snapshot.
+rehearse_trials() {
+  for program in "$(command -v gzip)" "$(command -v "${FSCK%% *}")"; do
+    ldd "$program" | awk '{ for (i = 1; i <= NF; i++) if ($i ~ /^\//) print $i }' |
+      xargs cat "$program" > /dev/null || return
+  done
+}
+
+# what power cuts leave of the run, in trials.csv
+perform_trials() {
+  gzip -d trials.gz || return
+  # shellcheck disable=SC2086  # a list of options
+  bin/trials trials "$raw/trials.csv" "/dev/$DEVICE_NAME" "$DEVICE_CONTROL" "$MOUNTPOINT" "$FS_TYPE" \
+    "$MOUNT_OPTIONS" "$FSCK /dev/$DEVICE_NAME" "$FSCK_EVERY" run $DRIVER_OPTIONS --output-dir "$raw/driver" \
+    --announce /dev/console
+}
+
+# the state of the first trial once more, mounted if it can be, for who wants to look at it
+hold() {
+  read -r _ state kept < trials || return
+  echo "show $state" > "$DEVICE_CONTROL/history" || return
+  for word in $kept; do echo "keep $word" > "$DEVICE_CONTROL/history" || return; done
+  mount -t "$FS_TYPE" -o "$MOUNT_OPTIONS" "/dev/$DEVICE_NAME" "$MOUNTPOINT"
+  ip link set eth0 up
+  echo 'run-cell: held' > /dev/console
+  while sleep 1000; do :; done
 }
 
 record_board() {

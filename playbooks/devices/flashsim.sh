@@ -23,8 +23,11 @@ make_device() {
 # set_timing NAME=VALUE...: the profile's time
 set_timing() { set_attributes "$flashsim/$DEVICE_NAME" "$@"; }
 
-# reset_device: counters at zero, cache clean
-reset_device() { echo 1 > "/sys/block/$DEVICE_NAME/flashsim/reset"; }
+# reset_device: counters at zero, cache clean, a history where the cell (DEVICE_HISTORY) has one
+reset_device() {
+  echo "${DEVICE_HISTORY:-0}" > "/sys/block/$DEVICE_NAME/flashsim/history"
+  echo 1 > "/sys/block/$DEVICE_NAME/flashsim/reset"
+}
 
 # device_counters: name=value a line
 device_counters() { cat "/sys/block/$DEVICE_NAME/flashsim/stats"; }

@@ -2,12 +2,12 @@
 # The flashsim module's checks, on the board. Prints a line per check; exit 1 if one failed.
 # usage: board-check.sh FLASHSIM.KO POWER_CUT.PY [CHECK...]
 #   CHECK: parameters verify unaligned filesystems discard accounting log timing determinism
-#          unload power_cut; without any, all of them
+#          unload power_cut history; without any, all of them
 # Destroys what is in a flashsim device named target, touches no other.
 set -uo pipefail
 module=$1 power_cut=$2
 shift 2
-checks=${*:-parameters verify unaligned filesystems discard accounting log timing determinism unload power_cut}
+checks=${*:-parameters verify unaligned filesystems discard accounting log timing determinism unload power_cut history}
 root=/sys/kernel/config/flashsim
 folder=$root/target
 flash=/sys/block/target/flashsim
@@ -410,6 +410,13 @@ check_power_cut() {
     [ $status = 0 ] || failures=$((failures + 1))
   done
   quiet power_cut 'I/O error, dev target\|Buffer I/O error on dev target'
+}
+
+check_history() {
+  on 65536
+  python3 "${power_cut%/*}/history.py"
+  report $? "history: all of it"
+  quiet history
 }
 
 modprobe configfs

@@ -14,6 +14,8 @@ from typing import Any
 import commands
 
 from analysis import derived, devices, engines, pipeline, stored_files
+from analysis.crash import verdicts
+from analysis.engines.survival import MOST_LOST
 from base import identity
 from base.identity import canonical
 from commitpath.axes import probe_files
@@ -58,11 +60,13 @@ class Lab:
         status: str = "ok",
         bytes_written: int = 300_000,
         device: dict[str, Any] | None = None,
+        took: dict[str, Any] | None = None,
         **axes: str,
     ) -> Path:
         """Store a run; its folder.
 
-        device: what the device's profile has in place of its own. axes: make's variables, and in
+        device: what the device's profile has in place of its own. took: as `crash` has it, of a run
+        whose CRASH cuts it. axes: make's variables, and in
         small letters axes that only another lab has.
         """
         known = {name: value for name, value in axes.items() if name.isupper()}
@@ -116,6 +120,7 @@ class Lab:
             "block": {"writes": 60, "bytes_written": bytes_written, "flushes": 30, "fua": 3},
             "per_transaction": dict.fromkeys(ops, costs if watched else dict.fromkeys(costs)),
             "ledger": None,
+            "crash": crash(cell, **took or {}) if cell["crash"] != "none" else None,
             "write_amplification": bytes_written / sql_bytes if sql_bytes else None,
             "lost_events": 0,
             "virtual_seconds": len(ops) * cell["n"] / rates["all"],
@@ -197,6 +202,28 @@ def manifest(cell: dict[str, Any]) -> dict[str, Any]:
             "cpuinfo": "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd08",
             "meminfo": "MemTotal:        3496968 kB\nMemFree:         3349952 kB",
         },
+    }
+
+
+def crash(
+    cell: dict[str, Any], worst: int = 0, mean: float = 0.0, corrupt: int = 0, unopened: int = 0
+) -> dict[str, Any]:
+    """What summary.json says of a run's trials; every second one lost something, if any did."""
+    promised, cuts = verdicts.promised(cell), cell["cuts"]
+    most = MOST_LOST.get(promised, cuts)
+    broken = (corrupt + unopened or int(worst > (cuts if most is None else most))) * (promised in MOST_LOST)
+    return {
+        "failure": cell["crash"],
+        "cuts": cuts,
+        "mounted": cuts,
+        "opened": cuts - unopened,
+        "corrupt": corrupt,
+        "not_a_prefix": 0,
+        "lost_acknowledged": {"cuts": cuts // 2 if worst else 0, "max": worst, "mean": mean or worst / 2},
+        "recovery_ms": {"median": 20.0, "max": 30.0},
+        "promised": promised,
+        "broken": broken,
+        "first_broken": "trial 3, power cut before command 7" if broken else None,
     }
 
 

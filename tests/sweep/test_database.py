@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -27,8 +28,11 @@ from commitpath.database.commands import measured, witnesses
 
 Labs = Callable[[str], Lab]
 
-# of what store.own_schema has of schema version 1 as the commitpaths that wrote it had it
-SCHEMA_1 = "f8b102dd2b65a46e9482e4022a5bc7089ab34abe7f99aa78e0e5934276419663"
+# of what store.own_schema has of older schema versions as the commitpaths that wrote them had it
+SCHEMAS = {
+    1: "f8b102dd2b65a46e9482e4022a5bc7089ab34abe7f99aa78e0e5934276419663",
+    2: "8059f8799f40fe729598fc361ef1a19b4aa9f1c9e624c4d5acb837a9de2cb571",
+}
 
 
 def rows(path: Path, columns: str = "*") -> list[tuple[object, ...]]:
@@ -68,37 +72,92 @@ def test_a_row_per_run_with_its_settings_and_files(lab: Lab) -> None:
             "SELECT effective ->> '$.journal_mode' FROM run WHERE journal_mode='wal'"
         ).fetchone()
         assert effective == ("wal",)
-        assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+        assert connection.execute("PRAGMA user_version").fetchone() == (store.VERSION,)
 
 
-def of_an_older_commitpath(path: Path, source: Path) -> None:
-    """Make a database of schema version 1 with the rows of another."""
+def of_an_older_commitpath(path: Path, source: Path, version: int) -> None:
+    """Make a database of an older schema version with the rows of another."""
     with contextlib.closing(sqlite3.connect(path)) as connection:
-        connection.executescript(store.schema(1))
+        connection.executescript(store.schema(version))
         connection.execute("ATTACH ? AS source", (str(source),))
         for table in ("lab", "run", "file", "grid_run", "grid_excluded"):
             names = ", ".join(row[1] for row in connection.execute(f"PRAGMA main.table_info({table})"))
             connection.execute(f"INSERT INTO main.{table} ({names}) SELECT {names} FROM source.{table}")
-        connection.execute("PRAGMA user_version=1")
+        connection.execute(f"PRAGMA user_version={version}")
         connection.execute(f"PRAGMA application_id={store.APPLICATION_ID}")
         connection.commit()
 
 
-def test_a_database_of_an_older_commitpath_is_read_and_made_anew(labs: Labs, tmp_path: Path) -> None:
+def test_what_cuts_took_is_told_of_runs_that_have_trials_and_of_no_other(lab: Lab) -> None:
+    lab.run(MODE="wal", DEVICE="emmc-5.0")
+    columns = "cuts, lost_worst, lost_mean, corrupt, not_a_prefix, unopened, against_promise"
+    listed = lab.ok("results")
+    assert "lost worst" not in listed
+    cut = {"DEVICE": "emmc-5.0", "CRASH": "power", "CUTS": "40"}
+    lab.run(MODE="wal", SYNC="normal", took={"worst": 7, "mean": 2.5}, **cut)
+    lab.run(MODE="truncate", took={"corrupt": 2, "unopened": 1}, **cut)
+    listed = lab.ok("results")
+    head, *lines = (re.split("  +", line.strip()) for line in listed.splitlines()[1:-1])
+    told = {
+        line[head.index("journal_mode")]: line[head.index("cuts tried") :][:7]
+        for line in lines
+        if line[head.index("crash")] == "power"
+    }
+    assert told["wal"] == ["40", "7", "2.50", "0", "0", "0", "0"]
+    assert told["truncate"] == ["40", "0", "0.00", "2", "0", "1", "3"]
+    (none,) = (line for line in lines if line[head.index("crash")] == "none")
+    assert none[head.index("cuts tried") :][:7] == ["-"] * 7
+    assert sorted(rows(lab.results / "results.sqlite", columns), key=str) == [
+        (40, 0, 0.0, 2, 0, 1, 3),
+        (40, 7, 2.5, 0, 0, 0, 0),
+        (None,) * 7,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"cuts": 39}, "crash: cuts is 39, by the cell 40"),
+        ({"failure": "os"}, "crash: failure is 'os', by the cell 'power'"),
+        ({"promised": "the database may be corrupt"}, "crash: promised is"),
+        ({"opened": 41}, "more were corrupt than opened"),
+        ({"lost_acknowledged": {"cuts": 0, "max": 7, "mean": 0.5}}, "0 cuts lost 7 transactions at most"),
+        ({"first_broken": "trial 1"}, "0 of 40 cuts were against the promise"),
+    ],
+)
+def test_what_cuts_took_fits_the_cell_and_itself(change: dict[str, Any], says: str, lab: Lab) -> None:
+    folder = lab.run(MODE="wal", DEVICE="emmc-5.0", CRASH="power", CUTS="40")
+    assert "1 runs" in lab.ok("results")
+    told = json.loads((folder / "summary.json").read_text())["crash"]
+    edit(folder / "summary.json", crash=told | change)
+    assert says in lab.make("results").stderr
+
+
+def test_a_cell_of_no_cuts_has_none(lab: Lab) -> None:
+    cut = lab.run(MODE="wal", DEVICE="emmc-5.0", CRASH="power", CUTS="40")
+    told = json.loads((cut / "summary.json").read_text())["crash"]
+    edit(lab.run(MODE="wal", DEVICE="emmc-5.0") / "summary.json", crash=told)
+    assert "the cell asks for 'none', and the summary has trials" in lab.make("results").stderr
+
+
+@pytest.mark.parametrize("version", store.OLDER)
+def test_a_database_of_an_older_commitpath_is_read_and_made_anew(
+    version: int, labs: Labs, tmp_path: Path
+) -> None:
     here, there = labs("here"), labs("there")
     there.run(MODE="wal")
     there.recorded()
     there.ok("export", FILE=str(tmp_path / "new.sqlite"), LAB="kiel")
-    of_an_older_commitpath(tmp_path / "old.sqlite", tmp_path / "new.sqlite")
+    of_an_older_commitpath(tmp_path / "old.sqlite", tmp_path / "new.sqlite", version)
     here.run(MODE="delete")
     here.ok("results")
     here.ok("import", FILE=str(tmp_path / "old.sqlite"))
     database = here.results / "results.sqlite"
     before = rows(database)
     database.rename(tmp_path / "mine.sqlite")
-    of_an_older_commitpath(database, tmp_path / "mine.sqlite")
+    of_an_older_commitpath(database, tmp_path / "mine.sqlite", version)
     done = here.make("results")
-    assert "was of an older commitpath; now of schema version 2" in done.stderr
+    assert f"was of an older commitpath; now of schema version {store.VERSION}" in done.stderr
     assert "3 runs" in done.stdout
     assert rows(database) == before
     # a cell of the older rule is selected by the names of now, and by its old ones
@@ -106,9 +165,10 @@ def test_a_database_of_an_older_commitpath_is_read_and_made_anew(labs: Labs, tmp
         assert "2 runs" in here.ok("results", WHERE=where)
 
 
-def test_the_older_schema_is_to_the_letter_what_was_released() -> None:
-    told = json.dumps(sorted(store.own_schema(1)))
-    assert hashlib.sha256(told.encode()).hexdigest() == SCHEMA_1
+@pytest.mark.parametrize("version", store.OLDER)
+def test_an_older_schema_is_to_the_letter_what_was_released(version: int) -> None:
+    told = json.dumps(sorted(store.own_schema(version)))
+    assert hashlib.sha256(told.encode()).hexdigest() == SCHEMAS[version]
 
 
 def test_the_page_has_the_schemas_version() -> None:
@@ -171,7 +231,7 @@ def test_no_commit_is_lost_where_two_processes_upgrade_at_once(
     database = tmp_path / "results.sqlite"
     monkeypatch.setattr(store, "DATABASE", database)
     store.create(tmp_path / "new.sqlite")
-    of_an_older_commitpath(database, tmp_path / "new.sqlite")
+    of_an_older_commitpath(database, tmp_path / "new.sqlite", store.OLDER[-1])
     check, file = store.check, database.stat().st_ino
 
     def another_is_quicker(connection: sqlite3.Connection, path: Path) -> None:

@@ -386,17 +386,20 @@ def test_advice_is_the_pareto_set_of_what_keeps_the_promise(lab: Lab) -> None:
         (900, 100_000, "wal", "normal"),
     ):
         lab.run(tps, FS="f2fs", MODE=mode, SYNC=sync, bytes_written=written)
-    power = lab.ok("advise", FS="f2fs", SURVIVE="power")
-    listed = [line.split("  ")[0] for line in power.splitlines()[1:-1]]
+    system = lab.ok("advise", FS="f2fs", SURVIVE="os")
+    listed = [line.split("  ")[0] for line in system.splitlines()[1:-1]]
     assert listed == ["journal_mode=wal synchronous=full", "journal_mode=truncate synchronous=full"]
-    assert "50% more flash wear" in power
-    assert "10% of the fastest's speed" in power
-    assert "6 settings measured, 4 keep the promise (SURVIVE=power), 2 of these are beaten" in power
+    assert "50% more flash wear" in system
+    assert "10% of the fastest's speed" in system
+    assert (
+        "6 settings measured, 4 keep the promise (SURVIVE=os, 0 by trials, the others by what they promise), "
+        "2 of these are beaten"
+    ) in system
     process = lab.ok("advise", FS="f2fs", SURVIVE="process")
     assert "journal_mode=wal synchronous=normal" in process
     assert "after a power failure: consistent, but" in process
-    assert "wal synchronous=normal" in lab.ok("advise", FS="f2fs", SURVIVE="power", LOSS="recent")
-    none = lab.says("advise", FS="ext4", SURVIVE="power")
+    assert "wal synchronous=normal" in lab.ok("advise", FS="f2fs", SURVIVE="os", LOSS="recent")
+    none = lab.says("advise", FS="ext4", SURVIVE="process")
     assert "no ok run of lab local with FS=ext4; RUN=yes makes them (make sweep GRID=advise FS=ext4)" in none
     assert "SURVIVE is process, os, power" in lab.says("advise", FS="f2fs", SURVIVE="luck")
 
@@ -407,18 +410,18 @@ def test_advice_is_of_one_lab(lab: Lab, labs: Callable[[str], Lab], tmp_path: Pa
     there.run(9999, FS="f2fs", MODE="wal")
     there.ok("export", FILE=str(tmp_path / "t.sqlite"), LAB="there")
     lab.ok("import", FILE=str(tmp_path / "t.sqlite"))
-    assert "journal_mode=wal synchronous=full       105.0" in lab.ok("advise", FS="f2fs", SURVIVE="power")
+    assert "journal_mode=wal synchronous=full       105.0" in lab.ok("advise", FS="f2fs", SURVIVE="process")
     assert "journal_mode=wal synchronous=full     10499.0" in lab.ok(
-        "advise", FS="f2fs", SURVIVE="power", LAB="there"
+        "advise", FS="f2fs", SURVIVE="process", LAB="there"
     )
-    mars = lab.says("advise", FS="f2fs", SURVIVE="power", LAB="mars")
+    mars = lab.says("advise", FS="f2fs", SURVIVE="process", LAB="mars")
     assert "no ok run of lab mars" in mars and "RUN=yes" not in mars  # which makes runs of this lab
 
 
 def test_one_run_that_has_no_bytes_hides_no_setting(lab: Lab) -> None:
     lab.run(100, FS="f2fs", MODE="wal", SEED="1")
     lab.run(100, FS="f2fs", MODE="wal", SEED="2", bytes_written=0)
-    assert "1 settings measured" in lab.ok("advise", FS="f2fs", SURVIVE="power")
+    assert "1 settings measured" in lab.ok("advise", FS="f2fs", SURVIVE="process")
 
 
 # as an edit of experiments/device/constant.yml gives, and as an edit of its prose does
@@ -455,10 +458,10 @@ def test_two_contents_of_a_profile_are_two_settings(lab: Lab) -> None:
         "compare", A="seed=3 device=constant", B="seed=4 device=constant"
     )
     assert "B/A" in lab.ok("compare", A=f"seed=3 device={slower}", B=f"seed=4 device={faster}")
-    advice = lab.ok("advise", FS="f2fs", SURVIVE="power", DEVICE="constant")
+    advice = lab.ok("advise", FS="f2fs", SURVIVE="process", DEVICE="constant")
     assert "(1 runs left out, 1: its device is not experiments/device/constant.yml of here)" in advice
     assert "735.0" not in advice
-    assert "735.0" in lab.ok("advise", FS="f2fs", SURVIVE="power", DEVICE=faster)
+    assert "735.0" in lab.ok("advise", FS="f2fs", SURVIVE="process", DEVICE=faster)
     assert "database was on f2fs" in (text := lab.ok("setup-text", WHERE="fs=f2fs"))
     assert all(name in text for name in names)
 
@@ -528,7 +531,7 @@ def test_marked_runs_are_left_out_or_told(lab: Lab) -> None:
         connection.execute(statement)
     connection.close()
     why = "its folder is not here, so nothing holds its numbers"
-    advice = lab.ok("advise", FS="f2fs", SURVIVE="power")
+    advice = lab.ok("advise", FS="f2fs", SURVIVE="process")
     assert f"(1 runs left out, 1: {why})" in advice
     assert "truncate" not in advice and "105.0" in advice
     out = lab.ok("compare", A="mode=wal", B="mode=truncate")
@@ -539,7 +542,7 @@ def test_marked_runs_are_left_out_or_told(lab: Lab) -> None:
     # its own profile's content under another's name
     other = lab.run(900, FS="f2fs", MODE="wal", DEVICE="emmc-5.0", device=FASTER)
     mark = "its device is not experiments/device/emmc-5.0.yml of here"
-    said = lab.says("advise", FS="f2fs", SURVIVE="power", DEVICE="emmc-5.0")
+    said = lab.says("advise", FS="f2fs", SURVIVE="process", DEVICE="emmc-5.0")
     assert "no ok run of lab local" in said and f"1 runs left out, 1: {mark}" in said
     assert f"¶ 1 of 1 runs: {mark}" in lab.ok("report-card", FILE=str(other)).splitlines()
 

@@ -14,7 +14,7 @@ import zstandard
 from analysis import derived
 from base import identity
 from base.errors import BadInput, LabError
-from commitpath import ansible, commands, experiment, observers, packed, plan
+from commitpath import ansible, commands, crash, experiment, observers, packed, plan
 from commitpath.cell import make_cell
 
 SUMMARY = {
@@ -103,7 +103,8 @@ def test_a_virtual_run_runs_what_the_plan_has(monkeypatch: pytest.MonkeyPatch, t
     monkeypatch.setattr(experiment, "ensure_snapshot", lambda *_: tmp_path)
     monkeypatch.setattr(experiment, "ensure_watched", ensure_watched)
     monkeypatch.setattr(experiment, "run_together", lambda _, folders, files, limit: (folders, files))
-    ran = experiment.run_virtual(cell, tmp_path, {}, planned, 1)
+    ran, trials = experiment.run_virtual(cell, tmp_path, {}, planned, 1)
+    assert trials == crash.Trials()
     assert ran == ([tmp_path / "1", tmp_path / "2"], [one.files for one in planned.runs])
     assert watched == [(one.cell, one.files) for one in planned.runs]
 

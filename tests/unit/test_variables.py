@@ -17,7 +17,7 @@ from commitpath.cell import make_cell
 from commitpath.database import exchange, select
 from commitpath.papers.asked import MOST, PLACE
 from commitpath.papers.command import PASSED
-from commitpath.reporting import advise
+from commitpath.reporting import candidates, choice
 from commitpath.sweep import drive
 
 # where DRY_RUN is near to a variable
@@ -39,9 +39,11 @@ def test_every_command_is_in_the_table() -> None:
 def test_each_commands_own_words_are_the_tables() -> None:
     assert values("trace-export", "FORMAT") == {*export.FORMATS, "all"}
     assert values("import", "CONFLICT") == set(exchange.CONFLICTS)
-    assert values("advise", "SURVIVE") == set(advise.SURVIVE)
-    assert values("advise", "LOSS") == set(advise.LOSSES)
-    assert {name.lower() for name in variables.axes_of("advise")} == {*axes()} - {*advise.CHOSEN, "seed"}
+    assert values("advise", "SURVIVE") == set(candidates.SURVIVE)
+    assert values("advise", "LOSS") == set(candidates.LOSSES)
+    assert {name.lower() for name in variables.axes_of("advise")} == {*axes()} - {
+        *(*choice.CHOSEN, *candidates.CUTS, "seed")
+    }
     assert set(variables.own("sweep")) == {*drive.OPTIONS, "REPEAT", "EMULATOR"}
     assert set(variables.own("reproduce")) == {
         *("PAPER", *PLACE, "FIGURE", "WHERE", *MOST, "REPEAT", *PASSED, "EMULATOR")

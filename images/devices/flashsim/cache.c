@@ -23,12 +23,16 @@ static void forget(struct flash_device *dev, struct flash_change *change)
 {
 	list_del(&change->list);
 	dev->undo_pages -= change->nr;
-	flash_free_change(change);
+	if (dev->keeps_history)
+		list_add_tail(&change->list, &dev->history);
+	else
+		flash_free_change(change);
 }
 
 /* Remember the change of a command that is under way from here on. */
 void flash_remember(struct flash_device *dev, struct flash_change *change)
 {
+	change->number = dev->nr_log;
 	change->pinned = true;
 	list_add_tail(&change->list, &dev->changes);
 	dev->undo_pages += change->nr;
@@ -51,12 +55,15 @@ u64 flash_number_flush(struct flash_device *dev)
 	return dev->nr_flushes;
 }
 
-/* Free what can no longer be lost, from the oldest on. */
+/* Free what can no longer be lost, from the oldest on. Nothing while a past state is shown: all
+ * that is written on it will be undone. */
 void flash_settle(struct flash_device *dev)
 {
 	u64 most = dev->p.undo_kib * 1024 / PAGE_SIZE;
 	struct flash_change *change, *next;
 
+	if (dev->showing)
+		return;
 	list_for_each_entry_safe(change, next, &dev->changes, list)
 	{
 		unsigned long flags;
@@ -136,7 +143,7 @@ int flash_cut(struct flash_device *dev, const char *how)
 		return -EINVAL;
 
 	mutex_lock(&dev->lock);
-	if (dev->cut) {
+	if (dev->cut || dev->keeps_history) {
 		mutex_unlock(&dev->lock);
 		return -EBUSY;
 	}

@@ -21,9 +21,14 @@ struct flash_piece {
 	struct page *page;
 };
 
-/* What one write or discard replaced, until it can no longer be lost. */
+/* What one write or discard replaced, until it can no longer be lost; in a history, for good. */
 struct flash_change {
 	struct list_head list;
+	/* of its command in the log */
+	u64 number;
+	/* in a history, of one that is shown apart: the sectors of it that are there, none if equal
+	 */
+	sector_t there, there_end;
 	/* its command is complete, and that alone made it durable */
 	bool durable;
 	/* its command is under way, and points at it */
@@ -83,6 +88,14 @@ struct flash_device {
 	u64 cut_random;
 	u64 cut_kept;
 	u64 cut_lost;
+	/* history.c: whether no change is freed; those that are settled, oldest first */
+	bool keeps_history;
+	struct list_head history;
+	/* whether a past state is shown; in the history the newest change of those that are there
+	 * with all before them, and the newest of those that were looked at behind them */
+	bool showing;
+	struct list_head *shown;
+	struct list_head *looked;
 	bool logging;
 	struct xarray log;
 	u64 nr_log;
@@ -112,6 +125,8 @@ struct flash_change *flash_replace(struct flash_device *dev, sector_t sector, se
 				   bool discard);
 void flash_copy(struct flash_device *dev, struct request *rq);
 void flash_swap(struct flash_device *dev, struct flash_change *change);
+void flash_swap_sectors(struct flash_device *dev, struct flash_change *change, sector_t sector,
+			sector_t end);
 void flash_free_change(struct flash_change *change);
 void flash_free_pages(struct flash_device *dev);
 
@@ -123,6 +138,11 @@ void flash_settle_all(struct flash_device *dev);
 u64 flash_unflushed(struct flash_device *dev);
 int flash_cut(struct flash_device *dev, const char *how);
 void flash_restore(struct flash_device *dev);
+
+/* history.c: what the device held after any of its commands */
+void flash_history_init(struct flash_device *dev);
+void flash_history_clear(struct flash_device *dev);
+int flash_history_command(struct flash_device *dev, char *words);
 
 /* log.c: what the device was told to do */
 void flash_log(struct flash_device *dev, const struct flash_log_entry *entry);

@@ -9,6 +9,7 @@
  *   queue.c   the block device             media.c  dies, units, blocks
  *   store.c   the data                     sysfs.c  counters and switches
  *   cache.c   what a power cut may take   log.c    what the device was told to do
+ *   history.c what the device held after any of its commands
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -213,6 +214,7 @@ static struct config_group *make_device(struct config_group *group, const char *
 	mutex_init(&dev->lock);
 	spin_lock_init(&dev->done_lock);
 	INIT_LIST_HEAD(&dev->changes);
+	flash_history_init(dev);
 	xa_init(&dev->pages);
 	xa_init(&dev->log);
 	config_group_init_type_name(&dev->group, name, &device_type);

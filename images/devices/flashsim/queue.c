@@ -233,6 +233,7 @@ int flash_stop(struct flash_device *dev)
 	put_disk(dev->disk);
 	blk_mq_free_tag_set(&dev->tags);
 	flash_settle_all(dev);
+	flash_history_clear(dev);
 	flash_free_pages(dev);
 	flash_log_clear(dev);
 	kvfree(dev->model);

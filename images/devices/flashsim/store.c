@@ -56,19 +56,35 @@ static struct page *page_at(struct flash_device *dev, pgoff_t index)
 	return page;
 }
 
-/* Exchange what the device holds for what the change holds. */
-void flash_swap(struct flash_device *dev, struct flash_change *change)
+/*
+ * Exchange what the device holds for what the change holds, in its sectors from `sector` to before
+ * `end`. What a discard left of a page is there or not as a whole.
+ */
+void flash_swap_sectors(struct flash_device *dev, struct flash_change *change, sector_t sector,
+			sector_t end)
 {
 	u32 i;
 
 	for (i = 0; i < change->nr; i++) {
-		struct flash_piece *piece = &change->piece[i];
+		struct flash_piece *piece = &change->piece[i], part = *piece;
+		sector_t page = (sector_t)piece->index * PAGE_SECTORS;
+		sector_t from = max(sector, page + piece->first);
+		sector_t to = min(end, page + piece->first + piece->count);
 
-		if (is_whole(piece))
+		if (from >= to)
+			continue;
+		part.first = from - page;
+		part.count = to - from;
+		if (is_whole(&part))
 			piece->page = exchange(dev, piece->index, piece->page);
-		else
-			swap_sectors(piece, page_at(dev, piece->index));
+		else if (piece->page)
+			swap_sectors(&part, page_at(dev, piece->index));
 	}
+}
+
+void flash_swap(struct flash_device *dev, struct flash_change *change)
+{
+	flash_swap_sectors(dev, change, 0, dev->sectors);
 }
 
 void flash_free_change(struct flash_change *change)

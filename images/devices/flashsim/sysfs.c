@@ -5,6 +5,8 @@
  *   reset      1: counters zero, cache clean, units closed, generator at its seed, log empty
  *   log        what the device was told to do since the last reset (log.c)
  *   power_cut  0: power is on; flash_cut says what else it takes
+ *   history    0, 1: whether past states can be shown; flash_history_command says what else it
+ * takes
  */
 #include <linux/device.h>
 #include <linux/slab.h>
@@ -59,6 +61,7 @@ static ssize_t reset_store(struct device *device, struct device_attribute *attri
 	frozen = flash_freeze(queue);
 	mutex_lock(&dev->lock);
 	flash_settle_all(dev);
+	flash_history_clear(dev);
 	dev->model->live_bytes = dev->nr_pages * PAGE_SIZE;
 	flash_reset(dev->model);
 	dev->cut_random = ~dev->p.seed;
@@ -95,6 +98,25 @@ static ssize_t power_cut_store(struct device *device, struct device_attribute *a
 }
 static DEVICE_ATTR_RW(power_cut);
 
+static ssize_t history_show(struct device *device, struct device_attribute *attribute, char *buffer)
+{
+	return sysfs_emit(buffer, "%d\n", READ_ONCE(device_of(device)->keeps_history));
+}
+
+static ssize_t history_store(struct device *device, struct device_attribute *attribute,
+			     const char *buffer, size_t count)
+{
+	char *copy = kstrndup(buffer, count, GFP_KERNEL);
+	int error;
+
+	if (!copy)
+		return -ENOMEM;
+	error = flash_history_command(device_of(device), strim(copy));
+	kfree(copy);
+	return error ?: count;
+}
+static DEVICE_ATTR_RW(history);
+
 static ssize_t log_read(struct file *file, struct kobject *kobj, flash_file *attribute,
 			char *buffer, loff_t offset, size_t count)
 {
@@ -111,6 +133,7 @@ static struct attribute *flash_attributes[] = {
 	&dev_attr_stats.attr,
 	&dev_attr_reset.attr,
 	&dev_attr_power_cut.attr,
+	&dev_attr_history.attr,
 	NULL,
 };
 

@@ -1,0 +1,66 @@
+"""Are a run's trials those of its cuts, on boards that did the same run again?"""
+
+from __future__ import annotations
+
+from analysis.checks import twin_device
+from analysis.crash import cuts, verdicts
+from analysis.run import Run
+
+
+def there(run: Run) -> list[str]:
+    """Each trial of the cell's plan was tried, once; of a cell that asks for none, none was."""
+    asked = run.cell.get("crash", "none") != "none"
+    died = [int(number) for number in run.host.get("trials_died", ())]
+    tried = sorted([*died, *(number for board in run.trials for number in board.trials["trial"])])
+    if not asked:
+        return ["there are trials, and the cell asks for none"] if run.trials else []
+    wanted = run.cell["cuts"]
+    if tried == list(range(wanted)):
+        return []
+    missing = sorted(set(range(wanted)) - set(tried))
+    return [
+        f"of {wanted} trials {len(missing)} were not tried, the first {missing[0]}"
+        if missing
+        else f"there are {len(tried)} trials, the cell asks for {wanted}"
+    ]
+
+
+def as_planned(run: Run) -> list[str]:
+    """A board of trials did the run that was timed: its device got the same commands in the same order, and
+    its log makes the same plan. A plan of another run shows states that there never were."""
+    timed = run.twin.log if run.twin else run.log
+    if not run.trials or timed is None:
+        return ["there are trials, and no log of the run that they are of"] if run.trials else []
+    plan = cuts.plan(run.cell, timed.entries, run.timing.window)
+    digests = {trial.number: trial.digest for trial in plan}
+    found = []
+    for board in run.trials:
+        another = f"board {board.name} of trials did not do the same run"
+        window = timed.within(*run.timing.window), board.log.within(*board.driver.window)
+        if board.log.lost or not twin_device.in_order(*window):
+            found.append(f"{another}: its device got other commands")
+        elif [trial.digest for trial in verdicts.planned(run, board)] != [*digests.values()]:
+            found.append(f"{another}: its log makes other cuts")
+        elif other := [row for row in board.trials.rows() if digests.get(row[0]) != row[1]]:
+            found.append(f"trial {other[0][0]} was of another state than the cell's plan has")
+        elif board.driver.config["sql_sha256"] != run.driver.config["sql_sha256"]:
+            found.append(f"{another}: it ran other SQL")
+    return found
+
+
+def ends(run: Run) -> list[str]:
+    """What the two ends of the run hold is known: nothing was done yet, and all of it is there. Where a trial
+    finds something else, it is the hash, the device or the oracle that is wrong."""
+    judged = run.judged
+    if judged is None or judged.is_empty():
+        return []
+    last = run.driver.transactions.height
+    known = {0: ("begin", 0), judged["trial"].max(): ("end", last)}
+    return [
+        f"as the run's {name} it was to hold {wanted} transactions whole, and trial {row['trial']} found: "
+        f"{row['verdict']}, {row['transactions']}"
+        for row in judged.iter_rows(named=True)
+        if row["trial"] in known
+        for name, wanted in (known[row["trial"]],)
+        if row["is_whole"] != 1 or row["transactions"] != wanted
+    ]

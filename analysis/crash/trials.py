@@ -1,0 +1,59 @@
+"""What the boards said of a run's trials: raw/trials.csv of each (workloads/trials/trials.c)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from analysis.adapters import devicelog, driver
+from analysis.devices import Device
+from analysis.files import read_csv
+from base.errors import BadInput
+
+TRIALS: dict[str, type[pl.DataType]] = {
+    **{"trial": pl.Int64, "plan": pl.String},
+    **dict.fromkeys(
+        ["mount_error", "opened", "is_read", "is_whole", "signal", "unmount_error", "fsck"], pl.Int64
+    ),
+    **{"complaints": pl.Int64, "rows": pl.Int64, "hash": pl.String},
+    **dict.fromkeys(["reads", "writes", "flushes"], pl.Int64),
+    **dict.fromkeys(
+        ["begin_ns", "shown_ns", "mounted_ns", "opened_ns", "read_ns", "end_ns"],
+        pl.Int64,
+    ),
+    "said": pl.String,
+}
+# Of a run's folder: what of it each board of trials sent.
+FOLDER = "crash"
+
+
+@dataclass(frozen=True)
+class Board:
+    """One board that did the run again and then some of the trials."""
+
+    name: str
+    driver: driver.Driver
+    log: devicelog.DeviceLog
+    trials: pl.DataFrame  # TRIALS
+
+
+def read(folder: Path, device: Device) -> list[Board]:
+    """Return the boards of the run in `folder`; none where no power was cut. Raises BadInput."""
+    places = sorted(folder.glob(f"{FOLDER}/*/raw"))
+    return [_read(place, device) for place in places]
+
+
+def _read(raw: Path, device: Device) -> Board:
+    if device.read_log is None:
+        raise BadInput(raw, "", "trials on a device that keeps no log", "one that does")
+    found = read_csv(raw / "trials.csv", TRIALS, optional=("said",))
+    for name in ("plan", "hash"):
+        if wrong := [one for one in found[name] if not _is_hash(one)]:
+            raise BadInput(raw / "trials.csv", "", f"{name} is {wrong[0][:40]!r}", "16 hex digits")
+    return Board(raw.parent.name, driver.read(raw / "driver"), device.read_log(raw / "device.bin"), found)
+
+
+def _is_hash(text: str) -> bool:
+    return len(text) == 16 and set(text) <= set("0123456789abcdef")

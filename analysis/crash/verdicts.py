@@ -1,0 +1,205 @@
+"""What each trial came to: what the database holds beside what had been acknowledged, and whether that is
+what the cell's settings promise (analysis/durability.py)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Set
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from analysis import durability
+from analysis.crash import cuts, oracle
+from analysis.crash.cuts import POWER, Trial
+from analysis.crash.trials import Board
+from analysis.engines.survival import MOST_LOST
+from base.errors import BadInput
+
+if TYPE_CHECKING:
+    from analysis.run import Run
+
+# What became of the database, the worst first.
+DIED, UNMOUNTED, UNOPENED, CORRUPT, NO_PREFIX, LOST, WHOLE = (
+    "board died",
+    *("not mounted", "not opened", "corrupt", "not a prefix"),
+    *("lost", "whole"),
+)
+# What is known of a cut before it is tried.
+CUT: dict[str, type[pl.DataType]] = {
+    **{"trial": pl.Int64, "command": pl.Int64, "where": pl.String, "cut_ns": pl.Int64, "policy": pl.String},
+    **dict.fromkeys(["losable", "lost_commands", "torn_sectors", "acknowledged", "begun"], pl.Int64),
+}
+
+
+def judge(run: Run) -> pl.DataFrame | None:
+    """Return one row a trial, in their order: the cut, what came up (trials.TRIALS), and what that means.
+
+    None of a run without trials. A moment is that of the board that had the trial. Raises BadInput where it
+    cannot be told what the database holds.
+    """
+    if not run.trials:
+        return None
+    try:
+        states = oracle.after_each(run.cell, run.driver.workload_phases["phase"].to_list())
+    except (KeyError, ValueError) as error:
+        raise BadInput(run.folder / "cell.json", "", f"trials of a run, but {error}", "see docs") from None
+    known = Known([total for _, total in states])
+    found = [_of_board(run, board, known) for board in run.trials]
+    return pl.concat([*found, _died(run)], how="diagonal").sort("trial")
+
+
+class Known:
+    """The hashes that the rows have after 0, 1, … transactions."""
+
+    def __init__(self, totals: list[int]) -> None:
+        self._after: dict[int, list[int]] = {}
+        for number, total in enumerate(totals):
+            self._after.setdefault(total, []).append(number)
+        # how many of the first so many changed anything: an update may find the value that it gives
+        self._effects = [0]
+        for before, total in itertools.pairwise(totals):
+            self._effects.append(self._effects[-1] + (total != before))
+
+    def held(self, row: Mapping[str, Any]) -> int | None:
+        """Return after how many transactions the rows of a trial are, the most that had begun; None: after no
+        number."""
+        if row["is_read"] != 1:
+            return None
+        fits = [number for number in self._after.get(int(row["hash"], 16), []) if number <= row["begun"]]
+        return max(fits, default=None)
+
+    def between(self, first: int | None, last: int) -> int | None:
+        """Return how many transactions that changed anything are between two numbers, below 0 where the first
+        is the larger."""
+        return None if first is None else self._effects[last] - self._effects[first]
+
+
+def _of_board(run: Run, board: Board, known: Known) -> pl.DataFrame:
+    """Return the rows of one board's trials."""
+    found = _cuts(run, board, set(board.trials["trial"])).join(board.trials, on="trial")
+    holds = [known.held(row) for row in found.iter_rows(named=True)]
+    missing = [
+        known.between(held, acknowledged)
+        for held, acknowledged in zip(holds, found["acknowledged"], strict=True)
+    ]
+    found = found.with_columns(
+        transactions=pl.Series(holds, dtype=pl.Int64), missing=pl.Series(missing, dtype=pl.Int64)
+    )
+    lost, opened = pl.col("missing"), pl.col("opened") == 1
+    found = found.with_columns(
+        verdict=_verdict(),
+        lost=pl.when(lost > 0).then(lost).when(lost <= 0).then(0),
+        unacknowledged=pl.when(lost < 0).then(-lost).when(lost >= 0).then(0),
+        recovery_ns=pl.when(opened).then(pl.col("opened_ns") - pl.col("shown_ns")),
+        recovery_reads=pl.when(opened).then(pl.col("reads")),
+        recovery_writes=pl.when(opened).then(pl.col("writes")),
+    )
+    return found.drop("missing")
+
+
+def _cuts(run: Run, board: Board, numbers: Set[int]) -> pl.DataFrame:
+    """Return what is known before they are tried of trials of a board, or of one that did the same run."""
+    ran = board.driver.transactions
+    begins, ends = (ran[name].to_numpy() for name in ("begin_ns", "end_ns"))
+    rows = [
+        {
+            **{"trial": one.number, "command": one.command, "where": one.where, "cut_ns": one.moment},
+            **{"policy": one.policy, "losable": one.losable, "lost_commands": len(one.lost)},
+            "torn_sectors": one.torn[1] if one.torn else None,
+            "acknowledged": int(np.searchsorted(ends, one.moment, side="right")),
+            "begun": int(np.searchsorted(begins, one.moment, side="right")),
+        }
+        for one in planned(run, board)
+        if one.number in numbers
+    ]
+    return pl.DataFrame(rows, schema=CUT)
+
+
+def _died(run: Run) -> pl.DataFrame:
+    """Return the rows of the trials that ended their board."""
+    died = {int(number): said for number, said in run.host.get("trials_died", {}).items()}
+    found = _cuts(run, run.trials[0], died.keys())
+    said = [died[number] for number in found["trial"]]
+    return found.with_columns(verdict=pl.lit(DIED), said=pl.Series(said, dtype=pl.String))
+
+
+def planned(run: Run, board: Board) -> list[Trial]:
+    """Return the trials that a board's own log makes of the run that it did again."""
+    return cuts.plan(run.cell, board.log.entries, board.driver.window)
+
+
+def _verdict() -> pl.Expr:
+    held = pl.col("transactions")
+    return (
+        pl.when(pl.col("mount_error").ne_missing(0))
+        .then(pl.lit(UNMOUNTED))
+        .when(pl.col("opened").ne_missing(1))
+        .then(pl.lit(UNOPENED))
+        .when(pl.col("is_whole").ne_missing(1) | (pl.col("signal") != 0))
+        .then(pl.lit(CORRUPT))
+        .when(held.is_null())
+        .then(pl.lit(NO_PREFIX))
+        .when(pl.col("missing") > 0)
+        .then(pl.lit(LOST))
+        .otherwise(pl.lit(WHOLE))
+    )
+
+
+def promised(cell: Mapping[str, Any]) -> str:
+    """Return what the cell's settings promise of its failure, in words (analysis/engines/survival.py)."""
+    survives = durability.of(cell)
+    return survives.power if cell["crash"] == POWER else survives.system
+
+
+def broken(cell: Mapping[str, Any], judged: pl.DataFrame) -> pl.DataFrame:
+    """Return the trials that are not as the settings promise; none where they promise nothing."""
+    if (promise := promised(cell)) not in MOST_LOST:
+        return judged.clear()
+    most = MOST_LOST[promise]
+    inconsistent = ~pl.col("verdict").is_in([LOST, WHOLE])
+    return judged.filter(inconsistent if most is None else inconsistent | (pl.col("lost") > most))
+
+
+def summary(run: Run) -> dict[str, Any] | None:
+    """Return what summary.json says of the trials (docs/formats.md); None of a run without any."""
+    judged, cell = run.judged, run.cell
+    if judged is None:
+        return None
+    verdict, lost = judged["verdict"], judged["lost"].drop_nulls()
+    recovery = judged["recovery_ns"].drop_nulls() / 1e6
+    against = broken(cell, judged)
+    return {
+        "failure": cell["crash"],
+        "cuts": judged.height,
+        "died": int((verdict == DIED).sum()),
+        "mounted": int((~verdict.is_in([DIED, UNMOUNTED])).sum()),
+        "opened": int((~verdict.is_in([DIED, UNMOUNTED, UNOPENED])).sum()),
+        "corrupt": int((verdict == CORRUPT).sum()),
+        "not_a_prefix": int((verdict == NO_PREFIX).sum()),
+        "lost_acknowledged": {
+            "cuts": int((lost > 0).sum()),
+            "max": lost.max(),
+            "mean": lost.mean(),
+        },
+        "recovery_ms": {"median": recovery.median(), "max": recovery.max()},
+        "fsck": {
+            "looked": int((judged["fsck"] >= 0).sum()),
+            "complained": int((judged["fsck"] > 0).sum()),
+        },
+        "complaints": int((judged["complaints"] > 0).sum()),
+        "per_hour": judged.height * 3600 / wall if (wall := run.host.get("trials_seconds")) else None,
+        "promised": promised(cell),
+        "broken": against.height,
+        "first_broken": _told(against.row(0, named=True)) if against.height else None,
+    }
+
+
+def _told(row: Mapping[str, Any]) -> str:
+    """Say of one trial what it is against, in one line."""
+    what = row["verdict"]
+    if what == LOST:
+        what = f"{row['lost']} of {row['acknowledged']} acknowledged transactions are gone"
+    cut = f"power cut {row['where']} command {row['command']}, {row['policy']} of {row['losable']} kept"
+    return f"trial {row['trial']}, {cut}: {what}" + (f" ({row['said']})" if row["said"] else "")

@@ -1,0 +1,118 @@
+"""What power cuts leave of a run: boards that do the run again, unwatched, and then trials of it.
+
+Boards repeat to the bit, so a plan that was made from a run's device log holds on a board that does the
+same run again; the analysis compares their logs (analysis/checks/crash.py). One board for each CPU.
+"""
+
+import gzip
+import os
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from analysis import devices
+from analysis.crash import cuts
+from analysis.run import read_twin
+from base.errors import LabError
+from commitpath import packed
+from commitpath.plan import PlannedRun
+from images import artifacts, snapshot
+from images.board import VirtualBoard
+from images.cellrun import CellRun, RunOutput
+
+# The file that a board of trials gets beside a run's: its lines, compressed, as a board takes few bytes.
+PLAN = "trials.gz"
+# What a board says before each trial (workloads/trials/trials.c).
+ANNOUNCED = "trials: "
+# Trials that may end their board: each costs the run once more, and many are no finding but a fault.
+MOST_DEATHS = 20
+
+
+@dataclass(frozen=True)
+class Trials:
+    """What became of a run's trials.
+
+    died: number of each that ended its board, by a panic or by no end → what the board said last. seconds: of
+    wall time, with the run that each board does again.
+    """
+
+    outputs: list[RunOutput] = field(default_factory=list)
+    died: dict[int, str] = field(default_factory=dict)
+    seconds: float = 0.0
+
+
+def trials(cell: Mapping[str, Any], ran: RunOutput) -> list[cuts.Trial]:
+    """The trials of a run that was not watched, from what it left."""
+    with artifacts.work_folder() as work:
+        ran.extract(work)
+        packed.rendered(work / "raw/driver")
+        left = read_twin(work / "raw", devices.of(cell))
+    if left.log is None or left.log.lost:
+        raise LabError("the device's log does not have all of the run: there is no telling what a cut takes")
+    return cuts.plan(cell, left.log.entries, left.driver.window)
+
+
+def shares(planned: list[cuts.Trial], boards: int) -> list[list[cuts.Trial]]:
+    """The trials of each board: neighbours, as a device goes from one state to the next."""
+    size = max(1, -(-len(planned) // boards))
+    return [planned[begin : begin + size] for begin in range(0, len(planned), size)]
+
+
+def payload(run: PlannedRun, share: list[cuts.Trial]) -> dict[str, bytes]:
+    """What a board of trials is sent."""
+    return {**run.files, PLAN: gzip.compress("".join(cuts.lines(share)).encode(), mtime=0)}
+
+
+def tried(
+    board: VirtualBoard, prepared: Path, run: PlannedRun, planned: list[cuts.Trial], limit: float
+) -> Trials:
+    """Try all trials. Where one ends its board, those before and behind it are tried on boards of their own,
+    from the same bytes. LabError where a board ends otherwise, or too many do."""
+    begin, boards = time.monotonic(), len(os.sched_getaffinity(0))
+    todo, outputs, died = shares(planned, boards), list[RunOutput](), dict[int, str]()
+    while todo:
+        some, todo = todo[:boards], todo[boards:]
+        for share, ending in zip(
+            some, together(board, prepared, [payload(run, one) for one in some], limit), strict=True
+        ):
+            if isinstance(ending, RunOutput):
+                outputs.append(ending)
+                continue
+            number, died[ending[0]] = ending
+            parts = [
+                [trial for trial in share if trial.number < number],
+                [trial for trial in share if trial.number > number],
+            ]
+            todo += [part for part in parts if part]
+        if len(died) > MOST_DEATHS:
+            raise LabError(f"{len(died)} trials ended their boards; trial {number}: {died[number]}")
+    return Trials(outputs, died, time.monotonic() - begin)
+
+
+def together(
+    board: VirtualBoard, prepared: Path, sent: list[dict[str, bytes]], limit: float
+) -> list[RunOutput | tuple[int, str]]:
+    """Boards of trials at once: of each what it sent, or the trial that it died in and what it said last."""
+    with ExitStack() as stack:
+        runs = [stack.enter_context(board.cell_started(prepared, one, limit)) for one in sent]
+        for run in runs:
+            run.wait_start()
+        return [ended(run) for run in runs]
+
+
+def ended(run: CellRun) -> RunOutput | tuple[int, str]:
+    """What a board of trials sent, or the trial that it died in and what it said last."""
+    try:
+        return run.wait_end()
+    except snapshot.SnapshotError:
+        raise
+    except LabError:
+        log = run.machine.folder / "serial.log"
+        lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+        numbers = [line.removeprefix(ANNOUNCED) for line in lines if line.startswith(ANNOUNCED)]
+        if not numbers or not numbers[-1].isdecimal():
+            raise
+        return int(numbers[-1]), run.machine.serial_tail()

@@ -1,0 +1,146 @@
+"""`make crash-replay RUN=… TRIAL=…`: a trial of a stored run again, and a shell on the board as it came up.
+
+A board does the run again and that one trial, which is compared with the stored one. Then it shows the
+trial's state once more, mounts it, is saved, and goes on where SSH reaches it (images/board.py).
+"""
+
+import gzip
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from analysis import devices
+from analysis import run as stored_run
+from analysis.checks import twin_device
+from analysis.crash import cuts, trials, verdicts
+from analysis.run import Run
+from base import scratch
+from base.errors import BadInputError, LabError
+from base.progress import step
+from base.text import printable
+from commitpath import ansible, crash, packed
+from commitpath.axes import axes
+from commitpath.cell import complete, load_profile, other_profiles
+from commitpath.commands import run_folder
+from commitpath.host import ensure_packages
+from commitpath.payload import MOUNTPOINT
+from commitpath.plan import make
+from commitpath.prepared import again_if_damaged, ensure_snapshot, virtual_board
+from images import artifacts, snapshot
+from images.cellrun import RunOutput
+from images.ssh import Login
+
+# The step of a board that waits to be looked at (playbooks/board/run-cell.sh).
+HOLD = b'STEPS="$STEPS hold:ok"\n'
+LIMIT_SECONDS = 600.0
+# What of a trial another board may have otherwise: its clock, whether fsck looked, and what of the
+# filesystem the kernel has in memory when it mounts.
+OTHERWISE = ("fsck", "reads", "writes", "flushes", "recovery_reads", "recovery_writes")
+
+
+def replay(options: dict[str, str]) -> int:
+    """Do a trial again, compare it, and give a shell, or run CMD in its place; the exit code is its own."""
+    folder = Path(run_folder("crash-replay", options))
+    run = stored_run.read(folder)
+    planned = stored_trials(run, folder)
+    number = options.get("TRIAL", "")
+    if not (number.isascii() and number.isdigit()) or int(number) >= len(planned):
+        raise BadInputError(f"TRIAL={number}: a trial of that run is a number from 0 to {len(planned) - 1}")
+    trial = planned[int(number)]
+    ensure_packages()
+    cell = as_here(complete(run.cell))
+    entry, driver = ansible.board(cell["board"]), artifacts.driver(cell)
+    of_trials = make(cell, entry).trials
+    assert of_trials is not None
+    files = {
+        **of_trials.files,
+        crash.PLAN: gzip.compress(trial.line().encode(), mtime=0),
+        "cell.env": of_trials.files["cell.env"] + HOLD,
+    }
+
+    def again() -> int:
+        board, prepared = virtual_board(cell), ensure_snapshot(cell, driver, entry)
+        with scratch.folder(artifacts.CACHE, "held", scratch.PRIVATE) as held:
+            with step(f"do the run again, and trial {trial.number} of it"):
+                board.hold(prepared, files, held, LIMIT_SECONDS)
+                snapshot.write(held, snapshot.read_meta(prepared)["inputs"])
+            with board.resumed(held) as (login, _, _):
+                print(printable(compared(run, outcome(run, login), trial)))
+                return look(login, options.get("CMD"))
+
+    return again_if_damaged(again)
+
+
+def as_here(cell: Mapping[str, Any]) -> dict[str, Any]:
+    """A stored cell, each profile that the file of here equals in that file's order: a board that is prepared
+    for such cells is then the one that is wanted."""
+    known, other = axes(), other_profiles(cell)
+    same = {
+        axis: load_profile(axis, cell[axis])
+        for axis in cell["profiles"]
+        if axis in known and axis not in other and cell[axis] in known[axis].files()
+    }
+    return {**cell, "profiles": {**cell["profiles"], **same}}
+
+
+def stored_trials(run: Run, folder: Path) -> list[cuts.Trial]:
+    """The trials of a stored run, by its own log. Raises BadInputError where it has none."""
+    timed = run.twin.log if run.twin else run.log
+    if not run.trials or timed is None:
+        raise BadInputError(f"RUN={folder}: a run without trials; one of CRASH=power has some")
+    return cuts.plan(run.cell, timed.entries, run.timing.window)
+
+
+def outcome(run: Run, login: Login) -> Mapping[str, Any]:
+    """What the held board's trial came to. LabError where it did another run than the stored one."""
+    sent = subprocess.run(
+        login.ssh("cd /run/commitpath && tar -c -f - raw"), capture_output=True, check=True, timeout=300
+    )
+    device = devices.of(run.cell)
+    assert device is not None
+    with artifacts.work_folder() as work:
+        place = work / trials.FOLDER / "1"
+        RunOutput(sent.stdout).extract(place)
+        packed.rendered(place / "raw/driver")
+        (board,) = trials.read(work, device)
+    timed = run.twin.log if run.twin else run.log
+    assert timed is not None
+    window = timed.within(*run.timing.window), board.log.within(*board.driver.window)
+    if board.log.lost or not twin_device.in_order(*window):
+        raise LabError(
+            f"RUN={run.folder}: the board of here is another: doing that run again its device got other "
+            "commands (another kernel, driver or tree than the run's, commitpath_commit of host.json)"
+        )
+    judged = verdicts.judge(replace(run, trials=[board]))
+    assert judged is not None
+    return judged.row(0, named=True)
+
+
+def compared(run: Run, again: Mapping[str, Any], trial: cuts.Trial) -> str:
+    """What came of the trial, in a line. LabError where that is not what is stored."""
+    assert run.judged is not None
+    (stored,) = run.judged.filter(run.judged["trial"] == trial.number).iter_rows(named=True)
+    names = [name for name in stored if not name.endswith("_ns") and name not in OTHERWISE]
+    told = [
+        f"{name} is {again[name]!r}, stored {stored[name]!r}" for name in names if again[name] != stored[name]
+    ]
+    if told:
+        raise LabError(f"trial {trial.number} came out another way: {'; '.join(told)}")
+    return (
+        f"trial {trial.number}: the power was cut {trial.where} command {trial.command}, {trial.policy} of "
+        f"{trial.losable} kept; {again['acknowledged']} transactions were acknowledged: {again['verdict']}, "
+        f"{'-' if again['transactions'] is None else again['transactions']} are there"
+        + (f" ({again['said']})" if again["said"] else "")
+        + "; as stored"
+    )
+
+
+def look(login: Login, command: str | None) -> int:
+    """A shell on the board, or a command in its place; the exit code is its own."""
+    if command:
+        return subprocess.run(login.ssh(command), check=False, stdin=subprocess.DEVNULL).returncode
+    print(f"a shell on the board as it came up, {MOUNTPOINT}; its end ends the board", file=sys.stderr)
+    return subprocess.run(login.ssh("-t"), check=False).returncode

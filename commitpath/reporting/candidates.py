@@ -1,0 +1,144 @@
+"""The settings that were measured in one place, and what each is worth: for `make advise`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from analysis import durability
+from analysis.engines import survival
+from base.errors import BadInputError
+from base.text import printable
+from commitpath.database import select
+from commitpath.database.select import Run
+from commitpath.reporting.choice import CHOSEN, POWER, Key, command, key, sweep
+from commitpath.reporting.marks import left_out, transactions
+from commitpath.reporting.statistics import median
+from commitpath.reporting.trials import Trials, place
+
+# Which committed transactions may be lost after the failure named by SURVIVE.
+LOSSES = {
+    "none": (survival.ALL,),
+    "last": (survival.ALL, survival.LAST),
+    "recent": (survival.ALL, survival.LAST, survival.RECENT, survival.UNSYNCED),
+}
+# And how many, as trials count them; None: any number.
+MOST = {"none": 0, "last": 1, "recent": None}
+# SURVIVE → the field of durability.Durability
+SURVIVE = {"process": "process", "os": "system", POWER: "power"}
+# In which a cell and its trials differ from the same without.
+CUTS = ("crash", "cuts", "cut_seed")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One choice, measured: rates per second and bytes on the device per transaction.
+
+    survives: by what its settings promise; trials: what cuts took of it, None where none were tried.
+    """
+
+    key: Key
+    text: str
+    tps: float
+    bytes_per_transaction: float
+    runs: int
+    survives: durability.Durability
+    trials: Trials | None
+
+    def beaten_by(self, other: "Setting") -> bool:
+        """Whether another is no worse in both, and better in one."""
+        mine = (-self.tps, self.bytes_per_transaction)
+        theirs = (-other.tps, other.bytes_per_transaction)
+        return theirs != mine and all(b <= a for a, b in zip(mine, theirs, strict=True))
+
+    def keeps(self, failure: str, loss: str) -> bool:
+        """Whether what is lost after a failure is no more than LOSS allows."""
+        if self.trials is None:
+            return failure != POWER and getattr(self.survives, SURVIVE[failure]) in LOSSES[loss]
+        return self.trials.keeps(MOST[loss])
+
+
+def trials_like(run: Run, runs: Sequence[Run], failure: str) -> dict[Key, Trials]:
+    """Choice → what cuts took of it, where all else is as in `run` but for sizes and who watched."""
+    groups: dict[Key, list[Run]] = {}
+    for other in runs:
+        counts = other.facts["status"] == "ok" and other.facts["lab"] == run.facts["lab"]
+        if counts and set(other.marks) <= set(run.marks) and elsewhere(other) == elsewhere(run):
+            groups.setdefault(key(other.settings), []).append(other)
+    found = {of_it: Trials.of(several, failure) for of_it, several in groups.items()}
+    return {of_it: trials for of_it, trials in found.items() if trials}
+
+
+def elsewhere(run: Run) -> tuple[str, ...]:
+    """What of a run's place is no choice."""
+    return tuple(part for part in place(run) if part.partition("=")[0] not in CHOSEN)
+
+
+def comparable(given: dict[str, str], failure: str, runs: Sequence[Run], lab: str, own: str) -> list[Run]:
+    """Ok runs of a lab with the given axes that differ only in what a developer chooses.
+
+    The largest such set. own: the label of this lab. A marked run of it is left out; but who names
+    the content of a profile (DEVICE=constant#b1c1) means that one, not the file of here.
+    """
+    wanted = {name.lower(): [select.spelled(name.lower(), text)] for name, text in given.items()}
+    contents = [name for name, (value,) in wanted.items() if "#" in value]
+    marked: list[Run] = []
+    groups: dict[tuple[str, ...], list[Run]] = {}
+    for run in runs:
+        if run.facts["status"] != "ok" or run.facts["lab"] != lab:
+            continue
+        if all(any(select.matches(value, v) for value in run.values(n)) for n, v in wanted.items()):
+            meant = {select.other_content(name, run.cell[name]) for name in contents}
+            if run.facts["lab"] == own and set(run.marks) - meant:
+                marked.append(run)
+                continue
+            fixed = [name for name in select.names([run]) if name not in (*CHOSEN, *CUTS, "seed")]
+            key = (*(f"{name}={run.settings.get(name)}" for name in fixed), run.facts["uname"])
+            groups.setdefault(key, []).append(run)
+    without = left_out(marked)
+    if not groups:
+        words = " ".join(f"{name}={text}" for name, text in given.items())
+        raise BadInputError(
+            f"no ok run of lab {lab} with {words}"
+            + (f"; RUN=yes makes them ({command(sweep(given, failure))})" if lab == own else "")
+            + (f"; {without}" if without else "")
+        )
+    if without:
+        print(printable(f"({without})"))
+    largest = max(groups.values(), key=lambda runs: len({run.facts["cell"] for run in runs}))
+    if len(groups) > 1:
+        others = sum(len(runs) for runs in groups.values()) - len(largest)
+        print(
+            f"({others} runs of other workloads, sizes, kernels or contents of a profile are left out; "
+            "name axes to choose them)"
+        )
+    return largest
+
+
+def settings(runs: Sequence[Run], trials: dict[Key, Trials]) -> list[Setting]:
+    """The runs by setting, medians over their seeds; a run without bytes or transactions does not count."""
+    always = {"journal_mode", "synchronous"} & {name for run in runs for name in run.settings}
+    shown = [name for name in CHOSEN if name in always or name in select.varying(runs)]
+    groups: dict[tuple[str, durability.Durability], list[Run]] = {}
+    for run in runs:
+        if bytes_of(run) and transactions(run):
+            survives = durability.in_effect(run.document("manifest"))
+            groups.setdefault((select.label(run, shown), survives), []).append(run)
+    return [
+        Setting(
+            key(of_it[0].settings),
+            text,
+            median([run.summary["tps"]["all"] for run in of_it]),
+            median([bytes_of(run) / transactions(run) for run in of_it]),
+            len(of_it),
+            survives,
+            trials.get(key(of_it[0].settings)),
+        )
+        for (text, survives), of_it in groups.items()
+    ]
+
+
+def bytes_of(run: Run) -> float:
+    """Bytes written to the device in a run's window, by the probes, else by another witness; 0: by none."""
+    if written := run.summary["block"]["bytes_written"]:
+        return float(written)
+    counted = (run.document("manifest").get("window") or {}).get("counted") or {}
+    return float(next((one["bytes_written"] for one in counted.values() if one.get("bytes_written")), 0))

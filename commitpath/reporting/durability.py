@@ -1,0 +1,137 @@
+"""`make durability GRID=… FIGURE=…`: speed beside what cuts took, over the cells of a grid that was swept."""
+
+import csv
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from base import scratch
+from base.errors import BadInputError
+from base.text import printable, printable_lines
+from commitpath import places
+from commitpath.database import select
+from commitpath.reporting.cells import Cells
+from commitpath.reporting.items import database
+from commitpath.reporting.statistics import median
+from commitpath.reporting.trials import Trials
+from commitpath.sweep.grid import Expanded, expand, names
+
+SUFFIXES = (".svg", ".png", ".pdf")
+MEASURED = ("TPS", "cuts", "lost worst", "lost mean", "unusable", "against promise", "promised")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A measured cell: those of its settings that vary in the grid, its speed, and what cuts took."""
+
+    settings: Mapping[str, str]
+    tps: float
+    trials: Trials
+    promised: str
+
+    def columns(self) -> list[str]:
+        """As MEASURED names them."""
+        worst, mean = self.trials.worst, self.trials.mean
+        return [
+            f"{self.tps:.1f}",
+            str(self.trials.cuts),
+            select.NONE if worst is None else str(worst),
+            select.NONE if mean is None else f"{mean:.2f}",
+            str(self.trials.unusable),
+            str(self.trials.broken),
+            self.promised,
+        ]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What of a grid is measured. varied: axes that differ in it; unmeasured: why not → how many cells."""
+
+    grid: str
+    failure: str
+    varied: list[str]
+    rows: list[Row]
+    unmeasured: Counter[str]
+    excluded: int
+
+    def caption(self) -> str:
+        """How much of the grid is there, and what is not."""
+        missing = "".join(f"; not drawn: {number}, as {why}" for why, number in self.unmeasured.items())
+        excluded = f"; the grid leaves out {self.excluded}" if self.excluded else ""
+        cuts = sorted({row.trials.cuts for row in self.rows})
+        each = f"{cuts[0]} to {cuts[-1]}" if len(cuts) > 1 else str(cuts[0])
+        total = len(self.rows) + self.unmeasured.total()
+        return (
+            f"{len(self.rows)} of {total} cells of grid {self.grid} are measured, each by {each} cuts "
+            f"({self.failure}){missing}{excluded}"
+        )
+
+
+def durability(options: dict[str, str]) -> int:
+    """Draw the figure, write its table beside it as CSV, and print that."""
+    grid, figure = options.get("GRID"), options.get("FIGURE")
+    if not grid or not figure:
+        raise BadInputError(
+            f"make durability takes GRID=<a grid with CRASH that was swept; there are {', '.join(names())}> "
+            f"and FIGURE=<file>{' or '.join(SUFFIXES)}"
+        )
+    path = Path(figure)
+    if path.suffix not in SUFFIXES:
+        raise BadInputError(f"FIGURE={figure}: its end is none of {', '.join(SUFFIXES)}")
+    if not path.parent.is_dir():
+        raise BadInputError(f"FIGURE={figure}: there is no folder {path.parent}")
+    places.check_writable(path.parent, "FIGURE names a file elsewhere")
+    runs, own = database()
+    found = measured(grid, expand(grid), Cells(runs, own))
+    from commitpath.reporting import durability_figure
+
+    durability_figure.draw(found, path)
+    table = path.with_suffix(".csv")
+    with scratch.whole(table) as part, part.open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([*found.varied, *MEASURED])
+        writer.writerows([*row.settings.values(), *row.columns()] for row in found.rows)
+    print(printable_lines(markdown(found)))
+    print(printable(f"{found.caption()}. {path}, {table}"))
+    return 0
+
+
+def measured(name: str, grid: Expanded, cells: Cells) -> Found:
+    """The measured cells of a grid, in its order. Raises BadInputError where none is."""
+    asked: dict[str, Mapping[str, Any]] = {run.key.rpartition("-")[0]: run.cell for run in grid.runs}
+    failures = {str(cell["crash"]) for cell in asked.values()}
+    if len(failures) != 1 or "none" in failures:
+        raise BadInputError(f"GRID={name}: its cells are not of one CRASH but none: {', '.join(failures)}")
+    (failure,) = failures
+    varied = [
+        axis for axis in next(iter(asked.values())) if axis != "profiles" and differs(asked.values(), axis)
+    ]
+    rows, missing = [], Counter[str]()
+    for cell in asked.values():
+        good, why = cells.counting(cell)
+        trials = Trials.of(good, failure)
+        if trials is None:
+            missing[why or "its runs have no trials"] += 1
+            continue
+        told = {axis: str(cell[axis]) for axis in varied}
+        tps = median([float(run.summary["tps"]["all"]) for run in good])
+        rows.append(Row(told, tps, trials, good[0].summary["crash"]["promised"]))
+    if not rows:
+        raise BadInputError(
+            f"GRID={name}: none of its {len(asked)} cells is measured; make sweep GRID={name}"
+        )
+    return Found(Path(name).stem, failure, varied, rows, missing, len(grid.excluded))
+
+
+def differs(cells: Any, axis: str) -> bool:
+    """Whether cells differ in an axis."""
+    return len({str(cell.get(axis)) for cell in cells}) > 1
+
+
+def markdown(found: Found) -> list[str]:
+    """The table as a page has it."""
+    head = [*found.varied, *MEASURED]
+    lines = [head, ["---"] * len(head), *([*row.settings.values(), *row.columns()] for row in found.rows)]
+    return [f"| {' | '.join(line)} |" for line in lines]

@@ -1,0 +1,136 @@
+"""The figure of speed over lost commits: a mark per measured cell, and the front that no cell beats."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from analysis.figures import style
+from commitpath.axes import axes
+from commitpath.papers import look
+from commitpath.reporting.durability import Found, Row
+
+# Colour and shape of a mark; a panel for each combination of what varies besides, one of these a column.
+COLOR, SHAPE, COLUMN = "journal_mode", "synchronous", "device"
+SHAPES = ("X", "v", "o", "s", "D", "^")
+BROKEN = "#E0002D"
+TICKS = (0, 1, 3, 10, 30, 100, 300, 1000)
+UNUSABLE = "no usable\ndatabase"
+# inches of a panel's height, of legend and axes, and of a line of the caption
+_PANEL, _EDGES, _LINE = 1.75, 1.5, 0.17
+# how far marks of another shape stand beside each other, in units of x
+_BESIDE = 0.14
+
+
+def x_of(worst: float) -> float:
+    """Where a number of lost commits stands: 0, 1, 3 and 7 are as far from each other."""
+    return math.log2(worst + 1)
+
+
+def draw(found: Found, path: Path) -> None:
+    """Draw every measured cell."""
+    rest = [axis for axis in found.varied if axis not in (COLOR, SHAPE, COLUMN)]
+    columns = list(dict.fromkeys(row.settings.get(COLUMN, "") for row in found.rows))
+    names = list(dict.fromkeys(label(row, rest) for row in found.rows))
+    caption = textwrap.wrap(
+        f"{style.clean(found.caption())}. Commits lost: acknowledged transactions that the worst cut took. "
+        "Line: no cell of the panel is faster and loses less. Red edge: less was there than the settings "
+        f"promise. Marks of one number stand beside each other by {SHAPE}.",
+        150,
+    )
+    made = style.figure(_EDGES + _PANEL * len(names) + _LINE * len(caption))
+    grid = made.subplots(len(names), len(columns), squeeze=False, sharex=True, sharey=True)
+    most = max((row.trials.worst or 0 for row in found.rows), default=0)
+    for at, name in enumerate(names):
+        for place, column in enumerate(columns):
+            rows = [
+                row
+                for row in found.rows
+                if label(row, rest) == name and row.settings.get(COLUMN, "") == column
+            ]
+            title = "  ".join(text for text in (name, column) if text)
+            panel(grid[at][place], rows, title, most)
+    for under in grid[-1]:
+        under.set_xlabel("commits lost")
+    for beside in grid[:, 0]:
+        beside.set_ylabel("transactions/s")
+    made.legend(handles=handles(found), loc="outside upper left", ncols=10, columnspacing=1.2)
+    made.supxlabel("\n".join(caption), x=0.01, ha="left", fontsize=8)
+    style.save(made, path)
+
+
+def label(row: Row, names: Sequence[str]) -> str:
+    """A row by some of its settings."""
+    return " ".join(row.settings[name] for name in names if row.settings[name])
+
+
+def panel(under: Axes, rows: Sequence[Row], title: str, most: int) -> None:
+    """Draw the cells of one panel; one without any says so."""
+    nothing = x_of(most) + 1.5
+    style.grid(under, "both")
+    under.set_title(style.clean(title), fontweight="normal")
+    under.set_yscale("log")
+    ticks = [tick for tick in TICKS if tick <= most]
+    under.set_xticks([*map(x_of, ticks), nothing], [*map(str, ticks), UNUSABLE])
+    under.set_xlim(-0.6, nothing + 0.8)
+    under.axvspan(nothing - 0.75, nothing + 0.8, color=style.INK, alpha=0.06, linewidth=0)
+    if not rows:
+        under.text(0.5, 0.5, "no cell is measured", transform=under.transAxes, ha="center", alpha=0.6)
+    shapes = axes()[SHAPE].choices()
+    for row in rows:
+        shape = shapes.index(row.settings[SHAPE]) if SHAPE in row.settings else 0
+        unusable = row.trials.unusable or row.trials.worst is None
+        x = nothing if unusable else x_of(row.trials.worst or 0)
+        look_of: dict[str, Any] = {
+            "color": color(row.settings.get(COLOR)),
+            "edgecolors": BROKEN if row.trials.broken else "white",
+            "linewidths": 1.6 if row.trials.broken else 0.5,
+        }
+        offset = _BESIDE * (shape - (len(shapes) - 1) / 2)
+        under.scatter(x + offset, row.tps, s=34, marker=SHAPES[shape % len(SHAPES)], zorder=3, **look_of)
+    best = front(rows)
+    if best:
+        xs, ys = [x_of(row.trials.worst or 0) for row in best], [row.tps for row in best]
+        under.plot(
+            [*xs, nothing - 0.75],
+            [*ys, ys[-1]],
+            drawstyle="steps-post",
+            color=style.INK,
+            alpha=0.5,
+            linewidth=1.1,
+            zorder=2,
+        )
+
+
+def front(rows: Sequence[Row]) -> list[Row]:
+    """The usable cells that no other beats in both speed and loss, the least loss first."""
+    found: list[Row] = []
+    usable = [row for row in rows if not row.trials.unusable and row.trials.worst is not None]
+    for row in sorted(usable, key=lambda row: (row.trials.worst or 0, -row.tps)):
+        if not found or row.tps > found[-1].tps:
+            found.append(row)
+    return found
+
+
+def color(mode: str | None) -> str:
+    """The colour of a mark."""
+    return look.color(mode.upper()) if mode else style.SQL
+
+
+def handles(found: Found) -> list[Line2D]:
+    """The legend: colours that are there, then shapes."""
+    made = []
+    for axis in (COLOR, SHAPE):
+        there = {row.settings.get(axis) for row in found.rows}
+        for at, value in enumerate(axes()[axis].choices()):
+            if value in there:
+                ink, shape = (color(value), "o") if axis == COLOR else (style.SQL, SHAPES[at % len(SHAPES)])
+                name = value if axis == COLOR else f"{axis} {value}"
+                made.append(Line2D([], [], color=ink, marker=shape, linestyle="", label=name))
+    return made

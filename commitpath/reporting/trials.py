@@ -1,0 +1,69 @@
+"""What cuts took of a setting: the trials of its runs, together."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from commitpath.database.select import Run
+
+# What of a cell says how large the tried run was and who watched, and nothing of what a cut takes.
+SIZES = ("rows", "n", "seed", "probes", "observers", "crash", "cuts", "cut_seed")
+
+
+@dataclass(frozen=True)
+class Trials:
+    """Of the cuts of one kind of failure. worst, mean: acknowledged transactions that are gone, at most and
+    on average over the databases that hold the first so many; unusable: cuts after which the database is
+    corrupt, holds no first so many transactions or does not open. worst and mean are None where all are."""
+
+    cuts: int
+    worst: int | None
+    mean: float | None
+    unusable: int
+    broken: int
+    first_broken: str | None
+
+    @classmethod
+    def of(cls, runs: Sequence[Run], failure: str) -> "Trials | None":
+        """Those of the runs that tried that failure; None where none did."""
+        told = [run.summary["crash"] for run in runs if run.summary.get("crash")]
+        told = [one for one in told if one["failure"] == failure]
+        if not told:
+            return None
+        unusable = [unusable_of(one) for one in told]
+        usable = [one["cuts"] - bad for one, bad in zip(told, unusable, strict=True)]
+        lost = [one["lost_acknowledged"] for one in told]
+        held = sum(one for one, of_it in zip(usable, lost, strict=True) if of_it["mean"] is not None)
+        gone = sum(one * of_it["mean"] for one, of_it in zip(usable, lost, strict=True) if of_it["mean"])
+        return cls(
+            cuts=sum(one["cuts"] for one in told),
+            worst=max((one["max"] for one in lost if one["max"] is not None), default=None),
+            mean=gone / held if held else None,
+            unusable=sum(unusable),
+            broken=sum(one["broken"] for one in told),
+            first_broken=next((one["first_broken"] for one in told if one["first_broken"]), None),
+        )
+
+    def keeps(self, most: int | None) -> bool:
+        """Whether every database was usable, and no cut took more than `most` acknowledged transactions
+        (None: any number)."""
+        if self.unusable or self.worst is None:
+            return False
+        return most is None or self.worst <= most
+
+    def text(self) -> str:
+        """What was measured, in words."""
+        if self.unusable:
+            return f"{self.unusable} of {self.cuts} cuts left no usable database"
+        return f"{self.cuts} cuts took {self.worst} at most, {self.mean:.2f} on average"
+
+
+def unusable_of(told: Mapping[str, Any]) -> int:
+    """Cuts of a run after which no first so many transactions were there."""
+    return int(told["cuts"] - told["opened"] + told["corrupt"] + told["not_a_prefix"])
+
+
+def place(run: Run) -> tuple[str, ...]:
+    """What of a run a cut's outcome hangs on: all settings but the run's size, and the kernel."""
+    fixed = sorted(set(run.settings) - set(SIZES))
+    return (*(f"{name}={run.settings[name]}" for name in fixed), run.facts["uname"])

@@ -1,0 +1,218 @@
+"""What a cut can take of a device's commands, by its log: against the module's own rule, event by event."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from analysis.adapters.devicelog import ENTRY
+from analysis.crash import cuts
+from analysis.crash.cuts import Trial
+from analysis.crash.durable import SECTOR, Cache, Commands
+from analysis.ledger.match import DISCARD, FLUSH, FUA, READ, WRITE
+
+CACHED = Cache(bytes=512 * 1024, reorders=False, block=512, unit=32768)
+LYING = Cache(bytes=8 * SECTOR, reorders=False, block=512, unit=4096, ignores=frozenset(["flush"]))
+SEEDS = range(40)
+
+
+def some_log(seed: int, depth: int = 4, count: int = 60) -> np.ndarray:
+    """Commands that overlap in time, as a device of that depth gets them."""
+    generator, now, ends = random.Random(seed), 1000, []
+    rows = []
+    for _ in range(count):
+        now += generator.randrange(1, 40)
+        ends = [end for end in ends if end > now]
+        if len(ends) >= depth:
+            now = min(ends) + 1
+            ends = [end for end in ends if end > now]
+        kind = generator.choice([READ, WRITE, WRITE, WRITE, WRITE | FUA, FLUSH, DISCARD])
+        end = now + generator.randrange(1, 120)
+        sectors = 0 if kind == FLUSH else generator.randrange(1, 40)
+        rows.append((now, end, 0 if kind == FLUSH else generator.randrange(500), sectors, kind))
+        ends.append(end)
+    return np.array(rows, dtype=ENTRY)
+
+
+class Module:
+    """images/devices/flashsim/cache.c and queue.c: what is remembered of a change, and when it is settled."""
+
+    def __init__(self, entries: np.ndarray, cached: bool) -> None:
+        self.changes: dict[int, dict[str, int | bool]] = {}
+        self.flushed = self.flushes = 0
+        events = []
+        for number, one in enumerate(entries):
+            # what ends at the moment at which another comes has ended
+            events += [(int(one["begin_ns"]), 1, number), (int(one["end_ns"]), 0, number)]
+        self.entries, self.cached, self.events = entries, cached, sorted(events)
+        self.sent: dict[int, int] = {}
+
+    def losable_at(self, moment: int) -> list[int]:
+        for when, begins, number in self.events:
+            if when > moment:
+                break
+            self.begin(number) if begins else self.end(number)
+        return [number for number, change in self.changes.items() if not self.durable(change)]
+
+    def durable(self, change: dict[str, int | bool]) -> bool:
+        return bool(change["durable"] or (change["flush"] and change["flush"] <= self.flushed))
+
+    def begin(self, number: int) -> None:
+        kind = int(self.entries[number]["operation"])
+        if kind == FLUSH:
+            self.flushes += 1
+            self.sent[number] = self.flushes
+            for change in self.changes.values():
+                if not change["pinned"] and not change["flush"]:
+                    change["flush"] = self.flushes
+        elif kind != READ:
+            forced = bool(kind & FUA) or not self.cached
+            self.changes[number] = {"durable": False, "pinned": True, "flush": 0, "forced": forced}
+
+    def end(self, number: int) -> None:
+        if number in self.changes:
+            self.changes[number]["durable"] = self.changes[number]["forced"]
+            self.changes[number]["pinned"] = False
+        self.flushed = max(self.flushed, self.sent.get(number, 0))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("cached", [True, False])
+def test_as_the_module_has_it(seed: int, cached: bool) -> None:
+    entries = some_log(seed)
+    commands = Commands(entries, CACHED if cached else Cache(0, False, 512, 512))
+    generator = random.Random(seed)
+    last = int(entries["end_ns"].max())
+    for moment in [generator.randrange(900, last + 100) for _ in range(30)]:
+        assert commands.losable(moment).tolist() == Module(entries, cached).losable_at(moment), moment
+
+
+def test_a_fua_write_behind_its_flush_is_not_promised_by_it() -> None:
+    entries = np.array([(10, 50, 0, 8, WRITE), (20, 40, 0, 0, FLUSH)], dtype=ENTRY)
+    assert Commands(entries, CACHED).losable(60).tolist() == [0]
+
+
+def test_a_device_that_ignores_a_flush_loses_what_its_cache_holds() -> None:
+    rows = [(10 * n, 10 * n + 5, 8 * n, 4, WRITE) for n in range(1, 6)] + [(60, 65, 0, 0, FLUSH)]
+    entries = np.array(rows, dtype=ENTRY)
+    # the cache has room for two of them
+    assert Commands(entries, LYING).losable(100).tolist() == [3, 4]
+    assert Commands(entries, CACHED).losable(100).tolist() == []
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_and_nothing_else(seed: int) -> None:
+    entries = some_log(seed, count=200)
+    cache = Cache(40 * SECTOR, False, 512, 4096, frozenset(["flush", "fua"]))
+    commands = Commands(entries, cache)
+    for moment in range(900, int(entries["end_ns"].max()) + 50, 97):
+        behind, lost = 0, []
+        for number in reversed(range(int((entries["begin_ns"] <= moment).sum()))):
+            kind, done = int(entries["operation"][number]) & 0xFF, entries["end_ns"][number] <= moment
+            if kind in (WRITE, DISCARD) and not (done and behind >= cache.bytes):
+                lost.insert(0, number)
+            behind += int(entries["sectors"][number]) * SECTOR * (kind == WRITE)
+        assert commands.losable(moment).tolist() == lost, moment
+
+
+def test_a_device_that_ignores_fua_loses_such_a_write() -> None:
+    entries = np.array([(10, 15, 0, 4, WRITE | FUA)], dtype=ENTRY)
+    cache = Cache(8 * SECTOR, False, 512, 4096, frozenset(["fua"]))
+    assert Commands(entries, cache).losable(20).tolist() == [0]
+    assert Commands(entries, CACHED).losable(20).tolist() == []
+
+
+def cell(**values: object) -> dict[str, object]:
+    geometry = {"cache_kib": 512, "cache_reorder": 1, "block_bytes": 512, "program_bytes": 4096}
+    return {
+        **{"crash": "power", "cuts": 50, "cut_seed": 1, "profiles": {"device": {"geometry": geometry}}},
+        **values,
+    }
+
+
+def planned(entries: np.ndarray, **values: object) -> list[Trial]:
+    return cuts.plan(cell(**values), entries, (0, int(entries["end_ns"].max()) + 1))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_each_trial_is_what_its_device_may_do(seed: int) -> None:
+    entries = some_log(seed, count=80)
+    commands = Commands(entries, Cache.of(cell()["profiles"]["device"]))  # type: ignore[index]
+    trials = planned(entries, cut_seed=seed)
+    assert [trial.number for trial in trials] == list(range(50))
+    assert [trial.moment for trial in trials[1:-1]] == sorted(trial.moment for trial in trials[1:-1])
+    for trial in trials:
+        may_lose = commands.losable(trial.moment).tolist()
+        assert set(trial.lost) <= set(may_lose)
+        assert trial.losable == len(may_lose)
+        assert trial.arrived == int((entries["begin_ns"] <= trial.moment).sum())
+        if trial.torn:
+            number, sectors = trial.torn
+            assert number in trial.lost and 0 < sectors < entries["sectors"][number]
+    assert planned(entries, cut_seed=seed) == trials
+
+
+def test_another_seed_is_another_plan() -> None:
+    entries = some_log(3, count=300)
+    assert planned(entries, cut_seed=1) != planned(entries, cut_seed=2)
+
+
+def test_with_enough_cuts_each_flush_is_cut_before_and_after_with_every_choice() -> None:
+    entries = some_log(5)
+    trials = planned(entries, cuts=2000)
+    commands = Commands(entries, CACHED)
+    for command in np.flatnonzero(commands.is_flush | commands.is_fua).tolist():
+        for where in ("before", "after"):
+            tried = {one.policy for one in trials if (one.command, one.where) == (command, where)}
+            assert tried >= {cuts.EVERYTHING}
+            if any(one.losable for one in trials if (one.command, one.where) == (command, where)):
+                assert tried >= {cuts.NOTHING, cuts.PREFIX, cuts.TORN, cuts.SUBSET, cuts.SUFFIX}
+
+
+def test_a_cache_in_order_keeps_a_prefix() -> None:
+    entries = some_log(7, count=200)
+    profile = {"device": {"geometry": cell()["profiles"]["device"]["geometry"] | {"cache_reorder": 0}}}  # type: ignore[index]
+    commands = Commands(entries, CACHED)
+    for trial in planned(entries, profiles=profile, cuts=500):
+        may_lose = commands.losable(trial.moment).tolist()
+        assert list(trial.lost) == may_lose[len(may_lose) - len(trial.lost) :]
+
+
+def test_where_the_kernel_alone_is_gone_all_arrives() -> None:
+    for trial in planned(some_log(8), crash="os", cuts=100):
+        assert trial.lost == () and trial.torn is None
+
+
+def test_nothing_is_planned_where_the_device_got_nothing() -> None:
+    assert cuts.plan(cell(), some_log(1), (1, 2)) == []
+
+
+def read_line(line: str, entries: np.ndarray) -> dict[int, tuple[int, int]]:
+    """What history.c makes of a plan's line: command → (first sector, sectors) of it that are there."""
+    words = line.split()
+    show = int(words[1])
+    there = {number: (0, int(entries["sectors"][number])) for number in range(show)}
+    for word in words[2:]:
+        if ":" in word:
+            number, part = word.split(":")
+            begin, count = map(int, part.split("+"))
+            there[int(number)] = (begin, count)
+        else:
+            first, _, last = word.partition("-")
+            for number in range(int(first), int(last or first) + 1):
+                there[number] = (0, int(entries["sectors"][number]))
+    return there
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_line_says_what_is_there(seed: int) -> None:
+    entries = some_log(seed, count=80)
+    for trial in planned(entries, cut_seed=seed):
+        there = read_line(trial.line(), entries)
+        for number in range(len(entries)):
+            if trial.torn and trial.torn[0] == number:
+                assert there[number] == (0, trial.torn[1])
+            else:
+                assert (number in there) == (number < trial.arrived and number not in trial.lost), number

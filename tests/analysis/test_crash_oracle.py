@@ -1,0 +1,75 @@
+"""What a database must hold after each transaction: against SQLite itself, which is given the run's SQL."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+import pytest
+
+from analysis import engines, workloads
+from analysis.crash import oracle
+from analysis.workloads import Options
+
+PHASES = {"apsys17": ["insert", "update", "delete"], "kv": ["insert", "update", "read", "batch", "delete"]}
+
+
+def cell(workload: str, **values: int) -> dict[str, Any]:
+    options = {"rows": 40, "n": 30, "value_size": 100, "seed": 3}
+    return {**options, **values, "profiles": {"workload": {"driver_workload": workload}}}
+
+
+def held(database: sqlite3.Connection) -> tuple[int, int]:
+    """Rows, and the sum of their hashes, as a board reads them."""
+    rows = database.execute("SELECT id, value FROM sample").fetchall()
+    return len(rows), sum(oracle.row_hash(key, value.encode()) for key, value in rows) % 2**64
+
+
+@pytest.mark.parametrize("workload", PHASES)
+@pytest.mark.parametrize("size", [1, 8, 100, 3072])
+def test_sqlite_holds_it(workload: str, size: int) -> None:
+    made = cell(workload, value_size=size)
+    states = oracle.after_each(made, PHASES[workload])
+    again = workloads.find(workload)
+    assert again
+    options = Options(made["rows"], made["n"], size, made["seed"])
+    database = sqlite3.connect(":memory:", isolation_level=None)
+    database.execute("CREATE TABLE sample(id INTEGER PRIMARY KEY AUTOINCREMENT, value TEXT NOT NULL)")
+    database.executemany("INSERT INTO sample(value) VALUES(?)", [("i" * size,)] * made["rows"])
+    assert states[0] == held(database)
+    render = engines.of("sqlite").rendered
+    for number, transaction in enumerate(workloads.again(again, options, PHASES[workload]), 1):
+        database.executescript(render(transaction, again.TEXTS).decode())
+        assert states[number] == held(database), (number, transaction[0].kind)
+    assert number == len(states) - 1
+
+
+def test_a_row_more_or_less_or_another_is_another_hash() -> None:
+    rows = dict.fromkeys(range(1, 50), b"i" * 20)
+
+    def total(changed: dict[int, bytes]) -> int:
+        return sum(oracle.row_hash(key, value) for key, value in changed.items()) % 2**64
+
+    every = [
+        total(rows),
+        *(total({key: value for key, value in rows.items() if key != gone}) for gone in rows),
+        *(total(rows | {key: b"u" * 20}) for key in rows),
+        *(total(rows | {key: b"i" * 19}) for key in rows),
+        *(total(rows | {key: b"i" * 19 + b"\0"}) for key in rows),
+        *(total(rows | {key: b"i" * 8 + b"\0" * 12}) for key in rows),
+        total({key + 1: value for key, value in rows.items()}),
+    ]
+    assert len(set(every)) == len(every)
+
+
+def test_the_hash_is_the_one_that_boards_have() -> None:
+    """Of a table of 1000 rows of apsys17, as a board of trials told it of one that nothing was done to."""
+    states = oracle.after_each(cell("apsys17", rows=1000, n=1, value_size=3072), ["insert"])
+    assert states[0] == (1000, 0xA75B6EA82492BD39)
+
+
+@pytest.mark.parametrize("workload", ["mobibench", "rlbench", "null", "sql"])
+def test_rows_that_nobody_knows_are_not_guessed(workload: str) -> None:
+    assert not oracle.can_tell({"driver_workload": workload})
+    with pytest.raises(ValueError, match=workload):
+        oracle.after_each(cell(workload), ["insert"])

@@ -1,0 +1,295 @@
+"""A recorded run with cuts (record-crash-sample.sh): what its trials come to, and its faults."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from analysis import checks, pipeline, terminal
+from analysis import run as runs
+from analysis.adapters.devicelog import ENTRY
+from analysis.crash import oracle, verdicts
+from analysis.devices.flashsim import HEADER
+from analysis.engines import survival
+from base.errors import BadInput
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """DELETE with FULL, 40 cuts of 15 transactions; without the hashes of its files."""
+    folder = tmp_path_factory.mktemp("crash") / "cell"
+    shutil.unpack_archive(HERE / "sample-crash.tar.xz", folder)
+    host = folder / "run/host.json"
+    said = json.loads(host.read_text())
+    del said["raw_sha256"]
+    host.write_text(json.dumps(said))
+    return folder / "run"
+
+
+@pytest.fixture
+def run_dir(recorded: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(recorded, tmp_path / "cell/run"))
+
+
+def edit(folder: Path, trial: int, **values: Any) -> None:
+    """Give fields of what a board said of a trial another value."""
+    for path in folder.glob("crash/*/raw/trials.csv"):
+        lines = path.read_text().splitlines()
+        names = lines[0].split(",")
+        for number, line in enumerate(lines[1:], 1):
+            fields = line.split(",")
+            if fields[0] == str(trial):
+                for name, value in values.items():
+                    fields[names.index(name)] = str(value)
+                lines[number] = ",".join(fields)
+        path.write_text("\n".join(lines) + "\n")
+
+
+def judged(folder: Path) -> pl.DataFrame:
+    found = runs.read(folder).judged
+    assert found is not None
+    return found
+
+
+def row(folder: Path, trial: int) -> dict[str, Any]:
+    return judged(folder).row(trial, named=True)
+
+
+def test_the_recorded_run_holds(run_dir: Path) -> None:
+    """Each database is whole or without its last transaction, as SQLite says of DELETE without EXTRA."""
+    result = pipeline.analyse(run_dir)
+    assert result["status"] == "ok", result["reasons"]
+    crash = result["crash"]
+    assert (crash["cuts"], crash["mounted"], crash["opened"]) == (40, 40, 40)
+    assert (crash["corrupt"], crash["not_a_prefix"], crash["broken"]) == (0, 0, 0)
+    assert crash["lost_acknowledged"]["max"] == 1 and crash["lost_acknowledged"]["cuts"] > 0
+    assert crash["promised"] == survival.LAST
+    table = pl.read_csv(run_dir / "tables/trials.csv")
+    assert table.height == 40 and set(table["verdict"]) == {verdicts.LOST, verdicts.WHOLE}
+    assert (table["recovery_ns"] > 0).all() and (table["unacknowledged"] <= 1).all()
+    text = terminal.table(result, run_dir / "report.html")
+    assert "40 cuts (power): 40 mounted, 40 opened, 0 corrupt" in text and terminal.BROKEN not in text
+    assert "What came up after each cut" in (run_dir / "report.html").read_text()
+    again = (run_dir / "tables/trials.csv").read_bytes()
+    pipeline.analyse(run_dir)
+    assert (run_dir / "tables/trials.csv").read_bytes() == again
+
+
+@pytest.mark.parametrize(
+    ("said", "verdict"),
+    [
+        ({"mount_error": 117, "opened": 0, "is_read": 0, "is_whole": 0}, verdicts.UNMOUNTED),
+        ({"opened": 0, "is_read": 0, "is_whole": 0}, verdicts.UNOPENED),
+        ({"is_whole": 0, "said": "row 5 missing"}, verdicts.CORRUPT),
+        ({"is_read": 0, "is_whole": 0}, verdicts.CORRUPT),
+        ({"signal": 11, "opened": 0, "is_read": 0, "is_whole": 0}, verdicts.UNOPENED),
+        ({"hash": "0123456789abcdef"}, verdicts.NO_PREFIX),
+    ],
+)
+def test_what_a_board_says_is_a_verdict(run_dir: Path, said: dict[str, Any], verdict: str) -> None:
+    edit(run_dir, 7, **said)
+    assert row(run_dir, 7)["verdict"] == verdict
+    result = pipeline.analyse(run_dir)
+    assert result["status"] == "ok" and result["crash"]["broken"] == 1
+    assert result["crash"]["first_broken"].startswith("trial 7, power cut ")
+    text = terminal.table(result, run_dir / "report.html")
+    assert f"{terminal.BROKEN} by 1 cuts" in text
+    assert "\x1b[31mPROMISE BROKEN" in terminal.colored(text) and terminal.colored(text).count("\x1b[0m") == 1
+    assert "Promise broken by 1 cuts" in (run_dir / "report.html").read_text()
+
+
+def test_what_is_gone_is_counted_from_what_was_acknowledged(run_dir: Path) -> None:
+    """A database that is as it was five transactions before breaks the promise of DELETE with FULL."""
+    cell = json.loads((run_dir / "cell.json").read_text())
+    states = oracle.after_each(cell, ["insert", "update", "delete"])
+    last = judged(run_dir)["trial"].max()
+    where = row(run_dir, last - 1)
+    held, acknowledged = where["acknowledged"] - 5, where["acknowledged"]
+    edit(run_dir, last - 1, hash=f"{states[held][1]:016x}")
+    found = row(run_dir, last - 1)
+    # a deletion of a row that is gone has nothing to lose
+    lost = sum(states[n] != states[n + 1] for n in range(found["transactions"], acknowledged))
+    assert (found["verdict"], found["lost"]) == (verdicts.LOST, lost) and 2 <= lost <= 5
+    crash = pipeline.analyse(run_dir)["crash"]
+    assert crash["broken"] == 1 and crash["lost_acknowledged"]["max"] == lost
+    assert (
+        f"{lost} of " in crash["first_broken"]
+        and "acknowledged transactions are gone" in crash["first_broken"]
+    )
+
+
+def test_a_trial_that_ended_its_board_is_a_result(run_dir: Path) -> None:
+    lose_a_trial(run_dir)  # the last, which is then missed at the end
+    for path in run_dir.glob("crash/*/raw/trials.csv"):
+        path.write_text("".join(line for line in path.open() if not line.startswith("20,")))
+    host = json.loads((run_dir / "host.json").read_text())
+    (run_dir / "host.json").write_text(
+        json.dumps(host | {"trials_died": {"20": "Kernel panic", "39": "hung"}})
+    )
+    found = row(run_dir, 20)
+    assert (found["verdict"], found["said"], found["lost"]) == (verdicts.DIED, "Kernel panic", None)
+    result = pipeline.analyse(run_dir)
+    crash = result["crash"]
+    assert (crash["died"], crash["mounted"], crash["opened"], crash["broken"]) == (2, 38, 38, 2)
+    assert "2 ended the board, 38 mounted" in terminal.table(result, run_dir / "report.html")
+    # the run's end must come up
+    assert any("trial 39 found: board died" in reason for reason in result["reasons"])
+
+
+def test_what_changes_nothing_is_not_lost() -> None:
+    known = verdicts.Known([7, 8, 8, 9, 7])
+    read = {"is_read": 1, "begun": 4}
+    assert known.held(read | {"hash": "8"}) == 2 and known.held(read | {"hash": "8", "begun": 1}) == 1
+    assert [known.between(1, last) for last in range(5)] == [-1, 0, 0, 1, 2]
+    assert known.held(read | {"hash": "5"}) is None and known.between(None, 3) is None
+    assert known.held(read | {"hash": "7", "is_read": 0}) is None
+
+
+def test_a_driver_that_acknowledges_before_it_commits_is_found_out(run_dir: Path) -> None:
+    """Two transactions are gone where one may be."""
+    for path in run_dir.glob("crash/*/raw/driver/transactions.csv"):
+        lines = [line.split(",") for line in path.read_text().splitlines()]
+        begin, end = lines[0].index("begin_ns"), lines[0].index("end_ns")
+        for fields in lines[1:]:
+            fields[end] = str(int(fields[begin]) + 1)
+        path.write_text("".join(",".join(fields) + "\n" for fields in lines))
+    assert pipeline.analyse(run_dir)["crash"]["broken"] > 0
+
+
+def test_what_was_not_yet_begun_is_no_prefix(run_dir: Path) -> None:
+    """The oracle knows the whole run; a database cannot be ahead of it."""
+    cell = json.loads((run_dir / "cell.json").read_text())
+    states = oracle.after_each(cell, ["insert", "update", "delete"])
+    edit(run_dir, 1, hash=f"{states[-1][1]:016x}")
+    assert row(run_dir, 1)["verdict"] == verdicts.NO_PREFIX
+
+
+def device_log(folder: Path, spoil: Callable[[np.ndarray], None], where: str = "crash/1/raw") -> None:
+    path = folder / where / "device.bin"
+    data = path.read_bytes()
+    entries = np.frombuffer(data[HEADER.itemsize :], ENTRY).copy()
+    spoil(entries)
+    path.write_bytes(data[: HEADER.itemsize] + entries.tobytes())
+
+
+def other_sector(entries: np.ndarray) -> None:
+    place = np.flatnonzero(entries["sectors"] > 0)[60]
+    entries["sector"][place] += 8
+
+
+def lose_a_trial(folder: Path) -> None:
+    path = folder / "crash/2/raw/trials.csv"
+    path.write_text("\n".join(path.read_text().splitlines()[:-1]) + "\n")
+
+
+def repeat_a_trial(folder: Path) -> None:
+    path = folder / "crash/2/raw/trials.csv"
+    path.write_text(path.read_text() + path.read_text().splitlines()[-1] + "\n")
+
+
+def no_trials(folder: Path) -> None:
+    shutil.rmtree(folder / "crash")
+
+
+def wrong_oracle(folder: Path) -> None:
+    """The first trial's database is as nothing that the oracle knows."""
+    edit(folder, 0, hash="0000000000000000")
+
+
+def behind_at_the_end(folder: Path) -> None:
+    cell = json.loads((folder / "cell.json").read_text())
+    states = oracle.after_each(cell, ["insert", "update", "delete"])
+    edit(folder, 39, hash=f"{states[3][1]:016x}")
+
+
+def other_cuts(folder: Path) -> None:
+    """The boards were given other cuts than the cell's."""
+    for name in ("cell.json", "raw/plan.json"):
+        document = json.loads((folder / name).read_text())
+        (document.get("cell") or document)["cut_seed"] = 2
+        (folder / name).write_text(json.dumps(document))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        (lose_a_trial, "of 40 trials 1 were not tried, the first 39"),
+        (repeat_a_trial, "there are 41 trials, the cell asks for 40"),
+        (no_trials, "of 40 trials 40 were not tried, the first 0"),
+        (lambda folder: device_log(folder, other_sector), "board 1 of trials did not do the same run"),
+        (
+            wrong_oracle,
+            "as the run's begin it was to hold 0 transactions whole, and trial 0 found: not a prefix",
+        ),
+        (
+            behind_at_the_end,
+            "as the run's end it was to hold 15 transactions whole, and trial 39 found: lost, 3",
+        ),
+    ],
+)
+def test_a_fault_rejects_the_run(run_dir: Path, spoil: Callable[[Path], None], reason: str) -> None:
+    spoil(run_dir)
+    reasons = checks.reasons(runs.read(run_dir))
+    assert any(reason in one for one in reasons), reasons
+
+
+def test_trials_that_nobody_asked_for(run_dir: Path) -> None:
+    for name in ("cell.json", "raw/plan.json"):
+        document = json.loads((run_dir / name).read_text())
+        (document.get("cell") or document)["crash"] = "none"
+        (run_dir / name).write_text(json.dumps(document))
+    assert "there are trials, and the cell asks for none" in checks.reasons(runs.read(run_dir))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        ({"hash": "xyz"}, "hash is 'xyz'"),
+        ({"rows": "many"}, "rows is 'many'"),
+        ({"fsck": ""}, "fsck is ''"),
+        ({"plan": "0"}, "plan is '0'"),
+    ],
+)
+def test_a_line_that_is_none(run_dir: Path, spoil: dict[str, Any], said: str) -> None:
+    edit(run_dir, 3, **spoil)
+    with pytest.raises(BadInput, match=re.escape(said)):
+        runs.read(run_dir)
+
+
+def test_a_workload_whose_rows_are_not_known(run_dir: Path) -> None:
+    for name in ("cell.json", "raw/plan.json"):
+        document = json.loads((run_dir / name).read_text())
+        (document.get("cell") or document)["profiles"]["workload"]["driver_workload"] = "mobibench"
+        (run_dir / name).write_text(json.dumps(document))
+    with pytest.raises(BadInput, match="the rows of mobibench are not known"):
+        runs.read(run_dir)
+
+
+@pytest.mark.parametrize(
+    ("settings", "most"),
+    [
+        ({"journal_mode": "wal"}, 0),
+        ({"journal_mode": "delete"}, 1),
+        ({"journal_mode": "delete", "synchronous": "extra"}, 0),
+        ({"journal_mode": "wal", "synchronous": "normal"}, None),
+        ({"journal_mode": "off"}, "nothing"),
+        ({"journal_mode": "wal", "mount_options": "nobarrier"}, "nothing"),
+    ],
+)
+def test_what_is_promised(run_dir: Path, settings: dict[str, str], most: int | str | None) -> None:
+    cell = json.loads((run_dir / "cell.json").read_text()) | settings
+    assert survival.MOST_LOST.get(verdicts.promised(cell), "nothing") == most
+    table = judged(run_dir).with_columns(lost=pl.lit(5), verdict=pl.lit(verdicts.LOST))
+    assert verdicts.broken(cell, table).height == (40 if most in (0, 1) else 0)
+    bad = table.with_columns(verdict=pl.lit(verdicts.CORRUPT), lost=pl.lit(0))
+    assert verdicts.broken(cell, bad).height == (0 if most == "nothing" else 40)

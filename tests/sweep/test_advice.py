@@ -1,0 +1,131 @@
+"""Advice on what survives a failure of the power: by trials alone, and from enough of them."""
+
+import re
+from pathlib import Path
+
+import pytest
+from lab import Lab
+
+from base.errors import BadInputError
+from commitpath.reporting import choice
+from commitpath.reporting.choice import CHOSEN, needs
+from commitpath.sweep.grid import expand
+
+WHERE = {"FS": "f2fs", "DEVICE": "emmc-5.0"}
+SIZES = {name.upper(): str(value) for name, value in needs()["trials"].items()}
+SETTINGS = [run.cell for run in expand(needs()["grid"]).runs]
+POWER = {**WHERE, "SURVIVE": "power"}
+
+
+def tried(lab: Lab, cell: dict[str, object], tps: float, failure: str = "power", **took: float) -> None:
+    """A run with trials of a setting of the choice."""
+    chosen = {name.upper(): str(cell[name]) for name in CHOSEN}
+    lab.run(tps, took=took, CRASH=failure, **WHERE, **SIZES, **chosen)
+
+
+def loses(cell: dict[str, object]) -> dict[str, int]:
+    """What the power takes of a setting, as of a device that keeps its word."""
+    if cell["journal_mode"] in ("memory", "off") or cell["synchronous"] == "off":
+        return {"corrupt": 4}
+    if cell["synchronous"] == "normal":
+        return {"worst": 9}
+    return {"worst": int((cell["journal_mode"], cell["synchronous"]) == ("delete", "full"))}
+
+
+def test_of_two_of_the_settings_no_advice_is_given(lab: Lab) -> None:
+    for cell in SETTINGS[:2]:
+        tried(lab, cell, 100)
+    done = lab.make("advise", **POWER)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert f"2 of {len(SETTINGS)} settings of the choice have trials, and advice is of 75% at least" in line
+    missing = [line for line in done.stdout.splitlines() if line.startswith("  left out: ")]
+    assert len(missing) == len(SETTINGS) - 2
+    assert all(line.endswith(": it was not run") for line in missing)
+    sweep = f"make sweep GRID=advise CRASH=power CUTS={SIZES['CUTS']} ROWS=1000 N=20 PROBES=none FS=f2fs "
+    assert f"  {sweep}DEVICE=emmc-5.0 tries them: 12 cells, about 6 min on two CPUs" in done.stdout
+
+
+def test_a_setting_without_trials_is_not_advised_whatever_it_promises(lab: Lab) -> None:
+    for place, cell in enumerate(SETTINGS):
+        if (cell["journal_mode"], cell["synchronous"]) == ("persist", "full"):
+            # quick, and as durable as any, by its promise
+            lab.run(9000, MODE="persist", SYNC="full", ROWS="1000", N="20", PROBES="none", **WHERE)
+            continue
+        tried(lab, cell, 100 + place, **loses(cell))
+    out = lab.ok("advise", **POWER)
+    assert f"{len(SETTINGS) - 1} of {len(SETTINGS)} settings of the choice have trials" in out
+    assert "left out: journal_mode=persist synchronous=full wal_autocheckpoint=1000: it was not run" in out
+    assert "\njournal_mode=persist synchronous=full" not in out
+    assert "measured: 40 cuts took 0 at most, 0.00 on average" in out
+    # what is only promised to be less than all, and what was measured of it, stand beside each other
+    last = lab.ok("advise", **POWER, LOSS="last")
+    line = next(line for line in last.splitlines() if line.startswith("journal_mode=wal synchronous=full"))
+    assert "SURVIVE=power, measured: 40 cuts took 0" in line
+    recent = lab.ok("advise", **POWER, LOSS="recent")
+    line = next(
+        line for line in recent.splitlines() if line.startswith("journal_mode=wal synchronous=normal")
+    )
+    assert "measured: 40 cuts took 9 at most, 4.50 on average" in line
+    assert "after a power failure: promised is only: consistent, but the transactions since" in line
+    # no loss that is allowed makes up for a database that is none
+    for out in (last, recent):
+        assert not re.search("^journal_mode=(off|memory)", out, re.M)
+
+
+def test_what_a_trial_showed_against_a_promise_is_told_and_not_advised(lab: Lab) -> None:
+    for place, cell in enumerate(SETTINGS):
+        full = (cell["journal_mode"], cell["synchronous"]) == ("truncate", "full")
+        tried(lab, cell, 900 if full else 100 + place, **{"corrupt": 3} if full else loses(cell))
+    out = lab.ok("advise", **POWER)
+    assert "\njournal_mode=truncate synchronous=full" not in out
+    assert (
+        "AGAINST ITS PROMISE (every committed transaction survives): journal_mode=truncate synchronous=full "
+        "wal_autocheckpoint=1000: 3 of 40 cuts, the first trial 3, power cut before command 7"
+    ) in out
+
+
+def test_the_speed_is_that_of_the_larger_runs_and_what_is_lost_that_of_the_trials(lab: Lab) -> None:
+    for place, cell in enumerate(SETTINGS):
+        tried(lab, cell, 100 + place, **loses(cell))
+        chosen = {name.upper(): str(cell[name]) for name in CHOSEN}
+        lab.run(1000 + place, **WHERE, ROWS="5000", N="50", **chosen)
+    out = lab.ok("advise", **POWER, ROWS="5000")
+    assert re.search(r"^journal_mode=wal synchronous=full wal_autocheckpoint=100 +1060.5", out, re.M)
+    assert "40 cuts took 0 at most" in out
+
+
+def test_another_failure_is_by_trials_where_there_are_any(lab: Lab) -> None:
+    keeps = next(cell for cell in SETTINGS if cell["journal_mode"] == "wal")
+    fails = next(cell for cell in SETTINGS if cell["journal_mode"] == "truncate")
+    tried(lab, keeps, 100, failure="os")
+    tried(lab, fails, 200, failure="os", worst=3)
+    out = lab.ok("advise", **WHERE, SURVIVE="os")
+    assert "2 settings measured, 1 keep the promise (SURVIVE=os, by trials)" in out
+    assert "AGAINST ITS PROMISE (every committed transaction survives): journal_mode=truncate" in out
+    # trials of another failure are none of the process's
+    assert "(SURVIVE=process, 0 by trials, the others by what they promise)" in lab.ok(
+        "advise", **WHERE, SURVIVE="process"
+    )
+
+
+def test_a_device_of_which_nothing_can_be_tried(lab: Lab) -> None:
+    lab.run(100, FS="f2fs", MODE="wal")
+    said = lab.says("advise", FS="f2fs", SURVIVE="power")
+    assert "CRASH=power: DEVICE=constant keeps no past states; use DEVICE=" in said
+
+
+def test_without_a_run_the_sweep_of_trials_is_named(lab: Lab) -> None:
+    said = lab.says("advise", **POWER)
+    assert (
+        "no ok run of lab local with FS=f2fs DEVICE=emmc-5.0; RUN=yes makes them (make sweep GRID=advise "
+        in said
+    )
+    assert "CRASH=power CUTS=40" in said
+
+
+def test_the_needs_are_data_and_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "advice.yml").write_text("grid: advise\nleast_share: 1.5\ntrials: {cuts: 3}\nseconds: 1\n")
+    monkeypatch.setattr(choice, "EXPERIMENTS", tmp_path)
+    with pytest.raises(BadInputError, match=r"advice\.yml: least_share: 1\.5"):
+        needs()

@@ -1,0 +1,102 @@
+"""Speed over what cuts took: a mark and a row for each measured cell, and the others counted."""
+
+import csv
+from pathlib import Path
+
+import pytest
+from lab import Lab
+
+from commitpath.reporting.durability import Row
+from commitpath.reporting.durability_figure import front
+from commitpath.reporting.trials import Trials
+from commitpath.sweep.grid import expand
+
+GRID = """description: four cells
+constants: {crash: power, cuts: 20, rows: 100, n: 10, probes: none, device: emmc-5.0}
+axes: {journal_mode: [wal, delete], synchronous: [normal, full]}
+"""
+
+
+@pytest.fixture
+def grid(tmp_path: Path) -> str:
+    path = tmp_path / "four.yml"
+    path.write_text(GRID)
+    return str(path)
+
+
+def run(lab: Lab, tps: float, mode: str, sync: str, **more: object) -> Path:
+    """A run of one of the four cells."""
+    settings = {"MODE": mode, "SYNC": sync, "CRASH": "power", "CUTS": "20", "PROBES": "none"}
+    return lab.run(tps, DEVICE="emmc-5.0", **settings, **more)  # type: ignore[arg-type]
+
+
+def row(tps: float, worst: int | None, unusable: int = 0) -> Row:
+    return Row({}, tps, Trials(20, worst, 0.0, unusable, 0, None), "")
+
+
+def test_what_is_not_measured_is_not_drawn_and_is_counted(lab: Lab, grid: str, tmp_path: Path) -> None:
+    run(lab, 900, "wal", "normal", took={"worst": 9, "mean": 2.5})
+    run(lab, 500, "wal", "full")
+    run(lab, 100, "delete", "full", status="rejected")
+    figure = tmp_path / "figure.svg"
+    out = lab.ok("durability", GRID=grid, FIGURE=str(figure))
+    assert (
+        "2 of 4 cells of grid four are measured, each by 20 cuts (power); not drawn: 1, as it was not " in out
+    )
+    assert "run; not drawn: 1, as rejected: 2 events lost. " in out
+    assert "| wal | normal | 945.0 | 20 | 9 | 2.50 | 0 | 0 | consistent, but the transactions since" in out
+    rows = list(csv.DictReader((tmp_path / "figure.csv").open()))
+    assert [(one["journal_mode"], one["synchronous"], one["lost worst"]) for one in rows] == [
+        ("wal", "normal", "9"),
+        ("wal", "full", "0"),
+    ]
+    drawn = figure.read_text()
+    assert "2 of 4 cells of grid four are measured" in drawn and "not drawn: 1, as it was not run" in drawn
+    # the legend has what is drawn and nothing else
+    assert ">wal<" in drawn and ">delete<" not in drawn
+
+
+def test_a_cell_without_a_usable_database_loses_no_number_of_commits(
+    lab: Lab, grid: str, tmp_path: Path
+) -> None:
+    run(lab, 900, "wal", "normal", took={"corrupt": 3})
+    out = lab.ok("durability", GRID=grid, FIGURE=str(tmp_path / "figure.png"))
+    assert "| wal | normal | 945.0 | 20 | 0 | 0.00 | 3 | 3 |" in out
+    assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_front_is_what_no_cell_beats() -> None:
+    slow, fast, beaten, lost, broken, gone = (
+        *(row(100, 0), row(400, 3), row(90, 0), row(400, 7)),
+        *(row(9000, 0, unusable=1), row(8000, None)),
+    )
+    assert front([lost, fast, broken, beaten, gone, slow]) == [slow, fast]
+    assert front([broken, gone]) == []
+
+
+@pytest.mark.parametrize(
+    ("variables", "says"),
+    [
+        ({}, "make durability takes GRID=<a grid with CRASH that was swept; there are "),
+        ({"GRID": "nothing", "FIGURE": "x.svg"}, "GRID=nothing: no such grid"),
+        ({"GRID": "quick", "FIGURE": "x.svg"}, "GRID=quick: its cells are not of one CRASH but none: none"),
+        (
+            {"GRID": "durability-short", "FIGURE": "x.gif"},
+            "FIGURE=x.gif: its end is none of .svg",
+        ),
+        ({"GRID": "durability-short", "FIGURE": "no/x.svg"}, "there is no folder no"),
+        (
+            {"GRID": "durability-short", "FIGURE": "x.svg"},
+            "none of its 12 cells is measured",
+        ),
+    ],
+)
+def test_one_line_for_what_cannot_be_drawn(lab: Lab, variables: dict[str, str], says: str) -> None:
+    assert says in lab.says("durability", **variables)
+
+
+def test_the_grid_has_every_combination() -> None:
+    cells = [run.cell for run in expand("durability").runs]
+    assert len(cells) == 6 * 6 * 4 * 3
+    assert {cell["crash"] for cell in cells} == {"power"}
+    assert len(expand("durability-short").runs) == 12

@@ -1,0 +1,156 @@
+"""Cells with cuts: what is refused before anything is built, and what their boards are told."""
+
+import gzip
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from analysis import expected
+from analysis.crash.cuts import Trial
+from base.errors import BadInputError, LabError
+from base.paths import EXPERIMENTS
+from commitpath import ansible, axes, crash, payload, plan
+from commitpath.cell import cell_id, make_cell
+from commitpath.plan import PlannedRun
+from images.cellrun import RunOutput
+
+FLASH = {"DEVICE": "emmc-5.0", "CRASH": "power"}
+
+
+@pytest.mark.parametrize(
+    ("variables", "said"),
+    [
+        ({"CRASH": "power"}, "CRASH=power: DEVICE=constant keeps no past states; use DEVICE=emmc-5.0"),
+        (FLASH | {"WORKLOAD": "rlbench"}, "which rows WORKLOAD=rlbench leaves is not known beforehand"),
+        (FLASH | {"WORKLOAD": "mobibench"}, "use WORKLOAD=apsys17"),
+        (FLASH | {"ENGINE": "leveldb", "WORKLOAD": "kv"}, "workloads/engines/leveldb/trials/"),
+        (FLASH | {"CLOCK": "real"}, "CLOCK=real does not do a run again to the bit"),
+        (FLASH | {"CUTS": "2"}, "CUTS=2: CUTS is a whole number from 3"),
+        (FLASH | {"CUT_SEED": "-1"}, "CUT_SEED=-1"),
+        ({"CUTS": "9"}, "CUTS=9: CRASH=none cuts nothing"),
+        ({"CUT_SEED": "9"}, "CUT_SEED=9: CRASH=none cuts nothing"),
+        (FLASH | {"CRASH": "powr"}, "did you mean power? CRASH is none, power, os"),
+    ],
+)
+def test_refused(variables: dict[str, str], said: str) -> None:
+    with pytest.raises(BadInputError, match=re.escape(said)):
+        make_cell(variables)
+
+
+def test_a_device_without_a_cache_has_nothing_to_lie_about(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(EXPERIMENTS, copy := tmp_path / "experiments")
+    lying = (copy / "device/galaxy-nexus.yml").read_text() + "ignores: [flush]\n"
+    (copy / "device/liar.yml").write_text(lying)
+    monkeypatch.setattr(axes, "EXPERIMENTS", copy)
+    with pytest.raises(BadInputError, match="DEVICE=liar ignores flush and has no cache to lose"):
+        make_cell(FLASH | {"DEVICE": "liar"})
+
+
+def test_a_cell_without_cuts_is_the_cell_that_it_was() -> None:
+    made = make_cell({"DEVICE": "emmc-5.0"})
+    assert cell_id(made) == cell_id(make_cell({"DEVICE": "emmc-5.0", "CRASH": "none"}))
+    assert cell_id(make_cell(FLASH)) != cell_id(made)
+
+
+def test_its_plan_has_boards_of_trials() -> None:
+    entry = ansible.board("virtual")
+    made = plan.make(make_cell(FLASH), entry)
+    assert made.trials and list(made.document["runs"]) == ["run", "twin", expected.TRIALS]
+    of_trials = made.document["runs"][expected.TRIALS]
+    assert [step["name"] for step in of_trials["steps"]][-1] == expected.TRIALS and not of_trials["probes"]
+    environment = made.trials.files["cell.env"].decode()
+    assert "DEVICE_CONTROL=/sys/block/target/flashsim" in environment and "FSCK='e2fsck -fn'" in environment
+    # the device keeps its past in every run of the cell, so that all are the same
+    assert all(b"DEVICE_HISTORY=1" in run.files["cell.env"] for run in made.runs)
+    without = plan.make(make_cell({"DEVICE": "emmc-5.0"}), entry)
+    assert without.trials is None and b"HISTORY" not in without.runs[0].files["cell.env"]
+
+
+def test_a_cell_with_cuts_starts_from_the_same_board() -> None:
+    """Nothing that a prepared board is told has a word of the cuts."""
+    boards = [payload.rehearsal(make_cell(cell), "/dev/target") for cell in (FLASH, {"DEVICE": "emmc-5.0"})]
+    assert boards[0] == boards[1] and "rehearse-trials" in boards[0]
+    assert "rehearse-trials" not in payload.rehearsal(make_cell({}), "/dev/target")
+
+
+def some_trials(count: int) -> list[Trial]:
+    return [Trial(n, n, "after", n, "everything", n + 1, 0, ()) for n in range(count)]
+
+
+def numbers(sent: dict[str, bytes]) -> list[int]:
+    """The trials of a board's plan."""
+    return [int(line.split()[0]) for line in gzip.decompress(sent[crash.PLAN]).decode().splitlines()]
+
+
+def boards_that_die(monkeypatch: pytest.MonkeyPatch, deadly: set[int]) -> list[list[int]]:
+    """Boards of which each dies in the first trial that is deadly; what each is asked to try is noted."""
+    asked: list[list[int]] = []
+
+    def together(
+        _board: object, _prepared: object, sent: list[dict[str, bytes]], _limit: float
+    ) -> list[RunOutput | tuple[int, str]]:
+        ends: list[RunOutput | tuple[int, str]] = []
+        for one in sent:
+            asked.append(numbers(one))
+            died = [number for number in asked[-1] if number in deadly]
+            ends.append((died[0], "Kernel panic") if died else RunOutput(b"", run_seconds=1))
+        return ends
+
+    monkeypatch.setattr(crash, "together", together)
+    monkeypatch.setattr(crash.os, "sched_getaffinity", lambda _: {0, 1})
+    return asked
+
+
+def test_where_a_trial_ends_its_board_the_others_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = boards_that_die(monkeypatch, {2, 9})
+    found = crash.tried(None, Path(), PlannedRun({}, {}), some_trials(10), 1)  # type: ignore[arg-type]
+    assert found.died == {2: "Kernel panic", 9: "Kernel panic"}
+    assert asked == [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9], [0, 1], [3, 4], [5, 6, 7, 8]]
+    assert len(found.outputs) == 3
+
+
+def test_many_deaths_are_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    boards_that_die(monkeypatch, set(range(100)))
+    with pytest.raises(LabError, match=r"trials ended their boards; trial [0-9]+: Kernel panic"):
+        crash.tried(None, Path(), PlannedRun({}, {}), some_trials(100), 1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("serial", "trial"),
+    [
+        ("driver: x\ntrials: 3\ntrials: 17\nKernel panic - not syncing: y\n", 17),
+        ("run-cell: driver starts\n", None),
+    ],
+)
+def test_a_board_that_died_says_in_which_trial(tmp_path: Path, serial: str, trial: int | None) -> None:
+    class Run:
+        class machine:
+            folder = tmp_path
+
+            @staticmethod
+            def serial_tail() -> str:
+                return "Kernel panic - not syncing: y"
+
+        def wait_end(self) -> RunOutput:
+            raise LabError("the board died in the run")
+
+    (tmp_path / "serial.log").write_text(serial)
+    if trial is None:
+        with pytest.raises(LabError, match="the board died in the run"):
+            crash.ended(Run())  # type: ignore[arg-type]
+    else:
+        assert crash.ended(Run()) == (17, "Kernel panic - not syncing: y")  # type: ignore[arg-type]
+
+
+def test_each_board_has_neighbours_and_every_trial_is_on_one() -> None:
+    trials = some_trials(7)
+    assert [[trial.number for trial in share] for share in crash.shares(trials, 2)] == [
+        [0, 1, 2, 3],
+        [4, 5, 6],
+    ]
+    assert [len(share) for share in crash.shares(trials, 8)] == [1] * 7
+    assert crash.shares([], 2) == []
