@@ -39,6 +39,16 @@ static uint64_t draw(uint64_t below)
 	return (z ^ z >> 31) % below;
 }
 
+static uint64_t hash(sqlite3 *db, bool coarse)
+{
+	uint64_t found;
+
+	disk_pause(true);
+	found = load_hash(db, coarse);
+	disk_pause(false);
+	return found;
+}
+
 static void wrong(struct run *run, const char *what, const char *more)
 {
 	if (run->bad == NULL)
@@ -92,25 +102,25 @@ static void copy(sqlite3 *to, sqlite3 *from)
 static bool same_or_next(struct run *run, sqlite3 *db, bool coarse_only, bool may_be_next)
 {
 	sqlite3 *before;
-	uint64_t found = load_hash(db, true);
+	uint64_t found = hash(db, true);
 	bool next;
 
-	if (!coarse_only && load_hash(db, false) == run->full)
+	if (!coarse_only && hash(db, false) == run->full)
 		return true;
-	if (coarse_only && found == load_hash(run->plain.db, true))
+	if (coarse_only && found == hash(run->plain.db, true))
 		return true;
 	if (!may_be_next)
 		return false;
 	sqlite3_open_v2(":memory:", &before, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "unix");
 	copy(before, run->plain.db);
 	load_transaction(&run->plain, run->mix, run->seed, run->number);
-	next = found == load_hash(run->plain.db, true);
+	next = found == hash(run->plain.db, true);
 	load_end_reading(&run->plain);
 	if (!next)
 		copy(run->plain.db, before);
 	sqlite3_close(before);
 	if (next)
-		run->full = load_hash(db, false);
+		run->full = hash(db, false);
 	return next;
 }
 
@@ -140,7 +150,7 @@ static bool begin(struct run *run)
 	if (load_create(&run->ours) != SQLITE_OK || load_create(&run->plain) != SQLITE_OK)
 		wrong(run, "the schema was not made", sqlite3_errmsg(run->ours.db));
 	/* random numbers are in it */
-	run->full = load_hash(run->ours.db, false);
+	run->full = hash(run->ours.db, false);
 	return run->bad == NULL;
 }
 
@@ -161,7 +171,7 @@ static void transaction(struct run *run)
 		/* It is rolled back, or an error came behind its commit. */
 		else if (!same_or_next(run, run->ours.db, true, true))
 			wrong(run, "a failed transaction left something", "");
-		run->full = load_hash(run->ours.db, false);
+		run->full = hash(run->ours.db, false);
 		run->failed_last = true;
 		run->number++;
 		return;
@@ -170,8 +180,8 @@ static void transaction(struct run *run)
 	load_end_reading(&run->plain);
 	acknowledged++;
 	run->failed_last = false;
-	run->full = load_hash(run->ours.db, false);
-	if (load_hash(run->ours.db, true) != load_hash(run->plain.db, true))
+	run->full = hash(run->ours.db, false);
+	if (hash(run->ours.db, true) != hash(run->plain.db, true))
 		wrong(run, "it differs from SQLite's", "");
 	run->number++;
 }
@@ -201,7 +211,7 @@ static void recover(struct run *run, bool in_it, bool may_be_next)
 
 	disk_power(draw(UINT64_C(1) << 60), (enum kept)draw(KEPTS));
 	for (int depth = 0; in_it && depth < 3 && draw(2) == 0; depth++) {
-		if (draw(4) == 0)
+		if (draw(2) == 0)
 			open_unaware(run);
 		disk_cut_after(1 + (int64_t)draw(draw(2) == 0 ? 20 : 120));
 		opened = open_ours(run, &error);
@@ -215,7 +225,7 @@ static void recover(struct run *run, bool in_it, bool may_be_next)
 		disk_power(draw(UINT64_C(1) << 60), (enum kept)draw(KEPTS));
 	}
 	disk_cut_after(0);
-	if (!opened && draw(4) == 0)
+	if (!opened && draw(2) == 0)
 		open_unaware(run);
 	if (!opened && !open_ours(run, &error)) {
 		wrong(run, "recovery failed", error.text);

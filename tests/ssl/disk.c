@@ -38,7 +38,7 @@ struct file {
 static struct entry entries[FILES];
 static int64_t calls, cut_at, fault_at, allocations;
 static enum fault fault;
-static bool is_cut, has_failed, armed;
+static bool is_cut, has_failed, armed, is_paused;
 static uint64_t state;
 
 static uint64_t next_random(void)
@@ -134,6 +134,8 @@ static struct entry *find(const char *name, bool create)
  * synced. */
 static int call(int code)
 {
+	if (is_paused)
+		return SQLITE_OK;
 	calls++;
 	if (cut_at > 0 && calls >= cut_at)
 		is_cut = true;
@@ -165,7 +167,9 @@ static int read_file(sqlite3_file *base, void *to, int size, sqlite3_int64 offse
 	int64_t there = data->size - offset;
 	int result = call(SQLITE_IOERR_READ);
 
-	if (result != SQLITE_OK && (is_cut || fault != FAULT_SHORT))
+	/* what SQLite makes of a short read of a temporary file is its own affair */
+	if (result != SQLITE_OK &&
+	    (is_cut || fault != FAULT_SHORT || ((struct file *)base)->entry == NULL))
 		return result;
 	there = there < 0 ? 0 : there < size ? there : size;
 	if (result != SQLITE_OK)
@@ -382,6 +386,23 @@ static int full_name(sqlite3_vfs *vfs, const char *name, int size, char *full)
 	return SQLITE_OK;
 }
 
+/* Seeds of SQLite's own, and the time: the same in each run. */
+static int same_random(sqlite3_vfs *vfs, int size, char *bytes)
+{
+	(void)vfs;
+	memset(bytes, 7, (size_t)size);
+	return size;
+}
+
+static int same_time(sqlite3_vfs *vfs, sqlite3_int64 *now)
+{
+	static sqlite3_int64 time = INT64_C(212700000000000);
+
+	(void)vfs;
+	*now = time += 1001;
+	return SQLITE_OK;
+}
+
 static void *(*real_malloc)(int);
 static void *(*real_realloc)(void *, int);
 
@@ -427,6 +448,8 @@ void disk_register(void)
 	vfs.xDelete = delete_file;
 	vfs.xAccess = access_file;
 	vfs.xFullPathname = full_name;
+	vfs.xRandomness = same_random;
+	vfs.xCurrentTimeInt64 = same_time;
 	sqlite3_vfs_register(&vfs, 1);
 }
 
@@ -439,6 +462,7 @@ void disk_empty(void)
 		free(entries[i].durable.bytes);
 		memset(&entries[i], 0, sizeof(entries[i]));
 	}
+	sqlite3_randomness(0, NULL);
 	calls = cut_at = fault_at = 0;
 	fault = FAULT_NONE;
 	is_cut = has_failed = false;
@@ -447,6 +471,11 @@ void disk_empty(void)
 void disk_cut_after(int64_t count)
 {
 	cut_at = count > 0 ? calls + count : 0;
+}
+
+void disk_pause(bool paused)
+{
+	is_paused = paused;
 }
 
 void disk_cut_now(void)

@@ -19,6 +19,9 @@ void disk_cut_after(int64_t calls);
 bool disk_is_cut(void);
 void disk_cut_now(void);
 
+/* Calls that are the test's own: none of them counts. */
+void disk_pause(bool paused);
+
 /* The power is back: what is there is decided. */
 void disk_power(uint64_t seed, enum kept kept);
 

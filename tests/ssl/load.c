@@ -288,16 +288,18 @@ static int with_much(struct target *target, int64_t number)
 static int with_temporary(struct target *target, int64_t number)
 {
 	TRY(plain(target, "CREATE TEMP TABLE IF NOT EXISTS own(id INTEGER PRIMARY KEY, v)"));
+	/* one that failed may have left some */
+	TRY(plain(target, "DELETE FROM own"));
 	TRY(run(target, "INSERT OR REPLACE INTO own VALUES(?1 % 5, ?2)", number, draw(4096)));
 	TRY(plain(target, "BEGIN"));
 	TRY(changes(target, number, 1));
 	TRY(plain(target, "INSERT OR REPLACE INTO t(id, k, v, r) SELECT 900 + id, 1, v, 0 FROM own"));
-	TRY(plain(target, "COMMIT"));
-	return plain(target, "DELETE FROM own");
+	return plain(target, "COMMIT");
 }
 
 static int with_schema(struct target *target, int64_t number)
 {
+	load_end_reading(target);
 	TRY(plain(target, "BEGIN"));
 	TRY(changes(target, number, 1));
 	TRY(plain(target, draw(2) == 0 ? "CREATE INDEX IF NOT EXISTS more ON t(v, k)"

@@ -173,6 +173,21 @@ static int64_t record_at(const struct ssl *ssl, const uint8_t *all, int64_t at, 
 	return RECORD + length;
 }
 
+/* Whether a record is of an epoch that the header has not come to: the header is an older one. */
+static bool later_epoch(struct ssl *ssl, const uint8_t *all)
+{
+	uint64_t epoch = get64(all + LOG_RECORDS + 8);
+	struct log before = ssl->log;
+	bool later;
+
+	if (ssl->options.recovery != SSL_IDS || epoch <= before.epoch)
+		return false;
+	ssl->log.epoch = epoch;
+	later = record_at(ssl, all, LOG_RECORDS, 1) > 0;
+	ssl->log = before;
+	return later;
+}
+
 int log_records(struct ssl *ssl, struct bytes *records, int64_t *count)
 {
 	struct log *log = &ssl->log;
@@ -185,6 +200,8 @@ int log_records(struct ssl *ssl, struct bytes *records, int64_t *count)
 	if (all == NULL)
 		return SQLITE_NOMEM;
 	result = file_read(log->file, all, log->size, 0);
+	if (result == SQLITE_OK && later_epoch(ssl, all))
+		result = SQLITE_CORRUPT;
 	while (result == SQLITE_OK &&
 	       (size = record_at(ssl, all, log->tail, log->sequence)) > 0) {
 		bytes_add(records, all + log->tail, 4);

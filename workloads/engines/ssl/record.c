@@ -80,6 +80,8 @@ static void add_value(struct bytes *bytes, const struct value *value)
 {
 	bytes_byte(bytes, (uint8_t)value->type);
 	bytes->failed |= value->bytes.failed;
+	if (value->bytes.failed)
+		return;
 	switch (value->type) {
 	case VALUE_NULL:
 		break;

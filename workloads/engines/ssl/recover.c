@@ -57,6 +57,11 @@ static int read_state(struct ssl *ssl, struct state *state)
 	result = log_open(ssl, &state->log, &state->said);
 	if (result == SQLITE_OK && state->log == LOG_GOOD)
 		result = log_records(ssl, &ssl->replay, &state->records);
+	if (result == SQLITE_CORRUPT) {
+		state->log = LOG_BAD;
+		error_set(&state->said, "has records that are newer than its header");
+		result = SQLITE_OK;
+	}
 	if (result != SQLITE_OK)
 		return result;
 	ssl->walfile.state = WAL_ABSENT;

@@ -25,6 +25,18 @@ static struct ssl *of(sqlite3_file *file)
 /* SQLite's unix VFS takes 17 bits of a size (os_unix.c, unixRead): larger ones go in parts. */
 enum { PART = 65536 };
 
+/* SQLite takes what a read lacks for zeros: so it is where the file ends, and else it is an error. */
+static int short_read(sqlite3_file *real, int result, int64_t end)
+{
+	sqlite3_int64 size;
+
+	if (result != SQLITE_IOERR_SHORT_READ)
+		return result;
+	if (real->pMethods->xFileSize(real, &size) != SQLITE_OK || size >= end)
+		return SQLITE_IOERR_READ;
+	return result;
+}
+
 int file_read(sqlite3_file *file, void *data, int64_t size, int64_t offset)
 {
 	uint8_t *to = data;
@@ -34,7 +46,7 @@ int file_read(sqlite3_file *file, void *data, int64_t size, int64_t offset)
 		result = file->pMethods->xRead(file, to + at,
 					       (int)(size - at < PART ? size - at : PART),
 					       offset + at);
-	return result;
+	return short_read(file, result, offset + size);
 }
 
 int file_write(sqlite3_file *file, const void *data, int64_t size, int64_t offset)
@@ -171,11 +183,15 @@ static int database_read(sqlite3_file *file, void *data, int size, sqlite3_int64
 	sqlite3_file *real = of(file)->database;
 	uint8_t head[LEAST];
 	int64_t end = offset + size < HEADER ? offset + size : HEADER;
-	int result = real->pMethods->xRead(real, data, size, offset);
+	int result = short_read(real, real->pMethods->xRead(real, data, size, offset),
+				offset + size);
 
 	if (offset >= HEADER || (result != SQLITE_OK && result != SQLITE_IOERR_SHORT_READ))
 		return result;
-	if (real->pMethods->xRead(real, head, sizeof(head), 0) != SQLITE_OK || !mark_any(head))
+	/* without knowing whether it is marked nothing of it can be told */
+	if (result == SQLITE_OK)
+		result = file_read(real, head, sizeof(head), 0);
+	if (result != SQLITE_OK || !mark_any(head))
 		return result;
 	mark_hide(head);
 	memcpy(data, head + offset, (size_t)(end - offset));
