@@ -46,8 +46,8 @@ def test_each_engine_is_known_in_every_stage(engine: str) -> None:
         ({"JOURNAL_MODE": "wal"}, "JOURNAL_MODE: a setting of SQLite, which ENGINE=leveldb does not have"),
         ({"CACHE_SIZE": "100"}, "CACHE_SIZE: a setting of SQLite"),
         ({"SYNCHRONOUS": "normal"}, "SYNCHRONOUS=normal: ENGINE=leveldb takes off, full"),
-        ({"WORKLOAD": "rlbench"}, "ENGINE=leveldb: WORKLOAD=rlbench is for sqlite only"),
-        ({"WORKLOAD": "androbench-insert"}, "WORKLOAD=androbench-insert is for sqlite only"),
+        ({"WORKLOAD": "rlbench"}, "ENGINE=leveldb: WORKLOAD=rlbench is for sqlite, ssl only"),
+        ({"WORKLOAD": "androbench-insert"}, "WORKLOAD=androbench-insert is for sqlite, ssl only"),
     ],
 )
 def test_what_leveldb_does_not_have_is_refused(variables: dict[str, str], says: str) -> None:
@@ -56,7 +56,7 @@ def test_what_leveldb_does_not_have_is_refused(variables: dict[str, str], says: 
 
 
 def test_an_unknown_engine_is_refused() -> None:
-    with pytest.raises(BadInputError, match="ENGINE is leveldb, sqlite"):
+    with pytest.raises(BadInputError, match="ENGINE is leveldb, sqlite, ssl"):
         make_cell({"ENGINE": "rocksdb"})
 
 
@@ -134,8 +134,9 @@ def test_what_builds_the_driver_names_no_engine() -> None:
 
 @pytest.mark.parametrize("engine", engines.names())
 def test_an_engine_with_releases_can_get_them(engine: str) -> None:
-    release = cells.load_profile("engine", engine).get("release")
-    folder = ROOT / "workloads/engines" / engine
+    profile = cells.load_profile("engine", engine)
+    release = profile.get("release")
+    folder = ROOT / "workloads/engines" / profile.get("made_of", engine)
     assert (folder / "fetch.py").is_file() == bool(release)
     assert ("RELEASE_DIR" in (folder / "engine.mk").read_text()) == bool(release)
     assert release is None or release in axes()
