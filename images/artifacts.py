@@ -386,7 +386,11 @@ def driver(cell: Mapping[str, Any]) -> Path:
     made_of = profile.get("made_of", engine)
     sources = [
         path
-        for folder in (WORKLOADS, WORKLOADS / "workloads", *(WORKLOADS / "engines" / one for one in {engine, made_of}))
+        for folder in (
+            WORKLOADS,
+            WORKLOADS / "workloads",
+            *(WORKLOADS / "engines" / one for one in {engine, made_of}),
+        )
         for path in folder.iterdir()
         if path.suffix in (".c", ".h", ".mk") or path.name == "Makefile"
     ]

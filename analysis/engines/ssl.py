@@ -24,7 +24,7 @@ _SETTINGS = (
 FILES = {
     "database": sqlite.FILES["database"],
     "wal": sqlite.FILES["wal"],
-    "statements": ("statement log", "#56B4E9"),
+    "statements": ("statement log", "#7A4B1F"),
 }
 # what a file of it begins with (workloads/engines/ssl/log.c)
 HEADS = {"statements": (b"statement log\0",)}

@@ -3,8 +3,8 @@
  *   crash cuts MIX FIRST SEEDS [ABLATION]    power cuts, in runs and in recoveries
  *   crash faults FAULT FIRST SEEDS           a call that fails, at each place in turn; then a cut
  *
- * ABLATION: paper, ignore, checkpoint, expanded or blobs. Prints one JSON object. A seed is the whole
- * story of a run. What is wrong is also a line on stderr. */
+ * ABLATION: paper, ignore, checkpoint, expanded or blobs. Prints one JSON object. A seed is the
+ * whole story of a run. What is wrong is also a line on stderr. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +19,9 @@ struct run {
 	enum mix mix;
 	struct ssl_options options;
 	struct target ours, plain;
-	int64_t number;	     /* of the next transaction */
-	uint64_t full;	     /* hash of what is acknowledged */
-	bool failed_last;    /* a transaction ended with an error, and none came after it */
+	int64_t number;	  /* of the next transaction */
+	uint64_t full;	  /* hash of what is acknowledged */
+	bool failed_last; /* a transaction ended with an error, and none came after it */
 	int64_t checked, refused;
 	const char *bad;
 };
@@ -97,8 +97,8 @@ static void copy(sqlite3 *to, sqlite3 *from)
 	sqlite3_backup_finish(backup);
 }
 
-/* Whether what is there is what it was, or what the transaction in flight makes of it; then it is that
- * from now on. */
+/* Whether what is there is what it was, or what the transaction in flight makes of it; then it is
+ * that from now on. */
 static bool same_or_next(struct run *run, sqlite3 *db, bool coarse_only, bool may_be_next)
 {
 	sqlite3 *before;
@@ -235,8 +235,8 @@ static void recover(struct run *run, bool in_it, bool may_be_next)
 	cases[ssl_stats(run->ours.ssl).found]++;
 	replayed += ssl_stats(run->ours.ssl).replayed;
 	/* what is of a connection is gone */
-	sqlite3_exec(run->plain.db, "PRAGMA recursive_triggers=0; DROP TABLE IF EXISTS temp.own", NULL,
-		     NULL, NULL);
+	sqlite3_exec(run->plain.db, "PRAGMA recursive_triggers=0; DROP TABLE IF EXISTS temp.own",
+		     NULL, NULL, NULL);
 	{
 		uint64_t before = run->full;
 
@@ -280,7 +280,8 @@ static void cuts(struct run *run)
 	end(run);
 }
 
-/* A call fails in a run or in an opening; what follows must be well, and what is acknowledged there. */
+/* A call fails in a run or in an opening; what follows must be well, and what is acknowledged
+ * there. */
 static void faults(struct run *run, enum fault fault)
 {
 	struct error error;
@@ -394,7 +395,8 @@ int main(int count, char **words)
 	printf("{\"runs\": %llu, \"bad\": %lld, \"recoveries\": %lld, \"cut recoveries\": %lld",
 	       (unsigned long long)seeds, (long long)bad_runs, (long long)recoveries,
 	       (long long)cut_recoveries);
-	printf(", \"acknowledged\": %lld, \"in flight\": %lld, \"replayed\": %lld, \"failures\": %lld",
+	printf(", \"acknowledged\": %lld, \"in flight\": %lld, \"replayed\": %lld, \"failures\": "
+	       "%lld",
 	       (long long)acknowledged, (long long)in_flight, (long long)replayed,
 	       (long long)failures);
 	print_counts("cases", ssl_cases, cases, SSL_CASES);

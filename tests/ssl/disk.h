@@ -1,5 +1,5 @@
-/* A disk in memory, as SQLite's default VFS, that loses power: what was written and not synced is there
- * or not, by pieces that are torn at 512 bytes, and at 8 in a statement log. */
+/* A disk in memory, as SQLite's default VFS, that loses power: what was written and not synced is
+ * there or not, by pieces that are torn at 512 bytes, and at 8 in a statement log. */
 #ifndef COMMITPATH_TEST_DISK_H
 #define COMMITPATH_TEST_DISK_H
 
@@ -29,7 +29,12 @@ void disk_power(uint64_t seed, enum kept kept);
 void disk_fail(enum fault fault, int64_t call);
 bool disk_failed(void);
 void disk_memory(bool armed);
-int64_t disk_calls(void);
+
+/* For the VFS: counts a call and says whether it works (0) or how it fails, `code` or another;
+ * whether an allocation fails; and which fault is set. */
+int disk_call(int code);
+bool disk_no_memory(void);
+enum fault disk_fault(void);
 
 /* Files, as `cp`, `rm` and an editor do. */
 bool disk_copy(const char *from, const char *to);

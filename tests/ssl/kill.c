@@ -1,6 +1,7 @@
-/* Transactions on a real file, to be killed in: `kill run MEDIUM PATH SEED` prints the number of each that
- * is acknowledged, until it is killed; `kill verify MEDIUM PATH SEED COUNT` recovers, and compares with
- * COUNT transactions, or one more, by SQLite alone. Prints what the recovery found. */
+/* Transactions on a real file, to be killed in: `kill run MEDIUM PATH SEED` prints the number of
+ * each that is acknowledged, until it is killed; `kill verify MEDIUM PATH SEED COUNT` recovers, and
+ * compares with COUNT transactions, or one more, by SQLite alone. Prints what the recovery found.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

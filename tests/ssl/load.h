@@ -1,5 +1,5 @@
-/* Transactions of all kinds, each known by seed and number, on a database with a statement log and, for
- * comparison, on one in memory by SQLite alone; and what is in either. */
+/* Transactions of all kinds, each known by seed and number, on a database with a statement log and,
+ * for comparison, on one in memory by SQLite alone; and what is in either. */
 #ifndef COMMITPATH_TEST_LOAD_H
 #define COMMITPATH_TEST_LOAD_H
 
@@ -14,11 +14,11 @@ struct target {
 /* Which kinds of transactions there are. */
 enum mix {
 	MIX_ALL,
-	MIX_PLAIN,    /* all that can be logged, and answers the same each time */
-	MIX_VALUES,   /* values that their texts do not give */
-	MIX_RANDOM,   /* random numbers and time, in columns that are compared */
-	MIX_BLOBS,    /* incremental writes of blobs */
-	MIX_SAME,     /* updates whose records are of one size */
+	MIX_PLAIN,  /* all that can be logged, and answers the same each time */
+	MIX_VALUES, /* values that their texts do not give */
+	MIX_RANDOM, /* random numbers and time, in columns that are compared */
+	MIX_BLOBS,  /* incremental writes of blobs */
+	MIX_SAME,   /* updates whose records are of one size */
 	MIXES,
 };
 extern const char *const mixes[MIXES];

@@ -1,5 +1,5 @@
-/* Things that happen to a database with a live log, each a scene: `scenes NAME`. Prints what is said of
- * it; exit status 1 if it did not go as it must. */
+/* Things that happen to a database with a live log, each a scene: `scenes NAME`. Prints what is
+ * said of it; exit status 1 if it did not go as it must. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,7 +114,8 @@ static void recreated(void)
 	make_live("a.db");
 	disk_remove("a.db");
 	sqlite3_open_v2("a.db", &db, flags, "disk");
-	check(sqlite3_exec(db, "CREATE TABLE other(x)", NULL, NULL, NULL) == SQLITE_OK, "made anew");
+	check(sqlite3_exec(db, "CREATE TABLE other(x)", NULL, NULL, NULL) == SQLITE_OK,
+	      "made anew");
 	sqlite3_close(db);
 	must_refuse("a.db");
 	must_refuse("a.db");
@@ -235,8 +236,10 @@ static void knobs(void)
 	for (int i = 0; i < 4; i++) {
 		struct ssl_options wrong = options;
 
-		(i == 0 ? &wrong.log_size : i == 1 ? &wrong.full : i == 2 ? &wrong.dirty : &wrong.line)[0] =
-			i == 3 ? 24 : -1;
+		(i == 0	  ? &wrong.log_size
+		 : i == 1 ? &wrong.full
+		 : i == 2 ? &wrong.dirty
+			  : &wrong.line)[0] = i == 3 ? 24 : -1;
 		{
 			struct ssl_options kept = options;
 
@@ -312,10 +315,12 @@ static void sizes(void)
 		check(ssl_exec(ssl, "INSERT INTO t VALUES(zeroblob(10))") == SQLITE_OK, "inserted");
 	check(ssl_exec(ssl, "BEGIN") == SQLITE_OK, "begun");
 	for (int i = 0; i < 200; i++)
-		check(ssl_exec(ssl, "INSERT INTO t VALUES(hex(zeroblob(90)))") == SQLITE_OK, "inserted");
+		check(ssl_exec(ssl, "INSERT INTO t VALUES(hex(zeroblob(90)))") == SQLITE_OK,
+		      "inserted");
 	check(ssl_exec(ssl, "COMMIT") == SQLITE_OK, "committed");
 	stats = ssl_stats(ssl);
-	check(stats.checkpoints[SSL_LOG_FULL] > 3 && stats.checkpoints[SSL_TOO_LARGE] == 1, "checkpoints");
+	check(stats.checkpoints[SSL_LOG_FULL] > 3 && stats.checkpoints[SSL_TOO_LARGE] == 1,
+	      "checkpoints");
 	check(stats.transactions == 202 && stats.logged == 200, "transactions");
 	check(ssl_close(ssl, &error), "closed");
 }
@@ -326,12 +331,12 @@ int main(int count, char **words)
 		const char *name;
 		void (*play)(void);
 	} scenes[] = {
-		{"unaware", unaware},	{"attached", attached},	  {"recreated", recreated},
-		{"another", of_another}, {"missing", missing},	  {"older", older},
-		{"version", version},	{"release", release},	  {"epoch", epoch},
-		{"size", sized},	{"truncated", truncated}, {"damaged", damaged},
-		{"knobs", knobs},	{"twice", twice},	  {"unfinished", unfinished},
-		{"pragmas", pragmas},	{"inspected", inspected}, {"sizes", sizes},
+		{"unaware", unaware},	 {"attached", attached},   {"recreated", recreated},
+		{"another", of_another}, {"missing", missing},	   {"older", older},
+		{"version", version},	 {"release", release},	   {"epoch", epoch},
+		{"size", sized},	 {"truncated", truncated}, {"damaged", damaged},
+		{"knobs", knobs},	 {"twice", twice},	   {"unfinished", unfinished},
+		{"pragmas", pragmas},	 {"inspected", inspected}, {"sizes", sizes},
 	};
 
 	ssl_defaults(&options);

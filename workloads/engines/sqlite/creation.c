@@ -27,7 +27,8 @@ bool creation_end(struct database *database, int64_t page_size, struct error *er
 	if (!sql_run(database->db, "COMMIT", error) ||
 	    !sql_number(database->db, "PRAGMA page_size", &had, error))
 		return false;
-	return had == page_size || error_set(error, "page_size: SQLite did not take %" PRId64, page_size);
+	return had == page_size ||
+	       error_set(error, "page_size: SQLite did not take %" PRId64, page_size);
 }
 
 bool creation_sync(const char *path, struct error *error)

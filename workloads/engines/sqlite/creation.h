@@ -1,5 +1,5 @@
-/* A database that is made and filled (ENGINE_CREATE): one transaction, which nothing protects. And the
- * tables of any. */
+/* A database that is made and filled (ENGINE_CREATE): one transaction, which nothing protects. And
+ * the tables of any. */
 #ifndef COMMITPATH_SQLITE_CREATION_H
 #define COMMITPATH_SQLITE_CREATION_H
 

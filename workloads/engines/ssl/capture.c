@@ -1,5 +1,5 @@
-/* The calls that a program makes in the place of SQLite's: what a statement is given is kept, and told
- * to the record before it is executed. */
+/* The calls that a program makes in the place of SQLite's: what a statement is given is kept, and
+ * told to the record before it is executed. */
 #include <string.h>
 
 #include "state.h"
@@ -197,8 +197,8 @@ static void done(struct ssl_stmt *statement, int result)
 	ssl->schema_stale = true;
 }
 
-/* Begins SQLite's WAL in memory again, once its content is in the database. A statement that is active
- * forbids it: then later. */
+/* Begins SQLite's WAL in memory again, once its content is in the database. A statement that is
+ * active forbids it: then later. */
 static int restart(struct ssl *ssl)
 {
 	int frames, copied, result;

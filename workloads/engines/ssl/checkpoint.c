@@ -1,9 +1,9 @@
 /* Commits and checkpoints.
  *
- * A commit is durable by a record of the log, or by a WAL file with the id that follows the log's base.
- * A checkpoint is that WAL file, synced; the log's reset to its id, synced; the copy to the database,
- * synced; the WAL's reset, which nothing waits for. SQLite's own checkpoint comes after it, finds all
- * written, and only begins its WAL in memory again. */
+ * A commit is durable by a record of the log, or by a WAL file with the id that follows the log's
+ * base. A checkpoint is that WAL file, synced; the log's reset to its id, synced; the copy to the
+ * database, synced; the WAL's reset, which nothing waits for. SQLite's own checkpoint comes after
+ * it, finds all written, and only begins its WAL in memory again. */
 #include <string.h>
 
 #include "state.h"
@@ -141,8 +141,8 @@ static bool log_nearly_full(const struct ssl *ssl)
 	return (log->tail - LOG_RECORDS) * 100 >= (log->size - LOG_RECORDS) * ssl->options.full;
 }
 
-/* SQLite went through with the commit. What a checkpoint meets does not undo it: it is tried again with
- * the next one. */
+/* SQLite went through with the commit. What a checkpoint meets does not undo it: it is tried again
+ * with the next one. */
 int commit_confirm(struct ssl *ssl)
 {
 	struct memory *memory = &ssl->memory;

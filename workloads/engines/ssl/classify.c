@@ -1,6 +1,7 @@
-/* Which statements do the same when they are executed again. SQLite's authorizer tells what a statement
- * uses while it is compiled, in triggers and views too; what it does not tell, functions in a DEFAULT,
- * the schema's text does. What is not known to repeat is no record: its commit is a checkpoint. */
+/* Which statements do the same when they are executed again. SQLite's authorizer tells what a
+ * statement uses while it is compiled, in triggers and views too; what it does not tell, functions
+ * in a DEFAULT, the schema's text does. What is not known to repeat is no record: its commit is a
+ * checkpoint. */
 #include <ctype.h>
 #include <string.h>
 
@@ -9,23 +10,133 @@
 /* SQLite's functions whose answer is that of their arguments and of what a record has: of the time,
  * random numbers and last_insert_rowid. */
 static const char *const functions[] = {
-	"->", "->>", "abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "avg",
-	"bm25", "ceil", "ceiling", "char", "coalesce", "concat", "concat_ws", "cos", "cosh", "count",
-	"cume_dist", "current_date", "current_time", "current_timestamp", "date", "datetime",
-	"degrees", "dense_rank", "exp", "first_value", "floor", "format", "glob", "group_concat",
-	"hex", "ifnull", "iif", "instr", "json", "json_array", "json_array_length",
-	"json_error_position", "json_extract", "json_group_array", "json_group_object",
-	"json_insert", "json_object", "json_patch", "json_pretty", "json_quote", "json_remove",
-	"json_replace", "json_set", "json_type", "json_valid", "jsonb", "jsonb_array",
-	"jsonb_extract", "jsonb_group_array", "jsonb_group_object", "jsonb_insert", "jsonb_object",
-	"jsonb_patch", "jsonb_remove", "jsonb_replace", "jsonb_set", "julianday", "lag",
-	"last_insert_rowid", "last_value", "lead", "length", "like", "likelihood", "likely", "ln",
-	"log", "log10", "log2", "lower", "ltrim", "max", "min", "mod", "nth_value", "ntile", "nullif",
-	"octet_length", "percent_rank", "pi", "pow", "power", "printf", "quote", "radians", "random",
-	"randomblob", "rank", "replace", "round", "row_number", "rtrim", "sign", "sin", "sinh",
-	"sqrt", "strftime", "string_agg", "substr", "substring", "subtype", "sum", "tan", "tanh",
-	"time", "timediff", "total", "trim", "trunc", "typeof", "unhex", "unicode", "unixepoch",
-	"unlikely", "upper", "zeroblob",
+	"->",
+	"->>",
+	"abs",
+	"acos",
+	"acosh",
+	"asin",
+	"asinh",
+	"atan",
+	"atan2",
+	"atanh",
+	"avg",
+	"bm25",
+	"ceil",
+	"ceiling",
+	"char",
+	"coalesce",
+	"concat",
+	"concat_ws",
+	"cos",
+	"cosh",
+	"count",
+	"cume_dist",
+	"current_date",
+	"current_time",
+	"current_timestamp",
+	"date",
+	"datetime",
+	"degrees",
+	"dense_rank",
+	"exp",
+	"first_value",
+	"floor",
+	"format",
+	"glob",
+	"group_concat",
+	"hex",
+	"ifnull",
+	"iif",
+	"instr",
+	"json",
+	"json_array",
+	"json_array_length",
+	"json_error_position",
+	"json_extract",
+	"json_group_array",
+	"json_group_object",
+	"json_insert",
+	"json_object",
+	"json_patch",
+	"json_pretty",
+	"json_quote",
+	"json_remove",
+	"json_replace",
+	"json_set",
+	"json_type",
+	"json_valid",
+	"jsonb",
+	"jsonb_array",
+	"jsonb_extract",
+	"jsonb_group_array",
+	"jsonb_group_object",
+	"jsonb_insert",
+	"jsonb_object",
+	"jsonb_patch",
+	"jsonb_remove",
+	"jsonb_replace",
+	"jsonb_set",
+	"julianday",
+	"lag",
+	"last_insert_rowid",
+	"last_value",
+	"lead",
+	"length",
+	"like",
+	"likelihood",
+	"likely",
+	"ln",
+	"log",
+	"log10",
+	"log2",
+	"lower",
+	"ltrim",
+	"max",
+	"min",
+	"mod",
+	"nth_value",
+	"ntile",
+	"nullif",
+	"octet_length",
+	"percent_rank",
+	"pi",
+	"pow",
+	"power",
+	"printf",
+	"quote",
+	"radians",
+	"random",
+	"randomblob",
+	"rank",
+	"replace",
+	"round",
+	"row_number",
+	"rtrim",
+	"sign",
+	"sin",
+	"sinh",
+	"sqrt",
+	"strftime",
+	"string_agg",
+	"substr",
+	"substring",
+	"subtype",
+	"sum",
+	"tan",
+	"tanh",
+	"time",
+	"timediff",
+	"total",
+	"trim",
+	"trunc",
+	"typeof",
+	"unhex",
+	"unicode",
+	"unixepoch",
+	"unlikely",
+	"upper",
+	"zeroblob",
 };
 
 /* Pragmas that change what statements do: set again before a record's statements are. */
@@ -37,13 +148,14 @@ static const char *const repeated[REPEATED_PRAGMAS] = {
 
 /* Pragmas with an argument that change nothing of it; foreign_keys is in every record. */
 static const char *const harmless[] = {
-	"analysis_limit", "busy_timeout", "cache_size", "cache_spill", "cell_size_check",
-	"collation_list", "data_version", "foreign_key_check", "foreign_key_list", "foreign_keys",
-	"function_list", "hard_heap_limit", "index_info", "index_list", "index_xinfo",
-	"integrity_check", "journal_size_limit", "mmap_size", "module_list", "optimize",
-	"page_count", "pragma_list", "quick_check", "secure_delete", "shrink_memory",
-	"soft_heap_limit", "table_info", "table_list", "table_xinfo", "temp_store", "threads",
-	"wal_checkpoint",
+	"analysis_limit",     "busy_timeout",	 "cache_size",	  "cache_spill",
+	"cell_size_check",    "collation_list",	 "data_version",  "foreign_key_check",
+	"foreign_key_list",   "foreign_keys",	 "function_list", "hard_heap_limit",
+	"index_info",	      "index_list",	 "index_xinfo",	  "integrity_check",
+	"journal_size_limit", "mmap_size",	 "module_list",	  "optimize",
+	"page_count",	      "pragma_list",	 "quick_check",	  "secure_delete",
+	"shrink_memory",      "soft_heap_limit", "table_info",	  "table_list",
+	"table_xinfo",	      "temp_store",	 "threads",	  "wal_checkpoint",
 };
 
 /* Tables of SQLite's own that are ordinary ones. */
@@ -58,6 +170,11 @@ static int place(const char *const *list, size_t count, const char *name)
 		if (sqlite3_stricmp(list[i], name) == 0)
 			return (int)i;
 	return -1;
+}
+
+bool classify_repeats(const char *function)
+{
+	return place(functions, COUNT(functions), function) >= 0;
 }
 
 void taint(struct ssl *ssl, enum ssl_reason reason)
@@ -140,7 +257,7 @@ static int authorize(void *argument, int action, const char *first, const char *
 			classify_table(ssl, first, database);
 		break;
 	case SQLITE_FUNCTION:
-		if (!foreign(ssl) && place(functions, COUNT(functions), second) < 0)
+		if (!foreign(ssl) && !classify_repeats(second))
 			taint_statement(ssl, SSL_NOT_REPEATABLE);
 		break;
 	case SQLITE_PRAGMA:
@@ -172,12 +289,11 @@ static bool has_word(const char *text, size_t size, const char *word)
 enum ssl_reason classify_text(const char *text, size_t size)
 {
 	/* the time zone is the machine's */
-	return has_word(text, size, "localtime") || has_word(text, size, "utc")
-		       ? SSL_NOT_REPEATABLE
-		       : SSL_LOGGED;
+	return has_word(text, size, "localtime") || has_word(text, size, "utc") ? SSL_NOT_REPEATABLE
+										: SSL_LOGGED;
 }
 
-static const char *skip_blanks(const char *text)
+const char *skip_blanks(const char *text)
 {
 	for (;;) {
 		text += strspn(text, " \t\r\n\f;");
@@ -193,7 +309,7 @@ static const char *skip_blanks(const char *text)
 	}
 }
 
-static bool begins(const char *text, const char *word)
+bool begins_with(const char *text, const char *word)
 {
 	size_t length = strlen(word);
 
@@ -204,109 +320,16 @@ static bool begins(const char *text, const char *word)
 bool classify_writes(const char *sql, bool readonly)
 {
 	sql = skip_blanks(sql);
-	if (begins(sql, "BEGIN") || begins(sql, "COMMIT") || begins(sql, "END"))
+	if (begins_with(sql, "BEGIN") || begins_with(sql, "COMMIT") || begins_with(sql, "END"))
 		return false;
-	if (begins(sql, "SAVEPOINT") || begins(sql, "RELEASE"))
+	if (begins_with(sql, "SAVEPOINT") || begins_with(sql, "RELEASE"))
 		return true;
-	if (!begins(sql, "ROLLBACK"))
+	if (!begins_with(sql, "ROLLBACK"))
 		return !readonly;
 	sql = skip_blanks(sql + strlen("ROLLBACK"));
-	if (begins(sql, "TRANSACTION"))
+	if (begins_with(sql, "TRANSACTION"))
 		sql = skip_blanks(sql + strlen("TRANSACTION"));
-	return begins(sql, "TO");
-}
-
-/* Whether a table's DEFAULT has a function that the authorizer would not let pass. */
-static bool default_taints(const char *sql)
-{
-	for (; *sql != '\0'; sql++) {
-		const char *at;
-		int depth = 0;
-
-		if (!begins(sql, "DEFAULT"))
-			continue;
-		at = skip_blanks(sql + strlen("DEFAULT"));
-		if (*at != '(')
-			continue;
-		for (; *at != '\0'; at++) {
-			char name[64];
-			size_t length = 0;
-
-			depth += *at == '(';
-			depth -= *at == ')';
-			if (depth == 0)
-				break;
-			while (isalnum((uint8_t)at[length]) || at[length] == '_')
-				length++;
-			if (length == 0)
-				continue;
-			snprintf(name, sizeof(name), "%.*s", (int)length, at);
-			at += length - 1;
-			if (*skip_blanks(at + 1) == '(' &&
-			    place(functions, COUNT(functions), name) < 0)
-				return true;
-		}
-	}
-	return false;
-}
-
-static int add_table(struct ssl *ssl, const char *name)
-{
-	char **tables = sqlite3_realloc64(ssl->tables, (ssl->table_count + 1) * sizeof(*tables));
-
-	if (tables == NULL)
-		return SQLITE_NOMEM;
-	ssl->tables = tables;
-	tables[ssl->table_count] = sqlite3_mprintf("%s", name);
-	return tables[ssl->table_count++] != NULL ? SQLITE_OK : SQLITE_NOMEM;
-}
-
-static void free_tables(struct ssl *ssl)
-{
-	for (size_t i = 0; i < ssl->table_count; i++)
-		sqlite3_free(ssl->tables[i]);
-	sqlite3_free(ssl->tables);
-	ssl->tables = NULL;
-	ssl->table_count = 0;
-}
-
-void classify_free(struct ssl *ssl)
-{
-	free_tables(ssl);
-	for (size_t i = 0; i < REPEATED_PRAGMAS; i++)
-		sqlite3_free(ssl->pragmas[i]);
-}
-
-static int read_schema_row(struct ssl *ssl, sqlite3_stmt *row)
-{
-	const char *name = (const char *)sqlite3_column_text(row, 0);
-	const char *sql = (const char *)sqlite3_column_text(row, 1);
-
-	if (name == NULL || sql == NULL)
-		return SQLITE_OK;
-	if (classify_text(sql, strlen(sql)) != SSL_LOGGED || default_taints(sql))
-		ssl->schema_taint = SSL_NOT_REPEATABLE;
-	if (!begins(sql, "CREATE TABLE") && !begins(sql, "CREATE VIEW"))
-		return SQLITE_OK;
-	return add_table(ssl, name);
-}
-
-int classify_schema(struct ssl *ssl)
-{
-	sqlite3_stmt *row = NULL;
-	int result;
-
-	ssl->internal = true;
-	free_tables(ssl);
-	ssl->schema_taint = SSL_LOGGED;
-	result = sqlite3_prepare_v2(ssl->db, "SELECT name, sql FROM main.sqlite_master", -1, &row,
-				    NULL);
-	while (result == SQLITE_OK && (result = sqlite3_step(row)) == SQLITE_ROW)
-		result = read_schema_row(ssl, row);
-	sqlite3_finalize(row);
-	ssl->internal = false;
-	ssl->schema_stale = result != SQLITE_DONE;
-	return result == SQLITE_DONE ? SQLITE_OK : result;
+	return begins_with(sql, "TO");
 }
 
 int classify_connect(struct ssl *ssl)

@@ -1,4 +1,5 @@
-/* SQLite/SSL as an engine of the driver. What is made and what is read afterwards is SQLite's alone. */
+/* SQLite/SSL as an engine of the driver. What is made and what is read afterwards is SQLite's
+ * alone. */
 #include "engine.h"
 
 #include <errno.h>
@@ -32,8 +33,8 @@ const char *engine_title(void)
 
 static bool open_plain(struct database *database, struct error *error)
 {
-	int flags = SQLITE_OPEN_READWRITE |
-		    (database->use == ENGINE_CREATE ? SQLITE_OPEN_CREATE : 0);
+	int flags =
+		SQLITE_OPEN_READWRITE | (database->use == ENGINE_CREATE ? SQLITE_OPEN_CREATE : 0);
 
 	if (sqlite3_open_v2(database->path, &database->db, flags, NULL) != SQLITE_OK)
 		return error_set(error, "opening %s: SQLite error %d (%s)", database->path,

@@ -1,11 +1,12 @@
-/* The statement log's file: two slots of 512 bytes with a header each, then records; all of it written
- * with zeros when it is made, so that a commit changes no metadata. Of the headers the one that is whole
- * and has the larger epoch counts. A record is of the log while it has the header's epoch and the next
- * number: what a reset leaves behind it is none.
+/* The statement log's file: two slots of 512 bytes with a header each, then records; all of it
+ * written with zeros when it is made, so that a commit changes no metadata. Of the headers the one
+ * that is whole and has the larger epoch counts. A record is of the log while it has the header's
+ * epoch and the next number: what a reset leaves behind it is none.
  *
  *   header: 14 bytes "statement log", version 16, page size 32, SQLite's version 32, identity 64,
  *           epoch 64, base 64, size 64, 0 32, CRC-32C of that 32
- *   record: length of the payload 32, CRC-32C of what follows and that 32, epoch 64, number 64, payload
+ *   record: length of the payload 32, CRC-32C of what follows and that 32, epoch 64, number 64,
+ * payload
  *
  * The least byte is the first. */
 #include <string.h>
@@ -150,8 +151,8 @@ int log_open(struct ssl *ssl, enum log_state *state, struct error *said)
 	return *state == LOG_GOOD ? medium_map(ssl) : SQLITE_OK;
 }
 
-/* The size of the record at `at` with its payload; 0: there is none. The study's recovery looks at the
- * checksum alone. */
+/* The size of the record at `at` with its payload; 0: there is none. The study's recovery looks at
+ * the checksum alone. */
 static int64_t record_at(const struct ssl *ssl, const uint8_t *all, int64_t at, uint64_t sequence)
 {
 	const uint8_t *record = all + at;
@@ -202,8 +203,7 @@ int log_records(struct ssl *ssl, struct bytes *records, int64_t *count)
 	result = file_read(log->file, all, log->size, 0);
 	if (result == SQLITE_OK && later_epoch(ssl, all))
 		result = SQLITE_CORRUPT;
-	while (result == SQLITE_OK &&
-	       (size = record_at(ssl, all, log->tail, log->sequence)) > 0) {
+	while (result == SQLITE_OK && (size = record_at(ssl, all, log->tail, log->sequence)) > 0) {
 		bytes_add(records, all + log->tail, 4);
 		bytes_add(records, all + log->tail + RECORD, (size_t)size - RECORD);
 		log->tail += size;
@@ -259,8 +259,8 @@ void log_confirm(struct log *log)
 	log->sequence++;
 }
 
-/* The record is durable, and its transaction was rolled back all the same: no other may come after it
- * before it is gone, which the next commit's checkpoint sees to. */
+/* The record is durable, and its transaction was rolled back all the same: no other may come after
+ * it before it is gone, which the next commit's checkpoint sees to. */
 void log_cancel(struct ssl *ssl)
 {
 	if (ssl->log.appended != 0)

@@ -1,5 +1,5 @@
-/* The WAL that SQLite writes, in memory. What a later commit of the same page supersedes is freed: one
- * connection has the database, so nobody reads it. */
+/* The WAL that SQLite writes, in memory. What a later commit of the same page supersedes is freed:
+ * one connection has the database, so nobody reads it. */
 #include <string.h>
 
 #include "state.h"
@@ -22,8 +22,7 @@ static uint32_t *slot_of(const struct memory *memory, uint32_t page)
 	uint32_t mask = memory->page_room - 1;
 	uint32_t at = page * UINT32_C(2654435761) & mask;
 
-	while (memory->pages[at] != 0 &&
-	       frame_page(&memory->frames[memory->pages[at] - 1]) != page)
+	while (memory->pages[at] != 0 && frame_page(&memory->frames[memory->pages[at] - 1]) != page)
 		at = (at + 1) & mask;
 	return &memory->pages[at];
 }
@@ -179,8 +178,7 @@ int memory_read(const struct memory *memory, uint8_t *data, int size, int64_t of
 
 		if (offset >= WAL_HEADER) {
 			uint32_t at = (uint32_t)((offset - WAL_HEADER) % whole);
-			const struct frame *frame =
-				&memory->frames[(offset - WAL_HEADER) / whole];
+			const struct frame *frame = &memory->frames[(offset - WAL_HEADER) / whole];
 
 			if (frame->page == NULL)
 				return SQLITE_IOERR_READ;

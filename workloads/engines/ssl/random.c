@@ -1,5 +1,5 @@
-/* Time and random numbers of a statement, as they can be had again: the time that its first look at the
- * clock gave, and a generator of ours that is seeded before each statement. */
+/* Time and random numbers of a statement, as they can be had again: the time that its first look at
+ * the clock gave, and a generator of ours that is seeded before each statement. */
 #include "state.h"
 
 /* splitmix64 (Vigna, prng.di.unimi.it). */

@@ -1,9 +1,8 @@
 /* What a transaction is in the log, and its execution again.
  *
  *   record: settings, number of pragmas, their texts, last_insert_rowid, then entries to its end
- *   entry:  1, a text: the next template; or 2, a statement: template, used, [time], [seed], number of
- *           values, values
- *   value:  type, then the number, 8 bytes of a real, or size and bytes
+ *   entry:  1, a text: the next template; or 2, a statement: template, used, [time], [seed], number
+ * of values, values value:  type, then the number, 8 bytes of a real, or size and bytes
  *
  * Numbers are as bytes_number has them, a text is its size and bytes. */
 #include <string.h>

@@ -1,11 +1,12 @@
-/* Recovery, by ids: of the checkpoint in the WAL's file, the one that the log comes after (its base), and
- * the one that the database was last written by (its mark).
+/* Recovery, by ids: of the checkpoint in the WAL's file, the one that the log comes after (its
+ * base), and the one that the database was last written by (its mark).
  *
- *   WAL = base + 1   the checkpoint was durable and the log not reset: its statements are in the WAL
- *   WAL = base       the copy to the database may not be whole: copied again, then the log
- *   none, or less    the database is the base's, then the log
+ *   WAL = base + 1   the checkpoint was durable and the log not reset: its statements are in the
+ * WAL WAL = base       the copy to the database may not be whole: copied again, then the log none,
+ * or less    the database is the base's, then the log
  *
- * Anything else is a log, WAL or database of another history, which is refused and left as it is. */
+ * Anything else is a log, WAL or database of another history, which is refused and left as it is.
+ */
 #include <string.h>
 
 #include "state.h"
@@ -209,8 +210,8 @@ int recover_files(struct ssl *ssl)
 	return result == SQLITE_OK ? open_wal(ssl) : result;
 }
 
-/* Executes the log's statements again, and makes a checkpoint of them: until it is durable the log stays
- * what it is. */
+/* Executes the log's statements again, and makes a checkpoint of them: until it is durable the log
+ * stays what it is. */
 int recover_statements(struct ssl *ssl)
 {
 	struct reader reader = {ssl->replay.data, ssl->replay.data, false};
@@ -266,7 +267,9 @@ static void print_state(const struct ssl *ssl, const struct state *state, FILE *
 	else if (state->log == LOG_BAD)
 		fprintf(out, "%s\n", state->said.text);
 	else
-		fprintf(out, "%016llx, after checkpoint %llu, epoch %llu, %lld transactions, %lld of %lld bytes\n",
+		fprintf(out,
+			"%016llx, after checkpoint %llu, epoch %llu, %lld transactions, %lld of "
+			"%lld bytes\n",
 			(unsigned long long)ssl->log.identity, (unsigned long long)ssl->log.base,
 			(unsigned long long)ssl->log.epoch, (long long)state->records,
 			(long long)ssl->log.tail, (long long)ssl->log.size);

@@ -36,10 +36,10 @@ enum {
 };
 
 struct ssl_options {
-	int64_t log_size;   /* bytes of the log's file; 4 KiB to 1 GiB */
-	int64_t full;	    /* per cent of it that a commit leaves before a checkpoint; 1 to 100 */
-	int64_t dirty;	    /* pages that a commit leaves before one; 0: any number */
-	int64_t line;	    /* bytes of a cache line of SSL_PCM */
+	int64_t log_size; /* bytes of the log's file; 4 KiB to 1 GiB */
+	int64_t full;	  /* per cent of it that a commit leaves before a checkpoint; 1 to 100 */
+	int64_t dirty;	  /* pages that a commit leaves before one; 0: any number */
+	int64_t line;	  /* bytes of a cache line of SSL_PCM */
 	enum ssl_medium medium;
 	enum ssl_recovery recovery;
 	enum ssl_policy policy;
@@ -70,16 +70,16 @@ extern const char *const ssl_reasons[SSL_REASONS];
 
 /* What a recovery found. */
 enum ssl_case {
-	SSL_CLEAN,	       /* no log */
-	SSL_NEW,	       /* a log that was not begun yet, or whose database was closed */
-	SSL_RESET_RESET,       /* after a start or a checkpoint */
-	SSL_RESET_LIVE,	       /* in a checkpoint's copy to the database */
-	SSL_RESET_TORN,	       /* in a checkpoint's first step, with nothing logged */
-	SSL_USED_RESET,	       /* statements alone */
-	SSL_USED_LIVE,	       /* statements behind a WAL that was not copied */
-	SSL_USED_TORN,	       /* statements; in a checkpoint's first step */
-	SSL_WAL_AHEAD,	       /* between a checkpoint's first two steps */
-	SSL_COPIED_ELSEWHERE,  /* as well, by a SQLite without this */
+	SSL_CLEAN,	      /* no log */
+	SSL_NEW,	      /* a log that was not begun yet, or whose database was closed */
+	SSL_RESET_RESET,      /* after a start or a checkpoint */
+	SSL_RESET_LIVE,	      /* in a checkpoint's copy to the database */
+	SSL_RESET_TORN,	      /* in a checkpoint's first step, with nothing logged */
+	SSL_USED_RESET,	      /* statements alone */
+	SSL_USED_LIVE,	      /* statements behind a WAL that was not copied */
+	SSL_USED_TORN,	      /* statements; in a checkpoint's first step */
+	SSL_WAL_AHEAD,	      /* between a checkpoint's first two steps */
+	SSL_COPIED_ELSEWHERE, /* as well, by a SQLite without this */
 	SSL_CASES,
 };
 extern const char *const ssl_cases[SSL_CASES];
@@ -87,12 +87,12 @@ extern const char *const ssl_cases[SSL_CASES];
 struct ssl_stats {
 	int64_t transactions, logged; /* commits that wrote; of those, by a record */
 	int64_t checkpoints[SSL_REASONS];
-	int64_t wal_pages, database_pages;	       /* written by checkpoints */
+	int64_t wal_pages, database_pages; /* written by checkpoints */
 	int64_t wal_syncs, database_syncs, log_syncs;
-	int64_t log_bytes, log_lines;		       /* of records; log_lines: of SSL_PCM */
-	int64_t memory_peak;			       /* bytes of pages held */
-	int64_t dirty_pages;			       /* of all checkpoints together */
-	int64_t replayed;			       /* transactions that were executed again */
+	int64_t log_bytes, log_lines; /* of records; log_lines: of SSL_PCM */
+	int64_t memory_peak;	      /* bytes of pages held */
+	int64_t dirty_pages;	      /* of all checkpoints together */
+	int64_t replayed;	      /* transactions that were executed again */
 	enum ssl_case found;
 };
 
@@ -101,13 +101,13 @@ struct ssl_stmt;
 
 void ssl_defaults(struct ssl_options *options);
 
-/* Opens a database, recovered. `flags`: SQLITE_OPEN_READWRITE, with SQLITE_OPEN_CREATE or not. False:
- * nothing is open, and nothing was lost. */
+/* Opens a database, recovered. `flags`: SQLITE_OPEN_READWRITE, with SQLITE_OPEN_CREATE or not.
+ * False: nothing is open, and nothing was lost. */
 bool ssl_open(const char *path, int flags, const struct ssl_options *options, struct ssl **opened,
 	      struct error *error);
 
-/* Makes a checkpoint, and closes; its log is gone then. False: the database is closed as a crash leaves
- * it, for the next ssl_open; or still open, if statements or blobs of it are. */
+/* Makes a checkpoint, and closes; its log is gone then. False: the database is closed as a crash
+ * leaves it, for the next ssl_open; or still open, if statements or blobs of it are. */
 bool ssl_close(struct ssl *ssl, struct error *error);
 
 /* Makes a checkpoint. */

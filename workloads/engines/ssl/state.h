@@ -110,15 +110,15 @@ struct ssl {
 	struct bytes replay; /* the log's records at opening */
 	struct transaction_log transaction;
 	struct ssl_stmt *preparing, *stepping;
-	int depth;		   /* of steps within steps */
-	enum ssl_reason always;	   /* why each commit is a checkpoint from now on */
+	int depth;		/* of steps within steps */
+	enum ssl_reason always; /* why each commit is a checkpoint from now on */
 	enum ssl_reason schema_taint;
-	enum ssl_reason due;	   /* the checkpoint whose WAL is written and nothing more */
+	enum ssl_reason due; /* the checkpoint whose WAL is written and nothing more */
 	uint32_t due_frames;
-	bool internal;	   /* statements of ours are prepared */
-	bool opening;	   /* pragmas that are forbidden later */
+	bool internal; /* statements of ours are prepared */
+	bool opening;  /* pragmas that are forbidden later */
 	bool replaying;
-	bool restart_due;  /* SQLite is to begin its WAL again */
+	bool restart_due; /* SQLite is to begin its WAL again */
 	bool schema_stale;
 	bool closing;
 	uint64_t random;
@@ -137,10 +137,14 @@ int vfs_register(void);
 void vfs_add(struct ssl *ssl);
 void vfs_remove(struct ssl *ssl);
 struct ssl *vfs_find(const char *path);
+
+/* files.c */
 int file_open(const char *path, int flags, sqlite3_file **file);
 void file_close(sqlite3_file **file);
 int file_read(sqlite3_file *file, void *data, int64_t size, int64_t offset);
 int file_write(sqlite3_file *file, const void *data, int64_t size, int64_t offset);
+/* What a read that ended with `result` is, which was to end at `end`. */
+int file_short(sqlite3_file *file, int result, int64_t end);
 
 /* memory.c */
 int memory_write(struct memory *memory, const uint8_t *data, int size, int64_t offset);
@@ -215,13 +219,19 @@ enum value_type {
 
 /* classify.c */
 int classify_connect(struct ssl *ssl);
-int classify_schema(struct ssl *ssl);
-void classify_free(struct ssl *ssl);
+/* Whether a function of this name answers the same again. */
+bool classify_repeats(const char *function);
+const char *skip_blanks(const char *sql);
+bool begins_with(const char *sql, const char *word);
 enum ssl_reason classify_text(const char *text, size_t size);
-/* Whether a statement is to be logged: BEGIN and COMMIT are the record's own, and of what SQLite calls
- * read-only savepoints are. */
+/* Whether a statement is to be logged: BEGIN and COMMIT are the record's own, and of what SQLite
+ * calls read-only savepoints are. */
 bool classify_writes(const char *sql, bool readonly);
 void taint(struct ssl *ssl, enum ssl_reason reason);
+
+/* schema.c */
+int classify_schema(struct ssl *ssl);
+void classify_free(struct ssl *ssl);
 
 /* random.c */
 int random_connect(struct ssl *ssl);

@@ -1,11 +1,11 @@
-/* The VFS "ssl" around the default one. Of a database that ssl_open opens it keeps the WAL in memory,
- * makes commits durable when SQLite syncs that, and lets nothing write to the database but a checkpoint.
- * Any other file is the wrapped VFS's own; a database with a live log is not opened otherwise. */
+/* The VFS "ssl" around the default one. Of a database that ssl_open opens it keeps the WAL in
+ * memory, makes commits durable when SQLite syncs that, and lets nothing write to the database but
+ * a checkpoint. Any other file is the wrapped VFS's own; a database with a live log is not opened
+ * otherwise. */
 #include <string.h>
 
 #include "state.h"
 
-sqlite3_vfs *ssl_wrapped;
 _Thread_local struct ssl *ssl_current;
 
 static sqlite3_vfs vfs;
@@ -20,67 +20,6 @@ struct file {
 static struct ssl *of(sqlite3_file *file)
 {
 	return ((struct file *)file)->ssl;
-}
-
-/* SQLite's unix VFS takes 17 bits of a size (os_unix.c, unixRead): larger ones go in parts. */
-enum { PART = 65536 };
-
-/* SQLite takes what a read lacks for zeros: so it is where the file ends, and else it is an error. */
-static int short_read(sqlite3_file *real, int result, int64_t end)
-{
-	sqlite3_int64 size;
-
-	if (result != SQLITE_IOERR_SHORT_READ)
-		return result;
-	if (real->pMethods->xFileSize(real, &size) != SQLITE_OK || size >= end)
-		return SQLITE_IOERR_READ;
-	return result;
-}
-
-int file_read(sqlite3_file *file, void *data, int64_t size, int64_t offset)
-{
-	uint8_t *to = data;
-	int result = SQLITE_OK;
-
-	for (int64_t at = 0; result == SQLITE_OK && at < size; at += PART)
-		result = file->pMethods->xRead(file, to + at,
-					       (int)(size - at < PART ? size - at : PART),
-					       offset + at);
-	return short_read(file, result, offset + size);
-}
-
-int file_write(sqlite3_file *file, const void *data, int64_t size, int64_t offset)
-{
-	const uint8_t *from = data;
-	int result = SQLITE_OK;
-
-	for (int64_t at = 0; result == SQLITE_OK && at < size; at += PART)
-		result = file->pMethods->xWrite(file, from + at,
-						(int)(size - at < PART ? size - at : PART),
-						offset + at);
-	return result;
-}
-
-int file_open(const char *path, int flags, sqlite3_file **file)
-{
-	int result;
-
-	*file = sqlite3_malloc64((sqlite3_uint64)ssl_wrapped->szOsFile);
-	if (*file == NULL)
-		return SQLITE_NOMEM;
-	memset(*file, 0, (size_t)ssl_wrapped->szOsFile);
-	result = ssl_wrapped->xOpen(ssl_wrapped, path, *file, flags, NULL);
-	if (result != SQLITE_OK)
-		file_close(file);
-	return result;
-}
-
-void file_close(sqlite3_file **file)
-{
-	if (*file != NULL && (*file)->pMethods != NULL)
-		(*file)->pMethods->xClose(*file);
-	sqlite3_free(*file);
-	*file = NULL;
 }
 
 /* The WAL */
@@ -149,7 +88,8 @@ static int sector_size(sqlite3_file *file)
 	return real->pMethods->xSectorSize(real);
 }
 
-/* In memory all is in order, and SQLite neither syncs the WAL's header nor fills its last sector. */
+/* In memory all is in order, and SQLite neither syncs the WAL's header nor fills its last sector.
+ */
 static int characteristics(sqlite3_file *file)
 {
 	sqlite3_file *real = of(file)->database;
@@ -159,9 +99,25 @@ static int characteristics(sqlite3_file *file)
 }
 
 static const sqlite3_io_methods wal_methods = {
-	1,	  wal_close,	 wal_read, wal_write, wal_truncate, wal_sync,	      wal_size,
-	no_lock,  no_lock,	 no_reserved_lock, wal_control, sector_size, characteristics,
-	NULL,	  NULL,		 NULL,	   NULL,      NULL,	    NULL,
+	1,
+	wal_close,
+	wal_read,
+	wal_write,
+	wal_truncate,
+	wal_sync,
+	wal_size,
+	no_lock,
+	no_lock,
+	no_reserved_lock,
+	wal_control,
+	sector_size,
+	characteristics,
+	NULL,
+	NULL,
+	NULL,
+	NULL,
+	NULL,
+	NULL,
 };
 
 /* The database */
@@ -183,8 +139,8 @@ static int database_read(sqlite3_file *file, void *data, int size, sqlite3_int64
 	sqlite3_file *real = of(file)->database;
 	uint8_t head[LEAST];
 	int64_t end = offset + size < HEADER ? offset + size : HEADER;
-	int result = short_read(real, real->pMethods->xRead(real, data, size, offset),
-				offset + size);
+	int result =
+		file_short(real, real->pMethods->xRead(real, data, size, offset), offset + size);
 
 	if (offset >= HEADER || (result != SQLITE_OK && result != SQLITE_IOERR_SHORT_READ))
 		return result;

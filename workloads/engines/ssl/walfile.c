@@ -1,6 +1,6 @@
 /* The WAL's file, which only a checkpoint writes: the last committed version of each page as one
- * transaction, in the order of pages. It is a valid WAL of SQLite's; the number of the checkpoint in its
- * header is the checkpoint's id.
+ * transaction, in the order of pages. It is a valid WAL of SQLite's; the number of the checkpoint
+ * in its header is the checkpoint's id.
  *
  * Page 1 is always in it, with a mark in bytes that are reserved (fileformat2.html, 1.3): the log's
  * identity and the id. With the mark the header's format versions are 3, which a SQLite that knows
@@ -179,8 +179,8 @@ static int by_number(const void *left, const void *right)
 	return a->frame < b->frame ? -1 : a->frame > b->frame;
 }
 
-/* The pages of frames that are not copied, each once, by its last frame; page 1 with frame 0 where it
- * is in none. */
+/* The pages of frames that are not copied, each once, by its last frame; page 1 with frame 0 where
+ * it is in none. */
 static int collect(struct ssl *ssl, uint32_t frames, struct walfile *made)
 {
 	const struct memory *memory = &ssl->memory;
@@ -237,7 +237,8 @@ static int write_frames(struct ssl *ssl, struct walfile *made, const uint8_t *he
 	return SQLITE_OK;
 }
 
-/* Writes what the database lacks of the first `frames` frames, and syncs it: they are durable then. */
+/* Writes what the database lacks of the first `frames` frames, and syncs it: they are durable then.
+ */
 int walfile_write(struct ssl *ssl, uint32_t frames)
 {
 	struct walfile made = {.id = ssl->log.base + 1,
