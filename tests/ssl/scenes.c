@@ -325,6 +325,34 @@ static void sizes(void)
 	check(ssl_close(ssl, &error), "closed");
 }
 
+/* Beside the largest rowid the next one is random. */
+static void largest(void)
+{
+	struct target ours = {0};
+	struct error error;
+	uint64_t before;
+
+	for (int round = 0; round < 2; round++) {
+		check(ssl_open("a.db", flags, &options, &ours.ssl, &error), "opened");
+		ours.db = ssl_db(ours.ssl);
+		if (round == 0)
+			check(load_create(&ours) == SQLITE_OK &&
+				      ssl_exec(ours.ssl,
+					       "INSERT INTO t(id) VALUES(9223372036854775807)") ==
+					      SQLITE_OK,
+			      "made");
+		check(ssl_exec(ours.ssl, "INSERT INTO t(k) VALUES(3)") == SQLITE_OK, "inserted");
+		check(ssl_stats(ours.ssl).checkpoints[SSL_NOT_REPEATABLE] > 0, "a checkpoint");
+		before = load_hash(ours.db, false);
+		disk_cut_now();
+		ssl_close(ours.ssl, &error);
+		disk_power(1, KEPT_NONE);
+	}
+	check(ssl_open("a.db", flags, &options, &ours.ssl, &error), "opened");
+	check(load_hash(ssl_db(ours.ssl), false) == before, "the same");
+	check(ssl_close(ours.ssl, &error), "closed");
+}
+
 int main(int count, char **words)
 {
 	static const struct {
@@ -337,6 +365,7 @@ int main(int count, char **words)
 		{"size", sized},	 {"truncated", truncated}, {"damaged", damaged},
 		{"knobs", knobs},	 {"twice", twice},	   {"unfinished", unfinished},
 		{"pragmas", pragmas},	 {"inspected", inspected}, {"sizes", sizes},
+		{"largest", largest},
 	};
 
 	ssl_defaults(&options);

@@ -129,6 +129,7 @@ SCENES = {
         *("database: no log is live", "WAL: absent", "log: absent"),
     ],
     "sizes": [],
+    "largest": [],
 }
 
 

@@ -183,6 +183,8 @@ static int open_once(struct ssl *ssl, int flags, bool *used)
 		result = classify_connect(ssl);
 	if (result == SQLITE_OK && !*used)
 		result = classify_schema(ssl);
+	if (result == SQLITE_OK && !*used)
+		result = schema_connect(ssl);
 	if (result == SQLITE_OK && *used) {
 		ssl->closing = true;
 		result = sqlite3_close(ssl->db);

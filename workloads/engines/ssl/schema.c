@@ -65,6 +65,50 @@ void classify_free(struct ssl *ssl)
 		sqlite3_free(ssl->pragmas[i]);
 }
 
+/* Beside the largest rowid SQLite picks them at random. */
+static int find_largest(struct ssl *ssl, const char *table)
+{
+	char *sql = sqlite3_mprintf("SELECT max(rowid) FROM main.\"%w\"", table);
+	sqlite3_stmt *row = NULL;
+	int result;
+
+	if (sql == NULL)
+		return SQLITE_NOMEM;
+	result = sqlite3_prepare_v2(ssl->db, sql, -1, &row, NULL);
+	sqlite3_free(sql);
+	/* a view, or a table without rowids */
+	if (result == SQLITE_ERROR)
+		return SQLITE_OK;
+	if (result == SQLITE_OK && sqlite3_step(row) == SQLITE_ROW &&
+	    sqlite3_column_int64(row, 0) == INT64_MAX)
+		ssl->always = SSL_NOT_REPEATABLE;
+	return result == SQLITE_OK ? sqlite3_finalize(row) : result;
+}
+
+static void row_changed(void *argument, int operation, const char *database, const char *table,
+			sqlite3_int64 rowid)
+{
+	struct ssl *ssl = argument;
+
+	(void)operation;
+	(void)database;
+	(void)table;
+	if (rowid == INT64_MAX)
+		ssl->always = SSL_NOT_REPEATABLE;
+}
+
+int schema_connect(struct ssl *ssl)
+{
+	int result = SQLITE_OK;
+
+	sqlite3_update_hook(ssl->db, row_changed, ssl);
+	ssl->internal = true;
+	for (size_t i = 0; result == SQLITE_OK && i < ssl->table_count; i++)
+		result = find_largest(ssl, ssl->tables[i]);
+	ssl->internal = false;
+	return result;
+}
+
 static int read_schema_row(struct ssl *ssl, sqlite3_stmt *row)
 {
 	const char *name = (const char *)sqlite3_column_text(row, 0);

@@ -232,6 +232,8 @@ void taint(struct ssl *ssl, enum ssl_reason reason);
 /* schema.c */
 int classify_schema(struct ssl *ssl);
 void classify_free(struct ssl *ssl);
+/* Watches for the largest rowid, once the schema is known. */
+int schema_connect(struct ssl *ssl);
 
 /* random.c */
 int random_connect(struct ssl *ssl);
