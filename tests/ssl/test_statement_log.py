@@ -147,7 +147,6 @@ def test_scenes(scene: str) -> None:
 @pytest.mark.parametrize("medium", ["fdatasync", "msync", "pcm"])
 def test_a_process_that_is_killed(tmp_path: Path, medium: str) -> None:
     """Whatever the log is on; and this Python's SQLite does not open what it leaves."""
-    found = set()
     for seed in range(1, 7):
         path = tmp_path / f"{seed}.db"
         words = [str(built() / "kill"), "run", medium, str(path), str(seed)]
@@ -165,7 +164,5 @@ def test_a_process_that_is_killed(tmp_path: Path, medium: str) -> None:
         words = [*words[:1], "verify", medium, str(path), str(seed), str(acknowledged)]
         done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
         assert (done.returncode, done.stderr) == (0, "")
-        found.add(done.stdout.split(",")[0])
         with sqlite3.connect(path) as closed:
             assert closed.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    assert len(found) > 0
