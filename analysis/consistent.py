@@ -161,12 +161,12 @@ def _effective(cell: Document, summary: Document, manifest: Document, host: Docu
     effective, engine = manifest[ran]["effective"], engines.of(ran)
     driver = {axis: manifest["driver"][axis] for axis in AXES if axis in manifest["driver"]}
     asked = {axis: cell[axis] for axis in AXES if axis in cell}
-    for told, had in ((engine.requested(cell), effective), (asked, driver)):
-        for key in {**told, **had}:
-            if key not in told:
+    for wanted, had in ((engine.requested(cell), effective), (asked, driver)):
+        for key in {**wanted, **had}:
+            if key not in wanted:
                 found.append(f"cell: nothing asks for {key}; in effect {had[key]!r}")
             else:
-                found += _differ(key, cell=word(told[key]), read_back=word(had.get(key)))
+                found += _differ(key, cell=word(wanted[key]), read_back=word(had.get(key)))
     found += _differ(
         "workload", cell=profiles["workload"]["driver_workload"], read_back=manifest["driver"].get("workload")
     )

@@ -96,7 +96,7 @@ def make_cell(variables: Mapping[str, str]) -> dict[str, Any]:
             raise BadInputError(f"{variable}: unknown variable; there are {allowed}")
         cell[axis.name] = axis.parse(text, variable)
     cell["probes"] = ",".join(parse_probes(cell["probes"], BadInputError("PROBES")))
-    if cell["engine"] == identity.FIRST_ENGINE and cell["sqlite"] == "newest":
+    if load_profile("engine", cell["engine"]).get("release") == "sqlite" and cell["sqlite"] == "newest":
         cell["sqlite"] = next(iter(releases()))
     profiles = {axis: load_profile(axis, cell[axis]) for axis in PROFILE_AXES}
     # an axis that came after the rule of ids: at its default it is no part of one
@@ -197,7 +197,8 @@ def check_engine(cell: Mapping[str, Any], variables: Mapping[str, str], only: li
             )
     for name in sorted(engines.lacking(engine)):
         if (variable := axes()[name].variable) in variables:
-            raise BadInputError(f"{variable}: a setting of SQLite, which ENGINE={engine} does not have")
+            of = axes()[name].spec["x-of"]
+            raise BadInputError(f"{variable}: a setting of {of}, which ENGINE={engine} does not have")
 
 
 def check_clock(cell: Mapping[str, Any], variables: Mapping[str, str]) -> None:

@@ -382,17 +382,24 @@ def release_object(engine: str, version: str, root: Path) -> Path:
 def driver(cell: Mapping[str, Any]) -> Path:
     """The driver for the board, linked with the cell's engine."""
     engine, root = cell["engine"], build_root()
+    profile = load_yaml(EXPERIMENTS / "engine" / f"{engine}.yml")
+    made_of = profile.get("made_of", engine)
     sources = [
         path
-        for folder in (WORKLOADS, WORKLOADS / "workloads", WORKLOADS / "engines" / engine)
+        for folder in (
+            WORKLOADS,
+            WORKLOADS / "workloads",
+            *(WORKLOADS / "engines" / one for one in {engine, made_of}),
+        )
         for path in folder.iterdir()
         if path.suffix in (".c", ".h", ".mk") or path.name == "Makefile"
     ]
     name, given = engine, {"ENGINE_ROOT": "", "LDFLAGS": LINKED}
     compiled = version = None
-    if axis := load_yaml(EXPERIMENTS / "engine" / f"{engine}.yml").get("release"):
-        name = version = cell[axis]
-        compiled = release_object(engine, version, root)
+    if axis := profile.get("release"):
+        version = cell[axis]
+        name = version if made_of == engine else f"{engine}-{version}"
+        compiled = release_object(made_of, version, root)
         given |= {"RELEASE_DIR": "/work/release", "LIBRARY": "/work/release.o"}
     key = hash_of(name, root.name, compiled.name if compiled else "", LINKED, files=sources)
     path = CACHE / f"driver-{name}-{key}"
@@ -402,7 +409,7 @@ def driver(cell: Mapping[str, Any]) -> Path:
             copy_tree(sources, work)
             if compiled and version:
                 shutil.copy(compiled, work / "release.o")
-                shutil.copytree(release(engine, version), work / "release")
+                shutil.copytree(release(made_of, version), work / "release")
             make_driver(work, root, "driver", f"driver-{name}", ENGINE=engine, **given).rename(path)
 
     return ensure(path, f"build the driver with {engine}", build, mib=20)

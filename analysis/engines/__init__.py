@@ -109,15 +109,17 @@ def names() -> tuple[str, ...]:
 
 @functools.cache
 def lacking(name: str) -> frozenset[str]:
-    """Return the axes that an engine does not have: SQLite's own, but those that it has a setting of.
+    """Return the axes that an engine does not have: those of engines, but its own, its release and those that
+    it has a setting of.
 
     A cell has a value of them, too, which says nothing. Of another lab's engine nobody here knows.
     """
     path = EXPERIMENTS / "engine" / f"{name}.yml"
-    if name == FIRST_ENGINE or not path.is_file():
+    if not path.is_file():
         return frozenset()
-    of_sqlite = {axis for axis, spec in schema()["properties"].items() if spec["x-of"] == "SQLite"}
-    return frozenset(of_sqlite - set(load_yaml(path)["settings"].values()))
+    profile, others = load_yaml(path), {of(other).TITLE for other in names()} - {of(name).TITLE}
+    of_others = {axis for axis, spec in schema()["properties"].items() if spec["x-of"] in others}
+    return frozenset(of_others - {*profile["settings"].values(), profile.get("release")})
 
 
 @functools.cache

@@ -46,8 +46,9 @@ def test_each_engine_is_known_in_every_stage(engine: str) -> None:
         ({"JOURNAL_MODE": "wal"}, "JOURNAL_MODE: a setting of SQLite, which ENGINE=leveldb does not have"),
         ({"CACHE_SIZE": "100"}, "CACHE_SIZE: a setting of SQLite"),
         ({"SYNCHRONOUS": "normal"}, "SYNCHRONOUS=normal: ENGINE=leveldb takes off, full"),
-        ({"WORKLOAD": "rlbench"}, "ENGINE=leveldb: WORKLOAD=rlbench is for sqlite only"),
-        ({"WORKLOAD": "androbench-insert"}, "WORKLOAD=androbench-insert is for sqlite only"),
+        ({"LOG_SIZE": "8192"}, "LOG_SIZE: a setting of SQLite/SSL, which ENGINE=leveldb does not have"),
+        ({"WORKLOAD": "rlbench"}, "ENGINE=leveldb: WORKLOAD=rlbench is for sqlite, ssl only"),
+        ({"WORKLOAD": "androbench-insert"}, "WORKLOAD=androbench-insert is for sqlite, ssl only"),
     ],
 )
 def test_what_leveldb_does_not_have_is_refused(variables: dict[str, str], says: str) -> None:
@@ -55,8 +56,26 @@ def test_what_leveldb_does_not_have_is_refused(variables: dict[str, str], says: 
         make_cell({"ENGINE": "leveldb", **variables})
 
 
+@pytest.mark.parametrize(
+    ("variables", "says"),
+    [
+        (
+            {"ENGINE": "ssl", "JOURNAL_MODE": "wal"},
+            "JOURNAL_MODE: a setting of SQLite, which ENGINE=ssl does",
+        ),
+        ({"ENGINE": "ssl", "SYNCHRONOUS": "off"}, "SYNCHRONOUS: a setting of SQLite, which ENGINE=ssl does"),
+        ({"ENGINE": "ssl", "SQLITE": "3.8.11.1"}, "SQLITE=3.8.11.1: ENGINE=ssl takes 3.46.1"),
+        ({"ENGINE": "ssl", "LOG_SIZE": "4095"}, "LOG_SIZE is a whole number from 4096 to 1073741824"),
+        ({"LOG_FULL": "50"}, "LOG_FULL: a setting of SQLite/SSL, which ENGINE=sqlite does not have"),
+    ],
+)
+def test_what_a_statement_log_does_not_have_is_refused(variables: dict[str, str], says: str) -> None:
+    with pytest.raises(BadInputError, match=says):
+        make_cell(variables)
+
+
 def test_an_unknown_engine_is_refused() -> None:
-    with pytest.raises(BadInputError, match="ENGINE is leveldb, sqlite"):
+    with pytest.raises(BadInputError, match="ENGINE is leveldb, sqlite, ssl"):
         make_cell({"ENGINE": "rocksdb"})
 
 
@@ -72,6 +91,7 @@ def test_an_unknown_engine_is_refused() -> None:
         ("LOG", "other"),
         ("000012.dbtmp", "other"),
         ("sample.db-wal", "wal"),
+        ("sample.db-sla", "statements"),
         ("sample.db", "database"),
     ],
 )
@@ -82,6 +102,12 @@ def test_files_by_name(name: str, role: str) -> None:
 @pytest.mark.parametrize(("sync", "system"), [("full", ALL), ("off", UNSYNCED)])
 def test_what_survives_in_leveldb(sync: str, system: str) -> None:
     found = durability.of(make_cell({"ENGINE": "leveldb", "SYNC": sync}))
+    assert (found.process, found.system, found.power) == (ALL, system, system)
+
+
+@pytest.mark.parametrize(("medium", "system"), [("fdatasync", ALL), ("msync", ALL), ("pcm", UNSYNCED)])
+def test_what_survives_in_a_statement_log(medium: str, system: str) -> None:
+    found = durability.of(make_cell({"ENGINE": "ssl", "LOG_MEDIUM": medium}))
     assert (found.process, found.system, found.power) == (ALL, system, system)
 
 
@@ -124,7 +150,7 @@ def test_costs_of_an_earlier_analysis_lack_another_engines_labels(
 
 
 def test_what_builds_the_driver_names_no_engine() -> None:
-    words = re.compile("|".join(engines.names()), re.I)
+    words = re.compile(rf"\b({'|'.join(engines.names())})", re.I)
     assert not words.search((ROOT / "images/artifacts.py").read_text())
     # SQLite is the default, and its releases are what most of the driver's tests are for
     targets = re.findall(r"^([a-z][a-z-]*(?:%|\w+))\s*:", (ROOT / "workloads/Makefile").read_text(), re.M)
@@ -134,15 +160,21 @@ def test_what_builds_the_driver_names_no_engine() -> None:
 
 @pytest.mark.parametrize("engine", engines.names())
 def test_an_engine_with_releases_can_get_them(engine: str) -> None:
-    release = cells.load_profile("engine", engine).get("release")
-    folder = ROOT / "workloads/engines" / engine
+    profile = cells.load_profile("engine", engine)
+    release = profile.get("release")
+    folder = ROOT / "workloads/engines" / profile.get("made_of", engine)
     assert (folder / "fetch.py").is_file() == bool(release)
     assert ("RELEASE_DIR" in (folder / "engine.mk").read_text()) == bool(release)
     assert release is None or release in axes()
 
 
 @pytest.mark.parametrize(
-    ("engine", "made"), [("sqlite", ["fetch", "compile", "build"]), ("leveldb", ["build"])]
+    ("engine", "made"),
+    [
+        ("sqlite", ["fetch", "compile", "build"]),
+        ("leveldb", ["build"]),
+        ("ssl", ["fetch", "compile", "build"]),
+    ],
 )
 def test_a_driver_of_a_release_has_it_compiled(
     engine: str, made: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path

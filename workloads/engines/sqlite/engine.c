@@ -2,7 +2,6 @@
 #include "engine.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "creation.h"
 #include "render.h"
 #include "settings.h"
 #include "sql.h"
@@ -32,29 +32,6 @@ const char *engine_title(void)
 	return title;
 }
 
-void engine_print_version(void)
-{
-	const char *option;
-
-	printf("%s\nsource id %s\n", engine_title(), sqlite3_sourceid());
-	for (int i = 0; (option = sqlite3_compileoption_get(i)) != NULL; i++)
-		printf("compile option %s\n", option);
-}
-
-void engine_write_version(struct json *json)
-{
-	const char *option;
-
-	json_begin(json, engine_name, '{');
-	json_text(json, "version", sqlite3_libversion());
-	json_text(json, "source_id", sqlite3_sourceid());
-	json_begin(json, "compile_options", '[');
-	for (int i = 0; (option = sqlite3_compileoption_get(i)) != NULL; i++)
-		json_text(json, NULL, option);
-	json_end(json, ']');
-	json_end(json, '}');
-}
-
 /* What a connection is told before it is used. */
 static bool set_up(struct database *database, struct error *error)
 {
@@ -62,13 +39,7 @@ static bool set_up(struct database *database, struct error *error)
 
 	switch (database->use) {
 	case ENGINE_CREATE:
-		snprintf(sql, sizeof(sql), "PRAGMA page_size=%" PRId64,
-			 database->options->settings[PAGE_SIZE]);
-		/* A crash loses the whole file anyway: it has no name yet. */
-		return sql_run(database->db, sql, error) &&
-		       sql_run(database->db, "PRAGMA journal_mode=off", error) &&
-		       sql_run(database->db, "PRAGMA synchronous=off", error) &&
-		       sql_run(database->db, "BEGIN", error);
+		return creation_begin(database, database->options->settings[PAGE_SIZE], error);
 	case ENGINE_RUN:
 		/* one without a page has none yet */
 		snprintf(sql, sizeof(sql), "PRAGMA page_size=%" PRId64,
@@ -123,37 +94,13 @@ struct database *engine_open(const char *path, const struct options *options,
 	return NULL;
 }
 
-/* Ends what ENGINE_CREATE began. */
-static bool end_creation(struct database *database, struct error *error)
-{
-	int64_t wanted = database->options->settings[PAGE_SIZE], had;
-
-	sqlite3_finalize(database->insert);
-	if (!sql_run(database->db, "COMMIT", error) ||
-	    !sql_number(database->db, "PRAGMA page_size", &had, error))
-		return false;
-	return had == wanted || error_set(error, "page_size: SQLite did not take %" PRId64, wanted);
-}
-
-static bool sync_file(const char *path, struct error *error)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	bool synced = fd >= 0 && fsync(fd) == 0;
-
-	if (!synced)
-		error_set(error, "syncing %s: %s", path, strerror(errno));
-	if (fd >= 0)
-		close(fd);
-	return synced;
-}
-
 bool engine_close(struct database *database, struct error *error)
 {
 	bool created = database->use == ENGINE_CREATE;
 	bool closed = true;
 
 	if (created)
-		closed = end_creation(database, error);
+		closed = creation_end(database, database->options->settings[PAGE_SIZE], error);
 	else if (database->use == ENGINE_RUN)
 		closed = engine_maintain(database, error);
 	if (closed && sqlite3_close(database->db) == SQLITE_OK)
@@ -161,7 +108,7 @@ bool engine_close(struct database *database, struct error *error)
 	else if (closed)
 		closed = sql_error(database->db, "close", "the database", error);
 	if (closed && created)
-		closed = sync_file(database->path, error);
+		closed = creation_sync(database->path, error);
 	drop(database);
 	return closed;
 }
@@ -172,21 +119,14 @@ bool engine_remove(const char *path, struct error *error)
 	       error_set(error, "removing %s: %s", path, strerror(errno));
 }
 
+static int run(struct database *database, const char *sql)
+{
+	return sqlite3_exec(database->db, sql, NULL, NULL, NULL);
+}
+
 bool engine_create_tables(struct database *database, struct error *error)
 {
-	const struct table *table = database->workload->table;
-
-	for (size_t i = 0; table->create[i] != NULL; i++) {
-		const char *sql = table->create[i];
-
-		if (sqlite3_exec(database->db, sql, NULL, NULL, NULL) == SQLITE_OK)
-			continue;
-		if (table->lines == NULL)
-			return sql_error(database->db, "execution", sql, error);
-		sql_error(database->db, "execution", NULL, error);
-		return sql_error_at(sql, table->lines[i], sql, error);
-	}
-	return true;
+	return creation_tables(database, run, error);
 }
 
 /* Executes one statement: prepare, step and finalize each time, as
@@ -250,86 +190,6 @@ bool engine_maintain(struct database *database, struct error *error)
 			  frames);
 	sqlite3_finalize(statement);
 	return done;
-}
-
-/* One row of a scan. Asking for a value's text is what reads its overflow pages. */
-static bool check_row(const struct database *database, sqlite3_stmt *statement, struct error *error)
-{
-	int column = database->workload->table->value_column, size;
-	const unsigned char *value;
-
-	if (column < 0)
-		return true;
-	value = sqlite3_column_text(statement, column);
-	size = sqlite3_column_bytes(statement, column);
-	return (value != NULL && size == database->options->value_size) ||
-	       error_set(error, "row %lld has a value of %d bytes, --value-size is %" PRId64,
-			 (long long)sqlite3_column_int64(statement, 0), size,
-			 database->options->value_size);
-}
-
-/* Reads every page of a database of tables that nobody knows, and counts no row. */
-static bool scan_unknown(sqlite3 *db, int64_t *rows, struct error *error)
-{
-	char answer[128];
-	bool found;
-
-	*rows = 0;
-	if (!sql_text(db, "PRAGMA quick_check(1)", answer, sizeof(answer), &found, error))
-		return false;
-	return strcmp(answer, "ok") == 0 || error_set(error, "quick_check: %s", answer);
-}
-
-bool engine_scan(struct database *database, int64_t *rows, struct error *error)
-{
-	const char *sql = database->workload->table->scan;
-	sqlite3_stmt *statement;
-	bool good = true;
-	int result;
-
-	if (sql == NULL && database->workload->table->names[0] == NULL)
-		return scan_unknown(database->db, rows, error);
-	if (sql == NULL)
-		return engine_count(database, rows, error);
-	statement = sql_prepare(database->db, sql, error);
-	if (statement == NULL)
-		return false;
-	*rows = 0;
-	while (good && (result = sqlite3_step(statement)) == SQLITE_ROW) {
-		good = check_row(database, statement, error);
-		++*rows;
-	}
-	if (good && result != SQLITE_DONE)
-		good = sql_error(database->db, "step", sql, error);
-	sqlite3_finalize(statement);
-	return good;
-}
-
-/* Rows of those of the workload's tables that there are. */
-bool engine_count(struct database *database, int64_t *rows, struct error *error)
-{
-	char sql[128];
-	int64_t found;
-
-	*rows = 0;
-	for (const char *const *name = database->workload->table->names; *name != NULL; name++) {
-		snprintf(sql, sizeof(sql), "SELECT count(*) FROM sqlite_master WHERE name='%s'",
-			 *name);
-		if (!sql_number(database->db, sql, &found, error))
-			return false;
-		if (found == 0)
-			continue;
-		snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s", *name);
-		if (!sql_number(database->db, sql, &found, error))
-			return false;
-		*rows += found;
-	}
-	return true;
-}
-
-bool engine_last_key(struct database *database, int64_t *key, struct error *error)
-{
-	return sql_number(database->db, database->workload->table->last_key, key, error);
 }
 
 /* Bytes of a file; 0, if there is none or it cannot be looked at: then SQLite cannot either. */

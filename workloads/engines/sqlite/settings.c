@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine.h"
+#include "properties.h"
 #include "sql.h"
 
 enum { ANSWER_SIZE = 64 };
@@ -66,46 +67,6 @@ const struct option engine_settings[] = {
 };
 const size_t engine_setting_count = sizeof(engine_settings) / sizeof(engine_settings[0]);
 
-/* Every pragma of SQLite that can be read without an effect and is not among
- * the requested ones. One that a release does not know answers nothing. */
-static const char *const others[] = {
-	"analysis_limit",
-	"application_id",
-	"auto_vacuum",
-	"automatic_index",
-	"busy_timeout",
-	"cache_spill",
-	"cell_size_check",
-	"checkpoint_fullfsync",
-	"defer_foreign_keys",
-	"encoding",
-	"foreign_keys",
-	"freelist_count",
-	"fullfsync",
-	"hard_heap_limit",
-	"legacy_alter_table",
-	"legacy_file_format",
-	"locking_mode",
-	"max_page_count",
-	"mmap_size",
-	"page_count",
-	"query_only",
-	"read_uncommitted",
-	"recursive_triggers",
-	"reverse_unordered_selects",
-	"schema_version",
-	"secure_delete",
-	"soft_heap_limit",
-	"temp_store",
-	"threads",
-	"trusted_schema",
-	"user_version",
-	"writable_schema",
-};
-#define OTHER_COUNT (sizeof(others) / sizeof(others[0]))
-
-static char other_answers[OTHER_COUNT][ANSWER_SIZE];
-
 /* PRAGMA synchronous answers with the number of its word. */
 static void number_to_word(const struct option *option, char *answer, size_t size)
 {
@@ -157,26 +118,9 @@ bool settings_apply(sqlite3 *db, const struct options *options, struct error *er
 	return true;
 }
 
-bool engine_read_properties(struct database *database, struct error *error)
-{
-	char sql[ANSWER_SIZE];
-	bool found;
-
-	for (size_t i = 0; i < OTHER_COUNT; i++) {
-		snprintf(sql, sizeof(sql), "PRAGMA %s", others[i]);
-		if (!sql_text(database->db, sql, other_answers[i], ANSWER_SIZE, &found, error))
-			return false;
-		if (!found)
-			other_answers[i][0] = '\0';
-	}
-	return true;
-}
-
 void engine_write_properties(struct json *json)
 {
 	json_begin(json, "pragmas", '{');
-	for (size_t i = 0; i < OTHER_COUNT; i++)
-		if (other_answers[i][0] != '\0')
-			json_text(json, others[i], other_answers[i]);
+	properties_write(json);
 	json_end(json, '}');
 }

@@ -19,6 +19,7 @@ enum { MAX_SQL_PIECES = 3 };
 
 struct database {
 	sqlite3 *db;
+	void *own; /* of an engine that is made of SQLite */
 	const char *path;
 	const struct options *options;
 	const struct workload *workload;

@@ -1,0 +1,406 @@
+/* Crashes of databases with a statement log, counted.
+ *
+ *   crash cuts MIX FIRST SEEDS [ABLATION]    power cuts, in runs and in recoveries
+ *   crash faults FAULT FIRST SEEDS           a call that fails, at each place in turn; then a cut
+ *
+ * ABLATION: paper, ignore, checkpoint, expanded or blobs. Prints one JSON object. A seed is the
+ * whole story of a run. What is wrong is also a line on stderr. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "disk.h"
+#include "load.h"
+
+static const char name[] = "sample.db";
+
+struct run {
+	uint64_t seed;
+	enum mix mix;
+	struct ssl_options options;
+	struct target ours, plain;
+	int64_t number;	  /* of the next transaction */
+	uint64_t full;	  /* hash of what is acknowledged */
+	bool failed_last; /* a transaction ended with an error, and none came after it */
+	int64_t checked, refused;
+	const char *bad;
+};
+
+static int64_t recoveries, bad_runs, cut_recoveries, acknowledged, in_flight, replayed, failures;
+static int64_t cases[SSL_CASES], checkpoints[SSL_REASONS];
+static uint64_t state;
+
+static uint64_t draw(uint64_t below)
+{
+	uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return (z ^ z >> 31) % below;
+}
+
+static uint64_t hash(sqlite3 *db, bool coarse)
+{
+	uint64_t found;
+
+	disk_pause(true);
+	found = load_hash(db, coarse);
+	disk_pause(false);
+	return found;
+}
+
+static void wrong(struct run *run, const char *what, const char *more)
+{
+	if (run->bad == NULL)
+		fprintf(stderr, "seed %llu, transaction %lld: %s%s%s\n",
+			(unsigned long long)run->seed, (long long)run->number, what,
+			more[0] != '\0' ? ": " : "", more);
+	run->bad = what;
+}
+
+static bool open_ours(struct run *run, struct error *error)
+{
+	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+
+	run->ours = (struct target){0};
+	if (!ssl_open(name, flags, &run->options, &run->ours.ssl, error))
+		return false;
+	run->ours.db = ssl_db(run->ours.ssl);
+	sqlite3_db_config(run->ours.db, SQLITE_DBCONFIG_ENABLE_FKEY, 1, NULL);
+	return true;
+}
+
+static void count_stats(const struct run *run)
+{
+	struct ssl_stats stats = ssl_stats(run->ours.ssl);
+
+	for (int i = 0; i < SSL_REASONS; i++)
+		checkpoints[i] += stats.checkpoints[i];
+}
+
+static void close_ours(struct run *run)
+{
+	struct error error;
+
+	load_end_reading(&run->ours);
+	count_stats(run);
+	if (!ssl_close(run->ours.ssl, &error) && !disk_is_cut())
+		wrong(run, "closing failed", error.text);
+	run->ours.ssl = NULL;
+}
+
+static void copy(sqlite3 *to, sqlite3 *from)
+{
+	sqlite3_backup *backup = sqlite3_backup_init(to, "main", from, "main");
+
+	sqlite3_backup_step(backup, -1);
+	sqlite3_backup_finish(backup);
+}
+
+/* Whether what is there is what it was, or what the transaction in flight makes of it; then it is
+ * that from now on. */
+static bool same_or_next(struct run *run, sqlite3 *db, bool coarse_only, bool may_be_next)
+{
+	sqlite3 *before;
+	uint64_t found = hash(db, true);
+	bool next;
+
+	if (!coarse_only && hash(db, false) == run->full)
+		return true;
+	if (coarse_only && found == hash(run->plain.db, true))
+		return true;
+	if (!may_be_next)
+		return false;
+	sqlite3_open_v2(":memory:", &before, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "unix");
+	copy(before, run->plain.db);
+	load_transaction(&run->plain, run->mix, run->seed, run->number);
+	next = found == hash(run->plain.db, true);
+	load_end_reading(&run->plain);
+	if (!next)
+		copy(run->plain.db, before);
+	sqlite3_close(before);
+	if (next)
+		run->full = hash(db, false);
+	return next;
+}
+
+static bool begin(struct run *run)
+{
+	static const int pages[] = {512, 1024, 4096, 4096, 65536};
+	static const int64_t sizes[] = {4096, 8192, 32768, 131072};
+	static const int64_t dirty[] = {0, 6, 40, 1024};
+	static char creation[64];
+	struct error error;
+
+	disk_empty();
+	state = run->seed;
+	snprintf(creation, sizeof(creation), "PRAGMA page_size=%d;PRAGMA auto_vacuum=%d",
+		 pages[draw(5)], (int)draw(3));
+	run->options.creation = creation;
+	run->options.log_size = sizes[draw(4)];
+	run->options.dirty = dirty[draw(4)];
+	run->options.full = 30 + (int64_t)draw(71);
+	if (!open_ours(run, &error)) {
+		wrong(run, "creation failed", error.text);
+		return false;
+	}
+	sqlite3_open_v2(":memory:", &run->plain.db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+			"unix");
+	sqlite3_exec(run->plain.db, creation, NULL, NULL, NULL);
+	if (load_create(&run->ours) != SQLITE_OK || load_create(&run->plain) != SQLITE_OK)
+		wrong(run, "the schema was not made", sqlite3_errmsg(run->ours.db));
+	/* random numbers are in it */
+	run->full = hash(run->ours.db, false);
+	return run->bad == NULL;
+}
+
+/* One transaction on ours and, if it is acknowledged, on the other. */
+static void transaction(struct run *run)
+{
+	int result;
+
+	disk_memory(true);
+	result = load_transaction(&run->ours, run->mix, run->seed, run->number);
+	disk_memory(false);
+	if (disk_is_cut())
+		return;
+	if (result != SQLITE_OK) {
+		failures++;
+		if (!disk_failed())
+			wrong(run, "a transaction failed", sqlite3_errmsg(run->ours.db));
+		/* It is rolled back, or an error came behind its commit. */
+		else if (!same_or_next(run, run->ours.db, true, true))
+			wrong(run, "a failed transaction left something", "");
+		run->full = hash(run->ours.db, false);
+		run->failed_last = true;
+		run->number++;
+		return;
+	}
+	load_transaction(&run->plain, run->mix, run->seed, run->number);
+	load_end_reading(&run->plain);
+	acknowledged++;
+	run->failed_last = false;
+	run->full = hash(run->ours.db, false);
+	if (hash(run->ours.db, true) != hash(run->plain.db, true))
+		wrong(run, "it differs from SQLite's", "");
+	run->number++;
+}
+
+/* A SQLite that knows nothing of the log must not open the database while one is live. */
+static void open_unaware(struct run *run)
+{
+	sqlite3 *db;
+	bool opened;
+
+	if (!disk_there(name))
+		return;
+	opened = sqlite3_open_v2(name, &db, SQLITE_OPEN_READWRITE, "disk") == SQLITE_OK &&
+		 sqlite3_exec(db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL) ==
+			 SQLITE_OK;
+	/* closed well, or not begun yet, it may */
+	if (opened && !same_or_next(run, db, false, true))
+		wrong(run, "SQLite opened it without its log", "");
+	run->refused += !opened;
+	sqlite3_close(db);
+}
+
+static void recover(struct run *run, bool in_it, bool may_be_next)
+{
+	struct error error;
+	bool opened = false;
+
+	disk_power(draw(UINT64_C(1) << 60), (enum kept)draw(KEPTS));
+	for (int depth = 0; in_it && depth < 3 && draw(2) == 0; depth++) {
+		if (draw(2) == 0)
+			open_unaware(run);
+		disk_cut_after(1 + (int64_t)draw(draw(2) == 0 ? 20 : 120));
+		opened = open_ours(run, &error);
+		if (opened)
+			break;
+		if (!disk_is_cut()) {
+			wrong(run, "recovery failed", error.text);
+			return;
+		}
+		cut_recoveries++;
+		disk_power(draw(UINT64_C(1) << 60), (enum kept)draw(KEPTS));
+	}
+	disk_cut_after(0);
+	if (!opened && draw(2) == 0)
+		open_unaware(run);
+	if (!opened && !open_ours(run, &error)) {
+		wrong(run, "recovery failed", error.text);
+		return;
+	}
+	recoveries++;
+	cases[ssl_stats(run->ours.ssl).found]++;
+	replayed += ssl_stats(run->ours.ssl).replayed;
+	/* what is of a connection is gone */
+	sqlite3_exec(run->plain.db, "PRAGMA recursive_triggers=0; DROP TABLE IF EXISTS temp.own",
+		     NULL, NULL, NULL);
+	{
+		uint64_t before = run->full;
+
+		if (!same_or_next(run, run->ours.db, false, may_be_next))
+			wrong(run, "what is there is neither", "");
+		in_flight += run->full != before;
+	}
+	if (!load_intact(run->ours.db))
+		wrong(run, "it is damaged", "");
+	run->number++;
+}
+
+static void end(struct run *run)
+{
+	load_end_reading(&run->ours);
+	if (run->ours.ssl != NULL)
+		close_ours(run);
+	if (run->bad == NULL && disk_there("sample.db-sla"))
+		wrong(run, "a closed database has a log", "");
+	if (run->bad == NULL)
+		open_unaware(run);
+	sqlite3_close(run->plain.db);
+	bad_runs += run->bad != NULL;
+}
+
+static void cuts(struct run *run)
+{
+	if (begin(run)) {
+		for (int round = 0; run->bad == NULL && round < 4; round++) {
+			disk_cut_after(1 + (int64_t)draw(draw(2) == 0 ? 400 : 60));
+			for (int i = 0; i < 40 && run->bad == NULL && !disk_is_cut(); i++)
+				transaction(run);
+			disk_cut_now();
+			close_ours(run);
+			if (run->bad == NULL)
+				recover(run, true, true);
+			if (run->ours.ssl == NULL)
+				break;
+		}
+	}
+	end(run);
+}
+
+/* A call fails in a run or in an opening; what follows must be well, and what is acknowledged
+ * there. */
+static void faults(struct run *run, enum fault fault)
+{
+	struct error error;
+
+	if (begin(run)) {
+		for (int round = 0; run->bad == NULL && round < 6; round++) {
+			bool opening = draw(4) == 0;
+
+			if (opening) {
+				close_ours(run);
+				if (draw(2) == 0)
+					run->bad = NULL;
+			}
+			disk_fail(fault, 1 + (int64_t)draw(fault == FAULT_NOMEM ? 2500 : 60));
+			if (opening) {
+				disk_memory(true);
+				if (!open_ours(run, &error) && !disk_failed())
+					wrong(run, "opening failed", error.text);
+				disk_memory(false);
+				if (run->ours.ssl == NULL && !open_ours(run, &error)) {
+					wrong(run, "opening failed again", error.text);
+					break;
+				}
+			}
+			for (int i = 0; i < 6 && run->bad == NULL; i++)
+				transaction(run);
+			disk_fail(FAULT_NONE, 0);
+			for (uint64_t i = draw(4); i > 0 && run->bad == NULL; i--)
+				transaction(run);
+			if (run->bad != NULL || draw(2) == 0)
+				continue;
+			/* the last transaction is the one that may be there all the same */
+			if (run->failed_last)
+				run->number--;
+			disk_cut_now();
+			close_ours(run);
+			recover(run, false, run->failed_last);
+			if (run->ours.ssl == NULL)
+				break;
+		}
+	}
+	end(run);
+}
+
+static void print_counts(const char *key, const char *const *names, const int64_t *counts, int size)
+{
+	printf(", \"%s\": {", key);
+	for (int i = 0; i < size; i++)
+		printf("%s\"%s\": %lld", i > 0 ? ", " : "", names[i], (long long)counts[i]);
+	printf("}");
+}
+
+static int place(const char *word, const char *const *words, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (strcmp(word, words[i]) == 0)
+			return i;
+	fprintf(stderr, "crash: %s is not known\n", word);
+	exit(2);
+}
+
+static void leave_out(struct ssl_options *options, const char *word)
+{
+	static const char *const words[] = {"paper", "ignore", "checkpoint", "expanded", "blobs"};
+
+	switch (place(word, words, 5)) {
+	case 0:
+		options->recovery = SSL_PAPER;
+		break;
+	case 1:
+		options->policy = SSL_IGNORE;
+		break;
+	case 2:
+		options->policy = SSL_CHECKPOINT;
+		break;
+	case 3:
+		options->left_out = SSL_EXPANDED;
+		break;
+	default:
+		options->left_out = SSL_BLOBS_UNNOTICED;
+	}
+}
+
+int main(int count, char **words)
+{
+	static const char *const kinds[] = {"none", "eio", "full", "short", "nomem"};
+	struct ssl_options options;
+	uint64_t first, seeds;
+	bool cutting;
+	int what;
+
+	if (count < 5)
+		return 2;
+	ssl_defaults(&options);
+	cutting = strcmp(words[1], "cuts") == 0;
+	what = cutting ? place(words[2], mixes, MIXES) : place(words[2], kinds, 5);
+	first = strtoull(words[3], NULL, 10);
+	seeds = strtoull(words[4], NULL, 10);
+	if (count > 5)
+		leave_out(&options, words[5]);
+	disk_register();
+	for (uint64_t seed = first; seed < first + seeds; seed++) {
+		struct run run = {.seed = seed, .options = options};
+
+		run.mix = cutting ? (enum mix)what : MIX_ALL;
+		if (cutting)
+			cuts(&run);
+		else
+			faults(&run, (enum fault)what);
+	}
+	printf("{\"runs\": %llu, \"bad\": %lld, \"recoveries\": %lld, \"cut recoveries\": %lld",
+	       (unsigned long long)seeds, (long long)bad_runs, (long long)recoveries,
+	       (long long)cut_recoveries);
+	printf(", \"acknowledged\": %lld, \"in flight\": %lld, \"replayed\": %lld, \"failures\": "
+	       "%lld",
+	       (long long)acknowledged, (long long)in_flight, (long long)replayed,
+	       (long long)failures);
+	print_counts("cases", ssl_cases, cases, SSL_CASES);
+	print_counts("checkpoints", ssl_reasons, checkpoints, SSL_REASONS);
+	printf("}\n");
+	return 0;
+}

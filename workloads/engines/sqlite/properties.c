@@ -1,0 +1,70 @@
+/* What else is in effect: SQLite's pragmas. */
+#include "properties.h"
+
+#include <stdio.h>
+
+#include "sql.h"
+
+enum { ANSWER_SIZE = 64 };
+
+/* Every pragma of SQLite that can be read without an effect and is not among
+ * the requested ones. One that a release does not know answers nothing. */
+static const char *const others[] = {
+	"analysis_limit",
+	"application_id",
+	"auto_vacuum",
+	"automatic_index",
+	"busy_timeout",
+	"cache_spill",
+	"cell_size_check",
+	"checkpoint_fullfsync",
+	"defer_foreign_keys",
+	"encoding",
+	"foreign_keys",
+	"freelist_count",
+	"fullfsync",
+	"hard_heap_limit",
+	"legacy_alter_table",
+	"legacy_file_format",
+	"locking_mode",
+	"max_page_count",
+	"mmap_size",
+	"page_count",
+	"query_only",
+	"read_uncommitted",
+	"recursive_triggers",
+	"reverse_unordered_selects",
+	"schema_version",
+	"secure_delete",
+	"soft_heap_limit",
+	"temp_store",
+	"threads",
+	"trusted_schema",
+	"user_version",
+	"writable_schema",
+};
+#define OTHER_COUNT (sizeof(others) / sizeof(others[0]))
+
+static char other_answers[OTHER_COUNT][ANSWER_SIZE];
+
+bool engine_read_properties(struct database *database, struct error *error)
+{
+	char sql[ANSWER_SIZE];
+	bool found;
+
+	for (size_t i = 0; i < OTHER_COUNT; i++) {
+		snprintf(sql, sizeof(sql), "PRAGMA %s", others[i]);
+		if (!sql_text(database->db, sql, other_answers[i], ANSWER_SIZE, &found, error))
+			return false;
+		if (!found)
+			other_answers[i][0] = '\0';
+	}
+	return true;
+}
+
+void properties_write(struct json *json)
+{
+	for (size_t i = 0; i < OTHER_COUNT; i++)
+		if (other_answers[i][0] != '\0')
+			json_text(json, others[i], other_answers[i]);
+}

@@ -1,0 +1,10 @@
+/* What engine_read_properties read of SQLite's pragmas. */
+#ifndef COMMITPATH_SQLITE_PROPERTIES_H
+#define COMMITPATH_SQLITE_PROPERTIES_H
+
+#include "json.h"
+
+/* Writes it as members of the object that is open. */
+void properties_write(struct json *json);
+
+#endif

@@ -1,0 +1,86 @@
+/* All rows, their number, and the last one. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sql.h"
+
+/* One row of a scan. Asking for a value's text is what reads its overflow pages. */
+static bool check_row(const struct database *database, sqlite3_stmt *statement, struct error *error)
+{
+	int column = database->workload->table->value_column, size;
+	const unsigned char *value;
+
+	if (column < 0)
+		return true;
+	value = sqlite3_column_text(statement, column);
+	size = sqlite3_column_bytes(statement, column);
+	return (value != NULL && size == database->options->value_size) ||
+	       error_set(error, "row %lld has a value of %d bytes, --value-size is %" PRId64,
+			 (long long)sqlite3_column_int64(statement, 0), size,
+			 database->options->value_size);
+}
+
+/* Reads every page of a database of tables that nobody knows, and counts no row. */
+static bool scan_unknown(sqlite3 *db, int64_t *rows, struct error *error)
+{
+	char answer[128];
+	bool found;
+
+	*rows = 0;
+	if (!sql_text(db, "PRAGMA quick_check(1)", answer, sizeof(answer), &found, error))
+		return false;
+	return strcmp(answer, "ok") == 0 || error_set(error, "quick_check: %s", answer);
+}
+
+bool engine_scan(struct database *database, int64_t *rows, struct error *error)
+{
+	const char *sql = database->workload->table->scan;
+	sqlite3_stmt *statement;
+	bool good = true;
+	int result;
+
+	if (sql == NULL && database->workload->table->names[0] == NULL)
+		return scan_unknown(database->db, rows, error);
+	if (sql == NULL)
+		return engine_count(database, rows, error);
+	statement = sql_prepare(database->db, sql, error);
+	if (statement == NULL)
+		return false;
+	*rows = 0;
+	while (good && (result = sqlite3_step(statement)) == SQLITE_ROW) {
+		good = check_row(database, statement, error);
+		++*rows;
+	}
+	if (good && result != SQLITE_DONE)
+		good = sql_error(database->db, "step", sql, error);
+	sqlite3_finalize(statement);
+	return good;
+}
+
+/* Rows of those of the workload's tables that there are. */
+bool engine_count(struct database *database, int64_t *rows, struct error *error)
+{
+	char sql[128];
+	int64_t found;
+
+	*rows = 0;
+	for (const char *const *name = database->workload->table->names; *name != NULL; name++) {
+		snprintf(sql, sizeof(sql), "SELECT count(*) FROM sqlite_master WHERE name='%s'",
+			 *name);
+		if (!sql_number(database->db, sql, &found, error))
+			return false;
+		if (found == 0)
+			continue;
+		snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s", *name);
+		if (!sql_number(database->db, sql, &found, error))
+			return false;
+		*rows += found;
+	}
+	return true;
+}
+
+bool engine_last_key(struct database *database, int64_t *key, struct error *error)
+{
+	return sql_number(database->db, database->workload->table->last_key, key, error);
+}

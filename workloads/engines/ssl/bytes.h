@@ -1,0 +1,46 @@
+/* Bytes that grow, numbers in them, and their checksum. */
+#ifndef COMMITPATH_SSL_BYTES_H
+#define COMMITPATH_SSL_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct bytes {
+	uint8_t *data;
+	size_t size, room;
+	bool failed; /* there was no memory for some */
+};
+
+void bytes_add(struct bytes *bytes, const void *data, size_t size);
+void bytes_byte(struct bytes *bytes, uint8_t value);
+/* Seven bits a byte, the least first. */
+void bytes_number(struct bytes *bytes, uint64_t value);
+void bytes_signed(struct bytes *bytes, int64_t value);
+void bytes_clear(struct bytes *bytes);
+void bytes_free(struct bytes *bytes);
+
+struct reader {
+	const uint8_t *next, *end;
+	bool bad; /* it went beyond the end */
+};
+
+const uint8_t *read_bytes(struct reader *reader, size_t size);
+uint8_t read_byte(struct reader *reader);
+uint64_t read_number(struct reader *reader);
+int64_t read_signed(struct reader *reader);
+
+/* The least significant byte first. */
+void put32(uint8_t *at, uint32_t value);
+void put64(uint8_t *at, uint64_t value);
+uint32_t get32(const uint8_t *at);
+uint64_t get64(const uint8_t *at);
+
+/* As SQLite has them in its files: the most significant first. */
+void put32be(uint8_t *at, uint32_t value);
+uint32_t get32be(const uint8_t *at);
+
+/* CRC-32C (RFC 3720, appendix B.4), continued from `crc`; of nothing it is 0. */
+uint32_t crc32c(uint32_t crc, const void *data, size_t size);
+
+#endif

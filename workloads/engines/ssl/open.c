@@ -1,0 +1,284 @@
+/* Opening and closing. */
+#include <string.h>
+
+#include "state.h"
+
+enum { LARGEST_LOG = 1 << 30 };
+
+void ssl_defaults(struct ssl_options *options)
+{
+	/* the study's: 70 % and 1024 pages; its log has 750 KB once, and no size else */
+	*options = (struct ssl_options){.log_size = 1 << 20, .full = 70, .dirty = 1024, .line = 64};
+}
+
+static bool check_options(const struct ssl_options *options, struct error *error)
+{
+	if (options->log_size < LOG_LEAST || options->log_size > LARGEST_LOG)
+		return error_set(error, "the log's size is %lld bytes; %d to %d are allowed",
+				 (long long)options->log_size, LOG_LEAST, LARGEST_LOG);
+	if (options->full < 1 || options->full > 100)
+		return error_set(error, "a checkpoint at %lld %% of the log; 1 to 100 are allowed",
+				 (long long)options->full);
+	if (options->dirty < 0)
+		return error_set(error, "a checkpoint at %lld pages; 0 and more are allowed",
+				 (long long)options->dirty);
+	if (options->line < 4 || options->line > 4096 || (options->line & (options->line - 1)) != 0)
+		return error_set(error,
+				 "a line of %lld bytes; powers of two from 4 to 4096 are allowed",
+				 (long long)options->line);
+	return true;
+}
+
+int ssl_names(struct ssl *ssl, const char *path, char **names)
+{
+	char *full = sqlite3_malloc64((sqlite3_uint64)ssl_wrapped->mxPathname + 1);
+	char *wal = NULL, *log = NULL;
+	const char *arguments[2];
+	int result = full != NULL ? SQLITE_OK : SQLITE_NOMEM;
+
+	if (result == SQLITE_OK)
+		result = ssl_wrapped->xFullPathname(ssl_wrapped, path, ssl_wrapped->mxPathname,
+						    full) &
+			 0xff;
+	/* it followed a link, which is well (SQLITE_OK_SYMLINK) */
+	if (result == SQLITE_OK) {
+		wal = sqlite3_mprintf("%s-wal", full);
+		log = sqlite3_mprintf("%s-sla", full);
+	}
+	if (wal != NULL && log != NULL) {
+		/* SQLite's VFS looks for parameters behind a name */
+		arguments[0] = "log";
+		arguments[1] = log;
+		*names = (char *)sqlite3_create_filename(full, "", wal, 1, arguments);
+	}
+	sqlite3_free(full);
+	sqlite3_free(wal);
+	sqlite3_free(log);
+	if (*names == NULL)
+		return result == SQLITE_OK ? SQLITE_NOMEM : result;
+	ssl->path = *names;
+	ssl->wal_path = sqlite3_filename_wal(*names);
+	ssl->log_path = sqlite3_uri_parameter(*names, "log");
+	return SQLITE_OK;
+}
+
+/* Whether a log is live; then SQLite must not open it without us. */
+static int marked(const struct ssl *ssl, bool *is)
+{
+	sqlite3_file *file;
+	uint8_t head[LOG_SLOT];
+	int there, result;
+
+	*is = false;
+	result = ssl_wrapped->xAccess(ssl_wrapped, ssl->path, SQLITE_ACCESS_EXISTS, &there);
+	if (result != SQLITE_OK || !there)
+		return result;
+	result = file_open(ssl->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MAIN_DB, &file);
+	if (result != SQLITE_OK)
+		return result;
+	result = file_read(file, head, sizeof(head), 0);
+	*is = result == SQLITE_OK && mark_any(head);
+	file_close(&file);
+	return result == SQLITE_IOERR_SHORT_READ ? SQLITE_OK : result;
+}
+
+static int failed(struct ssl *ssl, const char *what, int result)
+{
+	if (ssl->error->text[0] == '\0')
+		error_set(ssl->error, "%s %s: %s", what, ssl->path,
+			  ssl->db != NULL && sqlite3_errcode(ssl->db) != SQLITE_OK
+				  ? sqlite3_errmsg(ssl->db)
+				  : sqlite3_errstr(result));
+	return result;
+}
+
+/* Lets SQLite itself roll back, or copy a WAL of its own, and makes it a database with a WAL. */
+static int convert(struct ssl *ssl, int flags)
+{
+	sqlite3_stmt *row = NULL;
+	int result = sqlite3_open_v2(ssl->path, &ssl->db, flags, ssl_wrapped->zName);
+
+	if (result == SQLITE_OK)
+		result = sqlite3_prepare_v2(ssl->db, "PRAGMA page_count", -1, &row, NULL);
+	if (result == SQLITE_OK)
+		result = sqlite3_step(row);
+	if (result == SQLITE_ROW) {
+		bool empty = sqlite3_column_int(row, 0) == 0;
+
+		result = sqlite3_reset(row);
+		if (result == SQLITE_OK && empty && ssl->options.creation != NULL)
+			result = sqlite3_exec(ssl->db, ssl->options.creation, NULL, NULL, NULL);
+	}
+	sqlite3_finalize(row);
+	if (result == SQLITE_OK)
+		result = sqlite3_exec(ssl->db, "PRAGMA journal_mode=wal", NULL, NULL, NULL);
+	if (result != SQLITE_OK)
+		failed(ssl, "opening", result);
+	if (sqlite3_close(ssl->db) != SQLITE_OK && result == SQLITE_OK)
+		result = SQLITE_BUSY;
+	ssl->db = NULL;
+	return result;
+}
+
+static void rolled_back(void *argument)
+{
+	commit_cancel(argument);
+}
+
+/* A connection that has the database to itself, and leaves checkpoints to us. */
+static int connect(struct ssl *ssl)
+{
+	static const char first[] = "PRAGMA locking_mode=exclusive; PRAGMA synchronous=full;"
+				    "SELECT count(*) FROM sqlite_master";
+	int result;
+
+	ssl->opening = true;
+	result = sqlite3_open_v2(ssl->path, &ssl->db, SQLITE_OPEN_READWRITE, "ssl");
+	if (result == SQLITE_OK) {
+		sqlite3_extended_result_codes(ssl->db, 1);
+		sqlite3_wal_autocheckpoint(ssl->db, 0);
+		sqlite3_rollback_hook(ssl->db, rolled_back, ssl);
+		result = sqlite3_exec(ssl->db, first, NULL, NULL, NULL);
+	}
+	if (result == SQLITE_OK)
+		result = random_connect(ssl);
+	if (result == SQLITE_OK && ssl->options.connected != NULL)
+		result = ssl->options.connected(ssl->db, ssl->options.argument);
+	ssl->opening = false;
+	return result;
+}
+
+static void drop(struct ssl *ssl)
+{
+	vfs_remove(ssl);
+	memory_clear(&ssl->memory);
+	walfile_free(&ssl->walfile);
+	bytes_free(&ssl->replay);
+	transaction_free(ssl);
+	classify_free(ssl);
+	sqlite3_free_filename(ssl->path);
+	sqlite3_free(ssl);
+}
+
+/* One opening: `used` says that the log had statements; it is closed again then, so that nothing of
+ * their execution is left in the connection. */
+static int open_once(struct ssl *ssl, int flags, bool *used)
+{
+	struct ssl *outer = ssl_current;
+	bool live;
+	int result = marked(ssl, &live);
+
+	if (result == SQLITE_OK && !live)
+		result = convert(ssl, flags);
+	if (result != SQLITE_OK)
+		return result;
+	vfs_add(ssl);
+	ssl_current = ssl;
+	result = connect(ssl);
+	*used = ssl->replay.size > 0;
+	if (result == SQLITE_OK)
+		result = recover_statements(ssl);
+	ssl_current = outer;
+	if (result == SQLITE_OK && !*used)
+		result = classify_connect(ssl);
+	if (result == SQLITE_OK && !*used)
+		result = classify_schema(ssl);
+	if (result == SQLITE_OK && !*used)
+		result = schema_connect(ssl);
+	if (result == SQLITE_OK && *used) {
+		ssl->closing = true;
+		result = sqlite3_close(ssl->db);
+		ssl->db = NULL;
+	}
+	return result;
+}
+
+/* What a new one begins with: the numbers of the recovery, and nothing else. */
+static int begin(const char *path, const struct ssl_options *options, struct error *error,
+		 struct ssl **made)
+{
+	struct ssl *ssl = sqlite3_malloc64(sizeof(*ssl));
+	char *names = NULL;
+	int result;
+
+	*made = NULL;
+	if (ssl == NULL)
+		return SQLITE_NOMEM;
+	*ssl = (struct ssl){.options = *options, .error = error};
+	result = ssl_names(ssl, path, &names);
+	if (result == SQLITE_OK && vfs_find(ssl->path) != NULL) {
+		error_set(error, "%s is in use", ssl->path);
+		result = SQLITE_BUSY;
+	}
+	if (result == SQLITE_OK) {
+		*made = ssl;
+		return SQLITE_OK;
+	}
+	sqlite3_free_filename(names);
+	sqlite3_free(ssl);
+	return result;
+}
+
+bool ssl_open(const char *path, int flags, const struct ssl_options *options, struct ssl **opened,
+	      struct error *error)
+{
+	struct ssl_stats stats = {0};
+	bool used = true;
+	int result = SQLITE_OK;
+
+	*opened = NULL;
+	error->text[0] = '\0';
+	if (!check_options(options, error))
+		return false;
+	result = vfs_register();
+	for (int round = 0; result == SQLITE_OK && used && round < 2; round++) {
+		struct ssl *ssl;
+
+		result = begin(path, options, error, &ssl);
+		if (result != SQLITE_OK)
+			break;
+		result = open_once(ssl, flags, &used);
+		if (round == 0)
+			stats = ssl->stats;
+		if (result == SQLITE_OK && !used) {
+			ssl->stats = stats;
+			ssl->error = NULL;
+			*opened = ssl;
+			return true;
+		}
+		if (result != SQLITE_OK)
+			failed(ssl, "opening", result);
+		sqlite3_close(ssl->db);
+		drop(ssl);
+	}
+	if (error->text[0] == '\0')
+		error_set(error, "opening %s: %s", path, sqlite3_errstr(result));
+	return false;
+}
+
+bool ssl_close(struct ssl *ssl, struct error *error)
+{
+	bool done = ssl_checkpoint(ssl, error);
+	int result;
+
+	if (sqlite3_next_stmt(ssl->db, NULL) != NULL)
+		return error_set(error, "%s has statements that are not finalized", ssl->path);
+	if (done && !sqlite3_get_autocommit(ssl->db))
+		sqlite3_exec(ssl->db, "ROLLBACK", NULL, NULL, NULL);
+	ssl->closing = done;
+	result = sqlite3_close(ssl->db);
+	if (result == SQLITE_BUSY)
+		return error_set(error, "%s has blobs that are not closed", ssl->path);
+	drop(ssl);
+	return done;
+}
+
+sqlite3 *ssl_db(struct ssl *ssl)
+{
+	return ssl->db;
+}
+
+struct ssl_stats ssl_stats(const struct ssl *ssl)
+{
+	return ssl->stats;
+}

@@ -1,0 +1,142 @@
+/* What the schema says of statements that the authorizer does not: which tables are ordinary ones,
+ * and functions in a DEFAULT. */
+#include <ctype.h>
+#include <string.h>
+
+#include "state.h"
+
+/* Whether a table's DEFAULT has a function that the authorizer would not let pass. */
+static bool default_taints(const char *sql)
+{
+	for (; *sql != '\0'; sql++) {
+		const char *at;
+		int depth = 0;
+
+		if (!begins_with(sql, "DEFAULT"))
+			continue;
+		at = skip_blanks(sql + strlen("DEFAULT"));
+		if (*at != '(')
+			continue;
+		for (; *at != '\0'; at++) {
+			char name[64];
+			size_t length = 0;
+
+			depth += *at == '(';
+			depth -= *at == ')';
+			if (depth == 0)
+				break;
+			while (isalnum((uint8_t)at[length]) || at[length] == '_')
+				length++;
+			if (length == 0)
+				continue;
+			snprintf(name, sizeof(name), "%.*s", (int)length, at);
+			at += length - 1;
+			if (*skip_blanks(at + 1) == '(' && !classify_repeats(name))
+				return true;
+		}
+	}
+	return false;
+}
+
+static int add_table(struct ssl *ssl, const char *name)
+{
+	char **tables = sqlite3_realloc64(ssl->tables, (ssl->table_count + 1) * sizeof(*tables));
+
+	if (tables == NULL)
+		return SQLITE_NOMEM;
+	ssl->tables = tables;
+	tables[ssl->table_count] = sqlite3_mprintf("%s", name);
+	return tables[ssl->table_count++] != NULL ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+static void free_tables(struct ssl *ssl)
+{
+	for (size_t i = 0; i < ssl->table_count; i++)
+		sqlite3_free(ssl->tables[i]);
+	sqlite3_free(ssl->tables);
+	ssl->tables = NULL;
+	ssl->table_count = 0;
+}
+
+void classify_free(struct ssl *ssl)
+{
+	free_tables(ssl);
+	for (size_t i = 0; i < REPEATED_PRAGMAS; i++)
+		sqlite3_free(ssl->pragmas[i]);
+}
+
+/* Beside the largest rowid SQLite picks them at random. */
+static int find_largest(struct ssl *ssl, const char *table)
+{
+	char *sql = sqlite3_mprintf("SELECT max(rowid) FROM main.\"%w\"", table);
+	sqlite3_stmt *row = NULL;
+	int result;
+
+	if (sql == NULL)
+		return SQLITE_NOMEM;
+	result = sqlite3_prepare_v2(ssl->db, sql, -1, &row, NULL);
+	sqlite3_free(sql);
+	/* a view, or a table without rowids */
+	if (result == SQLITE_ERROR)
+		return SQLITE_OK;
+	if (result == SQLITE_OK && sqlite3_step(row) == SQLITE_ROW &&
+	    sqlite3_column_int64(row, 0) == INT64_MAX)
+		ssl->always = SSL_NOT_REPEATABLE;
+	return result == SQLITE_OK ? sqlite3_finalize(row) : result;
+}
+
+static void row_changed(void *argument, int operation, const char *database, const char *table,
+			sqlite3_int64 rowid)
+{
+	struct ssl *ssl = argument;
+
+	(void)operation;
+	(void)database;
+	(void)table;
+	if (rowid == INT64_MAX)
+		ssl->always = SSL_NOT_REPEATABLE;
+}
+
+int schema_connect(struct ssl *ssl)
+{
+	int result = SQLITE_OK;
+
+	sqlite3_update_hook(ssl->db, row_changed, ssl);
+	ssl->internal = true;
+	for (size_t i = 0; result == SQLITE_OK && i < ssl->table_count; i++)
+		result = find_largest(ssl, ssl->tables[i]);
+	ssl->internal = false;
+	return result;
+}
+
+static int read_schema_row(struct ssl *ssl, sqlite3_stmt *row)
+{
+	const char *name = (const char *)sqlite3_column_text(row, 0);
+	const char *sql = (const char *)sqlite3_column_text(row, 1);
+
+	if (name == NULL || sql == NULL)
+		return SQLITE_OK;
+	if (classify_text(sql, strlen(sql)) != SSL_LOGGED || default_taints(sql))
+		ssl->schema_taint = SSL_NOT_REPEATABLE;
+	if (!begins_with(sql, "CREATE TABLE") && !begins_with(sql, "CREATE VIEW"))
+		return SQLITE_OK;
+	return add_table(ssl, name);
+}
+
+int classify_schema(struct ssl *ssl)
+{
+	sqlite3_stmt *row = NULL;
+	int result;
+
+	ssl->internal = true;
+	free_tables(ssl);
+	ssl->schema_taint = SSL_LOGGED;
+	result = sqlite3_prepare_v2(ssl->db, "SELECT name, sql FROM main.sqlite_master", -1, &row,
+				    NULL);
+	while (result == SQLITE_OK && (result = sqlite3_step(row)) == SQLITE_ROW)
+		result = read_schema_row(ssl, row);
+	sqlite3_finalize(row);
+	ssl->internal = false;
+	ssl->schema_stale = result != SQLITE_DONE;
+	return result == SQLITE_DONE ? SQLITE_OK : result;
+}

@@ -1,0 +1,143 @@
+/* SQLite/SSL: SQLite whose commits log statements in the place of pages, in a file of its own, and
+ * whose recovery executes them again. docs/ssl.md has the design.
+ *
+ * A program opens a database with ssl_open and changes it through the calls here; what it changes
+ * by SQLite's own calls on ssl_db() is safe, but each such commit is a checkpoint. The calls that
+ * return int return SQLite's result codes. One connection has a database to itself. */
+#ifndef COMMITPATH_SSL_H
+#define COMMITPATH_SSL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "error.h"
+#include "sqlite3.h"
+
+/* How the log's bytes are made durable. */
+enum ssl_medium {
+	SSL_FDATASYNC, /* a file: written, and fdatasync */
+	SSL_MSYNC,     /* a file that is mapped: copied, and msync */
+	SSL_PCM,       /* mapped persistent memory: copied, and its cache lines cleaned */
+};
+
+/* Which recovery is done: by the ids of log and WAL, or by the study's table alone. */
+enum ssl_recovery { SSL_IDS, SSL_PAPER };
+
+/* What becomes of time and random numbers: logged and had again; a checkpoint in the place of a
+ * record; nothing, which loses them. */
+enum ssl_policy { SSL_CAPTURE, SSL_CHECKPOINT, SSL_IGNORE };
+
+/* What can be left out, so that a test sees why it is there. */
+enum {
+	SSL_EXPANDED = 1,	 /* a record is sqlite3_expanded_sql, without values */
+	SSL_BLOBS_UNNOTICED = 2, /* ssl_blob_write does not tell the log */
+};
+
+struct ssl_options {
+	int64_t log_size; /* bytes of the log's file; 4 KiB to 1 GiB */
+	int64_t full;	  /* per cent of it that a commit leaves before a checkpoint; 1 to 100 */
+	int64_t dirty;	  /* pages that a commit leaves before one; 0: any number */
+	int64_t line;	  /* bytes of a cache line of SSL_PCM */
+	enum ssl_medium medium;
+	enum ssl_recovery recovery;
+	enum ssl_policy policy;
+	unsigned left_out;
+	const char *creation; /* SQL for a database without a page, as page_size; or NULL */
+	/* What statements need that are executed again: functions, collations; or NULL. */
+	int (*connected)(sqlite3 *db, void *argument);
+	void *argument;
+};
+
+/* Why a checkpoint was made. */
+enum ssl_reason {
+	SSL_LOGGED, /* none: the transaction was logged */
+	SSL_LOG_FULL,
+	SSL_DIRTY_PAGES,
+	SSL_REQUESTED,
+	SSL_AFTER_RECOVERY,
+	SSL_TOO_LARGE,	      /* the transaction, for the log */
+	SSL_SCHEMA,	      /* it changes the schema */
+	SSL_NOT_REPEATABLE,   /* a function that may answer otherwise */
+	SSL_OTHER_DATABASE,   /* a temporary or attached one, or a virtual table */
+	SSL_FAILED_STATEMENT, /* one of the transaction failed */
+	SSL_NOT_CAPTURED,     /* changed by SQLite's own calls, or a blob */
+	SSL_LOG_ERROR,	      /* the log could not be written before */
+	SSL_REASONS,
+};
+extern const char *const ssl_reasons[SSL_REASONS];
+
+/* What a recovery found. */
+enum ssl_case {
+	SSL_CLEAN,	      /* no log */
+	SSL_NEW,	      /* a log that was not begun yet, or whose database was closed */
+	SSL_RESET_RESET,      /* after a start or a checkpoint */
+	SSL_RESET_LIVE,	      /* in a checkpoint's copy to the database */
+	SSL_RESET_TORN,	      /* in a checkpoint's first step, with nothing logged */
+	SSL_USED_RESET,	      /* statements alone */
+	SSL_USED_LIVE,	      /* statements behind a WAL that was not copied */
+	SSL_USED_TORN,	      /* statements; in a checkpoint's first step */
+	SSL_WAL_AHEAD,	      /* between a checkpoint's first two steps */
+	SSL_COPIED_ELSEWHERE, /* as well, by a SQLite without this */
+	SSL_CASES,
+};
+extern const char *const ssl_cases[SSL_CASES];
+
+struct ssl_stats {
+	int64_t transactions, logged; /* commits that wrote; of those, by a record */
+	int64_t checkpoints[SSL_REASONS];
+	int64_t wal_pages, database_pages; /* written by checkpoints */
+	int64_t wal_syncs, database_syncs, log_syncs;
+	int64_t log_bytes, log_lines; /* of records; log_lines: of SSL_PCM */
+	int64_t memory_peak;	      /* bytes of pages held */
+	int64_t dirty_pages;	      /* of all checkpoints together */
+	int64_t replayed;	      /* transactions that were executed again */
+	enum ssl_case found;
+};
+
+struct ssl;
+struct ssl_stmt;
+
+void ssl_defaults(struct ssl_options *options);
+
+/* Opens a database, recovered. `flags`: SQLITE_OPEN_READWRITE, with SQLITE_OPEN_CREATE or not.
+ * False: nothing is open, and nothing was lost. */
+bool ssl_open(const char *path, int flags, const struct ssl_options *options, struct ssl **opened,
+	      struct error *error);
+
+/* Makes a checkpoint, and closes; its log is gone then. False: the database is closed as a crash
+ * leaves it, for the next ssl_open; or still open, if statements or blobs of it are. */
+bool ssl_close(struct ssl *ssl, struct error *error);
+
+/* Makes a checkpoint. */
+bool ssl_checkpoint(struct ssl *ssl, struct error *error);
+
+sqlite3 *ssl_db(struct ssl *ssl);
+struct ssl_stats ssl_stats(const struct ssl *ssl);
+
+/* Prints what log, WAL and database of a closed or crashed database are, and changes nothing. */
+bool ssl_inspect(const char *path, FILE *out, struct error *error);
+
+int ssl_prepare(struct ssl *ssl, const char *sql, int bytes, struct ssl_stmt **statement,
+		const char **tail);
+int ssl_bind_null(struct ssl_stmt *statement, int index);
+int ssl_bind_int64(struct ssl_stmt *statement, int index, int64_t value);
+int ssl_bind_double(struct ssl_stmt *statement, int index, double value);
+int ssl_bind_text(struct ssl_stmt *statement, int index, const char *value, int bytes);
+int ssl_bind_text16(struct ssl_stmt *statement, int index, const void *value, int bytes);
+int ssl_bind_blob(struct ssl_stmt *statement, int index, const void *value, int bytes);
+int ssl_bind_zeroblob(struct ssl_stmt *statement, int index, int bytes);
+int ssl_step(struct ssl_stmt *statement);
+int ssl_reset(struct ssl_stmt *statement);
+int ssl_finalize(struct ssl_stmt *statement);
+/* For its columns; not to be stepped. */
+sqlite3_stmt *ssl_statement(struct ssl_stmt *statement);
+
+/* All statements of a text; rows are dropped. */
+int ssl_exec(struct ssl *ssl, const char *sql);
+
+/* sqlite3_blob_write, of a blob that was opened on ssl_db(). */
+int ssl_blob_write(struct ssl *ssl, sqlite3_blob *blob, const void *data, int bytes, int offset);
+
+#endif

@@ -1,0 +1,242 @@
+/* An open database, as all files here know it. */
+#ifndef COMMITPATH_SSL_STATE_H
+#define COMMITPATH_SSL_STATE_H
+
+#include "bytes.h"
+#include "ssl.h"
+
+/* Bytes of a WAL's header and of a frame's (SQLite's fileformat2.html, "WAL File Format"). */
+enum { WAL_HEADER = 32, FRAME_HEADER = 24 };
+
+/* What SQLite wrote to its WAL, which is in memory. Frames have numbers from 1 on. */
+struct frame {
+	uint8_t header[FRAME_HEADER];
+	uint8_t *page; /* NULL: a later frame has the page */
+};
+
+struct memory {
+	uint8_t header[WAL_HEADER];
+	bool begun; /* it has a header */
+	uint32_t page_size;
+	struct frame *frames; /* frames[i] has the number i + 1 */
+	uint32_t count, room;
+	uint32_t ends;	    /* the last frame written that ends a transaction */
+	uint32_t committed; /* frames of transactions whose commit SQLite went through with */
+	uint32_t copied;    /* of those, the ones in the database */
+	uint32_t *pages;    /* open addressing: frame number of a page's last committed version */
+	uint32_t page_room; /* a power of two */
+	uint32_t page_count;
+	uint32_t dirty; /* pages of frames that are not copied */
+	int64_t bytes;
+};
+
+/* What is in the WAL's file. */
+enum wal_state { WAL_ABSENT, WAL_RESET, WAL_TORN, WAL_LIVE };
+struct walfile {
+	enum wal_state state;
+	uint64_t id;	   /* of the checkpoint */
+	uint64_t identity; /* of the log; 0: none */
+	uint32_t page_size;
+	uint32_t database_size; /* pages */
+	uint32_t count;
+	struct wal_page {
+		uint32_t number, frame;
+	} *pages;
+};
+
+struct log {
+	sqlite3_file *file;
+	uint8_t *map; /* of a medium that is mapped */
+	int64_t size;
+	int64_t tail;	   /* where the next record begins */
+	int64_t appended;  /* behind the record of a commit that is not confirmed; else 0 */
+	uint64_t identity; /* of this log: a random number */
+	uint64_t epoch;	   /* grows with each reset */
+	uint64_t base;	   /* id of the checkpoint that its statements come after */
+	uint64_t sequence; /* of the next record */
+	bool suspect;	   /* a write of it failed */
+};
+
+/* What a statement is given. */
+struct value {
+	int type; /* enum value_type, record.c */
+	struct bytes bytes;
+};
+
+struct ssl_stmt {
+	struct ssl *ssl;
+	sqlite3_stmt *statement;
+	struct value *values; /* parameter i is values[i - 1] */
+	int value_count;
+	enum ssl_reason taint; /* why a record of it does not do */
+	bool writes;	       /* it is to be logged */
+	bool schema;	       /* it changes the schema */
+	int pragma;	       /* in `repeated` of classify.c; -1: none */
+	bool running;	       /* between its first step and its reset */
+	uint64_t template_of;  /* transaction that has its text, at: */
+	uint64_t template_at;
+};
+
+/* The transaction that is open. */
+struct transaction_log {
+	uint64_t number;
+	struct bytes head;	    /* what is in effect when it begins */
+	struct bytes body;	    /* its statements */
+	struct bytes statement;	    /* that is executing; written to the body by record_statement */
+	struct ssl_stmt *executing; /* whose statement that is; NULL: none */
+	uint64_t templates;
+	bool any;
+	enum ssl_reason taint;
+	bool used_time, used_random; /* by the statement that is executing */
+	int64_t time;
+	uint64_t seed;
+};
+
+enum { REPEATED_PRAGMAS = 7 };
+
+struct ssl {
+	struct ssl *next;
+	char *path; /* full */
+	const char *wal_path, *log_path;
+	sqlite3 *db;
+	struct ssl_options options;
+	struct error *error; /* of who opens it */
+	sqlite3_file *database, *wal;
+	bool new_log; /* the log's name is not durable yet */
+	uint32_t page_size;
+	struct memory memory;
+	struct walfile walfile;
+	struct log log;
+	struct bytes replay; /* the log's records at opening */
+	struct transaction_log transaction;
+	struct ssl_stmt *preparing, *stepping;
+	int depth;		/* of steps within steps */
+	enum ssl_reason always; /* why each commit is a checkpoint from now on */
+	enum ssl_reason schema_taint;
+	enum ssl_reason due; /* the checkpoint whose WAL is written and nothing more */
+	uint32_t due_frames;
+	bool internal; /* statements of ours are prepared */
+	bool opening;  /* pragmas that are forbidden later */
+	bool replaying;
+	bool restart_due; /* SQLite is to begin its WAL again */
+	bool schema_stale;
+	bool closing;
+	uint64_t random;
+	char *pragmas[REPEATED_PRAGMAS];
+	char **tables; /* ordinary ones */
+	size_t table_count;
+	struct ssl_stats stats;
+};
+
+/* The VFS below ours, and whose step is executing on this thread. */
+extern sqlite3_vfs *ssl_wrapped;
+extern _Thread_local struct ssl *ssl_current;
+
+/* vfs.c */
+int vfs_register(void);
+void vfs_add(struct ssl *ssl);
+void vfs_remove(struct ssl *ssl);
+struct ssl *vfs_find(const char *path);
+
+/* files.c */
+int file_open(const char *path, int flags, sqlite3_file **file);
+void file_close(sqlite3_file **file);
+int file_read(sqlite3_file *file, void *data, int64_t size, int64_t offset);
+int file_write(sqlite3_file *file, const void *data, int64_t size, int64_t offset);
+/* What a read that ended with `result` is, which was to end at `end`. */
+int file_short(sqlite3_file *file, int result, int64_t end);
+
+/* memory.c */
+int memory_write(struct memory *memory, const uint8_t *data, int size, int64_t offset);
+int memory_read(const struct memory *memory, uint8_t *data, int size, int64_t offset);
+int64_t memory_size(const struct memory *memory);
+int memory_truncate(struct memory *memory, int64_t size);
+void memory_clear(struct memory *memory);
+/* The frames of a transaction are committed: what they supersede is freed. */
+void memory_commit(struct memory *memory);
+/* They are not. */
+void memory_cancel(struct memory *memory);
+void memory_copied(struct memory *memory, uint32_t frames);
+uint32_t frame_page(const struct frame *frame);
+uint32_t frame_size(const struct frame *frame); /* of the database, where it ends a transaction */
+
+/* walfile.c */
+void mark_put(uint8_t *page, uint64_t identity, uint64_t id);
+bool mark_get(const uint8_t *page, uint64_t *identity, uint64_t *id);
+bool mark_any(const uint8_t *page);
+void mark_hide(uint8_t *page);
+int walfile_read(sqlite3_file *file, struct walfile *found);
+int walfile_write(struct ssl *ssl, uint32_t frames);
+int walfile_apply(struct ssl *ssl);
+int walfile_reset(struct ssl *ssl);
+void walfile_free(struct walfile *walfile);
+
+/* log.c */
+enum { LOG_RECORDS = 1024, LOG_SLOT = 512, LOG_HEADER = 64, LOG_LEAST = 4096 };
+enum log_state { LOG_ABSENT, LOG_UNBEGUN, LOG_GOOD, LOG_BAD };
+int log_create(struct ssl *ssl);
+/* `said` gets why it is bad. */
+int log_open(struct ssl *ssl, enum log_state *state, struct error *said);
+int log_records(struct ssl *ssl, struct bytes *records, int64_t *count);
+bool log_fits(const struct log *log, size_t payload);
+int log_append(struct ssl *ssl, const struct bytes *payload);
+void log_confirm(struct log *log);
+void log_cancel(struct ssl *ssl);
+int log_reset(struct ssl *ssl, uint64_t base);
+void log_close(struct log *log);
+
+/* open.c: names of its files; `names` is what they are in, for sqlite3_free_filename. */
+int ssl_names(struct ssl *ssl, const char *path, char **names);
+
+/* recover.c */
+int recover_files(struct ssl *ssl);
+int recover_statements(struct ssl *ssl);
+
+/* checkpoint.c */
+int commit_durable(struct ssl *ssl);
+int commit_confirm(struct ssl *ssl);
+void commit_cancel(struct ssl *ssl);
+int checkpoint(struct ssl *ssl, enum ssl_reason reason);
+int end_files(struct ssl *ssl);
+
+/* record.c */
+void transaction_clear(struct ssl *ssl);
+void transaction_free(struct ssl *ssl);
+void record_begin(struct ssl_stmt *statement);
+void record_statement(struct ssl *ssl);
+bool record_payload(struct ssl *ssl, struct bytes *payload);
+int record_replay(struct ssl *ssl, const uint8_t *payload, size_t size);
+void value_set(struct value *value, int type, const void *data, size_t size);
+enum value_type {
+	VALUE_NULL,
+	VALUE_INTEGER,
+	VALUE_REAL,
+	VALUE_TEXT,
+	VALUE_TEXT16,
+	VALUE_BLOB,
+	VALUE_ZEROS,
+};
+
+/* classify.c */
+int classify_connect(struct ssl *ssl);
+/* Whether a function of this name answers the same again. */
+bool classify_repeats(const char *function);
+const char *skip_blanks(const char *sql);
+bool begins_with(const char *sql, const char *word);
+enum ssl_reason classify_text(const char *text, size_t size);
+/* Whether a statement is to be logged: BEGIN and COMMIT are the record's own, and of what SQLite
+ * calls read-only savepoints are. */
+bool classify_writes(const char *sql, bool readonly);
+void taint(struct ssl *ssl, enum ssl_reason reason);
+
+/* schema.c */
+int classify_schema(struct ssl *ssl);
+void classify_free(struct ssl *ssl);
+/* Watches for the largest rowid, once the schema is known. */
+int schema_connect(struct ssl *ssl);
+
+/* random.c */
+int random_connect(struct ssl *ssl);
+int64_t random_time(int64_t now);
+
+#endif
