@@ -13,7 +13,9 @@ def contradictions(cell: Mapping[str, Any], summary: Mapping[str, Any]) -> list[
     asked, told = cell.get("crash", "none"), summary.get("crash")
     if told is None or asked == "none":
         fits = (told is None) == (asked == "none")
-        return [] if fits else [f"crash: the cell asks for {asked!r}, and the summary has {told and 'trials'}"]
+        return (
+            [] if fits else [f"crash: the cell asks for {asked!r}, and the summary has {told and 'trials'}"]
+        )
     lost, found = told["lost_acknowledged"], []
     for what, wanted, value in (
         ("failure", asked, told["failure"]),
