@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from analysis import cpu, devices, engines, filesystems, observers
-from analysis.crash import told
+from analysis.crash import fits
 from analysis.durability import NO_BARRIER
 from base.data import load_yaml
 from base.identity import contents, current
@@ -308,7 +308,7 @@ def _cpu(cell: Document, summary: Document, manifest: Document, host: Document) 
 
 def _cuts(cell: Document, summary: Document, manifest: Document, host: Document) -> list[str]:
     """What cuts took is of the failure that the cell asks for."""
-    return told.contradictions(cell, summary)
+    return fits.contradictions(cell, summary)
 
 
 def _sum(*parts: float | None) -> float | None:

@@ -55,6 +55,11 @@ def trials(cell: Mapping[str, Any], ran: RunOutput) -> list[cuts.Trial]:
     return cuts.plan(cell, left.log.entries, left.driver.window)
 
 
+def boards() -> int:
+    """Boards of trials at a time."""
+    return len(os.sched_getaffinity(0))
+
+
 def shares(planned: list[cuts.Trial], boards: int) -> list[list[cuts.Trial]]:
     """The trials of each board: neighbours, as a device goes from one state to the next."""
     size = max(1, -(-len(planned) // boards))
@@ -71,10 +76,10 @@ def tried(
 ) -> Trials:
     """Try all trials. Where one ends its board, those before and behind it are tried on boards of their own,
     from the same bytes. LabError where a board ends otherwise, or too many do."""
-    begin, boards = time.monotonic(), len(os.sched_getaffinity(0))
-    todo, outputs, died = shares(planned, boards), list[RunOutput](), dict[int, str]()
+    begin = time.monotonic()
+    todo, outputs, died = shares(planned, boards()), list[RunOutput](), dict[int, str]()
     while todo:
-        some, todo = todo[:boards], todo[boards:]
+        some, todo = todo[: boards()], todo[boards() :]
         for share, ending in zip(
             some, together(board, prepared, [payload(run, one) for one in some], limit), strict=True
         ):

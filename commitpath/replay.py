@@ -12,6 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from analysis import devices
 from analysis import run as stored_run
 from analysis.checks import twin_device
@@ -30,6 +32,7 @@ from commitpath.payload import MOUNTPOINT
 from commitpath.plan import make
 from commitpath.prepared import again_if_damaged, ensure_snapshot, virtual_board
 from images import artifacts, snapshot
+from images.board import BoardEndedError
 from images.cellrun import RunOutput
 from images.ssh import Login
 
@@ -65,10 +68,16 @@ def replay(options: dict[str, str]) -> int:
         board, prepared = virtual_board(cell), ensure_snapshot(cell, driver, entry)
         with scratch.folder(artifacts.CACHE, "held", scratch.PRIVATE) as held:
             with step(f"do the run again, and trial {trial.number} of it"):
-                board.hold(prepared, files, held, LIMIT_SECONDS)
+                try:
+                    board.hold(prepared, files, held, LIMIT_SECONDS)
+                except BoardEndedError as error:
+                    if stored_row(run, trial.number)["verdict"] != verdicts.DIED:
+                        raise
+                    print(printable(f"trial {trial.number}: {error}; as stored, there is none to look at"))
+                    return 0
                 snapshot.write(held, snapshot.read_meta(prepared)["inputs"])
             with board.resumed(held) as (login, _, _):
-                print(printable(compared(run, outcome(run, login), trial)))
+                print(printable(compared(run, outcome(run, login, trial.number), trial)))
                 return look(login, options.get("CMD"))
 
     return again_if_damaged(again)
@@ -94,8 +103,14 @@ def stored_trials(run: Run, folder: Path) -> list[cuts.Trial]:
     return cuts.plan(run.cell, timed.entries, run.timing.window)
 
 
-def outcome(run: Run, login: Login) -> Mapping[str, Any]:
-    """What the held board's trial came to. LabError where it did another run than the stored one."""
+def stored_row(run: Run, number: int) -> Mapping[str, Any]:
+    """What is stored of a trial."""
+    assert run.judged is not None
+    return run.judged.row(by_predicate=pl.col("trial") == number, named=True)
+
+
+def outcome(run: Run, login: Login, number: int) -> Mapping[str, Any]:
+    """What the trial of that number came to on the held board. LabError where that did another run."""
     sent = subprocess.run(
         login.ssh("cd /run/commitpath && tar -c -f - raw"), capture_output=True, check=True, timeout=300
     )
@@ -116,13 +131,12 @@ def outcome(run: Run, login: Login) -> Mapping[str, Any]:
         )
     judged = verdicts.judge(replace(run, trials=[board]))
     assert judged is not None
-    return judged.row(0, named=True)
+    return judged.row(by_predicate=pl.col("trial") == number, named=True)
 
 
 def compared(run: Run, again: Mapping[str, Any], trial: cuts.Trial) -> str:
     """What came of the trial, in a line. LabError where that is not what is stored."""
-    assert run.judged is not None
-    (stored,) = run.judged.filter(run.judged["trial"] == trial.number).iter_rows(named=True)
+    stored = stored_row(run, trial.number)
     names = [name for name in stored if not name.endswith("_ns") and name not in OTHERWISE]
     told = [
         f"{name} is {again[name]!r}, stored {stored[name]!r}" for name in names if again[name] != stored[name]

@@ -29,6 +29,10 @@ HELD = "run-cell: held"
 REHEARSAL = pack_cell("none", {"rehearsal": b""})
 
 
+class BoardEndedError(LabError):
+    """A board ended before what it was to do."""
+
+
 @dataclass(frozen=True)
 class VirtualBoard:
     """A board of one image, memory size and speed of its CPU; each start is a process of its own."""
@@ -131,7 +135,8 @@ class VirtualBoard:
         """
         with self.said(saved, pack_cell("cell", payload), folder, HELD, limit) as (line, machine):
             if line is None:
-                raise LabError(f"the board ended before it was held; its last line: {machine.serial_tail()}")
+                said = machine.serial_tail()
+                raise BoardEndedError(f"the board ended before it was held; its last line: {said}")
 
     @contextmanager
     def said(

@@ -15,7 +15,7 @@ from analysis import documents
 from base import identity, scratch
 from base.errors import LabError
 from base.paths import RESULTS
-from commitpath import observers
+from commitpath import crash, observers
 from commitpath.cell import current_id
 from commitpath.prepared import memory_mib
 from commitpath.sweep.grid import Excluded, Expanded
@@ -64,8 +64,14 @@ class Planned:
 
     @property
     def memory_mib(self) -> int:
-        """MiB that a job of this run may need: the board, its untraced twin's if any, and the analysis."""
-        return memory_mib(self.cell) * (2 if self.cell["probes"] else 1) + HOST_MEMORY_MIB
+        """MiB that a job of this run may need: its boards, and the analysis."""
+        return memory_mib(self.cell) * self.boards + HOST_MEMORY_MIB
+
+    @property
+    def boards(self) -> int:
+        """Boards at a time: the run's and its untraced twin's if any; then those that try its cuts."""
+        of_run = 2 if self.cell["probes"] else 1
+        return of_run if self.cell["crash"] == "none" else max(of_run, crash.boards())
 
 
 def with_bases(groups: Iterable[str]) -> set[str]:

@@ -90,7 +90,7 @@ def test_a_board_that_did_another_run_is_told(
     login = Login(22, tmp_path)
     again = Path(shutil.copytree(recorded / "crash/1", tmp_path / "again"))
     sent(again, monkeypatch)
-    assert replay.outcome(run, login)["trial"] == 0
+    assert replay.outcome(run, login, 0)["trial"] == 0
     log = again / "raw/device.bin"
     content = log.read_bytes()
     entries = np.frombuffer(content[HEADER.itemsize :], ENTRY).copy()
@@ -98,7 +98,7 @@ def test_a_board_that_did_another_run_is_told(
     log.write_bytes(content[: HEADER.itemsize] + entries.tobytes())
     sent(again, monkeypatch)
     with pytest.raises(LabError, match="the board of here is another: doing that run again its device got"):
-        replay.outcome(run, login)
+        replay.outcome(run, login, 0)
 
 
 def test_a_profile_as_the_file_has_it() -> None:
