@@ -353,19 +353,47 @@ static void largest(void)
 	check(ssl_close(ours.ssl, &error), "closed");
 }
 
+static int allow(void *argument, int action, const char *first, const char *second,
+		 const char *database, const char *trigger)
+{
+	(void)argument;
+	(void)action;
+	(void)first;
+	(void)second;
+	(void)database;
+	(void)trigger;
+	return SQLITE_OK;
+}
+
+/* Whoever takes the authorizer away takes the records away. */
+static void authorizer(void)
+{
+	struct ssl *ssl;
+	struct error error;
+
+	check(ssl_open("a.db", flags, &options, &ssl, &error), "opened");
+	check(ssl_exec(ssl, "CREATE TABLE t(x); INSERT INTO t VALUES(1)") == SQLITE_OK, "made");
+	check(ssl_stats(ssl).logged == 1, "logged");
+	sqlite3_set_authorizer(ssl_db(ssl), allow, NULL);
+	check(ssl_exec(ssl, "INSERT INTO t VALUES(total_changes())") == SQLITE_OK, "inserted");
+	check(ssl_stats(ssl).logged == 1, "not logged");
+	check(ssl_stats(ssl).checkpoints[SSL_NOT_CAPTURED] == 1, "a checkpoint");
+	check(ssl_close(ssl, &error), "closed");
+}
+
 int main(int count, char **words)
 {
 	static const struct {
 		const char *name;
 		void (*play)(void);
 	} scenes[] = {
-		{"unaware", unaware},	 {"attached", attached},   {"recreated", recreated},
-		{"another", of_another}, {"missing", missing},	   {"older", older},
-		{"version", version},	 {"release", release},	   {"epoch", epoch},
-		{"size", sized},	 {"truncated", truncated}, {"damaged", damaged},
-		{"knobs", knobs},	 {"twice", twice},	   {"unfinished", unfinished},
-		{"pragmas", pragmas},	 {"inspected", inspected}, {"sizes", sizes},
-		{"largest", largest},
+		{"unaware", unaware},	 {"attached", attached},     {"recreated", recreated},
+		{"another", of_another}, {"missing", missing},	     {"older", older},
+		{"version", version},	 {"release", release},	     {"epoch", epoch},
+		{"size", sized},	 {"truncated", truncated},   {"damaged", damaged},
+		{"knobs", knobs},	 {"twice", twice},	     {"unfinished", unfinished},
+		{"pragmas", pragmas},	 {"inspected", inspected},   {"sizes", sizes},
+		{"largest", largest},	 {"authorizer", authorizer},
 	};
 
 	ssl_defaults(&options);

@@ -130,6 +130,7 @@ SCENES = {
     ],
     "sizes": [],
     "largest": [],
+    "authorizer": [],
 }
 
 

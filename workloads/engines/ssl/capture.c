@@ -26,6 +26,7 @@ int ssl_prepare(struct ssl *ssl, const char *sql, int bytes, struct ssl_stmt **s
 		const char **tail)
 {
 	struct ssl_stmt *outer = ssl->preparing, *made;
+	uint64_t asked = ssl->asked;
 	int result = SQLITE_OK;
 
 	*statement = NULL;
@@ -45,6 +46,8 @@ int ssl_prepare(struct ssl *ssl, const char *sql, int bytes, struct ssl_stmt **s
 
 		made->value_count = sqlite3_bind_parameter_count(made->statement);
 		made->writes = classify_writes(text, sqlite3_stmt_readonly(made->statement));
+		if (made->writes && ssl->asked == asked)
+			classify_unasked(made);
 		if (made->writes && made->taint == SSL_LOGGED)
 			made->taint = classify_text(text, strlen(text));
 		if (!grow_values(made))
@@ -195,6 +198,9 @@ static void done(struct ssl_stmt *statement, int result)
 	if (statement->writes)
 		taint(ssl, SSL_FAILED_STATEMENT);
 	ssl->schema_stale = true;
+	/* if not by the hook for it, which an app may have taken away */
+	if (sqlite3_get_autocommit(ssl->db))
+		commit_cancel(ssl);
 }
 
 /* Begins SQLite's WAL in memory again, once its content is in the database. A statement that is

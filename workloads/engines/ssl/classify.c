@@ -232,6 +232,7 @@ static int authorize(void *argument, int action, const char *first, const char *
 	struct ssl *ssl = argument;
 
 	(void)trigger;
+	ssl->asked++;
 	if (ssl->internal)
 		return SQLITE_OK;
 	switch (action) {
@@ -330,6 +331,19 @@ bool classify_writes(const char *sql, bool readonly)
 	if (begins_with(sql, "TRANSACTION"))
 		sql = skip_blanks(sql + strlen("TRANSACTION"));
 	return begins_with(sql, "TO");
+}
+
+void classify_unasked(struct ssl_stmt *statement)
+{
+	static const char *const of_rows[] = {"DELETE", "INSERT", "REPLACE", "UPDATE", "WITH"};
+	const char *sql = skip_blanks(sqlite3_sql(statement->statement));
+
+	/* SQLite asks nobody about VACUUM, and an index that is there already */
+	statement->taint = SSL_SCHEMA;
+	/* an app has an authorizer of its own, and nothing is known any more */
+	for (size_t i = 0; i < COUNT(of_rows); i++)
+		if (begins_with(sql, of_rows[i]))
+			statement->ssl->always = SSL_NOT_CAPTURED;
 }
 
 int classify_connect(struct ssl *ssl)

@@ -110,6 +110,7 @@ struct ssl {
 	struct bytes replay; /* the log's records at opening */
 	struct transaction_log transaction;
 	struct ssl_stmt *preparing, *stepping;
+	uint64_t asked;		/* how often the authorizer was asked */
 	int depth;		/* of steps within steps */
 	enum ssl_reason always; /* why each commit is a checkpoint from now on */
 	enum ssl_reason schema_taint;
@@ -219,6 +220,8 @@ enum value_type {
 
 /* classify.c */
 int classify_connect(struct ssl *ssl);
+/* A statement that writes, and of which the authorizer was asked nothing. */
+void classify_unasked(struct ssl_stmt *statement);
 /* Whether a function of this name answers the same again. */
 bool classify_repeats(const char *function);
 const char *skip_blanks(const char *sql);
