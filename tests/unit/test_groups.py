@@ -6,7 +6,9 @@ from pathlib import Path
 import groups
 import pytest
 
-FOLDERS = "analysis, bench, board, driver, flash, inspect, linters, mutations, papers, probes, ssl, sweep, unit"
+FOLDERS = (
+    "analysis, bench, board, driver, flash, inspect, linters, mutations, papers, probes, ssl, sweep, unit"
+)
 WHOLE = f"all:\n  tests: [{FOLDERS}]\n"
 
 
