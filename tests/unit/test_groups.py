@@ -6,9 +6,8 @@ from pathlib import Path
 import groups
 import pytest
 
-FOLDERS = ", ".join(
-    ("analysis", "bench", "board", "driver", "flash", "inspect", "linters")
-    + ("mutations", "papers", "probes", "ssl", "sweep", "unit")
+FOLDERS = (
+    "analysis, bench, board, driver, flash, inspect, linters, mutations, papers, probes, ssl, sweep, unit"
 )
 WHOLE = f"all:\n  tests: [{FOLDERS}]\n"
 
