@@ -65,12 +65,12 @@ CREATE TABLE run (
   virtual_seconds REAL AS (summary ->> '$.virtual_seconds'),
   -- what cuts took (docs/durability.md): NULL in a run of which none were tried
   failure TEXT AS (summary ->> '$.crash.failure'),
-  cuts INTEGER AS (summary ->> '$.crash.cuts'),
+  cuts_tried INTEGER AS (summary ->> '$.crash.cuts'),
   lost_worst INTEGER AS (summary ->> '$.crash.lost_acknowledged.max'),
   lost_mean REAL AS (summary ->> '$.crash.lost_acknowledged.mean'),
   corrupt INTEGER AS (summary ->> '$.crash.corrupt'),
   not_a_prefix INTEGER AS (summary ->> '$.crash.not_a_prefix'),
-  unopened INTEGER AS (cuts - (summary ->> '$.crash.opened')),
+  unopened INTEGER AS (cuts_tried - (summary ->> '$.crash.opened')),
   against_promise INTEGER AS (summary ->> '$.crash.broken'),
   PRIMARY KEY (lab, cell_id, run_id)
 );

@@ -90,7 +90,7 @@ def of_an_older_commitpath(path: Path, source: Path, version: int) -> None:
 
 def test_what_cuts_took_is_told_of_runs_that_have_trials_and_of_no_other(lab: Lab) -> None:
     lab.run(MODE="wal", DEVICE="emmc-5.0")
-    columns = "cuts, lost_worst, lost_mean, corrupt, not_a_prefix, unopened, against_promise"
+    columns = "cuts_tried, lost_worst, lost_mean, corrupt, not_a_prefix, unopened, against_promise"
     listed = lab.ok("results")
     assert "lost worst" not in listed
     cut = {"DEVICE": "emmc-5.0", "CRASH": "power", "CUTS": "40"}
