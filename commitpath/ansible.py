@@ -45,6 +45,9 @@ def inventory() -> dict[str, dict[str, Any]]:
         for name, variables in (*((f"hosts.{name}", own) for name, own in found), ("vars", common)):
             if not isinstance(variables, dict | None):
                 raise BadInputError(f"{path}: boards.{name}: {variables!r} is no mapping of variables")
+        # Ansible would merge the two, and another partition might be meant than the one that is told here
+        if twice := sorted(str(name) for name in hosts.keys() & dict(found)):
+            raise BadInputError(f"{path}: {', '.join(twice)} is in another file of playbooks/inventory, too")
         hosts |= {name: variables or {} for name, variables in found}
         every |= common
     return {name: every | variables for name, variables in hosts.items()}
@@ -63,10 +66,16 @@ def board(name: str) -> dict[str, Any]:
         raise BadInputError(
             f"BOARD={name}: its inventory entry needs {', '.join(lacking) or 'board_kind virtual or lab'}"
         )
-    if boards[name]["board_kind"] == "lab" and type(size := boards[name]["board_device_bytes"]) is not int:
+    device = boards[name]["board_device"]
+    if not isinstance(device, str) or not device.startswith("/"):
+        raise BadInputError(
+            f"BOARD={name}: board_device is {device!r} in its inventory entry, not a path from / on"
+        )
+    size = boards[name].get("board_device_bytes")
+    if boards[name]["board_kind"] == "lab" and (type(size) is not int or size <= 0):
         raise BadInputError(
             f"BOARD={name}: board_device_bytes is {size!r} in its inventory entry, "
-            "not a whole number of bytes"
+            "not a whole number of bytes from 1 on"
         )
     check_hooks(name, boards[name])
     limits(name, boards[name])

@@ -70,13 +70,16 @@ def command_cell(variables: Mapping[str, str]) -> dict[str, Any]:
             f"PACKAGES={','.join(packages)}: BOARD={cell['board']} has packages of its own; "
             "install them there"
         )
-    contents = {name: checked(path) for name, path in files.items()}
-    size = sum(map(len, contents.values())) >> 20
+    for path in paths:
+        check_file(path)
+    # before any is read: one may be larger than this host's memory
+    size = sum(path.stat().st_size for path in paths) >> 20
     device = cell["profiles"]["device"]["size_mib"] or int(entry["board_device_bytes"]) >> 20
     if size > device // 2:
         raise BadInputError(
             f"FILES: {size} MiB; DEVICE={cell['device']} has {device}, half of which is theirs"
         )
+    contents = {name: checked(path) for name, path in files.items()}
     kept = [name for name, axis in axes().items() if axis.spec["x-of"] in GROUPS]
     parts = {name: content for name, content in cell["profiles"].items() if name in kept}
     return {
@@ -95,13 +98,22 @@ def split(text: str) -> list[str]:
     return [word for word in text.split(",") if word]
 
 
-def checked(path: Path) -> bytes:
-    """The content of a file for the board; BadInputError if it is none, or another architecture's."""
-    if not path.is_file():
+def check_file(path: Path) -> None:
+    """BadInputError if a path is no file, or has a name that the board does not take."""
+    if not path.exists():
         raise BadInputError(f"FILES: {path}: no such file")
+    if not path.is_file():
+        raise BadInputError(f"FILES: {path}: not a file")
     if not NAME.fullmatch(path.name):
         raise BadInputError(f"FILES: {path.name!r}: a name of letters, digits and _ . + - is needed")
-    content = path.read_bytes()
+
+
+def checked(path: Path) -> bytes:
+    """The content of a file for the board; BadInputError: unreadable, or another architecture's."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise BadInputError(f"FILES: {path}: {error.strerror}") from error
     if content[:4] == ELF:
         machine = struct.unpack_from("<H", content, 18)[0] if len(content) >= 20 else 0
         if (content[4:6], machine) != (b"\2\1", ARM64):

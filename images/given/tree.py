@@ -55,8 +55,12 @@ def parts(tree: Path, found: Found) -> list[str]:
 
 def text(tree: Path, name: str, most: int = -1) -> str:
     """The first `most` characters of a file in a tree, or all. BadInputError where it is not there."""
+    path = tree / name
+    # a device has no end, and a pipe nobody who writes
+    if path.exists() and not path.is_file():
+        raise BadInputError(f"{name} is not a file")
     try:
-        with (tree / name).open(encoding="utf-8", errors="replace") as file:
+        with path.open(encoding="utf-8", errors="replace") as file:
             return file.read(most)
     except FileNotFoundError as error:
         raise BadInputError(f"there is no {name} ({MAKE})") from error

@@ -23,7 +23,8 @@ cp "$tree/arch/arm64/boot/Image" "$work/kernel/vmlinuz"
 # older kernels have kernel/ in front, later ones name the objects
 sed 's,^kernel/,,; s,\.[a-z]*$,.ko,' "$tree/modules.order" |
   sed -E "\,^($(paste -s -d '|' "$here/unneeded.txt"))/,d" > "$work/names"
-tar -C "$tree" -T "$work/names" -cf - | tar -C "$work" --one-top-level=built -xf - --no-same-owner
+# a name that begins with - is no option of tar's
+tar -C "$tree" --verbatim-files-from -T "$work/names" -cf - | tar -C "$work" --one-top-level=built -xf - --no-same-owner
 mv "$work/built" "$modules/kernel"
 sed 's,^,kernel/,' "$work/names" > "$modules/modules.order"
 sed 's,^\(kernel/\)\?,kernel/,' "$tree/modules.builtin" > "$modules/modules.builtin"

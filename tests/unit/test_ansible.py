@@ -43,6 +43,27 @@ def test_a_board_that_is_no_mapping_is_named(tmp_path: Path, monkeypatch: pytest
         ansible.board("hikey")
 
 
+def test_a_board_is_in_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ansible would merge both: whose device is used would depend on the files' names."""
+    monkeypatch.setattr(ansible, "PLAYBOOKS", tmp_path)
+    (tmp_path / "inventory").mkdir()
+    for file in ("a", "b"):
+        (tmp_path / f"inventory/{file}.yml").write_text("boards: {hosts: {pi: {board_kind: lab}}}\n")
+    with pytest.raises(BadInputError, match=r"b\.yml: pi is in another file of playbooks/inventory, too"):
+        ansible.inventory()
+
+
+@pytest.mark.parametrize("device", ["''", "5", "[/dev/x]", "sda1"])
+def test_a_device_is_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, device: str) -> None:
+    monkeypatch.setattr(ansible, "PLAYBOOKS", tmp_path)
+    (tmp_path / "inventory").mkdir()
+    (tmp_path / "inventory/lab.yml").write_text(
+        f"boards: {{hosts: {{pi: {{board_kind: lab, board_device: {device}, board_device_bytes: 1}}}}}}\n"
+    )
+    with pytest.raises(BadInputError, match=r"BOARD=pi: board_device is .* not a path from / on"):
+        ansible.board("pi")
+
+
 def test_an_inventory_of_six_lines_names_a_lab_board(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = re.search(r"```yaml\n(boards:\n.*?)```", (ROOT / "docs/lab-boards.md").read_text(), re.S)
     assert shown
