@@ -129,6 +129,10 @@ def _files(prefix: str) -> tuple[np.ndarray, dict[int, str]]:
     if not paths:
         wrong = f"no such file, and no {Path(prefix).name}.blktrace.0 there"
         raise BadInput(prefix, "", wrong, "blkparse's text, or the prefix of blktrace's files")
+    for path in paths:
+        # nobody may ever write into a pipe
+        if not path.is_file():
+            raise BadInput(path, "", "not a file", "a file of blktrace's")
     loaded = [read_file(path) for path in paths]
     return (
         np.concatenate([records for records, _ in loaded]),

@@ -208,3 +208,10 @@ def test_the_page_shows_it(trace_page: Callable[[str], Any], tmp_path: Path) -> 
     assert page.js("app.filter.masks.commands.reduce((a, b) => a + b, 0)") == 8
     page.keys("t")
     assert "fio read" in page.text("#rows")
+
+
+def test_a_pipe_is_no_trace(tmp_path: Path) -> None:
+    """It would be waited for."""
+    os.mkfifo(tmp_path / "a.blktrace.0")
+    with pytest.raises(BadInput, match=r"a\.blktrace\.0: not a file"):
+        blktrace.read(str(tmp_path / "a"))
