@@ -57,9 +57,10 @@ def _counted(number: int, one: str, many: str) -> str:
 
 
 def _recognised() -> tuple[set[str], str]:
-    """Return the roles of files that are recognised by their first bytes, and whose they are."""
+    """Return the roles of files of the engines whose databases are recognised by their first bytes, and whose
+    they are."""
     known = [engines.of(name) for name in engines.names()]
-    with_heads = [engine for engine in known if hasattr(engine, "HEADS")]
+    with_heads = [engine for engine in known if "database" in getattr(engine, "HEADS", {})]
     roles = {role for engine in with_heads for role in getattr(engine, "HEADS", {})}
     return roles, " or ".join(engine.TITLE for engine in with_heads)
 

@@ -24,17 +24,17 @@ CREATE TABLE run (
   host TEXT CHECK (host IS NULL OR json_valid(host)),
 
   -- requested, which an ok run's effective settings equal; older runs have them under shorter names, and
-  -- no engine's. What only SQLite has is NULL in a run of another engine, though the cell has a default
+  -- no engine's. What an engine does not have is NULL in its runs, though the cell has a default
   board TEXT AS (cell ->> '$.board'),
   clock TEXT AS (cell ->> '$.clock'),
   device TEXT AS (cell ->> '$.device'),
   fs TEXT AS (cell ->> '$.fs'),
   engine TEXT AS (coalesce(cell ->> '$.engine', 'sqlite')),
   journal_mode TEXT AS (iif(engine = 'sqlite', coalesce(cell ->> '$.journal_mode', cell ->> '$.mode'), NULL)),
-  synchronous TEXT AS (coalesce(cell ->> '$.synchronous', cell ->> '$.sync')),
-  sqlite TEXT AS (iif(engine = 'sqlite', cell ->> '$.sqlite', NULL)),
-  page_size INTEGER AS (iif(engine = 'sqlite', cell ->> '$.page_size', NULL)),
-  cache_size INTEGER AS (iif(engine = 'sqlite', cell ->> '$.cache_size', NULL)),
+  synchronous TEXT AS (iif(engine = 'ssl', NULL, coalesce(cell ->> '$.synchronous', cell ->> '$.sync'))),
+  sqlite TEXT AS (iif(engine IN ('sqlite', 'ssl'), cell ->> '$.sqlite', NULL)),
+  page_size INTEGER AS (iif(engine IN ('sqlite', 'ssl'), cell ->> '$.page_size', NULL)),
+  cache_size INTEGER AS (iif(engine IN ('sqlite', 'ssl'), cell ->> '$.cache_size', NULL)),
   wal_autocheckpoint INTEGER AS (
     iif(engine = 'sqlite', coalesce(cell ->> '$.wal_autocheckpoint', cell ->> '$.autocheckpoint'), NULL)
   ),

@@ -25,6 +25,18 @@ FIRST = Path(__file__).with_name("schema-1.sql")
 REQUESTED = "  -- requested, which", "  -- effective, read back"
 # Versions before 3 have no such columns.
 CUTS = "  -- what cuts took", "  PRIMARY KEY (lab, cell_id, run_id)"
+# What versions before 3 have in the place of some words of it.
+EARLIER = (
+    ("engine IN ('sqlite', 'ssl')", "engine = 'sqlite'"),
+    (
+        "iif(engine = 'ssl', NULL, coalesce(cell ->> '$.synchronous', cell ->> '$.sync'))",
+        "coalesce(cell ->> '$.synchronous', cell ->> '$.sync')",
+    ),
+    (
+        "What an engine does not have is NULL in its runs,",
+        "What only SQLite has is NULL in a run of another engine,",
+    ),
+)
 # "cmtp", so that another program's database is not taken for one of ours
 APPLICATION_ID = 0x636D7470
 # how long another process's write is waited for
@@ -51,6 +63,8 @@ def schema(version: int = VERSION) -> str:
     text = SCHEMA.read_text()
     if version < 3:
         text = with_part(text, CUTS, "")
+        for words, earlier in EARLIER:
+            text = text.replace(words, earlier)
     if version < 2:
         text = with_part(text, REQUESTED, FIRST.read_text())
     return text

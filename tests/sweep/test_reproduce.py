@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from lab import Lab, manifest
 
+from analysis import engines
 from base.errors import BadInputError
 from base.paths import ROOT
 from commitpath import ansible
@@ -297,9 +298,7 @@ def test_the_command_with_every_run_there(lab: Lab) -> None:
     done = lab.results / ".sweep/done"
     done.mkdir(parents=True)
     for one in expand("apsys17").runs:
-        axes = {name.upper(): str(value) for name, value in one.cell.items() if name != "profiles"}
-        axes["PROBES"] = one.cell["probes"] or "none"
-        folder = lab.run(100 if one.cell["journal_mode"] == "wal" else 10, **axes)
+        folder = lab.run(100 if one.cell["journal_mode"] == "wal" else 10, **variables(one.cell))
         (done / one.key).write_text(json.dumps({"run": str(folder.relative_to(lab.results))}))
     printed = lab.ok("reproduce", PAPER="apsys17")
     assert "P-02  reproduced" in printed
@@ -309,8 +308,11 @@ def test_the_command_with_every_run_there(lab: Lab) -> None:
 
 
 def variables(cell: Mapping[str, Any]) -> dict[str, str]:
-    """make's variables for a cell; those of a virtual board's machine where it has one."""
-    without = {"profiles", *(() if cell["clock"] == "virtual" else ("cpu_ns", "kernel"))}
+    """make's variables for a cell: those of a virtual board's machine where it has one, of cuts where it has
+    any, and of settings those that its engine has."""
+    machine = () if cell["clock"] == "virtual" else ("cpu_ns", "kernel")
+    cuts = ("cuts", "cut_seed") if cell["crash"] == "none" else ()
+    without = {"profiles", *machine, *cuts, *engines.lacking(cell["engine"])}
     found = {name.upper(): str(value) for name, value in cell.items() if name not in without}
     return {**found, "PROBES": cell["probes"] or "none"}
 
