@@ -31,8 +31,10 @@ def check(cell: Any, called: str) -> None:
     _validator()(identity.current(cell))
     if (own := identity.cell_id(cell)) != called:
         raise UnfitError(f"its cell has another id: {own}")
-    told = set(cell.get("at_default", at_default(complete(cell)))) & axes().keys()
-    if wrong := sorted(told ^ set(at_default(complete(cell)))):
+    # an axis that came later is in neither
+    true = set(at_default(complete(cell))) & identity.current(cell).keys()
+    told = set(cell.get("at_default", true)) & axes().keys()
+    if wrong := sorted(told ^ true):
         raise UnfitError(f"{wrong[0]}: at_default and its value say two things")
 
 

@@ -74,7 +74,7 @@ def panel(under: Axes, rows: Sequence[Row], title: str, most: int) -> None:
     """Draw the cells of one panel; one without any says so."""
     nothing = x_of(most) + 1.5
     style.grid(under, "both")
-    under.set_title(style.clean(title), fontweight="normal")
+    under.set_title(style.clean(title), fontweight="normal", fontsize=8.5)
     under.set_yscale("log")
     ticks = [tick for tick in TICKS if tick <= most]
     under.set_xticks([*map(x_of, ticks), nothing], [*map(str, ticks), UNUSABLE])

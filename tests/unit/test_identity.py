@@ -182,6 +182,17 @@ def test_a_run_of_an_older_commitpath(name: str) -> None:
     assert again == made and cells.current_id(old) == cells.cell_id(made)
 
 
+def test_a_cell_of_before_an_axis_is_taken() -> None:
+    made = cells.stored(cells.make_cell({"SEED": "5"}))
+    before = {name: value for name, value in made.items() if name not in ("crash", "cuts", "dirty_pages")}
+    before["at_default"] = [name for name in made["at_default"] if name in before]
+    assert identity.cell_id(before) == identity.cell_id(made)
+    stored_cells.check(before, identity.cell_id(before))
+    lied = before | {"at_default": sorted([*before["at_default"], "crash"])}
+    with pytest.raises(ValueError, match="crash: at_default and its value say two things"):
+        stored_cells.check(lied, identity.cell_id(lied))
+
+
 def test_an_axis_that_is_not_at_its_default_is_not_called_so() -> None:
     made = cells.stored(cells.make_cell({"SEED": "5"}))
     lied = made | {"at_default": sorted([*made["at_default"], "seed"])}
