@@ -249,6 +249,7 @@ def test_big_files_are_fast(tmp_path: Path) -> None:
     import time
 
     path = write(tmp_path / "x", *[(HERE / "blktrace-ext4/nullb0.blktrace.0").read_bytes()] * 800)
-    begin = time.perf_counter()
+    begin = time.process_time()
     records, _ = blkrecords.read_file(path)
-    assert len(records) / (time.perf_counter() - begin) > 200_000  # 2 million a second, unloaded
+    # of the CPU's time: two million a second where nothing else runs
+    assert len(records) / (time.process_time() - begin) > 200_000
