@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine.h"
+#include "page_settings.h"
 #include "properties.h"
 #include "sql.h"
 
@@ -31,23 +32,8 @@ const struct option engine_settings[] = {
 	 .help = "PRAGMA synchronous",
 	 WORD(synchronous_levels),
 	 .commands = COMMAND_RUN},
-	{.name = "page-size",
-	 .key = "page_size",
-	 .argument = "BYTES",
-	 SETTING(PAGE_SIZE),
-	 .help = "page size of the database, a power of two",
-	 INTEGER(512, 65536),
-	 .power_of_two = true,
-	 .preset = "4096",
-	 .commands = COMMAND_POPULATE | COMMAND_RUN},
-	{.name = "cache-size",
-	 .key = "cache_size",
-	 .argument = "SIZE",
-	 SETTING(CACHE_SIZE),
-	 .help = "PRAGMA cache_size: pages, or KiB when negative",
-	 INTEGER(INT32_MIN + 1, INT32_MAX),
-	 .preset = "-2000",
-	 .commands = COMMAND_RUN},
+	PAGE_SIZE_SETTING,
+	CACHE_SIZE_SETTING,
 	{.name = "wal-autocheckpoint",
 	 .key = "wal_autocheckpoint",
 	 .argument = "FRAMES",
