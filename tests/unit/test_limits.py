@@ -15,9 +15,8 @@ from commitpath.payload import cell_env
 from commitpath.sweep.drive import whole_number
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCE = "".join(
-    (ROOT / "workloads" / name).read_text() for name in ("option_table.c", "engines/sqlite/settings.c")
-)
+FILES = ("option_table.c", "engines/sqlite/settings.c", "engines/sqlite/page_settings.h")
+SOURCE = "".join((ROOT / "workloads" / name).read_text().replace("\\\n", "\n") for name in FILES)
 CONSTANTS = {"INT32_MIN": -(2**31), "INT32_MAX": 2**31 - 1, "INT64_MAX": 2**63 - 1} | {
     name: int(value) for name, value in re.findall(r"#define (\w+) ([0-9]+)", SOURCE)
 }
@@ -27,7 +26,7 @@ def options() -> dict[str, dict[str, str]]:
     """The driver's options by name: the fields of each as they stand in its table."""
     told = re.sub(r"INTEGER\(([^,]+), ([^)]+)\)", r".minimum = \1, .maximum = \2", SOURCE)
     told = re.sub(r"WORD\((\w+)\)", r".words = \1", told)
-    entries = re.findall(r'\{\.name = "([^"]+)",(.*?)\n\t?[^\n]*\},', told, re.DOTALL)
+    entries = re.findall(r'\{\.name = "([^"]+)",(.*?)\n\t?[^\n]*\}', told, re.DOTALL)
     return {name: dict(re.findall(r"\.(\w+) = ([^,\n]+),", text)) for name, text in entries}
 
 
