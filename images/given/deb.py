@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from base.errors import BadInputError, LabError
-from images.given.found import Found, add
+from images.given.found import Found, add, release_of
 
 FIELDS = ("Package", "Version", "Architecture", "Depends")
 # packages that a headers' package builds modules with
@@ -22,6 +22,8 @@ TOOLS = re.compile(r"\b(linux-(?:headers|kbuild)-[^ ,:(]+)")
 # e_machine of ELF
 MACHINES = {b"\xb7\x00": "arm64", b"\x3e\x00": "amd64"}
 FIXDEP = "scripts/basic/fixdep"
+# bytes; Debian's has 300 000
+MOST_CONFIG = 16 << 20
 
 
 def look(path: Path) -> Found:
@@ -79,9 +81,12 @@ def boot_files(path: Path) -> tuple[str, str]:
     release = config = None
     for name, content in members(path):
         if name.startswith("boot/vmlinuz-"):
-            release = name.removeprefix("boot/vmlinuz-")
+            release = release_of(name.removeprefix("boot/vmlinuz-"), path.name)
         elif name.startswith("boot/config-"):
-            config = content.read().decode(errors="replace")
+            text = content.read(MOST_CONFIG + 1)
+            if len(text) > MOST_CONFIG:
+                raise BadInputError(f"{name} of {path.name} has more than {MOST_CONFIG >> 20} MiB")
+            config = text.decode(errors="replace")
         if release and config:
             return release, config
     missing = "kernel in it (boot/vmlinuz-<release>)" if release is None else f"boot/config-{release} in it"

@@ -1,8 +1,11 @@
 """What is found of a kernel that a user has."""
 
 import hashlib
+import re
 from dataclasses import dataclass
 from pathlib import Path
+
+from base.errors import BadInputError
 
 BLOCK = 1 << 20
 
@@ -23,3 +26,10 @@ def add(digest: "hashlib._Hash", path: Path) -> None:
     with path.open("rb") as file:
         while block := file.read(BLOCK):
             digest.update(block)
+
+
+def release_of(text: str, where: str) -> str:
+    """A kernel's release as it stands somewhere. BadInputError where it cannot be one: it becomes a path."""
+    if not re.fullmatch(r"[0-9][\w.+~-]*", text):
+        raise BadInputError(f"{where}: {text!r} is no kernel's release")
+    return text

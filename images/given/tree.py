@@ -9,7 +9,7 @@ from pathlib import Path
 
 from base.errors import BadInputError
 from images.given.deb import FIXDEP, MACHINES, host
-from images.given.found import Found, add
+from images.given.found import Found, add, release_of
 
 IMAGE = "arch/arm64/boot/Image"
 RELEASE = "include/config/kernel.release"
@@ -37,9 +37,7 @@ def look(tree: Path) -> Found:
         text(tree, name, 0)
     if set_in(config) != set_in(text(tree, BUILT_CONFIG)):
         raise BadInputError(f"its {CONFIG} has changed since it was built; `make` takes that in")
-    release = text(tree, RELEASE).strip()
-    if not re.fullmatch(r"[0-9][\w.+~-]*", release):
-        raise BadInputError(f"{RELEASE}: {release!r} is no kernel's release")
+    release = release_of(text(tree, RELEASE).strip(), RELEASE)
     image = (tree / IMAGE).read_bytes()
     if image[MAGIC_AT : MAGIC_AT + len(MAGIC)] != MAGIC:
         raise BadInputError(f"{IMAGE} is no arm64 kernel")
