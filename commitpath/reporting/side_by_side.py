@@ -17,7 +17,8 @@ from analysis.figures import bars, style
 from base import scratch
 from base.text import printable
 from commitpath.papers.page import data_uri
-from commitpath.reporting import counted, statistics
+from commitpath.reporting import counted, ratios
+from commitpath.reporting.ratios import short, tps
 
 if TYPE_CHECKING:
     from commitpath.reporting.compare import Matched
@@ -31,18 +32,9 @@ PANELS: tuple[tuple[str, str, dict[str, str], int, float], ...] = (
     (counted.BYTES, "KiB written per transaction", style.LABELS, 1, 0.07),
     (counted.COMMANDS, "commands per transaction", style.BLOCKS, 2, 0.12),
 )
+# Of more cells there is a dot each (ratios.py).
+MOST_CELLS = 60
 _BAR, _EDGES = 0.24, 1.6  # inches of a bar; of titles, legend and axes
-
-
-def tps(runs: Sequence[Any]) -> float:
-    """The median rate of a cell's runs."""
-    return statistics.median([float(run.summary["tps"]["all"]) for run in runs])
-
-
-def short(label: str) -> str:
-    """A cell's label with the names of its numbers alone."""
-    parts = [(part, part.partition("=")[2]) for part in label.split(" ")]
-    return " ".join(part if not value or value[0].isdigit() else value for part, value in parts)
 
 
 def figure(options: Mapping[str, str], matched: Sequence[Matched], path: Path) -> None:
@@ -131,7 +123,7 @@ def write(options: Mapping[str, str], matched: Sequence[Matched], page: Path, *f
     environment.loader = ChoiceLoader([own, environment.loader] if environment.loader else [own])
     ordered = sorted(matched, key=lambda cell: cell.label)
     for path in figures:
-        figure(options, ordered, path)
+        (figure if len(ordered) <= MOST_CELLS else ratios.figure)(options, ordered, path)
     text = environment.get_template("compare.html.j2").render(
         sides=[printable(options[side]) for side in "AB"],
         kernels=kernels(ordered),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from lab import Lab
 
-from commitpath.reporting import counted, side_by_side
+from commitpath.reporting import counted, ratios, side_by_side
 from commitpath.reporting.compare import Matched
 
 
@@ -99,3 +99,29 @@ def test_bytes_of_a_cell_are_drawn_by_what_they_are(lab: Lab, tmp_path: Path) ->
     for word in ("f2fs rows=1000  A", "A: kernel=6.1", "WAL", "inode/node", "write FUA", "(×1.000)"):
         assert word in drawn, word
     assert side_by_side.UNKNOWN not in drawn
+
+
+def matched(label: str, a: float, b: float) -> Any:
+    """One cell with a run on each side."""
+    sides = [[SimpleNamespace(summary={"tps": {"all": rate}})] for rate in (a, b)]
+    return Matched(label, *sides)  # type: ignore[arg-type]
+
+
+def test_many_cells_have_a_dot_each(tmp_path: Path) -> None:
+    """In rows of the first axes that they differ in; a bar for each would be a figure of metres."""
+    cells = [
+        matched(f"fs={fs} sync={sync} rows={rows}", 100, 125 if sync == "off" else 100)
+        for fs in ("ext4", "f2fs")
+        for sync in ("off", "full")
+        for rows in range(30)
+    ]
+    assert len(cells) > side_by_side.MOST_CELLS
+    groups = ratios.rows(cells)
+    assert list(groups) == [f"fs={fs} sync={sync}" for fs in ("ext4", "f2fs") for sync in ("off", "full")]
+    assert [len(group) for group in groups.values()] == [30] * 4
+    # where the first axis has more values than there is room for, all are in one row
+    assert list(ratios.rows(cells, most=1)) == ["all"]
+    path = tmp_path / "ratios.svg"
+    ratios.figure({"A": "kernel=6.1", "B": "kernel=7.x"}, cells, path)
+    drawn = path.read_text()
+    assert "30: 100.0 → 125.0" in drawn and "f2fs full" in drawn and "B: kernel=7.x" in drawn
