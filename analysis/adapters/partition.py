@@ -17,6 +17,7 @@ import numpy as np
 
 from analysis.adapters.covariates import Covariates
 from analysis.adapters.proberecords import TYPES, ByType
+from analysis.files import shown
 from base.errors import BadInput
 
 _OP, _WRITE, _FLUSH, _FUA, _PREFLUSH = 0xFF, 1, 2, 1 << 17, 1 << 18  # linux/blk_types.h
@@ -153,13 +154,14 @@ def _dev(device: Mapping[str, str], name: str) -> int:
 
 def _number(text: str, name: str) -> int:
     found = re.fullmatch(r"([0-9]{1,4}):([0-9]{1,7})", text)
-    if not found:
-        raise BadInput(_FILE, name, repr(text), "major:minor of a device")
+    # 12 and 20 bits (linux/kdev_t.h)
+    if not found or int(found[1]) >> 12 or int(found[2]) >> 20:
+        raise BadInput(_FILE, name, shown(text), "major:minor of a device")
     return int(found[1]) << 20 | int(found[2])
 
 
 def _sectors(device: Mapping[str, str], name: str) -> int:
     text = device.get(name, "")
     if not re.fullmatch("[0-9]{1,18}", text):
-        raise BadInput(_FILE, name, repr(text), "a number of sectors")
+        raise BadInput(_FILE, name, shown(text), "a number of sectors")
     return int(text)
