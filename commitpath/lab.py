@@ -4,6 +4,7 @@ import os
 import shlex
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -126,7 +127,10 @@ def reached(entry: Mapping[str, Any], first: Callable[[], object]) -> None:
 
 def check_end(output: RunOutput, run_id: str) -> None:
     """LabError unless what a board sent is the run that this call began, on a board that was not rebooted."""
-    words = output.text("end").split()
+    try:
+        words = output.text("end").split()
+    except (KeyError, EOFError, tarfile.TarError):
+        words = []
     if len(words) != 3:
         raise LabError("the board sent no run that has ended: its end marker is not whole")
     ended, taken, now = words

@@ -140,11 +140,11 @@ def test_a_board_that_does_not_answer_is_switched_off_and_on(said: Path) -> None
     assert said.read_text().split() == ["cycle"]
 
 
-def sent(end: str) -> RunOutput:
+def sent(end: str, name: str = "end") -> RunOutput:
     """A board's tar with an end marker."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as tar:
-        member = tarfile.TarInfo("end")
+        member = tarfile.TarInfo(name)
         member.size = len(end)
         tar.addfile(member, io.BytesIO(end.encode()))
     return RunOutput(packed.getvalue())
@@ -162,6 +162,12 @@ def sent(end: str) -> RunOutput:
 def test_a_run_that_does_not_count(end: str, says: str) -> None:
     with pytest.raises(LabError, match=says):
         lab.check_end(sent(end), "r1")
+
+
+@pytest.mark.parametrize("tar", [b"", b"no tar\n" * 200, sent("r1 b1 b1\n", "other").tar])
+def test_what_is_no_run(tar: bytes) -> None:
+    with pytest.raises(LabError, match="end marker is not whole"):
+        lab.check_end(RunOutput(tar), "r1")
 
 
 def test_a_run_that_counts() -> None:
