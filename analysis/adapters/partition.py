@@ -26,6 +26,7 @@ ELSEWHERE = (1 << 36) - 1
 # The number of a bio that no filesystem queued: the flush that a write without FUA is followed by.
 AFTER = (1 << 62) - 1
 _FILE = "raw/board/device.txt"
+_OTHERS = 256  # DISK_MAX_PARTS of linux/blkdev.h
 # Within which a flush that is complete is counted, behind it (flush_end_io of block/blk-flush.c)
 _COUNTED_NS = 1_000_000
 
@@ -121,10 +122,13 @@ def of(device: Mapping[str, str]) -> Partition | None:
     BadInput."""
     if "disk" not in device:
         return None
+    others = device.get("others", "").split()
+    if len(others) > _OTHERS:
+        raise BadInput(_FILE, "others", f"{len(others)} partitions", f"at most {_OTHERS}, as a disk has")
     return Partition(
         dev=_dev(device, "dev"),
         disk=_dev(device, "disk"),
-        others=frozenset(_number(one, "others") for one in device.get("others", "").split()),
+        others=frozenset(_number(one, "others") for one in others),
         start=_sectors(device, "start"),
         sectors=_sectors(device, "size"),
     )

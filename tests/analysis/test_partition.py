@@ -105,6 +105,7 @@ def test_where_it_is() -> None:
         ("start", ""),
         ("dev", ""),
         ("dev", "4096:0"),
+        ("others", "254:1 " * 257),
         ("disk", "0:1048576"),
     ):
         with pytest.raises(BadInput, match=name):
