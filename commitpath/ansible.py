@@ -1,6 +1,7 @@
 """Ansible, called for one playbook at a time."""
 
 import json
+import math
 import os
 import re
 import shlex
@@ -19,6 +20,12 @@ PLAYBOOKS = ROOT / "playbooks"
 # Commands of the inventory that are run on the host, such as labgrid's: to get the board from whoever
 # shares it out, to switch it off and on, to give it back.
 ACQUIRE, POWER_CYCLE, RELEASE = HOOKS = ("board_acquire", "board_power_cycle", "board_release")
+# What of an entry is commitpath's; Ansible's own variables are called otherwise.
+OWN = ("board_kind", "board_device", "board_device_bytes", "board_limits", *HOOKS)
+# A play's hosts are a pattern, which may name several: what it takes for one board, and no group of boards.
+NAME = re.compile("(?!(?:all|boards|ungrouped)$)[A-Za-z0-9][A-Za-z0-9_.-]*")
+# A template puts it into the line of a command.
+DEVICE = re.compile("/[A-Za-z0-9_.:/@+=-]+")
 # Say what would be done, and do nothing; -v: with what the scripts say.
 CHECK = ("--check", "--diff", "-v")
 
@@ -42,6 +49,11 @@ def inventory() -> dict[str, dict[str, Any]]:
             found, common = group["hosts"].items(), group.get("vars") or {}
         except (KeyError, TypeError, AttributeError) as error:
             raise BadInputError(f"{path}: not an inventory with boards: hosts: ({error})") from error
+        if odd := [name for name in dict(found) if not (isinstance(name, str) and NAME.fullmatch(name))]:
+            raise BadInputError(
+                f"{path}: boards.hosts.{odd[0]!r}: a board's name has letters, digits, '.', '_' and '-', "
+                "and is no group of Ansible's (all, boards, ungrouped)"
+            )
         for name, variables in (*((f"hosts.{name}", own) for name, own in found), ("vars", common)):
             if not isinstance(variables, dict | None):
                 raise BadInputError(f"{path}: boards.{name}: {variables!r} is no mapping of variables")
@@ -66,13 +78,18 @@ def board(name: str) -> dict[str, Any]:
         raise BadInputError(
             f"BOARD={name}: its inventory entry needs {', '.join(lacking) or 'board_kind virtual or lab'}"
         )
-    device = boards[name]["board_device"]
-    if not isinstance(device, str) or not device.startswith("/"):
+    if unknown := sorted({own for own in map(str, boards[name]) if own.startswith("board_")} - {*OWN}):
         raise BadInputError(
-            f"BOARD={name}: board_device is {device!r} in its inventory entry, not a path from / on"
+            f"BOARD={name}: its inventory entry has {', '.join(unknown)}; there are {', '.join(OWN)}"
+        )
+    device = boards[name]["board_device"]
+    if not isinstance(device, str) or not DEVICE.fullmatch(device):
+        raise BadInputError(
+            f"BOARD={name}: board_device is {device!r} in its inventory entry, not a path from / on of "
+            "letters, digits and . _ : / @ + = -"
         )
     size = boards[name].get("board_device_bytes")
-    if boards[name]["board_kind"] == "lab" and (type(size) is not int or size <= 0):
+    if boards[name]["board_kind"] == "lab" and (type(size) is not int or not 0 < size < 2**63):
         raise BadInputError(
             f"BOARD={name}: board_device_bytes is {size!r} in its inventory entry, "
             "not a whole number of bytes from 1 on"
@@ -89,6 +106,8 @@ def check_hooks(name: str, entry: Mapping[str, Any]) -> None:
             words = shlex.split(entry[hook])
         except (ValueError, AttributeError, TypeError) as error:
             raise BadInputError(f"BOARD={name}: {hook} is {entry[hook]!r}, no command ({error})") from error
+        if not entry[hook].isprintable():
+            raise BadInputError(f"BOARD={name}: {hook} is {entry[hook]!r}; it is one line of text")
         if not words:
             raise BadInputError(f"BOARD={name}: {hook} is empty; it is a command, or left out")
 
@@ -102,7 +121,7 @@ def limits(name: str, entry: Mapping[str, Any]) -> dict[str, float]:
     for limit, value in own.items():
         if limit not in known:
             raise BadInputError(f"BOARD={name}: board_limits has {limit}; there are {', '.join(known)}")
-        if type(value) not in (int, float) or not value >= 0:
+        if type(value) not in (int, float) or not (value >= 0 and math.isfinite(value)):
             raise BadInputError(f"BOARD={name}: board_limits.{limit} is {value!r}, no number from 0 on")
     return {**known, **own}
 
@@ -169,6 +188,7 @@ def called(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        errors="replace",
         stdin=subprocess.DEVNULL,
         cwd=PLAYBOOKS,
     ) as process:

@@ -1,8 +1,11 @@
 """A lab board on the host's side: who holds it, the hooks of whoever manages it, and which runs count."""
 
+import os
 import shlex
 import subprocess
 import sys
+import tarfile
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,6 +19,8 @@ from images import artifacts
 from images.cellrun import RunOutput
 
 HOOK_LIMIT_SECONDS = 600.0
+# Of what it says, the end that is looked at for its last line.
+SAID_BYTES = 4096
 # How long a board that was switched on may take until it answers.
 BOOT_LIMIT_SECONDS = 300.0
 BOOT_POLL_SECONDS = 5.0
@@ -34,17 +39,20 @@ def check_clock(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> None:
 
 
 def call_hook(entry: Mapping[str, Any], hook: str) -> None:
-    """Run a hook, if the board has it; LabError with its last words. No shell is between."""
+    """Run a hook, if the board has it; LabError with its last words. No shell is between.
+
+    What it says goes into a file: a pipe is open as long as anything that it started and left behind.
+    """
     if hook not in entry:
         return
-    with step(f"{hook}: {entry[hook]}"):
+    with step(f"{hook}: {entry[hook]}"), tempfile.TemporaryFile() as output:
         command = shlex.split(entry[hook])
         try:
             done = subprocess.run(
                 command,
                 stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
+                stdout=output,
+                stderr=subprocess.STDOUT,
                 check=False,
                 timeout=HOOK_LIMIT_SECONDS,
             )
@@ -53,7 +61,8 @@ def call_hook(entry: Mapping[str, Any], hook: str) -> None:
         except OSError as error:
             raise LabError(f"{hook}: {command[0]}: {error.strerror}") from error
         if done.returncode:
-            said = ansible.last_line(done.stderr or done.stdout)
+            output.seek(-min(output.tell(), SAID_BYTES), os.SEEK_END)
+            said = ansible.last_line(output.read().decode(errors="replace"))
             raise LabError(f"{hook}: {entry[hook]} failed with {done.returncode}: {said}")
 
 
@@ -118,7 +127,10 @@ def reached(entry: Mapping[str, Any], first: Callable[[], object]) -> None:
 
 def check_end(output: RunOutput, run_id: str) -> None:
     """LabError unless what a board sent is the run that this call began, on a board that was not rebooted."""
-    words = output.text("end").split()
+    try:
+        words = output.text("end").split()
+    except (KeyError, EOFError, tarfile.TarError):
+        words = []
     if len(words) != 3:
         raise LabError("the board sent no run that has ended: its end marker is not whole")
     ended, taken, now = words

@@ -129,6 +129,8 @@ def new_file(variable: str, text: str) -> Path:
     """The file that a variable names, which is to be made; BadInputError where it is there, or cannot be."""
     if not text:
         raise BadInputError(f"{variable}=: name a new file")
+    if not text.isprintable():
+        raise BadInputError(f"{variable}={text!r}: name one of printable characters")
     path = Path(text)
     if not path.parent.is_dir():
         raise BadInputError(f"{variable}={path}: there is no folder {path.parent}")

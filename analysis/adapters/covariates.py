@@ -7,13 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.files import read_document
+from analysis.files import read_document, shown
 from base.errors import BadInput
 
 # {"unreadable": why} of a value that the board could not read
 Value = str | dict[str, str]
 Values = Mapping[str, Value]
-_NUMBER = re.compile("-?[0-9]{1,20}")
+# of 64 bits, as a counter of the kernel's has; the firmware's bits in hex digits
+_NUMBER = re.compile("-?[0-9]{1,18}")
+_BITS = re.compile("(0[xX])?[0-9a-fA-F]{1,16}")
+FIRMWARE = "throttle/get_throttled"
+# what is a number at either end
+_COUNTED = ("disk/", "partition/", "temperature/", "throttle/", "pressure/", "mmc/err_stats/")
 # commands and sectors by kind, as block/stat counts them
 COMMANDS = ("read_ios", "write_ios", "discard_ios")
 SECTORS = ("read_sectors", "write_sectors", "discard_sectors")
@@ -99,7 +104,19 @@ def read(raw: Path) -> Covariates | None:
     if not path.exists():
         return None
     document = read_document(path, "covariates")
-    found = Covariates(document["begin"], document["end"], document["board"])
-    if found.seconds is not None and found.seconds < 0:
-        raise BadInput(path, "end", "it is before the begin", "a later time_ns")
+    found = Covariates(_counted(document["begin"]), _counted(document["end"]), document["board"])
+    if found.seconds is None or found.seconds < 0:
+        raise BadInput(path, "end", "it is not behind the begin", "a time_ns in each, of which this is later")
     return found
+
+
+def _counted(edge: Values) -> Values:
+    """Return an edge with each value that is to be a number and is none as one that could not be read."""
+
+    def known(name: str, value: Value) -> Value:
+        number = _BITS if name == FIRMWARE else _NUMBER
+        if isinstance(value, dict) or not name.startswith(_COUNTED) or number.fullmatch(value):
+            return value
+        return {"unreadable": f"{shown(value)} is no number"}
+
+    return {name: known(name, value) for name, value in edge.items()}

@@ -30,9 +30,14 @@ class Layout:
     starts: Ints  # first sector of each region, ascending from 0
     labels: Ints  # place in schema.LABELS of what is written there, or DATA
 
+    def region(self, sectors: Ints) -> Ints:
+        """Return the number of the region of each sector."""
+        found: Ints = np.searchsorted(self.starts, sectors, side="right") - 1
+        return found
+
     def label(self, sectors: Ints) -> Ints:
         """Return the label of the region of each sector, or DATA."""
-        found: Ints = self.labels[np.searchsorted(self.starts, sectors, side="right") - 1]
+        found: Ints = self.labels[self.region(sectors)]
         return found
 
 

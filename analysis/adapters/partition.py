@@ -17,6 +17,7 @@ import numpy as np
 
 from analysis.adapters.covariates import Covariates
 from analysis.adapters.proberecords import TYPES, ByType
+from analysis.files import shown
 from base.errors import BadInput
 
 _OP, _WRITE, _FLUSH, _FUA, _PREFLUSH = 0xFF, 1, 2, 1 << 17, 1 << 18  # linux/blk_types.h
@@ -25,6 +26,7 @@ ELSEWHERE = (1 << 36) - 1
 # The number of a bio that no filesystem queued: the flush that a write without FUA is followed by.
 AFTER = (1 << 62) - 1
 _FILE = "raw/board/device.txt"
+_OTHERS = 256  # DISK_MAX_PARTS of linux/blkdev.h
 # Within which a flush that is complete is counted, behind it (flush_end_io of block/blk-flush.c)
 _COUNTED_NS = 1_000_000
 
@@ -120,10 +122,13 @@ def of(device: Mapping[str, str]) -> Partition | None:
     BadInput."""
     if "disk" not in device:
         return None
+    others = device.get("others", "").split()
+    if len(others) > _OTHERS:
+        raise BadInput(_FILE, "others", f"{len(others)} partitions", f"at most {_OTHERS}, as a disk has")
     return Partition(
         dev=_dev(device, "dev"),
         disk=_dev(device, "disk"),
-        others=frozenset(_number(one, "others") for one in device.get("others", "").split()),
+        others=frozenset(_number(one, "others") for one in others),
         start=_sectors(device, "start"),
         sectors=_sectors(device, "size"),
     )
@@ -153,13 +158,14 @@ def _dev(device: Mapping[str, str], name: str) -> int:
 
 def _number(text: str, name: str) -> int:
     found = re.fullmatch(r"([0-9]{1,4}):([0-9]{1,7})", text)
-    if not found:
-        raise BadInput(_FILE, name, repr(text), "major:minor of a device")
+    # 12 and 20 bits (linux/kdev_t.h)
+    if not found or int(found[1]) >> 12 or int(found[2]) >> 20:
+        raise BadInput(_FILE, name, shown(text), "major:minor of a device")
     return int(found[1]) << 20 | int(found[2])
 
 
 def _sectors(device: Mapping[str, str], name: str) -> int:
     text = device.get(name, "")
     if not re.fullmatch("[0-9]{1,18}", text):
-        raise BadInput(_FILE, name, repr(text), "a number of sectors")
+        raise BadInput(_FILE, name, shown(text), "a number of sectors")
     return int(text)

@@ -6,6 +6,7 @@ import hashlib
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import BinaryIO, NamedTuple
 
 from analysis.engines import Transaction
@@ -150,6 +151,12 @@ def _refuse(one: Statement, pragmas: frozenset[str]) -> None:
             )
     if words[0] in ("attach", "detach") or (words[0] == "vacuum" and "into" in words):
         raise SqlFileError(f"{where}{words[0].upper()}: a cell has one database")
+    tokens = [token[0] for token in _TOKEN.finditer(one.text) if not token["blank"]]
+    if any(
+        bracket == "(" and called.strip('"`[]').lower() == "load_extension"
+        for called, bracket in pairwise(tokens)
+    ):
+        raise SqlFileError(f"{where}load_extension: what it loads would run in the driver")
     if words[0] == ".":
         raise SqlFileError(f"{where}.{(words[1:2] or [''])[0]} is a command of SQLite's shell, and no SQL")
 

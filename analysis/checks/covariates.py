@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from analysis.adapters.covariates import COMMANDS, SECTORS, Covariates
+from analysis.adapters.covariates import COMMANDS, FIRMWARE, SECTORS, Covariates
 from analysis.recorded import is_virtual
 from analysis.run import Run
 
@@ -23,7 +23,6 @@ _SAME = {
 _STILL = {"throttle/": "its CPU was throttled", "mmc/err_stats/": "the card's host counted errors"}
 # Of the firmware's bits: the four that say how it is now; the four from 16 on, how it was since the boot.
 _NOW, _SINCE = 0xF, 0xF << 16
-_FIRMWARE = "throttle/get_throttled"
 
 
 def recorded(run: Run) -> bool:
@@ -80,7 +79,7 @@ def _changed(found: Covariates) -> Iterator[str]:
 def _grown(found: Covariates) -> Iterator[str]:
     for prefix, what in _STILL.items():
         for name, grew in found.grown(prefix).items():
-            if name != _FIRMWARE and grew:
+            if name != FIRMWARE and grew:
                 yield f"{what}: {name} grew by {grew}"
         for name in found.gone(prefix):
             # why is said where it could not be read (unknown)
@@ -100,9 +99,9 @@ def _counters(found: Covariates) -> Iterator[str]:
 
 
 def _firmware(found: Covariates) -> Iterator[str]:
-    before, after = (_bits(edge.get(_FIRMWARE)) for edge in (found.begin, found.end))
+    before, after = (_bits(edge.get(FIRMWARE)) for edge in (found.begin, found.end))
     if before is not None and after is not None and ((before | after) & _NOW or after & ~before & _SINCE):
-        yield f"its CPU was throttled: {_FIRMWARE} was {before:#x}, and is {after:#x}"
+        yield f"its CPU was throttled: {FIRMWARE} was {before:#x}, and is {after:#x}"
 
 
 def _bits(value: Any) -> int | None:
@@ -169,9 +168,9 @@ def unknown(run: Run) -> list[str]:
     if groups := found.gone("pressure/others/"):
         # a group's tasks have ended, and what they waited for is gone with it
         said["how long tasks waited for IO that ended meanwhile"] = ", ".join(groups)
-    before = _bits(found.begin.get(_FIRMWARE))
-    if before is not None and before & _SINCE and _FIRMWARE in grown:
-        said["whether its CPU was throttled in the run"] = f"it had been before, {_FIRMWARE} is {before:#x}"
+    before = _bits(found.begin.get(FIRMWARE))
+    if before is not None and before & _SINCE and FIRMWARE in grown:
+        said["whether its CPU was throttled in the run"] = f"it had been before, {FIRMWARE} is {before:#x}"
     return [f"{what}: {text}" for what, text in said.items() if text]
 
 

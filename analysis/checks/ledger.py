@@ -11,12 +11,14 @@ from collections.abc import Callable
 import numpy as np
 import polars as pl
 
-from analysis.adapters.layout import DATA
+from analysis.adapters.layout import DATA, DIRECTORY, SECTOR
 from analysis.checks import calls, checkpoints, journal, pages, processor, views
 from analysis.checks.calls import first
 from analysis.filesystems import find
-from analysis.ledger.arrays import ints
+from analysis.ledger.arrays import Bools, Ints, first_after, ints
 from analysis.ledger.build import Ledger
+from analysis.ledger.files import PAGE_SECTORS
+from analysis.ledger.files import pages as blocks
 from analysis.ledger.pieces import OF_ROLE
 from analysis.ledger.schema import LABELS, WAITS
 
@@ -66,15 +68,40 @@ def commands_have_bios(made: Ledger) -> list[str]:
 
 
 def places(made: Ledger) -> list[str]:
-    """What is written to a region of the filesystem has that region's label."""
-    region = made.given.layout.label(ints(made.pieces["sector"]))
-    label = ints(made.pieces["label"].to_physical())
+    """What is written to a region of the filesystem has that region's label.
+
+    But for a file's page where a directory came to be later: regions are as they are after the run.
+    """
+    layout, pieces = made.given.layout, made.pieces
+    begin, size = ints(pieces["sector"]), ints(pieces["bytes"])
+    across = np.flatnonzero(layout.region(begin) != layout.region(begin + size // SECTOR - 1))
+    row, block = blocks((begin * SECTOR)[across], size[across])
+    row = np.r_[np.arange(begin.size), across[row]]
+    sector = np.maximum(np.r_[begin, block * PAGE_SECTORS], begin[row])
+    region, label = layout.label(sector), ints(pieces["label"].to_physical())[row]
     # where no region is: files, and what a filesystem keeps in pages of an inode of its own
-    own = [name for name in find(made.given.layout.filesystem).inodes.values() if name]
+    own = [name for name in find(layout.filesystem).inodes.values() if name]
     in_data = np.isin(label, [LABELS.index(name) for name in (*OF_ROLE.values(), *own)])
     wrong = np.where(region == DATA, ~in_data, label != region) & (label != LABELS.index("unattributed"))
-    found = first(made.pieces.filter(wrong), "pieces labelled against their place", "sector", "label")
+    later = np.flatnonzero(wrong & in_data & (region == DIRECTORY))
+    if later.size:
+        wrong[later] = ~_before_directory(made, sector[later], row[later])
+    told = pieces[row[wrong]].with_columns(sector=pl.Series(sector[wrong], dtype=pl.Int64))
+    found = first(told, "pieces labelled against their place", "sector", "label")
     return found + first(made.faults.misplaced, "pages of the device written out of place", "sector", "home")
+
+
+def _before_directory(made: Ledger, sector: Ints, row: Ints) -> Bools:
+    """Return of each sector that a piece was written to whether it was a directory's only later, which then
+    wrote there, or a copy of its block into the journal."""
+    queued = ints(made.ledger["queue_ns"].fill_null(-1))
+    directories = made.faults.directories
+    homes, written = ints(directories["home"]), queued[ints(directories["command"])]
+    home = sector // PAGE_SECTORS * PAGE_SECTORS
+    first_written = first_after(home, np.zeros_like(home), homes, written)
+    never = np.iinfo(np.int64).max
+    found: Bools = (queued[ints(made.pieces["command"])[row]] < first_written) & (first_written < never)
+    return found
 
 
 def shares_add_up(made: Ledger) -> list[str]:

@@ -33,12 +33,13 @@ _OPERATIONS = {
 
 
 class Faults(NamedTuple):
-    """What the records of the window left open."""
+    """What the records of the window left open, and what tells whether a label fits its place."""
 
     commands: pl.DataFrame  # command, sectors, covered: not all of them by bios
     bios: pl.DataFrame  # serial, sectors: in no command, or not wholly, or not flushed for
     unpaged: pl.DataFrame  # serial: without all their pages
     misplaced: pl.DataFrame  # sector, home: pages of the device written elsewhere
+    directories: pl.DataFrame  # command, home: directories' blocks among the device's pages, or a copy of one
 
 
 class Rows:
@@ -172,7 +173,8 @@ class Rows:
         found = chunk.pieces
         due = np.where(operation == match.FLUSH, 1, chunk.block["n"])
         lone = np.flatnonzero(chunk.covered < due)
-        journal = LABELS.index("filesystem journal")
+        journal, directory = (LABELS.index(label) for label in ("filesystem journal", "directory"))
+        of_directory = (found.home >= 0) & ((found.label == directory) | (found.of == directory))
         wrong = (found.home >= 0) & (found.label != journal) & (found.home != found.sector // 8 * 8)
         return {
             "commands": {
@@ -183,6 +185,10 @@ class Rows:
             "bios": {"serial": chunk.bio["d"][chunk.left], "sectors": chunk.bio["n"][chunk.left]},
             "unpaged": {"serial": chunk.bio["d"][chunk.unpaged]},
             "misplaced": {"sector": found.sector[wrong], "home": found.home[wrong]},
+            "directories": {
+                "command": found.command[of_directory] + self._size,
+                "home": found.home[of_directory],
+            },
         }
 
     def faults(self, number: Ints | None) -> Faults:

@@ -122,14 +122,20 @@ def write(options: Mapping[str, str], matched: Sequence[Matched], page: Path, *f
     own = FileSystemLoader(Path(__file__).parent)
     environment.loader = ChoiceLoader([own, environment.loader] if environment.loader else [own])
     ordered = sorted(matched, key=lambda cell: cell.label)
-    for path in figures:
-        (figure if len(ordered) <= MOST_CELLS else ratios.figure)(options, ordered, path)
-    text = environment.get_template("compare.html.j2").render(
-        sides=[printable(options[side]) for side in "AB"],
-        kernels=kernels(ordered),
-        cells=cells(ordered),
-        figure=data_uri(figures[0]),
-        changed=counted.CHANGED,
-    )
-    with scratch.whole(page) as part:
-        part.write_text(text, encoding="utf-8")
+    try:
+        for path in figures:
+            (figure if len(ordered) <= MOST_CELLS else ratios.figure)(options, ordered, path)
+        text = environment.get_template("compare.html.j2").render(
+            sides=[printable(options[side]) for side in "AB"],
+            kernels=kernels(ordered),
+            cells=cells(ordered),
+            figure=data_uri(figures[0]),
+            changed=counted.CHANGED,
+        )
+        with scratch.whole(page) as part:
+            part.write_text(text, encoding="utf-8")
+    except BaseException:
+        # none of them was there before (compare.new_page)
+        for path in figures:
+            path.unlink(missing_ok=True)
+        raise

@@ -4,6 +4,7 @@ The tree stays as it is: all that is needed is copied out of it (images/kernels/
 """
 
 import hashlib
+import os
 import re
 from pathlib import Path
 
@@ -57,6 +58,9 @@ def text(tree: Path, name: str, most: int = -1) -> str:
     # a device has no end, and a pipe nobody who writes
     if path.exists() and not path.is_file():
         raise BadInputError(f"{name} is not a file")
+    # a build makes files; a link may lead out of the tree
+    if path.exists() and Path(os.path.realpath(path)) != Path(os.path.realpath(tree)) / name:
+        raise BadInputError(f"{name} is a link, or behind one; what is copied is in the tree itself")
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
             return file.read(most)

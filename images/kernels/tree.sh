@@ -40,14 +40,15 @@ copy() {
     [ ! -d $folder ] || folders+=("$folder")
   done
   {
-    find "${folders[@]}" '(' -type f -o -type l ')' ! -name '*.o' ! -name '.*.cmd'
-    find arch/arm64 -type f '(' -name '*.lds' -o -name Platform -o -name 'Kbuild*' -o -name 'Makefile*' ')'
+    find "${folders[@]}" '(' -type f -o -type l ')' ! -name '*.o' ! -name '.*.cmd' -print0
+    find arch/arm64 -type f '(' -name '*.lds' -o -name Platform -o -name 'Kbuild*' -o -name 'Makefile*' ')' \
+      -print0
     # an O= folder's Makefile says where its source was
-    [ "$1" != "$source" ] || find . -maxdepth 1 -name Makefile -o -maxdepth 1 -name Kbuild
+    [ "$1" != "$source" ] || find . -maxdepth 1 '(' -name Makefile -o -name Kbuild ')' -print0
     for file in .config Module.symvers System.map tools/bpf/resolve_btfids/resolve_btfids; do
-      [ ! -e $file ] || echo $file
+      [ ! -e $file ] || printf '%s\0' $file
     done
-  } | tar --no-recursion -T - -cf - | tar -C "$headers" -xf - --no-same-owner
+  } | tar --no-recursion --null -T - -cf - | tar -C "$headers" -xf - --no-same-owner
 }
 if [ "$source" ]; then
   mkdir "$headers"

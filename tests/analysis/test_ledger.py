@@ -12,6 +12,7 @@ import pytest
 from traced import (
     DEVICE,
     DIRECTORY,
+    EXT4,
     F2FS,
     FILE,
     FLUSHER,
@@ -28,6 +29,7 @@ from traced import (
     Trace,
 )
 
+from analysis.adapters import layout
 from analysis.adapters.proberecords import TYPES
 from analysis.checks import ledger as checks
 from analysis.ledger import build
@@ -54,7 +56,7 @@ def commit(trace: Trace, tid: int, begin: int, copies: list[tuple[int, int, int,
     trace.add("commit", begin, begin + 42, words=(tid, 1000, 2000), tid=JBD2, n=number + 1)
 
 
-def synced(layout: Any = None) -> Trace:
+def synced() -> Trace:
     """One transaction that writes two pages of the database and syncs it through a commit."""
     trace = Trace()
     trace.call("open", "database", 1, 2, 12, None, 0)
@@ -425,6 +427,37 @@ FLIPS: dict[str, tuple[Callable[[build.Ledger], build.Ledger], str]] = {
 def test_a_flipped_value_is_seen(flip: str) -> None:
     spoil, reason = FLIPS[flip]
     assert any(reason in found for found in checks.reasons(spoil(build.build(synced().input(300)))))
+
+
+# A directory in the block after 500.
+GROWN = layout.Layout(
+    "ext4",
+    np.insert(EXT4.starts, 4, [501 * 8, 502 * 8]),
+    np.insert(EXT4.labels, 4, [layout.DIRECTORY, layout.DATA]),
+)
+AMISS = "1 pieces labelled against their place: first sector 4008, label database page"
+
+
+@pytest.mark.parametrize(
+    ("time", "copied", "said"),
+    [
+        (30, 501, []),
+        # the directory was there before, or nothing says that it is one
+        (130, 501, [AMISS]),
+        (30, 100, [AMISS]),
+    ],
+)
+def test_a_file_may_have_been_where_a_directory_is(time: int, copied: int, said: list[str]) -> None:
+    """Of two pages that one call wrote the second is in a block that is a directory's after the run."""
+    trace = Trace(GROWN)
+    trace.call("open", "database", 1, 2, 12, None, 0)
+    trace.transaction("insert", 10, 200)
+    trace.call("write", "database", 11, 12, 12, 4096, 8192)
+    trace.bio(time, 500, [(FILE, 12, 1, 2)])
+    trace.command(time + 1, time + 2, time + 20, 4000, 16)
+    trace.add("commit_wait", 65, 115, words=(7,))
+    commit(trace, 7, 70, [(DEVICE, 5, copied, 1)])
+    assert checks.places(build.build(trace.input(300))) == said
 
 
 def test_shares_that_do_not_add_up_are_seen() -> None:

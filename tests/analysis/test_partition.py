@@ -99,6 +99,14 @@ def test_where_it_is() -> None:
     told = {"dev": "254:2", "disk": "254:0", "others": "254:1", "start": "2048", "size": "800"}
     assert partition.of(told) == PARTITION
     assert partition.of({"dev": "254:2"}) is None
-    for name, wrong in (("disk", "vda"), ("others", "254:1 x"), ("start", ""), ("dev", "")):
+    for name, wrong in (
+        ("disk", "vda"),
+        ("others", "254:1 x"),
+        ("start", ""),
+        ("dev", ""),
+        ("dev", "4096:0"),
+        ("others", "254:1 " * 257),
+        ("disk", "0:1048576"),
+    ):
         with pytest.raises(BadInput, match=name):
             partition.of({**told, name: wrong})

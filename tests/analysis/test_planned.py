@@ -1,13 +1,14 @@
 """What a run's plan says is what its checks go by."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 import synthetic
 
-from analysis import checks, expected, recorded
+from analysis import checks, expected, pipeline, recorded
 from analysis import run as runs
 from analysis.adapters import driver
 from analysis.checks import board, loss, settings
@@ -152,6 +153,22 @@ def test_a_plan_takes_nothing_away(folder: Path) -> None:
 def test_a_plan_of_another_name(folder: Path) -> None:
     found = checks.reasons(planned(folder, cell_id="v2" + 16 * "0"))
     assert any(one.startswith("the plan's cell_id is v20000") for one in found)
+
+
+@pytest.mark.parametrize("limits", [[1], 5, {"celsius": "80"}, {"celsius": True}, {"celsius": -1}])
+def test_limits_are_numbers(folder: Path, limits: Any) -> None:
+    with pytest.raises(BadInput, match=r"board\.limits"):
+        planned(folder, board={"limits": limits})
+
+
+def test_a_limit_that_a_plan_lacks_is_not_in_its_page(folder: Path) -> None:
+    edge = {"boot_id": "a", "clocksource": "b", "mounts": "c", "temperature/cpu": "50000"}
+    document = {"begin": edge | {"time_ns": "1"}, "end": edge | {"time_ns": "5"}, "board": {}}
+    (folder / "raw/board/covariates.json").write_text(json.dumps(document))
+    planned(folder, board={"limits": {"foreign_commands": 0.5}})
+    pipeline.analyse(folder)
+    page = (folder / "report.html").read_text()
+    assert re.search(r"<th>foreign_commands</th>.*>0.5<", page) and re.search(r"<th>celsius</th>.*>–<", page)
 
 
 def test_what_is_not_at_its_default_is_not_said_to_be(folder: Path) -> None:

@@ -1,6 +1,7 @@
 """`make watch`: a Python program with two SQLite databases, and commands that fail."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ PROGRAMS = ROOT / "tests/bench/programs"
 
 def files() -> str:
     """What the commands are given, one for all of them so that they start from one snapshot."""
-    return ",".join(str(PROGRAMS / name) for name in ("insert.py", "modes.py"))
+    return ",".join(str(PROGRAMS / name) for name in ("insert.py", "modes.py", "ways.py"))
 
 
 def watched(command: str, **variables: str) -> tuple[Path, dict]:
@@ -82,6 +83,34 @@ def test_transactions_in_each_mode_have_the_syncs_of_sqlite() -> None:
         for level, syncs in zip(levels, row, strict=True)
     }
     assert summary["twin"]["same_counts"]
+
+
+# What is no sync of a file, and who makes it
+NO_SYNC = ("sync", "syncfs", "range")
+
+
+def test_each_way_to_make_a_file_durable_is_seen() -> None:
+    """And a process that goes on when its command has ended; and directories where files were before."""
+    _, summary = watched("python3 ways.py")
+    assert (summary["status"], summary["reasons"]) == ("ok", [])
+    found: dict[str, tuple[int, str]] = {}
+    for one in summary["syncs"]:
+        assert one["name"] not in found and one["file"] == "other" and one["failed"] == 0
+        found[one["name"]] = one["syncs"], one["caller"]
+    kernel = dict.fromkeys(("mapped", "o_sync", "o_dsync", "rwf"), (8, "kernel"))
+    assert found == {"uring": (8, "io_uring"), **kernel, "gone": (8, "fsync"), "outlives": (8, "fsync")}
+    written = {one["name"]: one["bytes"] for one in summary["files"] if one["file"] == "other"}
+    assert written["gone"] == 8 * 16384
+    assert {written[name] for name in (*found.keys() - {"gone"}, *NO_SYNC)} == {8 * 4096}
+    assert sum(summary["labels"].values()) == summary["block"]["bytes_written"]
+    assert summary["twin"]["same_counts"]
+
+
+def test_what_goes_past_the_page_cache_is_of_no_file() -> None:
+    _, summary = watched("dd if=/dev/zero of=past bs=64k count=4 oflag=direct conv=fsync 2>&1")
+    assert summary["labels"]["unattributed"] == 4 << 16
+    (reason,) = summary["reasons"]
+    assert re.search(r"of the bytes written are unattributed$", reason)
 
 
 @pytest.mark.parametrize(

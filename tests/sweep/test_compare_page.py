@@ -1,5 +1,6 @@
 """PAGE= of make compare: what a comparison's page and figure say of each cell."""
 
+import errno
 import json
 import re
 from pathlib import Path
@@ -50,6 +51,19 @@ def test_a_page_that_cannot_be_made_is_refused_first(
     # said before anything is read: there are no runs
     assert says in lab.says("compare", A="mode=delete", B="mode=wal", PAGE=str(tmp_path / name))
     assert {path.name for path in tmp_path.glob("c.*")} == ({there} if there else set())
+
+
+def test_a_page_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(side_by_side, "figure", lambda options, matched, path: path.write_text("<svg></svg>"))
+    monkeypatch.setattr(side_by_side, "cells", full)
+    with pytest.raises(OSError, match="No space left"):
+        side_by_side.write(
+            {"A": "a", "B": "b"}, [], tmp_path / "c.html", tmp_path / "c.svg", tmp_path / "c.png"
+        )
+    assert not list(tmp_path.iterdir())
 
 
 def recorded(lab: Lab) -> Any:

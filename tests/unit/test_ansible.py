@@ -53,7 +53,46 @@ def test_a_board_is_in_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         ansible.inventory()
 
 
-@pytest.mark.parametrize("device", ["''", "5", "[/dev/x]", "sda1"])
+@pytest.mark.parametrize(
+    "name", ["../x", "-x", "a b", "''", "5", "p*", "'pi,hikey'", "a%sb", "'{{b}}'", "all"]
+)
+def test_a_name_is_of_one_board(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A play's hosts are a pattern; and locks are called after a board."""
+    monkeypatch.setattr(ansible, "PLAYBOOKS", tmp_path)
+    (tmp_path / "inventory").mkdir()
+    (tmp_path / "inventory/lab.yml").write_text(f"boards: {{hosts: {{{name}: {{board_kind: lab}}}}}}\n")
+    with pytest.raises(BadInputError, match=r"lab\.yml: boards\.hosts\..*: a board's name has letters"):
+        ansible.board("pi")
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        # a misspelt hook would be run never
+        ("board_acqire: get", "has board_acqire; there are .*board_acquire"),
+        ("board_limits: {celsius: .inf}", "board_limits.celsius is inf, no number"),
+        ('board_acquire: "a\\0b"', "board_acquire is 'a.*b'; it is one line of text"),
+        ("board_device_bytes: 9223372036854775808", "board_device_bytes is 9223372036854775808"),
+        ("board_device_bytes: 0", "board_device_bytes is 0 "),
+        ("board_device_bytes: -1", "board_device_bytes is -1 "),
+    ],
+)
+def test_what_an_entry_cannot_have(
+    more: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ansible, "PLAYBOOKS", tmp_path)
+    (tmp_path / "inventory").mkdir()
+    size = "" if "bytes" in more else "board_device_bytes: 1, "
+    (tmp_path / "inventory/lab.yml").write_text(
+        f"boards: {{hosts: {{pi: {{board_kind: lab, board_device: /dev/x, {size}{more}, 5: 6}}}}}}\n"
+    )
+    with pytest.raises(BadInputError, match=f"BOARD=pi: .*{says}"):
+        ansible.board("pi")
+
+
+@pytest.mark.parametrize(
+    "device", ["''", "5", "[/dev/x]", "sda1", "'/dev/x y'", "'/dev/{{ x }}'", '"/dev/x\\ny"', "/dev/x;y"]
+)
 def test_a_device_is_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, device: str) -> None:
     monkeypatch.setattr(ansible, "PLAYBOOKS", tmp_path)
     (tmp_path / "inventory").mkdir()
@@ -113,6 +152,15 @@ def test_the_log_of_a_play_that_failed_is_its_own(tmp_path: Path, monkeypatch: p
         ansible.play("bad", {}, logs / "prepare.json")
     assert [path.name for path in logs.iterdir()] == [own.name]
     assert own.read_text() == f"play {tmp_path}/bad\n"
+
+
+def test_what_is_no_text_in_a_play_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "python"
+    program.write_text("#!/bin/sh\nprintf 'odd \\377 byte\\n' >&2; exit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(program))
+    with pytest.raises(LabError, match="bad: odd \ufffd byte"):
+        ansible.play("bad", {}, tmp_path / "log/prepare.json")
 
 
 def test_play_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -193,6 +193,19 @@ def test_bad_cell_file_names_file_and_key(
     assert says in str(error.value)
 
 
+# Each of a line is ten of the line before.
+ALIASES = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [{','.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 13))
+
+
+def test_an_alias_stands_for_what_it_names(tmp_path: Path) -> None:
+    file = tmp_path / "good.yml"
+    file.write_text("a: &a {b: 1, 1: 2, '1': 3}\nc: {<<: *a, d: *a}\n")
+    a = {"b": 1, 1: 2, "1": 3}
+    assert load_yaml(file) == {"a": a, "c": {**a, "d": a}}
+    file.write_text("")
+    assert load_yaml(file) is None
+
+
 def test_a_file_in_another_encoding_is_one_line(tmp_path: Path) -> None:
     file = tmp_path / "odd.yml"
     file.write_bytes("description: x\n# café\n".encode("latin-1"))
@@ -208,12 +221,16 @@ def test_a_file_in_another_encoding_is_one_line(tmp_path: Path) -> None:
         (f"number: {'9' * 10000}\n", "Exceeds the limit"),
         ("[" * 20000, "too deep"),
         (f"text: {'x' * 2**20}\n", "not a file of at most"),
+        # what it stands for would take a terabyte in a message; the last is without an end
+        (ALIASES, "aliases in it stand for too much"),
+        ("a: &a {b: *a}\n", "aliases in it stand for too much"),
+        ("a: 1\nb: {c: 1, c: 2}\n", "c is there twice"),
     ],
 )
 def test_what_no_yaml_file_has_is_one_line(content: str, says: str, tmp_path: Path) -> None:
     file = tmp_path / "odd.yml"
     file.write_text(content)
-    with pytest.raises(BadInputError, match=f"{file}: .*{re.escape(says)}"):
+    with pytest.raises(BadInputError, match=f"{file}:[0-9]*:? .*{re.escape(says)}"):
         load_yaml(file)
 
 

@@ -235,6 +235,26 @@ def test_what_could_not_be_read_is_not_checked_and_said(name: str, what: str, tm
     assert checks.unknown(run_with(tmp_path, **{name: {"unreadable": "gone"}})) == [what]
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("throttle/get_throttled", "0x"),
+        ("throttle/cooling_device0/cur_state", "none"),
+        ("temperature/thermal_zone0 cpu-thermal", "nan"),
+        ("pressure/others/system.slice", "9" * 20),
+        ("mmc/err_stats/Data CRC Errors Occurred", ""),
+    ],
+)
+def test_what_is_no_number_was_not_read(name: str, value: str, tmp_path: Path) -> None:
+    (told,) = checks.unknown(run_with(tmp_path, **{name: value}))
+    assert told.endswith(f": {value!r} is no number")
+
+
+def test_a_counter_of_the_disk_that_is_no_number_is_refused(tmp_path: Path) -> None:
+    (reason,) = checks.within(run_with(tmp_path, **{"disk/write_ios": "1e3"}))
+    assert reason.startswith("foreign_commands is not known")
+
+
 def test_a_group_that_ended_in_the_run_is_told(tmp_path: Path) -> None:
     told = checks.unknown(run_with(tmp_path, **{"pressure/others/system.slice": None}))
     assert told == ["how long tasks waited for IO that ended meanwhile: pressure/others/system.slice"]
@@ -281,7 +301,7 @@ def test_a_plan_without_limits(tmp_path: Path) -> None:
 
 
 def test_an_end_before_the_begin(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="it is before the begin"):
+    with pytest.raises(BadInput, match="it is not behind the begin"):
         run_with(tmp_path, time_ns="5")
 
 

@@ -117,6 +117,33 @@ def test_a_module_is_no_option_of_tar(built: Path, tmp_path: Path) -> None:
     assert (laid_out(built, tmp_path / "made") / "lib/modules" / RELEASE / "kernel" / f"{name}.ko").is_file()
 
 
+def test_no_line_of_a_name_is_an_option_of_tar(built: Path, tmp_path: Path) -> None:
+    configure(built, without="DEBUG_INFO_BTF")
+    name = f"include/a\n--checkpoint-action=exec=touch {tmp_path.name}"
+    write(built, name, "of that")
+    made = laid_out(built, tmp_path / "made")
+    assert (made / "src" / f"linux-headers-{RELEASE}" / name).read_text() == "of that"
+
+
+def test_nothing_is_copied_that_a_link_leads_to(built: Path, tmp_path: Path) -> None:
+    """Of a file, or of a folder above it."""
+    outside = tmp_path / "outside"
+    shutil.copytree(built, outside)
+    for name in (tree.IMAGE, "fs/one/one.ko"):
+        (built / name).unlink()
+        (built / name).symlink_to(outside / name)
+        refused(built, f"{name} is a link, or behind one")
+        (built / name).unlink()
+        shutil.copy(outside / name, built / name)
+    make(built)
+    shutil.rmtree(built / "fs")
+    (built / "fs").symlink_to(outside / "fs")
+    refused(built, "fs/one/one.ko is a link, or behind one")
+    # the tree itself may be behind one
+    (tmp_path / "link").symlink_to(outside)
+    make(tmp_path / "link")
+
+
 def test_another_architecture_is_named(built: Path) -> None:
     """Whether it was built or not."""
     write(built, ".config", HEAD.format("x86"))

@@ -1,7 +1,10 @@
 """What a lab board needs of the host, its hooks, and which of its runs count."""
 
 import io
+import os
+import signal
 import tarfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -85,12 +88,31 @@ def test_a_board_is_got_and_given_back(said: Path) -> None:
 
 @pytest.mark.parametrize(
     ("command", "says"),
-    [("sh -c 'echo taken by X >&2; exit 3'", "failed with 3: taken by X"), ("/none/such", "No such file")],
+    [
+        ("sh -c 'echo taken by X >&2; exit 3'", "failed with 3: taken by X"),
+        ("/none/such", "No such file"),
+        ("/etc/passwd", "/etc/passwd: Permission denied"),
+        ("sh -c 'printf \"\\377\\0\\n\"; exit 3'", "failed with 3: \ufffd\0"),
+        ("sh -c 'seq 100000; exit 3'", "failed with 3: 100000$"),
+        ("sleep 60", "sleep 60: no end within 2 s"),
+    ],
 )
-def test_a_board_that_is_not_got(command: str, says: str, said: Path) -> None:
+def test_a_board_that_is_not_got(
+    command: str, says: str, said: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lab, "HOOK_LIMIT_SECONDS", 2.0)
     with pytest.raises(LabError, match=says), lab.held("pi", {**hooks(said), "board_acquire": command}):
         raise AssertionError
     assert not said.exists()
+
+
+def test_what_a_hook_leaves_behind_is_not_waited_for(said: Path) -> None:
+    """As a connection that is kept; it has the hook's output open."""
+    left = said.with_name("left")
+    begin = time.monotonic()
+    lab.call_hook({"board_acquire": f"sh -c 'sleep 30 & echo $! > {left}'"}, "board_acquire")
+    assert time.monotonic() - begin < 20
+    os.kill(int(left.read_text()), signal.SIGTERM)
 
 
 def answers(*tries: Exception | None) -> Callable[[], None]:
@@ -118,11 +140,11 @@ def test_a_board_that_does_not_answer_is_switched_off_and_on(said: Path) -> None
     assert said.read_text().split() == ["cycle"]
 
 
-def sent(end: str) -> RunOutput:
+def sent(end: str, name: str = "end") -> RunOutput:
     """A board's tar with an end marker."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as tar:
-        member = tarfile.TarInfo("end")
+        member = tarfile.TarInfo(name)
         member.size = len(end)
         tar.addfile(member, io.BytesIO(end.encode()))
     return RunOutput(packed.getvalue())
@@ -140,6 +162,12 @@ def sent(end: str) -> RunOutput:
 def test_a_run_that_does_not_count(end: str, says: str) -> None:
     with pytest.raises(LabError, match=says):
         lab.check_end(sent(end), "r1")
+
+
+@pytest.mark.parametrize("tar", [b"", b"no tar\n" * 200, sent("r1 b1 b1\n", "other").tar])
+def test_what_is_no_run(tar: bytes) -> None:
+    with pytest.raises(LabError, match="end marker is not whole"):
+        lab.check_end(RunOutput(tar), "r1")
 
 
 def test_a_run_that_counts() -> None:

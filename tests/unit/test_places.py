@@ -320,6 +320,8 @@ def test_where_fonts_cannot_be_listed_nothing_is_said() -> None:
         ("/tmp/" + "x" * 300, "FILE=/tmp/x+: File name too long; name another file"),
         ("/nowhere/x", "FILE=/nowhere/x: there is no folder /nowhere"),
         ("/tmp", "FILE=/tmp: it exists already; nothing is overwritten"),
+        ("/tmp/\udcff", r"FILE='/tmp/\\udcff': name one of printable characters"),
+        ("/tmp/a\nb", r"FILE='/tmp/a\\nb': name one of printable characters"),
     ],
 )
 def test_a_new_file_that_cannot_be_is_told_before_it_is_made(name: str, says: str) -> None:

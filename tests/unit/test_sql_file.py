@@ -100,6 +100,8 @@ BAD = [
     ("--commitpath: schema\nSELECT 1;", "line 1: '--commitpath: schema': the only such line is "),
     ("ATTACH 'x' AS x;", "line 1: ATTACH: a cell has one database"),
     ("VACUUM INTO 'x';", "line 1: VACUUM: a cell has one database"),
+    ("SELECT load_extension('x');", "line 1: load_extension: what it loads would run in the driver"),
+    ("SELECT 1;\nSELECT 1, 2, 3, 4, \"Load_Extension\" /* */ ('x');", "line 2: load_extension: "),
     (".mode csv\nSELECT 1;", "line 1: .mode is a command of SQLite's shell"),
     ("SELECT 1;" * 25000, "bytes of transactions; at most 196608 go into a board with a cell"),
     (b"-" * (2**20 + 1), "1048577 bytes; a file has at most 1048576"),
@@ -111,6 +113,10 @@ def test_what_no_file_may_have_is_one_line(tmp_path: Path, text: str | bytes, sa
     with pytest.raises(BadInputError, match=rf"^FILE=.*/mine.sql: .*{said}") as error:
         make(tmp_path, text)
     assert "\n" not in str(error.value)
+
+
+def test_a_word_that_is_no_call_is_taken() -> None:
+    sqlfile.read("CREATE TABLE t(load_extension);\nINSERT INTO t VALUES('load_extension', (1));\n")
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
