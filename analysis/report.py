@@ -18,6 +18,7 @@ from analysis.run import Run
 from analysis.stored_files import NOT_HELD
 from analysis.tables import BLOCK_COLUMNS, Tables
 from base.data import load_yaml
+from base.schema import unused
 
 HERE = Path(__file__).resolve().parent
 
@@ -96,8 +97,7 @@ def render(
         }
         for name in ORDER
     ]
-    without = {"profiles", *engines.lacking(engines.name_in(run.cell))}
-    without |= set() if cpu.is_counted(run.cell) else {"cpu_ns"}
+    without = {"profiles", *engines.lacking(engines.name_in(run.cell)), *unused(run.cell)}
     axes = {key: value for key, value in run.cell.items() if key not in without}
     order = sorted(axes, key=lambda k: (AXES_FIRST.index(k) if k in AXES_FIRST else 99, k))
     return template.render(

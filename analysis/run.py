@@ -221,7 +221,6 @@ def read(folder: Path) -> Run:
     run.host, run.hashes, run.plan = host, hashes, _read_plan(raw / "plan.json", stored_cell)
     if device is not None:
         run.trials = trials.read(folder, device)
-        run.judged = verdicts.judge(run)
     run.release = recorded.release(run)
     if (raw / "known").is_dir():
         run.known = known.read(raw / "known")
@@ -233,6 +232,7 @@ def read(folder: Path) -> Run:
         run.missing.append("raw/plan.json")
     run.ledger = _ledger(run)
     _witness_bytes(run)
+    run.judged = verdicts.judge(run)
     return run
 
 

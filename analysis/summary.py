@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from analysis import cpu, engines, tables, twins, whose
+from analysis.adapters import devicelog
 from analysis.adapters.driver import Driver
 from analysis.checks import counts, covariates, disk, failures, loss, phases
 from analysis.checks.calls import unwritten
@@ -133,12 +133,10 @@ def twin_commands(run: Run) -> dict[str, Any] | None:
     """
     if run.twin is None or run.log is None or run.twin.log is None:
         return None
-    what = ["operation", "sector", "sectors"]
-    own = run.log.within(*run.driver.window)[what]
-    twins = run.twin.log.within(*run.twin.driver.window)[what]
-    both = min(own.size, twins.size)
-    differs = np.flatnonzero(own[:both] != twins[:both])
-    first = int(differs[0]) if differs.size else both if own.size != twins.size else None
+    own = run.log.within(*run.driver.window)
+    twins = run.twin.log.within(*run.twin.driver.window)
+    alike = devicelog.alike(own, twins)
+    first = None if alike == own.size == twins.size else alike
     return {"run": own.size, "twin": twins.size, "same": first is None, "first_difference": first}
 
 

@@ -90,12 +90,13 @@ def crash(found: dict[str, Any] | None) -> list[str]:
     if found is None:
         return []
     died = f"{found['died']} ended the board, " if found["died"] else ""
-    lost, recovery = found["lost_acknowledged"], found["recovery_ms"]
+    lost, work, recovery = found["lost_acknowledged"], found["lost_ms"], found["recovery_ms"]
     said = (
         f"{found['cuts']} cuts ({found['failure']}): {died}{found['mounted']} mounted, "
         f"{found['opened']} opened, {found['corrupt']} corrupt, {found['not_a_prefix']} no prefix of the "
         f"transactions; acknowledged ones lost by {lost['cuts']}, {number(lost['max'], 0)} at most, "
-        f"{number(lost['mean'], 2)} a cut; recovery {number(recovery['median'], 1)} ms, "
+        f"{number(lost['mean'], 2)} a cut; {number(work['max'], 1)} ms of work at most, "
+        f"{number(work['mean'], 1)} a cut; recovery {number(recovery['median'], 1)} ms, "
         f"{number(recovery['max'], 1)} at most; {number(found['per_hour'], 0)} cuts an hour"
     )
     promise = f"the settings promise: {found['promised']}"

@@ -12,6 +12,8 @@ def section(axis: Axis) -> list[str]:
         f"{axis.spec['description']}. Default: `{axis.spec['default']}`.",
         "",
     ]
+    for other, ones in axis.spec.get("x-unless", {}).items():
+        lines += [f"It says nothing with {' or '.join(f'{other.upper()}={one}' for one in ones)}.", ""]
     values = axis.values()
     if "x-glob" in axis.spec:
         values = {name: load_yaml(path)["description"] for name, path in axis.files().items()} | axis.given()

@@ -101,11 +101,13 @@ def inspect(variables: dict[str, str]) -> int:
     from analysis.inspect.__main__ import main as inspect_run
 
     if trace := variables.get("TRACE"):
-        if "RUN" in variables:
-            raise BadInputError("RUN and TRACE: a page is of one of them")
+        for name in ("RUN", "TRIAL"):
+            if name in variables:
+                raise BadInputError(f"{name} and TRACE: a page is of one of them")
         check_utf8("TRACE", trace)
         return inspect_run(["--trace", trace])
-    return inspect_run([run_folder("inspect", variables)])
+    trial = [variables["TRIAL"]] if "TRIAL" in variables else []
+    return inspect_run([run_folder("inspect", variables), *trial])
 
 
 def tree(variables: dict[str, str]) -> int:

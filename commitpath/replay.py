@@ -17,7 +17,7 @@ import polars as pl
 from analysis import devices
 from analysis import run as stored_run
 from analysis.checks import twin_device
-from analysis.crash import cuts, trials, verdicts
+from analysis.crash import cuts, going_on, trials, verdicts
 from analysis.run import Run
 from base import scratch
 from base.errors import BadInputError, LabError
@@ -49,10 +49,7 @@ def replay(options: dict[str, str]) -> int:
     folder = Path(run_folder("crash-replay", options))
     run = stored_run.read(folder)
     planned = stored_trials(run, folder)
-    number = options.get("TRIAL", "")
-    if not (number.isascii() and number.isdigit()) or int(number) >= len(planned):
-        raise BadInputError(f"TRIAL={number}: a trial of that run is a number from 0 to {len(planned) - 1}")
-    trial = planned[int(number)]
+    trial = planned[trials.number(options.get("TRIAL", ""), len(planned))]
     ensure_packages()
     cell = as_here(complete(run.cell))
     entry, driver = ansible.board(cell["board"]), artifacts.driver(cell)
@@ -99,7 +96,7 @@ def stored_trials(run: Run, folder: Path) -> list[cuts.Trial]:
     """The trials of a stored run, by its own log. Raises BadInputError where it has none."""
     timed = run.twin.log if run.twin else run.log
     if not run.trials or timed is None:
-        raise BadInputError(f"RUN={folder}: a run without trials; one of CRASH=power has some")
+        raise BadInputError(f"RUN={folder}: {trials.NONE}")
     return cuts.plan(run.cell, timed.entries, run.timing.window)
 
 
@@ -144,8 +141,9 @@ def compared(run: Run, again: Mapping[str, Any], trial: cuts.Trial) -> str:
     if told:
         raise LabError(f"trial {trial.number} came out another way: {'; '.join(told)}")
     return (
-        f"trial {trial.number}: the power was cut {trial.where} command {trial.command}, {trial.policy} of "
-        f"{trial.losable} kept; {again['acknowledged']} transactions were acknowledged: {again['verdict']}, "
+        f"trial {trial.number}: the power was cut {trial.where} command {trial.command} "
+        f"({going_on.told(again)}), {trial.policy} of {trial.losable} kept; "
+        f"{again['acknowledged']} transactions were acknowledged: {again['verdict']}, "
         f"{'-' if again['transactions'] is None else again['transactions']} are there"
         + (f" ({again['said']})" if again["said"] else "")
         + "; as stored"

@@ -45,6 +45,13 @@ class DeviceLog:
         return self.entries[first:behind]
 
 
+def alike(own: np.ndarray, other: np.ndarray) -> int:
+    """Return how many commands two devices got alike and in the same order, from the first on."""
+    what, both = ["operation", "sector", "sectors"], min(own.size, other.size)
+    differs = np.flatnonzero(own[:both][what] != other[:both][what])
+    return int(differs[0]) if differs.size else both
+
+
 def impossible(entries: np.ndarray) -> np.ndarray:
     """Return which entries are of no command that there can be."""
     begin, end, flush = entries["begin_ns"], entries["end_ns"], entries["operation"] == FLUSH

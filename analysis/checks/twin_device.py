@@ -9,13 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from analysis.adapters import devicelog
 from analysis.adapters.driver import Driver
 from analysis.checks.phases import instruction_ns
 from analysis.ledger.arrays import Intervals, Ints, inside, ints, length_within, union
 from analysis.ledger.timeline import edges
 from analysis.run import Run
-
-_WHAT = ["operation", "sector", "sectors"]
 
 
 class Reordered(NamedTuple):
@@ -39,7 +38,7 @@ def logs(run: Run) -> tuple[tuple[Driver, np.ndarray], ...] | None:
 
 def in_order(own: np.ndarray, other: np.ndarray) -> bool:
     """Return whether two devices got the same commands in the same order."""
-    return bool(own.size == other.size and (own[_WHAT] == other[_WHAT]).all())
+    return devicelog.alike(own, other) == own.size == other.size
 
 
 def reordered(run: Run) -> Reordered | None:

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from analysis import events
 from analysis.adapters.partition import ELSEWHERE
 from analysis.checks import (
     counts,
@@ -23,6 +22,7 @@ from analysis.checks import (
     waits,
 )
 from analysis.checks.calls import first
+from analysis.ledger import logged
 from analysis.ledger.arrays import Ints, ints
 from analysis.ledger.build import Ledger
 from analysis.ledger.match import OP, READ
@@ -111,19 +111,10 @@ def _as_kept(run: Run, made: Ledger, name: str, content: Content) -> list[str]:
 
 def _as_the_device_says(run: Run, made: Ledger) -> list[str]:
     """The commands are those of the device's log, of the same kind, and each was there in its time."""
-    order = ("sector", "sectors", "kind", "begin_ns")
-    own = made.ledger.select(
-        pl.col("sector").fill_null(0),
-        pl.col("rwbs").cast(pl.String),
-        sectors=pl.col("bytes") // 512,
-        begin_ns="issue_ns",
-        end_ns="complete_ns",
-    ).with_columns(events.block_kind().replace("write metadata", "write"))
-    seen = counts.window_blocks(run, counts.DEVICE_LOG)
+    own, seen = logged.beside(made.ledger, counts.window_blocks(run, counts.DEVICE_LOG))
     if own.height != seen.height:
         return [f"ledger: {own.height} commands, the device's log has {seen.height}"]
-    own, seen = (table.sort(order) for table in (own, seen))
-    differs = pl.any_horizontal(*(own[name] != seen[name] for name in order[:3]))
+    differs = pl.any_horizontal(*(own[name] != seen[name] for name in logged.ORDER[:3]))
     differs |= (seen["begin_ns"] < own["begin_ns"]) | (seen["end_ns"] > own["end_ns"])
     wrong = own.filter(differs)
     found = [f"ledger: {text}" for text in first(wrong, "commands that the device's log has not", "sector")]

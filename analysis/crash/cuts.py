@@ -127,7 +127,11 @@ def _drawn(pairs: list[Any], count: int, random: Random) -> list[Any]:
 
 
 def _moment(commands: Commands, command: int, where: str) -> int:
-    begin, end = int(commands.begin[command]), int(commands.end[command])
+    return time_of(int(commands.begin[command]), int(commands.end[command]), where)
+
+
+def time_of(begin: int, end: int, where: str) -> int:
+    """Return the moment that is told by a command that came and was done then, ns."""
     return {"before": begin - 1, "during": (begin + end) // 2, "after": end}[where]
 
 

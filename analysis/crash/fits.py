@@ -30,6 +30,10 @@ def contradictions(cell: Mapping[str, Any], summary: Mapping[str, Any]) -> list[
     worst, mean = lost["max"] or 0, lost["mean"] or 0
     if lost["cuts"] > told["opened"] or mean > worst or (worst > 0) != (lost["cuts"] > 0):
         found.append(f"crash: {lost['cuts']} cuts lost {worst} transactions at most, {mean} a cut")
+    if (work := told.get("lost_ms")) is not None:  # an earlier analysis says nothing of it
+        longest, usual = work["max"] or 0, work["mean"] or 0
+        if usual > longest or (longest > 0 and not lost["cuts"]):
+            found.append(f"crash: {lost['cuts']} cuts lost {longest} ms of work at most, {usual} a cut")
     if told["broken"] > told["cuts"] or (told["broken"] > 0) != (told["first_broken"] is not None):
         found.append(f"crash: {told['broken']} of {told['cuts']} cuts were against the promise")
     return found

@@ -10,7 +10,7 @@ import polars as pl
 from analysis.adapters import devicelog, driver
 from analysis.devices import Device
 from analysis.files import read_csv
-from base.errors import BadInput
+from base.errors import BadInput, BadInputError
 
 TRIALS: dict[str, type[pl.DataType]] = {
     **{"trial": pl.Int64, "plan": pl.String},
@@ -25,6 +25,8 @@ TRIALS: dict[str, type[pl.DataType]] = {
     ),
     "said": pl.String,
 }
+# Why a run has none to look at.
+NONE = "a run without trials; one of CRASH=power has some"
 # Of a run's folder: what of it each board of trials sent.
 FOLDER = "crash"
 
@@ -37,6 +39,13 @@ class Board:
     driver: driver.Driver
     log: devicelog.DeviceLog
     trials: pl.DataFrame  # TRIALS
+
+
+def number(asked: str, count: int) -> int:
+    """Return the number of one of COUNT trials. Raises BadInputError where it is none."""
+    if not (asked.isascii() and asked.isdigit()) or len(asked) > len(str(count)) or int(asked) >= count:
+        raise BadInputError(f"TRIAL={asked}: a trial of that run is a number from 0 to {count - 1}")
+    return int(asked)
 
 
 def read(folder: Path, device: Device) -> list[Board]:

@@ -3,6 +3,7 @@ what the cell's settings promise (analysis/durability.py)."""
 
 from __future__ import annotations
 
+import bisect
 import itertools
 from collections.abc import Mapping, Set
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from analysis import durability
-from analysis.crash import cuts, oracle
+from analysis.crash import cuts, going_on, oracle
 from analysis.crash.cuts import POWER, Trial
 from analysis.crash.trials import Board
 from analysis.engines.survival import MOST_LOST
@@ -70,6 +71,13 @@ class Known:
         fits = [number for number in self._after.get(int(row["hash"], 16), []) if number <= row["begun"]]
         return max(fits, default=None)
 
+    def first_between(self, first: int | None, last: int) -> int | None:
+        """Return the first transaction that changed anything of those from one number up to another; None
+        where there is none."""
+        if first is None or first >= last or self._effects[first] == self._effects[last]:
+            return None
+        return bisect.bisect_right(self._effects, self._effects[first]) - 1
+
     def between(self, first: int | None, last: int) -> int | None:
         """Return how many transactions that changed anything are between two numbers, below 0 where the first
         is the larger."""
@@ -80,29 +88,35 @@ def _of_board(run: Run, board: Board, known: Known) -> pl.DataFrame:
     """Return the rows of one board's trials."""
     found = _cuts(run, board, set(board.trials["trial"])).join(board.trials, on="trial")
     holds = [known.held(row) for row in found.iter_rows(named=True)]
-    missing = [
-        known.between(held, acknowledged)
-        for held, acknowledged in zip(holds, found["acknowledged"], strict=True)
-    ]
+    both = list(zip(holds, found["acknowledged"], strict=True))
+    missing = [known.between(held, acknowledged) for held, acknowledged in both]
+    firsts = [known.first_between(held, acknowledged) for held, acknowledged in both]
+    ends = board.driver.transactions["end_ns"]
+    since = [None if first is None else int(ends[first]) for first in firsts]
     found = found.with_columns(
-        transactions=pl.Series(holds, dtype=pl.Int64), missing=pl.Series(missing, dtype=pl.Int64)
+        transactions=pl.Series(holds, dtype=pl.Int64),
+        missing=pl.Series(missing, dtype=pl.Int64),
+        first_lost=pl.Series(firsts, dtype=pl.Int64),
+        since=pl.Series(since, dtype=pl.Int64),
     )
     lost, opened = pl.col("missing"), pl.col("opened") == 1
     found = found.with_columns(
         verdict=_verdict(),
         lost=pl.when(lost > 0).then(lost).when(lost <= 0).then(0),
+        lost_ns=pl.when(lost > 0).then(pl.col("cut_ns") - pl.col("since")).when(lost <= 0).then(0),
         unacknowledged=pl.when(lost < 0).then(-lost).when(lost >= 0).then(0),
         recovery_ns=pl.when(opened).then(pl.col("opened_ns") - pl.col("shown_ns")),
         recovery_reads=pl.when(opened).then(pl.col("reads")),
         recovery_writes=pl.when(opened).then(pl.col("writes")),
     )
-    return found.drop("missing")
+    return found.drop("missing", "since")
 
 
 def _cuts(run: Run, board: Board, numbers: Set[int]) -> pl.DataFrame:
     """Return what is known before they are tried of trials of a board, or of one that did the same run."""
     ran = board.driver.transactions
     begins, ends = (ran[name].to_numpy() for name in ("begin_ns", "end_ns"))
+    tried = [one for one in planned(run, board) if one.number in numbers]
     rows = [
         {
             **{"trial": one.number, "command": one.command, "where": one.where, "cut_ns": one.moment},
@@ -111,10 +125,9 @@ def _cuts(run: Run, board: Board, numbers: Set[int]) -> pl.DataFrame:
             "acknowledged": int(np.searchsorted(ends, one.moment, side="right")),
             "begun": int(np.searchsorted(begins, one.moment, side="right")),
         }
-        for one in planned(run, board)
-        if one.number in numbers
+        for one in tried
     ]
-    return pl.DataFrame(rows, schema=CUT)
+    return pl.DataFrame(rows, schema=CUT).join(going_on.going_on(run, board, tried), on="trial")
 
 
 def _died(run: Run) -> pl.DataFrame:
@@ -168,7 +181,7 @@ def summary(run: Run) -> dict[str, Any] | None:
     if judged is None:
         return None
     verdict, lost = judged["verdict"], judged["lost"].drop_nulls()
-    recovery = judged["recovery_ns"].drop_nulls() / 1e6
+    recovery, work = (judged[name].drop_nulls() / 1e6 for name in ("recovery_ns", "lost_ns"))
     against = broken(cell, judged)
     return {
         "failure": cell["crash"],
@@ -183,6 +196,7 @@ def summary(run: Run) -> dict[str, Any] | None:
             "max": lost.max(),
             "mean": lost.mean(),
         },
+        "lost_ms": {"max": work.max(), "mean": work.mean()},
         "recovery_ms": {"median": recovery.median(), "max": recovery.max()},
         "fsck": {
             "looked": int((judged["fsck"] >= 0).sum()),
@@ -192,14 +206,17 @@ def summary(run: Run) -> dict[str, Any] | None:
         "per_hour": judged.height * 3600 / wall if (wall := run.host.get("trials_seconds")) else None,
         "promised": promised(cell),
         "broken": against.height,
-        "first_broken": _told(against.row(0, named=True)) if against.height else None,
+        "first_broken": told(against.row(0, named=True)) if against.height else None,
     }
 
 
-def _told(row: Mapping[str, Any]) -> str:
+def told(row: Mapping[str, Any]) -> str:
     """Say of one trial what it is against, in one line."""
     what = row["verdict"]
     if what == LOST:
         what = f"{row['lost']} of {row['acknowledged']} acknowledged transactions are gone"
-    cut = f"power cut {row['where']} command {row['command']}, {row['policy']} of {row['losable']} kept"
+    cut = (
+        f"power cut {row['where']} command {row['command']} ({going_on.told(row)}), "
+        f"{row['policy']} of {row['losable']} kept"
+    )
     return f"trial {row['trial']}, {cut}: {what}" + (f" ({row['said']})" if row["said"] else "")

@@ -3,6 +3,7 @@
 import { Palette } from "./colors.mjs";
 import { laneNames, switches } from "./controls.mjs";
 import { Details } from "./details.mjs";
+import { aroundCut } from "./cut.mjs";
 import { byId } from "./dom.mjs";
 import { Filter } from "./filter.mjs";
 import { makeLanes } from "./lanes.mjs";
@@ -117,6 +118,12 @@ export class App {
     this.changed(true);
   }
 
+  /** Show the cut of a trial, and what it took. */
+  showCut() {
+    if (this.run.about.cut) this.view.show(aroundCut(this.run));
+    this.changed(true);
+  }
+
   /** Fit the sectors to the points in view; again: all of them. */
   fitSectors() {
     const { view, run, filter } = this;
@@ -191,8 +198,9 @@ export class App {
     this.changed(true);
   }
 
-  /** Show what the address asks for: from, to (ns), a chosen row, a table, a theme. */
+  /** Show what the address asks for: from, to (ns), a chosen row, a table, a theme; else a trial's cut. */
   restore(address) {
+    this.showCut();
     const asked = new URLSearchParams(address.replace(/^#/, ""));
     if (THEMES.includes(asked.get("theme"))) this.theme(asked.get("theme"));
     for (const table of ["transactions", "vfs", "syncs", "journal", "script", "commands"]) {

@@ -31,7 +31,7 @@ export class Palette {
   /** Read the stylesheet again: the theme may have changed. */
   read() {
     const style = getComputedStyle(document.documentElement);
-    for (const name of ["ground", "ink", "soft", "line", "panel", "mark"]) {
+    for (const name of ["ground", "ink", "soft", "line", "panel", "mark", "bad"]) {
       this[name] = style.getPropertyValue(`--${name}`).trim();
     }
     this.dark = inkOn(this.ground) === "#ffffff";

@@ -1,8 +1,9 @@
 // What is lit up: the chain of what is pointed at or chosen, over the dimmed rest.
 
+import { barOf } from "./bars.mjs";
 import { mix } from "./colors.mjs";
+import { drawCut } from "./cut.mjs";
 import { GUTTER } from "./stage.mjs";
-import { lowerBound } from "./table.mjs";
 
 const LIT = 4000; // rows of a table that are lit one by one
 const LINKS = 160; // lines between lanes before they hide more than they show
@@ -12,7 +13,7 @@ export class Light {
     this.stage = stage;
   }
 
-  /** Draw the overlay: the window in the overview, the chain, the moment pointed at. */
+  /** Draw the overlay: the window in the overview, the chain, a trial's cut, the moment pointed at. */
   draw(chain, pointer, box) {
     const { stage } = this;
     const { over } = stage;
@@ -20,6 +21,7 @@ export class Light {
     over.clearRect(0, 0, over.canvas.width, over.canvas.height);
     if (chain) this.#chain(chain);
     this.#window();
+    drawCut(stage);
     if (pointer) {
       over.fillStyle = stage.palette.soft;
       const { top } = stage.lanes[1]; // below the overview, which has a scale of its own
@@ -76,19 +78,11 @@ export class Light {
     const bars = new Map();
     for (const lane of stage.lanes) {
       if (!lane.track) continue;
-      const { rows, slot, slots } = lane.track;
-      const part = lane.height / slots;
       for (const row of [...chain[lane.table]].slice(0, LIT)) {
-        const i = rows ? position(rows, row) : row;
-        if (i < 0) continue;
-        const table = stage.run[lane.table];
-        const [from, to] = [stage.x(table.begin[row]), stage.x(table.end[row])];
-        if (to < GUTTER - 2 || from > GUTTER + stage.width + 2) continue;
-        const left = Math.max(from, GUTTER - 1);
-        const right = Math.max(Math.min(to, GUTTER + stage.width + 1), left + 2);
-        const top = lane.top + slot[i] * part;
+        const bar = barOf(stage, lane, row);
+        if (!bar) continue;
         const color = stage.palette.of(stage.run, lane.table, row);
-        bars.set(`${lane.table} ${row}`, { table: lane.table, row, left, right, top, bottom: top + part, color });
+        bars.set(`${lane.table} ${row}`, { table: lane.table, row, ...bar, color });
       }
     }
     return bars;
@@ -167,9 +161,4 @@ export class Light {
       }
     }
   }
-}
-
-function position(sorted, value) {
-  const place = lowerBound(sorted, value);
-  return sorted[place] === value ? place : -1;
 }

@@ -28,9 +28,10 @@ function title(run) {
     for (const id of ["previous", "next"]) byId(id).hidden = true;
     notices.push(about.trace.notice);
   }
+  if (about.cut) notices.push(about.cut.told);
   if (about.rejected.length) notices.push(`Rejected, do not use these numbers: ${about.rejected.join("; ")}`);
   if (!transactions.rows && !about.trace) notices.push("The run has no transactions: what is shown was done for none.");
-  byId("notice").className = about.trace ? "told" : "";
+  byId("notice").className = about.trace || (about.cut && notices.length === 1) ? "told" : "";
   byId("notice").hidden = !notices.length;
   byId("notice").textContent = notices.join(" ");
 }

@@ -26,8 +26,9 @@ _IMPORT = re.compile(r"^import [^;]*;\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export ", re.MULTILINE)
 
 
-def render(run: Loaded) -> str:
-    """Return the page. Text of the run reaches it only as JSON and as packed bytes."""
+def render(run: Loaded, cut: Mapping[str, Any] | None = None) -> str:
+    """Return the page, with the cut of a trial on it. Text of the run reaches it only as JSON and as packed
+    bytes."""
     summary = run.run.summary
     about = {
         "cell": style.clean(str(summary["cell_name"])),
@@ -35,6 +36,7 @@ def render(run: Loaded) -> str:
         "clock": style.clean(str(summary["clock"])),
         "rejected": [style.clean(reason) for reason in run.run.rejected],
         "origin": run.origin,
+        "cut": cut,
         "labels": schema.LABELS,
         "kinds": schema.KINDS,
         "colors": {"kinds": style.LABELS | style.COMMANDS, "files": style.FILES, "ops": style.OPS},

@@ -19,7 +19,10 @@ from commitpath.reporting.trials import Trials
 from commitpath.sweep.grid import Expanded, expand, names
 
 SUFFIXES = (".svg", ".png", ".pdf")
-MEASURED = ("TPS", "cuts", "lost worst", "lost mean", "unusable", "against promise", "promised")
+MEASURED = (
+    *("TPS", "cuts", "lost worst", "lost mean", "lost worst ms", "lost mean ms"),
+    *("unusable", "against promise", "promised"),
+)
 
 
 @dataclass(frozen=True)
@@ -33,14 +36,14 @@ class Row:
 
     def columns(self) -> list[str]:
         """As MEASURED names them."""
-        worst, mean = self.trials.worst, self.trials.mean
+        of = self.trials
+        lost = ((of.worst, 0), (of.mean, 2), (of.worst_ms, 1), (of.mean_ms, 2))
         return [
             f"{self.tps:.1f}",
-            str(self.trials.cuts),
-            select.NONE if worst is None else str(worst),
-            select.NONE if mean is None else f"{mean:.2f}",
-            str(self.trials.unusable),
-            str(self.trials.broken),
+            str(of.cuts),
+            *(select.NONE if value is None else f"{value:.{digits}f}" for value, digits in lost),
+            str(of.unusable),
+            str(of.broken),
             self.promised,
         ]
 

@@ -14,7 +14,9 @@ SIZES = ("rows", "n", "seed", "probes", "observers", "crash", "cuts", "cut_seed"
 class Trials:
     """Of the cuts of one kind of failure. worst, mean: acknowledged transactions that are gone, at most and
     on average over the databases that hold the first so many; unusable: cuts after which the database is
-    corrupt, holds no first so many transactions or does not open. worst and mean are None where all are."""
+    corrupt, holds no first so many transactions or does not open. worst and mean are None where all are.
+    worst_ms, mean_ms: of work lost likewise; None also where the analysis was one that did not count it.
+    """
 
     cuts: int
     worst: int | None
@@ -22,6 +24,8 @@ class Trials:
     unusable: int
     broken: int
     first_broken: str | None
+    worst_ms: float | None
+    mean_ms: float | None
 
     @classmethod
     def of(cls, runs: Sequence[Run], failure: str) -> "Trials | None":
@@ -33,15 +37,17 @@ class Trials:
         unusable = [unusable_of(one) for one in told]
         usable = [one["cuts"] - bad for one, bad in zip(told, unusable, strict=True)]
         lost = [one["lost_acknowledged"] for one in told]
-        held = sum(one for one, of_it in zip(usable, lost, strict=True) if of_it["mean"] is not None)
-        gone = sum(one * of_it["mean"] for one, of_it in zip(usable, lost, strict=True) if of_it["mean"])
+        work = [one["lost_ms"] for one in told if "lost_ms" in one]
+        all_say = len(work) == len(told)
         return cls(
             cuts=sum(one["cuts"] for one in told),
-            worst=max((one["max"] for one in lost if one["max"] is not None), default=None),
-            mean=gone / held if held else None,
+            worst=most(lost),
+            mean=mean(lost, usable),
             unusable=sum(unusable),
             broken=sum(one["broken"] for one in told),
             first_broken=next((one["first_broken"] for one in told if one["first_broken"]), None),
+            worst_ms=most(work) if all_say else None,
+            mean_ms=mean(work, usable) if all_say else None,
         )
 
     def keeps(self, most: int | None) -> bool:
@@ -56,6 +62,19 @@ class Trials:
         if self.unusable:
             return f"{self.unusable} of {self.cuts} cuts left no usable database"
         return f"{self.cuts} cuts took {self.worst} at most, {self.mean:.2f} on average"
+
+
+def most(lost: Sequence[Mapping[str, Any]]) -> Any:
+    """The most of what several runs say was lost; None where no database holds the first so many."""
+    return max((one["max"] for one in lost if one["max"] is not None), default=None)
+
+
+def mean(lost: Sequence[Mapping[str, Any]], usable: Sequence[int]) -> float | None:
+    """The mean over the usable databases of all runs; None where there are none."""
+    means = [one["mean"] for one in lost]
+    both = [(of_it, number) for of_it, number in zip(means, usable, strict=True) if of_it is not None]
+    held = sum(number for _, number in both)
+    return sum(of_it * number for of_it, number in both) / held if held else None
 
 
 def unusable_of(told: Mapping[str, Any]) -> int:

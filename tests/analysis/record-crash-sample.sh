@@ -1,7 +1,14 @@
 #!/bin/sh
-# Packs a run with cuts as the sample of test_crash_run.py. It was
+# Packs runs with cuts as the samples of test_crash_run.py and, watched, of test_crash_going_on.py. They were
 #   make experiment DEVICE=emmc-5.0 MODE=delete ROWS=100 N=5 PROBES=none CRASH=power CUTS=40
-# usage, from the root of the repository: tests/analysis/record-crash-sample.sh RUN_DIR
+#   make experiment DEVICE=emmc-5.0 MODE=delete ROWS=100 N=3 CRASH=power CUTS=30
+# usage, from the root of the repository: tests/analysis/record-crash-sample.sh UNWATCHED_RUN WATCHED_RUN
 set -eu
-tar -C "$1" --transform 's,^,run/,' --owner=0 --group=0 -cJf "$(dirname "$0")/sample-crash.tar.xz" \
-	cell.json host.json raw crash
+pack() {
+	sample="$(dirname "$0")/$1"
+	run="$2"
+	shift 2
+	tar -C "$run" --transform 's,^,run/,' --owner=0 --group=0 -cJf "$sample" cell.json host.json raw crash "$@"
+}
+pack sample-crash.tar.xz "$1"
+pack sample-crash-watched.tar.xz "$2" twin

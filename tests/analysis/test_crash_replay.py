@@ -68,7 +68,8 @@ def test_a_trial_is_told_in_a_line_or_what_differs(recorded: Path) -> None:
     stored: dict[str, Any] = run.judged.filter(run.judged["trial"] == trial.number).row(0, named=True)
     # another clock, and what of the filesystem the kernel had in memory
     told = replay.compared(run, stored | {"cut_ns": 1, "opened_ns": 2, "fsck": -1, "reads": 0}, trial)
-    assert told.startswith(f"trial {trial.number}: the power was cut {trial.where} command {trial.command}, ")
+    what = f"the power was cut {trial.where} command {trial.command} ({stored['operation']}, "
+    assert told.startswith(f"trial {trial.number}: {what}")
     assert told.endswith("are there; as stored")
     with pytest.raises(LabError, match="came out another way: hash is 'ffff', stored '"):
         replay.compared(run, stored | {"hash": "ffff"}, trial)

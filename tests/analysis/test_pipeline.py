@@ -67,6 +67,15 @@ def test_transactions_that_change_no_row_are_told(run_dir: Path) -> None:
     assert '<tr><th>delete</th><td class="n">5</td>\n<td class="n">5</td>' in page
 
 
+def test_a_report_has_no_axis_that_says_nothing(run_dir: Path) -> None:
+    synthetic.change_cell(run_dir, crash="none", cuts=200, cut_seed=1)
+    pipeline.analyse(run_dir)
+    page = (run_dir / "report.html").read_text()
+    assert (
+        "<tr><th>crash</th><td>none</td>" in page and "cut_seed" not in page and "<th>cuts</th>" not in page
+    )
+
+
 def test_what_nobody_watched_is_no_zero(run_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """As with PROBES=none: the twin's files, alone."""
     shutil.rmtree(run_dir / "raw")

@@ -220,6 +220,7 @@ def crash(
         "corrupt": corrupt,
         "not_a_prefix": 0,
         "lost_acknowledged": {"cuts": cuts // 2 if worst else 0, "max": worst, "mean": mean or worst / 2},
+        "lost_ms": {"max": 4.5 * worst, "mean": 4.5 * (mean or worst / 2)},
         "recovery_ms": {"median": 20.0, "max": 30.0},
         "promised": promised,
         "broken": broken,

@@ -11,6 +11,7 @@ from analysis import expected
 from analysis.crash.cuts import Trial
 from base.errors import BadInputError, LabError
 from base.paths import EXPERIMENTS
+from base.schema import unused
 from commitpath import ansible, axes, crash, payload, plan
 from commitpath.cell import cell_id, make_cell
 from commitpath.plan import PlannedRun
@@ -154,3 +155,14 @@ def test_each_board_has_neighbours_and_every_trial_is_on_one() -> None:
     ]
     assert [len(share) for share in crash.shares(trials, 8)] == [1] * 7
     assert crash.shares([], 2) == []
+
+
+def test_an_axis_says_nothing_where_another_has_such_a_value() -> None:
+    without = make_cell({"PROBES": "none"})
+    assert unused(without) == {"cuts", "cut_seed"}
+    assert unused(make_cell(FLASH)) == set()
+    assert unused({**without, "crash": "power", "clock": "kvm"}) == {"cpu_ns"}
+    # each such value is one of the other axis
+    for axis in axes.axes().values():
+        for other, values in axis.spec.get("x-unless", {}).items():
+            assert set(values) <= set(axes.axes()[other].choices())

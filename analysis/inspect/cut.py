@@ -1,0 +1,47 @@
+"""The cut of a trial on the timeline of its run: when it was, and what did not outlive it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from analysis.crash import trials, verdicts
+from analysis.figures import style
+from analysis.inspect.load import Loaded
+from base.errors import BadInputError
+
+
+def place(run: Path, trial: str) -> Path:
+    """Return where the page of a trial is: beside that of its run."""
+    return run / f"inspect-trial-{int(trial)}.html"
+
+
+def of(run: Loaded, trial: str) -> dict[str, Any]:
+    """Return the cut for the page: its time, the transactions that are lost, the commands that were kept and
+    that were not, and the verdict in words. Raises BadInputError for a trial that is not there, or whose
+    place in the watched run is not known."""
+    folder = run.run.folder
+    if run.run.summary.get("crash") is None:
+        raise BadInputError(f"RUN={folder}: {trials.NONE}")
+    table = run.run.table("trials", ("trial", "watched_ns", "commands_gone"))
+    row = table.row(trials.number(trial, table.height), named=True)
+    if row["watched_ns"] is None:
+        raise BadInputError(
+            f"TRIAL={trial}: command {row['command']} is not in the timeline: from some command before it on "
+            "the watched run's device got others than the board that was cut"
+        )
+    first, acknowledged = row["first_lost"], row["acknowledged"]
+    return {
+        "time": row["watched_ns"] - run.origin,
+        "told": style.clean(verdicts.told(row)),
+        "lost": [] if first is None else list(range(first, acknowledged)),
+        "under_way": row["under_way"],
+        "kept": _numbers(row["commands_kept"]),
+        "gone": _numbers(row["commands_gone"]),
+    }
+
+
+def _numbers(ranges: str | None) -> list[int]:
+    """Return the numbers of `3 5-7` (crash/going_on.py)."""
+    parts = (one.split("-") for one in (ranges or "").split())
+    return [number for part in parts for number in range(int(part[0]), int(part[-1]) + 1)]
