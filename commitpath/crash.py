@@ -15,7 +15,7 @@ from typing import Any
 
 from analysis import devices
 from analysis.crash import cuts
-from analysis.run import read_twin
+from analysis.run import Twin, read_twin
 from base.errors import LabError
 from commitpath import packed
 from commitpath.plan import PlannedRun
@@ -44,15 +44,22 @@ class Trials:
     seconds: float = 0.0
 
 
-def trials(cell: Mapping[str, Any], ran: RunOutput) -> list[cuts.Trial]:
-    """The trials of a run that was not watched, from what it left."""
+def left(cell: Mapping[str, Any], ran: RunOutput) -> Twin:
+    """What a run that was not watched left. LabError where its device's log does not have all of it."""
     with artifacts.work_folder() as work:
         ran.extract(work)
         packed.rendered(work / "raw/driver")
-        left = read_twin(work / "raw", devices.of(cell))
-    if left.log is None or left.log.lost:
+        found = read_twin(work / "raw", devices.of(cell))
+    if found.log is None or found.log.lost:
         raise LabError("the device's log does not have all of the run: there is no telling what a cut takes")
-    return cuts.plan(cell, left.log.entries, left.driver.window)
+    return found
+
+
+def trials(cell: Mapping[str, Any], ran: RunOutput) -> list[cuts.Trial]:
+    """The trials of a run that was not watched, from what it left."""
+    found = left(cell, ran)
+    assert found.log is not None
+    return cuts.plan(cell, found.log.entries, found.driver.window)
 
 
 def boards() -> int:
