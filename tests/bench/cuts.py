@@ -29,7 +29,7 @@ from boards import Part, Parts, at_once  # noqa: E402
 from analysis import pipeline  # noqa: E402
 from analysis import run as stored_run  # noqa: E402
 from analysis.crash import verdicts  # noqa: E402
-from base.errors import LabError  # noqa: E402
+from base.errors import BadInputError, LabError  # noqa: E402
 from commitpath import ansible, crash, experiment, variables  # noqa: E402
 from commitpath.cell import make_cell  # noqa: E402
 from commitpath.host import ensure_packages  # noqa: E402
@@ -58,13 +58,13 @@ STEPS = {
 
 def ours(
     board: VirtualBoard, saved: Path, cell: dict[str, Any], planned: Plan
-) -> tuple[int, Parts, pl.DataFrame]:
-    """A run and its cuts: how many, the parts of their time, and the trials."""
+) -> tuple[Parts, Parts, pl.DataFrame]:
+    """A run and its cuts: the parts of the boards' time and of the host's, and the trials."""
     assert planned.trials is not None
     begin = time.monotonic()
     ran, _ = at_once(board, saved, [planned.runs[0].files], "the rest")
     host = Parts()
-    with host.of("plan (host)"):
+    with host.of("plan"):
         tried = crash.trials(cell, ran[-1])
     sent = [crash.payload(planned.trials, share) for share in crash.shares(tried, crash.boards())]
     outputs, parts = at_once(board, saved, sent, "trials")
@@ -72,15 +72,14 @@ def ours(
     facts, wall = experiment.host_facts(), time.monotonic() - begin
     folder = experiment.store(cell, planned, ran, all_of_it, wall, facts)
     stored = stored_run.read(folder)
-    with host.of("verdict (host)"):
+    with host.of("verdict"):
         judged = verdicts.judge(stored)
     assert judged is not None
-    with host.of("all checks, tables and the report (host)"):
+    with host.of("all checks, tables and the report"):
         summary = pipeline.analyse(folder)
     if summary["status"] != "ok":
         raise LabError(f"the run was rejected: {'; '.join(summary['reasons'])} (kept in {folder})")
-    parts.extend(host)
-    return len(tried), parts, judged
+    return parts, host, judged
 
 
 def steps(trials_: pl.DataFrame) -> list[str]:
@@ -112,12 +111,14 @@ def main(*words: str) -> int:
     given = variables.by_their_names(dict(word.split("=", 1) for word in words))
     variables.check("experiment", given)
     cell = make_cell({**variables.by_their_names(CELL), **given})
+    if cell["crash"] == "none" or cell["probes"]:
+        raise BadInputError("bench-cuts is of cells with CRASH that nothing watches")
     ensure_packages()
     entry = ansible.board(cell["board"])
     board, planned = virtual_board(cell), make(cell, entry)
     saved = ensure_snapshot(cell, artifacts.driver(cell), entry)
-    count, parts, judged = ours(board, saved, cell, planned)
-    boards, host = [part for part in parts if "(host)" not in part.name], parts[3:]
+    boards, host, judged = ours(board, saved, cell, planned)
+    count = judged.height
     print(
         "| | boards at once | cuts | s | CPU s | an hour | CPU s a cut | of each further one | "
         "parts: s (CPU s) |\n|---|---|---|---|---|---|---|---|---|",
@@ -130,10 +131,7 @@ def main(*words: str) -> int:
     ratio = (its / peer.trials.height) / (mine / count)
     further = (peer.parts[-1].cpu / peer.trials.height) / (boards[-1].cpu / count)
     print(f"\nCPU time of a cut, the peer's over ours: {ratio:.1f}; of each further one: {further:.1f}")
-    print(
-        "\non the host: "
-        + "; ".join(f"{part.name.removesuffix(' (host)')} {part.wall:.2f} s" for part in host)
-    )
+    print("\non the host: " + "; ".join(f"{part.name} {part.wall:.2f} s" for part in host))
     print(f"\nms of the board's clock, ours: {', '.join(steps(judged))}")
     print(f"ms of the board's clock, the peer: {', '.join([*logged.steps(peer), *steps(peer.trials)[1:]])}")
     differ = logged.same(board, saved, cell, planned, peer)
@@ -143,4 +141,7 @@ def main(*words: str) -> int:
 
 if __name__ == "__main__":
     of_make = [word for word in os.environ.get("MAKEFLAGS", "").split() if "=" in word and word[0] != "-"]
-    sys.exit(main(*(sys.argv[1:] or of_make)))
+    try:
+        sys.exit(main(*(sys.argv[1:] or of_make)))
+    except (BadInputError, LabError) as error:
+        sys.exit(f"bench-cuts: {error}")

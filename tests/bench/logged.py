@@ -14,7 +14,7 @@ from boards import RUN, Parts, at_once
 from analysis import devices
 from analysis.adapters.devicelog import DeviceLog
 from analysis.crash import cuts, trials
-from analysis.crash.durable import Cache, Commands
+from analysis.crash.durable import SECTOR, Cache, Commands
 from analysis.files import read_csv
 from analysis.ledger.match import OP, WRITE
 from base.errors import LabError
@@ -135,6 +135,14 @@ def written(log: DeviceLog) -> str:
     return "".join(lines)
 
 
+def writer(log: DeviceLog, sector: int, before: int) -> int:
+    """The last command before one that wrote to a sector; -1: none."""
+    entries = log.entries[:before]
+    first, behind = entries["sector"], entries["sector"] + entries["sectors"]
+    wrote = ((entries["operation"] & OP) == WRITE) & (first <= sector) & (sector < behind)
+    return max(wrote.nonzero()[0].tolist(), default=-1)
+
+
 def same(board: VirtualBoard, saved: Path, cell: dict[str, Any], planned: Plan, peer: Peer) -> Compared:
     """Do the run once more over dm-log-writes, and compare the device's own states with the log's."""
     every = peer.trials["trial"].to_list()
@@ -159,7 +167,8 @@ def same(board: VirtualBoard, saved: Path, cell: dict[str, Any], planned: Plan, 
     for (flush, trial), at, row in zip(wanted, first, own.iter_rows(named=True), strict=True):
         what = f"FLUSH {flush}, {trial.where} command {trial.command}, {trial.policy}"
         if at >= 0:
-            found.append(f"{what}: byte {at} is another in the device's own state than in the log's")
+            by = f"byte {at}, of command {writer(peer.log, at // SECTOR, trial.command)},"
+            found.append(f"{what}: {by} is another in the device's own state than in the log's")
         found += [
             f"{what}: {name} is {row[name]!r} of the device's own state, {theirs[flush][name]!r} of the log's"
             for name in HOLDS

@@ -49,5 +49,5 @@ def test_a_state_of_another_flush_is_told(
     monkeypatch.setattr(logged, "states", next_one)
     told = compare()
     assert told.found
-    assert any(", nothing: byte " in line for line in told.lines)
+    assert any(", nothing: byte " in line and ", of command " in line for line in told.lines)
     assert any(": hash is " in line for line in told.lines)
