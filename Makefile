@@ -55,7 +55,7 @@ advise: $(VENV)/ready ## settings worth choosing: DEVICE=… FS=… SURVIVE=proc
 durability: $(VENV)/ready ## speed over the commits that cuts took: make durability GRID=durability FIGURE=durability.svg
 	@$(COMMITPATH) durability
 
-crash-replay: $(VENV)/ready ## one trial again, and a shell on the board as it came up: RUN=… TRIAL=… [CMD=…]
+crash-replay: $(VENV)/ready ## one trial again, and a shell on the board as it came up: RUN=… TRIAL=…, or CASE=… [CMD=…]
 	@$(COMMITPATH) crash-replay
 
 demo: $(VENV)/ready ## look at a recorded run, with no board: unpacks, analyses and opens it
@@ -118,6 +118,9 @@ bench-emulator: host ## Debian's QEMU beside that of `make emulator`: how often 
 
 bench-programs: host ## counts of programs of others, watched, beside those of strace and the kernel
 	@$(PYTHON) tests/bench/programs.py
+
+bench-cuts: $(VENV)/ready ## power cuts an hour and where their time goes, beside dm-log-writes [FS=… CUTS=…]
+	@exec $(PYTHON) tests/bench/cuts.py
 
 mutations: $(VENV)/ready ## forge recorded runs in every way known, and see whether the analysis is deceived [KIND=… SAMPLE=… SEED=… N=…]
 	@exec $(PYTHON) tests/mutations/mutations.py

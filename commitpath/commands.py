@@ -286,7 +286,7 @@ LATER = {
     "setup-text": "commitpath.reporting.setup:setup",
     "reproduce": "commitpath.papers.command:reproduce",
     "advise": "commitpath.reporting.advise:advise",
-    "crash-replay": "commitpath.replay:replay",
+    "crash-replay": "commitpath.crash_cases:crash_replay",
     "durability": "commitpath.reporting.durability:durability",
 }
 

@@ -15,13 +15,13 @@ from typing import Any
 
 from analysis import devices
 from analysis.crash import cuts
-from analysis.run import read_twin
+from analysis.run import Twin, read_twin
 from base.errors import LabError
 from commitpath import packed
 from commitpath.plan import PlannedRun
-from images import artifacts, snapshot
+from images import artifacts, qemu, snapshot
 from images.board import VirtualBoard
-from images.cellrun import CellRun, RunOutput
+from images.cellrun import CellRun, RunOutput, pack_cell
 
 # The file that a board of trials gets beside a run's: its lines, compressed, as a board takes few bytes.
 PLAN = "trials.gz"
@@ -44,15 +44,22 @@ class Trials:
     seconds: float = 0.0
 
 
-def trials(cell: Mapping[str, Any], ran: RunOutput) -> list[cuts.Trial]:
-    """The trials of a run that was not watched, from what it left."""
+def left(cell: Mapping[str, Any], ran: RunOutput) -> Twin:
+    """What a run that was not watched left. LabError where its device's log does not have all of it."""
     with artifacts.work_folder() as work:
         ran.extract(work)
         packed.rendered(work / "raw/driver")
-        left = read_twin(work / "raw", devices.of(cell))
-    if left.log is None or left.log.lost:
+        found = read_twin(work / "raw", devices.of(cell))
+    if found.log is None or found.log.lost:
         raise LabError("the device's log does not have all of the run: there is no telling what a cut takes")
-    return cuts.plan(cell, left.log.entries, left.driver.window)
+    return found
+
+
+def trials(cell: Mapping[str, Any], ran: RunOutput) -> list[cuts.Trial]:
+    """The trials of a run that was not watched, from what it left."""
+    found = left(cell, ran)
+    assert found.log is not None
+    return cuts.plan(cell, found.log.entries, found.driver.window)
 
 
 def boards() -> int:
@@ -66,6 +73,15 @@ def shares(planned: list[cuts.Trial], boards: int) -> list[list[cuts.Trial]]:
     return [planned[begin : begin + size] for begin in range(0, len(planned), size)]
 
 
+def fitting(run: PlannedRun, share: list[cuts.Trial]) -> list[list[cuts.Trial]]:
+    """A share in parts that each fit into a board (images/qemu.py, CELL_ITEM_BYTES), halved where they do
+    not: each part has a board do the run once more. A single trial is one part."""
+    if len(share) < 2 or len(pack_cell("cell", payload(run, share))) <= qemu.CELL_ITEM_BYTES:
+        return [share]
+    middle = len(share) // 2
+    return [*fitting(run, share[:middle]), *fitting(run, share[middle:])]
+
+
 def payload(run: PlannedRun, share: list[cuts.Trial]) -> dict[str, bytes]:
     """What a board of trials is sent."""
     return {**run.files, PLAN: gzip.compress("".join(cuts.lines(share)).encode(), mtime=0)}
@@ -77,7 +93,8 @@ def tried(
     """Try all trials. Where one ends its board, those before and behind it are tried on boards of their own,
     from the same bytes. LabError where a board ends otherwise, or too many do."""
     begin = time.monotonic()
-    todo, outputs, died = shares(planned, boards()), list[RunOutput](), dict[int, str]()
+    todo = [part for share in shares(planned, boards()) for part in fitting(run, share)]
+    outputs, died = list[RunOutput](), dict[int, str]()
     while todo:
         some, todo = todo[: boards()], todo[boards() :]
         for share, ending in zip(

@@ -1,4 +1,5 @@
 """`make crash-replay RUN=… TRIAL=…`: a trial of a stored run again, and a shell on the board as it came up.
+(CASE=…: crash_cases.py.)
 
 A board does the run again and that one trial, which is compared with the stored one. Then it shows the
 trial's state once more, mounts it, is saved, and goes on where SSH reaches it (images/board.py).
@@ -7,7 +8,7 @@ trial's state once more, mounts it, is saved, and goes on where SSH reaches it (
 import gzip
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ from commitpath.payload import MOUNTPOINT
 from commitpath.plan import make
 from commitpath.prepared import again_if_damaged, ensure_snapshot, virtual_board
 from images import artifacts, snapshot
-from images.board import BoardEndedError
+from images.board import BoardEndedError, VirtualBoard
 from images.cellrun import RunOutput
 from images.ssh import Login
 
@@ -55,29 +56,49 @@ def replay(options: dict[str, str]) -> int:
     entry, driver = ansible.board(cell["board"]), artifacts.driver(cell)
     of_trials = make(cell, entry).trials
     assert of_trials is not None
-    files = {
-        **of_trials.files,
-        crash.PLAN: gzip.compress(trial.line().encode(), mtime=0),
-        "cell.env": of_trials.files["cell.env"] + HOLD,
-    }
 
     def again() -> int:
         board, prepared = virtual_board(cell), ensure_snapshot(cell, driver, entry)
-        with scratch.folder(artifacts.CACHE, "held", scratch.PRIVATE) as held:
-            with step(f"do the run again, and trial {trial.number} of it"):
-                try:
-                    board.hold(prepared, files, held, LIMIT_SECONDS)
-                except BoardEndedError as error:
-                    if stored_row(run, trial.number)["verdict"] != verdicts.DIED:
-                        raise
-                    print(printable(f"trial {trial.number}: {error}; as stored, there is none to look at"))
-                    return 0
-                snapshot.write(held, snapshot.read_meta(prepared)["inputs"])
-            with board.resumed(held) as (login, _, _):
-                print(printable(compared(run, outcome(run, login, trial.number), trial)))
-                return look(login, options.get("CMD"))
+        try:
+            return shown(
+                *(board, prepared, files(of_trials.files, trial), cell, options.get("CMD")),
+                lambda tried: compared(run, outcome(run, tried, trial.number)),
+            )
+        except BoardEndedError as error:
+            if stored_row(run, trial.number)["verdict"] != verdicts.DIED:
+                raise
+            print(printable(f"trial {trial.number}: {error}; as stored, there is none to look at"))
+            return 0
 
     return again_if_damaged(again)
+
+
+def files(of_trials: Mapping[str, bytes], trial: cuts.Trial) -> dict[str, bytes]:
+    """What a board gets that is held in a trial; of_trials: what one gets that tries many."""
+    return {
+        **of_trials,
+        crash.PLAN: gzip.compress(trial.line().encode(), mtime=0),
+        "cell.env": of_trials["cell.env"] + HOLD,
+    }
+
+
+def shown(
+    board: VirtualBoard,
+    prepared: Path,
+    sent: dict[str, bytes],
+    cell: Mapping[str, Any],
+    command: str | None,
+    told: Callable[[trials.Board], str],
+) -> int:
+    """Have a board do a run again and a trial of it, say what it came to, and give a shell, or run a command
+    in its place; the exit code is its own. BoardEndedError where the trial ends the board."""
+    with scratch.folder(artifacts.CACHE, "held", scratch.PRIVATE) as held:
+        with step("do the run again, and that trial of it"):
+            board.hold(prepared, sent, held, LIMIT_SECONDS)
+            snapshot.write(held, snapshot.read_meta(prepared)["inputs"])
+        with board.resumed(held) as (login, _, _):
+            print(printable(told(tried(cell, login))))
+            return look(login, command)
 
 
 def as_here(cell: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,18 +127,23 @@ def stored_row(run: Run, number: int) -> Mapping[str, Any]:
     return run.judged.row(by_predicate=pl.col("trial") == number, named=True)
 
 
-def outcome(run: Run, login: Login, number: int) -> Mapping[str, Any]:
-    """What the trial of that number came to on the held board. LabError where that did another run."""
+def tried(cell: Mapping[str, Any], login: Login) -> trials.Board:
+    """What the held board did."""
     sent = subprocess.run(
         login.ssh("cd /run/commitpath && tar -c -f - raw"), capture_output=True, check=True, timeout=300
     )
-    device = devices.of(run.cell)
+    device = devices.of(cell)
     assert device is not None
     with artifacts.work_folder() as work:
         place = work / trials.FOLDER / "1"
         RunOutput(sent.stdout).extract(place)
         packed.rendered(place / "raw/driver")
         (board,) = trials.read(work, device)
+    return board
+
+
+def outcome(run: Run, board: trials.Board, number: int) -> Mapping[str, Any]:
+    """What the trial of that number came to on the held board. LabError where that did another run."""
     timed = run.twin.log if run.twin else run.log
     assert timed is not None
     window = timed.within(*run.timing.window), board.log.within(*board.driver.window)
@@ -131,22 +157,26 @@ def outcome(run: Run, login: Login, number: int) -> Mapping[str, Any]:
     return judged.row(by_predicate=pl.col("trial") == number, named=True)
 
 
-def compared(run: Run, again: Mapping[str, Any], trial: cuts.Trial) -> str:
+def compared(run: Run, again: Mapping[str, Any]) -> str:
     """What came of the trial, in a line. LabError where that is not what is stored."""
-    stored = stored_row(run, trial.number)
+    number = again["trial"]
+    stored = stored_row(run, number)
     names = [name for name in stored if not name.endswith("_ns") and name not in OTHERWISE]
     told = [
         f"{name} is {again[name]!r}, stored {stored[name]!r}" for name in names if again[name] != stored[name]
     ]
     if told:
-        raise LabError(f"trial {trial.number} came out another way: {'; '.join(told)}")
+        raise LabError(f"trial {number} came out another way: {'; '.join(told)}")
+    return f"trial {number}: {said(again)}; as stored"
+
+
+def said(row: Mapping[str, Any]) -> str:
+    """A cut and what it came to, of a row of trials."""
     return (
-        f"trial {trial.number}: the power was cut {trial.where} command {trial.command} "
-        f"({going_on.told(again)}), {trial.policy} of {trial.losable} kept; "
-        f"{again['acknowledged']} transactions were acknowledged: {again['verdict']}, "
-        f"{'-' if again['transactions'] is None else again['transactions']} are there"
-        + (f" ({again['said']})" if again["said"] else "")
-        + "; as stored"
+        f"the power was cut {row['where']} command {row['command']} ({going_on.told(row)}), {row['policy']} "
+        f"of {row['losable']} kept; {row['acknowledged']} transactions were acknowledged: {row['verdict']}, "
+        f"{'-' if row['transactions'] is None else row['transactions']} are there"
+        + (f" ({row['said']})" if row["said"] else "")
     )
 
 

@@ -85,7 +85,7 @@ def plan(cell: Mapping[str, Any], entries: np.ndarray, window: tuple[int, int]) 
         (command, where, policy)
         for command in marked.tolist()
         for where in ("before", "after")
-        for policy in _open(commands, policies, _moment(commands, command, where))
+        for policy in _open(commands, policies, moment(commands, command, where))
     ]
     most = max(cell["cuts"] - 2, 0)
     pairs = _drawn(pairs, min(len(pairs), most - most // _BETWEEN), random)
@@ -98,7 +98,7 @@ def plan(cell: Mapping[str, Any], entries: np.ndarray, window: tuple[int, int]) 
         for _ in range(most - len(pairs))
     ]
     ends = [(first, "before", EVERYTHING), (last - 1, "after", EVERYTHING)]
-    chosen = sorted([*pairs, *between], key=lambda one: (_moment(commands, *one[:2]), *one))
+    chosen = sorted([*pairs, *between], key=lambda one: (moment(commands, *one[:2]), *one))
     each = [ends[0], *chosen, ends[1]]
     return [
         _trial(commands, number, *one, Random(cell["cut_seed"], number)) for number, one in enumerate(each)
@@ -126,7 +126,8 @@ def _drawn(pairs: list[Any], count: int, random: Random) -> list[Any]:
     return left[:count]
 
 
-def _moment(commands: Commands, command: int, where: str) -> int:
+def moment(commands: Commands, command: int, where: str) -> int:
+    """Return the ns of a cut before, during or after a command."""
     return time_of(int(commands.begin[command]), int(commands.end[command]), where)
 
 
@@ -136,10 +137,10 @@ def time_of(begin: int, end: int, where: str) -> int:
 
 
 def _trial(commands: Commands, number: int, command: int, where: str, policy: str, random: Random) -> Trial:
-    moment = _moment(commands, command, where)
-    may_lose = commands.losable(moment).tolist()
+    at = moment(commands, command, where)
+    may_lose = commands.losable(at).tolist()
     lost, torn = _loses(commands, may_lose, policy, random)
-    of_cut = (number, command, where, moment, policy, commands.arrived(moment), len(may_lose))
+    of_cut = (number, command, where, at, policy, commands.arrived(at), len(may_lose))
     return Trial(*of_cut, tuple(lost), torn)
 
 

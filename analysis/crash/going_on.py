@@ -49,8 +49,9 @@ LEDGER: dict[str, type[pl.DataType]] = {
 NOTHING = "nothing"
 
 
-def going_on(run: Run, board: Board, trials: list[Trial]) -> pl.DataFrame:
-    """Return a row for each trial: its number, and the columns of BOARD and LEDGER."""
+def going_on(board: Board, trials: list[Trial], run: Run | None) -> pl.DataFrame:
+    """Return a row for each trial: its number, and the columns of BOARD and LEDGER; those of the ledger are
+    null where no run is given."""
     kinds = devicelog.commands(board.log.entries)["kind"]
     columns = {
         "trial": [trial.number for trial in trials],
@@ -58,7 +59,7 @@ def going_on(run: Run, board: Board, trials: list[Trial]) -> pl.DataFrame:
         **_of_driver(board.driver, np.array([trial.moment for trial in trials], np.int64)),
     }
     known = pl.DataFrame(columns, schema={"trial": pl.Int64, **BOARD})
-    watched = pl.DataFrame(_watched(run, board, trials), schema={"trial": pl.Int64, **LEDGER})
+    watched = pl.DataFrame(_watched(run, board, trials) if run else [], schema={"trial": pl.Int64, **LEDGER})
     return known.join(watched, on="trial", how="left")
 
 

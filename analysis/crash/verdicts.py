@@ -43,11 +43,10 @@ def judge(run: Run) -> pl.DataFrame | None:
     if not run.trials:
         return None
     try:
-        states = oracle.after_each(run.cell, run.driver.workload_phases["phase"].to_list())
+        known = Known.of(run.cell, run.driver.workload_phases["phase"].to_list())
     except (KeyError, ValueError) as error:
         raise BadInput(run.folder / "cell.json", "", f"trials of a run, but {error}", "see docs") from None
-    known = Known([total for _, total in states])
-    found = [_of_board(run, board, known) for board in run.trials]
+    found = [of_board(board, known, planned(run, board), run) for board in run.trials]
     return pl.concat([*found, _died(run)], how="diagonal").sort("trial")
 
 
@@ -62,6 +61,11 @@ class Known:
         self._effects = [0]
         for before, total in itertools.pairwise(totals):
             self._effects.append(self._effects[-1] + (total != before))
+
+    @classmethod
+    def of(cls, cell: Mapping[str, Any], phases: list[str]) -> Known:
+        """Return those of a cell's workload. Raises ValueError where they are not known."""
+        return cls([total for _, total in oracle.after_each(cell, phases)])
 
     def held(self, row: Mapping[str, Any]) -> int | None:
         """Return after how many transactions the rows of a trial are, the most that had begun; None: after no
@@ -84,9 +88,9 @@ class Known:
         return None if first is None else self._effects[last] - self._effects[first]
 
 
-def _of_board(run: Run, board: Board, known: Known) -> pl.DataFrame:
-    """Return the rows of one board's trials."""
-    found = _cuts(run, board, set(board.trials["trial"])).join(board.trials, on="trial")
+def of_board(board: Board, known: Known, tried: list[Trial], run: Run | None = None) -> pl.DataFrame:
+    """Return the rows of one board's trials; tried: they are of these; run: who may have watched it."""
+    found = _cuts(board, tried, set(board.trials["trial"]), run).join(board.trials, on="trial")
     holds = [known.held(row) for row in found.iter_rows(named=True)]
     both = list(zip(holds, found["acknowledged"], strict=True))
     missing = [known.between(held, acknowledged) for held, acknowledged in both]
@@ -112,11 +116,11 @@ def _of_board(run: Run, board: Board, known: Known) -> pl.DataFrame:
     return found.drop("missing", "since")
 
 
-def _cuts(run: Run, board: Board, numbers: Set[int]) -> pl.DataFrame:
+def _cuts(board: Board, tried: list[Trial], numbers: Set[int], run: Run | None) -> pl.DataFrame:
     """Return what is known before they are tried of trials of a board, or of one that did the same run."""
     ran = board.driver.transactions
     begins, ends = (ran[name].to_numpy() for name in ("begin_ns", "end_ns"))
-    tried = [one for one in planned(run, board) if one.number in numbers]
+    tried = [one for one in tried if one.number in numbers]
     rows = [
         {
             **{"trial": one.number, "command": one.command, "where": one.where, "cut_ns": one.moment},
@@ -127,13 +131,13 @@ def _cuts(run: Run, board: Board, numbers: Set[int]) -> pl.DataFrame:
         }
         for one in tried
     ]
-    return pl.DataFrame(rows, schema=CUT).join(going_on.going_on(run, board, tried), on="trial")
+    return pl.DataFrame(rows, schema=CUT).join(going_on.going_on(board, tried, run), on="trial")
 
 
 def _died(run: Run) -> pl.DataFrame:
     """Return the rows of the trials that ended their board."""
     died = {int(number): said for number, said in run.host.get("trials_died", {}).items()}
-    found = _cuts(run, run.trials[0], died.keys())
+    found = _cuts(run.trials[0], planned(run, run.trials[0]), died.keys(), run)
     said = [died[number] for number in found["trial"]]
     return found.with_columns(verdict=pl.lit(DIED), said=pl.Series(said, dtype=pl.String))
 

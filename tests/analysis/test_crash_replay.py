@@ -67,12 +67,12 @@ def test_a_trial_is_told_in_a_line_or_what_differs(recorded: Path) -> None:
     (trial, *_) = (one for one in replay.stored_trials(run, recorded) if one.losable)
     stored: dict[str, Any] = run.judged.filter(run.judged["trial"] == trial.number).row(0, named=True)
     # another clock, and what of the filesystem the kernel had in memory
-    told = replay.compared(run, stored | {"cut_ns": 1, "opened_ns": 2, "fsck": -1, "reads": 0}, trial)
+    told = replay.compared(run, stored | {"cut_ns": 1, "opened_ns": 2, "fsck": -1, "reads": 0})
     what = f"the power was cut {trial.where} command {trial.command} ({stored['operation']}, "
     assert told.startswith(f"trial {trial.number}: {what}")
     assert told.endswith("are there; as stored")
     with pytest.raises(LabError, match="came out another way: hash is 'ffff', stored '"):
-        replay.compared(run, stored | {"hash": "ffff"}, trial)
+        replay.compared(run, stored | {"hash": "ffff"})
 
 
 def sent(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,7 +91,7 @@ def test_a_board_that_did_another_run_is_told(
     login = Login(22, tmp_path)
     again = Path(shutil.copytree(recorded / "crash/1", tmp_path / "again"))
     sent(again, monkeypatch)
-    assert replay.outcome(run, login, 0)["trial"] == 0
+    assert replay.outcome(run, replay.tried(run.cell, login), 0)["trial"] == 0
     log = again / "raw/device.bin"
     content = log.read_bytes()
     entries = np.frombuffer(content[HEADER.itemsize :], ENTRY).copy()
@@ -99,7 +99,7 @@ def test_a_board_that_did_another_run_is_told(
     log.write_bytes(content[: HEADER.itemsize] + entries.tobytes())
     sent(again, monkeypatch)
     with pytest.raises(LabError, match="the board of here is another: doing that run again its device got"):
-        replay.outcome(run, login, 0)
+        replay.outcome(run, replay.tried(run.cell, login), 0)
 
 
 def test_a_profile_as_the_file_has_it() -> None:

@@ -370,6 +370,7 @@ NAMED = {
     "commitpath/help.py": "an example",
     "commitpath/database/select.py": "examples of selectors",
     "commitpath/papers/page.py": "an example of a cell's name",
+    "experiments/crash-cases/": "which cell a case has",
     "experiments/engine/sqlite.yml": "what a paper says",
     "experiments/grids/": "which cells a grid has",
     "experiments/papers/": "what a paper says",

@@ -5,6 +5,7 @@ import re
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from analysis import expected
@@ -15,7 +16,8 @@ from base.schema import unused
 from commitpath import ansible, axes, crash, payload, plan
 from commitpath.cell import cell_id, make_cell
 from commitpath.plan import PlannedRun
-from images.cellrun import RunOutput
+from images import qemu
+from images.cellrun import RunOutput, pack_cell
 
 FLASH = {"DEVICE": "emmc-5.0", "CRASH": "power"}
 
@@ -166,3 +168,23 @@ def test_an_axis_says_nothing_where_another_has_such_a_value() -> None:
     for axis in axes.axes().values():
         for other, values in axis.spec.get("x-unless", {}).items():
             assert set(values) <= set(axes.axes()[other].choices())
+
+
+def test_a_plan_that_no_board_can_take_goes_to_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of these lines has numbers that do not compress; all come, in their order."""
+    random = np.random.default_rng(1)
+    lost = [tuple(sorted(random.choice(5000, 400, replace=False).tolist())) for _ in range(1000)]
+    trials = [Trial(n, n, "after", n, "subset", 5000, 400, gone) for n, gone in enumerate(lost)]
+    asked, run = boards_that_die(monkeypatch, set()), PlannedRun({}, {"bin/one": bytes(1000)})
+    crash.tried(None, Path(), run, trials, 1)  # type: ignore[arg-type]
+    assert len(asked) > 2 and [number for one in asked for number in one] == list(range(1000))
+    parts = [[trials[number] for number in one] for one in asked]
+    assert all(len(pack_cell("cell", crash.payload(run, part))) <= qemu.CELL_ITEM_BYTES for part in parts)
+    assert len(pack_cell("cell", crash.payload(run, trials[:500]))) > qemu.CELL_ITEM_BYTES
+
+
+def test_a_single_trial_is_not_divided(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(qemu, "CELL_ITEM_BYTES", 10)
+    asked = boards_that_die(monkeypatch, set())
+    crash.tried(None, Path(), PlannedRun({}, {}), some_trials(3), 1)  # type: ignore[arg-type]
+    assert asked == [[0], [1], [2]]

@@ -1,0 +1,138 @@
+"""`make crash-replay CASE=…`: a power cut that a file of experiments/crash-cases describes, tried again.
+
+A case is what is known of one cut: the shortest run that shows it, when the power goes, what the device
+keeps, and what comes up. The run is done, the cut is found in its log and its transactions, and a board does
+the run again and that one trial (commitpath/replay.py).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from analysis.crash import cuts, verdicts
+from analysis.crash.durable import Cache, Commands
+from analysis.crash.trials import Board
+from analysis.run import Twin
+from base.errors import BadInputError, LabError
+from base.paths import EXPERIMENTS
+from base.progress import step
+from commitpath import ansible, crash, experiment, replay
+from commitpath.cell import make_cell
+from commitpath.host import ensure_packages
+from commitpath.plan import make
+from commitpath.prepared import again_if_damaged, ensure_snapshot, virtual_board
+from commitpath.schema import load
+from images import artifacts
+
+CASES = EXPERIMENTS / "crash-cases"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One cut of one run. cut, shows: as in the file ($defs.crash_case of experiments/schema.yml)."""
+
+    path: Path
+    description: str
+    cell: Mapping[str, Any]
+    cut: Mapping[str, Any]
+    shows: Mapping[str, Any]
+
+    def trial(self, left: Twin) -> cuts.Trial:
+        """Its trial in what a run left. BadInputError where that run has no such cut."""
+        assert left.log is not None
+        commands = Commands(left.log.entries, Cache.of(self.cell["profiles"]["device"]))
+        command, where, moment = self.moment(commands, left.driver.transactions["end_ns"].to_numpy())
+        may_lose = commands.losable(moment).tolist()
+        kept = self.cut["keeps"]
+        if kept == cuts.EVERYTHING:
+            kept = may_lose
+        elif kept == cuts.NOTHING:
+            kept = []
+        elif durable := sorted(set(kept) - set(may_lose)):
+            raise BadInputError(f"{self.path}: cut.keeps: {durable[0]} cannot be lost then, only {may_lose}")
+        lost = tuple(one for one in may_lose if one not in kept)
+        policy = self.cut["keeps"] if isinstance(self.cut["keeps"], str) else cuts.SUBSET
+        return cuts.Trial(0, command, where, moment, policy, commands.arrived(moment), len(may_lose), lost)
+
+    def moment(self, commands: Commands, ends: np.ndarray) -> tuple[int, str, int]:
+        """The command that the cut is told by, where it is of that, and the ns of the board's clock."""
+        if number := self.cut.get("acknowledged"):
+            if number > len(ends):
+                raise BadInputError(f"{self.path}: cut.acknowledged: {number} of {len(ends)} transactions")
+            at = int(ends[number - 1])
+            command = commands.arrived(at) - 1
+            return command, "after" if 0 < commands.end[command] <= at else "during", at
+        command, where = self.cut["command"], self.cut["where"]
+        if command >= len(commands.begin):
+            last = len(commands.begin) - 1
+            raise BadInputError(f"{self.path}: cut.command: {command} is behind the run's last, {last}")
+        return command, where, cuts.moment(commands, command, where)
+
+    def compared(self, row: Mapping[str, Any]) -> str:
+        """What came of it, in a line. LabError where that is not what the file says."""
+        told = [
+            f"{name} is {row[name]!r}, and was {was!r}"
+            for name, was in self.shows.items()
+            if row[name] != was
+        ]
+        if told:
+            raise LabError(f"{self.path}: it came out another way: {'; '.join(told)}")
+        return f"{self.path.stem}: {replay.said(row)}; as the case has it"
+
+
+def names() -> list[str]:
+    """Every case there is."""
+    return sorted(path.stem for path in CASES.glob("*.yml"))
+
+
+def case(name: str) -> Case:
+    """A case of experiments/crash-cases, or a path to a .yml file. BadInputError says what is wrong."""
+    path = Path(name) if name.endswith(".yml") else CASES / f"{name}.yml"
+    if not path.is_file():
+        raise BadInputError(f"CASE={name}: no such case; there are {', '.join(names()) or 'none'}")
+    has = load(path, "crash_case")
+    # the moment is in the file: CUTS draws none
+    settings = {"crash": cuts.POWER, "probes": "none", **has["cell"]}
+    try:
+        cell = make_cell({name.upper(): str(value) for name, value in settings.items()})
+    except BadInputError as error:
+        raise BadInputError(f"{path}: cell: {error}") from None
+    if cell["crash"] == "none" or cell["probes"]:
+        raise BadInputError(f"{path}: cell: a case is of a run with CRASH that nothing watches")
+    return Case(path, has["description"], cell, has["cut"], has["shows"])
+
+
+def crash_replay(options: dict[str, str]) -> int:
+    """A trial of a stored run again, or a case; and a shell on the board as it came up, or CMD instead."""
+    if "CASE" not in options:
+        return replay.replay(options)
+    if given := [name for name in ("RUN", "TRIAL") if name in options]:
+        raise BadInputError(
+            f"CASE={options['CASE']}: a case has its own run and trial; leave out {given[0]}="
+        )
+    found = case(options["CASE"])
+    ensure_packages()
+    entry, driver = ansible.board(found.cell["board"]), artifacts.driver(found.cell)
+    planned = make(found.cell, entry)
+    assert planned.trials is not None
+    of_trials = planned.trials
+
+    def again() -> int:
+        board, prepared = virtual_board(found.cell), ensure_snapshot(found.cell, driver, entry)
+        with step("run the cell"):
+            (ran,) = experiment.run_together(board, [prepared], [planned.runs[0].files], replay.LIMIT_SECONDS)
+        if ran.failed:
+            raise LabError(f"the run failed: {experiment.last_words(ran)}")
+        trial = found.trial(crash.left(found.cell, ran))
+
+        def told(tried: Board) -> str:
+            known = verdicts.Known.of(found.cell, tried.driver.workload_phases["phase"].to_list())
+            return found.compared(verdicts.of_board(tried, known, [trial]).row(0, named=True))
+
+        files = replay.files(of_trials.files, trial)
+        return replay.shown(board, prepared, files, found.cell, options.get("CMD"), told)
+
+    return again_if_damaged(again)

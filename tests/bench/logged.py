@@ -1,0 +1,181 @@
+"""The peer of cuts.py: a cell's run over the kernel's dm-log-writes, and the states of its log."""
+
+import gzip
+import io
+import tarfile
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import polars as pl
+from boards import RUN, Parts, at_once
+
+from analysis import devices
+from analysis.adapters.devicelog import DeviceLog
+from analysis.crash import cuts, trials
+from analysis.crash.durable import SECTOR, Cache, Commands
+from analysis.files import read_csv
+from analysis.ledger.match import OP, WRITE
+from base.errors import LabError
+from commitpath import crash
+from commitpath.plan import Plan
+from images.board import VirtualBoard
+from images.cellrun import RunOutput
+
+GUEST = Path(__file__).resolve().parent / "guest"
+MARKS = {"copy of the device": "peer: copied", **RUN, "the log's end": "peer: states"}
+SAME = 12
+# What a state is compared by.
+HOLDS = ["mount_error", "opened", "is_read", "is_whole", "rows", "hash"]
+
+
+@dataclass(frozen=True)
+class Peer:
+    """States at FLUSHes, by the number of each in the log, and what they took."""
+
+    trials: pl.DataFrame  # analysis.crash.trials.TRIALS
+    times: pl.DataFrame
+    parts: Parts
+    log: DeviceLog  # of the device below
+
+
+@dataclass(frozen=True)
+class Compared:
+    """found: whether two states differ."""
+
+    found: bool
+    lines: list[str]
+
+
+def sent(planned: Plan, look: str, more: dict[str, bytes], history: int) -> dict[str, bytes]:
+    """What a board gets that runs over dm-log-writes."""
+    assert planned.trials is not None
+    files = planned.trials.files
+    told = f"LOOK={look}\nDEVICE_HISTORY={history}\n".encode()
+    scripts = {"run-cell.sh": "log-writes.sh", "replay.py": "replay.py"}
+    own = {name: (GUEST / source).read_bytes() for name, source in scripts.items()}
+    return {**files, **own, **more, "cell.env": files["cell.env"] + told}
+
+
+def member(output: RunOutput, name: str, folder: Path) -> Path:
+    """A file of raw/ in a folder; LabError where the board sent none."""
+    if output.failed:
+        raise LabError(f"the board failed: {output.text('run-cell.log').strip()}")
+    with tarfile.open(fileobj=io.BytesIO(output.tar)) as tar:
+        file = tar.extractfile(f"raw/{name}")
+        assert file is not None
+        path = folder / name
+        path.write_bytes(file.read())
+    return path
+
+
+def device_log(output: RunOutput, planned: Plan, folder: Path) -> DeviceLog:
+    """The log of the device below, whole."""
+    device = devices.of(planned.runs[0].cell)
+    assert device is not None and device.read_log is not None
+    log = device.read_log(member(output, "device.bin", folder))
+    if log.lost:
+        raise LabError("the device's log does not have all of the run")
+    return log
+
+
+def peer(board: VirtualBoard, saved: Path, planned: Plan) -> Peer:
+    """The run, and what each FLUSH's state holds."""
+    files = sent(planned, "states", {}, 0)
+    (output,), parts = at_once(board, saved, [files], "states", MARKS)
+    with TemporaryDirectory() as work:
+        found = read_csv(member(output, "trials.csv", Path(work)), trials.TRIALS, optional=("said",))
+        times = pl.read_csv(member(output, "parts.csv", Path(work)))
+        return Peer(found, times, parts, device_log(output, planned, Path(work)))
+
+
+def steps(peer: Peer) -> list[str]:
+    """Mean ms of the board's clock of what a state takes besides."""
+    return [
+        f"{name.removesuffix('_ns')} {float(peer.times[name].mean() or 0) / 1e6:.0f}"
+        for name in ("replay_ns", "snapshot_ns", "remove_ns")
+    ]
+
+
+def states(log: DeviceLog, cell: dict[str, Any], flushes: list[int]) -> list[tuple[int, cuts.Trial]]:
+    """Of FLUSHes by their number: right after each all is lost that may be, right before each nothing."""
+    commands = Commands(log.entries, Cache.of(cell["profiles"]["device"]))
+    numbers = commands.is_flush.nonzero()[0].tolist()
+    found = []
+    for flush in flushes:
+        command = numbers[flush]
+        for where, moment, policy in (
+            ("before", int(commands.begin[command]) - 1, cuts.EVERYTHING),
+            ("after", int(commands.end[command]), cuts.NOTHING),
+        ):
+            may_lose = commands.losable(moment).tolist()
+            lost = tuple(may_lose if policy == cuts.NOTHING else ())
+            of_cut = (len(found), command, where, moment, policy, commands.arrived(moment), len(may_lose))
+            found.append((flush, cuts.Trial(*of_cut, lost)))
+    return found
+
+
+def written(log: DeviceLog) -> str:
+    """Begin and end in bytes of each place that was written to, of whole pages, a line each."""
+    kind = (log.entries["operation"] & OP) == WRITE
+    begin, sectors = (log.entries[name][kind].astype(int) for name in ("sector", "sectors"))
+    pages = sorted(
+        {
+            page
+            for one, count in zip(begin, sectors, strict=True)
+            for page in range(one // 8, -(-(one + count) // 8))
+        }
+    )
+    lines, first = [], 0
+    for place, page in enumerate(pages):
+        if place + 1 == len(pages) or pages[place + 1] != page + 1:
+            lines.append(f"{pages[first] * 4096},{(page + 1) * 4096}\n")
+            first = place + 1
+    return "".join(lines)
+
+
+def writer(log: DeviceLog, sector: int, before: int) -> int:
+    """The last command before one that wrote to a sector; -1: none."""
+    entries = log.entries[:before]
+    first, behind = entries["sector"], entries["sector"] + entries["sectors"]
+    wrote = ((entries["operation"] & OP) == WRITE) & (first <= sector) & (sector < behind)
+    return max(wrote.nonzero()[0].tolist(), default=-1)
+
+
+def same(board: VirtualBoard, saved: Path, cell: dict[str, Any], planned: Plan, peer: Peer) -> Compared:
+    """Do the run once more over dm-log-writes, and compare the device's own states with the log's."""
+    every = peer.trials["trial"].to_list()
+    chosen = sorted({every[place * (len(every) - 1) // max(SAME - 1, 1)] for place in range(SAME)})
+    wanted = states(peer.log, cell, chosen)
+    lines = [one.line() for _, one in wanted]
+    plan = "".join(
+        f"{flush},{','.join(line.split()[1:])}\n" for (flush, _), line in zip(wanted, lines, strict=True)
+    )
+    more = {"plan.csv": plan.encode(), "written.csv": written(peer.log).encode()}
+    more[crash.PLAN] = gzip.compress("".join(lines).encode(), mtime=0)
+    (output,), _ = at_once(board, saved, [sent(planned, "same", more, 1)], "states")
+    with TemporaryDirectory() as work:
+        again = device_log(output, planned, Path(work))
+        names = ["sector", "sectors", "operation"]
+        if (again.entries[names] != peer.log.entries[names]).any():
+            raise LabError("the run over dm-log-writes did other commands when it was done again")
+        first = pl.read_csv(member(output, "same.csv", Path(work)))["first_difference"].to_list()
+        own = read_csv(member(output, "trials.csv", Path(work)), trials.TRIALS, optional=("said",))
+    theirs = {row["trial"]: row for row in peer.trials.iter_rows(named=True)}
+    found = []
+    for (flush, trial), at, row in zip(wanted, first, own.iter_rows(named=True), strict=True):
+        what = f"FLUSH {flush}, {trial.where} command {trial.command}, {trial.policy}"
+        if at >= 0:
+            by = f"byte {at}, of command {writer(peer.log, at // SECTOR, trial.command)},"
+            found.append(f"{what}: {by} is another in the device's own state than in the log's")
+        found += [
+            f"{what}: {name} is {row[name]!r} of the device's own state, {theirs[flush][name]!r} of the log's"
+            for name in HOLDS
+            if row[name] != theirs[flush][name]
+        ]
+    equal = f"{len(wanted)} states at {len(chosen)} FLUSHes by the device's history and by dm-log-writes' log"
+    return Compared(
+        bool(found),
+        found or [f"\n{equal}: the same in each byte that the run wrote, and each holds the same"],
+    )
