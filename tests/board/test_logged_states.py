@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
 
 import logged
 
-CELL = {"DEVICE": "emmc-5.0", "MODE": "wal", "ROWS": "1000", "N": "5", "PROBES": "none", "CRASH": "power"}
+CELL = {"DEVICE": "emmc-5.0", "ROWS": "1000", "N": "5", "PROBES": "none", "CRASH": "power"}
 
 
 Ran = tuple[dict[str, Any], logged.Peer, Callable[[], logged.Compared]]
@@ -28,8 +28,12 @@ Ran = tuple[dict[str, Any], logged.Peer, Callable[[], logged.Compared]]
 
 @pytest.fixture(scope="module")
 def ran() -> Ran:
+    return run("delete")
+
+
+def run(mode: str) -> Ran:
     """A run over dm-log-writes: its cell, its states, and what compares them with the device's own."""
-    cell, entry = make_cell(CELL), ansible.board("virtual")
+    cell, entry = make_cell(CELL | {"MODE": mode}), ansible.board("virtual")
     board, planned = virtual_board(cell), make(cell, entry)
     saved = ensure_snapshot(cell, artifacts.driver(cell), entry)
     peer = logged.peer(board, saved, planned)
@@ -56,8 +60,8 @@ def test_a_state_of_another_flush_is_told(ran: Ran, monkeypatch: pytest.MonkeyPa
     assert any(": hash is " in line for line in told.lines)
 
 
-def test_a_state_without_what_was_acknowledged_is_told(ran: Ran) -> None:
-    cell, peer, _ = ran
+def test_a_state_without_what_was_acknowledged_is_told() -> None:
+    cell, peer, _ = run("wal")
     assert logged.lost(cell, peer) == []
     begin = peer.trials["hash"][0]
     told = logged.lost(cell, replace(peer, trials=peer.trials.with_columns(hash=pl.lit(begin))))
