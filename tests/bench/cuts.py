@@ -10,6 +10,8 @@ Takes the variables of `make experiment`; its own defaults are those of CELL.
   that keeps nothing, and right before it that keeps everything, is compared with what the log gives: each
   byte that the run wrote, and what it is found to hold, by that program.
 
+- Which of the log's states lack transactions that were acknowledged before the next FLUSH or FUA was done.
+
 Exit code 1 where two differ. CPU seconds are of all of the host's CPUs; other work on it changes them less.
 """
 
@@ -134,6 +136,9 @@ def main(*words: str) -> int:
     print("\non the host: " + "; ".join(f"{part.name} {part.wall:.2f} s" for part in host))
     print(f"\nms of the board's clock, ours: {', '.join(steps(judged))}")
     print(f"ms of the board's clock, the peer: {', '.join([*logged.steps(peer), *steps(peer.trials)[1:]])}")
+    print(
+        "\nstates of the log without what was acknowledged: " + ("; ".join(logged.lost(cell, peer)) or "none")
+    )
     differ = logged.same(board, saved, cell, planned, peer)
     print("\n".join(differ.lines))
     return 1 if differ.found else 0

@@ -8,17 +8,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 import polars as pl
 from boards import RUN, Parts, at_once
 
 from analysis import devices
+from analysis.adapters import driver
 from analysis.adapters.devicelog import DeviceLog
-from analysis.crash import cuts, trials
+from analysis.crash import cuts, trials, verdicts
 from analysis.crash.durable import SECTOR, Cache, Commands
 from analysis.files import read_csv
 from analysis.ledger.match import OP, WRITE
 from base.errors import LabError
-from commitpath import crash
+from commitpath import crash, packed
 from commitpath.plan import Plan
 from images.board import VirtualBoard
 from images.cellrun import RunOutput
@@ -38,6 +40,7 @@ class Peer:
     times: pl.DataFrame
     parts: Parts
     log: DeviceLog  # of the device below
+    driver: driver.Driver
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,30 @@ def peer(board: VirtualBoard, saved: Path, planned: Plan) -> Peer:
     with TemporaryDirectory() as work:
         found = read_csv(member(output, "trials.csv", Path(work)), trials.TRIALS, optional=("said",))
         times = pl.read_csv(member(output, "parts.csv", Path(work)))
-        return Peer(found, times, parts, device_log(output, planned, Path(work)))
+        output.extract(Path(work))
+        packed.rendered(Path(work) / "raw/driver")
+        ran = driver.read(Path(work) / "raw/driver")
+        return Peer(found, times, parts, device_log(output, planned, Path(work)), ran)
+
+
+def lost(cell: dict[str, Any], peer: Peer) -> list[str]:
+    """Which FLUSHes' states lack what was acknowledged before the next thing was durable: a FLUSH or FUA."""
+    known = verdicts.Known.of(cell, peer.driver.workload_phases["phase"].to_list())
+    commands = Commands(peer.log.entries, Cache.of(cell["profiles"]["device"]))
+    begins, ends = (peer.driver.transactions[name].to_numpy() for name in ("begin_ns", "end_ns"))
+    flushes, found = commands.is_flush.nonzero()[0], []
+    for row in peer.trials.iter_rows(named=True):
+        command = int(flushes[row["trial"]])
+        durable = commands.end[command + 1 :][(commands.is_flush | commands.is_fua)[command + 1 :]]
+        until = int(durable.min(initial=commands.end.max()))
+        acknowledged, begun = (int(times.searchsorted(until)) for times in (ends, begins))
+        held = known.held({**row, "begun": begun})
+        if held is None or (known.between(held, acknowledged) or 0) > 0:
+            found.append(
+                f"FLUSH {row['trial']}, command {command}: of {acknowledged} acknowledged transactions its "
+                f"state holds {'no number' if held is None else held}"
+            )
+    return found
 
 
 def steps(peer: Peer) -> list[str]:
@@ -157,8 +183,8 @@ def same(board: VirtualBoard, saved: Path, cell: dict[str, Any], planned: Plan, 
     (output,), _ = at_once(board, saved, [sent(planned, "same", more, 1)], "states")
     with TemporaryDirectory() as work:
         again = device_log(output, planned, Path(work))
-        names = ["sector", "sectors", "operation"]
-        if (again.entries[names] != peer.log.entries[names]).any():
+        names, last = ["sector", "sectors", "operation"], wanted[-1][1].command + 1
+        if not np.array_equal(again.entries[names][:last], peer.log.entries[names][:last]):
             raise LabError("the run over dm-log-writes did other commands when it was done again")
         first = pl.read_csv(member(output, "same.csv", Path(work)))["first_difference"].to_list()
         own = read_csv(member(output, "trials.csv", Path(work)), trials.TRIALS, optional=("said",))
