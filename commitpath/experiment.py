@@ -259,7 +259,7 @@ def run_once(
     begin, limit = time.monotonic(), limit or default_limit()
     entry = ansible.board(cell["board"])
     driver = artifacts.driver(cell) if identity.load(cell) == identity.DRIVER else artifacts.command()
-    planned, facts = make(cell, entry), host_facts()
+    planned, facts = make(cell, entry), {**host_facts(), "program": driver.name}
     if repeat is not None:
         facts["repeat"] = repeat
     # a command has no seed
