@@ -67,7 +67,7 @@ def run_virtual(
         if planned.trials is None or outputs[-1].failed:
             return outputs, crash.Trials()
         cuts = crash.trials(cell, outputs[-1])
-        with step(f"try {cell['cuts']} cuts of the run"):
+        with step(f"try {len(cuts)} cuts of the run"):
             return outputs, crash.tried(board, prepared, planned.trials, cuts, limit)
 
     return again_if_damaged(run)

@@ -11,9 +11,9 @@ import numpy as np
 import polars as pl
 
 from analysis import durability
-from analysis.crash import cuts, oracle
-from analysis.crash.cuts import POWER, Trial
-from analysis.crash.trials import Board
+from analysis.crash import cuts, kills, oracle
+from analysis.crash.cuts import POWER, PROCESS, Trial
+from analysis.crash.trials import TRIALS, Board
 from analysis.engines.survival import MOST_LOST
 from base.errors import BadInput
 
@@ -39,15 +39,26 @@ def judge(run: Run) -> pl.DataFrame | None:
     None of a run without trials. A moment is that of the board that had the trial. Raises BadInput where it
     cannot be told what the database holds.
     """
-    if not run.trials:
+    if not run.trials and run.kills is None:
         return None
     try:
         states = oracle.after_each(run.cell, run.driver.workload_phases["phase"].to_list())
     except (KeyError, ValueError) as error:
         raise BadInput(run.folder / "cell.json", "", f"trials of a run, but {error}", "see docs") from None
     known = Known([total for _, total in states])
-    found = [_of_board(run, board, known) for board in run.trials]
-    return pl.concat([*found, _died(run)], how="diagonal").sort("trial")
+    died = {int(number): said for number, said in run.host.get("trials_died", {}).items()}
+    if run.kills is not None:
+        tried, ended = kills.rows(run, died.keys())
+        # what is of a device that was cut is empty
+        of_device = {name: kind for name, kind in {**CUT, **TRIALS}.items() if name not in tried.columns}
+        empty = [pl.lit(None, kind).alias(name) for name, kind in of_device.items()]
+        found = [_judged(tried.with_columns(empty), known)]
+    else:
+        found = [_of_board(run, board, known) for board in run.trials]
+        ended = _cuts(run, run.trials[0], died.keys())
+    said = pl.Series([died[number] for number in ended["trial"]], dtype=pl.String)
+    ended = ended.with_columns(verdict=pl.lit(DIED), said=said)
+    return pl.concat([*found, ended], how="diagonal").sort("trial")
 
 
 class Known:
@@ -78,7 +89,11 @@ class Known:
 
 def _of_board(run: Run, board: Board, known: Known) -> pl.DataFrame:
     """Return the rows of one board's trials."""
-    found = _cuts(run, board, set(board.trials["trial"])).join(board.trials, on="trial")
+    return _judged(_cuts(run, board, set(board.trials["trial"])).join(board.trials, on="trial"), known)
+
+
+def _judged(found: pl.DataFrame, known: Known) -> pl.DataFrame:
+    """Return trials with what they come to."""
     holds = [known.held(row) for row in found.iter_rows(named=True)]
     missing = [
         known.between(held, acknowledged)
@@ -117,14 +132,6 @@ def _cuts(run: Run, board: Board, numbers: Set[int]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=CUT)
 
 
-def _died(run: Run) -> pl.DataFrame:
-    """Return the rows of the trials that ended their board."""
-    died = {int(number): said for number, said in run.host.get("trials_died", {}).items()}
-    found = _cuts(run, run.trials[0], died.keys())
-    said = [died[number] for number in found["trial"]]
-    return found.with_columns(verdict=pl.lit(DIED), said=pl.Series(said, dtype=pl.String))
-
-
 def planned(run: Run, board: Board) -> list[Trial]:
     """Return the trials that a board's own log makes of the run that it did again."""
     return cuts.plan(run.cell, board.log.entries, board.driver.window)
@@ -133,7 +140,7 @@ def planned(run: Run, board: Board) -> list[Trial]:
 def _verdict() -> pl.Expr:
     held = pl.col("transactions")
     return (
-        pl.when(pl.col("mount_error").ne_missing(0))
+        pl.when(pl.col("mount_error") > 0)
         .then(pl.lit(UNMOUNTED))
         .when(pl.col("opened").ne_missing(1))
         .then(pl.lit(UNOPENED))
@@ -150,7 +157,7 @@ def _verdict() -> pl.Expr:
 def promised(cell: Mapping[str, Any]) -> str:
     """Return what the cell's settings promise of its failure, in words (analysis/engines/survival.py)."""
     survives = durability.of(cell)
-    return survives.power if cell["crash"] == POWER else survives.system
+    return {PROCESS: survives.process, POWER: survives.power}.get(cell["crash"], survives.system)
 
 
 def broken(cell: Mapping[str, Any], judged: pl.DataFrame) -> pl.DataFrame:
@@ -201,5 +208,8 @@ def _told(row: Mapping[str, Any]) -> str:
     what = row["verdict"]
     if what == LOST:
         what = f"{row['lost']} of {row['acknowledged']} acknowledged transactions are gone"
-    cut = f"power cut {row['where']} command {row['command']}, {row['policy']} of {row['losable']} kept"
+    if row["command"] is None:
+        cut = kills.told(row)
+    else:
+        cut = f"power cut {row['where']} command {row['command']}, {row['policy']} of {row['losable']} kept"
     return f"trial {row['trial']}, {cut}: {what}" + (f" ({row['said']})" if row["said"] else "")

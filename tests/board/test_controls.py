@@ -54,13 +54,17 @@ def test_a_vfs_whose_sync_does_nothing_loses_what_full_acknowledged(
     assert host["program"] != ordinary
 
 
+@pytest.mark.parametrize("variables", [{"CRASH": "power", "CUTS": "60"}, {"CRASH": "process", "CUTS": "40"}])
 def test_a_driver_that_acknowledges_before_it_commits_is_found_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    variables: dict[str, str],
 ) -> None:
     """By a cut between the two."""
     ordinary = artifacts.driver(make_cell(CELL)).name
     wrapped = ("engine_commit", "record_open", "record_write")
     lying(tmp_path, monkeypatch, "acknowledge_early.c", wrapped=wrapped)
-    summary, host, said = run(capsys, CRASH="power", CUTS="60")
+    summary, host, said = run(capsys, **variables)
     assert "PROMISE BROKEN" in said and summary["crash"]["lost_acknowledged"]["max"] == 1
     assert host["program"] != ordinary
