@@ -8,6 +8,7 @@ from typing import Any
 
 from analysis import devices, engines, mkfs
 from analysis.consistent import AXES, word
+from analysis.crash.cuts import PROCESS
 from base import identity
 from base.data import load_yaml
 from base.paths import EXPERIMENTS
@@ -15,8 +16,10 @@ from base.paths import EXPERIMENTS
 # The steps of a run in their order, as playbooks/board/run-cell.sh knows them, and how each ends: ok,
 # or fails.
 _STEPS = ("watch", "set-timing", "settle", "{load}", "stop-watching", "record-board")
-# The step that boards of trials have besides (docs/durability.md).
+# The step that boards of trials have besides, and where the driver is killed in place of a run
+# (docs/durability.md).
 TRIALS = "trials"
+_KILLS = ("watch", "settle", "kills", "stop-watching")
 
 # Mount options that are always in effect, or say nothing.
 _ALWAYS = {"", "defaults", "rw", "async"}
@@ -40,7 +43,9 @@ class Expected:
 
 def steps(cell: Mapping[str, Any], trials: bool = False) -> dict[str, str]:
     """Return the steps of a cell's run in their order → how each ends; trials: of a board of trials."""
-    names = (*_STEPS, TRIALS) if trials else _STEPS
+    names: tuple[str, ...] = _STEPS
+    if trials:
+        names = _KILLS if cell["crash"] == PROCESS else (*_STEPS, TRIALS)
     return {step.format(load=identity.load(cell)): "ok" for step in names}
 
 

@@ -22,7 +22,7 @@ from analysis import (
 from analysis.adapters import board, command, devicelog, driver, drivertables, known, partition, proberecords
 from analysis.adapters.driver import Driver
 from analysis.content import recognised
-from analysis.crash import trials, verdicts
+from analysis.crash import cuts, kills, trials, verdicts
 from analysis.crash.trials import Board
 from analysis.devices import Device
 from analysis.expected import Expected
@@ -72,6 +72,7 @@ class Run:
     known: known.Known | None = None  # the known sequence that a partition's probes were proved by
     twin: Twin | None = None  # the same cell, unwatched; None if none was run
     trials: list[Board] = field(default_factory=list)  # what did the run again for its cuts; none without any
+    kills: pl.DataFrame | None = None  # what came up after each kill (crash/kills.py); None without any
     judged: pl.DataFrame | None = None  # what its trials came to (crash/verdicts.py); None without any
     hashes: dict[str, str] = field(default_factory=dict)
 
@@ -219,7 +220,9 @@ def read(folder: Path) -> Run:
     if (folder / "twin").is_dir():
         run.twin = read_twin(folder / "twin/raw", device, of_command)
     run.host, run.hashes, run.plan = host, hashes, _read_plan(raw / "plan.json", stored_cell)
-    if device is not None:
+    if cell.get("crash") == cuts.PROCESS:
+        run.kills = kills.read(folder)
+    elif device is not None:
         run.trials = trials.read(folder, device)
     run.release = recorded.release(run)
     if (raw / "known").is_dir():

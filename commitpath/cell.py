@@ -13,6 +13,7 @@ from typing import Any
 from analysis import devices, engines, filesystems, mkfs, mount
 from analysis.adapters import sqlfile
 from analysis.crash import oracle
+from analysis.crash.cuts import PROCESS
 from base import identity
 from base.data import load_mapping, load_yaml
 from base.errors import BadInputError
@@ -335,17 +336,8 @@ def check_crash(cell: Mapping[str, Any], variables: Mapping[str, str]) -> None:
                 f"{asked}: {name.upper()}={cell[name]} does not do a run again to the bit; "
                 "use BOARD=virtual and CLOCK=virtual"
             )
-    if devices.find(cell["profiles"]["device"]["driver"]).history is None:
-        fit = [name for name in axes()["device"].files() if keeps_history(name)]
-        raise BadInputError(
-            f"{asked}: DEVICE={cell['device']} keeps no past states; use DEVICE={' or '.join(fit)}"
-        )
-    device = cell["profiles"]["device"]
-    if device.get("ignores") and not device["geometry"]["cache_kib"]:
-        raise BadInputError(
-            f"{asked}: DEVICE={cell['device']} ignores {' and '.join(device['ignores'])} and has no cache to "
-            f"lose (experiments/device/{cell['device']}.yml: cache_kib)"
-        )
+    if cell["crash"] != PROCESS:
+        check_history(cell, asked)
     if not (ROOT / "workloads/engines" / cell["engine"] / "trials").is_dir():
         raise BadInputError(
             f"{asked}: ENGINE={cell['engine']} has nothing that looks at a database that came up again "
@@ -357,6 +349,21 @@ def check_crash(cell: Mapping[str, Any], variables: Mapping[str, str]) -> None:
         raise BadInputError(
             f"{asked}: which rows WORKLOAD={cell['workload']} leaves is not known beforehand; "
             f"use WORKLOAD={' or '.join(fit)}"
+        )
+
+
+def check_history(cell: Mapping[str, Any], asked: str) -> None:
+    """Refuse a device that cannot show what it would have kept."""
+    if devices.find(cell["profiles"]["device"]["driver"]).history is None:
+        fit = [name for name in axes()["device"].files() if keeps_history(name)]
+        raise BadInputError(
+            f"{asked}: DEVICE={cell['device']} keeps no past states; use DEVICE={' or '.join(fit)}"
+        )
+    device = cell["profiles"]["device"]
+    if device.get("ignores") and not device["geometry"]["cache_kib"]:
+        raise BadInputError(
+            f"{asked}: DEVICE={cell['device']} ignores {' and '.join(device['ignores'])} and has no cache to "
+            f"lose (experiments/device/{cell['device']}.yml: cache_kib)"
         )
 
 

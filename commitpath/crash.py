@@ -1,4 +1,5 @@
-"""What power cuts leave of a run: boards that do the run again, unwatched, and then trials of it.
+"""What power cuts leave of a run: boards that do the run again, unwatched, and then trials of it. Where the
+driver is killed each trial is the run, up to its moment.
 
 Boards repeat to the bit, so a plan that was made from a run's device log holds on a board that does the
 same run again; the analysis compares their logs (analysis/checks/crash.py). One board for each CPU.
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis import devices
-from analysis.crash import cuts
+from analysis.crash import cuts, kills
 from analysis.run import Twin, read_twin
 from base.errors import LabError
 from commitpath import packed
@@ -27,6 +28,7 @@ from images.cellrun import CellRun, RunOutput, pack_cell
 PLAN = "trials.gz"
 # What a board says before each trial (workloads/trials/trials.c).
 ANNOUNCED = "trials: "
+Planned = cuts.Trial | kills.Kill
 # Trials that may end their board: each costs the run once more, and many are no finding but a fault.
 MOST_DEATHS = 20
 
@@ -45,21 +47,24 @@ class Trials:
 
 
 def left(cell: Mapping[str, Any], ran: RunOutput) -> Twin:
-    """What a run that was not watched left. LabError where its device's log does not have all of it."""
+    """What a run that was not watched left. LabError where its device is cut and that one's log does not
+    have all of it."""
     with artifacts.work_folder() as work:
         ran.extract(work)
         packed.rendered(work / "raw/driver")
         found = read_twin(work / "raw", devices.of(cell))
-    if found.log is None or found.log.lost:
+    if cell["crash"] != cuts.PROCESS and (found.log is None or found.log.lost):
         raise LabError("the device's log does not have all of the run: there is no telling what a cut takes")
     return found
 
 
-def trials(cell: Mapping[str, Any], ran: RunOutput) -> list[cuts.Trial]:
+def trials(cell: Mapping[str, Any], ran: RunOutput) -> list[Planned]:
     """The trials of a run that was not watched, from what it left."""
     found = left(cell, ran)
+    if cell["crash"] == cuts.PROCESS:
+        return [*kills.plan(cell, found.driver)]
     assert found.log is not None
-    return cuts.plan(cell, found.log.entries, found.driver.window)
+    return [*cuts.plan(cell, found.log.entries, found.driver.window)]
 
 
 def boards() -> int:
@@ -67,13 +72,13 @@ def boards() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def shares(planned: list[cuts.Trial], boards: int) -> list[list[cuts.Trial]]:
+def shares(planned: list[Planned], boards: int) -> list[list[Planned]]:
     """The trials of each board: neighbours, as a device goes from one state to the next."""
     size = max(1, -(-len(planned) // boards))
     return [planned[begin : begin + size] for begin in range(0, len(planned), size)]
 
 
-def fitting(run: PlannedRun, share: list[cuts.Trial]) -> list[list[cuts.Trial]]:
+def fitting(run: PlannedRun, share: list[Planned]) -> list[list[Planned]]:
     """A share in parts that each fit into a board (images/qemu.py, CELL_ITEM_BYTES), halved where they do
     not: each part has a board do the run once more. A single trial is one part."""
     if len(share) < 2 or len(pack_cell("cell", payload(run, share))) <= qemu.CELL_ITEM_BYTES:
@@ -82,13 +87,13 @@ def fitting(run: PlannedRun, share: list[cuts.Trial]) -> list[list[cuts.Trial]]:
     return [*fitting(run, share[:middle]), *fitting(run, share[middle:])]
 
 
-def payload(run: PlannedRun, share: list[cuts.Trial]) -> dict[str, bytes]:
+def payload(run: PlannedRun, share: list[Planned]) -> dict[str, bytes]:
     """What a board of trials is sent."""
-    return {**run.files, PLAN: gzip.compress("".join(cuts.lines(share)).encode(), mtime=0)}
+    return {**run.files, PLAN: gzip.compress("".join(one.line() for one in share).encode(), mtime=0)}
 
 
 def tried(
-    board: VirtualBoard, prepared: Path, run: PlannedRun, planned: list[cuts.Trial], limit: float
+    board: VirtualBoard, prepared: Path, run: PlannedRun, planned: list[Planned], limit: float
 ) -> Trials:
     """Try all trials. Where one ends its board, those before and behind it are tried on boards of their own,
     from the same bytes. LabError where a board ends otherwise, or too many do."""

@@ -67,7 +67,7 @@ def run_virtual(
         if planned.trials is None or outputs[-1].failed:
             return outputs, crash.Trials()
         cuts = crash.trials(cell, outputs[-1])
-        with step(f"try {cell['cuts']} cuts of the run"):
+        with step(f"try {len(cuts)} cuts of the run"):
             return outputs, crash.tried(board, prepared, planned.trials, cuts, limit)
 
     return again_if_damaged(run)
@@ -259,7 +259,7 @@ def run_once(
     begin, limit = time.monotonic(), limit or default_limit()
     entry = ansible.board(cell["board"])
     driver = artifacts.driver(cell) if identity.load(cell) == identity.DRIVER else artifacts.command()
-    planned, facts = make(cell, entry), host_facts()
+    planned, facts = make(cell, entry), {**host_facts(), "program": driver.name}
     if repeat is not None:
         facts["repeat"] = repeat
     # a command has no seed

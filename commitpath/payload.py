@@ -13,6 +13,7 @@ from typing import Any
 
 from analysis import devices, expected, filesystems, mkfs, mount
 from analysis.adapters import sqlfile
+from analysis.crash.cuts import PROCESS
 from base import identity
 from base.paths import ROOT
 from commitpath import ansible, lab, observers
@@ -99,11 +100,13 @@ def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str
 
 def has_trials(cell: Mapping[str, Any]) -> bool:
     """Whether a board of such cells can show what a failure leaves (docs/durability.md), asked for or not: so
-    cells that differ in CRASH alone start from the same bytes."""
+    cells that differ in CRASH alone start from the same bytes, but on a device that shows no past states."""
     return (
         cell["board"] == "virtual"
         and identity.load(cell) == identity.DRIVER
-        and devices.find(cell["profiles"]["device"]["driver"]).history is not None
+        and (
+            cell["crash"] == PROCESS or devices.find(cell["profiles"]["device"]["driver"]).history is not None
+        )
         and (artifacts.WORKLOADS / "engines" / cell["engine"] / "trials").is_dir()
     )
 
@@ -204,10 +207,10 @@ def cell_env(cell: Mapping[str, Any], node: str, database: str, trials: bool = F
         variables |= {"COMMAND": cell["command"], "COMMAND_FOLDER": str(PurePosixPath(database).parent)}
     else:
         variables |= driver_env(cell, database)
-    if cell.get("crash", "none") != "none":
+    if cell.get("crash", "none") not in ("none", PROCESS):
         variables["DEVICE_HISTORY"] = "1"
-    if trials:
-        variables |= trials_env(cell)
+        if trials:
+            variables |= trials_env(cell)
     # DEVICE_NAME: of the device that was proved and formatted (format_device.py)
     proved = ". /run/commitpath/device.env\n"
     return "".join(f"{k}={shlex.quote(v)}\n" for k, v in variables.items()) + proved
@@ -242,7 +245,11 @@ def driver_env(cell: Mapping[str, Any], database: str) -> dict[str, str]:
         driver_options += f" --file {BOARD}/{'transactions' if 'file' in cell['profiles'] else 'rehearsal'}"
     if phases := cell["profiles"]["workload"].get("phases"):
         driver_options += f" --phases {','.join(phases)}"
-    return {"DRIVER_OPTIONS": driver_options, "WATCHED_OPTIONS": " ".join(engine["watched"])}
+    watched = " ".join(engine["watched"])
+    # the moments of kills are told by the engine's calls, so each run of such a cell notes them
+    if cell["crash"] == PROCESS:
+        return {"DRIVER_OPTIONS": f"{driver_options} {watched}", "WATCHED_OPTIONS": ""}
+    return {"DRIVER_OPTIONS": driver_options, "WATCHED_OPTIONS": watched}
 
 
 def engine_options(cell: Mapping[str, Any], names: Iterable[str]) -> str:

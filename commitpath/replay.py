@@ -115,6 +115,8 @@ def as_here(cell: Mapping[str, Any]) -> dict[str, Any]:
 
 def stored_trials(run: Run, folder: Path) -> list[cuts.Trial]:
     """The trials of a stored run, by its own log. Raises BadInputError where it has none."""
+    if run.kills is not None:
+        raise BadInputError(f"RUN={folder}: its driver was killed, and no device has to show what it kept")
     timed = run.twin.log if run.twin else run.log
     if not run.trials or timed is None:
         raise BadInputError(f"RUN={folder}: {trials.NONE}")

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+import polars as pl
+
 from analysis.checks import twin_device
-from analysis.crash import cuts, verdicts
+from analysis.crash import cuts, kills, verdicts
 from analysis.run import Run
 
 
@@ -11,10 +15,12 @@ def there(run: Run) -> list[str]:
     """Each trial of the cell's plan was tried, once; of a cell that asks for none, none was."""
     asked = run.cell.get("crash", "none") != "none"
     died = [int(number) for number in run.host.get("trials_died", ())]
-    tried = sorted([*died, *(number for board in run.trials for number in board.trials["trial"])])
+    tables = [board.trials for board in run.trials] if run.kills is None else [run.kills]
+    tried = sorted([*died, *(number for table in tables for number in table["trial"])])
     if not asked:
         return ["there are trials, and the cell asks for none"] if run.trials else []
-    wanted = run.cell["cuts"]
+    # a process has few moments, all of which may be tried
+    wanted = len(kills.planned(run)) if run.cell["crash"] == cuts.PROCESS else run.cell["cuts"]
     if tried == list(range(wanted)):
         return []
     missing = sorted(set(range(wanted)) - set(tried))
@@ -28,6 +34,8 @@ def there(run: Run) -> list[str]:
 def as_planned(run: Run) -> list[str]:
     """A board of trials did the run that was timed: its device got the same commands in the same order, and
     its log makes the same plan. A plan of another run shows states that there never were."""
+    if run.kills is not None:
+        return _same(run.kills, {one.number: one.digest for one in kills.planned(run)})
     timed = run.twin.log if run.twin else run.log
     if not run.trials or timed is None:
         return ["there are trials, and no log of the run that they are of"] if run.trials else []
@@ -41,11 +49,17 @@ def as_planned(run: Run) -> list[str]:
             found.append(f"{another}: its device got other commands")
         elif [trial.digest for trial in verdicts.planned(run, board)] != [*digests.values()]:
             found.append(f"{another}: its log makes other cuts")
-        elif other := [row for row in board.trials.rows() if digests.get(row[0]) != row[1]]:
-            found.append(f"trial {other[0][0]} was of another state than the cell's plan has")
+        elif other := _same(board.trials, digests):
+            found += other
         elif board.driver.config["sql_sha256"] != run.driver.config["sql_sha256"]:
             found.append(f"{another}: it ran other SQL")
     return found
+
+
+def _same(tried: pl.DataFrame, digests: Mapping[int, str]) -> list[str]:
+    """Say whether a trial is not the plan's of that number."""
+    other = [number for number, said in tried.select("trial", "plan").rows() if digests.get(number) != said]
+    return [f"trial {other[0]} was of another state than the cell's plan has"] if other else []
 
 
 def ends(run: Run) -> list[str]:

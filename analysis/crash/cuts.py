@@ -8,9 +8,9 @@ same cut has the same outcome everywhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -24,11 +24,12 @@ TORN, SUBSET, SUFFIX = "torn", "subset", "suffix"
 # one that reorders loses any.
 _IN_ORDER = (NOTHING, EVERYTHING, PREFIX, TORN)
 _REORDERED = (*_IN_ORDER, SUBSET, SUFFIX)
-POWER, SYSTEM = "power", "os"
+POWER, SYSTEM, PROCESS = "power", "os", "process"
 # of what is tried besides FLUSH and FUA: one in so many
 _BETWEEN = 3
 # the stream of the moments (analysis.workloads.Random); a trial's is its number and this
-_STREAM = 1 << 32
+STREAM = 1 << 32
+Drawn = TypeVar("Drawn")
 
 
 @dataclass(frozen=True)
@@ -47,11 +48,8 @@ class Trial:
 
     @property
     def digest(self) -> str:
-        """What a board says of that line: FNV-1a of 64 bits, in hex digits."""
-        found = 0xCBF29CE484222325
-        for byte in self.line().rstrip("\n").encode():
-            found = (found ^ byte) * 0x100000001B3 & ((1 << 64) - 1)
-        return f"{found:016x}"
+        """What a board says of its line."""
+        return digest(self.line())
 
     def line(self) -> str:
         """Its line of the board's plan (workloads/trials/trials.c)."""
@@ -68,6 +66,14 @@ class Trial:
         return " ".join(words) + "\n"
 
 
+def digest(line: str) -> str:
+    """Return what a board says of a line of its plan: FNV-1a of 64 bits, in hex digits."""
+    found = 0xCBF29CE484222325
+    for byte in line.rstrip("\n").encode():
+        found = (found ^ byte) * 0x100000001B3 & ((1 << 64) - 1)
+    return f"{found:016x}"
+
+
 def plan(cell: Mapping[str, Any], entries: np.ndarray, window: tuple[int, int]) -> list[Trial]:
     """Return the trials of a run, by the moments of their cuts; window: the ns within which they are.
 
@@ -79,7 +85,7 @@ def plan(cell: Mapping[str, Any], entries: np.ndarray, window: tuple[int, int]) 
     if first == last:
         return []
     policies = _choices(cell, commands.cache)
-    random = Random(cell["cut_seed"], _STREAM)
+    random = Random(cell["cut_seed"], STREAM)
     marked = np.flatnonzero(commands.is_flush[first:last] | commands.is_fua[first:last]) + first
     pairs = [
         (command, where, policy)
@@ -88,7 +94,7 @@ def plan(cell: Mapping[str, Any], entries: np.ndarray, window: tuple[int, int]) 
         for policy in _open(commands, policies, moment(commands, command, where))
     ]
     most = max(cell["cuts"] - 2, 0)
-    pairs = _drawn(pairs, min(len(pairs), most - most // _BETWEEN), random)
+    pairs = drawn(pairs, min(len(pairs), most - most // _BETWEEN), random)
     between = [
         (
             first + random.below(last - first),
@@ -117,9 +123,9 @@ def _open(commands: Commands, policies: tuple[str, ...], moment: int) -> tuple[s
     return policies if commands.losable(moment).size else (EVERYTHING,)
 
 
-def _drawn(pairs: list[Any], count: int, random: Random) -> list[Any]:
+def drawn(every: list[Drawn], count: int, random: Random) -> list[Drawn]:
     """Return some of a list, each at most once."""
-    left = list(pairs)
+    left = list(every)
     for place in range(count):
         other = place + random.below(len(left) - place)
         left[place], left[other] = left[other], left[place]
@@ -166,8 +172,3 @@ def _loses(
         if whole > 1:
             return lost, (lost[0], sectors * (1 + random.below(whole - 1)))
     return lost, None
-
-
-def lines(trials: list[Trial]) -> Iterator[str]:
-    """Yield the board's plan."""
-    return (trial.line() for trial in trials)

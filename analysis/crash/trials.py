@@ -58,10 +58,15 @@ def _read(raw: Path, device: Device) -> Board:
     if device.read_log is None:
         raise BadInput(raw, "", "trials on a device that keeps no log", "one that does")
     found = read_csv(raw / "trials.csv", TRIALS, optional=("said",))
+    check_hashes(raw / "trials.csv", found)
+    return Board(raw.parent.name, driver.read(raw / "driver"), device.read_log(raw / "device.bin"), found)
+
+
+def check_hashes(path: Path, found: pl.DataFrame) -> None:
+    """Raise BadInput where a board said something else in a hash's place."""
     for name in ("plan", "hash"):
         if wrong := [one for one in found[name] if not _is_hash(one)]:
-            raise BadInput(raw / "trials.csv", "", f"{name} is {wrong[0][:40]!r}", "16 hex digits")
-    return Board(raw.parent.name, driver.read(raw / "driver"), device.read_log(raw / "device.bin"), found)
+            raise BadInput(path, "", f"{name} is {wrong[0][:40]!r}", "16 hex digits")
 
 
 def _is_hash(text: str) -> bool:

@@ -12,9 +12,10 @@ import numpy as np
 import polars as pl
 
 from analysis import durability
-from analysis.crash import cuts, going_on, oracle
-from analysis.crash.cuts import POWER, Trial
-from analysis.crash.trials import Board
+from analysis.adapters.driver import Driver
+from analysis.crash import cuts, going_on, kills, oracle
+from analysis.crash.cuts import POWER, PROCESS, Trial
+from analysis.crash.trials import TRIALS, Board
 from analysis.engines.survival import MOST_LOST
 from base.errors import BadInput
 
@@ -40,14 +41,26 @@ def judge(run: Run) -> pl.DataFrame | None:
     None of a run without trials. A moment is that of the board that had the trial. Raises BadInput where it
     cannot be told what the database holds.
     """
-    if not run.trials:
+    if not run.trials and run.kills is None:
         return None
     try:
         known = Known.of(run.cell, run.driver.workload_phases["phase"].to_list())
     except (KeyError, ValueError) as error:
         raise BadInput(run.folder / "cell.json", "", f"trials of a run, but {error}", "see docs") from None
-    found = [of_board(board, known, planned(run, board), run) for board in run.trials]
-    return pl.concat([*found, _died(run)], how="diagonal").sort("trial")
+    died = {int(number): said for number, said in run.host.get("trials_died", {}).items()}
+    if run.kills is not None:
+        tried, ended = kills.rows(run, died.keys())
+        # what is of a device that was cut is empty
+        every = {**CUT, **going_on.BOARD, **going_on.LEDGER, **TRIALS}
+        of_device = {name: kind for name, kind in every.items() if name not in tried.columns}
+        empty = [pl.lit(None, kind).alias(name) for name, kind in of_device.items()]
+        found = [_judged(tried.with_columns(empty), known, run.timing)]
+    else:
+        found = [of_board(board, known, planned(run, board), run) for board in run.trials]
+        ended = _cuts(run.trials[0], planned(run, run.trials[0]), died.keys(), run)
+    said = pl.Series([died[number] for number in ended["trial"]], dtype=pl.String)
+    ended = ended.with_columns(verdict=pl.lit(DIED), said=said)
+    return pl.concat([*found, ended], how="diagonal").sort("trial")
 
 
 class Known:
@@ -90,12 +103,17 @@ class Known:
 
 def of_board(board: Board, known: Known, tried: list[Trial], run: Run | None = None) -> pl.DataFrame:
     """Return the rows of one board's trials; tried: they are of these; run: who may have watched it."""
-    found = _cuts(board, tried, set(board.trials["trial"]), run).join(board.trials, on="trial")
+    cut = _cuts(board, tried, set(board.trials["trial"]), run)
+    return _judged(cut.join(board.trials, on="trial"), known, board.driver)
+
+
+def _judged(found: pl.DataFrame, known: Known, ran: Driver) -> pl.DataFrame:
+    """Return trials with what they come to; ran: of the driver whose run was cut."""
     holds = [known.held(row) for row in found.iter_rows(named=True)]
     both = list(zip(holds, found["acknowledged"], strict=True))
     missing = [known.between(held, acknowledged) for held, acknowledged in both]
     firsts = [known.first_between(held, acknowledged) for held, acknowledged in both]
-    ends = board.driver.transactions["end_ns"]
+    ends = ran.transactions["end_ns"]
     since = [None if first is None else int(ends[first]) for first in firsts]
     found = found.with_columns(
         transactions=pl.Series(holds, dtype=pl.Int64),
@@ -134,14 +152,6 @@ def _cuts(board: Board, tried: list[Trial], numbers: Set[int], run: Run | None) 
     return pl.DataFrame(rows, schema=CUT).join(going_on.going_on(board, tried, run), on="trial")
 
 
-def _died(run: Run) -> pl.DataFrame:
-    """Return the rows of the trials that ended their board."""
-    died = {int(number): said for number, said in run.host.get("trials_died", {}).items()}
-    found = _cuts(run.trials[0], planned(run, run.trials[0]), died.keys(), run)
-    said = [died[number] for number in found["trial"]]
-    return found.with_columns(verdict=pl.lit(DIED), said=pl.Series(said, dtype=pl.String))
-
-
 def planned(run: Run, board: Board) -> list[Trial]:
     """Return the trials that a board's own log makes of the run that it did again."""
     return cuts.plan(run.cell, board.log.entries, board.driver.window)
@@ -150,7 +160,7 @@ def planned(run: Run, board: Board) -> list[Trial]:
 def _verdict() -> pl.Expr:
     held = pl.col("transactions")
     return (
-        pl.when(pl.col("mount_error").ne_missing(0))
+        pl.when(pl.col("mount_error") > 0)
         .then(pl.lit(UNMOUNTED))
         .when(pl.col("opened").ne_missing(1))
         .then(pl.lit(UNOPENED))
@@ -167,7 +177,7 @@ def _verdict() -> pl.Expr:
 def promised(cell: Mapping[str, Any]) -> str:
     """Return what the cell's settings promise of its failure, in words (analysis/engines/survival.py)."""
     survives = durability.of(cell)
-    return survives.power if cell["crash"] == POWER else survives.system
+    return {PROCESS: survives.process, POWER: survives.power}.get(cell["crash"], survives.system)
 
 
 def broken(cell: Mapping[str, Any], judged: pl.DataFrame) -> pl.DataFrame:
@@ -219,8 +229,11 @@ def told(row: Mapping[str, Any]) -> str:
     what = row["verdict"]
     if what == LOST:
         what = f"{row['lost']} of {row['acknowledged']} acknowledged transactions are gone"
-    cut = (
-        f"power cut {row['where']} command {row['command']} ({going_on.told(row)}), "
-        f"{row['policy']} of {row['losable']} kept"
-    )
+    if row["command"] is None:
+        cut = kills.told(row)
+    else:
+        cut = (
+            f"power cut {row['where']} command {row['command']} ({going_on.told(row)}), "
+            f"{row['policy']} of {row['losable']} kept"
+        )
     return f"trial {row['trial']}, {cut}: {what}" + (f" ({row['said']})" if row["said"] else "")

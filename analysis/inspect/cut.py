@@ -25,6 +25,11 @@ def of(run: Loaded, trial: str) -> dict[str, Any]:
         raise BadInputError(f"RUN={folder}: {trials.NONE}")
     table = run.run.table("trials", ("trial", "watched_ns", "commands_gone"))
     row = table.row(trials.number(trial, table.height), named=True)
+    if row["command"] is None:
+        raise BadInputError(
+            f"TRIAL={trial}: a process was killed, and no command of the device was cut; a trial of "
+            "CRASH=power has a place in the timeline"
+        )
     if row["watched_ns"] is None:
         raise BadInputError(
             f"TRIAL={trial}: command {row['command']} is not in the timeline: from some command before it on "

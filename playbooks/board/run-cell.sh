@@ -48,6 +48,7 @@ perform() {
     stop-watching) sh watch.sh stop ;;
     record-board) record_board ;;
     trials) perform_trials ;;
+    kills) perform_kills ;;
     rehearse-trials) rehearse_trials ;;
     hold) hold ;;
     *) echo "no step is called $1"; return 2 ;;
@@ -104,9 +105,17 @@ rehearse_trials() {
 perform_trials() {
   gzip -d trials.gz || return
   # shellcheck disable=SC2086  # a list of options
-  bin/trials trials "$raw/trials.csv" "/dev/$DEVICE_NAME" "$DEVICE_CONTROL" "$MOUNTPOINT" "$FS_TYPE" \
+  bin/trials cut trials "$raw/trials.csv" "/dev/$DEVICE_NAME" "$DEVICE_CONTROL" "$MOUNTPOINT" "$FS_TYPE" \
     "$MOUNT_OPTIONS" "$FSCK /dev/$DEVICE_NAME" "$FSCK_EVERY" run $DRIVER_OPTIONS --output-dir "$raw/driver" \
     --announce /dev/console
+}
+
+# what a run leaves that is killed, in trials.csv
+perform_kills() {
+  gzip -d trials.gz || return
+  echo 'run-cell: driver starts' > /dev/console
+  # shellcheck disable=SC2086  # a list of options
+  bin/trials kill trials "$raw/trials.csv" run $DRIVER_OPTIONS --output-dir "$folder/killed" --announce /dev/console
 }
 
 # the state of the first trial once more, mounted if it can be, for who wants to look at it

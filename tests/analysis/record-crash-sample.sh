@@ -1,8 +1,10 @@
 #!/bin/sh
-# Packs runs with cuts as the samples of test_crash_run.py and, watched, of test_crash_going_on.py. They were
+# Packs runs with cuts as the samples of test_crash_run.py, of test_killed_run.py and, watched, of
+# test_crash_going_on.py. They were
 #   make experiment DEVICE=emmc-5.0 MODE=delete ROWS=100 N=5 PROBES=none CRASH=power CUTS=40
+#   make experiment MODE=wal ROWS=1000 N=5 PROBES=none CRASH=process CUTS=30
 #   make experiment DEVICE=emmc-5.0 MODE=delete ROWS=100 N=3 CRASH=power CUTS=30
-# usage, from the root of the repository: tests/analysis/record-crash-sample.sh UNWATCHED_RUN WATCHED_RUN
+# usage, from the root of the repository: tests/analysis/record-crash-sample.sh UNWATCHED_RUN KILLS WATCHED_RUN
 set -eu
 pack() {
 	sample="$(dirname "$0")/$1"
@@ -11,4 +13,5 @@ pack() {
 	tar -C "$run" --transform 's,^,run/,' --owner=0 --group=0 -cJf "$sample" cell.json host.json raw crash "$@"
 }
 pack sample-crash.tar.xz "$1"
-pack sample-crash-watched.tar.xz "$2" twin
+pack sample-kills.tar.xz "$2"
+pack sample-crash-watched.tar.xz "$3" twin

@@ -20,6 +20,7 @@ from images import qemu
 from images.cellrun import RunOutput, pack_cell
 
 FLASH = {"DEVICE": "emmc-5.0", "CRASH": "power"}
+KILLED = {"CRASH": "process"}
 
 
 @pytest.mark.parametrize(
@@ -35,6 +36,9 @@ FLASH = {"DEVICE": "emmc-5.0", "CRASH": "power"}
         ({"CUTS": "9"}, "CUTS=9: CRASH=none cuts nothing"),
         ({"CUT_SEED": "9"}, "CUT_SEED=9: CRASH=none cuts nothing"),
         (FLASH | {"CRASH": "powr"}, "did you mean power? CRASH is none, power, os"),
+        (KILLED | {"CLOCK": "real"}, "CRASH=process: CLOCK=real does not do a run again to the bit"),
+        (KILLED | {"ENGINE": "leveldb", "WORKLOAD": "kv"}, "workloads/engines/leveldb/trials/"),
+        (KILLED | {"WORKLOAD": "rlbench"}, "which rows WORKLOAD=rlbench leaves is not known beforehand"),
     ],
 )
 def test_refused(variables: dict[str, str], said: str) -> None:
@@ -71,6 +75,18 @@ def test_its_plan_has_boards_of_trials() -> None:
     assert all(b"DEVICE_HISTORY=1" in run.files["cell.env"] for run in made.runs)
     without = plan.make(make_cell({"DEVICE": "emmc-5.0"}), entry)
     assert without.trials is None and b"HISTORY" not in without.runs[0].files["cell.env"]
+
+
+@pytest.mark.parametrize("device", ["emmc-5.0", "constant"])
+def test_a_process_that_is_killed_needs_its_calls_and_no_past(device: str) -> None:
+    made = plan.make(make_cell(KILLED | {"DEVICE": device}), ansible.board("virtual"))
+    assert made.trials
+    of_trials = made.document["runs"][expected.TRIALS]
+    assert [step["name"] for step in of_trials["steps"]] == ["watch", "settle", "kills", "stop-watching"]
+    every = [run.files["cell.env"].decode() for run in (*made.runs, made.trials)]
+    assert all("--vfs-log" in one and "WATCHED_OPTIONS=''" in one for one in every)
+    assert not any("DEVICE_HISTORY" in one or "DEVICE_CONTROL" in one for one in every)
+    assert payload.has_trials(make_cell(KILLED | {"DEVICE": device}))
 
 
 def test_a_cell_with_cuts_starts_from_the_same_board() -> None:

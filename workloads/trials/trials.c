@@ -3,33 +3,30 @@
  * and reads all of it, as an app does that comes up again, unmounts, and has fsck look at every
  * Nth. No program but fsck is started. What fails is the trial's result, and the next one follows.
  *
- * usage: trials PLAN OUTPUT DEVICE CONTROL FOLDER TYPE OPTIONS FSCK EVERY run DRIVER-OPTIONS
+ * usage: trials cut PLAN OUTPUT DEVICE CONTROL FOLDER TYPE OPTIONS FSCK EVERY run DRIVER-OPTIONS
  *   CONTROL   folder of the device's files `history` and `stats`; OPTIONS: of mount; FSCK: a
  * command, for which EVERY is N, 0 for never
+ *
+ * usage: trials kill PLAN OUTPUT run DRIVER-OPTIONS
+ *   trials of another kind: kill.h
  */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/mount.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "board.h"
 #include "clock.h"
 #include "fail.h"
+#include "kill.h"
+#include "line.h"
+#include "look.h"
 #include "options.h"
-#include "output.h"
-#include "recovered.h"
 
 /* The device takes a page of text at a time. */
 enum { WORDS_SIZE = 4000, NO_NUMBER = -1 };
-/* Seconds of the board's after which a database that is being opened or read counts as hung. */
-enum { HUNG_SECONDS = 300 };
 
 static struct {
 	const char *plan, *output, *node, *folder, *type, *mount_options, *fsck;
@@ -37,15 +34,6 @@ static struct {
 	struct options driver;
 	char history[256], stats[256];
 } given;
-
-/* What the process that opens the database leaves; in memory that both have. */
-struct looked {
-	bool opened, is_read, is_whole;
-	uint64_t opened_ns;
-	struct board_counts counts; /* when it was opened */
-	struct rows rows;
-	char said[SAID_SIZE];
-};
 
 struct trial {
 	char number[24];
@@ -55,16 +43,6 @@ struct trial {
 	char said[SAID_SIZE];
 };
 
-/* FNV-1a */
-static uint64_t hash_line(const char *line)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-	for (; *line != '\0' && *line != '\n'; line++)
-		hash = (hash ^ (unsigned char)*line) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
 /* "TRIAL SHOW WORD...": has the device show it. A device that refuses was given another run's plan.
  */
 static void show(char *line, struct trial *trial)
@@ -72,7 +50,7 @@ static void show(char *line, struct trial *trial)
 	char words[WORDS_SIZE + 32], *rest, *word;
 	size_t size;
 
-	trial->plan = hash_line(line);
+	trial->plan = line_hash(line);
 	word = strtok_r(line, " \n", &rest);
 	snprintf(trial->number, sizeof(trial->number), "%s", word ? word : "");
 	word = strtok_r(NULL, " \n", &rest);
@@ -93,65 +71,20 @@ static void show(char *line, struct trial *trial)
 	}
 }
 
-/* For the host, which then knows in which trial a board died. */
-static void say_number(const char *line)
-{
-	char text[48];
-
-	snprintf(text, sizeof(text), "trials: %.*s", (int)strcspn(line, " \n"), line);
-	output_say(given.driver.announce, text);
-}
-
-/* Opens the database and reads it; in a process of its own, as a broken one may end that. */
-static void look(struct looked *looked)
-{
-	const struct workload *workload = workload_at((size_t)given.driver.workload);
-	struct database *database;
-	struct error error;
-
-	database = engine_open(given.driver.database, &given.driver, workload, ENGINE_RUN, &error);
-	looked->opened = database != NULL;
-	looked->opened_ns = clock_now();
-	board_counts(given.stats, &looked->counts);
-	if (looked->opened) {
-		looked->is_read = engine_rows(database, &looked->rows, &error);
-		if (looked->is_read)
-			looked->is_whole = engine_check(database, &error);
-	}
-	if (!looked->is_whole)
-		snprintf(looked->said, sizeof(looked->said), "%.*s", SAID_SIZE - 1, error.text);
-	/* closing writes, and is no part of what came up: _exit leaves that out */
-}
-
-static void look_apart(struct looked *looked, struct trial *trial)
-{
-	int status;
-	pid_t child = fork();
-
-	if (child == 0) {
-		alarm(HUNG_SECONDS);
-		look(looked);
-		_exit(EXIT_SUCCESS);
-	}
-	if (child < 0 || waitpid(child, &status, 0) != child)
-		fail("trial %s: no process: %s", trial->number, strerror(errno));
-	trial->ended = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-	trial->read_ns = clock_now();
-}
-
 static void run_trial(char *line, FILE *output, struct looked *looked, long count)
 {
 	struct trial trial = {.fsck = NO_NUMBER};
 
 	*looked = (struct looked){0};
-	say_number(line);
+	line_announce(line, given.driver.announce);
 	trial.begin_ns = clock_now();
 	show(line, &trial);
 	trial.shown_ns = clock_now();
 	trial.mount_error = board_mount(given.node, given.folder, given.type, given.mount_options);
 	trial.mounted_ns = trial.read_ns = clock_now();
 	if (trial.mount_error == 0) {
-		look_apart(looked, &trial);
+		trial.ended = look(looked, &given.driver, given.stats);
+		trial.read_ns = clock_now();
 		trial.unmount_error = umount2(given.folder, 0) == 0 ? 0 : errno;
 	}
 	if (given.every > 0 && count % given.every == 0 && trial.unmount_error == 0)
@@ -159,10 +92,7 @@ static void run_trial(char *line, FILE *output, struct looked *looked, long coun
 	snprintf(trial.said, sizeof(trial.said), "%s", looked->said);
 	trial.complaints = board_complaints(trial.said);
 	trial.end_ns = clock_now();
-	/* a field of a CSV file */
-	for (char *c = trial.said; *c != '\0'; c++)
-		if (*c == '"' || *c == ',' || (unsigned char)*c < ' ' || (unsigned char)*c > '~')
-			*c = '?';
+	look_field(trial.said);
 	fprintf(output, "%s,%016" PRIx64 ",%d,%d,%d,%d,%d,%d,%d,%d,", trial.number, trial.plan,
 		trial.mount_error, looked->opened, looked->is_read, looked->is_whole, trial.ended,
 		trial.unmount_error, trial.fsck, trial.complaints);
@@ -187,8 +117,9 @@ static void take(int argc, char **argv)
 	char *end;
 
 	if (argc < OWN + 1)
-		fail_usage("usage: PLAN OUTPUT DEVICE CONTROL FOLDER TYPE OPTIONS FSCK EVERY run "
-			   "DRIVER-OPTIONS");
+		fail_usage(
+			"usage: cut PLAN OUTPUT DEVICE CONTROL FOLDER TYPE OPTIONS FSCK EVERY run "
+			"DRIVER-OPTIONS");
 	given.plan = argv[1];
 	given.output = argv[2];
 	given.node = argv[3];
@@ -204,19 +135,17 @@ static void take(int argc, char **argv)
 	options_parse(argc - OWN + 1, argv + OWN - 1, &given.driver);
 }
 
-int main(int argc, char **argv)
+static int cut_trials(int argc, char **argv)
 {
-	struct looked *looked;
+	struct looked *looked = look_prepare();
 	char *line = NULL;
 	size_t size = 0;
 	FILE *plan, *output;
 
 	take(argc, argv);
-	looked = mmap(NULL, sizeof(*looked), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
-		      0);
 	plan = fopen(given.plan, "r");
 	output = fopen(given.output, "w");
-	if (looked == MAP_FAILED || plan == NULL || output == NULL)
+	if (plan == NULL || output == NULL)
 		fail("%s, %s: %s", given.plan, given.output, strerror(errno));
 	if (umount2(given.folder, 0) != 0)
 		fail("unmounting %s: %s", given.folder, strerror(errno));
@@ -234,4 +163,13 @@ int main(int argc, char **argv)
 	if (fclose(output) != 0)
 		fail("%s: %s", given.output, strerror(errno));
 	return EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && strcmp(argv[1], "cut") == 0)
+		return cut_trials(argc - 1, argv + 1);
+	if (argc > 1 && strcmp(argv[1], "kill") == 0)
+		return kill_trials(argc - 1, argv + 1);
+	fail_usage("usage: trials cut|kill ...");
 }

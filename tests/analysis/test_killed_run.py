@@ -1,0 +1,146 @@
+"""A recorded run whose process is killed (record-crash-sample.sh): what its trials come to; its faults."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import commands
+import pytest
+
+from analysis import checks, pipeline, terminal
+from analysis import run as runs
+from analysis.crash import fits, oracle
+from base.errors import BadInput
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture
+def run_dir(tmp_path: Path) -> Path:
+    """WAL with FULL, 30 kills of 15 transactions; without the hashes of its files."""
+    shutil.unpack_archive(HERE / "sample-kills.tar.xz", tmp_path / "cell")
+    host = tmp_path / "cell/run/host.json"
+    said = json.loads(host.read_text())
+    del said["raw_sha256"]
+    host.write_text(json.dumps(said))
+    return tmp_path / "cell/run"
+
+
+def edit(folder: Path, trial: int, **values: Any) -> None:
+    """Give fields of what a board said of a trial another value."""
+    for path in folder.glob("crash/*/raw/trials.csv"):
+        lines = [line.split(",") for line in path.read_text().splitlines()]
+        for fields in lines[1:]:
+            for name, value in values.items() if fields[0] == str(trial) else ():
+                fields[lines[0].index(name)] = str(value)
+        path.write_text("".join(",".join(fields) + "\n" for fields in lines))
+
+
+def states(folder: Path) -> list[tuple[int, int]]:
+    cell = json.loads((folder / "cell.json").read_text())
+    return oracle.after_each(cell, ["insert", "update", "delete"])
+
+
+def test_the_recorded_run_holds(run_dir: Path) -> None:
+    result = pipeline.analyse(run_dir)
+    assert result["status"] == "ok", result["reasons"]
+    crash = result["crash"]
+    assert (crash["failure"], crash["cuts"], crash["mounted"], crash["opened"]) == ("process", 30, 30, 30)
+    assert (crash["corrupt"], crash["not_a_prefix"], crash["broken"]) == (0, 0, 0)
+    assert crash["lost_acknowledged"] == {"cuts": 0, "max": 0, "mean": 0.0}
+    assert crash["promised"] == "every committed transaction survives"
+    text = terminal.table(result, run_dir / "report.html")
+    assert "30 cuts (process): 30 mounted, 30 opened, 0 corrupt" in text and terminal.BROKEN not in text
+
+
+def test_a_transaction_that_is_gone_breaks_the_promise(run_dir: Path) -> None:
+    """The last of those acknowledged, of the insertions, each of which changes something."""
+    judged = runs.read(run_dir).judged
+    assert judged is not None
+    row = next(one for one in judged.iter_rows(named=True) if one["acknowledged"] == 3)
+    edit(run_dir, row["trial"], hash=f"{states(run_dir)[2][1]:016x}")
+    result = pipeline.analyse(run_dir)
+    assert result["status"] == "ok" and result["crash"]["broken"] == 1
+    said = result["crash"]["first_broken"]
+    assert re.match(rf"trial {row['trial']}, killed .*: 1 of 3 acknowledged transactions are gone", said)
+    assert terminal.BROKEN in terminal.table(result, run_dir / "report.html")
+
+
+def test_a_kill_that_ended_its_board_is_a_result(run_dir: Path) -> None:
+    for path in run_dir.glob("crash/*/raw/trials.csv"):
+        path.write_text("".join(line for line in path.open() if not line.startswith("7,")))
+    host = json.loads((run_dir / "host.json").read_text())
+    (run_dir / "host.json").write_text(json.dumps(host | {"trials_died": {"7": "Kernel panic"}}))
+    result = pipeline.analyse(run_dir)
+    assert result["status"] == "ok" and (result["crash"]["died"], result["crash"]["broken"]) == (1, 1)
+    assert re.match(r"trial 7, killed .*: board died \(Kernel panic\)", result["crash"]["first_broken"])
+
+
+def lose_a_trial(folder: Path) -> None:
+    path = folder / "crash/2/raw/trials.csv"
+    path.write_text("\n".join(path.read_text().splitlines()[:-1]) + "\n")
+
+
+def other_calls(folder: Path) -> None:
+    """The run that was timed had another call in the place of one that a board met."""
+    path = folder / "raw/driver/vfs.csv"
+    path.write_text(re.sub(r"(,wal,\d+,\d+,\d+,\d+),24,", r"\1,32,", path.read_text()))
+
+
+def fewer_steps(folder: Path) -> None:
+    plan = json.loads((folder / "raw/plan.json").read_text())
+    plan["runs"]["trials"]["steps"] = [s for s in plan["runs"]["trials"]["steps"] if s["name"] != "kills"]
+    (folder / "raw/plan.json").write_text(json.dumps(plan))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        (lose_a_trial, "of 30 trials 1 were not tried, the first 29"),
+        (lambda folder: shutil.rmtree(folder / "crash"), "of 30 trials 30 were not tried, the first 0"),
+        (other_calls, "was of another state than the cell's plan has"),
+        (fewer_steps, "the plan's trials leaves out the steps kills"),
+        (
+            lambda folder: edit(folder, 0, hash="0000000000000000"),
+            "as the run's begin it was to hold 0 transactions whole, and trial 0 found: not a prefix",
+        ),
+        (
+            lambda folder: edit(folder, 29, hash=f"{states(folder)[3][1]:016x}"),
+            "as the run's end it was to hold 15 transactions whole, and trial 29 found: lost, 3",
+        ),
+    ],
+)
+def test_a_fault_rejects_the_run(run_dir: Path, spoil: Callable[[Path], Any], reason: str) -> None:
+    spoil(run_dir)
+    reasons = checks.reasons(runs.read(run_dir))
+    assert any(reason in one for one in reasons), reasons
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [({"hash": "xyz"}, "hash is 'xyz'"), ({"acknowledged": ""}, "acknowledged is ''")],
+)
+def test_a_line_that_is_none(run_dir: Path, spoil: dict[str, Any], said: str) -> None:
+    edit(run_dir, 3, **spoil)
+    with pytest.raises(BadInput, match=re.escape(said)):
+        runs.read(run_dir)
+
+
+def test_more_kills_than_asked_for_contradict_the_cell(run_dir: Path) -> None:
+    """Fewer do not: a process may have fewer moments."""
+    cell, summary = json.loads((run_dir / "cell.json").read_text()), pipeline.analyse(run_dir)
+    for cuts, wrong in ((29, 0), (30, 0), (31, 1)):
+        told = {**summary, "crash": {**summary["crash"], "cuts": cuts, "opened": 20, "mounted": 20}}
+        assert len(fits.contradictions(cell, told)) == wrong
+
+
+def test_no_device_has_to_show_it_again(run_dir: Path) -> None:
+    done = commands.call("crash-replay", f"RUN={run_dir}", "TRIAL=3")
+    assert done.returncode != 0 and done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert f"RUN={run_dir}: its driver was killed, and no device has to show what it kept" in line

@@ -1,0 +1,70 @@
+"""Negative controls of what cuts find: drivers that lie, each of which must be found out.
+
+They are builds of these tests' own: a C file more in a copy of workloads/, and its --wrap for the linker.
+No setting has them, and host.json names them by what they are made of.
+"""
+
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.__main__ import main as analyse
+from commitpath import experiment
+from commitpath.cell import make_cell
+from images import artifacts
+
+CONTROLS = Path(__file__).parent / "controls"
+CELL = {"DEVICE": "emmc-5.0", "ROWS": "1000", "N": "10", "PROBES": "none", "MODE": "wal", "SYNC": "full"}
+
+
+def lying(
+    place: Path, monkeypatch: pytest.MonkeyPatch, control: str, folder: str = "", wrapped: Sequence[str] = ()
+) -> None:
+    """Have what is built from now on with a control among the driver's files in that folder of workloads/."""
+    copy, build = place / "workloads", shutil.ignore_patterns("build")
+    shutil.copytree(artifacts.WORKLOADS, copy, ignore=build)
+    shutil.copy(CONTROLS / control, copy / folder)
+    words = [artifacts.LINKED, *(f"-Wl,--wrap={name}" for name in wrapped)]
+    monkeypatch.setattr(artifacts, "WORKLOADS", copy)
+    monkeypatch.setattr(artifacts, "LINKED", " ".join(words))
+    monkeypatch.setattr(experiment, "RESULTS", place / "results")
+
+
+def run(capsys: pytest.CaptureFixture[str], **variables: str) -> tuple[dict[str, Any], dict[str, Any], str]:
+    """Its summary, its host.json, and what a user is told."""
+    folder = experiment.run_once(make_cell({**CELL, **variables}))
+    analyse([str(folder)])
+    documents = [json.loads((folder / name).read_text()) for name in ("summary.json", "host.json")]
+    return documents[0], documents[1], capsys.readouterr().out
+
+
+def test_a_vfs_whose_sync_does_nothing_loses_what_full_acknowledged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On an honest device."""
+    ordinary = artifacts.driver(make_cell(CELL)).name
+    lying(tmp_path, monkeypatch, "sync_nothing.c", "engines/sqlite")
+    summary, host, said = run(capsys, CRASH="power", CUTS="20")
+    assert "PROMISE BROKEN" in said and summary["crash"]["broken"] > 0
+    assert summary["crash"]["lost_acknowledged"]["max"] > 0
+    assert host["program"] != ordinary
+
+
+@pytest.mark.parametrize("variables", [{"CRASH": "power", "CUTS": "60"}, {"CRASH": "process", "CUTS": "40"}])
+def test_a_driver_that_acknowledges_before_it_commits_is_found_out(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    variables: dict[str, str],
+) -> None:
+    """By a cut between the two."""
+    ordinary = artifacts.driver(make_cell(CELL)).name
+    wrapped = ("engine_commit", "record_open", "record_write")
+    lying(tmp_path, monkeypatch, "acknowledge_early.c", wrapped=wrapped)
+    summary, host, said = run(capsys, **variables)
+    assert "PROMISE BROKEN" in said and summary["crash"]["lost_acknowledged"]["max"] == 1
+    assert host["program"] != ordinary

@@ -1,0 +1,106 @@
+#include "kept.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fail.h"
+
+enum { MOST_FILES = 16 };
+
+struct file {
+	char path[PATH_MAX];
+	char *content;
+	size_t size;
+};
+
+static char folder[PATH_MAX];
+static struct file files[MOST_FILES];
+static size_t count;
+
+/* Calls `use` with the path of each file of the folder. */
+static void each(void (*use)(const char *path))
+{
+	DIR *open = opendir(folder);
+	char path[PATH_MAX];
+
+	if (open == NULL)
+		fail("%s: %s", folder, strerror(errno));
+	for (struct dirent *entry; (entry = readdir(open)) != NULL;) {
+		int length = snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		if (length < 0 || (size_t)length >= sizeof(path))
+			fail("%s: a name in it is too long", folder);
+		use(path);
+	}
+	closedir(open);
+}
+
+static void take(const char *path)
+{
+	struct file *file = &files[count];
+	struct stat status;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (count++ == MOST_FILES)
+		fail("%s has more than %d files", folder, MOST_FILES);
+	if (fd < 0 || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+		fail("%s is no file that can be kept", path);
+	snprintf(file->path, sizeof(file->path), "%s", path);
+	file->size = (size_t)status.st_size;
+	file->content = malloc(file->size + 1);
+	if (file->content == NULL)
+		fail("no memory to keep %s, %zu bytes", path, file->size);
+	for (size_t done = 0; done < file->size;) {
+		ssize_t got = read(fd, file->content + done, file->size - done);
+
+		if (got <= 0)
+			fail("reading %s: %s", path, strerror(errno));
+		done += (size_t)got;
+	}
+	close(fd);
+}
+
+static void remove_file(const char *path)
+{
+	if (unlink(path) != 0)
+		fail("removing %s: %s", path, strerror(errno));
+}
+
+static void put_back(const struct file *file)
+{
+	int fd = open(file->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+
+	if (fd < 0)
+		fail("%s: %s", file->path, strerror(errno));
+	for (size_t done = 0; done < file->size;) {
+		ssize_t put = write(fd, file->content + done, file->size - done);
+
+		if (put <= 0)
+			fail("writing %s: %s", file->path, strerror(errno));
+		done += (size_t)put;
+	}
+	if (close(fd) != 0)
+		fail("writing %s: %s", file->path, strerror(errno));
+}
+
+void kept_take(const char *path)
+{
+	snprintf(folder, sizeof(folder), "%s", path);
+	each(take);
+}
+
+void kept_restore(void)
+{
+	each(remove_file);
+	for (size_t i = 0; i < count; i++)
+		put_back(&files[i]);
+}

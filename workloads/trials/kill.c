@@ -1,0 +1,213 @@
+/* The driver's parts are told of their calls by the linker's --wrap (Makefile). */
+#define _GNU_SOURCE /* PATH_MAX, kill */
+#include "kill.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "fail.h"
+#include "file_calls.h"
+#include "kept.h"
+#include "line.h"
+#include "look.h"
+#include "options.h"
+#include "output.h"
+#include "record.h"
+#include "run.h"
+
+void __wrap_file_calls_add(const struct file_call *call);
+void __wrap_commitpath_tx_end(uint64_t number, const char *phase);
+ssize_t __real_write(int fd, const void *buffer, size_t size);
+ssize_t __wrap_write(int fd, const void *buffer, size_t size);
+
+/* Of acknowledged.bin (docs/formats.md), before the transactions. */
+enum { RECORD_HEADER = 16 };
+enum { NO_NUMBER = -1 };
+
+/* When the process kills itself; NO_NUMBER: not by this. */
+struct moment {
+	int64_t call, offset, bytes, kept, transaction;
+};
+static const struct moment never = {NO_NUMBER, NO_NUMBER, NO_NUMBER, NO_NUMBER, NO_NUMBER};
+/* Of the process that does the run. */
+static struct moment at = never;
+static int64_t calls; /* that have returned */
+
+static struct {
+	const char *plan, *output;
+	struct options driver;
+	char record[PATH_MAX];
+} given;
+
+struct trial {
+	char number[24];
+	uint64_t plan; /* hash of its line */
+	uint64_t begin_ns, ended_ns, read_ns, end_ns;
+	int64_t begun, acknowledged;
+	int signal, complaints;
+	char said[SAID_SIZE];
+};
+
+_Noreturn static void die(void)
+{
+	kill(getpid(), SIGKILL);
+	abort();
+}
+
+void __wrap_file_calls_add(const struct file_call *call)
+{
+	if (calls++ != at.call)
+		return;
+	if (call->offset != at.offset || call->bytes != at.bytes)
+		fail("call %" PRId64 " is of %" PRId64 " bytes at %" PRId64 ", not %" PRId64
+		     " at %" PRId64 ": this is another run",
+		     at.call, call->bytes, call->offset, at.bytes, at.offset);
+	die();
+}
+
+void __wrap_commitpath_tx_end(uint64_t number, const char *phase)
+{
+	(void)phase;
+	if ((int64_t)number == at.transaction)
+		die();
+}
+
+/* A write that is killed ends between two pages of the kernel's (generic_perform_write). */
+ssize_t __wrap_write(int fd, const void *buffer, size_t size)
+{
+	if (at.kept == NO_NUMBER || calls != at.call || (int64_t)size != at.bytes)
+		return __real_write(fd, buffer, size);
+	if (__real_write(fd, buffer, (size_t)at.kept) != at.kept)
+		fail("call %" PRId64 ": %s", at.call, strerror(errno));
+	die();
+}
+
+static struct moment moment_of(const char *line, struct trial *trial)
+{
+	struct moment moment = never;
+	int fields, end = 0;
+
+	trial->plan = line_hash(line);
+	fields = sscanf(line, "%23s call %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64,
+			trial->number, &moment.call, &moment.offset, &moment.bytes, &moment.kept);
+	if (fields >= 4)
+		return moment;
+	fields = sscanf(line, "%23s acknowledged %" SCNd64 "%n", trial->number, &moment.transaction,
+			&end);
+	if (fields != 2 || end == 0)
+		fail("%s: '%.*s' is no trial", given.plan, (int)strcspn(line, "\n"), line);
+	return moment;
+}
+
+/* Does the run in a process that ends by SIGKILL at that moment. */
+static void run_until(const struct moment *moment, const struct trial *trial)
+{
+	int status;
+	pid_t child = fork();
+
+	if (child == 0) {
+		given.driver.announce = NULL;
+		at = *moment;
+		run(&given.driver);
+		_exit(EXIT_SUCCESS);
+	}
+	if (child < 0 || waitpid(child, &status, 0) != child)
+		fail("trial %s: no process: %s", trial->number, strerror(errno));
+	if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
+		fail("trial %s: the run ended by itself, and was to be killed", trial->number);
+}
+
+/* What the driver had acknowledged. */
+static void count(struct trial *trial)
+{
+	struct transaction_record one;
+	FILE *file = fopen(given.record, "rb");
+
+	if (file == NULL || fseek(file, RECORD_HEADER, SEEK_SET) != 0)
+		fail("%s: %s", given.record, strerror(errno));
+	while (fread(&one, sizeof(one), 1, file) == 1) {
+		trial->begun += one.begin_ns != 0;
+		trial->acknowledged += one.end_ns != 0;
+	}
+	fclose(file);
+}
+
+static void run_trial(const char *line, FILE *output, struct looked *looked)
+{
+	struct trial trial = {0};
+	struct moment moment = moment_of(line, &trial);
+
+	*looked = (struct looked){0};
+	line_announce(line, given.driver.announce);
+	trial.begin_ns = clock_now();
+	kept_restore();
+	run_until(&moment, &trial);
+	trial.ended_ns = clock_now();
+	count(&trial);
+	trial.signal = look(looked, &given.driver, NULL);
+	trial.read_ns = clock_now();
+	snprintf(trial.said, sizeof(trial.said), "%s", looked->said);
+	trial.complaints = board_complaints(trial.said);
+	trial.end_ns = clock_now();
+	look_field(trial.said);
+	fprintf(output, "%s,%016" PRIx64 ",%" PRId64 ",%" PRId64 ",%d,%d,%d,%d,%d,", trial.number,
+		trial.plan, trial.acknowledged, trial.begun, looked->opened, looked->is_read,
+		looked->is_whole, trial.signal, trial.complaints);
+	fprintf(output, "%" PRId64 ",%016" PRIx64 ",", looked->rows.count, looked->rows.hash);
+	fprintf(output, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s\n",
+		trial.begin_ns, trial.ended_ns, looked->opened_ns, trial.read_ns, trial.end_ns,
+		trial.said);
+	/* what comes next may end the board */
+	if (fflush(output) != 0)
+		fail("%s: %s", given.output, strerror(errno));
+}
+
+static void take(int argc, char **argv)
+{
+	enum { OWN = 3 };
+	char path[PATH_MAX];
+
+	if (argc < OWN + 1)
+		fail_usage("usage: kill PLAN OUTPUT run DRIVER-OPTIONS");
+	given.plan = argv[1];
+	given.output = argv[2];
+	options_parse(argc - OWN + 1, argv + OWN - 1, &given.driver);
+	output_path(given.record, given.driver.output_dir, RECORD_FILE);
+	snprintf(path, sizeof(path), "%s", given.driver.database);
+	kept_take(dirname(path));
+}
+
+int kill_trials(int argc, char **argv)
+{
+	struct looked *looked = look_prepare();
+	char *line = NULL;
+	size_t size = 0;
+	FILE *plan, *output;
+
+	take(argc, argv);
+	plan = fopen(given.plan, "r");
+	output = fopen(given.output, "w");
+	if (plan == NULL || output == NULL)
+		fail("%s, %s: %s", given.plan, given.output, strerror(errno));
+	clock_wait_whole_second();
+	board_complaints(NULL);
+	fputs("trial,plan,acknowledged,begun,opened,is_read,is_whole,signal,complaints,rows,hash,"
+	      "begin_ns,shown_ns,opened_ns,read_ns,end_ns,said\n",
+	      output);
+	while (getline(&line, &size, plan) > 0)
+		run_trial(line, output, looked);
+	free(line);
+	fclose(plan);
+	if (fclose(output) != 0)
+		fail("%s: %s", given.output, strerror(errno));
+	return EXIT_SUCCESS;
+}

@@ -1,0 +1,70 @@
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#include "look.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "fail.h"
+
+/* Seconds of the board's after which a database that is being opened or read counts as hung. */
+enum { HUNG_SECONDS = 300 };
+
+struct looked *look_prepare(void)
+{
+	struct looked *looked = mmap(NULL, sizeof(*looked), PROT_READ | PROT_WRITE,
+				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (looked == MAP_FAILED)
+		fail("no memory: %s", strerror(errno));
+	return looked;
+}
+
+static void open_and_read(struct looked *looked, const struct options *driver, const char *stats)
+{
+	const struct workload *workload = workload_at((size_t)driver->workload);
+	struct database *database;
+	struct error error;
+
+	database = engine_open(driver->database, driver, workload, ENGINE_RUN, &error);
+	looked->opened = database != NULL;
+	looked->opened_ns = clock_now();
+	if (stats != NULL)
+		board_counts(stats, &looked->counts);
+	if (looked->opened) {
+		looked->is_read = engine_rows(database, &looked->rows, &error);
+		if (looked->is_read)
+			looked->is_whole = engine_check(database, &error);
+	}
+	if (!looked->is_whole)
+		snprintf(looked->said, sizeof(looked->said), "%.*s", SAID_SIZE - 1, error.text);
+	/* closing writes, and is no part of what came up: _exit leaves that out */
+}
+
+int look(struct looked *looked, const struct options *driver, const char *stats)
+{
+	int status;
+	pid_t child = fork();
+
+	if (child == 0) {
+		alarm(HUNG_SECONDS);
+		open_and_read(looked, driver, stats);
+		_exit(EXIT_SUCCESS);
+	}
+	if (child < 0 || waitpid(child, &status, 0) != child)
+		fail("no process to open the database: %s", strerror(errno));
+	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+void look_field(char *said)
+{
+	for (char *c = said; *c != '\0'; c++)
+		if (*c == '"' || *c == ',' || (unsigned char)*c < ' ' || (unsigned char)*c > '~')
+			*c = '?';
+}
