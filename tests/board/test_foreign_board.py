@@ -215,7 +215,9 @@ def test_two_at_once_and_another_mount(bench: ForeignBoard, tmp_path: Path) -> N
 
 def test_something_else_is_mounted_there(bench: ForeignBoard, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    over = f"until [ -e /run/commitpath/cell.env ]; do sleep 0.2; done; mount -t tmpfs over {MOUNTPOINT}"
+    # the run's cell, sent once the board is prepared; the rehearsal's was there before
+    there = f'grep -qs -e "--n {LONG["N"]}" /run/commitpath/cell.env'
+    over = f"until {there}; do sleep 0.2; done; mount -t tmpfs over {MOUNTPOINT}"
     behind(bench, over)
     with call(bench, log) as process:
         assert process.wait(STEP_SECONDS) == FAILED, log.read_text()
