@@ -10,6 +10,7 @@ from analysis.adapters import recording, tracefile
 from analysis.adapters.sqlfile import SqlFileError
 from base.errors import BadInputError, LabError
 from base.paths import ROOT
+from commitpath.host import ensure_packages
 
 COMMAND = ROOT / "workloads/command"
 # The folder that a preload records to (workloads/command/transactions.h).
@@ -25,6 +26,7 @@ def trace_record(variables: dict[str, str]) -> int:
         raise BadInputError(f"FILE={target}: it exists already; name a new file")
     if not target.absolute().parent.is_dir():
         raise BadInputError(f"FILE={target}: there is no folder {target.absolute().parent}")
+    ensure_packages(virtual=False)
     with tempfile.TemporaryDirectory(prefix="commitpath-record-") as name:
         folder = Path(name)
         libraries = [build(engine, folder) for engine in sorted(engines())]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from analysis.workloads import Operation, Phase
 
-PHASES = ("insert", "single", "batch")
+PHASES = ("insert", "update", "batch")
 TEXTS = {
     "insert": "INSERT INTO partsupply VALUES(%k,15000,1000,9999,771.64,%v);",
     "update": "UPDATE partsupply SET ps_comment=%v WHERE ps_key=%k;",
@@ -19,7 +19,7 @@ _BATCH = 2000
 def transactions(phase: Phase) -> Iterator[tuple[Operation, ...]]:
     """Yield the transactions of a phase. Raises ValueError where there is no row."""
     size = min(_BATCH, phase.last_key) if phase.name == "batch" else 1
-    value = {"insert": b"i", "single": b"u", "batch": b"b"}[phase.name] * phase.options.value_size
+    value = {"insert": b"i", "update": b"u", "batch": b"b"}[phase.name] * phase.options.value_size
     for number in range(phase.options.n):
         if phase.name == "insert":
             yield (Operation("insert", phase.last_key + 1 + number, value),)

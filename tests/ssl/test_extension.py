@@ -201,6 +201,17 @@ def test_a_database_has_one_connection(path: Path) -> None:
     shell.quit()
 
 
+def test_what_is_attached_is_anyones(path: Path) -> None:
+    shell, other = Shell(path), path.with_name("other.db")
+    shell.ask(f"{SCHEMA}ATTACH '{other}' AS o;\nCREATE TABLE o.x(a);\nINSERT INTO o.x VALUES(1);\n")
+    assert plain(other, "SELECT * FROM x") == "1"
+    acknowledged = shell.rows()
+    shell.kill()
+    shell = Shell(path)
+    assert shell.rows() == acknowledged
+    assert shell.quit() == ""
+
+
 def test_what_cannot_be_is_one_line(path: Path) -> None:
     shell = Shell(path, "log_size=7")
     said = shell.process.communicate("SELECT 1;\n", timeout=60)[0]

@@ -11,11 +11,11 @@
 #include "fail.h"
 #include "workload.h"
 
-enum { INSERT, SINGLE, BATCH };
+enum { INSERT, UPDATE, BATCH };
 
 static const struct workload_phase phases[] = {
 	[INSERT] = {"insert", "insert", ROWS_ADDED},
-	[SINGLE] = {"single", "update", ROWS_SAME},
+	[UPDATE] = {"update", "update", ROWS_SAME},
 	[BATCH] = {"batch", "batch", ROWS_SAME},
 };
 

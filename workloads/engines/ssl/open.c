@@ -125,14 +125,18 @@ static void rolled_back(void *argument)
 
 int connection_begin(struct ssl *ssl)
 {
-	static const char first[] = "PRAGMA main.locking_mode=exclusive;"
-				    "PRAGMA main.synchronous=full;"
-				    "SELECT count(*) FROM sqlite_master";
+	/* what a program attaches is its own */
+	const char *first = ssl->adopted ? "PRAGMA main.locking_mode=exclusive"
+					 : "PRAGMA locking_mode=exclusive";
+	static const char then[] = "PRAGMA main.synchronous=full;"
+				   "SELECT count(*) FROM sqlite_master";
 	int result;
 
 	sqlite3_wal_autocheckpoint(ssl->db, 0);
 	sqlite3_rollback_hook(ssl->db, rolled_back, ssl);
 	result = sqlite3_exec(ssl->db, first, NULL, NULL, NULL);
+	if (result == SQLITE_OK)
+		result = sqlite3_exec(ssl->db, then, NULL, NULL, NULL);
 	return result == SQLITE_OK ? random_connect(ssl) : result;
 }
 
