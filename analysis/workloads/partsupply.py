@@ -19,8 +19,10 @@ _BATCH = 2000
 def transactions(phase: Phase) -> Iterator[tuple[Operation, ...]]:
     """Yield the transactions of a phase. Raises ValueError where there is no row."""
     size = min(_BATCH, phase.last_key) if phase.name == "batch" else 1
-    value = {"insert": b"i", "update": b"u", "batch": b"b"}[phase.name] * phase.options.value_size
+    letters = {"insert": b"i", "update": b"u", "batch": b"b"}[phase.name] * phase.options.value_size
     for number in range(phase.options.n):
+        digits = b"%08d" % number
+        value = digits + letters[len(digits) :]
         if phase.name == "insert":
             yield (Operation("insert", phase.last_key + 1 + number, value),)
             continue

@@ -6,6 +6,8 @@
  * 8 of a real), and the comment is what is updated. A table of fewer rows than 2000 has batches of
  * all of them.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "fail.h"
@@ -19,7 +21,8 @@ static const struct workload_phase phases[] = {
 	[BATCH] = {"batch", "batch", ROWS_SAME},
 };
 
-enum { BATCH_SIZE = 2000, COMMENT = 198 };
+/* N has at most eight digits. */
+enum { BATCH_SIZE = 2000, COMMENT = 198, DIGITS = 8 };
 
 static const char *const create[] = {
 	"CREATE TABLE partsupply(ps_key INTEGER PRIMARY KEY, ps_partkey INT, ps_suppkey INT, "
@@ -56,10 +59,15 @@ static size_t buffer_size(const struct options *options)
 	return COMMENT + (size_t)(options->rows + options->n) / 8 + 1;
 }
 
+/* Of an own value for each transaction: an update of a row that has it would write nothing. */
 static const char *value(struct generator *generator, char letter)
 {
+	char digits[24];
+
 	if (generator->number == 0)
 		memset(generator->buffer, letter, COMMENT);
+	snprintf(digits, sizeof(digits), "%0*" PRId64, DIGITS, generator->number);
+	memcpy(generator->buffer, digits, DIGITS);
 	return generator->buffer;
 }
 
@@ -72,6 +80,7 @@ static void make_batch(struct generator *generator, struct transaction *transact
 {
 	char *taken = generator->buffer + COMMENT;
 	size_t count = generator->last_key < BATCH_SIZE ? (size_t)generator->last_key : BATCH_SIZE;
+	const char *data = value(generator, 'b');
 
 	memset(taken, 0, (size_t)generator->last_key / 8 + 1);
 	for (size_t i = 0; i < count; i++) {
@@ -81,8 +90,8 @@ static void make_batch(struct generator *generator, struct transaction *transact
 			key = pick(generator);
 		while ((taken[key / 8] & 1 << key % 8) != 0);
 		taken[key / 8] |= (char)(1 << key % 8);
-		generator->operations[i] = (struct operation){OPERATION_UPDATE, key,
-							      value(generator, 'b'), COMMENT, 0};
+		generator->operations[i] =
+			(struct operation){OPERATION_UPDATE, key, data, COMMENT, 0};
 	}
 	*transaction = (struct transaction){generator->operations, count, count * COMMENT};
 }
