@@ -22,6 +22,9 @@ experiment: $(VENV)/ready ## run one cell: make experiment FS=f2fs MODE=wal
 watch: $(VENV)/ready ## run a command on the board under the observers: CMD='sqlite3 a.db "…"' [FILES=…] [PACKAGES=…]
 	@$(COMMITPATH) watch
 
+trace-record: $(VENV)/ready ## what a command of this machine does to its databases, as a trace: CMD='…' FILE=new.trace
+	@$(COMMITPATH) trace-record
+
 plan: $(VENV)/ready ## what a cell is resolved into, as JSON; builds nothing: make plan FS=f2fs MODE=wal
 	@$(COMMITPATH) plan
 

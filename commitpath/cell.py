@@ -152,19 +152,22 @@ def take_file(cell: dict[str, Any], variables: Mapping[str, str]) -> None:
 
     Then `file` is the name of the content, and n how many transactions it has.
     """
-    path, takes = cell["file"], cell["profiles"]["workload"].get("file", False)
+    profile = cell["profiles"]["workload"]
+    path, takes = cell["file"], profile.get("file", False)
+    kind = "trace" if profile.get("trace") else "sql"
     if bool(path) != takes:
         there = [name for name in axes()["workload"].files() if load_profile("workload", name).get("file")]
         raise BadInputError(
             f"FILE={path}: WORKLOAD={cell['workload']} has transactions of its own; it is for "
             f"WORKLOAD={' or '.join(there)}"
             if path
-            else f"WORKLOAD={cell['workload']} takes FILE=<your SQL> (docs/sql.md)"
+            else f"WORKLOAD={cell['workload']} takes FILE=<your {'trace' if kind == 'trace' else 'SQL'}> "
+            f"(docs/{kind}.md)"
         )
     if not path:
         return
-    text, parts = userfiles.sql(Path(path))
-    cell["file"], cell["profiles"]["file"] = sqlfile.name(text), {"sql": text}
+    text, parts = userfiles.transactions(Path(path), kind)
+    cell["file"], cell["profiles"]["file"] = sqlfile.name(text), {kind: text}
     if cell["journal_mode"] == "wal" and (line := sqlfile.vacuum(parts.transactions)):
         raise BadInputError(
             f"FILE={path}: line {line}: VACUUM in MODE=wal logs pages that no checkpoint writes home, which "

@@ -275,6 +275,7 @@ def print_help(_: dict[str, str]) -> int:
 # Commands in modules of their own, loaded when they are called.
 LATER = {
     "watch": "commitpath.watch:watch",
+    "trace-record": "commitpath.trace_record:trace_record",
     "board-check": "commitpath.board_check:board_check",
     "demo": "commitpath.demo:demo",
     "sweep": "commitpath.sweep.drive:sweep",

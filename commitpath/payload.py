@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from analysis import devices, expected, filesystems, mkfs, mount
-from analysis.adapters import sqlfile
+from analysis.adapters import sqlfile, userfile
 from analysis.crash.cuts import PROCESS
 from base import identity
 from base.paths import ROOT
@@ -120,7 +120,7 @@ def populated(cell: Mapping[str, Any]) -> dict[str, Any]:
     schema = {}
     if cell["profiles"]["workload"].get("file"):
         table += f" --file {BOARD}/schema"
-        schema = {"schema": sqlfile.pack(sqlfile.read(cell["profiles"]["file"]["sql"]).schema)}
+        schema = {"schema": sqlfile.pack(userfile.parts(cell["profiles"]["file"]).schema)}
     return {
         "populate_options": f"--rows {cell['rows']} {table}",
         "rehearsal_options": f"--rows 0 {table}",
@@ -184,7 +184,7 @@ def payload(cell: Mapping[str, Any], node: str, trials: bool = False) -> dict[st
     for name in own_scripts.keys() & set(watching(cell)):
         files[f"observers/{name}{observers.scripted()[name]}"] = own_scripts[name].encode()
     if own := cell["profiles"].get("file"):
-        files["transactions"] = sqlfile.pack(sqlfile.read(own["sql"]).transactions)
+        files["transactions"] = sqlfile.pack(userfile.parts(own).transactions)
     return files
 
 

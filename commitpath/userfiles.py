@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from analysis.adapters import sqlfile
+from analysis.adapters import sqlfile, userfile
 from base.errors import BadInputError
 
 # Of a file: it is kept with each run (cell.json).
@@ -48,16 +48,19 @@ def script(path: Path) -> str:
     return text
 
 
-def sql(path: Path) -> tuple[str, sqlfile.SqlFile]:
-    """The SQL that FILE names, and its parts; BadInputError says what no file may have."""
+def transactions(path: Path, kind: str) -> tuple[str, sqlfile.SqlFile]:
+    """The text that FILE names, of a kind of analysis/adapters/userfile.py, and its parts.
+
+    BadInputError says what no such file may have.
+    """
     text = text_of(path, "FILE=")
     try:
-        parts = sqlfile.read(text)
+        parts = userfile.parts({kind: text})
     except sqlfile.SqlFileError as error:
         raise BadInputError(f"FILE={path}: {error}") from None
     if (size := len(sqlfile.pack(parts.transactions))) > MOST_TRANSACTION_BYTES:
         raise BadInputError(
             f"FILE={path}: {size} bytes of transactions; at most {MOST_TRANSACTION_BYTES} go into a board "
-            f"with a cell (what stands before {sqlfile.MARK!r} is not among them)"
+            "with a cell (what makes the database is not among them)"
         )
     return text, parts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator
@@ -67,15 +68,27 @@ def read(text: str) -> SqlFile:
         raise SqlFileError(f"line {marks[1] + 1}: the second {MARK!r}; there is one, after the schema")
     cut = marks[0] if marks else 0
     schema = tuple(statements("\n".join(lines[:cut]), 1))
-    found = tuple(transactions(statements("\n".join(lines[cut:]), cut + 1)))
+    given = statements("\n".join(lines[cut:]), cut + 1)
+    return checked(schema, given, f"before {MARK!r}", f" after line {cut + 1}, {MARK!r}" if marks else "")
+
+
+def checked(
+    schema: tuple[Statement, ...], given: Iterable[Statement], where: str, after: str = ""
+) -> SqlFile:
+    """Return what makes a database and the transactions that statements are.
+
+    where: what the former are called, after: what precedes the latter, in what is said of them. Raises
+    SqlFileError for what a workload cannot have.
+    """
+    found = tuple(transactions(given))
     for one in schema:
-        _refuse(one, _KEPT)
+        refuse(one, _KEPT)
         if one.words[0] in _CONTROL or one.words[0] == "VACUUM":
             raise SqlFileError(
-                f"line {one.line}: {one.words[0]} before {MARK!r}: all that is there is one transaction"
+                f"line {one.line}: {one.words[0]} {where}: all that is there is one transaction"
             )
     if not found:
-        raise SqlFileError(f"it has no statement{f' after line {cut + 1}, {MARK!r}' if marks else ''}")
+        raise SqlFileError(f"it has no statement{after}")
     return SqlFile(schema, found)
 
 
@@ -108,7 +121,7 @@ def transactions(given: Iterable[Statement]) -> Iterator[Statement]:
     """
     inside: list[Statement] = []
     for one in given:
-        _refuse(one, _ALLOWED)
+        refuse(one)
         word = one.words[0]
         ends = word in ("COMMIT", "END") or (word == "ROLLBACK" and "TO" not in one.words[1:3])
         if word == "BEGIN" and inside:
@@ -134,7 +147,13 @@ def _joined(parts: list[Statement]) -> Statement:
     return Statement(parts[0].line, text, parts[0].words)
 
 
-def _refuse(one: Statement, pragmas: frozenset[str]) -> None:
+def first_words(text: str) -> list[str]:
+    """Return the first tokens of a text, in capitals, without blanks and comments."""
+    found = (token[0].upper() for token in _TOKEN.finditer(text) if not token["blank"])
+    return list(itertools.islice(found, _FIRST))
+
+
+def refuse(one: Statement, pragmas: frozenset[str] = _ALLOWED) -> None:
     """Raise SqlFileError for what a workload cannot have."""
     words, where = [word.strip("\"'`[]").lower() for word in one.words], f"line {one.line}: "
     if words[0] == "explain":

@@ -6,7 +6,7 @@ import hashlib
 from typing import Any
 
 from analysis import workloads
-from analysis.adapters import sqlfile
+from analysis.adapters import sqlfile, userfile
 from analysis.adapters.rendered import Rendered
 from analysis.checks.rendered import beside
 from analysis.run import Run
@@ -47,9 +47,9 @@ def of_the_file(run: Run) -> list[str]:
         return ["config.json: a user's file was run" + (", and the cell has none" if ran else " by nobody")]
     if profile is None:
         return []
-    text = str(profile.get("sql"))
+    _, text = userfile.text_of(profile)
     try:
-        wanted = sqlfile.rendered(sqlfile.read(text).transactions)
+        wanted = sqlfile.rendered(userfile.parts(profile).transactions)
     except sqlfile.SqlFileError as error:
         return [f"the cell's file: {error}"]
     found = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from analysis.adapters import sqlfile
+from analysis.adapters import sqlfile, userfile
 from analysis.checks import maintained
 from analysis.ledger.arrays import at, inside
 from analysis.ledger.timeline import edges
@@ -60,7 +60,7 @@ def _unordered(run: Run) -> list[int]:
     if "file" not in run.driver.config["driver"]:
         return []
     try:
-        given = sqlfile.read(str(run.cell["profiles"].get("file", {}).get("sql"))).transactions
+        given = userfile.parts(run.cell["profiles"].get("file", {})).transactions
     except sqlfile.SqlFileError:
         return []  # again.of_the_file says so
     return [number for number, one in enumerate(given) if not sqlfile.is_ordered(one)]

@@ -16,6 +16,9 @@ CASES = [
     ("mobibench", 0, 25, 100, 6, None),
     ("mobibench", 25, 25, 100, 6, "update,delete"),
     ("mobibench_2014", 0, 25, 100, 6, None),
+    ("partsupply", 2100, 3, 198, 7, None),
+    ("partsupply", 0, 3, 198, 8, None),
+    ("partsupply", 40, 3, 198, 9, "update"),
 ]
 
 

@@ -381,6 +381,30 @@ static void authorizer(void)
 	check(ssl_close(ssl, &error), "closed");
 }
 
+/* A trigger that is the connection's alone changes rows that a recovery would not. */
+static void temporary(void)
+{
+	struct target ours = {0};
+	struct error error;
+	uint64_t before;
+
+	check(ssl_open("a.db", flags, &options, &ours.ssl, &error), "opened");
+	ours.db = ssl_db(ours.ssl);
+	check(load_create(&ours) == SQLITE_OK, "made");
+	check(ssl_exec(ours.ssl, "CREATE TEMP TRIGGER more AFTER INSERT ON w BEGIN"
+				 " INSERT INTO t(id, r) VALUES(777, 0); END;"
+				 "INSERT INTO w VALUES('x', 1)") == SQLITE_OK,
+	      "inserted");
+	check(ssl_stats(ours.ssl).checkpoints[SSL_OTHER_DATABASE] == 1, "a checkpoint");
+	before = load_hash(ours.db, false);
+	disk_cut_now();
+	ssl_close(ours.ssl, &error);
+	disk_power(1, KEPT_NONE);
+	check(ssl_open("a.db", flags, &options, &ours.ssl, &error), "opened");
+	check(load_hash(ssl_db(ours.ssl), false) == before, "the same");
+	check(ssl_close(ours.ssl, &error), "closed");
+}
+
 int main(int count, char **words)
 {
 	static const struct {
@@ -393,7 +417,7 @@ int main(int count, char **words)
 		{"size", sized},	 {"truncated", truncated},   {"damaged", damaged},
 		{"knobs", knobs},	 {"twice", twice},	     {"unfinished", unfinished},
 		{"pragmas", pragmas},	 {"inspected", inspected},   {"sizes", sizes},
-		{"largest", largest},	 {"authorizer", authorizer},
+		{"largest", largest},	 {"authorizer", authorizer}, {"temporary", temporary},
 	};
 
 	ssl_defaults(&options);

@@ -131,6 +131,7 @@ SCENES = {
     "sizes": [],
     "largest": [],
     "authorizer": [],
+    "temporary": [],
 }
 
 

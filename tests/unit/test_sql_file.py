@@ -132,7 +132,7 @@ CONTRADICTIONS = [
     ({"ENGINE": "leveldb", "SYNCHRONOUS": "full"}, "^ENGINE=leveldb: WORKLOAD=sql is for sqlite, ssl only "),
     (
         {"WORKLOAD": "apsys17"},
-        "^FILE=.*: WORKLOAD=apsys17 has transactions of its own; it is for WORKLOAD=sql$",
+        "^FILE=.*: WORKLOAD=apsys17 has transactions of its own; it is for WORKLOAD=sql or trace$",
     ),
 ]
 
@@ -195,4 +195,4 @@ def test_a_file_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     (tmp_path / "mine.sql").write_text("SELECT 1;")
     monkeypatch.setattr(Path, "read_bytes", refuse)
     with pytest.raises(BadInputError, match=r"mine.sql: Permission denied$"):
-        userfiles.sql(tmp_path / "mine.sql")
+        userfiles.transactions(tmp_path / "mine.sql", "sql")

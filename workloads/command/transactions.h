@@ -8,6 +8,8 @@
 
 /* Names the log's file, in the environment of the command. */
 #define TRANSACTIONS_VARIABLE "COMMITPATH_TRANSACTIONS"
+/* Names the folder that a recording is written to, which is there without a log, too. */
+#define RECORD_VARIABLE "COMMITPATH_RECORD"
 #define TRANSACTIONS_MAGIC "CPTRANS1"
 /* 128 MiB, of which only what is written takes memory. */
 #define TRANSACTIONS_MOST (1u << 20)

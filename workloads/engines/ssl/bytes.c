@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "sqlite3.h"
+#include "ssl.h"
 
 enum { FIRST_ROOM = 256 };
 

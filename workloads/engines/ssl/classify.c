@@ -146,16 +146,21 @@ static const char *const repeated[REPEATED_PRAGMAS] = {
 	"trusted_schema",
 };
 
-/* Pragmas with an argument that change nothing of it; foreign_keys is in every record. */
+/* Pragmas with an argument that change nothing of it: foreign_keys is in every record, and some are
+ * refused (vfs.c). */
 static const char *const harmless[] = {
-	"analysis_limit",     "busy_timeout",	 "cache_size",	  "cache_spill",
-	"cell_size_check",    "collation_list",	 "data_version",  "foreign_key_check",
-	"foreign_key_list",   "foreign_keys",	 "function_list", "hard_heap_limit",
-	"index_info",	      "index_list",	 "index_xinfo",	  "integrity_check",
-	"journal_size_limit", "mmap_size",	 "module_list",	  "optimize",
-	"page_count",	      "pragma_list",	 "quick_check",	  "secure_delete",
-	"shrink_memory",      "soft_heap_limit", "table_info",	  "table_list",
-	"table_xinfo",	      "temp_store",	 "threads",	  "wal_checkpoint",
+	"analysis_limit",  "busy_timeout",	 "cache_size",
+	"cache_spill",	   "cell_size_check",	 "collation_list",
+	"data_version",	   "foreign_key_check",	 "foreign_key_list",
+	"foreign_keys",	   "function_list",	 "hard_heap_limit",
+	"index_info",	   "index_list",	 "index_xinfo",
+	"integrity_check", "journal_mode",	 "journal_size_limit",
+	"locking_mode",	   "mmap_size",		 "module_list",
+	"optimize",	   "page_count",	 "pragma_list",
+	"quick_check",	   "secure_delete",	 "shrink_memory",
+	"soft_heap_limit", "synchronous",	 "table_info",
+	"table_list",	   "table_xinfo",	 "temp_store",
+	"threads",	   "wal_autocheckpoint", "wal_checkpoint",
 };
 
 /* Tables of SQLite's own that are ordinary ones. */
@@ -188,8 +193,9 @@ static void taint_statement(struct ssl *ssl, enum ssl_reason reason)
 	struct ssl_stmt *statement = ssl->preparing != NULL ? ssl->preparing : ssl->stepping;
 
 	if (statement == NULL) {
-		/* a statement that is none of ours, which may be executed at any time */
-		if (ssl->always == SSL_LOGGED)
+		/* a statement that is none of ours, which may be executed at any time; a program
+		 * whose connection was adopted has no others, and its commits are checkpoints */
+		if (!ssl->adopted && ssl->always == SSL_LOGGED)
 			ssl->always = SSL_NOT_CAPTURED;
 	} else {
 		if (statement->taint == SSL_LOGGED)
@@ -270,6 +276,10 @@ static int authorize(void *argument, int action, const char *first, const char *
 		if (!foreign(ssl))
 			taint_statement(ssl, SSL_OTHER_DATABASE);
 		break;
+	case SQLITE_CREATE_TEMP_TRIGGER:
+		/* it is of the connection, and changes what others' statements do */
+		ssl->always = SSL_OTHER_DATABASE;
+		break;
 	default: /* CREATE, DROP, ALTER, ANALYZE, REINDEX */
 		taint_statement(ssl, SSL_SCHEMA);
 		ssl->schema_stale |= foreign(ssl);
@@ -277,7 +287,7 @@ static int authorize(void *argument, int action, const char *first, const char *
 	return SQLITE_OK;
 }
 
-static bool has_word(const char *text, size_t size, const char *word)
+bool has_word(const char *text, size_t size, const char *word)
 {
 	size_t length = strlen(word);
 

@@ -62,8 +62,7 @@ int ssl_names(struct ssl *ssl, const char *path, char **names)
 	return SQLITE_OK;
 }
 
-/* Whether a log is live; then SQLite must not open it without us. */
-static int marked(const struct ssl *ssl, bool *is)
+int database_live(const struct ssl *ssl, bool *is)
 {
 	sqlite3_file *file;
 	uint8_t head[LOG_SLOT];
@@ -82,7 +81,7 @@ static int marked(const struct ssl *ssl, bool *is)
 	return result == SQLITE_IOERR_SHORT_READ ? SQLITE_OK : result;
 }
 
-static int failed(struct ssl *ssl, const char *what, int result)
+int database_failed(struct ssl *ssl, const char *what, int result)
 {
 	if (ssl->error->text[0] == '\0')
 		error_set(ssl->error, "%s %s: %s", what, ssl->path,
@@ -92,8 +91,7 @@ static int failed(struct ssl *ssl, const char *what, int result)
 	return result;
 }
 
-/* Lets SQLite itself roll back, or copy a WAL of its own, and makes it a database with a WAL. */
-static int convert(struct ssl *ssl, int flags)
+int database_convert(struct ssl *ssl, int flags)
 {
 	sqlite3_stmt *row = NULL;
 	int result = sqlite3_open_v2(ssl->path, &ssl->db, flags, ssl_wrapped->zName);
@@ -113,7 +111,7 @@ static int convert(struct ssl *ssl, int flags)
 	if (result == SQLITE_OK)
 		result = sqlite3_exec(ssl->db, "PRAGMA journal_mode=wal", NULL, NULL, NULL);
 	if (result != SQLITE_OK)
-		failed(ssl, "opening", result);
+		database_failed(ssl, "opening", result);
 	if (sqlite3_close(ssl->db) != SQLITE_OK && result == SQLITE_OK)
 		result = SQLITE_BUSY;
 	ssl->db = NULL;
@@ -125,30 +123,49 @@ static void rolled_back(void *argument)
 	commit_cancel(argument);
 }
 
-/* A connection that has the database to itself, and leaves checkpoints to us. */
+int connection_begin(struct ssl *ssl)
+{
+	/* what a program attaches is its own */
+	const char *first = ssl->adopted ? "PRAGMA main.locking_mode=exclusive"
+					 : "PRAGMA locking_mode=exclusive";
+	static const char then[] = "PRAGMA main.synchronous=full;"
+				   "SELECT count(*) FROM sqlite_master";
+	int result;
+
+	sqlite3_wal_autocheckpoint(ssl->db, 0);
+	sqlite3_rollback_hook(ssl->db, rolled_back, ssl);
+	result = sqlite3_exec(ssl->db, first, NULL, NULL, NULL);
+	if (result == SQLITE_OK)
+		result = sqlite3_exec(ssl->db, then, NULL, NULL, NULL);
+	return result == SQLITE_OK ? random_connect(ssl) : result;
+}
+
+int connection_watch(struct ssl *ssl)
+{
+	int result = classify_connect(ssl);
+
+	if (result == SQLITE_OK)
+		result = classify_schema(ssl);
+	return result == SQLITE_OK ? schema_connect(ssl) : result;
+}
+
 static int connect(struct ssl *ssl)
 {
-	static const char first[] = "PRAGMA locking_mode=exclusive; PRAGMA synchronous=full;"
-				    "SELECT count(*) FROM sqlite_master";
 	int result;
 
 	ssl->opening = true;
 	result = sqlite3_open_v2(ssl->path, &ssl->db, SQLITE_OPEN_READWRITE, "ssl");
 	if (result == SQLITE_OK) {
 		sqlite3_extended_result_codes(ssl->db, 1);
-		sqlite3_wal_autocheckpoint(ssl->db, 0);
-		sqlite3_rollback_hook(ssl->db, rolled_back, ssl);
-		result = sqlite3_exec(ssl->db, first, NULL, NULL, NULL);
+		result = connection_begin(ssl);
 	}
-	if (result == SQLITE_OK)
-		result = random_connect(ssl);
 	if (result == SQLITE_OK && ssl->options.connected != NULL)
 		result = ssl->options.connected(ssl->db, ssl->options.argument);
 	ssl->opening = false;
 	return result;
 }
 
-static void drop(struct ssl *ssl)
+void database_drop(struct ssl *ssl)
 {
 	vfs_remove(ssl);
 	memory_clear(&ssl->memory);
@@ -166,10 +183,10 @@ static int open_once(struct ssl *ssl, int flags, bool *used)
 {
 	struct ssl *outer = ssl_current;
 	bool live;
-	int result = marked(ssl, &live);
+	int result = database_live(ssl, &live);
 
 	if (result == SQLITE_OK && !live)
-		result = convert(ssl, flags);
+		result = database_convert(ssl, flags);
 	if (result != SQLITE_OK)
 		return result;
 	vfs_add(ssl);
@@ -180,11 +197,7 @@ static int open_once(struct ssl *ssl, int flags, bool *used)
 		result = recover_statements(ssl);
 	ssl_current = outer;
 	if (result == SQLITE_OK && !*used)
-		result = classify_connect(ssl);
-	if (result == SQLITE_OK && !*used)
-		result = classify_schema(ssl);
-	if (result == SQLITE_OK && !*used)
-		result = schema_connect(ssl);
+		result = connection_watch(ssl);
 	if (result == SQLITE_OK && *used) {
 		ssl->closing = true;
 		result = sqlite3_close(ssl->db);
@@ -193,15 +206,17 @@ static int open_once(struct ssl *ssl, int flags, bool *used)
 	return result;
 }
 
-/* What a new one begins with: the numbers of the recovery, and nothing else. */
-static int begin(const char *path, const struct ssl_options *options, struct error *error,
-		 struct ssl **made)
+int database_begin(const char *path, const struct ssl_options *options, struct error *error,
+		   struct ssl **made)
 {
-	struct ssl *ssl = sqlite3_malloc64(sizeof(*ssl));
+	struct ssl *ssl;
 	char *names = NULL;
 	int result;
 
 	*made = NULL;
+	if (!check_options(options, error))
+		return SQLITE_MISUSE;
+	ssl = sqlite3_malloc64(sizeof(*ssl));
 	if (ssl == NULL)
 		return SQLITE_NOMEM;
 	*ssl = (struct ssl){.options = *options, .error = error};
@@ -228,13 +243,11 @@ bool ssl_open(const char *path, int flags, const struct ssl_options *options, st
 
 	*opened = NULL;
 	error->text[0] = '\0';
-	if (!check_options(options, error))
-		return false;
 	result = vfs_register();
 	for (int round = 0; result == SQLITE_OK && used && round < 2; round++) {
 		struct ssl *ssl;
 
-		result = begin(path, options, error, &ssl);
+		result = database_begin(path, options, error, &ssl);
 		if (result != SQLITE_OK)
 			break;
 		result = open_once(ssl, flags, &used);
@@ -247,9 +260,9 @@ bool ssl_open(const char *path, int flags, const struct ssl_options *options, st
 			return true;
 		}
 		if (result != SQLITE_OK)
-			failed(ssl, "opening", result);
+			database_failed(ssl, "opening", result);
 		sqlite3_close(ssl->db);
-		drop(ssl);
+		database_drop(ssl);
 	}
 	if (error->text[0] == '\0')
 		error_set(error, "opening %s: %s", path, sqlite3_errstr(result));
@@ -269,7 +282,7 @@ bool ssl_close(struct ssl *ssl, struct error *error)
 	result = sqlite3_close(ssl->db);
 	if (result == SQLITE_BUSY)
 		return error_set(error, "%s has blobs that are not closed", ssl->path);
-	drop(ssl);
+	database_drop(ssl);
 	return done;
 }
 

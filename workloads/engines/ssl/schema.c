@@ -95,6 +95,9 @@ static void row_changed(void *argument, int operation, const char *database, con
 	(void)table;
 	if (rowid == INT64_MAX)
 		ssl->always = SSL_NOT_REPEATABLE;
+	/* the hook is ours still: without it nobody would see the largest rowid */
+	if (ssl->plain != NULL)
+		ssl->transaction.any = true;
 }
 
 int schema_connect(struct ssl *ssl)

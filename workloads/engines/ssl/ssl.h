@@ -13,7 +13,14 @@
 #include <stdio.h>
 
 #include "error.h"
+
+#ifdef SSL_EXTENSION
+/* of the program that loads it, by a table of addresses */
+#include "sqlite3ext.h"
+SQLITE_EXTENSION_INIT3
+#else
 #include "sqlite3.h"
+#endif
 
 /* How the log's bytes are made durable. */
 enum ssl_medium {

@@ -92,7 +92,7 @@ struct transaction_log {
 	uint64_t seed;
 };
 
-enum { REPEATED_PRAGMAS = 7 };
+enum { REPEATED_PRAGMAS = 7, UNREPEATED_SETTINGS = 3 };
 
 struct ssl {
 	struct ssl *next;
@@ -122,6 +122,10 @@ struct ssl {
 	bool restart_due; /* SQLite is to begin its WAL again */
 	bool schema_stale;
 	bool closing;
+	bool adopted;		/* its connection is a program's, by sqlite3_open (extension/) */
+	struct ssl_stmt *plain; /* of a statement of that program's which is executing; or NULL */
+	sqlite3_stmt *plain_of; /* that statement */
+	int unrepeated[UNREPEATED_SETTINGS]; /* as they were when it was opened */
 	uint64_t random;
 	char *pragmas[REPEATED_PRAGMAS];
 	char **tables; /* ordinary ones */
@@ -135,6 +139,13 @@ extern _Thread_local struct ssl *ssl_current;
 
 /* vfs.c */
 int vfs_register(void);
+bool vfs_is_ours(const sqlite3_vfs *vfs);
+/* Puts a database with a log in the place of the file that SQLite opened, and has not read yet. */
+int vfs_adopt(struct ssl *ssl, sqlite3_file *file, const char *name);
+/* Whether a database with a live log that SQLite opens is left to vfs_adopt; else it is refused. */
+extern bool vfs_adopts;
+
+/* databases.c */
 void vfs_add(struct ssl *ssl);
 void vfs_remove(struct ssl *ssl);
 struct ssl *vfs_find(const char *path);
@@ -186,8 +197,22 @@ void log_cancel(struct ssl *ssl);
 int log_reset(struct ssl *ssl, uint64_t base);
 void log_close(struct log *log);
 
-/* open.c: names of its files; `names` is what they are in, for sqlite3_free_filename. */
+/* open.c. ssl_names: of its files; `names` is what they are in, for sqlite3_free_filename. */
 int ssl_names(struct ssl *ssl, const char *path, char **names);
+/* What a new one begins with; refuses options that cannot be, and one that is open. */
+int database_begin(const char *path, const struct ssl_options *options, struct error *error,
+		   struct ssl **made);
+/* Whether its log is live. */
+int database_live(const struct ssl *ssl, bool *is);
+/* Lets SQLite itself roll back, or copy a WAL of its own, and makes it a database with a WAL. */
+int database_convert(struct ssl *ssl, int flags);
+/* Says why, if nobody has. Returns the result. */
+int database_failed(struct ssl *ssl, const char *what, int result);
+void database_drop(struct ssl *ssl);
+/* Makes a connection one that has the database to itself, and leaves checkpoints to us. */
+int connection_begin(struct ssl *ssl);
+/* Notes what it executes from now on. */
+int connection_watch(struct ssl *ssl);
 
 /* recover.c */
 int recover_files(struct ssl *ssl);
@@ -225,6 +250,7 @@ void classify_unasked(struct ssl_stmt *statement);
 /* Whether a function of this name answers the same again. */
 bool classify_repeats(const char *function);
 const char *skip_blanks(const char *sql);
+bool has_word(const char *text, size_t size, const char *word);
 bool begins_with(const char *sql, const char *word);
 enum ssl_reason classify_text(const char *text, size_t size);
 /* Whether a statement is to be logged: BEGIN and COMMIT are the record's own, and of what SQLite

@@ -7,9 +7,9 @@
 #include "state.h"
 
 _Thread_local struct ssl *ssl_current;
+bool vfs_adopts;
 
 static sqlite3_vfs vfs;
-static struct ssl *open_databases;
 
 /* What SQLite has of a file of ours. */
 struct file {
@@ -125,11 +125,19 @@ static const sqlite3_io_methods wal_methods = {
 static int database_close(sqlite3_file *file)
 {
 	struct ssl *ssl = of(file);
-	int result = end_files(ssl);
+	int result;
 
+	if (ssl->adopted) {
+		/* there is no ssl_close */
+		checkpoint(ssl, SSL_REQUESTED);
+		ssl->closing = true;
+	}
+	result = end_files(ssl);
 	file_close(&ssl->wal);
 	log_close(&ssl->log);
 	file_close(&ssl->database);
+	if (ssl->adopted)
+		vfs_remove(ssl);
 	return result;
 }
 
@@ -309,7 +317,7 @@ static int open_file(sqlite3_vfs *self, const char *name, sqlite3_file *base, in
 		return SQLITE_OK;
 	}
 	result = ssl_wrapped->xOpen(ssl_wrapped, name, base, flags, out);
-	if (result == SQLITE_OK && (flags & SQLITE_OPEN_MAIN_DB) != 0)
+	if (result == SQLITE_OK && (flags & SQLITE_OPEN_MAIN_DB) != 0 && !vfs_adopts)
 		result = refuse_live(name, base);
 	return result;
 }
@@ -347,45 +355,30 @@ static int current_time_int64(sqlite3_vfs *self, sqlite3_int64 *now)
 	return result;
 }
 
-struct ssl *vfs_find(const char *path)
+bool vfs_is_ours(const sqlite3_vfs *of_file)
 {
-	struct ssl *found = NULL;
-
-	sqlite3_mutex_enter(sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP1));
-	for (struct ssl *ssl = open_databases; ssl != NULL; ssl = ssl->next)
-		if (strcmp(ssl->path, path) == 0 || strcmp(ssl->wal_path, path) == 0)
-			found = ssl;
-	sqlite3_mutex_leave(sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP1));
-	return found;
+	return of_file == &vfs;
 }
 
-void vfs_add(struct ssl *ssl)
+int vfs_adopt(struct ssl *ssl, sqlite3_file *base, const char *name)
 {
-	sqlite3_mutex_enter(sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP1));
-	ssl->next = open_databases;
-	open_databases = ssl;
-	sqlite3_mutex_leave(sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP1));
-}
+	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_MAIN_DB, result;
 
-void vfs_remove(struct ssl *ssl)
-{
-	struct ssl **link = &open_databases;
-
-	sqlite3_mutex_enter(sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP1));
-	while (*link != NULL && *link != ssl)
-		link = &(*link)->next;
-	if (*link != NULL)
-		*link = ssl->next;
-	sqlite3_mutex_leave(sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP1));
+	base->pMethods->xClose(base);
+	base->pMethods = NULL;
+	result = open_database(ssl, name, (struct file *)base, flags, NULL);
+	/* SQLite closes it, once it has heard of the error */
+	if (result != SQLITE_OK)
+		ssl_wrapped->xOpen(ssl_wrapped, name, base, flags, NULL);
+	return result;
 }
 
 int vfs_register(void)
 {
 	sqlite3_vfs *now;
-	int result = sqlite3_initialize();
 
-	if (result != SQLITE_OK || ssl_wrapped != NULL)
-		return result;
+	if (ssl_wrapped != NULL)
+		return SQLITE_OK;
 	now = sqlite3_vfs_find(NULL);
 	if (now == NULL || now->iVersion < 2)
 		return SQLITE_MISUSE;

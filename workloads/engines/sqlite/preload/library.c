@@ -10,13 +10,44 @@
 #include <string.h>
 
 static const char *const names[] = {
-	"sqlite3_step",	     "sqlite3_reset",	      "sqlite3_finalize",
-	"sqlite3_close",     "sqlite3_close_v2",      "sqlite3_db_handle",
-	"sqlite3_sql",	     "sqlite3_stmt_readonly", "sqlite3_get_autocommit",
-	"sqlite3_db_status", "sqlite3_total_changes", "sqlite3_db_filename",
+	"sqlite3_step",
+	"sqlite3_reset",
+	"sqlite3_finalize",
+	"sqlite3_close",
+	"sqlite3_close_v2",
+	"sqlite3_db_handle",
+	"sqlite3_sql",
+	"sqlite3_stmt_readonly",
+	"sqlite3_get_autocommit",
+	"sqlite3_db_status",
+	"sqlite3_total_changes",
+	"sqlite3_db_filename",
 	"sqlite3_next_stmt",
+	/* from here on for a recording */
+	"sqlite3_stmt_busy",
+	"sqlite3_bind_parameter_count",
+	"sqlite3_clear_bindings",
+	"sqlite3_bind_null",
+	"sqlite3_bind_int",
+	"sqlite3_bind_int64",
+	"sqlite3_bind_double",
+	"sqlite3_bind_zeroblob",
+	"sqlite3_bind_zeroblob64",
+	"sqlite3_bind_text",
+	"sqlite3_bind_text16",
+	"sqlite3_bind_text64",
+	"sqlite3_bind_blob",
+	"sqlite3_bind_blob64",
+	"sqlite3_bind_value",
+	"sqlite3_value_type",
+	"sqlite3_value_int64",
+	"sqlite3_value_double",
+	"sqlite3_value_text",
+	"sqlite3_value_blob",
+	"sqlite3_value_bytes",
 };
 #define FUNCTIONS (sizeof(names) / sizeof(names[0]))
+#define WATCHED (offsetof(struct library, stmt_busy) / sizeof(function))
 _Static_assert(offsetof(struct library, has_all) == FUNCTIONS * sizeof(function), "a name each");
 
 /* A place of the program that calls SQLite, and whose functions that gets. */
@@ -36,12 +67,13 @@ static struct library *find_in(void *handle)
 
 	if (found == NULL)
 		return NULL;
-	found->has_all = true;
+	found->has_all = found->has_recorded = true;
 	for (size_t i = 0; i < FUNCTIONS; i++) {
 		void *address = dlsym(handle, names[i]);
 
 		memcpy((char *)found + i * sizeof(address), &address, sizeof(address));
-		found->has_all = found->has_all && address;
+		found->has_recorded = found->has_recorded && address;
+		found->has_all = found->has_all && (address || i >= WATCHED);
 	}
 	return found;
 }

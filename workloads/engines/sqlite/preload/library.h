@@ -3,10 +3,13 @@
 #define COMMITPATH_PRELOAD_LIBRARY_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 typedef struct sqlite3 sqlite3;
 typedef struct sqlite3_stmt sqlite3_stmt;
+typedef struct sqlite3_value sqlite3_value;
 typedef void (*function)(void);
+typedef void (*destructor)(void *);
 
 /* What is called of one library. */
 struct library {
@@ -23,7 +26,30 @@ struct library {
 	int (*total_changes)(sqlite3 *);
 	const char *(*db_filename)(sqlite3 *, const char *);
 	sqlite3_stmt *(*next_stmt)(sqlite3 *, sqlite3_stmt *);
-	bool has_all; /* an old library lacks some: it is called, and not watched */
+	/* what a recording calls besides */
+	int (*stmt_busy)(sqlite3_stmt *);
+	int (*bind_parameter_count)(sqlite3_stmt *);
+	int (*clear_bindings)(sqlite3_stmt *);
+	int (*bind_null)(sqlite3_stmt *, int);
+	int (*bind_int)(sqlite3_stmt *, int, int);
+	int (*bind_int64)(sqlite3_stmt *, int, int64_t);
+	int (*bind_double)(sqlite3_stmt *, int, double);
+	int (*bind_zeroblob)(sqlite3_stmt *, int, int);
+	int (*bind_zeroblob64)(sqlite3_stmt *, int, uint64_t);
+	int (*bind_text)(sqlite3_stmt *, int, const char *, int, destructor);
+	int (*bind_text16)(sqlite3_stmt *, int, const void *, int, destructor);
+	int (*bind_text64)(sqlite3_stmt *, int, const char *, uint64_t, destructor, unsigned char);
+	int (*bind_blob)(sqlite3_stmt *, int, const void *, int, destructor);
+	int (*bind_blob64)(sqlite3_stmt *, int, const void *, uint64_t, destructor);
+	int (*bind_value)(sqlite3_stmt *, int, const sqlite3_value *);
+	int (*value_type)(sqlite3_value *);
+	int64_t (*value_int64)(sqlite3_value *);
+	double (*value_double)(sqlite3_value *);
+	const char *(*value_text)(sqlite3_value *);
+	const void *(*value_blob)(sqlite3_value *);
+	int (*value_bytes)(sqlite3_value *);
+	/* an old library lacks some: it is called, and not watched, or not recorded */
+	bool has_all, has_recorded;
 };
 
 /* The functions that the caller at `address` would have got without this library. */

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "library.h"
+#include "record.h"
 #include "transactions.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -135,24 +136,6 @@ static struct connection **connection_of(sqlite3 *db)
 	if (*place == NULL && (*place = calloc(1, sizeof(**place))))
 		(*place)->db = db;
 	return place;
-}
-
-/* What stands in a statement behind blanks and comments. */
-static const char *skip_comments(const char *sql)
-{
-	for (;;) {
-		const char *end = NULL;
-
-		if (*sql && strchr(" \t\n\f\r;", *sql))
-			end = sql + 1;
-		else if (sql[0] == '-' && sql[1] == '-')
-			end = sql + strcspn(sql, "\n");
-		else if (sql[0] == '/' && sql[1] == '*' && (end = strstr(sql + 2, "*/")))
-			end += 2;
-		if (end == NULL)
-			return sql;
-		sql = end;
-	}
 }
 
 /* The first word of a statement, in small letters. */
@@ -301,7 +284,7 @@ static int call(struct library *sqlite, int (*real)(sqlite3_stmt *), sqlite3_stm
 {
 	int error = errno, result;
 	sqlite3 *outer = within, *db;
-	bool looks, undoes;
+	bool looks, undoes, gone;
 
 	if (statement == NULL || !sqlite->has_all)
 		return real(statement);
@@ -311,11 +294,20 @@ static int call(struct library *sqlite, int (*real)(sqlite3_stmt *), sqlite3_stm
 	looks = real == sqlite->step ? enter_step(sqlite, db, statement)
 				     : enter_end(sqlite, db, statement, real == sqlite->finalize);
 	undoes = looks && begins_with(sqlite, statement, "rollback");
+	if (real == sqlite->step)
+		record_begin(sqlite, db, statement);
+	/* with its last statement a connection that is closed is gone */
+	gone = real == sqlite->finalize && sqlite->next_stmt(db, NULL) == statement &&
+	       sqlite->next_stmt(db, statement) == NULL;
 	within = db;
 	errno = error;
 	result = real(statement);
 	error = errno;
 	within = outer;
+	if (!gone)
+		record_end(sqlite, db, statement, result);
+	if (real == sqlite->finalize)
+		record_forget(statement);
 	if (looks)
 		leave(sqlite, db, result, undoes);
 	errno = error;

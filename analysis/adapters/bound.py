@@ -1,0 +1,104 @@
+"""Typed values of a statement's parameters, and the statement with them in their places."""
+
+from __future__ import annotations
+
+import math
+import re
+
+# What a parameter is given. A text that is no UTF-8 is Raw.
+Value = int | float | str | bytes | None
+
+
+class Raw(bytes):
+    """The bytes of a text that is not UTF-8."""
+
+
+class Zeros(int):
+    """So many bytes of a zeroblob."""
+
+
+# Parameters among SQLite's tokens (tokenize.c), and what may have a newline in it.
+_PART = re.compile(
+    r"(?P<blank>\s+|--[^\n]*|/\*.*?(?:\*/|\Z))|(?P<text>'(?:[^']|'')*')"
+    r"|\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)*`|\[[^\]]*\]"
+    r"|(?P<number>\?[0-9]*)|(?P<name>[:@$][\w$]+)|[\w$]+|.",
+    re.DOTALL,
+)
+# Of a real that this many digits give, SQLite of any release reads just that from its digits.
+_EXACT_DIGITS, _EXACT_TENS = 15, 22
+
+
+def literal(value: Value) -> str:
+    """Return an expression of SQL whose value and type are these."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, bytes):
+        return f"CAST(X'{value.hex()}' AS TEXT)" if isinstance(value, Raw) else f"X'{value.hex()}'"
+    if isinstance(value, float):
+        return _real(value)
+    if isinstance(value, Zeros):
+        return f"zeroblob({int(value)})"
+    return str(value) if value >= 0 else f"({value})"
+
+
+def _text(value: str) -> str:
+    """What no line and no text of SQLite's can have is a char()."""
+    parts = re.split("([\0\n])", value)
+    found = [
+        f"char({ord(part)})" if part in ("\0", "\n") else "'" + part.replace("'", "''") + "'"
+        for part in parts
+        if part
+    ]
+    return found[0] if len(found) == 1 else f"({'||'.join(found)})" if found else "''"
+
+
+def _real(value: float) -> str:
+    """Digits where any release reads them exactly; else the product of an integer and powers of two."""
+    sign = "-" if math.copysign(1, value) < 0 else ""
+    if math.isinf(value):
+        return f"({sign}9e999)"
+    text = repr(abs(value))
+    digits, _, exponent = text.partition("e")
+    count = len(digits.replace(".", "").strip("0"))
+    if count <= _EXACT_DIGITS and abs(int(exponent or 0)) + len(digits) <= _EXACT_TENS:
+        return f"({sign}{text})" if sign else text
+    numerator, denominator = abs(value).as_integer_ratio()
+    twos = (numerator & -numerator).bit_length() - 1
+    factors = [f"{numerator >> twos}*1.0"]
+    for sign_of, power in (("*", twos), ("/", denominator.bit_length() - 1)):
+        factors += [f"{sign_of}{1 << min(62, power - done)}" for done in range(0, power, 62)]
+    return f"({sign}{''.join(factors)})"
+
+
+def bound(sql: str, values: tuple[Value, ...]) -> str:
+    """Return the statement with each value in the place of its parameter, in one line.
+
+    Raises ValueError if it has another number of parameters.
+    """
+    names, largest, made = dict[str, int](), 0, list[str]()
+    for part in _PART.finditer(sql):
+        if part["number"] is not None:
+            at = int(part["number"][1:] or largest + 1)
+        elif part["name"] is not None:
+            at = names.setdefault(part["name"], largest + 1)
+        else:
+            made.append(_in_line(part))
+            continue
+        largest = max(largest, at)
+        if not 1 <= at <= len(values):
+            raise ValueError(f"{len(values)} values, and a parameter {part[0]!r} that is number {at}")
+        made.append(literal(values[at - 1]))
+    if largest != len(values):
+        raise ValueError(f"{len(values)} values for {largest} parameters")
+    return "".join(made)
+
+
+def _in_line(part: re.Match[str]) -> str:
+    """A newline would make the lines of what follows in its transaction others than the trace's."""
+    if "\n" not in part[0] and not part[0].startswith("--"):
+        return part[0]
+    if part["text"] is not None:
+        return _text(part[0][1:-1].replace("''", "'"))
+    return " " if part["blank"] is not None else part[0]

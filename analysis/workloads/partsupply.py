@@ -1,0 +1,32 @@
+"""workloads/workloads/partsupply.c: inserts, updates of one row, and batches of 2000, picked uniformly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analysis.workloads import Operation, Phase
+
+PHASES = ("insert", "update", "batch")
+TEXTS = {
+    "insert": "INSERT INTO partsupply VALUES(%k,15000,1000,9999,771.64,%v);",
+    "update": "UPDATE partsupply SET ps_comment=%v WHERE ps_key=%k;",
+    "delete": "DELETE FROM partsupply WHERE ps_key=%k;",
+    "read": "SELECT ps_comment FROM partsupply WHERE ps_key=%k;",
+}
+_BATCH = 2000
+
+
+def transactions(phase: Phase) -> Iterator[tuple[Operation, ...]]:
+    """Yield the transactions of a phase. Raises ValueError where there is no row."""
+    size = min(_BATCH, phase.last_key) if phase.name == "batch" else 1
+    letters = {"insert": b"i", "update": b"u", "batch": b"b"}[phase.name] * phase.options.value_size
+    for number in range(phase.options.n):
+        digits = b"%08d" % number
+        value = digits + letters[len(digits) :]
+        if phase.name == "insert":
+            yield (Operation("insert", phase.last_key + 1 + number, value),)
+            continue
+        keys = dict[int, None]()
+        while len(keys) < size:
+            keys[1 + phase.random.below(phase.last_key)] = None
+        yield tuple(Operation("update", key, value) for key in keys)

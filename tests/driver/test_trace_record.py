@@ -1,0 +1,156 @@
+"""What a program did, recorded, and replayed by each engine with SQL: the rows are the same."""
+
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+from conftest import NEWEST, OLD, Driver, binary, one_line_error
+
+from analysis.adapters import recording, sqlfile, tracefile
+from base.errors import BadInputError, LabError
+from commitpath.trace_record import trace_record
+
+# What there is before: what a table may have, and rows that only typed values give.
+BEFORE = """\
+CREATE TABLE kept(a INTEGER PRIMARY KEY AUTOINCREMENT, b DEFAULT 'x');
+CREATE TABLE plain(b, "rowid of" TEXT);
+CREATE TABLE without(k TEXT PRIMARY KEY, v) WITHOUT ROWID;
+INSERT INTO kept(b) VALUES(0.1 + 0.2), (CAST(x'ff' AS TEXT)), (-9223372036854775808);
+DELETE FROM kept WHERE a=3;
+INSERT INTO plain(rowid, b) VALUES(7, x'00ff'), (9, 1e308);
+INSERT INTO without VALUES('a''b', NULL);
+CREATE INDEX by_b ON kept(b);
+CREATE VIEW seen AS SELECT * FROM kept;
+CREATE TRIGGER noted AFTER INSERT ON kept BEGIN INSERT INTO plain(b) VALUES(new.a); END;
+PRAGMA user_version=5;
+"""
+PROGRAM = """\
+import sqlite3
+one, two = sqlite3.connect("one.db"), sqlite3.connect("two.db", isolation_level=None)
+one.execute("INSERT INTO kept(b) VALUES(?)", (0.1 + 0.2,))
+two.execute("PRAGMA journal_mode=wal")
+two.execute("CREATE TABLE t(a INTEGER PRIMARY KEY, b UNIQUE, c)")
+one.execute("UPDATE without SET v=:v WHERE k LIKE 'a%' --'?", {"v": -7})
+rows = [("it's\\n\\0 \\"\\\\é",), (b"",), (None,), (float("-inf"),)]
+one.executemany("INSERT INTO kept(b) VALUES(?)", rows)
+one.commit()
+for values in [(1, 2**63 - 1), (2, -5e-324), (1, 3), (4, "?")]:
+    try:
+        two.execute("INSERT INTO t VALUES(?2 + 0, ?1, 'a\\n?')", (values[1], values[0]))
+    except sqlite3.IntegrityError:
+        print("failed")
+two.execute("SAVEPOINT s")
+two.execute("DELETE FROM t WHERE a=?", (2,))
+two.execute("RELEASE s")
+two.execute("BEGIN")
+two.execute("DELETE FROM t")
+two.execute("ROLLBACK")
+one.execute("DELETE FROM plain WHERE b=?", (b"\\0\\xff",))
+one.commit()
+one.close()
+"""
+# its shell binds values by sqlite3_bind_value
+SHELL = "sqlite3 two.db '.parameter init' '.parameter set ?1 2.5' 'INSERT INTO t(b, c) VALUES(?1, 7)'"
+
+
+@pytest.fixture(scope="module", name="recorded")
+def record(tmp_path_factory):
+    """A folder with the program's databases, and the trace of both, with the preload under ASan and UBSan."""
+    folder = tmp_path_factory.mktemp("recorded")
+    with sqlite3.connect(folder / "one.db") as database:
+        database.executescript(BEFORE)
+    database.close()
+    (folder / "program.py").write_text(PROGRAM)
+    sanitizer = subprocess.check_output(["gcc", "-print-file-name=libasan.so"], text=True).strip()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("CFLAGS", "-O0 -g -fsanitize=address,undefined -fno-sanitize-recover=all")
+        patch.setenv("LD_PRELOAD", sanitizer)
+        patch.setenv("ASAN_OPTIONS", "detect_leaks=0")
+        command = f"{sys.executable} program.py && {SHELL}"
+        assert trace_record({"CMD": command, "FILE": "program.trace"}) == 0
+    return folder
+
+
+def content(path):
+    """All that makes a database."""
+    return [tracefile.line_of(entry) for entry in recording.dump(path, 1)]
+
+
+def test_what_is_recorded(recorded):
+    trace = tracefile.read((recorded / "program.trace").read_text())
+    assert trace.files == {1: "two.db", 2: "one.db"}
+    replayed = [entry for entry in trace.entries if entry.seconds is not None]
+    assert min(entry.seconds for entry in replayed) == 0
+    of_two = [entry for entry in replayed if entry.file == 1]
+    assert [sqlfile.first_words(entry.sql)[0] for entry in of_two] == [
+        *("CREATE", "INSERT", "INSERT", "INSERT"),
+        *("BEGIN", "SAVEPOINT", "DELETE", "RELEASE", "COMMIT"),
+        *("BEGIN", "DELETE", "ROLLBACK", "INSERT"),
+    ]
+    assert of_two[2].values == (-5e-324, 2) and of_two[-1].values == (2.5,)
+    assert all(entry.file == 2 for entry in trace.entries if entry.seconds is None)
+
+
+@pytest.mark.parametrize("engine", [NEWEST, OLD, "engine-ssl"])
+@pytest.mark.parametrize("number", [1, 2])
+def test_its_replay_leaves_the_same_rows(recorded, tmp_path, engine, number):
+    trace = tracefile.read((recorded / "program.trace").read_text())
+    parts = tracefile.parts(tracefile.write(trace._replace(only=number)))
+    (tmp_path / "schema").write_bytes(sqlfile.pack(parts.schema))
+    (tmp_path / "transactions").write_bytes(sqlfile.pack(parts.transactions))
+    driver = Driver(binary(engine), tmp_path)
+    driver.populate("--workload", "sql", "--file", tmp_path / "schema", rows=0, value_size=1)
+    own = [] if engine == "engine-ssl" else ["--journal-mode", "wal", "--synchronous", "normal"]
+    done = driver(
+        *("run", "--workload", "sql", "--file", tmp_path / "transactions", "--n", len(parts.transactions)),
+        *("--rows", 0, "--value-size", 1, "--database", driver.database, "--output-dir", driver.output),
+        *own,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert content(driver.database) == content(recorded / trace.files[number])
+
+
+def test_a_statement_that_fails_is_told_with_its_line(tmp_path):
+    text = f"""\
+{tracefile.FIRST}
+file 1 "a"
+make 1 "CREATE TABLE t(a UNIQUE)"
+0 1 "BEGIN"
+1 1 "INSERT\\nINTO t VALUES(?)" "x\\ny"
+2 1 "INSERT INTO t VALUES(?)" "x\\ny"
+2 1 "END"
+"""
+    parts = tracefile.parts(text)
+    (tmp_path / "schema").write_bytes(sqlfile.pack(parts.schema))
+    (tmp_path / "transactions").write_bytes(sqlfile.pack(parts.transactions))
+    driver = Driver(binary(NEWEST), tmp_path)
+    driver.populate("--workload", "sql", "--file", tmp_path / "schema", rows=0, value_size=1)
+    done = driver.run(
+        "--workload", "sql", "--value-size", 1, "--file", tmp_path / "transactions", rows=0, n=1
+    )
+    assert "line 6 of FILE: step failed: SQLite error 2067" in one_line_error(done, 1)
+
+
+def test_what_cannot_be_recorded_is_told(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "there").write_text("")
+    for variables, said in (
+        ({}, "make trace-record takes CMD="),
+        ({"CMD": "true", "FILE": "there"}, "FILE=there: it exists already"),
+        ({"CMD": "true", "FILE": "no/x"}, "FILE=no/x: there is no folder "),
+    ):
+        with pytest.raises(BadInputError, match=said):
+            trace_record(variables)
+    with pytest.raises(
+        LabError, match="CMD ended with 3, and changed no database by the shared library of sqlite"
+    ):
+        trace_record({"CMD": "exit 3", "FILE": "x"})
+    with sqlite3.connect("virtual.db") as database:
+        database.execute("CREATE VIRTUAL TABLE f USING fts5(a)")
+    database.close()
+    insert = "import sqlite3; c = sqlite3.connect('virtual.db'); c.execute('CREATE TABLE a(b)')"
+    with pytest.raises(LabError, match="virtual table f, whose content no trace has"):
+        trace_record({"CMD": f'{sys.executable} -c "{insert}"', "FILE": "x"})
+    assert not (tmp_path / "x").exists()

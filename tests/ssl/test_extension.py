@@ -1,0 +1,224 @@
+"""The statement log in SQLite's shell: what is acknowledged is there after a kill, by whichever call it came.
+
+`make -C tests/ssl extension` builds it, under ASan and UBSan. The shell is the host's.
+"""
+
+import functools
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from images import artifacts
+
+FOLDER = Path(__file__).resolve().parent
+BUILT = FOLDER.parents[1] / "workloads/build/test/ssl"
+SCHEMA = """\
+CREATE TABLE t(id INTEGER PRIMARY KEY, v, r DEFAULT (random()), at DEFAULT (julianday('now')));
+CREATE TABLE n(rows INT);
+CREATE TABLE w(id PRIMARY KEY) WITHOUT ROWID;
+INSERT INTO n VALUES(0);
+CREATE TRIGGER counted AFTER INSERT ON t BEGIN UPDATE n SET rows=rows+1; END;
+"""
+# What makes a row: each leaves one with the number it is given.
+LOGGED = (
+    "INSERT INTO t(id, v) VALUES({0}, hex(randomblob(5)));",
+    "REPLACE INTO t(id, v) VALUES({0}, 0.1 + 0.2);",
+    "/* ; */ INSERT INTO t(id, v) SELECT {0}, count(*) FROM t;",
+)
+NOT_LOGGED = (
+    "BEGIN; INSERT INTO t(id, v) VALUES({0}, 1); COMMIT;",
+    "BEGIN; INSERT INTO t(id, v) VALUES({0}, 1); SAVEPOINT a; DELETE FROM t; ROLLBACK TO a; END;",
+    "INSERT OR FAIL INTO t(id, v) VALUES({0}, 'some'), (1, 'fails');",
+    "INSERT INTO t(id, v) VALUES({0}, hex(sha3('of the shell')));",
+    "INSERT INTO t(id, v) SELECT {0}, 'a' < 'b' COLLATE uint;",
+    "INSERT INTO t(id, v) VALUES({0}, total_changes());",
+    "INSERT INTO t(id, v) VALUES({0}, 1) RETURNING 'x';",
+    "WITH a AS (SELECT 7) INSERT INTO t(id, v) SELECT {0}, * FROM a;",
+    ".parameter set ?1 5\nINSERT INTO t(id, v) VALUES({0}, ?1);",
+)
+ROWS = "SELECT 'rows', json_group_array(json_array(id, v, r, at)), (SELECT rows FROM n) FROM t;\n"
+
+
+@functools.cache
+def built() -> Path:
+    """The folder of the extension, made once in a checkout."""
+    with artifacts.locked(BUILT):
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+        command = ["make", "-s", "-C", str(FOLDER), "extension"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=clean)
+    assert done.returncode == 0, done.stderr
+    return BUILT
+
+
+class Shell:
+    """SQLite's shell with a database that is opened with the log."""
+
+    def __init__(self, path: Path, *parameters: str) -> None:
+        sanitizer = subprocess.check_output(["cc", "-print-file-name=libasan.so"], text=True).strip()
+        # the shell itself is no affair of ours, and is killed besides
+        environment = {**os.environ, "LD_PRELOAD": sanitizer, "ASAN_OPTIONS": "detect_leaks=0"}
+        self.process = subprocess.Popen(
+            ["sqlite3", "-batch", "-list"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            bufsize=0,
+            env=environment,
+        )
+        uri = "&".join((f"file:{path}?vfs=ssl", *parameters))
+        self.tell(f".load {built() / 'ssl'}\n.open '{uri}'\n")
+
+    def tell(self, text: str) -> None:
+        assert self.process.stdin
+        self.process.stdin.write(text)
+
+    def ask(self, text: str) -> list[str]:
+        """What it says to a text."""
+        # with .output what it printed so far leaves it
+        self.tell(text + ".print asked\n.output\n")
+        return list(iter(self.line, "asked"))
+
+    def line(self) -> str:
+        assert self.process.stdout
+        line = self.process.stdout.readline()
+        assert line, "it has ended"
+        return line.rstrip("\n")
+
+    def rows(self) -> tuple[dict[int, list[object]], int]:
+        """Rows by their numbers, and how many inserts the trigger saw."""
+        _, rows, count = self.ask(ROWS)[-1].split("|")
+        return {row[0]: row for row in json.loads(rows)}, int(count)
+
+    def stats(self) -> dict[str, int]:
+        found: dict[str, int] = json.loads(self.ask("SELECT ssl_stats();\n")[-1])
+        return found
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        assert self.process.wait() == -signal.SIGKILL
+
+    def quit(self) -> str:
+        """End it; what it still says."""
+        said, _ = self.process.communicate(".quit\n", timeout=60)
+        assert self.process.returncode == 0, said
+        return said
+
+
+@pytest.fixture(name="path")
+def name_database(tmp_path: Path) -> Path:
+    return tmp_path / "own.db"
+
+
+def plain(path: Path, sql: str) -> str:
+    """What the shell says without the extension."""
+    done = subprocess.run(["sqlite3", path, sql], capture_output=True, text=True, check=False)
+    return (done.stdout + done.stderr).strip()
+
+
+def test_each_way_of_writing_is_there_after_a_kill(path: Path) -> None:
+    shell = Shell(path)
+    shell.tell(SCHEMA)
+    for number, text in enumerate(LOGGED + NOT_LOGGED, 1):
+        before = shell.stats()
+        shell.ask(text.format(number) + "\n")
+        logged = shell.stats()["logged"] - before.get("logged", 0)
+        assert logged == (text in LOGGED), text
+    logged = shell.stats()["logged"]
+    # no hook sees its row
+    shell.ask("INSERT INTO w VALUES(7);\n")
+    assert shell.stats()["logged"] == logged
+    rows, count = shell.rows()
+    assert list(rows) == list(range(1, len(LOGGED + NOT_LOGGED) + 1)) and count == len(rows)
+    # behind the last checkpoint
+    shell.ask("DELETE FROM t WHERE id=2;\n")
+    for number in range(100, 110):
+        shell.ask(LOGGED[0].format(number) + "\n")
+    acknowledged = shell.rows()
+    shell.kill()
+    assert "file is not a database" in plain(path, "SELECT * FROM t")
+    shell = Shell(path)
+    assert shell.rows() == acknowledged
+    assert shell.quit() == ""
+    assert plain(path, "PRAGMA integrity_check") == "ok"
+    assert not path.with_name("own.db-sla").exists()
+
+
+def test_it_may_be_killed_at_any_time(path: Path) -> None:
+    """Rows are there as they were acknowledged, and at most the one in flight beside them."""
+    drawn, acknowledged, last = random.Random(1), dict[int, list[object]](), 0
+    shell = Shell(path, "log_size=8192", "dirty_pages=3")
+    shell.ask(SCHEMA)
+    for _ in range(12):
+        for _ in range(drawn.randrange(1, 8)):
+            last += 1
+            shell.ask(drawn.choice(LOGGED + NOT_LOGGED[:3]).format(last) + "\n")
+        acknowledged, count = shell.rows()
+        assert len(acknowledged) == count == last
+        shell.tell(LOGGED[0].format(last + 1) + "\n")
+        time.sleep(drawn.random() * 0.01)
+        shell.kill()
+        shell = Shell(path, "log_size=8192", "dirty_pages=3")
+        rows, count = shell.rows()
+        assert {number: rows.get(number) for number in acknowledged} == acknowledged
+        assert set(rows) - set(acknowledged) <= {last + 1} and count == len(rows)
+        last = max(rows)
+    shell.quit()
+    assert plain(path, "PRAGMA integrity_check") == "ok"
+
+
+@pytest.mark.parametrize(
+    "takes",
+    [".trace off", ".auth on", "PRAGMA case_sensitive_like=1;", ".dbconfig dqs_dml off"],
+)
+def test_a_hook_or_setting_that_is_taken_makes_checkpoints(path: Path, takes: str) -> None:
+    shell = Shell(path)
+    shell.tell(SCHEMA + LOGGED[0].format(1) + "\n")
+    before = shell.stats()
+    assert before["logged"] == 2
+    shell.ask(f"{takes}\n{LOGGED[0].format(2)}\n")
+    assert shell.stats()["logged"] == 2
+    acknowledged = shell.rows()
+    shell.kill()
+    shell = Shell(path)
+    assert shell.rows() == acknowledged
+    shell.quit()
+
+
+def test_a_database_has_one_connection(path: Path) -> None:
+    shell = Shell(path)
+    shell.ask(SCHEMA)
+    other = Shell(path)
+    assert f"{path} is in use" in other.process.communicate("SELECT 1;\n", timeout=60)[0]
+    said = shell.ask(f".connection 1\n.open 'file:{path}?vfs=ssl'\n.connection 0\n")
+    assert f"{path} is in use" in "\n".join(said)
+    shell.quit()
+
+
+def test_what_is_attached_is_anyones(path: Path) -> None:
+    shell, other = Shell(path), path.with_name("other.db")
+    shell.ask(f"{SCHEMA}ATTACH '{other}' AS o;\nCREATE TABLE o.x(a);\nINSERT INTO o.x VALUES(1);\n")
+    assert plain(other, "SELECT * FROM x") == "1"
+    acknowledged = shell.rows()
+    shell.kill()
+    shell = Shell(path)
+    assert shell.rows() == acknowledged
+    assert shell.quit() == ""
+
+
+def test_what_cannot_be_is_one_line(path: Path) -> None:
+    shell = Shell(path, "log_size=7")
+    said = shell.process.communicate("SELECT 1;\n", timeout=60)[0]
+    assert "the log's size is 7 bytes; 4096 to 1073741824 are allowed" in said
+
+
+def test_a_release_that_is_too_old_is_refused() -> None:
+    command = [built() / "old_release", built() / "ssl.so"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert said == "ssl: this is SQLite 3.33.0; it needs 3.34 or later\n"

@@ -1,0 +1,152 @@
+"""WORKLOAD=trace: a trace is read, made SQL and a cell, and what is wrong with it told in a line."""
+
+import math
+import random
+import sqlite3
+import struct
+from pathlib import Path
+
+import pytest
+
+from analysis.adapters import sqlfile, tracefile
+from analysis.adapters.bound import Raw, Zeros, bound, literal
+from analysis.adapters.tracefile import FIRST, Entry, Trace
+from base.errors import BadInputError
+from commitpath import cell as cells
+
+# each line of the format, and what comes of it
+GOLDEN = f"""\
+{FIRST}
+# a note
+
+file 1 "shop.db"
+file 2 "log.db"
+only 1
+make 1 "CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT)"
+make 2 "CREATE TABLE line(text)"
+0.000000 1 "INSERT INTO item VALUES(?,?)" -5 "a \\"b\\"\\u0000é"
+0.5 2 "INSERT INTO line VALUES(?)" text:ff
+1 1 "BEGIN"
+1.25 1 "UPDATE item SET name=$n WHERE id IN (:id, ?1, @o)" 0x1.8p+1 9 null
+1.5 1 "DELETE FROM item -- ? not one\\nWHERE name='?\\n'"
+2 1 "COMMIT"
+3 1 "INSERT INTO item VALUES(?1, ?3 || ?2)" zeros:3 -inf blob:00ff
+"""
+READ = Trace(
+    {1: "shop.db", 2: "log.db"},
+    1,
+    (
+        Entry(7, None, 1, "CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT)", ()),
+        Entry(8, None, 2, "CREATE TABLE line(text)", ()),
+        Entry(9, 0.0, 1, "INSERT INTO item VALUES(?,?)", (-5, 'a "b"\0é')),
+        Entry(10, 0.5, 2, "INSERT INTO line VALUES(?)", (Raw(b"\xff"),)),
+        Entry(11, 1.0, 1, "BEGIN", ()),
+        Entry(12, 1.25, 1, "UPDATE item SET name=$n WHERE id IN (:id, ?1, @o)", (3.0, 9, None)),
+        Entry(13, 1.5, 1, "DELETE FROM item -- ? not one\nWHERE name='?\n'", ()),
+        Entry(14, 2.0, 1, "COMMIT", ()),
+        Entry(15, 3.0, 1, "INSERT INTO item VALUES(?1, ?3 || ?2)", (Zeros(3), -math.inf, b"\0\xff")),
+    ),
+)
+RUN = [
+    (9, "INSERT INTO item VALUES((-5),('a \"b\"'||char(0)||'é'));"),
+    (
+        11,
+        "BEGIN;\nUPDATE item SET name=3.0 WHERE id IN (9, 3.0, NULL);\n"
+        "DELETE FROM item   WHERE name=('?'||char(10));\nCOMMIT;",
+    ),
+    (15, "INSERT INTO item VALUES(zeroblob(3), X'00ff' || (-9e999));"),
+]
+
+
+def test_a_trace_is_read_and_made_sql() -> None:
+    assert tracefile.read(GOLDEN) == READ
+    parts = tracefile.parts(GOLDEN)
+    assert [(one.line, one.text) for one in parts.transactions] == RUN
+    assert [(one.line, one.words[:3]) for one in parts.schema] == [(7, ("CREATE", "TABLE", "ITEM"))]
+
+
+def test_what_is_written_is_read_again() -> None:
+    again = tracefile.read(tracefile.write(READ))
+    assert [entry._replace(line=0) for entry in again.entries] == [
+        entry._replace(line=0) for entry in READ.entries
+    ]
+    assert again[:2] == READ[:2]
+
+
+def drawn_reals() -> list[float]:
+    drawn = random.Random(1)
+    found = [struct.unpack("d", drawn.randbytes(8))[0] for _ in range(2000)]
+    found += [round(drawn.uniform(-1000, 1000), drawn.randrange(8)) for _ in range(1000)]
+    return [real for real in found if not math.isnan(real)]
+
+
+def test_a_value_is_in_the_text_what_it_is_by_itself() -> None:
+    database = sqlite3.connect(":memory:")
+    values = [*drawn_reals(), 0.1 + 0.2, -0.0, 5e-324, math.inf, -math.inf, 1e308, 1e22, 1e23]
+    values += [0, -(2**63), 2**63 - 1, "", "it's", "a\0\n\0", "\n", b"", b"\0", None]
+    for value in values:
+        ((found, again),) = database.execute(f"SELECT {literal(value)}, ?", (value,))
+        assert (found, type(found)) == (again, type(again)), value
+        assert tracefile.value(tracefile.word_of(value)) == value
+    assert database.execute(f"SELECT hex({literal(Raw(b'a' + bytes([255])))})").fetchone() == ("61FF",)
+    database.close()
+
+
+def test_a_parameter_is_none_within_a_name_or_a_text() -> None:
+    assert bound("SELECT '?', \"?\", `:a`, [@b], a$c, /* ? */ -?", (-3,)) == (
+        "SELECT '?', \"?\", `:a`, [@b], a$c, /* ? */ -(-3)"
+    )
+
+
+BAD = [
+    ("commitpath trace 2\n", f"line 1: a trace begins with the line '{FIRST}'"),
+    ('0 1 "SELECT 1"', "line 2: '1' is no file of the trace; there are none"),
+    ('file 1 "a"\nfile 1 "b"', "line 3: '1' is no number of a new file"),
+    ("file 1 a", "line 2: 'a' is no JSON string"),
+    ("file 1", "line 2: 'file' takes other words"),
+    ('file 1 "a"\nonly 2', "line 3: '2' is no file of the trace; there are 1 a"),
+    (
+        'file 1 "a"\nwhen 1 "SELECT 1"',
+        "line 3: 'when' is none of file, only, make, # and a number of seconds",
+    ),
+    ('file 1 "a"\n-1 1 "SELECT 1"', "line 3: '-1' is none of "),
+    ('file 1 "a"\n0 1', "line 3: a statement is: seconds or make, file, "),
+    ('file 1 "a"\n0 1 "a', "line 3: '\"a' is no JSON string"),
+    ('file 1 "a"\n0 1 "\\ud800"', "line 3: .* is no JSON string"),
+    ('file 1 "a"\n0 1 "SELECT ?" 0.5', "line 3: '0.5' is no value; there are null, 5, 0x1.8p"),
+    ('file 1 "a"\n0 1 "SELECT ?" blob:0', "line 3: 'blob:0' is no value"),
+    ('file 1 "a"\n0 1 "SELECT ?" 9223372036854775808', "line 3: '9223372036854775808' is no value"),
+    ('file 1 "a"\n0 1 "SELECT ?"', "line 3: 0 values, and a parameter '\\?' that is number 1"),
+    ('file 1 "a"\n0 1 "SELECT ?" 1 2', "line 3: 2 values for 1 parameters"),
+    ('file 1 "a"\n0 1 "SELECT 1; SELECT 2"', "line 3: its text has 2 statements"),
+    ('file 1 "a"\n0 1 ""', "line 3: its text has 0 statements"),
+    ('file 1 "a"\n0 1 "BEGIN"', "line 3: BEGIN without a COMMIT"),
+    ('file 1 "a"\n0 1 "PRAGMA journal_mode=off"', "line 3: PRAGMA journal_mode: "),
+    (
+        'file 1 "a"\nmake 1 "BEGIN"\n0 1 "SELECT 1"',
+        "line 3: BEGIN make: all that is there is one transaction",
+    ),
+    ('file 1 "a"\nmake 1 "CREATE TABLE t(a)"', "it has no statement$"),
+    ('file 1 "a"\nfile 2 "b"\n0 1 "SELECT 1"', "it has 2 files \\(1 a, 2 b\\), and a cell one database"),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), BAD)
+def test_what_is_wrong_is_one_line(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "mine.trace"
+    path.write_text(text if text.startswith("commitpath") else f"{FIRST}\n{text}\n")
+    with pytest.raises(BadInputError, match=f"^FILE={path}: {said}") as error:
+        cells.make_cell({"WORKLOAD": "trace", "FILE": str(path)})
+    assert "\n" not in str(error.value)
+
+
+def test_a_trace_is_a_cells(tmp_path: Path) -> None:
+    (tmp_path / "mine.trace").write_text(GOLDEN)
+    cell = cells.make_cell({"WORKLOAD": "trace", "FILE": str(tmp_path / "mine.trace"), "ENGINE": "ssl"})
+    assert (cell["n"], cell["file"], cell["profiles"]["file"]) == (
+        3,
+        sqlfile.name(GOLDEN),
+        {"trace": GOLDEN},
+    )
+    with pytest.raises(BadInputError, match=r"^WORKLOAD=trace takes FILE=<your trace> \(docs/trace.md\)$"):
+        cells.make_cell({"WORKLOAD": "trace"})

@@ -1,0 +1,252 @@
+/* What a program's statements are given stands in its calls of sqlite3_bind_… alone, so they pass
+ * through here; what they are and when a transaction ends sqlite.c sees. Each transaction is
+ * written when it has ended, with one write to a file that all processes of the command share:
+ *
+ *   transaction SECONDS          since the recording began
+ *   SECONDS "PATH" "SQL" VALUE…  each statement that changes something, and BEGIN, SAVEPOINT, …
+ *
+ * A statement that failed is left out. Before a process writes to a database whose path is new it
+ * is copied, so that what it has is known. Without a recording nothing is done here. */
+#define _GNU_SOURCE /* O_CLOEXEC */
+#include "record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "text.h"
+#include "transactions.h"
+
+/* sqlite3.h: its numbers never change */
+enum { OK = 0, ROW = 100, DONE = 101 };
+
+/* What is known of a statement or connection, by its address. */
+struct entry {
+	struct entry *next;
+	const void *of;
+	struct text *values; /* of a statement: its parameters */
+	int count;
+	struct text text; /* of a statement: the line of it that is executing; of a connection: its
+			     transaction's */
+	bool changes;	  /* it has more than control of transactions */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct entry *entries[256];
+
+/* The folder, or NULL: nothing is recorded. */
+static const char *folder(void)
+{
+	static _Atomic(const char *) found;
+	static _Atomic bool looked;
+
+	if (!looked) {
+		found = getenv(RECORD_VARIABLE);
+		looked = true;
+	}
+	return found;
+}
+
+static double seconds(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+/* The entry; of a new one NULL if there is no memory, or if none is to be made. */
+static struct entry *entry_of(const void *of, bool make)
+{
+	struct entry **list = &entries[((uintptr_t)of >> 4) % 256], *found;
+
+	pthread_mutex_lock(&lock);
+	for (found = *list; found != NULL && found->of != of;)
+		found = found->next;
+	if (found == NULL && make && (found = calloc(1, sizeof(*found))) != NULL) {
+		found->of = of;
+		found->next = *list;
+		*list = found;
+	}
+	pthread_mutex_unlock(&lock);
+	return found;
+}
+
+void record_forget(sqlite3_stmt *statement)
+{
+	struct entry **place = &entries[((uintptr_t)statement >> 4) % 256], *gone;
+
+	if (folder() == NULL)
+		return;
+	pthread_mutex_lock(&lock);
+	while (*place != NULL && (*place)->of != statement)
+		place = &(*place)->next;
+	gone = *place;
+	if (gone != NULL)
+		*place = gone->next;
+	pthread_mutex_unlock(&lock);
+	if (gone == NULL)
+		return;
+	for (int i = 0; i < gone->count; i++)
+		text_free(&gone->values[i]);
+	free(gone->values);
+	text_free(&gone->text);
+	free(gone);
+}
+
+/* Copies a file's content; what cannot be read is empty. */
+static void copy(const char *from, int to)
+{
+	char part[65536];
+	int file = open(from, O_RDONLY | O_CLOEXEC);
+	ssize_t size;
+
+	while (file >= 0 && (size = read(file, part, sizeof(part))) > 0)
+		if (write(to, part, (size_t)size) != size)
+			break;
+	if (file >= 0)
+		close(file);
+}
+
+/* Copies a database and its WAL, once for all processes; path, as a word of a trace, says whose it
+ * is. */
+static void keep(const char *path)
+{
+	static const char *const suffixes[] = {"", "-wal", "-path"};
+	uint64_t hash = UINT64_C(14695981039346656037);
+
+	for (const char *at = path; *at != '\0'; at++)
+		hash = (hash ^ (uint8_t)*at) * UINT64_C(1099511628211);
+	for (int i = 0; i < 3; i++) {
+		char name[PATH_MAX], from[PATH_MAX];
+		int file;
+
+		snprintf(name, sizeof(name), "%s/%016" PRIx64 "%s", folder(), hash, suffixes[i]);
+		snprintf(from, sizeof(from), "%s%s", path, suffixes[i]);
+		file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		if (file < 0)
+			return;
+		if (i < 2)
+			copy(from, file);
+		else if (write(file, path, strlen(path)) < 0)
+			unlink(name);
+		close(file);
+	}
+}
+
+static bool is_control(const char *sql)
+{
+	static const char *const words[] = {"begin",	"commit",    "end",
+					    "rollback", "savepoint", "release"};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strncasecmp(sql, words[i], strlen(words[i])) == 0)
+			return true;
+	return false;
+}
+
+void record_begin(struct library *sqlite, sqlite3 *db, sqlite3_stmt *statement)
+{
+	const char *sql = sqlite->sql(statement), *path = sqlite->db_filename(db, "main");
+	struct entry *entry;
+	bool control;
+
+	if (folder() == NULL || !sqlite->has_recorded || sql == NULL || path == NULL ||
+	    path[0] == '\0' || sqlite->stmt_busy(statement))
+		return;
+	control = is_control(skip_comments(sql));
+	if (!control && sqlite->stmt_readonly(statement))
+		return;
+	entry = entry_of(statement, true);
+	if (entry == NULL)
+		return;
+	keep(path);
+	text_clear(&entry->text);
+	entry->changes = !control;
+	text_print(&entry->text, "%.6f", seconds());
+	text_string(&entry->text, path, strlen(path));
+	text_string(&entry->text, sql, strlen(sql));
+	for (int i = 0; i < sqlite->bind_parameter_count(statement); i++)
+		if (i < entry->count && entry->values[i].size > 0)
+			text_add(&entry->text, entry->values[i].data, entry->values[i].size);
+		else
+			text_null(&entry->text);
+	text_add(&entry->text, "\n", 1);
+}
+
+static void write_transaction(const struct text *text)
+{
+	char name[PATH_MAX];
+	struct text all = {0};
+	int file;
+
+	snprintf(name, sizeof(name), "%s/transactions", folder());
+	file = open(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	text_print(&all, "transaction %.6f%s\n", seconds(), text->failed ? " lacks memory" : "");
+	text_add(&all, text->data, text->size);
+	if (file < 0 || write(file, all.data, all.size) != (ssize_t)all.size)
+		fprintf(stderr, "commitpath: %s: %s\n", name, strerror(errno));
+	if (file >= 0)
+		close(file);
+	text_free(&all);
+}
+
+void record_end(struct library *sqlite, sqlite3 *db, sqlite3_stmt *statement, int result)
+{
+	struct entry *entry = entry_of(statement, false), *of;
+
+	if (folder() == NULL)
+		return;
+	of = entry_of(db, entry != NULL && entry->text.size > 0);
+	if (of == NULL)
+		return;
+	if (entry != NULL && entry->text.size > 0) {
+		if (result == OK || result == ROW || result == DONE) {
+			text_add(&of->text, entry->text.data, entry->text.size);
+			of->text.failed |= entry->text.failed;
+			of->changes |= entry->changes;
+		}
+		text_clear(&entry->text);
+	}
+	if (of->text.size == 0 || result == ROW || !sqlite->get_autocommit(db))
+		return;
+	if (of->changes)
+		write_transaction(&of->text);
+	text_clear(&of->text);
+	of->changes = false;
+}
+
+struct text *record_value(sqlite3_stmt *statement, int index)
+{
+	struct entry *entry = folder() != NULL ? entry_of(statement, true) : NULL;
+
+	if (entry == NULL || index < 1)
+		return NULL;
+	if (index > entry->count) {
+		struct text *more = realloc(entry->values, (size_t)index * sizeof(*more));
+
+		if (more == NULL)
+			return NULL;
+		memset(more + entry->count, 0, (size_t)(index - entry->count) * sizeof(*more));
+		entry->values = more;
+		entry->count = index;
+	}
+	text_clear(&entry->values[index - 1]);
+	return &entry->values[index - 1];
+}
+
+void record_clear(sqlite3_stmt *statement)
+{
+	struct entry *entry = folder() != NULL ? entry_of(statement, false) : NULL;
+
+	for (int i = 0; entry != NULL && i < entry->count; i++)
+		text_clear(&entry->values[i]);
+}

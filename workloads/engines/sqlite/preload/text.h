@@ -1,0 +1,36 @@
+/* A text that grows, in the words of a trace (docs/trace.md). */
+#ifndef COMMITPATH_PRELOAD_TEXT_H
+#define COMMITPATH_PRELOAD_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct text {
+	char *data;
+	size_t size, room;
+	bool failed; /* there was no memory for some */
+};
+
+void text_add(struct text *text, const void *data, size_t size);
+void text_print(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_clear(struct text *text);
+void text_free(struct text *text);
+
+/* " null", " 5", " 0x1.8p+1", " zeros:5", " blob:00ff". */
+void text_null(struct text *text);
+void text_integer(struct text *text, int64_t value);
+void text_real(struct text *text, double value);
+void text_zeros(struct text *text, uint64_t size);
+void text_blob(struct text *text, const void *data, size_t size);
+
+/* A blank and a JSON string; of what is no UTF-8 its bytes, as " text:ff". */
+void text_string(struct text *text, const void *data, size_t size);
+
+/* Of UTF-16. */
+void text_wide(struct text *text, const void *data, size_t size, bool big_endian);
+
+/* What stands in a statement behind blanks and comments. */
+const char *skip_comments(const char *sql);
+
+#endif

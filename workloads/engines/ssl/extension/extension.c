@@ -1,0 +1,163 @@
+/* The statement log as a loadable extension: the VFS "ssl", and each connection that a program
+ * opens with it. docs/ssl.md, "As an extension".
+ *
+ * SQLite opens a file before it says for whom. So the VFS lets it have the file itself, and once
+ * the connection is there, which an automatic extension hears of, puts the database with its log in
+ * that file's place. */
+#include "plain.h"
+SQLITE_EXTENSION_INIT1
+
+/* sqlite3_txn_state; what else is used is older. */
+enum { LEAST_RELEASE = 3034000 };
+
+static void add_count(sqlite3_str *text, const char *name, int64_t count)
+{
+	if (count != 0)
+		sqlite3_str_appendf(text, "%s\"%s\": %lld",
+				    sqlite3_str_length(text) > 1 ? ", " : "", name,
+				    (long long)count);
+}
+
+/* ssl_stats(): what this connection's log did, as JSON; what is 0 is left out. */
+static void stats_function(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	const struct ssl *ssl = sqlite3_user_data(context);
+	const struct ssl_stats *stats = &ssl->stats;
+	sqlite3_str *text = sqlite3_str_new(ssl->db);
+	char *made;
+
+	(void)count;
+	(void)values;
+	sqlite3_str_appendall(text, "{");
+	add_count(text, "transactions", stats->transactions);
+	add_count(text, "logged", stats->logged);
+	for (int i = SSL_LOGGED + 1; i < SSL_REASONS; i++) {
+		char name[64];
+
+		sqlite3_snprintf(sizeof(name), name, "checkpoints: %s", ssl_reasons[i]);
+		add_count(text, name, stats->checkpoints[i]);
+	}
+	add_count(text, "log bytes", stats->log_bytes);
+	add_count(text, "WAL pages", stats->wal_pages);
+	add_count(text, "database pages", stats->database_pages);
+	sqlite3_str_appendall(text, "}");
+	made = sqlite3_str_finish(text);
+	if (made == NULL)
+		sqlite3_result_error_nomem(context);
+	else
+		sqlite3_result_text(context, made, -1, sqlite3_free);
+}
+
+static void drop(void *ssl)
+{
+	database_drop(ssl);
+}
+
+/* A crash's: by a connection of its own, which closes it. */
+static int recover(const char *name, const struct ssl_options *options, struct error *error)
+{
+	struct ssl *ssl;
+	struct ssl_stats stats;
+
+	if (!ssl_open(name, SQLITE_OPEN_READWRITE, options, &ssl, error))
+		return SQLITE_CANTOPEN;
+	stats = ssl_stats(ssl);
+	sqlite3_log(SQLITE_NOTICE, "%s: %s, %lld transactions of its log executed again", name,
+		    ssl_cases[stats.found], (long long)stats.replayed);
+	return ssl_close(ssl, error) ? SQLITE_OK : SQLITE_CANTOPEN;
+}
+
+static int open_logged(sqlite3 *db, sqlite3_file *file, const char *name, struct ssl *ssl)
+{
+	bool live;
+	int result;
+
+	ssl->adopted = true;
+	/* it lives as long as the connection, which may outlive its file */
+	result = sqlite3_create_function_v2(db, "ssl_stats", 0, SQLITE_UTF8 | SQLITE_DIRECTONLY,
+					    ssl, stats_function, NULL, NULL, drop);
+	if (result == SQLITE_OK)
+		result = database_live(ssl, &live);
+	if (result == SQLITE_OK && live)
+		result = recover(name, &ssl->options, ssl->error);
+	if (result == SQLITE_OK)
+		result = database_convert(ssl, SQLITE_OPEN_READWRITE);
+	if (result != SQLITE_OK)
+		return result;
+	vfs_add(ssl);
+	result = vfs_adopt(ssl, file, name);
+	ssl->db = db;
+	ssl->opening = true;
+	if (result == SQLITE_OK)
+		result = connection_begin(ssl);
+	if (result == SQLITE_OK)
+		result = connection_watch(ssl);
+	if (result == SQLITE_OK)
+		result = plain_connect(ssl);
+	ssl->opening = false;
+	/* sqlite3_open fails with the last error of the connection, also with one that was met and
+	 * is none (schema.c: a view has no largest rowid) */
+	if (result == SQLITE_OK)
+		result = sqlite3_exec(db, "", NULL, NULL, NULL);
+	return result;
+}
+
+/* Called by SQLite for each connection that is opened. */
+static int adopt(sqlite3 *db, char **said, const sqlite3_api_routines *api)
+{
+	const char *name = sqlite3_db_filename(db, "main");
+	struct ssl_options options;
+	struct error error = {{0}};
+	struct ssl *ssl;
+	sqlite3_vfs *vfs = NULL;
+	sqlite3_file *file = NULL;
+	int result;
+
+	(void)api;
+	sqlite3_file_control(db, "main", SQLITE_FCNTL_VFS_POINTER, &vfs);
+	sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+	if (vfs == NULL || !vfs_is_ours(vfs) || name == NULL || name[0] == '\0' || file == NULL ||
+	    sqlite3_db_readonly(db, "main") != 0)
+		return SQLITE_OK;
+	ssl = vfs_find(name);
+	/* a connection of ssl_open's */
+	if (ssl != NULL && ssl->opening)
+		return SQLITE_OK;
+	ssl_defaults(&options);
+	options.log_size = sqlite3_uri_int64(name, "log_size", options.log_size);
+	options.full = sqlite3_uri_int64(name, "log_full", options.full);
+	options.dirty = sqlite3_uri_int64(name, "dirty_pages", options.dirty);
+	result = database_begin(name, &options, &error, &ssl);
+	if (result == SQLITE_OK) {
+		result = open_logged(db, file, name, ssl);
+		if (result != SQLITE_OK)
+			database_failed(ssl, "opening", result);
+		ssl->error = NULL;
+	}
+	if (result != SQLITE_OK)
+		*said = sqlite3_mprintf("%s", error.text[0] != '\0' ? error.text
+								    : sqlite3_errstr(result));
+	return result;
+}
+
+__attribute__((visibility("default"))) int sqlite3_ssl_init(sqlite3 *db, char **said,
+							    const sqlite3_api_routines *api);
+
+int sqlite3_ssl_init(sqlite3 *db, char **said, const sqlite3_api_routines *api)
+{
+	int result;
+
+	(void)db;
+	SQLITE_EXTENSION_INIT2(api);
+	if (sqlite3_libversion_number() < LEAST_RELEASE) {
+		*said = sqlite3_mprintf("ssl: this is SQLite %s; it needs 3.34 or later",
+					sqlite3_libversion());
+		return SQLITE_ERROR;
+	}
+	result = vfs_register();
+	vfs_adopts = true;
+	if (result == SQLITE_OK)
+		result = sqlite3_auto_extension((void (*)(void))adopt);
+	/* the VFS stays when the connection that loaded it is closed */
+	return result == SQLITE_OK ? SQLITE_OK_LOAD_PERMANENTLY : result;
+}
