@@ -124,12 +124,17 @@ def hold_guard(login: Login, cases: str, number: int) -> None:
     *lines, end = said(login, f"sh /run/guard.sh /run/{cases}").splitlines()
     assert end == "all was tried", lines
     assert len(lines) == number, lines
-    for case, reason, was, sectors, words in (line.split("|") for line in lines):
-        if case == "link swapped":
-            # the other partition's sectors; what is mounted is what was proved
-            assert reason == "0 sectors" and was.endswith("p1") and words.split("=")[0] == words.split("=")[1]
-            continue
-        why = reason.removeprefix("late: ")
-        assert was == ("refused" if reason else "formatted"), (case, words)
-        assert not reason or re.search(why, words), (case, reason, words)
-        assert (int(sectors) > 0) == (not reason or why != reason), (case, sectors)
+    wrong = [line for line in lines if not as_meant(*line.split("|"))]
+    assert not wrong, wrong
+
+
+def as_meant(case: str, reason: str, was: str, sectors: str, words: str) -> bool:
+    """Whether a case of guard.sh was refused for its reason and nothing written, or was formatted."""
+    if case == "link swapped":
+        # the other partition's sectors; what is mounted is what was proved
+        mounted = words.split("=")
+        return reason == "0 sectors" and was.endswith("p1") and mounted[0] == mounted[1]
+    why = reason.removeprefix("late: ")
+    if not reason:
+        return was == "formatted" and int(sectors) > 0
+    return was == "refused" and bool(re.search(why, words)) and (int(sectors) > 0) == (why != reason)

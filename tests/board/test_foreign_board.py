@@ -229,8 +229,8 @@ def test_something_else_is_mounted_there(bench: ForeignBoard, tmp_path: Path) ->
 
 @pytest.mark.parametrize(("cases", "number"), [("guard-names.sh", 37)])
 def test_no_partition_of_another_name_is_formatted(bench: ForeignBoard, cases: str, number: int) -> None:
-    # its cases have disks of hundreds of MiB, and a program, in /run; and a label that no other may have
-    bench.said("mount -o remount,exec,size=60% /run; partx -d --nr 2 /dev/vda")
+    # its cases have disks of hundreds of MiB, nodes and a program in /run; and a label that no other may have
+    bench.said("mount -o remount,exec,dev,size=60% /run; partx -d --nr 2 /dev/vda")
     try:
         lab_board.hold_guard(bench.login, cases, number)
     finally:
