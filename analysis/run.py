@@ -114,6 +114,11 @@ class Run:
         return self.twin.driver if self.twin else self.driver
 
     @property
+    def timed_log(self) -> devicelog.DeviceLog | None:
+        """The log of the device of the run whose times are reported; None where it keeps none."""
+        return self.twin.log if self.twin else self.log
+
+    @property
     def timing_source(self) -> str:
         """`twin`, `run` (it was not watched itself) or `traced` (times include the watching)."""
         if self.twin:

@@ -17,8 +17,7 @@ import polars as pl
 
 from analysis import devices
 from analysis import run as stored_run
-from analysis.checks import twin_device
-from analysis.crash import cuts, going_on, trials, verdicts
+from analysis.crash import cuts, going_on, placed, trials, verdicts
 from analysis.run import Run
 from base import scratch
 from base.errors import BadInputError, LabError
@@ -117,10 +116,9 @@ def stored_trials(run: Run, folder: Path) -> list[cuts.Trial]:
     """The trials of a stored run, by its own log. Raises BadInputError where it has none."""
     if run.kills is not None:
         raise BadInputError(f"RUN={folder}: its driver was killed, and no device has to show what it kept")
-    timed = run.twin.log if run.twin else run.log
-    if not run.trials or timed is None:
+    if not run.trials or run.timed_log is None:
         raise BadInputError(f"RUN={folder}: {trials.NONE}")
-    return cuts.plan(run.cell, timed.entries, run.timing.window)
+    return placed.plan(run)
 
 
 def stored_row(run: Run, number: int) -> Mapping[str, Any]:
@@ -145,18 +143,23 @@ def tried(cell: Mapping[str, Any], login: Login) -> trials.Board:
 
 
 def outcome(run: Run, board: trials.Board, number: int) -> Mapping[str, Any]:
-    """What the trial of that number came to on the held board. LabError where that did another run."""
-    timed = run.twin.log if run.twin else run.log
-    assert timed is not None
-    window = timed.within(*run.timing.window), board.log.within(*board.driver.window)
-    if board.log.lost or not twin_device.in_order(*window):
+    """What the trial of that number came to on the held board. LabError where that did another run, or was
+    shown another state."""
+    if not placed.did_the_run(run, board):
         raise LabError(
             f"RUN={run.folder}: the board of here is another: doing that run again its device got other "
             "commands (another kernel, driver or tree than the run's, commitpath_commit of host.json)"
         )
+    stored = next((one for one in run.trials if number in one.trials["trial"]), run.trials[0])
     judged = verdicts.judge(replace(run, trials=[board]))
     assert judged is not None
-    return judged.row(by_predicate=pl.col("trial") == number, named=True)
+    rows = judged.filter(pl.col("trial") == number).rows(named=True)
+    if not rows or not placed.same_state(stored, board, placed.plan(run)[number]):
+        raise LabError(
+            f"RUN={run.folder}: on the board of here the drain's commands came in another order than on the "
+            f"one that had trial {number}: what that is shown is another state"
+        )
+    return rows[0]
 
 
 def compared(run: Run, again: Mapping[str, Any]) -> str:

@@ -22,6 +22,8 @@ ENTRY = np.dtype(
         ("operation", "<u4"),  # REQ_OP_* and REQ_FUA of linux/blk_types.h
     ]
 )
+# What a command is, whenever it came.
+_WHAT = ["operation", "sector", "sectors"]
 # What an operation is, in blkparse's letters as far as a device knows them.
 _RWBS = {READ: "R", WRITE: "W", FLUSH: "FF", DISCARD: "D", WRITE | FUA: "WF"}
 
@@ -47,9 +49,14 @@ class DeviceLog:
 
 def alike(own: np.ndarray, other: np.ndarray) -> int:
     """Return how many commands two devices got alike and in the same order, from the first on."""
-    what, both = ["operation", "sector", "sectors"], min(own.size, other.size)
-    differs = np.flatnonzero(own[:both][what] != other[:both][what])
+    both = min(own.size, other.size)
+    differs = np.flatnonzero(own[:both][_WHAT] != other[:both][_WHAT])
     return int(differs[0]) if differs.size else both
+
+
+def same(own: np.ndarray, other: np.ndarray) -> bool:
+    """Return whether two devices got the same commands, in any order."""
+    return np.array_equal(np.sort(own[_WHAT]), np.sort(other[_WHAT]))
 
 
 def impossible(entries: np.ndarray) -> np.ndarray:

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from analysis.checks import twin_device
-from analysis.crash import cuts, kills, verdicts
+from analysis.crash import cuts, kills, placed
 from analysis.run import Run
 
 
@@ -32,28 +31,33 @@ def there(run: Run) -> list[str]:
 
 
 def as_planned(run: Run) -> list[str]:
-    """A board of trials did the run that was timed: its device got the same commands in the same order, and
-    its log makes the same plan. A plan of another run shows states that there never were."""
+    """A board of trials did the run that was timed: its device got the same commands, up to the drain in the
+    same order, was given that run's plan, and may have been left as it was shown in each trial. A plan of
+    another run shows states that there never were."""
     if run.kills is not None:
         return _same(run.kills, {one.number: one.digest for one in kills.planned(run)})
-    timed = run.twin.log if run.twin else run.log
-    if not run.trials or timed is None:
+    if not run.trials or run.timed_log is None:
         return ["there are trials, and no log of the run that they are of"] if run.trials else []
-    plan = cuts.plan(run.cell, timed.entries, run.timing.window)
-    digests = {trial.number: trial.digest for trial in plan}
+    digests = {trial.number: trial.digest for trial in placed.plan(run)}
     found = []
     for board in run.trials:
         another = f"board {board.name} of trials did not do the same run"
-        window = timed.within(*run.timing.window), board.log.within(*board.driver.window)
-        if board.log.lost or not twin_device.in_order(*window):
+        if not placed.did_the_run(run, board):
             found.append(f"{another}: its device got other commands")
-        elif [trial.digest for trial in verdicts.planned(run, board)] != [*digests.values()]:
-            found.append(f"{another}: its log makes other cuts")
         elif other := _same(board.trials, digests):
             found += other
         elif board.driver.config["sql_sha256"] != run.driver.config["sql_sha256"]:
             found.append(f"{another}: it ran other SQL")
-    return found
+    return found or _possible(run)
+
+
+def _possible(run: Run) -> list[str]:
+    """Say whether a board was shown what no cut leaves there (crash/placed.py)."""
+    assert run.judged is not None
+    tried = {int(number) for number in run.host.get("trials_died", ())}
+    tried.update(*(board.trials["trial"] for board in run.trials))
+    other = sorted(tried.difference(run.judged["trial"]))
+    return [f"trial {other[0]} was of a state that by its board's log no cut leaves"] if other else []
 
 
 def _same(tried: pl.DataFrame, digests: Mapping[int, str]) -> list[str]:

@@ -84,7 +84,7 @@ def plan(cell: Mapping[str, Any], entries: np.ndarray, window: tuple[int, int]) 
     first, last = commands.arrived(window[0]), commands.arrived(window[1])
     if first == last:
         return []
-    policies = _choices(cell, commands.cache)
+    policies = choices(cell, commands.cache)
     random = Random(cell["cut_seed"], STREAM)
     marked = np.flatnonzero(commands.is_flush[first:last] | commands.is_fua[first:last]) + first
     pairs = [
@@ -111,7 +111,7 @@ def plan(cell: Mapping[str, Any], entries: np.ndarray, window: tuple[int, int]) 
     ]
 
 
-def _choices(cell: Mapping[str, Any], cache: Cache) -> tuple[str, ...]:
+def choices(cell: Mapping[str, Any], cache: Cache) -> tuple[str, ...]:
     """Return what a device may do. Where only the kernel is gone, all that it was given arrives."""
     if cell["crash"] == SYSTEM:
         return (EVERYTHING,)

@@ -13,7 +13,7 @@ import polars as pl
 
 from analysis import durability
 from analysis.adapters.driver import Driver
-from analysis.crash import cuts, going_on, kills, oracle
+from analysis.crash import going_on, kills, oracle, placed
 from analysis.crash.cuts import POWER, PROCESS, Trial
 from analysis.crash.trials import TRIALS, Board
 from analysis.engines.survival import MOST_LOST
@@ -38,8 +38,8 @@ CUT: dict[str, type[pl.DataType]] = {
 def judge(run: Run) -> pl.DataFrame | None:
     """Return one row a trial, in their order: the cut, what came up (trials.TRIALS), and what that means.
 
-    None of a run without trials. A moment is that of the board that had the trial. Raises BadInput where it
-    cannot be told what the database holds.
+    None of a run without trials. A moment is that of the board that had the trial; one of a state that no cut
+    leaves there has no row. Raises BadInput where it cannot be told what the database holds.
     """
     if not run.trials and run.kills is None:
         return None
@@ -56,8 +56,10 @@ def judge(run: Run) -> pl.DataFrame | None:
         empty = [pl.lit(None, kind).alias(name) for name, kind in of_device.items()]
         found = [_judged(tried.with_columns(empty), known, run.timing)]
     else:
-        found = [of_board(board, known, planned(run, board), run) for board in run.trials]
-        ended = _cuts(run.trials[0], planned(run, run.trials[0]), died.keys(), run)
+        plan = placed.plan(run)
+        each = [(board, placed.on(run, board, plan)) for board in run.trials]
+        found = [of_board(board, known, trials, run) for board, trials in each]
+        ended = _cuts(*each[0], died.keys(), run)
     said = pl.Series([died[number] for number in ended["trial"]], dtype=pl.String)
     ended = ended.with_columns(verdict=pl.lit(DIED), said=said)
     return pl.concat([*found, ended], how="diagonal").sort("trial")
@@ -150,11 +152,6 @@ def _cuts(board: Board, tried: list[Trial], numbers: Set[int], run: Run | None) 
         for one in tried
     ]
     return pl.DataFrame(rows, schema=CUT).join(going_on.going_on(board, tried, run), on="trial")
-
-
-def planned(run: Run, board: Board) -> list[Trial]:
-    """Return the trials that a board's own log makes of the run that it did again."""
-    return cuts.plan(run.cell, board.log.entries, board.driver.window)
 
 
 def _verdict() -> pl.Expr:

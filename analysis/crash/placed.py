@@ -1,0 +1,137 @@
+"""Where a run's trials are on a board that did the run again: by that board's own log.
+
+The plan tells a state by the numbers of the timed run's commands. A board gets the same commands in the same
+order up to the drain. There several threads of the kernel write at once, and as the board's clock is some ns
+apart, their commands may come in another order. What those numbers tell is then another state. It is a trial
+of that board all the same if a cut may leave it there, at the plan's moment or at another of the drain: by
+then all transactions are acknowledged, so that none is judged by another number of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from analysis.adapters import devicelog
+from analysis.adapters.devicelog import DeviceLog
+from analysis.adapters.driver import Driver
+from analysis.crash import cuts
+from analysis.crash.cuts import Trial
+from analysis.crash.durable import Cache, Commands
+from analysis.crash.trials import Board
+
+if TYPE_CHECKING:
+    from analysis.run import Run
+
+_WHERE = ("before", "during", "after")
+
+
+class Numbers(NamedTuple):
+    """Of a log, the numbers of the first command of the window, of the first of the drain, and of the one
+    behind the window."""
+
+    first: int
+    drain: int
+    behind: int
+
+    @classmethod
+    def of(cls, ran: Driver, log: DeviceLog) -> Numbers:
+        """Return those of what a driver ran."""
+        begin, end = ran.window
+        drain = min(ran.phases.filter(pl.col("phase") == "drain")["begin_ns"], default=end)
+        times = log.entries["begin_ns"].astype(np.int64)
+        return cls(*np.searchsorted(times, [begin, min(drain, end), end]).tolist())
+
+
+def plan(run: Run) -> list[Trial]:
+    """Return the trials that the timed run's log makes; none without a log."""
+    log = run.timed_log
+    return [] if log is None else cuts.plan(run.cell, log.entries, run.timing.window)
+
+
+def did_the_run(run: Run, board: Board) -> bool:
+    """Return whether a board's device got the timed run's commands: in the same order up to the drain, and
+    in the drain in any."""
+    assert run.timed_log is not None
+    own, other = Numbers.of(board.driver, board.log), Numbers.of(run.timing, run.timed_log)
+    both = [log.entries[own.first : own.behind] for log in (board.log, run.timed_log)]
+    drains = [one[own.drain - own.first :] for one in both]
+    alike = own == other and devicelog.alike(*both) >= own.drain - own.first
+    return not board.log.lost and alike and devicelog.same(*drains)
+
+
+def same_state(board: Board, other: Board, trial: Trial) -> bool:
+    """Return whether two boards that did the run show the same of a trial."""
+    own, others = (one.log.within(*one.driver.window) for one in (board, other))
+    in_order = devicelog.alike(own, others) == own.size == others.size
+    return in_order or trial.arrived <= Numbers.of(board.driver, board.log).drain
+
+
+def on(run: Run, board: Board, planned: list[Trial]) -> list[Trial]:
+    """Return the trials of a plan as a board's log has them, but those whose state no cut leaves there."""
+    commands = Commands(board.log.entries, Cache.of(run.cell["profiles"]["device"]))
+    numbers, choices = Numbers.of(board.driver, board.log), cuts.choices(run.cell, commands.cache)
+    found = [placed(commands, numbers, choices, trial) for trial in planned]
+    return [trial for trial in found if trial is not None]
+
+
+def placed(commands: Commands, numbers: Numbers, choices: tuple[str, ...], trial: Trial) -> Trial | None:
+    """Return a trial as a log has it, at the moment next to the plan's at which a device of these choices
+    may leave its state; None where there is none."""
+    if max(trial.arrived, trial.command + 1) > commands.changes.size:
+        return None
+    kept, torn = _state(commands, trial)
+    if torn and not commands.is_write[torn[0]]:
+        return None
+    there = np.flatnonzero(kept if torn is None else kept | (np.arange(kept.size) == torn[0]))
+    for command, where in _moments(trial, numbers):
+        at = cuts.moment(commands, command, where)
+        arrived, may_lose = commands.arrived(at), commands.losable(at).tolist()
+        lost = np.flatnonzero(commands.changes[:arrived] & ~kept[:arrived]).tolist()
+        if (there.size and there[-1] >= arrived) or not set(lost) <= set(may_lose):
+            continue
+        policy = _policy(may_lose, lost, torn)
+        if policy is None or policy not in choices:
+            continue
+        if (lost, torn, len(may_lose)) == ([*trial.lost], trial.torn, trial.losable):
+            policy = trial.policy  # as it was drawn
+        of_cut = (trial.number, command, where, at, policy, arrived, len(may_lose))
+        return Trial(*of_cut, tuple(lost), torn)
+    return None
+
+
+def _state(commands: Commands, trial: Trial) -> tuple[np.ndarray, tuple[int, int] | None]:
+    """Return which changes of a log are whole in what a board shows of a trial, and which is torn: what is
+    told of a command that changes nothing is nothing, and a part of a write that is as large is all of it."""
+    kept = commands.changes.copy()
+    kept[trial.arrived :] = False
+    kept[[*trial.lost]] = False
+    if trial.torn is None or not commands.changes[trial.torn[0]]:
+        return kept, None
+    number, sectors = trial.torn
+    kept[number] = commands.sectors[number] <= sectors
+    return kept, None if kept[number] else trial.torn
+
+
+def _moments(trial: Trial, numbers: Numbers) -> Iterator[tuple[int, str]]:
+    """Yield the moments at which a trial may be, the plan's first."""
+    yield trial.command, trial.where
+    if trial.arrived > numbers.drain:
+        planned = (trial.command, _WHERE.index(trial.where))
+        every = [(command, place) for command in range(numbers.drain, numbers.behind) for place in range(3)]
+        every.sort(key=lambda one: abs(3 * (one[0] - planned[0]) + one[1] - planned[1]))
+        yield from ((command, _WHERE[place]) for command, place in every)
+
+
+def _policy(may_lose: list[int], lost: list[int], torn: tuple[int, int] | None) -> str | None:
+    """Return what a device did that lost these of those that it might lose; None: none does that."""
+    if lost == may_lose[len(may_lose) - len(lost) :]:
+        if torn:
+            return cuts.TORN
+        return cuts.PREFIX if 0 < len(lost) < len(may_lose) else cuts.NOTHING if lost else cuts.EVERYTHING
+    if torn:
+        return None
+    return cuts.SUFFIX if lost == may_lose[: len(lost)] else cuts.SUBSET

@@ -1,0 +1,266 @@
+"""Trials on boards whose drains came in another order than the timed run's."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from collections.abc import Callable, Iterator
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from analysis import checks, pipeline
+from analysis import run as runs
+from analysis.adapters.devicelog import ENTRY
+from analysis.crash import cuts, going_on, placed
+from analysis.crash.cuts import Trial
+from analysis.crash.durable import Cache, Commands
+from analysis.crash.placed import Numbers
+from analysis.devices.flashsim import HEADER
+from analysis.ledger.match import DISCARD, FLUSH, FUA, WRITE
+from base.errors import LabError
+from commitpath import replay
+
+HERE = Path(__file__).parent
+CACHED = Cache(bytes=512 * 1024, reorders=False, block=512, unit=32768)
+OTHER = "trials did not do the same run: its device got other commands"
+IMPOSSIBLE = "was of a state that by its board's log no cut leaves"
+
+
+def entries(*commands: tuple[int, int]) -> np.ndarray:
+    """Commands of (operation, sectors), one after the other, 10 ns each, from 10 ns on."""
+    rows = [(10 * n, 10 * n + 8, 100 * n, size, kind) for n, (kind, size) in enumerate(commands, 1)]
+    return np.array(rows, dtype=ENTRY)
+
+
+def log(*commands: tuple[int, int]) -> Commands:
+    """The same, as a cut takes them."""
+    return Commands(entries(*commands), CACHED)
+
+
+def trial(command: int, where: str, lost: tuple[int, ...] = (), torn: tuple[int, int] | None = None) -> Trial:
+    """One of the plan; its policy is told where all is as planned."""
+    arrived = command + (where != "before")
+    return Trial(5, command, where, 0, PLANNED, arrived, len(lost), lost, torn)
+
+
+PLANNED = cuts.SUBSET
+ANY = (cuts.EVERYTHING, cuts.NOTHING, cuts.PREFIX, cuts.TORN, cuts.SUBSET, cuts.SUFFIX)
+IN_ORDER = ANY[:4]
+W, F = (WRITE, 8), (FLUSH, 0)
+# the drain is from command 2 on
+DRAIN = Numbers(0, 2, 6)
+# the plan's log has W F | W W F W
+BOARD = log(W, F, W, F, W, W)
+
+
+@pytest.mark.parametrize(
+    ("planned", "there"),
+    [
+        # as planned, but that the flush was there before
+        (trial(4, "before"), (4, "before", PLANNED, 0)),
+        (trial(2, "after", (2,)), (2, "after", PLANNED, 1)),
+        # nothing of 2 is kept: before the flush, and not behind it
+        (trial(4, "before", (2, 3)), (3, "during", cuts.NOTHING, 1)),
+        # the first is kept, which is durable
+        (trial(4, "before", (3,)), (4, "before", cuts.EVERYTHING, 0)),
+        # the flush is no change
+        (trial(4, "after"), (4, "after", cuts.EVERYTHING, 1)),
+        # what the plan's flush was is lost with what came behind it
+        (trial(5, "after", (5,)), (5, "after", cuts.PREFIX, 2)),
+        # a part of a write that is none
+        (trial(4, "before", (3,), (3, 4)), (4, "before", cuts.EVERYTHING, 0)),
+    ],
+)
+def test_a_state_is_where_a_cut_may_leave_it(planned: Trial, there: tuple[int, str, str, int]) -> None:
+    found = placed.placed(BOARD, DRAIN, ANY, planned)
+    assert found is not None and found.number == 5
+    assert (found.command, found.where, found.policy, found.losable) == there
+    assert found.moment == cuts.moment(BOARD, found.command, found.where)
+    assert found.torn is None and found.arrived == BOARD.arrived(found.moment)
+
+
+@pytest.mark.parametrize(
+    "planned",
+    [
+        # it keeps what came behind the flush, and loses what that made durable
+        trial(5, "after", (2,)),
+        # before the drain only the plan's moment counts
+        trial(1, "after", (0,)),
+        # another run's
+        trial(6, "before"),
+    ],
+)
+def test_a_state_that_no_cut_leaves(planned: Trial) -> None:
+    assert placed.placed(BOARD, DRAIN, ANY, planned) is None
+
+
+@pytest.mark.parametrize(
+    ("size", "kept", "torn"),
+    [((WRITE, 8), False, (2, 4)), ((WRITE, 4), True, None), ((FLUSH, 0), True, None)],
+)
+def test_a_torn_write_is_of_the_size_that_its_board_has(
+    size: tuple[int, int], kept: bool, torn: tuple[int, int] | None
+) -> None:
+    found = placed.placed(log(W, F, size), Numbers(0, 2, 3), ANY, trial(2, "during", (2,), (2, 4)))
+    assert found is not None and (found.torn, found.lost == ()) == (torn, kept)
+    assert found.policy == (cuts.EVERYTHING if kept else PLANNED)
+
+
+def test_a_discard_is_not_torn() -> None:
+    torn = trial(2, "during", (2,), (2, 4))
+    assert placed.placed(log(W, F, (DISCARD, 8)), Numbers(0, 2, 3), ANY, torn) is None
+
+
+def test_only_what_its_device_may_do() -> None:
+    """A cache in order loses nothing from before what it keeps; if the kernel alone is gone, nothing."""
+    hole = trial(5, "after", (4,))
+    for choices, policy in ((ANY, cuts.SUFFIX), (IN_ORDER, None), ((cuts.EVERYTHING,), None)):
+        found = placed.placed(BOARD, DRAIN, choices, hole)
+        assert (found and found.policy) == policy
+    assert placed.placed(BOARD, DRAIN, (cuts.EVERYTHING,), trial(4, "after")) is not None
+
+
+def states(board: Commands, numbers: Numbers, reorders: bool) -> Iterator[tuple[Any, ...]]:
+    """Every state that a cut in the drain leaves, by its moment: what is whole, and which may be torn."""
+    for command in range(numbers.drain, numbers.behind):
+        for where in ("before", "during", "after"):
+            at = cuts.moment(board, command, where)
+            may_lose = board.losable(at).tolist()
+            came = {n for n in range(board.arrived(at)) if board.changes[n]}
+            for size in range(len(may_lose) + 1):
+                some = combinations(may_lose, size) if reorders else [may_lose[len(may_lose) - size :]]
+                for lost in some:
+                    newest = [*lost] == may_lose[len(may_lose) - size :]
+                    yield at, came - {*lost}, lost[0] if lost and newest else None
+
+
+@pytest.mark.parametrize("reorders", [False, True])
+@pytest.mark.parametrize("seed", range(40))
+def test_a_place_is_found_where_there_is_one(seed: int, reorders: bool) -> None:
+    generator = random.Random(seed)
+    own = [W, F] + [generator.choice([W, W, (WRITE, 16), (WRITE | FUA, 8), F]) for _ in range(8)]
+    drain, numbers = own[2:], Numbers(0, 2, 10)
+    generator.shuffle(drain)
+    geometry = {"cache_kib": 512, "cache_reorder": reorders, "block_bytes": 512, "program_bytes": 4096}
+    cell = {"crash": "power", "cuts": 40, "cut_seed": seed, "profiles": {"device": {"geometry": geometry}}}
+    board = log(*own[:2], *drain)
+    possible = list(states(board, numbers, reorders))
+    for one in cuts.plan(cell, entries(*own), (0, 1000)):
+        found = placed.placed(board, numbers, ANY if reorders else IN_ORDER, one)
+        shown = {n for n in range(one.arrived) if n not in one.lost and board.changes[n]}
+        torn = one.torn[0] if one.torn and board.changes[one.torn[0]] else None
+        if one.torn and torn is not None and one.torn[1] >= board.sectors[torn]:
+            # a part of a write that is all of a smaller one
+            shown, torn = {*shown, torn}, None
+        fits = [at for at, whole, may_tear in possible if whole == shown and torn in (None, may_tear)]
+        assert (found is not None) == bool(fits) or one.arrived <= numbers.drain, one
+        if found and one.arrived > numbers.drain:
+            assert found.moment in fits and found.torn == (one.torn if torn is not None else None)
+
+
+@pytest.fixture
+def run_dir(tmp_path: Path) -> Path:
+    """DELETE with FULL, watched, 30 cuts of 9 transactions; its drain is from command 93 on."""
+    shutil.unpack_archive(HERE / "sample-crash-watched.tar.xz", tmp_path / "cell")
+    host = tmp_path / "cell/run/host.json"
+    said = json.loads(host.read_text())
+    del said["raw_sha256"]
+    host.write_text(json.dumps(said))
+    return tmp_path / "cell/run"
+
+
+def spoil(folder: Path, how: Callable[[np.ndarray], None], board: int = 2) -> None:
+    path = folder / f"crash/{board}/raw/device.bin"
+    data = path.read_bytes()
+    entries = np.frombuffer(data[HEADER.itemsize :], ENTRY).copy()
+    how(entries)
+    path.write_bytes(data[: HEADER.itemsize] + entries.tobytes())
+
+
+def order(*numbers: int) -> Callable[[np.ndarray], None]:
+    """Have the commands of those numbers come in that order, in their time."""
+
+    def how(entries: np.ndarray) -> None:
+        for name in ("sector", "sectors", "operation"):
+            entries[name][sorted(numbers)] = entries[name][[*numbers]]
+
+    return how
+
+
+def other_sector(entries: np.ndarray) -> None:
+    entries["sector"][96] += 8
+
+
+def twice_the_same(entries: np.ndarray) -> None:
+    entries["sector"][97] = entries["sector"][96]
+
+
+def flushed_at_once(entries: np.ndarray) -> None:
+    """Trial 9 is after command 34, whose end is made that of the flush behind it."""
+    flush = 35 + int(np.flatnonzero(entries["operation"][35:] == FLUSH)[0])
+    entries["end_ns"][34] = entries["end_ns"][flush] = entries["begin_ns"][flush]
+
+
+LEDGER = [*going_on.LEDGER]
+
+
+def test_another_order_in_the_drain_is_the_same_run(run_dir: Path) -> None:
+    before = runs.read(run_dir).judged
+    # a write, the flush and the commit block, behind the next
+    spoil(run_dir, order(96, 93, 94, 95, 98, 97))
+    result = pipeline.analyse(run_dir)
+    assert result["status"] == "ok", result["reasons"]
+    assert result["crash"]["cuts"] == 30 and result["crash"]["broken"] == 0
+    after = runs.read(run_dir).judged
+    assert before is not None and after is not None
+    of_drain = after["trial"] >= 26
+    assert after.filter(~of_drain).equals(before.filter(~of_drain))
+    # which command of the watched run it was is known no more
+    rows = after.filter(of_drain)
+    assert rows.height == 4 and rows.select(LEDGER).null_count().row(0) == (4,) * len(LEDGER)
+    assert rows["verdict"].to_list() == before.filter(of_drain)["verdict"].to_list()
+
+
+@pytest.mark.parametrize(
+    ("how", "board", "reason"),
+    [
+        (order(93, 92), 2, OTHER),
+        (other_sector, 2, OTHER),
+        (twice_the_same, 2, OTHER),
+        (flushed_at_once, 1, f"trial 9 {IMPOSSIBLE}"),
+    ],
+)
+def test_what_else_differs_rejects_the_run(
+    run_dir: Path, how: Callable[[np.ndarray], None], board: int, reason: str
+) -> None:
+    spoil(run_dir, how, board)
+    reasons = checks.reasons(runs.read(run_dir))
+    assert any(reason in one for one in reasons), reasons
+
+
+def test_another_plan_is_found_out_in_whatever_order(run_dir: Path) -> None:
+    spoil(run_dir, order(97, 96))
+    path = run_dir / "crash/2/raw/trials.csv"
+    lines = path.read_text().splitlines()
+    fields: list[Any] = lines[-2].split(",")
+    fields[1] = f"{int(fields[1], 16) ^ 1:016x}"
+    path.write_text("\n".join([*lines[:-2], ",".join(fields), lines[-1], ""]))
+    assert "trial 28 was of another state than the cell's plan has" in checks.reasons(runs.read(run_dir))
+
+
+def test_a_replay_needs_the_order_of_the_board_that_had_the_trial(run_dir: Path) -> None:
+    run = runs.read(run_dir)
+    spoil(run_dir, order(97, 96))
+    (_, board) = runs.read(run_dir).trials
+    assert replay.outcome(run, board, 20)["trial"] == 20
+    with pytest.raises(LabError, match="the drain's commands came in another order than on the one that had"):
+        replay.outcome(run, board, 28)
+    spoil(run_dir, other_sector)
+    (_, board) = runs.read(run_dir).trials
+    with pytest.raises(LabError, match="its device got other commands"):
+        replay.outcome(run, board, 20)
