@@ -1,6 +1,6 @@
 """Can what the boards said of a run's trials be so?
 
-All of it held in 153 runs (134 of CRASH=power, one of os, 18 of process) on ext4 and F2FS, in all journal
+All of it held in 153 runs (134 of CRASH=power, one of os, 18 of process) on two filesystems, in all journal
 modes, with devices that keep their word and that do not.
 """
 
