@@ -20,6 +20,7 @@ from analysis import (
     stored_files,
 )
 from analysis.adapters import board, command, devicelog, driver, drivertables, known, partition, proberecords
+from analysis.adapters.board import Board as OwnBoard
 from analysis.adapters.driver import Driver
 from analysis.content import recognised
 from analysis.crash import cuts, kills, trials, verdicts
@@ -68,10 +69,11 @@ class Run:
     host: dict[str, Any] = field(default_factory=dict)  # host.json, {} if there is none
     plan: dict[str, Any] | None = None  # raw/plan.json; None: of a run from before there were plans
     release: recorded.Release = recorded.Release.CELLS  # that recorded it
-    is_twin: bool = False  # whether it is a twin that is checked as a run
+    planned_as: str = "run"  # which of the plan's runs it is: its twin and boards of trials are checked, too
     known: known.Known | None = None  # the known sequence that a partition's probes were proved by
     twin: Twin | None = None  # the same cell, unwatched; None if none was run
     trials: list[Board] = field(default_factory=list)  # what did the run again for its cuts; none without any
+    trial_boards: dict[str, OwnBoard] = field(default_factory=dict)  # of trials or kills: each, by its name
     kills: pl.DataFrame | None = None  # what came up after each kill (crash/kills.py); None without any
     judged: pl.DataFrame | None = None  # what its trials came to (crash/verdicts.py); None without any
     hashes: dict[str, str] = field(default_factory=dict)
@@ -229,6 +231,7 @@ def read(folder: Path) -> Run:
         run.kills = kills.read(folder)
     elif device is not None:
         run.trials = trials.read(folder, device)
+    run.trial_boards = {raw.parent.name: board.read(raw, _mounted(ran)) for raw in trials.places(folder)}
     run.release = recorded.release(run)
     if (raw / "known").is_dir():
         run.known = known.read(raw / "known")

@@ -23,6 +23,7 @@ from analysis.checks import (
     release,
     rendered,
     settings,
+    tried,
     twin,
     twin_times,
     unledgered,
@@ -88,6 +89,8 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     crash.there,
     crash.as_planned,
     crash.ends,
+    tried.boards,
+    tried.outcomes,
 )
 
 
@@ -119,6 +122,8 @@ OF_DRIVER = frozenset(
         crash.there,
         crash.as_planned,
         crash.ends,
+        tried.boards,
+        tried.outcomes,
     )
 )
 # And what asks for a command's end.

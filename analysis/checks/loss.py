@@ -135,9 +135,9 @@ def steps_succeeded(run: Run) -> list[str]:
 
 
 def _planned(run: Run) -> dict[str, Any] | None:
-    """Return what the plan has of the run, or of the twin that is checked as one; None: it has none."""
+    """Return what the plan has of the run, or of what is checked as one; None: it has none."""
     planned: dict[str, Any] = run.plan["runs"] if run.plan else {}
-    return planned.get("twin" if run.is_twin else "run")
+    return planned.get(run.planned_as)
 
 
 def no_disk_read(run: Run) -> list[str]:

@@ -52,20 +52,20 @@ def same_command(run: Run) -> list[str]:
 def _as_a_run(run: Run, twin: Twin, of_load: tuple[Callable[[Run], list[str]], ...]) -> list[str]:
     """The twin's board is the run's, unwatched, and what holds of any run holds of it, and of_load."""
     found, state = [], twin.board.run
-    if not _unwatched(state):
+    if not unwatched(state):
         found.append("the untraced twin was watched, or does not say that it was not")
     found += [f"the untraced twin has {name}" for name in observers.left(run.folder / "twin/raw")]
     if state.get("clock") != run.board.run.get("clock"):
         found.append(f"the untraced twin's clock is {state.get('clock')!r}")
     if state.get("clock") == "virtual" and state.get("root_reads") != 0:
         found.append(f"the board read its root disk {state.get('root_reads')} times in the untraced twin")
-    found += _another_board(twin.board, run.board)
+    found += another_board("the untraced twin", twin.board, run.board)
     if (twin.log is None) != (run.log is None):
         found.append("one of the run and its untraced twin has no log of its device")
     as_run = replace(
         run,
         folder=run.folder / "twin",
-        is_twin=True,
+        planned_as="twin",
         events=run.events.clear(),
         missing=[],
         cell={**run.cell, "probes": "none"},
@@ -85,7 +85,7 @@ def _as_a_run(run: Run, twin: Twin, of_load: tuple[Callable[[Run], list[str]], .
     return found + [f"untraced twin: {problem}" for problem in problems]
 
 
-def _unwatched(state: dict[str, Any]) -> bool:
+def unwatched(state: dict[str, Any]) -> bool:
     """Whether run.json says that nobody watched; one of before there were observers names none."""
     probes = state.get("probes")
     if not isinstance(probes, dict) or state.get("observers", []) != []:
@@ -93,22 +93,22 @@ def _unwatched(state: dict[str, Any]) -> bool:
     return (probes.get("attached"), probes.get("expected"), probes.get("requested")) == (0, 0, "")
 
 
-def _another_board(twin: Board, own: Board) -> list[str]:
-    """In what the twin's board is not the run's."""
+def another_board(who: str, other: Board, own: Board) -> list[str]:
+    """Return in what the board of `who` is not the run's."""
     mounts = [
         board.mount and replace(board.mount, device=_OPEN.sub("", board.mount.device))
-        for board in (twin, own)
+        for board in (other, own)
     ]
-    found = ["the untraced twin's mount settings differ from the run's"] if mounts[0] != mounts[1] else []
+    found = [f"{who}'s mount settings differ from the run's"] if mounts[0] != mounts[1] else []
     found += [
-        f"the untraced twin's {name} settings differ from the run's"
+        f"{who}'s {name} settings differ from the run's"
         for name in ("queue", "device", "data_mode", "versions")
-        if getattr(twin, name) != getattr(own, name)
+        if getattr(other, name) != getattr(own, name)
     ]
     return found + [
-        f"the untraced twin's {name} is not the run's"
+        f"{who}'s {name} is not the run's"
         for name in ("kernel", "cmdline", "cpuinfo")
-        if twin.texts.get(name) != own.texts.get(name)
+        if other.texts.get(name) != own.texts.get(name)
     ]
 
 

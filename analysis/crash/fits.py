@@ -7,6 +7,10 @@ from typing import Any
 
 from analysis.crash import verdicts
 from analysis.crash.cuts import PROCESS
+from analysis.engines.survival import MOST_LOST
+
+# of what a mean is rounded by
+_LESS = 1 - 1e-9
 
 
 def contradictions(cell: Mapping[str, Any], summary: Mapping[str, Any]) -> list[str]:
@@ -27,15 +31,43 @@ def contradictions(cell: Mapping[str, Any], summary: Mapping[str, Any]) -> list[
         if value != wanted:
             found.append(f"crash: {what} is {value!r}, by the cell {wanted!r}")
     held = told["opened"] - told["corrupt"] - told["not_a_prefix"]
-    if not 0 <= held <= told["opened"] <= told["mounted"] <= told["cuts"]:
+    if not 0 <= held <= told["opened"] <= told["mounted"] <= told["cuts"] - told.get("died", 0):
         found.append("crash: more were corrupt than opened, opened than mounted, or mounted than cut")
-    worst, mean = lost["max"] or 0, lost["mean"] or 0
-    if lost["cuts"] > told["opened"] or mean > worst or (worst > 0) != (lost["cuts"] > 0):
-        found.append(f"crash: {lost['cuts']} cuts lost {worst} transactions at most, {mean} a cut")
+    worst, mean, losing = lost["max"] or 0, lost["mean"] or 0, lost["cuts"]
+    # a corrupt database may hold so many transactions, too, and then is in the mean
+    of_them = max(held, losing), told["opened"] - told["not_a_prefix"]
+    least = losing + worst - 1 if losing else 0
+    if (
+        losing > of_them[1]
+        or (worst > 0) != (losing > 0)
+        or not least * _LESS <= mean * of_them[1]
+        or not mean * of_them[0] * _LESS <= losing * worst
+    ):
+        found.append(f"crash: {losing} cuts lost {worst} transactions at most, {mean} a cut")
     if (work := told.get("lost_ms")) is not None:  # an earlier analysis says nothing of it
         longest, usual = work["max"] or 0, work["mean"] or 0
         if usual > longest or (longest > 0 and not lost["cuts"]):
             found.append(f"crash: {lost['cuts']} cuts lost {longest} ms of work at most, {usual} a cut")
-    if told["broken"] > told["cuts"] or (told["broken"] > 0) != (told["first_broken"] is not None):
+    if (told["broken"] > 0) != (told["first_broken"] is not None) or not _as_promised(told, worst, losing):
         found.append(f"crash: {told['broken']} of {told['cuts']} cuts were against the promise")
+    fsck, recovery = told.get("fsck", {}), told["recovery_ms"]
+    looked = fsck.get("looked", 0)
+    if not fsck.get("complained", 0) <= looked <= told["cuts"] or told.get("complaints", 0) > told["cuts"]:
+        found.append("crash: more complained than looked, or were looked at than cut")
+    most = recovery["max"]
+    if (recovery["median"] or 0) > (most or 0) or (most is None) != (told["opened"] == 0):
+        found.append(f"crash: recovery took {recovery['median']} ms usually, {most} at most")
     return found
+
+
+def _as_promised(told: Mapping[str, Any], worst: int, losing: int) -> bool:
+    """Whether so many cuts can be against the promise: each that left no usable database is, and where the
+    worst lost more than may be lost so is at least one that lost transactions."""
+    broken, promise = told["broken"], told["promised"]
+    if promise not in MOST_LOST:
+        return bool(broken == 0)
+    unusable = told["cuts"] - told["opened"] + told["corrupt"] + told["not_a_prefix"]
+    most = MOST_LOST[promise]
+    lost_more = most is not None and worst > most
+    # a corrupt one that holds too few transactions is both
+    return bool(max(unusable, lost_more) <= broken <= unusable + (losing if lost_more else 0))

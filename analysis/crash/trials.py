@@ -50,8 +50,12 @@ def number(asked: str, count: int) -> int:
 
 def read(folder: Path, device: Device) -> list[Board]:
     """Return the boards of the run in `folder`; none where no power was cut. Raises BadInput."""
-    places = sorted(folder.glob(f"{FOLDER}/*/raw"))
-    return [_read(place, device) for place in places]
+    return [_read(place, device) for place in places(folder)]
+
+
+def places(folder: Path) -> list[Path]:
+    """Return the raw/ of each board of trials of the run in `folder`."""
+    return sorted(folder.glob(f"{FOLDER}/*/raw"))
 
 
 def _read(raw: Path, device: Device) -> Board:

@@ -106,7 +106,10 @@ def measured(name: str, grid: Expanded, cells: Cells) -> Found:
     asked: dict[str, Mapping[str, Any]] = {run.key.rpartition("-")[0]: run.cell for run in grid.runs}
     failures = {str(cell["crash"]) for cell in asked.values()}
     if len(failures) != 1 or "none" in failures:
-        raise BadInputError(f"GRID={name}: its cells are not of one CRASH but none: {', '.join(failures)}")
+        raise BadInputError(
+            f"GRID={name}: its cells have CRASH={','.join(sorted(failures))}, and need one and the same "
+            "that cuts; crash: in the grid's file sets it"
+        )
     (failure,) = failures
     varied = [
         axis for axis in next(iter(asked.values())) if axis != "profiles" and differs(asked.values(), axis)

@@ -10,3 +10,13 @@ from typing import Any
 def edit(path: Path, **values: Any) -> None:
     """Give names of the JSON object in a file other values."""
     path.write_text(json.dumps(json.loads(path.read_text()) | values))
+
+
+def edit_trial(folder: Path, trial: int, **values: Any) -> None:
+    """Give fields of what a board said of a trial of the run in `folder` another value."""
+    for path in folder.glob("crash/*/raw/trials.csv"):
+        lines = [line.split(",") for line in path.read_text().splitlines()]
+        for fields in lines[1:]:
+            for name, value in values.items() if fields[0] == str(trial) else ():
+                fields[lines[0].index(name)] = str(value)
+        path.write_text("".join(",".join(fields) + "\n" for fields in lines))

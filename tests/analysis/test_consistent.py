@@ -122,7 +122,7 @@ def test_of_a_rejected_run_only_whose_documents_they_are(of_f2fs: Documents) -> 
 
 
 def test_names_are_those_of_the_data_files(tmp_path: Path) -> None:
-    (tmp_path / "own.sql").write_text("SELECT 1;")
+    files = {"sql": "SELECT 1;", "trace": 'commitpath trace 1\nfile 1 "a.db"\n0.0 1 "SELECT 1"\n'}
     known = axes.axes()
     assert tuple(known["journal_mode"].choices()) == identity.JOURNAL_MODES
     kinds = {cells.load_profile("fs", name)["type"] for name in known["fs"].files()}
@@ -134,8 +134,11 @@ def test_names_are_those_of_the_data_files(tmp_path: Path) -> None:
     for axis, variable in (("workload", "WORKLOAD"), ("device", "DEVICE")):
         for name in set(known[axis].files()) - {"own"}:
             more = {"ROWS": "1"} if axis == "device" else {}
+            if "n" in (most := cells.load_profile(axis, name).get("most", {})):
+                more = {"N": str(most["n"])}
             if axis == "workload" and cells.load_profile(axis, name).get("file"):
-                more = {"FILE": str(tmp_path / "own.sql")}
+                (tmp_path / name).write_text(files[name])
+                more = {"FILE": str(tmp_path / name)}
             made = cells.make_cell({variable: name, **more})
             assert consistent._profiles(made, {}, {}, {}) == consistent._emptied(made) == []
     drivers = {cells.load_profile("workload", name)["driver_workload"] for name in known["workload"].files()}

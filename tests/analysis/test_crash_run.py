@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from edited import edit_trial
 
 from analysis import checks, pipeline, terminal
 from analysis import run as runs
@@ -39,20 +40,6 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def run_dir(recorded: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(recorded, tmp_path / "cell/run"))
-
-
-def edit(folder: Path, trial: int, **values: Any) -> None:
-    """Give fields of what a board said of a trial another value."""
-    for path in folder.glob("crash/*/raw/trials.csv"):
-        lines = path.read_text().splitlines()
-        names = lines[0].split(",")
-        for number, line in enumerate(lines[1:], 1):
-            fields = line.split(",")
-            if fields[0] == str(trial):
-                for name, value in values.items():
-                    fields[names.index(name)] = str(value)
-                lines[number] = ",".join(fields)
-        path.write_text("\n".join(lines) + "\n")
 
 
 def judged(folder: Path) -> pl.DataFrame:
@@ -97,7 +84,7 @@ def test_the_recorded_run_holds(run_dir: Path) -> None:
     ],
 )
 def test_what_a_board_says_is_a_verdict(run_dir: Path, said: dict[str, Any], verdict: str) -> None:
-    edit(run_dir, 7, **said)
+    edit_trial(run_dir, 7, **said)
     assert row(run_dir, 7)["verdict"] == verdict
     result = pipeline.analyse(run_dir)
     assert result["status"] == "ok" and result["crash"]["broken"] == 1
@@ -115,7 +102,7 @@ def test_what_is_gone_is_counted_from_what_was_acknowledged(run_dir: Path) -> No
     last = judged(run_dir)["trial"].max()
     where = row(run_dir, last - 1)
     held, acknowledged = where["acknowledged"] - 5, where["acknowledged"]
-    edit(run_dir, last - 1, hash=f"{states[held][1]:016x}")
+    edit_trial(run_dir, last - 1, hash=f"{states[held][1]:016x}")
     found = row(run_dir, last - 1)
     # a deletion of a row that is gone has nothing to lose
     lost = sum(states[n] != states[n + 1] for n in range(found["transactions"], acknowledged))
@@ -170,7 +157,7 @@ def test_what_was_not_yet_begun_is_no_prefix(run_dir: Path) -> None:
     """The oracle knows the whole run; a database cannot be ahead of it."""
     cell = json.loads((run_dir / "cell.json").read_text())
     states = oracle.after_each(cell, ["insert", "update", "delete"])
-    edit(run_dir, 1, hash=f"{states[-1][1]:016x}")
+    edit_trial(run_dir, 1, hash=f"{states[-1][1]:016x}")
     assert row(run_dir, 1)["verdict"] == verdicts.NO_PREFIX
 
 
@@ -203,13 +190,13 @@ def no_trials(folder: Path) -> None:
 
 def wrong_oracle(folder: Path) -> None:
     """The first trial's database is as nothing that the oracle knows."""
-    edit(folder, 0, hash="0000000000000000")
+    edit_trial(folder, 0, hash="0000000000000000")
 
 
 def behind_at_the_end(folder: Path) -> None:
     cell = json.loads((folder / "cell.json").read_text())
     states = oracle.after_each(cell, ["insert", "update", "delete"])
-    edit(folder, 39, hash=f"{states[3][1]:016x}")
+    edit_trial(folder, 39, hash=f"{states[3][1]:016x}")
 
 
 def other_cuts(folder: Path) -> None:
@@ -261,7 +248,7 @@ def test_trials_that_nobody_asked_for(run_dir: Path) -> None:
     ],
 )
 def test_a_line_that_is_none(run_dir: Path, spoil: dict[str, Any], said: str) -> None:
-    edit(run_dir, 3, **spoil)
+    edit_trial(run_dir, 3, **spoil)
     with pytest.raises(BadInput, match=re.escape(said)):
         runs.read(run_dir)
 

@@ -215,6 +215,7 @@ def crash(
     return {
         "failure": cell["crash"],
         "cuts": cuts,
+        "died": 0,
         "mounted": cuts,
         "opened": cuts - unopened,
         "corrupt": corrupt,
@@ -222,6 +223,8 @@ def crash(
         "lost_acknowledged": {"cuts": cuts // 2 if worst else 0, "max": worst, "mean": mean or worst / 2},
         "lost_ms": {"max": 4.5 * worst, "mean": 4.5 * (mean or worst / 2)},
         "recovery_ms": {"median": 20.0, "max": 30.0},
+        "fsck": {"looked": cuts // 10, "complained": 0},
+        "complaints": 0,
         "promised": promised,
         "broken": broken,
         "first_broken": "trial 3, power cut before command 7" if broken else None,

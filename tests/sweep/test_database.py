@@ -123,6 +123,23 @@ def test_what_cuts_took_is_told_of_runs_that_have_trials_and_of_no_other(lab: La
         ({"opened": 41}, "more were corrupt than opened"),
         ({"lost_acknowledged": {"cuts": 0, "max": 7, "mean": 0.5}}, "0 cuts lost 7 transactions at most"),
         ({"first_broken": "trial 1"}, "0 of 40 cuts were against the promise"),
+        ({"died": 1}, "more were corrupt than opened, opened than mounted, or mounted than cut"),
+        (
+            {"lost_acknowledged": {"cuts": 11, "max": 1, "mean": 0.01}},
+            "11 cuts lost 1 transactions at most, 0.01 a cut",
+        ),
+        (
+            {"lost_acknowledged": {"cuts": 11, "max": 1, "mean": 0.3}},
+            "11 cuts lost 1 transactions at most, 0.3 a cut",
+        ),
+        # of FULL in WAL none may be lost
+        (
+            {"lost_acknowledged": {"cuts": 10, "max": 1, "mean": 0.25}},
+            "0 of 40 cuts were against the promise",
+        ),
+        ({"corrupt": 1}, "0 of 40 cuts were against the promise"),
+        ({"fsck": {"looked": 4, "complained": 5}}, "more complained than looked"),
+        ({"recovery_ms": {"median": 9.0, "max": 8.0}}, "recovery took 9.0 ms usually, 8.0 at most"),
     ],
 )
 def test_what_cuts_took_fits_the_cell_and_itself(change: dict[str, Any], says: str, lab: Lab) -> None:

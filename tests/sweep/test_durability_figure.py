@@ -80,7 +80,7 @@ def test_the_front_is_what_no_cell_beats() -> None:
     [
         ({}, "make durability takes GRID=<a grid with CRASH that was swept; there are "),
         ({"GRID": "nothing", "FIGURE": "x.svg"}, "GRID=nothing: no such grid"),
-        ({"GRID": "quick", "FIGURE": "x.svg"}, "GRID=quick: its cells are not of one CRASH but none: none"),
+        ({"GRID": "quick", "FIGURE": "x.svg"}, "GRID=quick: its cells have CRASH=none, and need one"),
         (
             {"GRID": "durability-short", "FIGURE": "x.gif"},
             "FIGURE=x.gif: its end is none of .svg",

@@ -1,0 +1,151 @@
+"""Can what the boards said of a run's trials be so?
+
+All of it held in 153 runs (134 of CRASH=power, one of os, 18 of process) on two filesystems, in all journal
+modes, with devices that keep their word and that do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from analysis.adapters.devicelog import DeviceLog
+from analysis.adapters.driver import Driver
+from analysis.checks import loss, twin
+from analysis.crash import kills, oracle, placed, trials
+from analysis.expected import TRIALS
+from analysis.ledger.arrays import Ints
+from analysis.run import Run
+
+# What the state that a device shows decides, and no clock.
+_OUTCOME = ("mount_error", "opened", "is_read", "is_whole", "signal", "rows", "hash")
+_TIMES = ("begin_ns", "shown_ns", "mounted_ns", "opened_ns", "read_ns", "end_ns")
+# Commands that may come on another side of a transaction's edge than in the run that was timed: one that
+# nobody waits for.
+_BESIDE = 1
+
+
+def boards(run: Run) -> list[str]:
+    """A board of trials is the run's, unwatched, did the steps of its plan, and its transactions were where
+    they were among the commands of the device: what is acknowledged at a cut hangs on that."""
+    found = []
+    for name, board in run.trial_boards.items():
+        who = f"board {name} of trials"
+        place = run.folder / trials.FOLDER / name
+        as_run = replace(run, folder=place, board=board, planned_as=TRIALS)
+        found += [f"{who}: {problem}" for problem in loss.steps_succeeded(as_run)]
+        if not twin.unwatched(board.run):
+            found.append(f"{who} was watched, or does not say that it was not")
+        if run.kills is None:
+            found += twin.another_board(who, board, run.board)
+    timed = run.timed_log
+    for one in run.trials if timed is not None else []:
+        assert timed is not None
+        mine, wanted = _among(one.driver, one.log), _among(run.timing, timed)
+        if mine.shape != wanted.shape or (np.abs(mine - wanted) > _BESIDE).any():
+            found.append(
+                f"board {one.name} of trials did not do the same run: its transactions were at other commands"
+            )
+    return found
+
+
+def _among(ran: Driver, log: DeviceLog) -> Ints:
+    """Return how many commands of the window came before each transaction began, and ended."""
+    came = log.within(*ran.window)["begin_ns"].astype(np.int64)
+    edges = ran.transactions.select("begin_ns", "end_ns").to_numpy()
+    found: Ints = np.searchsorted(came, edges)
+    return found
+
+
+def outcomes(run: Run) -> list[str]:
+    """What a board said of each trial agrees with itself, with the rows that are known, and with the other
+    trials of that state."""
+    if run.judged is None:
+        return []
+    found = [*_acknowledged(run)] if run.kills is not None else [*_alike(run), *_behind_deaths(run)]
+    tables = [board.trials for board in run.trials] if run.kills is None else [run.kills]
+    for table in tables:
+        last = {"trial": -1, "end_ns": 0}
+        for row in table.iter_rows(named=True):
+            wrong = _impossible(row) or _out_of_order(row, last if run.kills is None else None)
+            found += [f"trial {row['trial']}: {wrong}"] if wrong else []
+            last = row
+    rows = [count for count, _ in oracle.after_each(run.cell, run.driver.workload_phases["phase"].to_list())]
+    return found + [
+        f"trial {row['trial']} found {row['rows']} rows, and the hash of {rows[held]}"
+        for row in run.judged.iter_rows(named=True)
+        if (held := row["transactions"]) is not None and row["rows"] != rows[held]
+    ]
+
+
+def _impossible(row: Mapping[str, Any]) -> str | None:
+    """Say what of a trial's steps was done without the one before it; None where all were in their order."""
+    done = [int(row.get("mount_error", 0) == 0), *(row[name] for name in ("opened", "is_read", "is_whole"))]
+    if not set(done) <= {0, 1} or done != sorted(done, reverse=True):
+        return f"mounted, opened, read and whole are {done}, each 1 only where those before it are"
+    if row.get("unmount_error", 0) != 0:
+        return f"unmounting failed ({row['unmount_error']}), which ends a board of trials"
+    return f"mount_error is {row['mount_error']}" if row.get("mount_error", 0) < 0 else None
+
+
+def _out_of_order(row: Mapping[str, Any], before: Mapping[str, Any] | None) -> str | None:
+    """Say what of a trial's times goes back, or back to before another trial; None where none does."""
+    # one that was not opened did not say when
+    times = [row[name] for name in _TIMES if name in row and (name != "opened_ns" or row["opened"])]
+    if times != sorted(times):
+        return "its times go back"
+    if before is not None and (row["trial"] <= before["trial"] or times[0] < before["end_ns"]):
+        return f"it came before trial {before['trial']}, behind which it is"
+    return None
+
+
+def _alike(run: Run) -> list[str]:
+    """The same state comes to the same."""
+    known, found = dict[str, tuple[int, tuple[Any, ...]]](), []
+    for board in run.trials:
+        said = {row["trial"]: row for row in board.trials.iter_rows(named=True)}
+        drain = placed.Numbers.of(board.driver, board.log).drain
+        for one in placed.on(run, board, placed.plan(run)):
+            if (row := said.get(one.number)) is None:
+                continue
+            state = one.line().partition(" ")[2]
+            if one.arrived > drain:  # its numbers are that board's alone
+                state = f"{board.name} {state}"
+            outcome = tuple(row[name] for name in _OUTCOME)
+            first, was = known.setdefault(state, (one.number, outcome))
+            if was != outcome:
+                found.append(f"trials {first} and {one.number} were of one state, and came to different ends")
+    return found
+
+
+def _behind_deaths(run: Run) -> list[str]:
+    """A board that a trial ended sends nothing: those before and behind it are of other boards."""
+    found = []
+    for number in sorted(int(number) for number in run.host.get("trials_died", ())):
+        for board in run.trials:
+            tried = board.trials["trial"]
+            if (tried < number).any() and (tried > number).any():
+                found.append(
+                    f"trial {number} ended its board, and board {board.name} has trials before and behind it"
+                )
+    return found
+
+
+def _acknowledged(run: Run) -> list[str]:
+    """Each process that was killed had begun and acknowledged what the run had at that call."""
+    begins, ends = (run.timing.transactions[name].to_numpy() for name in ("begin_ns", "end_ns"))
+    at = {one.number: one.moment for one in kills.planned(run)}
+    found = []
+    for row in run.kills.iter_rows(named=True) if run.kills is not None else ():
+        if (moment := at.get(row["trial"])) is None:
+            continue
+        wanted = tuple(int(np.searchsorted(edge, moment, side="right")) for edge in (begins, ends))
+        if (told := (row["begun"], row["acknowledged"])) != wanted:
+            found.append(
+                f"trial {row['trial']} had begun {told[0]} and acknowledged {told[1]} transactions, and the "
+                f"run {wanted[0]} and {wanted[1]} at that moment"
+            )
+    return found

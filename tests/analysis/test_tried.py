@@ -1,0 +1,159 @@
+"""What boards of trials said that cannot be so, of recorded runs (record-crash-sample.sh)."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from edited import edit, edit_trial
+
+from analysis import run as runs
+from analysis.checks import tried
+
+HERE = Path(__file__).parent
+# of the sample: trials 18 and 19 are of one state, trial 12 is in the middle of a board's
+ALIKE, BETWEEN = (18, 19), 12
+TIMES = "{} of trials did not do the same run: its transactions were at other commands"
+
+
+def unpacked(name: str, place: Path) -> Path:
+    shutil.unpack_archive(HERE / f"{name}.tar.xz", place)
+    host = json.loads((place / "run/host.json").read_text())
+    del host["raw_sha256"]
+    (place / "run/host.json").write_text(json.dumps(host))
+    return place / "run"
+
+
+@pytest.fixture(scope="module")
+def power(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """DELETE with FULL, 40 cuts of 15 transactions."""
+    return unpacked("sample-crash", tmp_path_factory.mktemp("power"))
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """WAL with FULL, 30 kills of 15 transactions."""
+    return unpacked("sample-kills", tmp_path_factory.mktemp("killed"))
+
+
+def reasons(recorded: Path, place: Path, spoil: Callable[[Path], Any]) -> list[str]:
+    folder = Path(shutil.copytree(recorded, place / "run"))
+    spoil(folder)
+    run = runs.read(folder)
+    return tried.boards(run) + tried.outcomes(run)
+
+
+def edges(folder: Path, column: str, other: str, later_ns: int) -> None:
+    """Each transaction of a board begins or ends so long after it ended or began."""
+    for path in folder.glob("crash/1/raw/driver/transactions.csv"):
+        lines = [line.split(",") for line in path.read_text().splitlines()]
+        to, at = (lines[0].index(name) for name in (column, other))
+        for fields in lines[1:]:
+            fields[to] = str(int(fields[at]) + later_ns)
+        path.write_text("".join(",".join(fields) + "\n" for fields in lines))
+
+
+def replaced(name: str, was: str, by: str) -> Callable[[Path], None]:
+    def spoil(folder: Path) -> None:
+        path = folder / "crash/1/raw" / name
+        text = path.read_text()
+        assert was in text
+        path.write_text(text.replace(was, by))
+
+    return spoil
+
+
+def swapped(folder: Path) -> None:
+    """Two trials have each other's results."""
+    path = folder / "crash/1/raw/trials.csv"
+    lines = [line.split(",") for line in path.read_text().splitlines()]
+    lines[9][2:], lines[10][2:] = lines[10][2:], lines[9][2:]
+    path.write_text("".join(",".join(fields) + "\n" for fields in lines))
+
+
+def invented_death(folder: Path) -> None:
+    for path in folder.glob("crash/*/raw/trials.csv"):
+        path.write_text("".join(line for line in path.open() if not line.startswith(f"{BETWEEN},")))
+    edit(folder / "host.json", trials_died={str(BETWEEN): "Kernel panic"})
+
+
+def trial(number: int, **values: Any) -> Callable[[Path], None]:
+    return lambda folder: edit_trial(folder, number, **values)
+
+
+@pytest.mark.parametrize("sample", ["power", "killed"])
+def test_a_recorded_run_can_be_so(sample: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    assert not reasons(request.getfixturevalue(sample), tmp_path, lambda folder: None)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        (replaced("board/kernel.txt", "6.12.", "6.13."), "board 1 of trials's kernel is not the run's"),
+        (
+            replaced("board/device.txt", "cache_kib=512", "cache_kib=0"),
+            "board 1 of trials's device settings differ",
+        ),
+        (replaced("run-cell.status", "0", "1"), "board 1 of trials: run-cell ended with status '1'"),
+        (
+            replaced("run.json", '"trials", ', '"rest", '),
+            "board 1 of trials: the steps were watch, set-timing,",
+        ),
+        (replaced("run.json", '"observers": []', '"observers": ["x"]'), "board 1 of trials was watched"),
+        (lambda folder: edges(folder, "begin_ns", "end_ns", -1), TIMES.format("board 1")),
+        # acknowledged before anything of it was written
+        (lambda folder: edges(folder, "end_ns", "begin_ns", 1), TIMES.format("board 1")),
+        (swapped, "trial 9: it came before trial 8, behind which it is"),
+        (invented_death, "trial 12 ended its board, and board 1 has trials before and behind it"),
+        (trial(8, mount_error=117), "trial 8: mounted, opened, read and whole are [0, 1, 1, 1]"),
+        (trial(8, mount_error=-5), "trial 8: mounted, opened, read and whole are [0, 1, 1, 1]"),
+        (trial(8, opened=2), "trial 8: mounted, opened, read and whole are [1, 2, 1, 1]"),
+        (trial(8, is_read=0), "trial 8: mounted, opened, read and whole are [1, 1, 0, 1]"),
+        (trial(8, unmount_error=16), "trial 8: unmounting failed (16)"),
+        (
+            trial(8, mount_error=-5, opened=0, is_read=0, is_whole=0, hash="0" * 16),
+            "trial 8: mount_error is -5",
+        ),
+        (trial(8, opened_ns=5), "trial 8: its times go back"),
+        (trial(8, rows=5), "trial 8 found 5 rows, and the hash of 102"),
+        (
+            trial(ALIKE[0], opened=0, is_read=0, is_whole=0),
+            f"trials {ALIKE[0]} and {ALIKE[1]} were of one state",
+        ),
+    ],
+)
+def test_what_a_cut_cannot_have_come_to(
+    power: Path, tmp_path: Path, spoil: Callable[[Path], None], reason: str
+) -> None:
+    found = reasons(power, tmp_path, spoil)
+    assert any(one.startswith(reason) for one in found), found
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        (
+            trial(20, acknowledged=0),
+            "trial 20 had begun 14 and acknowledged 0 transactions, and the run 14 and 13 at that moment",
+        ),
+        (
+            trial(20, begun=15),
+            "trial 20 had begun 15 and acknowledged 13 transactions, and the run 14 and 13",
+        ),
+        (trial(20, rows=3), "trial 20 found 3 rows, and the hash of 1002"),
+        (trial(20, opened=0), "trial 20: mounted, opened, read and whole are [1, 0, 1, 1]"),
+        (
+            replaced("run.json", '"kills", ', '"rest", '),
+            "board 1 of trials: the steps were watch, settle, rest",
+        ),
+    ],
+)
+def test_what_a_kill_cannot_have_come_to(
+    killed: Path, tmp_path: Path, spoil: Callable[[Path], None], reason: str
+) -> None:
+    found = reasons(killed, tmp_path, spoil)
+    assert any(one.startswith(reason) for one in found), found
