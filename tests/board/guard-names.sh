@@ -23,11 +23,12 @@ disk
 mknod node b "${number%:*}" "${number#*:}"
 try 'node elsewhere' "/run/guard/node has the number $number, which is $two's" DEVICE=$here/node
 other=$(cat "/sys/class/block/${one#/dev/}/dev")
-mv "$two" saved
+# on /dev: a copy is not the kernel's, which leaves it there when the disk goes
+mv "$two" "$two.saved"
 mknod "$two" b "${other%:*}" "${other#*:}"
 try 'number of another' "$two has the number $other, which is $one's"
 rm "$two"
-mv saved "$two"
+mv "$two.saved" "$two"
 try 'no block device' 'is no block device' DEVICE=/dev/null
 try 'nothing there' 'No such file' DEVICE=/dev/none
 try 'whole disk' 'is a whole disk, not a partition' DEVICE="$disk"

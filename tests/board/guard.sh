@@ -22,8 +22,6 @@ disk() {
   printf 'label: gpt\nsize=80M, name=%s\nsize='$room'M, name=commitpath, type=%s\n' "${2:-other}" "${1:-linux}" |
     sfdisk -q "$file"
   disk=$(losetup -fP --show "$file")
-  # where udev looks at a new disk, its partitions go and come
-  ! command -v udevadm > /dev/null || udevadm settle
   one=${disk}p1 two=${disk}p2
   bytes=$(($(cat "/sys/class/block/${two#/dev/}/size") * 512))
   number=$(cat "/sys/class/block/${two#/dev/}/dev")
