@@ -8,8 +8,10 @@ from pathlib import Path
 
 from analysis.adapters import recording, tracefile
 from analysis.adapters.sqlfile import SqlFileError
+from base import scratch
 from base.errors import BadInputError, LabError
 from base.paths import ROOT
+from commitpath import places
 from commitpath.host import ensure_packages
 
 COMMAND = ROOT / "workloads/command"
@@ -18,14 +20,11 @@ VARIABLE = "COMMITPATH_RECORD"
 
 
 def trace_record(variables: dict[str, str]) -> int:
-    """Run CMD under each engine's preload and write the trace to FILE."""
-    command, target = variables.get("CMD", ""), Path(variables.get("FILE", ""))
+    """Run CMD under each engine's preload and write the trace to FILE. The exit code is the command's."""
+    command = variables.get("CMD", "")
     if not command.strip() or not variables.get("FILE"):
         raise BadInputError("make trace-record takes CMD='<a command of sh, run here>' and FILE=<a new file>")
-    if target.exists():
-        raise BadInputError(f"FILE={target}: it exists already; name a new file")
-    if not target.absolute().parent.is_dir():
-        raise BadInputError(f"FILE={target}: there is no folder {target.absolute().parent}")
+    target = places.new_file("FILE", variables["FILE"])
     ensure_packages(virtual=False)
     with tempfile.TemporaryDirectory(prefix="commitpath-record-") as name:
         folder = Path(name)
@@ -45,14 +44,15 @@ def trace_record(variables: dict[str, str]) -> int:
             f"{' or '.join(sorted(engines()))}"
         )
     text = tracefile.write(trace)
-    target.write_text(text)
+    with scratch.whole(target) as part:
+        part.write_text(text)
     counts = [sum(entry.file == number for entry in trace.entries) for number in trace.files]
     for (number, file), count in zip(trace.files.items(), counts, strict=True):
         print(f"{number} {file}: {count} statements")
     for words, count in sorted(left.items()):
         print(f"left out {count} times: {words}")
     print(f"{target}: {len(text.encode())} bytes; the command ended with {status}")
-    return 0
+    return status if status >= 0 else 128 - status
 
 
 def engines() -> list[str]:

@@ -154,3 +154,7 @@ def test_what_cannot_be_recorded_is_told(tmp_path, monkeypatch):
     with pytest.raises(LabError, match="virtual table f, whose content no trace has"):
         trace_record({"CMD": f'{sys.executable} -c "{insert}"', "FILE": "x"})
     assert not (tmp_path / "x").exists()
+    # what it did until it failed is a trace, and its exit code is told
+    failing = insert.replace("virtual.db", "plain.db") + "; c.close(); raise SystemExit(4)"
+    assert trace_record({"CMD": f'{sys.executable} -c "{failing}"', "FILE": "x"}) == 4
+    assert (tmp_path / "x").read_text().startswith(tracefile.FIRST)
