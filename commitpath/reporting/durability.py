@@ -88,7 +88,7 @@ def durability(options: dict[str, str]) -> int:
     places.check_writable(path.parent, "FIGURE names a file elsewhere")
     runs, own = database()
     found = measured(grid, expand(grid), Cells(runs, own))
-    from commitpath.reporting import durability_figure
+    from commitpath.reporting import durability_figure, durability_table
 
     durability_figure.draw(found, path)
     table = path.with_suffix(".csv")
@@ -96,7 +96,7 @@ def durability(options: dict[str, str]) -> int:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow([*found.varied, *MEASURED])
         writer.writerows([*row.settings.values(), *row.columns()] for row in found.rows)
-    print(printable_lines(markdown(found)))
+    print(printable_lines(durability_table.lines(found)))
     print(printable(f"{found.caption()}. {path}, {table}"))
     return 0
 
@@ -134,10 +134,3 @@ def measured(name: str, grid: Expanded, cells: Cells) -> Found:
 def differs(cells: Any, axis: str) -> bool:
     """Whether cells differ in an axis."""
     return len({str(cell.get(axis)) for cell in cells}) > 1
-
-
-def markdown(found: Found) -> list[str]:
-    """The table as a page has it."""
-    head = [*found.varied, *MEASURED]
-    lines = [head, ["---"] * len(head), *([*row.settings.values(), *row.columns()] for row in found.rows)]
-    return [f"| {' | '.join(line)} |" for line in lines]

@@ -1,13 +1,16 @@
 """Speed over what cuts took: a mark and a row for each measured cell, and the others counted."""
 
 import csv
+from collections import Counter
+from itertools import product
 from pathlib import Path
 
 import pytest
 from lab import Lab
 
-from commitpath.reporting.durability import Row
+from commitpath.reporting.durability import Found, Row
 from commitpath.reporting.durability_figure import front
+from commitpath.reporting.durability_table import KEY, lines
 from commitpath.reporting.trials import Trials
 from commitpath.sweep.grid import expand
 
@@ -64,6 +67,38 @@ def test_a_cell_without_a_usable_database_loses_no_number_of_commits(
     out = lab.ok("durability", GRID=grid, FIGURE=str(tmp_path / "figure.png"))
     assert "| wal | normal | 945.0 | 20 | 0 | 0.00 | 0.0 | 0.00 | 3 | 3 |" in out
     assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_many_cells_are_tables_of_settings_by_filesystems() -> None:
+    varied = ["device", "fs", "mount_options", "journal_mode", "synchronous"]
+    filesystems = [("ext4", ""), ("f2fs", "fsync_mode=posix"), ("f2fs", "fsync_mode=strict")]
+    rows = [
+        Row(dict(zip(varied, (device, *of, mode, sync), strict=True)), 100.0, trials, "all")
+        for device, of, mode, (sync, trials) in product(
+            ("honest", "lying"),
+            filesystems,
+            ("wal", "delete", "off"),
+            [
+                ("full", Trials(20, 0, 0.0, 0, 0, None, 0.0, 0.0)),
+                ("normal", Trials(20, 3, 1.0, 0, 2, "one", 4.25, 1.0)),
+                ("off", Trials(20, 3, 1.0, 5, 0, None, 4.0, 1.0)),
+            ],
+        )
+    ]
+    told = lines(Found("many", "power", varied, rows[1:], Counter(), 0))
+    assert told[:5] == [
+        *(KEY, "", "`device=honest`", ""),
+        "| journal_mode/synchronous | ext4 | f2fs fsync_mode=posix | f2fs fsync_mode=strict |",
+    ]
+    first = told.index("`device=lying`")
+    assert told[6:9] == [
+        "| delete/off | 100.0; ✗ 5 | 100.0; ✗ 5 | 100.0; ✗ 5 |",
+        "| delete/normal | **100.0; 3 (4.2)** | **100.0; 3 (4.2)** | **100.0; 3 (4.2)** |",
+        "| delete/full | 100.0; 0 | 100.0; 0 | 100.0; 0 |",
+    ]
+    # in the order of the axes, whichever is not measured
+    assert told[11] == "| wal/full | - | 100.0; 0 | 100.0; 0 |"
+    assert told[first + 9] == "| wal/full | 100.0; 0 | 100.0; 0 | 100.0; 0 |"
 
 
 def test_the_front_is_what_no_cell_beats() -> None:
