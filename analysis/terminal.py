@@ -94,7 +94,7 @@ def crash(found: dict[str, Any] | None) -> list[str]:
     said = (
         f"{found['cuts']} cuts ({found['failure']}): {died}{found['mounted']} mounted, "
         f"{found['opened']} opened, {found['corrupt']} corrupt, {found['not_a_prefix']} no prefix of the "
-        f"transactions; acknowledged ones lost by {lost['cuts']}, {number(lost['max'], 0)} at most, "
+        f"transactions; {sectors(found)}acknowledged ones lost by {lost['cuts']}, {number(lost['max'], 0)} at most, "
         f"{number(lost['mean'], 2)} a cut; {number(work['max'], 1)} ms of work at most, "
         f"{number(work['mean'], 1)} a cut; recovery {number(recovery['median'], 1)} ms, "
         f"{number(recovery['max'], 1)} at most; {number(found['per_hour'], 0)} cuts an hour"
@@ -107,6 +107,17 @@ def crash(found: dict[str, Any] | None) -> list[str]:
         *textwrap.wrap(said, 80, subsequent_indent="  "),
         *textwrap.wrap(promise, 80, subsequent_indent="  "),
     ]
+
+
+def sectors(found: dict[str, Any]) -> str:
+    """Say after how many cuts files had sectors that they never had; nothing where nobody looked."""
+    if not found.get("zero") or not found.get("stale"):
+        return ""
+    zero, stale = found["zero"], found["stale"]
+    return (
+        f"zero sectors in files after {zero['cuts']}, {zero['max']} at most, stale ones after "
+        f"{stale['cuts']}, {stale['max']} at most; "
+    )
 
 
 def colored(text: str) -> str:

@@ -26,6 +26,8 @@ MOUNTPOINT = "/mnt/target"
 DEVICE_NAME = "target"
 # fsck looks at one in so many trials' filesystems.
 FSCK_EVERY = 10
+# What the driver wrote in the run of a board of trials (workloads/written.h).
+WRITTEN = "written"
 # Where a run's files are on the board.
 BOARD = "/run/commitpath"
 # A rehearsal has so many transactions; those of a workload of a user's file are these, which also
@@ -211,6 +213,7 @@ def cell_env(cell: Mapping[str, Any], node: str, database: str, trials: bool = F
         variables["DEVICE_HISTORY"] = "1"
         if trials:
             variables |= trials_env(cell)
+            variables["DRIVER_OPTIONS"] += f" --written {BOARD}/{WRITTEN}"
     # DEVICE_NAME: of the device that was proved and formatted (format_device.py)
     proved = ". /run/commitpath/device.env\n"
     return "".join(f"{k}={shlex.quote(v)}\n" for k, v in variables.items()) + proved

@@ -17,7 +17,7 @@ import polars as pl
 
 from analysis import devices
 from analysis import run as stored_run
-from analysis.crash import cuts, going_on, placed, trials, verdicts
+from analysis.crash import cuts, going_on, placed, sectors, trials, verdicts
 from analysis.run import Run
 from base import scratch
 from base.errors import BadInputError, LabError
@@ -180,7 +180,7 @@ def said(row: Mapping[str, Any]) -> str:
     return (
         f"the power was cut {row['where']} command {row['command']} ({going_on.told(row)}), {row['policy']} "
         f"of {row['losable']} kept; {row['acknowledged']} transactions were acknowledged: {row['verdict']}, "
-        f"{'-' if row['transactions'] is None else row['transactions']} are there"
+        f"{'-' if row['transactions'] is None else row['transactions']} are there{sectors.shown(row)}"
         + (f" ({row['said']})" if row["said"] else "")
     )
 

@@ -113,7 +113,8 @@ size_t engine_file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES
 
 /* The log of the engine's calls to its files (file_calls.h). `prepare` comes before the first
  * database is opened and makes room for the calls of so many transactions; what is called between
- * `begin` and `end` is noted, beginning with an `open` of each file that is open. */
+ * `begin` and `end` is noted, beginning with an `open` of each file that is open. What is written
+ * is told to written.h from the first open on. */
 bool engine_log_prepare(size_t transactions, struct error *error);
 void engine_log_begin(void);
 void engine_log_end(void);

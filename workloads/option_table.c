@@ -110,5 +110,12 @@ const struct option option_table[] = {
 	 .kind = OPTION_FLAG,
 	 .preset = "",
 	 .commands = COMMAND_RUN},
+	{.name = "written",
+	 .argument = "PATH",
+	 FIELD(written),
+	 .help = "file that gets a hash of each sector that the engine wrote (written.h)",
+	 .kind = OPTION_TEXT,
+	 .preset = "",
+	 .commands = COMMAND_RUN},
 };
 const size_t option_count = sizeof(option_table) / sizeof(option_table[0]);

@@ -19,6 +19,7 @@
 #include "stat.h"
 #include "ticks.h"
 #include "workload.h"
+#include "written.h"
 
 struct run {
 	const struct options *options;
@@ -115,8 +116,10 @@ static void prepare(struct run *run)
 	run->folder = dirname(path);
 	output_prepare(options->output_dir);
 	stat_open(options->device_stat);
-	if (options->vfs_log)
-		require(run, engine_log_prepare(transactions, &run->error));
+	if (options->vfs_log || options->written)
+		require(run, engine_log_prepare(options->vfs_log ? transactions : 0, &run->error));
+	if (options->written)
+		written_begin();
 	open_database(run);
 	if (run->workload->creates)
 		require(run, engine_create_tables(run->database, &run->error));
@@ -275,6 +278,8 @@ void run(const struct options *options)
 	run.phase_count = workload_select(options, run.phases);
 	prepare(&run);
 	measure(&run);
+	if (options->written)
+		written_save(options->written);
 
 	read_file_sizes(&run, &run.findings.after_close);
 	verify(&run);

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from analysis.crash import cuts, kills, placed
+from analysis.crash import cuts, kills, placed, sectors
 from analysis.run import Run
 
 
@@ -72,9 +72,15 @@ def ends(run: Run) -> list[str]:
     judged = run.judged
     if judged is None or judged.is_empty():
         return []
+    of_none = [
+        f"as a known end of the run it was to hold what was written, and trial {row['trial']} found"
+        f"{sectors.shown(row)}"
+        for row in judged.iter_rows(named=True)
+        if row["trial"] in (0, judged["trial"].max()) and sectors.shown(row)
+    ]
     last = run.driver.transactions.height
     known = {0: ("begin", 0), judged["trial"].max(): ("end", last)}
-    return [
+    return of_none + [
         f"as the run's {name} it was to hold {wanted} transactions whole, and trial {row['trial']} found: "
         f"{row['verdict']}, {row['transactions']}"
         for row in judged.iter_rows(named=True)

@@ -21,7 +21,7 @@ from analysis.ledger.arrays import Ints
 from analysis.run import Run
 
 # What the state that a device shows decides, and no clock.
-_OUTCOME = ("mount_error", "opened", "is_read", "is_whole", "signal", "rows", "hash")
+_OUTCOME = ("mount_error", "opened", "is_read", "is_whole", "signal", "rows", "hash", "zero", "stale")
 _TIMES = ("begin_ns", "shown_ns", "mounted_ns", "opened_ns", "read_ns", "end_ns")
 # Commands that may come on another side of a transaction's edge than in the run that was timed: one that
 # nobody waits for.

@@ -50,6 +50,14 @@ def contradictions(cell: Mapping[str, Any], summary: Mapping[str, Any]) -> list[
             found.append(f"crash: {lost['cuts']} cuts lost {longest} ms of work at most, {usual} a cut")
     if (told["broken"] > 0) != (told["first_broken"] is not None) or not _as_promised(told, worst, losing):
         found.append(f"crash: {told['broken']} of {told['cuts']} cuts were against the promise")
+    for name in ("zero", "stale"):
+        if (sectors := told.get(name)) is not None and (
+            (sectors["cuts"] > 0) != (sectors["max"] > 0) or sectors["cuts"] > told["mounted"]
+        ):
+            found.append(
+                f"crash: {sectors['cuts']} cuts left {name} sectors, {sectors['max']} at most; "
+                f"{told['mounted']} mounted"
+            )
     fsck, recovery = told.get("fsck", {}), told["recovery_ms"]
     looked = fsck.get("looked", 0)
     if not fsck.get("complained", 0) <= looked <= told["cuts"] or told.get("complaints", 0) > told["cuts"]:

@@ -9,7 +9,7 @@ import polars as pl
 
 from analysis.adapters import devicelog, driver
 from analysis.devices import Device
-from analysis.files import read_csv
+from analysis.files import columns, read_csv
 from base.errors import BadInput, BadInputError
 
 TRIALS: dict[str, type[pl.DataType]] = {
@@ -19,12 +19,16 @@ TRIALS: dict[str, type[pl.DataType]] = {
     ),
     **{"complaints": pl.Int64, "rows": pl.Int64, "hash": pl.String},
     **dict.fromkeys(["reads", "writes", "flushes"], pl.Int64),
+    **dict.fromkeys(["zero", "stale", "looked_ns"], pl.Int64),
     **dict.fromkeys(
         ["begin_ns", "shown_ns", "mounted_ns", "opened_ns", "read_ns", "end_ns"],
         pl.Int64,
     ),
     "said": pl.String,
 }
+# What of these boards of earlier releases did not say, and others do not where a file could not be read:
+# sectors of files (crash/sectors.py), and how long looking at them took.
+BYTES = ("zero", "stale", "looked_ns")
 # Why a run has none to look at.
 NONE = "a run without trials; one of CRASH=power has some"
 # Of a run's folder: what of it each board of trials sent.
@@ -61,9 +65,19 @@ def places(folder: Path) -> list[Path]:
 def _read(raw: Path, device: Device) -> Board:
     if device.read_log is None:
         raise BadInput(raw, "", "trials on a device that keeps no log", "one that does")
-    found = read_csv(raw / "trials.csv", TRIALS, optional=("said",))
+    found = said(raw / "trials.csv")
     check_hashes(raw / "trials.csv", found)
     return Board(raw.parent.name, driver.read(raw / "driver"), device.read_log(raw / "device.bin"), found)
+
+
+def said(path: Path) -> pl.DataFrame:
+    """Return what a board said of its trials. Raises BadInput."""
+    schema = TRIALS
+    if not set(BYTES) & set(columns(path)):
+        schema = {name: kind for name, kind in TRIALS.items() if name not in BYTES}
+    found = read_csv(path, schema, optional=(*BYTES, "said"))
+    missing = [pl.lit(None, kind).alias(name) for name, kind in TRIALS.items() if name not in schema]
+    return found.with_columns(missing).select(*TRIALS)
 
 
 def check_hashes(path: Path, found: pl.DataFrame) -> None:

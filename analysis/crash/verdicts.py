@@ -13,7 +13,7 @@ import polars as pl
 
 from analysis import durability
 from analysis.adapters.driver import Driver
-from analysis.crash import going_on, kills, oracle, placed
+from analysis.crash import going_on, kills, oracle, placed, sectors
 from analysis.crash.cuts import POWER, PROCESS, Trial
 from analysis.crash.trials import TRIALS, Board
 from analysis.engines.survival import MOST_LOST
@@ -129,7 +129,9 @@ def _judged(found: pl.DataFrame, known: Known, ran: Driver) -> pl.DataFrame:
         lost=pl.when(lost > 0).then(lost).when(lost <= 0).then(0),
         lost_ns=pl.when(lost > 0).then(pl.col("cut_ns") - pl.col("since")).when(lost <= 0).then(0),
         unacknowledged=pl.when(lost < 0).then(-lost).when(lost >= 0).then(0),
-        recovery_ns=pl.when(opened).then(pl.col("opened_ns") - pl.col("shown_ns")),
+        recovery_ns=pl.when(opened).then(
+            pl.col("opened_ns") - pl.col("shown_ns") - pl.col("looked_ns").fill_null(0)
+        ),
         recovery_reads=pl.when(opened).then(pl.col("reads")),
         recovery_writes=pl.when(opened).then(pl.col("writes")),
     )
@@ -214,6 +216,8 @@ def summary(run: Run) -> dict[str, Any] | None:
             "complained": int((judged["fsck"] > 0).sum()),
         },
         "complaints": int((judged["complaints"] > 0).sum()),
+        "zero": sectors.summary(judged["zero"]),
+        "stale": sectors.summary(judged["stale"]),
         "per_hour": judged.height * 3600 / wall if (wall := run.host.get("trials_seconds")) else None,
         "promised": promised(cell),
         "broken": against.height,
@@ -233,4 +237,5 @@ def told(row: Mapping[str, Any]) -> str:
             f"power cut {row['where']} command {row['command']} ({going_on.told(row)}), "
             f"{row['policy']} of {row['losable']} kept"
         )
-    return f"trial {row['trial']}, {cut}: {what}" + (f" ({row['said']})" if row["said"] else "")
+    said = f" ({row['said']})" if row["said"] else ""
+    return f"trial {row['trial']}, {cut}: {what}{sectors.shown(row)}{said}"

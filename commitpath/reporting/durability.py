@@ -21,7 +21,7 @@ from commitpath.sweep.grid import Expanded, expand, names
 SUFFIXES = (".svg", ".png", ".pdf")
 MEASURED = (
     *("TPS", "cuts", "lost worst", "lost mean", "lost worst ms", "lost mean ms"),
-    *("unusable", "against promise", "promised"),
+    *("zero", "stale", "unusable", "against promise", "promised"),
 )
 
 
@@ -42,6 +42,7 @@ class Row:
             f"{self.tps:.1f}",
             str(of.cuts),
             *(select.NONE if value is None else f"{value:.{digits}f}" for value, digits in lost),
+            *(select.NONE if value is None else str(value) for value in (of.zero, of.stale)),
             str(of.unusable),
             str(of.broken),
             self.promised,

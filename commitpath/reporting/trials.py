@@ -16,6 +16,7 @@ class Trials:
     on average over the databases that hold the first so many; unusable: cuts after which the database is
     corrupt, holds no first so many transactions or does not open. worst and mean are None where all are.
     worst_ms, mean_ms: of work lost likewise; None also where the analysis was one that did not count it.
+    zero, stale: cuts after which files had such sectors; None where not all runs say.
     """
 
     cuts: int
@@ -26,6 +27,8 @@ class Trials:
     first_broken: str | None
     worst_ms: float | None
     mean_ms: float | None
+    zero: int | None
+    stale: int | None
 
     @classmethod
     def of(cls, runs: Sequence[Run], failure: str) -> "Trials | None":
@@ -38,6 +41,7 @@ class Trials:
         usable = [one["cuts"] - bad for one, bad in zip(told, unusable, strict=True)]
         lost = [one["lost_acknowledged"] for one in told]
         work = [one["lost_ms"] for one in told if "lost_ms" in one]
+        zero, stale = ([one[name]["cuts"] for one in told if one.get(name)] for name in ("zero", "stale"))
         all_say = len(work) == len(told)
         return cls(
             cuts=sum(one["cuts"] for one in told),
@@ -48,6 +52,8 @@ class Trials:
             first_broken=next((one["first_broken"] for one in told if one["first_broken"]), None),
             worst_ms=most(work) if all_say else None,
             mean_ms=mean(work, usable) if all_say else None,
+            zero=sum(zero) if len(zero) == len(told) else None,
+            stale=sum(stale) if len(stale) == len(told) else None,
         )
 
     def keeps(self, most: int | None) -> bool:

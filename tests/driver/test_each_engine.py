@@ -130,7 +130,7 @@ def test_leveldb_counts_what_is_there(leveldb):
     ("more", "status", "says"),
     [
         (["--workload", "rlbench", "--value-size", "100"], 2, "rlbench is made of SQL texts, and LevelDB"),
-        (["--vfs-log"], 1, "--vfs-log: LevelDB 1.23 has no log of its calls"),
+        (["--vfs-log"], 1, "--vfs-log, --written: LevelDB 1.23 has no log of its calls"),
         (["--journal-mode", "wal"], 2, "--journal-mode is not an option"),
     ],
 )

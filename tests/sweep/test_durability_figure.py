@@ -34,7 +34,7 @@ def run(lab: Lab, tps: float, mode: str, sync: str, **more: object) -> Path:
 
 
 def row(tps: float, worst: int | None, unusable: int = 0) -> Row:
-    return Row({}, tps, Trials(20, worst, 0.0, unusable, 0, None, None, None), "")
+    return Row({}, tps, Trials(20, worst, 0.0, unusable, 0, None, None, None, None, None), "")
 
 
 def test_what_is_not_measured_is_not_drawn_and_is_counted(lab: Lab, grid: str, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@
 #include <sys/mount.h>
 
 #include "board.h"
+#include "bytes.h"
 #include "clock.h"
 #include "fail.h"
 #include "kill.h"
@@ -71,9 +72,20 @@ static void show(char *line, struct trial *trial)
 	}
 }
 
+/* Fields of what the files' bytes are; empty where that is not known. */
+static void put_bytes(FILE *output, const struct bytes *bytes)
+{
+	if (bytes->known)
+		fprintf(output, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", bytes->zero, bytes->stale,
+			bytes->ns);
+	else
+		fputs(",,,", output);
+}
+
 static void run_trial(char *line, FILE *output, struct looked *looked, long count)
 {
 	struct trial trial = {.fsck = NO_NUMBER};
+	struct bytes bytes = {0};
 
 	*looked = (struct looked){0};
 	line_announce(line, given.driver.announce);
@@ -83,7 +95,11 @@ static void run_trial(char *line, FILE *output, struct looked *looked, long coun
 	trial.mount_error = board_mount(given.node, given.folder, given.type, given.mount_options);
 	trial.mounted_ns = trial.read_ns = clock_now();
 	if (trial.mount_error == 0) {
+		bytes_look(&bytes, given.stats);
 		trial.ended = look(looked, &given.driver, given.stats);
+		/* a process that a signal ended has none */
+		if (looked->counts.reads >= bytes.reads)
+			looked->counts.reads -= bytes.reads;
 		trial.read_ns = clock_now();
 		trial.unmount_error = umount2(given.folder, 0) == 0 ? 0 : errno;
 	}
@@ -99,6 +115,7 @@ static void run_trial(char *line, FILE *output, struct looked *looked, long coun
 	fprintf(output, "%" PRIi64 ",%016" PRIx64 ",", looked->rows.count, looked->rows.hash);
 	fprintf(output, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", looked->counts.reads,
 		looked->counts.writes, looked->counts.flushes);
+	put_bytes(output, &bytes);
 	fprintf(output, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", trial.begin_ns, trial.shown_ns,
 		trial.mounted_ns);
 	fprintf(output, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s\n", looked->opened_ns,
@@ -149,12 +166,14 @@ static int cut_trials(int argc, char **argv)
 		fail("%s, %s: %s", given.plan, given.output, strerror(errno));
 	if (umount2(given.folder, 0) != 0)
 		fail("unmounting %s: %s", given.folder, strerror(errno));
+	bytes_prepare(given.driver.written);
 	clock_wait_whole_second();
 	board_complaints(NULL);
 	fputs("trial,plan,mount_error,opened,is_read,is_whole,signal,unmount_error,fsck,complaints,"
 	      "rows,"
 	      "hash,"
-	      "reads,writes,flushes,begin_ns,shown_ns,mounted_ns,opened_ns,read_ns,end_ns,said\n",
+	      "reads,writes,flushes,zero,stale,looked_ns,"
+	      "begin_ns,shown_ns,mounted_ns,opened_ns,read_ns,end_ns,said\n",
 	      output);
 	for (long count = 0; getline(&line, &size, plan) > 0; count++)
 		run_trial(line, output, looked, count);

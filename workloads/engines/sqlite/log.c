@@ -13,6 +13,7 @@
 #include "file_calls.h"
 #include "sqlite3.h"
 #include "ticks.h"
+#include "written.h"
 
 /* A transaction in DELETE mode makes about 25 calls that are noted. */
 enum { CALLS_PER_TRANSACTION = 32, MAX_BLOCK = 1 << 18, MAX_VERSION = 3 };
@@ -37,6 +38,7 @@ struct file {
 	uint64_t inode, shm_inode;
 	enum role kind;
 	bool directory_due; /* its next sync syncs its directory too */
+	struct written_file *written;
 };
 
 static sqlite3_vfs shim;
@@ -126,6 +128,7 @@ static int write_file(sqlite3_file *base, const void *buffer, int bytes, sqlite3
 				     .op = FILE_WRITE,
 				     .role = file->kind,
 				     .result = result});
+	written_write(file->written, buffer, bytes, offset);
 	return result;
 }
 
@@ -136,6 +139,7 @@ static int truncate_file(sqlite3_file *base, sqlite3_int64 size)
 	int result = file->real->xTruncate(base, size);
 
 	note(FILE_TRUNCATE, file->kind, begin, file->inode, size, FILE_NOTHING, result);
+	written_truncate(file->written, size);
 	return result;
 }
 
@@ -234,6 +238,8 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *base, int
 	file->kind = kind_of_flags(flags);
 	file->directory_due = (flags & SQLITE_OPEN_CREATE) != 0 &&
 			      (file->kind == ROLE_JOURNAL || file->kind == ROLE_WAL);
+	if (name != NULL && file->kind != ROLE_OTHER)
+		file->written = written_open(name);
 	file->next = files;
 	files = file;
 	note_open(file, begin, result);
@@ -247,6 +253,7 @@ static int delete_file(sqlite3_vfs *vfs, const char *name, int sync_directory)
 
 	(void)vfs;
 	note(FILE_DELETE, kind_of_name(name), begin, 0, FILE_NOTHING, sync_directory != 0, result);
+	written_delete(name);
 	return result;
 }
 

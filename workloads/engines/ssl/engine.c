@@ -213,7 +213,7 @@ const char *const engine_file_roles[] = {NULL};
 bool engine_log_prepare(size_t transactions, struct error *error)
 {
 	(void)transactions;
-	return error_set(error, "--vfs-log: %s has no log of its calls", engine_title());
+	return error_set(error, "--vfs-log, --written: %s has no log of its calls", engine_title());
 }
 
 void engine_log_begin(void)

@@ -1,0 +1,158 @@
+"""What came up of a file beside what the engine wrote to it (workloads/written.c, trials/bytes.c), under ASan
+and UBSan: sectors that it never had are counted, and no others."""
+
+import os
+import struct
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import WORKLOADS, one_line_error
+
+from images import artifacts
+
+SANITIZED = ["-O0", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+PARTS = ["written.c", "trials/bytes.c", "fail.c", "output.c"]
+HEADER, NAME, LIFE = 24, 512, 16
+
+
+@pytest.fixture(scope="module")
+def program() -> Path:
+    built = WORKLOADS / "build/test/bytes"
+    sources = [Path(__file__).with_name("bytes_script.c"), *(WORKLOADS / part for part in PARTS)]
+    command = ["gcc", "-std=c17", "-D_POSIX_C_SOURCE=200809L", "-Wall", "-Wextra", "-Werror", *SANITIZED]
+    with artifacts.locked(built):
+        subprocess.run([*command, f"-I{WORKLOADS}", "-o", built, *sources], check=True)
+    return built
+
+
+@pytest.fixture
+def script(program: Path, tmp_path: Path) -> Callable[[str], str]:
+    """Run lines, in which @ is a file, and = what is saved."""
+
+    def run(lines: str) -> str:
+        text = lines.replace("@", str(tmp_path / "file")).replace("=", str(tmp_path / "written"))
+        done = subprocess.run([program], input=text, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    return run
+
+
+def nobody(tmp_path: Path) -> None:
+    """Make the lives those of no file that is there: the filesystem does not say who a file is."""
+    saved = tmp_path / "written"
+    data = bytearray(saved.read_bytes())
+    _, names, lives, _ = struct.unpack_from("<QIIQ", data)
+    for number in range(lives):
+        struct.pack_into("<Q", data, HEADER + NAME * names + LIFE * number, 0)
+    saved.write_bytes(data)
+
+
+def damage(path: Path, offset: int, data: bytes) -> None:
+    with path.open("r+b") as file:
+        file.seek(offset)
+        file.write(data)
+
+
+@pytest.mark.parametrize("sync", ["off", "full"])
+@pytest.mark.parametrize("mode", ["delete", "truncate", "persist", "wal", "memory", "off"])
+def test_what_sqlite_leaves_is_what_it_wrote(
+    driver: Any, script: Callable[[str], str], tmp_path: Path, mode: str, sync: str
+) -> None:
+    driver.populate()
+    driver.run_ok("--written", tmp_path / "written", mode=mode, synchronous=sync)
+    assert script("look =\n") == "1 0 0"
+    database = tmp_path / "sample.db"
+    last = database.stat().st_size - 4096
+    damage(database, last, b"Z" * 4096)
+    assert script("look =\n") == "1 0 8"
+    damage(database, last, bytes(1024))
+    assert script("look =\n") == "1 2 6"
+
+
+def test_a_database_that_was_there(newest: Any, script: Callable[[str], str], tmp_path: Path) -> None:
+    """What no transaction wrote is known from before the run, and what it was then is right."""
+    newest.populate()
+    before = (tmp_path / "sample.db").read_bytes()
+    newest.run_ok("--written", tmp_path / "written", n=1)
+    (tmp_path / "sample.db").write_bytes(before)
+    assert script("look =\n") == "1 0 0"
+
+
+FIRST = "open @\nwrite @ 0 1024 1\nwrite @ 1024 700 2\n"
+
+
+def test_parts_of_sectors(script: Callable[[str], str], tmp_path: Path) -> None:
+    """A sector may be what it was after any write, and a part of one at the end is not looked at."""
+    lines = FIRST + "write @ 1300 4 3\nwrite @ 1724 324 4\nsave =\n"
+    assert script(lines + "look =\n") == "1 0 0"
+    file = tmp_path / "file"
+    damage(file, 1300, b"\2\2\2\2")  # as before the second write
+    assert script("look =\n") == "1 0 0"
+    damage(file, 1724, bytes(324))  # as it was before it grew
+    assert script("look =\n") == "1 0 0"
+    damage(file, 1300, b"\2\3\3\3")
+    assert script("look =\n") == "1 0 1"
+    os.truncate(file, 1500)
+    assert script("look =\n") == "1 0 0"
+    os.truncate(file, 0)
+    assert script("look =\n") == "1 0 0"
+    file.unlink()
+    assert script("look =\n") == "1 0 0"
+
+
+def test_a_hole_is_zeros_and_what_was_written_is_not(script: Callable[[str], str], tmp_path: Path) -> None:
+    lines = "open @\nwrite @ 0 512 1\nwrite @ 2048 512 2\nwrite @ 1024 512 3\nsave =\n"
+    assert script(lines + "look =\n") == "1 0 0"
+    damage(tmp_path / "file", 1024, bytes(512))  # it was a hole once
+    assert script("look =\n") == "1 0 0"
+    damage(tmp_path / "file", 0, bytes(512))
+    assert script("look =\n") == "1 1 0"
+    os.truncate(tmp_path / "file", 2560 + 1024)  # longer than it ever was
+    assert script("look =\n") == "1 3 0"
+
+
+@pytest.mark.parametrize("end", ["delete @\nopen @\n", "truncate @ 0\n"])
+def test_an_earlier_life_of_the_file(script: Callable[[str], str], tmp_path: Path, end: str) -> None:
+    """What it held before it was deleted, or truncated to nothing, is stale in it."""
+    second = "write @ 0 2048 5\n"
+    assert script(FIRST + end + second + "save =\nlook =\n") == "1 0 0"
+    damage(tmp_path / "file", 1024, b"\2" * 512)
+    assert script("look =\n") == "1 0 1"
+    damage(tmp_path / "file", 0, b"\1" * 1024)
+    # of four sectors the first life explains three, and the second one
+    deleted = end.startswith("delete")
+    assert script("look =\n") == ("1 0 3" if deleted else "1 0 1")
+    nobody(tmp_path)
+    assert script("look =\n") == "1 0 1"
+
+
+def test_of_a_life_that_is_no_prefix_of_another(script: Callable[[str], str], tmp_path: Path) -> None:
+    """A file that is truncated to a part of it lives on: what is behind that may be there again."""
+    assert script(FIRST + "truncate @ 700\nwrite @ 1024 1024 6\nsave =\nlook =\n") == "1 0 0"
+    damage(tmp_path / "file", 512, b"\1" * 512)
+    assert script("look =\n") == "1 0 0"
+    damage(tmp_path / "file", 512, bytes(512))
+    assert script("look =\n") == "1 1 0"
+
+
+def test_what_cannot_be_read_is_not_known(script: Callable[[str], str], tmp_path: Path) -> None:
+    script(FIRST + "save =\n")
+    (tmp_path / "file").unlink()
+    (tmp_path / "file").mkdir()
+    assert script("look =\n").startswith("0 ")
+
+
+def test_a_file_that_is_no_list_of_sectors(
+    program: Path, script: Callable[[str], str], tmp_path: Path
+) -> None:
+    script(FIRST + "save =\n")
+    saved = tmp_path / "written"
+    for spoiled, says in ((saved.read_bytes()[:-1], "ends before its end"), (bytes(24), "is not what")):
+        saved.write_bytes(spoiled)
+        done = subprocess.run(
+            [program], input=f"look {saved}\n", capture_output=True, text=True, check=False
+        )
+        assert says in one_line_error(done, 1)

@@ -1,0 +1,76 @@
+/* What an engine wrote to its files, as a hash of each sector after each write: with it a file that
+ * came up after a power cut can be told from what it never was (trials/bytes.h).
+ *
+ * A life of a file begins when it is made, and again when it is truncated to nothing: what was in
+ * it before must not be in it any more. Within a life each sector may be what it was after any
+ * write, as no write need have reached the device. A part behind the file's end counts as zeros,
+ * and so does what the file was extended over. */
+#ifndef COMMITPATH_WRITTEN_H
+#define COMMITPATH_WRITTEN_H
+
+#include <stdint.h>
+#include <string.h>
+
+/* Of a device's smallest write (experiments/device/, block_bytes): a cut divides none. */
+enum { WRITTEN_SECTOR = 512 };
+
+struct written_file;
+
+/* From now on all is noted. */
+void written_begin(void);
+
+/* The engine opened a file, made it or found it; what is in one that is not known is its content
+ * from before the run. NULL where nothing is noted. */
+struct written_file *written_open(const char *path);
+
+/* Of a file that was open; nothing of NULL. */
+void written_write(struct written_file *file, const void *bytes, int64_t size, int64_t offset);
+void written_truncate(struct written_file *file, int64_t size);
+
+/* A file is gone. */
+void written_delete(const char *path);
+
+/* Writes what was noted to a file, and forgets it: header, names, lives, sectors. */
+void written_save(const char *path);
+
+#define WRITTEN_MAGIC UINT64_C(0x314e545449525743) /* CWRITTN1 */
+
+struct written_header {
+	uint64_t magic;
+	uint32_t names, lives; /* of 512 bytes each, ended by a 0; struct written_life */
+	uint64_t sectors;      /* struct written_sector */
+};
+
+enum { WRITTEN_NAME = 512 };
+
+struct written_life {
+	uint64_t handle; /* a hash of the file's: 0: the filesystem gives none */
+	uint64_t name;
+};
+
+/* A sector of a file as it was once. */
+struct written_sector {
+	uint64_t hash;
+	uint32_t life, sector;
+};
+
+/* A hash of a file's handle, name_to_handle_at(2), by which NFS tells it from one that had its
+ * inode before; 0: there is none. The path is that of the descriptor, if that is not AT_FDCWD. */
+uint64_t written_handle(int descriptor, const char *path);
+
+static inline uint64_t written_hash(const void *sector)
+{
+	const unsigned char *bytes = sector;
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (int at = 0; at < WRITTEN_SECTOR; at += (int)sizeof(uint64_t)) {
+		uint64_t word;
+
+		memcpy(&word, bytes + at, sizeof(word));
+		hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+		hash ^= hash >> 32;
+	}
+	return hash;
+}
+
+#endif
