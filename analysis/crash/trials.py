@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from analysis.adapters import devicelog, driver
 from analysis.devices import Device
-from analysis.files import read_csv
+from analysis.files import read_grown
 from base.errors import BadInput, BadInputError
 
 TRIALS: dict[str, type[pl.DataType]] = {
@@ -25,6 +26,9 @@ TRIALS: dict[str, type[pl.DataType]] = {
     ),
     "said": pl.String,
 }
+# How the engine recovered the database, where it tells, and how many transactions of its log it executed
+# again. A board of before it was asked has none of these columns.
+RECOVERY: dict[str, type[pl.DataType]] = {"recovery": pl.String, "replayed": pl.Int64}
 # Why a run has none to look at.
 NONE = "a run without trials; one of CRASH=power has some"
 # Of a run's folder: what of it each board of trials sent.
@@ -38,7 +42,7 @@ class Board:
     name: str
     driver: driver.Driver
     log: devicelog.DeviceLog
-    trials: pl.DataFrame  # TRIALS
+    trials: pl.DataFrame  # TRIALS and RECOVERY
 
 
 def number(asked: str, count: int) -> int:
@@ -61,16 +65,33 @@ def places(folder: Path) -> list[Path]:
 def _read(raw: Path, device: Device) -> Board:
     if device.read_log is None:
         raise BadInput(raw, "", "trials on a device that keeps no log", "one that does")
-    found = read_csv(raw / "trials.csv", TRIALS, optional=("said",))
-    check_hashes(raw / "trials.csv", found)
+    found = table(raw / "trials.csv", TRIALS)
     return Board(raw.parent.name, driver.read(raw / "driver"), device.read_log(raw / "device.bin"), found)
 
 
-def check_hashes(path: Path, found: pl.DataFrame) -> None:
+def table(path: Path, schema: dict[str, type[pl.DataType]]) -> pl.DataFrame:
+    """Return what a board said of its trials, `schema` and RECOVERY. Raises BadInput."""
+    found = read_grown(path, schema, RECOVERY, optional=("said", *RECOVERY))
+    _check_hashes(path, found)
+    lacking = [pl.lit(None, kind).alias(name) for name, kind in RECOVERY.items() if name not in found.columns]
+    return found.with_columns(lacking)
+
+
+def _check_hashes(path: Path, found: pl.DataFrame) -> None:
     """Raise BadInput where a board said something else in a hash's place."""
     for name in ("plan", "hash"):
         if wrong := [one for one in found[name] if not _is_hash(one)]:
             raise BadInput(path, "", f"{name} is {wrong[0][:40]!r}", "16 hex digits")
+
+
+def recoveries(judged: pl.DataFrame) -> dict[str, Any]:
+    """Return how often the engine met what in its recovery, and how many transactions it executed again in
+    all; nothing of one that does not tell."""
+    met = judged["recovery"].drop_nulls()
+    if met.is_empty():
+        return {}
+    counts = dict(met.value_counts().sort("count", "recovery", descending=[True, False]).rows())
+    return {"recoveries": counts, "replayed": int(judged["replayed"].sum())}
 
 
 def _is_hash(text: str) -> bool:

@@ -101,8 +101,10 @@ static void run_trial(char *line, FILE *output, struct looked *looked, long coun
 		looked->counts.writes, looked->counts.flushes);
 	fprintf(output, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", trial.begin_ns, trial.shown_ns,
 		trial.mounted_ns);
-	fprintf(output, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s\n", looked->opened_ns,
-		trial.read_ns, trial.end_ns, trial.said);
+	fprintf(output, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s", looked->opened_ns, trial.read_ns,
+		trial.end_ns, trial.said);
+	look_recovery(looked, output);
+	putc('\n', output);
 	/* what comes next may end the board */
 	if (fflush(output) != 0)
 		fail("%s: %s", given.output, strerror(errno));
@@ -154,7 +156,8 @@ static int cut_trials(int argc, char **argv)
 	fputs("trial,plan,mount_error,opened,is_read,is_whole,signal,unmount_error,fsck,complaints,"
 	      "rows,"
 	      "hash,"
-	      "reads,writes,flushes,begin_ns,shown_ns,mounted_ns,opened_ns,read_ns,end_ns,said\n",
+	      "reads,writes,flushes,begin_ns,shown_ns,mounted_ns,opened_ns,read_ns,end_ns,said,"
+	      "recovery,replayed\n",
 	      output);
 	for (long count = 0; getline(&line, &size, plan) > 0; count++)
 		run_trial(line, output, looked, count);
