@@ -99,6 +99,9 @@ def crash(found: dict[str, Any] | None) -> list[str]:
         f"{number(work['mean'], 1)} a cut; recovery {number(recovery['median'], 1)} ms, "
         f"{number(recovery['max'], 1)} at most; {number(found['per_hour'], 0)} cuts an hour"
     )
+    if met := found.get("recoveries"):
+        each = ", ".join(f"{what!r} {count} times" for what, count in met.items())
+        said += f"; the engine met {each}, and executed {found['replayed']} transactions again"
     promise = f"the settings promise: {found['promised']}"
     if found["broken"]:
         promise = f"{BROKEN} by {found['broken']} cuts: {found['promised']}; first {found['first_broken']}"

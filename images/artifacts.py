@@ -418,28 +418,32 @@ def driver(cell: Mapping[str, Any]) -> Path:
 def trials(cell: Mapping[str, Any]) -> Path:
     """The program for the board that looks at what power cuts left, linked with the cell's engine."""
     engine, root = cell["engine"], build_root()
+    profile = load_yaml(EXPERIMENTS / "engine" / f"{engine}.yml")
+    made_of = profile.get("made_of", engine)
     parts = [WORKLOADS, *(WORKLOADS / name for name in ("trials", "workloads"))]
-    parts += [WORKLOADS / "engines" / engine, WORKLOADS / "engines" / engine / "trials"]
+    for one in sorted({engine, made_of}):
+        parts += [WORKLOADS / "engines" / one, WORKLOADS / "engines" / one / "trials"]
     sources = [
         path
         for folder in parts
         for path in folder.iterdir()
         if path.suffix in (".c", ".h", ".mk") or path.name == "Makefile"
     ]
-    version = cell[load_yaml(EXPERIMENTS / "engine" / f"{engine}.yml")["release"]]
+    version = cell[profile["release"]]
+    name = version if made_of == engine else f"{engine}-{version}"
     # without its symbols it is a fifth
-    compiled, flags = release_object(engine, version, root), f"{LINKED} -s"
-    path = CACHE / f"trials-{version}-{hash_of(compiled.name, flags, files=sources)}"
+    compiled, flags = release_object(made_of, version, root), f"{LINKED} -s"
+    path = CACHE / f"trials-{name}-{hash_of(name, compiled.name, flags, files=sources)}"
 
     def build() -> None:
         with work_folder() as work:
             copy_tree(sources, work)
             shutil.copy(compiled, work / "release.o")
-            shutil.copytree(release(engine, version), work / "release")
+            shutil.copytree(release(made_of, version), work / "release")
             given = ["-C", "trials", "CC=aarch64-linux-gnu-gcc", "OUT=/work/out/trials", f"ENGINE={engine}"]
             given += [f"LDFLAGS={flags}"]
             given += ["RELEASE_DIR=/work/release", "LIBRARY=/work/release.o"]
-            run([str(IMAGES / "in-root.sh"), str(root), str(work), "make", *given], f"trials-{version}")
+            run([str(IMAGES / "in-root.sh"), str(root), str(work), "make", *given], f"trials-{name}")
             (work / "out/trials").rename(path)
 
     return ensure(path, "build what looks at what power cuts left", build, mib=20)

@@ -12,7 +12,8 @@
 static const char *const op_names[] = {
 	[FILE_OPEN] = "open",	    [FILE_CLOSE] = "close",	  [FILE_WRITE] = "write",
 	[FILE_SYNC] = "sync",	    [FILE_TRUNCATE] = "truncate", [FILE_DELETE] = "delete",
-	[FILE_SHM_MAP] = "shm_map",
+	[FILE_SHM_MAP] = "shm_map", [FILE_KEEP] = "keep",	  [FILE_COPY] = "copy",
+	[FILE_MSYNC] = "msync",
 };
 
 /* Blocks, so that growing copies nothing. */

@@ -16,6 +16,9 @@ enum file_op {
 	FILE_TRUNCATE,
 	FILE_DELETE,
 	FILE_SHM_MAP, /* SQLite maps a part of its shared memory */
+	FILE_KEEP,    /* what is written to a file is kept in memory in its place */
+	FILE_COPY,    /* a copy to a file that is mapped */
+	FILE_MSYNC,   /* of such a file */
 };
 
 /* In `offset`, `bytes` and `page`: has no meaning for this call. */

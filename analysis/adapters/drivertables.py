@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from analysis.files import columns, read_csv, shown
+from analysis.files import read_csv, read_grown, shown
 from analysis.ledger.schema import FILE, FILES
 from base.errors import BadInput
 
@@ -60,7 +60,10 @@ CALLS: dict[str, type[pl.DataType]] = {
     **{"inode": pl.Int64, "offset": pl.Int64, "bytes": pl.Int64},
 }
 # workloads/file_calls.c
-OPERATIONS = ("open", "close", "write", "sync", "truncate", "delete", "shm_map")
+OPERATIONS = (
+    *("open", "close", "write", "sync", "truncate", "delete", "shm_map"),
+    *("keep", "copy", "msync"),
+)
 # The page of the database in a WAL's frame, and how a call ended, 0: well. A driver of before they were
 # recorded has no such columns.
 PAGE: dict[str, type[pl.DataType]] = {"page": pl.Int64}
@@ -95,7 +98,7 @@ def noted(path: Path) -> pl.DataFrame:
 
 def phases(path: Path) -> pl.DataFrame:
     """Return the phases in order, with USAGE if it was recorded. Raises BadInput."""
-    table = _read_grown(path, PHASES, USAGE)
+    table = read_grown(path, PHASES, USAGE)
     _in_order(path, table)
     return table
 
@@ -121,7 +124,7 @@ def device_stat(path: Path) -> pl.DataFrame:
 
 def calls(path: Path) -> pl.DataFrame:
     """Return the log of an engine's calls; `file` is one of schema.FILES. Raises BadInput."""
-    table = _read_grown(path, CALLS, PAGE, RESULT, optional=("offset", "bytes", "page"))
+    table = read_grown(path, CALLS, PAGE, RESULT, optional=("offset", "bytes", "page"))
     _in_order(path, table)
     _refuse(
         path,
@@ -143,21 +146,6 @@ def check_op(path: Path, table: pl.DataFrame, planned: Sequence[str]) -> None:
 def no_calls() -> pl.DataFrame:
     """Return the log of an engine that keeps none."""
     return pl.DataFrame(schema=CALLS).with_columns(pl.col("file").cast(FILE))
-
-
-def _read_grown(
-    path: Path,
-    schema: dict[str, type[pl.DataType]],
-    *added: dict[str, type[pl.DataType]],
-    optional: tuple[str, ...] = (),
-) -> pl.DataFrame:
-    """Read a CSV file that has behind the columns of `schema` those of the first few of `added`: an older
-    driver knew no more."""
-    names = columns(path)
-    for more in added:
-        if len(names) > len(schema):
-            schema = schema | more
-    return read_csv(path, schema, optional)
 
 
 class _Rule(NamedTuple):

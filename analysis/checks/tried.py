@@ -11,17 +11,30 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from analysis.adapters.devicelog import DeviceLog
 from analysis.adapters.driver import Driver
 from analysis.checks import loss, twin
 from analysis.crash import kills, oracle, placed, trials
+from analysis.crash.trials import RECOVERY
 from analysis.expected import TRIALS
 from analysis.ledger.arrays import Ints
 from analysis.run import Run
 
 # What the state that a device shows decides, and no clock.
-_OUTCOME = ("mount_error", "opened", "is_read", "is_whole", "signal", "rows", "hash", "zero", "stale")
+_OUTCOME = (
+    "mount_error",
+    "opened",
+    "is_read",
+    "is_whole",
+    "signal",
+    "rows",
+    "hash",
+    "zero",
+    "stale",
+    *RECOVERY,
+)
 _TIMES = ("begin_ns", "shown_ns", "mounted_ns", "opened_ns", "read_ns", "end_ns")
 # Commands that may come on another side of a transaction's edge than in the run that was timed: one that
 # nobody waits for.
@@ -74,6 +87,10 @@ def outcomes(run: Run) -> list[str]:
             found += [f"trial {row['trial']}: {wrong}"] if wrong else []
             last = row
     rows = [count for count, _ in oracle.after_each(run.cell, run.driver.workload_phases["phase"].to_list())]
+    found += [
+        f"trial {row['trial']} executed {row['replayed']} transactions again, and {row['begun']} had begun"
+        for row in run.judged.filter(~pl.col("replayed").is_between(0, pl.col("begun"))).iter_rows(named=True)
+    ]
     return found + [
         f"trial {row['trial']} found {row['rows']} rows, and the hash of {rows[held]}"
         for row in run.judged.iter_rows(named=True)
@@ -86,6 +103,8 @@ def _impossible(row: Mapping[str, Any]) -> str | None:
     done = [int(row.get("mount_error", 0) == 0), *(row[name] for name in ("opened", "is_read", "is_whole"))]
     if not set(done) <= {0, 1} or done != sorted(done, reverse=True):
         return f"mounted, opened, read and whole are {done}, each 1 only where those before it are"
+    if (row["recovery"] is not None) > row["opened"]:
+        return f"it was not opened, and met '{row['recovery']}'"
     if row.get("unmount_error", 0) != 0:
         return f"unmounting failed ({row['unmount_error']}), which ends a board of trials"
     return f"mount_error is {row['mount_error']}" if row.get("mount_error", 0) < 0 else None

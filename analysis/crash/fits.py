@@ -62,6 +62,8 @@ def contradictions(cell: Mapping[str, Any], summary: Mapping[str, Any]) -> list[
     looked = fsck.get("looked", 0)
     if not fsck.get("complained", 0) <= looked <= told["cuts"] or told.get("complaints", 0) > told["cuts"]:
         found.append("crash: more complained than looked, or were looked at than cut")
+    if sum(told.get("recoveries", {}).values()) > told["opened"]:
+        found.append("crash: more recoveries were told of than databases opened")
     most = recovery["max"]
     if (recovery["median"] or 0) > (most or 0) or (most is None) != (told["opened"] == 0):
         found.append(f"crash: recovery took {recovery['median']} ms usually, {most} at most")

@@ -21,8 +21,7 @@ import polars as pl
 
 from analysis.adapters.driver import Driver
 from analysis.crash import cuts
-from analysis.crash.trials import FOLDER, check_hashes
-from analysis.files import read_csv
+from analysis.crash.trials import FOLDER, table
 from analysis.workloads import Random
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ KILLS: dict[str, type[pl.DataType]] = {
 # of the kernel's page cache on a virtual board
 _PAGE = 4096
 _NOTHING = -1
-_CHANGING = ("write", "sync", "truncate", "delete")
+_CHANGING = ("write", "sync", "truncate", "delete", "copy", "msync")
 
 
 @dataclass(frozen=True)
@@ -120,9 +119,7 @@ def read(folder: Path) -> pl.DataFrame | None:
     """Return what the boards of the run in `folder` said, KILLS; None where there were none. Raises
     BadInput."""
     places = sorted(folder.glob(f"{FOLDER}/*/raw/trials.csv"))
-    found = [read_csv(place, KILLS, optional=("said",)) for place in places]
-    for place, one in zip(places, found, strict=True):
-        check_hashes(place, one)
+    found = [table(place, KILLS) for place in places]
     return pl.concat(found) if found else None
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from analysis.adapters import devicelog, driver
 from analysis.devices import Device
-from analysis.files import columns, read_csv
+from analysis.files import columns, read_grown
 from base.errors import BadInput, BadInputError
 
 TRIALS: dict[str, type[pl.DataType]] = {
@@ -29,6 +30,9 @@ TRIALS: dict[str, type[pl.DataType]] = {
 # What of these boards of earlier releases did not say, and others do not where a file could not be read:
 # sectors of files (crash/sectors.py), and how long looking at them took.
 BYTES = ("zero", "stale", "looked_ns")
+# How the engine recovered the database, where it tells, and how many transactions of its log it executed
+# again. A board of before it was asked has none of these columns.
+RECOVERY: dict[str, type[pl.DataType]] = {"recovery": pl.String, "replayed": pl.Int64}
 # Why a run has none to look at.
 NONE = "a run without trials; one of CRASH=power has some"
 # Of a run's folder: what of it each board of trials sent.
@@ -42,7 +46,7 @@ class Board:
     name: str
     driver: driver.Driver
     log: devicelog.DeviceLog
-    trials: pl.DataFrame  # TRIALS
+    trials: pl.DataFrame  # TRIALS and RECOVERY
 
 
 def number(asked: str, count: int) -> int:
@@ -65,26 +69,37 @@ def places(folder: Path) -> list[Path]:
 def _read(raw: Path, device: Device) -> Board:
     if device.read_log is None:
         raise BadInput(raw, "", "trials on a device that keeps no log", "one that does")
-    found = said(raw / "trials.csv")
-    check_hashes(raw / "trials.csv", found)
+    found = table(raw / "trials.csv", TRIALS)
     return Board(raw.parent.name, driver.read(raw / "driver"), device.read_log(raw / "device.bin"), found)
 
 
-def said(path: Path) -> pl.DataFrame:
-    """Return what a board said of its trials. Raises BadInput."""
-    schema = TRIALS
+def table(path: Path, schema: dict[str, type[pl.DataType]]) -> pl.DataFrame:
+    """Return what a board said of its trials, `schema` and RECOVERY. Raises BadInput."""
+    known = schema
     if not set(BYTES) & set(columns(path)):
-        schema = {name: kind for name, kind in TRIALS.items() if name not in BYTES}
-    found = read_csv(path, schema, optional=(*BYTES, "said"))
-    missing = [pl.lit(None, kind).alias(name) for name, kind in TRIALS.items() if name not in schema]
-    return found.with_columns(missing).select(*TRIALS)
+        known = {name: kind for name, kind in schema.items() if name not in BYTES}
+    found = read_grown(path, known, RECOVERY, optional=("said", *BYTES, *RECOVERY))
+    _check_hashes(path, found)
+    every = schema | RECOVERY
+    lacking = [pl.lit(None, kind).alias(name) for name, kind in every.items() if name not in found.columns]
+    return found.with_columns(lacking).select(*every)
 
 
-def check_hashes(path: Path, found: pl.DataFrame) -> None:
+def _check_hashes(path: Path, found: pl.DataFrame) -> None:
     """Raise BadInput where a board said something else in a hash's place."""
     for name in ("plan", "hash"):
         if wrong := [one for one in found[name] if not _is_hash(one)]:
             raise BadInput(path, "", f"{name} is {wrong[0][:40]!r}", "16 hex digits")
+
+
+def recoveries(judged: pl.DataFrame) -> dict[str, Any]:
+    """Return how often the engine met what in its recovery, and how many transactions it executed again in
+    all; nothing of one that does not tell."""
+    met = judged["recovery"].drop_nulls()
+    if met.is_empty():
+        return {}
+    counts = dict(met.value_counts().sort("count", "recovery", descending=[True, False]).rows())
+    return {"recoveries": counts, "replayed": int(judged["replayed"].sum())}
 
 
 def _is_hash(text: str) -> bool:

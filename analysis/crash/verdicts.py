@@ -15,7 +15,7 @@ from analysis import durability
 from analysis.adapters.driver import Driver
 from analysis.crash import going_on, kills, oracle, placed, sectors
 from analysis.crash.cuts import POWER, PROCESS, Trial
-from analysis.crash.trials import TRIALS, Board
+from analysis.crash.trials import RECOVERY, TRIALS, Board, recoveries
 from analysis.engines.survival import MOST_LOST
 from base.errors import BadInput
 
@@ -36,7 +36,8 @@ CUT: dict[str, type[pl.DataType]] = {
 
 
 def judge(run: Run) -> pl.DataFrame | None:
-    """Return one row a trial, in their order: the cut, what came up (trials.TRIALS), and what that means.
+    """Return one row a trial, in their order: the cut, what came up (trials.TRIALS, RECOVERY), and what that
+    means.
 
     None of a run without trials. A moment is that of the board that had the trial; one of a state that no cut
     leaves there has no row. Raises BadInput where it cannot be told what the database holds.
@@ -51,7 +52,7 @@ def judge(run: Run) -> pl.DataFrame | None:
     if run.kills is not None:
         tried, ended = kills.rows(run, died.keys())
         # what is of a device that was cut is empty
-        every = {**CUT, **going_on.BOARD, **going_on.LEDGER, **TRIALS}
+        every = {**CUT, **going_on.BOARD, **going_on.LEDGER, **TRIALS, **RECOVERY}
         of_device = {name: kind for name, kind in every.items() if name not in tried.columns}
         empty = [pl.lit(None, kind).alias(name) for name, kind in of_device.items()]
         found = [_judged(tried.with_columns(empty), known, run.timing)]
@@ -211,6 +212,7 @@ def summary(run: Run) -> dict[str, Any] | None:
         },
         "lost_ms": {"max": work.max(), "mean": work.mean()},
         "recovery_ms": {"median": recovery.median(), "max": recovery.max()},
+        **recoveries(judged),
         "fsck": {
             "looked": int((judged["fsck"] >= 0).sum()),
             "complained": int((judged["fsck"] > 0).sum()),

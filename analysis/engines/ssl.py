@@ -29,14 +29,21 @@ FILES = {
 # what a file of it begins with (workloads/engines/ssl/log.c)
 HEADS = {"statements": (b"statement log\0",)}
 PROPERTIES = "properties"
-LOGS_CALLS = False
+LOGS_CALLS = True
 UNASKED = {"locking_mode": "exclusive", "mmap_size": "0", "temp_store": "0"}
-CALLS: dict[str, str] = {}
-UNORDERED: tuple[str, ...] = ()
-order = None
-UNFINISHED = re.compile("(?!)")  # none is seen
+# The calls of a transaction: pages of SQLite's that are kept, records and headers of the log, and what a
+# checkpoint calls. A sync is the file's letter in upper case.
+CALLS = {
+    **{"wal.keep": "k", "wal.write": "w", "wal.sync": "W", "wal.truncate": "u"},
+    **{"statements.write": "l", "statements.copy": "l", "statements.sync": "L", "statements.msync": "L"},
+    **{"database.write": "d", "database.sync": "D", "database.truncate": "s"},
+}
+UNORDERED = ("shm", "other")
+# pages that no checkpoint wrote home
+UNFINISHED = re.compile("k[^d]*$")
 
 _LOG = "-sla"
+_RECORDS = 1024  # where the log's records begin (workloads/engines/ssl/state.h)
 
 
 def role(name: str, database: str) -> str | None:
@@ -44,14 +51,69 @@ def role(name: str, database: str) -> str | None:
     return "statements" if name.endswith(_LOG) else sqlite.role(name, database)
 
 
-def contradicted(settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
-    """Nothing: no calls of its files are logged."""
-    return []
+def _written(settings: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the calls that write to the log, and those of a checkpoint (workloads/engines/ssl/checkpoint.c):
+    the WAL's file, the log's header, the database, the WAL's header."""
+    logged = {"fdatasync": "lL", "msync": "lL", "pcm": "l"}[settings["log_medium"]]
+    return logged, f"w+W{logged}d+s?Dw"
+
+
+def order(settings: Mapping[str, Any]) -> re.Pattern[str]:
+    """Return what one transaction may call (CALLS): its pages are kept, and then it is a record, behind which
+    a checkpoint may come, or a checkpoint. One that changes nothing calls nothing."""
+    logged, checkpoint = _written(settings)
+    return re.compile(f"(k+({logged}({checkpoint})?|{checkpoint}))?")
 
 
 def maintenance(settings: Mapping[str, Any]) -> re.Pattern[str] | None:
-    """Return that a checkpoint may call whatever it likes: its calls are not logged."""
-    return re.compile(".*")
+    """Return what an explicit checkpoint may call; with nothing to write home the log is begun anew, where it
+    has records."""
+    logged, checkpoint = _written(settings)
+    return re.compile(f"({checkpoint}|{logged})?")
+
+
+def contradicted(settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
+    """Return in what the calls are not of this page_size, or not of log_size, log_full and dirty_pages, which
+    say when a commit that was logged makes a checkpoint."""
+    numbers = ("page_size", "log_size", "log_full", "dirty_pages")
+    if wrong := [key for key in numbers if type(settings.get(key)) is not int]:
+        return [f"{wrong[0]} is {settings.get(wrong[0])!r}, no number"]
+    size, found = settings["page_size"], []
+    of_database = (pl.col("op") == "write") & (pl.col("file") == "database")
+    other = calls.filter(of_database & pl.col("transaction").is_not_null() & (pl.col("bytes") != size))
+    if other.height:
+        found.append(f"page_size is {size}, and {other.height} writes to the database were of another")
+    due, copied = _due(settings, calls)
+    if amiss := [number for number, is_due in due.items() if is_due != (number in copied)]:
+        told = ", ".join(f"{key} is {settings[key]}" for key in numbers[1:])
+        found.append(
+            f"{told}, and {len(amiss)} transactions are not of it: first transaction {amiss[0]}, "
+            f"{'a' if amiss[0] in copied else 'no'} checkpoint"
+        )
+    return found
+
+
+def _due(settings: Mapping[str, Any], calls: pl.DataFrame) -> tuple[dict[int, bool], set[int]]:
+    """Return of each transaction that was logged whether a checkpoint was due then, and the transactions that
+    wrote to the database."""
+    room, most = settings["log_size"] - _RECORDS, settings["dirty_pages"]
+    due, copied, dirty = dict[int, bool](), set[int](), set[int]()
+    kept, last, of = dict[int, int](), -1, None  # the frames of the transaction `of`: offset → page
+    columns = ("op", "file", "offset", "bytes", "page", "transaction")
+    for op, file, offset, size, page, transaction in calls.select(columns).iter_rows():
+        if transaction != of:
+            kept, of = {}, transaction
+        if op == "keep":
+            kept[offset], last = page, offset
+        elif file == "statements" and op in ("write", "copy") and offset >= _RECORDS:
+            # frames behind the last one were taken back
+            dirty |= {number for at, number in kept.items() if at <= last}
+            used = (offset + size - _RECORDS) * 100 >= room * settings["log_full"]
+            due[transaction] = used or 0 < most < len(dirty)
+        elif file == "database" and op == "write":
+            dirty = set()
+            copied.add(transaction)
+    return due, copied
 
 
 def requested(cell: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,9 @@
 A log holds copies of the database's pages; `page` of vfs.csv has the number of the page that is
 logged with a write. A later write of that page to the database itself, by a checkpoint, holds
 what the last such copy held: it is the transaction's that wrote the copy.
+
+An engine that keeps pages in memory (`keep`) has a checkpoint write them to the WAL as well: what that and
+the database get is the transaction's that had the page kept last.
 """
 
 from __future__ import annotations
@@ -26,13 +29,22 @@ def contents(vfs: pl.DataFrame, calls: Ints) -> Ints:
     found = calls.copy()
     if not known(vfs):
         return found
-    logged = ints(vfs["page"].is_not_null().arg_true())
-    home = (pl.col("op") == "write") & (pl.col("file") == "database") & (pl.col("bytes") > 0)
-    written = ints(vfs.select(home).to_series().arg_true())
+    is_page, kept = pl.col("page").is_not_null(), pl.col("op") == "keep"
+    is_write = (pl.col("op") == "write") & (pl.col("bytes") > 0)
+    home = is_write & (pl.col("file") == "database")
+    if vfs.select(kept.any()).item():
+        logged, written = _rows(vfs, kept & is_page), _rows(vfs, home | (is_write & is_page))
+    else:
+        logged, written = _rows(vfs, is_page), _rows(vfs, home)
     if not logged.size or not written.size:
         return found
-    offset, size = (ints(vfs[name].gather(written)) for name in ("offset", "bytes"))
-    last = LastBefore(ints(vfs["page"].gather(logged)), logged).find(offset // size + 1, written)
+    of_file = pl.col("offset") // pl.col("bytes") + 1
+    page = ints(vfs.select(pl.coalesce("page", of_file)).to_series().gather(written))
+    last = LastBefore(ints(vfs["page"].gather(logged)), logged).find(page, written)
     copied = np.flatnonzero(last >= 0)
     found[written[copied]] = calls[logged[last[copied]]]
     return found
+
+
+def _rows(vfs: pl.DataFrame, which: pl.Expr) -> Ints:
+    return ints(vfs.select(which).to_series().arg_true())

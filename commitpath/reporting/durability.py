@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from analysis import engines
 from base import scratch
 from base.errors import BadInputError
 from base.text import printable, printable_lines
@@ -27,12 +28,16 @@ MEASURED = (
 
 @dataclass(frozen=True)
 class Row:
-    """A measured cell: those of its settings that vary in the grid, its speed, and what cuts took."""
+    """A measured cell: those of its settings that vary in the grid, its speed, and what cuts took.
+
+    lacking: of the settings, those that its engine has not; they are empty.
+    """
 
     settings: Mapping[str, str]
     tps: float
     trials: Trials
     promised: str
+    lacking: frozenset[str] = frozenset()
 
     def columns(self) -> list[str]:
         """As MEASURED names them."""
@@ -122,9 +127,10 @@ def measured(name: str, grid: Expanded, cells: Cells) -> Found:
         if trials is None:
             missing[why or "its runs have no trials"] += 1
             continue
-        told = {axis: str(cell[axis]) for axis in varied}
+        lacking = engines.lacking(cell["engine"]) & {*varied}
+        told = {axis: "" if axis in lacking else str(cell[axis]) for axis in varied}
         tps = median([float(run.summary["tps"]["all"]) for run in good])
-        rows.append(Row(told, tps, trials, good[0].summary["crash"]["promised"]))
+        rows.append(Row(told, tps, trials, good[0].summary["crash"]["promised"], lacking))
     if not rows:
         raise BadInputError(
             f"GRID={name}: none of its {len(asked)} cells is measured; make sweep GRID={name}"

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from analysis import engines
 from analysis.figures import style
+from base.identity import FIRST_ENGINE
 from commitpath.axes import axes
 from commitpath.papers import look
 from commitpath.reporting.durability import Found, Row
 
-# Colour and shape of a mark; a panel for each combination of what varies besides, one of these a column.
-COLOR, SHAPE, COLUMN = "journal_mode", "synchronous", "device"
+# Colour and shape of a mark, and who has its own colour where it has no such setting; a panel for each
+# combination of what varies besides and each engine has, one of these a column.
+COLOR, SHAPE, COLUMN, ENGINE = "journal_mode", "synchronous", "device", "engine"
 SHAPES = ("X", "v", "o", "s", "D", "^")
 BROKEN = "#E0002D"
 TICKS = (0, 1, 3, 10, 30, 100, 300, 1000)
@@ -35,7 +38,9 @@ def x_of(worst: float) -> float:
 
 def draw(found: Found, path: Path) -> None:
     """Draw every measured cell."""
-    rest = [axis for axis in found.varied if axis not in (COLOR, SHAPE, COLUMN)]
+    partly = frozenset[str]().union(*(row.lacking for row in found.rows))
+    drawn = {COLOR, SHAPE, COLUMN, ENGINE, *partly}
+    rest = [axis for axis in found.varied if axis not in drawn]
     columns = list(dict.fromkeys(row.settings.get(COLUMN, "") for row in found.rows))
     names = list(dict.fromkeys(label(row, rest) for row in found.rows))
     caption = textwrap.wrap(
@@ -84,11 +89,11 @@ def panel(under: Axes, rows: Sequence[Row], title: str, most: int) -> None:
         under.text(0.5, 0.5, "no cell is measured", transform=under.transAxes, ha="center", alpha=0.6)
     shapes = axes()[SHAPE].choices()
     for row in rows:
-        shape = shapes.index(row.settings[SHAPE]) if SHAPE in row.settings else 0
+        shape = shapes.index(row.settings[SHAPE]) if row.settings.get(SHAPE) else 0
         unusable = row.trials.unusable or row.trials.worst is None
         x = nothing if unusable else x_of(row.trials.worst or 0)
         look_of: dict[str, Any] = {
-            "color": color(row.settings.get(COLOR)),
+            "color": color(row.settings),
             "edgecolors": BROKEN if row.trials.broken else "white",
             "linewidths": 1.6 if row.trials.broken else 0.5,
         }
@@ -118,19 +123,24 @@ def front(rows: Sequence[Row]) -> list[Row]:
     return found
 
 
-def color(mode: str | None) -> str:
-    """The colour of a mark."""
-    return look.color(mode.upper()) if mode else style.SQL
+def color(settings: Mapping[str, str]) -> str:
+    """The colour of a mark: of its journal_mode, or of the first file that its engine alone has."""
+    if mode := settings.get(COLOR):
+        return look.color(mode.upper())
+    own = engines.of(settings[ENGINE]).FILES if ENGINE in settings else {}
+    colors = [ink for role, (_, ink) in own.items() if role not in engines.of(FIRST_ENGINE).FILES]
+    return colors[0] if colors else style.SQL
 
 
 def handles(found: Found) -> list[Line2D]:
     """The legend: colours that are there, then shapes."""
     made = []
-    for axis in (COLOR, SHAPE):
-        there = {row.settings.get(axis) for row in found.rows}
+    for axis in (COLOR, ENGINE, SHAPE):
+        there = {row.settings.get(axis) for row in found.rows if axis != ENGINE or COLOR in row.lacking}
         for at, value in enumerate(axes()[axis].choices()):
             if value in there:
-                ink, shape = (color(value), "o") if axis == COLOR else (style.SQL, SHAPES[at % len(SHAPES)])
-                name = value if axis == COLOR else f"{axis} {value}"
+                ink, shape, name = color({axis: value}), "o", value
+                if axis == SHAPE:
+                    ink, shape, name = style.SQL, SHAPES[at % len(SHAPES)], f"{axis} {value}"
                 made.append(Line2D([], [], color=ink, marker=shape, linestyle="", label=name))
     return made

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from edited import edit, edit_trial
+from edited import edit, edit_trial, recoveries
 
 from analysis import run as runs
 from analysis.checks import tried
@@ -120,6 +120,21 @@ def test_a_recorded_run_can_be_so(sample: str, request: pytest.FixtureRequest, t
         ),
         (trial(8, opened_ns=5), "trial 8: its times go back"),
         (trial(8, rows=5), "trial 8 found 5 rows, and the hash of 102"),
+        (
+            lambda folder: recoveries(folder, ("clean", 0), ("log used; WAL reset", 16)),
+            "trial 1 executed 16 transactions again, and 1 had begun",
+        ),
+        (
+            lambda folder: recoveries(folder, *[("clean", 0)] * 19, ("log used; WAL reset", 0)),
+            f"trials {ALIKE[0]} and {ALIKE[1]} were of one state",
+        ),
+        (
+            lambda folder: (
+                recoveries(folder, ("clean", 0)),
+                edit_trial(folder, 8, opened=0, is_read=0, is_whole=0, hash="0" * 16),
+            ),
+            "trial 8: it was not opened, and met 'clean'",
+        ),
         (
             trial(ALIKE[0], opened=0, is_read=0, is_whole=0),
             f"trials {ALIKE[0]} and {ALIKE[1]} were of one state",

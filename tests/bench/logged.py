@@ -87,7 +87,7 @@ def peer(board: VirtualBoard, saved: Path, planned: Plan) -> Peer:
     files = sent(planned, "states", {}, 0)
     (output,), parts = at_once(board, saved, [files], "states", MARKS)
     with TemporaryDirectory() as work:
-        found = trials.said(member(output, "trials.csv", Path(work)))
+        found = trials.table(member(output, "trials.csv", Path(work)), trials.TRIALS)
         times = pl.read_csv(member(output, "parts.csv", Path(work)))
         output.extract(Path(work))
         packed.rendered(Path(work) / "raw/driver")
@@ -186,7 +186,7 @@ def same(board: VirtualBoard, saved: Path, cell: dict[str, Any], planned: Plan, 
         if not np.array_equal(again.entries[names][:last], peer.log.entries[names][:last]):
             raise LabError("the run over dm-log-writes did other commands when it was done again")
         first = pl.read_csv(member(output, "same.csv", Path(work)))["first_difference"].to_list()
-        own = trials.said(member(output, "trials.csv", Path(work)))
+        own = trials.table(member(output, "trials.csv", Path(work)), trials.TRIALS)
     theirs = {row["trial"]: row for row in peer.trials.iter_rows(named=True)}
     found = []
     for (flush, trial), at, row in zip(wanted, first, own.iter_rows(named=True), strict=True):

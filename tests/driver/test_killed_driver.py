@@ -1,23 +1,24 @@
-"""A driver that is killed at every moment that makes a difference: what SQLite promises of each setting.
+"""A driver that is killed at every moment that makes a difference: what each engine promises of each setting.
 
 On this host, as neither kernel nor device fails: what a board has (workloads/trials/kill.c), under ASan and
 UBSan; its folder is in memory, where syncs take no time.
 """
 
+import functools
 import os
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from conftest import NEWEST, WORKLOADS, binary
 
 from analysis.adapters import drivertables
 from analysis.crash import kills, oracle, verdicts
-from analysis.files import read_csv
+from analysis.crash.trials import table as trials_table
 from commitpath.cell import make_cell
 from images import artifacts
 
@@ -25,19 +26,35 @@ SIZES = {"ROWS": "50", "N": "2"}
 SANITIZED = "CFLAGS=-O0 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
 
 
-@pytest.fixture(scope="module")
-def trials() -> Path:
-    """The program, linked with what the sanitized driver has of SQLite."""
-    built = WORKLOADS / "build/test"
-    library = binary(NEWEST).with_name(f"driver-{NEWEST}.objects") / "sqlite3.o"
-    release = WORKLOADS / "build/sqlite" / NEWEST
-    with artifacts.locked(built / "trials"):
-        command = ["make", "-s", "-C", WORKLOADS / "trials", f"OUT={built}/trials", SANITIZED]
+class Programs(NamedTuple):
+    """What is linked with one engine, sanitized."""
+
+    driver: Path
+    trials: Path
+
+
+@functools.cache
+def programs(driver: Path, engine: str) -> Programs:
+    """The driver, and the program of trials, which has what the driver has of SQLite."""
+    built = driver.parent / f"trials-{engine}"
+    library, release = Path(f"{driver}.objects/sqlite3.o"), WORKLOADS / "build/sqlite" / NEWEST
+    with artifacts.locked(built):
+        command = ["make", "-s", "-C", WORKLOADS / "trials", f"OUT={built}", f"ENGINE={engine}", SANITIZED]
         command += [f"LIBRARY={library}", f"RELEASE_DIR={release}"]
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=clean)
     assert done.returncode == 0, done.stderr
-    return built / "trials"
+    return Programs(driver, built)
+
+
+@pytest.fixture(scope="module")
+def sqlite() -> Programs:
+    return programs(binary(NEWEST), "sqlite")
+
+
+@pytest.fixture(scope="module")
+def statements() -> Programs:
+    return programs(binary("engine-ssl"), "ssl")
 
 
 @pytest.fixture
@@ -47,31 +64,34 @@ def memory(tmp_path: Path) -> Iterator[Path]:
         yield Path(folder)
 
 
-def options(folder: Path, mode: str, sync: str) -> list[str | Path]:
+def in_mode(mode: str, sync: str) -> list[str]:
+    return ["--journal-mode", mode, "--synchronous", sync]
+
+
+def options(folder: Path, settings: list[str]) -> list[str | Path]:
     return [
         *("run", "--rows", SIZES["ROWS"], "--n", SIZES["N"], "--database", folder / "db/sample.db"),
-        *("--journal-mode", mode, "--synchronous", sync, "--output-dir", folder / "out", "--vfs-log"),
+        *(*settings, "--output-dir", folder / "out", "--vfs-log"),
     ]
 
 
 def killed(
-    program: Path, folder: Path, mode: str, sync: str, spoil: tuple[str, str] = ("", "")
+    linked: Programs, folder: Path, settings: list[str], spoil: tuple[str, str] = ("", "")
 ) -> subprocess.CompletedProcess[str]:
     """Run the driver, and then once more for each moment of it; the board's words for each are in killed.csv.
 
     spoil: what of the plan is replaced by what.
     """
     (folder / "db").mkdir()
-    driver = binary(NEWEST)
     table = ["populate", "--rows", SIZES["ROWS"], "--database", folder / "db/sample.db"]
-    subprocess.run([driver, *table], check=True)
+    subprocess.run([linked.driver, *table], check=True)
     populated = (folder / "db/sample.db").read_bytes()
-    subprocess.run([driver, *options(folder, mode, sync)], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([linked.driver, *options(folder, settings)], check=True, stdout=subprocess.DEVNULL)
     (folder / "plan").write_text("".join(one.line() for one in planned(folder)).replace(*spoil))
     for left in (folder / "db").iterdir():
         left.unlink()
     (folder / "db/sample.db").write_bytes(populated)
-    command = [program, "kill", folder / "plan", folder / "killed.csv", *options(folder, mode, sync)]
+    command = [linked.trials, "kill", folder / "plan", folder / "killed.csv", *options(folder, settings)]
     command[-2] = folder / "killed"
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
@@ -89,7 +109,7 @@ def outcomes(folder: Path) -> list[str]:
     states = oracle.after_each(make_cell(SIZES), ["insert", "update", "delete"])
     known = verdicts.Known([total for _, total in states])
     found = []
-    for row in read_csv(folder / "killed.csv", kills.KILLS, optional=("said",)).iter_rows(named=True):
+    for row in trials_table(folder / "killed.csv", kills.KILLS).iter_rows(named=True):
         lost = known.between(known.held(row), row["acknowledged"])
         whole = row["opened"] and row["is_whole"] and not row["signal"]
         found.append("broken" if lost is None or not whole else "lost" if lost > 0 else "kept")
@@ -98,9 +118,9 @@ def outcomes(folder: Path) -> list[str]:
 
 @pytest.mark.parametrize("sync", ["off", "normal", "full"])
 @pytest.mark.parametrize("mode", ["delete", "truncate", "persist", "wal"])
-def test_a_journal_on_the_disk_loses_nothing(trials: Path, memory: Path, mode: str, sync: str) -> None:
+def test_a_journal_on_the_disk_loses_nothing(sqlite: Programs, memory: Path, mode: str, sync: str) -> None:
     """Whether it is synced or not: what the kernel has outlives the process."""
-    done = killed(trials, memory, mode, sync)
+    done = killed(sqlite, memory, in_mode(mode, sync))
     assert (done.returncode, done.stderr) == (0, "")
     plan, found = planned(memory), outcomes(memory)
     assert len(found) == len(plan) > 40 and set(found) == {"kept"}
@@ -108,22 +128,44 @@ def test_a_journal_on_the_disk_loses_nothing(trials: Path, memory: Path, mode: s
 
 
 @pytest.mark.parametrize("mode", ["memory", "off"])
-def test_without_one_a_database_is_broken_in_a_transaction(trials: Path, memory: Path, mode: str) -> None:
-    done = killed(trials, memory, mode, "full")
+def test_without_one_a_database_is_broken_in_a_transaction(sqlite: Programs, memory: Path, mode: str) -> None:
+    done = killed(sqlite, memory, in_mode(mode, "full"))
     assert (done.returncode, done.stderr) == (0, "")
     found = dict(zip(planned(memory), outcomes(memory), strict=True))
     assert "broken" in found.values() and "lost" not in found.values()
     assert {found[one] for one in found if one.where == kills.ACKNOWLEDGED} == {"kept"}
 
 
-def test_a_plan_of_another_run_is_refused(trials: Path, memory: Path) -> None:
-    done = killed(trials, memory, "delete", "full", ("0 512\n", "0 513\n"))
+@pytest.mark.parametrize("dirty", ["0", "4"])
+@pytest.mark.parametrize("medium", ["fdatasync", "msync", "pcm"])
+def test_a_statement_log_loses_nothing(statements: Programs, memory: Path, medium: str, dirty: str) -> None:
+    """What the process had copied to a mapped log outlives it as what it wrote does. Of the recoveries' table
+    each case is met that a process alone can leave."""
+    done = killed(statements, memory, ["--log-medium", medium, "--dirty-pages", dirty])
+    assert (done.returncode, done.stderr) == (0, "")
+    plan, found = planned(memory), outcomes(memory)
+    assert len(found) == len(plan) > 25 and set(found) == {"kept"}
+    calls = drivertables.calls(memory / "out/vfs.csv")
+    assert "keep" in calls["op"]
+    kept = set(calls.filter(calls["op"] == "keep")["call"])
+    assert not kept & {one.call for one in plan[1:-1]}
+    met = trials_table(memory / "killed.csv", kills.KILLS)
+    assert met["recovery"].null_count() == met["replayed"].null_count() == 0
+    assert set(met["recovery"]) >= {
+        *("log reset; WAL reset", "log used; WAL reset", "log reset; WAL live"),
+        *("log used; WAL torn", "WAL ahead of the log", "clean"),
+    }
+    assert met["replayed"].max() == (6 if dirty == "0" else 3)
+
+
+def test_a_plan_of_another_run_is_refused(sqlite: Programs, memory: Path) -> None:
+    done = killed(sqlite, memory, in_mode("delete", "full"), ("0 512\n", "0 513\n"))
     assert done.returncode == 1
     assert "is of 512 bytes at 0, not 513 at 0: this is another run" in done.stderr
     assert "the run ended by itself, and was to be killed" in done.stderr
 
 
-def test_a_line_that_is_no_trial(trials: Path, memory: Path) -> None:
-    done = killed(trials, memory, "wal", "full", ("acknowledged", "agreed"))
+def test_a_line_that_is_no_trial(sqlite: Programs, memory: Path) -> None:
+    done = killed(sqlite, memory, in_mode("wal", "full"), ("acknowledged", "agreed"))
     assert done.returncode == 1 and "is no trial" in done.stderr
     assert len(done.stderr.splitlines()) == 1

@@ -23,13 +23,13 @@ BUILT = FOLDER.parents[1] / "workloads/build/test/ssl"
 CASES = (
     *(
         "clean",
-        "log not begun, or closed",
-        "log reset, WAL reset",
-        "log reset, WAL live",
-        "log reset, WAL torn",
+        "log not begun or closed",
+        "log reset; WAL reset",
+        "log reset; WAL live",
+        "log reset; WAL torn",
     ),
-    *("log used, WAL reset", "log used, WAL live", "log used, WAL torn"),
-    *("WAL ahead of the log", "WAL ahead of the log, copied"),
+    *("log used; WAL reset", "log used; WAL live", "log used; WAL torn"),
+    *("WAL ahead of the log", "WAL ahead of the log; copied"),
 )
 REASONS = (
     *("log full", "dirty pages", "requested", "after recovery", "larger than the log", "schema"),

@@ -163,9 +163,11 @@ static void run_trial(const char *line, FILE *output, struct looked *looked)
 		trial.plan, trial.acknowledged, trial.begun, looked->opened, looked->is_read,
 		looked->is_whole, trial.signal, trial.complaints);
 	fprintf(output, "%" PRId64 ",%016" PRIx64 ",", looked->rows.count, looked->rows.hash);
-	fprintf(output, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s\n",
+	fprintf(output, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s",
 		trial.begin_ns, trial.ended_ns, looked->opened_ns, trial.read_ns, trial.end_ns,
 		trial.said);
+	look_recovery(looked, output);
+	putc('\n', output);
 	/* what comes next may end the board */
 	if (fflush(output) != 0)
 		fail("%s: %s", given.output, strerror(errno));
@@ -201,7 +203,7 @@ int kill_trials(int argc, char **argv)
 	clock_wait_whole_second();
 	board_complaints(NULL);
 	fputs("trial,plan,acknowledged,begun,opened,is_read,is_whole,signal,complaints,rows,hash,"
-	      "begin_ns,shown_ns,opened_ns,read_ns,end_ns,said\n",
+	      "begin_ns,shown_ns,opened_ns,read_ns,end_ns,said,recovery,replayed\n",
 	      output);
 	while (getline(&line, &size, plan) > 0)
 		run_trial(line, output, looked);

@@ -2,6 +2,7 @@
 #include "look.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +39,7 @@ static void open_and_read(struct looked *looked, const struct options *driver, c
 	if (stats != NULL)
 		board_counts(stats, &looked->counts);
 	if (looked->opened) {
+		looked->tells = engine_recovery(database, &looked->recovery);
 		looked->is_read = engine_rows(database, &looked->rows, &error);
 		if (looked->is_read)
 			looked->is_whole = engine_check(database, &error);
@@ -67,4 +69,12 @@ void look_field(char *said)
 	for (char *c = said; *c != '\0'; c++)
 		if (*c == '"' || *c == ',' || (unsigned char)*c < ' ' || (unsigned char)*c > '~')
 			*c = '?';
+}
+
+void look_recovery(const struct looked *looked, FILE *output)
+{
+	if (looked->tells)
+		fprintf(output, ",%s,%" PRId64, looked->recovery.met, looked->recovery.replayed);
+	else
+		fputs(",,", output);
 }

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "board.h"
 #include "options.h"
@@ -15,6 +16,8 @@ struct looked {
 	uint64_t opened_ns;
 	struct board_counts counts; /* when it was opened */
 	struct rows rows;
+	bool tells; /* of its recovery */
+	struct recovery recovery;
 	char said[SAID_SIZE];
 };
 
@@ -27,5 +30,8 @@ int look(struct looked *looked, const struct options *driver, const char *stats)
 
 /* Makes a text a field of a CSV file. */
 void look_field(char *said);
+
+/* Writes the fields `recovery` and `replayed`, each behind a comma. */
+void look_recovery(const struct looked *looked, FILE *output);
 
 #endif

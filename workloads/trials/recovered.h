@@ -32,6 +32,15 @@ static inline uint64_t rows_end(uint64_t hash)
 	return hash ^ (hash >> 29);
 }
 
+/* How the engine recovered the database when it opened it. */
+struct recovery {
+	char met[32];	  /* what it met, in words without a comma */
+	int64_t replayed; /* transactions of its log that were executed again */
+};
+
+/* False: the engine does not tell. */
+bool engine_recovery(struct database *database, struct recovery *recovery);
+
 /* Reads every row of the workload's tables. A table that is not there has none. */
 bool engine_rows(struct database *database, struct rows *rows, struct error *error);
 

@@ -118,8 +118,10 @@ static void run_trial(char *line, FILE *output, struct looked *looked, long coun
 	put_bytes(output, &bytes);
 	fprintf(output, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", trial.begin_ns, trial.shown_ns,
 		trial.mounted_ns);
-	fprintf(output, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s\n", looked->opened_ns,
-		trial.read_ns, trial.end_ns, trial.said);
+	fprintf(output, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s", looked->opened_ns, trial.read_ns,
+		trial.end_ns, trial.said);
+	look_recovery(looked, output);
+	putc('\n', output);
 	/* what comes next may end the board */
 	if (fflush(output) != 0)
 		fail("%s: %s", given.output, strerror(errno));
@@ -173,7 +175,8 @@ static int cut_trials(int argc, char **argv)
 	      "rows,"
 	      "hash,"
 	      "reads,writes,flushes,zero,stale,looked_ns,"
-	      "begin_ns,shown_ns,mounted_ns,opened_ns,read_ns,end_ns,said\n",
+	      "begin_ns,shown_ns,mounted_ns,opened_ns,read_ns,end_ns,said,"
+	      "recovery,replayed\n",
 	      output);
 	for (long count = 0; getline(&line, &size, plan) > 0; count++)
 		run_trial(line, output, looked, count);

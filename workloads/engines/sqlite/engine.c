@@ -11,12 +11,16 @@
 #include <unistd.h>
 
 #include "creation.h"
+#include "log.h"
 #include "render.h"
 #include "settings.h"
 #include "sql.h"
 
 const char engine_name[] = "sqlite";
 const bool engine_has_sql = true;
+
+const char *const engine_file_roles[] = {SQLITE_FILE_ROLES};
+const struct log_engine log_engine = {NULL, false};
 
 /* What is behind the database's name, by role. */
 static const struct {

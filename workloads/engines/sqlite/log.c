@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "engine.h"
-#include "file_calls.h"
+#include "log.h"
 #include "sqlite3.h"
 #include "ticks.h"
 #include "written.h"
@@ -20,13 +20,6 @@ enum { CALLS_PER_TRANSACTION = 32, MAX_BLOCK = 1 << 18, MAX_VERSION = 3 };
 
 /* Bytes of a WAL's header and of a frame's (SQLite's fileformat2.html, "WAL File Format"). */
 enum { WAL_HEADER = 32, FRAME_HEADER = 24 };
-
-enum role { ROLE_DATABASE, ROLE_JOURNAL, ROLE_WAL, ROLE_SHM, ROLE_OTHER };
-
-const char *const engine_file_roles[] = {
-	[ROLE_DATABASE] = "database", [ROLE_JOURNAL] = "journal", [ROLE_WAL] = "wal",
-	[ROLE_SHM] = "shm",	      [ROLE_OTHER] = "other",
-};
 
 /* What is known of an open file, behind the wrapped VFS's own: that is the same file for both, so
  * that what is not noted goes straight to its method. */
@@ -73,13 +66,15 @@ static void note(enum file_op op, enum role kind, uint64_t begin, uint64_t inode
 				     .result = result});
 }
 
-/* The number of the page that a frame of a WAL holds, where a write is the frame's header: it comes
- * first, the most significant byte ahead. */
+/* The number of the page that a frame of a WAL holds, where a write has the frame's header: it
+ * comes first, the most significant byte ahead. */
 static int64_t logged_page(const struct file *file, const void *buffer, int bytes, int64_t offset)
 {
 	const uint8_t *header = buffer;
 
-	if (file->kind != ROLE_WAL || bytes != FRAME_HEADER || offset < WAL_HEADER)
+	bool has = log_engine.whole_frames ? bytes > FRAME_HEADER : bytes == FRAME_HEADER;
+
+	if (file->kind != ROLE_WAL || !has || offset < WAL_HEADER)
 		return FILE_NOTHING;
 	return (int64_t)header[0] << 24 | header[1] << 16 | header[2] << 8 | header[3];
 }
@@ -175,8 +170,18 @@ static int shm_unmap(sqlite3_file *base, int remove)
 	return file->real->xShmUnmap(base, remove);
 }
 
-static enum role kind_of_flags(int flags)
+static bool is_own(const char *name)
 {
+	size_t length = name != NULL ? strlen(name) : 0;
+	size_t end = log_engine.own_suffix != NULL ? strlen(log_engine.own_suffix) : length + 1;
+
+	return end <= length && strcmp(name + length - end, log_engine.own_suffix) == 0;
+}
+
+static enum role kind_of_open(const char *name, int flags)
+{
+	if (is_own(name))
+		return ROLE_OWN;
 	if ((flags & SQLITE_OPEN_MAIN_DB) != 0)
 		return ROLE_DATABASE;
 	if ((flags & SQLITE_OPEN_MAIN_JOURNAL) != 0)
@@ -188,6 +193,8 @@ static enum role kind_of_name(const char *name)
 {
 	const char *suffix = strrchr(name, '-');
 
+	if (is_own(name))
+		return ROLE_OWN;
 	if (suffix != NULL && strcmp(suffix, "-journal") == 0)
 		return ROLE_JOURNAL;
 	return suffix != NULL && strcmp(suffix, "-wal") == 0 ? ROLE_WAL : ROLE_OTHER;
@@ -226,7 +233,8 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *base, int
 	(void)vfs;
 	/* A file that has methods is closed by SQLite, even when opening it failed. */
 	if (base->pMethods == NULL) {
-		note(FILE_OPEN, kind_of_flags(flags), begin, 0, FILE_NOTHING, FILE_NOTHING, result);
+		note(FILE_OPEN, kind_of_open(name, flags), begin, 0, FILE_NOTHING, FILE_NOTHING,
+		     result);
 		return result;
 	}
 	memset(file, 0, sizeof(*file));
@@ -235,10 +243,11 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *base, int
 	base->pMethods = &file->methods;
 	file->name = name;
 	file->inode = inode_of(name);
-	file->kind = kind_of_flags(flags);
+	file->kind = kind_of_open(name, flags);
 	file->directory_due = (flags & SQLITE_OPEN_CREATE) != 0 &&
-			      (file->kind == ROLE_JOURNAL || file->kind == ROLE_WAL);
-	if (name != NULL && file->kind != ROLE_OTHER)
+			      (flags & (SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_WAL)) != 0;
+	/* the engine's own file may be written by a mapping, too */
+	if (name != NULL && file->kind != ROLE_OTHER && file->kind != ROLE_OWN)
 		file->written = written_open(name);
 	file->next = files;
 	files = file;
@@ -276,6 +285,25 @@ bool engine_log_prepare(size_t transactions, struct error *error)
 	shim.xDelete = delete_file;
 	return sqlite3_vfs_register(&shim, 1) == SQLITE_OK ||
 	       error_set(error, "%s does not take another VFS", engine_title());
+}
+
+void log_note_kept(uint64_t begin, int64_t offset, int64_t bytes, int64_t page)
+{
+	note_call((struct file_call){.begin = begin,
+				     .offset = offset,
+				     .bytes = bytes,
+				     .page = page,
+				     .op = FILE_KEEP,
+				     .role = ROLE_WAL});
+}
+
+void log_note_own(enum file_op op, uint64_t begin, int64_t offset, int64_t bytes, int result)
+{
+	const struct file *file = files;
+
+	while (file != NULL && file->kind != ROLE_OWN)
+		file = file->next;
+	note(op, ROLE_OWN, begin, file != NULL ? file->inode : 0, offset, bytes, result);
 }
 
 void engine_log_begin(void)

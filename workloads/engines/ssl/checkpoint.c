@@ -5,6 +5,7 @@
  * database, synced; the WAL's reset, which nothing waits for. SQLite's own checkpoint comes after
  * it, finds all written, and only begins its WAL in memory again. */
 #include <string.h>
+#include <time.h>
 
 #include "state.h"
 
@@ -29,9 +30,30 @@ static bool wal_ahead(const struct ssl *ssl)
 	return ssl->walfile.state == WAL_LIVE && ssl->walfile.id == ssl->log.base + 1;
 }
 
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* A checkpoint is over, of which a last part began then. */
+static void count_time(struct ssl *ssl, int64_t begin_ns)
+{
+	struct ssl_stats *stats = &ssl->stats;
+
+	ssl->due_ns += now_ns() - begin_ns;
+	stats->checkpoint_ns += ssl->due_ns;
+	if (ssl->due_ns > stats->checkpoint_longest_ns)
+		stats->checkpoint_longest_ns = ssl->due_ns;
+	ssl->due_ns = 0;
+}
+
 /* Goes on with the checkpoint whose WAL is written. */
 static int go_on(struct ssl *ssl)
 {
+	int64_t begin_ns = now_ns();
 	int result = SQLITE_OK;
 
 	if (wal_ahead(ssl)) {
@@ -50,12 +72,14 @@ static int go_on(struct ssl *ssl)
 	ssl->restart_due = true;
 	/* To find it there once more costs a recovery its time, and no more. */
 	walfile_reset(ssl);
+	count_time(ssl, begin_ns);
 	return SQLITE_OK;
 }
 
 static int write_wal(struct ssl *ssl, enum ssl_reason reason, uint32_t frames)
 {
 	uint32_t dirty = ssl->memory.dirty;
+	int64_t begin_ns;
 	int result = SQLITE_OK;
 
 	/* What is in the file and not in the database must be there before it is overwritten. */
@@ -63,13 +87,17 @@ static int write_wal(struct ssl *ssl, enum ssl_reason reason, uint32_t frames)
 		result = go_on(ssl);
 	/* It may have become the next checkpoint; then no record may follow before it is gone. */
 	ssl->log.suspect = true;
+	begin_ns = now_ns();
 	if (result == SQLITE_OK)
 		result = walfile_write(ssl, frames);
 	if (result != SQLITE_OK)
 		return result;
+	ssl->due_ns = now_ns() - begin_ns;
 	ssl->due = reason;
 	ssl->due_frames = frames;
 	ssl->stats.dirty_pages += dirty;
+	if (dirty > ssl->stats.dirty_most)
+		ssl->stats.dirty_most = dirty;
 	return SQLITE_OK;
 }
 

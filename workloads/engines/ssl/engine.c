@@ -11,12 +11,17 @@
 #include <unistd.h>
 
 #include "creation.h"
+#include "log.h"
 #include "render.h"
 #include "settings.h"
 #include "sql.h"
+#include "ticks.h"
 
 const char engine_name[] = "ssl";
 const bool engine_has_sql = true;
+
+const char *const engine_file_roles[] = {SQLITE_FILE_ROLES, [ROLE_OWN] = "statements"};
+const struct log_engine log_engine = {"-sla", true};
 
 static const struct {
 	const char *role, *suffix;
@@ -45,6 +50,23 @@ static bool open_plain(struct database *database, struct error *error)
 		       : render_open(database, error);
 }
 
+static uint64_t now(void)
+{
+	return ticks_now();
+}
+
+static void copied(uint64_t begin, int64_t offset, int64_t bytes)
+{
+	log_note_own(FILE_COPY, begin, offset, bytes, SQLITE_OK);
+}
+
+static void synced(uint64_t begin, int result)
+{
+	log_note_own(FILE_MSYNC, begin, FILE_NOTHING, FILE_NOTHING, result);
+}
+
+static const struct ssl_observer observer = {now, log_note_kept, copied, synced};
+
 static bool open_logged(struct database *database, struct error *error)
 {
 	struct ssl_options options = settings_options(database->options);
@@ -55,6 +77,8 @@ static bool open_logged(struct database *database, struct error *error)
 	snprintf(sql, sizeof(sql), "PRAGMA page_size=%lld",
 		 (long long)database->options->settings[PAGE_SIZE]);
 	options.creation = sql;
+	if (database->options->vfs_log)
+		options.observer = &observer;
 	if (!ssl_open(database->path, SQLITE_OPEN_READWRITE, &options, &ssl, error))
 		return false;
 	database->own = ssl;
@@ -205,21 +229,4 @@ size_t engine_file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES
 	for (size_t i = 0; i < FILE_COUNT; i++)
 		sizes[i] = (struct file_size){files[i].role, file_size(path, files[i].suffix)};
 	return FILE_COUNT;
-}
-
-/* Its calls are not logged. */
-const char *const engine_file_roles[] = {NULL};
-
-bool engine_log_prepare(size_t transactions, struct error *error)
-{
-	(void)transactions;
-	return error_set(error, "--vfs-log, --written: %s has no log of its calls", engine_title());
-}
-
-void engine_log_begin(void)
-{
-}
-
-void engine_log_end(void)
-{
 }

@@ -42,9 +42,13 @@ void medium_unmap(struct log *log)
 
 int medium_write(struct ssl *ssl, const void *data, size_t size, int64_t offset)
 {
+	uint64_t begin = observed_now(ssl);
+
 	if (ssl->log.map == NULL)
 		return file_write(ssl->log.file, data, (int64_t)size, offset);
 	memcpy(ssl->log.map + offset, data, size);
+	if (ssl->options.observer != NULL)
+		ssl->options.observer->copied(begin, offset, (int64_t)size);
 	return SQLITE_OK;
 }
 
@@ -76,6 +80,8 @@ static void clean_lines(struct ssl *ssl, size_t size, int64_t offset)
 int medium_persist(struct ssl *ssl, size_t size, int64_t offset)
 {
 	int64_t first = offset / PAGE * PAGE;
+	uint64_t begin;
+	int result;
 
 	if (ssl->log.map != NULL && ssl->options.medium == SSL_PCM) {
 		clean_lines(ssl, size, offset);
@@ -85,7 +91,11 @@ int medium_persist(struct ssl *ssl, size_t size, int64_t offset)
 	if (ssl->log.map == NULL)
 		return ssl->log.file->pMethods->xSync(ssl->log.file,
 						      SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
-	return msync(ssl->log.map + first, size + (size_t)(offset - first), MS_SYNC) == 0
-		       ? SQLITE_OK
-		       : SQLITE_IOERR_FSYNC;
+	begin = observed_now(ssl);
+	result = msync(ssl->log.map + first, size + (size_t)(offset - first), MS_SYNC) == 0
+			 ? SQLITE_OK
+			 : SQLITE_IOERR_FSYNC;
+	if (ssl->options.observer != NULL)
+		ssl->options.observer->synced(begin, result);
+	return result;
 }

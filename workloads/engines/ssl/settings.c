@@ -116,6 +116,7 @@ void engine_write_properties(struct json *json)
 			snprintf(key, sizeof(key), "checkpoints: %s", ssl_reasons[i]);
 			write_number(json, key, kept.checkpoints[i]);
 		}
+	write_number(json, "transactions", kept.transactions);
 	write_number(json, "logged transactions", kept.logged);
 	write_number(json, "log bytes", kept.log_bytes);
 	write_number(json, "log lines", kept.log_lines);
@@ -125,6 +126,11 @@ void engine_write_properties(struct json *json)
 	write_number(json, "database pages", kept.database_pages);
 	write_number(json, "database syncs", kept.database_syncs);
 	write_number(json, "dirty pages of checkpoints", kept.dirty_pages);
+	write_number(json, "most dirty pages of one", kept.dirty_most);
+	write_number(json, "time of checkpoints, ns", kept.checkpoint_ns);
+	write_number(json, "longest checkpoint, ns", kept.checkpoint_longest_ns);
+	json_text(json, "recovery", ssl_cases[kept.found]);
+	write_number(json, "transactions executed again", kept.replayed);
 	write_number(json, "memory peak", kept.memory_peak);
 	json_end(json, '}');
 }

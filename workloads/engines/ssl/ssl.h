@@ -42,6 +42,15 @@ enum {
 	SSL_BLOBS_UNNOTICED = 2, /* ssl_blob_write does not tell the log */
 };
 
+/* What of its calls no VFS below sees, told when each is over; `begin` is `now` when it began. */
+struct ssl_observer {
+	uint64_t (*now)(void);
+	/* A page that SQLite wrote to its WAL, in which that is at `offset`, is kept in memory. */
+	void (*kept)(uint64_t begin, int64_t offset, int64_t bytes, int64_t page);
+	void (*copied)(uint64_t begin, int64_t offset, int64_t bytes); /* to a log that is mapped */
+	void (*synced)(uint64_t begin, int result);		       /* that log, by msync */
+};
+
 struct ssl_options {
 	int64_t log_size; /* bytes of the log's file; 4 KiB to 1 GiB */
 	int64_t full;	  /* per cent of it that a commit leaves before a checkpoint; 1 to 100 */
@@ -55,6 +64,7 @@ struct ssl_options {
 	/* What statements need that are executed again: functions, collations; or NULL. */
 	int (*connected)(sqlite3 *db, void *argument);
 	void *argument;
+	const struct ssl_observer *observer; /* or NULL */
 };
 
 /* Why a checkpoint was made. */
@@ -75,7 +85,7 @@ enum ssl_reason {
 };
 extern const char *const ssl_reasons[SSL_REASONS];
 
-/* What a recovery found. */
+/* What a recovery found; ssl_cases has it in words without a comma. */
 enum ssl_case {
 	SSL_CLEAN,	      /* no log */
 	SSL_NEW,	      /* a log that was not begun yet, or whose database was closed */
@@ -99,7 +109,10 @@ struct ssl_stats {
 	int64_t log_bytes, log_lines; /* of records; log_lines: of SSL_PCM */
 	int64_t memory_peak;	      /* bytes of pages held */
 	int64_t dirty_pages;	      /* of all checkpoints together */
-	int64_t replayed;	      /* transactions that were executed again */
+	int64_t dirty_most;	      /* of one */
+	int64_t checkpoint_ns;	      /* of all together */
+	int64_t checkpoint_longest_ns;
+	int64_t replayed; /* transactions that were executed again */
 	enum ssl_case found;
 };
 

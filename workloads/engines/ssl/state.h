@@ -116,8 +116,9 @@ struct ssl {
 	enum ssl_reason schema_taint;
 	enum ssl_reason due; /* the checkpoint whose WAL is written and nothing more */
 	uint32_t due_frames;
-	bool internal; /* statements of ours are prepared */
-	bool opening;  /* pragmas that are forbidden later */
+	int64_t due_ns; /* that it has taken */
+	bool internal;	/* statements of ours are prepared */
+	bool opening;	/* pragmas that are forbidden later */
 	bool replaying;
 	bool restart_due; /* SQLite is to begin its WAL again */
 	bool schema_stale;
@@ -144,6 +145,10 @@ bool vfs_is_ours(const sqlite3_vfs *vfs);
 int vfs_adopt(struct ssl *ssl, sqlite3_file *file, const char *name);
 /* Whether a database with a live log that SQLite opens is left to vfs_adopt; else it is refused. */
 extern bool vfs_adopts;
+
+/* observed.c. Now, by its observer; and a write to the WAL in memory. */
+uint64_t observed_now(const struct ssl *ssl);
+int observed_keep(struct ssl *ssl, const uint8_t *data, int size, int64_t offset);
 
 /* databases.c */
 void vfs_add(struct ssl *ssl);

@@ -37,7 +37,7 @@ static int wal_read(sqlite3_file *file, void *data, int size, sqlite3_int64 offs
 
 static int wal_write(sqlite3_file *file, const void *data, int size, sqlite3_int64 offset)
 {
-	return memory_write(&of(file)->memory, data, size, offset);
+	return observed_keep(of(file), data, size, offset);
 }
 
 static int wal_truncate(sqlite3_file *file, sqlite3_int64 size)

@@ -1,0 +1,113 @@
+"""vfs.csv of an engine with a log of its own: the calls of each transaction are those that its part of the
+analysis says, and what a checkpoint writes is what was kept."""
+
+import itertools
+
+import polars as pl
+import pytest
+from conftest import Driver, binary
+from test_order import _of_transactions, ran, said
+from test_vfs_log import calls, inside
+
+from analysis.engines import ssl
+from analysis.ledger import contents
+from analysis.ledger.arrays import ints
+
+# (populate, run): one row a transaction; ten, with a cache that they do not fit in; checkpoints of each kind
+LOADS = {
+    "one row": ((), ()),
+    "a small cache": (("--workload", "kv"), ("--workload", "kv", "--cache-size", 10)),
+    "dirty pages": ((), ("--dirty-pages", 12)),
+    "log full": ((), ("--log-size", 65536, "--log-full", 50)),
+    "too large for the log": ((), ("--log-size", 4096, "--log-full", 100)),
+}
+
+
+@pytest.fixture
+def statements(tmp_path):
+    return Driver(binary("engine-ssl"), tmp_path)
+
+
+def run(driver, *more, medium="fdatasync", n=20):
+    where = ("--database", driver.database, "--output-dir", driver.output)
+    done = driver("run", *where, "--rows", 50, "--n", n, "--vfs-log", "--log-medium", medium, *more)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("load", LOADS)
+@pytest.mark.parametrize("medium", ["fdatasync", "msync", "pcm"])
+def test_each_transaction_is_in_order(statements, medium, load):
+    populated, more = LOADS[load]
+    statements.populate(*populated)
+    run(statements, *more, medium=medium)
+    settings = statements.config()["effective"]
+    assert ssl.contradicted(settings, _of_transactions(statements)) == []
+    assert said(ran(statements)) == ""
+    allowed, log = ssl.order(settings), calls(statements)
+    rows = statements.table("transactions.csv")
+    named = [[f"{call['file']}.{call['op']}" for call in inside(log, row)] for row in rows]
+    told = ["".join(ssl.CALLS[one] for one in each) for each in named]
+    assert all(allowed.fullmatch(text) for text in told)
+    # one sync a transaction, and none of persistent memory's
+    logged = [text for text in told if text and "w" not in text]
+    assert any("kw" in text for text in told) == (load == "too large for the log")
+    assert {text.count("L") for text in logged} <= {int(medium != "pcm")}
+    assert any("D" in text for text in told) == (load not in ("one row", "a small cache"))
+
+
+@pytest.mark.parametrize("medium", ["fdatasync", "pcm"])
+def test_an_explicit_checkpoint_is_behind_each_nth_transaction(statements, medium):
+    statements.populate()
+    run(statements, "--checkpoint-every", 3, medium=medium)
+    done = ran(statements)
+    assert said(done) == ""
+    config = done.config
+    for every, says in ((2, "in no transaction"), (1, "no checkpoint comes behind")):
+        other = {**config, "driver": {**config["driver"], "checkpoint_every": every}}
+        assert says in said(done, config=other)
+
+
+@pytest.mark.parametrize(
+    ("more", "setting", "value", "says"),
+    [
+        (LOADS["dirty pages"][1], "dirty_pages", 11, "no checkpoint"),
+        (LOADS["dirty pages"][1], "dirty_pages", 0, "a checkpoint"),
+        (LOADS["log full"][1], "log_full", 70, "a checkpoint"),
+        (LOADS["log full"][1], "log_size", 32768, "no checkpoint"),
+        ((), "page_size", 1024, "writes to the database were of another"),
+        ((), "page_size", "4096", "page_size is '4096', no number"),
+    ],
+)
+def test_other_settings_are_contradicted(statements, more, setting, value, says):
+    statements.populate()
+    run(statements, *more, *(("--dirty-pages", 12) if not more else ()))
+    settings = statements.config()["effective"] | {setting: value}
+    (found, *_) = ssl.contradicted(settings, _of_transactions(statements))
+    assert says in found
+
+
+def test_what_a_checkpoint_writes_is_of_who_had_it_kept(statements):
+    """To the WAL and to the database; and each page that was kept comes home."""
+    statements.populate()
+    run(statements, "--dirty-pages", 12)
+    log = _of_transactions(statements).with_columns(pl.col("transaction").cast(pl.Int64))
+    whose = contents.contents(log, ints(log["transaction"].fill_null(-1)))
+    kept, written, others = {}, 0, 0
+    for call, content in zip(log.iter_rows(named=True), whose.tolist(), strict=True):
+        if call["op"] == "keep":
+            assert call["inode"] == 0 and call["bytes"] == 4096
+            kept[call["page"]] = call["transaction"]
+        page = call["page"]
+        if call["op"] == "write" and call["file"] == "database":
+            page = call["offset"] // 4096 + 1
+        if call["op"] == "write" and page is not None:
+            # page 1 has the log's mark, whoever changed it
+            assert content == kept.get(page, call["transaction"] if call["transaction"] is not None else -1)
+            written, others = written + 1, others + (content != call["transaction"])
+    assert written > 100 and others > written / 2
+    frames = log.filter((pl.col("file") == "wal") & (pl.col("op") == "write"))
+    for first, second in itertools.pairwise(frames.iter_rows(named=True)):
+        if second["page"] is not None:
+            assert second["bytes"] == 24 + 4096 and second["offset"] == first["offset"] + first["bytes"]
+    home = log.filter((pl.col("file") == "database") & (pl.col("op") == "write"))
+    assert set(kept) <= {offset // 4096 + 1 for offset in home["offset"]}

@@ -1,0 +1,31 @@
+/* The log of calls of an engine that is made of SQLite: SQLite's files, and one of its own. */
+#ifndef COMMITPATH_SQLITE_LOG_H
+#define COMMITPATH_SQLITE_LOG_H
+
+#include <stdbool.h>
+
+#include "file_calls.h"
+
+enum role { ROLE_DATABASE, ROLE_JOURNAL, ROLE_WAL, ROLE_SHM, ROLE_OTHER, ROLE_OWN };
+
+/* For engine_file_roles; behind them comes the name of ROLE_OWN, of an engine that has such a file.
+ */
+#define SQLITE_FILE_ROLES                                                             \
+	[ROLE_DATABASE] = "database", [ROLE_JOURNAL] = "journal", [ROLE_WAL] = "wal", \
+	[ROLE_SHM] = "shm", [ROLE_OTHER] = "other"
+
+/* What the engine has otherwise than SQLite. */
+struct log_engine {
+	const char *own_suffix; /* how the name of its own file ends; NULL: it has none */
+	bool whole_frames;	/* it writes a frame of the WAL by one call, with its page */
+};
+extern const struct log_engine log_engine;
+
+/* A page that SQLite wrote to its WAL and the engine keeps in memory: `offset` and `bytes` are
+ * those of the WAL as SQLite knows it. It began at `begin`, in ticks, and ends now. */
+void log_note_kept(uint64_t begin, int64_t offset, int64_t bytes, int64_t page);
+
+/* A call to the engine's own file that no VFS sees. */
+void log_note_own(enum file_op op, uint64_t begin, int64_t offset, int64_t bytes, int result);
+
+#endif
