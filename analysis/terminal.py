@@ -90,6 +90,9 @@ def crash(found: dict[str, Any] | None) -> list[str]:
     if found is None:
         return []
     died = f"{found['died']} ended the board, " if found["died"] else ""
+    unplaced = (
+        f"; {found['unplaced']} more are of no cut of their boards, and left out" if found["unplaced"] else ""
+    )
     lost, work, recovery = found["lost_acknowledged"], found["lost_ms"], found["recovery_ms"]
     said = (
         f"{found['cuts']} cuts ({found['failure']}): {died}{found['mounted']} mounted, "
@@ -97,7 +100,7 @@ def crash(found: dict[str, Any] | None) -> list[str]:
         f"transactions; {sectors(found)}acknowledged ones lost by {lost['cuts']}, {number(lost['max'], 0)} at most, "
         f"{number(lost['mean'], 2)} a cut; {number(work['max'], 1)} ms of work at most, "
         f"{number(work['mean'], 1)} a cut; recovery {number(recovery['median'], 1)} ms, "
-        f"{number(recovery['max'], 1)} at most; {number(found['per_hour'], 0)} cuts an hour"
+        f"{number(recovery['max'], 1)} at most; {number(found['per_hour'], 0)} cuts an hour{unplaced}"
     )
     if met := found.get("recoveries"):
         each = ", ".join(f"{what!r} {count} times" for what, count in met.items())

@@ -50,6 +50,7 @@ def replay(options: dict[str, str]) -> int:
     run = stored_run.read(folder)
     planned = stored_trials(run, folder)
     trial = planned[trials.number(options.get("TRIAL", ""), len(planned))]
+    stored_row(run, trial.number)
     ensure_packages()
     cell = as_here(complete(run.cell))
     entry, driver = ansible.board(cell["board"]), artifacts.driver(cell)
@@ -122,9 +123,11 @@ def stored_trials(run: Run, folder: Path) -> list[cuts.Trial]:
 
 
 def stored_row(run: Run, number: int) -> Mapping[str, Any]:
-    """What is stored of a trial."""
+    """What is stored of a trial. Raises BadInputError where it is left out."""
     assert run.judged is not None
-    return run.judged.row(by_predicate=pl.col("trial") == number, named=True)
+    for row in run.judged.filter(pl.col("trial") == number).iter_rows(named=True):
+        return row
+    raise BadInputError(f"TRIAL={number}: {trials.UNPLACED}")
 
 
 def tried(cell: Mapping[str, Any], login: Login) -> trials.Board:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from analysis.crash import cuts, kills, placed, sectors
+from analysis.crash import cuts, fits, kills, placed, sectors, verdicts
 from analysis.run import Run
 
 
@@ -52,12 +52,20 @@ def as_planned(run: Run) -> list[str]:
 
 
 def _possible(run: Run) -> list[str]:
-    """Say whether a board was shown what no cut leaves there (crash/placed.py)."""
+    """Say whether a board was shown what no cut leaves there, but where its drain's order makes it so
+    (crash/placed.py), of few trials. By its log alone: what came up has no part in it."""
     assert run.judged is not None
-    tried = {int(number) for number in run.host.get("trials_died", ())}
-    tried.update(*(board.trials["trial"] for board in run.trials))
-    other = sorted(tried.difference(run.judged["trial"]))
-    return [f"trial {other[0]} was of a state that by its board's log no cut leaves"] if other else []
+    plan, nowhere = placed.plan(run), verdicts.unplaced(run)
+    died = {int(number) for number in run.host.get("trials_died", ())}.difference(run.judged["trial"])
+    other = [n for n, board in nowhere.items() if not placed.may_be_nowhere(run, board, plan[n])]
+    if wrong := sorted({*other, *died}):
+        return [f"trial {wrong[0]} was of a state that by its board's log no cut leaves"]
+    if len(nowhere) * fits.UNPLACED > len(plan):
+        return [
+            f"{len(nowhere)} of {len(plan)} trials were of states that by their boards' logs no cut leaves, "
+            f"more than one in {fits.UNPLACED}: trial {min(nowhere)} is the first"
+        ]
+    return []
 
 
 def _same(tried: pl.DataFrame, digests: Mapping[int, str]) -> list[str]:
@@ -72,14 +80,15 @@ def ends(run: Run) -> list[str]:
     judged = run.judged
     if judged is None or judged.is_empty():
         return []
+    last = run.driver.transactions.height
+    planned = len(kills.planned(run)) if run.kills is not None else run.cell["cuts"]
+    known = {0: ("begin", 0), planned - 1: ("end", last)}
     of_none = [
-        f"as a known end of the run it was to hold what was written, and trial {row['trial']} found"
+        f"as the run's {known[row['trial']][0]} it was to hold what was written, and trial {row['trial']} found"
         f"{sectors.shown(row)}"
         for row in judged.iter_rows(named=True)
-        if row["trial"] in (0, judged["trial"].max()) and sectors.shown(row)
+        if row["trial"] in known and sectors.shown(row)
     ]
-    last = run.driver.transactions.height
-    known = {0: ("begin", 0), judged["trial"].max(): ("end", last)}
     return of_none + [
         f"as the run's {name} it was to hold {wanted} transactions whole, and trial {row['trial']} found: "
         f"{row['verdict']}, {row['transactions']}"

@@ -11,6 +11,8 @@ from analysis.engines.survival import MOST_LOST
 
 # of what a mean is rounded by
 _LESS = 1 - 1e-9
+# Of so many trials one may be of no cut of its board (crash/placed.py).
+UNPLACED = 10
 
 
 def contradictions(cell: Mapping[str, Any], summary: Mapping[str, Any]) -> list[str]:
@@ -21,15 +23,18 @@ def contradictions(cell: Mapping[str, Any], summary: Mapping[str, Any]) -> list[
         return (
             [] if fits else [f"crash: the cell asks for {asked!r}, and the summary has {told and 'trials'}"]
         )
-    lost, found = told["lost_acknowledged"], []
+    lost, found, unplaced = told["lost_acknowledged"], [], told.get("unplaced") or 0
+    # a process may have fewer moments (analysis/crash/kills.py)
+    few = asked == PROCESS and told["cuts"] < cell["cuts"]
     for what, wanted, value in (
         ("failure", asked, told["failure"]),
-        # a process may have fewer moments (analysis/crash/kills.py)
-        *([] if asked == PROCESS and told["cuts"] < cell["cuts"] else [("cuts", cell["cuts"], told["cuts"])]),
+        *([] if few else [("cuts", cell["cuts"] - unplaced, told["cuts"])]),
         ("promised", verdicts.promised(cell), told["promised"]),
     ):
         if value != wanted:
             found.append(f"crash: {what} is {value!r}, by the cell {wanted!r}")
+    if unplaced * UNPLACED > cell["cuts"] or (unplaced and asked == PROCESS):
+        found.append(f"crash: {unplaced} of {cell['cuts']} cuts are of no moment of their boards")
     held = told["opened"] - told["corrupt"] - told["not_a_prefix"]
     if not 0 <= held <= told["opened"] <= told["mounted"] <= told["cuts"] - told.get("died", 0):
         found.append("crash: more were corrupt than opened, opened than mounted, or mounted than cut")

@@ -4,7 +4,8 @@ The plan tells a state by the numbers of the timed run's commands. A board gets 
 order up to the drain. There several threads of the kernel write at once, and as the board's clock is some ns
 apart, their commands may come in another order. What those numbers tell is then another state. It is a trial
 of that board all the same if a cut may leave it there, at the plan's moment or at another of the drain: by
-then all transactions are acknowledged, so that none is judged by another number of them.
+then all transactions are acknowledged, so that none is judged by another number of them. Else it is a trial
+of nothing, and is left out: by that board's log alone, whatever came up.
 """
 
 from __future__ import annotations
@@ -65,9 +66,22 @@ def did_the_run(run: Run, board: Board) -> bool:
 
 def same_state(board: Board, other: Board, trial: Trial) -> bool:
     """Return whether two boards that did the run show the same of a trial."""
-    own, others = (one.log.within(*one.driver.window) for one in (board, other))
-    in_order = devicelog.alike(own, others) == own.size == others.size
-    return in_order or trial.arrived <= Numbers.of(board.driver, board.log).drain
+    logs = [(one.driver, one.log) for one in (board, other)]
+    return _in_order(*logs[0], *logs[1]) or trial.arrived <= Numbers.of(*logs[0]).drain
+
+
+def _in_order(ran: Driver, log: DeviceLog, other_ran: Driver, other: DeviceLog) -> bool:
+    """Return whether two devices got the commands of a run in the same order."""
+    own, others = log.within(*ran.window), other.within(*other_ran.window)
+    return devicelog.alike(own, others) == own.size == others.size
+
+
+def may_be_nowhere(run: Run, board: Board, trial: Trial) -> bool:
+    """Return whether a board that did the run may have been shown what no cut leaves there: a trial in the
+    drain, whose commands came to it in another order."""
+    assert run.timed_log is not None
+    drain = Numbers.of(board.driver, board.log).drain
+    return trial.arrived > drain and not _in_order(board.driver, board.log, run.timing, run.timed_log)
 
 
 def on(run: Run, board: Board, planned: list[Trial]) -> list[Trial]:

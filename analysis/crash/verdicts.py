@@ -39,8 +39,9 @@ def judge(run: Run) -> pl.DataFrame | None:
     """Return one row a trial, in their order: the cut, what came up (trials.TRIALS, RECOVERY), and what that
     means.
 
-    None of a run without trials. A moment is that of the board that had the trial; one of a state that no cut
-    leaves there has no row. Raises BadInput where it cannot be told what the database holds.
+    None of a run without trials. A moment is that of the board that had the trial, or of any for one that
+    ended its board; one of a state that no cut leaves there has no row (`unplaced`). Raises BadInput where it
+    cannot be told what the database holds.
     """
     if not run.trials and run.kills is None:
         return None
@@ -60,10 +61,21 @@ def judge(run: Run) -> pl.DataFrame | None:
         plan = placed.plan(run)
         each = [(board, placed.on(run, board, plan)) for board in run.trials]
         found = [of_board(board, known, trials, run) for board, trials in each]
-        ended = _cuts(*each[0], died.keys(), run)
+        ended, left = _cuts(*each[0], set(), run), set(died)
+        for board, trials in each:
+            ended = pl.concat([ended, _cuts(board, trials, left, run)])
+            left.difference_update(ended["trial"])
     said = pl.Series([died[number] for number in ended["trial"]], dtype=pl.String)
     ended = ended.with_columns(verdict=pl.lit(DIED), said=said)
     return pl.concat([*found, ended], how="diagonal").sort("trial")
+
+
+def unplaced(run: Run) -> dict[int, Board]:
+    """Return the trials that were tried and have no row, and the board of each."""
+    if run.judged is None:
+        return {}
+    there = set(run.judged["trial"])
+    return {number: board for board in run.trials for number in board.trials["trial"] if number not in there}
 
 
 class Known:
@@ -200,6 +212,7 @@ def summary(run: Run) -> dict[str, Any] | None:
     return {
         "failure": cell["crash"],
         "cuts": judged.height,
+        "unplaced": len(unplaced(run)),
         "died": int((verdict == DIED).sum()),
         "mounted": int((~verdict.is_in([DIED, UNMOUNTED])).sum()),
         "opened": int((~verdict.is_in([DIED, UNMOUNTED, UNOPENED])).sum()),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from analysis.crash import trials, verdicts
 from analysis.figures import style
 from analysis.inspect.load import Loaded
@@ -24,7 +26,11 @@ def of(run: Loaded, trial: str) -> dict[str, Any]:
     if run.run.summary.get("crash") is None:
         raise BadInputError(f"RUN={folder}: {trials.NONE}")
     table = run.run.table("trials", ("trial", "watched_ns", "commands_gone"))
-    row = table.row(trials.number(trial, table.height), named=True)
+    count = table.height + (run.run.summary["crash"].get("unplaced") or 0)
+    rows = table.filter(pl.col("trial") == trials.number(trial, count)).rows(named=True)
+    if not rows:
+        raise BadInputError(f"TRIAL={trial}: {trials.UNPLACED}")
+    row = rows[0]
     if row["command"] is None:
         raise BadInputError(
             f"TRIAL={trial}: a process was killed, and no command of the device was cut; a trial of "

@@ -8,21 +8,24 @@ import shutil
 from collections.abc import Callable, Iterator
 from itertools import combinations
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from edited import edit, edit_trial
 
-from analysis import checks, pipeline
+from analysis import checks, pipeline, stored, terminal
 from analysis import run as runs
 from analysis.adapters.devicelog import ENTRY
-from analysis.crash import cuts, going_on, placed
+from analysis.crash import cuts, going_on, placed, verdicts
 from analysis.crash.cuts import Trial
 from analysis.crash.durable import Cache, Commands
 from analysis.crash.placed import Numbers
 from analysis.devices.flashsim import HEADER
+from analysis.inspect import cut
 from analysis.ledger.match import DISCARD, FLUSH, FUA, WRITE
-from base.errors import LabError
+from base.errors import BadInputError, LabError
 from commitpath import replay
 
 HERE = Path(__file__).parent
@@ -264,3 +267,101 @@ def test_a_replay_needs_the_order_of_the_board_that_had_the_trial(run_dir: Path)
     (_, board) = runs.read(run_dir).trials
     with pytest.raises(LabError, match="its device got other commands"):
         replay.outcome(run, board, 20)
+
+
+def keeps_what_came_behind(run: Any, *numbers: int) -> list[Trial]:
+    """The plan, in which those trials keep command 97 and not 96, as if the former were a FUA write."""
+    plan = placed.plan(run)
+    for number in numbers:
+        plan[number] = Trial(number, 97, "after", plan[number].moment, PLANNED, 98, 1, (96,))
+    return plan
+
+
+def tried_as(folder: Path, plan: list[Trial]) -> None:
+    """Boards were given that plan."""
+    for path in folder.glob("crash/*/raw/trials.csv"):
+        head, *lines = [line.split(",") for line in path.read_text().splitlines()]
+        for fields in lines:
+            fields[1] = plan[int(fields[0])].digest
+        path.write_text("".join(",".join(fields) + "\n" for fields in [head, *lines]))
+
+
+@pytest.fixture
+def nowhere(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
+    """The run, with trials of states that their board's log does not have; board 2 has them all."""
+
+    def made(*numbers: int) -> Path:
+        plan = keeps_what_came_behind(runs.read(run_dir), *numbers)
+        tried_as(run_dir, plan)
+        monkeypatch.setattr(placed, "plan", lambda run: plan)
+        return run_dir
+
+    return made
+
+
+def test_what_is_of_no_cut_where_the_drain_came_in_another_order_is_left_out(
+    nowhere: Callable[..., Path],
+) -> None:
+    folder = nowhere(26, 28)
+    spoil(folder, order(97, 96))
+    result = pipeline.analyse(folder)
+    assert result["status"] == "ok", result["reasons"]
+    crash = result["crash"]
+    assert (crash["cuts"], crash["unplaced"], crash["mounted"]) == (28, 2, 28)
+    judged = runs.read(folder).judged
+    assert judged is not None and not {26, 28} & {*judged["trial"]}
+    text = " ".join(terminal.table(result, folder / "report.html").split())
+    assert "28 cuts (power): 28 mounted" in text and "2 more are of no cut of their boards" in text
+    page = " ".join((folder / "report.html").read_text().split())
+    assert "28 cuts (power)" in page and "2 more are left out" in page
+
+
+def test_what_came_up_has_no_part_in_it(nowhere: Callable[..., Path]) -> None:
+    """It is left out whole or lost; and one that a cut leaves is judged, however it came out."""
+    folder = nowhere(28)
+    spoil(folder, order(97, 96))
+    for number in (27, 28):
+        edit_trial(folder, number, opened=0, is_read=0, is_whole=0)
+    crash = verdicts.summary(runs.read(folder))
+    assert crash is not None
+    assert (crash["unplaced"], crash["opened"], crash["broken"]) == (1, 28, 1)
+    assert crash["first_broken"].startswith("trial 27, ")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "how", "reason"),
+    [
+        # the board had the order of the run
+        ((28,), lambda entries: None, f"trial 28 {IMPOSSIBLE}"),
+        ((25, 26, 27, 28), order(97, 96), "4 of 30 trials were of states that by their boards' logs no cut"),
+    ],
+)
+def test_what_is_of_no_cut_rejects_the_run(
+    nowhere: Callable[..., Path], numbers: tuple[int, ...], how: Callable[[np.ndarray], None], reason: str
+) -> None:
+    folder = nowhere(*numbers)
+    spoil(folder, how)
+    reasons = checks.reasons(runs.read(folder))
+    assert any(reason in one for one in reasons), reasons
+
+
+def test_a_trial_that_ended_its_board_is_not_left_out(nowhere: Callable[..., Path]) -> None:
+    folder = nowhere(28)
+    spoil(folder, order(97, 96))
+    for path in folder.glob("crash/*/raw/trials.csv"):
+        path.write_text("".join(line for line in path.open() if not line.startswith("28,")))
+    edit(folder / "host.json", trials_died={"28": "Kernel panic"})
+    assert f"trial 28 {IMPOSSIBLE}" in checks.reasons(runs.read(folder))
+
+
+def test_one_that_is_left_out_has_no_page_and_no_replay(nowhere: Callable[..., Path]) -> None:
+    folder = nowhere(28)
+    spoil(folder, order(97, 96))
+    pipeline.analyse(folder)
+    with pytest.raises(BadInputError, match="TRIAL=28: by its board's log no cut leaves what that was shown"):
+        replay.stored_row(runs.read(folder), 28)
+    loaded: Any = SimpleNamespace(run=stored.read(folder))
+    with pytest.raises(BadInputError, match="TRIAL=28: by its board's log no cut leaves what that was shown"):
+        cut.of(loaded, "28")
+    with pytest.raises(BadInputError, match="TRIAL=30: a trial of that run is a number from 0 to 29"):
+        cut.of(loaded, "30")

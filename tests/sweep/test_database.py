@@ -118,6 +118,8 @@ def test_what_cuts_took_is_told_of_runs_that_have_trials_and_of_no_other(lab: La
     ("change", "says"),
     [
         ({"cuts": 39}, "crash: cuts is 39, by the cell 40"),
+        ({"unplaced": 1}, "crash: cuts is 40, by the cell 39"),
+        ({"unplaced": 5, "cuts": 35}, "crash: 5 of 40 cuts are of no moment of their boards"),
         ({"failure": "os"}, "crash: failure is 'os', by the cell 'power'"),
         ({"promised": "the database may be corrupt"}, "crash: promised is"),
         ({"opened": 41}, "more were corrupt than opened"),
