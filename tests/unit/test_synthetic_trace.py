@@ -142,9 +142,9 @@ def test_bad_input_is_one_line(tmp_path: Path) -> None:
         with pytest.raises(BadInputError, match=said):
             trace_synthetic.trace_synthetic(variables)
     with pytest.raises(
-        BadInputError, match="^N=985: the trace of WORKLOAD=synthetic-gmail has 984 transactions$"
+        BadInputError, match=r"^N=985: the trace of WORKLOAD=synthetic-gmail has 984 transactions$"
     ):
         cells.make_cell({"WORKLOAD": "synthetic-gmail", "N": "985"})
-    with pytest.raises(BadInputError, match="^FILE=x: WORKLOAD=synthetic-gmail has transactions of its own"):
+    with pytest.raises(BadInputError, match=r"^FILE=x: WORKLOAD=synthetic-gmail has transactions of its own"):
         cells.make_cell({"WORKLOAD": "synthetic-gmail", "FILE": "x"})
     assert not (tmp_path / "x").exists()
