@@ -25,6 +25,9 @@ watch: $(VENV)/ready ## run a command on the board under the observers: CMD='sql
 trace-record: $(VENV)/ready ## what a command of this machine does to its databases, as a trace: CMD='…' FILE=new.trace
 	@$(COMMITPATH) trace-record
 
+trace-synthetic: $(VENV)/ready ## a synthetic trace as a file, its measures beside the study's: NAME=synthetic-gmail SEED=1 FILE=new.trace
+	@$(COMMITPATH) trace-synthetic
+
 plan: $(VENV)/ready ## what a cell is resolved into, as JSON; builds nothing: make plan FS=f2fs MODE=wal
 	@$(COMMITPATH) plan
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 from typing import Any
 
-from analysis import devices, engines, filesystems, mkfs, mount
+from analysis import devices, engines, filesystems, mkfs, mount, synthetic
 from analysis.adapters import sqlfile
 from analysis.crash import oracle
 from analysis.crash.cuts import PROCESS
@@ -153,10 +153,10 @@ def take_file(cell: dict[str, Any], variables: Mapping[str, str]) -> None:
     Then `file` is the name of the content, and n how many transactions it has.
     """
     profile = cell["profiles"]["workload"]
-    path, takes = cell["file"], profile.get("file", False)
+    path, takes = cell["file"], is_of_file(profile)
     kind = "trace" if profile.get("trace") else "sql"
     if bool(path) != takes:
-        there = [name for name in axes()["workload"].files() if load_profile("workload", name).get("file")]
+        there = [name for name in axes()["workload"].files() if is_of_file(load_profile("workload", name))]
         raise BadInputError(
             f"FILE={path}: WORKLOAD={cell['workload']} has transactions of its own; it is for "
             f"WORKLOAD={' or '.join(there)}"
@@ -164,6 +164,8 @@ def take_file(cell: dict[str, Any], variables: Mapping[str, str]) -> None:
             else f"WORKLOAD={cell['workload']} takes FILE=<your {'trace' if kind == 'trace' else 'SQL'}> "
             f"(docs/{kind}.md)"
         )
+    if "synthetic" in profile:
+        take_synthetic(cell, variables)
     if not path:
         return
     text, parts = userfiles.transactions(Path(path), kind)
@@ -179,6 +181,29 @@ def take_file(cell: dict[str, Any], variables: Mapping[str, str]) -> None:
             f"N={cell['n']}: with FILE it is the number of the file's transactions, {count}; leave it out"
         )
     cell["n"] = count
+
+
+def is_of_file(profile: Mapping[str, Any]) -> bool:
+    """Whether a workload has its transactions from a file of the user's."""
+    return bool(profile.get("file")) and "synthetic" not in profile
+
+
+def take_synthetic(cell: dict[str, Any], variables: Mapping[str, str]) -> None:
+    """Put what a synthetic trace is made from into a cell; N may be less than all of its transactions."""
+    measures = cell["profiles"]["workload"]["synthetic"]
+    try:
+        synthetic.check(spec := synthetic.of(measures))
+    except sqlfile.SqlFileError as error:
+        raise BadInputError(f"experiments/workload/{cell['workload']}.yml: synthetic: {error}") from None
+    count = spec.transactions
+    if "N" not in variables:
+        cell["n"] = count
+    if cell["n"] > count:
+        raise BadInputError(
+            f"N={cell['n']}: the trace of WORKLOAD={cell['workload']} has {count} transactions"
+        )
+    most = cell["n"] if cell["n"] < count else None
+    cell["profiles"]["file"] = {"synthetic": synthetic.text_of(measures, cell["seed"], most)}
 
 
 def check_engine(cell: Mapping[str, Any], variables: Mapping[str, str], only: list[str] | None) -> None:

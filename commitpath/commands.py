@@ -276,6 +276,7 @@ def print_help(_: dict[str, str]) -> int:
 LATER = {
     "watch": "commitpath.watch:watch",
     "trace-record": "commitpath.trace_record:trace_record",
+    "trace-synthetic": "commitpath.trace_synthetic:trace_synthetic",
     "board-check": "commitpath.board_check:board_check",
     "demo": "commitpath.demo:demo",
     "sweep": "commitpath.sweep.drive:sweep",

@@ -15,6 +15,7 @@ from analysis import devices, expected, filesystems, mkfs, mount
 from analysis.adapters import sqlfile, userfile
 from analysis.crash.cuts import PROCESS
 from base import identity
+from base.errors import BadInputError
 from base.paths import ROOT
 from commitpath import ansible, lab, observers
 from commitpath.axes import FILESYSTEM, probe_files, probe_names
@@ -37,6 +38,9 @@ REHEARSED_SQL = "SELECT datetime('now', 'localtime'), abs(random()) >= 0;\n" * (
     "CREATE TEMP TABLE large AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
     "WHERE i < 2000) SELECT i, randomblob(1500) FROM n;\n"
 )
+# Transactions of more bytes are on the board when it is prepared, and have a snapshot of their own: others go
+# there with the cell (images/qemu.py, CELL_ITEM_BYTES), beside scripts of 30 KB.
+MOST_WITH_CELL = 192 * 2**10
 # What runs a cell on the board; sent with each run.
 RUN_SCRIPTS = ("run-cell.sh", "watch.sh", "observer.sh")
 # What prepares a device on the board, with what filesystem_scripts gives.
@@ -119,15 +123,28 @@ def populated(cell: Mapping[str, Any]) -> dict[str, Any]:
         f"--workload {cell['profiles']['workload']['table']} --value-size {cell['value_size']}"
         + engine_options(cell, load_profile("engine", cell["engine"])["populate"])
     )
-    schema = {}
+    of_file = {}
     if cell["profiles"]["workload"].get("file"):
         table += f" --file {BOARD}/schema"
-        schema = {"schema": sqlfile.pack(userfile.parts(cell["profiles"]["file"]).schema)}
+        schema, transactions = packed(cell)
+        of_file = {"schema": schema}
+        if len(transactions) > MOST_WITH_CELL:
+            of_file["transactions"] = transactions
     return {
         "populate_options": f"--rows {cell['rows']} {table}",
         "rehearsal_options": f"--rows 0 {table}",
-        **schema,
+        **of_file,
     }
+
+
+def packed(cell: Mapping[str, Any]) -> tuple[bytes, bytes]:
+    """What makes the database of a cell's file, and its transactions, as the driver reads them."""
+    try:
+        parts = userfile.parts(cell["profiles"]["file"])
+    except sqlfile.SqlFileError as error:
+        # a user's file was read before
+        raise BadInputError(f"experiments/workload/{cell['workload']}.yml: {error}") from error
+    return sqlfile.pack(parts.schema), sqlfile.pack(parts.transactions)
 
 
 def for_command(cell: Mapping[str, Any]) -> dict[str, Any]:
@@ -185,8 +202,10 @@ def payload(cell: Mapping[str, Any], node: str, trials: bool = False) -> dict[st
     own_scripts = cell["profiles"].get("observers", {})
     for name in own_scripts.keys() & set(watching(cell)):
         files[f"observers/{name}{observers.scripted()[name]}"] = own_scripts[name].encode()
-    if own := cell["profiles"].get("file"):
-        files["transactions"] = sqlfile.pack(userfile.parts(own).transactions)
+    if "file" in cell["profiles"]:
+        _, transactions = packed(cell)
+        if len(transactions) <= MOST_WITH_CELL:
+            files["transactions"] = transactions
     return files
 
 
@@ -287,11 +306,12 @@ def device_script(driver: str) -> Path:
 
 
 def texts(variables: Mapping[str, Any]) -> dict[str, bytes]:
-    """What a board that is prepared gets of a user's SQL, below /run/commitpath; of no other workload any."""
+    """What a board that is prepared gets of a file's SQL, below /run/commitpath; of no other workload any."""
     if "schema" not in variables:
         return {}
     rehearsed = sqlfile.read(REHEARSED_SQL).transactions
-    return {"schema": variables["schema"], "rehearsal": sqlfile.pack(rehearsed)}
+    own = {name: variables[name] for name in ("schema", "transactions") if name in variables}
+    return {**own, "rehearsal": sqlfile.pack(rehearsed)}
 
 
 def rehearsal(cell: Mapping[str, Any], node: str) -> str:

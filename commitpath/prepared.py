@@ -39,7 +39,7 @@ from images.board import VirtualBoard
 from images.ssh import Login, make_keys
 
 # Of what a playbook is told: paths and contents, which have names or hashes here.
-HOSTS_OWN = ("driver", "trials", "probes", "modules", "schema", "scripted")
+HOSTS_OWN = ("driver", "trials", "probes", "modules", "schema", "transactions", "scripted")
 # Sent with each run, so no part of what a snapshot is keyed by.
 KNOWN_SEQUENCE = "known-sequence.sh"
 SENT_LATER = (*RUN_SCRIPTS, KNOWN_SEQUENCE, "calibrate-cell.sh", "calibrate.sh")

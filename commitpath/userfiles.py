@@ -7,10 +7,7 @@ from base.errors import BadInputError
 
 # Of a file: it is kept with each run (cell.json).
 MOST_BYTES = 2**20
-# Of its transactions: they go into the board with the cell (images/qemu.py, CELL_ITEM_BYTES), beside
-# scripts of 30 KB.
-MOST_TRANSACTION_BYTES = 192 * 2**10
-# Of a script, which goes there too.
+# Of a script: it goes into the board with the cell (images/qemu.py, CELL_ITEM_BYTES).
 MOST_SCRIPT_BYTES = 32 * 2**10
 
 
@@ -58,9 +55,4 @@ def transactions(path: Path, kind: str) -> tuple[str, sqlfile.SqlFile]:
         parts = userfile.parts({kind: text})
     except sqlfile.SqlFileError as error:
         raise BadInputError(f"FILE={path}: {error}") from None
-    if (size := len(sqlfile.pack(parts.transactions))) > MOST_TRANSACTION_BYTES:
-        raise BadInputError(
-            f"FILE={path}: {size} bytes of transactions; at most {MOST_TRANSACTION_BYTES} go into a board "
-            "with a cell (what makes the database is not among them)"
-        )
     return text, parts

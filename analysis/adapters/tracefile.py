@@ -149,9 +149,10 @@ def line_of(entry: Entry) -> str:
     return " ".join([first, str(entry.file), word_of(entry.sql), *map(word_of, entry.values)])
 
 
-def write(trace: Trace) -> str:
-    """Return a trace's text."""
-    head = [FIRST, *(f"file {number} {word_of(name)}" for number, name in trace.files.items())]
+def write(trace: Trace, notes: Iterable[str] = ()) -> str:
+    """Return a trace's text. notes: lines behind the first."""
+    head = [FIRST, *(f"# {note}" for note in notes)]
+    head += [f"file {number} {word_of(name)}" for number, name in trace.files.items()]
     head += [f"only {trace.only}"] if trace.only is not None else []
     return "".join(f"{line}\n" for line in (*head, *map(line_of, trace.entries)))
 

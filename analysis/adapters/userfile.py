@@ -1,14 +1,25 @@
-"""A user's file of transactions (FILE), as a cell has it in profiles.file: its kind and its text."""
+"""A file of transactions, as a cell has it in profiles.file: its kind and its text.
+
+It is a user's (FILE), or what a synthetic trace is made from.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from analysis import synthetic
 from analysis.adapters import sqlfile, tracefile
 
 # How each kind is read, SQL first: it is what a profile without one is taken for.
-KINDS = {"sql": sqlfile.read, "trace": tracefile.parts}
+KINDS: dict[str, Callable[[str], sqlfile.SqlFile]] = {
+    "sql": sqlfile.read,
+    "trace": tracefile.parts,
+    "synthetic": synthetic.parts,
+}
+
+# Those that FILE names.
+USERS = ("sql", "trace")
 
 
 def text_of(profile: Mapping[str, Any]) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from analysis import workloads
+from analysis import synthetic, workloads
 from analysis.adapters import sqlfile, userfile
 from analysis.adapters.rendered import Rendered
 from analysis.checks.rendered import beside
@@ -40,26 +40,33 @@ def made(run: Run) -> list[str]:
 
 
 def of_the_file(run: Run) -> list[str]:
-    """Of a user's file (FILE) what was rendered is its transactions, and the cell's `file` its name."""
+    """Of a file what was rendered is its transactions; of a user's (FILE) the cell's `file` is its name."""
     profile, given = run.cell["profiles"].get("file"), run.driver.rendered
     ran = "file" in run.driver.config["driver"]
     if ran != (profile is not None):
         return ["config.json: a user's file was run" + (", and the cell has none" if ran else " by nobody")]
     if profile is None:
         return []
-    _, text = userfile.text_of(profile)
+    kind, text = userfile.text_of(profile)
     try:
         wanted = sqlfile.rendered(userfile.parts(profile).transactions)
     except sqlfile.SqlFileError as error:
         return [f"the cell's file: {error}"]
     found = []
-    if run.cell.get("file") != sqlfile.name(text):
+    if kind == "synthetic" and not _is_synthetic(run.cell, text):
+        found.append("the cell's trace is not made from its workload's measures and its seed")
+    if kind in userfile.USERS and run.cell.get("file") != sqlfile.name(text):
         found.append(
             f"the cell's file is {run.cell.get('file')!r}, its content's name {sqlfile.name(text)!r}"
         )
     if given is not None and hashlib.sha256(wanted).hexdigest() != given.sha256:
         found.append("rendered.gz is not what the cell's file has")
     return found
+
+
+def _is_synthetic(cell: dict[str, Any], text: str) -> bool:
+    measures = cell["profiles"].get("workload", {}).get("synthetic", {})
+    return text in {synthetic.text_of(measures, cell["seed"], most) for most in (None, cell["n"])}
 
 
 def _compared(

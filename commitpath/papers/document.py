@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from analysis import engines
 from analysis.ledger.schema import LABELS
 from commitpath.axes import axes
 from commitpath.cell import cell_id
@@ -47,6 +48,7 @@ def document(
         "title": paper.title,
         "reference": paper.reference,
         "grid": paper.grid,
+        "says": dict(paper.says),
         "constants": at_most(paper.constants, paper.most),
         "builds": builds_of(judged),
         "made_by": made_by(judged),
@@ -160,9 +162,10 @@ def side(value: Value) -> dict[str, Any]:
 
 
 def settings(cell: Mapping[str, Any]) -> dict[str, Any]:
-    """A cell's axes that are not at their default, and the four that name it always."""
+    """A cell's axes that are not at their default, and the four that name it always, as far as its engine has
+    them."""
     named = ("fs", "journal_mode", "synchronous", "sqlite")
-    known = axes().items()
+    known = [(name, axis) for name, axis in axes().items() if name not in engines.lacking(cell["engine"])]
     return {name: cell[name] for name, axis in known if name in named or cell[name] != axis.spec["default"]}
 
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from analysis import durability
+from analysis import durability, engines
 from analysis.engines.survival import ALL, CORRUPT, LAST, RARELY_CORRUPT, RECENT, UNSYNCED
+from commitpath.axes import axes
 from commitpath.papers.runs import Causes, Found, Results
 from commitpath.papers.study import Bar, Panel
 from commitpath.reporting.marks import UNCOUNTED, UNDURABLE
@@ -175,8 +176,15 @@ def survival(values: list[Value]) -> str:
 
 
 def settings(bar: Bar) -> str:
-    """`WAL/FULL`: the settings that durability depends on."""
-    return f"{bar.cell['journal_mode']}/{bar.cell['synchronous']}".upper()
+    """`WAL/FULL`: the settings that durability depends on; of another engine its name, and its own that are
+    not at their default."""
+    engine = str(bar.cell["engine"])
+    if not engines.lacking(engine) & {"journal_mode", "synchronous"}:
+        return f"{bar.cell['journal_mode']}/{bar.cell['synchronous']}".upper()
+    requested = engines.of(engine).requested(dict(bar.cell))
+    known = axes()
+    own = [f"{name}={v}" for name, v in requested.items() if v != known[name].spec["default"]]
+    return " ".join([engine.upper(), *own])
 
 
 def place(bar: Bar) -> tuple[str, str]:

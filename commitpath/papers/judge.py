@@ -1,5 +1,6 @@
 """Each claim's readings against what was measured: ratios, marks, verdicts."""
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -7,15 +8,15 @@ from typing import Any
 from commitpath.cell import make_cell
 from commitpath.database.select import Run
 from commitpath.papers import verdict
-from commitpath.papers.measured import Database, Found
+from commitpath.papers.measured import TIMES_OF, Database, Found
 from commitpath.papers.paper import Claim, Paper
 from commitpath.papers.readings import Pair, Reading, Side
 from commitpath.reporting.marks import marks
 from commitpath.reporting.statistics import median
 from commitpath.sweep.grid import at_most
 
-# The metric that a run has, watched or not.
-RATE = "tps"
+# The metrics that a run has, watched or not.
+TIMED = ("tps", *TIMES_OF)
 
 
 @dataclass(frozen=True)
@@ -112,16 +113,22 @@ def judge_claim(paper: Paper, claim: Claim, database: Database) -> Judged:
 
 def judge_reading(claim: Claim, reading: Reading, database: Database) -> ReadingResult:
     """One reading: every pair, and what they come to together."""
-    pairs = tuple(judge_pair(claim, pair, database, reading.unmeasured) for pair in reading.pairs)
+    numbers = itertools.cycle(claim.expected.split("|"))
+    pairs = tuple(
+        judge_pair(claim, pair, expected, database, reading.unmeasured)
+        for pair, expected in zip(reading.pairs, numbers, strict=False)
+    )
     counted = pairs
     if reading.holds == "largest" and all(pair.ratio is not None for pair in pairs):
         counted = (max(pairs, key=lambda pair: pair.ratio or 0),)
     return ReadingResult(reading, pairs, verdict.over([pair.verdict for pair in counted]))
 
 
-def judge_pair(claim: Claim, pair: Pair, database: Database, unmeasured: str | None = None) -> PairResult:
-    """One comparison. unmeasured: why it cannot be judged, whatever its ratio."""
-    if unmeasured and claim.metric != RATE:
+def judge_pair(
+    claim: Claim, pair: Pair, expected: str, database: Database, unmeasured: str | None = None
+) -> PairResult:
+    """One comparison, for which the paper has `expected`. unmeasured: why it cannot be judged."""
+    if unmeasured and claim.metric not in TIMED:
         left, right = (
             Value(side.takes[0][0], side.takes[0][1], None, unmeasured, None)
             for side in (pair.left, pair.right)
@@ -135,11 +142,11 @@ def judge_pair(claim: Claim, pair: Pair, database: Database, unmeasured: str | N
     if unmeasured:
         said = verdict.NOT_MEASURED
     elif claim.kind == "count":
-        said = verdict.of_counts(left.value, right.value, claim.expected)
+        said = verdict.of_counts(left.value, right.value, expected)
     elif claim.kind == "direction":
-        said = verdict.of_direction(ratio, claim.expected)
+        said = verdict.of_direction(ratio, expected)
     else:
-        said = verdict.of_ratio(ratio, float(claim.expected))
+        said = verdict.of_ratio(ratio, float(expected))
     unequal = marks(left.run, right.run) if left.run and right.run else {}
     return PairResult(pair.label, left, right, ratio, said, unequal)
 

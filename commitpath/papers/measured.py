@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis import report, spread, stored
+from analysis import engines, report, spread, stored
 from analysis.ledger.schema import LABELS, WAITS
 from base.errors import LabError
 from base.paths import RESULTS
@@ -22,6 +22,10 @@ from commitpath.reporting.statistics import median
 # Means over the transactions of an operation, from the ledger: counts, KiB by label, ms by cause.
 COUNTS = ("syncs", "writes", "flushes", "fua")
 TIMES = ("cpu_ns", *WAITS)
+# Metrics of time: of the timed region in s; of a transaction in ms, in the mean.
+TIMES_OF = ("io_time", "tx_latency")
+# What a page is where pages are counted that reached the device: as the filesystems' blocks are.
+PAGE = 4096
 
 
 @dataclass(frozen=True)
@@ -69,12 +73,18 @@ class Database:
 def of_run(run: Run, metric: str, op: str) -> float:
     """A number of a run, of one operation or all; rates also of weights insert:update:delete.
 
-    tps per second; syncs and bytes_written per transaction.
+    tps per second; syncs and bytes_written per transaction; of TIMES_OF s and ms; and of a watched run
+    pages of the engine's files that reached the device (`pages`), all others that did (`os_pages`), and how
+    often the database was synced (`checkpoints`).
     """
     summary = run.summary
     value: float | None
     if metric == "tps":
         value, count = rate(run, op), 1
+    elif metric in TIMES_OF:
+        value, count = time_of(run, metric, op), 1
+    elif metric in ("pages", "os_pages", "checkpoints"):
+        value, count = written(run, metric) if op == WHOLE else None, 1
     elif metric == "bytes_written" and op == WHOLE:
         value, count = summary["block"]["bytes_written"], transactions(run)
     else:
@@ -83,6 +93,33 @@ def of_run(run: Run, metric: str, op: str) -> float:
     if value is None:
         raise LabError(f"run {run.facts['cell']}/{run.facts['run']} has no {metric} of {op}")
     return float(value) / count
+
+
+def time_of(run: Run, metric: str, op: str) -> float | None:
+    """A metric of TIMES_OF; of all over the timed region, which ends with the last checkpoint."""
+    tps = rate(run, op)
+    if metric == "io_time":
+        return float(run.summary["virtual_seconds"]) if op == WHOLE else None
+    return 1000 / tps if tps else None
+
+
+def written(run: Run, metric: str) -> float | None:
+    """What a watched run wrote; None of one that was not."""
+    if not run.summary.get("ledger"):
+        return None
+    if metric == "checkpoints":
+        return syncs_of(RESULTS / str(run.path), "database")
+    own = {label for label, _ in engines.of(str(run.cell["engine"])).FILES.values()} - {"other"}
+    of_engine = metric == "pages"
+    sums = run.summary["ledger"]["bytes"].items()
+    return sum(size for label, size in sums if (label in own) == of_engine) / PAGE
+
+
+@functools.cache
+def syncs_of(folder: Path, role: str) -> int:
+    """How often a file of a stored run was synced."""
+    table = stored.read(folder).table("syncs", ("file",))
+    return table.filter(pl.col("file").cast(pl.String) == role).height
 
 
 def device_ms(run: Run) -> dict[str, float]:

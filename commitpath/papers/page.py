@@ -124,12 +124,12 @@ def shown(value: float | None) -> str:
 def expected(claim: Content) -> str:
     """What the paper says, as text."""
     value, kind = str(claim["paper"]["expected"]), claim["paper"]["kind"]
-    return f"{value}×" if kind == "ratio" else value
+    return ", ".join(f"{one}×" for one in value.split("|")) if kind == "ratio" else value
 
 
 def cell_text(settings: Content, *also: str) -> str:
-    """`f2fs wal normal autocheckpoint=254`: a cell in short."""
-    named = [str(settings[name]) for name in ("fs", "journal_mode", "synchronous")]
+    """`f2fs wal normal autocheckpoint=254`: a cell in short; what its engine does not have is not in it."""
+    named = [str(settings[name]) for name in ("fs", "journal_mode", "synchronous") if name in settings]
     hidden = {"fs", "journal_mode", "synchronous", *UNSAID} - set(also)
     return " ".join(named + [f"{name}={value}" for name, value in settings.items() if name not in hidden])
 

@@ -31,7 +31,7 @@ class Claim:
     selectors: tuple[str, str]
     metric: str
     expected: str
-    kind: str  # ratio, direction or count
+    kind: str  # ratio (of each of a reading's pairs in turn, where there are several), direction or count
     readings: tuple[Reading, ...]
     artifact: tuple[str, str] | None
     not_testable: str | None
@@ -51,6 +51,7 @@ class Paper:
     claims: tuple[Claim, ...]
     artifact: Mapping[str, list[tuple[float, int]]]
     most: Mapping[str, int]  # as of commitpath.sweep.grid.at_most
+    says: Mapping[str, str]  # what is to be known of its readings, profile and sources
 
 
 def names() -> list[str]:
@@ -79,7 +80,8 @@ def load(
             f"{folder}: claims.csv and claims.yml have not the same claims: {', '.join(sorted(different))}"
         )
     artifact: dict[str, list[tuple[float, int]]] = {}
-    for row in read_csv(folder / "artifact.csv"):
+    table = folder / "artifact.csv"
+    for row in read_csv(table) if table.is_file() else []:
         artifact.setdefault(row["cell"], []).append((float(row["tps"]), int(row["transactions"])))
     claims = []
     for row in rows:
@@ -104,6 +106,7 @@ def load(
         tuple(claims),
         artifact,
         dict(most or {}),
+        head.get("says", {}),
     )
 
 
@@ -139,6 +142,12 @@ def claim(
         for words in wordings(entry, head["words"])
         for build in entry.get("builds", head["builds"])
     ]
+    numbers = row["expected"].split("|")
+    for one in readings:
+        if len(one.pairs) % len(numbers) or (len(numbers) > 1 and one.holds != "all"):
+            raise BadInputError(
+                f"{one.name}: {len(one.pairs)} pairs, and claims.csv has {len(numbers)} ratios"
+            )
     return Claim(
         row["id"],
         row["source"],

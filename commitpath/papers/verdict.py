@@ -62,7 +62,9 @@ def of_ratio(ratio: float, expected: float) -> str:
 
 
 def of_direction(ratio: float, expected: str) -> str:
-    """The verdict on a direction: >1 or >=1, the second also if the two are equal."""
+    """The verdict on a direction: >1 or >=1, the second also if the two are equal; or <1."""
+    if expected == "<1":
+        return REPRODUCED if side(ratio) < 0 else CONTRADICTED
     least = {">1": 1, ">=1": 0}[expected]
     return REPRODUCED if side(ratio) >= least else CONTRADICTED
 

@@ -9,12 +9,13 @@ from typing import Any
 
 import jsonschema
 
+from analysis import synthetic
 from base.data import load_yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
 from base.schema import schema
 from commitpath.axes import axes, own_name
-from commitpath.cell import cell_id, make_cell
+from commitpath.cell import cell_id, load_profile, make_cell
 
 GRIDS = EXPERIMENTS / "grids"
 
@@ -207,8 +208,14 @@ def checked_overrides(content: Mapping[str, Any], overrides: Mapping[str, str]) 
 
 
 def at_most(settings: Mapping[str, Any], most: Mapping[str, int]) -> dict[str, Any]:
-    """Settings in which none of `most`, axis → number, is over it; what they do not have they do not get."""
-    lower = {name: str(min(int(settings[name]), top)) for name, top in most.items() if name in settings}
+    """Settings in which none of `most`, axis → number, is over it; what they do not have they do not get, but
+    for the number of a synthetic trace's transactions."""
+    if not most:
+        return dict(settings)
+    profile = load_profile("workload", str(settings.get("workload", axes()["workload"].spec["default"])))
+    made = {"n": synthetic.of(profile["synthetic"]).transactions} if "synthetic" in profile else {}
+    whole = {**made, **settings}
+    lower = {name: str(min(int(whole[name]), top)) for name, top in most.items() if name in whole}
     return {**settings, **lower}
 
 

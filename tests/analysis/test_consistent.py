@@ -136,7 +136,7 @@ def test_names_are_those_of_the_data_files(tmp_path: Path) -> None:
             more = {"ROWS": "1"} if axis == "device" else {}
             if "n" in (most := cells.load_profile(axis, name).get("most", {})):
                 more = {"N": str(most["n"])}
-            if axis == "workload" and cells.load_profile(axis, name).get("file"):
+            if axis == "workload" and cells.is_of_file(cells.load_profile(axis, name)):
                 (tmp_path / name).write_text(files[name])
                 more = {"FILE": str(tmp_path / name)}
             made = cells.make_cell({variable: name, **more})

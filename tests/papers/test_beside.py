@@ -139,7 +139,7 @@ def test_each_figures_cells_are_the_grids_when_they_are_lower() -> None:
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"PAPER": "nature"}, "PAPER=nature: PAPER is apsys17"),
+        ({"PAPER": "nature"}, "PAPER=nature: PAPER is apsys17, ssl"),
         # other tests have boards of theirs there meanwhile
         ({"BOARD": "none"}, "BOARD=none: not in playbooks/inventory, which has "),
         ({"FIGURE": "fig9"}, "FIGURE=fig9: apsys17 has artifact, factors, fig1"),

@@ -289,7 +289,7 @@ def wanted(pair: Any) -> list[tuple[Mapping[str, Any], str]]:
 
 
 def test_unknown_paper(lab: Lab) -> None:
-    assert lab.says("reproduce", PAPER="nothing") == "commitpath: PAPER=nothing: PAPER is apsys17"
+    assert lab.says("reproduce", PAPER="nothing") == "commitpath: PAPER=nothing: PAPER is apsys17, ssl"
     assert "make reproduce takes PAPER=<paper>" in lab.says("reproduce")
     assert "FS: unknown variable" in lab.says("reproduce", PAPER="apsys17", FS="f2fs")
 

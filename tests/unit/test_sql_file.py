@@ -103,7 +103,6 @@ BAD = [
     ("SELECT load_extension('x');", "line 1: load_extension: what it loads would run in the driver"),
     ("SELECT 1;\nSELECT 1, 2, 3, 4, \"Load_Extension\" /* */ ('x');", "line 2: load_extension: "),
     (".mode csv\nSELECT 1;", "line 1: .mode is a command of SQLite's shell"),
-    ("SELECT 1;" * 25000, "bytes of transactions; at most 196608 go into a board with a cell"),
     (b"-" * (2**20 + 1), "1048577 bytes; a file has at most 1048576"),
 ]
 
@@ -186,6 +185,18 @@ def test_the_plan_has_the_transactions_by_hash_and_the_board_the_schema(tmp_path
     assert payload.texts({}) == {}
     packed = payload.texts({"schema": sqlfile.pack(sqlfile.read(SHOP).schema)})
     assert packed["schema"].startswith(b"1\nCREATE TABLE") and packed["rehearsal"].count(b"\0") == 10
+
+
+def test_transactions_that_do_not_fit_beside_a_cell_are_on_the_board_before(tmp_path: Path) -> None:
+    most, one = payload.MOST_WITH_CELL, "SELECT '%s';\n"
+    short = make(tmp_path, one % ("x" * (most - len(one))))
+    assert len(payload.packed(short)[1]) == most
+    assert "transactions" in payload.payload(short, "/dev/target")
+    assert set(payload.texts(payload.populated(short))) == {"schema", "rehearsal"}
+    long = make(tmp_path, one % ("x" * (most - len(one) + 1)))
+    assert "transactions" not in payload.payload(long, "/dev/target")
+    assert payload.texts(payload.populated(long))["transactions"] == payload.packed(long)[1]
+    assert "--file /run/commitpath/transactions" in payload.driver_env(long, "a")["DRIVER_OPTIONS"]
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

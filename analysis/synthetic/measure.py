@@ -1,0 +1,138 @@
+"""What a trace is when it runs: on SQLite, in WAL mode, by the frames of its log."""
+
+from __future__ import annotations
+
+import sqlite3
+import struct
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from analysis.adapters import sqlfile
+from analysis.adapters.sqlfile import SqlFile
+from analysis.synthetic.spec import PAGE, Spec
+
+# SQLite's file format, sections 4.1 and 4.2.
+HEADER, FRAME = 32, 24
+# What counts as SQL of a transaction: what a statement log has.
+WRITES = ("INSERT", "UPDATE", "DELETE")
+# A measure that is farther off is none of the study's.
+TOLERANCE = 0.05
+
+
+class Measured(NamedTuple):
+    """The same measures as Spec's, counted."""
+
+    megabytes: float
+    batches: int
+    alone: int
+    statements: int
+    updates: int
+    page_writes: int
+    pages: int
+    sql_bytes: float
+    dirty_pages: float
+
+
+def executed(trace: SqlFile, checkpoints: int) -> Measured:
+    """Return what a trace does; between two of `checkpoints` as many pages are written."""
+    updates = sql_bytes = batches = alone = statements = 0
+    with tempfile.TemporaryDirectory(prefix="commitpath-trace-") as folder:
+        path = Path(folder) / "trace.db"
+        log = path.with_name("trace.db-wal")
+        database = sqlite3.connect(path, isolation_level=None)
+        try:
+            _make(database, trace)
+            megabytes = path.stat().st_size / 1e6
+            database.execute("PRAGMA journal_mode=wal")
+            database.execute("PRAGMA wal_autocheckpoint=0")
+            size = 0
+            for one in trace.transactions:
+                found = list(sqlfile.statements(one.text, 1))
+                for statement in found:
+                    database.execute(statement.text).fetchall()
+                batch = found[0].words[0] == "BEGIN"
+                batches, alone = batches + batch, alone + (not batch)
+                statements += len(found) - 2 if batch else 0
+                sql_bytes += sum(len(s.text) - 1 for s in found if s.words[0] in WRITES)
+                before, size = size, log.stat().st_size if log.exists() else 0
+                updates += size > before
+            written = pages(log)
+        finally:
+            database.close()
+    every = len(written) // checkpoints
+    dirty = [len(set(written[i * every : (i + 1) * every])) for i in range(checkpoints)]
+    return Measured(
+        *(megabytes, batches, alone, statements, updates, len(written), len(set(written))),
+        *(sql_bytes / updates, sum(dirty) / checkpoints),
+    )
+
+
+def _make(database: sqlite3.Connection, trace: SqlFile) -> None:
+    """Make the database, as the driver's populate does: synced once, which no measure is of."""
+    for sql in (f"PRAGMA page_size={PAGE}", "PRAGMA synchronous=off", "BEGIN"):
+        database.execute(sql)
+    for one in trace.schema:
+        database.execute(one.text)
+    database.execute("COMMIT")
+
+
+def pages(log: Path) -> list[int]:
+    """Return the numbers of the pages that a log has, in its order."""
+    content = log.read_bytes()
+    return [
+        struct.unpack_from(">I", content, place)[0] for place in range(HEADER, len(content), FRAME + PAGE)
+    ]
+
+
+def table(spec: Spec, found: Measured, told: Mapping[str, Any]) -> list[tuple[str, float, float, str]]:
+    """Return (measure, the study's, this trace's, a note) for each row of the study's table.
+
+    told: what of the study contradicts the rest of it, and is not fitted.
+    """
+    here = {
+        **found._asdict(),
+        "files": 1,
+        "transactions": found.batches + found.alone,
+        "statements": found.statements + found.alone,
+        "writes_of_one": found.page_writes / found.updates,
+        "overwrites": found.page_writes / found.pages,
+    }
+    study = {
+        **spec._asdict(),
+        "transactions": spec.transactions,
+        "statements": spec.statements + spec.alone,
+        "writes_of_one": spec.page_writes / spec.updates,
+        "overwrites": spec.page_writes / spec.pages,
+        **told,
+    }
+    notes = dict.fromkeys(told, "the study's contradicts its other numbers: not fitted")
+    notes["files"] = "one in the place of all" if spec.files > 1 else ""
+    return [(words, study[name], here[name], notes.get(name, "")) for name, words in ROWS.items()]
+
+
+ROWS = {
+    "page_writes": "page writes",
+    "pages": "distinct pages",
+    "updates": "update transactions",
+    "writes_of_one": "page writes of each",
+    "overwrites": "writes of a page",
+    "files": "files",
+    "megabytes": "MB of database, before",
+    "transactions": "transactions",
+    "batches": "of them batches",
+    "alone": "of them of one statement",
+    "statements": "statements",
+    "sql_bytes": "bytes of SQL of an update transaction",
+    "dirty_pages": "distinct pages between the study's checkpoints",
+}
+
+
+def wrong(rows: list[tuple[str, float, float, str]]) -> list[str]:
+    """Return the measures that are farther from the study's than they may be, and are not said to be."""
+    return [
+        f"{words}: {here:.6g}, and the study has {study:.6g}"
+        for words, study, here, note in rows
+        if not note and abs(here / study - 1) > TOLERANCE
+    ]

@@ -1,0 +1,61 @@
+"""The measures of a trace, as experiments/workload/ has them (`synthetic`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from analysis.adapters.sqlfile import SqlFileError
+
+PAGE = 4096
+# Pages that one above them has, in a table that grew at its end.
+CHILDREN = 500
+# An INSERT behind the last row writes, beside its page, the one above it and the header.
+BESIDES = 2
+
+
+class Spec(NamedTuple):
+    """The measures; those of a transaction and of a checkpoint are means."""
+
+    title: str
+    files: int  # of the study's; here there is one
+    megabytes: float  # of the database, before
+    batches: int  # transactions from BEGIN to COMMIT
+    alone: int  # and of one statement
+    statements: int  # of all batches
+    updates: int  # transactions that write
+    page_writes: int  # each page once in a transaction
+    pages: int  # that are written at all
+    sql_bytes: int  # of the statements that write, in a transaction that does
+    checkpoints: int  # between which as many pages are written
+    dirty_pages: float  # and so many of them are different ones
+    skew: float  # exponent of Zipf's law: how near to each other those are that follow each other
+
+    @property
+    def transactions(self) -> int:
+        """Return how many there are."""
+        return self.batches + self.alone
+
+
+def of(profile: Mapping[str, Any]) -> Spec:
+    """Return the measures that a profile has; `told` is what the study says besides."""
+    return Spec(**{name: value for name, value in profile.items() if name != "told"})
+
+
+def rows_before(spec: Spec) -> int:
+    """Return how many rows make a database of that size: a page each, the tree above them, a header."""
+    leaves = round(spec.megabytes * 1e6 / PAGE) - 2
+    return leaves if leaves < CHILDREN else leaves - 1 - leaves // CHILDREN
+
+
+def check(spec: Spec) -> None:
+    """Raise SqlFileError for measures that contradict each other."""
+    for more, less, why in (
+        (spec.transactions, spec.updates, "transactions, of which updates write"),
+        (spec.page_writes, spec.updates, "page_writes, of which each of updates has one"),
+        (spec.page_writes, spec.pages, "page_writes, of which each of pages is one"),
+        (spec.statements, spec.batches, "statements, of which each of batches has one"),
+        (rows_before(spec), 2, "rows of a database of that size, and it has a few"),
+    ):
+        if less > more:
+            raise SqlFileError(f"{spec.title}: {more} {why}: {less}")

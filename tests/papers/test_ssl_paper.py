@@ -1,0 +1,131 @@
+"""The study of SQLite/SSL: a ratio for each trace, what is told of time and of a watched run, its cells."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import polars as pl
+import pytest
+
+from base.errors import BadInputError, LabError
+from commitpath.cell import cell_id, make_cell
+from commitpath.database.select import Run
+from commitpath.papers import document, drawn, judge, measured, page, paper, study, verdict
+from commitpath.papers.measured import Database, of_run
+from commitpath.sweep.grid import at_most, expand
+
+TRACES = ["androbench", "gmail", "kakaotalk", "facebook", "browser", "twitter"]
+# Table 4
+LATENCY = [925, 11.5, 36.2, 4.7, 7.1, 17.1]
+
+
+def run(cell: Mapping[str, Any], tps: float, **summary: Any) -> Run:
+    """A run as the database has it, of one operation."""
+    rates = {"tps": {"sql": tps, "all": tps / 2}, "virtual_seconds": 2 * cell["n"] / tps, "syncs": {}}
+    facts = {"lab": "local", "commit": "abc", "uname": "6.12", "status": "ok", "cell": cell_id(cell)}
+    settings = {name: value for name, value in cell.items() if name != "profiles"}
+    engine = str(cell["engine"])
+    effective = {"journal_mode": "wal", "synchronous": "full", "log_medium": cell["log_medium"]}
+    mount = {"mount": {"fs": "ext4", "options": ["rw"]}}
+    manifest = {"engine": engine, engine: {"effective": effective}, "filesystem": mount}
+    return Run(
+        *(settings, {**facts, "run": "r1", "repeat": "1"}, frozenset(), "a/r1", (), dict(cell), dict(cell)),
+        {**rates, **summary},
+        {"manifest": json.dumps(manifest)},
+    )
+
+
+def test_its_cells_are_swept_and_few() -> None:
+    runs = expand(paper.load("ssl").grid).runs
+    assert len({cell_id(one.cell) for one in runs}) == len(runs) <= 60
+    watched = {one.grid for one in runs if one.cell["probes"]}
+    assert watched == {"ssl-watched"}
+    drawn_cells = {
+        cell_id(bar.cell)
+        for path in study.load("ssl").figures
+        for panel in study.panels(study.load("ssl"), path, study.read(path))
+        for bar in panel.bars
+    }
+    assert drawn_cells <= {cell_id(one.cell) for one in runs}
+
+
+def test_each_trace_has_a_ratio_of_its_own() -> None:
+    """Their order is that of the traces: the paper's own ratios are reproduced, and in another order not."""
+    whole = paper.load("ssl")
+    (claim,) = (one for one in whole.claims if one.id == "L-07")
+    takes = [(pair.left.takes[0][0], pair.right.takes[0][0]) for pair in claim.readings[0].pairs]
+    assert [left["workload"] for left, _ in takes] == [f"synthetic-{name}" for name in TRACES]
+    for ratios, says in ((LATENCY, "reproduced"), (LATENCY[::-1], "direction only")):
+        runs = [run(left, 10) for left, _ in takes]
+        runs += [run(right, 10 * ratio) for (_, right), ratio in zip(takes, ratios, strict=True)]
+        found = judge.judge_claim(whole, claim, Database(runs, "local"))
+        assert found.verdict == says
+        assert [pair.ratio for pair in found.readings[0].pairs] == pytest.approx(ratios)
+    only = replace(whole, claims=(claim,))
+    content = document.document(only, [found], Database(runs, "local"))
+    text = page.render(content)
+    assert "925×, 11.5×, 36.2×, 4.7×, 7.1×, 17.1×" in text
+    # no setting that SQLite/SSL has not
+    assert content["claims"][0]["readings"][0]["pairs"][0]["right"]["settings"] == {
+        **{"device": "microsd-class10", "fs": "ext4-ordered", "engine": "ssl", "sqlite": "3.46.1"},
+        **{"log_medium": "pcm", "workload": "synthetic-androbench", "rows": 0, "n": 3081, "value_size": 1},
+        **({"probes": ""}),
+    }
+
+
+def test_a_claim_with_a_ratio_too_many_is_refused() -> None:
+    row = {**dict.fromkeys(("source", "statement", "left", "right", "metric", "kind"), ""), "id": "L-07"}
+    sides = {"left": {"journal_mode": "wal"}, "right": {"engine": "ssl"}}
+    head = {"words": {}, "builds": ["3.46.1"]}
+    for more in ({"each": {"n": [1, 2, 3]}}, {"each": {"n": [1, 2]}, "holds": "largest"}):
+        ours = {"readings": [{"name": "each", **more, **sides}]}
+        with pytest.raises(BadInputError, match=r"^each: [23] pairs, and claims.csv has 2 ratios$"):
+            paper.claim({**row, "expected": "1|2"}, ours, head, {}, {}, False)
+
+
+def test_a_direction_may_be_downward() -> None:
+    assert [verdict.of_direction(ratio, "<1") for ratio in (0.5, 0.995, 1.5)] == [
+        *("reproduced", "contradicted", "contradicted"),
+    ]
+
+
+def test_what_is_told_of_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    cell = make_cell({"ENGINE": "ssl", "WORKLOAD": "synthetic-gmail", "LOG_MEDIUM": "pcm"})
+    timed = run(cell, 100)
+    assert of_run(timed, "io_time", "all") == 2 * 984 / 100
+    assert of_run(timed, "tx_latency", "sql") == 10
+    with pytest.raises(LabError, match="has no io_time of sql"):
+        of_run(timed, "io_time", "sql")
+    for metric in ("pages", "os_pages", "checkpoints"):
+        with pytest.raises(LabError, match=f"has no {metric} of all"):
+            of_run(timed, metric, "all")
+    written = {"statement log": 4096, "WAL": 8192, "database page": 8192, "other": 4096, "inode": 12288}
+    watched = run(cell, 100, ledger={"bytes": {**written, "rollback journal": 0}})
+    assert (of_run(watched, "pages", "all"), of_run(watched, "os_pages", "all")) == (5, 4)
+    syncs = pl.DataFrame({"file": ["database", "wal", "statements", "database"]})
+    monkeypatch.setattr(
+        measured.stored, "read", lambda folder: SimpleNamespace(table=lambda name, columns: syncs)
+    )
+    assert of_run(watched, "checkpoints", "all") == 2
+
+
+def test_a_traces_transactions_are_lowered_where_fewer_are_asked_for() -> None:
+    settings = {"workload": "synthetic-gmail"}
+    assert at_most(settings, {"n": 50, "rows": 10}) == {**settings, "n": "50"}
+    assert at_most(settings, {"n": 5000})["n"] == "984"
+    assert at_most(settings, {}) == settings
+    runs = expand("ssl-traces", most={"n": 20}).runs
+    assert {one.cell["n"] for one in runs} == {20}
+
+
+def test_a_figure_names_another_engines_settings() -> None:
+    bars = {
+        "SSL log_medium=pcm": {"ENGINE": "ssl", "LOG_MEDIUM": "pcm"},
+        "SSL": {"ENGINE": "ssl"},
+        "WAL/FULL": {"MODE": "wal"},
+    }
+    for words, variables in bars.items():
+        bar = SimpleNamespace(cell=make_cell(variables))
+        assert drawn.settings(bar) == words

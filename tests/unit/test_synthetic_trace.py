@@ -1,0 +1,150 @@
+"""Synthetic traces: each has the study's measures when it runs, and is its seed's to the byte."""
+
+import hashlib
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis import synthetic
+from analysis.adapters import tracefile
+from analysis.adapters.sqlfile import SqlFileError
+from analysis.synthetic import measure
+from base.errors import BadInputError
+from commitpath import cell as cells
+from commitpath import payload, trace_synthetic
+
+PROFILES = trace_synthetic.names()
+# What a trace of seed 1 is. It does not change: another text is another workload.
+MADE = {
+    "synthetic-androbench": "d6252afc9d4520f3",
+    "synthetic-browser": "a64dbe9f3f395690",
+    "synthetic-facebook": "ea8fe29885c47689",
+    "synthetic-gmail": "49dac1257df6fe59",
+    "synthetic-kakaotalk": "6addd73aced2682d",
+    "synthetic-twitter": "837d6d47467c790f",
+}
+
+
+def found(name: str, seed: int) -> list[tuple[str, float, float, str]]:
+    profile = PROFILES[name]
+    spec = synthetic.of(profile)
+    ran = measure.executed(synthetic.parts(synthetic.text_of(profile, seed)), spec.checkpoints)
+    return measure.table(spec, ran, profile.get("told", {}))
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_each_measure_is_the_studys(name: str) -> None:
+    rows = found(name, 1)
+    assert measure.wrong(rows) == []
+    # of the study's own table only what it contradicts itself in is not fitted, and its files
+    unfitted = {words for words, _, _, note in rows if note}
+    told = {measure.ROWS[word] for word in PROFILES[name].get("told", {})}
+    assert unfitted - {"files"} == told
+    text = synthetic.parts(synthetic.text_of(PROFILES[name], 1)).transactions
+    assert hashlib.sha256("".join(one.text for one in text).encode()).hexdigest()[:16] == MADE[name]
+
+
+@pytest.mark.parametrize("name", ["synthetic-androbench", "synthetic-gmail", "synthetic-facebook"])
+def test_another_seed_is_another_trace_that_fits_too(name: str) -> None:
+    spec = synthetic.of(PROFILES[name])
+    one, same, other = (tracefile.write(synthetic.trace(spec, seed)) for seed in (1, 1, 2))
+    assert one == same != other
+    assert measure.wrong(found(name, 2)) == []
+
+
+def test_a_measure_that_is_off_is_told() -> None:
+    rows = [("pages", 100.0, 105.1, ""), ("files", 100.0, 1.0, "one"), ("MB", 100.0, 95.1, "")]
+    assert measure.wrong(rows) == ["pages: 105.1, and the study has 100"]
+
+
+def test_the_file_says_that_it_is_synthetic(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = tmp_path / "made.trace"
+    assert trace_synthetic.trace_synthetic({"NAME": "synthetic-gmail", "SEED": "3", "FILE": str(place)}) == 0
+    text = place.read_text()
+    assert "# SYNTHETIC: made by commitpath, WORKLOAD=synthetic-gmail SEED=3; no program did this" in text
+    printed = capsys.readouterr().out
+    assert re.search(r"^page writes +6041 +6041$", printed, re.MULTILINE)
+    again = tracefile.parts(text)
+    made = synthetic.parts(synthetic.text_of(PROFILES["synthetic-gmail"], 3))
+    assert [one.text for one in again.transactions] == [one.text for one in made.transactions]
+
+
+def test_a_workload_of_it_is_a_cell_that_has_its_measures_and_not_its_text() -> None:
+    cell = cells.make_cell({"WORKLOAD": "synthetic-browser", "ENGINE": "ssl", "SEED": "2"})
+    assert (cell["n"], cell["file"], cell["rows"]) == (1522, "", 0)
+    assert len(str(cell)) < 10_000
+    short = cells.make_cell({"WORKLOAD": "synthetic-gmail", "N": "7"})
+    schema, transactions = payload.packed(short)
+    assert transactions.count(b"\0") == 7 and schema.startswith(b"3\nCREATE TABLE item")
+    assert payload.payload(short, "/dev/target")["transactions"] == transactions
+    whole = cells.make_cell({"WORKLOAD": "synthetic-gmail"})
+    assert "transactions" not in payload.payload(whole, "/dev/target")
+    assert payload.populated(whole)["transactions"].startswith(transactions)
+    ids = [
+        cells.cell_id(one)
+        for one in (short, whole, cells.make_cell({"WORKLOAD": "synthetic-gmail", "SEED": "2"}))
+    ]
+    assert len(set(ids)) == 3
+
+
+GMAIL: dict[str, Any] = PROFILES["synthetic-gmail"]
+WRONG = [
+    ({"updates": 985}, "Gmail: 984 transactions, of which updates write: 985"),
+    ({"page_writes": 700}, "Gmail: 700 page_writes, of which each of updates has one: 704"),
+    ({"pages": 6042}, "Gmail: 6041 page_writes, of which each of pages is one: 6042"),
+    ({"statements": 805}, "Gmail: 805 statements, of which each of batches has one: 806"),
+    ({"megabytes": 0.01}, "Gmail: 0 rows of a database of that size"),
+    ({"pages": 900}, "Gmail: [0-9]+ pages are to come, and [0-9]+ transactions write 3 pages"),
+    ({"pages": 5}, "Gmail: a transaction of [0-9]+ pages, of 5"),
+    (
+        {"sql_bytes": 100},
+        "Gmail: 100 bytes of SQL in a transaction leave -[0-9]+ for each of its texts; 8 to",
+    ),
+    ({"sql_bytes": 90000}, "Gmail: 90000 bytes of SQL in a transaction leave [0-9]+ for each of its texts"),
+]
+
+
+@pytest.mark.parametrize(("changed", "said"), WRONG)
+def test_measures_that_no_trace_has_are_told(changed: dict[str, Any], said: str) -> None:
+    with pytest.raises(SqlFileError, match=f"^{said}"):
+        synthetic.trace(synthetic.of({**GMAIL, **changed}), 1)
+
+
+def test_a_cell_of_such_measures_is_refused_with_their_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    def changed(**measures: Any) -> None:
+        profile = {**cells.load_profile("workload", "synthetic-gmail"), "synthetic": {**GMAIL, **measures}}
+        load = cells.load_profile
+        monkeypatch.setattr(
+            cells, "load_profile", lambda axis, name: profile if axis == "workload" else load(axis, name)
+        )
+
+    where = "^experiments/workload/synthetic-gmail.yml: "
+    with monkeypatch.context(), pytest.raises(BadInputError, match=f"{where}synthetic: Gmail: 984 transact"):
+        changed(updates=985)
+        cells.make_cell({"WORKLOAD": "synthetic-gmail"})
+    changed(sql_bytes=100)
+    cell = cells.make_cell({"WORKLOAD": "synthetic-gmail"})
+    with pytest.raises(BadInputError, match=f"{where}Gmail: 100 bytes of SQL"):
+        payload.packed(cell)
+
+
+def test_bad_input_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "there").write_text("")
+    for variables, said in (
+        ({}, r"^NAME=: make trace-synthetic takes NAME=synthetic-androbench\|"),
+        ({"NAME": "apsys17", "FILE": "x"}, "^NAME=apsys17: make trace-synthetic takes NAME=synthetic-"),
+        ({"NAME": "synthetic-gmail"}, "^NAME=synthetic-gmail: make trace-synthetic takes NAME="),
+        ({"NAME": "synthetic-gmail", "FILE": str(tmp_path / "there")}, "it exists already"),
+        ({"NAME": "synthetic-gmail", "FILE": str(tmp_path / "x"), "SEED": "a"}, "^SEED=a: "),
+    ):
+        with pytest.raises(BadInputError, match=said):
+            trace_synthetic.trace_synthetic(variables)
+    with pytest.raises(
+        BadInputError, match=r"^N=985: the trace of WORKLOAD=synthetic-gmail has 984 transactions$"
+    ):
+        cells.make_cell({"WORKLOAD": "synthetic-gmail", "N": "985"})
+    with pytest.raises(BadInputError, match=r"^FILE=x: WORKLOAD=synthetic-gmail has transactions of its own"):
+        cells.make_cell({"WORKLOAD": "synthetic-gmail", "FILE": "x"})
+    assert not (tmp_path / "x").exists()
