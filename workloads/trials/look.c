@@ -2,6 +2,7 @@
 #include "look.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,4 +68,21 @@ void look_field(char *said)
 	for (char *c = said; *c != '\0'; c++)
 		if (*c == '"' || *c == ',' || (unsigned char)*c < ' ' || (unsigned char)*c > '~')
 			*c = '?';
+}
+
+int look_at(int argc, char **argv)
+{
+	struct looked *looked = look_prepare();
+	struct options driver;
+	int signal;
+
+	options_parse(argc, argv, &driver);
+	signal = look(looked, &driver, NULL);
+	look_field(looked->said);
+	puts("opened,is_read,is_whole,signal,rows,hash,said");
+	printf("%d,%d,%d,%d,%" PRId64 ",%016" PRIx64 ",%s\n", looked->opened, looked->is_read,
+	       looked->is_whole, signal, looked->rows.count, looked->rows.hash, looked->said);
+	if (fflush(stdout) != 0)
+		fail("what was found cannot be printed: %s", strerror(errno));
+	return EXIT_SUCCESS;
 }

@@ -28,4 +28,9 @@ int look(struct looked *looked, const struct options *driver, const char *stats)
 /* Makes a text a field of a CSV file. */
 void look_field(char *said);
 
+/* arguments: look run DRIVER-OPTIONS
+ *
+ * Looks at one database, and prints what it found as a CSV file. */
+int look_at(int argc, char **argv);
+
 #endif
