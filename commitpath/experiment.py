@@ -21,7 +21,7 @@ from base import identity, scratch
 from base.errors import LabError
 from base.paths import RESULTS, ROOT
 from base.progress import step
-from commitpath import ansible, crash, lab, packed
+from commitpath import ansible, crash, lab, looks, packed
 from commitpath.axes import run_axes
 from commitpath.cell import cell_id, cell_name, stored
 from commitpath.payload import prepared_variables, write_self_extracting
@@ -58,6 +58,8 @@ def run_virtual(
     Each restores the prepared board, with its files in it; all are from the same bytes.
     """
     board, runs = virtual_board(cell), planned.runs
+    if planned.trials is not None:
+        artifacts.trials(cell, here=True)  # what looks.py needs, rather than when all is done
 
     def run() -> tuple[list[RunOutput], crash.Trials]:
         prepared = ensure_snapshot(cell, driver, entry)
@@ -195,6 +197,7 @@ def store(
     with scratch.folder(folder.parent, f".{run_id}") as part:
         (part / identity.document(cell)).write_text(identity.canonical(stored(cell)) + "\n")
         boards = [part / FOLDER / str(number) for number in range(1, len(trials.outputs) + 1)]
+        looked = dict[str, Any]()
         every = [
             *zip(outputs, (part, part / "twin"), strict=False),
             *zip(trials.outputs, boards, strict=True),
@@ -203,6 +206,9 @@ def store(
             output.extract(place)
             packed.rendered(place / "raw/driver")
             packed.observed(place / "raw")
+            if place in boards:
+                looked |= looks.of_samples(cell, place / "raw")
+                packed.sampled(place / "raw")
             if output.known and not output.known.failed:
                 place_known(output.known, place / "raw")
             (place / "raw/run-cell.log").write_text(output.text("run-cell.log"))
@@ -218,6 +224,7 @@ def store(
             "run_seconds": round(outputs[0].run_seconds, 3),
             "timed_seconds": timed_seconds(outputs),
             **of_trials(trials),
+            **({"trials_looks": looked} if looked else {}),
             "raw_sha256": stored_files.hashes(part),
         }
         (part / "host.json").write_text(json.dumps(host, indent=2, sort_keys=True) + "\n")

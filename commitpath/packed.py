@@ -6,6 +6,7 @@ from pathlib import Path
 
 import zstandard
 
+from analysis.crash import sampled as sampled_trials
 from commitpath import observers
 
 # The versions of a page that are written one after the other are alike but for some of their bytes, and
@@ -20,13 +21,24 @@ def rendered(folder: Path) -> None:
     """Compress what the driver gave its engine: megabytes of SQL that are alike; a failed run has none."""
     file = folder / "rendered"
     if file.is_file():
-        # no time of now is in it
-        with (
-            file.open("rb") as content,
-            gzip.GzipFile(folder / "rendered.gz", "wb", 1, mtime=0) as into,
-        ):
-            shutil.copyfileobj(content, into, CHUNK)
-        file.unlink()
+        zipped(file)
+
+
+def sampled(raw: Path) -> None:
+    """Compress the databases' files that a board of trials kept."""
+    for folder in sampled_trials.folders(raw):
+        for file in folder.iterdir():
+            if file.name != sampled_trials.UNREAD:
+                zipped(file)
+
+
+def zipped(file: Path) -> None:
+    """Put NAME.gz in a file's place."""
+    # no time of now is in it
+    into = file.with_name(f"{file.name}.gz")
+    with file.open("rb") as content, gzip.GzipFile(into, "wb", 1, mtime=0) as packed:
+        shutil.copyfileobj(content, packed, CHUNK)
+    file.unlink()
 
 
 def observed(raw: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from analysis import devices, expected, filesystems, mkfs, mount
 from analysis.adapters import sqlfile, userfile
+from analysis.crash import sampled
 from analysis.crash.cuts import PROCESS
 from base import identity
 from base.errors import BadInputError
@@ -25,6 +26,8 @@ from images import artifacts, given
 MOUNTPOINT = "/mnt/target"
 # The name of the device that a virtual board makes (playbooks/devices/).
 DEVICE_NAME = "target"
+# The cell's database, in a folder of its own.
+DATABASE = "sample.db"
 # fsck looks at one in so many trials' filesystems.
 FSCK_EVERY = 10
 # What the driver wrote in the run of a board of trials (workloads/written.h).
@@ -196,7 +199,7 @@ def mount_options(cell: Mapping[str, Any]) -> str:
 def payload(cell: Mapping[str, Any], node: str, trials: bool = False) -> dict[str, bytes]:
     """The files that a run needs on the board, below /run/commitpath. trials: on a board of trials, which has
     two more (commitpath/crash.py)."""
-    environment = cell_env(cell, node, f"{MOUNTPOINT}/db/sample.db", trials).encode()
+    environment = cell_env(cell, node, f"{MOUNTPOINT}/db/{DATABASE}", trials).encode()
     files = {"cell.env": environment, "load.sh": load_script(identity.load(cell))}
     files |= {**run_scripts(), **scripts_of(watching(cell))}
     own_scripts = cell["profiles"].get("observers", {})
@@ -228,6 +231,8 @@ def cell_env(cell: Mapping[str, Any], node: str, database: str, trials: bool = F
         variables |= {"COMMAND": cell["command"], "COMMAND_FOLDER": str(PurePosixPath(database).parent)}
     else:
         variables |= driver_env(cell, database)
+    if trials:
+        variables["SAMPLED"] = ",".join(map(str, sampled.numbers(cell, cell["cuts"])))
     if cell.get("crash", "none") not in ("none", PROCESS):
         variables["DEVICE_HISTORY"] = "1"
         if trials:

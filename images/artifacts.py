@@ -6,6 +6,7 @@ when whole, and is built under a lock, so two commands at once build it once.
 
 import contextlib
 import fcntl
+import functools
 import hashlib
 import os
 import re
@@ -360,23 +361,35 @@ def probes() -> Path:
     return folder / "probes.tar"
 
 
-def release_object(engine: str, version: str, root: Path) -> Path:
-    """A release of an engine compiled for the board: the driver's own files change more often."""
-    sources = release(engine, version)
+def release_object(engine: str, version: str, root: Path | None) -> Path:
+    """A release of an engine compiled for the board: the driver's own files change more often. Without a
+    build root: for this host."""
+    sources, by = release(engine, version), root.name if root else hosts_compiler()
     rules = [WORKLOADS / "Makefile", WORKLOADS / "engines" / engine / "engine.mk"]
     files = [path for path in sources.iterdir() if path.suffix == ".c"]
-    path = CACHE / f"{engine}-{version}-{hash_of(version, root.name, files=[*rules, *files])}.o"
+    path = CACHE / f"{engine}-{version}-{hash_of(version, by, files=[*rules, *files])}.o"
 
     def build() -> None:
         with work_folder() as work:
             copy_tree(rules, work)
             shutil.copytree(sources, work / "release")
             log = f"{engine}-{version}"
-            made = make_driver(work, root, "library", log, ENGINE=engine, RELEASE_DIR="/work/release")
+            made = make_driver(work, root, "library", log, ENGINE=engine, RELEASE_DIR="release")
             (compiled,) = made.with_name("driver.objects").glob("*.o")
             compiled.rename(path)
 
-    return ensure(path, f"compile {engine} {version}", build, mib=100)
+    what = f"compile {engine} {version}" + ("" if root else " for this host")
+    return ensure(path, what, build, mib=100)
+
+
+@functools.cache
+def hosts_compiler() -> str:
+    """Which C compiler this host has. LabError where there is none."""
+    try:
+        done = subprocess.run(["cc", "--version"], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise LabError(f"cc: {error}; `make host` installs it") from error
+    return f"{os.uname().machine} {done.stdout.splitlines()[0]}"
 
 
 def driver(cell: Mapping[str, Any]) -> Path:
@@ -400,7 +413,7 @@ def driver(cell: Mapping[str, Any]) -> Path:
         version = cell[axis]
         name = version if made_of == engine else f"{engine}-{version}"
         compiled = release_object(made_of, version, root)
-        given |= {"RELEASE_DIR": "/work/release", "LIBRARY": "/work/release.o"}
+        given |= {"RELEASE_DIR": "release", "LIBRARY": "release.o"}
     key = hash_of(name, root.name, compiled.name if compiled else "", LINKED, files=sources)
     path = CACHE / f"driver-{name}-{key}"
 
@@ -415,9 +428,10 @@ def driver(cell: Mapping[str, Any]) -> Path:
     return ensure(path, f"build the driver with {engine}", build, mib=20)
 
 
-def trials(cell: Mapping[str, Any]) -> Path:
-    """The program for the board that looks at what power cuts left, linked with the cell's engine."""
-    engine, root = cell["engine"], build_root()
+def trials(cell: Mapping[str, Any], here: bool = False) -> Path:
+    """The program that looks at what power cuts left, linked with the cell's engine: for the board or, here,
+    for this host."""
+    engine, root = cell["engine"], None if here else build_root()
     profile = load_yaml(EXPERIMENTS / "engine" / f"{engine}.yml")
     made_of = profile.get("made_of", engine)
     parts = [WORKLOADS, *(WORKLOADS / name for name in ("trials", "workloads"))]
@@ -433,20 +447,22 @@ def trials(cell: Mapping[str, Any]) -> Path:
     name = version if made_of == engine else f"{engine}-{version}"
     # without its symbols it is a fifth
     compiled, flags = release_object(made_of, version, root), f"{LINKED} -s"
-    path = CACHE / f"trials-{name}-{hash_of(name, compiled.name, flags, files=sources)}"
+    name = f"{'looks' if here else 'trials'}-{name}"
+    path = CACHE / f"{name}-{hash_of(name, compiled.name, flags, files=sources)}"
 
     def build() -> None:
         with work_folder() as work:
             copy_tree(sources, work)
             shutil.copy(compiled, work / "release.o")
             shutil.copytree(release(made_of, version), work / "release")
-            given = ["-C", "trials", "CC=aarch64-linux-gnu-gcc", "OUT=/work/out/trials", f"ENGINE={engine}"]
-            given += [f"LDFLAGS={flags}"]
-            given += ["RELEASE_DIR=/work/release", "LIBRARY=/work/release.o"]
-            run([str(IMAGES / "in-root.sh"), str(root), str(work), "make", *given], f"trials-{name}")
+            (work / "out").mkdir()
+            given = {"OUT": "../out/trials", "ENGINE": engine, "LDFLAGS": flags}
+            given |= {"RELEASE_DIR": "../release", "LIBRARY": "../release.o"}
+            run(make_in(work, root, ["-C", "trials"], given), name)
             (work / "out/trials").rename(path)
 
-    return ensure(path, "build what looks at what power cuts left", build, mib=20)
+    what = "build what looks at what power cuts left" + (", for this host" if here else "")
+    return ensure(path, what, build, mib=20)
 
 
 def command() -> Path:
@@ -492,9 +508,20 @@ def copy_tree(sources: Iterable[Path], to: Path) -> None:
         shutil.copy(source, copy)
 
 
-def make_driver(work: Path, root: Path, target: str, log: str, **variables: str) -> Path:
-    """Make a target of workloads/Makefile in the build root; where the driver is, if it was that."""
-    given = {"CC": "aarch64-linux-gnu-gcc", "OUT": "/work/out/driver", **variables}
-    words = [f"{name}={value}" for name, value in given.items()]
-    run([str(IMAGES / "in-root.sh"), str(root), str(work), "make", target, *words], log)
+def make_driver(work: Path, root: Path | None, target: str, log: str, **variables: str) -> Path:
+    """Make a target of workloads/Makefile; where the driver is, if it was that."""
+    run(make_in(work, root, [target], {"OUT": "out/driver", **variables}), log)
     return work / "out/driver"
+
+
+def make_in(work: Path, root: Path | None, words: Iterable[str], variables: Mapping[str, str]) -> list[str]:
+    """The command that makes something in a folder, for the board in its build root or, without one, for this
+    host. Paths are relative: in the build root the folder has another name."""
+    if root:
+        place, own = [str(IMAGES / "in-root.sh"), str(root), str(work)], {"CC": "aarch64-linux-gnu-gcc"}
+    else:
+        # what a make around us was given is not for this one
+        place = ["env", "-i", "-C", str(work), f"PATH={os.environ['PATH']}", "LC_ALL=C"]
+        # it is for a few databases: SQLite is compiled in 4 s of CPU time, with -O1 in 13
+        own = {"CC": "cc", "CFLAGS": "-O0 -g"}
+    return [*place, "make", *words, *(f"{name}={value}" for name, value in {**own, **variables}.items())]

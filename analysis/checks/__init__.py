@@ -91,6 +91,7 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     crash.ends,
     tried.boards,
     tried.outcomes,
+    tried.looks,
 )
 
 
@@ -124,6 +125,7 @@ OF_DRIVER = frozenset(
         crash.ends,
         tried.boards,
         tried.outcomes,
+        tried.looks,
     )
 )
 # And what asks for a command's end.

@@ -84,8 +84,8 @@ def ends(run: Run) -> list[str]:
     planned = len(kills.planned(run)) if run.kills is not None else run.cell["cuts"]
     known = {0: ("begin", 0), planned - 1: ("end", last)}
     of_none = [
-        f"as the run's {known[row['trial']][0]} it was to hold what was written, and trial {row['trial']} found"
-        f"{sectors.shown(row)}"
+        f"as the run's {known[row['trial']][0]} it was to hold what was written, and trial {row['trial']} "
+        f"found{sectors.shown(row)}"
         for row in judged.iter_rows(named=True)
         if row["trial"] in known and sectors.shown(row)
     ]

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from analysis import engines
 from analysis.adapters.devicelog import DeviceLog
 from analysis.adapters.driver import Driver
 from analysis.checks import loss, twin
-from analysis.crash import kills, oracle, placed, trials
+from analysis.crash import kills, oracle, placed, sampled, trials
 from analysis.crash.trials import RECOVERY
 from analysis.expected import TRIALS
 from analysis.ledger.arrays import Ints
@@ -39,6 +41,8 @@ _TIMES = ("begin_ns", "shown_ns", "mounted_ns", "opened_ns", "read_ns", "end_ns"
 # Commands that may come on another side of a transaction's edge than in the run that was timed: one that
 # nobody waits for.
 _BESIDE = 1
+# what plans call `looks`, since there is one
+_LOOKS = "tried.looks"
 
 
 def boards(run: Run) -> list[str]:
@@ -96,6 +100,52 @@ def outcomes(run: Run) -> list[str]:
         for row in run.judged.iter_rows(named=True)
         if (held := row["transactions"]) is not None and row["rows"] != rows[held]
     ]
+
+
+def looks(run: Run) -> list[str]:
+    """What a board found in the database of a sampled trial is what the host finds in that one's files, with
+    the same release, and another release, too, where it is whole."""
+    said = run.host.get("trials_looks")
+    if run.judged is None or (said is None and _LOOKS not in (run.plan or {}).get("checks", ())):
+        return []  # of before there were any
+    tables = [board.trials for board in run.trials] if run.kills is None else [run.kills]
+    rows = {row["trial"]: row for table in tables for row in table.iter_rows(named=True)}
+    kept = {int(one.name): one for place in trials.places(run.folder) for one in sampled.folders(place)}
+    count = run.cell["cuts"] if run.kills is None else len(kills.planned(run))
+    of_any = engines.of(engines.name_in(run.cell)).OF_ANY_SQLITE
+    found = []
+    for number in sampled.numbers(run.cell, count):
+        row = rows.get(number)
+        # of one that ended its board nothing was sent
+        if row is None or row.get("mount_error", 0) != 0:
+            continue
+        wrong = _looked(row, (said or {}).get(str(number)), kept.get(number), of_any)
+        found += [f"trial {number}: {wrong}"] if wrong else []
+    return found
+
+
+def _looked(
+    row: Mapping[str, Any], here: Mapping[str, Any] | None, kept: Path | None, of_any: bool
+) -> str | None:
+    """Say in what the host finds another thing than a board; None where in nothing. of_any: any SQLite reads
+    the files."""
+    if kept is None:
+        return "its board kept no files of it for the host"
+    if (kept / sampled.UNREAD).is_file():
+        return "its board found whole what it could not read" if row["is_whole"] == 1 else None
+    if here is None:
+        return "the host did not look at its files"
+    differs = [f"{name} {row[name]}, and {here[name]}" for name in sampled.FOUND if row[name] != here[name]]
+    if differs:
+        return f"its board found {differs[0]} is what the host finds in its files"
+    if (
+        of_any
+        and row["is_whole"] == 1
+        and (read := sampled.rows(kept)) != (row["rows"], int(row["hash"], 16))
+    ):
+        there = "nothing" if read is None else f"{read[0]} rows, hash {read[1]:016x}"
+        return f"its board found {row['rows']} rows, hash {row['hash']}, and in its files there is {there}"
+    return None
 
 
 def _impossible(row: Mapping[str, Any]) -> str | None:

@@ -55,6 +55,12 @@ def contradictions(cell: Mapping[str, Any], summary: Mapping[str, Any]) -> list[
             found.append(f"crash: {lost['cuts']} cuts lost {longest} ms of work at most, {usual} a cut")
     if (told["broken"] > 0) != (told["first_broken"] is not None) or not _as_promised(told, worst, losing):
         found.append(f"crash: {told['broken']} of {told['cuts']} cuts were against the promise")
+    return found + _came_up(told)
+
+
+def _came_up(told: Mapping[str, Any]) -> list[str]:
+    """What of how the databases came up cannot be so."""
+    found = []
     for name in ("zero", "stale"):
         if (sectors := told.get(name)) is not None and (
             (sectors["cuts"] > 0) != (sectors["max"] > 0) or sectors["cuts"] > told["mounted"]

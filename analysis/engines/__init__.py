@@ -37,6 +37,8 @@ class Engine(Protocol):
     PROPERTIES: str
     # whether vfs.csv has its calls
     LOGS_CALLS: bool
+    # whether any SQLite reads its database as it is after a crash
+    OF_ANY_SQLITE: bool
     # a letter for each of its calls, by `<role>.<op>` of vfs.csv; another one has the letter ?
     CALLS: Mapping[str, str]
     # roles of files whose calls come when it likes

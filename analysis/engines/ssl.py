@@ -30,6 +30,7 @@ FILES = {
 HEADS = {"statements": (b"statement log\0",)}
 PROPERTIES = "properties"
 LOGS_CALLS = True
+OF_ANY_SQLITE = False
 UNASKED = {"locking_mode": "exclusive", "mmap_size": "0", "temp_store": "0"}
 # The calls of a transaction: pages of SQLite's that are kept, records and headers of the log, and what a
 # checkpoint calls. A sync is the file's letter in upper case.

@@ -101,21 +101,22 @@ rehearse_trials() {
   done
 }
 
-# what power cuts leave of the run, in trials.csv
+# what power cuts leave of the run, in trials.csv, and files of some of them
 perform_trials() {
   gzip -d trials.gz || return
   # shellcheck disable=SC2086  # a list of options
-  bin/trials cut trials "$raw/trials.csv" "/dev/$DEVICE_NAME" "$DEVICE_CONTROL" "$MOUNTPOINT" "$FS_TYPE" \
-    "$MOUNT_OPTIONS" "$FSCK /dev/$DEVICE_NAME" "$FSCK_EVERY" run $DRIVER_OPTIONS --output-dir "$raw/driver" \
+  bin/trials cut trials "$raw/trials.csv" "$raw/files" "$SAMPLED" "/dev/$DEVICE_NAME" "$DEVICE_CONTROL" \
+    "$MOUNTPOINT" "$FS_TYPE" "$MOUNT_OPTIONS" "$FSCK /dev/$DEVICE_NAME" "$FSCK_EVERY" run $DRIVER_OPTIONS --output-dir "$raw/driver" \
     --announce /dev/console
 }
 
-# what a run leaves that is killed, in trials.csv
+# what a run leaves that is killed, likewise
 perform_kills() {
   gzip -d trials.gz || return
   echo 'run-cell: driver starts' > /dev/console
   # shellcheck disable=SC2086  # a list of options
-  bin/trials kill trials "$raw/trials.csv" run $DRIVER_OPTIONS --output-dir "$folder/killed" --announce /dev/console
+  bin/trials kill trials "$raw/trials.csv" "$raw/files" "$SAMPLED" run $DRIVER_OPTIONS \
+    --output-dir "$folder/killed" --announce /dev/console
 }
 
 # the state of the first trial once more, mounted if it can be, for who wants to look at it

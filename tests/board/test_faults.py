@@ -181,6 +181,63 @@ def test_interrupt_leaves_nothing(seconds: float) -> None:
     assert not left(before)
 
 
+# One whose trials go on for a while.
+CUT = ["DEVICE=emmc-5.0", "MODE=delete", "ROWS=1000", "N=10", "PROBES=none", "CRASH=power", "CUTS=40"]
+
+
+def in_its_trials(results: Path) -> subprocess.Popen[str]:
+    """A call that has come to its trials, and whose boards of them run."""
+    process = start(*CUT, COMMITPATH_RESULTS=str(results))
+    assert process.stderr
+    while not (said := process.stderr.readline()).startswith("try 40 cuts of the run"):
+        assert said, "it ended before"
+    deadline = time.monotonic() + 60
+    while not boards_running(process.pid) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return process
+
+
+@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_of_trials_leaves_nothing(told: signal.Signals, tmp_path: Path) -> None:
+    """The group's, as a terminal sends it; or what ends the one process that make waits for."""
+    before = parts()
+    process = in_its_trials(tmp_path)
+    time.sleep(3)
+    if told == signal.SIGINT:
+        os.killpg(process.pid, told)
+    else:
+        (child,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        os.kill(int(child), told)
+    _, said = process.communicate(timeout=120)
+    assert process.returncode != 0
+    # the step that it was in, and make's own word
+    assert [line for line in said.splitlines() if line.startswith("commitpath:")] == [
+        "commitpath: interrupted; nothing is left running"
+    ], said
+    assert "Traceback" not in said
+    assert not boards_running(process.pid)
+    assert not left(before)
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a full disk and a cut network need root to stage")
+def test_full_results_after_trials_are_one_line(tmp_path: Path) -> None:
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=100k", "tmpfs", tmp_path], check=True)
+    try:
+        before = parts()
+        process = in_its_trials(tmp_path)
+        _, said = process.communicate(timeout=600)
+        assert process.returncode != 0
+        told = [line for line in said.splitlines() if line.startswith("commitpath:")]
+        assert len(told) == 1 and "No space left on device" in told[0] and str(tmp_path) in told[0], said
+        assert "Traceback" not in said
+        assert not boards_running(process.pid)
+        assert not left(before)
+        assert not [*tmp_path.rglob("raw")]
+    finally:
+        subprocess.run(["umount", tmp_path], check=True)
+
+
 def test_kill_leaves_no_board() -> None:
     saved_board()
     process = start(*small(), *LONG)

@@ -13,16 +13,21 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+import polars as pl
 import pytest
 from conftest import NEWEST, WORKLOADS, binary
 
 from analysis.adapters import drivertables
-from analysis.crash import kills, oracle, verdicts
+from analysis.crash import kills, oracle, sampled, verdicts
 from analysis.crash.trials import table as trials_table
+from base.errors import LabError
+from commitpath import looks
 from commitpath.cell import make_cell
 from images import artifacts
 
 SIZES = {"ROWS": "50", "N": "2"}
+# trials whose files are kept for the host
+SAMPLED = "10,40,90"
 SANITIZED = "CFLAGS=-O0 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
 
 
@@ -91,9 +96,15 @@ def killed(
     for left in (folder / "db").iterdir():
         left.unlink()
     (folder / "db/sample.db").write_bytes(populated)
-    command = [linked.trials, "kill", folder / "plan", folder / "killed.csv", *options(folder, settings)]
+    command = [linked.trials, "kill", folder / "plan", folder / "killed.csv", folder / "files", SAMPLED]
+    command += options(folder, settings)
     command[-2] = folder / "killed"
     return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def cell(mode: str) -> dict[str, Any]:
+    """The cell of such a run."""
+    return make_cell({**SIZES, "JOURNAL_MODE": mode, "CRASH": "process"})
 
 
 def planned(folder: Path) -> list[kills.Kill]:
@@ -156,6 +167,33 @@ def test_a_statement_log_loses_nothing(statements: Programs, memory: Path, mediu
         *("log used; WAL torn", "WAL ahead of the log", "clean"),
     }
     assert met["replayed"].max() == (6 if dirty == "0" else 3)
+
+
+@pytest.mark.parametrize("mode", ["wal", "off"])
+def test_the_files_of_a_sampled_trial_hold_what_it_found(sqlite: Programs, memory: Path, mode: str) -> None:
+    """Kept before anything opened them: as the host looks at them (commitpath/looks.py)."""
+    assert killed(sqlite, memory, in_mode(mode, "full")).returncode == 0
+    rows = trials_table(memory / "killed.csv", kills.KILLS)
+    kept = sampled.folders(memory)
+    assert {one.name for one in kept} == {one for one in SAMPLED.split(",") if int(one) < rows.height}
+    for folder in kept:
+        # of 91 moments the 40th is in the transactions
+        of_wal = folder.name == "40" and mode == "wal"
+        assert {one.name for one in folder.iterdir()} >= {"sample.db", *(["sample.db-wal"] if of_wal else [])}
+        found = looks.look(sqlite.trials, cell(mode), folder)
+        row = rows.row(by_predicate=pl.col("trial") == int(folder.name), named=True)
+        assert {name: found[name] for name in sampled.FOUND} == {name: row[name] for name in sampled.FOUND}
+        (folder / "sample.db").unlink()
+        assert looks.look(sqlite.trials, cell(mode), folder)["opened"] == 0
+
+
+def test_a_look_that_fails_is_one_line(sqlite: Programs, tmp_path: Path) -> None:
+    made = cell("wal") | {"rows": -1}
+    (tmp_path / "10").mkdir()
+    with pytest.raises(
+        LabError, match="trial 10 cannot be looked at on this host: driver: --rows: -1 is not"
+    ):
+        looks.look(sqlite.trials, made, tmp_path / "10")
 
 
 def test_a_plan_of_another_run_is_refused(sqlite: Programs, memory: Path) -> None:

@@ -17,10 +17,10 @@
 #include "fail.h"
 #include "file_calls.h"
 #include "kept.h"
-#include "line.h"
 #include "look.h"
 #include "options.h"
 #include "output.h"
+#include "plan.h"
 #include "record.h"
 #include "run.h"
 
@@ -43,10 +43,11 @@ static struct moment at = never;
 static int64_t calls; /* that have returned */
 
 static struct {
-	const char *plan, *output;
+	struct plan plan;
 	struct options driver;
 	char record[PATH_MAX];
 } given;
+static struct looked *looked;
 
 struct trial {
 	char number[24];
@@ -96,7 +97,7 @@ static struct moment moment_of(const char *line, struct trial *trial)
 	struct moment moment = never;
 	int fields, end = 0;
 
-	trial->plan = line_hash(line);
+	trial->plan = plan_hash(line);
 	fields = sscanf(line, "%23s call %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64,
 			trial->number, &moment.call, &moment.offset, &moment.bytes, &moment.kept);
 	if (fields >= 4)
@@ -104,7 +105,7 @@ static struct moment moment_of(const char *line, struct trial *trial)
 	fields = sscanf(line, "%23s acknowledged %" SCNd64 "%n", trial->number, &moment.transaction,
 			&end);
 	if (fields != 2 || end == 0)
-		fail("%s: '%.*s' is no trial", given.plan, (int)strcspn(line, "\n"), line);
+		fail("%s: '%.*s' is no trial", given.plan.path, (int)strcspn(line, "\n"), line);
 	return moment;
 }
 
@@ -141,18 +142,19 @@ static void count(struct trial *trial)
 	fclose(file);
 }
 
-static void run_trial(const char *line, FILE *output, struct looked *looked)
+static void run_trial(char *line, FILE *output)
 {
 	struct trial trial = {0};
 	struct moment moment = moment_of(line, &trial);
 
 	*looked = (struct looked){0};
-	line_announce(line, given.driver.announce);
 	trial.begin_ns = clock_now();
 	kept_restore();
 	run_until(&moment, &trial);
 	trial.ended_ns = clock_now();
 	count(&trial);
+	if (plan_samples(&given.plan, line))
+		plan_keep(&given.plan, line, given.driver.database);
 	trial.signal = look(looked, &given.driver, NULL);
 	trial.read_ns = clock_now();
 	snprintf(trial.said, sizeof(trial.said), "%s", looked->said);
@@ -168,20 +170,16 @@ static void run_trial(const char *line, FILE *output, struct looked *looked)
 		trial.said);
 	look_recovery(looked, output);
 	putc('\n', output);
-	/* what comes next may end the board */
-	if (fflush(output) != 0)
-		fail("%s: %s", given.output, strerror(errno));
 }
 
 static void take(int argc, char **argv)
 {
-	enum { OWN = 3 };
+	enum { OWN = 5 };
 	char path[PATH_MAX];
 
 	if (argc < OWN + 1)
-		fail_usage("usage: kill PLAN OUTPUT run DRIVER-OPTIONS");
-	given.plan = argv[1];
-	given.output = argv[2];
+		fail_usage("usage: kill PLAN OUTPUT FILES SAMPLED run DRIVER-OPTIONS");
+	plan_take(&given.plan, argv + 1);
 	options_parse(argc - OWN + 1, argv + OWN - 1, &given.driver);
 	output_path(given.record, given.driver.output_dir, RECORD_FILE);
 	snprintf(path, sizeof(path), "%s", given.driver.database);
@@ -190,26 +188,12 @@ static void take(int argc, char **argv)
 
 int kill_trials(int argc, char **argv)
 {
-	struct looked *looked = look_prepare();
-	char *line = NULL;
-	size_t size = 0;
-	FILE *plan, *output;
-
+	looked = look_prepare();
 	take(argc, argv);
-	plan = fopen(given.plan, "r");
-	output = fopen(given.output, "w");
-	if (plan == NULL || output == NULL)
-		fail("%s, %s: %s", given.plan, given.output, strerror(errno));
-	clock_wait_whole_second();
-	board_complaints(NULL);
-	fputs("trial,plan,acknowledged,begun,opened,is_read,is_whole,signal,complaints,rows,hash,"
-	      "begin_ns,shown_ns,opened_ns,read_ns,end_ns,said,recovery,replayed\n",
-	      output);
-	while (getline(&line, &size, plan) > 0)
-		run_trial(line, output, looked);
-	free(line);
-	fclose(plan);
-	if (fclose(output) != 0)
-		fail("%s: %s", given.output, strerror(errno));
+	plan_each(&given.plan, given.driver.announce,
+		  "trial,plan,acknowledged,begun,opened,is_read,is_whole,signal,complaints,rows,"
+		  "hash,begin_ns,shown_ns,opened_ns,read_ns,end_ns,said,"
+		  "recovery,replayed",
+		  run_trial);
 	return EXIT_SUCCESS;
 }

@@ -5,7 +5,8 @@
 /* For each trial of a plan: makes the database what it was, does the driver's run in a process that
  * kills itself at the trial's moment, and opens and reads what is left.
  *
- * arguments: kill PLAN OUTPUT run DRIVER-OPTIONS
+ * arguments: kill PLAN OUTPUT FILES SAMPLED run DRIVER-OPTIONS
+ *   FILES, SAMPLED: as for a power cut (plan.h)
  *
  * A line of the plan is one of
  *   TRIAL call CALL OFFSET BYTES        once that call of the log of calls (vfs.csv) has returned

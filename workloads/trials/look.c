@@ -78,3 +78,20 @@ void look_recovery(const struct looked *looked, FILE *output)
 	else
 		fputs(",,", output);
 }
+
+int look_at(int argc, char **argv)
+{
+	struct looked *looked = look_prepare();
+	struct options driver;
+	int signal;
+
+	options_parse(argc, argv, &driver);
+	signal = look(looked, &driver, NULL);
+	look_field(looked->said);
+	puts("opened,is_read,is_whole,signal,rows,hash,said");
+	printf("%d,%d,%d,%d,%" PRId64 ",%016" PRIx64 ",%s\n", looked->opened, looked->is_read,
+	       looked->is_whole, signal, looked->rows.count, looked->rows.hash, looked->said);
+	if (fflush(stdout) != 0)
+		fail("what was found cannot be printed: %s", strerror(errno));
+	return EXIT_SUCCESS;
+}

@@ -34,4 +34,9 @@ void look_field(char *said);
 /* Writes the fields `recovery` and `replayed`, each behind a comma. */
 void look_recovery(const struct looked *looked, FILE *output);
 
+/* arguments: look run DRIVER-OPTIONS
+ *
+ * Looks at one database, and prints what it found as a CSV file. */
+int look_at(int argc, char **argv);
+
 #endif

@@ -3,12 +3,17 @@
  * and reads all of it, as an app does that comes up again, unmounts, and has fsck look at every
  * Nth. No program but fsck is started. What fails is the trial's result, and the next one follows.
  *
- * usage: trials cut PLAN OUTPUT DEVICE CONTROL FOLDER TYPE OPTIONS FSCK EVERY run DRIVER-OPTIONS
+ * usage: trials cut PLAN OUTPUT FILES SAMPLED DEVICE CONTROL FOLDER TYPE OPTIONS FSCK EVERY run
+ *          DRIVER-OPTIONS
+ *   FILES     folder that gets the database's files of the trials that are SAMPLED (plan.h)
  *   CONTROL   folder of the device's files `history` and `stats`; OPTIONS: of mount; FSCK: a
  * command, for which EVERY is N, 0 for never
  *
- * usage: trials kill PLAN OUTPUT run DRIVER-OPTIONS
+ * usage: trials kill PLAN OUTPUT FILES SAMPLED run DRIVER-OPTIONS
  *   trials of another kind: kill.h
+ *
+ * usage: trials look run DRIVER-OPTIONS
+ *   opens and reads that one database, whatever left it, and prints what it found
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,19 +27,22 @@
 #include "clock.h"
 #include "fail.h"
 #include "kill.h"
-#include "line.h"
 #include "look.h"
 #include "options.h"
+#include "plan.h"
 
 /* The device takes a page of text at a time. */
 enum { WORDS_SIZE = 4000, NO_NUMBER = -1 };
 
 static struct {
-	const char *plan, *output, *node, *folder, *type, *mount_options, *fsck;
+	struct plan plan;
+	const char *node, *folder, *type, *mount_options, *fsck;
 	long every;
 	struct options driver;
 	char history[256], stats[256];
 } given;
+static struct looked *looked;
+static long tried;
 
 struct trial {
 	char number[24];
@@ -51,12 +59,12 @@ static void show(char *line, struct trial *trial)
 	char words[WORDS_SIZE + 32], *rest, *word;
 	size_t size;
 
-	trial->plan = line_hash(line);
+	trial->plan = plan_hash(line);
 	word = strtok_r(line, " \n", &rest);
 	snprintf(trial->number, sizeof(trial->number), "%s", word ? word : "");
 	word = strtok_r(NULL, " \n", &rest);
 	if (word == NULL)
-		fail("%s: '%s' is no trial", given.plan, trial->number);
+		fail("%s: '%s' is no trial", given.plan.path, trial->number);
 	snprintf(words, sizeof(words), "show %s", word);
 	if ((errno = board_write(given.history, words)) != 0)
 		fail("trial %s: %s does not take '%s': %s", trial->number, given.history, words,
@@ -82,13 +90,38 @@ static void put_bytes(FILE *output, const struct bytes *bytes)
 		fputs(",,,", output);
 }
 
-static void run_trial(char *line, FILE *output, struct looked *looked, long count)
+static void unmount(const char *number)
+{
+	if (umount2(given.folder, 0) != 0)
+		fail("trial %s: unmounting %s: %s", number, given.folder, strerror(errno));
+}
+
+/* Keeps the files that a trial finds. On a mount of its own: what is read of them is in memory
+ * afterwards, and the trial is to find it on the device. */
+static void sample(const char *line)
+{
+	char *words = strdup(line);
+	struct trial trial;
+
+	if (words == NULL)
+		fail("no memory for a line of %s", given.plan.path);
+	show(words, &trial);
+	free(words);
+	if (board_mount(given.node, given.folder, given.type, given.mount_options) == 0) {
+		plan_keep(&given.plan, line, given.driver.database);
+		unmount(trial.number);
+	}
+	board_complaints(NULL);
+}
+
+static void run_trial(char *line, FILE *output)
 {
 	struct trial trial = {.fsck = NO_NUMBER};
 	struct bytes bytes = {0};
 
 	*looked = (struct looked){0};
-	line_announce(line, given.driver.announce);
+	if (plan_samples(&given.plan, line))
+		sample(line);
 	trial.begin_ns = clock_now();
 	show(line, &trial);
 	trial.shown_ns = clock_now();
@@ -103,7 +136,7 @@ static void run_trial(char *line, FILE *output, struct looked *looked, long coun
 		trial.read_ns = clock_now();
 		trial.unmount_error = umount2(given.folder, 0) == 0 ? 0 : errno;
 	}
-	if (given.every > 0 && count % given.every == 0 && trial.unmount_error == 0)
+	if (given.every > 0 && tried++ % given.every == 0 && trial.unmount_error == 0)
 		trial.fsck = board_run(given.fsck);
 	snprintf(trial.said, sizeof(trial.said), "%s", looked->said);
 	trial.complaints = board_complaints(trial.said);
@@ -122,9 +155,6 @@ static void run_trial(char *line, FILE *output, struct looked *looked, long coun
 		trial.end_ns, trial.said);
 	look_recovery(looked, output);
 	putc('\n', output);
-	/* what comes next may end the board */
-	if (fflush(output) != 0)
-		fail("%s: %s", given.output, strerror(errno));
 	if (trial.unmount_error != 0)
 		fail("trial %s: unmounting %s: %s", trial.number, given.folder,
 		     strerror(trial.unmount_error));
@@ -132,58 +162,38 @@ static void run_trial(char *line, FILE *output, struct looked *looked, long coun
 
 static void take(int argc, char **argv)
 {
-	enum { OWN = 10 };
+	enum { OWN = 12 };
 	char *end;
 
 	if (argc < OWN + 1)
-		fail_usage(
-			"usage: cut PLAN OUTPUT DEVICE CONTROL FOLDER TYPE OPTIONS FSCK EVERY run "
-			"DRIVER-OPTIONS");
-	given.plan = argv[1];
-	given.output = argv[2];
-	given.node = argv[3];
-	snprintf(given.history, sizeof(given.history), "%s/history", argv[4]);
-	snprintf(given.stats, sizeof(given.stats), "%s/stats", argv[4]);
-	given.folder = argv[5];
-	given.type = argv[6];
-	given.mount_options = argv[7];
-	given.fsck = argv[8];
-	given.every = strtol(argv[9], &end, 10);
+		fail_usage("usage: cut PLAN OUTPUT FILES SAMPLED DEVICE CONTROL FOLDER TYPE "
+			   "OPTIONS FSCK EVERY run DRIVER-OPTIONS");
+	plan_take(&given.plan, argv + 1);
+	given.node = argv[5];
+	snprintf(given.history, sizeof(given.history), "%s/history", argv[6]);
+	snprintf(given.stats, sizeof(given.stats), "%s/stats", argv[6]);
+	given.folder = argv[7];
+	given.type = argv[8];
+	given.mount_options = argv[9];
+	given.fsck = argv[10];
+	given.every = strtol(argv[11], &end, 10);
 	if (*end != '\0' || given.every < 0)
-		fail_usage("EVERY is a whole number, not '%s'", argv[9]);
+		fail_usage("EVERY is a whole number, not '%s'", argv[11]);
 	options_parse(argc - OWN + 1, argv + OWN - 1, &given.driver);
 }
 
 static int cut_trials(int argc, char **argv)
 {
-	struct looked *looked = look_prepare();
-	char *line = NULL;
-	size_t size = 0;
-	FILE *plan, *output;
-
+	looked = look_prepare();
 	take(argc, argv);
-	plan = fopen(given.plan, "r");
-	output = fopen(given.output, "w");
-	if (plan == NULL || output == NULL)
-		fail("%s, %s: %s", given.plan, given.output, strerror(errno));
 	if (umount2(given.folder, 0) != 0)
 		fail("unmounting %s: %s", given.folder, strerror(errno));
 	bytes_prepare(given.driver.written);
-	clock_wait_whole_second();
-	board_complaints(NULL);
-	fputs("trial,plan,mount_error,opened,is_read,is_whole,signal,unmount_error,fsck,complaints,"
-	      "rows,"
-	      "hash,"
-	      "reads,writes,flushes,zero,stale,looked_ns,"
-	      "begin_ns,shown_ns,mounted_ns,opened_ns,read_ns,end_ns,said,"
-	      "recovery,replayed\n",
-	      output);
-	for (long count = 0; getline(&line, &size, plan) > 0; count++)
-		run_trial(line, output, looked, count);
-	free(line);
-	fclose(plan);
-	if (fclose(output) != 0)
-		fail("%s: %s", given.output, strerror(errno));
+	plan_each(&given.plan, given.driver.announce,
+		  "trial,plan,mount_error,opened,is_read,is_whole,signal,unmount_error,fsck,"
+		  "complaints,rows,hash,reads,writes,flushes,zero,stale,looked_ns,begin_ns,"
+		  "shown_ns,mounted_ns,opened_ns,read_ns,end_ns,said,recovery,replayed",
+		  run_trial);
 	return EXIT_SUCCESS;
 }
 
@@ -193,5 +203,7 @@ int main(int argc, char **argv)
 		return cut_trials(argc - 1, argv + 1);
 	if (argc > 1 && strcmp(argv[1], "kill") == 0)
 		return kill_trials(argc - 1, argv + 1);
-	fail_usage("usage: trials cut|kill ...");
+	if (argc > 2 && strcmp(argv[1], "look") == 0)
+		return look_at(argc - 1, argv + 1);
+	fail_usage("usage: trials cut|kill|look ...");
 }

@@ -75,7 +75,8 @@ def looked(plan: str, device: str, control: str, every: int) -> list[str]:
     if ctypes.CDLL(None).mount(b"tmpfs", at.encode(), b"tmpfs", 0, None):
         sys.exit(f"replay: no tmpfs on {at}")
     fsck = f"{os.environ['FSCK']} {device}"
-    words = [str(FOLDER / "bin/trials"), str(FOLDER / "plan"), str(out), device, control, at]
+    # none is sampled
+    words = [str(FOLDER / "bin/trials"), "cut", str(FOLDER / "plan"), str(out), "", "", device, control, at]
     words += [os.environ["FS_TYPE"], os.environ["MOUNT_OPTIONS"], fsck, str(every), "run"]
     run(*words, *os.environ["DRIVER_OPTIONS"].split(), "--output-dir", str(RAW / "driver"))
     return out.read_text().splitlines(keepends=True)

@@ -1,0 +1,51 @@
+"""What the host finds in the databases of sampled trials (analysis/crash/sampled.py): the files that a board
+kept of each, looked at by the same program with the same release, built for this host."""
+
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from analysis.crash import sampled
+from base.errors import LabError
+from commitpath import payload
+from images import artifacts
+
+# Beyond what the program itself takes for hung (workloads/trials/look.c).
+LIMIT_SECONDS = 600.0
+
+
+def of_samples(cell: Mapping[str, Any], raw: Path) -> dict[str, dict[str, Any]]:
+    """What was found of each sampled trial of a board, by its number; nothing of one that no file could be
+    read of. LabError where it cannot be looked at."""
+    folders = [folder for folder in sampled.folders(raw) if not (folder / sampled.UNREAD).exists()]
+    if not folders:
+        return {}
+    program = artifacts.trials(cell, here=True)
+    return {folder.name: look(program, cell, folder) for folder in folders}
+
+
+def look(program: Path, cell: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """What is in the database of a folder. In a copy: to open it is to recover it."""
+    words = payload.driver_env(cell, payload.DATABASE)["DRIVER_OPTIONS"].split()
+    with artifacts.work_folder() as work:
+        shutil.copytree(folder, work / "db")
+        done = subprocess.run(
+            [str(program), "look", "run", *words, "--output-dir", "."],
+            cwd=work / "db",
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            timeout=LIMIT_SECONDS,
+        )
+    lines = done.stdout.splitlines()
+    if done.returncode or len(lines) != 2:
+        said = (done.stderr.strip().splitlines() or ["no reason"])[-1]
+        raise LabError(f"trial {folder.name} cannot be looked at on this host: {said}")
+    found = dict(zip(lines[0].split(","), lines[1].split(","), strict=True))
+    return {name: int(found[name]) for name in sampled.NUMBERS} | {
+        "hash": found["hash"],
+        "said": found["said"],
+    }

@@ -1,0 +1,204 @@
+"""Trials whose files the host looks at, too: a recorded run, with a database as a sampled trial's."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from edited import edit, edit_trial
+
+from analysis import checks, engines, workloads
+from analysis import run as runs
+from analysis.checks import tried
+from analysis.crash import oracle, sampled
+from analysis.workloads import Options
+from base.errors import BadInput
+
+HERE = Path(__file__).parent
+PHASES = ["insert", "update", "delete"]
+SAMPLED = 10
+
+
+def database(path: Path, cell: dict[str, Any], transactions: int) -> None:
+    """Make the database of a cell's run as it is after so many transactions."""
+    options = Options(cell["rows"], cell["n"], cell["value_size"], cell["seed"])
+    again = workloads.find(cell["profiles"]["workload"]["driver_workload"])
+    assert again
+    made, render = sqlite3.connect(path, isolation_level=None), engines.of("sqlite").rendered
+    made.execute("CREATE TABLE sample(id INTEGER PRIMARY KEY AUTOINCREMENT, value TEXT NOT NULL)")
+    made.execute("BEGIN")
+    rows = [("i" * options.value_size,)] * options.rows
+    made.executemany("INSERT INTO sample(value) VALUES(?)", rows)
+    for transaction in [*workloads.again(again, options, PHASES)][:transactions]:
+        made.execute(render(transaction, again.TEXTS).decode())
+    made.execute("COMMIT")
+    made.close()
+
+
+def pack(files: list[Path], into: Path) -> None:
+    into.mkdir(parents=True, exist_ok=True)
+    for file in files:
+        (into / f"{file.name}.gz").write_bytes(gzip.compress(file.read_bytes()))
+
+
+def document(folder: Path, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / name).read_text())
+    return found
+
+
+def place(folder: Path) -> Path:
+    return folder / f"crash/1/raw/files/{SAMPLED}"
+
+
+@pytest.fixture
+def run_dir(tmp_path: Path) -> Path:
+    """DELETE with FULL, 40 cuts of 15 transactions, of which trial 10 is sampled."""
+    folder = tmp_path / "cell/run"
+    shutil.unpack_archive(HERE / "sample-crash.tar.xz", folder.parent)
+    host, plan = document(folder, "host.json"), document(folder, "raw/plan.json")
+    del host["raw_sha256"]
+    (folder / "host.json").write_text(json.dumps(host))
+    judged = runs.read(folder).judged
+    assert judged is not None
+    row = judged.row(SAMPLED, named=True)
+    database(tmp_path / "sample.db", document(folder, "cell.json"), row["transactions"])
+    pack([tmp_path / "sample.db"], place(folder))
+    found = {name: row[name] for name in sampled.FOUND}
+    edit(folder / "host.json", trials_looks={str(SAMPLED): found | {"said": ""}})
+    edit(folder / "raw/plan.json", checks=[*plan["checks"], "tried.looks"])
+    return folder
+
+
+def test_the_host_finds_what_the_board_did(run_dir: Path) -> None:
+    assert not tried.looks(runs.read(run_dir))
+    assert not checks.reasons(runs.read(run_dir))
+
+
+def another_look(**values: Any) -> Callable[[Path], None]:
+    def spoil(folder: Path) -> None:
+        looks = document(folder, "host.json")["trials_looks"]
+        edit(folder / "host.json", trials_looks={str(SAMPLED): looks[str(SAMPLED)] | values})
+
+    return spoil
+
+
+def unread(folder: Path) -> None:
+    (place(folder) / "sample.db.gz").unlink()
+    (place(folder) / sampled.UNREAD).write_text("Input/output error\n")
+    edit(folder / "host.json", trials_looks={})
+
+
+def unread_and_broken(folder: Path) -> None:
+    unread(folder)
+    edit_trial(folder, SAMPLED, is_whole=0)
+
+
+def other_files(folder: Path) -> None:
+    """Board and host agree on what is not in the files."""
+    made = folder.parent / "sample.db"
+    database(made, document(folder, "cell.json"), 1)
+    pack([made], place(folder))
+
+
+def no_database(folder: Path) -> None:
+    made = folder.parent / "sample.db"
+    made.write_bytes(b"no database" * 1000)
+    pack([made], place(folder))
+
+
+def unmounted(folder: Path) -> None:
+    shutil.rmtree(place(folder))
+    edit(folder / "host.json", trials_looks={})
+    edit_trial(folder, SAMPLED, mount_error=117, opened=0, is_read=0, is_whole=0)
+
+
+def of_before(folder: Path) -> None:
+    shutil.rmtree(place(folder))
+    host, plan = document(folder, "host.json"), document(folder, "raw/plan.json")
+    del host["trials_looks"]
+    (folder / "host.json").write_text(json.dumps(host))
+    edit(folder / "raw/plan.json", checks=[one for one in plan["checks"] if one != "tried.looks"])
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        (another_look(hash="0" * 16), ", and 0000000000000000 is what the host finds in its files"),
+        (another_look(opened=0), "its board found opened 1, and 0 is what the host finds in its files"),
+        (another_look(rows=7), ", and 7 is what the host finds in its files"),
+        (lambda folder: edit_trial(folder, SAMPLED, is_whole=0), "its board found is_whole 0, and 1 is"),
+        (lambda folder: edit(folder / "host.json", trials_looks={}), "the host did not look at its files"),
+        (lambda folder: shutil.rmtree(place(folder)), "its board kept no files of it for the host"),
+        (unread, "its board found whole what it could not read"),
+        (other_files, ", and in its files there is 101 rows, hash "),
+        (no_database, ", and in its files there is nothing"),
+        (unread_and_broken, None),
+        (unmounted, None),
+        (of_before, None),
+    ],
+)
+def test_a_difference_rejects_the_run(
+    run_dir: Path, spoil: Callable[[Path], None], reason: str | None
+) -> None:
+    spoil(run_dir)
+    found = tried.looks(runs.read(run_dir))
+    if reason is None:
+        assert not found
+    else:
+        assert len(found) == 1 and found[0].startswith("trial 10: ") and reason in found[0], found
+        assert found[0] in checks.reasons(runs.read(run_dir))
+
+
+def test_files_that_are_cut_short(run_dir: Path) -> None:
+    file = place(run_dir) / "sample.db.gz"
+    file.write_bytes(file.read_bytes()[:-100])
+    with pytest.raises(BadInput, match="cannot be unpacked"):
+        tried.looks(runs.read(run_dir))
+
+
+def test_more_than_any_database(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampled, "_MOST_BYTES", 100_000)
+    with pytest.raises(BadInput, match="has more than 100000 bytes"):
+        tried.looks(runs.read(run_dir))
+
+
+def test_a_journal_is_played_back(tmp_path: Path) -> None:
+    """Files of a transaction that is under way: its database is as before."""
+    cell = {"rows": 200, "n": 1, "value_size": 3072, "seed": 1}
+    workload = {"profiles": {"workload": {"driver_workload": "apsys17"}}}
+    database(tmp_path / "sample.db", cell | workload, 0)
+    made = sqlite3.connect(tmp_path / "sample.db", isolation_level=None)
+    made.execute("PRAGMA cache_size=1")
+    made.execute("BEGIN")
+    made.execute("UPDATE sample SET value='changed' WHERE id<150")
+    pack(sorted(tmp_path.glob("sample.db*")), tmp_path / "kept")
+    made.execute("COMMIT")
+    assert len([*(tmp_path / "kept").iterdir()]) == 2
+    assert sampled.rows(tmp_path / "kept") == oracle.after_each(cell | workload, [])[0]
+    (tmp_path / "kept/sample.db-journal.gz").unlink()
+    assert sampled.rows(tmp_path / "kept") != oracle.after_each(cell | workload, [])[0]
+
+
+@pytest.mark.parametrize(
+    ("rows", "count", "numbers"),
+    [
+        (1000, 3, [1]),
+        (1000, 19, [9]),
+        (1000, 40, [10]),
+        (1000, 111, [10, 110]),
+        (1000, 1000, [*range(10, 1000, 100)]),
+        # a board's memory has no room for more
+        (1000, 10_000, [*range(10, 4310, 100)]),
+        (100_000, 200, []),
+        (0, 200, [10, 110]),
+        (1000, 0, []),
+    ],
+)
+def test_every_hundredth_is_sampled(rows: int, count: int, numbers: list[int]) -> None:
+    assert sampled.numbers({"rows": rows, "value_size": 3072}, count) == numbers
