@@ -83,8 +83,8 @@ def test_looking_is_no_part_of_the_recovery(run_dir: Path) -> None:
 @pytest.mark.parametrize("name", sectors.NAMES)
 def test_a_known_end_holds_what_was_written(run_dir: Path, trial: int, name: str) -> None:
     edit_trial(run_dir, trial, **{name: 1})
-    said = f"as a known end of the run it was to hold what was written, and trial {trial} found (1 {name} sectors)"
-    assert said in checks.reasons(runs.read(run_dir))
+    known = "as a known end of the run it was to hold what was written"
+    assert f"{known}, and trial {trial} found (1 {name} sectors)" in checks.reasons(runs.read(run_dir))
 
 
 def test_one_state_has_one_count(run_dir: Path) -> None:

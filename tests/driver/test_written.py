@@ -152,7 +152,5 @@ def test_a_file_that_is_no_list_of_sectors(
     saved = tmp_path / "written"
     for spoiled, says in ((saved.read_bytes()[:-1], "ends before its end"), (bytes(24), "is not what")):
         saved.write_bytes(spoiled)
-        done = subprocess.run(
-            [program], input=f"look {saved}\n", capture_output=True, text=True, check=False
-        )
+        done = subprocess.run([program], input=f"look {saved}\n", capture_output=True, text=True, check=False)
         assert says in one_line_error(done, 1)
