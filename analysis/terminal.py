@@ -97,8 +97,9 @@ def crash(found: dict[str, Any] | None) -> list[str]:
     said = (
         f"{found['cuts']} cuts ({found['failure']}): {died}{found['mounted']} mounted, "
         f"{found['opened']} opened, {found['corrupt']} corrupt, {found['not_a_prefix']} no prefix of the "
-        f"transactions; {sectors(found)}acknowledged ones lost by {lost['cuts']}, "
-        f"{number(lost['max'], 0)} at most, {number(lost['mean'], 2)} a cut; {number(work['max'], 1)} ms of work at most, "
+        f"transactions; {sectors(found)}"
+        f"acknowledged ones lost by {lost['cuts']}, {number(lost['max'], 0)} at most, "
+        f"{number(lost['mean'], 2)} a cut; {number(work['max'], 1)} ms of work at most, "
         f"{number(work['mean'], 1)} a cut; recovery {number(recovery['median'], 1)} ms, "
         f"{number(recovery['max'], 1)} at most; {number(found['per_hour'], 0)} cuts an hour{unplaced}"
     )

@@ -1,7 +1,8 @@
 """Sectors of a file that came up and were never written so: where they may be, and where not.
 
 A cache of ten pages spills a large insert: the database grows by pages that nothing has synced, and then
-the journal is synced once more, which commits that growth. Without delayed allocation the blocks are there by then.
+the journal is synced once more, which commits that growth. Without delayed allocation it has its blocks by
+then.
 """
 
 from collections.abc import Callable

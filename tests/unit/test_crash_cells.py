@@ -89,6 +89,18 @@ def test_a_process_that_is_killed_needs_its_calls_and_no_past(device: str) -> No
     assert payload.has_trials(make_cell(KILLED | {"DEVICE": device}))
 
 
+def test_what_the_driver_wrote_is_noted_on_a_board_of_trials_alone() -> None:
+    """Of a device that is cut: the run that is timed does nothing besides."""
+    both = [FLASH, KILLED]
+    told = [
+        [payload.cell_env(make_cell(cell), "/dev/x", "db", tried) for tried in (False, True)] for cell in both
+    ]
+    assert [[f"--written {payload.BOARD}/written" in one for one in each] for each in told] == [
+        [False, True],
+        [False, False],
+    ]
+
+
 def test_a_cell_with_cuts_starts_from_the_same_board() -> None:
     """Nothing that a prepared board is told has a word of the cuts."""
     boards = [payload.rehearsal(make_cell(cell), "/dev/target") for cell in (FLASH, {"DEVICE": "emmc-5.0"})]
