@@ -112,7 +112,7 @@ def written(run: Run, metric: str) -> float | None:
     own = {label for label, _ in engines.of(str(run.cell["engine"])).FILES.values()} - {"other"}
     of_engine = metric == "pages"
     sums = run.summary["ledger"]["bytes"].items()
-    return sum(size for label, size in sums if (label in own) == of_engine) / PAGE
+    return float(sum(size for label, size in sums if (label in own) == of_engine)) / PAGE
 
 
 @functools.cache
