@@ -18,12 +18,12 @@ from commitpath import payload, trace_synthetic
 PROFILES = trace_synthetic.names()
 # What a trace of seed 1 is. It does not change: another text is another workload.
 MADE = {
-    "synthetic-androbench": "d6252afc9d4520f3",
+    "synthetic-androbench": "6af8f775fcf19e92",
     "synthetic-browser": "a64dbe9f3f395690",
-    "synthetic-facebook": "ea8fe29885c47689",
+    "synthetic-facebook": "dbd5495d37a93f3c",
     "synthetic-gmail": "49dac1257df6fe59",
-    "synthetic-kakaotalk": "6addd73aced2682d",
-    "synthetic-twitter": "837d6d47467c790f",
+    "synthetic-kakaotalk": "bc82b113e15c37d7",
+    "synthetic-twitter": "6be27afae74e67c3",
 }
 
 
