@@ -27,6 +27,7 @@ struct options {
 	const char *output_dir;
 	const char *device_stat; /* NULL: none */
 	const char *announce;	 /* NULL: nowhere */
+	const char *persistent;	 /* NULL: no such memory */
 	bool start_on_second;
 	bool vfs_log;
 };
