@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis import cpu, engines, tables, twins, whose
+from analysis import cpu, engines, persistent, tables, twins, whose
 from analysis.adapters import devicelog
 from analysis.adapters.driver import Driver
 from analysis.checks import counts, covariates, disk, failures, loss, phases
@@ -68,6 +68,7 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
             for op, row in operations.items()
         },
         "ledger": ledger(run.ledger, run.driver.engine),
+        **({"persistent": of_memory} if (of_memory := persistent.summary(run.driver)) else {}),
         "content": told.summary(run.content),
         "crash": verdicts.summary(run),
         "write_amplification": (written["bytes_written"] / sql_bytes if sql_bytes and watched else None),

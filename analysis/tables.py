@@ -46,7 +46,7 @@ class Tables:
 
 def build(run: Run) -> Tables:
     """Compute all tables of a run."""
-    rows, roles = run.driver.transactions, engines.roles(run.driver.engine)
+    rows, roles = _rows(run.driver), engines.roles(run.driver.engine)
     source = block_source(run)
     commands = pl.concat([run.events.clear(), counts.window_blocks(run, source)], how="diagonal")
     if sent := disk.sent_for(run):
@@ -78,6 +78,19 @@ def build(run: Run) -> Tables:
         .sort("commands", "rwbs", descending=[True, False]),
         latencies=run.timing.transactions.select("op", latency_ns=pl.col("end_ns") - pl.col("begin_ns")),
         observed=pl.DataFrame({"kind": list(OBSERVED), "watched": [kind in seen for kind in OBSERVED]}),
+    )
+
+
+def _rows(driver: Driver) -> pl.DataFrame:
+    """Return the transactions, with what they wrote to persistent memory where the engine had some."""
+    if driver.persistent is None:
+        return driver.transactions
+    columns = {f"persistent_{name}": name for name in ("lines", "bytes")}
+    return driver.transactions.join(
+        driver.persistent.select("transaction", **columns),
+        on="transaction",
+        how="left",
+        maintain_order="left",
     )
 
 

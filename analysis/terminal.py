@@ -41,6 +41,7 @@ def table(summary: dict[str, Any], report: Path) -> str:
     out += lines
     if summary["ledger"]:
         out += ["", *_labels(summary["ledger"]), *told.lines(summary["content"]), ""]
+    out += persistent(summary)
     if any(cost["block_writes"] is not None for cost in summary["per_transaction"].values()):
         out.append("(syncs, writes, KiB and flushes are per transaction)")
     else:
@@ -72,6 +73,20 @@ def beside(summary: dict[str, Any]) -> list[str]:
             f"others, too, and {of['others']} for others alone"
         )
     return textwrap.wrap("; ".join(said), 80, subsequent_indent="  ")
+
+
+def persistent(summary: dict[str, Any]) -> list[str]:
+    """Return a table of what each operation writes to persistent memory, which no block command does."""
+    found = summary.get("persistent")
+    if not found or not found["per_transaction"]:
+        return []
+    cost = found["per_transaction"]
+    rows: list[tuple[str, ...]] = [(found["label"], *cost, "all")]
+    for name, text, factor, unit in (("bytes", "KiB", 1 / 1024, 1 / 1024), ("lines", "lines", 1.0, 1.0)):
+        each = [number(row[name], 2, factor) for row in cost.values()]
+        rows.append((f"{text} per transaction", *each, number(found[name], 0, unit)))
+    charged = number(found["ns"], 3, 1e-6)
+    return [*_aligned(rows), f"no block command wrote these; {charged} ms were charged for the lines", ""]
 
 
 def unchanged(summary: dict[str, Any]) -> list[str]:

@@ -19,7 +19,7 @@ from base.data import load_mapping, load_yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS, ROOT
 from base.schema import schema
-from commitpath import observers, userfiles
+from commitpath import observers, persistent, userfiles
 from commitpath.axes import FILESYSTEM, axes, own_name, parse_probes, releases, version_key
 from commitpath.schema import check
 from images import given
@@ -125,6 +125,7 @@ def make_cell(variables: Mapping[str, str]) -> dict[str, Any]:
     check_workload(cell, profiles["workload"])
     check_kernel(cell, profiles["fs"])
     check_combination(cell)
+    persistent.check(cell, variables)
     check_crash(cell, variables)
     return cell
 
@@ -261,9 +262,12 @@ def check_kernel(cell: Mapping[str, Any], fs: Mapping[str, Any]) -> None:
         raise BadInputError(f"{name}: BOARD={cell['board']} has a kernel of its own")
     driver = driver_folder(cell["profiles"]["device"]["driver"])
     of_driver = load_yaml(driver / "options.yml") if (driver / "options.yml").exists() else []
-    for variable, options in (("FS", fs["options"]), ("DEVICE", of_driver)):
+    needed = [(f"FS={cell['fs']}", fs["options"]), (f"DEVICE={cell['device']}", of_driver)]
+    if in_memory := persistent.asked(cell):
+        needed.append((in_memory[0], load_yaml(given.OPTIONS)["persistent"]))
+    for variable, options in needed:
         if missing := given.lacking(kernel, options):
-            raise BadInputError(f"{variable}={cell[variable.lower()]}: {name} lacks {missing} in its config")
+            raise BadInputError(f"{variable}: {name} lacks {missing} in its config")
     if not mounts(kernel, fs):
         fit = [each for each in axes()["fs"].files() if mounts(kernel, load_profile("fs", each))]
         raise BadInputError(

@@ -18,7 +18,7 @@ from analysis.crash.cuts import PROCESS
 from base import identity
 from base.errors import BadInputError
 from base.paths import ROOT
-from commitpath import ansible, lab, observers
+from commitpath import ansible, lab, observers, persistent
 from commitpath.axes import FILESYSTEM, probe_files, probe_names
 from commitpath.cell import kernel_profile, load_profile, make_cell, watching
 from images import artifacts, given
@@ -101,6 +101,7 @@ def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str
         "mount_options": mount_options(cell),
         "mount_allowed": json.dumps(mount.patterns(fs["type"])),
         "mountpoint": MOUNTPOINT,
+        **({"persistent_folder": persistent.MOUNTPOINT} if persistent.asked(cell) else {}),
         "load_script": identity.load(cell),
         **(populated(cell) if identity.load(cell) == identity.DRIVER else for_command(cell)),
         "rehearsal_cell": rehearsal(cell, board["board_device"]),
@@ -268,6 +269,8 @@ def driver_env(cell: Mapping[str, Any], database: str) -> dict[str, str]:
         f"--rows {cell['rows']} --n {cell['n']} --value-size {cell['value_size']} --seed {cell['seed']} "
         f"--checkpoint-every {cell['checkpoint_every']}{engine_options(cell, engine['settings'])}"
     )
+    if persistent.asked(cell):
+        driver_options += f" --persistent-memory {persistent.MOUNTPOINT}"
     if cell["profiles"]["workload"].get("file"):
         driver_options += f" --file {BOARD}/{'transactions' if 'file' in cell['profiles'] else 'rehearsal'}"
     if phases := cell["profiles"]["workload"].get("phases"):

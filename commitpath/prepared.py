@@ -18,7 +18,7 @@ from analysis.adapters.known import read as read_known
 from base import identity, scratch
 from base.errors import LabError
 from base.progress import step
-from commitpath import ansible, lab, observers
+from commitpath import ansible, lab, observers, persistent
 from commitpath.axes import probe_files
 from commitpath.cell import kernel_profile
 from commitpath.payload import (
@@ -64,7 +64,8 @@ def virtual_board(cell: Mapping[str, Any]) -> VirtualBoard:
         make_keys(keys)
     besides = [*observers.packages(cell["probes"].split(",")), *cell.get("packages", ())]
     image, vm = artifacts.image(kernel_profile(cell), besides), artifacts.CACHE / "vm"
-    return VirtualBoard(image, keys, memory_mib(cell), int(cell["cpu_ns"]), vm, emulator.chosen())
+    of_board = (image, keys, memory_mib(cell), int(cell["cpu_ns"]), vm)
+    return VirtualBoard(*of_board, emulator.chosen(), persistent.mib(cell))
 
 
 def provision(variables: Mapping[str, Any], limit: float | None = None, *options: str) -> list[str]:
@@ -73,7 +74,11 @@ def provision(variables: Mapping[str, Any], limit: float | None = None, *options
         write_self_extracting(Path(packed.name), board_files(variables))
         more = {**variables, "files": packed.name}
         log = artifacts.CACHE / "log/provision.json"
-        return ansible.play("provision.yml", more, log, *options, limit=limit)
+        said = ansible.play("provision.yml", more, log, *options, limit=limit)
+        if "persistent_folder" in variables:
+            log = artifacts.CACHE / "log/persistent.json"
+            said += ansible.play("persistent.yml", variables, log, *options, limit=limit)
+        return said
 
 
 def prepare(variables: Mapping[str, Any], limit: float | None = None) -> None:
@@ -117,6 +122,9 @@ def provisioned_folder(board: VirtualBoard, variables: Mapping[str, Any]) -> tup
         "scripts": artifacts.hash_of(files=[*scripts, artifacts.IMAGES / "await-cell.sh"]),
         "qemu": qemu.qemu_version(),
     }
+    if "persistent_folder" in variables:
+        of_memory = [ansible.PLAYBOOKS / f"persistent.{kind}" for kind in ("yml", "sh")]
+        inputs["persistent"] = [variables["persistent_folder"], artifacts.hash_of(files=of_memory)]
     key = artifacts.hash_of(json.dumps(inputs, sort_keys=True))
     return artifacts.CACHE / "snapshots" / f"provisioned-{variables['device_driver']}-{key}", inputs
 

@@ -5,7 +5,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from base import scratch
@@ -43,10 +43,11 @@ class VirtualBoard:
     cpu_ns: int
     scratch: Path
     program: str = qemu.QEMU
+    persistent_mib: int = 0
 
     def machine(self, folder: Path, clock: str, ram: Path, shared: bool, port: int | None) -> qemu.Machine:
         of_board = (self.image, folder, self.keys, self.memory_mib, clock, self.cpu_ns)
-        return qemu.Machine(*of_board, ram, shared, port, self.program)
+        return qemu.Machine(*of_board, ram, shared, port, self.program, self.persistent_mib)
 
     def description(self) -> str:
         """What the machine is, without this checkout's paths: a snapshot fits no other.
@@ -54,7 +55,7 @@ class VirtualBoard:
         It fits Debian's QEMU and ours.
         """
         nowhere = Path("nowhere")
-        board = VirtualBoard(nowhere, nowhere, self.memory_mib, self.cpu_ns, nowhere)
+        board = replace(self, image=nowhere, keys=nowhere, scratch=nowhere, program=qemu.QEMU)
         return " ".join(board.machine(nowhere, "virtual", nowhere, False, None).arguments())
 
     @contextmanager

@@ -20,6 +20,7 @@ from qemu.qmp import QMPError
 from qemu.qmp.legacy import QEMUMonitorProtocol
 
 from base.errors import LabError
+from images import devicetree
 from images.cpus import own_cpu
 
 QEMU = "qemu-system-aarch64"
@@ -32,6 +33,10 @@ CELL_ITEM_BYTES = 256 * 1024
 # who traces the device or of a device's own log, twice 32 at most. What else an observer keeps has
 # memory of its own (its profile's memory_mib).
 BOARD_MEMORY_MIB = 1536
+# Where the machine `virt` has its memory (QEMU's hw/arm/virt.c).
+MEMORY_AT = 1 << 30
+# The device tree of a machine with persistent memory.
+TREE = "board.dtb"
 # A virtio device does what the guest asks of it at the guest's instruction that asks. By
 # default another thread does it some time later, and also looks at every queue when a
 # restored machine goes on: those interrupts came at a random instruction.
@@ -79,6 +84,7 @@ class Machine:
     (idle time is skipped), `real` (plain emulation) or `kvm` (the host's CPU).
     cpu_ns: virtual ns of an instruction, under `provision` and `virtual`.
     program: which QEMU (images/emulator.py), but under `kvm`, which is Debian's.
+    persistent_mib: persistent memory, behind the other in the same file; 0: none.
     """
 
     image: Path
@@ -91,6 +97,7 @@ class Machine:
     shared: bool
     ssh_port: int | None = None
     program: str = QEMU
+    persistent_mib: int = 0
 
     def executable(self) -> str:
         """The program that is started under the name QEMU, by which `make destroy` finds every board."""
@@ -106,16 +113,17 @@ class Machine:
         return [
             QEMU,
             *self.cpu_arguments(),
-            *("-m", f"{self.memory_mib}M"),
+            *("-m", f"{self.memory_mib + self.persistent_mib}M"),
             *(
                 "-object",
-                f"memory-backend-file,id=ram,size={self.memory_mib}M,mem-path=memory/{self.ram.name},"
+                f"memory-backend-file,id=ram,size={self.memory_mib + self.persistent_mib}M,"
+                f"mem-path=memory/{self.ram.name},"
                 f"share={'on' if self.shared else 'off'}",
             ),
             *self.time_arguments(),
             *("-seed", "1"),
             *("-kernel", "image/vmlinuz", "-initrd", "image/initrd"),
-            *("-append", f"console=ttyAMA0 {REPEATABLE} {LEAN} panic=-1 loglevel=4"),
+            *self.boot_arguments(),
             *("-nodefaults", "-no-reboot", "-display", "none"),
             *("-serial", "file:serial.log"),
             *("-qmp", "unix:qmp,server=on,wait=off"),
@@ -133,12 +141,36 @@ class Machine:
             *("-fw_cfg", "name=opt/commitpath/cell,file=cell"),
         ]
 
+    def boot_arguments(self) -> list[str]:
+        """The kernel's command line, and a device tree of ours where QEMU's own does not do."""
+        words = f"console=ttyAMA0 {REPEATABLE} {LEAN} panic=-1 loglevel=4"
+        return ["-append", words, *(["-dtb", TREE] if self.persistent_mib else [])]
+
+    def write_tree(self) -> None:
+        """Write the device tree of a machine with persistent memory: QEMU's own for it, with that."""
+        own = self.folder / "own.dtb"
+        machine, *more = self.cpu_arguments()[1:]
+        machine = f"{machine.replace('memory-backend=ram,', '')},dumpdtb={own.name}"
+        line = [QEMU, "-machine", machine, *more, "-m", f"{self.memory_mib + self.persistent_mib}M"]
+        line += ["-nodefaults", "-display", "none"]
+        done = subprocess.run(
+            line, executable=self.executable(), cwd=self.folder, capture_output=True, text=True, check=False
+        )
+        if done.returncode or not own.is_file():
+            said = done.stderr.strip().splitlines() or ["nothing"]
+            raise LabError(f"QEMU gives no device tree: {said[-1]}")
+        sizes = (self.memory_mib << 20, self.persistent_mib << 20)
+        tree = devicetree.with_persistent_memory(own.read_bytes(), MEMORY_AT, *sizes)
+        (self.folder / TREE).write_bytes(tree)
+
     def cpu_arguments(self) -> list[str]:
         """-machine, -accel and -cpu for the clock."""
         machine = "virt,dtb-randomness=off,memory-backend=ram,gic-version="
         if self.clock == "kvm":
             return ["-machine", f"{machine}host", "-accel", "kvm", "-cpu", "host", "-smp", "1"]
-        emulator = ["-accel", "tcg,thread=single", "-cpu", "cortex-a72", "-smp", "1"]
+        # the first of Arm's with dc cvap, which cleans a line to where it persists
+        cpu = "cortex-a76" if self.persistent_mib else "cortex-a72"
+        emulator = ["-accel", "tcg,thread=single", "-cpu", cpu, "-smp", "1"]
         return ["-machine", f"{machine}3", *emulator]
 
     def time_arguments(self) -> list[str]:
@@ -185,6 +217,8 @@ def running(machine: Machine, *extra: str) -> Iterator[subprocess.Popen[bytes]]:
     log = machine.folder / "qemu.log"
     with contextlib.ExitStack() as stack:
         machine.link_files()
+        if machine.persistent_mib:
+            machine.write_tree()
         icount = "-icount" in machine.arguments()
         cpus = stack.enter_context(own_cpu()) if icount else os.sched_getaffinity(0)
         output = stack.enter_context(log.open("wb"))

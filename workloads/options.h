@@ -28,6 +28,7 @@ struct options {
 	const char *device_stat; /* NULL: none */
 	const char *announce;	 /* NULL: nowhere */
 	const char *written;	 /* NULL: nowhere */
+	const char *persistent;	 /* NULL: no such memory */
 	bool start_on_second;
 	bool vfs_log;
 };

@@ -9,8 +9,8 @@
 #include "fail.h"
 
 static const char *const result_files[] = {"config.json",     "transactions.csv", "phases.csv",
-					   "device_stat.csv", "vfs.csv",	  "rendered",
-					   RECORD_FILE};
+					   "device_stat.csv", "vfs.csv",	  "persistent.csv",
+					   "rendered",	      RECORD_FILE};
 
 static char final_path[PATH_MAX];
 static char partial_path[PATH_MAX + 8];

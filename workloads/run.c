@@ -14,6 +14,7 @@
 #include "file_calls.h"
 #include "marks.h"
 #include "output.h"
+#include "persistent.h"
 #include "record.h"
 #include "settings.h"
 #include "stat.h"
@@ -71,12 +72,14 @@ static void run_phase(struct run *run, size_t index)
 		if (!engine_render(run->database, &transaction, &rendered, &run->error))
 			fail_transaction(run, number, phase);
 		run->executed |= transaction.count > 0;
+		persistent_begin();
 		commitpath_tx_begin(number, phase->name);
 		record_begin(record, number, (uint32_t)index);
 		if (!engine_commit(run->database, &changes, &run->error))
 			fail_transaction(run, number, phase);
 		record_acknowledge(record, number, changes);
 		commitpath_tx_end(number, phase->name);
+		persistent_end(number);
 		if (run->options->checkpoint_every > 0 &&
 		    (int64_t)(number + 1) % run->options->checkpoint_every == 0 &&
 		    transaction.count > 0)
@@ -121,6 +124,8 @@ static void prepare(struct run *run)
 	if (options->written)
 		written_begin();
 	open_database(run);
+	if (persistent_writes.role != NULL)
+		persistent_prepare(transactions);
 	if (run->workload->creates)
 		require(run, engine_create_tables(run->database, &run->error));
 	record_open(&run->record, options->output_dir, transactions);
@@ -287,6 +292,7 @@ void run(const struct options *options)
 	stat_write(options->output_dir);
 	if (options->vfs_log)
 		file_calls_write(options->output_dir);
+	persistent_write(options->output_dir, run.record.transaction_count);
 	config_write(options, &run.findings);
 	print_summary(&run);
 	stat_close();

@@ -12,21 +12,6 @@ enum { READINGS = 32 };
 static uint64_t begin_ticks, frequency;
 static int64_t begin_ns, end_off_ns;
 
-#ifdef __aarch64__
-static uint64_t counter_frequency(void)
-{
-	uint64_t hertz;
-
-	__asm__("mrs %0, cntfrq_el0" : "=r"(hertz));
-	return hertz;
-}
-#else
-static uint64_t counter_frequency(void)
-{
-	return NANOSECONDS_PER_SECOND;
-}
-#endif
-
 uint64_t ticks_span_ns(uint64_t ticks, uint64_t hertz)
 {
 	return ticks / hertz * NANOSECONDS_PER_SECOND +
@@ -51,7 +36,7 @@ static void read_both(uint64_t *ticks, int64_t *ns)
 
 void ticks_begin(void)
 {
-	frequency = counter_frequency();
+	frequency = ticks_frequency();
 	read_both(&begin_ticks, &begin_ns);
 }
 

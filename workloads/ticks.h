@@ -21,6 +21,19 @@ static inline uint64_t ticks_now(void)
 #endif
 }
 
+/* Its ticks in a second. */
+static inline uint64_t ticks_frequency(void)
+{
+#ifdef __aarch64__
+	uint64_t hertz;
+
+	__asm__("mrs %0, cntfrq_el0" : "=r"(hertz));
+	return hertz;
+#else
+	return NANOSECONDS_PER_SECOND;
+#endif
+}
+
 /* Notes what the counter is at a time, at the begin and at the end of what is noted. */
 void ticks_begin(void);
 void ticks_end(void);

@@ -33,6 +33,7 @@ class Driver:
         pl.DataFrame | None
     )  # drivertables.CALLS, PAGE and RESULT if they were recorded; in runs that are traced
     rendered: Rendered | None  # what the engine was given; None of a driver that kept its hash alone
+    persistent: pl.DataFrame | None = None  # drivertables.PERSISTENT; None: the engine had no such memory
 
     @property
     def engine(self) -> Engine:
@@ -91,6 +92,7 @@ def read(folder: Path) -> Driver:
         drivertables.device_stat(folder / "device_stat.csv"),
         drivertables.calls(path) if (path := folder / "vfs.csv").is_file() else None,
         given,
+        drivertables.persistent(path) if (path := folder / "persistent.csv").is_file() else None,
     )
     if planned := list(found.planned):  # a check says that phases are missing
         drivertables.check_op(folder / "transactions.csv", found.transactions, planned)

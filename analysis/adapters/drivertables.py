@@ -59,6 +59,13 @@ CALLS: dict[str, type[pl.DataType]] = {
     **{"begin_ns": pl.Int64, "end_ns": pl.Int64},
     **{"inode": pl.Int64, "offset": pl.Int64, "bytes": pl.Int64},
 }
+# What each transaction wrote to persistent memory, `file` being the role of the engine's file there.
+PERSISTENT: dict[str, type[pl.DataType]] = {
+    "transaction": pl.Int64,
+    "file": pl.String,
+    "lines": pl.Int64,
+    "bytes": pl.Int64,
+}
 # workloads/file_calls.c
 OPERATIONS = (
     *("open", "close", "write", "sync", "truncate", "delete", "shm_map"),
@@ -136,6 +143,21 @@ def calls(path: Path) -> pl.DataFrame:
     )
     # one piece of memory: arrays of its columns are then no copies
     return table.with_columns(pl.col("file").cast(FILE)).rechunk()
+
+
+def persistent(path: Path) -> pl.DataFrame:
+    """Return what each transaction wrote to persistent memory. Raises BadInput."""
+    table = read_csv(path, PERSISTENT)
+    _numbered(path, table)
+    other = pl.col("file") != pl.col("file").first()
+    _refuse(
+        path,
+        table,
+        _Rule("file", ~pl.col("file").is_in(FILES), ", ".join(FILES)),
+        _Rule("file", other, "the one of the first line"),
+        *(_Rule(name, pl.col(name) < 0, "0 or more") for name in ("lines", "bytes")),
+    )
+    return table
 
 
 def check_op(path: Path, table: pl.DataFrame, planned: Sequence[str]) -> None:

@@ -1,8 +1,8 @@
 """SQLite/SSL: its files, its settings, and what survives (docs/ssl.md).
 
 What is rendered is SQLite's SQL. A commit is durable when its record is, or the WAL of the checkpoint that is
-made in its place: all of them survive whatever ends the process or the system. On a medium that is mapped and
-not synced (pcm) that is so where cache lines that are cleaned are durable; on any other device it is not.
+made in its place: all of them survive whatever ends the process or the system. With pcm the log is in
+persistent memory, or there is no run: the driver maps it with MAP_SYNC, or fails.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any
 import polars as pl
 
 from analysis.engines import sqlite
-from analysis.engines.survival import ALL, UNSYNCED
+from analysis.engines.survival import ALL
 
 TITLE = "SQLite/SSL"
 _SETTINGS = (
     *("page_size", "cache_size", "log_size", "log_full", "dirty_pages"),
-    *("log_medium", "not_repeatable"),
+    *("log_medium", "pcm_line", "pcm_write_ns", "not_repeatable"),
 )
 FILES = {
     "database": sqlite.FILES["database"],
@@ -130,4 +130,4 @@ rendered = sqlite.rendered
 
 def survives(settings: Mapping[str, Any]) -> tuple[str, str]:
     """Return what survives a crash of the process, and of the system."""
-    return ALL, {"fdatasync": ALL, "msync": ALL, "pcm": UNSYNCED}[settings["log_medium"]]
+    return ALL, dict.fromkeys(("fdatasync", "msync", "pcm"), ALL)[settings["log_medium"]]

@@ -13,7 +13,7 @@ from commitpath.cell import load_profile
 from commitpath.database.select import Run
 
 # (implementer, part) of /proc/cpuinfo → the core's name: MIDR_EL1 in its Technical Reference Manual
-CORES = {("0x41", "0xd08"): "Cortex-A72"}
+CORES = {("0x41", "0xd08"): "Cortex-A72", ("0x41", "0xd0b"): "Cortex-A76"}
 # What a disk calls itself, by its kind: of a SCSI or NVMe disk, of an eMMC or SD card.
 MODELS = ("model", "name")
 

@@ -52,7 +52,8 @@ static void verify(struct target *ours, uint64_t seed, int64_t count)
 
 int main(int count, char **words)
 {
-	static const char *const media[] = {"fdatasync", "msync", "pcm"};
+	/* shared: as pcm, in memory of any kind, which a process leaves that is killed */
+	static const char *const media[] = {"fdatasync", "msync", "pcm", "shared"};
 	struct ssl_options options;
 	struct target ours = {0};
 	struct error error;
@@ -61,9 +62,11 @@ int main(int count, char **words)
 		return 2;
 	ssl_defaults(&options);
 	options.log_size = 65536;
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 4; i++)
 		if (strcmp(words[2], media[i]) == 0)
-			options.medium = (enum ssl_medium)i;
+			options.medium = i < 3 ? (enum ssl_medium)i : SSL_PCM;
+	if (strcmp(words[2], "shared") == 0)
+		options.left_out = SSL_ANY_MEMORY;
 	if (!ssl_open(words[3], SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &options, &ours.ssl,
 		      &error))
 		fail(error.text);

@@ -233,13 +233,14 @@ static void damaged(void)
 
 static void knobs(void)
 {
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 5; i++) {
 		struct ssl_options wrong = options;
 
 		(i == 0	  ? &wrong.log_size
 		 : i == 1 ? &wrong.full
 		 : i == 2 ? &wrong.dirty
-			  : &wrong.line)[0] = i == 3 ? 24 : -1;
+		 : i == 3 ? &wrong.line
+			  : &wrong.write_ns)[0] = i == 3 ? 24 : -1;
 		{
 			struct ssl_options kept = options;
 

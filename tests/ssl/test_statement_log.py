@@ -117,6 +117,7 @@ SCENES = {
         "a checkpoint at -1 % of the log; 1 to 100 are allowed",
         "a checkpoint at -1 pages; 0 and more are allowed",
         "a line of 24 bytes; powers of two from 4 to 4096 are allowed",
+        "-1 ns to write a line; 0 to 1000000 are allowed",
     ],
     "twice": ["/a.db is in use"],
     "unfinished": ["has statements that are not finalized"],
@@ -146,7 +147,7 @@ def test_scenes(scene: str) -> None:
         assert part in said
 
 
-@pytest.mark.parametrize("medium", ["fdatasync", "msync", "pcm"])
+@pytest.mark.parametrize("medium", ["fdatasync", "msync", "shared"])
 def test_a_process_that_is_killed(tmp_path: Path, medium: str) -> None:
     """Whatever the log is on; and this Python's SQLite does not open what it leaves."""
     for seed in range(1, 7):
@@ -168,3 +169,16 @@ def test_a_process_that_is_killed(tmp_path: Path, medium: str) -> None:
         assert (done.returncode, done.stderr) == (0, "")
         with sqlite3.connect(path) as closed:
             assert closed.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_memory_that_is_not_persistent_is_refused(tmp_path: Path) -> None:
+    """A file of this folder cannot be mapped with MAP_SYNC; no log is left, and the database is as it was."""
+    path = tmp_path / "1.db"
+    words = [str(built() / "kill"), "run", "pcm", str(path), "1"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+    (line,) = done.stderr.splitlines()
+    assert done.returncode == 1 and done.stdout == ""
+    assert f"{path}-sla is not in persistent memory: it cannot be mapped with MAP_SYNC (" in line
+    assert not path.with_name("1.db-sla").exists()
+    with sqlite3.connect(path) as left:
+        assert left.execute("PRAGMA integrity_check").fetchone() == ("ok",)

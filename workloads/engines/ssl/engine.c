@@ -12,6 +12,7 @@
 
 #include "creation.h"
 #include "log.h"
+#include "persistent.h"
 #include "render.h"
 #include "settings.h"
 #include "sql.h"
@@ -26,7 +27,10 @@ const struct log_engine log_engine = {"-sla", true};
 static const struct {
 	const char *role, *suffix;
 } files[] = {{"database", ""}, {"wal", "-wal"}, {"statements", "-sla"}};
-#define FILE_COUNT (sizeof(files) / sizeof(files[0]))
+enum { FILE_COUNT = sizeof(files) / sizeof(files[0]), LOG = FILE_COUNT - 1 };
+
+/* That the log is in; NULL: the database's. */
+static const char *log_folder;
 
 const char *engine_title(void)
 {
@@ -67,6 +71,16 @@ static void synced(uint64_t begin, int result)
 
 static const struct ssl_observer observer = {now, log_note_kept, copied, synced};
 
+static void count_persistent(const struct database *database)
+{
+	if (persistent_writes.role != NULL) {
+		struct ssl_stats stats = ssl_stats(database->own);
+
+		persistent_writes.lines = stats.log_lines;
+		persistent_writes.bytes = stats.pcm_bytes;
+	}
+}
+
 static bool open_logged(struct database *database, struct error *error)
 {
 	struct ssl_options options = settings_options(database->options);
@@ -83,6 +97,12 @@ static bool open_logged(struct database *database, struct error *error)
 		return false;
 	database->own = ssl;
 	database->db = ssl_db(ssl);
+	log_folder = options.log_folder;
+	if (options.medium == SSL_PCM) {
+		persistent_writes.role = files[LOG].role;
+		settings_look(ssl);
+	}
+	count_persistent(database);
 	snprintf(sql, sizeof(sql), "PRAGMA cache_size=%lld",
 		 (long long)database->options->settings[CACHE_SIZE]);
 	return sql_run(database->db, sql, error) && render_open(database, error);
@@ -207,26 +227,35 @@ bool engine_commit(struct database *database, int32_t *changes, struct error *er
 			return sql_error_at(database->text, database->line, statement, error);
 	}
 	*changes = sqlite3_total_changes(database->db) - before;
+	count_persistent(database);
 	return true;
 }
 
 bool engine_maintain(struct database *database, struct error *error)
 {
-	return ssl_checkpoint(database->own, error);
+	bool done = ssl_checkpoint(database->own, error);
+
+	count_persistent(database);
+	return done;
 }
 
-static int64_t file_size(const char *path, const char *suffix)
+static int64_t file_size(const char *path, size_t file)
 {
+	const char *last = strrchr(path, '/'), *folder = file == LOG ? log_folder : NULL;
 	char name[PATH_MAX];
 	struct stat status;
 
-	snprintf(name, sizeof(name), "%s%s", path, suffix);
+	if (folder == NULL)
+		snprintf(name, sizeof(name), "%s%s", path, files[file].suffix);
+	else
+		snprintf(name, sizeof(name), "%s/%s%s", folder, last != NULL ? last + 1 : path,
+			 files[file].suffix);
 	return stat(name, &status) == 0 ? status.st_size : 0;
 }
 
 size_t engine_file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES])
 {
 	for (size_t i = 0; i < FILE_COUNT; i++)
-		sizes[i] = (struct file_size){files[i].role, file_size(path, files[i].suffix)};
+		sizes[i] = (struct file_size){files[i].role, file_size(path, i)};
 	return FILE_COUNT;
 }

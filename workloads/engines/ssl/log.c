@@ -16,7 +16,12 @@
 enum { VERSION = 1, RECORD = 24, AT_VERSION = 14, AT_CHECK = 60, CHUNK = 65536 };
 static const char magic[AT_VERSION] = "statement log";
 
-static int flags_of_log = SQLITE_OPEN_READWRITE | SQLITE_OPEN_WAL;
+/* A WAL is beside its database, whose mode it gets: SQLite's VFS looks for that. */
+static int flags_of_log(const struct ssl *ssl)
+{
+	return SQLITE_OPEN_READWRITE |
+	       (ssl->options.log_folder == NULL ? SQLITE_OPEN_WAL : SQLITE_OPEN_SUPER_JOURNAL);
+}
 
 static void encode_header(const struct ssl *ssl, uint8_t *header)
 {
@@ -79,7 +84,7 @@ int log_create(struct ssl *ssl)
 	int result;
 
 	log_close(log);
-	result = file_open(ssl->log_path, flags_of_log | SQLITE_OPEN_CREATE, &log->file);
+	result = file_open(ssl->log_path, flags_of_log(ssl) | SQLITE_OPEN_CREATE, &log->file);
 	if (result != SQLITE_OK)
 		return result;
 	log->size = ssl->options.log_size;
@@ -88,9 +93,15 @@ int log_create(struct ssl *ssl)
 	result = log->file->pMethods->xTruncate(log->file, 0);
 	if (result == SQLITE_OK)
 		result = fill(log->file, log->size);
+	if (result != SQLITE_OK)
+		return result;
+	result = medium_map(ssl);
 	if (result == SQLITE_OK)
-		result = medium_map(ssl);
-	return result == SQLITE_OK ? write_header(ssl) : result;
+		return write_header(ssl);
+	/* nothing counts on it yet */
+	log_close(log);
+	ssl_wrapped->xDelete(ssl_wrapped, ssl->log_path, 0);
+	return result;
 }
 
 /* What the better header says. */
@@ -132,7 +143,7 @@ int log_open(struct ssl *ssl, enum log_state *state, struct error *said)
 	result = ssl_wrapped->xAccess(ssl_wrapped, ssl->log_path, SQLITE_ACCESS_EXISTS, &there);
 	if (result != SQLITE_OK || !there)
 		return result;
-	result = file_open(ssl->log_path, flags_of_log, &ssl->log.file);
+	result = file_open(ssl->log_path, flags_of_log(ssl), &ssl->log.file);
 	if (result == SQLITE_OK)
 		result = ssl->log.file->pMethods->xFileSize(ssl->log.file, &size);
 	for (int i = 0; result == SQLITE_OK && i < 2; i++) {

@@ -3,7 +3,7 @@
 
 #include "state.h"
 
-enum { LARGEST_LOG = 1 << 30 };
+enum { LARGEST_LOG = 1 << 30, LONGEST_WRITE = 1000000 };
 
 void ssl_defaults(struct ssl_options *options)
 {
@@ -26,7 +26,20 @@ static bool check_options(const struct ssl_options *options, struct error *error
 		return error_set(error,
 				 "a line of %lld bytes; powers of two from 4 to 4096 are allowed",
 				 (long long)options->line);
+	if (options->write_ns < 0 || options->write_ns > LONGEST_WRITE)
+		return error_set(error, "%lld ns to write a line; 0 to %d are allowed",
+				 (long long)options->write_ns, LONGEST_WRITE);
 	return true;
+}
+
+/* The log's name: beside the database, or in a folder of its own under the same name. */
+static char *log_name(const struct ssl *ssl, const char *full)
+{
+	const char *folder = ssl->options.log_folder, *last = strrchr(full, '/');
+
+	if (folder == NULL)
+		return sqlite3_mprintf("%s-sla", full);
+	return sqlite3_mprintf("%s/%s-sla", folder, last != NULL ? last + 1 : full);
 }
 
 int ssl_names(struct ssl *ssl, const char *path, char **names)
@@ -43,7 +56,7 @@ int ssl_names(struct ssl *ssl, const char *path, char **names)
 	/* it followed a link, which is well (SQLITE_OK_SYMLINK) */
 	if (result == SQLITE_OK) {
 		wal = sqlite3_mprintf("%s-wal", full);
-		log = sqlite3_mprintf("%s-sla", full);
+		log = log_name(ssl, full);
 	}
 	if (wal != NULL && log != NULL) {
 		/* SQLite's VFS looks for parameters behind a name */

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "medium.h"
 #include "page_settings.h"
 #include "properties.h"
 #include "sql.h"
@@ -46,6 +47,23 @@ const struct option engine_settings[] = {
 	 WORD(media),
 	 .preset = "fdatasync",
 	 .commands = COMMAND_RUN},
+	{.name = "pcm-line",
+	 .key = "pcm_line",
+	 .argument = "BYTES",
+	 SETTING(PCM_LINE),
+	 .help = "what persistent memory is written by; a power of two",
+	 INTEGER(4, 4096),
+	 .power_of_two = true,
+	 .preset = "64",
+	 .commands = COMMAND_RUN},
+	{.name = "pcm-write-ns",
+	 .key = "pcm_write_ns",
+	 .argument = "NS",
+	 SETTING(PCM_WRITE_NS),
+	 .help = "what each such line takes",
+	 INTEGER(0, 1000000),
+	 .preset = "7500",
+	 .commands = COMMAND_RUN},
 	{.name = "not-repeatable",
 	 .key = "not_repeatable",
 	 .argument = "POLICY",
@@ -58,6 +76,7 @@ const struct option engine_settings[] = {
 const size_t engine_setting_count = sizeof(engine_settings) / sizeof(engine_settings[0]);
 
 static struct ssl_stats kept;
+static bool is_persistent; /* as far as the log's mapping tells */
 
 struct ssl_options settings_options(const struct options *options)
 {
@@ -68,6 +87,10 @@ struct ssl_options settings_options(const struct options *options)
 	made.full = options->settings[LOG_FULL];
 	made.dirty = options->settings[DIRTY_PAGES];
 	made.medium = (enum ssl_medium)options->settings[LOG_MEDIUM];
+	made.line = options->settings[PCM_LINE];
+	made.write_ns = options->settings[PCM_WRITE_NS];
+	if (made.medium == SSL_PCM)
+		made.log_folder = options->persistent;
 	made.policy = (enum ssl_policy)options->settings[NOT_REPEATABLE];
 	return made;
 }
@@ -80,6 +103,11 @@ bool engine_read_setting(struct database *database, size_t index, char *answer, 
 	char sql[64];
 	bool found;
 
+	if (index == LOG_MEDIUM && database->options->settings[LOG_MEDIUM] == SSL_PCM &&
+	    !is_persistent) {
+		snprintf(answer, size, "pcm without MAP_SYNC");
+		return true;
+	}
 	if (index != PAGE_SIZE && index != CACHE_SIZE) {
 		char value[24];
 
@@ -90,6 +118,12 @@ bool engine_read_setting(struct database *database, size_t index, char *answer, 
 	snprintf(sql, sizeof(sql), "PRAGMA %s", option->key);
 	return sql_text(database->db, sql, answer, size, &found, error) &&
 	       (found || error_set(error, "%s: no answer", sql));
+}
+
+/* Once: to ask the kernel takes too long for what is measured. */
+void settings_look(const struct ssl *ssl)
+{
+	is_persistent = medium_is_synchronous(ssl);
 }
 
 void settings_keep(const struct ssl_stats *stats)
@@ -119,7 +153,6 @@ void engine_write_properties(struct json *json)
 	write_number(json, "transactions", kept.transactions);
 	write_number(json, "logged transactions", kept.logged);
 	write_number(json, "log bytes", kept.log_bytes);
-	write_number(json, "log lines", kept.log_lines);
 	write_number(json, "log syncs", kept.log_syncs);
 	write_number(json, "WAL pages", kept.wal_pages);
 	write_number(json, "WAL syncs", kept.wal_syncs);
@@ -132,5 +165,12 @@ void engine_write_properties(struct json *json)
 	json_text(json, "recovery", ssl_cases[kept.found]);
 	write_number(json, "transactions executed again", kept.replayed);
 	write_number(json, "memory peak", kept.memory_peak);
+	if (kept.log_lines > 0) {
+		write_number(json, "PCM lines", kept.log_lines);
+		write_number(json, "PCM bytes", kept.pcm_bytes);
+		write_number(json, "PCM ns", kept.pcm_ns);
+		write_number(json, "PCM ns waited", kept.pcm_waited_ns);
+		json_text(json, "PCM lines cleaned by", medium_clean());
+	}
 	json_end(json, '}');
 }

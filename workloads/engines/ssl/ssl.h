@@ -40,6 +40,7 @@ enum ssl_policy { SSL_CAPTURE, SSL_CHECKPOINT, SSL_IGNORE };
 enum {
 	SSL_EXPANDED = 1,	 /* a record is sqlite3_expanded_sql, without values */
 	SSL_BLOBS_UNNOTICED = 2, /* ssl_blob_write does not tell the log */
+	SSL_ANY_MEMORY = 4,	 /* SSL_PCM maps what is no persistent memory, too */
 };
 
 /* What of its calls no VFS below sees, told when each is over; `begin` is `now` when it began. */
@@ -55,8 +56,10 @@ struct ssl_options {
 	int64_t log_size; /* bytes of the log's file; 4 KiB to 1 GiB */
 	int64_t full;	  /* per cent of it that a commit leaves before a checkpoint; 1 to 100 */
 	int64_t dirty;	  /* pages that a commit leaves before one; 0: any number */
-	int64_t line;	  /* bytes of a cache line of SSL_PCM */
+	int64_t line;	  /* bytes that SSL_PCM is written by; a power of two, 4 to 4096 */
+	int64_t write_ns; /* what each such line takes, which SSL_PCM waits; 0 to 1000000 */
 	enum ssl_medium medium;
+	const char *log_folder; /* that the log is in; NULL: the database's */
 	enum ssl_recovery recovery;
 	enum ssl_policy policy;
 	unsigned left_out;
@@ -106,11 +109,13 @@ struct ssl_stats {
 	int64_t checkpoints[SSL_REASONS];
 	int64_t wal_pages, database_pages; /* written by checkpoints */
 	int64_t wal_syncs, database_syncs, log_syncs;
-	int64_t log_bytes, log_lines; /* of records; log_lines: of SSL_PCM */
-	int64_t memory_peak;	      /* bytes of pages held */
-	int64_t dirty_pages;	      /* of all checkpoints together */
-	int64_t dirty_most;	      /* of one */
-	int64_t checkpoint_ns;	      /* of all together */
+	int64_t log_bytes;	       /* of records */
+	int64_t log_lines, pcm_bytes;  /* written to SSL_PCM: records, headers */
+	int64_t pcm_ns, pcm_waited_ns; /* what its lines take, and what was waited for them */
+	int64_t memory_peak;	       /* bytes of pages held */
+	int64_t dirty_pages;	       /* of all checkpoints together */
+	int64_t dirty_most;	       /* of one */
+	int64_t checkpoint_ns;	       /* of all together */
 	int64_t checkpoint_longest_ns;
 	int64_t replayed; /* transactions that were executed again */
 	enum ssl_case found;

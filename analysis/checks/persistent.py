@@ -1,0 +1,60 @@
+"""Was what the engine wrote to persistent memory charged, and does its account of it hold?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from analysis.adapters.driver import Driver
+from analysis.persistent import property_of
+from analysis.run import Run
+
+# What the engine counts of all it wrote there.
+_TOTALS = ("lines", "bytes", "ns", "ns waited")
+
+
+def as_charged(run: Run) -> list[str]:
+    """Each line took its time, in its transaction; and the twin wrote the same."""
+    found = [f"persistent memory: {wrong}" for wrong in _wrong(run.driver)]
+    if run.twin is None:
+        return found
+    own, twins = run.driver.persistent, run.twin.driver.persistent
+    found += [f"the twin's persistent memory: {wrong}" for wrong in _wrong(run.twin.driver)]
+    if (own is None) != (twins is None) or (own is not None and twins is not None and not own.equals(twins)):
+        found.append("persistent memory: the untraced twin wrote other lines or bytes to it")
+    return found
+
+
+def _wrong(driver: Driver) -> Iterator[str]:
+    table = driver.persistent
+    said = {name: property_of(driver, name) for name in _TOTALS}
+    if table is None:
+        if any(said.values()):
+            yield "the engine says that it wrote to it, and of no transaction what (persistent.csv)"
+        return
+    line, write_ns = (driver.config["effective"].get(name) for name in ("pcm_line", "pcm_write_ns"))
+    totals = [value for value in said.values() if value is not None]
+    if len(totals) < len(_TOTALS) or not isinstance(line, int) or not isinstance(write_ns, int):
+        yield "the engine does not say how much it wrote to it, by what lines and in what time"
+        return
+    lines, size, charged, waited = totals
+    if table["lines"].sum() > lines or table["bytes"].sum() > size:
+        yield f"its transactions wrote more than {lines} lines and {size} bytes, which is all that there were"
+    if table.height != driver.transactions.height:
+        yield f"it has {table.height} transactions, the run {driver.transactions.height}"
+    if charged != lines * write_ns or waited < charged:
+        yield f"{lines} lines of {write_ns} ns each were charged {charged} ns, and {waited} ns were waited"
+    each = table.join(driver.transactions, on="transaction").with_columns(
+        took=pl.col("end_ns") - pl.col("begin_ns"), least=pl.col("lines") * write_ns
+    )
+    for row in each.filter(pl.col("took") < pl.col("least")).head(1).iter_rows(named=True):
+        yield (
+            f"transaction {row['transaction']} took {row['took']} ns, and its {row['lines']} lines take "
+            f"{row['least']}"
+        )
+    for row in each.filter(pl.col("bytes") > pl.col("lines") * line).head(1).iter_rows(named=True):
+        yield (
+            f"transaction {row['transaction']} wrote {row['bytes']} bytes, which are more than its "
+            f"{row['lines']} lines of {line} have"
+        )

@@ -1,0 +1,62 @@
+"""Persistent memory of a board: whose cells have it, how much, and where what is kept in it is."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from base import identity
+from base.data import load_yaml
+from base.errors import BadInputError
+from base.paths import EXPERIMENTS
+
+# Where its filesystem is mounted on a board (playbooks/persistent.yml).
+MOUNTPOINT = "/mnt/persistent"
+# Linux wants its size in steps of 16 MiB (memremap_compat_align); these are so large that boards of most logs
+# are one.
+STEP_MIB = 64
+# For the filesystem itself: a journal of 4 MiB, and its tables.
+FILESYSTEM_MIB = 32
+
+
+def of_engine(cell: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What the cell's engine can keep in persistent memory (experiments/engine/); empty: nothing."""
+    profile = load_yaml(EXPERIMENTS / "engine" / f"{cell['engine']}.yml")
+    found: Mapping[str, Any] = profile.get("persistent", {})
+    return found
+
+
+def asked(cell: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]] | None:
+    """(variable with its value, of_engine), where the cell keeps something in it; None: it does not."""
+    if identity.load(cell) != identity.DRIVER:
+        return None
+    engine = of_engine(cell)
+    if not engine or cell[engine["axis"]] not in engine["values"]:
+        return None
+    return f"{engine['axis'].upper()}={cell[engine['axis']]}", engine
+
+
+def mib(cell: Mapping[str, Any]) -> int:
+    """MiB of persistent memory that a cell's board has."""
+    if not (found := asked(cell)):
+        return 0
+    need = -(-int(cell[found[1]["bytes"]]) // 2**20) + FILESYSTEM_MIB
+    return -(-need // STEP_MIB) * STEP_MIB
+
+
+def check(cell: Mapping[str, Any], variables: Mapping[str, str]) -> None:
+    """Refuse persistent memory where there is none, and its knobs where nothing is kept in it."""
+    engine, found = of_engine(cell), asked(cell)
+    for name in engine.get("knobs", ()):
+        if name.upper() in variables and not found:
+            axis = engine["axis"]
+            raise BadInputError(
+                f"{name.upper()}={cell[name]}: {axis.upper()}={cell[axis]} keeps nothing in persistent "
+                f"memory; use {axis.upper()}={' or '.join(engine['values'])}"
+            )
+    if found and cell["board"] != "virtual":
+        raise BadInputError(
+            f"{found[0]}: BOARD={cell['board']} has no persistent memory; only the virtual board has"
+        )
+    if found and cell["crash"] != "none":
+        raise BadInputError(
+            f"{found[0]}: CRASH={cell['crash']} does not know what persistent memory keeps; use CRASH=none"
+        )

@@ -1,0 +1,138 @@
+"""What an engine says that it wrote to persistent memory: read, added up, and refuted where it cannot be."""
+
+import dataclasses
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import polars as pl
+import pytest
+
+from analysis import persistent, summary, tables, terminal
+from analysis.adapters import drivertables
+from analysis.adapters.driver import Driver
+from analysis.checks import persistent as check
+from base.errors import BadInput
+
+TEXT = "transaction,file,lines,bytes\n0,statements,5,250\n1,statements,50,3200\n2,statements,1,40\n"
+# of all: a header, and a checkpoint's, besides
+SAID = {"PCM lines": "58", "PCM bytes": "3618", "PCM ns": "29000", "PCM ns waited": "29480"}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    (tmp_path / "persistent.csv").write_text(TEXT)
+    return tmp_path / "persistent.csv"
+
+
+def driver(path: Path, **said: str) -> Driver:
+    """A run of three transactions, each of which took what its lines take at least."""
+    begins, took = [0, 10000, 60000], [2500, 40000, 900]
+    transactions = pl.DataFrame(
+        {
+            **{"transaction": [0, 1, 2], "phase": ["insert", "insert", "delete"]},
+            **{"op": ["insert", "insert", "delete"], "begin_ns": begins},
+            **{"end_ns": [a + b for a, b in zip(begins, took, strict=True)], "changes": [1, 1, 1]},
+        }
+    )
+    config: dict[str, Any] = {
+        **{"engine": "ssl", "effective": {"pcm_line": 64, "pcm_write_ns": 500}},
+        **{"properties": {name: value for name, value in {**SAID, **said}.items() if value}},
+    }
+    table = drivertables.persistent(path) if path.exists() else None
+    return Driver(config, transactions, pl.DataFrame(), pl.DataFrame(), None, None, table)
+
+
+def wrong(own: Driver, twin: Driver | None = None) -> list[str]:
+    run: Any = SimpleNamespace(driver=own, twin=twin and SimpleNamespace(driver=twin))
+    return check.as_charged(run)
+
+
+def test_what_it_says_is_added_up(path: Path) -> None:
+    own = driver(path)
+    assert wrong(own) == wrong(own, own) == []
+    found = persistent.summary(own)
+    assert found == {
+        **{"label": "statement log (PCM)", "bytes": 3618, "lines": 58, "ns": 29000},
+        "per_transaction": {
+            "insert": {"bytes": 1725.0, "lines": 27.5},
+            "delete": {"bytes": 40.0, "lines": 1.0},
+            "all": {"bytes": 3490 / 3, "lines": 56 / 3},
+        },
+    }
+    lines = terminal.persistent({"persistent": found})
+    assert lines[0].split() == ["statement", "log", "(PCM)", "insert", "delete", "all", "all"]
+    assert lines[1].split()[-4:] == ["1.68", "0.04", "1.14", "4"] and "0.029 ms" in lines[3]
+    rows = tables._rows(own)
+    assert rows["persistent_lines"].to_list() == [5, 50, 1]
+    assert rows["persistent_bytes"].to_list() == [250, 3200, 40]
+
+
+def test_a_run_without_it_says_nothing(tmp_path: Path) -> None:
+    own = driver(tmp_path / "none", **dict.fromkeys(SAID, ""))
+    assert wrong(own) == wrong(own, own) == [] and persistent.summary(own) is None
+    assert terminal.persistent({}) == [] and tables._rows(own).columns == own.transactions.columns
+    assert summary.persistent is persistent
+
+
+@pytest.mark.parametrize(
+    ("said", "because"),
+    [
+        ({"PCM lines": "55", "PCM ns": "27500"}, "more than 55 lines"),
+        ({"PCM bytes": "3489"}, "and 3489 bytes, which is all that there were"),
+        ({"PCM ns": "0"}, "58 lines of 500 ns each were charged 0 ns"),
+        ({"PCM ns waited": "28999"}, "28999 ns were waited"),
+        ({"PCM ns waited": ""}, "does not say how much"),
+        ({"PCM lines": "many"}, "does not say how much"),
+    ],
+)
+def test_totals_that_cannot_be(path: Path, said: dict[str, str], because: str) -> None:
+    (reason,) = wrong(driver(path, **said))
+    assert because in reason and reason.startswith("persistent memory: ")
+
+
+def test_a_transaction_that_was_not_charged(path: Path) -> None:
+    own = driver(path)
+    short = own.transactions.with_columns(end_ns=pl.col("begin_ns") + pl.Series([2499, 40000, 900]))
+    (reason,) = wrong(dataclasses.replace(own, transactions=short))
+    assert reason == "persistent memory: transaction 0 took 2499 ns, and its 5 lines take 2500"
+
+
+def test_lines_that_do_not_hold_its_bytes(path: Path) -> None:
+    path.write_text(TEXT.replace("0,statements,5,250", "0,statements,3,250"))
+    (reason,) = wrong(driver(path))
+    assert "transaction 0 wrote 250 bytes, which are more than its 3 lines of 64 have" in reason
+
+
+def test_an_account_that_is_not_there(path: Path) -> None:
+    own = driver(path)
+    assert "of no transaction what" in wrong(dataclasses.replace(own, persistent=None))[0]
+    assert (
+        "it has 2 transactions, the run 3"
+        in wrong(dataclasses.replace(own, persistent=own.persistent[:2]))[0]
+    )
+
+
+def test_a_twin_that_wrote_something_else(path: Path) -> None:
+    own = driver(path)
+    path.write_text(TEXT.replace("2,statements,1,40", "2,statements,1,41"))
+    for twin in (driver(path), dataclasses.replace(own, persistent=None)):
+        assert "persistent memory: the untraced twin wrote other lines or bytes to it" in wrong(own, twin)
+
+
+@pytest.mark.parametrize(
+    ("line", "because"),
+    [
+        ("0,statements,5,250", "line 5: transaction 0"),
+        ("3,statements,-1,250", "line 5: lines is -1"),
+        ("3,statements,1,-1", "line 5: bytes is -1"),
+        ("3,wal,1,1", "line 5: file is"),
+        ("3,moon,1,1", "line 5: file is"),
+        ("3,statements,1", "line 5"),
+    ],
+)
+def test_a_table_that_no_driver_writes(path: Path, line: str, because: str) -> None:
+    path.write_text(f"{TEXT}{line}\n")
+    with pytest.raises(BadInput) as error:
+        drivertables.persistent(path)
+    assert because in str(error.value)

@@ -1,0 +1,66 @@
+"""A statement log in persistent memory: the board has it, maps it as it is, and its lines take their time."""
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from images.cellrun import RunOutput
+
+PCM = {"ENGINE": "ssl", "LOG_MEDIUM": "pcm"}
+RUN_CELL = Path(__file__).resolve().parents[2] / "playbooks/board/run-cell.sh"
+
+
+def document(run: Path, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((run / name).read_text())
+    return found
+
+
+def test_a_log_in_persistent_memory(run_cell: Callable[..., Path]) -> None:
+    """No transaction writes a block; each writes lines, which take their time, in memory that is mapped with
+    MAP_SYNC."""
+    run = run_cell(**PCM)
+    result = document(run, "summary.json")
+    assert result["status"] == "ok", result["reasons"]
+    for op, cost in result["per_transaction"].items():
+        assert cost["block_writes"] == cost["flushes"] == result["syncs"][op] == 0, op
+    config = document(run, "raw/driver/config.json")
+    said, effective = config["properties"], config["effective"]
+    assert (effective["log_medium"], effective["pcm_line"], effective["pcm_write_ns"]) == ("pcm", 64, 7500)
+    assert said["PCM lines cleaned by"] == "dc cvap"
+    assert int(said["PCM ns"]) == int(said["PCM lines"]) * 7500 == result["persistent"]["ns"]
+    # to a tick of the counter, 16 ns, and what it takes to read it
+    waits = int(said["logged transactions"]) + 8
+    assert 0 <= int(said["PCM ns waited"]) - int(said["PCM ns"]) < 100 * waits
+    with (run / "raw/driver/persistent.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    each = result["persistent"]["per_transaction"]
+    assert len(rows) == 150 and result["persistent"]["label"] == "statement log (PCM)"
+    assert each["insert"]["bytes"] > 3072 and each["insert"]["lines"] > 48
+    assert 1 < each["delete"]["lines"] < 10
+    mounts = (run / "raw/board/mounts").read_text().splitlines()
+    assert [line for line in mounts if " /mnt/persistent ext4 " in line and "dax=always" in line]
+
+
+def test_its_lines_cost_what_they_are_said_to(run_cell: Callable[..., Path]) -> None:
+    """The same transactions, with lines that take nothing: the difference is theirs, and nothing else's."""
+    runs = [run_cell(**PCM, PROBES="none", **more) for more in ({}, {"PCM_WRITE_NS": "0"})]
+    results = [document(run, "summary.json") for run in runs]
+    assert [result["status"] for result in results] == ["ok", "ok"]
+    lines = [result["persistent"]["per_transaction"] for result in results]
+    assert lines[0] == lines[1]
+    for op in ("insert", "update", "delete"):
+        ns = [1e9 / result["tps"][op] for result in results]
+        charged = lines[0][op]["lines"] * 7500
+        assert charged <= ns[0] - ns[1] < charged * 1.02 + 300, op
+
+
+def test_another_filesystem_is_no_persistent_memory(on_board: Callable[..., RunOutput]) -> None:
+    """Told of a folder on the device, the driver ends before the first transaction."""
+    other = "sed -i s,/mnt/persistent,/mnt/target/db, /run/commitpath/cell.env"
+    output = on_board(f"{other}\n{RUN_CELL.read_text()}", **PCM, PROBES="none")
+    said = output.tail("raw/driver/driver.err")
+    assert (
+        output.failed and "-sla is not in persistent memory: it cannot be mapped with MAP_SYNC (" in said
+    ), said
