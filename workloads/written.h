@@ -58,17 +58,19 @@ struct written_sector {
  * inode before; 0: there is none. The path is that of the descriptor, if that is not AT_FDCWD. */
 uint64_t written_handle(int descriptor, const char *path);
 
+/* In few instructions of the board's emulated CPU. */
 static inline uint64_t written_hash(const void *sector)
 {
 	const unsigned char *bytes = sector;
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
+#pragma GCC unroll 16
 	for (int at = 0; at < WRITTEN_SECTOR; at += (int)sizeof(uint64_t)) {
 		uint64_t word;
 
 		memcpy(&word, bytes + at, sizeof(word));
-		hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-		hash ^= hash >> 32;
+		/* turned, so that what a product moves out at the top comes in again */
+		hash = ((hash >> 29 | hash << 35) ^ word) * UINT64_C(0x9e3779b97f4a7c15);
 	}
 	return hash;
 }

@@ -9,11 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
 from test_crash import CELL, crash
 
 SPILLED = CELL | {
-    **{"ROWS": "20", "N": "8", "CUTS": "100", "VALUE_SIZE": "100000", "CACHE_SIZE": "10"},
+    **{"ROWS": "20", "N": "8", "CUTS": "60", "VALUE_SIZE": "100000", "CACHE_SIZE": "10"},
     **{"MODE": "delete", "SYNC": "full"},
 }
 NONE = {"cuts": 0, "max": 0}
@@ -35,9 +34,3 @@ def test_writeback_shows_what_was_never_written(run_cell: Callable[..., Path]) -
 def test_ordered_writes_data_first(run_cell: Callable[..., Path]) -> None:
     """In the same cell."""
     assert found(run_cell(**SPILLED | {"FS": "ext4-ordered", "MOUNT_OPTIONS": "nodelalloc"})) == (NONE, NONE)
-
-
-@pytest.mark.parametrize("mode", ["delete", "wal"])
-def test_what_is_synced_is_there(run_cell: Callable[..., Path], mode: str) -> None:
-    """A file's data are durable before its size is, in data=writeback, too."""
-    assert found(run_cell(**CELL | {"FS": "ext4-writeback", "N": "20", "MODE": mode})) == (NONE, NONE)
