@@ -8,47 +8,42 @@
 #include "fail.h"
 #include "output.h"
 
-struct persistent_writes persistent_writes;
+const char *persistent_role;
 
-static struct counted {
+static struct written {
 	int64_t lines, bytes;
-} *counts;
-static struct persistent_writes before;
+} *written;
+static size_t room, count;
 
 void persistent_prepare(size_t transactions)
 {
-	counts = malloc((transactions + 1) * sizeof(*counts));
-	if (counts == NULL)
-		fail("no memory for what %zu transactions write to persistent memory",
-		     transactions);
+	room = transactions;
+	written = malloc((room + 1) * sizeof(*written));
+	if (written == NULL)
+		fail("no memory for what %zu transactions write to persistent memory", room);
 	/* faulted in before anything is measured */
-	memset(counts, 0, (transactions + 1) * sizeof(*counts));
+	memset(written, 0, (room + 1) * sizeof(*written));
 }
 
-void persistent_begin(void)
+void persistent_note(int64_t lines, int64_t bytes)
 {
-	before = persistent_writes;
+	if (count < room)
+		written[count++] = (struct written){lines, bytes};
 }
 
-void persistent_end(size_t number)
-{
-	if (counts != NULL)
-		counts[number] = (struct counted){persistent_writes.lines - before.lines,
-						  persistent_writes.bytes - before.bytes};
-}
-
-void persistent_write(const char *directory, size_t transactions)
+void persistent_write(const char *directory)
 {
 	FILE *file;
 
-	if (counts == NULL)
+	if (written == NULL)
 		return;
 	file = output_open(directory, "persistent.csv");
 	fputs("transaction,file,lines,bytes\n", file);
-	for (size_t i = 0; i < transactions; i++)
-		fprintf(file, "%zu,%s,%" PRId64 ",%" PRId64 "\n", i, persistent_writes.role,
-			counts[i].lines, counts[i].bytes);
+	for (size_t i = 0; i < count; i++)
+		fprintf(file, "%zu,%s,%" PRId64 ",%" PRId64 "\n", i, persistent_role,
+			written[i].lines, written[i].bytes);
 	output_commit(file);
-	free(counts);
-	counts = NULL;
+	free(written);
+	written = NULL;
+	room = count = 0;
 }

@@ -1,25 +1,22 @@
-/* What an engine writes to persistent memory, which no block device sees, by transaction. */
+/* What an engine writes to persistent memory, which no block device sees, by transaction. An engine
+ * that keeps nothing there calls none of this, and its transactions take what they take without. */
 #ifndef COMMITPATH_PERSISTENT_H
 #define COMMITPATH_PERSISTENT_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* All so far, which the engine keeps up to date: when a commit returns they are with it. */
-struct persistent_writes {
-	const char *role; /* of its file in that memory; NULL: there is none */
-	int64_t lines, bytes;
-};
-extern struct persistent_writes persistent_writes;
+/* Of the engine's file in that memory, which sets it when it opens a database; NULL: there is none.
+ */
+extern const char *persistent_role;
 
-/* Makes room for so many transactions; without it none is counted. */
+/* Makes room for so many transactions; without it none is noted. */
 void persistent_prepare(size_t transactions);
 
-/* A transaction begins; and number `number` is acknowledged. */
-void persistent_begin(void);
-void persistent_end(size_t number);
+/* What the next transaction wrote, which an engine notes at the end of each commit. */
+void persistent_note(int64_t lines, int64_t bytes);
 
 /* Writes persistent.csv, and frees the room; nothing, if there is none. */
-void persistent_write(const char *directory, size_t transactions);
+void persistent_write(const char *directory);
 
 #endif

@@ -72,14 +72,12 @@ static void run_phase(struct run *run, size_t index)
 		if (!engine_render(run->database, &transaction, &rendered, &run->error))
 			fail_transaction(run, number, phase);
 		run->executed |= transaction.count > 0;
-		persistent_begin();
 		commitpath_tx_begin(number, phase->name);
 		record_begin(record, number, (uint32_t)index);
 		if (!engine_commit(run->database, &changes, &run->error))
 			fail_transaction(run, number, phase);
 		record_acknowledge(record, number, changes);
 		commitpath_tx_end(number, phase->name);
-		persistent_end(number);
 		if (run->options->checkpoint_every > 0 &&
 		    (int64_t)(number + 1) % run->options->checkpoint_every == 0 &&
 		    transaction.count > 0)
@@ -124,7 +122,7 @@ static void prepare(struct run *run)
 	if (options->written)
 		written_begin();
 	open_database(run);
-	if (persistent_writes.role != NULL)
+	if (persistent_role != NULL)
 		persistent_prepare(transactions);
 	if (run->workload->creates)
 		require(run, engine_create_tables(run->database, &run->error));
@@ -292,7 +290,7 @@ void run(const struct options *options)
 	stat_write(options->output_dir);
 	if (options->vfs_log)
 		file_calls_write(options->output_dir);
-	persistent_write(options->output_dir, run.record.transaction_count);
+	persistent_write(options->output_dir);
 	config_write(options, &run.findings);
 	print_summary(&run);
 	stat_close();

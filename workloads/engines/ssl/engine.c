@@ -71,16 +71,6 @@ static void synced(uint64_t begin, int result)
 
 static const struct ssl_observer observer = {now, log_note_kept, copied, synced};
 
-static void count_persistent(const struct database *database)
-{
-	if (persistent_writes.role != NULL) {
-		struct ssl_stats stats = ssl_stats(database->own);
-
-		persistent_writes.lines = stats.log_lines;
-		persistent_writes.bytes = stats.pcm_bytes;
-	}
-}
-
 static bool open_logged(struct database *database, struct error *error)
 {
 	struct ssl_options options = settings_options(database->options);
@@ -99,10 +89,9 @@ static bool open_logged(struct database *database, struct error *error)
 	database->db = ssl_db(ssl);
 	log_folder = options.log_folder;
 	if (options.medium == SSL_PCM) {
-		persistent_writes.role = files[LOG].role;
+		persistent_role = files[LOG].role;
 		settings_look(ssl);
 	}
-	count_persistent(database);
 	snprintf(sql, sizeof(sql), "PRAGMA cache_size=%lld",
 		 (long long)database->options->settings[CACHE_SIZE]);
 	return sql_run(database->db, sql, error) && render_open(database, error);
@@ -215,10 +204,9 @@ static bool execute_one(struct database *database, const char **text, size_t len
 	       sql_error(database->db, "finalize", NULL, error);
 }
 
-bool engine_commit(struct database *database, int32_t *changes, struct error *error)
+static bool execute_all(struct database *database, struct error *error)
 {
 	const char *text = database->text, *end = text + database->length;
-	int before = sqlite3_total_changes(database->db);
 
 	while (text < end) {
 		const char *statement = text;
@@ -226,17 +214,34 @@ bool engine_commit(struct database *database, int32_t *changes, struct error *er
 		if (!execute_one(database, &text, (size_t)(end - text) + 1, error))
 			return sql_error_at(database->text, database->line, statement, error);
 	}
+	return true;
+}
+
+bool engine_commit(struct database *database, int32_t *changes, struct error *error)
+{
+	int before = sqlite3_total_changes(database->db);
+	int64_t lines = 0, bytes = 0;
+
+	if (persistent_role != NULL) {
+		struct ssl_stats stats = ssl_stats(database->own);
+
+		lines = stats.log_lines;
+		bytes = stats.pcm_bytes;
+	}
+	if (!execute_all(database, error))
+		return false;
 	*changes = sqlite3_total_changes(database->db) - before;
-	count_persistent(database);
+	if (persistent_role != NULL) {
+		struct ssl_stats stats = ssl_stats(database->own);
+
+		persistent_note(stats.log_lines - lines, stats.pcm_bytes - bytes);
+	}
 	return true;
 }
 
 bool engine_maintain(struct database *database, struct error *error)
 {
-	bool done = ssl_checkpoint(database->own, error);
-
-	count_persistent(database);
-	return done;
+	return ssl_checkpoint(database->own, error);
 }
 
 static int64_t file_size(const char *path, size_t file)
