@@ -142,7 +142,7 @@ SCENES = {
         for name in ("synchronous", "journal_mode", "locking_mode", "wal_autocheckpoint")
     ],
     "inspected": [
-        *("database: log ", "WAL: ", "9 transactions, "),
+        *("database: log ", "WAL: ", "8 transactions, "),
         *("database: no log is live", "WAL: absent", "log: absent"),
     ],
     "sizes": [],
