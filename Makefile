@@ -106,6 +106,7 @@ test: host ## linters, unit tests, the driver under sanitizers, and true runs on
 test-long: host ## what is rare and long: broken device models, another kernel, a sweep killed 20 times, a real Slurm
 	@tests/run-tests --long
 test-long: export COMMITPATH_SLURM ?= yes
+test-long: export COMMITPATH_TESTS := long
 
 lint: host ## linters only
 	@tests/lint

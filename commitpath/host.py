@@ -21,7 +21,8 @@ def slurm_wanted() -> bool:
 
 def package_lists(with_tests: bool, virtual: bool = True) -> list[str]:
     """Names of the lists in playbooks/host.yml that this host needs; virtual: for the virtual board, too."""
-    tests = ["test_packages", *(["slurm_packages"] if slurm_wanted() else [])]
+    long = ["long_packages"] if os.environ.get("COMMITPATH_TESTS") == "long" else []
+    tests = ["test_packages", *long, *(["slurm_packages"] if slurm_wanted() else [])]
     boards = ["virtual_packages"] if virtual or with_tests else []
     return ["host_packages", *boards, *(tests if with_tests else [])]
 

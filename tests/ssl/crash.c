@@ -124,18 +124,34 @@ static bool same_or_next(struct run *run, sqlite3 *db, bool coarse_only, bool ma
 	return next;
 }
 
+/* A cache that a transaction does not fit in: pages go to the WAL before it commits. */
+static int set_cache(sqlite3 *db, void *pages)
+{
+	char text[40];
+
+	snprintf(text, sizeof(text), "PRAGMA cache_size=%d", *(const int *)pages);
+	return sqlite3_exec(db, text, NULL, NULL, NULL);
+}
+
 static bool begin(struct run *run)
 {
-	static const int pages[] = {512, 1024, 4096, 4096, 65536};
+	static const char *const encodings[] = {"PRAGMA encoding='UTF-8'",
+						"PRAGMA encoding='UTF-16le'",
+						"PRAGMA encoding='UTF-16be'"};
+	const char *encoding;
+	static const int caches[] = {-2000, 3};
 	static const int64_t sizes[] = {4096, 8192, 32768, 131072};
 	static const int64_t dirty[] = {0, 6, 40, 1024};
-	static char creation[64];
+	static char creation[96];
 	struct error error;
 
 	disk_empty();
 	state = run->seed;
 	snprintf(creation, sizeof(creation), "PRAGMA page_size=%d;PRAGMA auto_vacuum=%d",
-		 pages[draw(5)], (int)draw(3));
+		 512 << draw(8), (int)draw(3));
+	encoding = encodings[draw(3)];
+	run->options.connected = set_cache;
+	run->options.argument = (void *)&caches[draw(2)];
 	run->options.creation = creation;
 	run->options.log_size = sizes[draw(4)];
 	run->options.dirty = dirty[draw(4)];
@@ -147,7 +163,9 @@ static bool begin(struct run *run)
 	sqlite3_open_v2(":memory:", &run->plain.db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
 			"unix");
 	sqlite3_exec(run->plain.db, creation, NULL, NULL, NULL);
-	if (load_create(&run->ours) != SQLITE_OK || load_create(&run->plain) != SQLITE_OK)
+	sqlite3_exec(run->plain.db, encoding, NULL, NULL, NULL);
+	if (ssl_exec(run->ours.ssl, encoding) != SQLITE_OK ||
+	    load_create(&run->ours) != SQLITE_OK || load_create(&run->plain) != SQLITE_OK)
 		wrong(run, "the schema was not made", sqlite3_errmsg(run->ours.db));
 	/* random numbers are in it */
 	run->full = hash(run->ours.db, false);

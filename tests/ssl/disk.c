@@ -8,9 +8,10 @@
 
 enum { SECTOR = 512, WORD = 8 };
 
+int64_t disk_time;
 static int64_t calls, cut_at, fault_at, allocations;
 static enum fault fault;
-static bool is_cut, has_failed, armed, is_paused;
+static bool is_cut, has_failed, armed, is_paused, lasts;
 static uint64_t state;
 
 static uint64_t next_random(void)
@@ -28,23 +29,25 @@ int disk_call(int code)
 {
 	if (is_paused)
 		return SQLITE_OK;
-	calls++;
-	if (cut_at > 0 && calls >= cut_at)
-		is_cut = true;
 	if (is_cut)
 		return code;
-	if (fault != FAULT_NONE && fault != FAULT_NOMEM && calls == fault_at) {
-		has_failed = true;
-		return fault == FAULT_FULL && code == SQLITE_IOERR_WRITE ? SQLITE_FULL : code;
+	calls++;
+	if (cut_at > 0 && calls >= cut_at) {
+		is_cut = true;
+		return code;
 	}
-	return SQLITE_OK;
+	if (fault == FAULT_NONE || fault == FAULT_NOMEM || calls < fault_at)
+		return SQLITE_OK;
+	/* a full device fails nothing but writes */
+	if (calls > fault_at && (!lasts || (fault == FAULT_FULL && code != SQLITE_IOERR_WRITE)))
+		return SQLITE_OK;
+	has_failed = true;
+	return fault == FAULT_FULL && code == SQLITE_IOERR_WRITE ? SQLITE_FULL : code;
 }
 
 bool disk_no_memory(void)
 {
-	if (!armed || fault != FAULT_NOMEM)
-		return false;
-	if (++allocations != fault_at)
+	if (!armed || ++allocations != fault_at || fault != FAULT_NOMEM)
 		return false;
 	has_failed = true;
 	return true;
@@ -65,9 +68,10 @@ void disk_empty(void)
 		memset(&entries[i], 0, sizeof(entries[i]));
 	}
 	sqlite3_randomness(0, NULL);
-	calls = cut_at = fault_at = 0;
+	disk_time = INT64_C(212700000000000);
+	calls = cut_at = fault_at = allocations = 0;
 	fault = FAULT_NONE;
-	is_cut = has_failed = false;
+	is_cut = has_failed = lasts = false;
 }
 
 void disk_cut_after(int64_t count)
@@ -167,6 +171,29 @@ void disk_power(uint64_t seed, enum kept kept)
 	}
 	is_cut = false;
 	cut_at = 0;
+}
+
+void disk_killed(void)
+{
+	for (int i = 0; i < FILES; i++)
+		entry_unshare(&entries[i]);
+	is_cut = false;
+	cut_at = 0;
+}
+
+int64_t disk_calls(void)
+{
+	return calls;
+}
+
+int64_t disk_allocations(void)
+{
+	return allocations;
+}
+
+void disk_lasts(bool on)
+{
+	lasts = on;
 }
 
 void disk_fail(enum fault what, int64_t number)

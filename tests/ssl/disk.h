@@ -25,16 +25,28 @@ void disk_pause(bool paused);
 /* The power is back: what is there is decided. */
 void disk_power(uint64_t seed, enum kept kept);
 
+/* The process ended and the power did not: all that was written is there, until that is cut. */
+void disk_killed(void);
+
 /* One call fails, the one of that number from now on; of memory, the allocation; 0: none. */
 void disk_fail(enum fault fault, int64_t call);
 bool disk_failed(void);
 void disk_memory(bool armed);
+/* All that come after it, too. */
+void disk_lasts(bool on);
+
+/* How many there were since the disk was empty; of memory, while it was armed. */
+int64_t disk_calls(void);
+int64_t disk_allocations(void);
 
 /* For the VFS: counts a call and says whether it works (0) or how it fails, `code` or another;
  * whether an allocation fails; and which fault is set. */
 int disk_call(int code);
 bool disk_no_memory(void);
 enum fault disk_fault(void);
+
+/* Of the disk's clock: the same in each run. */
+extern int64_t disk_time;
 
 /* Files, as `cp`, `rm` and an editor do. */
 bool disk_copy(const char *from, const char *to);

@@ -105,14 +105,14 @@ static int sync_file(sqlite3_file *base, int flags)
 static int file_size(sqlite3_file *base, sqlite3_int64 *size)
 {
 	*size = data_of(base)->size;
-	return disk_is_cut() ? SQLITE_IOERR_FSTAT : SQLITE_OK;
+	return disk_call(SQLITE_IOERR_FSTAT);
 }
 
 static int lock_file(sqlite3_file *base, int lock)
 {
 	(void)base;
 	(void)lock;
-	return disk_is_cut() ? SQLITE_IOERR_LOCK : SQLITE_OK;
+	return disk_call(SQLITE_IOERR_LOCK);
 }
 
 static int reserved(sqlite3_file *base, int *is)
@@ -264,10 +264,8 @@ static int same_random(sqlite3_vfs *vfs, int size, char *bytes)
 
 static int same_time(sqlite3_vfs *vfs, sqlite3_int64 *now)
 {
-	static sqlite3_int64 time = INT64_C(212700000000000);
-
 	(void)vfs;
-	*now = time += 1001;
+	*now = disk_time += 1001;
 	return SQLITE_OK;
 }
 

@@ -47,6 +47,7 @@ uint64_t load_hash(sqlite3 *db, bool coarse)
 	hash_rows(db, "SELECT * FROM w ORDER BY name", &hash);
 	hash_rows(db, "SELECT * FROM parent ORDER BY id", &hash);
 	hash_rows(db, "SELECT * FROM child ORDER BY id", &hash);
+	hash_rows(db, "SELECT * FROM strictly ORDER BY id", &hash);
 	hash_rows(db, "SELECT * FROM sqlite_sequence ORDER BY name", &hash);
 	hash_rows(db, "SELECT type, name, sql FROM sqlite_master ORDER BY name", &hash);
 	return hash;

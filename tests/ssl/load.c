@@ -24,6 +24,10 @@ static const char schema[] =
 	"WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12)"
 	" INSERT INTO parent SELECT i, 'p' || i FROM n;";
 
+static const char strict[] = "CREATE TABLE strictly(id INTEGER PRIMARY KEY, n INT, x REAL, twice "
+			     "INT AS (n * 2) STORED, v ANY)"
+			     " STRICT";
+
 static uint64_t state;
 
 static uint64_t draw(uint64_t below)
@@ -35,11 +39,25 @@ static uint64_t draw(uint64_t below)
 	return (z ^ z >> 31) % below;
 }
 
+static int execute(const struct target *target, const char *sql)
+{
+	return target->ssl != NULL ? ssl_exec(target->ssl, sql)
+				   : sqlite3_exec(target->db, sql, NULL, NULL, NULL);
+}
+
+static bool has_strict(void)
+{
+	enum { LEAST_RELEASE = 3037000 };
+
+	return sqlite3_libversion_number() >= LEAST_RELEASE;
+}
+
 int load_create(const struct target *target)
 {
-	int result = target->ssl != NULL ? ssl_exec(target->ssl, schema)
-					 : sqlite3_exec(target->db, schema, NULL, NULL, NULL);
+	int result = execute(target, schema);
 
+	if (result == SQLITE_OK && has_strict())
+		result = execute(target, strict);
 	if (result == SQLITE_OK)
 		result = sqlite3_db_config(target->db, SQLITE_DBCONFIG_ENABLE_FKEY, 1, NULL);
 	return result;
@@ -212,6 +230,28 @@ static int with_temporary(struct target *target, int64_t number)
 	return run_plain(target, "COMMIT");
 }
 
+/* A value that is not of its column's type fails, as the last of a transaction's or of one alone.
+ */
+static int with_strict(struct target *target, int64_t number)
+{
+	int result;
+
+	if (!has_strict())
+		return change(target, number);
+	if (draw(2) == 0)
+		return run_statement(
+			target,
+			"INSERT OR REPLACE INTO strictly(id, n, x, v) VALUES(?1 % 9, ?1, ?1 / 3,"
+			" ?2)",
+			number, draw(4096));
+	TRY(run_plain(target, "BEGIN"));
+	TRY(run_statement(target, "UPDATE strictly SET n=n+?1, v=?2", number, draw(4096)));
+	result = run_statement(target, "INSERT INTO strictly(n) VALUES('n' || ?1)", number, 0);
+	if (result != SQLITE_OK && (result & 0xff) != SQLITE_CONSTRAINT)
+		return result;
+	return run_plain(target, "COMMIT");
+}
+
 static int with_schema(struct target *target, int64_t number)
 {
 	load_end_reading(target);
@@ -224,9 +264,11 @@ static int with_schema(struct target *target, int64_t number)
 
 static int with_returning(struct target *target, int64_t number)
 {
+	enum { LEAST_RELEASE = 3035000 };
 	union statement statement;
 
-	(void)number;
+	if (sqlite3_libversion_number() < LEAST_RELEASE)
+		return change(target, number);
 	TRY(target_prepare(target, "UPDATE t SET k=k+?1 WHERE id < 20 RETURNING id", &statement));
 	TRY(target_bind_number(target, statement, 1, (int64_t)draw(3)));
 	/* the first row is all that is asked for */
@@ -297,6 +339,9 @@ static int rest(struct target *target, int64_t number, uint64_t kind)
 		TRY(run_plain(target, "INSERT INTO t(k, v, r) SELECT k, value, 0 FROM "
 				      "json_each('[1,2]'), t LIMIT 2"));
 		return SQLITE_OK;
+	case 11:
+	case 12:
+		return with_strict(target, number);
 	default:
 		return with_failure(target, number);
 	}
@@ -304,7 +349,7 @@ static int rest(struct target *target, int64_t number, uint64_t kind)
 
 static int one(struct target *target, enum mix mix, int64_t number)
 {
-	uint64_t kind = draw(32);
+	uint64_t kind = draw(34);
 
 	switch (mix) {
 	case MIX_VALUES:

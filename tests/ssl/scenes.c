@@ -60,6 +60,27 @@ static void must_recover(const char *name)
 	check(ssl_close(ssl, &error), "closed");
 }
 
+/* A recovery in which a call fails, each in turn, leaves all to the next one. */
+static void interrupted(void)
+{
+	struct ssl *ssl;
+	struct error error;
+	bool opened = false, failed = true;
+
+	for (int64_t call = 1; !opened || failed; call++) {
+		disk_empty();
+		make_live("a.db");
+		disk_fail(FAULT_EIO, call);
+		opened = ssl_open("a.db", flags, &options, &ssl, &error);
+		failed = disk_failed();
+		disk_fail(FAULT_NONE, 0);
+		if (!opened && !ssl_open("a.db", flags, &options, &ssl, &error))
+			check(false, error.text);
+		check(load_hash(ssl_db(ssl), false) == acknowledged && ssl_close(ssl, &error),
+		      "all that was acknowledged is there");
+	}
+}
+
 static void print_inspected(const char *name)
 {
 	struct error error;
@@ -412,13 +433,17 @@ int main(int count, char **words)
 		const char *name;
 		void (*play)(void);
 	} scenes[] = {
-		{"unaware", unaware},	 {"attached", attached},     {"recreated", recreated},
-		{"another", of_another}, {"missing", missing},	     {"older", older},
-		{"version", version},	 {"release", release},	     {"epoch", epoch},
-		{"size", sized},	 {"truncated", truncated},   {"damaged", damaged},
-		{"knobs", knobs},	 {"twice", twice},	     {"unfinished", unfinished},
-		{"pragmas", pragmas},	 {"inspected", inspected},   {"sizes", sizes},
-		{"largest", largest},	 {"authorizer", authorizer}, {"temporary", temporary},
+		{"unaware", unaware},	    {"attached", attached},
+		{"recreated", recreated},   {"another", of_another},
+		{"missing", missing},	    {"older", older},
+		{"version", version},	    {"release", release},
+		{"epoch", epoch},	    {"size", sized},
+		{"truncated", truncated},   {"damaged", damaged},
+		{"knobs", knobs},	    {"twice", twice},
+		{"unfinished", unfinished}, {"interrupted", interrupted},
+		{"pragmas", pragmas},	    {"inspected", inspected},
+		{"sizes", sizes},	    {"largest", largest},
+		{"authorizer", authorizer}, {"temporary", temporary},
 	};
 
 	ssl_defaults(&options);

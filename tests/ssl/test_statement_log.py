@@ -48,9 +48,9 @@ def built() -> Path:
     return BUILT
 
 
-def crash(*words: str | int) -> tuple[dict, str]:
-    """What crash.c counts, and what it says of runs that went wrong."""
-    line = [str(word) for word in (built() / "crash", *words)]
+def crash(program: str, *words: str | int) -> tuple[dict, str]:
+    """What crash.c or every.c counts, and what it says of runs that went wrong."""
+    line = [str(word) for word in (built() / program, *words)]
     done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=500)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout), done.stderr
@@ -58,7 +58,7 @@ def crash(*words: str | int) -> tuple[dict, str]:
 
 def test_power_cuts_lose_and_invent_nothing() -> None:
     """And each case of a recovery, and each reason of a checkpoint, is met."""
-    counted, said = crash("cuts", "all", 100, 60)
+    counted, said = crash("crash", "cuts", "all", 100, 60)
     assert (counted["bad"], said) == (0, "")
     assert counted["recoveries"] == 240 and counted["cut recoveries"] > 100
     assert counted["acknowledged"] > 2000 and counted["in flight"] > 50 and counted["replayed"] > 200
@@ -68,7 +68,7 @@ def test_power_cuts_lose_and_invent_nothing() -> None:
 
 @pytest.mark.parametrize("mix", ["plain", "values", "random", "blobs", "same"])
 def test_power_cuts_of_one_kind(mix: str) -> None:
-    counted, said = crash("cuts", mix, 1, 25)
+    counted, said = crash("crash", "cuts", mix, 1, 25)
     assert (counted["bad"], said) == (0, "")
     assert mix == "blobs" or counted["replayed"] > 500
 
@@ -80,22 +80,38 @@ def test_power_cuts_of_one_kind(mix: str) -> None:
 def test_what_is_there_is_needed(mix: str, left_out: str) -> None:
     """expanded_sql for a record, recovery without ids, time and random numbers not captured, and blobs that
     are written unnoticed lose or invent something."""
-    counted, said = crash("cuts", mix, 1, 25, left_out)
+    counted, said = crash("crash", "cuts", mix, 1, 25, left_out)
     assert counted["bad"] > 0
     assert "what is there is neither" in said
 
 
 def test_without_capture_there_are_checkpoints() -> None:
-    counted, said = crash("cuts", "random", 1, 10, "checkpoint")
+    counted, said = crash("crash", "cuts", "random", 1, 10, "checkpoint")
     assert (counted["bad"], said) == (0, "")
     assert counted["checkpoints"]["not repeatable"] > 100
 
 
 @pytest.mark.parametrize("fault", ["eio", "full", "short", "nomem"])
 def test_a_call_that_fails_loses_nothing(fault: str) -> None:
-    counted, said = crash("faults", fault, 1, 50)
+    counted, said = crash("crash", "faults", fault, 1, 50)
     assert (counted["bad"], said) == (0, "")
     assert counted["failures"] > 50 and counted["recoveries"] > 100
+
+
+@pytest.mark.parametrize("kind", ["eio", "short", "nomem", "full-disk", "cut", "killed"])
+def test_some_calls_of_a_life(kind: str) -> None:
+    """Each of them is tried by test_every_call.py, in `make test-long`."""
+    counted, said = crash("every", kind, 11, 1571 if kind == "nomem" else 97)
+    assert (counted["bad"], said) == (0, "")
+    assert counted["recoveries"] >= counted["runs"] >= 10
+
+
+def test_what_was_not_synced_before_a_kill_is_not_relied_on() -> None:
+    """As the mark of a database whose log is used next, or a WAL for which the log is reset."""
+    done = subprocess.run([built() / "unsynced"], capture_output=True, text=True, check=False, timeout=300)
+    assert (done.returncode, done.stderr) == (0, "")
+    counted = json.loads(done.stdout)
+    assert counted["calls"] > 60 and counted["lives"] > 1000
 
 
 # scene → a part of each line that it says
@@ -120,13 +136,14 @@ SCENES = {
         "-1 ns to write a line; 0 to 1000000 are allowed",
     ],
     "twice": ["/a.db is in use"],
+    "interrupted": [],
     "unfinished": ["has statements that are not finalized"],
     "pragmas": [
         f"{name} is fixed in a database with a statement log"
         for name in ("synchronous", "journal_mode", "locking_mode", "wal_autocheckpoint")
     ],
     "inspected": [
-        *("database: log ", "WAL: ", "9 transactions, "),
+        *("database: log ", "WAL: ", "8 transactions, "),
         *("database: no log is live", "WAL: absent", "log: absent"),
     ],
     "sizes": [],

@@ -50,6 +50,14 @@ def test_what_is_installed_for_a_lab_board() -> None:
     assert "virtual_packages" in host.package_lists(True, virtual=False)
 
 
+def test_what_only_long_tests_need_is_installed_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COMMITPATH_TESTS", raising=False)
+    assert "long_packages" not in host.package_lists(with_tests=True)
+    monkeypatch.setenv("COMMITPATH_TESTS", "long")
+    assert "long_packages" in host.package_lists(with_tests=True)
+    assert "long_packages" not in host.package_lists(with_tests=False)
+
+
 @pytest.mark.parametrize(
     ("hook", "says"), [("''", "is empty"), ('"\'"', 'is "\'", no command'), ("7", "is 7, no command")]
 )

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Fetch the sqlite3.c and sqlite3.h of one SQLite release.
 
-usage: fetch.py VERSION OUT_DIR [--mirror URI] [--only FILE...]
+usage: fetch.py VERSION OUT_DIR [--mirror URI] [--only FILE... | --all]
 
 --only: these files of the sources in the place of sqlite3.c and sqlite3.h, such as
-test/speedtest1.c; only Debian's source package has them.
+test/speedtest1.c; --all: all of them, as OUT_DIR. Only Debian's source package has them.
 
 releases.yml names the releases, where each comes from and its hash. The files
 appear in OUT_DIR only when they are whole and the hash is right.
@@ -30,6 +30,7 @@ import yaml
 RELEASES = Path(__file__).with_name("releases.yml")
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 FILES = ("sqlite3.h", "sqlite3.c")  # make waits for sqlite3.c: it comes last
+ALL = ["all of the sources"]
 
 # A published version never changes, so npm's cache is as good as the registry.
 # Without a network npm's own retries take minutes to say so.
@@ -152,6 +153,14 @@ def place(source, out_dir, files):
         partial.rename(out_dir / name)
 
 
+def place_all(source, out_dir):
+    """Put a folder in place, under its name only when whole."""
+    partial = out_dir.with_name(f".{out_dir.name}.{os.getpid()}")
+    out_dir.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copytree(source, partial, symlinks=True)
+    partial.rename(out_dir)
+
+
 def fetch(version, out_dir, mirror, only):
     """Fetch one release."""
     releases = yaml.safe_load(RELEASES.read_text())
@@ -164,7 +173,11 @@ def fetch(version, out_dir, mirror, only):
         if only:
             if "npm" in release:
                 raise FetchError(f"{what}: the npm package has no {', '.join(only)}")
-            place(fetch_debian(release, folder, what, mirror, only), out_dir, only)
+            source = fetch_debian(release, folder, what, mirror, only)
+            if only == ALL:
+                place_all(source, out_dir)
+            else:
+                place(source, out_dir, only)
             return
         if "npm" in release:
             source = fetch_npm(release, folder, what)
@@ -182,6 +195,7 @@ def main():
     parser.add_argument("out_dir", type=Path, help="folder for sqlite3.c and sqlite3.h")
     parser.add_argument("--mirror", help="Debian mirror; default: the one this host's apt uses")
     parser.add_argument("--only", nargs="+", help="files of the sources, in the place of those two")
+    parser.add_argument("--all", dest="only", action="store_const", const=ALL, help="all of the sources")
     arguments = parser.parse_args()
     try:
         fetch(arguments.version, arguments.out_dir, arguments.mirror, arguments.only)

@@ -149,18 +149,19 @@ static const char *const repeated[REPEATED_PRAGMAS] = {
 /* Pragmas with an argument that change nothing of it: foreign_keys is in every record, and some are
  * refused (vfs.c). */
 static const char *const harmless[] = {
-	"analysis_limit",  "busy_timeout",	 "cache_size",
-	"cache_spill",	   "cell_size_check",	 "collation_list",
-	"data_version",	   "foreign_key_check",	 "foreign_key_list",
-	"foreign_keys",	   "function_list",	 "hard_heap_limit",
-	"index_info",	   "index_list",	 "index_xinfo",
-	"integrity_check", "journal_mode",	 "journal_size_limit",
-	"locking_mode",	   "mmap_size",		 "module_list",
-	"optimize",	   "page_count",	 "pragma_list",
-	"quick_check",	   "secure_delete",	 "shrink_memory",
-	"soft_heap_limit", "synchronous",	 "table_info",
-	"table_list",	   "table_xinfo",	 "temp_store",
-	"threads",	   "wal_autocheckpoint", "wal_checkpoint",
+	"analysis_limit",     "busy_timeout",	 "cache_size",
+	"cache_spill",	      "cell_size_check", "collation_list",
+	"data_version",	      "encoding",	 "foreign_key_check",
+	"foreign_key_list",   "foreign_keys",	 "function_list",
+	"hard_heap_limit",    "index_info",	 "index_list",
+	"index_xinfo",	      "integrity_check", "journal_mode",
+	"journal_size_limit", "locking_mode",	 "mmap_size",
+	"module_list",	      "optimize",	 "page_count",
+	"pragma_list",	      "quick_check",	 "secure_delete",
+	"shrink_memory",      "soft_heap_limit", "synchronous",
+	"table_info",	      "table_list",	 "table_xinfo",
+	"temp_store",	      "threads",	 "wal_autocheckpoint",
+	"wal_checkpoint",
 };
 
 /* Tables of SQLite's own that are ordinary ones. */

@@ -188,6 +188,19 @@ static int recover_by_ids(struct ssl *ssl, const struct state *state)
 	return SQLITE_OK;
 }
 
+/* What was read may be what a process wrote that ended before it synced it: nothing may follow from
+ * it that a power cut leaves alone. */
+static int sync_state(const struct ssl *ssl)
+{
+	sqlite3_file *const files[] = {ssl->wal, ssl->log.file, ssl->database};
+	int result = SQLITE_OK;
+
+	for (size_t i = 0; result == SQLITE_OK && i < sizeof(files) / sizeof(files[0]); i++)
+		if (files[i] != NULL)
+			result = files[i]->pMethods->xSync(files[i], SQLITE_SYNC_NORMAL);
+	return result;
+}
+
 int recover_files(struct ssl *ssl)
 {
 	struct state state;
@@ -197,6 +210,9 @@ int recover_files(struct ssl *ssl)
 		return result;
 	if (!state.marked)
 		return recover_unmarked(ssl, &state);
+	result = sync_state(ssl);
+	if (result != SQLITE_OK)
+		return result;
 	if (state.log == LOG_ABSENT)
 		return refuse(ssl, "is not there, and the database needs it");
 	if (state.log == LOG_UNBEGUN)
@@ -229,7 +245,8 @@ int recover_statements(struct ssl *ssl)
 		if (result == SQLITE_OK)
 			ssl->stats.replayed++;
 	}
-	ssl->replaying = false;
+	/* after an error the log has the rest: until it is closed nothing of this is a checkpoint's */
+	ssl->replaying = result != SQLITE_OK;
 	bytes_free(&ssl->replay);
 	return result == SQLITE_OK ? checkpoint(ssl, SSL_AFTER_RECOVERY) : result;
 }

@@ -63,7 +63,9 @@ struct ssl_options {
 	enum ssl_recovery recovery;
 	enum ssl_policy policy;
 	unsigned left_out;
-	const char *creation; /* SQL for a database without a page, as page_size; or NULL */
+	/* SQL for a database without a page, as page_size; or NULL. The encoding is a statement's,
+	 * before the first table. */
+	const char *creation;
 	/* What statements need that are executed again: functions, collations; or NULL. */
 	int (*connected)(sqlite3 *db, void *argument);
 	void *argument;

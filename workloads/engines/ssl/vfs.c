@@ -168,7 +168,8 @@ static int database_copied(struct ssl *ssl)
 	const struct memory *memory = &ssl->memory;
 	int result = SQLITE_OK;
 
-	if (memory->ends > memory->committed)
+	/* SQLite makes one, too, when it closes a database whose recovery failed in its middle */
+	if (memory->ends > memory->committed || ssl->replaying)
 		return SQLITE_IOERR_WRITE;
 	if (memory->committed > memory->copied)
 		result = checkpoint(ssl, SSL_REQUESTED);

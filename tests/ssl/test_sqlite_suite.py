@@ -1,0 +1,100 @@
+"""SQLite's own tests with the log's VFS as the default one: what passes without it passes with it, but for
+what suite.yml says.
+
+`make -C tests/ssl suite` builds SQLite's testfixture. Each file of tests is executed without the VFS, with
+it, and with a log for each database, in folders of its own.
+"""
+
+import functools
+import os
+import re
+import subprocess
+import warnings
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+
+from images import artifacts
+
+FOLDER = Path(__file__).resolve().parent
+SUITE = FOLDER.parents[1] / "workloads/build/test/ssl/suite"
+LISTED = yaml.safe_load((FOLDER / "suite.yml").read_text(encoding="utf-8"))
+PASSED = re.compile(r"^(\S+)\.\.\. Ok$", re.MULTILINE)
+# Until no call fails: how many there are is not the same with another VFS.
+EACH_CALL = re.compile(r"[-.](oom|ioerr|cantopen|full|shmerr|interrupt|fault|transient|persistent)")
+NUMBER = re.compile(r"\d+")
+CPU_SECONDS = 120
+
+
+@functools.cache
+def fixture() -> Path:
+    with artifacts.locked(SUITE):
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+        command = ["make", "-s", "-C", str(FOLDER), "suite"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=clean)
+    assert done.returncode == 0, done.stderr
+    return SUITE / "testfixture"
+
+
+def passed(said: str) -> Counter[str]:
+    """Tests that pass, by their names without numbers: these may be of the time or drawn."""
+    names = (name for name in PASSED.findall(said) if not EACH_CALL.search(name))
+    return Counter(NUMBER.sub("#", name) for name in names)
+
+
+def run(file: str, vfs: str | None, folder: Path) -> Counter[str]:
+    """Those of a file's tests that pass."""
+    folder.mkdir()
+    test = SUITE / "source/test" / f"{file}.test"
+    said = subprocess.run(
+        ["sh", "-c", f'ulimit -t {CPU_SECONDS}; exec "$0" "$1"', fixture(), test],
+        cwd=folder,
+        env={**os.environ, **({"SUITE_VFS": vfs} if vfs else {})},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
+    assert said.returncode != -9, f"{file}: no end within {CPU_SECONDS} s of CPU"
+    return passed(said.stdout.decode(errors="replace"))
+
+
+def listed(vfs: str, file: str) -> Counter[str]:
+    reasons = LISTED["differences"][vfs].get(file, {})
+    assert set(reasons) <= set(LISTED["reasons"])
+    return sum((Counter(tests) for tests in reasons.values()), Counter[str]())
+
+
+def compare(vfs: str, file: str, differ: Counter[str]) -> None:
+    """Fails if more differs than is listed; less is told."""
+    more, less = differ - listed(vfs, file), listed(vfs, file) - differ
+    if less:
+        warnings.warn(f"{file}, {vfs}: listed in suite.yml, and passed: {dict(less)}", stacklevel=1)
+    assert not more, f"{file}, {vfs}: passed without the VFS alone: {dict(more)}"
+
+
+@pytest.mark.parametrize("file", LISTED["files"].split())
+def test_what_passes_without_the_vfs_passes_with_it(file: str, tmp_path: Path) -> None:
+    plain = run(file, None, tmp_path / "plain")
+    assert plain
+    for vfs in LISTED["differences"]:
+        compare(vfs, file, plain - run(file, vfs, tmp_path / vfs))
+
+
+def test_one_that_is_not_listed_fails() -> None:
+    """And one that passes by now is told."""
+    names = (
+        "alter-5.2... Ok",
+        "alter-5.3... Ok",
+        "alter-6.1... Ok",
+        "alter-7-oom-transient.3... Ok",
+        "alter-8...",
+    )
+    all_of_them, differ = passed("\n".join(names)), listed("logged", "alter")
+    assert all_of_them == {"alter-#.#": 3} and differ == {"alter-#.#": 2}
+    compare("logged", "alter", differ)
+    with pytest.raises(AssertionError, match=r"alter, logged: passed without the VFS alone: .*: 1}"):
+        compare("logged", "alter", all_of_them)
+    with pytest.warns(UserWarning, match=r"listed in suite.yml, and passed: .*: 2}"):
+        compare("logged", "alter", Counter())

@@ -1,0 +1,168 @@
+"""sqllogictest's files with and without the statement log: each statement and query has the same result, and
+a database that a kill leaves at the end of a file has the same rows.
+
+The extension is loaded into this Python's SQLite; the files are fetched from GitHub, or those of the clone
+that COMMITPATH_SQLLOGICTEST names.
+"""
+
+import functools
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from base.errors import LabError
+from images import artifacts
+
+FOLDER = Path(__file__).resolve().parent
+BUILT = FOLDER.parents[1] / "workloads/build/test/ssl"
+CLONE = "COMMITPATH_SQLLOGICTEST"
+LISTED = yaml.safe_load((FOLDER / "sqllogictest.yml").read_text(encoding="utf-8"))
+GIT_SECONDS = 120.0
+# skipif and onlyif are of the database whose results a file has
+RECORD = re.compile(r"^(statement|query)\b", re.MULTILINE)
+NOT_OURS = re.compile(r"^(skipif sqlite|onlyif (?!sqlite))", re.MULTILINE)
+
+
+def git(folder: Path | str, *words: str) -> str:
+    """What git prints; LabError with what it says of a failure."""
+    command = ["git", "-C", str(folder), *words]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=GIT_SECONDS, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise LabError(f"git {words[0]}: no end within {GIT_SECONDS:.0f} s") from error
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip().splitlines()
+        raise LabError((said or [f"git {words[0]} failed"])[-1])
+    return done.stdout.decode()
+
+
+@functools.cache
+def repository() -> str:
+    """A clone that has the commit; of one that is fetched, the files come when they are asked for."""
+    if named := os.environ.get(CLONE):
+        return named
+    folder = BUILT / "sqllogictest.git"
+    with artifacts.locked(folder):
+        if not (folder / "FETCH_HEAD").exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            git(folder, "init", "-q", "--bare")
+            git(folder, "config", "remote.origin.url", LISTED["url"])
+            git(folder, "fetch", "-q", "--depth=1", "--filter=blob:none", "origin", LISTED["commit"])
+    return str(folder)
+
+
+def text_of(file: str) -> str:
+    try:
+        return git(repository(), "show", f"{LISTED['commit']}:test/{file}.test")
+    except LabError as error:
+        pytest.skip(f"sqllogictest: {error}; {CLONE} names a clone of it")
+
+
+@functools.cache
+def extension() -> Path:
+    path = BUILT / "plain/ssl.so"
+    with artifacts.locked(path):
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+        folder = FOLDER.parents[1] / "workloads/engines/ssl/extension"
+        command = ["make", "-s", "-C", str(folder), f"OUT={path}"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=clean)
+    assert done.returncode == 0, done.stderr
+    loader = sqlite3.connect(":memory:")
+    loader.enable_load_extension(True)
+    loader.load_extension(str(path.with_suffix("")))
+    loader.close()
+    return path
+
+
+def logged(path: Path) -> sqlite3.Connection:
+    """A database with a log that fills at times."""
+    extension()
+    return sqlite3.connect(f"file:{path}?vfs=ssl&log_size=65536", uri=True, isolation_level=None)
+
+
+def records(text: str) -> Iterator[tuple[str, str]]:
+    """The head of a statement or query, and its SQL."""
+    for record in re.split(r"\n\s*\n", text.replace("\r", "")):
+        found = RECORD.search(record)
+        if found is None or NOT_OURS.search(record[: found.start()]):
+            continue
+        head, _, sql = record[found.start() :].partition("\n")
+        yield head, sql.split("\n----")[0]
+
+
+def result(db: sqlite3.Connection, head: str, sql: str) -> list[tuple[object, ...]] | str:
+    """Rows, or what is wrong."""
+    try:
+        # there may be two in one record
+        return (db.execute if head.startswith("query") else db.executescript)(sql).fetchall()
+    except sqlite3.Error as error:
+        return str(error)
+
+
+def dumped(db: sqlite3.Connection) -> list[str]:
+    return list(db.iterdump())
+
+
+def stats(db: sqlite3.Connection) -> str:
+    (said,) = db.execute("SELECT ssl_stats()").fetchone()
+    return str(said)
+
+
+def play(text: str, ours: sqlite3.Connection, plain: sqlite3.Connection) -> int:
+    """Both do what the text says; how many statements and queries that were."""
+    count = 0
+    for head, sql in records(text):
+        expected, found = result(plain, head, sql), result(ours, head, sql)
+        failed = isinstance(expected, str)
+        assert head.startswith("query") or failed == (head == "statement error"), f"{sql}: {expected}"
+        assert found == expected, sql
+        count += 1
+    return count
+
+
+def compare(file: str, text: str, folder: Path) -> None:
+    ours, plain = logged(folder / "own.db"), sqlite3.connect(":memory:", isolation_level=None)
+    count = play(text, ours, plain)
+    assert count > 0
+    rows = dumped(plain)
+    assert dumped(ours) == rows
+    print(f"{file}: {count} statements and queries, {stats(ours)}")
+    # as a process that is killed leaves them
+    killed = folder / "killed"
+    killed.mkdir()
+    for left in folder.glob("own.db*"):
+        shutil.copy(left, killed)
+    ours.close()
+    again = logged(killed / "own.db")
+    assert dumped(again) == rows
+    again.close()
+    closed = sqlite3.connect(killed / "own.db")
+    assert dumped(closed) == rows
+    closed.close()
+    plain.close()
+
+
+@pytest.mark.parametrize("file", LISTED["files"])
+def test_results_are_those_without_the_log(file: str, tmp_path: Path) -> None:
+    compare(file, text_of(file), tmp_path)
+
+
+def test_another_result_is_seen(tmp_path: Path) -> None:
+    text = "statement ok\nCREATE TABLE t(x)\n\nskipif mysql\nquery I\nSELECT 1\n----\n1\n"
+    ours, plain = logged(tmp_path / "own.db"), sqlite3.connect(":memory:", isolation_level=None)
+    assert play(text, ours, plain) == 2
+    ours.execute("INSERT INTO t VALUES(1)")
+    with pytest.raises(AssertionError, match="SELECT x FROM t"):
+        play("query I\nSELECT x FROM t\n", ours, plain)
+    with pytest.raises(AssertionError, match="no such table: other"):
+        play("statement ok\nDROP TABLE other\n", ours, plain)
+    assert play("onlyif mysql\nstatement ok\nDROP TABLE other\n", ours, plain) == 0
+    ours.close()
+    plain.close()
