@@ -36,11 +36,11 @@ def _wrong(driver: Driver) -> Iterator[str]:
             yield "the engine says that it wrote to it, and of no transaction what (persistent.csv)"
         return
     line, write_ns = (driver.config["effective"].get(name) for name in ("pcm_line", "pcm_write_ns"))
-    totals, waited = [value for value in said.values() if value is not None], driver.config.get(_WAITED)
-    if len(totals) < len(_TOTALS) or not all(isinstance(one, int) for one in (line, write_ns, waited)):
+    totals = [value for value in (*said.values(), driver.config.get(_WAITED)) if value is not None]
+    if len(totals) <= len(_TOTALS) or not all(isinstance(one, int) for one in (line, write_ns, *totals)):
         yield "the engine does not say how much it wrote to it, by what lines and in what time"
         return
-    lines, size, charged = totals
+    lines, size, charged, waited = totals
     if table["lines"].sum() > lines or table["bytes"].sum() > size:
         yield f"its transactions wrote more than {lines} lines and {size} bytes, which is all that there were"
     if table.height != driver.transactions.height:

@@ -245,7 +245,8 @@ int recover_statements(struct ssl *ssl)
 		if (result == SQLITE_OK)
 			ssl->stats.replayed++;
 	}
-	/* after an error the log has the rest: until it is closed nothing of this is a checkpoint's */
+	/* after an error the log has the rest: until it is closed nothing of this is a checkpoint's
+	 */
 	ssl->replaying = result != SQLITE_OK;
 	bytes_free(&ssl->replay);
 	return result == SQLITE_OK ? checkpoint(ssl, SSL_AFTER_RECOVERY) : result;
