@@ -1,151 +1,21 @@
-/* SQLite/SSL as an engine of the driver. What is made and what is read afterwards is SQLite's
- * alone. */
+/* SQLite/SSL as an engine of the driver: driver.c has what is not its own. */
 #include "engine.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "creation.h"
-#include "render.h"
+#include "driver.h"
 #include "settings.h"
 #include "sql.h"
 
 const char engine_name[] = "ssl";
-const bool engine_has_sql = true;
 
-static const struct {
-	const char *role, *suffix;
-} files[] = {{"database", ""}, {"wal", "-wal"}, {"statements", "-sla"}};
-#define FILE_COUNT (sizeof(files) / sizeof(files[0]))
+const char driver_title[] = "SQLite/SSL";
+const struct driver_file driver_files[] = {
+	{"database", ""}, {"wal", "-wal"}, {"statements", "-sla"}};
+const size_t driver_file_count = sizeof(driver_files) / sizeof(driver_files[0]);
 
-const char *engine_title(void)
-{
-	static char title[64];
-
-	snprintf(title, sizeof(title), "SQLite/SSL on SQLite %s", sqlite3_libversion());
-	return title;
-}
-
-static bool open_plain(struct database *database, struct error *error)
-{
-	int flags =
-		SQLITE_OPEN_READWRITE | (database->use == ENGINE_CREATE ? SQLITE_OPEN_CREATE : 0);
-
-	if (sqlite3_open_v2(database->path, &database->db, flags, NULL) != SQLITE_OK)
-		return error_set(error, "opening %s: SQLite error %d (%s)", database->path,
-				 sqlite3_extended_errcode(database->db),
-				 sqlite3_errmsg(database->db));
-	return database->use == ENGINE_CREATE
-		       ? creation_begin(database, database->options->settings[PAGE_SIZE], error)
-		       : render_open(database, error);
-}
-
-static bool open_logged(struct database *database, struct error *error)
-{
-	struct ssl_options options = settings_options(database->options);
-	char sql[64];
-	struct ssl *ssl;
-
-	/* of a database without a page */
-	snprintf(sql, sizeof(sql), "PRAGMA page_size=%lld",
-		 (long long)database->options->settings[PAGE_SIZE]);
-	options.creation = sql;
-	if (!ssl_open(database->path, SQLITE_OPEN_READWRITE, &options, &ssl, error))
-		return false;
-	database->own = ssl;
-	database->db = ssl_db(ssl);
-	snprintf(sql, sizeof(sql), "PRAGMA cache_size=%lld",
-		 (long long)database->options->settings[CACHE_SIZE]);
-	return sql_run(database->db, sql, error) && render_open(database, error);
-}
-
-static void drop(struct database *database)
-{
-	struct error ignored;
-
-	if (database->own != NULL)
-		ssl_close(database->own, &ignored);
-	else
-		sqlite3_close(database->db);
-	render_close(database);
-	free(database);
-}
-
-struct database *engine_open(const char *path, const struct options *options,
-			     const struct workload *workload, enum engine_use use,
-			     struct error *error)
-{
-	struct database *database = calloc(1, sizeof(*database));
-
-	if (database == NULL) {
-		error_set(error, "opening %s: no memory", path);
-		return NULL;
-	}
-	database->path = path;
-	database->options = options;
-	database->workload = workload;
-	database->use = use;
-	if (use == ENGINE_RUN ? open_logged(database, error) : open_plain(database, error))
-		return database;
-	drop(database);
-	return NULL;
-}
-
-/* Closes it with its last checkpoint, of which the numbers are, too. */
-static bool close_logged(struct database *database, struct error *error)
-{
-	struct ssl *ssl = database->own;
-	struct ssl_stats stats;
-
-	if (!ssl_checkpoint(ssl, error))
-		return false;
-	stats = ssl_stats(ssl);
-	settings_keep(&stats);
-	database->own = NULL;
-	database->db = NULL;
-	return ssl_close(ssl, error);
-}
-
-bool engine_close(struct database *database, struct error *error)
-{
-	bool created = database->use == ENGINE_CREATE, closed = true;
-
-	if (created)
-		closed = creation_end(database, database->options->settings[PAGE_SIZE], error);
-	if (closed && database->own != NULL) {
-		closed = close_logged(database, error);
-	} else if (closed) {
-		closed = sqlite3_close(database->db) == SQLITE_OK ||
-			 sql_error(database->db, "close", "the database", error);
-		if (closed)
-			database->db = NULL;
-	}
-	if (closed && created)
-		closed = creation_sync(database->path, error);
-	drop(database);
-	return closed;
-}
-
-bool engine_remove(const char *path, struct error *error)
-{
-	return unlink(path) == 0 || errno == ENOENT ||
-	       error_set(error, "removing %s: %s", path, strerror(errno));
-}
-
-static int run(struct database *database, const char *sql)
+int driver_run(struct database *database, const char *sql)
 {
 	return database->own != NULL ? ssl_exec(database->own, sql)
 				     : sqlite3_exec(database->db, sql, NULL, NULL, NULL);
-}
-
-bool engine_create_tables(struct database *database, struct error *error)
-{
-	return creation_tables(database, run, error);
 }
 
 /* Executes one statement: prepare, step and finalize each time. `text` goes to where it ends. */
@@ -184,42 +54,4 @@ bool engine_commit(struct database *database, int32_t *changes, struct error *er
 	}
 	*changes = sqlite3_total_changes(database->db) - before;
 	return true;
-}
-
-bool engine_maintain(struct database *database, struct error *error)
-{
-	return ssl_checkpoint(database->own, error);
-}
-
-static int64_t file_size(const char *path, const char *suffix)
-{
-	char name[PATH_MAX];
-	struct stat status;
-
-	snprintf(name, sizeof(name), "%s%s", path, suffix);
-	return stat(name, &status) == 0 ? status.st_size : 0;
-}
-
-size_t engine_file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES])
-{
-	for (size_t i = 0; i < FILE_COUNT; i++)
-		sizes[i] = (struct file_size){files[i].role, file_size(path, files[i].suffix)};
-	return FILE_COUNT;
-}
-
-/* Its calls are not logged. */
-const char *const engine_file_roles[] = {NULL};
-
-bool engine_log_prepare(size_t transactions, struct error *error)
-{
-	(void)transactions;
-	return error_set(error, "--vfs-log: %s has no log of its calls", engine_title());
-}
-
-void engine_log_begin(void)
-{
-}
-
-void engine_log_end(void)
-{
 }

@@ -26,14 +26,13 @@ static bool check_options(const struct ssl_options *options, struct error *error
 		return error_set(error,
 				 "a line of %lld bytes; powers of two from 4 to 4096 are allowed",
 				 (long long)options->line);
-	return true;
+	return options_own(options, error);
 }
 
 int ssl_names(struct ssl *ssl, const char *path, char **names)
 {
 	char *full = sqlite3_malloc64((sqlite3_uint64)ssl_wrapped->mxPathname + 1);
-	char *wal = NULL, *log = NULL;
-	const char *arguments[2];
+	char *wal = NULL, *log = NULL, *pages = NULL;
 	int result = full != NULL ? SQLITE_OK : SQLITE_NOMEM;
 
 	if (result == SQLITE_OK)
@@ -43,22 +42,25 @@ int ssl_names(struct ssl *ssl, const char *path, char **names)
 	/* it followed a link, which is well (SQLITE_OK_SYMLINK) */
 	if (result == SQLITE_OK) {
 		wal = sqlite3_mprintf("%s-wal", full);
-		log = sqlite3_mprintf("%s-sla", full);
+		log = sqlite3_mprintf("%s%s", full, log_kind.suffix);
+		pages = sqlite3_mprintf("%s%s", full, log_kind.pages_suffix);
 	}
-	if (wal != NULL && log != NULL) {
+	if (wal != NULL && log != NULL && pages != NULL) {
 		/* SQLite's VFS looks for parameters behind a name */
-		arguments[0] = "log";
-		arguments[1] = log;
-		*names = (char *)sqlite3_create_filename(full, "", wal, 1, arguments);
+		const char *arguments[] = {"log", log, "pages", pages};
+
+		*names = (char *)sqlite3_create_filename(full, "", wal, 2, arguments);
 	}
 	sqlite3_free(full);
 	sqlite3_free(wal);
 	sqlite3_free(log);
+	sqlite3_free(pages);
 	if (*names == NULL)
 		return result == SQLITE_OK ? SQLITE_NOMEM : result;
 	ssl->path = *names;
 	ssl->wal_path = sqlite3_filename_wal(*names);
 	ssl->log_path = sqlite3_uri_parameter(*names, "log");
+	ssl->pages_path = sqlite3_uri_parameter(*names, "pages");
 	return SQLITE_OK;
 }
 
@@ -137,16 +139,7 @@ int connection_begin(struct ssl *ssl)
 	result = sqlite3_exec(ssl->db, first, NULL, NULL, NULL);
 	if (result == SQLITE_OK)
 		result = sqlite3_exec(ssl->db, then, NULL, NULL, NULL);
-	return result == SQLITE_OK ? random_connect(ssl) : result;
-}
-
-int connection_watch(struct ssl *ssl)
-{
-	int result = classify_connect(ssl);
-
-	if (result == SQLITE_OK)
-		result = classify_schema(ssl);
-	return result == SQLITE_OK ? schema_connect(ssl) : result;
+	return result == SQLITE_OK ? connection_own(ssl) : result;
 }
 
 static int connect(struct ssl *ssl)
@@ -154,7 +147,7 @@ static int connect(struct ssl *ssl)
 	int result;
 
 	ssl->opening = true;
-	result = sqlite3_open_v2(ssl->path, &ssl->db, SQLITE_OPEN_READWRITE, "ssl");
+	result = sqlite3_open_v2(ssl->path, &ssl->db, SQLITE_OPEN_READWRITE, log_kind.vfs);
 	if (result == SQLITE_OK) {
 		sqlite3_extended_result_codes(ssl->db, 1);
 		result = connection_begin(ssl);
@@ -171,8 +164,7 @@ void database_drop(struct ssl *ssl)
 	memory_clear(&ssl->memory);
 	walfile_free(&ssl->walfile);
 	bytes_free(&ssl->replay);
-	transaction_free(ssl);
-	classify_free(ssl);
+	own_free(ssl);
 	sqlite3_free_filename(ssl->path);
 	sqlite3_free(ssl);
 }

@@ -1,27 +1,16 @@
 #include "settings.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
+#include "driver.h"
+#include "log_settings.h"
 #include "page_settings.h"
-#include "properties.h"
-#include "sql.h"
 
-/* In the order of enum ssl_medium and ssl_policy. */
-static const char *const media[] = {"fdatasync", "msync", "pcm", NULL};
+/* In the order of enum ssl_policy. */
 static const char *const policies[] = {"capture", "checkpoint", NULL};
 
 const struct option engine_settings[] = {
 	PAGE_SIZE_SETTING,
 	CACHE_SIZE_SETTING,
-	{.name = "log-size",
-	 .key = "log_size",
-	 .argument = "BYTES",
-	 SETTING(LOG_SIZE),
-	 .help = "size of the statement log",
-	 INTEGER(4096, 1 << 30),
-	 .preset = "1048576",
-	 .commands = COMMAND_RUN},
+	LOG_SIZE_SETTING,
 	{.name = "log-full",
 	 .key = "log_full",
 	 .argument = "PERCENT",
@@ -30,22 +19,8 @@ const struct option engine_settings[] = {
 	 INTEGER(1, 100),
 	 .preset = "70",
 	 .commands = COMMAND_RUN},
-	{.name = "dirty-pages",
-	 .key = "dirty_pages",
-	 .argument = "PAGES",
-	 SETTING(DIRTY_PAGES),
-	 .help = "more pages than these make a commit a checkpoint; 0: any number",
-	 INTEGER(0, INT32_MAX),
-	 .preset = "1024",
-	 .commands = COMMAND_RUN},
-	{.name = "log-medium",
-	 .key = "log_medium",
-	 .argument = "MEDIUM",
-	 SETTING(LOG_MEDIUM),
-	 .help = "how a record is made durable",
-	 WORD(media),
-	 .preset = "fdatasync",
-	 .commands = COMMAND_RUN},
+	DIRTY_PAGES_SETTING,
+	LOG_MEDIUM_SETTING,
 	{.name = "not-repeatable",
 	 .key = "not_repeatable",
 	 .argument = "POLICY",
@@ -57,9 +32,7 @@ const struct option engine_settings[] = {
 };
 const size_t engine_setting_count = sizeof(engine_settings) / sizeof(engine_settings[0]);
 
-static struct ssl_stats kept;
-
-struct ssl_options settings_options(const struct options *options)
+struct ssl_options driver_options(const struct options *options)
 {
 	struct ssl_options made;
 
@@ -72,59 +45,9 @@ struct ssl_options settings_options(const struct options *options)
 	return made;
 }
 
-/* The page size and the cache's are SQLite's word; it is told the rest, and cannot be asked. */
-bool engine_read_setting(struct database *database, size_t index, char *answer, size_t size,
-			 struct error *error)
-{
-	const struct option *option = &engine_settings[index];
-	char sql[64];
-	bool found;
-
-	if (index != PAGE_SIZE && index != CACHE_SIZE) {
-		char value[24];
-
-		snprintf(answer, size, "%s",
-			 option_value_text(option, database->options, value, sizeof(value)));
-		return true;
-	}
-	snprintf(sql, sizeof(sql), "PRAGMA %s", option->key);
-	return sql_text(database->db, sql, answer, size, &found, error) &&
-	       (found || error_set(error, "%s: no answer", sql));
-}
-
-void settings_keep(const struct ssl_stats *stats)
-{
-	kept = *stats;
-}
-
-static void write_number(struct json *json, const char *key, int64_t number)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "%" PRId64, number);
-	json_text(json, key, text);
-}
-
 void engine_write_properties(struct json *json)
 {
 	json_begin(json, "properties", '{');
-	properties_write(json);
-	for (int i = SSL_LOGGED + 1; i < SSL_REASONS; i++)
-		if (kept.checkpoints[i] > 0) {
-			char key[64];
-
-			snprintf(key, sizeof(key), "checkpoints: %s", ssl_reasons[i]);
-			write_number(json, key, kept.checkpoints[i]);
-		}
-	write_number(json, "logged transactions", kept.logged);
-	write_number(json, "log bytes", kept.log_bytes);
-	write_number(json, "log lines", kept.log_lines);
-	write_number(json, "log syncs", kept.log_syncs);
-	write_number(json, "WAL pages", kept.wal_pages);
-	write_number(json, "WAL syncs", kept.wal_syncs);
-	write_number(json, "database pages", kept.database_pages);
-	write_number(json, "database syncs", kept.database_syncs);
-	write_number(json, "dirty pages of checkpoints", kept.dirty_pages);
-	write_number(json, "memory peak", kept.memory_peak);
+	driver_write(json);
 	json_end(json, '}');
 }

@@ -2,16 +2,9 @@
 #ifndef COMMITPATH_SSL_SETTINGS_H
 #define COMMITPATH_SSL_SETTINGS_H
 
-#include "engine.h"
-#include "ssl.h"
+#include "driver.h"
 
-/* Numbers in engine_settings. */
-enum { PAGE_SIZE, CACHE_SIZE, LOG_SIZE, LOG_FULL, DIRTY_PAGES, LOG_MEDIUM, NOT_REPEATABLE };
-
-/* What is requested, as ssl_open takes it. */
-struct ssl_options settings_options(const struct options *options);
-
-/* Keeps what a database that is closed did, for engine_write_properties. */
-void settings_keep(const struct ssl_stats *stats);
+/* Numbers in engine_settings, behind those of driver.h. */
+enum { LOG_SIZE = CACHE_SIZE + 1, LOG_FULL, DIRTY_PAGES, LOG_MEDIUM, NOT_REPEATABLE };
 
 #endif
