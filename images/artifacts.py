@@ -379,17 +379,23 @@ def release_object(engine: str, version: str, root: Path) -> Path:
     return ensure(path, f"compile {engine} {version}", build, mib=100)
 
 
+def made_of(engine: str) -> list[str]:
+    """The engines whose files an engine's driver has, itself first; the last one's releases are fetched."""
+    profile = load_yaml(EXPERIMENTS / "engine" / f"{engine}.yml")
+    return [engine, *(made_of(profile["made_of"]) if "made_of" in profile else ())]
+
+
 def driver(cell: Mapping[str, Any]) -> Path:
     """The driver for the board, linked with the cell's engine."""
     engine, root = cell["engine"], build_root()
     profile = load_yaml(EXPERIMENTS / "engine" / f"{engine}.yml")
-    made_of = profile.get("made_of", engine)
+    parts = made_of(engine)
     sources = [
         path
         for folder in (
             WORKLOADS,
             WORKLOADS / "workloads",
-            *(WORKLOADS / "engines" / one for one in {engine, made_of}),
+            *(WORKLOADS / "engines" / part for part in parts),
         )
         for path in folder.iterdir()
         if path.suffix in (".c", ".h", ".mk") or path.name == "Makefile"
@@ -398,8 +404,8 @@ def driver(cell: Mapping[str, Any]) -> Path:
     compiled = version = None
     if axis := profile.get("release"):
         version = cell[axis]
-        name = version if made_of == engine else f"{engine}-{version}"
-        compiled = release_object(made_of, version, root)
+        name = version if len(parts) == 1 else f"{engine}-{version}"
+        compiled = release_object(parts[-1], version, root)
         given |= {"RELEASE_DIR": "/work/release", "LIBRARY": "/work/release.o"}
     key = hash_of(name, root.name, compiled.name if compiled else "", LINKED, files=sources)
     path = CACHE / f"driver-{name}-{key}"
@@ -409,7 +415,7 @@ def driver(cell: Mapping[str, Any]) -> Path:
             copy_tree(sources, work)
             if compiled and version:
                 shutil.copy(compiled, work / "release.o")
-                shutil.copytree(release(made_of, version), work / "release")
+                shutil.copytree(release(parts[-1], version), work / "release")
             make_driver(work, root, "driver", f"driver-{name}", ENGINE=engine, **given).rename(path)
 
     return ensure(path, f"build the driver with {engine}", build, mib=20)

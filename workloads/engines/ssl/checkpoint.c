@@ -21,6 +21,9 @@ const char *const ssl_reasons[SSL_REASONS] = {
 	[SSL_FAILED_STATEMENT] = "failed statement",
 	[SSL_NOT_CAPTURED] = "not captured",
 	[SSL_LOG_ERROR] = "log error",
+	[SSL_SECTOR_FULL] = "sector full",
+	[SSL_SECTOR_SMALL] = "larger than a sector",
+	[SSL_SHRUNK] = "database shrunk",
 };
 
 /* Whether the WAL's file is the log's next checkpoint. */

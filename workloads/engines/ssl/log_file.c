@@ -148,9 +148,7 @@ int log_open(struct ssl *ssl, enum log_state *state, struct error *said)
 	if (result != SQLITE_OK)
 		return result;
 	*state = best != NULL ? decode(ssl, best, size, said) : LOG_UNBEGUN;
-	if (*state == LOG_GOOD)
-		result = log_made(ssl);
-	return *state == LOG_GOOD && result == SQLITE_OK ? medium_map(ssl) : result;
+	return *state == LOG_GOOD ? medium_map(ssl) : SQLITE_OK;
 }
 
 void log_close(struct log *log)

@@ -51,6 +51,8 @@ struct ssl_options {
 	enum ssl_recovery recovery;
 	enum ssl_policy policy;
 	unsigned left_out;
+	int64_t sector;	      /* bytes of a sector of a page log (engines/ppl) */
+	int record;	      /* enum page_record of one */
 	const char *creation; /* SQL for a database without a page, as page_size; or NULL */
 	/* What statements need that are executed again: functions, collations; or NULL. */
 	int (*connected)(sqlite3 *db, void *argument);
@@ -71,6 +73,9 @@ enum ssl_reason {
 	SSL_FAILED_STATEMENT, /* one of the transaction failed */
 	SSL_NOT_CAPTURED,     /* changed by SQLite's own calls, or a blob */
 	SSL_LOG_ERROR,	      /* the log could not be written before */
+	SSL_SECTOR_FULL,      /* of a page log: a page's; a checkpoint of some pages */
+	SSL_SECTOR_SMALL,     /* for a record; likewise */
+	SSL_SHRUNK,	      /* the database, by that transaction */
 	SSL_REASONS,
 };
 extern const char *const ssl_reasons[SSL_REASONS];
@@ -96,10 +101,11 @@ struct ssl_stats {
 	int64_t checkpoints[SSL_REASONS];
 	int64_t wal_pages, database_pages; /* written by checkpoints */
 	int64_t wal_syncs, database_syncs, log_syncs;
-	int64_t log_bytes, log_lines; /* of records; log_lines: of SSL_PCM */
-	int64_t memory_peak;	      /* bytes of pages held */
-	int64_t dirty_pages;	      /* of all checkpoints together */
-	int64_t replayed;	      /* transactions that were executed again */
+	int64_t log_bytes, log_lines;  /* of records; log_lines: of SSL_PCM */
+	int64_t records, merged_pages; /* of a page log; of checkpoints of some pages */
+	int64_t memory_peak;	       /* bytes of pages held */
+	int64_t dirty_pages;	       /* of all checkpoints together */
+	int64_t replayed;	       /* transactions that were executed again */
 	enum ssl_case found;
 };
 

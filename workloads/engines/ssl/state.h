@@ -224,7 +224,7 @@ struct log_kind {
 extern const struct log_kind log_kind;
 void log_header_put(const struct ssl *ssl, uint8_t *header);
 bool log_header_get(struct ssl *ssl, const uint8_t *header, struct error *said);
-/* The log's size is known. */
+/* It is made anew, and its size is known. */
 int log_made(struct ssl *ssl);
 /* Whether something may be in it. */
 bool log_used(const struct ssl *ssl);
