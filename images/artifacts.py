@@ -382,7 +382,7 @@ def release_object(engine: str, version: str, root: Path) -> Path:
 def made_of(engine: str) -> list[str]:
     """The engines whose files an engine's driver has, itself first; the last one's releases are fetched."""
     profile = load_yaml(EXPERIMENTS / "engine" / f"{engine}.yml")
-    return [engine, *(made_of(profile["made_of"]) if "made_of" in profile else ())]
+    return [engine, *made_of(profile["made_of"])] if "made_of" in profile else [engine]
 
 
 def driver(cell: Mapping[str, Any]) -> Path:

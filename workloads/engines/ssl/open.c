@@ -8,7 +8,8 @@ enum { LARGEST_LOG = 1 << 30 };
 void ssl_defaults(struct ssl_options *options)
 {
 	/* the study's: 70 % and 1024 pages; its log has 750 KB once, and no size else */
-	*options = (struct ssl_options){.log_size = 1 << 20, .full = 70, .dirty = 1024, .line = 64, .sector = 512};
+	*options = (struct ssl_options){
+		.log_size = 1 << 20, .full = 70, .dirty = 1024, .line = 64, .sector = 512};
 }
 
 static bool check_options(const struct ssl_options *options, struct error *error)
