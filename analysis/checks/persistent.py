@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import polars as pl
 
@@ -36,7 +37,8 @@ def _wrong(driver: Driver) -> Iterator[str]:
             yield "the engine says that it wrote to it, and of no transaction what (persistent.csv)"
         return
     line, write_ns = (driver.config["effective"].get(name) for name in ("pcm_line", "pcm_write_ns"))
-    totals, waited = [value for value in said.values() if value is not None], driver.config.get(_WAITED)
+    totals = [value for value in said.values() if value is not None]
+    waited: Any = driver.config.get(_WAITED)
     if len(totals) < len(_TOTALS) or not all(isinstance(one, int) for one in (line, write_ns, waited)):
         yield "the engine does not say how much it wrote to it, by what lines and in what time"
         return
