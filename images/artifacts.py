@@ -528,6 +528,6 @@ def make_in(work: Path, root: Path | None, words: Iterable[str], variables: Mapp
     else:
         # what a make around us was given is not for this one
         place = ["env", "-i", "-C", str(work), f"PATH={os.environ['PATH']}", "LC_ALL=C"]
-        # it is for a few databases: a large release is compiled in 4 s of CPU time, with -O1 in 13
+        # it is for a few databases: an engine is compiled in 4 s of CPU time, with -O1 in 13
         own = {"CC": "cc", "CFLAGS": "-O0 -g"}
     return [*place, "make", *words, *(f"{name}={value}" for name, value in {**own, **variables}.items())]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import polars as pl
 
@@ -36,13 +35,13 @@ def _wrong(driver: Driver) -> Iterator[str]:
         if any(said.values()):
             yield "the engine says that it wrote to it, and of no transaction what (persistent.csv)"
         return
-    line, write_ns = (driver.config["effective"].get(name) for name in ("pcm_line", "pcm_write_ns"))
-    totals = [value for value in said.values() if value is not None]
-    waited: Any = driver.config.get(_WAITED)
-    if len(totals) < len(_TOTALS) or not all(isinstance(one, int) for one in (line, write_ns, waited)):
+    effective = driver.config["effective"]
+    numbers = [*said.values(), *(effective.get(name) for name in ("pcm_line", "pcm_write_ns"))]
+    found = [number for number in (*numbers, driver.config.get(_WAITED)) if isinstance(number, int)]
+    if len(found) < len(numbers) + 1:
         yield "the engine does not say how much it wrote to it, by what lines and in what time"
         return
-    lines, size, charged = totals
+    lines, size, charged, line, write_ns, waited = found
     if table["lines"].sum() > lines or table["bytes"].sum() > size:
         yield f"its transactions wrote more than {lines} lines and {size} bytes, which is all that there were"
     if table.height != driver.transactions.height:

@@ -26,7 +26,9 @@ BROKEN = "#E0002D"
 TICKS = (0, 1, 3, 10, 30, 100, 300, 1000)
 UNUSABLE = "no usable\ndatabase"
 # inches of a panel's height, of legend and axes, and of a line of the caption
-_PANEL, _EDGES, _LINE = 1.75, 1.5, 0.17
+_PANEL, _EDGES, _LINE = 1.75, 1.7, 0.17
+# letters of a panel's title that stand above it in the usual size
+_TITLE = 40
 # how far marks of another shape stand beside each other, in units of x
 _BESIDE = 0.14
 
@@ -65,7 +67,7 @@ def draw(found: Found, path: Path) -> None:
         under.set_xlabel("commits lost")
     for beside in grid[:, 0]:
         beside.set_ylabel("transactions/s")
-    made.legend(handles=handles(found), loc="outside upper left", ncols=10, columnspacing=1.2)
+    made.legend(handles=handles(found), loc="outside upper left", ncols=6, columnspacing=1.2)
     made.supxlabel("\n".join(caption), x=0.01, ha="left", fontsize=8)
     style.save(made, path)
 
@@ -79,7 +81,7 @@ def panel(under: Axes, rows: Sequence[Row], title: str, most: int) -> None:
     """Draw the cells of one panel; one without any says so."""
     nothing = x_of(most) + 1.5
     style.grid(under, "both")
-    under.set_title(style.clean(title), fontweight="normal", fontsize=8.5)
+    under.set_title(style.clean(title), fontweight="normal", fontsize=8.5 if len(title) <= _TITLE else 7.4)
     under.set_yscale("log")
     ticks = [tick for tick in TICKS if tick <= most]
     under.set_xticks([*map(x_of, ticks), nothing], [*map(str, ticks), UNUSABLE])

@@ -5,13 +5,13 @@ import pytest
 from crashes import count
 from test_statement_log import CASES
 
-# parts of one test, for the queue; there are 16 allocations for each call
+# parts of one test, for the queue; there are 27 allocations for each call
 ALLOCATIONS_BY = 8
 
 
 def check(counted: dict, said: str) -> None:
     assert (counted["bad"], said) == (0, "")
-    assert counted["calls"] > 1000
+    assert counted["calls"] > 900
     assert counted["recoveries"] >= counted["runs"] > 0
 
 
