@@ -19,5 +19,5 @@ def summary(found: pl.Series) -> dict[str, int] | None:
 
 def shown(row: Mapping[str, Any]) -> str:
     """Say how many a trial found, behind a blank; of none nothing."""
-    found = [f"{row[name]} {name}" for name in NAMES if row[name]]
+    found = [f"{row[name]} {name}" for name in NAMES if row.get(name)]
     return f" ({' and '.join(found)} sectors)" if found else ""

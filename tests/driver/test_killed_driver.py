@@ -148,7 +148,7 @@ def test_without_one_a_database_is_broken_in_a_transaction(sqlite: Programs, mem
 
 
 @pytest.mark.parametrize("dirty", ["0", "4"])
-@pytest.mark.parametrize("medium", ["fdatasync", "msync", "pcm"])
+@pytest.mark.parametrize("medium", ["fdatasync", "msync"])
 def test_a_statement_log_loses_nothing(statements: Programs, memory: Path, medium: str, dirty: str) -> None:
     """What the process had copied to a mapped log outlives it as what it wrote does. Of the recoveries' table
     each case is met that a process alone can leave."""

@@ -22,7 +22,6 @@ from images import artifacts
 
 FOLDER = Path(__file__).resolve().parent
 BUILT = FOLDER.parents[1] / "workloads/build/test/ssl"
-CLONE = "COMMITPATH_SQLLOGICTEST"
 LISTED = yaml.safe_load((FOLDER / "sqllogictest.yml").read_text(encoding="utf-8"))
 GIT_SECONDS = 120.0
 # skipif and onlyif are of the database whose results a file has
@@ -46,7 +45,7 @@ def git(folder: Path | str, *words: str) -> str:
 @functools.cache
 def repository() -> str:
     """A clone that has the commit; of one that is fetched, the files come when they are asked for."""
-    if named := os.environ.get(CLONE):
+    if named := os.environ.get("COMMITPATH_SQLLOGICTEST"):
         return named
     folder = BUILT / "sqllogictest.git"
     with artifacts.locked(folder):
@@ -62,7 +61,7 @@ def text_of(file: str) -> str:
     try:
         return git(repository(), "show", f"{LISTED['commit']}:test/{file}.test")
     except LabError as error:
-        pytest.skip(f"sqllogictest: {error}; {CLONE} names a clone of it")
+        pytest.skip(f"sqllogictest: {error}; COMMITPATH_SQLLOGICTEST names a clone of it")
 
 
 @functools.cache

@@ -379,6 +379,7 @@ NAMED = {
     "images/build-image.sh": "the board's own root disk",
     "images/initramfs-init.sh": "the board's own root disk",
     "images/patched-qemu/": "who makes a CRC-32C of each block",
+    "playbooks/persistent.sh": "the one of the persistent memory, beside the cell's",
     "probes/bio.bpf.c": "a mark that one garbage collector leaves on a page can be read there only",
     "workloads/engines/sqlite/engine.mk": "why an option of its build is never given",
     "workloads/run.c": "why the drain asks for a flush",

@@ -150,6 +150,7 @@ NAMED = {
     "commitpath/reporting/advise.py": "the medium",
     "experiments/device/": "whose attributes a profile gives",
     "experiments/fs/f2fs.yml": "the medium",
+    "experiments/grids/ssl-traces.yml": "the medium",
     "experiments/papers/": "the medium",
 }
 

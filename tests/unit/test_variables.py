@@ -85,7 +85,7 @@ def test_help_names_what_the_environment_is_asked_for() -> None:
     folder = Path(help.__file__).parents[1]
     code = "".join(
         path.read_text()
-        for part in ("base", "commitpath", "images", "tests/bench")
+        for part in ("base", "commitpath", "images", "tests/bench", "tests/ssl")
         for path in folder.glob(f"{part}/**/*.py")
     )
     asked = set(re.findall(r"""environ[^\n]*"(COMMITPATH_[A-Z]+)""", code))
