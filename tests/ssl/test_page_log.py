@@ -99,3 +99,10 @@ def test_a_process_that_is_killed(tmp_path: Path, medium: str) -> None:
 def test_memory_that_is_not_persistent_is_refused(tmp_path: Path) -> None:
     """No log is left, and the database is as it was."""
     crashes.not_persistent("ppl", "-ppl", tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["eio", "short", "nomem", "full-disk", "cut", "killed"])
+def test_some_calls_of_a_life(kind: str) -> None:
+    counted, said = crashes.count("ppl", "every", kind, 11, 1571 if kind == "nomem" else 97)
+    assert (counted["bad"], said) == (0, "")
+    assert counted["recoveries"] >= counted["runs"] >= 10

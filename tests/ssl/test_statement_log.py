@@ -9,7 +9,7 @@ from pathlib import Path
 
 import crashes
 import pytest
-from crashes import built, crash
+from crashes import built, count, crash
 
 # of crash.c; each of these is wanted to be met
 CASES = (
@@ -74,7 +74,7 @@ def test_a_call_that_fails_loses_nothing(fault: str) -> None:
 @pytest.mark.parametrize("kind", ["eio", "short", "nomem", "full-disk", "cut", "killed"])
 def test_some_calls_of_a_life(kind: str) -> None:
     """Each of them is tried by test_every_call.py, in `make test-long`."""
-    counted, said = crash("every", kind, 11, 1571 if kind == "nomem" else 97)
+    counted, said = count("ssl", "every", kind, 11, 1571 if kind == "nomem" else 97)
     assert (counted["bad"], said) == (0, "")
     assert counted["recoveries"] >= counted["runs"] >= 10
 
