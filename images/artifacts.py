@@ -392,17 +392,23 @@ def hosts_compiler() -> str:
     return f"{os.uname().machine} {done.stdout.splitlines()[0]}"
 
 
+def made_of(engine: str) -> list[str]:
+    """The engines whose files an engine's driver has, itself first; the last one's releases are fetched."""
+    profile = load_yaml(EXPERIMENTS / "engine" / f"{engine}.yml")
+    return [engine, *made_of(profile["made_of"])] if "made_of" in profile else [engine]
+
+
 def driver(cell: Mapping[str, Any]) -> Path:
     """The driver for the board, linked with the cell's engine."""
     engine, root = cell["engine"], build_root()
     profile = load_yaml(EXPERIMENTS / "engine" / f"{engine}.yml")
-    made_of = profile.get("made_of", engine)
+    parts = made_of(engine)
     sources = [
         path
         for folder in (
             WORKLOADS,
             WORKLOADS / "workloads",
-            *(WORKLOADS / "engines" / one for one in {engine, made_of}),
+            *(WORKLOADS / "engines" / part for part in parts),
         )
         for path in folder.iterdir()
         if path.suffix in (".c", ".h", ".mk") or path.name == "Makefile"
@@ -411,8 +417,8 @@ def driver(cell: Mapping[str, Any]) -> Path:
     compiled = version = None
     if axis := profile.get("release"):
         version = cell[axis]
-        name = version if made_of == engine else f"{engine}-{version}"
-        compiled = release_object(made_of, version, root)
+        name = version if len(parts) == 1 else f"{engine}-{version}"
+        compiled = release_object(parts[-1], version, root)
         given |= {"RELEASE_DIR": "release", "LIBRARY": "release.o"}
     key = hash_of(name, root.name, compiled.name if compiled else "", LINKED, files=sources)
     path = CACHE / f"driver-{name}-{key}"
@@ -422,7 +428,7 @@ def driver(cell: Mapping[str, Any]) -> Path:
             copy_tree(sources, work)
             if compiled and version:
                 shutil.copy(compiled, work / "release.o")
-                shutil.copytree(release(made_of, version), work / "release")
+                shutil.copytree(release(parts[-1], version), work / "release")
             make_driver(work, root, "driver", f"driver-{name}", ENGINE=engine, **given).rename(path)
 
     return ensure(path, f"build the driver with {engine}", build, mib=20)
@@ -433,9 +439,9 @@ def trials(cell: Mapping[str, Any], here: bool = False) -> Path:
     for this host."""
     engine, root = cell["engine"], None if here else build_root()
     profile = load_yaml(EXPERIMENTS / "engine" / f"{engine}.yml")
-    made_of = profile.get("made_of", engine)
+    engines = made_of(engine)
     parts = [WORKLOADS, *(WORKLOADS / name for name in ("trials", "workloads"))]
-    for one in sorted({engine, made_of}):
+    for one in engines:
         parts += [WORKLOADS / "engines" / one, WORKLOADS / "engines" / one / "trials"]
     sources = [
         path
@@ -444,9 +450,9 @@ def trials(cell: Mapping[str, Any], here: bool = False) -> Path:
         if path.suffix in (".c", ".h", ".mk") or path.name == "Makefile"
     ]
     version = cell[profile["release"]]
-    name = version if made_of == engine else f"{engine}-{version}"
+    name = version if len(engines) == 1 else f"{engine}-{version}"
     # without its symbols it is a fifth
-    compiled, flags = release_object(made_of, version, root), f"{LINKED} -s"
+    compiled, flags = release_object(engines[-1], version, root), f"{LINKED} -s"
     name = f"{'looks' if here else 'trials'}-{name}"
     path = CACHE / f"{name}-{hash_of(name, compiled.name, flags, files=sources)}"
 
@@ -454,7 +460,7 @@ def trials(cell: Mapping[str, Any], here: bool = False) -> Path:
         with work_folder() as work:
             copy_tree(sources, work)
             shutil.copy(compiled, work / "release.o")
-            shutil.copytree(release(made_of, version), work / "release")
+            shutil.copytree(release(engines[-1], version), work / "release")
             (work / "out").mkdir()
             given = {"OUT": "../out/trials", "ENGINE": engine, "LDFLAGS": flags}
             given |= {"RELEASE_DIR": "../release", "LIBRARY": "../release.o"}

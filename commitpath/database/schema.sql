@@ -31,10 +31,10 @@ CREATE TABLE run (
   fs TEXT AS (cell ->> '$.fs'),
   engine TEXT AS (coalesce(cell ->> '$.engine', 'sqlite')),
   journal_mode TEXT AS (iif(engine = 'sqlite', coalesce(cell ->> '$.journal_mode', cell ->> '$.mode'), NULL)),
-  synchronous TEXT AS (iif(engine = 'ssl', NULL, coalesce(cell ->> '$.synchronous', cell ->> '$.sync'))),
-  sqlite TEXT AS (iif(engine IN ('sqlite', 'ssl'), cell ->> '$.sqlite', NULL)),
-  page_size INTEGER AS (iif(engine IN ('sqlite', 'ssl'), cell ->> '$.page_size', NULL)),
-  cache_size INTEGER AS (iif(engine IN ('sqlite', 'ssl'), cell ->> '$.cache_size', NULL)),
+  synchronous TEXT AS (iif(engine IN ('ppl', 'ssl'), NULL, coalesce(cell ->> '$.synchronous', cell ->> '$.sync'))),
+  sqlite TEXT AS (iif(engine IN ('ppl', 'sqlite', 'ssl'), cell ->> '$.sqlite', NULL)),
+  page_size INTEGER AS (iif(engine IN ('ppl', 'sqlite', 'ssl'), cell ->> '$.page_size', NULL)),
+  cache_size INTEGER AS (iif(engine IN ('ppl', 'sqlite', 'ssl'), cell ->> '$.cache_size', NULL)),
   wal_autocheckpoint INTEGER AS (
     iif(engine = 'sqlite', coalesce(cell ->> '$.wal_autocheckpoint', cell ->> '$.autocheckpoint'), NULL)
   ),

@@ -16,16 +16,20 @@ from commitpath.database import limits
 
 DATABASE = RESULTS / "results.sqlite"
 SCHEMA = Path(__file__).with_name("schema.sql")
-VERSION = 3
+VERSION = 4
 # Databases that an older commitpath made are read, and made of this version when they are written to: only
 # columns that are computed from a row's documents differ, and have nothing in the file.
-OLDER = (1, 2)
+OLDER = (1, 2, 3)
 # In version 1 what a cell requests is another part, from the first of these to before the second.
 FIRST = Path(__file__).with_name("schema-1.sql")
 REQUESTED = "  -- requested, which", "  -- effective, read back"
 # Versions before 3 have no such columns.
 CUTS = "  -- what cuts took", "  PRIMARY KEY (lab, cell_id, run_id)"
-# What versions before 3 have in the place of some words of it.
+# What versions before 4, and before 3, have in the place of some words of it.
+WITHOUT_PPL = (
+    ("engine IN ('ppl', 'sqlite', 'ssl')", "engine IN ('sqlite', 'ssl')"),
+    ("iif(engine IN ('ppl', 'ssl'), NULL,", "iif(engine = 'ssl', NULL,"),
+)
 EARLIER = (
     ("engine IN ('sqlite', 'ssl')", "engine = 'sqlite'"),
     (
@@ -61,12 +65,19 @@ class DatabaseError(LabError):
 def schema(version: int = VERSION) -> str:
     """The SQL that makes a database of a version."""
     text = SCHEMA.read_text()
+    if version < 4:
+        text = with_words(text, WITHOUT_PPL)
     if version < 3:
-        text = with_part(text, CUTS, "")
-        for words, earlier in EARLIER:
-            text = text.replace(words, earlier)
+        text = with_words(with_part(text, CUTS, ""), EARLIER)
     if version < 2:
         text = with_part(text, REQUESTED, FIRST.read_text())
+    return text
+
+
+def with_words(text: str, words: tuple[tuple[str, str], ...]) -> str:
+    """A text with the second of each two in the place of the first."""
+    for now, earlier in words:
+        text = text.replace(now, earlier)
     return text
 
 

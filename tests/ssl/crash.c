@@ -1,16 +1,20 @@
-/* Crashes of databases with a statement log, counted.
+/* Crashes of databases with a log, counted.
  *
- *   crash cuts MIX FIRST SEEDS [ABLATION]    power cuts, in runs and in recoveries
- *   crash faults FAULT FIRST SEEDS           a call that fails, at each place in turn; then a cut
+ *   crash cuts MIX FIRST SEEDS [WORD...]    power cuts, in runs and in recoveries
+ *   crash faults FAULT FIRST SEEDS [WORD]   a call that fails, at each place in turn; then a cut
  *
- * ABLATION: paper, ignore, checkpoint, expanded or blobs. Prints one JSON object. A seed is the
- * whole story of a run. What is wrong is also a line on stderr. */
+ * WORD, of a statement log: what is done otherwise, paper, ignore, checkpoint, expanded or blobs.
+ * Of a page log: its records, bytes or cells; what is left out, word or emptied. Prints one JSON
+ * object. A seed is the whole story of a run. What is wrong is also a line on stderr. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "disk.h"
 #include "load.h"
+#ifdef PAGE_LOG
+#include "pages.h"
+#endif
 
 static const char name[] = "sample.db";
 
@@ -156,6 +160,9 @@ static bool begin(struct run *run)
 	run->options.log_size = sizes[draw(4)];
 	run->options.dirty = dirty[draw(4)];
 	run->options.full = 30 + (int64_t)draw(71);
+#ifdef PAGE_LOG
+	run->options.sector = INT64_C(64) << draw(6);
+#endif
 	if (!open_ours(run, &error)) {
 		wrong(run, "creation failed", error.text);
 		return false;
@@ -272,7 +279,7 @@ static void end(struct run *run)
 	load_end_reading(&run->ours);
 	if (run->ours.ssl != NULL)
 		close_ours(run);
-	if (run->bad == NULL && disk_there("sample.db-sla"))
+	if (run->bad == NULL && (disk_there("sample.db-sla") || disk_there("sample.db-ppl")))
 		wrong(run, "a closed database has a log", "");
 	if (run->bad == NULL)
 		open_unaware(run);
@@ -361,7 +368,19 @@ static int place(const char *word, const char *const *words, int count)
 	exit(2);
 }
 
-static void leave_out(struct ssl_options *options, const char *word)
+#ifdef PAGE_LOG
+static void set_word(struct ssl_options *options, const char *word)
+{
+	static const char *const words[] = {"bytes", "cells", "word", "emptied"};
+	int found = place(word, words, 4);
+
+	if (found < 2)
+		options->record = found;
+	else
+		options->left_out = found == 2 ? PPL_COMMIT_UNASKED : PPL_NOT_EMPTIED;
+}
+#else
+static void set_word(struct ssl_options *options, const char *word)
 {
 	static const char *const words[] = {"paper", "ignore", "checkpoint", "expanded", "blobs"};
 
@@ -382,6 +401,7 @@ static void leave_out(struct ssl_options *options, const char *word)
 		options->left_out = SSL_BLOBS_UNNOTICED;
 	}
 }
+#endif
 
 int main(int count, char **words)
 {
@@ -398,8 +418,8 @@ int main(int count, char **words)
 	what = cutting ? place(words[2], mixes, MIXES) : place(words[2], kinds, 5);
 	first = strtoull(words[3], NULL, 10);
 	seeds = strtoull(words[4], NULL, 10);
-	if (count > 5)
-		leave_out(&options, words[5]);
+	for (int i = 5; i < count; i++)
+		set_word(&options, words[i]);
 	disk_register();
 	for (uint64_t seed = first; seed < first + seeds; seed++) {
 		struct run run = {.seed = seed, .options = options};

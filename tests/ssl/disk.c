@@ -98,7 +98,8 @@ static bool is_log(const struct entry *entry)
 {
 	size_t length = strlen(entry->name);
 
-	return length > 4 && strcmp(entry->name + length - 4, "-sla") == 0;
+	return length > 4 && (strcmp(entry->name + length - 4, "-sla") == 0 ||
+			      strcmp(entry->name + length - 4, "-ppl") == 0);
 }
 
 static bool keep(enum kept kept, bool *ended)

@@ -1,5 +1,5 @@
 /* A disk in memory, as SQLite's default VFS, that loses power: what was written and not synced is
- * there or not, by pieces that are torn at 512 bytes, and at 8 in a statement log. */
+ * there or not, by pieces that are torn at 512 bytes, and at 8 in a log. */
 #ifndef COMMITPATH_TEST_DISK_H
 #define COMMITPATH_TEST_DISK_H
 

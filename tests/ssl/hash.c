@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "load.h"
@@ -61,6 +62,8 @@ bool load_intact(sqlite3 *db)
 		sqlite3_step(row) == SQLITE_ROW &&
 		strcmp((const char *)sqlite3_column_text(row, 0), "ok") == 0;
 
+	if (!intact)
+		fprintf(stderr, "%s; %s\n", sqlite3_errmsg(db), sqlite3_column_text(row, 0));
 	sqlite3_finalize(row);
 	return intact;
 }

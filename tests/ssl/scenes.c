@@ -4,13 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bytes.h"
 #include "disk.h"
 #include "load.h"
+#include "state.h"
 
 static const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
 static struct ssl_options options;
 static uint64_t acknowledged;
+static char log_name[16], other_log[16];
 
 static void check(bool good, const char *what)
 {
@@ -81,12 +82,14 @@ static void interrupted(void)
 	}
 }
 
+#ifndef PAGE_LOG
 static void print_inspected(const char *name)
 {
 	struct error error;
 
 	check(ssl_inspect(name, stdout, &error), "inspected");
 }
+#endif
 
 static void unaware(void)
 {
@@ -106,7 +109,7 @@ static void unaware(void)
 
 static void attached(void)
 {
-	static const char *const vfs[] = {"disk", "ssl"};
+	const char *const vfs[] = {"disk", log_kind.vfs};
 	struct target other = {0};
 	struct error error;
 
@@ -146,36 +149,38 @@ static void of_another(void)
 {
 	make_live("b.db");
 	make_live("a.db");
-	disk_copy("a.db-sla", "kept");
-	disk_copy("b.db-sla", "a.db-sla");
+	disk_copy(log_name, "kept");
+	disk_copy(other_log, log_name);
 	must_refuse("a.db");
-	disk_copy("kept", "a.db-sla");
+	disk_copy("kept", log_name);
 	must_recover("a.db");
 }
 
 static void missing(void)
 {
 	make_live("a.db");
-	disk_copy("a.db-sla", "kept");
-	disk_remove("a.db-sla");
+	disk_copy(log_name, "kept");
+	disk_remove(log_name);
 	must_refuse("a.db");
-	disk_copy("kept", "a.db-sla");
+	disk_copy("kept", log_name);
 	must_recover("a.db");
 }
 
-/* The log of before a checkpoint. */
+/* The log of before two checkpoints; what the one before the last has of it is not lost. */
 static void older(void)
 {
 	struct target ours = {0};
 	struct error error;
 
 	make_live("a.db");
-	disk_copy("a.db-sla", "kept");
+	disk_copy(log_name, "kept");
 	check(ssl_open("a.db", flags, &options, &ours.ssl, &error), "opened");
+	check(ssl_exec(ours.ssl, "INSERT INTO w VALUES('older', 1)") == SQLITE_OK, "inserted");
+	check(ssl_checkpoint(ours.ssl, &error), "checkpoint");
 	disk_cut_now();
 	ssl_close(ours.ssl, &error);
 	disk_power(1, KEPT_NONE);
-	disk_copy("kept", "a.db-sla");
+	disk_copy("kept", log_name);
 	must_refuse("a.db");
 }
 
@@ -185,14 +190,15 @@ static void change_headers(int at, uint8_t byte)
 	sqlite3_vfs *vfs = sqlite3_vfs_find("disk");
 	sqlite3_file *file = malloc((size_t)vfs->szOsFile);
 
-	vfs->xOpen(vfs, "a.db-sla", file, SQLITE_OPEN_READWRITE, NULL);
+	vfs->xOpen(vfs, log_name, file, SQLITE_OPEN_READWRITE, NULL);
 	for (int slot = 0; slot < 2; slot++) {
-		uint8_t header[64];
+		uint8_t header[LOG_HEADER];
+		int check = log_kind.header - 4;
 
-		file->pMethods->xRead(file, header, sizeof(header), slot * 512);
+		file->pMethods->xRead(file, header, log_kind.header, slot * 512);
 		header[at] = byte;
-		put32(header + 60, crc32c(0, header, 60));
-		file->pMethods->xWrite(file, header, sizeof(header), slot * 512);
+		put32(header + check, crc32c(0, header, (size_t)check));
+		file->pMethods->xWrite(file, header, log_kind.header, slot * 512);
 	}
 	file->pMethods->xSync(file, SQLITE_SYNC_NORMAL);
 	file->pMethods->xClose(file);
@@ -202,10 +208,10 @@ static void change_headers(int at, uint8_t byte)
 static void changed(int at, uint8_t byte)
 {
 	make_live("a.db");
-	disk_copy("a.db-sla", "kept");
+	disk_copy(log_name, "kept");
 	change_headers(at, byte);
 	must_refuse("a.db");
-	disk_copy("kept", "a.db-sla");
+	disk_copy("kept", log_name);
 	must_recover("a.db");
 }
 
@@ -214,10 +220,12 @@ static void version(void)
 	changed(14, 9);
 }
 
+#ifndef PAGE_LOG
 static void release(void)
 {
 	changed(20, 9);
 }
+#endif
 
 static void epoch(void)
 {
@@ -232,45 +240,49 @@ static void sized(void)
 static void truncated(void)
 {
 	make_live("a.db");
-	disk_copy("a.db-sla", "kept");
-	disk_cut_file("a.db-sla", 5000);
+	disk_copy(log_name, "kept");
+	disk_cut_file(log_name, 5000);
 	must_refuse("a.db");
-	disk_cut_file("a.db-sla", 100);
+	disk_cut_file(log_name, 100);
 	must_refuse("a.db");
-	disk_copy("kept", "a.db-sla");
+	disk_copy("kept", log_name);
 	must_recover("a.db");
 }
 
 static void damaged(void)
 {
 	make_live("a.db");
-	disk_copy("a.db-sla", "kept");
-	disk_edit("a.db-sla", 30, 1);
-	disk_edit("a.db-sla", 512 + 30, 1);
+	disk_copy(log_name, "kept");
+	disk_edit(log_name, 30, 1);
+	disk_edit(log_name, 512 + 30, 1);
 	must_refuse("a.db");
-	disk_copy("kept", "a.db-sla");
+	disk_copy("kept", log_name);
 	must_recover("a.db");
+}
+
+/* A knob that is out of range is refused, and nothing is made. */
+static void refuse_knob(int64_t *knob, int64_t wrong)
+{
+	int64_t kept = *knob;
+
+	*knob = wrong;
+	must_refuse("a.db");
+	*knob = kept;
+	check(!disk_there("a.db"), "nothing was made");
 }
 
 static void knobs(void)
 {
-	for (int i = 0; i < 5; i++) {
-		struct ssl_options wrong = options;
-
-		(i == 0	  ? &wrong.log_size
-		 : i == 1 ? &wrong.full
-		 : i == 2 ? &wrong.dirty
-		 : i == 3 ? &wrong.line
-			  : &wrong.write_ns)[0] = i == 3 ? 24 : -1;
-		{
-			struct ssl_options kept = options;
-
-			options = wrong;
-			must_refuse("a.db");
-			options = kept;
-		}
-		check(!disk_there("a.db"), "nothing was made");
-	}
+	refuse_knob(&options.log_size, -1);
+	refuse_knob(&options.full, -1);
+	refuse_knob(&options.dirty, -1);
+	refuse_knob(&options.line, 24);
+	refuse_knob(&options.write_ns, -1);
+#ifdef PAGE_LOG
+	refuse_knob(&options.sector, 500);
+	options.log_size = 4096;
+	refuse_knob(&options.sector, 8192);
+#endif
 }
 
 static void twice(void)
@@ -281,7 +293,7 @@ static void twice(void)
 	check(ssl_open("a.db", flags, &options, &first, &error), "opened");
 	must_refuse("a.db");
 	check(ssl_close(first, &error), "closed");
-	check(!disk_there("a.db-sla") && !disk_there("a.db-wal"), "nothing is left beside it");
+	check(!disk_there(log_name) && !disk_there("a.db-wal"), "nothing is left beside it");
 }
 
 static void unfinished(void)
@@ -315,6 +327,7 @@ static void pragmas(void)
 	check(ssl_close(ssl, &error), "closed");
 }
 
+#ifndef PAGE_LOG
 static void inspected(void)
 {
 	make_live("a.db");
@@ -426,6 +439,43 @@ static void temporary(void)
 	check(load_hash(ssl_db(ours.ssl), false) == before, "the same");
 	check(ssl_close(ours.ssl, &error), "closed");
 }
+#else
+static int64_t checkpoints_of(struct ssl *ssl, enum ssl_reason reason)
+{
+	return ssl_stats(ssl).checkpoints[reason];
+}
+
+/* Sectors that fill, records that are larger than one, a log that fills, and a database that
+ * shrinks. */
+static void sectors(void)
+{
+	struct ssl *ssl;
+	struct error error;
+
+	options.log_size = 8192;
+	check(ssl_open("a.db", flags, &options, &ssl, &error), "opened");
+	check(ssl_exec(ssl, "CREATE TABLE t(x); CREATE TABLE u(x)") == SQLITE_OK, "made");
+	for (int i = 0; i < 40; i++)
+		check(ssl_exec(ssl, "INSERT INTO t VALUES(zeroblob(10))") == SQLITE_OK, "inserted");
+	check(checkpoints_of(ssl, SSL_SECTOR_FULL) > 0, "merged");
+	check(checkpoints_of(ssl, SSL_SECTOR_SMALL) == 0, "no record is larger than a sector");
+	check(ssl_exec(ssl, "INSERT INTO u VALUES(zeroblob(900))") == SQLITE_OK, "inserted");
+	check(checkpoints_of(ssl, SSL_SECTOR_SMALL) == 0, "zeros are none");
+	check(ssl_exec(ssl, "INSERT INTO u VALUES(randomblob(900))") == SQLITE_OK, "inserted");
+	check(checkpoints_of(ssl, SSL_SECTOR_SMALL) == 1, "merged");
+	check(checkpoints_of(ssl, SSL_LOG_FULL) == 0, "the log has room");
+	for (int i = 0; i < 40; i++)
+		check(ssl_exec(ssl, "CREATE TABLE IF NOT EXISTS more(x);"
+				    "INSERT INTO more VALUES(randomblob(3000))") == SQLITE_OK,
+		      "inserted");
+	check(ssl_exec(ssl, "UPDATE more SET x=zeroblob(2999)||'a' WHERE rowid%2") == SQLITE_OK,
+	      "updated");
+	check(ssl_exec(ssl, "DELETE FROM more; VACUUM") == SQLITE_OK, "shrunk");
+	check(checkpoints_of(ssl, SSL_SHRUNK) == 1, "a checkpoint");
+	check(ssl_close(ssl, &error), "closed");
+	check(!disk_there("a.db-ppl") && !disk_there("a.db-merge"), "nothing is left beside it");
+}
+#endif
 
 int main(int count, char **words)
 {
@@ -433,20 +483,23 @@ int main(int count, char **words)
 		const char *name;
 		void (*play)(void);
 	} scenes[] = {
-		{"unaware", unaware},	    {"attached", attached},
-		{"recreated", recreated},   {"another", of_another},
-		{"missing", missing},	    {"older", older},
-		{"version", version},	    {"release", release},
-		{"epoch", epoch},	    {"size", sized},
-		{"truncated", truncated},   {"damaged", damaged},
-		{"knobs", knobs},	    {"twice", twice},
-		{"unfinished", unfinished}, {"interrupted", interrupted},
-		{"pragmas", pragmas},	    {"inspected", inspected},
-		{"sizes", sizes},	    {"largest", largest},
-		{"authorizer", authorizer}, {"temporary", temporary},
+		{"unaware", unaware},	  {"attached", attached},     {"recreated", recreated},
+		{"another", of_another},  {"missing", missing},	      {"older", older},
+		{"version", version},	  {"epoch", epoch},	      {"size", sized},
+		{"truncated", truncated}, {"damaged", damaged},	      {"knobs", knobs},
+		{"twice", twice},	  {"unfinished", unfinished}, {"interrupted", interrupted},
+		{"pragmas", pragmas},
+#ifdef PAGE_LOG
+		{"sectors", sectors},
+#else
+		{"release", release},	  {"inspected", inspected},   {"sizes", sizes},
+		{"largest", largest},	  {"authorizer", authorizer}, {"temporary", temporary},
+#endif
 	};
 
 	ssl_defaults(&options);
+	snprintf(log_name, sizeof(log_name), "a.db%s", log_kind.suffix);
+	snprintf(other_log, sizeof(other_log), "b.db%s", log_kind.suffix);
 	disk_register();
 	for (size_t i = 0; count == 2 && i < sizeof(scenes) / sizeof(scenes[0]); i++)
 		if (strcmp(scenes[i].name, words[1]) == 0) {

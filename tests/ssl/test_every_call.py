@@ -2,7 +2,8 @@
 the disk and each of its allocations, with that one gone wrong."""
 
 import pytest
-from test_statement_log import CASES, crash
+from crashes import count
+from test_statement_log import CASES
 
 # parts of one test, for the queue; there are 27 allocations for each call
 ALLOCATIONS_BY = 8
@@ -16,7 +17,7 @@ def check(counted: dict, said: str) -> None:
 
 @pytest.mark.parametrize("kind", ["eio", "full", "short", "full-disk", "eio-on"])
 def test_each_call_fails(kind: str) -> None:
-    counted, said = crash("every", kind)
+    counted, said = count("ssl", "every", kind)
     check(counted, said)
     assert counted["runs"] == counted["calls"]
     assert counted["failed"] > 100 and counted["not opened"] > 100 and counted["not closed"] > 10
@@ -26,18 +27,18 @@ def test_each_call_fails(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["cut", "killed"])
 def test_power_or_process_ends_at_each_call(kind: str) -> None:
-    counted, said = crash("every", kind)
+    counted, said = count("ssl", "every", kind)
     check(counted, said)
     assert counted["runs"] == counted["calls"]
     assert counted["in flight"] > 100 and counted["replayed"] > 1000
     met = {case for case, count in counted["cases"].items() if count}
     # another SQLite is in the way of no other cut than those of test_statement_log
-    assert met >= {*CASES} - {"WAL ahead of the log, copied"}
+    assert met >= {*CASES} - {"WAL ahead of the log; copied"}
 
 
 @pytest.mark.parametrize("first", range(1, ALLOCATIONS_BY + 1))
 def test_each_allocation_fails(first: int) -> None:
-    counted, said = crash("every", "nomem", first, ALLOCATIONS_BY)
+    counted, said = count("ssl", "every", "nomem", first, ALLOCATIONS_BY)
     check(counted, said)
     assert abs(counted["runs"] - counted["calls"] / ALLOCATIONS_BY) < 1
     assert counted["failed"] > 10

@@ -32,6 +32,7 @@ Labs = Callable[[str], Lab]
 SCHEMAS = {
     1: "f8b102dd2b65a46e9482e4022a5bc7089ab34abe7f99aa78e0e5934276419663",
     2: "8059f8799f40fe729598fc361ef1a19b4aa9f1c9e624c4d5acb837a9de2cb571",
+    3: "15ec716d190f23e5c55732b94e66b08f3dd8ec84595e3c3e030d7c0a7db73d10",
 }
 
 

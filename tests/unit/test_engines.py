@@ -47,8 +47,8 @@ def test_each_engine_is_known_in_every_stage(engine: str) -> None:
         ({"CACHE_SIZE": "100"}, "CACHE_SIZE: a setting of SQLite"),
         ({"SYNCHRONOUS": "normal"}, "SYNCHRONOUS=normal: ENGINE=leveldb takes off, full"),
         ({"LOG_SIZE": "8192"}, "LOG_SIZE: a setting of SQLite/SSL, which ENGINE=leveldb does not have"),
-        ({"WORKLOAD": "rlbench"}, "ENGINE=leveldb: WORKLOAD=rlbench is for sqlite, ssl only"),
-        ({"WORKLOAD": "androbench-insert"}, "WORKLOAD=androbench-insert is for sqlite, ssl only"),
+        ({"WORKLOAD": "rlbench"}, "ENGINE=leveldb: WORKLOAD=rlbench is for ppl, sqlite, ssl only"),
+        ({"WORKLOAD": "androbench-insert"}, "WORKLOAD=androbench-insert is for ppl, sqlite, ssl only"),
     ],
 )
 def test_what_leveldb_does_not_have_is_refused(variables: dict[str, str], says: str) -> None:
@@ -67,15 +67,20 @@ def test_what_leveldb_does_not_have_is_refused(variables: dict[str, str], says: 
         ({"ENGINE": "ssl", "SQLITE": "3.8.11.1"}, "SQLITE=3.8.11.1: ENGINE=ssl takes 3.46.1"),
         ({"ENGINE": "ssl", "LOG_SIZE": "4095"}, "LOG_SIZE is a whole number from 4096 to 1073741824"),
         ({"LOG_FULL": "50"}, "LOG_FULL: a setting of SQLite/SSL, which ENGINE=sqlite does not have"),
+        (
+            {"ENGINE": "ppl", "LOG_FULL": "50"},
+            "LOG_FULL: a setting of SQLite/SSL, which ENGINE=ppl does not have",
+        ),
+        ({"ENGINE": "ppl", "SECTOR_SIZE": "500"}, "SECTOR_SIZE is 64, 128, 256, 512"),
     ],
 )
-def test_what_a_statement_log_does_not_have_is_refused(variables: dict[str, str], says: str) -> None:
+def test_what_a_log_does_not_have_is_refused(variables: dict[str, str], says: str) -> None:
     with pytest.raises(BadInputError, match=says):
         make_cell(variables)
 
 
 def test_an_unknown_engine_is_refused() -> None:
-    with pytest.raises(BadInputError, match="ENGINE is leveldb, sqlite, ssl"):
+    with pytest.raises(BadInputError, match="ENGINE is leveldb, ppl, sqlite, ssl"):
         make_cell({"ENGINE": "rocksdb"})
 
 
@@ -92,6 +97,8 @@ def test_an_unknown_engine_is_refused() -> None:
         ("000012.dbtmp", "other"),
         ("sample.db-wal", "wal"),
         ("sample.db-sla", "statements"),
+        ("sample.db-ppl", "pages"),
+        ("sample.db-merge", "merge"),
         ("sample.db", "database"),
     ],
 )
@@ -105,9 +112,10 @@ def test_what_survives_in_leveldb(sync: str, system: str) -> None:
     assert (found.process, found.system, found.power) == (ALL, system, system)
 
 
+@pytest.mark.parametrize("engine", ["ssl", "ppl"])
 @pytest.mark.parametrize(("medium", "system"), [("fdatasync", ALL), ("msync", ALL), ("pcm", ALL)])
-def test_what_survives_in_a_statement_log(medium: str, system: str) -> None:
-    found = durability.of(make_cell({"ENGINE": "ssl", "LOG_MEDIUM": medium}))
+def test_what_survives_in_a_log(engine: str, medium: str, system: str) -> None:
+    found = durability.of(make_cell({"ENGINE": engine, "LOG_MEDIUM": medium}))
     assert (found.process, found.system, found.power) == (ALL, system, system)
 
 
@@ -162,7 +170,7 @@ def test_what_builds_the_driver_names_no_engine() -> None:
 def test_an_engine_with_releases_can_get_them(engine: str) -> None:
     profile = cells.load_profile("engine", engine)
     release = profile.get("release")
-    folder = ROOT / "workloads/engines" / profile.get("made_of", engine)
+    folder = ROOT / "workloads/engines" / artifacts.made_of(engine)[-1]
     assert (folder / "fetch.py").is_file() == bool(release)
     assert ("RELEASE_DIR" in (folder / "engine.mk").read_text()) == bool(release)
     assert release is None or release in axes()
@@ -174,6 +182,7 @@ def test_an_engine_with_releases_can_get_them(engine: str) -> None:
         ("sqlite", ["fetch", "compile", "build"]),
         ("leveldb", ["build"]),
         ("ssl", ["fetch", "compile", "build"]),
+        ("ppl", ["fetch", "compile", "build"]),
     ],
 )
 def test_a_driver_of_a_release_has_it_compiled(

@@ -128,7 +128,10 @@ CONTRADICTIONS = [
     ({"N": "3"}, "^N=3: with FILE it is the number of the file's transactions, 4; leave it out$"),
     ({"ROWS": "10"}, "^ROWS=10: WORKLOAD=sql allows only 0 "),
     ({"VALUE_SIZE": "10"}, "^VALUE_SIZE=10: WORKLOAD=sql allows only 1 "),
-    ({"ENGINE": "leveldb", "SYNCHRONOUS": "full"}, "^ENGINE=leveldb: WORKLOAD=sql is for sqlite, ssl only "),
+    (
+        {"ENGINE": "leveldb", "SYNCHRONOUS": "full"},
+        "^ENGINE=leveldb: WORKLOAD=sql is for ppl, sqlite, ssl only ",
+    ),
     (
         {"WORKLOAD": "apsys17"},
         "^FILE=.*: WORKLOAD=apsys17 has transactions of its own; it is for WORKLOAD=sql or trace$",

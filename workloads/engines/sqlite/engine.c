@@ -133,39 +133,12 @@ bool engine_create_tables(struct database *database, struct error *error)
 	return creation_tables(database, run, error);
 }
 
-/* Executes one statement: prepare, step and finalize each time, as
- * sqlite3_exec and an app with literal SQL do. `text` goes to where it ends. */
-static bool execute_one(sqlite3 *db, const char **text, size_t length, struct error *error)
-{
-	sqlite3_stmt *statement;
-	int result;
-
-	result = sqlite3_prepare_v2(db, *text, (int)length, &statement, text);
-	if (result != SQLITE_OK)
-		return sql_error(db, "prepare", NULL, error);
-	do
-		result = sqlite3_step(statement);
-	while (result == SQLITE_ROW);
-	if (result != SQLITE_DONE) {
-		sql_error(db, "step", NULL, error);
-		sqlite3_finalize(statement);
-		return false;
-	}
-	return sqlite3_finalize(statement) == SQLITE_OK || sql_error(db, "finalize", NULL, error);
-}
-
 bool engine_commit(struct database *database, int32_t *changes, struct error *error)
 {
-	const char *text = database->text, *end = text + database->length;
 	int before = sqlite3_total_changes(database->db);
 
-	/* With the NUL that ends it SQLite needs no copy of the text. */
-	while (text < end) {
-		const char *statement = text;
-
-		if (!execute_one(database->db, &text, (size_t)(end - text) + 1, error))
-			return sql_error_at(database->text, database->line, statement, error);
-	}
+	if (!sql_execute(database, error))
+		return false;
 	*changes = sqlite3_total_changes(database->db) - before;
 	return true;
 }

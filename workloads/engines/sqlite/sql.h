@@ -41,6 +41,9 @@ bool sql_error(sqlite3 *db, const char *operation, const char *sql, struct error
  * in `text`, which begins in `line`. Returns false. */
 bool sql_error_at(const char *text, int64_t line, const char *place, struct error *error);
 
+/* Executes what was rendered last (execute.c). */
+bool sql_execute(struct database *database, struct error *error);
+
 /* Runs a text of one or more statements and drops its answer. */
 bool sql_run(sqlite3 *db, const char *sql, struct error *error);
 

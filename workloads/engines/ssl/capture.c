@@ -203,19 +203,6 @@ static void done(struct ssl_stmt *statement, int result)
 		commit_cancel(ssl);
 }
 
-/* Begins SQLite's WAL in memory again, once its content is in the database. A statement that is
- * active forbids it: then later. */
-static int restart(struct ssl *ssl)
-{
-	int frames, copied, result;
-
-	result = sqlite3_wal_checkpoint_v2(ssl->db, "main", SQLITE_CHECKPOINT_PASSIVE, &frames,
-					   &copied);
-	if (result == SQLITE_OK && frames == copied)
-		ssl->restart_due = false;
-	return result;
-}
-
 int ssl_step(struct ssl_stmt *statement)
 {
 	struct ssl *ssl = statement->ssl, *outer = ssl_current;
@@ -235,7 +222,7 @@ int ssl_step(struct ssl_stmt *statement)
 	ssl_current = outer;
 	ssl->depth--;
 	if (ssl->restart_due && result == SQLITE_DONE && ssl->depth == 0)
-		restart(ssl);
+		checkpoint_restart(ssl);
 	return result;
 }
 
@@ -305,14 +292,4 @@ int ssl_blob_write(struct ssl *ssl, sqlite3_blob *blob, const void *data, int by
 	if (!(ssl->options.left_out & SSL_BLOBS_UNNOTICED))
 		taint(ssl, SSL_NOT_CAPTURED);
 	return sqlite3_blob_write(blob, data, bytes, offset);
-}
-
-bool ssl_checkpoint(struct ssl *ssl, struct error *error)
-{
-	int result = checkpoint(ssl, SSL_REQUESTED);
-
-	if (result == SQLITE_OK && ssl->restart_due)
-		result = restart(ssl);
-	return result == SQLITE_OK || result == SQLITE_LOCKED ||
-	       error_set(error, "checkpoint of %s: %s", ssl->path, sqlite3_errstr(result));
 }

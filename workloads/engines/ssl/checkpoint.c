@@ -22,6 +22,9 @@ const char *const ssl_reasons[SSL_REASONS] = {
 	[SSL_FAILED_STATEMENT] = "failed statement",
 	[SSL_NOT_CAPTURED] = "not captured",
 	[SSL_LOG_ERROR] = "log error",
+	[SSL_SECTOR_FULL] = "sector full",
+	[SSL_SECTOR_SMALL] = "larger than a sector",
+	[SSL_SHRUNK] = "database shrunk",
 };
 
 /* Whether the WAL's file is the log's next checkpoint. */
@@ -67,19 +70,21 @@ static int go_on(struct ssl *ssl)
 	result = walfile_apply(ssl);
 	if (result != SQLITE_OK)
 		return result;
-	memory_copied(&ssl->memory, ssl->due_frames);
+	if (ssl->walfile.whole)
+		memory_copied(&ssl->memory, ssl->due_frames);
+	else
+		for (uint32_t i = 0; i < ssl->walfile.count; i++)
+			memory_merged(&ssl->memory, ssl->walfile.pages[i].number, ssl->due_frames);
+	ssl->restart_due |= ssl->walfile.whole;
 	ssl->due = SSL_LOGGED;
-	ssl->restart_due = true;
 	/* To find it there once more costs a recovery its time, and no more. */
 	walfile_reset(ssl);
 	count_time(ssl, begin_ns);
 	return SQLITE_OK;
 }
 
-static int write_wal(struct ssl *ssl, enum ssl_reason reason, uint32_t frames)
+int checkpoint_begin(struct ssl *ssl)
 {
-	uint32_t dirty = ssl->memory.dirty;
-	int64_t begin_ns;
 	int result = SQLITE_OK;
 
 	/* What is in the file and not in the database must be there before it is overwritten. */
@@ -87,18 +92,37 @@ static int write_wal(struct ssl *ssl, enum ssl_reason reason, uint32_t frames)
 		result = go_on(ssl);
 	/* It may have become the next checkpoint; then no record may follow before it is gone. */
 	ssl->log.suspect = true;
-	begin_ns = now_ns();
-	if (result == SQLITE_OK)
-		result = walfile_write(ssl, frames);
-	if (result != SQLITE_OK)
-		return result;
-	ssl->due_ns = now_ns() - begin_ns;
+	ssl->due_begin_ns = now_ns();
+	return result;
+}
+
+void checkpoint_written(struct ssl *ssl, enum ssl_reason reason, uint32_t frames, uint32_t pages)
+{
+	ssl->due_ns = now_ns() - ssl->due_begin_ns;
 	ssl->due = reason;
 	ssl->due_frames = frames;
-	ssl->stats.dirty_pages += dirty;
-	if (dirty > ssl->stats.dirty_most)
-		ssl->stats.dirty_most = dirty;
-	return SQLITE_OK;
+	ssl->stats.dirty_pages += pages;
+	if (pages > ssl->stats.dirty_most)
+		ssl->stats.dirty_most = pages;
+}
+
+int checkpoint_write(struct ssl *ssl, enum ssl_reason reason, uint32_t frames)
+{
+	uint32_t dirty = ssl->memory.dirty;
+	struct walfile made;
+	int result = checkpoint_begin(ssl);
+
+	if (result != SQLITE_OK)
+		return result;
+	made = walfile_next(ssl);
+	result = walfile_collect(ssl, ssl->memory.copied, frames, &made);
+	if (result == SQLITE_OK)
+		result = walfile_write(ssl, made);
+	else
+		walfile_free(&made);
+	if (result == SQLITE_OK)
+		checkpoint_written(ssl, reason, frames, dirty);
+	return result;
 }
 
 int checkpoint(struct ssl *ssl, enum ssl_reason reason)
@@ -110,40 +134,18 @@ int checkpoint(struct ssl *ssl, enum ssl_reason reason)
 	if (result != SQLITE_OK)
 		return result;
 	if (ssl->memory.committed > ssl->memory.copied) {
-		result = write_wal(ssl, reason, ssl->memory.committed);
+		result = checkpoint_write(ssl, reason, ssl->memory.committed);
 		return result == SQLITE_OK ? go_on(ssl) : result;
 	}
 	/* a record of a transaction that was rolled back */
-	if (ssl->log.suspect || ssl->log.tail > LOG_RECORDS)
+	if (log_used(ssl))
 		result = log_reset(ssl, ssl->log.base);
 	return result;
 }
 
-/* Why the transaction that commits cannot be a record; `payload` gets it if it can. */
-static enum ssl_reason why_not(struct ssl *ssl, struct bytes *payload)
-{
-	const struct transaction_log *transaction = &ssl->transaction;
-
-	if (ssl->log.suspect)
-		return SSL_LOG_ERROR;
-	if (ssl->always != SSL_LOGGED)
-		return ssl->always;
-	if (transaction->taint != SSL_LOGGED)
-		return transaction->taint;
-	if (ssl->schema_taint != SSL_LOGGED)
-		return ssl->schema_taint;
-	if (!transaction->any)
-		return SSL_NOT_CAPTURED;
-	if (!record_payload(ssl, payload) || !log_fits(&ssl->log, payload->size))
-		return SSL_TOO_LARGE;
-	return SSL_LOGGED;
-}
-
 int commit_durable(struct ssl *ssl)
 {
-	struct memory *memory = &ssl->memory;
-	struct bytes payload = {0};
-	enum ssl_reason reason;
+	const struct memory *memory = &ssl->memory;
 	int result = SQLITE_OK;
 
 	if (memory->ends <= memory->committed || ssl->replaying || ssl->log.appended != 0 ||
@@ -152,21 +154,7 @@ int commit_durable(struct ssl *ssl)
 	/* behind the WAL's file only the log that was reset to it has records */
 	if (wal_ahead(ssl))
 		result = go_on(ssl);
-	if (wal_ahead(ssl))
-		return result;
-	record_statement(ssl);
-	reason = why_not(ssl, &payload);
-	result = reason == SSL_LOGGED ? log_append(ssl, &payload)
-				      : write_wal(ssl, reason, memory->ends);
-	bytes_free(&payload);
-	return result;
-}
-
-static bool log_nearly_full(const struct ssl *ssl)
-{
-	const struct log *log = &ssl->log;
-
-	return (log->tail - LOG_RECORDS) * 100 >= (log->size - LOG_RECORDS) * ssl->options.full;
+	return wal_ahead(ssl) ? result : commit_write(ssl);
 }
 
 /* SQLite went through with the commit. What a checkpoint meets does not undo it: it is tried again
@@ -174,6 +162,7 @@ static bool log_nearly_full(const struct ssl *ssl)
 int commit_confirm(struct ssl *ssl)
 {
 	struct memory *memory = &ssl->memory;
+	enum ssl_reason reason;
 	bool logged;
 	int result;
 
@@ -187,17 +176,16 @@ int commit_confirm(struct ssl *ssl)
 		ssl->stats.memory_peak = memory->bytes;
 	memory_commit(memory);
 	log_confirm(&ssl->log);
-	transaction_clear(ssl);
+	commit_done(ssl);
 	if (ssl->replaying)
 		return SQLITE_OK;
 	ssl->stats.transactions++;
 	ssl->stats.logged += logged;
 	if (ssl->walfile.state == WAL_LIVE)
 		go_on(ssl);
-	else if (log_nearly_full(ssl))
-		checkpoint(ssl, SSL_LOG_FULL);
-	else if (ssl->options.dirty > 0 && memory->dirty > ssl->options.dirty)
-		checkpoint(ssl, SSL_DIRTY_PAGES);
+	reason = checkpoint_due(ssl);
+	if (ssl->walfile.state != WAL_LIVE && reason != SSL_LOGGED)
+		checkpoint(ssl, reason);
 	return SQLITE_OK;
 }
 
@@ -239,7 +227,7 @@ int end_files(struct ssl *ssl)
 	if (ssl->log.file == NULL || ssl->wal == NULL)
 		return SQLITE_OK;
 	if (memory->committed != memory->copied || ssl->walfile.state == WAL_LIVE ||
-	    ssl->log.suspect || ssl->log.tail > LOG_RECORDS || !ssl->closing)
+	    log_used(ssl) || !ssl->closing)
 		return SQLITE_OK;
 	/* its content is the database's; once a SQLite without this writes there, no longer */
 	result = ssl->wal->pMethods->xTruncate(ssl->wal, 0);
@@ -251,6 +239,29 @@ int end_files(struct ssl *ssl)
 		return result;
 	file_close(&ssl->wal);
 	log_close(&ssl->log);
-	ssl_wrapped->xDelete(ssl_wrapped, ssl->wal_path, 0);
+	ssl_wrapped->xDelete(ssl_wrapped, ssl->pages_path, 0);
 	return ssl_wrapped->xDelete(ssl_wrapped, ssl->log_path, 0);
+}
+
+/* Begins SQLite's WAL in memory again, once its content is in the database. A statement that is
+ * active forbids it: then later. */
+int checkpoint_restart(struct ssl *ssl)
+{
+	int frames, copied, result;
+
+	result = sqlite3_wal_checkpoint_v2(ssl->db, "main", SQLITE_CHECKPOINT_PASSIVE, &frames,
+					   &copied);
+	if (result == SQLITE_OK && frames == copied)
+		ssl->restart_due = false;
+	return result;
+}
+
+bool ssl_checkpoint(struct ssl *ssl, struct error *error)
+{
+	int result = checkpoint(ssl, SSL_REQUESTED);
+
+	if (result == SQLITE_OK && ssl->restart_due)
+		result = checkpoint_restart(ssl);
+	return result == SQLITE_OK || result == SQLITE_LOCKED ||
+	       error_set(error, "checkpoint of %s: %s", ssl->path, sqlite3_errstr(result));
 }

@@ -1,165 +1,52 @@
-/* The statement log's file: two slots of 512 bytes with a header each, then records; all of it
- * written with zeros when it is made, so that a commit changes no metadata. Of the headers the one
- * that is whole and has the larger epoch counts. A record is of the log while it has the header's
- * epoch and the next number: what a reset leaves behind it is none.
+/* The records of a statement log. A record is of the log while it has the header's epoch and the
+ * next number: what a reset leaves behind it is none.
  *
- *   header: 14 bytes "statement log", version 16, page size 32, SQLite's version 32, identity 64,
- *           epoch 64, base 64, size 64, 0 32, CRC-32C of that 32
+ *   header: SQLite's version 32
  *   record: length of the payload 32, CRC-32C of what follows and that 32, epoch 64, number 64,
  * payload
  *
- * The least byte is the first. */
+ * The least byte is the first (log_file.c has the rest). */
 #include <string.h>
 
 #include "medium.h"
 
-enum { VERSION = 1, RECORD = 24, AT_VERSION = 14, AT_CHECK = 60, CHUNK = 65536 };
-static const char magic[AT_VERSION] = "statement log";
+enum { RECORD = 24, AT_RELEASE = 20 };
 
-/* A WAL is beside its database, whose mode it gets: SQLite's VFS looks for that. */
-static int flags_of_log(const struct ssl *ssl)
+const struct log_kind log_kind = {
+	.name = "statement log",
+	.vfs = "ssl",
+	.suffix = "-sla",
+	.pages_suffix = "-wal",
+	.magic = "statement log",
+	.version = 1,
+	.header = 64,
+};
+
+void log_header_put(const struct ssl *ssl, uint8_t *header)
 {
-	return SQLITE_OPEN_READWRITE |
-	       (ssl->options.log_folder == NULL ? SQLITE_OPEN_WAL : SQLITE_OPEN_SUPER_JOURNAL);
+	(void)ssl;
+	put32(header + AT_RELEASE, (uint32_t)sqlite3_libversion_number());
 }
 
-static void encode_header(const struct ssl *ssl, uint8_t *header)
+bool log_header_get(struct ssl *ssl, const uint8_t *header, struct error *said)
 {
-	const struct log *log = &ssl->log;
+	uint32_t release = get32(header + AT_RELEASE);
 
-	memset(header, 0, LOG_HEADER);
-	memcpy(header, magic, sizeof(magic));
-	header[AT_VERSION] = VERSION;
-	put32(header + 16, ssl->page_size);
-	put32(header + 20, (uint32_t)sqlite3_libversion_number());
-	put64(header + 24, log->identity);
-	put64(header + 32, log->epoch);
-	put64(header + 40, log->base);
-	put64(header + 48, (uint64_t)log->size);
-	put32(header + AT_CHECK, crc32c(0, header, AT_CHECK));
+	(void)ssl;
+	return release == (uint32_t)sqlite3_libversion_number() ||
+	       error_set(said, "is of SQLite %u, and this is %d", release,
+			 sqlite3_libversion_number());
 }
 
-static bool header_whole(const uint8_t *header)
+int log_made(struct ssl *ssl)
 {
-	return memcmp(header, magic, sizeof(magic)) == 0 &&
-	       get32(header + AT_CHECK) == crc32c(0, header, AT_CHECK);
+	(void)ssl;
+	return SQLITE_OK;
 }
 
-static int write_header(struct ssl *ssl)
+bool log_used(const struct ssl *ssl)
 {
-	uint8_t header[LOG_HEADER];
-	int64_t offset = (int64_t)(ssl->log.epoch % 2) * LOG_SLOT;
-	int result;
-
-	encode_header(ssl, header);
-	result = medium_write(ssl, header, LOG_HEADER, offset);
-	return result == SQLITE_OK ? medium_persist(ssl, LOG_HEADER, offset) : result;
-}
-
-static void begin_epoch(struct log *log, uint64_t epoch, uint64_t base)
-{
-	log->epoch = epoch;
-	log->base = base;
-	log->tail = LOG_RECORDS;
-	log->appended = 0;
-	log->sequence = 1;
-	log->suspect = false;
-}
-
-static int fill(sqlite3_file *file, int64_t size)
-{
-	static const uint8_t zeros[CHUNK];
-	int result = SQLITE_OK;
-
-	for (int64_t at = 0; result == SQLITE_OK && at < size; at += CHUNK)
-		result = file_write(file, zeros, size - at < CHUNK ? size - at : CHUNK, at);
-	if (result == SQLITE_OK)
-		result = file->pMethods->xSync(file, SQLITE_SYNC_NORMAL);
-	return result;
-}
-
-int log_create(struct ssl *ssl)
-{
-	struct log *log = &ssl->log;
-	int result;
-
-	log_close(log);
-	result = file_open(ssl->log_path, flags_of_log(ssl) | SQLITE_OPEN_CREATE, &log->file);
-	if (result != SQLITE_OK)
-		return result;
-	log->size = ssl->options.log_size;
-	sqlite3_randomness(sizeof(log->identity), &log->identity);
-	begin_epoch(log, 1, 0);
-	result = log->file->pMethods->xTruncate(log->file, 0);
-	if (result == SQLITE_OK)
-		result = fill(log->file, log->size);
-	if (result != SQLITE_OK)
-		return result;
-	result = medium_map(ssl);
-	if (result == SQLITE_OK)
-		return write_header(ssl);
-	/* nothing counts on it yet */
-	log_close(log);
-	ssl_wrapped->xDelete(ssl_wrapped, ssl->log_path, 0);
-	return result;
-}
-
-/* What the better header says. */
-static enum log_state decode(struct ssl *ssl, const uint8_t *header, sqlite3_int64 size,
-			     struct error *said)
-{
-	struct log *log = &ssl->log;
-	enum log_state bad = LOG_BAD;
-
-	if (header[AT_VERSION] != VERSION) {
-		error_set(said, "is of version %d, and this reads %d", header[AT_VERSION], VERSION);
-		return bad;
-	}
-	if (get32(header + 20) != (uint32_t)sqlite3_libversion_number()) {
-		error_set(said, "is of SQLite %u, and this is %d", get32(header + 20),
-			  sqlite3_libversion_number());
-		return bad;
-	}
-	log->identity = get64(header + 24);
-	log->size = (int64_t)get64(header + 48);
-	if (size != log->size) {
-		error_set(said, "has %lld bytes, and was made with %lld", (long long)size,
-			  (long long)log->size);
-		return bad;
-	}
-	ssl->page_size = get32(header + 16);
-	begin_epoch(log, get64(header + 32), get64(header + 40));
-	return LOG_GOOD;
-}
-
-int log_open(struct ssl *ssl, enum log_state *state, struct error *said)
-{
-	uint8_t slots[2][LOG_HEADER];
-	const uint8_t *best = NULL;
-	sqlite3_int64 size;
-	int there, result;
-
-	*state = LOG_ABSENT;
-	result = ssl_wrapped->xAccess(ssl_wrapped, ssl->log_path, SQLITE_ACCESS_EXISTS, &there);
-	if (result != SQLITE_OK || !there)
-		return result;
-	result = file_open(ssl->log_path, flags_of_log(ssl), &ssl->log.file);
-	if (result == SQLITE_OK)
-		result = ssl->log.file->pMethods->xFileSize(ssl->log.file, &size);
-	for (int i = 0; result == SQLITE_OK && i < 2; i++) {
-		result = file_read(ssl->log.file, slots[i], LOG_HEADER, i * LOG_SLOT);
-		if (result == SQLITE_IOERR_SHORT_READ) {
-			memset(slots[i], 0, LOG_HEADER);
-			result = SQLITE_OK;
-		}
-		if (result == SQLITE_OK && header_whole(slots[i]) &&
-		    (best == NULL || get64(slots[i] + 32) > get64(best + 32)))
-			best = slots[i];
-	}
-	if (result != SQLITE_OK)
-		return result;
-	*state = best != NULL ? decode(ssl, best, size, said) : LOG_UNBEGUN;
-	return *state == LOG_GOOD ? medium_map(ssl) : SQLITE_OK;
+	return ssl->log.suspect || ssl->log.tail > LOG_RECORDS;
 }
 
 /* The size of the record at `at` with its payload; 0: there is none. The study's recovery looks at
@@ -289,16 +176,10 @@ int log_reset(struct ssl *ssl, uint64_t base)
 	/* the study has no epoch: the first record's end is the log's */
 	if (ssl->options.recovery == SSL_PAPER)
 		result = medium_write(ssl, zeros, RECORD, LOG_RECORDS);
-	begin_epoch(&ssl->log, before.epoch + 1, base);
+	log_begin(&ssl->log, before.epoch + 1, base);
 	if (result == SQLITE_OK)
-		result = write_header(ssl);
+		result = log_header_write(ssl);
 	if (result != SQLITE_OK)
 		ssl->log = before;
 	return result;
-}
-
-void log_close(struct log *log)
-{
-	medium_unmap(log);
-	file_close(&log->file);
 }

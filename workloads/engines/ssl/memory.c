@@ -222,7 +222,7 @@ void memory_commit(struct memory *memory)
 	for (uint32_t number = memory->committed + 1; number <= memory->ends; number++) {
 		uint32_t *slot = slot_of(memory, frame_page(&memory->frames[number - 1]));
 
-		if (*slot <= memory->copied)
+		if (*slot <= memory->copied || memory->frames[*slot - 1].merged)
 			memory->dirty++;
 		if (*slot != 0)
 			free_page(memory, &memory->frames[*slot - 1]);
@@ -243,4 +243,24 @@ void memory_copied(struct memory *memory, uint32_t frames)
 	memory->dirty = 0;
 	for (uint32_t number = frames + 1; number <= memory->committed; number++)
 		memory->dirty += memory->frames[number - 1].page != NULL;
+}
+
+const uint8_t *memory_page(const struct memory *memory, uint32_t page)
+{
+	uint32_t number = memory->page_room > 0 ? *slot_of(memory, page) : 0;
+
+	return number > 0 ? memory->frames[number - 1].page : NULL;
+}
+
+void memory_merged(struct memory *memory, uint32_t page, uint32_t frames)
+{
+	uint32_t number = *slot_of(memory, page);
+	struct frame *frame;
+
+	if (number == 0 || number > frames)
+		return;
+	frame = &memory->frames[number - 1];
+	if (!frame->merged)
+		memory->dirty--;
+	frame->merged = true;
 }

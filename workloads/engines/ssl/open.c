@@ -8,7 +8,8 @@ enum { LARGEST_LOG = 1 << 30, LONGEST_WRITE = 1000000 };
 void ssl_defaults(struct ssl_options *options)
 {
 	/* the study's: 70 % and 1024 pages; its log has 750 KB once, and no size else */
-	*options = (struct ssl_options){.log_size = 1 << 20, .full = 70, .dirty = 1024, .line = 64};
+	*options = (struct ssl_options){
+		.log_size = 1 << 20, .full = 70, .dirty = 1024, .line = 64, .sector = 512};
 }
 
 static bool check_options(const struct ssl_options *options, struct error *error)
@@ -29,7 +30,7 @@ static bool check_options(const struct ssl_options *options, struct error *error
 	if (options->write_ns < 0 || options->write_ns > LONGEST_WRITE)
 		return error_set(error, "%lld ns to write a line; 0 to %d are allowed",
 				 (long long)options->write_ns, LONGEST_WRITE);
-	return true;
+	return options_own(options, error);
 }
 
 /* The log's name: beside the database, or in a folder of its own under the same name. */
@@ -38,15 +39,14 @@ static char *log_name(const struct ssl *ssl, const char *full)
 	const char *folder = ssl->options.log_folder, *last = strrchr(full, '/');
 
 	if (folder == NULL)
-		return sqlite3_mprintf("%s-sla", full);
-	return sqlite3_mprintf("%s/%s-sla", folder, last != NULL ? last + 1 : full);
+		return sqlite3_mprintf("%s%s", full, log_kind.suffix);
+	return sqlite3_mprintf("%s/%s%s", folder, last != NULL ? last + 1 : full, log_kind.suffix);
 }
 
 int ssl_names(struct ssl *ssl, const char *path, char **names)
 {
 	char *full = sqlite3_malloc64((sqlite3_uint64)ssl_wrapped->mxPathname + 1);
-	char *wal = NULL, *log = NULL;
-	const char *arguments[2];
+	char *wal = NULL, *log = NULL, *pages = NULL;
 	int result = full != NULL ? SQLITE_OK : SQLITE_NOMEM;
 
 	if (result == SQLITE_OK)
@@ -57,21 +57,24 @@ int ssl_names(struct ssl *ssl, const char *path, char **names)
 	if (result == SQLITE_OK) {
 		wal = sqlite3_mprintf("%s-wal", full);
 		log = log_name(ssl, full);
+		pages = sqlite3_mprintf("%s%s", full, log_kind.pages_suffix);
 	}
-	if (wal != NULL && log != NULL) {
+	if (wal != NULL && log != NULL && pages != NULL) {
 		/* SQLite's VFS looks for parameters behind a name */
-		arguments[0] = "log";
-		arguments[1] = log;
-		*names = (char *)sqlite3_create_filename(full, "", wal, 1, arguments);
+		const char *arguments[] = {"log", log, "pages", pages};
+
+		*names = (char *)sqlite3_create_filename(full, "", wal, 2, arguments);
 	}
 	sqlite3_free(full);
 	sqlite3_free(wal);
 	sqlite3_free(log);
+	sqlite3_free(pages);
 	if (*names == NULL)
 		return result == SQLITE_OK ? SQLITE_NOMEM : result;
 	ssl->path = *names;
 	ssl->wal_path = sqlite3_filename_wal(*names);
 	ssl->log_path = sqlite3_uri_parameter(*names, "log");
+	ssl->pages_path = sqlite3_uri_parameter(*names, "pages");
 	return SQLITE_OK;
 }
 
@@ -150,16 +153,7 @@ int connection_begin(struct ssl *ssl)
 	result = sqlite3_exec(ssl->db, first, NULL, NULL, NULL);
 	if (result == SQLITE_OK)
 		result = sqlite3_exec(ssl->db, then, NULL, NULL, NULL);
-	return result == SQLITE_OK ? random_connect(ssl) : result;
-}
-
-int connection_watch(struct ssl *ssl)
-{
-	int result = classify_connect(ssl);
-
-	if (result == SQLITE_OK)
-		result = classify_schema(ssl);
-	return result == SQLITE_OK ? schema_connect(ssl) : result;
+	return result == SQLITE_OK ? connection_own(ssl) : result;
 }
 
 static int connect(struct ssl *ssl)
@@ -167,7 +161,7 @@ static int connect(struct ssl *ssl)
 	int result;
 
 	ssl->opening = true;
-	result = sqlite3_open_v2(ssl->path, &ssl->db, SQLITE_OPEN_READWRITE, "ssl");
+	result = sqlite3_open_v2(ssl->path, &ssl->db, SQLITE_OPEN_READWRITE, log_kind.vfs);
 	if (result == SQLITE_OK) {
 		sqlite3_extended_result_codes(ssl->db, 1);
 		result = connection_begin(ssl);
@@ -184,8 +178,7 @@ void database_drop(struct ssl *ssl)
 	memory_clear(&ssl->memory);
 	walfile_free(&ssl->walfile);
 	bytes_free(&ssl->replay);
-	transaction_free(ssl);
-	classify_free(ssl);
+	own_free(ssl);
 	sqlite3_free_filename(ssl->path);
 	sqlite3_free(ssl);
 }

@@ -11,123 +11,6 @@
 
 #include "state.h"
 
-const char *const ssl_cases[SSL_CASES] = {
-	[SSL_CLEAN] = "clean",
-	[SSL_NEW] = "log not begun or closed",
-	[SSL_RESET_RESET] = "log reset; WAL reset",
-	[SSL_RESET_LIVE] = "log reset; WAL live",
-	[SSL_RESET_TORN] = "log reset; WAL torn",
-	[SSL_USED_RESET] = "log used; WAL reset",
-	[SSL_USED_LIVE] = "log used; WAL live",
-	[SSL_USED_TORN] = "log used; WAL torn",
-	[SSL_WAL_AHEAD] = "WAL ahead of the log",
-	[SSL_COPIED_ELSEWHERE] = "WAL ahead of the log; copied",
-};
-
-/* What there is of a database. */
-struct state {
-	enum log_state log;
-	struct error said; /* why the log is bad */
-	int64_t records;
-	bool marked;
-	uint64_t identity, id; /* of the mark; identity 0: it is damaged */
-	uint32_t page_size;    /* of the database */
-};
-
-static int refuse(struct ssl *ssl, const char *what)
-{
-	error_set(ssl->error, "%s: its statement log %s %s", ssl->path, ssl->log_path, what);
-	return SQLITE_CANTOPEN;
-}
-
-static int read_state(struct ssl *ssl, struct state *state)
-{
-	uint8_t head[LOG_SLOT];
-	int there, result;
-
-	*state = (struct state){0};
-	result = file_read(ssl->database, head, sizeof(head), 0);
-	if (result != SQLITE_OK)
-		return result;
-	state->marked = mark_any(head);
-	if (!mark_get(head, &state->identity, &state->id))
-		state->identity = 0;
-	state->page_size = (uint32_t)head[16] << 8 | head[17];
-	if (state->page_size == 1)
-		state->page_size = 65536;
-	result = log_open(ssl, &state->log, &state->said);
-	if (result == SQLITE_OK && state->log == LOG_GOOD)
-		result = log_records(ssl, &ssl->replay, &state->records);
-	if (result == SQLITE_CORRUPT) {
-		state->log = LOG_BAD;
-		error_set(&state->said, "has records that are newer than its header");
-		result = SQLITE_OK;
-	}
-	if (result != SQLITE_OK)
-		return result;
-	ssl->walfile.state = WAL_ABSENT;
-	result = ssl_wrapped->xAccess(ssl_wrapped, ssl->wal_path, SQLITE_ACCESS_EXISTS, &there);
-	if (result != SQLITE_OK || !there)
-		return result;
-	result = file_open(ssl->wal_path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_WAL, &ssl->wal);
-	return result == SQLITE_OK ? walfile_read(ssl->wal, &ssl->walfile) : result;
-}
-
-static int open_wal(struct ssl *ssl)
-{
-	if (ssl->wal != NULL)
-		return SQLITE_OK;
-	return file_open(ssl->wal_path,
-			 SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_WAL, &ssl->wal);
-}
-
-/* Begins a log for a database without one. The mark comes last: with it the log counts. */
-static int begin(struct ssl *ssl, const struct state *state)
-{
-	uint8_t sector[LOG_SLOT];
-	int result;
-
-	ssl->page_size = state->page_size;
-	result = log_create(ssl);
-	if (result == SQLITE_OK)
-		result = open_wal(ssl);
-	if (result == SQLITE_OK)
-		result = file_read(ssl->database, sector, sizeof(sector), 0);
-	if (result != SQLITE_OK)
-		return result;
-	mark_put(sector, ssl->log.identity, ssl->log.base);
-	result = file_write(ssl->database, sector, sizeof(sector), 0);
-	return result == SQLITE_OK
-		       ? ssl->database->pMethods->xSync(ssl->database, SQLITE_SYNC_NORMAL)
-		       : result;
-}
-
-/* A database without a mark has no log that counts. */
-static int recover_unmarked(struct ssl *ssl, const struct state *state)
-{
-	bool used = state->log == LOG_GOOD && state->records > 0;
-
-	if (state->log == LOG_BAD)
-		return refuse(ssl, state->said.text);
-	if (used || (ssl->walfile.state == WAL_LIVE && ssl->walfile.identity != 0))
-		return refuse(ssl, "is of another database, or of one that was made anew");
-	if (ssl->walfile.state == WAL_LIVE) {
-		error_set(ssl->error, "%s was changed while it was opened", ssl->path);
-		return SQLITE_BUSY;
-	}
-	ssl->stats.found = state->log == LOG_ABSENT ? SSL_CLEAN : SSL_NEW;
-	walfile_free(&ssl->walfile);
-	ssl->walfile.state = WAL_RESET;
-	return begin(ssl, state);
-}
-
-static int copy_wal(struct ssl *ssl)
-{
-	int result = walfile_apply(ssl);
-
-	return result == SQLITE_OK ? walfile_reset(ssl) : result;
-}
-
 /* The log's statements are in the checkpoint that comes next. */
 static int skip_log(struct ssl *ssl)
 {
@@ -135,28 +18,21 @@ static int skip_log(struct ssl *ssl)
 	return log_reset(ssl, ssl->log.base + 1);
 }
 
-static enum ssl_case without_wal(const struct ssl *ssl, bool used)
-{
-	if (ssl->walfile.state == WAL_TORN)
-		return used ? SSL_USED_TORN : SSL_RESET_TORN;
-	return used ? SSL_USED_RESET : SSL_RESET_RESET;
-}
-
 /* The study's table: a log with statements counts, and else the WAL. */
 static int recover_as_paper(struct ssl *ssl, bool used)
 {
 	bool live = ssl->walfile.state == WAL_LIVE;
 
-	ssl->stats.found = without_wal(ssl, used);
+	ssl->stats.found = recover_case(ssl, used);
 	if (live)
 		ssl->stats.found = used ? SSL_USED_LIVE : SSL_RESET_LIVE;
 	if (live && !used)
-		return copy_wal(ssl);
+		return recover_copy(ssl);
 	ssl->walfile.state = WAL_TORN;
 	return SQLITE_OK;
 }
 
-static int recover_by_ids(struct ssl *ssl, const struct state *state)
+static int recover_by_ids(struct ssl *ssl, const struct found *state)
 {
 	struct walfile *wal = &ssl->walfile;
 	uint64_t base = ssl->log.base;
@@ -164,17 +40,17 @@ static int recover_by_ids(struct ssl *ssl, const struct state *state)
 	int result;
 
 	if (live && (wal->identity != ssl->log.identity || wal->page_size != ssl->page_size))
-		return refuse(ssl, "is not of its WAL");
+		return recover_refuse(ssl, "is not of its WAL");
 	if (live && wal->id > base + 1)
-		return refuse(ssl, "is older than its WAL");
+		return recover_refuse(ssl, "is older than its WAL");
 	if (live && wal->id == base + 1) {
 		ssl->stats.found = SSL_WAL_AHEAD;
 		result = skip_log(ssl);
-		return result == SQLITE_OK ? copy_wal(ssl) : result;
+		return result == SQLITE_OK ? recover_copy(ssl) : result;
 	}
 	if (live && wal->id == base) {
 		ssl->stats.found = used ? SSL_USED_LIVE : SSL_RESET_LIVE;
-		return copy_wal(ssl);
+		return recover_copy(ssl);
 	}
 	if (live)
 		wal->state = WAL_TORN;
@@ -183,47 +59,15 @@ static int recover_by_ids(struct ssl *ssl, const struct state *state)
 		return skip_log(ssl);
 	}
 	if (state->id != base)
-		return refuse(ssl, "is not of what the database has now");
-	ssl->stats.found = without_wal(ssl, used);
+		return recover_refuse(ssl, "is not of what the database has now");
+	ssl->stats.found = recover_case(ssl, used);
 	return SQLITE_OK;
 }
 
-/* What was read may be what a process wrote that ended before it synced it: nothing may follow from
- * it that a power cut leaves alone. */
-static int sync_state(const struct ssl *ssl)
+int recover_marked(struct ssl *ssl, const struct found *state)
 {
-	sqlite3_file *const files[] = {ssl->wal, ssl->log.file, ssl->database};
-	int result = SQLITE_OK;
-
-	for (size_t i = 0; result == SQLITE_OK && i < sizeof(files) / sizeof(files[0]); i++)
-		if (files[i] != NULL)
-			result = files[i]->pMethods->xSync(files[i], SQLITE_SYNC_NORMAL);
-	return result;
-}
-
-int recover_files(struct ssl *ssl)
-{
-	struct state state;
-	int result = read_state(ssl, &state);
-
-	if (result != SQLITE_OK)
-		return result;
-	if (!state.marked)
-		return recover_unmarked(ssl, &state);
-	result = sync_state(ssl);
-	if (result != SQLITE_OK)
-		return result;
-	if (state.log == LOG_ABSENT)
-		return refuse(ssl, "is not there, and the database needs it");
-	if (state.log == LOG_UNBEGUN)
-		return refuse(ssl, "has no header that is whole");
-	if (state.log == LOG_BAD)
-		return refuse(ssl, state.said.text);
-	if (state.identity != ssl->log.identity || state.page_size != ssl->page_size)
-		return refuse(ssl, "is of another database");
-	result = ssl->options.recovery == SSL_PAPER ? recover_as_paper(ssl, state.records > 0)
-						    : recover_by_ids(ssl, &state);
-	return result == SQLITE_OK ? open_wal(ssl) : result;
+	return ssl->options.recovery == SSL_PAPER ? recover_as_paper(ssl, state->records > 0)
+						  : recover_by_ids(ssl, state);
 }
 
 /* Executes the log's statements again, and makes a checkpoint of them: until it is durable the log
@@ -264,7 +108,7 @@ static const char *wal_words(enum wal_state state)
 	return words[state];
 }
 
-static void print_state(const struct ssl *ssl, const struct state *state, FILE *out)
+static void print_state(const struct ssl *ssl, const struct found *state, FILE *out)
 {
 	if (state->marked)
 		fprintf(out, "database: log %016llx, checkpoint %llu\n",
@@ -296,7 +140,7 @@ static void print_state(const struct ssl *ssl, const struct state *state, FILE *
 bool ssl_inspect(const char *path, FILE *out, struct error *error)
 {
 	struct ssl ssl = {.error = error};
-	struct state state;
+	struct found state;
 	char *names = NULL;
 	int result = vfs_register();
 
@@ -307,7 +151,7 @@ bool ssl_inspect(const char *path, FILE *out, struct error *error)
 		result = file_open(ssl.path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MAIN_DB,
 				   &ssl.database);
 	if (result == SQLITE_OK)
-		result = read_state(&ssl, &state);
+		result = found_read(&ssl, &state);
 	if (result == SQLITE_OK)
 		print_state(&ssl, &state, out);
 	else

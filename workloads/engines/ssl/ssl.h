@@ -63,6 +63,8 @@ struct ssl_options {
 	enum ssl_recovery recovery;
 	enum ssl_policy policy;
 	unsigned left_out;
+	int64_t sector; /* bytes of a sector of a page log (engines/ppl) */
+	int record;	/* enum page_record of one */
 	/* SQL for a database without a page, as page_size; or NULL. The encoding is a statement's,
 	 * before the first table. */
 	const char *creation;
@@ -86,6 +88,9 @@ enum ssl_reason {
 	SSL_FAILED_STATEMENT, /* one of the transaction failed */
 	SSL_NOT_CAPTURED,     /* changed by SQLite's own calls, or a blob */
 	SSL_LOG_ERROR,	      /* the log could not be written before */
+	SSL_SECTOR_FULL,      /* of a page log: a page's; a checkpoint of some pages */
+	SSL_SECTOR_SMALL,     /* for a record; likewise */
+	SSL_SHRUNK,	      /* the database, by that transaction */
 	SSL_REASONS,
 };
 extern const char *const ssl_reasons[SSL_REASONS];
@@ -114,6 +119,7 @@ struct ssl_stats {
 	int64_t log_bytes;	       /* of records */
 	int64_t log_lines, pcm_bytes;  /* written to SSL_PCM: records, headers */
 	int64_t pcm_ns, pcm_waited_ns; /* what its lines take, and what was waited for them */
+	int64_t records, merged_pages; /* of a page log; of checkpoints of some pages */
 	int64_t memory_peak;	       /* bytes of pages held */
 	int64_t dirty_pages;	       /* of all checkpoints together */
 	int64_t dirty_most;	       /* of one */

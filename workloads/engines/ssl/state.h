@@ -12,6 +12,7 @@ enum { WAL_HEADER = 32, FRAME_HEADER = 24 };
 struct frame {
 	uint8_t header[FRAME_HEADER];
 	uint8_t *page; /* NULL: a later frame has the page */
+	bool merged;   /* it is in the database, by a checkpoint of some pages */
 };
 
 struct memory {
@@ -36,6 +37,9 @@ struct walfile {
 	enum wal_state state;
 	uint64_t id;	   /* of the checkpoint */
 	uint64_t identity; /* of the log; 0: none */
+	uint64_t mark;	   /* the id that page 1 gets */
+	uint32_t salt;	   /* its first */
+	bool whole;	   /* of all pages that the database lacks */
 	uint32_t page_size;
 	uint32_t database_size; /* pages */
 	uint32_t count;
@@ -98,6 +102,7 @@ struct ssl {
 	struct ssl *next;
 	char *path; /* full */
 	const char *wal_path, *log_path;
+	const char *pages_path; /* of the file that checkpoints write */
 	sqlite3 *db;
 	struct ssl_options options;
 	struct error *error; /* of who opens it */
@@ -109,6 +114,7 @@ struct ssl {
 	struct log log;
 	struct bytes replay; /* the log's records at opening */
 	struct transaction_log transaction;
+	struct page_log *pages; /* of engines/ppl */
 	struct ssl_stmt *preparing, *stepping;
 	uint64_t asked;		/* how often the authorizer was asked */
 	int depth;		/* of steps within steps */
@@ -116,9 +122,10 @@ struct ssl {
 	enum ssl_reason schema_taint;
 	enum ssl_reason due; /* the checkpoint whose WAL is written and nothing more */
 	uint32_t due_frames;
-	int64_t due_ns; /* that it has taken */
-	bool internal;	/* statements of ours are prepared */
-	bool opening;	/* pragmas that are forbidden later */
+	int64_t due_ns;	      /* that it has taken */
+	int64_t due_begin_ns; /* when its first step began */
+	bool internal;	      /* statements of ours are prepared */
+	bool opening;	      /* pragmas that are forbidden later */
 	bool replaying;
 	bool restart_due; /* SQLite is to begin its WAL again */
 	bool schema_stale;
@@ -174,6 +181,10 @@ void memory_commit(struct memory *memory);
 /* They are not. */
 void memory_cancel(struct memory *memory);
 void memory_copied(struct memory *memory, uint32_t frames);
+/* The last committed version of a page; NULL: it is in none of its frames. */
+const uint8_t *memory_page(const struct memory *memory, uint32_t page);
+/* The database has what the first `frames` frames have of a page. */
+void memory_merged(struct memory *memory, uint32_t page, uint32_t frames);
 uint32_t frame_page(const struct frame *frame);
 uint32_t frame_size(const struct frame *frame); /* of the database, where it ends a transaction */
 
@@ -183,24 +194,71 @@ bool mark_get(const uint8_t *page, uint64_t *identity, uint64_t *id);
 bool mark_any(const uint8_t *page);
 void mark_hide(uint8_t *page);
 int walfile_read(sqlite3_file *file, struct walfile *found);
-int walfile_write(struct ssl *ssl, uint32_t frames);
+/* The next checkpoint's, without pages yet. */
+struct walfile walfile_next(const struct ssl *ssl);
+/* Adds the pages of the frames from `first` + 1 on to `frames` that the database lacks, each once,
+ * by its last frame; of a whole one page 1, too, with frame 0 where it is in none. */
+int walfile_collect(struct ssl *ssl, uint32_t first, uint32_t frames, struct walfile *made);
+/* Writes them, and syncs the file: they are durable then. `made` is the file's from then on. */
+int walfile_write(struct ssl *ssl, struct walfile made);
 int walfile_apply(struct ssl *ssl);
 int walfile_reset(struct ssl *ssl);
 void walfile_free(struct walfile *walfile);
 
-/* log.c */
-enum { LOG_RECORDS = 1024, LOG_SLOT = 512, LOG_HEADER = 64, LOG_LEAST = 4096 };
+/* log_file.c */
+enum { LOG_RECORDS = 1024, LOG_SLOT = 512, LOG_HEADER = 128, LOG_LEAST = 4096 };
 enum log_state { LOG_ABSENT, LOG_UNBEGUN, LOG_GOOD, LOG_BAD };
 int log_create(struct ssl *ssl);
 /* `said` gets why it is bad. */
 int log_open(struct ssl *ssl, enum log_state *state, struct error *said);
+void log_begin(struct log *log, uint64_t epoch, uint64_t base);
+/* Writes the header; it is persistent with what is persisted next at `offset`. */
+int log_header_store(struct ssl *ssl, int64_t *offset);
+int log_header_write(struct ssl *ssl);
+void log_close(struct log *log);
+
+/* What is each kind of log's own: in log.c, kind.c and recover.c for this one, and in the folder
+ * of another engine that is made of the other files here. */
+struct log_kind {
+	const char *name, *vfs;
+	const char *suffix, *pages_suffix; /* of the log's file, and of the one of checkpoints */
+	char magic[14];
+	uint8_t version;
+	uint8_t header; /* its bytes; LOG_HEADER at most */
+	bool salted;	/* the file of checkpoints has the identity's low half as its first salt */
+};
+extern const struct log_kind log_kind;
+void log_header_put(const struct ssl *ssl, uint8_t *header);
+bool log_header_get(struct ssl *ssl, const uint8_t *header, struct error *said);
+/* It is made anew, and its size is known. */
+int log_made(struct ssl *ssl);
+/* Whether something may be in it. */
+bool log_used(const struct ssl *ssl);
 int log_records(struct ssl *ssl, struct bytes *records, int64_t *count);
-bool log_fits(const struct log *log, size_t payload);
-int log_append(struct ssl *ssl, const struct bytes *payload);
 void log_confirm(struct log *log);
 void log_cancel(struct ssl *ssl);
 int log_reset(struct ssl *ssl, uint64_t base);
-void log_close(struct log *log);
+/* Makes the transaction that commits durable. */
+int commit_write(struct ssl *ssl);
+/* SQLite went through with it. */
+void commit_done(struct ssl *ssl);
+/* Why a checkpoint is to follow it; SSL_LOGGED: none is. */
+enum ssl_reason checkpoint_due(const struct ssl *ssl);
+bool options_own(const struct ssl_options *options, struct error *error);
+int connection_own(struct ssl *ssl);
+/* Notes what a connection executes from now on. */
+int connection_watch(struct ssl *ssl);
+int64_t connection_time(int64_t now);
+void own_free(struct ssl *ssl);
+/* Of a database whose log is live, by what was found. */
+struct found;
+int recover_marked(struct ssl *ssl, const struct found *found);
+/* What of it needs a connection. */
+int recover_statements(struct ssl *ssl);
+
+/* log.c */
+bool log_fits(const struct log *log, size_t payload);
+int log_append(struct ssl *ssl, const struct bytes *payload);
 
 /* open.c. ssl_names: of its files; `names` is what they are in, for sqlite3_free_filename. */
 int ssl_names(struct ssl *ssl, const char *path, char **names);
@@ -216,18 +274,37 @@ int database_failed(struct ssl *ssl, const char *what, int result);
 void database_drop(struct ssl *ssl);
 /* Makes a connection one that has the database to itself, and leaves checkpoints to us. */
 int connection_begin(struct ssl *ssl);
-/* Notes what it executes from now on. */
-int connection_watch(struct ssl *ssl);
 
-/* recover.c */
+/* found.c */
+/* What there is of a database. */
+struct found {
+	enum log_state log;
+	struct error said; /* why the log is bad */
+	int64_t records;
+	bool marked;
+	uint64_t identity, id; /* of the mark; identity 0: it is damaged */
+	uint32_t page_size;    /* of the database */
+};
+int found_read(struct ssl *ssl, struct found *found);
 int recover_files(struct ssl *ssl);
-int recover_statements(struct ssl *ssl);
+/* Opens the file of checkpoints, if it is not open. */
+int recover_open(struct ssl *ssl);
+enum ssl_case recover_case(const struct ssl *ssl, bool used);
+/* Copies the pages of the checkpoint whose file is live. */
+int recover_copy(struct ssl *ssl);
+int recover_refuse(struct ssl *ssl, const char *what);
 
 /* checkpoint.c */
 int commit_durable(struct ssl *ssl);
 int commit_confirm(struct ssl *ssl);
 void commit_cancel(struct ssl *ssl);
 int checkpoint(struct ssl *ssl, enum ssl_reason reason);
+/* Its first step, of the first `frames` frames. */
+int checkpoint_write(struct ssl *ssl, enum ssl_reason reason, uint32_t frames);
+int checkpoint_begin(struct ssl *ssl);
+/* Its first step is done, and these frames are in it. */
+void checkpoint_written(struct ssl *ssl, enum ssl_reason reason, uint32_t frames, uint32_t pages);
+int checkpoint_restart(struct ssl *ssl);
 int end_files(struct ssl *ssl);
 
 /* record.c */

@@ -213,8 +213,8 @@ static int refuse_pragma(struct ssl *ssl, char **words)
 		return SQLITE_NOTFOUND;
 	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
 		if (sqlite3_stricmp(words[1], fixed[i]) == 0) {
-			words[0] = sqlite3_mprintf("%s is fixed in a database with a statement log",
-						   fixed[i]);
+			words[0] = sqlite3_mprintf("%s is fixed in a database with a %s", fixed[i],
+						   log_kind.name);
 			return SQLITE_ERROR;
 		}
 	return SQLITE_NOTFOUND;
@@ -296,7 +296,7 @@ static int refuse_live(const char *name, sqlite3_file *file)
 		return SQLITE_OK;
 	file->pMethods->xClose(file);
 	file->pMethods = NULL;
-	sqlite3_log(SQLITE_CANTOPEN, "%s has a live statement log: ssl_open opens it", name);
+	sqlite3_log(SQLITE_CANTOPEN, "%s has a live %s: ssl_open opens it", name, log_kind.name);
 	return SQLITE_CANTOPEN;
 }
 
@@ -352,7 +352,7 @@ static int current_time_int64(sqlite3_vfs *self, sqlite3_int64 *now)
 	int result = ssl_wrapped->xCurrentTimeInt64(ssl_wrapped, now);
 
 	(void)self;
-	*now = random_time(*now);
+	*now = connection_time(*now);
 	return result;
 }
 
@@ -384,7 +384,7 @@ int vfs_register(void)
 	if (now == NULL || now->iVersion < 2)
 		return SQLITE_MISUSE;
 	vfs = *now;
-	vfs.zName = "ssl";
+	vfs.zName = log_kind.vfs;
 	if (vfs.szOsFile < (int)sizeof(struct file))
 		vfs.szOsFile = (int)sizeof(struct file);
 	vfs.pNext = NULL;

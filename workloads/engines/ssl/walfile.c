@@ -90,6 +90,7 @@ static int read_header(sqlite3_file *file, struct walfile *found, uint8_t *heade
 	checksum(header, WAL_HEADER - 8, sum);
 	found->page_size = get32be(header + 8);
 	found->id = get32be(header + 12);
+	found->salt = get32(header + 16);
 	found->state = WAL_TORN;
 	if (memcmp(header, zeros, WAL_HEADER) == 0)
 		found->state = WAL_RESET;
@@ -138,6 +139,8 @@ static int read_frames(sqlite3_file *file, struct walfile *found, const uint8_t 
 			if (!mark_get(frame + FRAME_HEADER, &found->identity, &id))
 				found->identity = 0;
 			else if ((uint32_t)id == (uint32_t)found->id)
+				found->whole = true;
+			if (found->whole)
 				found->id = id;
 		}
 		result = add_page(found, get32be(frame));
@@ -179,21 +182,22 @@ static int by_number(const void *left, const void *right)
 	return a->frame < b->frame ? -1 : a->frame > b->frame;
 }
 
-/* The pages of frames that are not copied, each once, by its last frame; page 1 with frame 0 where
- * it is in none. */
-static int collect(struct ssl *ssl, uint32_t frames, struct walfile *made)
+int walfile_collect(struct ssl *ssl, uint32_t first, uint32_t frames, struct walfile *made)
 {
 	const struct memory *memory = &ssl->memory;
 	uint32_t kept = 0;
 
-	made->pages = sqlite3_malloc64((frames - memory->copied + 1) * sizeof(*made->pages));
+	made->database_size = frame_size(&memory->frames[frames - 1]);
+	made->pages = sqlite3_malloc64((frames - first + 1) * sizeof(*made->pages));
 	if (made->pages == NULL)
 		return SQLITE_NOMEM;
-	made->pages[made->count++] = (struct wal_page){1, 0};
-	for (uint32_t number = memory->copied + 1; number <= frames; number++) {
+	if (made->whole)
+		made->pages[made->count++] = (struct wal_page){1, 0};
+	for (uint32_t number = first + 1; number <= frames; number++) {
 		const struct frame *frame = &memory->frames[number - 1];
 
-		if (frame->page != NULL && frame_page(frame) <= made->database_size)
+		if (frame->page != NULL && !frame->merged &&
+		    frame_page(frame) <= made->database_size)
 			made->pages[made->count++] = (struct wal_page){frame_page(frame), number};
 	}
 	qsort(made->pages, made->count, sizeof(*made->pages), by_number);
@@ -219,7 +223,7 @@ static int write_frames(struct ssl *ssl, struct walfile *made, const uint8_t *he
 		if (result != SQLITE_OK)
 			return result;
 		if (page->number == 1)
-			mark_put(data, ssl->log.identity, made->id);
+			mark_put(data, ssl->log.identity, made->mark);
 		put32be(frame, page->number);
 		put32be(frame + 4, i + 1 == made->count ? made->database_size : 0);
 		memcpy(frame + 8, header + 16, 8);
@@ -237,27 +241,30 @@ static int write_frames(struct ssl *ssl, struct walfile *made, const uint8_t *he
 	return SQLITE_OK;
 }
 
-/* Writes what the database lacks of the first `frames` frames, and syncs it: they are durable then.
- */
-int walfile_write(struct ssl *ssl, uint32_t frames)
+struct walfile walfile_next(const struct ssl *ssl)
 {
-	struct walfile made = {.id = ssl->log.base + 1,
-			       .identity = ssl->log.identity,
-			       .page_size = ssl->page_size};
-	uint8_t header[WAL_HEADER], *frame;
-	uint32_t sum[2] = {0, 0};
-	int result;
+	uint64_t id = ssl->log.base + 1;
 
-	made.database_size = frame_size(&ssl->memory.frames[frames - 1]);
-	result = collect(ssl, frames, &made);
-	frame = sqlite3_malloc64(FRAME_HEADER + made.page_size);
-	if (frame == NULL)
-		result = SQLITE_NOMEM;
+	return (struct walfile){.id = id,
+				.mark = id,
+				.identity = ssl->log.identity,
+				.whole = true,
+				.page_size = ssl->page_size};
+}
+
+int walfile_write(struct ssl *ssl, struct walfile made)
+{
+	uint8_t header[WAL_HEADER], *frame = sqlite3_malloc64(FRAME_HEADER + made.page_size);
+	uint32_t sum[2] = {0, 0};
+	int result = frame != NULL ? SQLITE_OK : SQLITE_NOMEM;
+
 	put32be(header, MAGIC);
 	put32be(header + 4, WAL_VERSION);
 	put32be(header + 8, made.page_size);
 	put32be(header + 12, (uint32_t)made.id);
 	sqlite3_randomness(8, header + 16);
+	if (log_kind.salted)
+		put32(header + 16, (uint32_t)made.identity);
 	checksum(header, WAL_HEADER - 8, sum);
 	put32be(header + 24, sum[0]);
 	put32be(header + 28, sum[1]);

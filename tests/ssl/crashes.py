@@ -1,0 +1,90 @@
+"""The programs of tests/ssl, for an engine: `make -C tests/ssl ENGINE=…` builds them."""
+
+import functools
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from images import artifacts
+
+FOLDER = Path(__file__).resolve().parent
+
+
+@functools.cache
+def built(engine: str) -> Path:
+    """The folder of the programs, made once in a checkout; by one of the workers that run tests."""
+    folder = FOLDER.parents[1] / "workloads/build/test" / engine
+    # all have one SQLite
+    with artifacts.locked(folder.with_name("logs")):
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+        command = ["make", "-s", "-C", str(FOLDER), f"ENGINE={engine}"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=clean)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def crash(engine: str, *words: str | int) -> tuple[dict, str]:
+    """What crash.c counts, and what it says of runs that went wrong."""
+    return count(engine, "crash", *words)
+
+
+def count(engine: str, program: str, *words: str | int) -> tuple[dict, str]:
+    """Likewise of crash.c or every.c."""
+    line = [str(word) for word in (built(engine) / program, *words)]
+    done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=500)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout), done.stderr
+
+
+def play(engine: str, scene: str, parts: list[str]) -> None:
+    """A scene of scenes.c must go as it says, and each line that it prints have its part."""
+    line = [str(built(engine) / "scenes"), scene]
+    done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = done.stdout.splitlines()
+    assert len(lines) == len(parts)
+    for said, part in zip(lines, parts, strict=True):
+        assert part in said
+
+
+def kill(engine: str, medium: str, folder: Path) -> None:
+    """A process is killed, and what it acknowledged is there when the log is recovered; this Python's SQLite
+    does not open what it leaves."""
+    for seed in range(1, 7):
+        path = folder / f"{seed}.db"
+        words = [str(built(engine) / "kill"), "run", medium, str(path), str(seed)]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout
+            acknowledged = int(process.stdout.readline())
+            time.sleep(0.03 * seed)
+            process.send_signal(signal.SIGKILL)
+            acknowledged = max([acknowledged, *(int(line) for line in process.stdout.read().split())])
+        assert process.returncode == -signal.SIGKILL
+        unaware = sqlite3.connect(path)
+        with pytest.raises(sqlite3.DatabaseError, match="file is not a database"):
+            unaware.execute("SELECT count(*) FROM t")
+        unaware.close()
+        words = [*words[:1], "verify", medium, str(path), str(seed), str(acknowledged)]
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+        assert (done.returncode, done.stderr) == (0, "")
+        with sqlite3.connect(path) as closed:
+            assert closed.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def not_persistent(engine: str, log: str, folder: Path) -> None:
+    """A file of this folder cannot be mapped with MAP_SYNC; no log is left, and the database is as it was."""
+    path = folder / "1.db"
+    words = [str(built(engine) / "kill"), "run", "pcm", str(path), "1"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+    (line,) = done.stderr.splitlines()
+    assert done.returncode == 1 and done.stdout == ""
+    assert f"{path}{log} is not in persistent memory: it cannot be mapped with MAP_SYNC (" in line
+    assert not path.with_name(f"1.db{log}").exists()
+    with sqlite3.connect(path) as left:
+        assert left.execute("PRAGMA integrity_check").fetchone() == ("ok",)

@@ -1,0 +1,73 @@
+/* The calls of ssl.h that are about statements, for a log that is not: each is SQLite's own. */
+#include "ssl.h"
+
+int ssl_prepare(struct ssl *ssl, const char *sql, int bytes, struct ssl_stmt **statement,
+		const char **tail)
+{
+	sqlite3_stmt *made;
+	int result = sqlite3_prepare_v2(ssl_db(ssl), sql, bytes, &made, tail);
+
+	*statement = (struct ssl_stmt *)made;
+	return result;
+}
+
+sqlite3_stmt *ssl_statement(struct ssl_stmt *statement)
+{
+	return (sqlite3_stmt *)statement;
+}
+
+int ssl_bind_null(struct ssl_stmt *statement, int index)
+{
+	return sqlite3_bind_null(ssl_statement(statement), index);
+}
+
+int ssl_bind_int64(struct ssl_stmt *statement, int index, int64_t value)
+{
+	return sqlite3_bind_int64(ssl_statement(statement), index, value);
+}
+
+int ssl_bind_double(struct ssl_stmt *statement, int index, double value)
+{
+	return sqlite3_bind_double(ssl_statement(statement), index, value);
+}
+
+int ssl_bind_text(struct ssl_stmt *statement, int index, const char *value, int bytes)
+{
+	return sqlite3_bind_text(ssl_statement(statement), index, value, bytes, SQLITE_TRANSIENT);
+}
+
+int ssl_bind_text16(struct ssl_stmt *statement, int index, const void *value, int bytes)
+{
+	return sqlite3_bind_text16(ssl_statement(statement), index, value, bytes, SQLITE_TRANSIENT);
+}
+
+int ssl_bind_blob(struct ssl_stmt *statement, int index, const void *value, int bytes)
+{
+	return sqlite3_bind_blob(ssl_statement(statement), index, value, bytes, SQLITE_TRANSIENT);
+}
+
+int ssl_bind_zeroblob(struct ssl_stmt *statement, int index, int bytes)
+{
+	return sqlite3_bind_zeroblob(ssl_statement(statement), index, bytes);
+}
+
+int ssl_step(struct ssl_stmt *statement)
+{
+	return sqlite3_step(ssl_statement(statement));
+}
+
+int ssl_finalize(struct ssl_stmt *statement)
+{
+	return sqlite3_finalize(ssl_statement(statement));
+}
+
+int ssl_exec(struct ssl *ssl, const char *sql)
+{
+	return sqlite3_exec(ssl_db(ssl), sql, NULL, NULL, NULL);
+}
+
+int ssl_blob_write(struct ssl *ssl, sqlite3_blob *blob, const void *data, int bytes, int offset)
+{
+	(void)ssl;
+	return sqlite3_blob_write(blob, data, bytes, offset);
+}

@@ -1,0 +1,108 @@
+"""The page log under ASan and UBSan, as the statement log (test_statement_log.py): what is acknowledged is
+there after any crash, and nothing else; by either reading of a record.
+"""
+
+from pathlib import Path
+
+import crashes
+import pytest
+from crashes import crash
+
+READINGS = ("bytes", "cells")
+# Of crash.c. No other SQLite knows the name of the file that its checkpoints write.
+NOT_MET = {"WAL ahead of the log; copied"}
+RARE = {"clean", "log not begun or closed"}
+
+
+@pytest.mark.parametrize("reading", READINGS)
+def test_power_cuts_lose_and_invent_nothing(reading: str) -> None:
+    counted, said = crash("ppl", "cuts", "all", 100, 60, reading)
+    assert (counted["bad"], said) == (0, "")
+    assert counted["recoveries"] == 240 and counted["cut recoveries"] > 80
+    assert counted["acknowledged"] > 1200 and counted["in flight"] > 50 and counted["replayed"] > 150
+    met = {case for case, times in counted["cases"].items() if times}
+    assert set(counted["cases"]) - met <= NOT_MET | RARE
+    reasons = ("log full", "dirty pages", "after recovery", "sector full", "larger than a sector")
+    assert all(counted["checkpoints"][reason] > 0 for reason in (*reasons, "database shrunk"))
+
+
+@pytest.mark.parametrize("reading", READINGS)
+@pytest.mark.parametrize("mix", ["plain", "same", "blobs"])
+def test_power_cuts_of_one_kind(mix: str, reading: str) -> None:
+    counted, said = crash("ppl", "cuts", mix, 1, 25, reading)
+    assert (counted["bad"], said) == (0, "")
+    assert counted["replayed"] > 50
+
+
+@pytest.mark.parametrize("reading", READINGS)
+@pytest.mark.parametrize("left_out", ["word", "emptied"])
+def test_what_is_there_is_needed(left_out: str, reading: str) -> None:
+    """Records that count without a commit word, and sectors that stay when their page is merged, lose or
+    invent something."""
+    counted, said = crash("ppl", "cuts", "same", 1, 25, reading, left_out)
+    assert counted["bad"] > 0
+    assert "what is there is neither" in said
+
+
+@pytest.mark.parametrize("reading", READINGS)
+@pytest.mark.parametrize("fault", ["eio", "full", "short", "nomem"])
+def test_a_call_that_fails_loses_nothing(fault: str, reading: str) -> None:
+    counted, said = crash("ppl", "faults", fault, 1, 50, reading)
+    assert (counted["bad"], said) == (0, "")
+    assert counted["failures"] > 50 and counted["recoveries"] > 100
+
+
+# scene → a part of each line that it says
+SCENES = {
+    "unaware": ["file is not a database"],
+    "attached": ["file is not a database", "unable to open database: a.db", "unable to open database: a.db"],
+    "recreated": ["is of another database, or of one that was made anew"] * 2,
+    "another": ["its page log /a.db-ppl is of another database"],
+    "missing": ["is not there, and the database needs it"],
+    "older": ["is older than its merged pages"],
+    "version": ["is of version 9, and this reads 1"],
+    "epoch": ["has records that are newer than its header"],
+    "size": ["has 1048576 bytes, and was made with 458752"],
+    "truncated": ["has 5000 bytes, and was made", "has no header that is whole"],
+    "damaged": ["has no header that is whole"],
+    "knobs": [
+        "the log's size is -1 bytes; 4096 to 1073741824 are allowed",
+        "a checkpoint at -1 % of the log; 1 to 100 are allowed",
+        "a checkpoint at -1 pages; 0 and more are allowed",
+        "a line of 24 bytes; powers of two from 4 to 4096 are allowed",
+        "-1 ns to write a line; 0 to 1000000 are allowed",
+        "a sector of 500 bytes; powers of two from 64 to 65536 are allowed",
+        "a log of 4096 bytes has no room for a sector of 8192",
+    ],
+    "twice": ["/a.db is in use"],
+    "unfinished": ["has statements that are not finalized"],
+    "interrupted": [],
+    "pragmas": [
+        f"{name} is fixed in a database with a page log"
+        for name in ("synchronous", "journal_mode", "locking_mode", "wal_autocheckpoint")
+    ],
+    "sectors": [],
+}
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_scenes(scene: str) -> None:
+    crashes.play("ppl", scene, SCENES[scene])
+
+
+@pytest.mark.parametrize("medium", ["fdatasync", "msync", "shared"])
+def test_a_process_that_is_killed(tmp_path: Path, medium: str) -> None:
+    """Whatever the log is on."""
+    crashes.kill("ppl", medium, tmp_path)
+
+
+def test_memory_that_is_not_persistent_is_refused(tmp_path: Path) -> None:
+    """No log is left, and the database is as it was."""
+    crashes.not_persistent("ppl", "-ppl", tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["eio", "short", "nomem", "full-disk", "cut", "killed"])
+def test_some_calls_of_a_life(kind: str) -> None:
+    counted, said = crashes.count("ppl", "every", kind, 11, 1571 if kind == "nomem" else 97)
+    assert (counted["bad"], said) == (0, "")
+    assert counted["recoveries"] >= counted["runs"] >= 10

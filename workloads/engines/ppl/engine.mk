@@ -1,0 +1,10 @@
+# SQLite/PPL: SQLite, compiled as the engine sqlite is, and what logs the changes of its pages: of the
+# engine ssl all that is not about statements.
+#   SQLITE, RELEASE_DIR, LIBRARY as engines/sqlite/engine.mk has them
+engines := $(dir $(lastword $(MAKEFILE_LIST)))..
+include $(engines)/sqlite/engine.mk
+include $(engines)/ssl/shared.mk
+
+ENGINE_SHARED := $(addprefix engines/sqlite/,creation.c execute.c properties.c render.c rows.c sql.c version.c) \
+  $(addprefix engines/ssl/,driver.c $(LOG_SHARED))
+ENGINE_CPPFLAGS += -I$(engines)/ppl -I$(engines)/sqlite -I$(engines)/ssl

@@ -1,0 +1,65 @@
+/* The page log: a log of sectors, of which each page that was changed has one. */
+#ifndef COMMITPATH_PPL_PAGES_H
+#define COMMITPATH_PPL_PAGES_H
+
+#include "diff.h"
+#include "state.h"
+
+enum { LEAST_SECTOR = 64, LARGEST_SECTOR = 65536 };
+
+/* What can be left out (ssl_options.left_out) besides that of ssl.h, so that a test sees why it is
+ * there. */
+enum {
+	PPL_COMMIT_UNASKED = 8, /* records count without their transaction's commit word */
+	PPL_NOT_EMPTIED = 16,	/* the sectors of pages that are merged are as they were */
+};
+
+struct sector {
+	uint32_t page; /* 0: it is free */
+	uint32_t used; /* bytes, with its header */
+	uint32_t next; /* of those whose pages' numbers have the same remainder; number + 1 */
+	uint64_t epoch;
+};
+
+struct page_log {
+	uint32_t size, count; /* of a sector; of them */
+	int64_t first;	      /* where they begin */
+	struct sector *sectors;
+	uint32_t *heads; /* of `next`, by a page's number modulo `count` */
+	uint32_t *free;
+	uint32_t free_count;
+	uint64_t floor;	 /* epoch from which on a sector counts */
+	uint64_t marked; /* checkpoint that the database's mark is of */
+	uint64_t
+		confirmed; /* transactions up to this one are committed, whatever their words say */
+	uint32_t database_size;	 /* pages, by the last commit word at opening; 0: by none */
+	uint8_t *all;		 /* the log's content, while it is opened */
+	bool writing;		 /* records of a transaction that is not confirmed */
+	int64_t lowest, highest; /* of what was written and not persisted */
+};
+
+/* sectors.c */
+uint32_t sector_find(const struct page_log *pages, uint32_t page); /* number + 1; 0: none */
+void sector_take(struct page_log *pages, uint32_t sector, uint32_t page, uint64_t epoch);
+void sector_drop(struct page_log *pages, uint32_t sector);
+void sectors_clear(struct page_log *pages);
+/* How many there are in a log of that size. */
+uint32_t sectors_in(int64_t log_size, uint32_t size);
+int sectors_make(struct page_log *pages, int64_t log_size, uint32_t size);
+int64_t sector_offset(const struct page_log *pages, uint32_t sector);
+void sectors_free(struct page_log *pages);
+
+/* page_log.c. Writes without persisting; a run of them is persisted at once, line by line on
+ * SSL_PCM. */
+enum { SECTOR_HEADER = 16, RECORD_HEAD = 16, AT_WORD = 256 /* in a slot */, WORD = 24 };
+int page_log_write(struct ssl *ssl, const void *data, size_t size, int64_t offset);
+int page_log_persist(struct ssl *ssl);
+/* Adds a record of the transaction that commits to its page's sector, which has room. */
+int page_log_add(struct ssl *ssl, uint32_t page, const struct bytes *payload, uint32_t *checks);
+/* Its commit word; the transaction is durable then. */
+int page_log_commit(struct ssl *ssl, uint32_t records, uint32_t checks, uint32_t database_size);
+
+/* commit.c. Reads a page as it was last committed; `page` gets it. */
+int page_before(struct ssl *ssl, uint32_t number, uint8_t *page);
+
+#endif

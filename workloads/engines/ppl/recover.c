@@ -1,0 +1,333 @@
+/* Recovery of a page log: the file of checkpoints is copied where it is the log's last one or the
+ * next, what it has is none of the log's any more, and the records of committed transactions make
+ * each page what it was; all of these are written as a checkpoint, until which the log stays.
+ *
+ * No SQLite without this copies the file of checkpoints: it is no WAL by its name. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pages.h"
+
+static const uint8_t *header_of(const struct page_log *pages, uint32_t sector)
+{
+	return pages->all + sector_offset(pages, sector);
+}
+
+/* A record of a sector, by where the one before it ends. */
+struct record {
+	uint32_t end;
+	uint64_t transaction;
+	uint32_t check;
+	const uint8_t *payload;
+	uint32_t size;
+};
+
+static bool record_next(const struct page_log *pages, uint32_t sector, struct record *record)
+{
+	const uint8_t *header = header_of(pages, sector), *at = header + record->end;
+	uint32_t check;
+
+	if (record->end + RECORD_HEAD >= pages->size)
+		return false;
+	record->size = get32(at);
+	if (record->size == 0 || record->size > pages->size - record->end - RECORD_HEAD)
+		return false;
+	check = crc32c(crc32c(0, header, SECTOR_HEADER), at, 4);
+	record->check = get32(at + 4);
+	if (crc32c(check, at + 8, 8 + record->size) != record->check)
+		return false;
+	record->transaction = get64(at + 8);
+	record->payload = at + RECORD_HEAD;
+	record->end += RECORD_HEAD + record->size;
+	return true;
+}
+
+static struct record record_before(void)
+{
+	return (struct record){.end = SECTOR_HEADER};
+}
+
+int log_records(struct ssl *ssl, struct bytes *records, int64_t *count)
+{
+	struct page_log *pages = ssl->pages;
+	int result;
+
+	*count = 0;
+	bytes_clear(records);
+	sectors_clear(pages);
+	pages->free_count = 0;
+	sqlite3_free(pages->all);
+	pages->all = sqlite3_malloc64((sqlite3_uint64)ssl->log.size);
+	if (pages->all == NULL)
+		return SQLITE_NOMEM;
+	result = file_read(ssl->log.file, pages->all, ssl->log.size, 0);
+	for (uint32_t i = 0; result == SQLITE_OK && i < pages->count; i++) {
+		const uint8_t *header = header_of(pages, i);
+		uint32_t page = get32(header);
+		uint64_t epoch = get64(header + 8);
+		struct record record = record_before();
+
+		if (page == 0 || epoch < pages->floor ||
+		    get32(header + 4) != crc32c(crc32c(0, header, 4), header + 8, 8)) {
+			pages->free[pages->free_count++] = i;
+			continue;
+		}
+		/* the header is an older one */
+		if (epoch > ssl->log.epoch)
+			return SQLITE_CORRUPT;
+		sector_take(pages, i, page, epoch);
+		while (record_next(pages, i, &record))
+			++*count;
+	}
+	return result;
+}
+
+/* Whether all records of a transaction are there. */
+static bool complete(const struct page_log *pages, uint64_t transaction, const uint8_t *word)
+{
+	uint32_t records = 0, checks = 0;
+
+	for (uint32_t i = 0; i < pages->count; i++) {
+		struct record record = record_before();
+
+		while (pages->sectors[i].page != 0 && record_next(pages, i, &record))
+			if (record.transaction == transaction) {
+				records++;
+				checks += record.check;
+			}
+	}
+	return records == get32(word + 8) && checks == get32(word + 16);
+}
+
+/* The last transaction that is committed. `ahead`: what came after it is, too, and some of its
+ * sectors may be emptied. */
+static uint64_t find_committed(struct ssl *ssl, bool ahead)
+{
+	struct page_log *pages = ssl->pages;
+	const uint8_t *words[2] = {NULL, NULL}; /* the later one first */
+	uint64_t last;
+
+	for (int i = 0; i < 2; i++) {
+		const uint8_t *word = pages->all + (int64_t)i * LOG_SLOT + AT_WORD;
+
+		if (get32(word + WORD - 4) != crc32c(0, word, WORD - 4) ||
+		    get64(word) <= pages->confirmed)
+			continue;
+		if (words[0] == NULL || get64(word) > get64(words[0])) {
+			words[1] = words[0];
+			words[0] = word;
+		} else {
+			words[1] = word;
+		}
+	}
+	pages->database_size = 0;
+	last = words[0] != NULL ? get64(words[0]) : pages->confirmed;
+	ssl->log.sequence = last + 1;
+	if (words[0] != NULL && !ahead && !complete(pages, last, words[0])) {
+		words[0] = words[1];
+		last--;
+	}
+	if (words[0] != NULL && !ahead)
+		pages->database_size = get32(words[0] + 12);
+	return ssl->options.left_out & PPL_COMMIT_UNASKED ? UINT64_MAX : last;
+}
+
+static int by_number(const void *left, const void *right)
+{
+	const struct wal_page *a = left, *b = right;
+
+	return a->number < b->number ? -1 : a->number > b->number;
+}
+
+/* Empties the sectors of pages that are in the file of checkpoints; those that were used since are
+ * newer. Until they are, that file must stay what it is. */
+static int empty_merged(struct ssl *ssl)
+{
+	static const uint8_t zeros[SECTOR_HEADER];
+	struct page_log *pages = ssl->pages;
+	const struct walfile *wal = &ssl->walfile;
+	int result = SQLITE_OK;
+
+	for (uint32_t i = 0; result == SQLITE_OK && i < pages->count; i++) {
+		struct wal_page page = {pages->sectors[i].page, 0};
+
+		if (page.number == 0 || pages->sectors[i].epoch >= ssl->log.epoch ||
+		    bsearch(&page, wal->pages, wal->count, sizeof(page), by_number) == NULL)
+			continue;
+		result = page_log_write(ssl, zeros, sizeof(zeros), sector_offset(pages, i));
+		sector_drop(pages, i);
+	}
+	return result == SQLITE_OK ? page_log_persist(ssl) : result;
+}
+
+static uint32_t used_sectors(const struct page_log *pages, uint64_t committed)
+{
+	uint32_t used = 0;
+
+	for (uint32_t i = 0; i < pages->count; i++) {
+		struct record record = record_before();
+
+		used += pages->sectors[i].page != 0 && record_next(pages, i, &record) &&
+			record.transaction <= committed;
+	}
+	return used;
+}
+
+/* Adds a page to the WAL in memory, as SQLite writes a frame; and whose records it has. */
+static int add_frame(struct ssl *ssl, uint8_t *frame, uint32_t sector, uint64_t committed,
+		     struct bytes *transactions)
+{
+	struct page_log *pages = ssl->pages;
+	uint32_t number = pages->sectors[sector].page;
+	uint8_t *page = frame + FRAME_HEADER;
+	struct record record = record_before();
+	int result = page_before(ssl, number, page);
+
+	while (result == SQLITE_OK && record_next(pages, sector, &record) &&
+	       record.transaction <= committed) {
+		if (!diff_apply(record.payload, record.size, page, ssl->page_size, number))
+			result = SQLITE_CORRUPT;
+		bytes_add(transactions, &record.transaction, sizeof(record.transaction));
+	}
+	put32be(frame, number);
+	if (result == SQLITE_OK)
+		result = memory_write(&ssl->memory, frame, (int)(FRAME_HEADER + ssl->page_size),
+				      memory_size(&ssl->memory));
+	return result;
+}
+
+static int make_pages(struct ssl *ssl, uint64_t committed, uint32_t used,
+		      struct bytes *transactions)
+{
+	struct page_log *pages = ssl->pages;
+	uint8_t header[WAL_HEADER] = {0};
+	uint8_t *frame = sqlite3_malloc64(FRAME_HEADER + ssl->page_size);
+	sqlite3_int64 size;
+	int result = frame != NULL ? SQLITE_OK : SQLITE_NOMEM;
+
+	if (result == SQLITE_OK)
+		result = ssl->database->pMethods->xFileSize(ssl->database, &size);
+	if (result == SQLITE_OK && pages->database_size == 0)
+		pages->database_size = (uint32_t)(size / ssl->page_size);
+	put32be(header + 8, ssl->page_size);
+	if (result == SQLITE_OK)
+		result = memory_write(&ssl->memory, header, WAL_HEADER, 0);
+	for (uint32_t i = 0; result == SQLITE_OK && i < pages->count; i++) {
+		struct record record = record_before();
+
+		if (pages->sectors[i].page == 0 || !record_next(pages, i, &record) ||
+		    record.transaction > committed)
+			continue;
+		memset(frame, 0, FRAME_HEADER);
+		put32be(frame + 4, --used == 0 ? pages->database_size : 0);
+		result = add_frame(ssl, frame, i, committed, transactions);
+	}
+	sqlite3_free(frame);
+	if (result == SQLITE_OK)
+		memory_commit(&ssl->memory);
+	return result;
+}
+
+static int by_value(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+static int64_t count_different(const struct bytes *transactions)
+{
+	uint64_t *numbers = (uint64_t *)(void *)transactions->data;
+	size_t count = transactions->size / sizeof(*numbers);
+	int64_t different = 0;
+
+	if (count > 0)
+		qsort(numbers, count, sizeof(*numbers), by_value);
+	for (size_t i = 0; i < count; i++)
+		different += i == 0 || numbers[i] != numbers[i - 1];
+	return different;
+}
+
+/* Makes the pages of committed records, and a checkpoint of them. */
+static int apply(struct ssl *ssl, uint64_t committed, uint32_t used)
+{
+	struct bytes transactions = {0};
+	int result = make_pages(ssl, committed, used, &transactions);
+
+	if (result == SQLITE_OK && transactions.failed)
+		result = SQLITE_NOMEM;
+	if (result == SQLITE_OK)
+		result = checkpoint(ssl, SSL_AFTER_RECOVERY);
+	if (result == SQLITE_OK) {
+		ssl->stats.replayed = count_different(&transactions);
+		memory_clear(&ssl->memory);
+		ssl->restart_due = false;
+	}
+	bytes_free(&transactions);
+	return result;
+}
+
+/* What the database's mark must be of, once the file of checkpoints is copied. */
+static int check_mark(struct ssl *ssl)
+{
+	uint8_t head[LOG_SLOT];
+	uint64_t identity, id;
+	int result = file_read(ssl->database, head, sizeof(head), 0);
+
+	if (result == SQLITE_OK && (!mark_get(head, &identity, &id) || id != ssl->pages->marked))
+		return recover_refuse(ssl, "is not of what the database has now");
+	return result;
+}
+
+static int recover_live(struct ssl *ssl, bool ahead)
+{
+	int result = ahead ? log_reset(ssl, ssl->log.base + 1) : empty_merged(ssl);
+
+	return result == SQLITE_OK ? recover_copy(ssl) : result;
+}
+
+int recover_marked(struct ssl *ssl, const struct found *found)
+{
+	struct walfile *wal = &ssl->walfile;
+	uint64_t base = ssl->log.base, committed;
+	bool live = wal->state == WAL_LIVE, ahead = live && wal->id == base + 1;
+	uint32_t used;
+	int result = SQLITE_OK;
+
+	(void)found;
+	if (live && (wal->salt != (uint32_t)ssl->log.identity || wal->page_size != ssl->page_size))
+		return recover_refuse(ssl, "is not of its merged pages");
+	if (live && wal->id > base + 1)
+		return recover_refuse(ssl, "is older than its merged pages");
+	if (live && wal->id < base) {
+		wal->state = WAL_TORN;
+		live = false;
+	}
+	committed = find_committed(ssl, ahead);
+	ssl->stats.found = recover_case(ssl, used_sectors(ssl->pages, committed) > 0);
+	if (live)
+		result = recover_live(ssl, ahead);
+	used = used_sectors(ssl->pages, committed);
+	if (live && !ahead)
+		ssl->stats.found = used > 0 ? SSL_USED_LIVE : SSL_RESET_LIVE;
+	else if (ahead)
+		ssl->stats.found = SSL_WAL_AHEAD;
+	if (result == SQLITE_OK)
+		result = check_mark(ssl);
+	if (result == SQLITE_OK)
+		result = recover_open(ssl);
+	if (result == SQLITE_OK && used > 0)
+		result = apply(ssl, committed, used);
+	else if (result == SQLITE_OK && log_used(ssl))
+		result = log_reset(ssl, ssl->log.base);
+	sqlite3_free(ssl->pages->all);
+	ssl->pages->all = NULL;
+	return result;
+}
+
+/* All is done by then. */
+int recover_statements(struct ssl *ssl)
+{
+	(void)ssl;
+	return SQLITE_OK;
+}

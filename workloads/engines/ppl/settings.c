@@ -1,0 +1,52 @@
+#include "driver.h"
+#include "log_settings.h"
+#include "page_settings.h"
+#include "pages.h"
+
+/* Numbers in engine_settings, behind those of driver.h. */
+enum { SECTOR_SIZE = DRIVER_SETTINGS, PAGE_RECORD };
+
+/* In the order of enum page_record. */
+static const char *const records[] = {"bytes", "cells", NULL};
+
+const struct option engine_settings[] = {
+	PAGE_SIZE_SETTING,
+	CACHE_SIZE_SETTING,
+	LOG_SIZE_SETTING,
+	DIRTY_PAGES_SETTING,
+	LOG_MEDIUM_SETTING,
+	PCM_LINE_SETTING,
+	PCM_WRITE_NS_SETTING,
+	{.name = "sector-size",
+	 .key = "sector_size",
+	 .argument = "BYTES",
+	 SETTING(SECTOR_SIZE),
+	 .help = "what of the log a page has, a power of two",
+	 INTEGER(LEAST_SECTOR, LARGEST_SECTOR),
+	 .power_of_two = true,
+	 .preset = "512",
+	 .commands = COMMAND_RUN},
+	{.name = "page-record",
+	 .key = "page_record",
+	 .argument = "KIND",
+	 SETTING(PAGE_RECORD),
+	 .help = "what of a page that changed is logged",
+	 WORD(records),
+	 .preset = "cells",
+	 .commands = COMMAND_RUN},
+};
+const size_t engine_setting_count = sizeof(engine_settings) / sizeof(engine_settings[0]);
+
+void driver_own_options(const struct options *options, struct ssl_options *made)
+{
+	made->sector = options->settings[SECTOR_SIZE];
+	made->record = (int)options->settings[PAGE_RECORD];
+}
+
+void engine_write_properties(struct json *json)
+{
+	driver_write_begin(json);
+	driver_write_number(json, "page records", driver_stats()->records);
+	driver_write_number(json, "merged pages", driver_stats()->merged_pages);
+	driver_write_end(json);
+}

@@ -1,0 +1,297 @@
+/* What engines of the driver have in common that are SQLite with a log of their own, opened by
+ * ssl_open. What is made and what is read afterwards is SQLite's alone. */
+#include "engine.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "creation.h"
+#include "driver.h"
+#include "medium.h"
+#include "persistent.h"
+#include "properties.h"
+#include "render.h"
+#include "sql.h"
+
+const bool engine_has_sql = true;
+
+static struct ssl_stats kept;
+/* That the log is in; NULL: the database's. */
+static const char *log_folder;
+static bool is_persistent; /* as far as the log's mapping tells */
+
+const char *engine_title(void)
+{
+	static char title[64];
+
+	snprintf(title, sizeof(title), "%s on SQLite %s", driver_title, sqlite3_libversion());
+	return title;
+}
+
+static bool open_plain(struct database *database, struct error *error)
+{
+	int flags =
+		SQLITE_OPEN_READWRITE | (database->use == ENGINE_CREATE ? SQLITE_OPEN_CREATE : 0);
+
+	if (sqlite3_open_v2(database->path, &database->db, flags, NULL) != SQLITE_OK)
+		return error_set(error, "opening %s: SQLite error %d (%s)", database->path,
+				 sqlite3_extended_errcode(database->db),
+				 sqlite3_errmsg(database->db));
+	return database->use == ENGINE_CREATE
+		       ? creation_begin(database, database->options->settings[PAGE_SIZE], error)
+		       : render_open(database, error);
+}
+
+static struct ssl_options requested(const struct options *options)
+{
+	struct ssl_options made;
+
+	ssl_defaults(&made);
+	made.log_size = options->settings[LOG_SIZE];
+	made.dirty = options->settings[DIRTY_PAGES];
+	made.medium = (enum ssl_medium)options->settings[LOG_MEDIUM];
+	made.line = options->settings[PCM_LINE];
+	made.write_ns = options->settings[PCM_WRITE_NS];
+	if (made.medium == SSL_PCM)
+		made.log_folder = options->persistent;
+	if (options->vfs_log)
+		made.observer = driver_observer;
+	driver_own_options(options, &made);
+	return made;
+}
+
+static bool open_logged(struct database *database, struct error *error)
+{
+	struct ssl_options options = requested(database->options);
+	char sql[64];
+	struct ssl *ssl;
+
+	/* of a database without a page */
+	snprintf(sql, sizeof(sql), "PRAGMA page_size=%lld",
+		 (long long)database->options->settings[PAGE_SIZE]);
+	options.creation = sql;
+	if (!ssl_open(database->path, SQLITE_OPEN_READWRITE, &options, &ssl, error))
+		return false;
+	database->own = ssl;
+	database->db = ssl_db(ssl);
+	log_folder = options.log_folder;
+	if (options.medium == SSL_PCM) {
+		persistent_role = driver_files[driver_file_count - 1].role;
+		/* once: to ask the kernel takes too long for what is measured */
+		is_persistent = medium_is_synchronous(ssl);
+	}
+	snprintf(sql, sizeof(sql), "PRAGMA cache_size=%lld",
+		 (long long)database->options->settings[CACHE_SIZE]);
+	return sql_run(database->db, sql, error) && render_open(database, error);
+}
+
+static void drop(struct database *database)
+{
+	struct error ignored;
+
+	if (database->own != NULL)
+		ssl_close(database->own, &ignored);
+	else
+		sqlite3_close(database->db);
+	render_close(database);
+	free(database);
+}
+
+struct database *engine_open(const char *path, const struct options *options,
+			     const struct workload *workload, enum engine_use use,
+			     struct error *error)
+{
+	struct database *database = calloc(1, sizeof(*database));
+
+	if (database == NULL) {
+		error_set(error, "opening %s: no memory", path);
+		return NULL;
+	}
+	database->path = path;
+	database->options = options;
+	database->workload = workload;
+	database->use = use;
+	if (use == ENGINE_RUN ? open_logged(database, error) : open_plain(database, error))
+		return database;
+	drop(database);
+	return NULL;
+}
+
+/* Closes it with its last checkpoint, of which the numbers are, too. */
+static bool close_logged(struct database *database, struct error *error)
+{
+	struct ssl *ssl = database->own;
+
+	if (!ssl_checkpoint(ssl, error))
+		return false;
+	kept = ssl_stats(ssl);
+	database->own = NULL;
+	database->db = NULL;
+	return ssl_close(ssl, error);
+}
+
+bool engine_close(struct database *database, struct error *error)
+{
+	bool created = database->use == ENGINE_CREATE, closed = true;
+
+	if (created)
+		closed = creation_end(database, database->options->settings[PAGE_SIZE], error);
+	if (closed && database->own != NULL) {
+		closed = close_logged(database, error);
+	} else if (closed) {
+		closed = sqlite3_close(database->db) == SQLITE_OK ||
+			 sql_error(database->db, "close", "the database", error);
+		if (closed)
+			database->db = NULL;
+	}
+	if (closed && created)
+		closed = creation_sync(database->path, error);
+	drop(database);
+	return closed;
+}
+
+bool engine_remove(const char *path, struct error *error)
+{
+	return unlink(path) == 0 || errno == ENOENT ||
+	       error_set(error, "removing %s: %s", path, strerror(errno));
+}
+
+bool engine_create_tables(struct database *database, struct error *error)
+{
+	return creation_tables(database, driver_run, error);
+}
+
+bool engine_commit(struct database *database, int32_t *changes, struct error *error)
+{
+	int before = sqlite3_total_changes(database->db);
+	int64_t lines = 0, bytes = 0;
+
+	if (persistent_role != NULL) {
+		struct ssl_stats stats = ssl_stats(database->own);
+
+		lines = stats.log_lines;
+		bytes = stats.pcm_bytes;
+	}
+	if (!driver_execute(database, error))
+		return false;
+	*changes = sqlite3_total_changes(database->db) - before;
+	if (persistent_role != NULL) {
+		struct ssl_stats stats = ssl_stats(database->own);
+
+		persistent_note(stats.log_lines - lines, stats.pcm_bytes - bytes);
+	}
+	return true;
+}
+
+bool engine_maintain(struct database *database, struct error *error)
+{
+	return ssl_checkpoint(database->own, error);
+}
+
+static int64_t file_size(const char *path, size_t file)
+{
+	const char *last = strrchr(path, '/'), *suffix = driver_files[file].suffix;
+	const char *folder = file == driver_file_count - 1 ? log_folder : NULL;
+	char name[PATH_MAX];
+	struct stat status;
+
+	if (folder == NULL)
+		snprintf(name, sizeof(name), "%s%s", path, suffix);
+	else
+		snprintf(name, sizeof(name), "%s/%s%s", folder, last != NULL ? last + 1 : path,
+			 suffix);
+	return stat(name, &status) == 0 ? status.st_size : 0;
+}
+
+size_t engine_file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES])
+{
+	for (size_t i = 0; i < driver_file_count; i++)
+		sizes[i] = (struct file_size){driver_files[i].role, file_size(path, i)};
+	return driver_file_count;
+}
+
+/* The page size and the cache's are SQLite's word; it is told the rest, and cannot be asked. */
+bool engine_read_setting(struct database *database, size_t index, char *answer, size_t size,
+			 struct error *error)
+{
+	const struct option *option = &engine_settings[index];
+	char sql[64];
+	bool found;
+
+	if (index == LOG_MEDIUM && database->options->settings[LOG_MEDIUM] == SSL_PCM &&
+	    !is_persistent) {
+		snprintf(answer, size, "pcm without MAP_SYNC");
+		return true;
+	}
+	if (index != PAGE_SIZE && index != CACHE_SIZE) {
+		char value[24];
+
+		snprintf(answer, size, "%s",
+			 option_value_text(option, database->options, value, sizeof(value)));
+		return true;
+	}
+	snprintf(sql, sizeof(sql), "PRAGMA %s", option->key);
+	return sql_text(database->db, sql, answer, size, &found, error) &&
+	       (found || error_set(error, "%s: no answer", sql));
+}
+
+void driver_write_number(struct json *json, const char *key, int64_t number)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRId64, number);
+	json_text(json, key, text);
+}
+
+void driver_write_begin(struct json *json)
+{
+	json_begin(json, "properties", '{');
+	properties_write(json);
+	for (int i = SSL_LOGGED + 1; i < SSL_REASONS; i++)
+		if (kept.checkpoints[i] > 0) {
+			char key[64];
+
+			snprintf(key, sizeof(key), "checkpoints: %s", ssl_reasons[i]);
+			driver_write_number(json, key, kept.checkpoints[i]);
+		}
+	driver_write_number(json, "transactions", kept.transactions);
+	driver_write_number(json, "logged transactions", kept.logged);
+	driver_write_number(json, "log bytes", kept.log_bytes);
+	driver_write_number(json, "log syncs", kept.log_syncs);
+	driver_write_number(json, "WAL pages", kept.wal_pages);
+	driver_write_number(json, "WAL syncs", kept.wal_syncs);
+	driver_write_number(json, "database pages", kept.database_pages);
+	driver_write_number(json, "database syncs", kept.database_syncs);
+	driver_write_number(json, "dirty pages of checkpoints", kept.dirty_pages);
+	driver_write_number(json, "most dirty pages of one", kept.dirty_most);
+	driver_write_number(json, "time of checkpoints, ns", kept.checkpoint_ns);
+	driver_write_number(json, "longest checkpoint, ns", kept.checkpoint_longest_ns);
+	json_text(json, "recovery", ssl_cases[kept.found]);
+	driver_write_number(json, "transactions executed again", kept.replayed);
+	driver_write_number(json, "memory peak", kept.memory_peak);
+	if (kept.log_lines > 0) {
+		driver_write_number(json, "PCM lines", kept.log_lines);
+		driver_write_number(json, "PCM bytes", kept.pcm_bytes);
+		driver_write_number(json, "PCM ns", kept.pcm_ns);
+		json_text(json, "PCM lines cleaned by", medium_clean());
+	}
+}
+
+void driver_write_end(struct json *json)
+{
+	json_end(json, '}');
+	/* apart, as no two runs have it to the nanosecond */
+	if (kept.log_lines > 0)
+		json_number(json, "persistent_waited_ns", kept.pcm_waited_ns);
+}
+
+const struct ssl_stats *driver_stats(void)
+{
+	return &kept;
+}

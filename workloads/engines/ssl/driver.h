@@ -1,0 +1,47 @@
+/* What each engine that driver.c is of has of its own. */
+#ifndef COMMITPATH_SSL_DRIVER_H
+#define COMMITPATH_SSL_DRIVER_H
+
+#include "sql.h"
+#include "ssl.h"
+
+/* Numbers in engine_settings, of which these come first. */
+enum {
+	PAGE_SIZE,
+	CACHE_SIZE,
+	LOG_SIZE,
+	DIRTY_PAGES,
+	LOG_MEDIUM,
+	PCM_LINE,
+	PCM_WRITE_NS,
+	DRIVER_SETTINGS,
+};
+
+extern const char driver_title[];
+/* The last one is the log. */
+extern const struct driver_file {
+	const char *role, *suffix;
+} driver_files[];
+extern const size_t driver_file_count;
+
+/* Is told of calls, where these are logged (--vfs-log); NULL: they are not. */
+extern const struct ssl_observer *const driver_observer;
+
+/* Sets what is requested by the engine's own settings. */
+void driver_own_options(const struct options *options, struct ssl_options *made);
+
+/* Executes a text, of which nothing is wanted but its result code. */
+int driver_run(struct database *database, const char *sql);
+
+/* Executes what was rendered. */
+bool driver_execute(struct database *database, struct error *error);
+
+/* Of the database that was closed last. */
+const struct ssl_stats *driver_stats(void);
+
+/* Writes them, an object that is left open, and what comes behind it. */
+void driver_write_begin(struct json *json);
+void driver_write_end(struct json *json);
+void driver_write_number(struct json *json, const char *key, int64_t number);
+
+#endif

@@ -1,0 +1,155 @@
+/* What an opening finds of a database, and what it does where no log is live. */
+#include <string.h>
+
+#include "state.h"
+
+const char *const ssl_cases[SSL_CASES] = {
+	[SSL_CLEAN] = "clean",
+	[SSL_NEW] = "log not begun or closed",
+	[SSL_RESET_RESET] = "log reset; WAL reset",
+	[SSL_RESET_LIVE] = "log reset; WAL live",
+	[SSL_RESET_TORN] = "log reset; WAL torn",
+	[SSL_USED_RESET] = "log used; WAL reset",
+	[SSL_USED_LIVE] = "log used; WAL live",
+	[SSL_USED_TORN] = "log used; WAL torn",
+	[SSL_WAL_AHEAD] = "WAL ahead of the log",
+	[SSL_COPIED_ELSEWHERE] = "WAL ahead of the log; copied",
+};
+
+int recover_refuse(struct ssl *ssl, const char *what)
+{
+	error_set(ssl->error, "%s: its %s %s %s", ssl->path, log_kind.name, ssl->log_path, what);
+	return SQLITE_CANTOPEN;
+}
+
+int found_read(struct ssl *ssl, struct found *state)
+{
+	uint8_t head[LOG_SLOT];
+	int there, result;
+
+	*state = (struct found){0};
+	result = file_read(ssl->database, head, sizeof(head), 0);
+	if (result != SQLITE_OK)
+		return result;
+	state->marked = mark_any(head);
+	if (!mark_get(head, &state->identity, &state->id))
+		state->identity = 0;
+	state->page_size = (uint32_t)head[16] << 8 | head[17];
+	if (state->page_size == 1)
+		state->page_size = 65536;
+	result = log_open(ssl, &state->log, &state->said);
+	if (result == SQLITE_OK && state->log == LOG_GOOD)
+		result = log_records(ssl, &ssl->replay, &state->records);
+	if (result == SQLITE_CORRUPT) {
+		state->log = LOG_BAD;
+		error_set(&state->said, "has records that are newer than its header");
+		result = SQLITE_OK;
+	}
+	if (result != SQLITE_OK)
+		return result;
+	ssl->walfile.state = WAL_ABSENT;
+	result = ssl_wrapped->xAccess(ssl_wrapped, ssl->pages_path, SQLITE_ACCESS_EXISTS, &there);
+	if (result != SQLITE_OK || !there)
+		return result;
+	result = file_open(ssl->pages_path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_WAL, &ssl->wal);
+	return result == SQLITE_OK ? walfile_read(ssl->wal, &ssl->walfile) : result;
+}
+
+int recover_open(struct ssl *ssl)
+{
+	if (ssl->wal != NULL)
+		return SQLITE_OK;
+	return file_open(ssl->pages_path,
+			 SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_WAL, &ssl->wal);
+}
+
+/* Begins a log for a database without one. The mark comes last: with it the log counts. */
+static int begin(struct ssl *ssl, const struct found *state)
+{
+	uint8_t sector[LOG_SLOT];
+	int result;
+
+	ssl->page_size = state->page_size;
+	result = log_create(ssl);
+	if (result == SQLITE_OK)
+		result = recover_open(ssl);
+	if (result == SQLITE_OK)
+		result = file_read(ssl->database, sector, sizeof(sector), 0);
+	if (result != SQLITE_OK)
+		return result;
+	mark_put(sector, ssl->log.identity, ssl->log.base);
+	result = file_write(ssl->database, sector, sizeof(sector), 0);
+	return result == SQLITE_OK
+		       ? ssl->database->pMethods->xSync(ssl->database, SQLITE_SYNC_NORMAL)
+		       : result;
+}
+
+/* A database without a mark has no log that counts. */
+static int recover_unmarked(struct ssl *ssl, const struct found *state)
+{
+	bool used = state->log == LOG_GOOD && state->records > 0;
+
+	if (state->log == LOG_BAD)
+		return recover_refuse(ssl, state->said.text);
+	if (used || (ssl->walfile.state == WAL_LIVE && ssl->walfile.identity != 0))
+		return recover_refuse(ssl, "is of another database, or of one that was made anew");
+	if (ssl->walfile.state == WAL_LIVE) {
+		error_set(ssl->error, "%s was changed while it was opened", ssl->path);
+		return SQLITE_BUSY;
+	}
+	ssl->stats.found = state->log == LOG_ABSENT ? SSL_CLEAN : SSL_NEW;
+	walfile_free(&ssl->walfile);
+	ssl->walfile.state = WAL_RESET;
+	return begin(ssl, state);
+}
+
+int recover_copy(struct ssl *ssl)
+{
+	int result = walfile_apply(ssl);
+
+	return result == SQLITE_OK ? walfile_reset(ssl) : result;
+}
+
+enum ssl_case recover_case(const struct ssl *ssl, bool used)
+{
+	if (ssl->walfile.state == WAL_TORN)
+		return used ? SSL_USED_TORN : SSL_RESET_TORN;
+	return used ? SSL_USED_RESET : SSL_RESET_RESET;
+}
+
+/* What was read may be what a process wrote that ended before it synced it: nothing may follow from
+ * it that a power cut leaves alone. */
+static int sync_state(const struct ssl *ssl)
+{
+	sqlite3_file *const files[] = {ssl->wal, ssl->log.file, ssl->database};
+	int result = SQLITE_OK;
+
+	for (size_t i = 0; result == SQLITE_OK && i < sizeof(files) / sizeof(files[0]); i++)
+		if (files[i] != NULL)
+			result = files[i]->pMethods->xSync(files[i], SQLITE_SYNC_NORMAL);
+	return result;
+}
+
+int recover_files(struct ssl *ssl)
+{
+	struct found state;
+	int result = found_read(ssl, &state);
+
+	if (result != SQLITE_OK)
+		return result;
+	if (!state.marked)
+		return recover_unmarked(ssl, &state);
+	result = sync_state(ssl);
+	if (result != SQLITE_OK)
+		return result;
+	if (state.log == LOG_ABSENT)
+		return recover_refuse(ssl, "is not there, and the database needs it");
+	if (state.log == LOG_UNBEGUN)
+		return recover_refuse(ssl, "has no header that is whole");
+	if (state.log == LOG_BAD)
+		return recover_refuse(ssl, state.said.text);
+	if (state.identity != ssl->log.identity || state.page_size != ssl->page_size)
+		return recover_refuse(ssl, "is of another database");
+	result = recover_marked(ssl, &state);
+	return result == SQLITE_OK ? recover_open(ssl) : result;
+}

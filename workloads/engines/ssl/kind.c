@@ -1,0 +1,88 @@
+/* What is a statement log's own (state.h): a commit is a record, or a checkpoint in its place; and
+ * what a connection executes is watched. */
+#include "state.h"
+
+/* Why the transaction that commits cannot be a record; `payload` gets it if it can. */
+static enum ssl_reason why_not(struct ssl *ssl, struct bytes *payload)
+{
+	const struct transaction_log *transaction = &ssl->transaction;
+
+	if (ssl->log.suspect)
+		return SSL_LOG_ERROR;
+	if (ssl->always != SSL_LOGGED)
+		return ssl->always;
+	if (transaction->taint != SSL_LOGGED)
+		return transaction->taint;
+	if (ssl->schema_taint != SSL_LOGGED)
+		return ssl->schema_taint;
+	if (!transaction->any)
+		return SSL_NOT_CAPTURED;
+	if (!record_payload(ssl, payload) || !log_fits(&ssl->log, payload->size))
+		return SSL_TOO_LARGE;
+	return SSL_LOGGED;
+}
+
+int commit_write(struct ssl *ssl)
+{
+	struct bytes payload = {0};
+	enum ssl_reason reason;
+	int result;
+
+	record_statement(ssl);
+	reason = why_not(ssl, &payload);
+	result = reason == SSL_LOGGED ? log_append(ssl, &payload)
+				      : checkpoint_write(ssl, reason, ssl->memory.ends);
+	bytes_free(&payload);
+	return result;
+}
+
+void commit_done(struct ssl *ssl)
+{
+	transaction_clear(ssl);
+}
+
+static bool log_nearly_full(const struct log *log, int64_t full)
+{
+	return (log->tail - LOG_RECORDS) * 100 >= (log->size - LOG_RECORDS) * full;
+}
+
+enum ssl_reason checkpoint_due(const struct ssl *ssl)
+{
+	if (log_nearly_full(&ssl->log, ssl->options.full))
+		return SSL_LOG_FULL;
+	if (ssl->options.dirty > 0 && ssl->memory.dirty > ssl->options.dirty)
+		return SSL_DIRTY_PAGES;
+	return SSL_LOGGED;
+}
+
+bool options_own(const struct ssl_options *options, struct error *error)
+{
+	(void)options;
+	(void)error;
+	return true;
+}
+
+int connection_own(struct ssl *ssl)
+{
+	return random_connect(ssl);
+}
+
+int connection_watch(struct ssl *ssl)
+{
+	int result = classify_connect(ssl);
+
+	if (result == SQLITE_OK)
+		result = classify_schema(ssl);
+	return result == SQLITE_OK ? schema_connect(ssl) : result;
+}
+
+int64_t connection_time(int64_t now)
+{
+	return random_time(now);
+}
+
+void own_free(struct ssl *ssl)
+{
+	transaction_free(ssl);
+	classify_free(ssl);
+}
