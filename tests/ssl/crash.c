@@ -191,7 +191,8 @@ static void transaction(struct run *run)
 		return;
 	if (result != SQLITE_OK) {
 		failures++;
-		/* after an error of the disk's SQLite reads nothing until all statements are over */
+		/* after an error of the disk's SQLite reads nothing until all statements are over
+		 */
 		load_end_reading(&run->ours);
 		if (!disk_failed())
 			wrong(run, "a transaction failed", sqlite3_errmsg(run->ours.db));
