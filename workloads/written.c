@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -72,6 +73,8 @@ uint64_t written_handle(int descriptor, const char *path)
 		struct file_handle handle;
 		unsigned char room[sizeof(struct file_handle) + MAX_HANDLE_SZ];
 	} found = {.handle = {.handle_bytes = MAX_HANDLE_SZ}};
+	/* in the room behind the union's struct, where a compiler sees no member of it */
+	const unsigned char *bytes = found.room + offsetof(struct file_handle, f_handle);
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 	int mount;
 
@@ -79,7 +82,7 @@ uint64_t written_handle(int descriptor, const char *path)
 			      path[0] == '\0' ? AT_EMPTY_PATH : 0) != 0)
 		return 0;
 	for (unsigned i = 0; i < found.handle.handle_bytes; i++)
-		hash = (hash ^ found.handle.f_handle[i]) * UINT64_C(0x100000001b3);
+		hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
 	return hash;
 }
 
@@ -224,7 +227,8 @@ void written_delete(const char *path)
 
 static void put(FILE *to, const char *path, const void *bytes, size_t size, size_t count)
 {
-	if (fwrite(bytes, size, count, to) != count)
+	/* of none there is no array */
+	if (count > 0 && fwrite(bytes, size, count, to) != count)
 		fail("%s: %s", path, strerror(errno));
 }
 
