@@ -6,7 +6,7 @@ the run again and that one trial (commitpath/replay.py).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +56,18 @@ class Case:
         lost = tuple(one for one in may_lose if one not in kept)
         policy = self.cut["keeps"] if isinstance(self.cut["keeps"], str) else cuts.SUBSET
         return cuts.Trial(0, command, where, moment, policy, commands.arrived(moment), len(may_lose), lost)
+
+    def on(self, board: Board, trial: cuts.Trial) -> cuts.Trial:
+        """Its trial at that moment of a board's own run, whose clock is apart. LabError where other commands
+        had come by then."""
+        commands = Commands(board.log.entries, Cache.of(self.cell["profiles"]["device"]))
+        command, where, moment = self.moment(commands, board.driver.transactions["end_ns"].to_numpy())
+        if (arrived := commands.arrived(moment)) != trial.arrived:
+            raise LabError(
+                f"{self.path}: {arrived} commands had come at that moment on the board of trials, and "
+                f"{trial.arrived} in the run"
+            )
+        return replace(trial, command=command, where=where, moment=moment)
 
     def moment(self, commands: Commands, ends: np.ndarray) -> tuple[int, str, int]:
         """The command that the cut is told by, where it is of that, and the ns of the board's clock."""
@@ -131,7 +143,9 @@ def crash_replay(options: dict[str, str]) -> int:
 
         def told(tried: Board) -> str:
             known = verdicts.Known.of(found.cell, tried.driver.workload_phases["phase"].to_list())
-            return found.compared(verdicts.of_board(tried, known, [trial]).row(0, named=True))
+            return found.compared(
+                verdicts.of_board(tried, known, [found.on(tried, trial)]).row(0, named=True)
+            )
 
         files = replay.files(of_trials.files, trial)
         return replay.shown(board, prepared, files, found.cell, options.get("CMD"), told)

@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import commands
+import polars as pl
 import pytest
 import yaml
 
 from analysis import run as runs
 from analysis.crash import cuts
+from analysis.crash.trials import Board
 from base.errors import BadInputError, LabError
 from commitpath import crash_cases
 
@@ -109,6 +111,20 @@ def test_a_cut_by_a_transaction(left: runs.Twin, good: crash_cases.Case) -> None
         assert trial.moment == ends[number - 1] and trial.lost == ()
         begins = left.log.entries["begin_ns"]
         assert begins[trial.arrived - 1] <= trial.moment < begins[trial.arrived]
+
+
+def test_a_board_of_trials_has_its_own_clock(left: runs.Twin, good: crash_cases.Case) -> None:
+    """A transaction's end is where that board had it: there it has been acknowledged, too."""
+    trial, late = good.trial(left), 8_000_000
+    assert left.log is not None
+    entries, ran = left.log.entries.copy(), left.driver.transactions
+    for name in ("begin_ns", "end_ns"):
+        entries[name] += late
+    driver = replace(left.driver, transactions=ran.with_columns(pl.col("begin_ns", "end_ns") + late))
+    board = Board("1", driver, replace(left.log, entries=entries), pl.DataFrame())
+    assert good.on(board, trial) == replace(trial, moment=trial.moment + late)
+    with pytest.raises(LabError, match=f"commands had come at that moment .*, and {trial.arrived + 1} in"):
+        good.on(board, replace(trial, arrived=trial.arrived + 1))
 
 
 def test_a_cut_by_a_command_that_keeps_some(left: runs.Twin, good: crash_cases.Case) -> None:
