@@ -1,4 +1,4 @@
--- results.sqlite, schema version 3 (PRAGMA user_version). docs/results-db.md explains it.
+-- results.sqlite, schema version 4 (PRAGMA user_version). docs/results-db.md explains it.
 -- JSON columns hold the run's own files unchanged; the plain columns are read from them.
 
 -- label: what this results folder's own runs are called in other labs' databases
