@@ -190,7 +190,7 @@ def test_an_engine_that_is_not_known(
 ) -> None:
     synthetic.change_cell(run_dir, engine=engine)
     assert command.main([str(run_dir)]) == 3
-    assert f"cell.json: engine: {engine!r}; expected leveldb, sqlite" in capsys.readouterr().err
+    assert f"cell.json: engine: {engine!r}; expected leveldb, ppl, sqlite" in capsys.readouterr().err
 
 
 HOSTILE = "<script>alert('&amp;')</script>\x07\x1b[31m.db"
