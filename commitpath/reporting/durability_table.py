@@ -27,7 +27,8 @@ def lines(found: Found) -> list[str]:
     """The table as a page has it."""
     from commitpath.reporting.durability import MEASURED
 
-    if len(found.rows) > LARGE and set(ROWS) <= set(found.varied):
+    # a setting that an engine has not is empty
+    if len(found.rows) > LARGE and all(row.settings.get(axis) for row in found.rows for axis in ROWS):
         return by_filesystem(found)
     head = [*found.varied, *MEASURED]
     return _table(head, [[*row.settings.values(), *row.columns()] for row in found.rows])

@@ -100,6 +100,9 @@ def test_many_cells_are_tables_of_settings_by_filesystems() -> None:
     # in the order of the axes, whichever is not measured
     assert told[11] == "| wal/full | - | 100.0; 0 | 100.0; 0 |"
     assert told[first + 9] == "| wal/full | 100.0; 0 | 100.0; 0 | 100.0; 0 |"
+    # an engine without these settings has no line of such a table
+    other = Row({**rows[0].settings, "journal_mode": "", "synchronous": ""}, 50.0, rows[0].trials, "all")
+    assert len(lines(Found("many", "power", varied, [*rows, other], Counter(), 0))) == len(rows) + 3
 
 
 def test_engines_stand_beside_each_other(lab: Lab, tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 #include "driver.h"
 #include "log_settings.h"
-#include "page_settings.h"
 #include "pages.h"
 
 /* Numbers in engine_settings, behind those of driver.h. */
@@ -10,13 +9,7 @@ enum { SECTOR_SIZE = DRIVER_SETTINGS, PAGE_RECORD };
 static const char *const records[] = {"bytes", "cells", NULL};
 
 const struct option engine_settings[] = {
-	PAGE_SIZE_SETTING,
-	CACHE_SIZE_SETTING,
-	LOG_SIZE_SETTING,
-	DIRTY_PAGES_SETTING,
-	LOG_MEDIUM_SETTING,
-	PCM_LINE_SETTING,
-	PCM_WRITE_NS_SETTING,
+	LOG_SETTINGS,
 	{.name = "sector-size",
 	 .key = "sector_size",
 	 .argument = "BYTES",

@@ -3,6 +3,8 @@
 #ifndef COMMITPATH_SSL_LOG_SETTINGS_H
 #define COMMITPATH_SSL_LOG_SETTINGS_H
 
+#include "page_settings.h"
+
 /* In the order of enum ssl_medium. */
 static const char *const log_media[] = {"fdatasync", "msync", "pcm", NULL};
 
@@ -52,5 +54,10 @@ static const char *const log_media[] = {"fdatasync", "msync", "pcm", NULL};
 	 INTEGER(0, 1000000),                 \
 	 .preset = "7500",                    \
 	 .commands = COMMAND_RUN}
+
+/* All of them, and before them those of the database. */
+#define LOG_SETTINGS                                                                  \
+	PAGE_SIZE_SETTING, CACHE_SIZE_SETTING, LOG_SIZE_SETTING, DIRTY_PAGES_SETTING, \
+		LOG_MEDIUM_SETTING, PCM_LINE_SETTING, PCM_WRITE_NS_SETTING
 
 #endif

@@ -1,19 +1,12 @@
 #include "settings.h"
 
 #include "log_settings.h"
-#include "page_settings.h"
 
 /* In the order of enum ssl_policy. */
 static const char *const policies[] = {"capture", "checkpoint", NULL};
 
 const struct option engine_settings[] = {
-	PAGE_SIZE_SETTING,
-	CACHE_SIZE_SETTING,
-	LOG_SIZE_SETTING,
-	DIRTY_PAGES_SETTING,
-	LOG_MEDIUM_SETTING,
-	PCM_LINE_SETTING,
-	PCM_WRITE_NS_SETTING,
+	LOG_SETTINGS,
 	{.name = "log-full",
 	 .key = "log_full",
 	 .argument = "PERCENT",
