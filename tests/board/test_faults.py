@@ -1,5 +1,6 @@
 """What goes wrong on a board or beside it: one clear line, nothing left running or half-made."""
 
+import fcntl
 import glob
 import os
 import shutil
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from base import scratch
 from base.errors import LabError
 from commitpath import ansible, experiment
 from commitpath.cell import kernel_profile, make_cell
@@ -56,12 +58,37 @@ def parts() -> set[Path]:
 
 
 def left(before: set[Path]) -> set[Path]:
-    """What is half-made now and stays so: what another call is making is whole in the end."""
+    """What is half-made now, stays so, and is held by nobody.
+
+    What another call is making is whole in the end; a folder that it holds, as that of a board that
+    runs, may be there for longer than is waited for.
+    """
     found = parts() - before
     deadline = time.monotonic() + 300
-    while (found := found & parts()) and time.monotonic() < deadline:
+    while (found := {path for path in found & parts() if not held(path)}) and time.monotonic() < deadline:
         time.sleep(1)
     return found
+
+
+def held(path: Path) -> bool:
+    """Whether a living process holds a folder (base/scratch.py)."""
+    try:
+        with (path / scratch.LOCK).open("r+") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return False
+
+
+def test_what_a_process_holds_is_not_left(tmp_path: Path) -> None:
+    with scratch.folder(tmp_path, "board") as folder:
+        assert held(folder)
+    folder.mkdir()
+    assert not held(folder)
+    (folder / scratch.LOCK).touch()
+    assert not held(folder) and not held(folder / scratch.LOCK)
 
 
 started: list[subprocess.Popen[str]] = []
