@@ -46,9 +46,9 @@ class Known:
     filesystem: int
     rows: np.ndarray  # RECORD, begun in the sequence's time, of any device
     lost: tuple[int, int]
+    cached: bool  # whether the device has a volatile cache, which is flushed
     # of a partition: how many flushes its disk counted, and how many were recorded at least and at most
     flushes: tuple[int, int, int] | None = None
-    cached: bool = True  # whether the device has a cache that is flushed
 
     def of(self, name: str, device: int | None = None) -> np.ndarray:
         """The records of a type, of a device."""
@@ -77,14 +77,13 @@ def read(raw: Path) -> Known:
         syncs = {"fsync": int(fsyncs), "fdatasync": int(fdatasyncs), "kernel": int(dsyncs)}
         files.append(File(int(inode), int(pages), syncs, name))
     rows = proberecords.read(raw / "probes.bin")
-    flushes, cached, device = None, True, raw / "board/device.txt"
+    flushes, device = None, raw / "board/device.txt"
     if device.is_file() and (beside := partition.of(read_pairs(device))):
         disk, rows = beside.dev, beside.alone(rows)
         is_flush = (rows["type"] == TYPES["block"]) & (rows["dev"] == disk) & (operation(rows) == FLUSH)
         flushes = partition.bracket(covariates.read(raw), rows["end_ns"][is_flush])
         if flushes is None:
             raise BadInput(raw / "board/covariates.json", "", "no flushes of the disk, or no times", "both")
-        cached = read_pairs(raw / "board/queue.txt").get("write_cache") != "write through"
     last, inside = rows[-1], (rows["begin_ns"] >= begin) & (rows["begin_ns"] < end)
     # a thread is named once
     inside |= rows["type"] == TYPES["comm"]
@@ -97,13 +96,21 @@ def read(raw: Path) -> Known:
         rows=rows[inside],
         lost=(int(last["n"]), int(last["a"])),
         flushes=flushes,
-        cached=cached,
+        cached=_cached(raw / "board/queue.txt"),
     )
 
 
 def operation(rows: np.ndarray) -> np.ndarray:
     """Which each command or bio is."""
     return np.asarray(rows["b"] & 0xFF)
+
+
+def _cached(path: Path) -> bool:
+    """Without a volatile cache the kernel drops flushes (queue/write_cache in Documentation/ABI)."""
+    modes, mode = {"write back": True, "write through": False}, read_pairs(path).get("write_cache")
+    if mode not in modes:
+        raise BadInput(path, "write_cache", repr(mode), " or ".join(modes))
+    return modes[mode]
 
 
 def _lines(path: Path, number: int | None = None) -> list[str]:

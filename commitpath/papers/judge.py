@@ -8,7 +8,7 @@ from typing import Any
 from commitpath.cell import make_cell
 from commitpath.database.select import Run
 from commitpath.papers import verdict
-from commitpath.papers.measured import TIMES_OF, Database, Found
+from commitpath.papers.measured import RECOVERY, TIMES_OF, Database, Found
 from commitpath.papers.paper import Claim, Paper
 from commitpath.papers.readings import Pair, Reading, Side
 from commitpath.reporting.marks import marks
@@ -16,7 +16,7 @@ from commitpath.reporting.statistics import median
 from commitpath.sweep.grid import at_most
 
 # The metrics that a run has, watched or not.
-TIMED = ("tps", *TIMES_OF)
+TIMED = ("tps", *TIMES_OF, RECOVERY)
 
 
 @dataclass(frozen=True)
@@ -143,6 +143,8 @@ def judge_pair(
         said = verdict.NOT_MEASURED
     elif claim.kind == "count":
         said = verdict.of_counts(left.value, right.value, expected)
+    elif claim.kind == "limit":
+        said = verdict.of_limit(left.value, expected)
     elif claim.kind == "direction":
         said = verdict.of_direction(ratio, expected)
     else:

@@ -24,6 +24,8 @@ COUNTS = ("syncs", "writes", "flushes", "fua")
 TIMES = ("cpu_ns", *WAITS)
 # Metrics of time: of the timed region in s; of a transaction in ms, in the mean.
 TIMES_OF = ("io_time", "tx_latency")
+# A metric of a run whose power is cut: how long the longest recovery took, in s.
+RECOVERY = "recovery_seconds"
 # What a page is where pages are counted that reached the device: as the filesystems' blocks are.
 PAGE = 4096
 
@@ -75,7 +77,7 @@ def of_run(run: Run, metric: str, op: str) -> float:
 
     tps per second; syncs and bytes_written per transaction; of TIMES_OF s and ms; and of a watched run
     pages of the engine's files that reached the device (`pages`), all others that did (`os_pages`), and how
-    often the database was synced (`checkpoints`).
+    often the database was synced (`checkpoints`); of one whose power is cut RECOVERY.
     """
     summary = run.summary
     value: float | None
@@ -85,6 +87,8 @@ def of_run(run: Run, metric: str, op: str) -> float:
         value, count = time_of(run, metric, op), 1
     elif metric in ("pages", "os_pages", "checkpoints"):
         value, count = written(run, metric) if op == WHOLE else None, 1
+    elif metric == RECOVERY:
+        value, count = recovery(run) if op == WHOLE else None, 1
     elif metric == "bytes_written" and op == WHOLE:
         value, count = summary["block"]["bytes_written"], transactions(run)
     else:
@@ -113,6 +117,20 @@ def written(run: Run, metric: str) -> float | None:
     of_engine = metric == "pages"
     sums = run.summary["ledger"]["bytes"].items()
     return float(sum(size for label, size in sums if (label in own) == of_engine)) / PAGE
+
+
+def recovery(run: Run) -> float | None:
+    """The longest that a database took to open after a cut, in s, from the mount on.
+
+    None of a run without cuts, and where one did not open: that took no time, it did not end.
+    """
+    crash = run.summary.get("crash")
+    if not crash or crash["opened"] < crash["cuts"]:
+        return None
+    columns = ("mounted_ns", "looked_ns", "opened_ns")
+    trials = stored.read(RESULTS / str(run.path)).table("trials", columns)
+    took = pl.col("opened_ns") - pl.col("mounted_ns") - pl.col("looked_ns").fill_null(0)
+    return float(trials.select(took.max()).item()) / 1e9
 
 
 @functools.cache

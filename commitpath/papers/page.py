@@ -141,6 +141,8 @@ def ratios(reading: Content, claim: Content) -> str:
         return str(reading["verdict"])
     if claim["paper"]["kind"] == "count":
         return " / ".join(f"{1000 * pairs[0][side]['value']:.0f}" for side in ("left", "right"))
+    if claim["paper"]["kind"] == "limit":
+        return number(max(pair["left"]["value"] for pair in pairs))
     found = sorted(pair["ratio"] for pair in pairs)
     if reading["holds"] == "largest":
         found = found[-1:]

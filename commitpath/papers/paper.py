@@ -31,7 +31,9 @@ class Claim:
     selectors: tuple[str, str]
     metric: str
     expected: str
-    kind: str  # ratio (of each of a reading's pairs in turn, where there are several), direction or count
+    # ratio (of each of a reading's pairs in turn, where there are several), direction, limit (of the left
+    # side's value) or count
+    kind: str
     readings: tuple[Reading, ...]
     artifact: tuple[str, str] | None
     not_testable: str | None

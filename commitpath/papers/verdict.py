@@ -25,7 +25,8 @@ RULE = (
     (
         REPRODUCED,
         f"a ratio on the paper's side of 1, more than {NO_CHANGE:.0%} from it, and within a factor of "
-        f"{FACTOR} of the paper's; a direction that holds in every pair; a count per transaction that is the "
+        f"{FACTOR} of the paper's; a direction that holds in every pair; a value that is "
+        "below the limit that the paper gives it; a count per transaction that is the "
         "paper's when rounded to a whole number. Where the paper's ratio is within "
         f"{CLAIMS_NO_CHANGE:.0%} of 1, it says that nothing changes, and ours has to be "
         f"within {NO_CHANGE:.0%} of 1.",
@@ -67,6 +68,11 @@ def of_direction(ratio: float, expected: str) -> str:
         return REPRODUCED if side(ratio) < 0 else CONTRADICTED
     least = {">1": 1, ">=1": 0}[expected]
     return REPRODUCED if side(ratio) >= least else CONTRADICTED
+
+
+def of_limit(left: float, expected: str) -> str:
+    """The verdict on a value that stays below a limit, of the left side alone; expected: as `<1`."""
+    return REPRODUCED if left < float(expected.removeprefix("<")) else CONTRADICTED
 
 
 def of_counts(left: float, right: float, expected: str) -> str:

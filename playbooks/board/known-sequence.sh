@@ -10,7 +10,8 @@
 #   window           seconds since the boot, before the first and behind the last
 #   stat.begin, .end        the device's /sys/class/block/<device>/stat then
 #   counters.begin, .end    what the filesystem has counted then, a name and a number a line
-# and of a lab board, in raw/board/, covariates.json of then, and what device.sh describes.
+# and in raw/board/ queue.txt with the disk's write_cache; of a lab board covariates.json of then, and all
+# that device.sh describes.
 set -eu
 folder=/run/commitpath
 raw=$folder/raw
@@ -19,6 +20,8 @@ cd "$folder"
 . ./cell.env
 # shellcheck source=/dev/null
 . "./filesystems/$FS_TYPE.sh"
+# a device that takes no time, as in the preparation, lets nobody wait; a lab board's has its own
+sh device.sh timing
 [ -e watch.env ] || sh watch.sh start
 mkdir "$known"
 at=$MOUNTPOINT/known
@@ -80,4 +83,8 @@ note . 0 1 0 0
 edge end "$raw/board"
 rm -r "$at" bin/known
 sh watch.sh stop
-[ ! -e covariates.py ] || sh device.sh describe "$raw"
+if [ -e covariates.py ]; then
+  sh device.sh describe "$raw"
+else
+  echo "write_cache=$(cat "$disk/queue/write_cache")" > "$raw/board/queue.txt"
+fi

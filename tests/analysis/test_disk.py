@@ -68,7 +68,7 @@ def test_a_flush_that_one_of_them_did_not_see_is_told(spoiled: Run, said: str) -
 def test_a_partition_is_watched_by_proved_probes() -> None:
     rows = np.zeros(0, RECORD)
     stat = {"write_ios": 0, "write_sectors": 0, "flush_ios": 0}
-    one = Known([], stat, {}, 1, 1, rows, (0, 0), flushes=(0, 0, 0), cached=False)
+    one = Known([], stat, {}, 1, 1, rows, (0, 0), False, flushes=(0, 0, 0))
     given = {
         "plan": {"runs": {"run": {"probes": ["block"]}}},
         "board": SimpleNamespace(mount=None, data_mode="ordered"),

@@ -1,14 +1,17 @@
 """What is asked of the record of a known sequence depends on how the filesystem writes pages."""
 
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from analysis import known
+from analysis.adapters import known as adapter
 from analysis.adapters.known import PREFLUSH, Known
 from analysis.adapters.proberecords import RECORD, TYPES
+from base.errors import BadInput
 
 DISK, OTHER = 1 << 20, 2 << 20
 
@@ -19,7 +22,7 @@ def test_where_data_is_journalled_a_bio_may_have_one_page(journals_data: bool) -
     rows = np.zeros(2, RECORD)
     rows["type"], rows["dev"] = [TYPES["bio"], TYPES["pages"]], DISK
     rows["b"][0], rows["n"], rows["flags"][0] = 1, [8, 1], 1
-    one = Known([], {}, {}, DISK, DISK, rows, (0, 0))
+    one = Known([], {}, {}, DISK, DISK, rows, (0, 0), True)
     expected = [] if journals_data else ["bio: no bio with more than one page"]
     assert known.wrong(one, ["bio"], "ext4", journals_data) == expected
 
@@ -36,7 +39,7 @@ def beside(writes: int, **changes: Any) -> Known:
         rows["d"][rows["type"] == kind] = np.arange(writes + 2)
     # a partition's counter has no flush
     stat = {"write_ios": writes + 1, "write_sectors": 8 * writes, "flush_ios": 0}
-    one = Known([], stat, {"commit": 1}, DISK, DISK, rows, (0, 0), flushes=(2, 1, 3))
+    one = Known([], stat, {"commit": 1}, DISK, DISK, rows, (0, 0), True, flushes=(2, 1, 3))
     return dataclasses.replace(one, **changes)
 
 
@@ -57,3 +60,12 @@ def test_flushes_of_a_partitions_disk_are_in_a_bracket() -> None:
 def test_whether_empty_flushes_are_counted_as_writes(counted: int, are: bool | None) -> None:
     one = beside(3)
     assert dataclasses.replace(one, stat={**one.stat, "write_ios": counted}).counts_empty is are
+
+
+@pytest.mark.parametrize(("mode", "cached"), [("write back", True), ("write through", False)])
+def test_without_a_volatile_cache_no_flush_is_expected(tmp_path: Path, mode: str, cached: bool) -> None:
+    (tmp_path / "queue.txt").write_text(f"write_cache={mode}\n")
+    assert adapter._cached(tmp_path / "queue.txt") is cached
+    (tmp_path / "queue.txt").write_text("write_cache=?\n")
+    with pytest.raises(BadInput, match=r"queue.txt: write_cache: '\?'; expected write back or write through"):
+        adapter._cached(tmp_path / "queue.txt")

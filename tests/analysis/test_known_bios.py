@@ -18,7 +18,7 @@ def recorded(bios: list[tuple[int, int]]) -> Known:
     rows["n"] = [number for bio in bios for number in bio]
     of_bio = rows["type"] == TYPES["bio"]
     rows["b"][of_bio], rows["flags"][of_bio] = 1, 1  # REQ_OP_WRITE; runs
-    return Known([], {}, {}, DISK, DISK, rows, (0, 0))
+    return Known([], {}, {}, DISK, DISK, rows, (0, 0), True)
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,29 @@ def test_a_direction_may_be_downward() -> None:
     ]
 
 
+def test_a_limit_is_of_the_left_side() -> None:
+    assert [verdict.of_limit(value, "<1") for value in (0.3, 1.0, 2)] == [
+        *("reproduced", "contradicted", "contradicted"),
+    ]
+    whole = paper.load("ssl")
+    (claim,) = (one for one in whole.claims if one.id == "L-13")
+    assert (claim.kind, claim.readings[0].pairs[0].left.takes[0][0]["crash"]) == ("limit", "power")
+
+
+def test_a_recovery_is_the_longest_and_all_must_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    cell = make_cell({"ENGINE": "ssl", "CRASH": "power", "DEVICE": "emmc-5.0"})
+    trials = pl.DataFrame(
+        {"mounted_ns": [10**9, 5 * 10**9], "looked_ns": [None, 10**8], "opened_ns": [2 * 10**9, 7 * 10**9]}
+    )
+    monkeypatch.setattr(
+        measured.stored, "read", lambda folder: SimpleNamespace(table=lambda name, columns: trials)
+    )
+    assert of_run(run(cell, 100, crash={"opened": 2, "cuts": 2}), "recovery_seconds", "all") == 1.9
+    for without in ({}, {"crash": {"opened": 1, "cuts": 2}}):
+        with pytest.raises(LabError, match="has no recovery_seconds of all"):
+            of_run(run(cell, 100, **without), "recovery_seconds", "all")
+
+
 def test_what_is_told_of_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
     cell = make_cell({"ENGINE": "ssl", "WORKLOAD": "synthetic-gmail", "LOG_MEDIUM": "pcm"})
     timed = run(cell, 100)
