@@ -1,5 +1,6 @@
 """Persistent memory of a board: whose cells have it, how much, and where what is kept in it is."""
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,8 +20,13 @@ FILESYSTEM_MIB = 32
 
 def of_engine(cell: Mapping[str, Any]) -> Mapping[str, Any]:
     """What the cell's engine can keep in persistent memory (experiments/engine/); empty: nothing."""
-    profile = load_yaml(EXPERIMENTS / "engine" / f"{cell['engine']}.yml")
-    found: Mapping[str, Any] = profile.get("persistent", {})
+    return _of_engine(str(cell["engine"]))
+
+
+# Read once: a grid makes hundreds of cells. Nobody changes what it returns.
+@functools.cache
+def _of_engine(name: str) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = load_yaml(EXPERIMENTS / "engine" / f"{name}.yml").get("persistent", {})
     return found
 
 
