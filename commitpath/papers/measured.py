@@ -26,6 +26,8 @@ TIMES = ("cpu_ns", *WAITS)
 TIMES_OF = ("io_time", "tx_latency")
 # A metric of a run whose power is cut: how long the longest recovery took, in s.
 RECOVERY = "recovery_seconds"
+# As what an engine that counts its checkpoints calls them begins, by reason.
+CHECKPOINTS = "checkpoints: "
 # What a page is where pages are counted that reached the device: as the filesystems' blocks are.
 PAGE = 4096
 
@@ -76,8 +78,9 @@ def of_run(run: Run, metric: str, op: str) -> float:
     """A number of a run, of one operation or all; rates also of weights insert:update:delete.
 
     tps per second; syncs and bytes_written per transaction; of TIMES_OF s and ms; and of a watched run
-    pages of the engine's files that reached the device (`pages`), all others that did (`os_pages`), and how
-    often the database was synced (`checkpoints`); of one whose power is cut RECOVERY.
+    pages of the engine's files that reached the device (`pages`), all others that did (`os_pages`), and its
+    `checkpoints`, as the engine counts them, or else how often it synced the database; of one whose power is
+    cut RECOVERY.
     """
     summary = run.summary
     value: float | None
@@ -112,7 +115,9 @@ def written(run: Run, metric: str) -> float | None:
     if not run.summary.get("ledger"):
         return None
     if metric == "checkpoints":
-        return syncs_of(RESULTS / str(run.path), "database")
+        counted = run.document("manifest")[str(run.cell["engine"])].get("properties", {})
+        own = [int(number) for name, number in counted.items() if name.startswith(CHECKPOINTS)]
+        return sum(own) if own else syncs_of(RESULTS / str(run.path), "database")
     own = {label for label, _ in engines.of(str(run.cell["engine"])).FILES.values()} - {"other"}
     of_engine = metric == "pages"
     sums = run.summary["ledger"]["bytes"].items()
