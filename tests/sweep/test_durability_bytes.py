@@ -185,6 +185,8 @@ def cost(name: str, kib: float, ms: float) -> Cost:
 
 def test_names_hide_neither_marks_nor_each_other() -> None:
     costs = [cost(f"SQLite NUMBER/{at}", 10 + at / 5, 2 + at % 3 / 40) for at in range(9)]
+    # of the outermost mark inwards
+    costs.append(cost("SQLite/SSL dirty_pages=20 log_medium=fdatasync", 13, 2.2))
     made = style.figure(4, 7)
     under = made.subplots()
     panel(under, costs, "")

@@ -8,7 +8,7 @@ import pytest
 from lab import Lab
 
 from commitpath.reporting.durability import Found, Row
-from commitpath.reporting.durability_figure import front
+from commitpath.reporting.durability_figure import SHAPELESS, SHAPES, front, shape
 from commitpath.reporting.durability_table import KEY, lines
 from commitpath.reporting.trials import Trials
 from commitpath.sweep.grid import expand
@@ -125,6 +125,13 @@ def test_engines_stand_beside_each_other(lab: Lab, tmp_path: Path) -> None:
     drawn = figure.read_text()
     assert ">wal<" in drawn and ">ssl<" in drawn and ">sqlite<" not in drawn
     assert drawn.count("commits lost</text>") == 1
+
+
+def test_an_engine_without_a_setting_has_the_shape_of_none_of_its_values() -> None:
+    every = [shape({"synchronous": value}) for value in ("off", "normal", "full", "extra")]
+    assert every == [("X", -1.5), ("v", -0.5), ("o", 0.5), ("s", 1.5)]
+    assert shape({"synchronous": ""}) == shape({}) == (SHAPELESS, 0)
+    assert SHAPELESS not in SHAPES
 
 
 def test_the_front_is_what_no_cell_beats() -> None:
