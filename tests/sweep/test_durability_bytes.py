@@ -50,10 +50,14 @@ def tried(lab: Lab, settings: dict[str, str], **took: Any) -> Path:
     return lab.run(900, took=took, **axes)  # type: ignore[arg-type]
 
 
-def watched(lab: Lab, settings: dict[str, str], tps: float = 500, kib: int = 600, **more: str) -> Path:
-    """A run of the same that nothing cut; 30 transactions of N=10, and tps * 1.05 in all."""
+def watched(
+    lab: Lab, settings: dict[str, str], tps: float = 500, kib: int = 600, size_mib: int = 0, **more: str
+) -> Path:
+    """A run of the same that nothing cut; 30 transactions of N=10, and tps * 1.05 in all. size_mib: of the
+    device, if another one."""
     axes = {"DEVICE": "emmc-5.0", **settings, **more}
-    folder = lab.run(tps, bytes_written=1024 * kib, **axes)  # type: ignore[arg-type]
+    device = {"size_mib": size_mib} if size_mib else {}
+    folder = lab.run(tps, bytes_written=1024 * kib, device=device, **axes)  # type: ignore[arg-type]
     shares = dict.fromkeys((*OPS, "all"), 0.05)
     per_transaction = {key: {"log": 1024.0 * kib / 30} for key in shares}
     ledger = {"bytes": {"log": 1024 * kib}, "unattributed_share": 0.0, "per_transaction": per_transaction}
@@ -110,10 +114,10 @@ def test_a_watched_run_of_another_cell_is_none(lab: Lab, grid: str, tmp_path: Pa
     for settings in (NORMAL, FULL, LOG):
         tried(lab, settings)
     watched(lab, NORMAL)
-    # other transactions, another device, another filesystem
+    # other transactions, another filesystem, and a device of that name that is not the one of here
     watched(lab, FULL, N="20")
     watched(lab, LOG, FS="f2fs")
-    lab.run(500, device={"size_mib": 1024}, DEVICE="emmc-5.0", **LOG)
+    watched(lab, LOG, size_mib=1024)
     out = drawn(lab, grid, tmp_path / "figure.svg")
     assert (
         "left out, as its watched run has N=20, and the cuts are of N=10: SQLite PERSIST/FULL; left out, "
