@@ -58,7 +58,7 @@ setup-text: $(VENV)/ready ## "Experimental setup" as text and LaTeX: RUN=… or 
 advise: $(VENV)/ready ## settings worth choosing: DEVICE=… FS=… SURVIVE=process|os|power
 	@$(COMMITPATH) advise
 
-durability: $(VENV)/ready ## speed over the commits that cuts took: make durability GRID=durability FIGURE=durability.svg
+durability: $(VENV)/ready ## speed over the commits that cuts took: make durability GRID=durability FIGURE=durability.svg [OVER=bytes]
 	@$(COMMITPATH) durability
 
 crash-replay: $(VENV)/ready ## one trial again, and a shell on the board as it came up: RUN=… TRIAL=…, or CASE=… [CMD=…]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Protocol, cast
 
@@ -110,6 +110,12 @@ def names() -> tuple[str, ...]:
 
 
 @functools.cache
+def axes() -> frozenset[str]:
+    """Return the axes that are settings of some engine."""
+    return _axes_of({of(name).TITLE for name in names()})
+
+
+@functools.cache
 def lacking(name: str) -> frozenset[str]:
     """Return the axes that an engine does not have: those of engines, but its own, its release and those that
     it has a setting of.
@@ -120,8 +126,11 @@ def lacking(name: str) -> frozenset[str]:
     if not path.is_file():
         return frozenset()
     profile, others = load_yaml(path), {of(other).TITLE for other in names()} - {of(name).TITLE}
-    of_others = {axis for axis, spec in schema()["properties"].items() if spec["x-of"] in others}
-    return frozenset(of_others - {*profile["settings"].values(), profile.get("release")})
+    return _axes_of(others) - {*profile["settings"].values(), profile.get("release")}
+
+
+def _axes_of(titles: Collection[str]) -> frozenset[str]:
+    return frozenset(axis for axis, spec in schema()["properties"].items() if spec["x-of"] in titles)
 
 
 @functools.cache

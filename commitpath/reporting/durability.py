@@ -1,8 +1,8 @@
-"""`make durability GRID=… FIGURE=…`: speed beside what cuts took, over the cells of a grid that was swept."""
+"""`make durability GRID=… FIGURE=… [OVER=…]`: what cuts took of the cells of a grid that was swept, beside
+speed, or beside latency and bytes."""
 
 import csv
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,13 +13,16 @@ from base.errors import BadInputError
 from base.text import printable, printable_lines
 from commitpath import places
 from commitpath.database import select
+from commitpath.database.select import Run
 from commitpath.reporting.cells import Cells
 from commitpath.reporting.items import database
 from commitpath.reporting.statistics import median
 from commitpath.reporting.trials import Trials
-from commitpath.sweep.grid import Expanded, expand, names
+from commitpath.sweep.grid import Excluded, Expanded, expand, names
 
 SUFFIXES = (".svg", ".png", ".pdf")
+# What OVER may be: what of a cell stands across the figure.
+LOST, BYTES = "lost", "bytes"
 MEASURED = (
     *("TPS", "cuts", "lost worst", "lost mean", "lost worst ms", "lost mean ms"),
     *("zero", "stale", "unusable", "against promise", "promised"),
@@ -30,7 +33,7 @@ MEASURED = (
 class Row:
     """A measured cell: those of its settings that vary in the grid, its speed, and what cuts took.
 
-    lacking: of the settings, those that its engine has not; they are empty.
+    lacking: of the settings, those that its engine has not; they are empty. runs: what it is of.
     """
 
     settings: Mapping[str, str]
@@ -38,6 +41,7 @@ class Row:
     trials: Trials
     promised: str
     lacking: frozenset[str] = frozenset()
+    runs: Sequence[Run] = ()
 
     def columns(self) -> list[str]:
         """As MEASURED names them."""
@@ -56,22 +60,23 @@ class Row:
 
 @dataclass(frozen=True)
 class Found:
-    """What of a grid is measured. varied: axes that differ in it; unmeasured: why not → how many cells."""
+    """What of a grid is measured. varied: axes that differ in it; unmeasured: why not → the settings of those
+    cells, as of a row."""
 
     grid: str
     failure: str
     varied: list[str]
     rows: list[Row]
-    unmeasured: Counter[str]
-    excluded: int
+    unmeasured: Mapping[str, Sequence[Mapping[str, str]]]
+    excluded: Sequence[Excluded]
 
     def caption(self) -> str:
         """How much of the grid is there, and what is not."""
-        missing = "".join(f"; not drawn: {number}, as {why}" for why, number in self.unmeasured.items())
-        excluded = f"; the grid leaves out {self.excluded}" if self.excluded else ""
+        missing = "".join(f"; not drawn: {len(of)}, as {why}" for why, of in self.unmeasured.items())
+        excluded = f"; the grid leaves out {len(self.excluded)}" if self.excluded else ""
         cuts = sorted({row.trials.cuts for row in self.rows})
         each = f"{cuts[0]} to {cuts[-1]}" if len(cuts) > 1 else str(cuts[0])
-        total = len(self.rows) + self.unmeasured.total()
+        total = len(self.rows) + sum(map(len, self.unmeasured.values()))
         return (
             f"{len(self.rows)} of {total} cells of grid {self.grid} are measured, each by {each} cuts "
             f"({self.failure}){missing}{excluded}"
@@ -79,7 +84,7 @@ class Found:
 
 
 def durability(options: dict[str, str]) -> int:
-    """Draw the figure, write its table beside it as CSV, and print that."""
+    """Draw the figure that OVER asks for, write its table beside it as CSV, and print that."""
     grid, figure = options.get("GRID"), options.get("FIGURE")
     if not grid or not figure:
         raise BadInputError(
@@ -93,49 +98,63 @@ def durability(options: dict[str, str]) -> int:
         raise BadInputError(f"FIGURE={figure}: there is no folder {path.parent}")
     places.check_writable(path.parent, "FIGURE names a file elsewhere")
     runs, own = database()
-    found = measured(grid, expand(grid), Cells(runs, own))
+    cells = Cells(runs, own)
+    found = measured(grid, expand(grid), cells)
+    if options.get("OVER", LOST) == BYTES:
+        from commitpath.reporting import durability_bytes, durability_bytes_figure
+
+        costs = durability_bytes.measured(found, cells)
+        durability_bytes_figure.draw(costs, path)
+        finish(path, costs.csv(), durability_bytes.lines(costs), costs.caption())
+        return 0
     from commitpath.reporting import durability_figure, durability_table
 
     durability_figure.draw(found, path)
-    table = path.with_suffix(".csv")
-    with scratch.whole(table) as part, part.open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([*found.varied, *MEASURED])
-        writer.writerows([*row.settings.values(), *row.columns()] for row in found.rows)
-    print(printable_lines(durability_table.lines(found)))
-    print(printable(f"{found.caption()}. {path}, {table}"))
+    rows = [[*row.settings.values(), *row.columns()] for row in found.rows]
+    finish(path, [[*found.varied, *MEASURED], *rows], durability_table.lines(found), found.caption())
     return 0
 
 
+def finish(figure: Path, rows: Sequence[Sequence[str]], lines: Sequence[str], caption: str) -> None:
+    """Write a figure's table beside it, and print what was made."""
+    table = figure.with_suffix(".csv")
+    with scratch.whole(table) as part, part.open("w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)
+    print(printable_lines(lines))
+    print(printable(f"{caption}. {figure}, {table}"))
+
+
 def measured(name: str, grid: Expanded, cells: Cells) -> Found:
-    """The measured cells of a grid, in its order. Raises BadInputError where none is."""
+    """The measured cells of a grid that cuts, in its order: those beside them that do not cut say what these
+    write (durability_bytes.py). Raises BadInputError where none is measured."""
     asked: dict[str, Mapping[str, Any]] = {run.key.rpartition("-")[0]: run.cell for run in grid.runs}
     failures = {str(cell["crash"]) for cell in asked.values()}
-    if len(failures) != 1 or "none" in failures:
+    if len(cutting := failures - {"none"}) != 1:
         raise BadInputError(
             f"GRID={name}: its cells have CRASH={','.join(sorted(failures))}, and need one and the same "
             "that cuts; crash: in the grid's file sets it"
         )
-    (failure,) = failures
+    (failure,) = cutting
+    asked = {name: cell for name, cell in asked.items() if cell["crash"] == failure}
     varied = [
         axis for axis in next(iter(asked.values())) if axis != "profiles" and differs(asked.values(), axis)
     ]
-    rows, missing = [], Counter[str]()
+    rows, missing = list[Row](), dict[str, list[Mapping[str, str]]]()
     for cell in asked.values():
         good, why = cells.counting(cell)
         trials = Trials.of(good, failure)
-        if trials is None:
-            missing[why or "its runs have no trials"] += 1
-            continue
         lacking = engines.lacking(cell["engine"]) & {*varied}
         told = {axis: "" if axis in lacking else str(cell[axis]) for axis in varied}
+        if trials is None:
+            missing.setdefault(why or "its runs have no trials", []).append(told)
+            continue
         tps = median([float(run.summary["tps"]["all"]) for run in good])
-        rows.append(Row(told, tps, trials, good[0].summary["crash"]["promised"], lacking))
+        rows.append(Row(told, tps, trials, good[0].summary["crash"]["promised"], lacking, good))
     if not rows:
         raise BadInputError(
             f"GRID={name}: none of its {len(asked)} cells is measured; make sweep GRID={name}"
         )
-    return Found(Path(name).stem, failure, varied, rows, missing, len(grid.excluded))
+    return Found(Path(name).stem, failure, varied, rows, missing, grid.excluded)
 
 
 def differs(cells: Any, axis: str) -> bool:

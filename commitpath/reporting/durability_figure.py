@@ -22,6 +22,8 @@ from commitpath.reporting.durability import Found, Row
 # combination of what varies besides and each engine has, one of these a column.
 COLOR, SHAPE, COLUMN, ENGINE = "journal_mode", "synchronous", "device", "engine"
 SHAPES = ("X", "v", "o", "s", "D", "^")
+# of an engine that has no such setting
+SHAPELESS = "P"
 BROKEN = "#E0002D"
 TICKS = (0, 1, 3, 10, 30, 100, 300, 1000)
 UNUSABLE = "no usable\ndatabase"
@@ -89,9 +91,8 @@ def panel(under: Axes, rows: Sequence[Row], title: str, most: int) -> None:
     under.axvspan(nothing - 0.75, nothing + 0.8, color=style.INK, alpha=0.06, linewidth=0)
     if not rows:
         under.text(0.5, 0.5, "no cell is measured", transform=under.transAxes, ha="center", alpha=0.6)
-    shapes = axes()[SHAPE].choices()
     for row in rows:
-        shape = shapes.index(row.settings[SHAPE]) if row.settings.get(SHAPE) else 0
+        marker, beside = shape(row.settings)
         unusable = row.trials.unusable or row.trials.worst is None
         x = nothing if unusable else x_of(row.trials.worst or 0)
         look_of: dict[str, Any] = {
@@ -99,8 +100,7 @@ def panel(under: Axes, rows: Sequence[Row], title: str, most: int) -> None:
             "edgecolors": BROKEN if row.trials.broken else "white",
             "linewidths": 1.6 if row.trials.broken else 0.5,
         }
-        offset = _BESIDE * (shape - (len(shapes) - 1) / 2)
-        under.scatter(x + offset, row.tps, s=34, marker=SHAPES[shape % len(SHAPES)], zorder=3, **look_of)
+        under.scatter(x + _BESIDE * beside, row.tps, s=34, marker=marker, zorder=3, **look_of)
     best = front(rows)
     if best:
         xs, ys = [x_of(row.trials.worst or 0) for row in best], [row.tps for row in best]
@@ -134,15 +134,26 @@ def color(settings: Mapping[str, str]) -> str:
     return colors[0] if colors else style.SQL
 
 
+def shape(settings: Mapping[str, str]) -> tuple[str, float]:
+    """The shape of a mark, and how far beside the others of its number it stands."""
+    if not (value := settings.get(SHAPE)):
+        return SHAPELESS, 0
+    every = axes()[SHAPE].choices()
+    at = every.index(value)
+    return SHAPES[at % len(SHAPES)], at - (len(every) - 1) / 2
+
+
 def handles(found: Found) -> list[Line2D]:
     """The legend: colours that are there, then shapes."""
     made = []
     for axis in (COLOR, ENGINE, SHAPE):
         there = {row.settings.get(axis) for row in found.rows if axis != ENGINE or COLOR in row.lacking}
-        for at, value in enumerate(axes()[axis].choices()):
+        for value in axes()[axis].choices():
             if value in there:
-                ink, shape, name = color({axis: value}), "o", value
+                ink, marker, name = color({axis: value}), "o", value
                 if axis == SHAPE:
-                    ink, shape, name = style.SQL, SHAPES[at % len(SHAPES)], f"{axis} {value}"
-                made.append(Line2D([], [], color=ink, marker=shape, linestyle="", label=name))
+                    ink, marker, name = style.SQL, shape({axis: value})[0], f"{axis} {value}"
+                elif axis == ENGINE and SHAPE in engines.lacking(value):
+                    marker = SHAPELESS
+                made.append(Line2D([], [], color=ink, marker=marker, linestyle="", label=name))
     return made

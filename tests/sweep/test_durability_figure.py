@@ -1,7 +1,6 @@
 """Speed over what cuts took: a mark and a row for each measured cell, and the others counted."""
 
 import csv
-from collections import Counter
 from itertools import product
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import pytest
 from lab import Lab
 
 from commitpath.reporting.durability import Found, Row
-from commitpath.reporting.durability_figure import front
+from commitpath.reporting.durability_figure import SHAPELESS, SHAPES, front, shape
 from commitpath.reporting.durability_table import KEY, lines
 from commitpath.reporting.trials import Trials
 from commitpath.sweep.grid import expand
@@ -86,7 +85,7 @@ def test_many_cells_are_tables_of_settings_by_filesystems() -> None:
             ],
         )
     ]
-    told = lines(Found("many", "power", varied, rows[1:], Counter(), 0))
+    told = lines(Found("many", "power", varied, rows[1:], {}, []))
     assert told[:5] == [
         *(KEY, "", "`device=honest`", ""),
         "| journal_mode/synchronous | ext4 | f2fs fsync_mode=posix | f2fs fsync_mode=strict |",
@@ -102,7 +101,7 @@ def test_many_cells_are_tables_of_settings_by_filesystems() -> None:
     assert told[first + 9] == "| wal/full | 100.0; 0 | 100.0; 0 | 100.0; 0 |"
     # an engine without these settings has no line of such a table
     other = Row({**rows[0].settings, "journal_mode": "", "synchronous": ""}, 50.0, rows[0].trials, "all")
-    assert len(lines(Found("many", "power", varied, [*rows, other], Counter(), 0))) == len(rows) + 3
+    assert len(lines(Found("many", "power", varied, [*rows, other], {}, []))) == len(rows) + 3
 
 
 def test_engines_stand_beside_each_other(lab: Lab, tmp_path: Path) -> None:
@@ -126,6 +125,13 @@ def test_engines_stand_beside_each_other(lab: Lab, tmp_path: Path) -> None:
     drawn = figure.read_text()
     assert ">wal<" in drawn and ">ssl<" in drawn and ">sqlite<" not in drawn
     assert drawn.count("commits lost</text>") == 1
+
+
+def test_an_engine_without_a_setting_has_the_shape_of_none_of_its_values() -> None:
+    every = [shape({"synchronous": value}) for value in ("off", "normal", "full", "extra")]
+    assert every == [("X", -1.5), ("v", -0.5), ("o", 0.5), ("s", 1.5)]
+    assert shape({"synchronous": ""}) == shape({}) == (SHAPELESS, 0)
+    assert SHAPELESS not in SHAPES
 
 
 def test_the_front_is_what_no_cell_beats() -> None:
