@@ -112,7 +112,12 @@ class Inodes:
 
 
 class Writers:
-    """Answers which xWrite was the last of a page up to a time, going forward in time."""
+    """Answers which xWrite was the last of a page up to a time, going forward in time.
+
+    Of a page that none wrote it is the last xTruncate that ends within it: the kernel zeroes the rest of such
+    a page, and writes it, also when the size stays what it was (truncate_setsize and the filesystems' parts
+    of it; SQLite ends each checkpoint so, and its pages may be smaller than the kernel's).
+    """
 
     def __init__(self, vfs: pl.DataFrame) -> None:
         self._vfs, self._begins, self._inodes = vfs, ints(vfs["begin_ns"]), ints(vfs["inode"])
@@ -123,6 +128,11 @@ class Writers:
         self._done = 0
         self._key, self._time, self._call = (np.empty(0, np.int64) for _ in range(3))
         self._last = LastBefore(self._key, self._time)
+        within = (pl.col("op") == "truncate") & (pl.col("offset") % PAGE > 0)
+        self._ends = ints(vfs.select(within.fill_null(False)).to_series().arg_true())
+        page = ints(vfs["offset"].gather(self._ends)) // PAGE
+        key = (self._inodes.take(self._ends) << PAGE_BITS) | page
+        self._last_end = LastBefore(key, self._begins.take(self._ends))
 
     def advance(self, oldest: int, newest: int) -> None:
         """From now on all times asked for are from `oldest` to `newest`."""
@@ -145,4 +155,8 @@ class Writers:
 
         `rows` as in Inodes.kind.
         """
-        return at(self._call, self._last.find((inode << PAGE_BITS) | page, time, rows))
+        key = (inode << PAGE_BITS) | page
+        written = at(self._call, self._last.find(key, time, rows))
+        if not self._ends.size:
+            return written
+        return np.where(written < 0, at(self._ends, self._last_end.find(key, time, rows)), written)

@@ -490,3 +490,20 @@ def test_a_call_is_told_by_its_row_whatever_its_number() -> None:
     writers = Writers(vfs)
     writers.advance(0, 10)
     assert writers.find(np.array([12, 12]), np.array([1, 2]), np.array([6, 6])).tolist() == [0, -1]
+
+
+def test_a_truncate_within_a_page_writes_it() -> None:
+    """As a checkpoint's of pages of 1 KiB; an xWrite of the page comes before it."""
+    vfs = pl.DataFrame(
+        {
+            "op": ["truncate", "write", "truncate", "truncate"],
+            "begin_ns": [5, 20, 30, 40],
+            "inode": [12, 12, 12, 13],
+            "offset": [5120, 4096, 5120, 8192],
+            "bytes": [None, 1024, None, None],
+        }
+    )
+    writers = Writers(vfs)
+    writers.advance(0, 50)
+    inode, page, time = (np.array(column) for column in ([12, 12, 12, 13], [1, 1, 1, 2], [4, 10, 35, 45]))
+    assert writers.find(inode, page, time).tolist() == [-1, 0, 1, -1]
