@@ -21,6 +21,14 @@ def known(vfs: pl.DataFrame) -> bool:
     return "page" in vfs.columns
 
 
+def framed(vfs: pl.DataFrame) -> list[str]:
+    """Return the roles of the files that hold copies of pages as a WAL does, whatever their names."""
+    if not known(vfs):
+        return ["wal"]
+    frames = vfs.filter((pl.col("op") == "write") & pl.col("page").is_not_null())
+    return sorted({"wal", *frames["file"].cast(pl.String)})
+
+
 def contents(vfs: pl.DataFrame, calls: Ints) -> Ints:
     """Return the transaction whose content each call wrote, -1 for none that is known.
 
