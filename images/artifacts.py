@@ -392,6 +392,8 @@ def hosts_compiler() -> str:
     return f"{os.uname().machine} {done.stdout.splitlines()[0]}"
 
 
+# Read once: a grid makes hundreds of cells. Nobody changes what it returns.
+@functools.cache
 def made_of(engine: str) -> list[str]:
     """The engines whose files an engine's driver has, itself first; the last one's releases are fetched."""
     profile = load_yaml(EXPERIMENTS / "engine" / f"{engine}.yml")
