@@ -4,8 +4,8 @@ A log holds copies of the database's pages; `page` of vfs.csv has the number of 
 logged with a write. A later write of that page to the database itself, by a checkpoint, holds
 what the last such copy held: it is the transaction's that wrote the copy.
 
-An engine that keeps pages in memory (`keep`) has a checkpoint write them to the WAL as well: what that and
-the database get is the transaction's that had the page kept last.
+An engine that keeps pages in memory (`keep`) has a checkpoint write them to the WAL, or to a file like it, as
+well: what that and the database get is the transaction's that had the page kept last.
 """
 
 from __future__ import annotations
