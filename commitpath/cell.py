@@ -22,7 +22,7 @@ from base.schema import schema
 from commitpath import observers, persistent, userfiles
 from commitpath.axes import FILESYSTEM, axes, own_name, parse_probes, releases, version_key
 from commitpath.schema import check
-from images import given
+from images import artifacts, given
 
 PROFILE_AXES = ("device", "fs", "workload")
 
@@ -370,7 +370,7 @@ def check_crash(cell: Mapping[str, Any], variables: Mapping[str, str]) -> None:
             )
     if cell["crash"] != PROCESS:
         check_history(cell, asked)
-    if not (ROOT / "workloads/engines" / cell["engine"] / "trials").is_dir():
+    if not artifacts.trials_folders(cell["engine"]):
         raise BadInputError(
             f"{asked}: ENGINE={cell['engine']} has nothing that looks at a database that came up again "
             f"(workloads/engines/{cell['engine']}/trials/)"

@@ -9,7 +9,7 @@ from typing import Any
 
 from analysis.crash import sampled
 from base.errors import LabError
-from commitpath import payload
+from commitpath import payload, persistent
 from images import artifacts
 
 # Beyond what the program itself takes for hung (workloads/trials/look.c).
@@ -28,7 +28,7 @@ def of_samples(cell: Mapping[str, Any], raw: Path) -> dict[str, dict[str, Any]]:
 
 def look(program: Path, cell: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """What is in the database of a folder. In a copy: to open it is to recover it."""
-    words = payload.driver_env(cell, payload.DATABASE)["DRIVER_OPTIONS"].split()
+    words = payload.driver_env(persistent.in_files(cell), payload.DATABASE)["DRIVER_OPTIONS"].split()
     with artifacts.work_folder() as work:
         shutil.copytree(folder, work / "db")
         done = subprocess.run(

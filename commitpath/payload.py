@@ -117,7 +117,7 @@ def has_trials(cell: Mapping[str, Any]) -> bool:
         and (
             cell["crash"] == PROCESS or devices.find(cell["profiles"]["device"]["driver"]).history is not None
         )
-        and (artifacts.WORKLOADS / "engines" / cell["engine"] / "trials").is_dir()
+        and bool(artifacts.trials_folders(cell["engine"]))
     )
 
 

@@ -4,10 +4,12 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
+from analysis.crash.cuts import PROCESS
 from base import identity
 from base.data import load_yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
+from base.schema import schema
 
 # Where its filesystem is mounted on a board (playbooks/persistent.yml).
 MOUNTPOINT = "/mnt/persistent"
@@ -62,7 +64,16 @@ def check(cell: Mapping[str, Any], variables: Mapping[str, str]) -> None:
         raise BadInputError(
             f"{found[0]}: BOARD={cell['board']} has no persistent memory; only the virtual board has"
         )
-    if found and cell["crash"] != "none":
+    if found and cell["crash"] not in ("none", PROCESS):
         raise BadInputError(
-            f"{found[0]}: CRASH={cell['crash']} does not know what persistent memory keeps; use CRASH=none"
+            f"{found[0]}: CRASH={cell['crash']} does not know what persistent memory keeps; use CRASH=none "
+            f"or CRASH={PROCESS}"
         )
+
+
+def in_files(cell: Mapping[str, Any]) -> dict[str, Any]:
+    """The cell with a file in the place of what it keeps in persistent memory: the bytes are the same."""
+    if not (found := asked(cell)):
+        return {**cell}
+    axis = found[1]["axis"]
+    return {**cell, axis: schema()["properties"][axis]["default"]}

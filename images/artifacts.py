@@ -392,6 +392,8 @@ def hosts_compiler() -> str:
     return f"{os.uname().machine} {done.stdout.splitlines()[0]}"
 
 
+# Read once: a grid makes hundreds of cells. Nobody changes what it returns.
+@functools.cache
 def made_of(engine: str) -> list[str]:
     """The engines whose files an engine's driver has, itself first; the last one's releases are fetched."""
     profile = load_yaml(EXPERIMENTS / "engine" / f"{engine}.yml")
@@ -434,6 +436,12 @@ def driver(cell: Mapping[str, Any]) -> Path:
     return ensure(path, f"build the driver with {engine}", build, mib=20)
 
 
+def trials_folders(engine: str) -> list[Path]:
+    """What looks at an engine's databases that came up again: its own, and of what it is made of."""
+    folders = [WORKLOADS / "engines" / one / "trials" for one in made_of(engine)]
+    return [folder for folder in folders if folder.is_dir()]
+
+
 def trials(cell: Mapping[str, Any], here: bool = False) -> Path:
     """The program that looks at what power cuts left, linked with the cell's engine: for the board or, here,
     for this host."""
@@ -441,8 +449,7 @@ def trials(cell: Mapping[str, Any], here: bool = False) -> Path:
     profile = load_yaml(EXPERIMENTS / "engine" / f"{engine}.yml")
     engines = made_of(engine)
     parts = [WORKLOADS, *(WORKLOADS / name for name in ("trials", "workloads"))]
-    for one in engines:
-        parts += [WORKLOADS / "engines" / one, WORKLOADS / "engines" / one / "trials"]
+    parts += [*(WORKLOADS / "engines" / one for one in engines), *trials_folders(engine)]
     sources = [
         path
         for folder in parts

@@ -8,6 +8,7 @@ import polars as pl
 from analysis.filesystems import find
 from analysis.ledger.arrays import ints
 from analysis.ledger.build import Ledger
+from analysis.ledger.contents import framed
 from analysis.ledger.files import PAGE
 from analysis.ledger.pieces import OF_ROLE
 
@@ -22,7 +23,7 @@ def first(wrong: pl.DataFrame, what: str, *columns: str) -> list[str]:
 
 def unwritten(made: Ledger) -> pl.DataFrame:
     """Return the pieces of SQLite's files with pages that no xWrite of the run had."""
-    of_file = pl.col("file").is_in(["database", "journal", "wal"])
+    of_file = pl.col("file").is_in(["database", "journal", *framed(made.vfs)])
     return made.pieces.filter(of_file & pl.col("vfs_call").is_null())
 
 

@@ -12,6 +12,7 @@ from analysis.checks.calls import first
 from analysis.filesystems import find
 from analysis.ledger.arrays import Bools, Ints, LastBefore, at, first_after, ints
 from analysis.ledger.build import Ledger
+from analysis.ledger.contents import framed
 from analysis.ledger.files import PAGE, PAGE_BITS, pages
 
 NEVER = np.iinfo(np.int64).max
@@ -114,7 +115,7 @@ def written_once(made: Ledger) -> list[str]:
 
 def without_holes(made: Ledger) -> list[str]:
     """A WAL is written from its begin on: no xWrite of it begins behind the end of those before."""
-    writes = made.vfs.filter((pl.col("op") == "write") & (pl.col("file") == "wal"))
+    writes = made.vfs.filter((pl.col("op") == "write") & pl.col("file").is_in(framed(made.vfs)))
     offset, size = ints(writes["offset"]), ints(writes["bytes"])
     end, holes = offset + size, np.zeros(offset.size, bool)
     # it begins anew when all of it is in the database

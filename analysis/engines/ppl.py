@@ -28,15 +28,18 @@ FILES = {
 # what a file of it begins with (workloads/engines/ppl/page_log.c)
 HEADS = {"pages": (b"page log\0",)}
 PROPERTIES = ssl.PROPERTIES
-LOGS_CALLS = False
+LOGS_CALLS = True
 OF_ANY_SQLITE = False
 UNASKED = ssl.UNASKED
-CALLS: dict[str, str] = {}
-UNORDERED: tuple[str, ...] = ()
-order = None
-UNFINISHED = re.compile("(?!)")  # none is seen
+CALLS = ssl.calls_of("pages", "merge")
+UNORDERED = ssl.UNORDERED
+# pages that no checkpoint wrote home, or records that none followed; a merge in which no page has a sector is
+# called as one
+UNFINISHED = re.compile("k([^d]*$|l(?!.*WlL?d))")
 
 _SUFFIXES = {"-ppl": "pages", "-merge": "merge"}
+_HEADER = 16  # of a sector (workloads/engines/ppl/pages.h)
+_FIRST = 32  # where a WAL's first frame is
 
 
 def role(name: str, database: str) -> str | None:
@@ -45,14 +48,81 @@ def role(name: str, database: str) -> str | None:
     return found or sqlite.role(name, database)
 
 
+def order(settings: Mapping[str, Any]) -> re.Pattern[str]:
+    """Return what one transaction may call (CALLS): its pages are kept, and then its records and their
+    commit word are logged, or its pages are merged, which empties their sectors; behind either a checkpoint
+    may come. Or it is a checkpoint, which is called as a merge is. One that changes nothing calls nothing."""
+    logged, checkpoint = ssl.written(settings)
+    many = logged.replace("l", "l+")
+    return re.compile(f"(k+({many}|{checkpoint.replace(logged, many)})({checkpoint})?)?")
+
+
+maintenance = ssl.maintenance
+
+
 def contradicted(settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
-    """Nothing: no calls of its files are logged."""
-    return []
+    """Return in what the calls are not of this page_size, of sector_size and log_size, which say where
+    records lie, or of dirty_pages, which says when a commit makes a checkpoint."""
+    if wrong := ssl.no_number(settings, "page_size", "log_size", "sector_size", "dirty_pages"):
+        return wrong
+    amiss, made = _due(settings["dirty_pages"], calls)
+    return [
+        *ssl.of_another_size(settings, calls),
+        *_misplaced(settings, calls),
+        *ssl.told(settings, ("dirty_pages",), amiss, made),
+    ]
 
 
-def maintenance(settings: Mapping[str, Any]) -> re.Pattern[str] | None:
-    """Return that a checkpoint may call whatever it likes: its calls are not logged."""
-    return re.compile(".*")
+def _misplaced(settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
+    """Return which writes to the log lie in no sector: a page's first record begins one, its others follow
+    there, and a header that is zeroed ends it."""
+    size, begun, amiss = settings["sector_size"], set[int](), list[int]()
+    first = -(-ssl.RECORDS // size) * size
+    is_record = pl.col("op").is_in(["write", "copy"]) & (pl.col("file") == "pages")
+    records = calls.filter(is_record & (pl.col("offset") >= ssl.RECORDS))
+    for call, offset, count in records.select("call", "offset", "bytes").iter_rows():
+        sector, at = divmod(offset - first, size)
+        fits = sector >= 0 and at + count <= size and offset + count <= settings["log_size"]
+        if at == 0:
+            (begun.discard if count == _HEADER else begun.add)(sector)
+        elif sector not in begun:
+            fits = False
+        amiss += [] if fits else [call]
+    if not amiss:
+        return []
+    asked = f"sector_size is {size} and log_size {settings['log_size']}"
+    return [f"{asked}, and {len(amiss)} writes to the log are in no sector: first call {amiss[0]}"]
+
+
+def _due(most: int, calls: pl.DataFrame) -> tuple[list[int], set[int]]:
+    """Return the transactions that made a checkpoint and should not, or the reverse; and those that made one,
+    as far as it is told from a merge: behind a record or a merge, or of all pages."""
+    held, merged, amiss, made = set[int](), set[int](), list[int](), set[int]()
+    is_in = pl.col("transaction").is_not_null()
+    for (number,), rows in calls.filter(is_in).group_by("transaction", maintain_order=True):
+        kept, written, syncs, logged = dict[int, int](), set[int](), 0, None
+        for op, file, offset, page in rows.select("op", "file", "offset", "page").iter_rows():
+            if op == "keep":
+                # SQLite begins its WAL again, once a checkpoint has all of it
+                held, merged = (set(), set()) if offset == _FIRST else (held, merged)
+                kept[offset], last = page, offset
+            else:
+                logged = file == "pages" if logged is None else logged
+                syncs += (op, file) == ("sync", "merge")
+                written |= {page} if (op, file) == ("write", "merge") and page is not None else set()
+        if not kept:
+            continue
+        # frames behind the last one were taken back
+        changed = {page for offset, page in kept.items() if offset <= last}
+        held, merged = held | changed, merged - changed
+        of_all = 1 in written and {page for page in held - merged if page <= max(written)} <= written
+        merged |= written
+        is_due, behind = 0 < most < len(held), syncs > (0 if logged else 1)
+        if behind or (syncs and of_all and is_due):
+            made.add(number)
+        if is_due != (number in made):
+            amiss.append(number)
+    return amiss, made
 
 
 def requested(cell: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ persistent memory, or there is no run: the driver maps it with MAP_SYNC, or fail
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any
 
 import polars as pl
@@ -32,19 +32,26 @@ PROPERTIES = "properties"
 LOGS_CALLS = True
 OF_ANY_SQLITE = False
 UNASKED = {"locking_mode": "exclusive", "mmap_size": "0", "temp_store": "0"}
-# The calls of a transaction: pages of SQLite's that are kept, records and headers of the log, and what a
-# checkpoint calls. A sync is the file's letter in upper case.
-CALLS = {
-    **{"wal.keep": "k", "wal.write": "w", "wal.sync": "W", "wal.truncate": "u"},
-    **{"statements.write": "l", "statements.copy": "l", "statements.sync": "L", "statements.msync": "L"},
-    **{"database.write": "d", "database.sync": "D", "database.truncate": "s"},
-}
+
+
+def calls_of(log: str, pages: str) -> dict[str, str]:
+    """Return the letters of a transaction's calls: pages of SQLite's that are kept, records and headers of
+    the log, and what a checkpoint calls, which writes its pages to the file `pages`. A sync is the file's
+    letter in upper case."""
+    return {
+        **{"wal.keep": "k", f"{pages}.write": "w", f"{pages}.sync": "W", f"{pages}.truncate": "u"},
+        **{f"{log}.write": "l", f"{log}.copy": "l", f"{log}.sync": "L", f"{log}.msync": "L"},
+        **{"database.write": "d", "database.sync": "D", "database.truncate": "s"},
+    }
+
+
+CALLS = calls_of("statements", "wal")
 UNORDERED = ("shm", "other")
 # pages that no checkpoint wrote home
 UNFINISHED = re.compile("k[^d]*$")
 
 _LOG = "-sla"
-_RECORDS = 1024  # where the log's records begin (workloads/engines/ssl/state.h)
+RECORDS = 1024  # where the log's records begin (workloads/engines/ssl/state.h)
 
 
 def role(name: str, database: str) -> str | None:
@@ -52,7 +59,7 @@ def role(name: str, database: str) -> str | None:
     return "statements" if name.endswith(_LOG) else sqlite.role(name, database)
 
 
-def _written(settings: Mapping[str, Any]) -> tuple[str, str]:
+def written(settings: Mapping[str, Any]) -> tuple[str, str]:
     """Return the calls that write to the log, and those of a checkpoint (workloads/engines/ssl/checkpoint.c):
     the WAL's file, the log's header, the database, the WAL's header."""
     logged = {"fdatasync": "lL", "msync": "lL", "pcm": "l"}[settings["log_medium"]]
@@ -62,42 +69,60 @@ def _written(settings: Mapping[str, Any]) -> tuple[str, str]:
 def order(settings: Mapping[str, Any]) -> re.Pattern[str]:
     """Return what one transaction may call (CALLS): its pages are kept, and then it is a record, behind which
     a checkpoint may come, or a checkpoint. One that changes nothing calls nothing."""
-    logged, checkpoint = _written(settings)
+    logged, checkpoint = written(settings)
     return re.compile(f"(k+({logged}({checkpoint})?|{checkpoint}))?")
 
 
 def maintenance(settings: Mapping[str, Any]) -> re.Pattern[str] | None:
     """Return what an explicit checkpoint may call; with nothing to write home the log is begun anew, where it
     has records."""
-    logged, checkpoint = _written(settings)
+    logged, checkpoint = written(settings)
     return re.compile(f"({checkpoint}|{logged})?")
 
 
 def contradicted(settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
     """Return in what the calls are not of this page_size, or not of log_size, log_full and dirty_pages, which
     say when a commit that was logged makes a checkpoint."""
-    numbers = ("page_size", "log_size", "log_full", "dirty_pages")
-    if wrong := [key for key in numbers if type(settings.get(key)) is not int]:
-        return [f"{wrong[0]} is {settings.get(wrong[0])!r}, no number"]
-    size, found = settings["page_size"], []
-    of_database = (pl.col("op") == "write") & (pl.col("file") == "database")
-    other = calls.filter(of_database & pl.col("transaction").is_not_null() & (pl.col("bytes") != size))
-    if other.height:
-        found.append(f"page_size is {size}, and {other.height} writes to the database were of another")
+    numbers = ("log_size", "log_full", "dirty_pages")
+    if wrong := no_number(settings, "page_size", *numbers):
+        return wrong
     due, copied = _due(settings, calls)
-    if amiss := [number for number, is_due in due.items() if is_due != (number in copied)]:
-        told = ", ".join(f"{key} is {settings[key]}" for key in numbers[1:])
-        found.append(
-            f"{told}, and {len(amiss)} transactions are not of it: first transaction {amiss[0]}, "
-            f"{'a' if amiss[0] in copied else 'no'} checkpoint"
-        )
-    return found
+    amiss = [number for number, is_due in due.items() if is_due != (number in copied)]
+    return of_another_size(settings, calls) + told(settings, numbers, amiss, copied)
+
+
+def no_number(settings: Mapping[str, Any], *numbers: str) -> list[str]:
+    """Return which of the settings is none, the first one."""
+    wrong = [key for key in numbers if type(settings.get(key)) is not int]
+    return [f"{wrong[0]} is {settings.get(wrong[0])!r}, no number"] if wrong else []
+
+
+def of_another_size(settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
+    """Return whether a checkpoint within a transaction wrote pages of another page_size."""
+    of_database = (pl.col("op") == "write") & (pl.col("file") == "database")
+    within = calls.filter(of_database & pl.col("transaction").is_not_null())
+    other = within.filter(pl.col("bytes") != settings["page_size"]).height
+    size = settings["page_size"]
+    return [f"page_size is {size}, and {other} writes to the database were of another"] if other else []
+
+
+def told(
+    settings: Mapping[str, Any], numbers: tuple[str, ...], amiss: list[int], made: Set[int]
+) -> list[str]:
+    """Return which transactions are not of these settings. made: those that made a checkpoint."""
+    if not amiss:
+        return []
+    asked = ", ".join(f"{key} is {settings[key]}" for key in numbers)
+    return [
+        f"{asked}, and {len(amiss)} transactions are not of it: first transaction {amiss[0]}, "
+        f"{'a' if amiss[0] in made else 'no'} checkpoint"
+    ]
 
 
 def _due(settings: Mapping[str, Any], calls: pl.DataFrame) -> tuple[dict[int, bool], set[int]]:
     """Return of each transaction that was logged whether a checkpoint was due then, and the transactions that
     wrote to the database."""
-    room, most = settings["log_size"] - _RECORDS, settings["dirty_pages"]
+    room, most = settings["log_size"] - RECORDS, settings["dirty_pages"]
     due, copied, dirty = dict[int, bool](), set[int](), set[int]()
     kept, last, of = dict[int, int](), -1, None  # the frames of the transaction `of`: offset → page
     columns = ("op", "file", "offset", "bytes", "page", "transaction")
@@ -106,10 +131,10 @@ def _due(settings: Mapping[str, Any], calls: pl.DataFrame) -> tuple[dict[int, bo
             kept, of = {}, transaction
         if op == "keep":
             kept[offset], last = page, offset
-        elif file == "statements" and op in ("write", "copy") and offset >= _RECORDS:
+        elif file == "statements" and op in ("write", "copy") and offset >= RECORDS:
             # frames behind the last one were taken back
             dirty |= {number for at, number in kept.items() if at <= last}
-            used = (offset + size - _RECORDS) * 100 >= room * settings["log_full"]
+            used = (offset + size - RECORDS) * 100 >= room * settings["log_full"]
             due[transaction] = used or 0 < most < len(dirty)
         elif file == "database" and op == "write":
             dirty = set()

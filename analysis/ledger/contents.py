@@ -4,8 +4,8 @@ A log holds copies of the database's pages; `page` of vfs.csv has the number of 
 logged with a write. A later write of that page to the database itself, by a checkpoint, holds
 what the last such copy held: it is the transaction's that wrote the copy.
 
-An engine that keeps pages in memory (`keep`) has a checkpoint write them to the WAL as well: what that and
-the database get is the transaction's that had the page kept last.
+An engine that keeps pages in memory (`keep`) has a checkpoint write them to the WAL, or to a file like it, as
+well: what that and the database get is the transaction's that had the page kept last.
 """
 
 from __future__ import annotations
@@ -19,6 +19,14 @@ from analysis.ledger.arrays import Ints, LastBefore, ints
 def known(vfs: pl.DataFrame) -> bool:
     """Whether the log of calls says which page is logged: those of earlier releases do not."""
     return "page" in vfs.columns
+
+
+def framed(vfs: pl.DataFrame) -> list[str]:
+    """Return the roles of the files that hold copies of pages as a WAL does, whatever their names."""
+    if not known(vfs):
+        return ["wal"]
+    frames = vfs.filter((pl.col("op") == "write") & pl.col("page").is_not_null())
+    return sorted({"wal", *frames["file"].cast(pl.String)})
 
 
 def contents(vfs: pl.DataFrame, calls: Ints) -> Ints:

@@ -6,6 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+import pytest
+
 from images.cellrun import RunOutput
 
 PCM = {"ENGINE": "ssl", "LOG_MEDIUM": "pcm"}
@@ -56,6 +59,27 @@ def test_its_lines_cost_what_they_are_said_to(run_cell: Callable[..., Path]) -> 
         charged = lines[0][op]["lines"] * 7500
         # the kernel's ticks come in other transactions
         assert abs(ns[0] - ns[1] - charged) < charged * 0.01 + 1000, op
+
+
+@pytest.mark.parametrize("engine", ["ssl", "ppl"])
+def test_a_killed_process_loses_nothing(run_cell: Callable[..., Path], engine: str) -> None:
+    """What it had copied to the memory outlives it, cleaned or not; the log is put back for each kill as the
+    database is, and the host looks at it in a file."""
+    more = {"ENGINE": engine, "DEVICE": "emmc-5.0", "N": "5", "DIRTY_PAGES": "8", "PROBES": "none"}
+    large = {"SECTOR_SIZE": "4096"} if engine == "ppl" else {}
+    run = run_cell(**PCM | more | large, CRASH="process", CUTS="120")
+    result = document(run, "summary.json")
+    assert result["status"] == "ok", result["reasons"]
+    found = result["crash"]
+    assert found["opened"] == found["cuts"] > 60 and found["replayed"] > 20
+    assert found["corrupt"] == found["not_a_prefix"] == found["lost_acknowledged"]["max"] == 0
+    assert len(found["recoveries"]) > 4
+    trials = pl.read_parquet(run / "tables/trials.parquet")
+    log = {"ssl": "statements", "ppl": "pages"}[engine]
+    assert f"copy {log}" in set(trials["engine_call"])
+    # a sampled one is in the midst of transactions
+    kept = {path.name for path in run.glob("crash/*/raw/files/*/*")}
+    assert {"sample.db.gz", {"ssl": "sample.db-sla.gz", "ppl": "sample.db-ppl.gz"}[engine]} <= kept
 
 
 def test_another_filesystem_is_no_persistent_memory(on_board: Callable[..., RunOutput]) -> None:

@@ -62,6 +62,11 @@ def statements() -> Programs:
     return programs(binary("engine-ssl"), "ssl")
 
 
+@pytest.fixture(scope="module")
+def pages() -> Programs:
+    return programs(binary("engine-ppl"), "ppl")
+
+
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Path]:
     """A folder whose syncs take no time, where this host has one."""
@@ -154,6 +159,16 @@ def test_a_statement_log_loses_nothing(statements: Programs, memory: Path, mediu
     each case is met that a process alone can leave."""
     done = killed(statements, memory, ["--log-medium", medium, "--dirty-pages", dirty])
     assert (done.returncode, done.stderr) == (0, "")
+    met = nothing_lost(memory)
+    assert set(met["recovery"]) >= {
+        *("log reset; WAL reset", "log used; WAL reset", "log reset; WAL live"),
+        *("log used; WAL torn", "WAL ahead of the log", "clean"),
+    }
+    assert met["replayed"].max() == (6 if dirty == "0" else 3)
+
+
+def nothing_lost(memory: Path) -> pl.DataFrame:
+    """What was met by the kills of a log that keeps pages, each of which left what was acknowledged."""
     plan, found = planned(memory), outcomes(memory)
     assert len(found) == len(plan) > 25 and set(found) == {"kept"}
     calls = drivertables.calls(memory / "out/vfs.csv")
@@ -162,11 +177,24 @@ def test_a_statement_log_loses_nothing(statements: Programs, memory: Path, mediu
     assert not kept & {one.call for one in plan[1:-1]}
     met = trials_table(memory / "killed.csv", kills.KILLS)
     assert met["recovery"].null_count() == met["replayed"].null_count() == 0
+    return met
+
+
+# whole cells in a sector that a row fits in; bytes in one that none does, so that most commits are merges
+@pytest.mark.parametrize(("sector", "reading", "replayed"), [("4096", "cells", 6), ("512", "bytes", 2)])
+@pytest.mark.parametrize("medium", ["fdatasync", "msync"])
+def test_a_page_log_loses_nothing(
+    pages: Programs, memory: Path, medium: str, sector: str, reading: str, replayed: int
+) -> None:
+    settings = ["--log-medium", medium, "--sector-size", sector, "--page-record", reading]
+    done = killed(pages, memory, settings)
+    assert (done.returncode, done.stderr) == (0, "")
+    met = nothing_lost(memory)
     assert set(met["recovery"]) >= {
-        *("log reset; WAL reset", "log used; WAL reset", "log reset; WAL live"),
-        *("log used; WAL torn", "WAL ahead of the log", "clean"),
+        *("log reset; no merged pages", "log reset; merged pages live", "merged pages ahead of the log"),
+        *("log used; no merged pages", "log used; merged pages torn", "clean"),
     }
-    assert met["replayed"].max() == (6 if dirty == "0" else 3)
+    assert met["replayed"].max() == replayed
 
 
 @pytest.mark.parametrize("mode", ["wal", "off"])

@@ -10,7 +10,7 @@ from crashes import crash
 
 READINGS = ("bytes", "cells")
 # Of crash.c. No other SQLite knows the name of the file that its checkpoints write.
-NOT_MET = {"WAL ahead of the log; copied"}
+NOT_MET = {"merged pages ahead; copied"}
 RARE = {"clean", "log not begun or closed"}
 
 

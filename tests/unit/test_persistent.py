@@ -130,7 +130,8 @@ def test_the_driver_is_told_where() -> None:
         ),
         (
             {**PCM, "CRASH": "power", "DEVICE": "emmc-5.0"},
-            "LOG_MEDIUM=pcm: CRASH=power does not know what persistent memory keeps; use CRASH=none",
+            "LOG_MEDIUM=pcm: CRASH=power does not know what persistent memory keeps; use CRASH=none or "
+            "CRASH=process",
         ),
     ],
 )

@@ -12,7 +12,7 @@
 
 #include "fail.h"
 
-enum { MOST_FILES = 16 };
+enum { MOST_FILES = 16, MOST_FOLDERS = 2 };
 
 struct file {
 	char path[PATH_MAX];
@@ -20,26 +20,29 @@ struct file {
 	size_t size;
 };
 
-static char folder[PATH_MAX];
+static char folders[MOST_FOLDERS][PATH_MAX];
+static size_t folder_count;
 static struct file files[MOST_FILES];
 static size_t count;
 
-/* Calls `use` with the path of each file of the folder. */
-static void each(void (*use)(const char *path))
+/* Calls `use` with the path of each file of a folder. */
+static void each(const char *folder, void (*use)(const char *path))
 {
 	DIR *open = opendir(folder);
 	char path[PATH_MAX];
+	struct stat status;
 
 	if (open == NULL)
 		fail("%s: %s", folder, strerror(errno));
 	for (struct dirent *entry; (entry = readdir(open)) != NULL;) {
 		int length = snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
 
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-			continue;
 		if (length < 0 || (size_t)length >= sizeof(path))
 			fail("%s: a name in it is too long", folder);
-		use(path);
+		if (lstat(path, &status) != 0)
+			fail("%s: %s", path, strerror(errno));
+		if (!S_ISDIR(status.st_mode))
+			use(path);
 	}
 	closedir(open);
 }
@@ -51,7 +54,7 @@ static void take(const char *path)
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	if (count++ == MOST_FILES)
-		fail("%s has more than %d files", folder, MOST_FILES);
+		fail("%s: more than %d files are to be kept", path, MOST_FILES);
 	if (fd < 0 || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
 		fail("%s is no file that can be kept", path);
 	snprintf(file->path, sizeof(file->path), "%s", path);
@@ -94,13 +97,16 @@ static void put_back(const struct file *file)
 
 void kept_take(const char *path)
 {
-	snprintf(folder, sizeof(folder), "%s", path);
-	each(take);
+	if (folder_count == MOST_FOLDERS)
+		fail("%s: more than %d folders are to be kept", path, MOST_FOLDERS);
+	snprintf(folders[folder_count], sizeof(folders[0]), "%s", path);
+	each(folders[folder_count++], take);
 }
 
 void kept_restore(void)
 {
-	each(remove_file);
+	for (size_t i = 0; i < folder_count; i++)
+		each(folders[i], remove_file);
 	for (size_t i = 0; i < count; i++)
 		put_back(&files[i]);
 }

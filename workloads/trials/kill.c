@@ -154,7 +154,7 @@ static void run_trial(char *line, FILE *output)
 	trial.ended_ns = clock_now();
 	count(&trial);
 	if (plan_samples(&given.plan, line))
-		plan_keep(&given.plan, line, given.driver.database);
+		plan_keep(&given.plan, line, &given.driver);
 	trial.signal = look(looked, &given.driver, NULL);
 	trial.read_ns = clock_now();
 	snprintf(trial.said, sizeof(trial.said), "%s", looked->said);
@@ -184,6 +184,8 @@ static void take(int argc, char **argv)
 	output_path(given.record, given.driver.output_dir, RECORD_FILE);
 	snprintf(path, sizeof(path), "%s", given.driver.database);
 	kept_take(dirname(path));
+	if (given.driver.persistent != NULL)
+		kept_take(given.driver.persistent);
 }
 
 int kill_trials(int argc, char **argv)

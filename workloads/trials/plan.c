@@ -114,18 +114,17 @@ static int copy(const char *path, int to)
 	return error;
 }
 
-/* Copies what begins with a database's name; 0, or the errno that reading ended with. */
-static int copy_files(const char *database, const char *to)
+/* Copies what of a folder begins with a database's name; 0, or the errno that reading ended with.
+ */
+static int copy_files(const char *folder, const char *database, const char *to)
 {
-	char folder[PATH_MAX], path[PATH_MAX];
+	char path[PATH_MAX];
 	const char *name = strrchr(database, '/');
 	struct dirent *entry;
-	DIR *open;
+	DIR *open = opendir(folder);
 	int error = 0;
 
 	name = name == NULL ? database : name + 1;
-	snprintf(folder, sizeof(folder), "%s", database);
-	open = opendir(dirname(folder));
 	if (open == NULL)
 		return errno;
 	while (error == 0 && (errno = 0, entry = readdir(open)) != NULL) {
@@ -145,16 +144,19 @@ static int copy_files(const char *database, const char *to)
 	return error;
 }
 
-void plan_keep(const struct plan *plan, const char *line, const char *database)
+void plan_keep(const struct plan *plan, const char *line, const struct options *driver)
 {
-	char folder[PATH_MAX], number[24];
+	char folder[PATH_MAX], own[PATH_MAX], number[24];
 	int error;
 
 	snprintf(number, sizeof(number), "%.*s", number_length(line), line);
 	output_path(folder, plan->files, number);
 	if ((mkdir(plan->files, 0777) != 0 && errno != EEXIST) || mkdir(folder, 0777) != 0)
 		fail("%s: %s", folder, strerror(errno));
-	error = copy_files(database, folder);
+	snprintf(own, sizeof(own), "%s", driver->database);
+	error = copy_files(dirname(own), driver->database, folder);
+	if (error == 0 && driver->persistent != NULL)
+		error = copy_files(driver->persistent, driver->database, folder);
 	if (error != 0) {
 		int fd = open_new(folder, "unread");
 

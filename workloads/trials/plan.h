@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "options.h"
+
 struct plan {
 	const char *path, *output;
 	const char *files;   /* folder for what is kept of those that are sampled */
@@ -27,9 +29,9 @@ uint64_t plan_hash(const char *line);
 /* Whether the host is to look at the files of that trial, too. */
 bool plan_samples(const struct plan *plan, const char *line);
 
-/* Keeps the files of a sampled trial's database, those in its folder whose names begin with its
- * own, as they are: in a folder that is called by the trial's number. Where one cannot be read a
- * file `unread` says why. */
-void plan_keep(const struct plan *plan, const char *line, const char *database);
+/* Keeps the files of a sampled trial's database, those in its folder and in persistent memory whose
+ * names begin with its own, as they are: in a folder that is called by the trial's number. Where
+ * one cannot be read a file `unread` says why. */
+void plan_keep(const struct plan *plan, const char *line, const struct options *driver);
 
 #endif

@@ -108,7 +108,7 @@ static void sample(const char *line)
 	show(words, &trial);
 	free(words);
 	if (board_mount(given.node, given.folder, given.type, given.mount_options) == 0) {
-		plan_keep(&given.plan, line, given.driver.database);
+		plan_keep(&given.plan, line, &given.driver);
 		unmount(trial.number);
 	}
 	board_complaints(NULL);

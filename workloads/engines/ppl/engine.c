@@ -3,6 +3,7 @@
 #include "engine.h"
 
 #include "driver.h"
+#include "log.h"
 
 const char engine_name[] = "ppl";
 
@@ -10,6 +11,10 @@ const char driver_title[] = "SQLite/PPL";
 const struct driver_file driver_files[] = {
 	{"database", ""}, {"wal", "-wal"}, {"merge", "-merge"}, {"pages", "-ppl"}};
 const size_t driver_file_count = sizeof(driver_files) / sizeof(driver_files[0]);
+
+const char *const engine_file_roles[] = {
+	SQLITE_FILE_ROLES, [ROLE_OWN] = "pages", [ROLE_OWN_WAL] = "merge"};
+const struct log_engine log_engine = {"-ppl", "-merge", true};
 
 int driver_run(struct database *database, const char *sql)
 {
@@ -19,22 +24,4 @@ int driver_run(struct database *database, const char *sql)
 bool driver_execute(struct database *database, struct error *error)
 {
 	return sql_execute(database, error);
-}
-
-/* Its calls are not logged. */
-const char *const engine_file_roles[] = {NULL};
-const struct ssl_observer *const driver_observer = NULL;
-
-bool engine_log_prepare(size_t transactions, struct error *error)
-{
-	(void)transactions;
-	return error_set(error, "--vfs-log, --written: %s has no log of its calls", engine_title());
-}
-
-void engine_log_begin(void)
-{
-}
-
-void engine_log_end(void)
-{
 }

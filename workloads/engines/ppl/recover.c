@@ -8,6 +8,20 @@
 
 #include "pages.h"
 
+/* No other SQLite copies the merged pages. */
+const char *const ssl_cases[SSL_CASES] = {
+	[SSL_CLEAN] = "clean",
+	[SSL_NEW] = "log not begun or closed",
+	[SSL_RESET_RESET] = "log reset; no merged pages",
+	[SSL_RESET_LIVE] = "log reset; merged pages live",
+	[SSL_RESET_TORN] = "log reset; merged pages torn",
+	[SSL_USED_RESET] = "log used; no merged pages",
+	[SSL_USED_LIVE] = "log used; merged pages live",
+	[SSL_USED_TORN] = "log used; merged pages torn",
+	[SSL_WAL_AHEAD] = "merged pages ahead of the log",
+	[SSL_COPIED_ELSEWHERE] = "merged pages ahead; copied",
+};
+
 static const uint8_t *header_of(const struct page_log *pages, uint32_t sector)
 {
 	return pages->all + sector_offset(pages, sector);

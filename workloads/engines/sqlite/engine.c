@@ -20,7 +20,7 @@ const char engine_name[] = "sqlite";
 const bool engine_has_sql = true;
 
 const char *const engine_file_roles[] = {SQLITE_FILE_ROLES};
-const struct log_engine log_engine = {NULL, false};
+const struct log_engine log_engine = {NULL, NULL, false};
 
 /* What is behind the database's name, by role. */
 static const struct {

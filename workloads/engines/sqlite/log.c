@@ -74,7 +74,7 @@ static int64_t logged_page(const struct file *file, const void *buffer, int byte
 
 	bool has = log_engine.whole_frames ? bytes > FRAME_HEADER : bytes == FRAME_HEADER;
 
-	if (file->kind != ROLE_WAL || !has || offset < WAL_HEADER)
+	if ((file->kind != ROLE_WAL && file->kind != ROLE_OWN_WAL) || !has || offset < WAL_HEADER)
 		return FILE_NOTHING;
 	return (int64_t)header[0] << 24 | header[1] << 16 | header[2] << 8 | header[3];
 }
@@ -170,18 +170,28 @@ static int shm_unmap(sqlite3_file *base, int remove)
 	return file->real->xShmUnmap(base, remove);
 }
 
-static bool is_own(const char *name)
+static bool ends_with(const char *name, const char *suffix)
 {
 	size_t length = name != NULL ? strlen(name) : 0;
-	size_t end = log_engine.own_suffix != NULL ? strlen(log_engine.own_suffix) : length + 1;
+	size_t end = suffix != NULL ? strlen(suffix) : length + 1;
 
-	return end <= length && strcmp(name + length - end, log_engine.own_suffix) == 0;
+	return end <= length && strcmp(name + length - end, suffix) == 0;
+}
+
+/* ROLE_OTHER: it is none of the engine's own. */
+static enum role kind_of_own(const char *name)
+{
+	if (ends_with(name, log_engine.own_suffix))
+		return ROLE_OWN;
+	return ends_with(name, log_engine.own_wal_suffix) ? ROLE_OWN_WAL : ROLE_OTHER;
 }
 
 static enum role kind_of_open(const char *name, int flags)
 {
-	if (is_own(name))
-		return ROLE_OWN;
+	enum role own = kind_of_own(name);
+
+	if (own != ROLE_OTHER)
+		return own;
 	if ((flags & SQLITE_OPEN_MAIN_DB) != 0)
 		return ROLE_DATABASE;
 	if ((flags & SQLITE_OPEN_MAIN_JOURNAL) != 0)
@@ -191,13 +201,9 @@ static enum role kind_of_open(const char *name, int flags)
 
 static enum role kind_of_name(const char *name)
 {
-	const char *suffix = strrchr(name, '-');
-
-	if (is_own(name))
-		return ROLE_OWN;
-	if (suffix != NULL && strcmp(suffix, "-journal") == 0)
+	if (ends_with(name, "-journal"))
 		return ROLE_JOURNAL;
-	return suffix != NULL && strcmp(suffix, "-wal") == 0 ? ROLE_WAL : ROLE_OTHER;
+	return ends_with(name, "-wal") ? ROLE_WAL : kind_of_own(name);
 }
 
 /* `bytes` of an open: the unix VFS syncs the directory of a journal or WAL
@@ -246,7 +252,7 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *base, int
 	file->kind = kind_of_open(name, flags);
 	file->directory_due = (flags & SQLITE_OPEN_CREATE) != 0 &&
 			      (flags & (SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_WAL)) != 0;
-	/* the engine's own file may be written by a mapping, too */
+	/* the engine's log may be written by a mapping, too */
 	if (name != NULL && file->kind != ROLE_OTHER && file->kind != ROLE_OWN)
 		file->written = written_open(name);
 	file->next = files;

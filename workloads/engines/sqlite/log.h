@@ -1,4 +1,4 @@
-/* The log of calls of an engine that is made of SQLite: SQLite's files, and one of its own. */
+/* The log of calls of an engine that is made of SQLite: SQLite's files, and those of its own. */
 #ifndef COMMITPATH_SQLITE_LOG_H
 #define COMMITPATH_SQLITE_LOG_H
 
@@ -6,9 +6,18 @@
 
 #include "file_calls.h"
 
-enum role { ROLE_DATABASE, ROLE_JOURNAL, ROLE_WAL, ROLE_SHM, ROLE_OTHER, ROLE_OWN };
+enum role {
+	ROLE_DATABASE,
+	ROLE_JOURNAL,
+	ROLE_WAL,
+	ROLE_SHM,
+	ROLE_OTHER,
+	ROLE_OWN,
+	ROLE_OWN_WAL, /* it has frames as a WAL has them, under a name that is none's */
+};
 
-/* For engine_file_roles; behind them comes the name of ROLE_OWN, of an engine that has such a file.
+/* For engine_file_roles; behind them come the names of the engine's own, of one that has such
+ * files.
  */
 #define SQLITE_FILE_ROLES                                                             \
 	[ROLE_DATABASE] = "database", [ROLE_JOURNAL] = "journal", [ROLE_WAL] = "wal", \
@@ -16,8 +25,9 @@ enum role { ROLE_DATABASE, ROLE_JOURNAL, ROLE_WAL, ROLE_SHM, ROLE_OTHER, ROLE_OW
 
 /* What the engine has otherwise than SQLite. */
 struct log_engine {
-	const char *own_suffix; /* how the name of its own file ends; NULL: it has none */
-	bool whole_frames;	/* it writes a frame of the WAL by one call, with its page */
+	const char *own_suffix;	    /* how the name of its own file ends; NULL: it has none */
+	const char *own_wal_suffix; /* likewise */
+	bool whole_frames;	    /* it writes a frame by one call, with its page */
 };
 extern const struct log_engine log_engine;
 

@@ -13,11 +13,13 @@
 
 #include "creation.h"
 #include "driver.h"
+#include "log.h"
 #include "medium.h"
 #include "persistent.h"
 #include "properties.h"
 #include "render.h"
 #include "sql.h"
+#include "ticks.h"
 
 const bool engine_has_sql = true;
 
@@ -48,6 +50,25 @@ static bool open_plain(struct database *database, struct error *error)
 		       : render_open(database, error);
 }
 
+/* What the log of calls has of an engine that is opened by ssl_open, beside what a VFS sees. */
+
+static uint64_t now(void)
+{
+	return ticks_now();
+}
+
+static void copied(uint64_t begin, int64_t offset, int64_t bytes)
+{
+	log_note_own(FILE_COPY, begin, offset, bytes, SQLITE_OK);
+}
+
+static void synced(uint64_t begin, int result)
+{
+	log_note_own(FILE_MSYNC, begin, FILE_NOTHING, FILE_NOTHING, result);
+}
+
+static const struct ssl_observer observer = {now, log_note_kept, copied, synced};
+
 static struct ssl_options requested(const struct options *options)
 {
 	struct ssl_options made;
@@ -61,7 +82,7 @@ static struct ssl_options requested(const struct options *options)
 	if (made.medium == SSL_PCM)
 		made.log_folder = options->persistent;
 	if (options->vfs_log)
-		made.observer = driver_observer;
+		made.observer = &observer;
 	driver_own_options(options, &made);
 	return made;
 }

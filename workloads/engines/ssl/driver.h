@@ -24,9 +24,6 @@ extern const struct driver_file {
 } driver_files[];
 extern const size_t driver_file_count;
 
-/* Is told of calls, where these are logged (--vfs-log); NULL: they are not. */
-extern const struct ssl_observer *const driver_observer;
-
 /* Sets what is requested by the engine's own settings. */
 void driver_own_options(const struct options *options, struct ssl_options *made);
 

@@ -5,7 +5,6 @@
 #include "log.h"
 #include "settings.h"
 #include "sql.h"
-#include "ticks.h"
 
 const char engine_name[] = "ssl";
 
@@ -15,25 +14,7 @@ const struct driver_file driver_files[] = {
 const size_t driver_file_count = sizeof(driver_files) / sizeof(driver_files[0]);
 
 const char *const engine_file_roles[] = {SQLITE_FILE_ROLES, [ROLE_OWN] = "statements"};
-const struct log_engine log_engine = {"-sla", true};
-
-static uint64_t now(void)
-{
-	return ticks_now();
-}
-
-static void copied(uint64_t begin, int64_t offset, int64_t bytes)
-{
-	log_note_own(FILE_COPY, begin, offset, bytes, SQLITE_OK);
-}
-
-static void synced(uint64_t begin, int result)
-{
-	log_note_own(FILE_MSYNC, begin, FILE_NOTHING, FILE_NOTHING, result);
-}
-
-static const struct ssl_observer observer = {now, log_note_kept, copied, synced};
-const struct ssl_observer *const driver_observer = &observer;
+const struct log_engine log_engine = {"-sla", NULL, true};
 
 int driver_run(struct database *database, const char *sql)
 {

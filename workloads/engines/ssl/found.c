@@ -3,19 +3,6 @@
 
 #include "state.h"
 
-const char *const ssl_cases[SSL_CASES] = {
-	[SSL_CLEAN] = "clean",
-	[SSL_NEW] = "log not begun or closed",
-	[SSL_RESET_RESET] = "log reset; WAL reset",
-	[SSL_RESET_LIVE] = "log reset; WAL live",
-	[SSL_RESET_TORN] = "log reset; WAL torn",
-	[SSL_USED_RESET] = "log used; WAL reset",
-	[SSL_USED_LIVE] = "log used; WAL live",
-	[SSL_USED_TORN] = "log used; WAL torn",
-	[SSL_WAL_AHEAD] = "WAL ahead of the log",
-	[SSL_COPIED_ELSEWHERE] = "WAL ahead of the log; copied",
-};
-
 int recover_refuse(struct ssl *ssl, const char *what)
 {
 	error_set(ssl->error, "%s: its %s %s %s", ssl->path, log_kind.name, ssl->log_path, what);

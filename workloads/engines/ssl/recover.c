@@ -11,6 +11,19 @@
 
 #include "state.h"
 
+const char *const ssl_cases[SSL_CASES] = {
+	[SSL_CLEAN] = "clean",
+	[SSL_NEW] = "log not begun or closed",
+	[SSL_RESET_RESET] = "log reset; WAL reset",
+	[SSL_RESET_LIVE] = "log reset; WAL live",
+	[SSL_RESET_TORN] = "log reset; WAL torn",
+	[SSL_USED_RESET] = "log used; WAL reset",
+	[SSL_USED_LIVE] = "log used; WAL live",
+	[SSL_USED_TORN] = "log used; WAL torn",
+	[SSL_WAL_AHEAD] = "WAL ahead of the log",
+	[SSL_COPIED_ELSEWHERE] = "WAL ahead of the log; copied",
+};
+
 /* The log's statements are in the checkpoint that comes next. */
 static int skip_log(struct ssl *ssl)
 {

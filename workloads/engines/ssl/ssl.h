@@ -95,7 +95,7 @@ enum ssl_reason {
 };
 extern const char *const ssl_reasons[SSL_REASONS];
 
-/* What a recovery found; ssl_cases has it in words without a comma. */
+/* What a recovery found; ssl_cases has it in the words of each kind of log, without a comma. */
 enum ssl_case {
 	SSL_CLEAN,	      /* no log */
 	SSL_NEW,	      /* a log that was not begun yet, or whose database was closed */

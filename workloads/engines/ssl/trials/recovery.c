@@ -1,4 +1,4 @@
-/* SQLite/SSL: the case of its table of recoveries that was met. */
+/* The case of the log's table of recoveries that was met. */
 #include "trials/recovered.h"
 
 #include <stdio.h>

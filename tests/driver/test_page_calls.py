@@ -1,0 +1,119 @@
+"""vfs.csv of a page log, as of a statement log (test_statement_calls.py): records, merges and checkpoints are
+called as the engine's part of the analysis says, and what they write is of who had it kept."""
+
+import itertools
+
+import polars as pl
+import pytest
+from conftest import Driver, binary
+from test_order import _of_transactions, ran, said
+from test_statement_calls import run
+from test_vfs_log import calls, inside
+
+from analysis.engines import ppl
+from analysis.ledger import contents
+from analysis.ledger.arrays import ints
+
+# (populate, run), and what some of its transactions are: logged, merged, a checkpoint behind either. A row is
+# larger than a sector of 512 bytes
+LOADS = {
+    "merges": ((), (), "m"),
+    "records": ((), ("--sector-size", 4096), "lm"),
+    "bytes": ((), ("--sector-size", 4096, "--page-record", "bytes"), "lm"),
+    "a small cache": (("--workload", "kv"), ("--workload", "kv", "--cache-size", 10), "m"),
+    "dirty pages": ((), ("--sector-size", 4096, "--dirty-pages", 12), "lmc"),
+    "log full": ((), ("--sector-size", 4096, "--log-size", 65536), "lm"),
+}
+
+
+@pytest.fixture
+def pages(tmp_path):
+    return Driver(binary("engine-ppl"), tmp_path)
+
+
+def kinds(driver):
+    """Of each transaction that called a file what it was."""
+    log, found = calls(driver), set()
+    for row in driver.table("transactions.csv"):
+        text = "".join(ppl.CALLS[f"{call['file']}.{call['op']}"] for call in inside(log, row)).lstrip("k")
+        if text:
+            found |= {"l" if text[0] == "l" else "m"}
+            found |= {"c"} if text[1:].count("W") == 2 or (text[0] == "l" and "W" in text) else set()
+    return found
+
+
+@pytest.mark.parametrize("load", LOADS)
+@pytest.mark.parametrize("medium", ["fdatasync", "msync"])
+def test_each_transaction_is_in_order(pages, medium, load):
+    populated, more, found = LOADS[load]
+    pages.populate(*populated)
+    run(pages, *more, medium=medium)
+    settings = pages.config()["effective"]
+    assert ppl.contradicted(settings, _of_transactions(pages)) == []
+    assert said(ran(pages)) == ""
+    assert kinds(pages) == set(found)
+    log = calls(pages)
+    assert {call["op"] for call in log if call["file"] == "pages"} >= (
+        {"write", "sync"} if medium == "fdatasync" else {"copy", "msync"}
+    )
+    # what SQLite calls its WAL is in memory
+    assert {call["op"] for call in log if call["file"] == "wal"} == {"keep"}
+
+
+@pytest.mark.parametrize("sector", [512, 4096])
+def test_an_explicit_checkpoint_is_behind_each_nth_transaction(pages, sector):
+    pages.populate()
+    run(pages, "--checkpoint-every", 3, "--sector-size", sector)
+    done = ran(pages)
+    assert said(done) == ""
+    config = done.config
+    # what is merged is in the database without one
+    lacking = {512: "", 4096: "no checkpoint comes behind"}[sector]
+    for every, says in ((2, "in no transaction"), (1, lacking)):
+        other = {**config, "driver": {**config["driver"], "checkpoint_every": every}}
+        assert says in said(done, config=other) and bool(says) == bool(said(done, config=other))
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "says"),
+    [
+        ("dirty_pages", 11, "no checkpoint"),
+        ("dirty_pages", 0, ", a checkpoint"),
+        ("dirty_pages", 14, ", a checkpoint"),
+        ("sector_size", 2048, "are in no sector"),
+        ("sector_size", 8192, "are in no sector"),
+        ("log_size", 8192, "are in no sector"),
+        ("page_size", 1024, "writes to the database were of another"),
+        ("page_size", "4096", "page_size is '4096', no number"),
+    ],
+)
+def test_other_settings_are_contradicted(pages, setting, value, says):
+    pages.populate()
+    run(pages, *LOADS["dirty pages"][1])
+    settings = pages.config()["effective"] | {setting: value}
+    (found, *_) = ppl.contradicted(settings, _of_transactions(pages))
+    assert says in found
+
+
+def test_what_is_merged_is_of_who_had_it_kept(pages):
+    """To the merged pages and to the database; by a merge it is all of the transaction's own."""
+    pages.populate()
+    run(pages, *LOADS["dirty pages"][1])
+    log = _of_transactions(pages).with_columns(pl.col("transaction").cast(pl.Int64))
+    whose = contents.contents(log, ints(log["transaction"].fill_null(-1)))
+    kept, written, others = {}, 0, 0
+    for call, content in zip(log.iter_rows(named=True), whose.tolist(), strict=True):
+        if call["op"] == "keep":
+            kept[call["page"]] = call["transaction"]
+        page = call["page"]
+        if call["op"] == "write" and call["file"] == "database":
+            page = call["offset"] // 4096 + 1
+        if call["op"] == "write" and page is not None:
+            assert content == kept.get(page, call["transaction"] if call["transaction"] is not None else -1)
+            written, others = written + 1, others + (content != call["transaction"])
+    assert written > 100 and others > 20
+    assert contents.framed(log) == ["merge", "wal"]
+    frames = log.filter((pl.col("file") == "merge") & (pl.col("op") == "write"))
+    for first, second in itertools.pairwise(frames.iter_rows(named=True)):
+        if second["page"] is not None:
+            assert second["bytes"] == 24 + 4096 and second["offset"] == first["offset"] + first["bytes"]
