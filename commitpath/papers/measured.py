@@ -116,8 +116,8 @@ def written(run: Run, metric: str) -> float | None:
         return None
     if metric == "checkpoints":
         counted = run.document("manifest")[str(run.cell["engine"])].get("properties", {})
-        own = [int(number) for name, number in counted.items() if name.startswith(CHECKPOINTS)]
-        return sum(own) if own else syncs_of(RESULTS / str(run.path), "database")
+        numbers = [int(number) for name, number in counted.items() if name.startswith(CHECKPOINTS)]
+        return sum(numbers) if numbers else syncs_of(RESULTS / str(run.path), "database")
     own = {label for label, _ in engines.of(str(run.cell["engine"])).FILES.values()} - {"other"}
     of_engine = metric == "pages"
     sums = run.summary["ledger"]["bytes"].items()
