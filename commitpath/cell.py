@@ -225,6 +225,13 @@ def check_engine(cell: Mapping[str, Any], variables: Mapping[str, str], only: li
                 f"{name.upper()}={cell[name]}: ENGINE={engine} takes {', '.join(values)} "
                 f"(experiments/engine/{engine}.yml)"
             )
+    for name, values in profile.get("only_with", {}).items():
+        for other, fit in values.get(cell[name], {}).items():
+            if cell[other] not in fit:
+                raise BadInputError(
+                    f"{name.upper()}={cell[name]}: ENGINE={engine} takes it with {other.upper()}="
+                    f"{' or '.join(fit)}, not {cell[other]} (experiments/engine/{engine}.yml)"
+                )
     for name in sorted(engines.lacking(engine)):
         if (variable := axes()[name].variable) in variables:
             of = axes()[name].spec["x-of"]

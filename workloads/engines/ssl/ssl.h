@@ -29,6 +29,10 @@ enum ssl_medium {
 	SSL_PCM,       /* mapped persistent memory: copied, and its cache lines cleaned */
 };
 
+/* When the log is synced: at each commit, or at checkpoints alone. Then a power cut may take the
+ * transactions since the last one, the last of them first. */
+enum ssl_synchronous { SSL_FULL, SSL_NORMAL };
+
 /* Which recovery is done: by the ids of log and WAL, or by the study's table alone. */
 enum ssl_recovery { SSL_IDS, SSL_PAPER };
 
@@ -41,6 +45,8 @@ enum {
 	SSL_EXPANDED = 1,	 /* a record is sqlite3_expanded_sql, without values */
 	SSL_BLOBS_UNNOTICED = 2, /* ssl_blob_write does not tell the log */
 	SSL_ANY_MEMORY = 4,	 /* SSL_PCM maps what is no persistent memory, too */
+	SSL_RESET_UNSYNCED = 32, /* a reset of the log is not synced */
+	SSL_EPOCH_KEPT = 64,	 /* a log that lost its first record goes on in its epoch */
 };
 
 /* What of its calls no VFS below sees, told when each is over; `begin` is `now` when it began. */
@@ -59,7 +65,8 @@ struct ssl_options {
 	int64_t line;	  /* bytes that SSL_PCM is written by; a power of two, 4 to 4096 */
 	int64_t write_ns; /* what each such line takes, which SSL_PCM waits; 0 to 1000000 */
 	enum ssl_medium medium;
-	const char *log_folder; /* that the log is in; NULL: the database's */
+	enum ssl_synchronous synchronous; /* SSL_NORMAL: of a log in a file */
+	const char *log_folder;		  /* that the log is in; NULL: the database's */
 	enum ssl_recovery recovery;
 	enum ssl_policy policy;
 	unsigned left_out;

@@ -58,6 +58,7 @@ struct log {
 	uint64_t epoch;	   /* grows with each reset */
 	uint64_t base;	   /* id of the checkpoint that its statements come after */
 	uint64_t sequence; /* of the next record */
+	bool unsynced;	   /* its records come to the medium in any order, until it is reset */
 	bool suspect;	   /* a write of it failed */
 };
 
