@@ -21,7 +21,7 @@ from analysis.engines.survival import ALL, RECENT
 TITLE = "SQLite/SSL"
 _SETTINGS = (
     *("page_size", "cache_size", "log_size", "log_full", "dirty_pages"),
-    *("log_medium", "pcm_line", "pcm_write_ns", "not_repeatable"),
+    *("log_medium", "pcm_line", "pcm_write_ns", "not_repeatable", "checkpoint_write"),
 )
 FILES = {
     "database": sqlite.FILES["database"],
@@ -66,26 +66,32 @@ def _synchronous(settings: Mapping[str, Any]) -> str:
     return str(settings.get(_SYNCHRONOUS, "full"))
 
 
-def _written(settings: Mapping[str, Any]) -> tuple[str, str, str]:
-    """Return the calls that write a record to the log, and its header, and those of a checkpoint
-    (workloads/engines/ssl/checkpoint.c): the WAL's file, the log's header, the database, the WAL's header."""
+def _written(settings: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    """Return the calls that write a record to the log, and its header, and those of a checkpoint that is a
+    commit, and of another (workloads/engines/ssl/checkpoint.c).
+
+    These are the WAL's file, the log's header, the database and the WAL's header; of atomic writes, which no
+    call begins or commits, the database and the log's header.
+    """
     reset = {"fdatasync": "lL", "msync": "lL", "pcm": "l"}[settings["log_medium"]]
     logged = {"full": reset, "normal": "l"}[_synchronous(settings)]
-    return logged, reset, f"w+W{reset}d+s?Dw"
+    commits = f"w+W{reset}d+s?Dw"
+    others = {"wal": commits, "atomic": f"({commits}|W?d+{reset})"}[settings.get("checkpoint_write", "wal")]
+    return logged, reset, commits, others
 
 
 def order(settings: Mapping[str, Any]) -> re.Pattern[str]:
     """Return what one transaction may call (CALLS): its pages are kept, and then it is a record, behind which
     a checkpoint may come, or a checkpoint. One that changes nothing calls nothing."""
-    logged, _, checkpoint = _written(settings)
-    return re.compile(f"(k+({logged}({checkpoint})?|{checkpoint}))?")
+    logged, _, commits, others = _written(settings)
+    return re.compile(f"(k+({logged}({others})?|{commits}))?")
 
 
 def maintenance(settings: Mapping[str, Any]) -> re.Pattern[str] | None:
     """Return what an explicit checkpoint may call; with nothing to write home the log is begun anew, where it
     has records."""
-    _, reset, checkpoint = _written(settings)
-    return re.compile(f"({checkpoint}|{reset})?")
+    _, reset, _, others = _written(settings)
+    return re.compile(f"({others}|{reset})?")
 
 
 def contradicted(settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:

@@ -59,6 +59,20 @@ def test_each_transaction_is_in_order(statements, synchronous, medium, load):
     assert any("D" in text for text in told) == (load not in ("one row", "a small cache"))
 
 
+def test_atomic_writes_are_refused_where_there_are_none(statements):
+    """Of a filesystem of this host; what there was is as it was."""
+    statements.populate()
+    before = statements.database.read_bytes()
+    where = ("--database", statements.database, "--output-dir", statements.output)
+    done = statements("run", *where, "--rows", 50, "--n", 20, "--checkpoint-write", "atomic")
+    (line,) = done.stderr.splitlines()
+    assert done.returncode != 0 and "sample.db: its filesystem has no atomic writes (" in line
+    # as SQLite's WAL mode has it, in which each of its logs begins
+    after = statements.database.read_bytes()
+    assert len(after) == len(before) and after[18:20] == b"\2\2"
+    assert sorted(path.name for path in statements.folder.glob("sample.db*")) == ["sample.db"]
+
+
 @pytest.mark.parametrize("medium", ["fdatasync", "msync"])
 def test_an_explicit_checkpoint_is_behind_each_nth_transaction(statements, medium):
     statements.populate()

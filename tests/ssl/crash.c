@@ -4,10 +4,10 @@
  *   crash faults FAULT FIRST SEEDS [WORD]   a call that fails, at each place in turn; then a cut
  *
  * WORD, of a statement log: normal, which promises that some of the last transactions are lost
- * alone and none before a checkpoint; what is done otherwise, paper, ignore, checkpoint, expanded,
- * blobs, unordered or epoch. Of a page log: its records, bytes or cells; what is left out, word or
- * emptied. Prints one JSON object. A seed is the whole story of a run. What is wrong is also a line
- * on stderr. */
+ * alone and none before a checkpoint; atomic, whose checkpoints are atomic writes; what is done
+ * otherwise, paper, ignore, checkpoint, expanded, blobs, unordered or older. Of a page log: its
+ * records, bytes or cells; what is left out, word or emptied. Prints one JSON object. A seed is the
+ * whole story of a run. What is wrong is also a line on stderr. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -420,10 +420,11 @@ static void set_word(struct ssl_options *options, const char *word)
 #else
 static void set_word(struct ssl_options *options, const char *word)
 {
-	static const char *const words[] = {"paper", "ignore", "checkpoint", "expanded",
-					    "blobs", "normal", "unordered",  "epoch"};
+	static const char *const words[] = {"paper",	"ignore", "checkpoint",
+					    "expanded", "blobs",  "unordered",
+					    "normal",	"atomic", "older"};
 
-	switch (place(word, words, 8)) {
+	switch (place(word, words, 9)) {
 	case 0:
 		options->recovery = SSL_PAPER;
 		break;
@@ -440,13 +441,16 @@ static void set_word(struct ssl_options *options, const char *word)
 		options->left_out = SSL_BLOBS_UNNOTICED;
 		break;
 	case 5:
-		options->synchronous = SSL_NORMAL;
-		break;
-	case 6:
 		options->left_out = SSL_RESET_UNSYNCED;
 		break;
+	case 6:
+		options->synchronous = SSL_NORMAL;
+		break;
+	case 7:
+		options->atomic = true;
+		break;
 	default:
-		options->left_out = SSL_EPOCH_KEPT;
+		options->left_out = SSL_OLDER_WAL;
 	}
 }
 #endif

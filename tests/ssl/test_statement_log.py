@@ -74,6 +74,28 @@ def test_a_log_that_is_not_synced_has_its_resets_synced() -> None:
     assert "is not of what the database has now" in said
 
 
+@pytest.mark.parametrize("mix", ["all", "plain"])
+def test_power_cuts_of_atomic_checkpoints_lose_and_invent_nothing(mix: str) -> None:
+    """Nor does a SQLite that knows nothing of the log, and copies a WAL that it finds."""
+    counted, said = crash("ssl", "cuts", mix, 100 if mix == "all" else 1, 25, "atomic")
+    assert (counted["bad"], said) == (0, "")
+    assert counted["replayed"] > 50 and counted["checkpoints"]["dirty pages"] > 10
+
+
+def test_a_wal_that_was_copied_is_gone_before_an_atomic_checkpoint() -> None:
+    """Else a SQLite without the log copies its pages, which are older then."""
+    counted, said = crash("ssl", "cuts", "plain", 1, 10, "atomic", "older")
+    assert counted["bad"] > 0
+    assert "is not of what the database has now" in said
+
+
+@pytest.mark.parametrize("fault", ["eio", "short", "nomem"])
+def test_a_call_that_fails_loses_nothing_of_atomic_checkpoints(fault: str) -> None:
+    counted, said = crash("ssl", "faults", fault, 1, 10, "atomic")
+    assert (counted["bad"], said) == (0, "")
+    assert counted["failures"] > 5 and counted["recoveries"] > 20
+
+
 def test_a_record_behind_one_that_is_not_there_is_none() -> None:
     """Of each set of records; without an epoch of its own a log that goes on executes some of them."""
     assert count("ssl", "hole") == ({"sets": 32, "bad": 0}, "")
