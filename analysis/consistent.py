@@ -163,6 +163,8 @@ def _effective(cell: Document, summary: Document, manifest: Document, host: Docu
     asked = {axis: cell[axis] for axis in AXES if axis in cell}
     for wanted, had in ((engine.requested(cell), effective), (asked, driver)):
         for key in {**wanted, **had}:
+            if key not in wanted and word(cell.get(key)) == word(had[key]):
+                continue  # an engine's own default, which it does not ask for
             if key not in wanted:
                 found.append(f"cell: nothing asks for {key}; in effect {had[key]!r}")
             else:

@@ -225,6 +225,21 @@ def check_engine(cell: Mapping[str, Any], variables: Mapping[str, str], only: li
                 f"{name.upper()}={cell[name]}: ENGINE={engine} takes {', '.join(values)} "
                 f"(experiments/engine/{engine}.yml)"
             )
+    for name, values in profile.get("only_with", {}).items():
+        for other, fit in values.get(cell[name], {}).items():
+            if cell[other] not in fit:
+                raise BadInputError(
+                    f"{name.upper()}={cell[name]}: ENGINE={engine} takes it with {other.upper()}="
+                    f"{' or '.join(one or 'none' for one in fit)}, not {cell[other]} "
+                    f"(experiments/engine/{engine}.yml)"
+                )
+    fs = load_profile("fs", cell["fs"])
+    for name, values in profile.get("needs_of_fs", {}).items():
+        if (needed := values.get(cell[name])) and needed not in fs:
+            have = [each for each in axes()["fs"].files() if needed in load_profile("fs", each)]
+            raise BadInputError(
+                f"{name.upper()}={cell[name]}: FS={cell['fs']} has no {needed}; use FS={' or '.join(have)}"
+            )
     for name in sorted(engines.lacking(engine)):
         if (variable := axes()[name].variable) in variables:
             of = axes()[name].spec["x-of"]

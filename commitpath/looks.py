@@ -10,6 +10,8 @@ from typing import Any
 from analysis.crash import sampled
 from base.errors import LabError
 from commitpath import payload, persistent
+from commitpath.axes import axes
+from commitpath.cell import load_profile
 from images import artifacts
 
 # Beyond what the program itself takes for hung (workloads/trials/look.c).
@@ -26,9 +28,16 @@ def of_samples(cell: Mapping[str, Any], raw: Path) -> dict[str, dict[str, Any]]:
     return {folder.name: look(program, cell, folder) for folder in folders}
 
 
+def without_needs(cell: Mapping[str, Any]) -> dict[str, Any]:
+    """The cell without what its engine's settings need of the board's filesystem, which this host's may not
+    have: a recovery does without it."""
+    needs = load_profile("engine", cell["engine"]).get("needs_of_fs", {})
+    return {**cell, **{axis: axes()[axis].spec["default"] for axis in needs}}
+
+
 def look(program: Path, cell: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """What is in the database of a folder. In a copy: to open it is to recover it."""
-    words = payload.driver_env(persistent.in_files(cell), payload.DATABASE)["DRIVER_OPTIONS"].split()
+    words = payload.driver_env(persistent.in_files(without_needs(cell)), payload.DATABASE)["DRIVER_OPTIONS"].split()
     with artifacts.work_folder() as work:
         shutil.copytree(folder, work / "db")
         done = subprocess.run(

@@ -52,7 +52,7 @@ def order(settings: Mapping[str, Any]) -> re.Pattern[str]:
     """Return what one transaction may call (CALLS): its pages are kept, and then its records and their
     commit word are logged, or its pages are merged, which empties their sectors; behind either a checkpoint
     may come. Or it is a checkpoint, which is called as a merge is. One that changes nothing calls nothing."""
-    logged, checkpoint = ssl.written(settings)
+    logged, _, checkpoint, _ = ssl.written(settings)
     many = logged.replace("l", "l+")
     return re.compile(f"(k+({many}|{checkpoint.replace(logged, many)})({checkpoint})?)?")
 

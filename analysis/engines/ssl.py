@@ -1,7 +1,9 @@
 """SQLite/SSL: its files, its settings, and what survives (docs/ssl.md).
 
 What is rendered is SQLite's SQL. A commit is durable when its record is, or the WAL of the checkpoint that is
-made in its place: all of them survive whatever ends the process or the system. With pcm the log is in
+made in its place: all of them survive whatever ends the process or the system. With synchronous NORMAL the
+log is synced at a checkpoint alone: what a kernel was given outlives the process, and of the records behind
+the last checkpoint a power cut leaves the first, up to one that is not whole. With pcm the log is in
 persistent memory, or there is no run: the driver maps it with MAP_SYNC, or fails.
 """
 
@@ -14,12 +16,12 @@ from typing import Any
 import polars as pl
 
 from analysis.engines import sqlite
-from analysis.engines.survival import ALL
+from analysis.engines.survival import ALL, RECENT
 
 TITLE = "SQLite/SSL"
 _SETTINGS = (
     *("page_size", "cache_size", "log_size", "log_full", "dirty_pages"),
-    *("log_medium", "pcm_line", "pcm_write_ns", "not_repeatable"),
+    *("log_medium", "pcm_line", "pcm_write_ns", "not_repeatable", "checkpoint_write"),
 )
 FILES = {
     "database": sqlite.FILES["database"],
@@ -51,6 +53,13 @@ UNORDERED = ("shm", "other")
 UNFINISHED = re.compile("k[^d]*$")
 
 _LOG = "-sla"
+_SYNCHRONOUS = "synchronous"
+# log_medium → synchronous → what survives a crash of the system
+_OUTLIVES_SYSTEM = {
+    "fdatasync": {"full": ALL, "normal": RECENT},
+    "msync": {"full": ALL, "normal": RECENT},
+    "pcm": {"full": ALL},
+}
 RECORDS = 1024  # where the log's records begin (workloads/engines/ssl/state.h)
 
 
@@ -59,25 +68,37 @@ def role(name: str, database: str) -> str | None:
     return "statements" if name.endswith(_LOG) else sqlite.role(name, database)
 
 
-def written(settings: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the calls that write to the log, and those of a checkpoint (workloads/engines/ssl/checkpoint.c):
-    the WAL's file, the log's header, the database, the WAL's header."""
-    logged = {"fdatasync": "lL", "msync": "lL", "pcm": "l"}[settings["log_medium"]]
-    return logged, f"w+W{logged}d+s?Dw"
+def _synchronous(settings: Mapping[str, Any]) -> str:
+    """Return when the log is synced. A driver from before there was NORMAL does not say: each commit did."""
+    return str(settings.get(_SYNCHRONOUS, "full"))
+
+
+def written(settings: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    """Return the calls that write a record to the log, and its header, and those of a checkpoint that is a
+    commit, and of another (workloads/engines/ssl/checkpoint.c).
+
+    These are the WAL's file, the log's header, the database and the WAL's header; of atomic writes, which no
+    call begins or commits, the database and the log's header.
+    """
+    reset = {"fdatasync": "lL", "msync": "lL", "pcm": "l"}[settings["log_medium"]]
+    logged = {"full": reset, "normal": "l"}[_synchronous(settings)]
+    commits = f"w+W{reset}d+s?Dw"
+    others = {"wal": commits, "atomic": f"({commits}|W?d+{reset})"}[settings.get("checkpoint_write", "wal")]
+    return logged, reset, commits, others
 
 
 def order(settings: Mapping[str, Any]) -> re.Pattern[str]:
     """Return what one transaction may call (CALLS): its pages are kept, and then it is a record, behind which
     a checkpoint may come, or a checkpoint. One that changes nothing calls nothing."""
-    logged, checkpoint = written(settings)
-    return re.compile(f"(k+({logged}({checkpoint})?|{checkpoint}))?")
+    logged, _, commits, others = written(settings)
+    return re.compile(f"(k+({logged}({others})?|{commits}))?")
 
 
 def maintenance(settings: Mapping[str, Any]) -> re.Pattern[str] | None:
     """Return what an explicit checkpoint may call; with nothing to write home the log is begun anew, where it
     has records."""
-    logged, checkpoint = written(settings)
-    return re.compile(f"({checkpoint}|{logged})?")
+    _, reset, _, others = written(settings)
+    return re.compile(f"({others}|{reset})?")
 
 
 def contradicted(settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
@@ -143,8 +164,12 @@ def _due(settings: Mapping[str, Any], calls: pl.DataFrame) -> tuple[dict[int, bo
 
 
 def requested(cell: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings that a cell asks for, as far as it does."""
-    return {name: cell[name] for name in _SETTINGS if name in cell}
+    """Return the settings that a cell asks for, as far as it does.
+
+    A cell from before there was NORMAL has a synchronous that says nothing: none asks for the default.
+    """
+    asked = {name: cell[name] for name in _SETTINGS if name in cell}
+    return asked | {name: cell[name] for name in (_SYNCHRONOUS,) if cell.get(name, "full") != "full"}
 
 
 release = sqlite.release
@@ -155,4 +180,4 @@ rendered = sqlite.rendered
 
 def survives(settings: Mapping[str, Any]) -> tuple[str, str]:
     """Return what survives a crash of the process, and of the system."""
-    return ALL, dict.fromkeys(("fdatasync", "msync", "pcm"), ALL)[settings["log_medium"]]
+    return ALL, _OUTLIVES_SYSTEM[settings["log_medium"]][_synchronous(settings)]

@@ -1,4 +1,4 @@
--- results.sqlite, schema version 4 (PRAGMA user_version). docs/results-db.md explains it.
+-- results.sqlite, schema version 5 (PRAGMA user_version). docs/results-db.md explains it.
 -- JSON columns hold the run's own files unchanged; the plain columns are read from them.
 
 -- label: what this results folder's own runs are called in other labs' databases
@@ -31,7 +31,7 @@ CREATE TABLE run (
   fs TEXT AS (cell ->> '$.fs'),
   engine TEXT AS (coalesce(cell ->> '$.engine', 'sqlite')),
   journal_mode TEXT AS (iif(engine = 'sqlite', coalesce(cell ->> '$.journal_mode', cell ->> '$.mode'), NULL)),
-  synchronous TEXT AS (iif(engine IN ('ppl', 'ssl'), NULL, coalesce(cell ->> '$.synchronous', cell ->> '$.sync'))),
+  synchronous TEXT AS (iif(engine = 'ppl', NULL, coalesce(cell ->> '$.synchronous', cell ->> '$.sync'))),
   sqlite TEXT AS (iif(engine IN ('ppl', 'sqlite', 'ssl'), cell ->> '$.sqlite', NULL)),
   page_size INTEGER AS (iif(engine IN ('ppl', 'sqlite', 'ssl'), cell ->> '$.page_size', NULL)),
   cache_size INTEGER AS (iif(engine IN ('ppl', 'sqlite', 'ssl'), cell ->> '$.cache_size', NULL)),

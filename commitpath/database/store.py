@@ -16,16 +16,17 @@ from commitpath.database import limits
 
 DATABASE = RESULTS / "results.sqlite"
 SCHEMA = Path(__file__).with_name("schema.sql")
-VERSION = 4
+VERSION = 5
 # Databases that an older commitpath made are read, and made of this version when they are written to: only
 # columns that are computed from a row's documents differ, and have nothing in the file.
-OLDER = (1, 2, 3)
+OLDER = (1, 2, 3, 4)
 # In version 1 what a cell requests is another part, from the first of these to before the second.
 FIRST = Path(__file__).with_name("schema-1.sql")
 REQUESTED = "  -- requested, which", "  -- effective, read back"
 # Versions before 3 have no such columns.
 CUTS = "  -- what cuts took", "  PRIMARY KEY (lab, cell_id, run_id)"
-# What versions before 4, and before 3, have in the place of some words of it.
+# What versions before 5, before 4 and before 3 have in the place of some words of it.
+WITHOUT_SYNCHRONOUS = (("iif(engine = 'ppl', NULL,", "iif(engine IN ('ppl', 'ssl'), NULL,"),)
 WITHOUT_PPL = (
     ("engine IN ('ppl', 'sqlite', 'ssl')", "engine IN ('sqlite', 'ssl')"),
     ("iif(engine IN ('ppl', 'ssl'), NULL,", "iif(engine = 'ssl', NULL,"),
@@ -65,6 +66,8 @@ class DatabaseError(LabError):
 def schema(version: int = VERSION) -> str:
     """The SQL that makes a database of a version."""
     text = SCHEMA.read_text()
+    if version < 5:
+        text = with_words(text, WITHOUT_SYNCHRONOUS)
     if version < 4:
         text = with_words(text, WITHOUT_PPL)
     if version < 3:

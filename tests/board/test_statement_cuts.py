@@ -58,6 +58,32 @@ def test_a_short_cell_loses_nothing(run_cell: Callable[..., Path]) -> None:
     assert (trials["engine_call"].drop_nulls() == "sync statements").any()
 
 
+def test_a_log_that_no_commit_syncs_leaves_a_prefix(run_cell: Callable[..., Path]) -> None:
+    """What is lost was acknowledged behind the last checkpoint."""
+    folder = run_cell(**SHORT | {"SYNCHRONOUS": "normal", "N": "20", "PROBES": "none"})
+    found = crash(folder)
+    assert found["promised"].startswith("consistent, but the transactions since the last checkpoint may")
+    assert found["opened"] == found["cuts"]
+    assert found["corrupt"] == found["not_a_prefix"] == found["broken"] == 0
+    # a checkpoint comes within 20 transactions
+    assert 0 < found["lost_acknowledged"]["max"] < 20 and found["lost_acknowledged"]["cuts"] > 5
+
+
+def test_checkpoints_by_atomic_writes_lose_nothing(run_cell: Callable[..., Path]) -> None:
+    """Of the filesystem's own; no page is written twice."""
+    folder = run_cell(
+        **SHORT | {"FS": "f2fs", "CHECKPOINT_WRITE": "atomic", "N": "20", "CUTS": "60", "PROBES": "none"}
+    )
+    found = crash(folder)
+    nothing_lost(found)
+    # between the atomic write and the log's reset
+    assert found["recoveries"]["WAL ahead of the log; copied"] > 0
+    config = json.loads((folder / "raw/driver/config.json").read_text())
+    assert config["effective"]["checkpoint_write"] == "atomic"
+    did = config["properties"]
+    assert did["WAL pages"] == "0" and int(did["checkpoints: dirty pages"]) > 2
+
+
 def test_a_transaction_is_a_record_and_a_sync(run_cell: Callable[..., Path]) -> None:
     """What the ledger, the calls and the engine itself tell of the log and its checkpoints."""
     folder = run_cell(**SHORT)

@@ -36,10 +36,11 @@ def run(driver, *more, medium="fdatasync", n=20):
 
 @pytest.mark.parametrize("load", LOADS)
 @pytest.mark.parametrize("medium", ["fdatasync", "msync"])
-def test_each_transaction_is_in_order(statements, medium, load):
+@pytest.mark.parametrize("synchronous", ["full", "normal"])
+def test_each_transaction_is_in_order(statements, synchronous, medium, load):
     populated, more = LOADS[load]
     statements.populate(*populated)
-    run(statements, *more, medium=medium)
+    run(statements, *more, "--synchronous", synchronous, medium=medium)
     settings = statements.config()["effective"]
     assert ssl.contradicted(settings, _of_transactions(statements)) == []
     assert said(ran(statements)) == ""
@@ -48,11 +49,28 @@ def test_each_transaction_is_in_order(statements, medium, load):
     named = [[f"{call['file']}.{call['op']}" for call in inside(log, row)] for row in rows]
     told = ["".join(ssl.CALLS[one] for one in each) for each in named]
     assert all(allowed.fullmatch(text) for text in told)
-    # one sync a transaction; persistent memory, with none, is a board's (test_persistent_memory.py)
+    # one sync a transaction, or none, which the other level does not allow; persistent memory, with none, is
+    # a board's (test_persistent_memory.py)
     logged = [text for text in told if text and "w" not in text]
+    other = ssl.order(settings | {"synchronous": {"full": "normal", "normal": "full"}[synchronous]})
+    assert not any(other.fullmatch(text) for text in logged)
     assert any("kw" in text for text in told) == (load == "too large for the log")
-    assert {text.count("L") for text in logged} <= {1}
+    assert {text.count("L") for text in logged} <= {int(synchronous == "full")}
     assert any("D" in text for text in told) == (load not in ("one row", "a small cache"))
+
+
+def test_atomic_writes_are_refused_where_there_are_none(statements):
+    """Of a filesystem of this host; what there was is as it was."""
+    statements.populate()
+    before = statements.database.read_bytes()
+    where = ("--database", statements.database, "--output-dir", statements.output)
+    done = statements("run", *where, "--rows", 50, "--n", 20, "--checkpoint-write", "atomic")
+    (line,) = done.stderr.splitlines()
+    assert done.returncode != 0 and "sample.db: its filesystem has no atomic writes (" in line
+    # as SQLite's WAL mode has it, in which each of its logs begins
+    after = statements.database.read_bytes()
+    assert len(after) == len(before) and after[18:20] == b"\2\2"
+    assert sorted(path.name for path in statements.folder.glob("sample.db*")) == ["sample.db"]
 
 
 @pytest.mark.parametrize("medium", ["fdatasync", "msync"])

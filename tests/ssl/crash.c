@@ -3,15 +3,17 @@
  *   crash cuts MIX FIRST SEEDS [WORD...]    power cuts, in runs and in recoveries
  *   crash faults FAULT FIRST SEEDS [WORD]   a call that fails, at each place in turn; then a cut
  *
- * WORD, of a statement log: what is done otherwise, paper, ignore, checkpoint, expanded or blobs.
- * Of a page log: its records, bytes or cells; what is left out, word or emptied. Prints one JSON
- * object. A seed is the whole story of a run. What is wrong is also a line on stderr. */
+ * WORD, of a statement log: normal, which promises that some of the last transactions are lost
+ * alone and none before a checkpoint; atomic, whose checkpoints are atomic writes; what is done
+ * otherwise, paper, ignore, checkpoint, expanded, blobs, unordered or older. Of a page log: its
+ * records, bytes or cells; what is left out, word or emptied. Prints one JSON object. A seed is the
+ * whole story of a run. What is wrong is also a line on stderr. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "disk.h"
-#include "load.h"
+#include "history.h"
 #ifdef PAGE_LOG
 #include "pages.h"
 #endif
@@ -23,6 +25,7 @@ struct run {
 	enum mix mix;
 	struct ssl_options options;
 	struct target ours, plain;
+	struct history history;
 	int64_t number;	  /* of the next transaction */
 	uint64_t full;	  /* hash of what is acknowledged */
 	bool failed_last; /* a transaction ended with an error, and none came after it */
@@ -30,7 +33,8 @@ struct run {
 	const char *bad;
 };
 
-static int64_t recoveries, bad_runs, cut_recoveries, acknowledged, in_flight, replayed, failures;
+static int64_t recoveries, bad_runs, cut_recoveries, acknowledged, in_flight, lost, replayed,
+	failures;
 static int64_t cases[SSL_CASES], checkpoints[SSL_REASONS];
 static uint64_t state;
 
@@ -90,15 +94,10 @@ static void close_ours(struct run *run)
 	count_stats(run);
 	if (!ssl_close(run->ours.ssl, &error) && !disk_is_cut())
 		wrong(run, "closing failed", error.text);
+	/* closed, all of it is there */
+	if (!disk_is_cut())
+		history_free(&run->history);
 	run->ours.ssl = NULL;
-}
-
-static void copy(sqlite3 *to, sqlite3 *from)
-{
-	sqlite3_backup *backup = sqlite3_backup_init(to, "main", from, "main");
-
-	sqlite3_backup_step(backup, -1);
-	sqlite3_backup_finish(backup);
 }
 
 /* Whether what is there is what it was, or what the transaction in flight makes of it; then it is
@@ -116,16 +115,43 @@ static bool same_or_next(struct run *run, sqlite3 *db, bool coarse_only, bool ma
 	if (!may_be_next)
 		return false;
 	sqlite3_open_v2(":memory:", &before, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "unix");
-	copy(before, run->plain.db);
+	history_copy(before, run->plain.db);
 	load_transaction(&run->plain, run->mix, run->seed, run->number);
 	next = found == hash(run->plain.db, true);
 	load_end_reading(&run->plain);
 	if (!next)
-		copy(run->plain.db, before);
+		history_copy(run->plain.db, before);
 	sqlite3_close(before);
 	if (next)
 		run->full = hash(db, false);
 	return next;
+}
+
+/* What is there may come back, where the log is not synced at each commit. */
+static void note(struct run *run)
+{
+	if (run->options.synchronous == SSL_NORMAL)
+		history_note(&run->history, run->ours.ssl, run->plain.db, run->full);
+}
+
+/* What is there stays. */
+static void begin_history(struct run *run)
+{
+	history_free(&run->history);
+	note(run);
+}
+
+/* Whether what is there is what it was before some of the last transactions. */
+static bool same_or_earlier(struct run *run, sqlite3 *db)
+{
+	uint64_t found = hash(db, false);
+	int64_t gone = history_lost(&run->history, run->plain.db, found);
+
+	if (gone < 0)
+		return false;
+	lost += gone;
+	run->full = found;
+	return true;
 }
 
 /* A cache that a transaction does not fit in: pages go to the WAL before it commits. */
@@ -174,8 +200,11 @@ static bool begin(struct run *run)
 	if (ssl_exec(run->ours.ssl, encoding) != SQLITE_OK ||
 	    load_create(&run->ours) != SQLITE_OK || load_create(&run->plain) != SQLITE_OK)
 		wrong(run, "the schema was not made", sqlite3_errmsg(run->ours.db));
+	if (run->options.synchronous == SSL_NORMAL && !ssl_checkpoint(run->ours.ssl, &error))
+		wrong(run, "no checkpoint was made", error.text);
 	/* random numbers are in it */
 	run->full = hash(run->ours.db, false);
+	begin_history(run);
 	return run->bad == NULL;
 }
 
@@ -202,6 +231,7 @@ static void transaction(struct run *run)
 		run->full = hash(run->ours.db, false);
 		run->failed_last = true;
 		run->number++;
+		note(run);
 		return;
 	}
 	load_transaction(&run->plain, run->mix, run->seed, run->number);
@@ -212,6 +242,7 @@ static void transaction(struct run *run)
 	if (hash(run->ours.db, true) != hash(run->plain.db, true))
 		wrong(run, "it differs from SQLite's", "");
 	run->number++;
+	note(run);
 }
 
 /* A SQLite that knows nothing of the log must not open the database while one is live. */
@@ -226,7 +257,7 @@ static void open_unaware(struct run *run)
 		 sqlite3_exec(db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL) ==
 			 SQLITE_OK;
 	/* closed well, or not begun yet, it may */
-	if (opened && !same_or_next(run, db, false, true))
+	if (opened && !same_or_next(run, db, false, true) && !same_or_earlier(run, db))
 		wrong(run, "SQLite opened it without its log", "");
 	run->refused += !opened;
 	sqlite3_close(db);
@@ -268,10 +299,12 @@ static void recover(struct run *run, bool in_it, bool may_be_next)
 	{
 		uint64_t before = run->full;
 
-		if (!same_or_next(run, run->ours.db, false, may_be_next))
+		if (same_or_next(run, run->ours.db, false, may_be_next))
+			in_flight += run->full != before;
+		else if (!same_or_earlier(run, run->ours.db))
 			wrong(run, "what is there is neither", "");
-		in_flight += run->full != before;
 	}
+	begin_history(run);
 	if (!load_intact(run->ours.db))
 		wrong(run, "it is damaged", "");
 	run->number++;
@@ -286,6 +319,7 @@ static void end(struct run *run)
 		wrong(run, "a closed database has a log", "");
 	if (run->bad == NULL)
 		open_unaware(run);
+	history_free(&run->history);
 	sqlite3_close(run->plain.db);
 	bad_runs += run->bad != NULL;
 }
@@ -333,6 +367,7 @@ static void faults(struct run *run, enum fault fault)
 					wrong(run, "opening failed again", error.text);
 					break;
 				}
+				begin_history(run);
 			}
 			for (int i = 0; i < 6 && run->bad == NULL; i++)
 				transaction(run);
@@ -385,9 +420,11 @@ static void set_word(struct ssl_options *options, const char *word)
 #else
 static void set_word(struct ssl_options *options, const char *word)
 {
-	static const char *const words[] = {"paper", "ignore", "checkpoint", "expanded", "blobs"};
+	static const char *const words[] = {"paper",	"ignore", "checkpoint",
+					    "expanded", "blobs",  "unordered",
+					    "normal",	"atomic", "older"};
 
-	switch (place(word, words, 5)) {
+	switch (place(word, words, 9)) {
 	case 0:
 		options->recovery = SSL_PAPER;
 		break;
@@ -400,8 +437,20 @@ static void set_word(struct ssl_options *options, const char *word)
 	case 3:
 		options->left_out = SSL_EXPANDED;
 		break;
-	default:
+	case 4:
 		options->left_out = SSL_BLOBS_UNNOTICED;
+		break;
+	case 5:
+		options->left_out = SSL_RESET_UNSYNCED;
+		break;
+	case 6:
+		options->synchronous = SSL_NORMAL;
+		break;
+	case 7:
+		options->atomic = true;
+		break;
+	default:
+		options->left_out = SSL_OLDER_WAL;
 	}
 }
 #endif
@@ -436,10 +485,9 @@ int main(int count, char **words)
 	printf("{\"runs\": %llu, \"bad\": %lld, \"recoveries\": %lld, \"cut recoveries\": %lld",
 	       (unsigned long long)seeds, (long long)bad_runs, (long long)recoveries,
 	       (long long)cut_recoveries);
-	printf(", \"acknowledged\": %lld, \"in flight\": %lld, \"replayed\": %lld, \"failures\": "
-	       "%lld",
-	       (long long)acknowledged, (long long)in_flight, (long long)replayed,
-	       (long long)failures);
+	printf(", \"acknowledged\": %lld, \"in flight\": %lld, \"lost\": %lld, \"replayed\": %lld",
+	       (long long)acknowledged, (long long)in_flight, (long long)lost, (long long)replayed);
+	printf(", \"failures\": %lld", (long long)failures);
 	print_counts("cases", ssl_cases, cases, SSL_CASES);
 	print_counts("checkpoints", ssl_reasons, checkpoints, SSL_REASONS);
 	printf("}\n");

@@ -65,6 +65,7 @@ void disk_empty(void)
 		entry_unshare(&entries[i]);
 		free(entries[i].now.bytes);
 		free(entries[i].durable.bytes);
+		free(entries[i].before.bytes);
 		memset(&entries[i], 0, sizeof(entries[i]));
 	}
 	sqlite3_randomness(0, NULL);
@@ -158,6 +159,10 @@ void disk_power(uint64_t seed, enum kept kept)
 
 		if (entry->name[0] == '\0')
 			continue;
+		if (entry->committing && next_random() % 2 == 0)
+			entry_commit(entry);
+		else
+			entry_revoke(entry);
 		/* a name that is new or gone and was not synced */
 		if (entry->there != entry->durable_name && next_random() % 2 == 0)
 			entry->durable_name = entry->there;
@@ -176,8 +181,10 @@ void disk_power(uint64_t seed, enum kept kept)
 
 void disk_killed(void)
 {
-	for (int i = 0; i < FILES; i++)
+	for (int i = 0; i < FILES; i++) {
+		entry_revoke(&entries[i]);
 		entry_unshare(&entries[i]);
+	}
 	is_cut = false;
 	cut_at = 0;
 }

@@ -122,12 +122,39 @@ static int reserved(sqlite3_file *base, int *is)
 	return SQLITE_OK;
 }
 
+/* Atomic writes. An error while one is committed takes it back, as F2FS does. */
 static int control(sqlite3_file *base, int op, void *argument)
 {
-	(void)base;
-	(void)op;
+	struct entry *entry = ((struct file *)base)->entry;
+	int result = SQLITE_OK;
+
 	(void)argument;
-	return SQLITE_NOTFOUND;
+	switch (op) {
+	case SQLITE_FCNTL_BEGIN_ATOMIC_WRITE:
+		result = disk_call(SQLITE_IOERR_BEGIN_ATOMIC);
+		if (result == SQLITE_OK)
+			entry_begin(entry);
+		return result;
+	case SQLITE_FCNTL_COMMIT_ATOMIC_WRITE: {
+		bool was_cut = disk_is_cut();
+
+		result = disk_call(SQLITE_IOERR_COMMIT_ATOMIC);
+		if (result == SQLITE_OK)
+			entry_commit(entry);
+		else if (disk_is_cut())
+			entry->committing = !was_cut;
+		else
+			entry_revoke(entry);
+		return result;
+	}
+	case SQLITE_FCNTL_ROLLBACK_ATOMIC_WRITE:
+		result = disk_call(SQLITE_IOERR_ROLLBACK_ATOMIC);
+		if (!disk_is_cut())
+			entry_revoke(entry);
+		return result;
+	default:
+		return SQLITE_NOTFOUND;
+	}
 }
 
 static int sector(sqlite3_file *base)

@@ -59,6 +59,7 @@ void entry_note(struct entry *entry, const void *bytes, int64_t size, int64_t of
 {
 	struct change *change = calloc(1, sizeof(*change));
 
+	change->atomic = entry->atomic;
 	change->offset = offset;
 	change->size = size;
 	if (bytes != NULL) {
@@ -67,6 +68,41 @@ void entry_note(struct entry *entry, const void *bytes, int64_t size, int64_t of
 	}
 	*entry->last = change;
 	entry->last = &change->next;
+}
+
+void entry_begin(struct entry *entry)
+{
+	data_copy(&entry->before, &entry->now);
+	entry->atomic = true;
+}
+
+void entry_commit(struct entry *entry)
+{
+	data_copy(&entry->durable, &entry->now);
+	entry_settled(entry);
+	entry->durable_name = true;
+	entry->atomic = entry->committing = false;
+}
+
+void entry_revoke(struct entry *entry)
+{
+	if (!entry->atomic)
+		return;
+	data_copy(&entry->now, &entry->before);
+	for (struct change **at = &entry->changes; *at != NULL;) {
+		struct change *change = *at;
+
+		if (!change->atomic) {
+			at = &change->next;
+			continue;
+		}
+		*at = change->next;
+		free(change->bytes);
+		free(change);
+	}
+	for (entry->last = &entry->changes; *entry->last != NULL;)
+		entry->last = &(*entry->last)->next;
+	entry->atomic = entry->committing = false;
 }
 
 struct entry *entry_find(const char *name, bool create)

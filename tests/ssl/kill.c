@@ -52,7 +52,8 @@ static void verify(struct target *ours, uint64_t seed, int64_t count)
 
 int main(int count, char **words)
 {
-	/* shared: as pcm, in memory of any kind, which a process leaves that is killed */
+	/* shared: as pcm, in memory of any kind, which a process leaves that is killed; normal: of
+	 * a file that no commit syncs */
 	static const char *const media[] = {"fdatasync", "msync", "pcm", "shared"};
 	struct ssl_options options;
 	struct target ours = {0};
@@ -67,6 +68,10 @@ int main(int count, char **words)
 			options.medium = i < 3 ? (enum ssl_medium)i : SSL_PCM;
 	if (strcmp(words[2], "shared") == 0)
 		options.left_out = SSL_ANY_MEMORY;
+	if (strcmp(words[2], "normal") == 0) {
+		options.medium = SSL_FDATASYNC;
+		options.synchronous = SSL_NORMAL;
+	}
 	if (!ssl_open(words[3], SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &options, &ours.ssl,
 		      &error))
 		fail(error.text);

@@ -278,10 +278,16 @@ static void knobs(void)
 	refuse_knob(&options.dirty, -1);
 	refuse_knob(&options.line, 24);
 	refuse_knob(&options.write_ns, -1);
+	options.synchronous = SSL_NORMAL;
 #ifdef PAGE_LOG
+	must_refuse("a.db");
+	options.synchronous = SSL_FULL;
 	refuse_knob(&options.sector, 500);
 	options.log_size = 4096;
 	refuse_knob(&options.sector, 8192);
+#else
+	options.medium = SSL_PCM;
+	must_refuse("a.db");
 #endif
 }
 

@@ -71,6 +71,7 @@ SCENES = {
         "a checkpoint at -1 pages; 0 and more are allowed",
         "a line of 24 bytes; powers of two from 4 to 4096 are allowed",
         "-1 ns to write a line; 0 to 1000000 are allowed",
+        "a page log is synced at each commit: synchronous is full",
         "a sector of 500 bytes; powers of two from 64 to 65536 are allowed",
         "a log of 4096 bytes has no room for a sector of 8192",
     ],

@@ -58,10 +58,63 @@ def test_what_is_there_is_needed(mix: str, left_out: str) -> None:
     assert "what is there is neither" in said
 
 
+@pytest.mark.parametrize("mix", ["all", "plain"])
+def test_power_cuts_of_a_log_that_is_not_synced_leave_a_prefix(mix: str) -> None:
+    """synchronous normal: the last transactions may be gone, none before a checkpoint is, and whatever comes
+    after a recovery is not mixed with what was lost."""
+    counted, said = crash("ssl", "cuts", mix, 100, 10, "normal")
+    assert (counted["bad"], said) == (0, "")
+    assert counted["lost"] > 20 and counted["replayed"] > 5, counted
+
+
+def test_a_log_that_is_not_synced_has_its_resets_synced() -> None:
+    """Else it is older than WAL or database, and nothing opens it."""
+    counted, said = crash("ssl", "cuts", "plain", 1, 10, "normal", "unordered")
+    assert counted["bad"] > 0
+    assert "is not of what the database has now" in said
+
+
+@pytest.mark.parametrize("mix", ["all", "plain"])
+def test_power_cuts_of_atomic_checkpoints_lose_and_invent_nothing(mix: str) -> None:
+    """Nor does a SQLite that knows nothing of the log, and copies a WAL that it finds."""
+    counted, said = crash("ssl", "cuts", mix, 100 if mix == "all" else 1, 25, "atomic")
+    assert (counted["bad"], said) == (0, "")
+    assert counted["replayed"] > 50 and counted["checkpoints"]["dirty pages"] > 10
+
+
+def test_a_wal_that_was_copied_is_gone_before_an_atomic_checkpoint() -> None:
+    """Else a SQLite without the log copies its pages, which are older then."""
+    counted, said = crash("ssl", "cuts", "plain", 1, 10, "atomic", "older")
+    assert counted["bad"] > 0
+    assert "is not of what the database has now" in said
+
+
+@pytest.mark.parametrize("fault", ["eio", "short", "nomem"])
+def test_a_call_that_fails_loses_nothing_of_atomic_checkpoints(fault: str) -> None:
+    counted, said = crash("ssl", "faults", fault, 1, 10, "atomic")
+    assert (counted["bad"], said) == (0, "")
+    assert counted["failures"] > 5 and counted["recoveries"] > 20
+
+
+def test_a_record_behind_one_that_is_not_there_is_none() -> None:
+    """Of each set of records; without an epoch of its own a log that goes on executes some of them."""
+    assert count("ssl", "hole") == ({"sets": 32, "bad": 0}, "")
+    counted, said = count("ssl", "hole", "epoch")
+    # where the second is there and the first is not, whatever else
+    assert counted["bad"] == 8 and "set 14: there were , then 9234" in said
+
+
 def test_without_capture_there_are_checkpoints() -> None:
     counted, said = crash("ssl", "cuts", "random", 1, 10, "checkpoint")
     assert (counted["bad"], said) == (0, "")
     assert counted["checkpoints"]["not repeatable"] > 100
+
+
+@pytest.mark.parametrize("fault", ["eio", "short"])
+def test_a_call_that_fails_loses_no_checkpoint(fault: str) -> None:
+    counted, said = crash("ssl", "faults", fault, 1, 10, "normal")
+    assert (counted["bad"], said) == (0, "")
+    assert counted["failures"] > 5 and counted["recoveries"] > 10
 
 
 @pytest.mark.parametrize("fault", ["eio", "full", "short", "nomem"])
@@ -97,7 +150,7 @@ SCENES = {
     "another": ["its statement log /a.db-sla is of another database"],
     "missing": ["is not there, and the database needs it"],
     "older": ["is of another database"],
-    "version": ["is of version 9, and this reads 1"],
+    "version": ["is of version 9, and this reads 2"],
     "release": ["is of SQLite 3045897, and this is 3046001"],
     "epoch": ["has records that are newer than its header"],
     "size": ["has 1048576 bytes, and was made with 458752"],
@@ -109,6 +162,7 @@ SCENES = {
         "a checkpoint at -1 pages; 0 and more are allowed",
         "a line of 24 bytes; powers of two from 4 to 4096 are allowed",
         "-1 ns to write a line; 0 to 1000000 are allowed",
+        "a log in persistent memory is never synced; synchronous normal is for one in a file",
     ],
     "twice": ["/a.db is in use"],
     "interrupted": [],
@@ -133,9 +187,9 @@ def test_scenes(scene: str) -> None:
     crashes.play("ssl", scene, SCENES[scene])
 
 
-@pytest.mark.parametrize("medium", ["fdatasync", "msync", "shared"])
+@pytest.mark.parametrize("medium", ["fdatasync", "msync", "shared", "normal"])
 def test_a_process_that_is_killed(tmp_path: Path, medium: str) -> None:
-    """Whatever the log is on."""
+    """Whatever the log is on, and whether each commit syncs it or not."""
     crashes.kill("ssl", medium, tmp_path)
 
 

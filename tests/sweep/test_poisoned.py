@@ -218,13 +218,13 @@ ENDLESS = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELE
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        (("DROP TABLE run", f"CREATE VIEW run AS {ENDLESS}"), "run is not as schema version 4 has it"),
-        (("DROP TABLE lab", f"CREATE VIEW lab AS {ENDLESS}"), "lab is not as schema version 4 has it"),
+        (("DROP TABLE run", f"CREATE VIEW run AS {ENDLESS}"), "run is not as schema version 5 has it"),
+        (("DROP TABLE lab", f"CREATE VIEW lab AS {ENDLESS}"), "lab is not as schema version 5 has it"),
         (("CREATE VIEW more AS SELECT 1",), "view more is not as"),
         (("CREATE TRIGGER t AFTER INSERT ON run BEGIN DELETE FROM run; END",), "trigger t is not as"),
         (("CREATE TABLE more (a)",), "table more is not as"),
         (("CREATE INDEX more ON run (fs)",), "index more is not as"),
-        (("CREATE VIRTUAL TABLE more USING fts5 (a)",), "is not as schema version 4 has it"),
+        (("CREATE VIRTUAL TABLE more USING fts5 (a)",), "is not as schema version 5 has it"),
         (("ALTER TABLE run ADD COLUMN more AS (hex(zeroblob(1000000000)))",), "table run is not as"),
         (("DROP TABLE lab", "CREATE TABLE lab (label TEXT PRIMARY KEY) WITHOUT ROWID"), "is not as"),
         (

@@ -7,13 +7,14 @@ import polars as pl
 import pytest
 
 from analysis import durability, engines, stored
-from analysis.engines.survival import ALL, UNSYNCED
+from analysis.engines.survival import ALL, RECENT, UNSYNCED
 from analysis.figures import style
 from analysis.ledger import schema
 from base import identity
 from base.errors import BadInput, BadInputError
 from base.paths import ROOT
 from commitpath import cell as cells
+from commitpath import looks
 from commitpath.axes import axes
 from commitpath.cell import cell_id, cell_name, make_cell
 from commitpath.payload import cell_env
@@ -63,7 +64,20 @@ def test_what_leveldb_does_not_have_is_refused(variables: dict[str, str], says: 
             {"ENGINE": "ssl", "JOURNAL_MODE": "wal"},
             "JOURNAL_MODE: a setting of SQLite, which ENGINE=ssl does",
         ),
-        ({"ENGINE": "ssl", "SYNCHRONOUS": "off"}, "SYNCHRONOUS: a setting of SQLite, which ENGINE=ssl does"),
+        ({"ENGINE": "ssl", "SYNCHRONOUS": "off"}, "SYNCHRONOUS=off: ENGINE=ssl takes normal, full"),
+        (
+            {"ENGINE": "ssl", "SYNCHRONOUS": "normal", "LOG_MEDIUM": "pcm"},
+            "SYNCHRONOUS=normal: ENGINE=ssl takes it with LOG_MEDIUM=fdatasync or msync, not pcm",
+        ),
+        (
+            {"ENGINE": "ssl", "CHECKPOINT_WRITE": "atomic", "PROBES": "none"},
+            "CHECKPOINT_WRITE=atomic: FS=ext4-ordered has no atomic_writes; use FS=f2fs",
+        ),
+        (
+            {"ENGINE": "ssl", "CHECKPOINT_WRITE": "atomic", "FS": "f2fs"},
+            "CHECKPOINT_WRITE=atomic: ENGINE=ssl takes it with PROBES=none, not bio",
+        ),
+        ({"ENGINE": "ppl", "SYNCHRONOUS": "full"}, "SYNCHRONOUS: a setting of SQLite, which ENGINE=ppl does"),
         ({"ENGINE": "ssl", "SQLITE": "3.8.11.1"}, "SQLITE=3.8.11.1: ENGINE=ssl takes 3.46.1"),
         ({"ENGINE": "ssl", "LOG_SIZE": "4095"}, "LOG_SIZE is a whole number from 4096 to 1073741824"),
         ({"LOG_FULL": "50"}, "LOG_FULL: a setting of SQLite/SSL, which ENGINE=sqlite does not have"),
@@ -77,6 +91,25 @@ def test_what_leveldb_does_not_have_is_refused(variables: dict[str, str], says: 
 def test_what_a_log_does_not_have_is_refused(variables: dict[str, str], says: str) -> None:
     with pytest.raises(BadInputError, match=says):
         make_cell(variables)
+
+
+def test_a_statement_log_that_each_commit_syncs_is_what_it_was() -> None:
+    """The level came later than cells and runs that do not have it."""
+    before, normal = ({"ENGINE": "ssl", **more} for more in ({}, {"SYNCHRONOUS": "normal"}))
+    cell, of = make_cell(before), engines.of("ssl")
+    assert cell_id(make_cell(before | {"SYNCHRONOUS": "full"})) == cell_id(cell) != cell_id(make_cell(normal))
+    assert "synchronous" not in of.requested(cell)
+    assert of.requested(make_cell(normal)) == of.requested(cell) | {"synchronous": "normal"}
+    assert durability.of(cell).power == ALL and durability.of(make_cell(normal)).power == RECENT
+    assert durability.of(make_cell(normal)).process == ALL
+
+
+def test_what_a_filesystem_must_have_this_host_need_not() -> None:
+    """To look at what a board left is to recover it, which writes nothing atomically."""
+    asked = {"ENGINE": "ssl", "FS": "f2fs", "PROBES": "none"}
+    cell = make_cell(asked | {"CHECKPOINT_WRITE": "atomic"})
+    assert cell_id(cell) != cell_id(make_cell(asked))
+    assert looks.without_needs(cell) == make_cell(asked)
 
 
 def test_an_unknown_engine_is_refused() -> None:

@@ -204,6 +204,10 @@ bool options_own(const struct ssl_options *options, struct error *error)
 {
 	int64_t sector = options->sector;
 
+	if (options->atomic)
+		return error_set(error, "a page log makes no checkpoints by atomic writes");
+	if (options->synchronous != SSL_FULL)
+		return error_set(error, "a page log is synced at each commit: synchronous is full");
 	if (sector < LEAST_SECTOR || sector > LARGEST_SECTOR || (sector & (sector - 1)) != 0)
 		return error_set(error,
 				 "a sector of %lld bytes; powers of two from %d to %d are allowed",

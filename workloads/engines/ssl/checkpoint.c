@@ -3,7 +3,11 @@
  * A commit is durable by a record of the log, or by a WAL file with the id that follows the log's
  * base. A checkpoint is that WAL file, synced; the log's reset to its id, synced; the copy to the
  * database, synced; the WAL's reset, which nothing waits for. SQLite's own checkpoint comes after
- * it, finds all written, and only begins its WAL in memory again. */
+ * it, finds all written, and only begins its WAL in memory again.
+ *
+ * With atomic writes a checkpoint behind commits that are durable is these, with the id that
+ * follows, and the log's reset. One that is a commit itself is the WAL's: SQLite may yet roll it
+ * back. So is one of a recovery, and one where an earlier WAL may be there that nobody wants. */
 #include <string.h>
 #include <time.h>
 
@@ -33,6 +37,18 @@ static bool wal_ahead(const struct ssl *ssl)
 	return ssl->walfile.state == WAL_LIVE && ssl->walfile.id == ssl->log.base + 1;
 }
 
+/* Whether the log has not been reset to the checkpoint that is durable. */
+static bool ahead(const struct ssl *ssl)
+{
+	return ssl->database_ahead || wal_ahead(ssl);
+}
+
+/* Whether a checkpoint is durable and not over. */
+static bool begun(const struct ssl *ssl)
+{
+	return ssl->database_ahead || ssl->walfile.state == WAL_LIVE;
+}
+
 static int64_t now_ns(void)
 {
 	struct timespec now;
@@ -53,32 +69,36 @@ static void count_time(struct ssl *ssl, int64_t begin_ns)
 	ssl->due_ns = 0;
 }
 
-/* Goes on with the checkpoint whose WAL is written. */
+/* Goes on with the checkpoint that is durable. */
 static int go_on(struct ssl *ssl)
 {
 	int64_t begin_ns = now_ns();
+	bool whole = ssl->database_ahead || ssl->walfile.whole;
 	int result = SQLITE_OK;
 
-	if (wal_ahead(ssl)) {
-		result = log_reset(ssl, ssl->walfile.id);
+	if (ahead(ssl)) {
+		result = log_reset(ssl, ssl->log.base + 1);
 		if (result != SQLITE_OK)
 			return result;
 		ssl->stats.checkpoints[ssl->due]++;
 	}
-	if (ssl->walfile.state != WAL_LIVE)
+	if (!begun(ssl))
 		return SQLITE_OK;
-	result = walfile_apply(ssl);
+	if (!ssl->database_ahead)
+		result = walfile_apply(ssl);
 	if (result != SQLITE_OK)
 		return result;
-	if (ssl->walfile.whole)
+	if (whole)
 		memory_copied(&ssl->memory, ssl->due_frames);
 	else
 		for (uint32_t i = 0; i < ssl->walfile.count; i++)
 			memory_merged(&ssl->memory, ssl->walfile.pages[i].number, ssl->due_frames);
-	ssl->restart_due |= ssl->walfile.whole;
+	ssl->restart_due |= whole;
 	ssl->due = SSL_LOGGED;
 	/* To find it there once more costs a recovery its time, and no more. */
-	walfile_reset(ssl);
+	if (!ssl->database_ahead)
+		walfile_reset(ssl);
+	ssl->database_ahead = false;
 	count_time(ssl, begin_ns);
 	return SQLITE_OK;
 }
@@ -88,7 +108,7 @@ int checkpoint_begin(struct ssl *ssl)
 	int result = SQLITE_OK;
 
 	/* What is in the file and not in the database must be there before it is overwritten. */
-	if (ssl->walfile.state == WAL_LIVE)
+	if (begun(ssl))
 		result = go_on(ssl);
 	/* It may have become the next checkpoint; then no record may follow before it is gone. */
 	ssl->log.suspect = true;
@@ -125,16 +145,60 @@ int checkpoint_write(struct ssl *ssl, enum ssl_reason reason, uint32_t frames)
 	return result;
 }
 
+/* The WAL's file may have an earlier checkpoint yet, which a SQLite without this would copy. */
+static int forget_wal(struct ssl *ssl)
+{
+	int result;
+
+	if (!ssl->walfile.unsynced || (ssl->options.left_out & SSL_OLDER_WAL))
+		return SQLITE_OK;
+	ssl->stats.wal_syncs++;
+	result = ssl->wal->pMethods->xSync(ssl->wal, SQLITE_SYNC_NORMAL);
+	ssl->walfile.unsynced = result != SQLITE_OK;
+	return result;
+}
+
+/* Its first step by atomic writes, of what is committed; a database that shrank is the WAL's. */
+static int write_at_once(struct ssl *ssl, enum ssl_reason reason)
+{
+	uint32_t frames = ssl->memory.committed, dirty = ssl->memory.dirty;
+	struct walfile made = walfile_next(ssl);
+	sqlite3_int64 size = 0;
+	int result = walfile_collect(ssl, ssl->memory.copied, frames, &made);
+	bool shrank;
+
+	if (result == SQLITE_OK)
+		result = ssl->database->pMethods->xFileSize(ssl->database, &size);
+	shrank = size > (int64_t)made.database_size * made.page_size;
+	if (result == SQLITE_OK && !shrank)
+		result = checkpoint_begin(ssl);
+	if (result == SQLITE_OK && !shrank)
+		result = forget_wal(ssl);
+	if (result == SQLITE_OK && !shrank)
+		result = atomic_write(ssl, &made);
+	walfile_free(&made);
+	if (result == SQLITE_OK && shrank)
+		return checkpoint_write(ssl, reason, frames);
+	if (result == SQLITE_OK) {
+		checkpoint_written(ssl, reason, frames, dirty);
+		ssl->database_ahead = true;
+	}
+	return result;
+}
+
 int checkpoint(struct ssl *ssl, enum ssl_reason reason)
 {
+	bool at_once = ssl->options.atomic && reason != SSL_AFTER_RECOVERY;
 	int result = SQLITE_OK;
 
-	if (ssl->walfile.state == WAL_LIVE)
+	if (begun(ssl))
 		result = go_on(ssl);
 	if (result != SQLITE_OK)
 		return result;
 	if (ssl->memory.committed > ssl->memory.copied) {
-		result = checkpoint_write(ssl, reason, ssl->memory.committed);
+		result = at_once && ssl->walfile.state == WAL_RESET
+				 ? write_at_once(ssl, reason)
+				 : checkpoint_write(ssl, reason, ssl->memory.committed);
 		return result == SQLITE_OK ? go_on(ssl) : result;
 	}
 	/* a record of a transaction that was rolled back */
@@ -152,9 +216,9 @@ int commit_durable(struct ssl *ssl)
 	    (ssl->due != SSL_LOGGED && ssl->due_frames == memory->ends))
 		return SQLITE_OK;
 	/* behind the WAL's file only the log that was reset to it has records */
-	if (wal_ahead(ssl))
+	if (ahead(ssl))
 		result = go_on(ssl);
-	return wal_ahead(ssl) ? result : commit_write(ssl);
+	return ahead(ssl) ? result : commit_write(ssl);
 }
 
 /* SQLite went through with the commit. What a checkpoint meets does not undo it: it is tried again
@@ -181,10 +245,10 @@ int commit_confirm(struct ssl *ssl)
 		return SQLITE_OK;
 	ssl->stats.transactions++;
 	ssl->stats.logged += logged;
-	if (ssl->walfile.state == WAL_LIVE)
+	if (begun(ssl))
 		go_on(ssl);
 	reason = checkpoint_due(ssl);
-	if (ssl->walfile.state != WAL_LIVE && reason != SSL_LOGGED)
+	if (!begun(ssl) && reason != SSL_LOGGED)
 		checkpoint(ssl, reason);
 	return SQLITE_OK;
 }
@@ -226,8 +290,7 @@ int end_files(struct ssl *ssl)
 
 	if (ssl->log.file == NULL || ssl->wal == NULL)
 		return SQLITE_OK;
-	if (memory->committed != memory->copied || ssl->walfile.state == WAL_LIVE ||
-	    log_used(ssl) || !ssl->closing)
+	if (memory->committed != memory->copied || begun(ssl) || log_used(ssl) || !ssl->closing)
 		return SQLITE_OK;
 	/* its content is the database's; once a SQLite without this writes there, no longer */
 	result = ssl->wal->pMethods->xTruncate(ssl->wal, 0);

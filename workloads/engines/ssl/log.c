@@ -1,7 +1,7 @@
 /* The records of a statement log. A record is of the log while it has the header's epoch and the
  * next number: what a reset leaves behind it is none.
  *
- *   header: SQLite's version 32
+ *   header: SQLite's version 32; at 56 whether its records are synced alone, 0, or not, 1 32
  *   record: length of the payload 32, CRC-32C of what follows and that 32, epoch 64, number 64,
  * payload
  *
@@ -10,7 +10,7 @@
 
 #include "medium.h"
 
-enum { RECORD = 24, AT_RELEASE = 20 };
+enum { RECORD = 24, AT_RELEASE = 20, AT_UNSYNCED = 56 };
 
 const struct log_kind log_kind = {
 	.name = "statement log",
@@ -18,21 +18,21 @@ const struct log_kind log_kind = {
 	.suffix = "-sla",
 	.pages_suffix = "-wal",
 	.magic = "statement log",
-	.version = 1,
+	.version = 2,
 	.header = 64,
 };
 
 void log_header_put(const struct ssl *ssl, uint8_t *header)
 {
-	(void)ssl;
 	put32(header + AT_RELEASE, (uint32_t)sqlite3_libversion_number());
+	put32(header + AT_UNSYNCED, ssl->log.unsynced);
 }
 
 bool log_header_get(struct ssl *ssl, const uint8_t *header, struct error *said)
 {
 	uint32_t release = get32(header + AT_RELEASE);
 
-	(void)ssl;
+	ssl->log.unsynced = get32(header + AT_UNSYNCED) != 0;
 	return release == (uint32_t)sqlite3_libversion_number() ||
 	       error_set(said, "is of SQLite %u, and this is %d", release,
 			 sqlite3_libversion_number());
@@ -40,7 +40,7 @@ bool log_header_get(struct ssl *ssl, const uint8_t *header, struct error *said)
 
 int log_made(struct ssl *ssl)
 {
-	(void)ssl;
+	ssl->log.unsynced = ssl->options.synchronous == SSL_NORMAL;
 	return SQLITE_OK;
 }
 
@@ -136,7 +136,7 @@ int log_append(struct ssl *ssl, const struct bytes *payload)
 		/* from here on some of it may be durable */
 		log->suspect = true;
 		result = medium_write(ssl, record.data, record.size, log->tail);
-		if (result == SQLITE_OK)
+		if (result == SQLITE_OK && !log->unsynced)
 			result = medium_persist(ssl, record.size, log->tail);
 	}
 	if (result == SQLITE_OK) {
@@ -171,14 +171,18 @@ int log_reset(struct ssl *ssl, uint64_t base)
 {
 	static const uint8_t zeros[RECORD];
 	struct log before = ssl->log;
+	int64_t offset;
 	int result = SQLITE_OK;
 
 	/* the study has no epoch: the first record's end is the log's */
 	if (ssl->options.recovery == SSL_PAPER)
 		result = medium_write(ssl, zeros, RECORD, LOG_RECORDS);
 	log_begin(&ssl->log, before.epoch + 1, base);
+	ssl->log.unsynced = ssl->options.synchronous == SSL_NORMAL;
 	if (result == SQLITE_OK)
-		result = log_header_write(ssl);
+		result = (ssl->options.left_out & SSL_RESET_UNSYNCED) == 0
+				 ? log_header_write(ssl)
+				 : log_header_store(ssl, &offset);
 	if (result != SQLITE_OK)
 		ssl->log = before;
 	return result;

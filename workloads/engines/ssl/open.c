@@ -30,6 +30,10 @@ static bool check_options(const struct ssl_options *options, struct error *error
 	if (options->write_ns < 0 || options->write_ns > LONGEST_WRITE)
 		return error_set(error, "%lld ns to write a line; 0 to %d are allowed",
 				 (long long)options->write_ns, LONGEST_WRITE);
+	if (options->synchronous == SSL_NORMAL && options->medium == SSL_PCM)
+		return error_set(
+			error, "a log in persistent memory is never synced; synchronous normal is "
+			       "for one in a file");
 	return options_own(options, error);
 }
 

@@ -77,10 +77,27 @@ static int recover_by_ids(struct ssl *ssl, const struct found *state)
 	return SQLITE_OK;
 }
 
+/* Of a log whose records were not synced the first may be lost and others be there: they would be
+ * behind the next one that is written, should it end where the lost one did. So it gets another
+ * epoch. A log with its first record gets one when that is executed. */
+static int begin_again(struct ssl *ssl)
+{
+	bool unsynced = ssl->log.unsynced || ssl->options.synchronous == SSL_NORMAL;
+
+	return unsynced && (ssl->options.left_out & SSL_EPOCH_KEPT) == 0
+		       ? log_reset(ssl, ssl->log.base)
+		       : SQLITE_OK;
+}
+
 int recover_marked(struct ssl *ssl, const struct found *state)
 {
-	return ssl->options.recovery == SSL_PAPER ? recover_as_paper(ssl, state->records > 0)
-						  : recover_by_ids(ssl, state);
+	uint64_t epoch = ssl->log.epoch;
+	int result = ssl->options.recovery == SSL_PAPER ? recover_as_paper(ssl, state->records > 0)
+							: recover_by_ids(ssl, state);
+
+	return result == SQLITE_OK && state->records == 0 && ssl->log.epoch == epoch
+		       ? begin_again(ssl)
+		       : result;
 }
 
 /* Executes the log's statements again, and makes a checkpoint of them: until it is durable the log

@@ -5,6 +5,11 @@
 /* In the order of enum ssl_policy. */
 static const char *const policies[] = {"capture", "checkpoint", NULL};
 
+/* In the order of enum ssl_synchronous. */
+static const char *const levels[] = {"full", "normal", NULL};
+
+static const char *const writes[] = {"wal", "atomic", NULL};
+
 const struct option engine_settings[] = {
 	LOG_SETTINGS,
 	{.name = "log-full",
@@ -23,6 +28,22 @@ const struct option engine_settings[] = {
 	 WORD(policies),
 	 .preset = "capture",
 	 .commands = COMMAND_RUN},
+	{.name = "synchronous",
+	 .key = "synchronous",
+	 .argument = "LEVEL",
+	 SETTING(SYNCHRONOUS),
+	 .help = "whether the log is synced at each commit, or at checkpoints alone",
+	 WORD(levels),
+	 .preset = "full",
+	 .commands = COMMAND_RUN},
+	{.name = "checkpoint-write",
+	 .key = "checkpoint_write",
+	 .argument = "WAY",
+	 SETTING(CHECKPOINT_WRITE),
+	 .help = "a checkpoint's pages: to the WAL and to the database, or once by atomic writes",
+	 WORD(writes),
+	 .preset = "wal",
+	 .commands = COMMAND_RUN},
 };
 const size_t engine_setting_count = sizeof(engine_settings) / sizeof(engine_settings[0]);
 
@@ -30,6 +51,8 @@ void driver_own_options(const struct options *options, struct ssl_options *made)
 {
 	made->full = options->settings[LOG_FULL];
 	made->policy = (enum ssl_policy)options->settings[NOT_REPEATABLE];
+	made->atomic = options->settings[CHECKPOINT_WRITE] == 1;
+	made->synchronous = (enum ssl_synchronous)options->settings[SYNCHRONOUS];
 }
 
 void engine_write_properties(struct json *json)

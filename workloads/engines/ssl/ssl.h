@@ -29,6 +29,10 @@ enum ssl_medium {
 	SSL_PCM,       /* mapped persistent memory: copied, and its cache lines cleaned */
 };
 
+/* When the log is synced: at each commit, or at checkpoints alone. Then a power cut may take the
+ * transactions since the last one, the last of them first. */
+enum ssl_synchronous { SSL_FULL, SSL_NORMAL };
+
 /* Which recovery is done: by the ids of log and WAL, or by the study's table alone. */
 enum ssl_recovery { SSL_IDS, SSL_PAPER };
 
@@ -41,6 +45,9 @@ enum {
 	SSL_EXPANDED = 1,	 /* a record is sqlite3_expanded_sql, without values */
 	SSL_BLOBS_UNNOTICED = 2, /* ssl_blob_write does not tell the log */
 	SSL_ANY_MEMORY = 4,	 /* SSL_PCM maps what is no persistent memory, too */
+	SSL_RESET_UNSYNCED = 32, /* a reset of the log is not synced */
+	SSL_OLDER_WAL = 128,	 /* a WAL that was copied is there beside an atomic checkpoint */
+	SSL_EPOCH_KEPT = 64,	 /* a log that lost its first record goes on in its epoch */
 };
 
 /* What of its calls no VFS below sees, told when each is over; `begin` is `now` when it began. */
@@ -59,6 +66,8 @@ struct ssl_options {
 	int64_t line;	  /* bytes that SSL_PCM is written by; a power of two, 4 to 4096 */
 	int64_t write_ns; /* what each such line takes, which SSL_PCM waits; 0 to 1000000 */
 	enum ssl_medium medium;
+	enum ssl_synchronous synchronous; /* SSL_NORMAL: of a log in a file */
+	bool atomic; /* a checkpoint writes pages once, which the filesystem does all or none */
 	const char *log_folder; /* that the log is in; NULL: the database's */
 	enum ssl_recovery recovery;
 	enum ssl_policy policy;
@@ -106,7 +115,7 @@ enum ssl_case {
 	SSL_USED_LIVE,	      /* statements behind a WAL that was not copied */
 	SSL_USED_TORN,	      /* statements; in a checkpoint's first step */
 	SSL_WAL_AHEAD,	      /* between a checkpoint's first two steps */
-	SSL_COPIED_ELSEWHERE, /* as well, by a SQLite without this */
+	SSL_COPIED_ELSEWHERE, /* as well, by a SQLite without this; or after atomic writes */
 	SSL_CASES,
 };
 extern const char *const ssl_cases[SSL_CASES];

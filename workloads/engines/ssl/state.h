@@ -39,6 +39,7 @@ struct walfile {
 	uint64_t identity; /* of the log; 0: none */
 	uint64_t mark;	   /* the id that page 1 gets */
 	uint32_t salt;	   /* its first */
+	bool unsynced;	   /* its reset */
 	bool whole;	   /* of all pages that the database lacks */
 	uint32_t page_size;
 	uint32_t database_size; /* pages */
@@ -58,6 +59,7 @@ struct log {
 	uint64_t epoch;	   /* grows with each reset */
 	uint64_t base;	   /* id of the checkpoint that its statements come after */
 	uint64_t sequence; /* of the next record */
+	bool unsynced;	   /* its records come to the medium in any order, until it is reset */
 	bool suspect;	   /* a write of it failed */
 };
 
@@ -107,7 +109,9 @@ struct ssl {
 	struct ssl_options options;
 	struct error *error; /* of who opens it */
 	sqlite3_file *database, *wal;
-	bool new_log; /* the log's name is not durable yet */
+	int atomic_fd;	     /* of the database; 0: it is not open */
+	bool database_ahead; /* it is the log's next checkpoint, and the log is not reset */
+	bool new_log;	     /* the log's name is not durable yet */
 	uint32_t page_size;
 	struct memory memory;
 	struct walfile walfile;
@@ -204,6 +208,12 @@ int walfile_write(struct ssl *ssl, struct walfile made);
 int walfile_apply(struct ssl *ssl);
 int walfile_reset(struct ssl *ssl);
 void walfile_free(struct walfile *walfile);
+
+/* atomic.c. Whether the database's filesystem has atomic writes; says so if not. */
+int atomic_check(struct ssl *ssl);
+/* Writes them to the database: an error leaves it open whether they are there. */
+int atomic_write(struct ssl *ssl, const struct walfile *made);
+void atomic_close(struct ssl *ssl);
 
 /* log_file.c */
 enum { LOG_RECORDS = 1024, LOG_SLOT = 512, LOG_HEADER = 128, LOG_LEAST = 4096 };

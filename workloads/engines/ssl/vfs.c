@@ -136,6 +136,7 @@ static int database_close(sqlite3_file *file)
 	file_close(&ssl->wal);
 	log_close(&ssl->log);
 	file_close(&ssl->database);
+	atomic_close(ssl);
 	if (ssl->adopted)
 		vfs_remove(ssl);
 	return result;
@@ -274,6 +275,8 @@ static int open_database(struct ssl *ssl, const char *name, struct file *file, i
 		result = ssl->database->pMethods->xLock(ssl->database, SQLITE_LOCK_EXCLUSIVE);
 	if ((result & 0xff) == SQLITE_BUSY)
 		error_set(ssl->error, "%s is in use", ssl->path);
+	if (result == SQLITE_OK && ssl->options.atomic)
+		result = atomic_check(ssl);
 	if (result == SQLITE_OK)
 		result = recover_files(ssl);
 	if (result == SQLITE_OK) {
@@ -284,6 +287,7 @@ static int open_database(struct ssl *ssl, const char *name, struct file *file, i
 	file_close(&ssl->wal);
 	log_close(&ssl->log);
 	file_close(&ssl->database);
+	atomic_close(ssl);
 	return result;
 }
 

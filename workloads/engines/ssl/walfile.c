@@ -325,5 +325,6 @@ int walfile_reset(struct ssl *ssl)
 
 	walfile_free(&ssl->walfile);
 	ssl->walfile.state = WAL_RESET;
+	ssl->walfile.unsynced = true;
 	return result;
 }
