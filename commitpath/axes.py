@@ -34,6 +34,11 @@ def releases() -> dict[str, Any]:
     return dict(sorted(data.items(), key=lambda item: version_key(item[0]), reverse=True))
 
 
+def newest() -> str:
+    """What `newest` means: of the releases that Debian has, as the boards are. A later one has its number."""
+    return next(version for version, source in releases().items() if "debian" in source)
+
+
 def version_key(version: str) -> tuple[int, ...]:
     """'3.8.11.1' as (3, 8, 11, 1), to sort and compare by."""
     return tuple(int(part) for part in version.split("."))

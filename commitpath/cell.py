@@ -20,7 +20,7 @@ from base.errors import BadInputError
 from base.paths import EXPERIMENTS, ROOT
 from base.schema import schema
 from commitpath import observers, persistent, userfiles
-from commitpath.axes import FILESYSTEM, axes, own_name, parse_probes, releases, version_key
+from commitpath.axes import FILESYSTEM, axes, newest, own_name, parse_probes, version_key
 from commitpath.schema import check
 from images import artifacts, given
 
@@ -98,7 +98,7 @@ def make_cell(variables: Mapping[str, str]) -> dict[str, Any]:
         cell[axis.name] = axis.parse(text, variable)
     cell["probes"] = ",".join(parse_probes(cell["probes"], BadInputError("PROBES")))
     if load_profile("engine", cell["engine"]).get("release") == "sqlite" and cell["sqlite"] == "newest":
-        cell["sqlite"] = next(iter(releases()))
+        cell["sqlite"] = newest()
     profiles = {axis: load_profile(axis, cell[axis]) for axis in PROFILE_AXES}
     # an axis that came after the rule of ids: at its default it is no part of one
     if own := given.split(cell["kernel"]):

@@ -37,7 +37,8 @@ def without_needs(cell: Mapping[str, Any]) -> dict[str, Any]:
 
 def look(program: Path, cell: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """What is in the database of a folder. In a copy: to open it is to recover it."""
-    words = payload.driver_env(persistent.in_files(without_needs(cell)), payload.DATABASE)["DRIVER_OPTIONS"].split()
+    here = persistent.in_files(without_needs(cell))
+    words = payload.driver_env(here, payload.DATABASE)["DRIVER_OPTIONS"].split()
     with artifacts.work_folder() as work:
         shutil.copytree(folder, work / "db")
         done = subprocess.run(

@@ -27,7 +27,7 @@ from analysis.stored_files import NOT_HELD
 from base import identity
 from base.errors import BadInputError
 from base.text import printable
-from commitpath.axes import axes, did_you_mean, own_name, releases
+from commitpath.axes import axes, did_you_mean, newest, own_name
 from commitpath.cell import complete, current_id, other_profiles
 from commitpath.database import rows, store, unknown
 
@@ -240,7 +240,7 @@ def spelled(name: str, value: str) -> str:
     if name in FACTS or "*" in value or "?" in value:
         return value
     if name == "sqlite" and value == "newest":
-        return next(iter(releases()))
+        return newest()
     return str(axes()[name].parse(value, name.upper()))
 
 

@@ -19,7 +19,7 @@ from base.data import load_yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
 from base.schema import schema
-from commitpath.axes import releases
+from commitpath.axes import newest
 from commitpath.cell import make_cell
 from commitpath.sweep.grid import at_most, checked
 
@@ -188,7 +188,7 @@ def of_place(
             cell = make_cell({name.upper(): text for name, text in settings.items()})
             light = str(build) != str(study.builds[0])
             reading = ", ".join(f"{word} read as {value.upper()}" for word, value in words.items())
-            release = next(iter(releases())) if build == "newest" else build
+            release = newest() if build == "newest" else build
             yield Bar(group["label"], line["label"], release, reading, op, cell, color, light, hatched)
 
 

@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from base.errors import LabError  # noqa: E402
-from commitpath.axes import releases  # noqa: E402
+from commitpath.axes import newest  # noqa: E402
 from images import artifacts  # noqa: E402
 
 ENGINE = "sqlite"
@@ -22,7 +22,7 @@ GIT_SECONDS = 60.0
 
 def build(folder: Path) -> dict[str, Path]:
     """Build PROGRAMS in FOLDER, dynamically linked but for SQLite; name → path."""
-    version = next(iter(releases()))
+    version = newest()
     folder.mkdir(parents=True, exist_ok=True)
     fetch = artifacts.WORKLOADS / "engines" / ENGINE / "fetch.py"
     wanted = [f"test/{name}.c" for name in PROGRAMS]
@@ -57,7 +57,7 @@ def git(words: list[str]) -> bytes:
 
 def compiled(folder: Path, name: str) -> Path:
     """The program of FOLDER/NAME.c."""
-    version = next(iter(releases()))
+    version = newest()
     root, sources = artifacts.build_root(), artifacts.release(ENGINE, version)
     shutil.copy(sources / "sqlite3.h", folder)
     shutil.copy(artifacts.release_object(ENGINE, version, root), folder / "sqlite3.o")

@@ -1,4 +1,5 @@
-"""The programs of tests/ssl, for an engine: `make -C tests/ssl ENGINE=…` builds them."""
+"""The programs of tests/ssl, for an engine: `make -C tests/ssl ENGINE=…` builds them. It is called `ssl`, or
+`ssl-3.8.11.1` with another release of SQLite than Debian's."""
 
 import functools
 import json
@@ -20,10 +21,13 @@ FOLDER = Path(__file__).resolve().parent
 def built(engine: str) -> Path:
     """The folder of the programs, made once in a checkout; by one of the workers that run tests."""
     folder = FOLDER.parents[1] / "workloads/build/test" / engine
-    # all have one SQLite
-    with artifacts.locked(folder.with_name("logs")):
+    name, dash, release = engine.partition("-")
+    # the engines have one SQLite
+    with artifacts.locked(folder.with_name(f"logs{dash}{release}")):
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
-        command = ["make", "-s", "-C", str(FOLDER), f"ENGINE={engine}"]
+        command = ["make", "-s", "-C", str(FOLDER), f"ENGINE={name}"]
+        if release:
+            command.append(f"SQLITE={release}")
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=clean)
     assert done.returncode == 0, done.stderr
     return folder

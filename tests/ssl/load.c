@@ -45,18 +45,19 @@ static int execute(const struct target *target, const char *sql)
 				   : sqlite3_exec(target->db, sql, NULL, NULL, NULL);
 }
 
-static bool has_strict(void)
-{
-	enum { LEAST_RELEASE = 3037000 };
+/* What came with a release later than 3.8.11; UPSERT of any conflict. */
+enum { RETURNING = 3035000, UPSERT = 3035000, STRICT = 3037000, JSON = 3038000 };
 
-	return sqlite3_libversion_number() >= LEAST_RELEASE;
+static bool has(int release)
+{
+	return sqlite3_libversion_number() >= release;
 }
 
 int load_create(const struct target *target)
 {
 	int result = execute(target, schema);
 
-	if (result == SQLITE_OK && has_strict())
+	if (result == SQLITE_OK && has(STRICT))
 		result = execute(target, strict);
 	if (result == SQLITE_OK)
 		result = sqlite3_db_config(target->db, SQLITE_DBCONFIG_ENABLE_FKEY, 1, NULL);
@@ -84,8 +85,9 @@ static int update(struct target *target)
 				     0);
 	case 2:
 		return run_statement(target,
-				     "INSERT INTO w VALUES('n' || ?1, ?2)"
-				     " ON CONFLICT DO UPDATE SET value=excluded.value",
+				     has(UPSERT) ? "INSERT INTO w VALUES('n' || ?1, ?2)"
+						   " ON CONFLICT DO UPDATE SET value=excluded.value"
+						 : "INSERT OR REPLACE INTO w VALUES('n' || ?1, ?2)",
 				     (int64_t)draw(40), draw(4096));
 	default:
 		return run_statement(target, "UPDATE t SET v=?2, k=?1 WHERE k=?1 - 1",
@@ -236,7 +238,7 @@ static int with_strict(struct target *target, int64_t number)
 {
 	int result;
 
-	if (!has_strict())
+	if (!has(STRICT))
 		return change(target, number);
 	if (draw(2) == 0)
 		return run_statement(
@@ -264,10 +266,9 @@ static int with_schema(struct target *target, int64_t number)
 
 static int with_returning(struct target *target, int64_t number)
 {
-	enum { LEAST_RELEASE = 3035000 };
 	union statement statement;
 
-	if (sqlite3_libversion_number() < LEAST_RELEASE)
+	if (!has(RETURNING))
 		return change(target, number);
 	TRY(target_prepare(target, "UPDATE t SET k=k+?1 WHERE id < 20 RETURNING id", &statement));
 	TRY(target_bind_number(target, statement, 1, (int64_t)draw(3)));
@@ -336,6 +337,8 @@ static int rest(struct target *target, int64_t number, uint64_t kind)
 						   NULL, NULL, NULL)
 				    : change(target, number);
 	case 10:
+		if (!has(JSON))
+			return change(target, number);
 		TRY(run_plain(target, "INSERT INTO t(k, v, r) SELECT k, value, 0 FROM "
 				      "json_each('[1,2]'), t LIMIT 2"));
 		return SQLITE_OK;

@@ -394,6 +394,75 @@ static void largest(void)
 	check(ssl_close(ours.ssl, &error), "closed");
 }
 
+/* Power is cut, and what was there is there again, with transactions that were executed again. */
+static void must_repeat(struct target *ours, int64_t replayed)
+{
+	struct error error;
+	uint64_t before = load_hash(ours->db, false);
+
+	disk_cut_now();
+	ssl_close(ours->ssl, &error);
+	disk_power(1, KEPT_NONE);
+	if (!ssl_open("a.db", flags, &options, &ours->ssl, &error))
+		check(false, error.text);
+	check(ssl_stats(ours->ssl).replayed == replayed, "executed again");
+	check(load_hash(ssl_db(ours->ssl), false) == before, "the same");
+	check(ssl_close(ours->ssl, &error), "closed");
+}
+
+/* last_insert_rowid() of what a record does not have: another transaction, one that was rolled
+ * back, and the largest and smallest that there are. */
+static void rowid(void)
+{
+	static const char *const texts[] = {
+		"BEGIN; INSERT INTO t(id, r) VALUES(4711, 0); ROLLBACK",
+		"INSERT INTO w VALUES('rolled back', last_insert_rowid())",
+		"UPDATE t SET k=last_insert_rowid() WHERE id=1",
+		"INSERT INTO t(id, r) VALUES(-9223372036854775807 - 1, 0)",
+		"INSERT INTO w VALUES('smallest', last_insert_rowid())",
+		"UPDATE t SET k=1 WHERE id=1",
+		"UPDATE t SET k=last_insert_rowid() WHERE id=2",
+	};
+	struct target ours = {0};
+	struct error error;
+
+	check(ssl_open("a.db", flags, &options, &ours.ssl, &error), "opened");
+	ours.db = ssl_db(ours.ssl);
+	check(load_create(&ours) == SQLITE_OK, "made");
+	check(ssl_checkpoint(ours.ssl, &error), "checkpoint");
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		check(ssl_exec(ours.ssl, texts[i]) == SQLITE_OK, texts[i]);
+	must_repeat(&ours, 6);
+}
+
+/* A blob that is open keeps the transaction of a statement without BEGIN open, and one of another
+ * database keeps none. */
+static void beside(void)
+{
+	struct target ours = {0};
+	struct error error;
+	sqlite3_blob *blob;
+
+	check(ssl_open("a.db", flags, &options, &ours.ssl, &error), "opened");
+	ours.db = ssl_db(ours.ssl);
+	check(load_create(&ours) == SQLITE_OK, "made");
+	check(ssl_checkpoint(ours.ssl, &error), "checkpoint");
+	check(sqlite3_blob_open(ours.db, "main", "t", "v", 40, 1, &blob) == SQLITE_OK, "a blob");
+	check(ssl_exec(ours.ssl, "UPDATE w SET value=1; INSERT INTO w VALUES('first', 1);"
+				 "INSERT INTO w VALUES('second', 2)") == SQLITE_OK,
+	      "inserted");
+	check(sqlite3_blob_close(blob) == SQLITE_OK, "committed");
+	check(ssl_exec(ours.ssl, "CREATE TEMP TABLE own(v); INSERT INTO own VALUES(zeroblob(9))") ==
+		      SQLITE_OK,
+	      "a table of the connection's");
+	check(sqlite3_blob_open(ours.db, "temp", "own", "v", 1, 1, &blob) == SQLITE_OK, "a blob");
+	check(ssl_exec(ours.ssl, "BEGIN; INSERT INTO w VALUES('third', 3); ROLLBACK;"
+				 "INSERT INTO w VALUES('fourth', 4)") == SQLITE_OK,
+	      "inserted");
+	sqlite3_blob_close(blob);
+	must_repeat(&ours, 2);
+}
+
 static int allow(void *argument, int action, const char *first, const char *second,
 		 const char *database, const char *trigger)
 {
@@ -500,6 +569,7 @@ int main(int count, char **words)
 #else
 		{"release", release},	  {"inspected", inspected},   {"sizes", sizes},
 		{"largest", largest},	  {"authorizer", authorizer}, {"temporary", temporary},
+		{"rowid", rowid},	  {"beside", beside},
 #endif
 	};
 

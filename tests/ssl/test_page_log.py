@@ -54,8 +54,9 @@ def test_a_call_that_fails_loses_nothing(fault: str, reading: str) -> None:
 
 # scene → a part of each line that it says
 SCENES = {
-    "unaware": ["file is not a database"],
-    "attached": ["file is not a database", "unable to open database: a.db", "unable to open database: a.db"],
+    # in older releases it "is encrypted or is not"
+    "unaware": ["is not a database"],
+    "attached": ["is not a database", "unable to open database: a.db", "unable to open database: a.db"],
     "recreated": ["is of another database, or of one that was made anew"] * 2,
     "another": ["its page log /a.db-ppl is of another database"],
     "missing": ["is not there, and the database needs it"],

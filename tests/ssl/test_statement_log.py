@@ -11,6 +11,8 @@ import crashes
 import pytest
 from crashes import built, count, crash
 
+from commitpath.cell import load_profile
+
 # of crash.c; each of these is wanted to be met
 CASES = (
     *(
@@ -37,6 +39,15 @@ def test_power_cuts_lose_and_invent_nothing() -> None:
     assert counted["acknowledged"] > 2000 and counted["in flight"] > 50 and counted["replayed"] > 200
     assert tuple(counted["cases"]) == CASES and min(counted["cases"].values()) > 0, counted["cases"]
     assert all(counted["checkpoints"][reason] > 0 for reason in REASONS), counted["checkpoints"]
+
+
+@pytest.mark.parametrize("engine", ["ssl", "ppl"])
+def test_it_compiles_with_the_oldest_release(engine: str) -> None:
+    """Its crashes are tried in `make test-long` (test_sqlite_releases.py)."""
+    oldest = load_profile("engine", engine)["allowed"]["sqlite"][-1]
+    command = ["make", "-s", "-C", str(crashes.FOLDER), "syntax", f"ENGINE={engine}", f"SQLITE={oldest}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("mix", ["plain", "values", "random", "blobs", "same"])
@@ -144,8 +155,9 @@ def test_what_was_not_synced_before_a_kill_is_not_relied_on() -> None:
 
 # scene → a part of each line that it says
 SCENES = {
-    "unaware": ["file is not a database"],
-    "attached": ["file is not a database", "unable to open database: a.db", "unable to open database: a.db"],
+    # in older releases it "is encrypted or is not"
+    "unaware": ["is not a database"],
+    "attached": ["is not a database", "unable to open database: a.db", "unable to open database: a.db"],
     "recreated": ["is of another database, or of one that was made anew"] * 2,
     "another": ["its statement log /a.db-sla is of another database"],
     "missing": ["is not there, and the database needs it"],
@@ -179,6 +191,8 @@ SCENES = {
     "largest": [],
     "authorizer": [],
     "temporary": [],
+    "rowid": [],
+    "beside": [],
 }
 
 

@@ -34,6 +34,13 @@ def test_defaults_are_the_apsys17_default_cell() -> None:
     assert "phases" not in cell["profiles"]["workload"]
 
 
+def test_the_newest_sqlite_is_debians() -> None:
+    """A release that came after it changes no cell that does not name it."""
+    assert next(iter(axes.releases())) != axes.newest() == cells.make_cell({})["sqlite"]
+    assert cells.make_cell({"SQLITE": next(iter(axes.releases()))})["sqlite"] != axes.newest()
+    assert "debian" in axes.releases()[axes.newest()]
+
+
 def test_a_workload_sets_what_it_fixes() -> None:
     cell = cells.make_cell({"WORKLOAD": "mobibench", "ROWS": "0"})
     assert (cell["rows"], cell["n"], cell["value_size"]) == (0, 1000, 100)

@@ -78,7 +78,7 @@ def test_what_leveldb_does_not_have_is_refused(variables: dict[str, str], says: 
             "CHECKPOINT_WRITE=atomic: ENGINE=ssl takes it with PROBES=none, not bio",
         ),
         ({"ENGINE": "ppl", "SYNCHRONOUS": "full"}, "SYNCHRONOUS: a setting of SQLite, which ENGINE=ppl does"),
-        ({"ENGINE": "ssl", "SQLITE": "3.8.11.1"}, "SQLITE=3.8.11.1: ENGINE=ssl takes 3.46.1"),
+        ({"ENGINE": "ssl", "SQLITE": "3.8.9"}, "SQLITE=3.8.9: ENGINE=ssl takes 3.53.4, 3.46.1, 3.44.2"),
         ({"ENGINE": "ssl", "LOG_SIZE": "4095"}, "LOG_SIZE is a whole number from 4096 to 1073741824"),
         ({"LOG_FULL": "50"}, "LOG_FULL: a setting of SQLite/SSL, which ENGINE=sqlite does not have"),
         (

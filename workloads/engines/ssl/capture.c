@@ -4,12 +4,6 @@
 
 #include "state.h"
 
-static bool in_transaction(const struct ssl *ssl)
-{
-	return !sqlite3_get_autocommit(ssl->db) ||
-	       sqlite3_txn_state(ssl->db, "main") == SQLITE_TXN_WRITE;
-}
-
 static bool grow_values(struct ssl_stmt *made)
 {
 	size_t size = (size_t)made->value_count * sizeof(*made->values);
@@ -154,7 +148,7 @@ static void begin(struct ssl_stmt *statement)
 	struct ssl *ssl = statement->ssl;
 
 	statement->running = true;
-	if (!in_transaction(ssl))
+	if (!release_in_transaction(ssl->db))
 		transaction_clear(ssl);
 	if (!statement->writes)
 		return;

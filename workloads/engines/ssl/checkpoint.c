@@ -240,7 +240,7 @@ int commit_confirm(struct ssl *ssl)
 		ssl->stats.memory_peak = memory->bytes;
 	memory_commit(memory);
 	log_confirm(&ssl->log);
-	commit_done(ssl);
+	commit_over(ssl);
 	if (ssl->replaying)
 		return SQLITE_OK;
 	ssl->stats.transactions++;

@@ -36,7 +36,7 @@ int commit_write(struct ssl *ssl)
 	return result;
 }
 
-void commit_done(struct ssl *ssl)
+void commit_over(struct ssl *ssl)
 {
 	transaction_clear(ssl);
 }
@@ -57,8 +57,9 @@ enum ssl_reason checkpoint_due(const struct ssl *ssl)
 
 bool options_own(const struct ssl_options *options, struct error *error)
 {
-	(void)options;
-	(void)error;
+	if ((options->left_out & SSL_EXPANDED) != 0 && !RELEASE_EXPANDS)
+		return error_set(error, "SQLite %s has no sqlite3_expanded_sql",
+				 sqlite3_libversion());
 	return true;
 }
 

@@ -65,9 +65,9 @@ int ssl_names(struct ssl *ssl, const char *path, char **names)
 	}
 	if (wal != NULL && log != NULL && pages != NULL) {
 		/* SQLite's VFS looks for parameters behind a name */
-		const char *arguments[] = {"log", log, "pages", pages};
+		const char *const parameters[] = {"log", log, "pages", pages};
 
-		*names = (char *)sqlite3_create_filename(full, "", wal, 2, arguments);
+		*names = release_filename(full, wal, parameters);
 	}
 	sqlite3_free(full);
 	sqlite3_free(wal);
@@ -76,7 +76,7 @@ int ssl_names(struct ssl *ssl, const char *path, char **names)
 	if (*names == NULL)
 		return result == SQLITE_OK ? SQLITE_NOMEM : result;
 	ssl->path = *names;
-	ssl->wal_path = sqlite3_filename_wal(*names);
+	ssl->wal_path = release_filename_wal(*names);
 	ssl->log_path = sqlite3_uri_parameter(*names, "log");
 	ssl->pages_path = sqlite3_uri_parameter(*names, "pages");
 	return SQLITE_OK;
@@ -141,6 +141,7 @@ int database_convert(struct ssl *ssl, int flags)
 static void rolled_back(void *argument)
 {
 	commit_cancel(argument);
+	commit_over(argument);
 }
 
 int connection_begin(struct ssl *ssl)
@@ -183,7 +184,7 @@ void database_drop(struct ssl *ssl)
 	walfile_free(&ssl->walfile);
 	bytes_free(&ssl->replay);
 	own_free(ssl);
-	sqlite3_free_filename(ssl->path);
+	release_free_filename(ssl->path);
 	sqlite3_free(ssl);
 }
 
@@ -239,7 +240,7 @@ int database_begin(const char *path, const struct ssl_options *options, struct e
 		*made = ssl;
 		return SQLITE_OK;
 	}
-	sqlite3_free_filename(names);
+	release_free_filename(names);
 	sqlite3_free(ssl);
 	return result;
 }

@@ -107,7 +107,7 @@ static void add_template(struct ssl_stmt *statement)
 	char *expanded = NULL;
 
 	if (statement->ssl->options.left_out & SSL_EXPANDED)
-		expanded = sqlite3_expanded_sql(statement->statement);
+		expanded = release_expanded(statement->statement);
 	else if (statement->template_of == transaction->number)
 		return;
 	bytes_byte(&transaction->body, ENTRY_TEMPLATE);
@@ -315,13 +315,16 @@ int record_replay(struct ssl *ssl, const uint8_t *payload, size_t size)
 {
 	struct reader reader = {payload, payload + size, false};
 	uint64_t on = read_number(&reader), pragmas = read_number(&reader);
+	int64_t rowid;
 	int result = SQLITE_OK;
 
 	for (size_t i = 0; i < SETTINGS; i++)
 		sqlite3_db_config(ssl->db, settings[i], (int)(on >> i & 1), NULL);
 	for (uint64_t i = 0; result == SQLITE_OK && i < pragmas; i++)
 		result = run_text(ssl, &reader);
-	sqlite3_set_last_insert_rowid(ssl->db, read_signed(&reader));
+	rowid = read_signed(&reader);
+	if (result == SQLITE_OK)
+		result = release_set_rowid(ssl->db, rowid);
 	if (result == SQLITE_OK)
 		result = sqlite3_exec(ssl->db, "BEGIN", NULL, NULL, NULL);
 	if (result == SQLITE_OK)

@@ -191,6 +191,6 @@ bool ssl_inspect(const char *path, FILE *out, struct error *error)
 	file_close(&ssl.database);
 	walfile_free(&ssl.walfile);
 	bytes_free(&ssl.replay);
-	sqlite3_free_filename(names);
+	release_free_filename(names);
 	return result == SQLITE_OK;
 }

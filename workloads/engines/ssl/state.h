@@ -3,7 +3,7 @@
 #define COMMITPATH_SSL_STATE_H
 
 #include "bytes.h"
-#include "ssl.h"
+#include "release.h"
 
 /* Bytes of a WAL's header and of a frame's (SQLite's fileformat2.html, "WAL File Format"). */
 enum { WAL_HEADER = 32, FRAME_HEADER = 24 };
@@ -250,8 +250,8 @@ void log_cancel(struct ssl *ssl);
 int log_reset(struct ssl *ssl, uint64_t base);
 /* Makes the transaction that commits durable. */
 int commit_write(struct ssl *ssl);
-/* SQLite went through with it. */
-void commit_done(struct ssl *ssl);
+/* It is over: SQLite went through with it, or rolled it back. */
+void commit_over(struct ssl *ssl);
 /* Why a checkpoint is to follow it; SSL_LOGGED: none is. */
 enum ssl_reason checkpoint_due(const struct ssl *ssl);
 bool options_own(const struct ssl_options *options, struct error *error);
@@ -270,7 +270,7 @@ int recover_statements(struct ssl *ssl);
 bool log_fits(const struct log *log, size_t payload);
 int log_append(struct ssl *ssl, const struct bytes *payload);
 
-/* open.c. ssl_names: of its files; `names` is what they are in, for sqlite3_free_filename. */
+/* open.c. ssl_names: of its files; `names` is what they are in, for release_free_filename. */
 int ssl_names(struct ssl *ssl, const char *path, char **names);
 /* What a new one begins with; refuses options that cannot be, and one that is open. */
 int database_begin(const char *path, const struct ssl_options *options, struct error *error,

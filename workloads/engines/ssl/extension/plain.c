@@ -78,10 +78,8 @@ static bool is_fit(struct ssl *ssl, sqlite3_stmt *statement, const char *sql)
 	static const char *const words[] = {"INSERT", "UPDATE", "DELETE", "REPLACE"};
 	bool is_change = false;
 
-	if (sql == NULL || !sqlite3_get_autocommit(ssl->db) ||
-	    sqlite3_txn_state(ssl->db, "main") == SQLITE_TXN_WRITE ||
-	    sqlite3_stmt_readonly(statement) || sqlite3_bind_parameter_count(statement) > 0 ||
-	    sqlite3_column_count(statement) > 0)
+	if (sql == NULL || release_in_transaction(ssl->db) || sqlite3_stmt_readonly(statement) ||
+	    sqlite3_bind_parameter_count(statement) > 0 || sqlite3_column_count(statement) > 0)
 		return false;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		is_change |= begins_with(skip_blanks(sql), words[i]);
@@ -101,8 +99,7 @@ static void ends(struct ssl *ssl)
 		transaction_clear(ssl);
 	}
 	/* if not by the hook for it, which a program may have taken away */
-	if (sqlite3_get_autocommit(ssl->db) &&
-	    sqlite3_txn_state(ssl->db, "main") != SQLITE_TXN_WRITE)
+	if (!release_in_transaction(ssl->db))
 		commit_cancel(ssl);
 }
 

@@ -1,0 +1,34 @@
+/* What SQLite's releases, from 3.8.11.1 on, have in different ways: nothing else here asks which it
+ * is. */
+#ifndef COMMITPATH_RELEASE_H
+#define COMMITPATH_RELEASE_H
+
+#include "ssl.h"
+
+/* Names of later releases. An earlier one ignores the first, takes the second for a setting that it
+ * does not have, and calls the third otherwise. */
+#if SQLITE_VERSION_NUMBER < 3031000
+#define SQLITE_INNOCUOUS 0
+#endif
+#if SQLITE_VERSION_NUMBER < 3030000
+#define SQLITE_DBCONFIG_ENABLE_VIEW 1015
+#endif
+#if SQLITE_VERSION_NUMBER < 3034000
+#define SQLITE_OPEN_SUPER_JOURNAL SQLITE_OPEN_MASTER_JOURNAL
+#endif
+
+/* Whether a transaction is open that began with BEGIN, or that writes to the database; without a
+ * BEGIN one that writes to another database alone may be taken for it. */
+bool release_in_transaction(sqlite3 *db);
+/* What last_insert_rowid() is from now on. */
+int release_set_rowid(sqlite3 *db, int64_t rowid);
+/* sqlite3_expanded_sql, where there is one. */
+enum { RELEASE_EXPANDS = SQLITE_VERSION_NUMBER >= 3014000 };
+char *release_expanded(sqlite3_stmt *statement);
+
+/* A database's name as SQLite gives it to a VFS: behind it are two parameters, and its WAL's. */
+char *release_filename(const char *database, const char *wal, const char *const parameters[4]);
+const char *release_filename_wal(const char *name);
+void release_free_filename(char *name);
+
+#endif
