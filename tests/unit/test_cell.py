@@ -383,6 +383,7 @@ NAMED = {
     "experiments/papers/": "what a paper says",
     "experiments/reporting.yml": "what a paper says",
     "experiments/schema.yml": "the default cell",
+    "workloads/engines/ssl/atomic.c": "the only one with atomic writes, by ioctls that bear its name",
     "images/build-image.sh": "the board's own root disk",
     "images/initramfs-init.sh": "the board's own root disk",
     "images/patched-qemu/": "who makes a CRC-32C of each block",
