@@ -70,7 +70,14 @@ def test_each_trace_has_a_ratio_of_its_own() -> None:
     # no setting that SQLite/SSL has not
     assert content["claims"][0]["readings"][0]["pairs"][0]["right"]["settings"] == {
         **{"device": "microsd-class10", "fs": "ext4-ordered", "engine": "ssl", "sqlite": "3.46.1"},
-        **{"log_medium": "pcm", "workload": "synthetic-androbench", "rows": 0, "n": 3081, "value_size": 1},
+        **{
+            "synchronous": "full",
+            "log_medium": "pcm",
+            "workload": "synthetic-androbench",
+            "rows": 0,
+            "n": 3081,
+            "value_size": 1,
+        },
         **({"probes": ""}),
     }
 

@@ -121,7 +121,7 @@ def test_engines_stand_beside_each_other(lab: Lab, tmp_path: Path) -> None:
     figure = tmp_path / "figure.svg"
     out = lab.ok("durability", GRID=str(grid), FIGURE=str(figure))
     assert "| engine | journal_mode | synchronous | dirty_pages |" in out
-    assert "| sqlite | wal | normal |  | 945.0 |" in out and "| ssl |  |  | 20 | 735.0 |" in out
+    assert "| sqlite | wal | normal |  | 945.0 |" in out and "| ssl |  | full | 20 | 735.0 |" in out
     drawn = figure.read_text()
     assert ">wal<" in drawn and ">ssl<" in drawn and ">sqlite<" not in drawn
     assert drawn.count("commits lost</text>") == 1
