@@ -22,6 +22,7 @@ TITLE = "SQLite/SSL"
 _SETTINGS = (
     *("page_size", "cache_size", "log_size", "log_full", "dirty_pages"),
     *("log_medium", "pcm_line", "pcm_write_ns", "not_repeatable", "checkpoint_write"),
+    "recovery_rule",
 )
 FILES = {
     "database": sqlite.FILES["database"],

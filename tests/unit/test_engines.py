@@ -104,6 +104,17 @@ def test_a_statement_log_that_each_commit_syncs_is_what_it_was() -> None:
     assert durability.of(make_cell(normal)).process == ALL
 
 
+def test_a_recovery_by_ids_is_what_it_was() -> None:
+    asked = {"ENGINE": "ssl"}
+    cell, of = make_cell(asked), engines.of("ssl")
+    assert cell_id(make_cell(asked | {"RECOVERY_RULE": "ids"})) == cell_id(cell)
+    paper = make_cell(asked | {"RECOVERY_RULE": "paper"})
+    assert cell_id(paper) != cell_id(cell)
+    assert of.requested(paper)["recovery_rule"] == "paper"
+    with pytest.raises(BadInputError, match="RECOVERY_RULE: a setting of SQLite/SSL, which ENGINE=ppl does"):
+        make_cell({"ENGINE": "ppl", "RECOVERY_RULE": "ids"})
+
+
 def test_what_a_filesystem_must_have_this_host_need_not() -> None:
     """To look at what a board left is to recover it, which writes nothing atomically."""
     asked = {"ENGINE": "ssl", "FS": "f2fs", "PROBES": "none"}

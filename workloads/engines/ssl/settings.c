@@ -10,6 +10,9 @@ static const char *const levels[] = {"full", "normal", NULL};
 
 static const char *const writes[] = {"wal", "atomic", NULL};
 
+/* In the order of enum ssl_recovery. */
+static const char *const rules[] = {"ids", "paper", NULL};
+
 const struct option engine_settings[] = {
 	LOG_SETTINGS,
 	{.name = "log-full",
@@ -44,6 +47,14 @@ const struct option engine_settings[] = {
 	 WORD(writes),
 	 .preset = "wal",
 	 .commands = COMMAND_RUN},
+	{.name = "recovery-rule",
+	 .key = "recovery_rule",
+	 .argument = "RULE",
+	 SETTING(RECOVERY_RULE),
+	 .help = "what a recovery goes by: ids, or the study's table alone, which fails",
+	 WORD(rules),
+	 .preset = "ids",
+	 .commands = COMMAND_RUN},
 };
 const size_t engine_setting_count = sizeof(engine_settings) / sizeof(engine_settings[0]);
 
@@ -52,6 +63,7 @@ void driver_own_options(const struct options *options, struct ssl_options *made)
 	made->full = options->settings[LOG_FULL];
 	made->policy = (enum ssl_policy)options->settings[NOT_REPEATABLE];
 	made->atomic = options->settings[CHECKPOINT_WRITE] == 1;
+	made->recovery = (enum ssl_recovery)options->settings[RECOVERY_RULE];
 	made->synchronous = (enum ssl_synchronous)options->settings[SYNCHRONOUS];
 }
 

@@ -5,6 +5,6 @@
 #include "driver.h"
 
 /* Numbers in engine_settings, behind those of driver.h. */
-enum { LOG_FULL = DRIVER_SETTINGS, NOT_REPEATABLE, SYNCHRONOUS, CHECKPOINT_WRITE };
+enum { LOG_FULL = DRIVER_SETTINGS, NOT_REPEATABLE, SYNCHRONOUS, CHECKPOINT_WRITE, RECOVERY_RULE };
 
 #endif
