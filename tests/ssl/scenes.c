@@ -321,6 +321,10 @@ static void pragmas(void)
 	static const char *const texts[] = {"PRAGMA synchronous=off", "PRAGMA journal_mode=delete",
 					    "PRAGMA locking_mode=normal",
 					    "PRAGMA wal_autocheckpoint=10"};
+	static const char *const same[] = {
+		"PRAGMA synchronous=FULL",	 "PRAGMA synchronous=2",
+		"PRAGMA main.journal_mode=WAL",	 "PRAGMA journal_mode=wal",
+		"PRAGMA locking_mode=exclusive", "PRAGMA wal_autocheckpoint=0"};
 	struct ssl *ssl;
 	struct error error;
 
@@ -330,6 +334,11 @@ static void pragmas(void)
 		puts(sqlite3_errmsg(ssl_db(ssl)));
 	}
 	check(ssl_exec(ssl, "PRAGMA synchronous") == SQLITE_OK, "read");
+	/* to what it is */
+	for (int i = 0; i < 6; i++)
+		check(ssl_exec(ssl, same[i]) == SQLITE_OK, same[i]);
+	check(ssl_exec(ssl, "CREATE TABLE t(x)") == SQLITE_OK, "made");
+	check(ssl_exec(ssl, "INSERT INTO t VALUES(1)") == SQLITE_OK, "logged");
 	check(ssl_close(ssl, &error), "closed");
 }
 

@@ -80,8 +80,11 @@ SCENES = {
     "unfinished": ["has statements that are not finalized"],
     "interrupted": [],
     "pragmas": [
-        f"{name} is fixed in a database with a page log"
-        for name in ("synchronous", "journal_mode", "locking_mode", "wal_autocheckpoint")
+        f"{setting} in a database with a page log"
+        for setting in (
+            *("synchronous is full", "journal_mode is wal"),
+            *("locking_mode is exclusive", "wal_autocheckpoint is 0"),
+        )
     ],
     "sectors": [],
 }

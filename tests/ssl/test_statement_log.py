@@ -180,8 +180,11 @@ SCENES = {
     "interrupted": [],
     "unfinished": ["has statements that are not finalized"],
     "pragmas": [
-        f"{name} is fixed in a database with a statement log"
-        for name in ("synchronous", "journal_mode", "locking_mode", "wal_autocheckpoint")
+        f"{setting} in a database with a statement log"
+        for setting in (
+            *("synchronous is full", "journal_mode is wal"),
+            *("locking_mode is exclusive", "wal_autocheckpoint is 0"),
+        )
     ],
     "inspected": [
         *("database: log ", "WAL: ", "8 transactions, "),

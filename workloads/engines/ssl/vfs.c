@@ -204,18 +204,26 @@ static int database_size(sqlite3_file *file, sqlite3_int64 *size)
 	return real->pMethods->xFileSize(real, size);
 }
 
-/* What a commit's durability, or the one connection, hangs on; each may be asked for. */
+/* What a commit's durability, or the one connection, hangs on. Each may be asked for, and be set to
+ * what it is, as programs do that are not told of a log. */
 static int refuse_pragma(struct ssl *ssl, char **words)
 {
-	static const char *const fixed[] = {"synchronous", "wal_autocheckpoint", "locking_mode",
-					    "journal_mode"};
+	static const struct {
+		const char *name, *value, *number;
+	} fixed[] = {{"synchronous", "full", "2"},
+		     {"wal_autocheckpoint", "0", "0"},
+		     {"locking_mode", "exclusive", "exclusive"},
+		     {"journal_mode", "wal", "wal"}};
 
 	if (ssl->opening || words[2] == NULL)
 		return SQLITE_NOTFOUND;
 	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
-		if (sqlite3_stricmp(words[1], fixed[i]) == 0) {
-			words[0] = sqlite3_mprintf("%s is fixed in a database with a %s", fixed[i],
-						   log_kind.name);
+		if (sqlite3_stricmp(words[1], fixed[i].name) == 0) {
+			if (sqlite3_stricmp(words[2], fixed[i].value) == 0 ||
+			    sqlite3_stricmp(words[2], fixed[i].number) == 0)
+				return SQLITE_NOTFOUND;
+			words[0] = sqlite3_mprintf("%s is %s in a database with a %s",
+						   fixed[i].name, fixed[i].value, log_kind.name);
 			return SQLITE_ERROR;
 		}
 	return SQLITE_NOTFOUND;
