@@ -5,8 +5,17 @@
 
 #include "ssl.h"
 
-/* Names of later releases. An earlier one ignores the first, takes the second for a setting that it
- * does not have, and calls the third otherwise. */
+/* Names of later releases. An earlier one's VFS does not know the operations of atomic writes, as
+ * that of a later one need not; it ignores SQLITE_INNOCUOUS, takes ENABLE_VIEW for a setting that
+ * it does not have, and calls the last otherwise. */
+#if SQLITE_VERSION_NUMBER < 3021000
+#define SQLITE_FCNTL_BEGIN_ATOMIC_WRITE 31
+#define SQLITE_FCNTL_COMMIT_ATOMIC_WRITE 32
+#define SQLITE_FCNTL_ROLLBACK_ATOMIC_WRITE 33
+#define SQLITE_IOERR_BEGIN_ATOMIC (SQLITE_IOERR | (29 << 8))
+#define SQLITE_IOERR_COMMIT_ATOMIC (SQLITE_IOERR | (30 << 8))
+#define SQLITE_IOERR_ROLLBACK_ATOMIC (SQLITE_IOERR | (31 << 8))
+#endif
 #if SQLITE_VERSION_NUMBER < 3031000
 #define SQLITE_INNOCUOUS 0
 #endif
