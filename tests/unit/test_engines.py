@@ -86,6 +86,10 @@ def test_what_leveldb_does_not_have_is_refused(variables: dict[str, str], says: 
             "LOG_FULL: a setting of SQLite/SSL, which ENGINE=ppl does not have",
         ),
         ({"ENGINE": "ppl", "SECTOR_SIZE": "500"}, "SECTOR_SIZE is 64, 128, 256, 512"),
+        (
+            {"ENGINE": "ppl", "SECTOR_SIZE": "4096", "LOG_SIZE": "4096"},
+            "LOG_SIZE=4096: ENGINE=ppl takes 8192 or more with SECTOR_SIZE=4096",
+        ),
     ],
 )
 def test_what_a_log_does_not_have_is_refused(variables: dict[str, str], says: str) -> None:
