@@ -83,6 +83,7 @@ SCENES = {
         f"{name} is fixed in a database with a page log"
         for name in ("synchronous", "journal_mode", "locking_mode", "wal_autocheckpoint")
     ],
+    "crowded": [],
     "sectors": [],
 }
 

@@ -183,6 +183,7 @@ SCENES = {
         f"{name} is fixed in a database with a statement log"
         for name in ("synchronous", "journal_mode", "locking_mode", "wal_autocheckpoint")
     ],
+    "crowded": [],
     "inspected": [
         *("database: log ", "WAL: ", "8 transactions, "),
         *("database: no log is live", "WAL: absent", "log: absent"),

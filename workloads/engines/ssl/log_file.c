@@ -102,9 +102,9 @@ int log_create(struct ssl *ssl)
 		result = log->file->pMethods->xTruncate(log->file, 0);
 	if (result == SQLITE_OK)
 		result = fill(log->file, log->size);
-	if (result != SQLITE_OK)
-		return told(ssl, result);
-	result = medium_map(ssl);
+	told(ssl, result);
+	if (result == SQLITE_OK)
+		result = medium_map(ssl);
 	if (result == SQLITE_OK)
 		return log_header_write(ssl);
 	/* nothing counts on it yet */
