@@ -119,6 +119,10 @@ def test_what_a_filesystem_must_have_this_host_need_not() -> None:
 def test_an_unknown_engine_is_refused() -> None:
     with pytest.raises(BadInputError, match="ENGINE is leveldb, ppl, sqlite, ssl"):
         make_cell({"ENGINE": "rocksdb"})
+    with pytest.raises(BadInputError, match=r"^ENGINE=s\\nl: did you mean ssl"):
+        make_cell({"ENGINE": "s\nl"})
+    with pytest.raises(BadInputError, match=r"^LOG_SIZE=1\\n2: LOG_SIZE is a whole number"):
+        make_cell({"ENGINE": "ssl", "LOG_SIZE": "1\n2"})
 
 
 @pytest.mark.parametrize(
