@@ -5,7 +5,7 @@
 
 #include "disk.h"
 #include "entry.h"
-#include "sqlite3.h"
+#include "release.h"
 
 enum { SECTOR = 512 };
 

@@ -6,7 +6,8 @@
 #include "ssl.h"
 
 /* Names of later releases. An earlier one ignores the first, takes the second for a setting that it
- * does not have, and calls the third otherwise. */
+ * does not have, and calls the third otherwise; operations that its VFS does not know it answers
+ * with SQLITE_NOTFOUND. */
 #if SQLITE_VERSION_NUMBER < 3031000
 #define SQLITE_INNOCUOUS 0
 #endif
@@ -15,6 +16,14 @@
 #endif
 #if SQLITE_VERSION_NUMBER < 3034000
 #define SQLITE_OPEN_SUPER_JOURNAL SQLITE_OPEN_MASTER_JOURNAL
+#endif
+#if SQLITE_VERSION_NUMBER < 3021000
+#define SQLITE_FCNTL_BEGIN_ATOMIC_WRITE 31
+#define SQLITE_FCNTL_COMMIT_ATOMIC_WRITE 32
+#define SQLITE_FCNTL_ROLLBACK_ATOMIC_WRITE 33
+#define SQLITE_IOERR_BEGIN_ATOMIC (SQLITE_IOERR | 29 << 8)
+#define SQLITE_IOERR_COMMIT_ATOMIC (SQLITE_IOERR | 30 << 8)
+#define SQLITE_IOERR_ROLLBACK_ATOMIC (SQLITE_IOERR | 31 << 8)
 #endif
 
 /* Whether a transaction is open that began with BEGIN, or that writes to the database; without a
