@@ -109,7 +109,8 @@ class Axis:
     def parse(self, text: str, where: str) -> Any:
         """The value that TEXT means; BadInputError says what is allowed."""
         allowed = f"{self.variable} is {self.allowed()}"
-        bad = BadInputError(f"{where}={text}: {allowed}")
+        said = text if text.isprintable() else ascii(text)[1:-1]  # an error is one line
+        bad = BadInputError(f"{where}={said}: {allowed}")
         if "x-glob-list" in self.spec:
             return ",".join(parse_probes(text, bad))
         if self.spec.get("type") == "integer" or all(
@@ -129,7 +130,7 @@ class Axis:
             # names are of one case only: no two differ in nothing else
             known = {choice.casefold(): choice for choice in choices}
             if str(value).casefold() not in known:
-                raise BadInputError(f"{where}={text}: {did_you_mean(str(value), choices)}{allowed}")
+                raise BadInputError(f"{where}={said}: {did_you_mean(str(value), choices)}{allowed}")
             value = known[str(value).casefold()]
         value = aliases(self.name).get(value, value)
         check = {key: self.spec[key] for key in ("minimum", "maximum", "not", "pattern") if key in self.spec}

@@ -233,6 +233,12 @@ def check_engine(cell: Mapping[str, Any], variables: Mapping[str, str], only: li
                     f"{' or '.join(one or 'none' for one in fit)}, not {cell[other]} "
                     f"(experiments/engine/{engine}.yml)"
                 )
+    for name, (times, part) in profile.get("at_least", {}).items():
+        if cell[name] < times * cell[part]:
+            raise BadInputError(
+                f"{name.upper()}={cell[name]}: ENGINE={engine} takes {times * cell[part]} or more with "
+                f"{part.upper()}={cell[part]} (experiments/engine/{engine}.yml)"
+            )
     fs = load_profile("fs", cell["fs"])
     for name, values in profile.get("needs_of_fs", {}).items():
         if (needed := values.get(cell[name])) and needed not in fs:

@@ -17,6 +17,8 @@ from commitpath.papers.readings import Reading, reading, wordings
 PAPERS = EXPERIMENTS / "papers"
 # What claims.yml says of a claim in words (experiments/schema.yml, $defs.claims).
 TEXTS = ("explanation", "paper_says", "circular", "by_equality")
+# What each row of claims.csv has of a claim.
+COLUMNS = ("id", "source", "statement", "left", "right", "metric", "expected", "kind")
 # Of a claim whose number is counted by watching, where nothing is watched.
 UNWATCHED = "it is counted by watching, and PROBES=none"
 
@@ -77,6 +79,8 @@ def load(
     unwatched = given.get("probes") == "none"
     ours = validated(folder / "claims.yml", "claims")
     rows = read_csv(folder / "claims.csv")
+    if lacking := [name for name in COLUMNS if rows and name not in rows[0]]:
+        raise BadInputError(f"{folder}/claims.csv: no column {', '.join(lacking)}")
     if different := {row["id"] for row in rows} ^ set(ours):
         raise BadInputError(
             f"{folder}: claims.csv and claims.yml have not the same claims: {', '.join(sorted(different))}"
@@ -124,9 +128,19 @@ def validated(path: Path, what: str) -> dict[str, Any]:
 
 
 def read_csv(path: Path) -> list[dict[str, str]]:
-    """The rows of a CSV file."""
+    """The rows of a CSV file. BadInputError names the line of one that has not a value for each column."""
+    rows = []
     with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+        reader = csv.DictReader(file)
+        try:
+            for row in reader:
+                if None in row or None in row.values():
+                    columns = len(reader.fieldnames or ())
+                    raise BadInputError(f"{path}: line {reader.line_num}: not {columns} values, one a column")
+                rows.append(row)
+        except (csv.Error, UnicodeDecodeError) as error:
+            raise BadInputError(f"{path}: behind line {reader.line_num}: {error}") from None
+    return rows
 
 
 def claim(

@@ -1,8 +1,10 @@
 """The study of SQLite/SSL: a ratio for each trace, what is told of time and of a watched run, its cells."""
 
 import json
+import shutil
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -168,3 +170,31 @@ def test_a_figure_names_another_engines_settings() -> None:
     for words, variables in bars.items():
         bar = SimpleNamespace(cell=make_cell(variables))
         assert drawn.settings(bar) == words
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        ("L-99,paper", "claims.csv: line 12: not 9 values, one a column"),
+        ("L-99,paper,a,b,c,d,e,1,ratio,more", "claims.csv: line 12: not 9 values, one a column"),
+        ("L-\udcff,paper,a,b,c,d,e,1,ratio", "claims.csv: behind line .*can't decode byte 0xff"),
+    ],
+)
+def test_a_row_that_is_none_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: str, says: str
+) -> None:
+    shutil.copytree(paper.PAPERS / "ssl", tmp_path / "ssl")
+    with (tmp_path / "ssl/claims.csv").open("a", errors="surrogateescape") as file:
+        file.write(row + "\n")
+    monkeypatch.setattr(paper, "PAPERS", tmp_path)
+    with pytest.raises(BadInputError, match=says):
+        paper.load("ssl")
+
+
+def test_a_column_that_is_not_there_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(paper.PAPERS / "ssl", tmp_path / "ssl")
+    place = tmp_path / "ssl/claims.csv"
+    place.write_text(place.read_text().replace("metric", "metre", 1))
+    monkeypatch.setattr(paper, "PAPERS", tmp_path)
+    with pytest.raises(BadInputError, match=r"claims.csv: no column metric$"):
+        paper.load("ssl")

@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,31 @@ def kill(engine: str, medium: str, folder: Path) -> None:
         assert (done.returncode, done.stderr) == (0, "")
         with sqlite3.connect(path) as closed:
             assert closed.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def in_its_place(engine: str, suffix: str, name: str, folder: Path) -> None:
+    """What is no file, or another's, where a file of the log is to be: one line says where, and it stays."""
+    path = folder / "1.db"
+    place, other = path.with_name(f"1.db{suffix}"), folder / "other"
+    other.write_text("another's")
+    kinds: dict[str, Callable[[], object]] = {
+        "a folder": place.mkdir,
+        "a link": lambda: place.symlink_to(other),
+        "a link to nothing": lambda: place.symlink_to(folder / "nothing"),
+    }
+    if name != "merged pages":  # it is read only once it has something
+        kinds["a pipe"] = lambda: os.mkfifo(place)
+    for kind, make in kinds.items():
+        make()
+        before = place.lstat()
+        words = [str(built(engine) / "kill"), "run", "fdatasync", str(path), "1"]
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+        assert (done.returncode, done.stdout) == (1, ""), kind
+        assert done.stderr.startswith(f"kill: {path}: its {name} {place}: "), (kind, done.stderr)
+        assert done.stderr.count("\n") == 1
+        assert place.lstat().st_ino == before.st_ino and other.read_text() == "another's"
+        assert not (folder / "nothing").exists()
+        place.rmdir() if kind == "a folder" else place.unlink()
 
 
 def not_persistent(engine: str, log: str, folder: Path) -> None:

@@ -82,6 +82,33 @@ static void interrupted(void)
 	}
 }
 
+/* A log for which the disk has no room is not left behind, and what was full is told. */
+static void crowded(void)
+{
+	struct ssl *ssl;
+	struct error error;
+	int full = 0;
+
+	check(ssl_open("a.db", flags, &options, &ssl, &error), "opened");
+	check(ssl_exec(ssl, "CREATE TABLE t(x)") == SQLITE_OK, "made");
+	check(ssl_close(ssl, &error), "closed");
+	for (int64_t call = 1; call < 100; call++) {
+		bool opened;
+
+		disk_fail(FAULT_FULL, call);
+		opened = ssl_open("a.db", flags, &options, &ssl, &error);
+		disk_fail(FAULT_NONE, 0);
+		if (opened) {
+			check(ssl_close(ssl, &error), "closed");
+		} else if (strstr(error.text, log_name) != NULL &&
+			   strstr(error.text, "full") != NULL) {
+			check(!disk_there(log_name), "there is no log");
+			full++;
+		}
+	}
+	check(full > 5, "there was no room for the log");
+}
+
 #ifndef PAGE_LOG
 static void print_inspected(const char *name)
 {
@@ -572,7 +599,7 @@ int main(int count, char **words)
 		{"version", version},	  {"epoch", epoch},	      {"size", sized},
 		{"truncated", truncated}, {"damaged", damaged},	      {"knobs", knobs},
 		{"twice", twice},	  {"unfinished", unfinished}, {"interrupted", interrupted},
-		{"pragmas", pragmas},
+		{"pragmas", pragmas},	  {"crowded", crowded},
 #ifdef PAGE_LOG
 		{"sectors", sectors},
 #else

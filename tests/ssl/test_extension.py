@@ -212,10 +212,19 @@ def test_what_is_attached_is_anyones(path: Path) -> None:
     assert shell.quit() == ""
 
 
-def test_what_cannot_be_is_one_line(path: Path) -> None:
-    shell = Shell(path, "log_size=7")
+@pytest.mark.parametrize(
+    ("parameter", "says"),
+    [
+        ("log_size=7", "the log's size is 7 bytes; 4096 to 1073741824 are allowed"),
+        ("log_size=64k", "log_size=64k in the name of a database is no whole number"),
+        ("log_full=", "log_full= in the name of a database is no whole number"),
+        ("dirty_pages=99999999999999999999", "dirty_pages=99999999999999999999 in the name of a database"),
+    ],
+)
+def test_what_cannot_be_is_one_line(path: Path, parameter: str, says: str) -> None:
+    shell = Shell(path, parameter)
     said = shell.process.communicate("SELECT 1;\n", timeout=60)[0]
-    assert "the log's size is 7 bytes; 4096 to 1073741824 are allowed" in said
+    assert says in said
 
 
 def test_a_release_that_is_too_old_is_refused() -> None:

@@ -61,7 +61,7 @@ SCENES = {
     "another": ["its page log /a.db-ppl is of another database"],
     "missing": ["is not there, and the database needs it"],
     "older": ["is older than its merged pages"],
-    "version": ["is of version 9, and this reads 1"],
+    "version": ["is of version 9, and this reads 2"],
     "epoch": ["has records that are newer than its header"],
     "size": ["has 1048576 bytes, and was made with 458752"],
     "truncated": ["has 5000 bytes, and was made", "has no header that is whole"],
@@ -86,6 +86,7 @@ SCENES = {
             *("locking_mode is exclusive", "wal_autocheckpoint is 0"),
         )
     ],
+    "crowded": [],
     "sectors": [],
 }
 
@@ -111,3 +112,18 @@ def test_some_calls_of_a_life(kind: str) -> None:
     counted, said = crashes.count("ppl", "every", kind, 11, 1571 if kind == "nomem" else 97)
     assert (counted["bad"], said) == (0, "")
     assert counted["recoveries"] >= counted["runs"] >= 10
+
+
+@pytest.mark.parametrize(("suffix", "name"), [("-ppl", "page log"), ("-merge", "merged pages")])
+def test_what_is_in_a_files_place_is_told(tmp_path: Path, suffix: str, name: str) -> None:
+    crashes.in_its_place("ppl", suffix, name, tmp_path)
+
+
+def test_a_damaged_byte_makes_no_other_database() -> None:
+    """Of the log all is there, or all but the last transaction, as where it is torn; or it is refused."""
+    counted, said = crashes.count("ppl", "damaged", "LOG", 11)
+    assert (counted["bad"], said) == (0, "")
+    assert counted["more"] == 0 and counted["refused"] > 100, counted
+    counted, said = crashes.count("ppl", "damaged", "PAGES", 211)
+    assert (counted["bad"], said) == (0, "")
+    assert counted["all"] == counted["tried"]

@@ -186,6 +186,7 @@ SCENES = {
             *("locking_mode is exclusive", "wal_autocheckpoint is 0"),
         )
     ],
+    "crowded": [],
     "inspected": [
         *("database: log ", "WAL: ", "8 transactions, "),
         *("database: no log is live", "WAL: absent", "log: absent"),
@@ -213,3 +214,17 @@ def test_a_process_that_is_killed(tmp_path: Path, medium: str) -> None:
 def test_memory_that_is_not_persistent_is_refused(tmp_path: Path) -> None:
     """No log is left, and the database is as it was."""
     crashes.not_persistent("ssl", "-sla", tmp_path)
+
+
+def test_what_is_in_the_logs_place_is_told(tmp_path: Path) -> None:
+    crashes.in_its_place("ssl", "-sla", "statement log", tmp_path)
+
+
+def test_a_damaged_byte_makes_no_other_database() -> None:
+    """The log ends before a record that is damaged: what is there was there."""
+    counted, said = count("ssl", "damaged", "LOG", 37)
+    assert (counted["bad"], said) == (0, "")
+    assert counted["more"] > 20 and counted["refused"] > 0, counted
+    counted, said = count("ssl", "damaged", "PAGES", 211)
+    assert (counted["bad"], said) == (0, "")
+    assert counted["all"] == counted["tried"]

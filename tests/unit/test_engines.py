@@ -86,6 +86,10 @@ def test_what_leveldb_does_not_have_is_refused(variables: dict[str, str], says: 
             "LOG_FULL: a setting of SQLite/SSL, which ENGINE=ppl does not have",
         ),
         ({"ENGINE": "ppl", "SECTOR_SIZE": "500"}, "SECTOR_SIZE is 64, 128, 256, 512"),
+        (
+            {"ENGINE": "ppl", "SECTOR_SIZE": "4096", "LOG_SIZE": "4096"},
+            "LOG_SIZE=4096: ENGINE=ppl takes 8192 or more with SECTOR_SIZE=4096",
+        ),
     ],
 )
 def test_what_a_log_does_not_have_is_refused(variables: dict[str, str], says: str) -> None:
@@ -126,6 +130,10 @@ def test_what_a_filesystem_must_have_this_host_need_not() -> None:
 def test_an_unknown_engine_is_refused() -> None:
     with pytest.raises(BadInputError, match="ENGINE is leveldb, ppl, sqlite, ssl"):
         make_cell({"ENGINE": "rocksdb"})
+    with pytest.raises(BadInputError, match=r"^ENGINE=s\\nl: did you mean ssl"):
+        make_cell({"ENGINE": "s\nl"})
+    with pytest.raises(BadInputError, match=r"^LOG_SIZE=1\\n2: LOG_SIZE is a whole number"):
+        make_cell({"ENGINE": "ssl", "LOG_SIZE": "1\n2"})
 
 
 @pytest.mark.parametrize(

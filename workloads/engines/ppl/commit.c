@@ -128,18 +128,15 @@ static enum ssl_reason why_not(const struct ssl *ssl, const struct change *chang
 
 static int log_change(struct ssl *ssl, const struct change *change)
 {
-	uint32_t checks = 0;
 	int result = SQLITE_OK;
 
 	/* from here on some of it may be durable */
 	ssl->log.suspect = true;
 	ssl->pages->writing = true;
 	for (uint32_t i = 0; result == SQLITE_OK && i < change->made.count; i++)
-		result = page_log_add(ssl, change->made.pages[i].number, &change->records[i],
-				      &checks);
+		result = page_log_add(ssl, change->made.pages[i].number, &change->records[i]);
 	if (result == SQLITE_OK)
-		result = page_log_commit(ssl, change->made.count, checks,
-					 change->made.database_size);
+		result = page_log_commit(ssl, change->made.database_size);
 	return result;
 }
 

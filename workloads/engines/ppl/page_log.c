@@ -1,18 +1,20 @@
 /* The log's file behind its headers (engines/ssl/log_file.c): in each of their slots a commit word,
  * then sectors, each of one page.
  *
- *   header:      sector size 32; floor 64, marked 64, confirmed 64
- *   commit word: transaction 64, records 32, the database's pages 32, sum of the records' CRCs 32,
- *                CRC-32C of that 32; in the slot of the transaction's parity
+ *   header:      sector size 32; floor 64, marked 64, confirmed 64, of these the records that the
+ *                log has 32, sum of their CRCs 32
+ *   commit word: transaction 64, records that the log has with it 32, the database's pages 32, sum
+ *                of their CRCs 32, CRC-32C of that 32; in the slot of the transaction's parity
  *   sector:      page 32, CRC-32C of the rest 32, epoch 64; then records
  *   record:      length of the payload 16, 0 16, CRC-32C of the sector's header, the length and
  * what follows 32, transaction 64, payload
  *
  * A sector is its page's while its epoch is none below the floor: a checkpoint of all pages makes
  * that the next epoch, and one of some pages zeroes the headers of theirs. A transaction counts
- * with the last commit word, if as many records of it are there with that sum, and with any word
- * of a later transaction: so one write of all that it logs is enough, in whatever order it comes to
- * the medium. The least byte is the first. */
+ * with the last commit word, if all records up to it are there with that sum, and else those up to
+ * the word before it, or the header's last one, do: so one write of all that it logs is enough, in
+ * whatever order it comes to the medium, and a record that was damaged since is seen. The least
+ * byte is the first. */
 #include <string.h>
 
 #include "medium.h"
@@ -23,6 +25,8 @@ enum {
 	AT_FLOOR = 56,
 	AT_MARKED = 64,
 	AT_CONFIRMED = 72,
+	AT_RECORDS = 80,
+	AT_CHECKS = 84,
 };
 
 const struct log_kind log_kind = {
@@ -30,8 +34,9 @@ const struct log_kind log_kind = {
 	.vfs = "ppl",
 	.suffix = "-ppl",
 	.pages_suffix = "-merge",
+	.pages = "merged pages",
 	.magic = "page log",
-	.version = 1,
+	.version = 2,
 	.header = LOG_HEADER,
 	.salted = true,
 };
@@ -44,6 +49,8 @@ void log_header_put(const struct ssl *ssl, uint8_t *header)
 	put64(header + AT_FLOOR, pages->floor);
 	put64(header + AT_MARKED, pages->marked);
 	put64(header + AT_CONFIRMED, pages->confirmed);
+	put32(header + AT_RECORDS, pages->of_confirmed.records);
+	put32(header + AT_CHECKS, pages->of_confirmed.checks);
 }
 
 void own_free(struct ssl *ssl)
@@ -75,6 +82,8 @@ bool log_header_get(struct ssl *ssl, const uint8_t *header, struct error *said)
 	ssl->pages->floor = get64(header + AT_FLOOR);
 	ssl->pages->marked = get64(header + AT_MARKED);
 	ssl->pages->confirmed = get64(header + AT_CONFIRMED);
+	ssl->pages->of_confirmed =
+		(struct tally){get32(header + AT_RECORDS), get32(header + AT_CHECKS)};
 	return true;
 }
 
@@ -125,7 +134,7 @@ static void encode_sector(const struct sector *sector, uint8_t *header)
 	put32(header + 4, crc32c(crc32c(0, header, 4), header + 8, 8));
 }
 
-int page_log_add(struct ssl *ssl, uint32_t page, const struct bytes *payload, uint32_t *checks)
+int page_log_add(struct ssl *ssl, uint32_t page, const struct bytes *payload)
 {
 	struct page_log *pages = ssl->pages;
 	uint8_t head[SECTOR_HEADER + RECORD_HEAD], *record = head + SECTOR_HEADER;
@@ -146,7 +155,7 @@ int page_log_add(struct ssl *ssl, uint32_t page, const struct bytes *payload, ui
 	check = crc32c(crc32c(0, head, SECTOR_HEADER), record, 4);
 	check = crc32c(crc32c(check, record + 8, 8), payload->data, payload->size);
 	put32(record + 4, check);
-	*checks += check;
+	sector_count(pages, at - 1, check);
 	bytes_add(&all, first ? head : record, (first ? SECTOR_HEADER : 0) + RECORD_HEAD);
 	bytes_add(&all, payload->data, payload->size);
 	pages->writing = true;
@@ -162,23 +171,22 @@ int page_log_add(struct ssl *ssl, uint32_t page, const struct bytes *payload, ui
 	return result;
 }
 
-static void encode_word(uint8_t *word, uint64_t transaction, uint32_t records, uint32_t size,
-			uint32_t checks)
+static void encode_word(uint8_t *word, uint64_t transaction, const struct tally *has, uint32_t size)
 {
 	put64(word, transaction);
-	put32(word + 8, records);
+	put32(word + 8, has->records);
 	put32(word + 12, size);
-	put32(word + 16, checks);
+	put32(word + 16, has->checks);
 	put32(word + 20, crc32c(0, word, WORD - 4));
 }
 
-int page_log_commit(struct ssl *ssl, uint32_t records, uint32_t checks, uint32_t database_size)
+int page_log_commit(struct ssl *ssl, uint32_t database_size)
 {
 	int64_t offset = (int64_t)(ssl->log.sequence % 2) * LOG_SLOT + AT_WORD;
 	uint8_t word[WORD];
 	int result;
 
-	encode_word(word, ssl->log.sequence, records, database_size, checks);
+	encode_word(word, ssl->log.sequence, &ssl->pages->has, database_size);
 	result = page_log_write(ssl, word, sizeof(word), offset);
 	if (result == SQLITE_OK)
 		result = page_log_persist(ssl);
@@ -220,6 +228,12 @@ static int empty_sectors(struct ssl *ssl, bool really)
 	for (uint32_t i = 0; result == SQLITE_OK && i < ssl->walfile.count; i++) {
 		uint32_t at = sector_find(pages, ssl->walfile.pages[i].number);
 
+		if (at != 0 && !really) {
+			const struct tally *had = &pages->sectors[at - 1].has;
+
+			pages->of_confirmed.records -= had->records;
+			pages->of_confirmed.checks -= had->checks;
+		}
 		if (at != 0 && really)
 			sector_drop(pages, at - 1);
 		else if (at != 0 && !(ssl->options.left_out & PPL_NOT_EMPTIED))
@@ -238,8 +252,10 @@ int log_reset(struct ssl *ssl, uint64_t base)
 	bool some =
 		ssl->walfile.state == WAL_LIVE && ssl->walfile.id == base && !ssl->walfile.whole;
 	int64_t offset;
-	int result = some ? empty_sectors(ssl, false) : SQLITE_OK;
+	int result;
 
+	pages->of_confirmed = some ? pages->has : (struct tally){0};
+	result = some ? empty_sectors(ssl, false) : SQLITE_OK;
 	ssl->log.epoch++;
 	ssl->log.base = base;
 	ssl->log.suspect = false;
@@ -259,6 +275,7 @@ int log_reset(struct ssl *ssl, uint64_t base)
 		pages->floor = before.floor;
 		pages->marked = before.marked;
 		pages->confirmed = before.confirmed;
+		pages->of_confirmed = before.of_confirmed;
 		ssl->log = log;
 		return result;
 	}

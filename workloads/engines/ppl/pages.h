@@ -14,11 +14,17 @@ enum {
 	PPL_NOT_EMPTIED = 16,	/* the sectors of pages that are merged are as they were */
 };
 
+/* Records and the sum of their CRCs. */
+struct tally {
+	uint32_t records, checks;
+};
+
 struct sector {
 	uint32_t page; /* 0: it is free */
 	uint32_t used; /* bytes, with its header */
 	uint32_t next; /* of those whose pages' numbers have the same remainder; number + 1 */
 	uint64_t epoch;
+	struct tally has;
 };
 
 struct page_log {
@@ -32,10 +38,12 @@ struct page_log {
 	uint64_t marked; /* checkpoint that the database's mark is of */
 	uint64_t
 		confirmed; /* transactions up to this one are committed, whatever their words say */
-	uint32_t database_size;	 /* pages, by the last commit word at opening; 0: by none */
-	uint8_t *all;		 /* the log's content, while it is opened */
-	bool writing;		 /* records of a transaction that is not confirmed */
-	int64_t lowest, highest; /* of what was written and not persisted */
+	struct tally of_confirmed; /* what the log has of these */
+	struct tally has;	   /* all sectors */
+	uint32_t database_size;	   /* pages, by the last commit word at opening; 0: by none */
+	uint8_t *all;		   /* the log's content, while it is opened */
+	bool writing;		   /* records of a transaction that is not confirmed */
+	int64_t lowest, highest;   /* of what was written and not persisted */
 };
 
 /* sectors.c */
@@ -43,6 +51,8 @@ uint32_t sector_find(const struct page_log *pages, uint32_t page); /* number + 1
 void sector_take(struct page_log *pages, uint32_t sector, uint32_t page, uint64_t epoch);
 void sector_drop(struct page_log *pages, uint32_t sector);
 void sectors_clear(struct page_log *pages);
+/* One record more. */
+void sector_count(struct page_log *pages, uint32_t sector, uint32_t check);
 /* How many there are in a log of that size. */
 uint32_t sectors_in(int64_t log_size, uint32_t size);
 int sectors_make(struct page_log *pages, int64_t log_size, uint32_t size);
@@ -55,9 +65,9 @@ enum { SECTOR_HEADER = 16, RECORD_HEAD = 16, AT_WORD = 256 /* in a slot */, WORD
 int page_log_write(struct ssl *ssl, const void *data, size_t size, int64_t offset);
 int page_log_persist(struct ssl *ssl);
 /* Adds a record of the transaction that commits to its page's sector, which has room. */
-int page_log_add(struct ssl *ssl, uint32_t page, const struct bytes *payload, uint32_t *checks);
+int page_log_add(struct ssl *ssl, uint32_t page, const struct bytes *payload);
 /* Its commit word; the transaction is durable then. */
-int page_log_commit(struct ssl *ssl, uint32_t records, uint32_t checks, uint32_t database_size);
+int page_log_commit(struct ssl *ssl, uint32_t database_size);
 
 /* commit.c. Reads a page as it was last committed; `page` gets it. */
 int page_before(struct ssl *ssl, uint32_t number, uint8_t *page);

@@ -90,35 +90,65 @@ int log_records(struct ssl *ssl, struct bytes *records, int64_t *count)
 		if (epoch > ssl->log.epoch)
 			return SQLITE_CORRUPT;
 		sector_take(pages, i, page, epoch);
-		while (record_next(pages, i, &record))
+		while (record_next(pages, i, &record)) {
+			sector_count(pages, i, record.check);
 			++*count;
+		}
 	}
 	return result;
 }
 
-/* Whether all records of a transaction are there. */
-static bool complete(const struct page_log *pages, uint64_t transaction, const uint8_t *word)
+static int by_number(const void *left, const void *right)
 {
-	uint32_t records = 0, checks = 0;
+	const struct wal_page *a = left, *b = right;
+
+	return a->number < b->number ? -1 : a->number > b->number;
+}
+
+/* Whether a sector is of a page that is in the file of checkpoints; one that was used since is
+ * newer. */
+static bool merged(const struct ssl *ssl, uint32_t sector)
+{
+	const struct walfile *wal = &ssl->walfile;
+	const struct sector *of = &ssl->pages->sectors[sector];
+	struct wal_page page = {of->page, 0};
+
+	return wal->state == WAL_LIVE && of->page != 0 && of->epoch < ssl->log.epoch &&
+	       bsearch(&page, wal->pages, wal->count, sizeof(page), by_number) != NULL;
+}
+
+/* Whether all records are there that the log has of the transactions up to one. */
+static bool complete(const struct ssl *ssl, uint64_t last, struct tally of)
+{
+	const struct page_log *pages = ssl->pages;
 
 	for (uint32_t i = 0; i < pages->count; i++) {
 		struct record record = record_before();
 
-		while (pages->sectors[i].page != 0 && record_next(pages, i, &record))
-			if (record.transaction == transaction) {
-				records++;
-				checks += record.check;
+		while (pages->sectors[i].page != 0 && !merged(ssl, i) &&
+		       record_next(pages, i, &record))
+			if (record.transaction <= last) {
+				of.records--;
+				of.checks -= record.check;
 			}
 	}
-	return records == get32(word + 8) && checks == get32(word + 16);
+	return of.records == 0 && of.checks == 0;
+}
+
+static struct tally tally_of(const uint8_t *word)
+{
+	return (struct tally){get32(word + 8), get32(word + 16)};
 }
 
 /* The last transaction that is committed. `ahead`: what came after it is, too, and some of its
- * sectors may be emptied. */
-static uint64_t find_committed(struct ssl *ssl, bool ahead)
+ * sectors may be emptied, so that nothing is asked of them. False: what is committed is not there.
+ */
+static bool find_committed(struct ssl *ssl, bool ahead, uint64_t *committed)
 {
 	struct page_log *pages = ssl->pages;
 	const uint8_t *words[2] = {NULL, NULL}; /* the later one first */
+	bool asked =
+		!ahead && (ssl->options.left_out & (PPL_COMMIT_UNASKED | PPL_NOT_EMPTIED)) == 0;
 	uint64_t last;
 
 	for (int i = 0; i < 2; i++) {
@@ -137,36 +167,27 @@ static uint64_t find_committed(struct ssl *ssl, bool ahead)
 	pages->database_size = 0;
 	last = words[0] != NULL ? get64(words[0]) : pages->confirmed;
 	ssl->log.sequence = last + 1;
-	if (words[0] != NULL && !ahead && !complete(pages, last, words[0])) {
+	if (words[0] != NULL && !ahead && !complete(ssl, last, tally_of(words[0]))) {
 		words[0] = words[1];
 		last--;
 	}
 	if (words[0] != NULL && !ahead)
 		pages->database_size = get32(words[0] + 12);
-	return ssl->options.left_out & PPL_COMMIT_UNASKED ? UINT64_MAX : last;
+	*committed = ssl->options.left_out & PPL_COMMIT_UNASKED ? UINT64_MAX : last;
+	return !asked ||
+	       complete(ssl, last, words[0] != NULL ? tally_of(words[0]) : pages->of_confirmed);
 }
 
-static int by_number(const void *left, const void *right)
-{
-	const struct wal_page *a = left, *b = right;
-
-	return a->number < b->number ? -1 : a->number > b->number;
-}
-
-/* Empties the sectors of pages that are in the file of checkpoints; those that were used since are
- * newer. Until they are, that file must stay what it is. */
+/* Empties the sectors of pages that are in the file of checkpoints. Until they are, that file must
+ * stay what it is. */
 static int empty_merged(struct ssl *ssl)
 {
 	static const uint8_t zeros[SECTOR_HEADER];
 	struct page_log *pages = ssl->pages;
-	const struct walfile *wal = &ssl->walfile;
 	int result = SQLITE_OK;
 
 	for (uint32_t i = 0; result == SQLITE_OK && i < pages->count; i++) {
-		struct wal_page page = {pages->sectors[i].page, 0};
-
-		if (page.number == 0 || pages->sectors[i].epoch >= ssl->log.epoch ||
-		    bsearch(&page, wal->pages, wal->count, sizeof(page), by_number) == NULL)
+		if (!merged(ssl, i))
 			continue;
 		result = page_log_write(ssl, zeros, sizeof(zeros), sector_offset(pages, i));
 		sector_drop(pages, i);
@@ -317,7 +338,8 @@ int recover_marked(struct ssl *ssl, const struct found *found)
 		wal->state = WAL_TORN;
 		live = false;
 	}
-	committed = find_committed(ssl, ahead);
+	if (!find_committed(ssl, ahead, &committed))
+		return recover_refuse(ssl, "lacks records of transactions that were committed");
 	ssl->stats.found = recover_case(ssl, used_sectors(ssl->pages, committed) > 0);
 	if (live)
 		result = recover_live(ssl, ahead);

@@ -16,8 +16,18 @@ void sector_take(struct page_log *pages, uint32_t sector, uint32_t page, uint64_
 {
 	uint32_t *head = &pages->heads[page % pages->count];
 
-	pages->sectors[sector] = (struct sector){page, SECTOR_HEADER, *head, epoch};
+	pages->sectors[sector] = (struct sector){page, SECTOR_HEADER, *head, epoch, {0}};
 	*head = sector + 1;
+}
+
+void sector_count(struct page_log *pages, uint32_t sector, uint32_t check)
+{
+	struct tally *const of[] = {&pages->sectors[sector].has, &pages->has};
+
+	for (int i = 0; i < 2; i++) {
+		of[i]->records++;
+		of[i]->checks += check;
+	}
 }
 
 void sector_drop(struct page_log *pages, uint32_t sector)
@@ -27,6 +37,8 @@ void sector_drop(struct page_log *pages, uint32_t sector)
 	while (*link != sector + 1)
 		link = &pages->sectors[*link - 1].next;
 	*link = pages->sectors[sector].next;
+	pages->has.records -= pages->sectors[sector].has.records;
+	pages->has.checks -= pages->sectors[sector].has.checks;
 	pages->sectors[sector].page = 0;
 	pages->free[pages->free_count++] = sector;
 }
@@ -35,6 +47,7 @@ void sectors_clear(struct page_log *pages)
 {
 	memset(pages->heads, 0, pages->count * sizeof(*pages->heads));
 	memset(pages->sectors, 0, pages->count * sizeof(*pages->sectors));
+	pages->has = (struct tally){0};
 	pages->free_count = pages->count;
 	/* the first is taken first */
 	for (uint32_t i = 0; i < pages->count; i++)

@@ -9,6 +9,20 @@ int recover_refuse(struct ssl *ssl, const char *what)
 	return SQLITE_CANTOPEN;
 }
 
+int recover_told(const struct ssl *ssl, const char *name, const char *path, int result)
+{
+	if (result != SQLITE_OK && result != SQLITE_NOMEM && ssl->error != NULL &&
+	    ssl->error->text[0] == '\0')
+		error_set(ssl->error, "%s: its %s %s: %s", ssl->path, name, path,
+			  sqlite3_errstr(result));
+	return result;
+}
+
+static int told_of_pages(const struct ssl *ssl, int result)
+{
+	return recover_told(ssl, log_kind.pages, ssl->pages_path, result);
+}
+
 int found_read(struct ssl *ssl, struct found *state)
 {
 	uint8_t head[LOG_SLOT];
@@ -39,15 +53,19 @@ int found_read(struct ssl *ssl, struct found *state)
 	if (result != SQLITE_OK || !there)
 		return result;
 	result = file_open(ssl->pages_path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_WAL, &ssl->wal);
-	return result == SQLITE_OK ? walfile_read(ssl->wal, &ssl->walfile) : result;
+	if (result == SQLITE_OK)
+		result = walfile_read(ssl->wal, &ssl->walfile);
+	return told_of_pages(ssl, result);
 }
 
 int recover_open(struct ssl *ssl)
 {
 	if (ssl->wal != NULL)
 		return SQLITE_OK;
-	return file_open(ssl->pages_path,
-			 SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_WAL, &ssl->wal);
+	return told_of_pages(ssl,
+			     file_open(ssl->pages_path,
+				       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_WAL,
+				       &ssl->wal));
 }
 
 /* Begins a log for a database without one. The mark comes last: with it the log counts. */

@@ -17,6 +17,7 @@ const struct log_kind log_kind = {
 	.vfs = "ssl",
 	.suffix = "-sla",
 	.pages_suffix = "-wal",
+	.pages = "WAL",
 	.magic = "statement log",
 	.version = 2,
 	.header = 64,

@@ -80,6 +80,11 @@ static int fill(sqlite3_file *file, int64_t size)
 	return result;
 }
 
+static int told(const struct ssl *ssl, int result)
+{
+	return recover_told(ssl, log_kind.name, ssl->log_path, result);
+}
+
 int log_create(struct ssl *ssl)
 {
 	struct log *log = &ssl->log;
@@ -88,7 +93,7 @@ int log_create(struct ssl *ssl)
 	log_close(log);
 	result = file_open(ssl->log_path, flags_of_log(ssl) | SQLITE_OPEN_CREATE, &log->file);
 	if (result != SQLITE_OK)
-		return result;
+		return told(ssl, result);
 	log->size = ssl->options.log_size;
 	sqlite3_randomness(sizeof(log->identity), &log->identity);
 	log_begin(log, 1, 0);
@@ -97,9 +102,9 @@ int log_create(struct ssl *ssl)
 		result = log->file->pMethods->xTruncate(log->file, 0);
 	if (result == SQLITE_OK)
 		result = fill(log->file, log->size);
-	if (result != SQLITE_OK)
-		return result;
-	result = medium_map(ssl);
+	told(ssl, result);
+	if (result == SQLITE_OK)
+		result = medium_map(ssl);
 	if (result == SQLITE_OK)
 		return log_header_write(ssl);
 	/* nothing counts on it yet */
@@ -122,7 +127,7 @@ static enum log_state decode(struct ssl *ssl, const uint8_t *header, sqlite3_int
 	}
 	log->identity = get64(header + 24);
 	log->size = (int64_t)get64(header + 48);
-	if (size != log->size) {
+	if (size != log->size || size < LOG_LEAST) {
 		error_set(said, "has %lld bytes, and was made with %lld", (long long)size,
 			  (long long)log->size);
 		return bad;
@@ -157,7 +162,7 @@ int log_open(struct ssl *ssl, enum log_state *state, struct error *said)
 			best = slots[i];
 	}
 	if (result != SQLITE_OK)
-		return result;
+		return told(ssl, result);
 	*state = best != NULL ? decode(ssl, best, size, said) : LOG_UNBEGUN;
 	return *state == LOG_GOOD ? medium_map(ssl) : SQLITE_OK;
 }

@@ -232,6 +232,7 @@ void log_close(struct log *log);
 struct log_kind {
 	const char *name, *vfs;
 	const char *suffix, *pages_suffix; /* of the log's file, and of the one of checkpoints */
+	const char *pages;		   /* what that one is called */
 	char magic[14];
 	uint8_t version;
 	uint8_t header; /* its bytes; LOG_HEADER at most */
@@ -303,6 +304,9 @@ enum ssl_case recover_case(const struct ssl *ssl, bool used);
 /* Copies the pages of the checkpoint whose file is live. */
 int recover_copy(struct ssl *ssl);
 int recover_refuse(struct ssl *ssl, const char *what);
+/* Says of a call's result, if it is none that is well, which of the files beside the database it
+ * was of, as SQLite's words do not: `name` of `path`. Returns the result. */
+int recover_told(const struct ssl *ssl, const char *name, const char *path, int result);
 
 /* checkpoint.c */
 int commit_durable(struct ssl *ssl);

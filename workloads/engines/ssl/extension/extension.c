@@ -102,6 +102,18 @@ static int open_logged(sqlite3 *db, sqlite3_file *file, const char *name, struct
 	return result;
 }
 
+/* A number that the database's name has; sqlite3_uri_int64 takes another text for none. */
+static bool parameter(const char *name, const char *which, int64_t *value, struct error *error)
+{
+	const char *text = sqlite3_uri_parameter(name, which);
+
+	if (text == NULL)
+		return true;
+	*value = sqlite3_uri_int64(name, which, INT64_MIN);
+	return *value != INT64_MIN ||
+	       error_set(error, "%s=%s in the name of a database is no whole number", which, text);
+}
+
 /* Called by SQLite for each connection that is opened. */
 static int adopt(sqlite3 *db, char **said, const sqlite3_api_routines *api)
 {
@@ -124,10 +136,11 @@ static int adopt(sqlite3 *db, char **said, const sqlite3_api_routines *api)
 	if (ssl != NULL && ssl->opening)
 		return SQLITE_OK;
 	ssl_defaults(&options);
-	options.log_size = sqlite3_uri_int64(name, "log_size", options.log_size);
-	options.full = sqlite3_uri_int64(name, "log_full", options.full);
-	options.dirty = sqlite3_uri_int64(name, "dirty_pages", options.dirty);
-	result = database_begin(name, &options, &error, &ssl);
+	result = SQLITE_MISUSE;
+	if (parameter(name, "log_size", &options.log_size, &error) &&
+	    parameter(name, "log_full", &options.full, &error) &&
+	    parameter(name, "dirty_pages", &options.dirty, &error))
+		result = database_begin(name, &options, &error, &ssl);
 	if (result == SQLITE_OK) {
 		result = open_logged(db, file, name, ssl);
 		if (result != SQLITE_OK)
