@@ -58,6 +58,13 @@ class Engine(Protocol):
         """Return in what the calls of its files (ledger/schema.py, VFS) are not of the settings that were in
         effect."""
 
+    def miscounted(self, config: Mapping[str, Any], ran: int, calls: pl.DataFrame | None) -> list[str]:
+        """Return in what the numbers that it counts itself (config.json) contradict each other, the `ran`
+        transactions, or the calls of its files (vfs.csv; None: nobody logged them)."""
+
+    def least_written(self, config: Mapping[str, Any]) -> int:
+        """Return how many bytes reached the device at least by those numbers; 0: they say nothing of it."""
+
     def maintenance(self, settings: Mapping[str, Any]) -> re.Pattern[str] | None:
         """Return the letters of the calls that an explicit checkpoint (checkpoint_every) may make; None: with
         these settings it does nothing."""

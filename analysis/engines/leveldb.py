@@ -56,6 +56,16 @@ def contradicted(settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
     return []
 
 
+def miscounted(config: Mapping[str, Any], ran: int, calls: pl.DataFrame | None) -> list[str]:
+    """Nothing: it counts nothing."""
+    return []
+
+
+def least_written(config: Mapping[str, Any]) -> int:
+    """Nothing: it counts no bytes."""
+    return 0
+
+
 def maintenance(settings: Mapping[str, Any]) -> re.Pattern[str] | None:
     """Return that a compaction may call whatever it likes: its calls are not logged."""
     return re.compile(".*")

@@ -162,6 +162,16 @@ def order(settings: Mapping[str, Any]) -> re.Pattern[str]:
     return re.compile(f"{looked}(o{_SAVED[level]}{_ENDED[mode][level]})?")
 
 
+def miscounted(config: Mapping[str, Any], ran: int, calls: pl.DataFrame | None) -> list[str]:
+    """Nothing: it counts nothing."""
+    return []
+
+
+def least_written(config: Mapping[str, Any]) -> int:
+    """Nothing: it counts no bytes."""
+    return 0
+
+
 def maintenance(settings: Mapping[str, Any]) -> re.Pattern[str] | None:
     """Return what `PRAGMA wal_checkpoint` may call; in other journal modes it does nothing.
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis.engines import sqlite
+from analysis.engines import _counts, sqlite
 from analysis.engines.survival import ALL, RECENT
 
 TITLE = "SQLite/SSL"
@@ -60,6 +60,9 @@ _OUTLIVES_SYSTEM = {
     "msync": {"full": ALL, "normal": RECENT},
     "pcm": {"full": ALL},
 }
+# reasons of checkpoints that are no commit
+_NO_COMMIT = ("log full", "dirty pages", "requested", "after recovery")
+_HEADER = 64  # bytes of a header of the log, as each checkpoint and the opening write one (log.c)
 RECORDS = 1024  # where the log's records begin (workloads/engines/ssl/state.h)
 
 
@@ -110,6 +113,55 @@ def contradicted(settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
     due, copied = _due(settings, calls)
     amiss = [number for number, is_due in due.items() if is_due != (number in copied)]
     return of_another_size(settings, calls) + told(settings, numbers, amiss, copied)
+
+
+def miscounted(config: Mapping[str, Any], ran: int, calls: pl.DataFrame | None) -> list[str]:
+    """Return in what its counts contradict each other or the calls, of which each record is one."""
+    settings = config["effective"]
+    try:
+        counts = _counts.Counts(config[PROPERTIES])
+    except ValueError as error:
+        return [str(error)]
+    found = _counts.disagree(counts, settings, _NO_COMMIT, ran)
+    room = (settings["log_size"] - RECORDS) * (counts.checkpoints + 1)
+    if counts.of["log bytes"] > room:
+        found.append(
+            f"log bytes: {counts.of['log bytes']}, and {counts.checkpoints} checkpoints leave {room}"
+        )
+    headers = _HEADER * (counts.checkpoints + 1)
+    if settings["log_medium"] == "pcm" and config[PROPERTIES].get("PCM bytes") != str(
+        counts.of["log bytes"] + headers
+    ):
+        found.append(
+            f"PCM bytes: {config[PROPERTIES].get('PCM bytes')}, and log bytes and headers are "
+            f"{counts.of['log bytes'] + headers}"
+        )
+    if calls is None:
+        return found
+    found += _counts.called(counts, settings, calls, "statements", "wal")
+    is_record = pl.col("op").is_in(["write", "copy"]) & (pl.col("file") == "statements")
+    records = calls.filter(is_record & (pl.col("offset") >= RECORDS))
+    ends = (records["offset"] + records["bytes"] - RECORDS) * 100
+    full = ends >= (settings["log_size"] - RECORDS) * settings["log_full"]
+    made = {"logged transactions": records.height, "log bytes": records["bytes"].sum()}
+    return [
+        *found,
+        *(
+            f"{name}: {counts.of[name]}, and its calls make {n}"
+            for name, n in made.items()
+            if counts.of[name] != n
+        ),
+        *(
+            [f"checkpoints: log full: {told}, and its calls filled the log {full.sum()} times"]
+            if (told := counts.reasons.get("log full", 0)) != full.sum()
+            else []
+        ),
+    ]
+
+
+def least_written(config: Mapping[str, Any]) -> int:
+    """Return how many bytes reached the device at least, by what it counts."""
+    return _counts.least_written(_counts.Counts(config[PROPERTIES]), config["effective"])
 
 
 def no_number(settings: Mapping[str, Any], *numbers: str) -> list[str]:

@@ -34,6 +34,13 @@ def run(driver, *more, medium="fdatasync", n=20):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def miscounted(driver, engine=ssl, calls=True, **counts):
+    """What is said of a run's counts, of which these are others."""
+    done = ran(driver)
+    config = done.config | {"properties": done.config["properties"] | counts}
+    return " ".join(engine.miscounted(config, done.transactions.height, done.vfs if calls else None))
+
+
 @pytest.mark.parametrize("load", LOADS)
 @pytest.mark.parametrize("medium", ["fdatasync", "msync"])
 @pytest.mark.parametrize("synchronous", ["full", "normal"])
@@ -43,7 +50,7 @@ def test_each_transaction_is_in_order(statements, synchronous, medium, load):
     run(statements, *more, "--synchronous", synchronous, medium=medium)
     settings = statements.config()["effective"]
     assert ssl.contradicted(settings, _of_transactions(statements)) == []
-    assert said(ran(statements)) == ""
+    assert said(ran(statements)) == "" == miscounted(statements)
     allowed, log = ssl.order(settings), calls(statements)
     rows = statements.table("transactions.csv")
     named = [[f"{call['file']}.{call['op']}" for call in inside(log, row)] for row in rows]
@@ -102,6 +109,65 @@ def test_other_settings_are_contradicted(statements, more, setting, value, says)
     settings = statements.config()["effective"] | {setting: value}
     (found, *_) = ssl.contradicted(settings, _of_transactions(statements))
     assert says in found
+
+
+COUNTED = (
+    *(
+        "checkpoints: dirty pages",
+        "checkpoints: requested",
+        "transactions",
+        "logged transactions",
+        "log syncs",
+    ),
+    *("WAL pages", "WAL syncs", "database pages", "database syncs"),
+    "transactions executed again",
+)
+# what nothing but the engine measures has bounds
+BOUND = {
+    "dirty pages of checkpoints": 1000,
+    "most dirty pages of one": 1000,
+    "longest checkpoint, ns": 10**12,
+    "log bytes": 10**9,
+}
+
+
+@pytest.mark.parametrize("name", [*COUNTED, *BOUND])
+def test_another_count_is_contradicted(statements, name):
+    """By the others, where nobody logged the calls."""
+    statements.populate()
+    run(statements, "--dirty-pages", 12)
+    number = int(statements.config()["properties"][name])
+    assert miscounted(statements) == miscounted(statements, calls=False) == ""
+    for other in (number - 1, number + 1) if name in COUNTED else (BOUND[name],):
+        assert miscounted(statements, calls=False, **{name: str(other)}), other
+    for other in ("", "-1", "1.0", 3):
+        assert miscounted(statements, **{name: other}) == f"{name} is {other!r}, no number"
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"WAL pages": 1, "database pages": 1}, "WAL pages: "),
+        ({"checkpoints: dirty pages": -1, "checkpoints: log full": 1}, "filled the log 0 times"),
+        ({"log bytes": 1}, "log bytes: "),
+        ({"transactions": -1, "logged transactions": -1, "log syncs": -1}, "logged transactions: "),
+    ],
+)
+def test_counts_that_agree_are_contradicted_by_the_calls(statements, more, says):
+    statements.populate()
+    run(statements, "--dirty-pages", 12)
+    said = statements.config()["properties"]
+    other = {name: str(int(said.get(name, 0)) + by) for name, by in more.items()}
+    assert miscounted(statements, calls=False, **other) == ""
+    assert says in miscounted(statements, **other)
+
+
+def test_a_run_opens_a_database_that_was_closed(statements):
+    statements.populate()
+    run(statements)
+    assert "had been closed" in miscounted(statements, recovery="log used; WAL live")
+    with_none = {"WAL syncs": None}
+    assert miscounted(statements, **with_none) == "WAL syncs is None, no number"
 
 
 def test_what_a_checkpoint_writes_is_of_who_had_it_kept(statements):
