@@ -37,6 +37,9 @@ class Engine(Protocol):
     PROPERTIES: str
     # whether vfs.csv has its calls
     LOGS_CALLS: bool
+    # what its opening may say that it met, → whether it then executed transactions again, None: it may have;
+    # {}: it says nothing
+    RECOVERIES: Mapping[str, bool | None]
     # whether any SQLite reads its database as it is after a crash
     OF_ANY_SQLITE: bool
     # a letter for each of its calls, by `<role>.<op>` of vfs.csv; another one has the letter ?

@@ -26,6 +26,7 @@ FILES = {
 }
 PROPERTIES = "properties"
 LOGS_CALLS = False
+RECOVERIES: dict[str, bool | None] = {}
 OF_ANY_SQLITE = False
 UNASKED: dict[str, str] = {}
 CALLS: dict[str, str] = {}

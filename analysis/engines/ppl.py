@@ -29,6 +29,16 @@ FILES = {
 HEADS = {"pages": (b"page log\0",)}
 PROPERTIES = ssl.PROPERTIES
 LOGS_CALLS = True
+# pages that are merged and ahead of the log are not all that has records
+RECOVERIES: dict[str, bool | None] = {
+    **dict.fromkeys(("clean", "log not begun or closed"), False),
+    **{
+        f"log reset; {state}": False
+        for state in ("no merged pages", "merged pages live", "merged pages torn")
+    },
+    **{f"log used; {state}": True for state in ("no merged pages", "merged pages live", "merged pages torn")},
+    **dict.fromkeys(("merged pages ahead of the log", "merged pages ahead; copied"), None),
+}
 OF_ANY_SQLITE = False
 UNASKED = ssl.UNASKED
 CALLS = ssl.calls_of("pages", "merge")

@@ -49,6 +49,7 @@ HEADS = {
 }
 PROPERTIES = "pragmas"
 LOGS_CALLS = True
+RECOVERIES: dict[str, bool | None] = {}
 OF_ANY_SQLITE = True
 # Pragmas that no cell asks for and that change what is synced or written: SQLite's own values.
 UNASKED = {

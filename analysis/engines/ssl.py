@@ -32,6 +32,12 @@ FILES = {
 HEADS = {"statements": (b"statement log\0",)}
 PROPERTIES = "properties"
 LOGS_CALLS = True
+RECOVERIES: dict[str, bool | None] = {
+    **dict.fromkeys(("clean", "log not begun or closed"), False),
+    **{f"log reset; WAL {state}": False for state in ("reset", "live", "torn")},
+    **{f"log used; WAL {state}": True for state in ("reset", "live", "torn")},
+    **dict.fromkeys(("WAL ahead of the log", "WAL ahead of the log; copied"), False),
+}
 OF_ANY_SQLITE = False
 UNASKED = {"locking_mode": "exclusive", "mmap_size": "0", "temp_store": "0"}
 
