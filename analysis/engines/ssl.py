@@ -129,10 +129,19 @@ def miscounted(config: Mapping[str, Any], ran: int, calls: pl.DataFrame | None) 
     except ValueError as error:
         return [str(error)]
     found = _counts.disagree(counts, settings, _NO_COMMIT, ran)
-    room = (settings["log_size"] - RECORDS) * (counts.checkpoints + 1)
-    if counts.of["log bytes"] > room:
+    # a log that is full to log_full is reset, and nothing else is logged behind the last checkpoint
+    room, full = settings["log_size"] - RECORDS, counts.reasons.get("log full", 0)
+    least = -(-room * settings["log_full"] // 100)
+    most = full * room + (counts.checkpoints - full) * least
+    if not full * least <= counts.of["log bytes"] <= most:
         found.append(
-            f"log bytes: {counts.of['log bytes']}, and {counts.checkpoints} checkpoints leave {room}"
+            f"log bytes: {counts.of['log bytes']}, and {counts.checkpoints} checkpoints, {full} of them of a "
+            f"full log, make {full * least} to {most}"
+        )
+    dirty = counts.reasons.get("dirty pages", 0)
+    if dirty and not 0 < settings["dirty_pages"] < counts.of["most dirty pages of one"]:
+        found.append(
+            f"checkpoints: dirty pages: {dirty}, and none had more than {settings['dirty_pages']} dirty pages"
         )
     headers = _HEADER * (counts.checkpoints + 1)
     if settings["log_medium"] == "pcm" and config[PROPERTIES].get("PCM bytes") != str(
@@ -148,7 +157,7 @@ def miscounted(config: Mapping[str, Any], ran: int, calls: pl.DataFrame | None) 
     is_record = pl.col("op").is_in(["write", "copy"]) & (pl.col("file") == "statements")
     records = calls.filter(is_record & (pl.col("offset") >= RECORDS))
     ends = (records["offset"] + records["bytes"] - RECORDS) * 100
-    full = ends >= (settings["log_size"] - RECORDS) * settings["log_full"]
+    filled = ends >= (settings["log_size"] - RECORDS) * settings["log_full"]
     made = {"logged transactions": records.height, "log bytes": records["bytes"].sum()}
     return [
         *found,
@@ -158,8 +167,8 @@ def miscounted(config: Mapping[str, Any], ran: int, calls: pl.DataFrame | None) 
             if counts.of[name] != n
         ),
         *(
-            [f"checkpoints: log full: {told}, and its calls filled the log {full.sum()} times"]
-            if (told := counts.reasons.get("log full", 0)) != full.sum()
+            [f"checkpoints: log full: {full}, and its calls filled the log {filled.sum()} times"]
+            if full != filled.sum()
             else []
         ),
     ]
