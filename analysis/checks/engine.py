@@ -1,7 +1,8 @@
-"""Did the engine do what its settings say?"""
+"""Did the engine do what its settings say, and as often as it counts?"""
 
 from __future__ import annotations
 
+from analysis.adapters.driver import Driver
 from analysis.run import Run
 
 
@@ -11,3 +12,29 @@ def as_set(run: Run) -> list[str]:
     if made is None or not made.given.calls:
         return []
     return run.driver.engine.contradicted(run.driver.config["effective"], made.vfs)
+
+
+def as_counted(run: Run) -> list[str]:
+    """What the engine counts of itself agrees with itself, with its calls, and with what reached the device;
+    likewise of the untraced twin, whose calls nobody logged."""
+    found = _miscounted(run, run.driver)
+    return found + [
+        f"the untraced twin: {one}" for one in _miscounted(run, run.twin.driver if run.twin else None)
+    ]
+
+
+def _miscounted(run: Run, driver: Driver | None) -> list[str]:
+    if driver is None:
+        return []
+    title = driver.engine.TITLE
+    wrong = driver.engine.miscounted(driver.config, driver.transactions.height, driver.vfs)
+    if wrong:
+        return [f"what {title} counts of itself: {one}" for one in wrong]
+    packed = run.board.mount is not None and any("compress" in option for option in run.board.mount.options)
+    least, written = (
+        driver.engine.least_written(driver.config),
+        driver.stat_difference()["write_sectors"] * 512,
+    )
+    if packed or written >= least:
+        return []
+    return [f"what {title} counts of itself: {least} bytes at least, and the device was given {written}"]

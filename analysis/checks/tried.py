@@ -95,11 +95,29 @@ def outcomes(run: Run) -> list[str]:
         f"trial {row['trial']} executed {row['replayed']} transactions again, and {row['begun']} had begun"
         for row in run.judged.filter(~pl.col("replayed").is_between(0, pl.col("begun"))).iter_rows(named=True)
     ]
+    found += _recovered(engines.of(engines.name_in(run.cell)).RECOVERIES, run.judged)
     return found + [
         f"trial {row['trial']} found {row['rows']} rows, and the hash of {rows[held]}"
         for row in run.judged.iter_rows(named=True)
         if (held := row["transactions"]) is not None and row["rows"] != rows[held]
     ]
+
+
+def _recovered(known: Mapping[str, bool | None], judged: pl.DataFrame) -> list[str]:
+    """Say which openings met what there is not, or executed other transactions again than that leaves: none,
+    some, and no more than there are afterwards. known: of the engine; {}: it says nothing."""
+    found = list[str]()
+    for row in judged.iter_rows(named=True) if known else ():
+        met, again, there = row["recovery"], row["replayed"], row["transactions"]
+        if met is None:
+            continue
+        wrong = (
+            met not in known or known[met] not in (None, again > 0) or (there is not None and again > there)
+        )
+        if wrong:
+            after = "" if there is None else f", after which {there} are there"
+            found.append(f"trial {row['trial']} met '{met}' and executed {again} transactions again{after}")
+    return found
 
 
 def looks(run: Run) -> list[str]:

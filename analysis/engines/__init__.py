@@ -37,6 +37,9 @@ class Engine(Protocol):
     PROPERTIES: str
     # whether vfs.csv has its calls
     LOGS_CALLS: bool
+    # what its opening may say that it met, → whether it then executed transactions again, None: it may have;
+    # {}: it says nothing
+    RECOVERIES: Mapping[str, bool | None]
     # whether any SQLite reads its database as it is after a crash
     OF_ANY_SQLITE: bool
     # a letter for each of its calls, by `<role>.<op>` of vfs.csv; another one has the letter ?
@@ -57,6 +60,13 @@ class Engine(Protocol):
     def contradicted(self, settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
         """Return in what the calls of its files (ledger/schema.py, VFS) are not of the settings that were in
         effect."""
+
+    def miscounted(self, config: Mapping[str, Any], ran: int, calls: pl.DataFrame | None) -> list[str]:
+        """Return in what the numbers that it counts itself (config.json) contradict each other, the `ran`
+        transactions, or the calls of its files (vfs.csv; None: nobody logged them)."""
+
+    def least_written(self, config: Mapping[str, Any]) -> int:
+        """Return how many bytes reached the device at least by those numbers; 0: they say nothing of it."""
 
     def maintenance(self, settings: Mapping[str, Any]) -> re.Pattern[str] | None:
         """Return the letters of the calls that an explicit checkpoint (checkpoint_every) may make; None: with

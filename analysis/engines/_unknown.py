@@ -9,6 +9,7 @@ TITLE = "the command"
 FILES: dict[str, tuple[str, str]] = {}
 PROPERTIES = "properties"
 LOGS_CALLS = False
+RECOVERIES: dict[str, bool | None] = {}
 OF_ANY_SQLITE = False
 UNASKED: dict[str, str] = {}
 CALLS: dict[str, str] = {}

@@ -26,6 +26,7 @@ FILES = {
 }
 PROPERTIES = "properties"
 LOGS_CALLS = False
+RECOVERIES: dict[str, bool | None] = {}
 OF_ANY_SQLITE = False
 UNASKED: dict[str, str] = {}
 CALLS: dict[str, str] = {}
@@ -54,6 +55,16 @@ def role(name: str, database: str) -> str | None:
 def contradicted(settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
     """Nothing: no calls of its files are logged."""
     return []
+
+
+def miscounted(config: Mapping[str, Any], ran: int, calls: pl.DataFrame | None) -> list[str]:
+    """Nothing: it counts nothing."""
+    return []
+
+
+def least_written(config: Mapping[str, Any]) -> int:
+    """Nothing: it counts no bytes."""
+    return 0
 
 
 def maintenance(settings: Mapping[str, Any]) -> re.Pattern[str] | None:

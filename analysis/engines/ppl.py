@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis.engines import sqlite, ssl
+from analysis.engines import _counts, sqlite, ssl
 
 TITLE = "SQLite/PPL"
 _SETTINGS = (
@@ -29,6 +29,16 @@ FILES = {
 HEADS = {"pages": (b"page log\0",)}
 PROPERTIES = ssl.PROPERTIES
 LOGS_CALLS = True
+# pages that are merged and ahead of the log are not all that has records
+RECOVERIES: dict[str, bool | None] = {
+    **dict.fromkeys(("clean", "log not begun or closed"), False),
+    **{
+        f"log reset; {state}": False
+        for state in ("no merged pages", "merged pages live", "merged pages torn")
+    },
+    **{f"log used; {state}": True for state in ("no merged pages", "merged pages live", "merged pages torn")},
+    **dict.fromkeys(("merged pages ahead of the log", "merged pages ahead; copied"), None),
+}
 OF_ANY_SQLITE = False
 UNASKED = ssl.UNASKED
 CALLS = ssl.calls_of("pages", "merge")
@@ -38,6 +48,9 @@ UNORDERED = ssl.UNORDERED
 UNFINISHED = re.compile("k([^d]*$|l(?!.*WlL?d))")
 
 _SUFFIXES = {"-ppl": "pages", "-merge": "merge"}
+# reasons of checkpoints that are no commit
+_NO_COMMIT = ("dirty pages", "requested", "after recovery")
+_WORD = 24  # bytes of a commit word
 _HEADER = 16  # of a sector (workloads/engines/ppl/pages.h)
 _FIRST = 32  # where a WAL's first frame is
 
@@ -71,6 +84,42 @@ def contradicted(settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
         *_misplaced(settings, calls),
         *ssl.told(settings, ("dirty_pages",), amiss, made),
     ]
+
+
+def miscounted(config: Mapping[str, Any], ran: int, calls: pl.DataFrame | None) -> list[str]:
+    """Return in what its counts contradict each other or the calls, of which each record is one."""
+    settings, said = config["effective"], config[PROPERTIES]
+    try:
+        counts = _counts.Counts(said)
+        records, merged = _counts.number(said, "page records"), _counts.number(said, "merged pages")
+    except ValueError as error:
+        return [str(error)]
+    found = _counts.disagree(counts, settings, _NO_COMMIT, ran)
+    logged = counts.of["logged transactions"]
+    if not logged <= records or (records > 0) != (logged > 0):
+        found.append(f"page records: {records}, and {logged} transactions were logged")
+    if merged > counts.of["WAL pages"]:
+        found.append(f"merged pages: {merged}, and WAL pages are {counts.of['WAL pages']}")
+    if calls is None:
+        return found
+    found += _counts.called(counts, settings, calls, "pages", "merge")
+    is_write = pl.col("op").is_in(["write", "copy"]) & (pl.col("file") == "pages")
+    written = calls.filter(is_write)
+    # a sector's header that is zeroed is no record
+    record = (pl.col("offset") >= ssl.RECORDS) & (pl.col("bytes") != _HEADER)
+    word = (pl.col("offset") < ssl.RECORDS) & (pl.col("bytes") == _WORD)
+    made = {
+        "page records": (records, written.filter(record).height),
+        "logged transactions": (logged, written.filter(word).height),
+    }
+    size = int(written.filter(record | word)["bytes"].sum())
+    made["log bytes"] = (counts.of["log bytes"], size)
+    return found + [
+        f"{name}: {told}, and its calls make {n}" for name, (told, n) in made.items() if told != n
+    ]
+
+
+least_written = ssl.least_written
 
 
 def _misplaced(settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:

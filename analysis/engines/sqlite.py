@@ -49,6 +49,7 @@ HEADS = {
 }
 PROPERTIES = "pragmas"
 LOGS_CALLS = True
+RECOVERIES: dict[str, bool | None] = {}
 OF_ANY_SQLITE = True
 # Pragmas that no cell asks for and that change what is synced or written: SQLite's own values.
 UNASKED = {
@@ -160,6 +161,16 @@ def order(settings: Mapping[str, Any]) -> re.Pattern[str]:
     # an old journal is looked into, whether it is one to roll back
     looked = "(oc)?" if mode == "persist" else ""
     return re.compile(f"{looked}(o{_SAVED[level]}{_ENDED[mode][level]})?")
+
+
+def miscounted(config: Mapping[str, Any], ran: int, calls: pl.DataFrame | None) -> list[str]:
+    """Nothing: it counts nothing."""
+    return []
+
+
+def least_written(config: Mapping[str, Any]) -> int:
+    """Nothing: it counts no bytes."""
+    return 0
 
 
 def maintenance(settings: Mapping[str, Any]) -> re.Pattern[str] | None:

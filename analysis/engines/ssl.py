@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis.engines import sqlite
+from analysis.engines import _counts, sqlite
 from analysis.engines.survival import ALL, RECENT
 
 TITLE = "SQLite/SSL"
@@ -33,6 +33,12 @@ FILES = {
 HEADS = {"statements": (b"statement log\0",)}
 PROPERTIES = "properties"
 LOGS_CALLS = True
+RECOVERIES: dict[str, bool | None] = {
+    **dict.fromkeys(("clean", "log not begun or closed"), False),
+    **{f"log reset; WAL {state}": False for state in ("reset", "live", "torn")},
+    **{f"log used; WAL {state}": True for state in ("reset", "live", "torn")},
+    **dict.fromkeys(("WAL ahead of the log", "WAL ahead of the log; copied"), False),
+}
 OF_ANY_SQLITE = False
 UNASKED = {"locking_mode": "exclusive", "mmap_size": "0", "temp_store": "0"}
 
@@ -61,6 +67,9 @@ _OUTLIVES_SYSTEM = {
     "msync": {"full": ALL, "normal": RECENT},
     "pcm": {"full": ALL},
 }
+# reasons of checkpoints that are no commit
+_NO_COMMIT = ("log full", "dirty pages", "requested", "after recovery")
+_HEADER = 64  # bytes of a header of the log, as each checkpoint and the opening write one (log.c)
 RECORDS = 1024  # where the log's records begin (workloads/engines/ssl/state.h)
 
 
@@ -111,6 +120,64 @@ def contradicted(settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
     due, copied = _due(settings, calls)
     amiss = [number for number, is_due in due.items() if is_due != (number in copied)]
     return of_another_size(settings, calls) + told(settings, numbers, amiss, copied)
+
+
+def miscounted(config: Mapping[str, Any], ran: int, calls: pl.DataFrame | None) -> list[str]:
+    """Return in what its counts contradict each other or the calls, of which each record is one."""
+    settings = config["effective"]
+    try:
+        counts = _counts.Counts(config[PROPERTIES])
+    except ValueError as error:
+        return [str(error)]
+    found = _counts.disagree(counts, settings, _NO_COMMIT, ran)
+    # a log that is full to log_full is reset, and nothing else is logged behind the last checkpoint
+    room, full = settings["log_size"] - RECORDS, counts.reasons.get("log full", 0)
+    least = -(-room * settings["log_full"] // 100)
+    most = full * room + (counts.checkpoints - full) * least
+    if not full * least <= counts.of["log bytes"] <= most:
+        found.append(
+            f"log bytes: {counts.of['log bytes']}, and {counts.checkpoints} checkpoints, {full} of them of a "
+            f"full log, make {full * least} to {most}"
+        )
+    dirty = counts.reasons.get("dirty pages", 0)
+    if dirty and not 0 < settings["dirty_pages"] < counts.of["most dirty pages of one"]:
+        found.append(
+            f"checkpoints: dirty pages: {dirty}, and none had more than {settings['dirty_pages']} dirty pages"
+        )
+    headers = _HEADER * (counts.checkpoints + 1)
+    if settings["log_medium"] == "pcm" and config[PROPERTIES].get("PCM bytes") != str(
+        counts.of["log bytes"] + headers
+    ):
+        found.append(
+            f"PCM bytes: {config[PROPERTIES].get('PCM bytes')}, and log bytes and headers are "
+            f"{counts.of['log bytes'] + headers}"
+        )
+    if calls is None:
+        return found
+    found += _counts.called(counts, settings, calls, "statements", "wal")
+    is_record = pl.col("op").is_in(["write", "copy"]) & (pl.col("file") == "statements")
+    records = calls.filter(is_record & (pl.col("offset") >= RECORDS))
+    ends = (records["offset"] + records["bytes"] - RECORDS) * 100
+    filled = ends >= (settings["log_size"] - RECORDS) * settings["log_full"]
+    made = {"logged transactions": records.height, "log bytes": records["bytes"].sum()}
+    return [
+        *found,
+        *(
+            f"{name}: {counts.of[name]}, and its calls make {n}"
+            for name, n in made.items()
+            if counts.of[name] != n
+        ),
+        *(
+            [f"checkpoints: log full: {full}, and its calls filled the log {filled.sum()} times"]
+            if full != filled.sum()
+            else []
+        ),
+    ]
+
+
+def least_written(config: Mapping[str, Any]) -> int:
+    """Return how many bytes reached the device at least, by what it counts."""
+    return _counts.least_written(_counts.Counts(config[PROPERTIES]), config["effective"])
 
 
 def no_number(settings: Mapping[str, Any], *numbers: str) -> list[str]:

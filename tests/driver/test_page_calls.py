@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from conftest import Driver, binary
 from test_order import _of_transactions, ran, said
-from test_statement_calls import run
+from test_statement_calls import miscounted, run
 from test_vfs_log import calls, inside
 
 from analysis.engines import ppl
@@ -50,7 +50,7 @@ def test_each_transaction_is_in_order(pages, medium, load):
     run(pages, *more, medium=medium)
     settings = pages.config()["effective"]
     assert ppl.contradicted(settings, _of_transactions(pages)) == []
-    assert said(ran(pages)) == ""
+    assert said(ran(pages)) == "" == miscounted(pages, ppl)
     assert kinds(pages) == set(found)
     log = calls(pages)
     assert {call["op"] for call in log if call["file"] == "pages"} >= (
@@ -65,7 +65,7 @@ def test_an_explicit_checkpoint_is_behind_each_nth_transaction(pages, sector):
     pages.populate()
     run(pages, "--checkpoint-every", 3, "--sector-size", sector)
     done = ran(pages)
-    assert said(done) == ""
+    assert said(done) == "" == miscounted(pages, ppl)
     config = done.config
     # what is merged is in the database without one
     lacking = {512: "", 4096: "no checkpoint comes behind"}[sector]
@@ -93,6 +93,18 @@ def test_other_settings_are_contradicted(pages, setting, value, says):
     settings = pages.config()["effective"] | {setting: value}
     (found, *_) = ppl.contradicted(settings, _of_transactions(pages))
     assert says in found
+
+
+@pytest.mark.parametrize(
+    "name", ["page records", "logged transactions", "log bytes", "transactions", "WAL pages"]
+)
+def test_other_counts_are_contradicted(pages, name):
+    pages.populate()
+    run(pages, *LOADS["dirty pages"][1])
+    number = int(pages.config()["properties"][name])
+    for other in (number - 1, number + 1):
+        assert name in miscounted(pages, ppl, **{name: str(other)})
+    assert "page records is None, no number" in miscounted(pages, ppl, **{"page records": None})
 
 
 def test_what_is_merged_is_of_who_had_it_kept(pages):

@@ -34,6 +34,13 @@ def run(driver, *more, medium="fdatasync", n=20):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def miscounted(driver, engine=ssl, calls=True, **counts):
+    """What is said of a run's counts, of which these are others."""
+    done = ran(driver)
+    config = done.config | {"properties": done.config["properties"] | counts}
+    return " ".join(engine.miscounted(config, done.transactions.height, done.vfs if calls else None))
+
+
 @pytest.mark.parametrize("load", LOADS)
 @pytest.mark.parametrize("medium", ["fdatasync", "msync"])
 @pytest.mark.parametrize("synchronous", ["full", "normal"])
@@ -43,7 +50,7 @@ def test_each_transaction_is_in_order(statements, synchronous, medium, load):
     run(statements, *more, "--synchronous", synchronous, medium=medium)
     settings = statements.config()["effective"]
     assert ssl.contradicted(settings, _of_transactions(statements)) == []
-    assert said(ran(statements)) == ""
+    assert said(ran(statements)) == "" == miscounted(statements)
     allowed, log = ssl.order(settings), calls(statements)
     rows = statements.table("transactions.csv")
     named = [[f"{call['file']}.{call['op']}" for call in inside(log, row)] for row in rows]
@@ -78,7 +85,7 @@ def test_an_explicit_checkpoint_is_behind_each_nth_transaction(statements, mediu
     statements.populate()
     run(statements, "--checkpoint-every", 3, medium=medium)
     done = ran(statements)
-    assert said(done) == ""
+    assert said(done) == "" == miscounted(statements)
     config = done.config
     for every, says in ((2, "in no transaction"), (1, "no checkpoint comes behind")):
         other = {**config, "driver": {**config["driver"], "checkpoint_every": every}}
@@ -102,6 +109,85 @@ def test_other_settings_are_contradicted(statements, more, setting, value, says)
     settings = statements.config()["effective"] | {setting: value}
     (found, *_) = ssl.contradicted(settings, _of_transactions(statements))
     assert says in found
+
+
+COUNTED = (
+    *(
+        "checkpoints: dirty pages",
+        "checkpoints: requested",
+        "transactions",
+        "logged transactions",
+        "log syncs",
+    ),
+    *("WAL pages", "WAL syncs", "database pages", "database syncs"),
+    "transactions executed again",
+)
+# what nothing but the engine measures has bounds
+BOUND = {
+    "dirty pages of checkpoints": 1000,
+    "most dirty pages of one": 1000,
+    "longest checkpoint, ns": 10**12,
+    "log bytes": 10**9,
+}
+
+
+@pytest.mark.parametrize("name", [*COUNTED, *BOUND])
+def test_another_count_is_contradicted(statements, name):
+    """By the others, where nobody logged the calls."""
+    statements.populate()
+    run(statements, "--dirty-pages", 12)
+    number = int(statements.config()["properties"][name])
+    assert miscounted(statements) == miscounted(statements, calls=False) == ""
+    for other in (number - 1, number + 1) if name in COUNTED else (BOUND[name],):
+        assert miscounted(statements, calls=False, **{name: str(other)}), other
+    for other in ("", "-1", "1.0", 3):
+        assert miscounted(statements, **{name: other}) == f"{name} is {other!r}, no number"
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"WAL pages": 1, "database pages": 1}, "WAL pages: "),
+        ({"log bytes": 1}, "log bytes: "),
+        ({"transactions": -1, "logged transactions": -1, "log syncs": -1}, "logged transactions: "),
+    ],
+)
+def test_counts_that_agree_are_contradicted_by_the_calls(statements, more, says):
+    statements.populate()
+    run(statements, "--dirty-pages", 12)
+    said = statements.config()["properties"]
+    other = {name: str(int(said.get(name, 0)) + by) for name, by in more.items()}
+    assert miscounted(statements, calls=False, **other) == ""
+    assert says in miscounted(statements, **other)
+
+
+def test_one_reason_of_a_checkpoint_is_not_taken_for_another(statements):
+    """A full log has so many bytes, and dirty pages are so many."""
+    statements.populate()
+    for more, reason, other in (
+        (("--dirty-pages", 12), "dirty pages", "log full"),
+        (("--log-size", 65536), "log full", "dirty pages"),
+    ):
+        run(statements, *more, n=30)
+        count = int(statements.config()["properties"][f"checkpoints: {reason}"])
+        with_other = {f"checkpoints: {reason}": str(count - 1), f"checkpoints: {other}": "1"}
+        # half of the log's bytes are no full log's
+        says = miscounted(statements, calls=False, **with_other)
+        assert (
+            miscounted(statements) == ""
+            and says.startswith({"log full": "log bytes: "}.get(other, ""))
+            and says
+        )
+        assert "filled the log" in miscounted(statements, **with_other)
+        statements.populate()
+
+
+def test_a_run_opens_a_database_that_was_closed(statements):
+    statements.populate()
+    run(statements)
+    assert "had been closed" in miscounted(statements, recovery="log used; WAL live")
+    with_none = {"WAL syncs": None}
+    assert miscounted(statements, **with_none) == "WAL syncs is None, no number"
 
 
 def test_what_a_checkpoint_writes_is_of_who_had_it_kept(statements):
