@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from base.errors import LabError
 from commitpath.cell import make_cell
 from commitpath.database.select import Run
 from commitpath.papers import verdict
@@ -163,10 +164,13 @@ def measure(side: Side, metric: str, database: Database) -> Value:
 
 
 def value_of(found: Found, metric: str, op: str) -> Value:
-    """A cell's value."""
+    """A cell's value; none, and why, where a run has no such number, as of a recovery that did not end."""
     run = found.runs[-1] if found.runs else None
     gap = verdict.MISSING if found.asked else verdict.NOT_MEASURED
-    value, interval = found.value(metric, op), found.interval(metric, op)
+    try:
+        value, interval = found.value(metric, op), found.interval(metric, op)
+    except LabError as error:
+        return Value(found.cell, op, None, str(error), run, len(found.runs), None, gap)
     return Value(found.cell, op, value, found.reason, run, len(found.runs), interval, gap)
 
 

@@ -123,6 +123,17 @@ def test_a_recovery_is_the_longest_and_all_must_end(monkeypatch: pytest.MonkeyPa
             of_run(run(cell, 100, **without), "recovery_seconds", "all")
 
 
+def test_a_database_that_does_not_open_leaves_its_claim_without_a_verdict() -> None:
+    whole = paper.load("ssl")
+    (claim,) = (one for one in whole.claims if one.id == "L-13")
+    pair = claim.readings[0].pairs[0]
+    sides = [side.takes[0][0] for side in (pair.left, pair.right)]
+    runs = [run(cell, 100, crash={"opened": 99, "cuts": 100}) for cell in sides]
+    found = judge.judge_claim(whole, claim, Database(runs, "local"))
+    assert found.verdict == "missing"
+    assert "has no recovery_seconds of all" in str(found.readings[0].pairs[0].left.reason)
+
+
 def test_what_is_told_of_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
     cell = make_cell({"ENGINE": "ssl", "WORKLOAD": "synthetic-gmail", "LOG_MEDIUM": "pcm"})
     timed = run(cell, 100)
