@@ -15,7 +15,8 @@ from typing import Any
 
 import polars as pl
 
-_CHECKPOINTS = "checkpoints: "
+# as what an engine counts of its checkpoints begins, by reason
+CHECKPOINTS = "checkpoints: "
 # what a run's opening meets: its database was closed
 _CLOSED = ("clean", "log not begun or closed")
 _NUMBERS = (
@@ -44,10 +45,10 @@ class Counts:
     """
 
     def __init__(self, said: Mapping[str, Any]) -> None:
-        reasons = [name for name in said if name.startswith(_CHECKPOINTS)]
+        reasons = [name for name in said if name.startswith(CHECKPOINTS)]
         self.said = said
         self.of = {name: number(said, name) for name in (*_NUMBERS, *reasons)}
-        self.reasons = {name.removeprefix(_CHECKPOINTS): self.of[name] for name in reasons}
+        self.reasons = {name.removeprefix(CHECKPOINTS): self.of[name] for name in reasons}
         self.checkpoints = sum(self.reasons.values())
 
     def commits(self, others: Collection[str]) -> int:

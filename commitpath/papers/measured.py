@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from analysis import engines, report, spread, stored
+from analysis.engines._counts import CHECKPOINTS
 from analysis.ledger.schema import LABELS, WAITS
 from base.errors import LabError
 from base.paths import RESULTS
@@ -26,8 +27,6 @@ TIMES = ("cpu_ns", *WAITS)
 TIMES_OF = ("io_time", "tx_latency")
 # A metric of a run whose power is cut: how long the longest recovery took, in s.
 RECOVERY = "recovery_seconds"
-# As what an engine that counts its checkpoints calls them begins, by reason.
-CHECKPOINTS = "checkpoints: "
 # What a page is where pages are counted that reached the device: as the filesystems' blocks are.
 PAGE = 4096
 

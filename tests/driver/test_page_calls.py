@@ -1,18 +1,15 @@
 """vfs.csv of a page log, as of a statement log (test_statement_calls.py): records, merges and checkpoints are
 called as the engine's part of the analysis says, and what they write is of who had it kept."""
 
-import itertools
-
 import polars as pl
 import pytest
 from conftest import Driver, binary
 from test_order import _of_transactions, ran, said
-from test_statement_calls import miscounted, run
+from test_statement_calls import miscounted, run, written_home
 from test_vfs_log import calls, inside
 
 from analysis.engines import ppl
 from analysis.ledger import contents
-from analysis.ledger.arrays import ints
 
 # (populate, run), and what some of its transactions are: logged, merged, a checkpoint behind either. A row is
 # larger than a sector of 512 bytes
@@ -112,20 +109,6 @@ def test_what_is_merged_is_of_who_had_it_kept(pages):
     pages.populate()
     run(pages, *LOADS["dirty pages"][1])
     log = _of_transactions(pages).with_columns(pl.col("transaction").cast(pl.Int64))
-    whose = contents.contents(log, ints(log["transaction"].fill_null(-1)))
-    kept, written, others = {}, 0, 0
-    for call, content in zip(log.iter_rows(named=True), whose.tolist(), strict=True):
-        if call["op"] == "keep":
-            kept[call["page"]] = call["transaction"]
-        page = call["page"]
-        if call["op"] == "write" and call["file"] == "database":
-            page = call["offset"] // 4096 + 1
-        if call["op"] == "write" and page is not None:
-            assert content == kept.get(page, call["transaction"] if call["transaction"] is not None else -1)
-            written, others = written + 1, others + (content != call["transaction"])
+    _, written, others = written_home(log, "merge")
     assert written > 100 and others > 20
     assert contents.framed(log) == ["merge", "wal"]
-    frames = log.filter((pl.col("file") == "merge") & (pl.col("op") == "write"))
-    for first, second in itertools.pairwise(frames.iter_rows(named=True)):
-        if second["page"] is not None:
-            assert second["bytes"] == 24 + 4096 and second["offset"] == first["offset"] + first["bytes"]

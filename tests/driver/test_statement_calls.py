@@ -190,11 +190,9 @@ def test_a_run_opens_a_database_that_was_closed(statements):
     assert miscounted(statements, **with_none) == "WAL syncs is None, no number"
 
 
-def test_what_a_checkpoint_writes_is_of_who_had_it_kept(statements):
-    """To the WAL and to the database; and each page that was kept comes home."""
-    statements.populate()
-    run(statements, "--dirty-pages", 12)
-    log = _of_transactions(statements).with_columns(pl.col("transaction").cast(pl.Int64))
+def written_home(log, pages):
+    """(pages that were kept; how many checkpoints wrote, to the file of frames and to the database; how many
+    of these were another transaction's), once each is seen to be of who had it kept."""
     whose = contents.contents(log, ints(log["transaction"].fill_null(-1)))
     kept, written, others = {}, 0, 0
     for call, content in zip(log.iter_rows(named=True), whose.tolist(), strict=True):
@@ -208,10 +206,19 @@ def test_what_a_checkpoint_writes_is_of_who_had_it_kept(statements):
             # page 1 has the log's mark, whoever changed it
             assert content == kept.get(page, call["transaction"] if call["transaction"] is not None else -1)
             written, others = written + 1, others + (content != call["transaction"])
-    assert written > 100 and others > written / 2
-    frames = log.filter((pl.col("file") == "wal") & (pl.col("op") == "write"))
+    frames = log.filter((pl.col("file") == pages) & (pl.col("op") == "write"))
     for first, second in itertools.pairwise(frames.iter_rows(named=True)):
         if second["page"] is not None:
             assert second["bytes"] == 24 + 4096 and second["offset"] == first["offset"] + first["bytes"]
+    return set(kept), written, others
+
+
+def test_what_a_checkpoint_writes_is_of_who_had_it_kept(statements):
+    """To the WAL and to the database; and each page that was kept comes home."""
+    statements.populate()
+    run(statements, "--dirty-pages", 12)
+    log = _of_transactions(statements).with_columns(pl.col("transaction").cast(pl.Int64))
+    kept, written, others = written_home(log, "wal")
+    assert written > 100 and others > written / 2
     home = log.filter((pl.col("file") == "database") & (pl.col("op") == "write"))
-    assert set(kept) <= {offset // 4096 + 1 for offset in home["offset"]}
+    assert kept <= {offset // 4096 + 1 for offset in home["offset"]}
