@@ -16,13 +16,17 @@ CHECK = (ansible.PLAYBOOKS / "board/check-cmdline.sh").read_text()
 SILENT = {"randomize_kstack_offset=off"}
 
 
-def said(script: str, tmp_path: Path, words: str = "") -> tuple[int, list[str]]:
-    """(exit code, lines) of check-cmdline.sh on a board that was just booted, behind a script."""
+def said(tmp_path: Path, *scripts: str, words: str = "") -> list[tuple[int, list[str]]]:
+    """(exit code, lines) of check-cmdline.sh behind each script, one after another on a board that was just
+    booted."""
     board = replace(virtual_board(make_cell({"PROBES": "none"})), scratch=tmp_path)
+    answers = []
     with board.started("real") as (login, _, _):
-        line = login.ssh(f"{{ {script}; }} && sh -s -- {words}")
-        done = subprocess.run(line, input=CHECK, capture_output=True, text=True, check=False)
-    return done.returncode, done.stderr.splitlines()
+        for script in scripts:
+            line = login.ssh(f"{{ {script}; }} && sh -s -- {words}")
+            done = subprocess.run(line, input=CHECK, capture_output=True, text=True, check=False)
+            answers.append((done.returncode, done.stderr.splitlines()))
+    return answers
 
 
 def test_what_was_not_asked_for_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -36,7 +40,7 @@ def test_what_was_not_asked_for_is_noticed(tmp_path: Path, monkeypatch: pytest.M
         return text
 
     monkeypatch.setattr(qemu.Machine, "arguments", without)
-    code, lines = said(":", tmp_path, words)
+    ((code, lines),) = said(tmp_path, ":", words=words)
     assert code == 1
     of = {line.removeprefix("check-cmdline: the kernel did not take ").partition(": ")[0] for line in lines}
     assert of == set(words.split()) - SILENT, lines
@@ -45,8 +49,7 @@ def test_what_was_not_asked_for_is_noticed(tmp_path: Path, monkeypatch: pytest.M
 def test_what_changes_after_the_boot_is_noticed(tmp_path: Path) -> None:
     """As it was booted all is well; then not what was changed."""
     change = "sh /dev/null && echo 8 > /proc/sys/vm/percpu_pagelist_high_fraction"
-    code, lines = said(":", tmp_path)
-    assert (code, lines) == (0, [])
-    code, lines = said(change, tmp_path)
+    before, (code, lines) = said(tmp_path, ":", change)
+    assert before == (0, [])
     assert code == 1
     assert [line for line in lines if "percpu_pagelist_high_fraction=64" in line] == lines and lines

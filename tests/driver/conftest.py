@@ -74,7 +74,9 @@ class Driver:
 @functools.cache
 def binary(release):
     """A driver, built once in a checkout; by one of the workers that run tests."""
-    with artifacts.locked(WORKLOADS / f"build/test/{release}"):
+    # engines have one SQLite
+    library = NEWEST if release in ("engine-ssl", "engine-ppl") else release
+    with artifacts.locked(WORKLOADS / f"build/test/library-{library}"):
         command = ["make", "-s", "-C", WORKLOADS, f"sanitized-{release}"]
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=clean)
