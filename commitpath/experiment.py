@@ -23,7 +23,7 @@ from base.paths import RESULTS, ROOT
 from base.progress import step
 from commitpath import ansible, crash, lab, looks, packed
 from commitpath.axes import run_axes
-from commitpath.cell import cell_id, cell_name, stored
+from commitpath.identities import cell_id, cell_name, stored
 from commitpath.payload import prepared_variables, write_self_extracting
 from commitpath.plan import Plan, make
 from commitpath.prepared import (

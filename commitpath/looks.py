@@ -11,7 +11,7 @@ from analysis.crash import sampled
 from base.errors import LabError
 from commitpath import payload, persistent
 from commitpath.axes import axes
-from commitpath.cell import load_profile
+from commitpath.profiles import load_profile
 from images import artifacts
 
 # Beyond what the program itself takes for hung (workloads/trials/look.c).

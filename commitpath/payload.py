@@ -20,7 +20,8 @@ from base.errors import BadInputError
 from base.paths import ROOT
 from commitpath import ansible, lab, observers, persistent
 from commitpath.axes import FILESYSTEM, probe_files, probe_names
-from commitpath.cell import kernel_profile, load_profile, make_cell, watching
+from commitpath.cell import make_cell
+from commitpath.profiles import kernel_profile, load_profile, watching
 from images import artifacts, given
 
 MOUNTPOINT = "/mnt/target"

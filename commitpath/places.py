@@ -12,7 +12,7 @@ from analysis import devices
 from base import scratch
 from base.errors import BadInputError
 from base.paths import RESULTS, ROOT
-from commitpath.cell import cell_name
+from commitpath.identities import cell_name
 
 # What no quoting gets past: Python's environments and PATH end a folder's name at a colon, Ansible
 # reads {{ in a variable, ssh ${ in a file's name. playbooks/bootstrap.sh knows them too.

@@ -12,8 +12,9 @@ from analysis import checks, expected
 from base import identity
 from commitpath import ansible
 from commitpath.axes import probe_files
-from commitpath.cell import cell_id, cell_name, stored, watching
+from commitpath.identities import cell_id, cell_name, stored
 from commitpath.payload import payload
+from commitpath.profiles import watching
 
 # Of a run that records all of analysis/recorded.py; 1: whose other signs say what of it.
 FORMAT = 2

@@ -20,7 +20,6 @@ from base.errors import LabError
 from base.progress import step
 from commitpath import ansible, lab, observers, persistent
 from commitpath.axes import probe_files
-from commitpath.cell import kernel_profile
 from commitpath.payload import (
     RUN_SCRIPTS,
     board_files,
@@ -34,6 +33,7 @@ from commitpath.payload import (
     texts,
     write_self_extracting,
 )
+from commitpath.profiles import kernel_profile
 from images import artifacts, emulator, qemu, snapshot
 from images.board import VirtualBoard
 from images.ssh import Login, make_keys

@@ -25,12 +25,13 @@ from base.progress import step
 from base.text import printable
 from commitpath import ansible, crash, packed
 from commitpath.axes import axes
-from commitpath.cell import complete, load_profile, other_profiles
 from commitpath.commands import run_folder
 from commitpath.host import ensure_packages
+from commitpath.identities import complete, other_profiles
 from commitpath.payload import MOUNTPOINT
 from commitpath.plan import make
 from commitpath.prepared import again_if_damaged, ensure_snapshot, virtual_board
+from commitpath.profiles import load_profile
 from images import artifacts, snapshot
 from images.board import BoardEndedError, VirtualBoard
 from images.cellrun import RunOutput

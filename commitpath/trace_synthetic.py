@@ -11,7 +11,7 @@ from base import scratch
 from base.errors import BadInputError, LabError
 from commitpath import places
 from commitpath.axes import axes
-from commitpath.cell import load_profile
+from commitpath.profiles import load_profile
 
 
 def names() -> dict[str, dict[str, Any]]:

@@ -10,7 +10,7 @@ from typing import Any
 from analysis.documents import UnfitError, Validator, validator
 from base import identity
 from commitpath.axes import Axis, axes
-from commitpath.cell import at_default, complete
+from commitpath.identities import at_default, complete
 
 # Without these no run is told from another (commitpath/reporting, analysis/consistent.py).
 _REQUIRED = (

@@ -28,8 +28,8 @@ from base import identity
 from base.errors import BadInputError
 from base.text import printable
 from commitpath.axes import axes, did_you_mean, newest, own_name
-from commitpath.cell import complete, current_id, other_profiles
 from commitpath.database import rows, store, unknown
+from commitpath.identities import complete, current_id, other_profiles
 
 # What is shown where a run has no such axis.
 NONE = "-"

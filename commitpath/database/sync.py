@@ -17,8 +17,8 @@ from base import identity, scratch
 from base.errors import BadInput
 from base.paths import RESULTS
 from base.text import printable
-from commitpath.cell import cell_id, complete, stored
 from commitpath.database import rows, store
+from commitpath.identities import cell_id, complete, stored
 from commitpath.sweep import plan
 
 COLUMNS = rows.COLUMNS["run"]

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from base.paths import RESULTS
-from commitpath.cell import cell_id
 from commitpath.database import select, store, sync
 from commitpath.database.select import Run
+from commitpath.identities import cell_id
 from commitpath.papers.asked import Asked, twins
 from commitpath.sweep import plan
 from commitpath.sweep.plan import STATE, Planned

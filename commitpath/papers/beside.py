@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from commitpath.cell import cell_id
+from commitpath.identities import cell_id
 from commitpath.papers.asked import Asked, drawn, planned
 from commitpath.papers.measured import Database
 from commitpath.papers.study import VIRTUAL

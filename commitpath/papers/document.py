@@ -8,7 +8,7 @@ from typing import Any
 from analysis import engines
 from analysis.ledger.schema import LABELS
 from commitpath.axes import axes
-from commitpath.cell import cell_id
+from commitpath.identities import cell_id
 from commitpath.papers import beside as beside_page
 from commitpath.papers import texts, verdict
 from commitpath.papers.asked import Asked

@@ -9,7 +9,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from base.errors import BadInputError
-from commitpath.cell import cell_id
+from commitpath.identities import cell_id
 from commitpath.papers import attribution, words
 from commitpath.papers.effects import Factor, Fit, Row, TooFewCells, fit
 from commitpath.papers.runs import Found, Results

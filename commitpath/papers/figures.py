@@ -14,7 +14,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure, SubFigure
 
 from analysis.figures import style
-from commitpath.cell import cell_id
+from commitpath.identities import cell_id
 from commitpath.papers import bars, factors, lines, numbers, runs, strip, study, table
 from commitpath.papers.asked import Asked, load, planned
 from commitpath.papers.drawn import Drawn, fill, footnotes

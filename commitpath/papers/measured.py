@@ -13,8 +13,8 @@ from analysis.engines._counts import CHECKPOINTS
 from analysis.ledger.schema import LABELS, WAITS
 from base.errors import LabError
 from base.paths import RESULTS
-from commitpath.cell import cell_id
 from commitpath.database.select import Run
+from commitpath.identities import cell_id
 from commitpath.papers.readings import WHOLE
 from commitpath.reporting.cells import Cells, rate
 from commitpath.reporting.marks import transactions

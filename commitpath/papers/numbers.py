@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from analysis import durability
-from commitpath.cell import cell_id
 from commitpath.database.select import Run
+from commitpath.identities import cell_id
 from commitpath.papers.drawn import Drawn, Stated, Value
 from commitpath.papers.study import Study
 from commitpath.reporting.marks import transactions

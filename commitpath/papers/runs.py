@@ -13,9 +13,9 @@ from typing import Any
 from analysis import spread
 from base.errors import LabError
 from commitpath.axes import axes, own_name
-from commitpath.cell import cell_id
 from commitpath.database import select, store
 from commitpath.database.select import Run
+from commitpath.identities import cell_id
 from commitpath.reporting.cells import Cells, rate
 from commitpath.reporting.marks import transactions
 

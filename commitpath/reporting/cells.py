@@ -5,8 +5,8 @@ from typing import Any
 
 from base.identity import contents
 from commitpath.axes import axes
-from commitpath.cell import cell_id
 from commitpath.database.select import Run
+from commitpath.identities import cell_id
 from commitpath.reporting.compare import samples
 
 

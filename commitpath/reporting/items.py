@@ -9,9 +9,9 @@ from base.data import load_yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS, RESULTS
 from commitpath.axes import axes
-from commitpath.cell import load_profile
 from commitpath.database import select, store, sync
 from commitpath.database.select import Run
+from commitpath.profiles import load_profile
 from commitpath.reporting.facts import facts
 
 

@@ -8,9 +8,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedErro
 
 from base.errors import BadInputError, LabError
 from base.text import printable, printable_lines
-from commitpath.cell import load_profile
 from commitpath.database import select
 from commitpath.database.select import Run
+from commitpath.profiles import load_profile
 from commitpath.reporting.items import Item, database_runs, items, run_of_folder, values
 from commitpath.reporting.marks import footnotes
 

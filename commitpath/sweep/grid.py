@@ -15,7 +15,9 @@ from base.errors import BadInputError
 from base.paths import EXPERIMENTS
 from base.schema import schema
 from commitpath.axes import axes, own_name
-from commitpath.cell import cell_id, load_profile, make_cell
+from commitpath.cell import make_cell
+from commitpath.identities import cell_id
+from commitpath.profiles import load_profile
 
 GRIDS = EXPERIMENTS / "grids"
 

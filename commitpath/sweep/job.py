@@ -17,7 +17,7 @@ from typing import Any
 from base.errors import LabError
 from base.paths import RESULTS, ROOT
 from commitpath import ansible, lab
-from commitpath.cell import cell_name
+from commitpath.identities import cell_name
 from commitpath.sweep.plan import STATE, read_state, run_status, write_whole
 from images import artifacts
 from images.qemu import die_with_parent

@@ -16,7 +16,7 @@ from base import identity, scratch
 from base.errors import LabError
 from base.paths import RESULTS
 from commitpath import crash, observers
-from commitpath.cell import current_id
+from commitpath.identities import current_id
 from commitpath.prepared import memory_mib
 from commitpath.sweep.grid import Excluded, Expanded
 

@@ -13,7 +13,7 @@ import pytest
 from analysis import consistent, filesystems, pipeline
 from analysis.consistent import reasons
 from base import identity
-from commitpath import axes
+from commitpath import axes, profiles, transactions
 from commitpath import cell as cells
 
 HERE = Path(__file__).parent
@@ -125,7 +125,7 @@ def test_names_are_those_of_the_data_files(tmp_path: Path) -> None:
     files = {"sql": "SELECT 1;", "trace": 'commitpath trace 1\nfile 1 "a.db"\n0.0 1 "SELECT 1"\n'}
     known = axes.axes()
     assert tuple(known["journal_mode"].choices()) == identity.JOURNAL_MODES
-    kinds = {cells.load_profile("fs", name)["type"] for name in known["fs"].files()}
+    kinds = {profiles.load_profile("fs", name)["type"] for name in known["fs"].files()}
     assert set(filesystems.names()) == kinds
     for fs in known["fs"].files():
         for mode in identity.JOURNAL_MODES:
@@ -134,12 +134,14 @@ def test_names_are_those_of_the_data_files(tmp_path: Path) -> None:
     for axis, variable in (("workload", "WORKLOAD"), ("device", "DEVICE")):
         for name in set(known[axis].files()) - {"own"}:
             more = {"ROWS": "1"} if axis == "device" else {}
-            if "n" in (most := cells.load_profile(axis, name).get("most", {})):
+            if "n" in (most := profiles.load_profile(axis, name).get("most", {})):
                 more = {"N": str(most["n"])}
-            if axis == "workload" and cells.is_of_file(cells.load_profile(axis, name)):
+            if axis == "workload" and transactions.is_of_file(profiles.load_profile(axis, name)):
                 (tmp_path / name).write_text(files[name])
                 more = {"FILE": str(tmp_path / name)}
             made = cells.make_cell({variable: name, **more})
             assert consistent._profiles(made, {}, {}, {}) == consistent._emptied(made) == []
-    drivers = {cells.load_profile("workload", name)["driver_workload"] for name in known["workload"].files()}
+    drivers = {
+        profiles.load_profile("workload", name)["driver_workload"] for name in known["workload"].files()
+    }
     assert set(consistent.workloads()) == drivers

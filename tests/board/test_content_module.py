@@ -12,7 +12,8 @@ from analysis.ledger.match import DISCARD, FLUSH, OP, WRITE
 from analysis.observers import Content, content
 from base.paths import ROOT
 from commitpath import packed
-from commitpath.cell import kernel_profile, make_cell
+from commitpath.cell import make_cell
+from commitpath.profiles import kernel_profile
 from images import artifacts
 from images.cellrun import RunOutput
 

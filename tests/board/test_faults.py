@@ -15,8 +15,9 @@ import pytest
 from base import scratch
 from base.errors import LabError
 from commitpath import ansible, experiment
-from commitpath.cell import kernel_profile, make_cell
+from commitpath.cell import make_cell
 from commitpath.prepared import ensure_snapshot, virtual_board
+from commitpath.profiles import kernel_profile
 from images import artifacts, snapshot
 from images.board import VirtualBoard
 from images.cellrun import RunOutput

@@ -9,7 +9,7 @@ import made_tree
 import polars as pl
 import pytest
 
-from commitpath.cell import load_profile
+from commitpath.profiles import load_profile
 from images import artifacts
 
 # what /sys/block/<disk>/stat counts of writes, and no time

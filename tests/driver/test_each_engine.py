@@ -11,8 +11,9 @@ from analysis.adapters import rendered
 from analysis.checks import rendered as as_timed
 from base.identity import FIRST_ENGINE
 from commitpath.axes import axes
-from commitpath.cell import load_profile, make_cell
+from commitpath.cell import make_cell
 from commitpath.payload import engine_options
+from commitpath.profiles import load_profile
 
 ENGINES = sorted(axes()["engine"].choices())
 SIZES = {"androbench": 88, "mobibench": 100, "rlbench": 100}

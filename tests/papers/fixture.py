@@ -9,8 +9,8 @@ from typing import Any
 from analysis.ledger.schema import LABELS
 from base.identity import canonical
 from commitpath.axes import probe_files
-from commitpath.cell import cell_id, stored
 from commitpath.database import store, sync
+from commitpath.identities import cell_id, stored
 
 OPS = ("insert", "update", "delete")
 RUN_ID = "20261121T000000Z-1"

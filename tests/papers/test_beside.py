@@ -10,8 +10,8 @@ import pytest
 
 from base.errors import BadInputError
 from commitpath import ansible
-from commitpath.cell import cell_id
 from commitpath.database import select, store
+from commitpath.identities import cell_id
 from commitpath.papers import asked, beside, document, figures, judge, page, paper
 from commitpath.papers.measured import Database
 

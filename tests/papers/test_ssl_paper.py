@@ -12,8 +12,9 @@ import polars as pl
 import pytest
 
 from base.errors import BadInputError, LabError
-from commitpath.cell import cell_id, make_cell
+from commitpath.cell import make_cell
 from commitpath.database.select import Run
+from commitpath.identities import cell_id
 from commitpath.papers import document, drawn, judge, measured, page, paper, study, verdict
 from commitpath.papers.measured import Database, of_run
 from commitpath.sweep.grid import at_most, expand

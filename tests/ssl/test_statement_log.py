@@ -11,7 +11,7 @@ import crashes
 import pytest
 from crashes import built, count, crash
 
-from commitpath.cell import load_profile
+from commitpath.profiles import load_profile
 
 # of crash.c; each of these is wanted to be met
 CASES = (

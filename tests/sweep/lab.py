@@ -19,7 +19,8 @@ from analysis.engines.survival import MOST_LOST
 from base import identity
 from base.identity import canonical
 from commitpath.axes import probe_files
-from commitpath.cell import cell_id, cell_name, make_cell, stored
+from commitpath.cell import make_cell
+from commitpath.identities import cell_id, cell_name, stored
 
 ROOT = Path(__file__).resolve().parents[2]
 RAW = {"raw/probes.txt": b"attached\t1\n", "raw/run-cell.status": b"0\n"}

@@ -21,10 +21,11 @@ from analysis import derived, engines
 from base import identity
 from base.errors import EXIT_BAD_INPUT, EXIT_FAILED, LabError
 from commitpath.axes import axes
-from commitpath.cell import cell_id, make_cell
+from commitpath.cell import make_cell
 from commitpath.database import commands as database_commands
 from commitpath.database import exchange, select, store, sync
 from commitpath.database.commands import measured, witnesses
+from commitpath.identities import cell_id
 
 Labs = Callable[[str], Lab]
 

@@ -12,7 +12,8 @@ import pytest
 from lab import Lab
 
 from commitpath import host
-from commitpath.cell import cell_id, make_cell
+from commitpath.cell import make_cell
+from commitpath.identities import cell_id
 
 # the board is the one that kill.py prepares
 CELLS = {"FS": "f2fs", "ROWS": "100", "N": "5", "PROBES": "none"}

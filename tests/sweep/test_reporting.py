@@ -15,8 +15,9 @@ from lab import Lab, edit
 
 from base.identity import contents
 from commitpath.axes import axes
-from commitpath.cell import complete, make_cell
+from commitpath.cell import make_cell
 from commitpath.database.select import Run
+from commitpath.identities import complete
 from commitpath.reporting import facts
 from commitpath.reporting.card import graded
 from commitpath.reporting.cells import unwatched

@@ -15,8 +15,9 @@ from analysis import engines
 from base.errors import BadInputError
 from base.paths import ROOT
 from commitpath import ansible
-from commitpath.cell import cell_id, make_cell
+from commitpath.cell import make_cell
 from commitpath.database.select import Run
+from commitpath.identities import cell_id
 from commitpath.papers import asked, beforehand, document, judge, page, paper, verdict
 from commitpath.papers.measured import Database
 from commitpath.sweep.grid import expand

@@ -9,9 +9,10 @@ import pytest
 from lab import Lab
 
 from base.identity import canonical
-from commitpath.cell import cell_id, make_cell
+from commitpath.cell import make_cell
 from commitpath.database import select, store
 from commitpath.database.select import Run
+from commitpath.identities import cell_id
 from commitpath.reporting.cells import Cells
 
 AXES = {"ROWS": "100", "N": "10", "MODE": "wal"}

@@ -14,7 +14,7 @@ from copied import named_elsewhere
 from analysis import filesystems
 from base.data import load_yaml
 from base.errors import BadInputError
-from commitpath import axes
+from commitpath import axes, combinations, identities, profiles
 from commitpath import cell as cells
 from commitpath.payload import all_probes, cell_env, expected_probes
 from commitpath.reporting import card
@@ -120,8 +120,8 @@ def test_ext4_means_ordered() -> None:
 
 
 def test_id_follows_every_setting() -> None:
-    assert cells.cell_id(cells.make_cell({"SEED": "1"})) == cells.cell_id(cells.make_cell({}))
-    ids = {cells.cell_id(cells.make_cell(v)) for v in ({}, {"SEED": "2"}, {"MODE": "wal"}, {"N": "10"})}
+    assert identities.cell_id(cells.make_cell({"SEED": "1"})) == identities.cell_id(cells.make_cell({}))
+    ids = {identities.cell_id(cells.make_cell(v)) for v in ({}, {"SEED": "2"}, {"MODE": "wal"}, {"N": "10"})}
     assert len(ids) == 4
 
 
@@ -133,7 +133,7 @@ def test_probes_none_and_all() -> None:
 def test_every_profile_satisfies_its_schema() -> None:
     for axis in cells.PROFILE_AXES:
         for name in axes.axes()[axis].files():
-            cells.load_profile(axis, name)
+            profiles.load_profile(axis, name)
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_bad_cell_file_names_file_and_key(
     file.write_text(content)
     monkeypatch.setattr(axes.Axis, "files", lambda _: {"odd": file})
     with pytest.raises(BadInputError) as error:
-        cells.load_profile("workload", "odd")
+        profiles.load_profile("workload", "odd")
     assert str(file) in str(error.value)
     assert says in str(error.value)
 
@@ -310,9 +310,9 @@ def test_expected_probes_counts_attach_points() -> None:
 def test_a_kernel_is_an_axis_of_the_virtual_board(monkeypatch: pytest.MonkeyPatch) -> None:
     """The default one is in no id: there was no other before. A lab board's is its own."""
     default, other = cells.make_cell({}), cells.make_cell({"KERNEL": "6.1", "PROBES": "none"})
-    without = {name: value for name, value in cells.stored(default).items() if name != "kernel"}
-    assert cells.cell_id(default) == cells.current_id(without)
-    assert cells.cell_id(other) != cells.cell_id(default)
+    without = {name: value for name, value in identities.stored(default).items() if name != "kernel"}
+    assert identities.cell_id(default) == identities.current_id(without)
+    assert identities.cell_id(other) != identities.cell_id(default)
     lab = {"BOARD": "bench", "DEVICE": "own", "PROBES": "none", "CLOCK": "real"}
     cells.make_cell(lab)
     with pytest.raises(BadInputError, match=r"KERNEL=6\.1: BOARD=bench has a kernel of its own"):
@@ -322,8 +322,8 @@ def test_a_kernel_is_an_axis_of_the_virtual_board(monkeypatch: pytest.MonkeyPatc
     ):
         cells.make_cell({"KERNEL": "6.2"})
     for name in axes.axes()["kernel"].files():
-        assert cells.load_profile("kernel", name)["release"] == name.removesuffix(".x")
-    monkeypatch.setattr(cells, "kernel_profile", lambda _: {"unwatched": "it has no types"})
+        assert profiles.load_profile("kernel", name)["release"] == name.removesuffix(".x")
+    monkeypatch.setattr(combinations, "kernel_profile", lambda _: {"unwatched": "it has no types"})
     why = r"KERNEL=6\.1 cannot be watched: it has no types; use PROBES=none"
     with pytest.raises(BadInputError, match=why):
         cells.make_cell({"KERNEL": "6.1"})
@@ -346,8 +346,8 @@ def test_what_a_kernel_cannot_do_is_said_at_once() -> None:
         assert cell["profiles"]["kernel"]["release"] == "5.10"
     # of a release with one number, and of one that is no number
     for release, fits in (("7", True), ("5.19.0-own", True), ("5.2", False), ("own", False)):
-        assert cells.mounts({"release": release}, {"since": "5.19"}) is fits
-    assert cells.mounts({"release": "own"}, {})
+        assert combinations.mounts({"release": release}, {"since": "5.19"}) is fits
+    assert combinations.mounts({"release": "own"}, {})
 
 
 def test_a_cell_has_the_probe_of_its_filesystem() -> None:
@@ -366,7 +366,7 @@ def test_a_filesystem_is_whole_or_an_error(monkeypatch: pytest.MonkeyPatch, tmp_
     (tmp_path / "zfs.yml").write_text(profile)
     monkeypatch.setattr(axes.Axis, "files", lambda axis: {"zfs": tmp_path / "zfs.yml"})
     with pytest.raises(BadInputError, match=r"zfs.yml: type: 'zfs' is none of ext4, f2fs, xfs"):
-        cells.load_profile("fs", "zfs")
+        profiles.load_profile("fs", "zfs")
 
 
 # Where a filesystem is named though the file is not its own, and why.

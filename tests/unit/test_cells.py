@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from commitpath.cell import cell_id, make_cell
+from commitpath.cell import make_cell
 from commitpath.database.select import Run
+from commitpath.identities import cell_id
 from commitpath.reporting.cells import Cells
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from analysis import expected
 from base.errors import BadInputError, LabError
-from commitpath import axes, prepared
+from commitpath import axes, identities, prepared
 from commitpath import cell as cells
 from commitpath.sweep.plan import Planned
 from images import artifacts, qemu
@@ -25,10 +25,11 @@ def board(cpu_ns: int) -> VirtualBoard:
 def test_the_default_is_in_no_id() -> None:
     """All boards had it before there was an axis: their cells keep their ids, and are of the default."""
     default = cells.make_cell({})
-    without = {name: value for name, value in cells.stored(default).items() if name != "cpu_ns"}
-    assert cells.cell_id(default) == cells.cell_id(cells.make_cell({"CPU_NS": "2"}))
-    assert cells.cell_id(default) == cells.current_id(without)
-    ids = {cells.cell_id(cells.make_cell({"CPU_NS": value})) for value in axes.axes()["cpu_ns"].choices()}
+    without = {name: value for name, value in identities.stored(default).items() if name != "cpu_ns"}
+    assert identities.cell_id(default) == identities.cell_id(cells.make_cell({"CPU_NS": "2"}))
+    assert identities.cell_id(default) == identities.current_id(without)
+    made = [cells.make_cell({"CPU_NS": value}) for value in axes.axes()["cpu_ns"].choices()]
+    ids = {identities.cell_id(cell) for cell in made}
     assert len(ids) == 4
 
 

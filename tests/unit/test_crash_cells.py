@@ -14,7 +14,8 @@ from base.errors import BadInputError, LabError
 from base.paths import EXPERIMENTS
 from base.schema import unused
 from commitpath import ansible, axes, crash, payload, plan
-from commitpath.cell import cell_id, make_cell
+from commitpath.cell import make_cell
+from commitpath.identities import cell_id
 from commitpath.plan import PlannedRun
 from images import qemu
 from images.cellrun import RunOutput, pack_cell

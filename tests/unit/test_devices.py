@@ -10,7 +10,8 @@ from copied import named_elsewhere
 from analysis import devices
 from base.data import load_yaml
 from base.errors import BadInputError
-from commitpath import axes
+from base.schema import schema
+from commitpath import axes, identities, profiles
 from commitpath import cell as cells
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,7 +43,7 @@ def test_schema_lists_what_is_measured() -> None:
     listing = script[script.index("list=()") : script.index("out=$(mktemp)")]
     command = ["bash", "-c", listing + 'printf "%s\\n" "${list[@]%%:*}"']
     measured = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-    source = cells.schema()["$defs"]["device"]["properties"]["sources"]["items"]["properties"]
+    source = schema()["$defs"]["device"]["properties"]["sources"]["items"]["properties"]
     assert sorted(source["measure"]["enum"]) == sorted(measured)
 
 
@@ -81,7 +82,7 @@ def test_bad_profile_is_one_line(
     file.write_text(text.replace(*change, 1))
     monkeypatch.setattr(axes.Axis, "files", lambda _: {"odd": file})
     with pytest.raises(BadInputError, match=re.escape(says)):
-        cells.load_profile("device", "odd")
+        profiles.load_profile("device", "odd")
 
 
 def unexplained(text: str) -> list[str]:
@@ -130,8 +131,8 @@ def test_a_stored_profile_has_the_drivers_name_of_now() -> None:
         **now,
         "profiles": {**now["profiles"], "device": {**now["profiles"]["device"], "driver": "flash"}},
     }
-    assert cells.current_id(earlier) == cells.cell_id(now)
-    assert cells.other_profiles(cells.complete(earlier)) == []
+    assert identities.current_id(earlier) == identities.cell_id(now)
+    assert identities.other_profiles(identities.complete(earlier)) == []
     assert devices.current({"driver": "floppy"}) == {"driver": "floppy"}
     with pytest.raises(
         devices.UnknownDriverError, match="no device driver 'floppy'; expected flashsim, null_blk"

@@ -9,7 +9,8 @@ import pytest
 from analysis import filesystems
 from base import identity
 from commitpath import help
-from commitpath.cell import make_cell, stored
+from commitpath.cell import make_cell
+from commitpath.identities import stored
 
 ROOT = Path(__file__).resolve().parents[2]
 LINK = re.compile(r"\]\(([^()\s]+)\)")

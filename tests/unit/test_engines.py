@@ -13,10 +13,10 @@ from analysis.ledger import schema
 from base import identity
 from base.errors import BadInput, BadInputError
 from base.paths import ROOT
-from commitpath import cell as cells
-from commitpath import looks
+from commitpath import identities, looks, profiles
 from commitpath.axes import axes
-from commitpath.cell import cell_id, cell_name, make_cell
+from commitpath.cell import make_cell
+from commitpath.identities import cell_id, cell_name
 from commitpath.payload import cell_env
 from images import artifacts
 
@@ -24,7 +24,7 @@ from images import artifacts
 def test_the_default_engine_is_no_part_of_an_id() -> None:
     default = make_cell({})
     assert default["engine"] == identity.FIRST_ENGINE == axes()["engine"].spec["default"]
-    without = {key: value for key, value in cells.stored(default).items() if key != "engine"}
+    without = {key: value for key, value in identities.stored(default).items() if key != "engine"}
     assert identity.cell_id(without) == cell_id(default)
     assert cell_id(make_cell({"ENGINE": "leveldb"})) != cell_id(default)
 
@@ -33,7 +33,7 @@ def test_the_default_engine_is_no_part_of_an_id() -> None:
 def test_each_engine_is_known_in_every_stage(engine: str) -> None:
     assert engine in engines.names()
     cell = make_cell({"ENGINE": engine})
-    assert cell_name(cell) == identity.cell_name(cells.stored(cell))
+    assert cell_name(cell) == identity.cell_name(identities.stored(cell))
     env = cell_env(cell, "/dev/x", "/db")
     asked = engines.of(engine).requested(cell)
     assert asked
@@ -220,7 +220,7 @@ def test_what_builds_the_driver_names_no_engine() -> None:
 
 @pytest.mark.parametrize("engine", engines.names())
 def test_an_engine_with_releases_can_get_them(engine: str) -> None:
-    profile = cells.load_profile("engine", engine)
+    profile = profiles.load_profile("engine", engine)
     release = profile.get("release")
     folder = ROOT / "workloads/engines" / artifacts.made_of(engine)[-1]
     assert (folder / "fetch.py").is_file() == bool(release)

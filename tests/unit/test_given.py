@@ -9,7 +9,7 @@ import pytest
 from base.data import load_yaml
 from base.errors import BadInputError, LabError
 from commitpath import cell as cells
-from commitpath import observers
+from commitpath import identities, observers
 from images import given
 from images.given import deb
 
@@ -59,11 +59,11 @@ def test_it_is_told_by_its_content(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     moved = shutil.copy(first, tmp_path / "other/any name.deb")
     a, b = (cells.make_cell({**NULL_BLK, "KERNEL": f"deb:{path}"}) for path in (first, moved))
-    assert cells.cell_id(a) == cells.cell_id(b) and a["kernel"] == b["kernel"]
+    assert identities.cell_id(a) == identities.cell_id(b) and a["kernel"] == b["kernel"]
     assert str(tmp_path) not in str(a)
     assert a["profiles"]["kernel"]["release"] == RELEASE
     other = cells.make_cell({**NULL_BLK, "KERNEL": f"deb:{image(tmp_path / 'other', b'MZ2')}"})
-    assert cells.cell_id(other) != cells.cell_id(a)
+    assert identities.cell_id(other) != identities.cell_id(a)
 
 
 def test_headers_beside_it_are_in_no_id(tmp_path: Path) -> None:
@@ -81,7 +81,8 @@ def test_headers_beside_it_are_in_no_id(tmp_path: Path) -> None:
             with pytest.raises(BadInputError, match=r"is a program for .*; use DEVICE=constant"):
                 cells.make_cell({**FLASH, "KERNEL": f"deb:{path}"})
     cells.make_cell({**FLASH, "KERNEL": f"deb:{path}"})
-    assert cells.cell_id(cells.make_cell({**NULL_BLK, "KERNEL": f"deb:{path}"})) == cells.cell_id(bare)
+    made = cells.make_cell({**NULL_BLK, "KERNEL": f"deb:{path}"})
+    assert identities.cell_id(made) == identities.cell_id(bare)
 
 
 def test_what_cannot_be_booted_is_one_line(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from base.data import load_yaml
 from base.errors import BadInputError, LabError
 from base.paths import ROOT
 from commitpath import cell as cells
-from commitpath import observers
+from commitpath import identities, observers
 from images import given
 from images.given import deb, tree
 
@@ -81,17 +81,17 @@ def test_a_tree_is_told_by_its_content(built: Path, tmp_path: Path) -> None:
     assert str(tmp_path) not in str(cell)
     assert cell["profiles"]["kernel"]["release"] == RELEASE
     moved = Path(shutil.copytree(built, tmp_path / "moved"))
-    assert cells.cell_id(make(moved)) == cells.cell_id(cell)
+    assert identities.cell_id(make(moved)) == identities.cell_id(cell)
     write(moved, "drivers/one.c", "not built")
-    assert cells.cell_id(make(moved)) == cells.cell_id(cell)
+    assert identities.cell_id(make(moved)) == identities.cell_id(cell)
     for name in (tree.IMAGE, tree.SYMBOLS, "fs/one/one.ko"):
         other = Path(shutil.copytree(built, tmp_path / "other"))
         with (other / name).open("ab") as file:
             file.write(b"more")
-        assert cells.cell_id(make(other)) != cells.cell_id(cell), name
+        assert identities.cell_id(make(other)) != identities.cell_id(cell), name
         shutil.rmtree(other)
     configure(moved, more="CONFIG_ANOTHER=y\n")
-    assert cells.cell_id(make(moved)) != cells.cell_id(cell)
+    assert identities.cell_id(make(moved)) != identities.cell_id(cell)
 
 
 @pytest.mark.parametrize("name", [".config", *tree.BUILT, "fs/one/one.ko"])

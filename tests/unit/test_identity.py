@@ -12,7 +12,7 @@ import yaml
 
 from base import identity, schema
 from base.paths import ROOT
-from commitpath import axes
+from commitpath import axes, identities, profiles
 from commitpath import cell as cells
 from commitpath.database import cells as stored_cells
 
@@ -51,7 +51,7 @@ CONTENTS = {
 }
 CHANGES_RUNS = ("allowed", "populate", "release", "settings", "suite", "watched")
 SOME = ({}, {"FS": "f2fs", "MODE": "wal", "DEVICE": "emmc-5.0"}, {"ENGINE": "leveldb", "WORKLOAD": "kv"})
-CACHES = (schema.schema, axes.axes, axes.data_files, axes.aliases, cells.load_profile)
+CACHES = (schema.schema, axes.axes, axes.data_files, axes.aliases, profiles.load_profile)
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def experiments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pat
 
 
 def ids() -> list[str]:
-    return [cells.cell_id(cells.make_cell(variables)) for variables in SOME]
+    return [identities.cell_id(cells.make_cell(variables)) for variables in SOME]
 
 
 def change(path: Path, **values: Any) -> None:
@@ -91,11 +91,11 @@ def test_what_no_id_has_is_as_it_was(name: str) -> None:
 
 def test_why_a_kernel_is_not_watched_is_in_no_id(experiments: Path) -> None:
     made = cells.make_cell({"KERNEL": "6.1", "PROBES": "none"})
-    before = cells.cell_id(made)
+    before = identities.cell_id(made)
     change(experiments / "kernel/6.1.yml", unwatched="other words")
     for cache in CACHES:
         cache.cache_clear()
-    assert cells.cell_id(cells.make_cell({"KERNEL": "6.1", "PROBES": "none"})) == before
+    assert identities.cell_id(cells.make_cell({"KERNEL": "6.1", "PROBES": "none"})) == before
 
 
 def test_two_names_of_one_axis_are_no_cell() -> None:
@@ -130,7 +130,7 @@ def test_what_is_for_readers_is_in_no_id(experiments: Path) -> None:
         cache.cache_clear()
     assert "moon" in cells.make_cell({})
     assert ids() == before
-    assert cells.cell_id(cells.make_cell({"MOON": "full"})) not in before
+    assert identities.cell_id(cells.make_cell({"MOON": "full"})) not in before
 
 
 def test_what_a_profile_asks_for_is_in_the_id(experiments: Path) -> None:
@@ -145,20 +145,24 @@ def test_what_a_profile_asks_for_is_in_the_id(experiments: Path) -> None:
 
 
 def test_a_stored_cell_that_lacks_a_new_axis_has_its_default(experiments: Path) -> None:
-    made = cells.stored(cells.make_cell({"FS": "f2fs"}))
+    made = identities.stored(cells.make_cell({"FS": "f2fs"}))
     changed = yaml.safe_load((experiments / "schema.yml").read_text())
     changed["properties"]["moon"] = {"description": "m", "x-of": "board", "enum": [1, 2], "default": 1}
     (experiments / "schema.yml").write_text(yaml.safe_dump(changed, sort_keys=False))
     for cache in CACHES:
         cache.cache_clear()
-    assert cells.complete(made)["moon"] == 1
-    assert cells.current_id(made) == identity.cell_id(made) == cells.cell_id(cells.make_cell({"FS": "f2fs"}))
+    assert identities.complete(made)["moon"] == 1
+    assert (
+        identities.current_id(made)
+        == identity.cell_id(made)
+        == identities.cell_id(cells.make_cell({"FS": "f2fs"}))
+    )
 
 
 def test_an_axis_of_another_lab_is_in_its_id_unless_at_its_default() -> None:
-    made = cells.stored(cells.make_cell({})) | {"moon": "new"}
+    made = identities.stored(cells.make_cell({})) | {"moon": "new"}
     there = made | {"at_default": sorted([*made["at_default"], "moon"])}
-    assert identity.cell_id(there) == cells.cell_id(cells.make_cell({})) == cells.current_id(there)
+    assert identity.cell_id(there) == identities.cell_id(cells.make_cell({})) == identities.current_id(there)
     stored_cells.check(there, identity.cell_id(there))
     assert identity.cell_id(made) != identity.cell_id(there)
 
@@ -175,15 +179,15 @@ def test_a_run_of_an_older_commitpath(name: str) -> None:
     old = documents["cell"]
     assert identity.cell_id(old) == documents["host"]["cell_id"]
     stored_cells.check(old, identity.cell_id(old))
-    made = cells.complete(old)
+    made = identities.complete(old)
     assert made["journal_mode"] == "wal" and made["engine"] == "sqlite"
     assert "filesystem" in made["probes"].split(",")
-    again = cells.complete(cells.stored(made))
-    assert again == made and cells.current_id(old) == cells.cell_id(made)
+    again = identities.complete(identities.stored(made))
+    assert again == made and identities.current_id(old) == identities.cell_id(made)
 
 
 def test_a_cell_of_before_an_axis_is_taken() -> None:
-    made = cells.stored(cells.make_cell({"SEED": "5"}))
+    made = identities.stored(cells.make_cell({"SEED": "5"}))
     before = {name: value for name, value in made.items() if name not in ("crash", "cuts", "dirty_pages")}
     before["at_default"] = [name for name in made["at_default"] if name in before]
     assert identity.cell_id(before) == identity.cell_id(made)
@@ -194,7 +198,7 @@ def test_a_cell_of_before_an_axis_is_taken() -> None:
 
 
 def test_an_axis_that_is_not_at_its_default_is_not_called_so() -> None:
-    made = cells.stored(cells.make_cell({"SEED": "5"}))
+    made = identities.stored(cells.make_cell({"SEED": "5"}))
     lied = made | {"at_default": sorted([*made["at_default"], "seed"])}
     with pytest.raises(ValueError, match="seed: at_default and its value say two things"):
         stored_cells.check(lied, identity.cell_id(lied))

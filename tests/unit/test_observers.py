@@ -13,7 +13,7 @@ from copied import copy_tree, python
 from analysis.observers import content
 from base.errors import BadInput, BadInputError
 from base.paths import ROOT
-from commitpath import axes, observers, prepared
+from commitpath import axes, identities, observers, prepared, profiles
 from commitpath import cell as cells
 from commitpath.payload import cell_env, observer_scripts, payload
 from images import qemu
@@ -80,7 +80,9 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 TOLD = """
 import json
 from commitpath import observers
-from commitpath.cell import cell_id, make_cell, watching
+from commitpath.cell import make_cell
+from commitpath.identities import cell_id
+from commitpath.profiles import watching
 from commitpath.payload import payload
 from images import artifacts
 
@@ -241,14 +243,14 @@ def test_a_profile_says_when_it_watches(monkeypatch: pytest.MonkeyPatch, tmp_pat
 def test_blktrace_is_named_where_the_device_logs_itself() -> None:
     """On null_blk it is there anyway, and makes no other cell; on a flash device it is asked for."""
     default, flash = cells.make_cell({}), cells.make_cell({"DEVICE": "emmc-5.0"})
-    assert cells.watching(default) == ["blktrace", "content", "probes"]
-    assert cells.watching(flash) == ["content", "probes"]
+    assert profiles.watching(default) == ["blktrace", "content", "probes"]
+    assert profiles.watching(flash) == ["content", "probes"]
     assert cells.make_cell({"PROBES": "all,blktrace"}) == default
     both = cells.make_cell({"DEVICE": "emmc-5.0", "PROBES": "blktrace,all"})
     assert both["probes"] == ",".join(sorted([*axes.probe_names(), "blktrace"]))
-    assert cells.watching(both) == ["blktrace", "content", "probes"]
-    assert cells.cell_id(both) != cells.cell_id(flash)
-    assert cells.watching(cells.make_cell({"PROBES": "none"})) == []
+    assert profiles.watching(both) == ["blktrace", "content", "probes"]
+    assert identities.cell_id(both) != identities.cell_id(flash)
+    assert profiles.watching(cells.make_cell({"PROBES": "none"})) == []
     environment = cell_env(both, "/dev/target", "/db").splitlines()
     assert "OBSERVERS='blktrace content probes'" in environment
     assert "OBSERVERS='content probes'" in cell_env(flash, "/dev/target", "/db").splitlines()
@@ -270,9 +272,9 @@ def of_script(folder: Path, text: str = SCRIPT, **variables: str) -> dict:
 def test_a_users_script_is_the_cells_by_its_content(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     cell, same, other = of_script(tmp_path), of_script(tmp_path / "other"), of_script(tmp_path, SCRIPT * 2)
-    assert cell == same and cells.cell_id(cell) != cells.cell_id(other)
-    assert str(tmp_path) not in json.dumps(cells.stored(cell))
-    assert cells.watching(cell) == ["blktrace", "content", "probes", "bpftrace"]
+    assert cell == same and identities.cell_id(cell) != identities.cell_id(other)
+    assert str(tmp_path) not in json.dumps(identities.stored(cell))
+    assert profiles.watching(cell) == ["blktrace", "content", "probes", "bpftrace"]
     sent = payload(cell, "/dev/target")
     assert sent["observers/bpftrace.bt"].decode() == SCRIPT
     # the twin has neither

@@ -9,7 +9,8 @@ import pytest
 from analysis import checks, documents, expected
 from base import identity
 from commitpath import ansible, commands, plan
-from commitpath.cell import cell_id, make_cell
+from commitpath.cell import make_cell
+from commitpath.identities import cell_id
 from images import artifacts
 
 VARIABLES = (

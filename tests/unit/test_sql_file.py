@@ -10,7 +10,7 @@ from analysis.adapters import sqlfile
 from base import identity
 from base.errors import BadInputError
 from commitpath import cell as cells
-from commitpath import payload, plan, userfiles
+from commitpath import identities, payload, plan, userfiles
 
 MARK = sqlfile.MARK
 SHOP = f"""\
@@ -163,17 +163,19 @@ def test_the_content_is_the_cells_and_the_path_is_not(tmp_path: Path) -> None:
     one, same = make(tmp_path, SHOP, N="4"), make(tmp_path / "other", SHOP)
     other = make(tmp_path, SHOP.replace("a; b", "a; c"))
     assert one == same
-    assert cells.cell_id(one) != cells.cell_id(other)
+    assert identities.cell_id(one) != identities.cell_id(other)
     assert (one["n"], one["profiles"]["file"]) == (4, {"sql": SHOP})
-    assert str(tmp_path) not in json.dumps(cells.stored(one))
+    assert str(tmp_path) not in json.dumps(identities.stored(one))
     # as another command reads it from cell.json
-    assert identity.cell_id(cells.stored(cells.complete(cells.stored(one)))) == cells.cell_id(one)
+    assert identity.cell_id(
+        identities.stored(identities.complete(identities.stored(one)))
+    ) == identities.cell_id(one)
 
 
 def test_no_other_cell_has_another_id() -> None:
-    assert cells.cell_name(cells.make_cell({"FS": "f2fs", "MODE": "wal", "N": "100", "ROWS": "1000"})) == (
-        "f2fs-wal-full-apsys17-constant-v235ecd3afab48161e"
-    )
+    assert identities.cell_name(
+        cells.make_cell({"FS": "f2fs", "MODE": "wal", "N": "100", "ROWS": "1000"})
+    ) == ("f2fs-wal-full-apsys17-constant-v235ecd3afab48161e")
 
 
 def test_the_plan_has_the_transactions_by_hash_and_the_board_the_schema(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from analysis.adapters.sqlfile import SqlFileError
 from analysis.synthetic import measure
 from base.errors import BadInputError
 from commitpath import cell as cells
-from commitpath import payload, trace_synthetic
+from commitpath import identities, payload, profiles, trace_synthetic
 
 PROFILES = trace_synthetic.names()
 # What a trace of seed 1 is. It does not change: another text is another workload.
@@ -83,7 +83,7 @@ def test_a_workload_of_it_is_a_cell_that_has_its_measures_and_not_its_text() -> 
     assert "transactions" not in payload.payload(whole, "/dev/target")
     assert payload.populated(whole)["transactions"].startswith(transactions)
     ids = [
-        cells.cell_id(one)
+        identities.cell_id(one)
         for one in (short, whole, cells.make_cell({"WORKLOAD": "synthetic-gmail", "SEED": "2"}))
     ]
     assert len(set(ids)) == 3
@@ -114,8 +114,8 @@ def test_measures_that_no_trace_has_are_told(changed: dict[str, Any], said: str)
 
 def test_a_cell_of_such_measures_is_refused_with_their_file(monkeypatch: pytest.MonkeyPatch) -> None:
     def changed(**measures: Any) -> None:
-        profile = {**cells.load_profile("workload", "synthetic-gmail"), "synthetic": {**GMAIL, **measures}}
-        load = cells.load_profile
+        profile = {**profiles.load_profile("workload", "synthetic-gmail"), "synthetic": {**GMAIL, **measures}}
+        load = profiles.load_profile
         monkeypatch.setattr(
             cells, "load_profile", lambda axis, name: profile if axis == "workload" else load(axis, name)
         )

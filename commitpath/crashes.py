@@ -1,0 +1,62 @@
+"""Cuts and kills that no board can try, or whose outcome nobody could judge: each is refused."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from analysis import devices
+from analysis.crash import oracle
+from analysis.crash.cuts import PROCESS
+from base.errors import BadInputError
+from commitpath.axes import axes
+from commitpath.profiles import load_profile
+from images import artifacts
+
+
+def check(cell: Mapping[str, Any], variables: Mapping[str, str]) -> None:
+    """Refuse cuts that no board can try, or whose outcome nobody could judge."""
+    if cell["crash"] == "none":
+        for name in ("cuts", "cut_seed"):
+            if (variable := axes()[name].variable) in variables:
+                raise BadInputError(f"{variable}={cell[name]}: CRASH=none cuts nothing; use CRASH=power")
+        return
+    asked = f"CRASH={cell['crash']}"
+    for name in ("board", "clock"):
+        if cell[name] != "virtual":
+            raise BadInputError(
+                f"{asked}: {name.upper()}={cell[name]} does not do a run again to the bit; "
+                "use BOARD=virtual and CLOCK=virtual"
+            )
+    if cell["crash"] != PROCESS:
+        check_history(cell, asked)
+    if not artifacts.trials_folders(cell["engine"]):
+        raise BadInputError(
+            f"{asked}: ENGINE={cell['engine']} has nothing that looks at a database that came up again "
+            f"(workloads/engines/{cell['engine']}/trials/)"
+        )
+    workload = axes()["workload"].files()
+    if not oracle.can_tell(cell["profiles"]["workload"]):
+        fit = [name for name in workload if oracle.can_tell(load_profile("workload", name))]
+        raise BadInputError(
+            f"{asked}: which rows WORKLOAD={cell['workload']} leaves is not known beforehand; "
+            f"use WORKLOAD={' or '.join(fit)}"
+        )
+
+
+def check_history(cell: Mapping[str, Any], asked: str) -> None:
+    """Refuse a device that cannot show what it would have kept."""
+    if devices.find(cell["profiles"]["device"]["driver"]).history is None:
+        fit = [name for name in axes()["device"].files() if keeps_history(name)]
+        raise BadInputError(
+            f"{asked}: DEVICE={cell['device']} keeps no past states; use DEVICE={' or '.join(fit)}"
+        )
+    device = cell["profiles"]["device"]
+    if device.get("ignores") and not device["geometry"]["cache_kib"]:
+        raise BadInputError(
+            f"{asked}: DEVICE={cell['device']} ignores {' and '.join(device['ignores'])} and has no cache to "
+            f"lose (experiments/device/{cell['device']}.yml: cache_kib)"
+        )
+
+
+def keeps_history(device: str) -> bool:
+    """Whether a device profile's driver can show past states."""
+    return devices.find(load_profile("device", device)["driver"]).history is not None
