@@ -7,6 +7,7 @@ import functools
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import time
@@ -231,3 +232,26 @@ def test_a_release_that_is_too_old_is_refused() -> None:
     command = [built() / "old_release", built() / "ssl.so"]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert said == "ssl: this is SQLite 3.33.0; it needs 3.34 or later\n"
+
+
+def test_what_a_kill_left_is_told_and_not_touched(path: Path) -> None:
+    shell = Shell(path)
+    shell.ask(SCHEMA + LOGGED[0].format(1) + "\n" + LOGGED[0].format(2) + "\n")
+    inside = shell.ask(f"SELECT ssl_inspect('{path}');\n")
+    shell.kill()
+    left = {file.name: file.read_bytes() for file in path.parent.iterdir()}
+    shell = Shell(path.with_name("other.db"))
+    database, wal, log = shell.ask(f"SELECT ssl_inspect('{path}');\n")
+    assert [database, wal, log] == inside
+    live = re.fullmatch(r"database: log ([0-9a-f]{16}), checkpoint ([0-9]+)", database)
+    assert live and wal.startswith("WAL: ")
+    assert re.fullmatch(rf"log: {live[1]}, after checkpoint {live[2]}, epoch [0-9]+, 2 transactions, .*", log)
+    assert {name: path.with_name(name).read_bytes() for name in left} == left
+    for argument, says in (
+        ("'/nowhere/own.db'", "inspecting /nowhere/own.db: "),
+        ("NULL", "the path is NULL"),
+    ):
+        assert says in shell.ask(f"SELECT ssl_inspect({argument});\n")[0]
+    shell.kill()
+    assert Shell(path).quit() == ""
+    assert plain(path, "SELECT count(*) FROM t") == "2"

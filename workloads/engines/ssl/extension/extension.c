@@ -5,6 +5,10 @@
  * the connection is there, which an automatic extension hears of, puts the database with its log in
  * that file's place. */
 #include "plain.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
 SQLITE_EXTENSION_INIT1
 
 /* sqlite3_txn_state; what else is used is older. */
@@ -46,6 +50,39 @@ static void stats_function(sqlite3_context *context, int count, sqlite3_value **
 		sqlite3_result_error_nomem(context);
 	else
 		sqlite3_result_text(context, made, -1, sqlite3_free);
+}
+
+/* ssl_inspect(path): what a database, its WAL and its log say of themselves; nothing is changed. */
+static void inspect_function(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	const char *path = (const char *)sqlite3_value_text(values[0]);
+	struct error error = {{0}};
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out;
+	bool done;
+
+	(void)count;
+	if (path == NULL) {
+		sqlite3_result_error(context, "ssl_inspect: the path is NULL", -1);
+		return;
+	}
+	out = open_memstream(&text, &size);
+	done = out != NULL && ssl_inspect(path, out, &error);
+	if (out == NULL || fclose(out) != 0)
+		sqlite3_result_error_nomem(context);
+	else if (!done)
+		sqlite3_result_error(context, error.text, -1);
+	else
+		/* without the end of the last line */
+		sqlite3_result_text(context, text, (int)size - 1, SQLITE_TRANSIENT);
+	free(text);
+}
+
+static int add_inspect(sqlite3 *db)
+{
+	return sqlite3_create_function_v2(db, "ssl_inspect", 1, SQLITE_UTF8 | SQLITE_DIRECTONLY,
+					  NULL, inspect_function, NULL, NULL, NULL);
 }
 
 static void drop(void *ssl)
@@ -123,9 +160,11 @@ static int adopt(sqlite3 *db, char **said, const sqlite3_api_routines *api)
 	struct ssl *ssl;
 	sqlite3_vfs *vfs = NULL;
 	sqlite3_file *file = NULL;
-	int result;
+	int result = add_inspect(db);
 
 	(void)api;
+	if (result != SQLITE_OK)
+		return result;
 	sqlite3_file_control(db, "main", SQLITE_FCNTL_VFS_POINTER, &vfs);
 	sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
 	if (vfs == NULL || !vfs_is_ours(vfs) || name == NULL || name[0] == '\0' || file == NULL ||
@@ -160,7 +199,6 @@ int sqlite3_ssl_init(sqlite3 *db, char **said, const sqlite3_api_routines *api)
 {
 	int result;
 
-	(void)db;
 	SQLITE_EXTENSION_INIT2(api);
 	if (sqlite3_libversion_number() < LEAST_RELEASE) {
 		*said = sqlite3_mprintf("ssl: this is SQLite %s; it needs 3.34 or later",
@@ -171,6 +209,8 @@ int sqlite3_ssl_init(sqlite3 *db, char **said, const sqlite3_api_routines *api)
 	vfs_adopts = true;
 	if (result == SQLITE_OK)
 		result = sqlite3_auto_extension((void (*)(void))adopt);
+	if (result == SQLITE_OK)
+		result = add_inspect(db);
 	/* the VFS stays when the connection that loaded it is closed */
 	return result == SQLITE_OK ? SQLITE_OK_LOAD_PERMANENTLY : result;
 }

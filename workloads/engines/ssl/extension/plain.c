@@ -56,10 +56,11 @@ static int each_answer(struct ssl *ssl, const char *sql, struct bytes *text, boo
 static bool is_plain(struct ssl *ssl, const char *sql)
 {
 	static const char schema[] = "SELECT sql FROM main.sqlite_master";
-	static const char own[] = "SELECT name FROM pragma_function_list WHERE NOT builtin"
-				  " AND name NOT IN ('random', 'randomblob', 'ssl_stats')"
-				  " UNION SELECT name FROM pragma_collation_list"
-				  " WHERE name NOT IN ('BINARY', 'NOCASE', 'RTRIM')";
+	static const char own[] =
+		"SELECT name FROM pragma_function_list WHERE NOT builtin"
+		" AND name NOT IN ('random', 'randomblob', 'ssl_stats', 'ssl_inspect')"
+		" UNION SELECT name FROM pragma_collation_list"
+		" WHERE name NOT IN ('BINARY', 'NOCASE', 'RTRIM')";
 	struct bytes text = {0};
 	bool found = false, done;
 
