@@ -17,7 +17,7 @@ from commitpath import ansible
 from commitpath.experiment import default_limit
 from commitpath.payload import payload
 from commitpath.prepared import again_if_damaged, ensure_snapshot, virtual_board
-from images import artifacts
+from images import programs
 from images.cellrun import RunOutput
 
 BLOCK = 4096
@@ -87,7 +87,7 @@ def calibrate(cell: Mapping[str, Any]) -> int:
     """Measure, print the table, store it with its raw numbers and figure."""
     profile = cell["profiles"]["device"]
     entry = ansible.board("virtual")
-    driver = artifacts.driver(cell)
+    driver = programs.driver(cell)
     files = payload(cell, entry["board_device"])
     for name in ("calibrate.sh", "calibrate.fio"):
         files[name] = (ansible.PLAYBOOKS / "board" / name).read_bytes()

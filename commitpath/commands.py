@@ -158,14 +158,14 @@ def board(variables: dict[str, str]) -> int:
     from commitpath import ansible
     from commitpath.payload import prepared_variables
     from commitpath.prepared import again_if_damaged, prepared_board, virtual_board
-    from images import artifacts
+    from images import programs
 
     if (name := variables.get("BOARD", "virtual")) != "virtual":
         raise BadInputError(f"BOARD={name}: make board starts the virtual board, and no other")
     cell = make_cell({"ROWS": "0", **variables})
     ensure_packages()
     machine = virtual_board(cell)
-    driver = artifacts.driver(cell)
+    driver = programs.driver(cell)
     settings = prepared_variables(cell, driver, ansible.board("virtual"))
 
     def shell() -> int:

@@ -25,7 +25,7 @@ from commitpath.host import ensure_packages
 from commitpath.plan import make
 from commitpath.prepared import again_if_damaged, ensure_snapshot, virtual_board
 from commitpath.schema import load
-from images import artifacts
+from images import programs
 
 CASES = EXPERIMENTS / "crash-cases"
 
@@ -128,7 +128,7 @@ def crash_replay(options: dict[str, str]) -> int:
         )
     found = case(options["CASE"])
     ensure_packages()
-    entry, driver = ansible.board(found.cell["board"]), artifacts.driver(found.cell)
+    entry, driver = ansible.board(found.cell["board"]), programs.driver(found.cell)
     planned = make(found.cell, entry)
     assert planned.trials is not None
     of_trials = planned.trials

@@ -9,7 +9,7 @@ from analysis.crash.cuts import PROCESS
 from base.errors import BadInputError
 from commitpath.axes import axes
 from commitpath.profiles import load_profile
-from images import artifacts
+from images import programs
 
 
 def check(cell: Mapping[str, Any], variables: Mapping[str, str]) -> None:
@@ -28,7 +28,7 @@ def check(cell: Mapping[str, Any], variables: Mapping[str, str]) -> None:
             )
     if cell["crash"] != PROCESS:
         check_history(cell, asked)
-    if not artifacts.trials_folders(cell["engine"]):
+    if not programs.trials_folders(cell["engine"]):
         raise BadInputError(
             f"{asked}: ENGINE={cell['engine']} has nothing that looks at a database that came up again "
             f"(workloads/engines/{cell['engine']}/trials/)"

@@ -35,7 +35,7 @@ from commitpath.prepared import (
     provision,
     virtual_board,
 )
-from images import artifacts, emulator, qemu
+from images import artifacts, emulator, programs, qemu
 from images.board import VirtualBoard
 from images.cellrun import CellRun, RunOutput
 from images.ssh import Login
@@ -59,7 +59,7 @@ def run_virtual(
     """
     board, runs = virtual_board(cell), planned.runs
     if planned.trials is not None:
-        artifacts.trials(cell, here=True)  # what looks.py needs, rather than when all is done
+        programs.trials(cell, here=True)  # what looks.py needs, rather than when all is done
 
     def run() -> tuple[list[RunOutput], crash.Trials]:
         prepared = ensure_snapshot(cell, driver, entry)
@@ -265,7 +265,7 @@ def run_once(
     """
     begin, limit = time.monotonic(), limit or default_limit()
     entry = ansible.board(cell["board"])
-    driver = artifacts.driver(cell) if identity.load(cell) == identity.DRIVER else artifacts.command()
+    driver = programs.driver(cell) if identity.load(cell) == identity.DRIVER else programs.command()
     planned, facts = make(cell, entry), {**host_facts(), "program": driver.name}
     if repeat is not None:
         facts["repeat"] = repeat

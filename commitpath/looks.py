@@ -12,7 +12,7 @@ from base.errors import LabError
 from commitpath import payload, persistent
 from commitpath.axes import axes
 from commitpath.profiles import load_profile
-from images import artifacts
+from images import artifacts, programs
 
 # Beyond what the program itself takes for hung (workloads/trials/look.c).
 LIMIT_SECONDS = 600.0
@@ -24,7 +24,7 @@ def of_samples(cell: Mapping[str, Any], raw: Path) -> dict[str, dict[str, Any]]:
     folders = [folder for folder in sampled.folders(raw) if not (folder / sampled.UNREAD).exists()]
     if not folders:
         return {}
-    program = artifacts.trials(cell, here=True)
+    program = programs.trials(cell, here=True)
     return {folder.name: look(program, cell, folder) for folder in folders}
 
 

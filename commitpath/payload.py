@@ -22,7 +22,7 @@ from commitpath import ansible, lab, observers, persistent
 from commitpath.axes import FILESYSTEM, probe_files, probe_names
 from commitpath.cell import make_cell
 from commitpath.profiles import kernel_profile, load_profile, watching
-from images import artifacts, given
+from images import artifacts, given, programs
 
 MOUNTPOINT = "/mnt/target"
 # The name of the device that a virtual board makes (playbooks/devices/).
@@ -85,7 +85,7 @@ def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str
         "board": cell["board"],
         "owner": owner(board["board_kind"], cell["board"]),
         "driver": str(driver),
-        "trials": str(artifacts.trials(cell)) if has_trials(cell) else "",
+        "trials": str(programs.trials(cell)) if has_trials(cell) else "",
         "probes": str(artifacts.probes()) if there else "",
         "filesystems": " ".join(filesystems.names() if any_cell else [fs["type"]]),
         "observers": " ".join(there),
@@ -118,7 +118,7 @@ def has_trials(cell: Mapping[str, Any]) -> bool:
         and (
             cell["crash"] == PROCESS or devices.find(cell["profiles"]["device"]["driver"]).history is not None
         )
-        and bool(artifacts.trials_folders(cell["engine"]))
+        and bool(programs.trials_folders(cell["engine"]))
     )
 
 
@@ -155,7 +155,7 @@ def packed(cell: Mapping[str, Any]) -> tuple[bytes, bytes]:
 def for_command(cell: Mapping[str, Any]) -> dict[str, Any]:
     """The files that a command is given, name → SHA-256, which artifacts.kept has, and what notes engines'
     transactions in it, name → artefact."""
-    noted = {name: path.name for name, path in artifacts.preloads().items()}
+    noted = {name: path.name for name, path in programs.preloads().items()}
     return {
         "populate_options": "",
         "rehearsal_options": "",

@@ -32,7 +32,7 @@ from commitpath.payload import MOUNTPOINT
 from commitpath.plan import make
 from commitpath.prepared import again_if_damaged, ensure_snapshot, virtual_board
 from commitpath.profiles import load_profile
-from images import artifacts, snapshot
+from images import artifacts, programs, snapshot
 from images.board import BoardEndedError, VirtualBoard
 from images.cellrun import RunOutput
 from images.ssh import Login
@@ -54,7 +54,7 @@ def replay(options: dict[str, str]) -> int:
     stored_row(run, trial.number)
     ensure_packages()
     cell = as_here(complete(run.cell))
-    entry, driver = ansible.board(cell["board"]), artifacts.driver(cell)
+    entry, driver = ansible.board(cell["board"]), programs.driver(cell)
     of_trials = make(cell, entry).trials
     assert of_trials is not None
 

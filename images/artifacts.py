@@ -1,4 +1,5 @@
-"""What is built once and cached: userland, kernels, images, build root, an engine's release, driver, probes.
+"""What is built once and cached: userland, kernels, images, build root, an engine's release, probes. What is
+made of workloads/ is in programs.py.
 
 Each lives in .cache/ under a name that holds a hash of its inputs, appears only
 when whole, and is built under a lock, so two commands at once build it once.
@@ -6,7 +7,6 @@ when whole, and is built under a lock, so two commands at once build it once.
 
 import contextlib
 import fcntl
-import functools
 import hashlib
 import os
 import re
@@ -31,9 +31,6 @@ IMAGES = ROOT / "images"
 WORKLOADS = ROOT / "workloads"
 # How long a build that is interrupted may take to delete up to 1.4 GB of its work.
 TIDY_UP_SECONDS = 10.0
-# The driver brings its libc, so that it runs on a board whose own is older. Position-independent, as
-# what it exports is found by name in its dynamic symbols only.
-LINKED = "-static-pie"
 # What apt, a compiler and make say of what went wrong.
 ERROR_LINE = re.compile(r"^(E|Err):|No space left|\berror: |\bERROR: |\*\*\*")
 
@@ -359,182 +356,3 @@ def probes() -> Path:
     command = ["make", "CC=aarch64-linux-gnu-gcc", "OUT=/work/out"]
     ensure(folder, "build the probes", lambda: build_folder(folder, root, sources, command, "probes"), mib=5)
     return folder / "probes.tar"
-
-
-def release_object(engine: str, version: str, root: Path | None) -> Path:
-    """A release of an engine compiled for the board: the driver's own files change more often. Without a
-    build root: for this host."""
-    sources, by = release(engine, version), root.name if root else hosts_compiler()
-    rules = [WORKLOADS / "Makefile", WORKLOADS / "engines" / engine / "engine.mk"]
-    files = [path for path in sources.iterdir() if path.suffix == ".c"]
-    path = CACHE / f"{engine}-{version}-{hash_of(version, by, files=[*rules, *files])}.o"
-
-    def build() -> None:
-        with work_folder() as work:
-            copy_tree(rules, work)
-            shutil.copytree(sources, work / "release")
-            log = f"{engine}-{version}"
-            made = make_driver(work, root, "library", log, ENGINE=engine, RELEASE_DIR="release")
-            (compiled,) = made.with_name("driver.objects").glob("*.o")
-            compiled.rename(path)
-
-    what = f"compile {engine} {version}" + ("" if root else " for this host")
-    return ensure(path, what, build, mib=100)
-
-
-@functools.cache
-def hosts_compiler() -> str:
-    """Which C compiler this host has. LabError where there is none."""
-    try:
-        done = subprocess.run(["cc", "--version"], capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise LabError(f"cc: {error}; `make host` installs it") from error
-    return f"{os.uname().machine} {done.stdout.splitlines()[0]}"
-
-
-# Read once: a grid makes hundreds of cells. Nobody changes what it returns.
-@functools.cache
-def made_of(engine: str) -> list[str]:
-    """The engines whose files an engine's driver has, itself first; the last one's releases are fetched."""
-    profile = load_yaml(EXPERIMENTS / "engine" / f"{engine}.yml")
-    return [engine, *made_of(profile["made_of"])] if "made_of" in profile else [engine]
-
-
-def driver(cell: Mapping[str, Any]) -> Path:
-    """The driver for the board, linked with the cell's engine."""
-    engine, root = cell["engine"], build_root()
-    profile = load_yaml(EXPERIMENTS / "engine" / f"{engine}.yml")
-    parts = made_of(engine)
-    sources = [
-        path
-        for folder in (
-            WORKLOADS,
-            WORKLOADS / "workloads",
-            *(WORKLOADS / "engines" / part for part in parts),
-        )
-        for path in folder.iterdir()
-        if path.suffix in (".c", ".h", ".mk") or path.name == "Makefile"
-    ]
-    name, given = engine, {"ENGINE_ROOT": "", "LDFLAGS": LINKED}
-    compiled = version = None
-    if axis := profile.get("release"):
-        version = cell[axis]
-        name = version if len(parts) == 1 else f"{engine}-{version}"
-        compiled = release_object(parts[-1], version, root)
-        given |= {"RELEASE_DIR": "release", "LIBRARY": "release.o"}
-    key = hash_of(name, root.name, compiled.name if compiled else "", LINKED, files=sources)
-    path = CACHE / f"driver-{name}-{key}"
-
-    def build() -> None:
-        with work_folder() as work:
-            copy_tree(sources, work)
-            if compiled and version:
-                shutil.copy(compiled, work / "release.o")
-                shutil.copytree(release(parts[-1], version), work / "release")
-            make_driver(work, root, "driver", f"driver-{name}", ENGINE=engine, **given).rename(path)
-
-    return ensure(path, f"build the driver with {engine}", build, mib=20)
-
-
-def trials_folders(engine: str) -> list[Path]:
-    """What looks at an engine's databases that came up again: its own, and of what it is made of."""
-    folders = [WORKLOADS / "engines" / one / "trials" for one in made_of(engine)]
-    return [folder for folder in folders if folder.is_dir()]
-
-
-def trials(cell: Mapping[str, Any], here: bool = False) -> Path:
-    """The program that looks at what power cuts left, linked with the cell's engine: for the board or, here,
-    for this host."""
-    engine, root = cell["engine"], None if here else build_root()
-    profile = load_yaml(EXPERIMENTS / "engine" / f"{engine}.yml")
-    engines = made_of(engine)
-    parts = [WORKLOADS, *(WORKLOADS / name for name in ("trials", "workloads"))]
-    parts += [*(WORKLOADS / "engines" / one for one in engines), *trials_folders(engine)]
-    sources = [
-        path
-        for folder in parts
-        for path in folder.iterdir()
-        if path.suffix in (".c", ".h", ".mk") or path.name == "Makefile"
-    ]
-    version = cell[profile["release"]]
-    name = version if len(engines) == 1 else f"{engine}-{version}"
-    # without its symbols it is a fifth
-    compiled, flags = release_object(engines[-1], version, root), f"{LINKED} -s"
-    name = f"{'looks' if here else 'trials'}-{name}"
-    path = CACHE / f"{name}-{hash_of(name, compiled.name, flags, files=sources)}"
-
-    def build() -> None:
-        with work_folder() as work:
-            copy_tree(sources, work)
-            shutil.copy(compiled, work / "release.o")
-            shutil.copytree(release(engines[-1], version), work / "release")
-            (work / "out").mkdir()
-            given = {"OUT": "../out/trials", "ENGINE": engine, "LDFLAGS": flags}
-            given |= {"RELEASE_DIR": "../release", "LIBRARY": "../release.o"}
-            run(make_in(work, root, ["-C", "trials"], given), name)
-            (work / "out/trials").rename(path)
-
-    what = "build what looks at what power cuts left" + (", for this host" if here else "")
-    return ensure(path, what, build, mib=20)
-
-
-def command() -> Path:
-    """The program for the board that runs a command (workloads/command/)."""
-    root, folder = build_root(), WORKLOADS / "command"
-    sources = [*WORKLOADS.glob("*.[ch]"), *folder.iterdir()]
-    path = CACHE / f"command-{hash_of(root.name, LINKED, files=sources)}"
-    words = [f"LDFLAGS={LINKED}"]
-    return ensure(path, "build what runs a command", lambda: make_command(path, root, sources, words), mib=20)
-
-
-def preloads() -> dict[str, Path]:
-    """For the board: what notes an engine's transactions in a command's processes, by the engine's name."""
-    return {path.parent.name: preload(path) for path in sorted(WORKLOADS.glob("engines/*/preload"))}
-
-
-def preload(folder: Path) -> Path:
-    """The library made of an engine's preload/."""
-    root, engine = build_root(), folder.parent.name
-    of_command = [WORKLOADS / "command" / name for name in ("Makefile", "transactions.h")]
-    sources = [*of_command, *folder.iterdir()]
-    path = CACHE / f"preload-{engine}-{hash_of(root.name, files=sources)}"
-    words = ["preload", f"ENGINE={engine}"]
-    what = f"build what notes {engine}'s transactions"
-    return ensure(path, what, lambda: make_command(path, root, sources, words), mib=20)
-
-
-def make_command(path: Path, root: Path, sources: Iterable[Path], words: Iterable[str]) -> None:
-    """Make a target of workloads/command/Makefile in the build root, as PATH."""
-    with work_folder() as work:
-        copy_tree(sources, work)
-        given = ["-C", "command", "CC=aarch64-linux-gnu-gcc", "OUT=/work/out/made"]
-        log = path.name.rpartition("-")[0]
-        run([str(IMAGES / "in-root.sh"), str(root), str(work), "make", *given, *words], log)
-        (work / "out/made").rename(path)
-
-
-def copy_tree(sources: Iterable[Path], to: Path) -> None:
-    """Files of workloads/, in the same folders below TO."""
-    for source in sources:
-        copy = to / source.relative_to(WORKLOADS)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(source, copy)
-
-
-def make_driver(work: Path, root: Path | None, target: str, log: str, **variables: str) -> Path:
-    """Make a target of workloads/Makefile; where the driver is, if it was that."""
-    run(make_in(work, root, [target], {"OUT": "out/driver", **variables}), log)
-    return work / "out/driver"
-
-
-def make_in(work: Path, root: Path | None, words: Iterable[str], variables: Mapping[str, str]) -> list[str]:
-    """The command that makes something in a folder, for the board in its build root or, without one, for this
-    host. Paths are relative: in the build root the folder has another name."""
-    if root:
-        place, own = [str(IMAGES / "in-root.sh"), str(root), str(work)], {"CC": "aarch64-linux-gnu-gcc"}
-    else:
-        # what a make around us was given is not for this one
-        place = ["env", "-i", "-C", str(work), f"PATH={os.environ['PATH']}", "LC_ALL=C"]
-        # it is for a few databases: an engine is compiled in 4 s of CPU time, with -O1 in 13
-        own = {"CC": "cc", "CFLAGS": "-O0 -g"}
-    return [*place, "make", *words, *(f"{name}={value}" for name, value in {**own, **variables}.items())]

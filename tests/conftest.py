@@ -16,7 +16,7 @@ from commitpath import ansible, experiment  # noqa: E402
 from commitpath.cell import make_cell  # noqa: E402
 from commitpath.payload import payload  # noqa: E402
 from commitpath.prepared import ensure_snapshot, virtual_board  # noqa: E402
-from images import artifacts  # noqa: E402
+from images import artifacts, programs  # noqa: E402
 from images.cellrun import RunOutput  # noqa: E402
 
 # tests/queued.py
@@ -54,7 +54,7 @@ def run_on_board(script: Path | str, files: dict[str, bytes] | None = None, **va
     """Run a shell script, with files below /run/commitpath, on a board restored from a snapshot."""
     cell = make_cell({**SMALL, **variables})
     entry = ansible.board("virtual")
-    driver = artifacts.driver(cell)
+    driver = programs.driver(cell)
     content = payload(cell, entry["board_device"])
     content |= files or {}
     content["run-cell.sh"] = script.read_bytes() if isinstance(script, Path) else script.encode()

@@ -19,7 +19,7 @@ from base.paths import RESULTS, ROOT
 from commitpath import ansible, lab
 from commitpath.identities import cell_name
 from commitpath.sweep.plan import STATE, read_state, run_status, write_whole
-from images import artifacts
+from images import artifacts, programs
 from images.qemu import die_with_parent
 
 # With it a run on a board begins.
@@ -35,7 +35,7 @@ def prepare(cell: Mapping[str, Any], watched: bool) -> None:
     from commitpath.prepared import again_if_damaged, ensure_snapshot, ensure_watched, virtual_board
 
     entry = ansible.board(cell["board"])
-    driver = artifacts.driver(cell)
+    driver = programs.driver(cell)
 
     def snapshots() -> None:
         saved = ensure_snapshot(cell, driver, entry)

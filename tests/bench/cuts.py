@@ -37,7 +37,7 @@ from commitpath.cell import make_cell  # noqa: E402
 from commitpath.host import ensure_packages  # noqa: E402
 from commitpath.plan import Plan, make  # noqa: E402
 from commitpath.prepared import ensure_snapshot, virtual_board  # noqa: E402
-from images import artifacts  # noqa: E402
+from images import programs  # noqa: E402
 from images.board import VirtualBoard  # noqa: E402
 
 CELL = {
@@ -118,7 +118,7 @@ def main(*words: str) -> int:
     ensure_packages()
     entry = ansible.board(cell["board"])
     board, planned = virtual_board(cell), make(cell, entry)
-    saved = ensure_snapshot(cell, artifacts.driver(cell), entry)
+    saved = ensure_snapshot(cell, programs.driver(cell), entry)
     boards, host, judged = ours(board, saved, cell, planned)
     count = judged.height
     print(

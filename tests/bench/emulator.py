@@ -36,7 +36,7 @@ from commitpath import ansible  # noqa: E402
 from commitpath.cell import make_cell  # noqa: E402
 from commitpath.payload import payload  # noqa: E402
 from commitpath.prepared import ensure_snapshot, virtual_board  # noqa: E402
-from images import artifacts, emulator, qemu  # noqa: E402
+from images import emulator, programs, qemu  # noqa: E402
 from images.board import VirtualBoard  # noqa: E402
 from images.cellrun import RunOutput  # noqa: E402
 
@@ -56,7 +56,7 @@ class Case:
     @classmethod
     def of(cls, variables: dict[str, str]) -> "Case":
         cell, entry = make_cell(variables), ansible.board("virtual")
-        saved = ensure_snapshot(cell, artifacts.driver(cell), entry)
+        saved = ensure_snapshot(cell, programs.driver(cell), entry)
         return cls(virtual_board(cell), saved, payload(cell, entry["board_device"]))
 
     def run(self, program: str) -> RunOutput:

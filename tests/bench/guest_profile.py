@@ -26,7 +26,7 @@ from commitpath.ansible import board  # noqa: E402
 from commitpath.cell import make_cell  # noqa: E402
 from commitpath.payload import prepared_variables  # noqa: E402
 from commitpath.prepared import prepared_board, virtual_board  # noqa: E402
-from images import artifacts, qemu  # noqa: E402
+from images import programs, qemu  # noqa: E402
 
 # Where arm64 Linux puts a position-independent executable under norandmaps.
 EXECUTABLE = 0xAAAAAAAA0000
@@ -121,7 +121,7 @@ def main() -> None:
     if not variables or any("=" not in variable for variable in variables):
         sys.exit(__doc__)
     cell = make_cell(dict(variable.split("=", 1) for variable in variables))
-    driver_file = artifacts.driver(cell)
+    driver_file = programs.driver(cell)
     driver = driver_symbols(driver_file)
     with tempfile.TemporaryDirectory() as folder:
         runs = run_counted(variables, driver, Path(folder))

@@ -11,7 +11,7 @@ sys.path.insert(0, str(ROOT))
 
 from base.errors import LabError  # noqa: E402
 from commitpath.axes import newest  # noqa: E402
-from images import artifacts  # noqa: E402
+from images import artifacts, programs  # noqa: E402
 
 ENGINE = "sqlite"
 PROGRAMS = ("speedtest1", "kvtest")
@@ -60,7 +60,7 @@ def compiled(folder: Path, name: str) -> Path:
     version = newest()
     root, sources = artifacts.build_root(), artifacts.release(ENGINE, version)
     shutil.copy(sources / "sqlite3.h", folder)
-    shutil.copy(artifacts.release_object(ENGINE, version, root), folder / "sqlite3.o")
+    shutil.copy(programs.release_object(ENGINE, version, root), folder / "sqlite3.o")
     # Mobibench calls functions that it does not declare
     permissive = ["-w", "-fpermissive"]
     compiler = [

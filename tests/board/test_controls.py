@@ -15,7 +15,7 @@ import pytest
 from analysis.__main__ import main as analyse
 from commitpath import experiment
 from commitpath.cell import make_cell
-from images import artifacts
+from images import artifacts, programs
 
 CONTROLS = Path(__file__).parent / "controls"
 CELL = {"DEVICE": "emmc-5.0", "ROWS": "1000", "N": "10", "PROBES": "none", "MODE": "wal", "SYNC": "full"}
@@ -28,9 +28,9 @@ def lying(
     copy, build = place / "workloads", shutil.ignore_patterns("build")
     shutil.copytree(artifacts.WORKLOADS, copy, ignore=build)
     shutil.copy(CONTROLS / control, copy / folder)
-    words = [artifacts.LINKED, *(f"-Wl,--wrap={name}" for name in wrapped)]
+    words = [programs.LINKED, *(f"-Wl,--wrap={name}" for name in wrapped)]
     monkeypatch.setattr(artifacts, "WORKLOADS", copy)
-    monkeypatch.setattr(artifacts, "LINKED", " ".join(words))
+    monkeypatch.setattr(programs, "LINKED", " ".join(words))
     monkeypatch.setattr(experiment, "RESULTS", place / "results")
 
 
@@ -46,7 +46,7 @@ def test_a_vfs_whose_sync_does_nothing_loses_what_full_acknowledged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """On an honest device."""
-    ordinary = artifacts.driver(make_cell(CELL)).name
+    ordinary = programs.driver(make_cell(CELL)).name
     lying(tmp_path, monkeypatch, "sync_nothing.c", "engines/sqlite")
     summary, host, said = run(capsys, CRASH="power", CUTS="20")
     assert "PROMISE BROKEN" in said and summary["crash"]["broken"] > 0
@@ -62,7 +62,7 @@ def test_a_driver_that_acknowledges_before_it_commits_is_found_out(
     variables: dict[str, str],
 ) -> None:
     """By a cut between the two."""
-    ordinary = artifacts.driver(make_cell(CELL)).name
+    ordinary = programs.driver(make_cell(CELL)).name
     wrapped = ("engine_commit", "record_open", "record_write")
     lying(tmp_path, monkeypatch, "acknowledge_early.c", wrapped=wrapped)
     summary, host, said = run(capsys, **variables)

@@ -8,7 +8,7 @@ from commitpath import ansible
 from commitpath.cell import make_cell
 from commitpath.payload import payload
 from commitpath.prepared import ensure_snapshot, virtual_board
-from images import artifacts, emulator, qemu
+from images import emulator, programs, qemu
 
 CELL = {"FS": "ext4-ordered", "MODE": "wal", "ROWS": "1000", "N": "20", "PROBES": "none"}
 # A board that does not end after its power-off was one of 48.
@@ -19,7 +19,7 @@ LIMIT_SECONDS = 60.0
 def test_boards_end_and_are_the_same() -> None:
     ours = str(emulator.build() / qemu.QEMU)
     cell, entry = make_cell(CELL), ansible.board("virtual")
-    saved = ensure_snapshot(cell, artifacts.driver(cell), entry)
+    saved = ensure_snapshot(cell, programs.driver(cell), entry)
     files, board = payload(cell, entry["board_device"]), virtual_board(cell)
 
     def transactions(program: str) -> bytes:

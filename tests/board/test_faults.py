@@ -18,7 +18,7 @@ from commitpath import ansible, experiment
 from commitpath.cell import make_cell
 from commitpath.prepared import ensure_snapshot, virtual_board
 from commitpath.profiles import kernel_profile
-from images import artifacts, snapshot
+from images import artifacts, programs, snapshot
 from images.board import VirtualBoard
 from images.cellrun import RunOutput
 from images.snapshot import SnapshotError
@@ -127,7 +127,7 @@ def small() -> list[str]:
 def saved_board() -> tuple[VirtualBoard, Path]:
     cell = make_cell(CELL)
     entry = ansible.board("virtual")
-    driver = artifacts.driver(cell)
+    driver = programs.driver(cell)
     return virtual_board(cell), ensure_snapshot(cell, driver, entry)
 
 

@@ -14,7 +14,7 @@ from commitpath import ansible
 from commitpath.cell import make_cell
 from commitpath.plan import make
 from commitpath.prepared import ensure_snapshot, virtual_board
-from images import artifacts
+from images import programs
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
 
@@ -35,7 +35,7 @@ def run(mode: str) -> Ran:
     """A run over dm-log-writes: its cell, its states, and what compares them with the device's own."""
     cell, entry = make_cell(CELL | {"MODE": mode}), ansible.board("virtual")
     board, planned = virtual_board(cell), make(cell, entry)
-    saved = ensure_snapshot(cell, artifacts.driver(cell), entry)
+    saved = ensure_snapshot(cell, programs.driver(cell), entry)
     peer = logged.peer(board, saved, planned)
     return cell, peer, lambda: logged.same(board, saved, cell, planned, peer)
 

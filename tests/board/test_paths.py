@@ -8,7 +8,7 @@ from commitpath import ansible
 from commitpath.cell import make_cell
 from commitpath.payload import prepared_variables
 from commitpath.prepared import ensure_provisioned, ensure_snapshot, virtual_board
-from images import artifacts
+from images import programs
 from images.board import VirtualBoard
 
 CELL = {"ROWS": "1000", "N": "50", "FS": "ext4"}
@@ -18,7 +18,7 @@ PLAY = [{"hosts": "{{ board }}", "gather_facts": False, "tasks": [{"ansible.buil
 def test_any_path(nasty: Path) -> None:
     """Go on from a snapshot, be reached by ssh and Ansible, be saved, and run a cell."""
     cell, entry = make_cell(CELL), ansible.board("virtual")
-    driver, plain = artifacts.driver(cell), virtual_board(cell)
+    driver, plain = programs.driver(cell), virtual_board(cell)
     places = {
         "image": plain.image,
         "keys": plain.keys,

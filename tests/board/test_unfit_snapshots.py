@@ -13,7 +13,7 @@ from commitpath import ansible
 from commitpath.cell import make_cell
 from commitpath.payload import prepared_variables
 from commitpath.prepared import snapshot_folder, virtual_board
-from images import artifacts, snapshot
+from images import programs, snapshot
 
 ROOT = Path(__file__).resolve().parents[2]
 # A cell that no other test uses: its snapshot may be spoilt.
@@ -24,7 +24,7 @@ CELL = {"ROWS": "7", "N": "5", "FS": "ext4", "PROBES": "none"}
 def unfit() -> Iterator[tuple[Path, Path, Path]]:
     """Where CELL's snapshot belongs: a truncated one, a half-written one and one of another QEMU."""
     cell = make_cell(CELL)
-    driver = artifacts.driver(cell)
+    driver = programs.driver(cell)
     variables = prepared_variables(cell, driver, ansible.board("virtual"))
     folder, inputs = snapshot_folder(cell, virtual_board(cell), variables)
     half, other = folder.with_name(folder.name + "-0123abcd.commitpath.part"), folder.with_name("other-qemu")

@@ -18,7 +18,7 @@ from commitpath.axes import axes
 from commitpath.cell import make_cell
 from commitpath.identities import cell_id, cell_name
 from commitpath.payload import cell_env
-from images import artifacts
+from images import artifacts, programs
 
 
 def test_the_default_engine_is_no_part_of_an_id() -> None:
@@ -211,7 +211,8 @@ def test_costs_of_an_earlier_analysis_lack_another_engines_labels(
 
 def test_what_builds_the_driver_names_no_engine() -> None:
     words = re.compile(rf"\b({'|'.join(engines.names())})", re.I)
-    assert not words.search((ROOT / "images/artifacts.py").read_text())
+    for name in ("artifacts", "programs"):
+        assert not words.search((ROOT / f"images/{name}.py").read_text())
     # SQLite is the default, and its releases are what most of the driver's tests are for
     targets = re.findall(r"^([a-z][a-z-]*(?:%|\w+))\s*:", (ROOT / "workloads/Makefile").read_text(), re.M)
     assert "sanitized-engine-%" in targets
@@ -222,7 +223,7 @@ def test_what_builds_the_driver_names_no_engine() -> None:
 def test_an_engine_with_releases_can_get_them(engine: str) -> None:
     profile = profiles.load_profile("engine", engine)
     release = profile.get("release")
-    folder = ROOT / "workloads/engines" / artifacts.made_of(engine)[-1]
+    folder = ROOT / "workloads/engines" / programs.made_of(engine)[-1]
     assert (folder / "fetch.py").is_file() == bool(release)
     assert ("RELEASE_DIR" in (folder / "engine.mk").read_text()) == bool(release)
     assert release is None or release in axes()
@@ -260,11 +261,11 @@ def test_a_driver_of_a_release_has_it_compiled(
     (tmp_path / "root").mkdir()
     monkeypatch.setattr(artifacts, "CACHE", tmp_path)
     monkeypatch.setattr(artifacts, "build_root", lambda: tmp_path / "root")
-    monkeypatch.setattr(artifacts, "make_driver", make_driver)
+    monkeypatch.setattr(programs, "make_driver", make_driver)
     monkeypatch.setattr(artifacts, "run", fetch)
     cell = make_cell({"ENGINE": engine})
-    driver = artifacts.driver(cell)
-    assert driver.is_file() and driver == artifacts.driver(cell)
+    driver = programs.driver(cell)
+    assert driver.is_file() and driver == programs.driver(cell)
     kinds = {"fetch": "fetch", "library": "compile", "driver": "build"}
     assert [kinds[target] for target, _ in told] == made
     assert ("release.o" in told[-1][1]) == (len(made) > 1)

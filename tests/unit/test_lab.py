@@ -13,7 +13,7 @@ import pytest
 from base.errors import BadInputError, LabError
 from commitpath import ansible, host, lab, payload
 from commitpath.cell import make_cell
-from images import artifacts
+from images import artifacts, programs
 from images.cellrun import RunOutput
 
 LAB = {"BOARD": "pi", "CLOCK": "real", "DEVICE": "own", "PROBES": "none", "ROWS": "10"}
@@ -35,7 +35,7 @@ def test_what_is_built_for_a_lab_board(
     monkeypatch.setattr(artifacts, "CACHE", tmp_path)
     monkeypatch.setattr(artifacts, "ensure", ensure)
     cell = make_cell({**LAB, **more})
-    variables = payload.prepared_variables(cell, artifacts.driver(cell), ENTRY)
+    variables = payload.prepared_variables(cell, programs.driver(cell), ENTRY)
     payload.board_files(variables)
     assert set(built) <= {"build", "driver", "sqlite", cell["sqlite"]}, built
 

@@ -11,7 +11,7 @@ from commitpath import ansible, calibrate, commands, experiment, observers, plan
 from commitpath.cell import make_cell
 from commitpath.payload import tar_of
 from commitpath.sweep import job
-from images import artifacts, snapshot
+from images import artifacts, programs, snapshot
 from images.cellrun import RunOutput
 from images.snapshot import SnapshotError
 
@@ -151,7 +151,7 @@ def test_whoever_needs_it(
     for module in (prepared, experiment, calibrate):
         monkeypatch.setattr(module, "virtual_board", lambda _: artifacts)
     monkeypatch.setattr(artifacts, "image", lambda: Path("image"))
-    monkeypatch.setattr(artifacts, "driver", lambda *_: Path("driver"))
+    monkeypatch.setattr(programs, "driver", lambda *_: Path("driver"))
     monkeypatch.setattr("commitpath.payload.prepared_variables", lambda *_: {})
     monkeypatch.setattr(commands, "ensure_packages", lambda: None)
     monkeypatch.setattr(ansible, "board", lambda _: BOARD)
