@@ -1,5 +1,7 @@
 /* Files of the VFS below. */
+#include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "state.h"
 
@@ -41,6 +43,14 @@ int file_write(sqlite3_file *file, const void *data, int64_t size, int64_t offse
 		result = file->pMethods->xWrite(
 			file, from + at, (int)(size - at < PART ? size - at : PART), offset + at);
 	return result;
+}
+
+/* To SQLite's VFS an empty file is none. */
+bool file_absent(const char *path)
+{
+	struct stat found;
+
+	return lstat(path, &found) != 0 && errno == ENOENT;
 }
 
 int file_open(const char *path, int flags, sqlite3_file **file)

@@ -73,11 +73,7 @@ static int open_logged(sqlite3 *db, sqlite3_file *file, const char *name, struct
 	int result;
 
 	ssl->adopted = true;
-	/* it lives as long as the connection, which may outlive its file */
-	result = sqlite3_create_function_v2(db, "ssl_stats", 0, SQLITE_UTF8 | SQLITE_DIRECTONLY,
-					    ssl, stats_function, NULL, NULL, drop);
-	if (result == SQLITE_OK)
-		result = database_live(ssl, &live);
+	result = database_live(ssl, &live);
 	if (result == SQLITE_OK && live)
 		result = recover(name, &ssl->options, ssl->error);
 	if (result == SQLITE_OK)
@@ -118,6 +114,7 @@ static bool parameter(const char *name, const char *which, int64_t *value, struc
 static int adopt(sqlite3 *db, char **said, const sqlite3_api_routines *api)
 {
 	const char *name = sqlite3_db_filename(db, "main");
+	bool absent = vfs_absent;
 	struct ssl_options options;
 	struct error error = {{0}};
 	struct ssl *ssl;
@@ -141,10 +138,22 @@ static int adopt(sqlite3 *db, char **said, const sqlite3_api_routines *api)
 	    parameter(name, "log_full", &options.full, &error) &&
 	    parameter(name, "dirty_pages", &options.dirty, &error))
 		result = database_begin(name, &options, &error, &ssl);
+	if (result != SQLITE_OK && absent)
+		database_unmake(name, NULL);
+	if (result == SQLITE_OK) {
+		ssl->absent = absent;
+		/* it lives as long as the connection, which may outlive its file */
+		result = sqlite3_create_function_v2(db, "ssl_stats", 0,
+						    SQLITE_UTF8 | SQLITE_DIRECTONLY, ssl,
+						    stats_function, NULL, NULL, drop);
+	}
+	/* else it is dropped by now */
 	if (result == SQLITE_OK) {
 		result = open_logged(db, file, name, ssl);
 		if (result != SQLITE_OK)
 			database_failed(ssl, "opening", result);
+		else
+			ssl->absent = false;
 		ssl->error = NULL;
 	}
 	if (result != SQLITE_OK)
