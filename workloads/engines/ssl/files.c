@@ -55,13 +55,16 @@ bool file_absent(const char *path)
 
 int file_open(const char *path, int flags, sqlite3_file **file)
 {
-	int result;
+	int result, opened = flags;
 
 	*file = sqlite3_malloc64((sqlite3_uint64)ssl_wrapped->szOsFile);
 	if (*file == NULL)
 		return SQLITE_NOMEM;
 	memset(*file, 0, (size_t)ssl_wrapped->szOsFile);
-	result = ssl_wrapped->xOpen(ssl_wrapped, path, *file, flags, NULL);
+	result = ssl_wrapped->xOpen(ssl_wrapped, path, *file, flags, &opened);
+	/* the unix VFS opens what it may not write, too */
+	if (result == SQLITE_OK && (flags & ~opened & SQLITE_OPEN_READWRITE) != 0)
+		result = SQLITE_READONLY;
 	if (result != SQLITE_OK)
 		file_close(file);
 	return result;

@@ -156,6 +156,8 @@ int vfs_register(void);
 bool vfs_is_ours(const sqlite3_vfs *vfs);
 /* Puts a database with a log in the place of the file that SQLite opened, and has not read yet. */
 int vfs_adopt(struct ssl *ssl, sqlite3_file *file, const char *name);
+/* The opposite, once that failed: the file is SQLite's, and what the opening made is gone. */
+void vfs_release(struct ssl *ssl, sqlite3_file *file, const char *name);
 /* Whether a database with a live log that SQLite opens is left to vfs_adopt; else it is refused. */
 extern bool vfs_adopts;
 /* Whether the database that was opened last on this thread, to be adopted, was no file before. */

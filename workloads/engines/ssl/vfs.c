@@ -126,10 +126,24 @@ int vfs_adopt(struct ssl *ssl, sqlite3_file *base, const char *name)
 	base->pMethods->xClose(base);
 	base->pMethods = NULL;
 	result = open_database(ssl, name, (struct vfs_file *)base, flags, NULL);
-	/* SQLite closes it, once it has heard of the error */
 	if (result != SQLITE_OK)
 		ssl_wrapped->xOpen(ssl_wrapped, name, base, flags, NULL);
 	return result;
+}
+
+void vfs_release(struct ssl *ssl, sqlite3_file *base, const char *name)
+{
+	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_MAIN_DB;
+
+	if (base->pMethods == &vfs_database) {
+		base->pMethods->xClose(base);
+		base->pMethods = NULL;
+		ssl_wrapped->xOpen(ssl_wrapped, name, base, flags, NULL);
+	}
+	vfs_remove(ssl);
+	if (ssl->absent)
+		database_unmake(ssl->path, ssl);
+	ssl->absent = false;
 }
 
 int vfs_register(void)

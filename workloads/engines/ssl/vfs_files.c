@@ -116,8 +116,11 @@ static int database_close(sqlite3_file *file)
 
 	if (ssl->adopted) {
 		/* there is no ssl_close */
-		checkpoint(ssl, SSL_REQUESTED);
+		result = checkpoint(ssl, SSL_REQUESTED);
 		ssl->closing = true;
+		if (result != SQLITE_OK)
+			sqlite3_log(result, "%s keeps its %s: %s", ssl->path, log_kind.name,
+				    sqlite3_errstr(result));
 	}
 	result = end_files(ssl);
 	file_close(&ssl->wal);
