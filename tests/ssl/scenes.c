@@ -155,29 +155,6 @@ static void grown(void)
 	check(ssl_close(ours.ssl, &error) && !disk_there(log_name), "closed");
 }
 
-/* A database is deleted, or an older copy put in its place, with its log and WAL left: both stay as
- * they are for the database that they are of. */
-static void restored(void)
-{
-	struct ssl *ssl;
-	struct error error;
-
-	check(ssl_open("a.db", flags, &options, &ssl, &error), "opened");
-	check(ssl_exec(ssl, "CREATE TABLE older(x)") == SQLITE_OK, "made");
-	check(ssl_close(ssl, &error), "closed");
-	disk_copy("a.db", "older");
-	disk_remove("a.db");
-	make_live("a.db");
-	disk_copy("a.db", "kept");
-	disk_remove("a.db");
-	must_refuse("a.db");
-	check(!disk_there("a.db"), "nothing was made");
-	disk_copy("older", "a.db");
-	must_refuse("a.db");
-	disk_copy("kept", "a.db");
-	must_recover("a.db");
-}
-
 static void recreated(void)
 {
 	sqlite3 *db;
@@ -352,13 +329,26 @@ static void pragmas(void)
 }
 
 static const struct scene scenes[] = {
-	{"unaware", unaware},	  {"attached", attached},     {"recreated", recreated},
-	{"another", of_another},  {"missing", missing},	      {"older", older},
-	{"version", version},	  {"epoch", epoch},	      {"size", sized},
-	{"truncated", truncated}, {"damaged", damaged},	      {"knobs", knobs},
-	{"twice", twice},	  {"unfinished", unfinished}, {"interrupted", interrupted},
-	{"pragmas", pragmas},	  {"crowded", crowded},	      {"first", first},
-	{"grown", grown},	  {"restored", restored},     {NULL, NULL},
+	{"unaware", unaware},
+	{"attached", attached},
+	{"recreated", recreated},
+	{"another", of_another},
+	{"missing", missing},
+	{"older", older},
+	{"version", version},
+	{"epoch", epoch},
+	{"size", sized},
+	{"truncated", truncated},
+	{"damaged", damaged},
+	{"knobs", knobs},
+	{"twice", twice},
+	{"unfinished", unfinished},
+	{"interrupted", interrupted},
+	{"pragmas", pragmas},
+	{"crowded", crowded},
+	{"first", first},
+	{"grown", grown},
+	{NULL, NULL},
 };
 
 static bool play(const struct scene *of, const char *name)

@@ -267,6 +267,35 @@ def test_what_is_opened_to_be_read_is_not_recovered(path: Path) -> None:
     closed.quit()
 
 
+def test_log_and_wal_are_of_their_database(path: Path) -> None:
+    """It is deleted, or an older copy put in its place, with both left: they stay as they are."""
+    older, kept = path.with_name("older"), path.with_name("kept")
+    shell = Shell(path)
+    shell.ask("CREATE TABLE older(x);\n")
+    shell.quit()
+    older.write_bytes(path.read_bytes())
+    shell = Shell(path)
+    shell.ask(SCHEMA + LOGGED[0].format(1) + "\n")
+    acknowledged = shell.rows()
+    shell.kill()
+    path.rename(kept)
+    beside = {file: file.read_bytes() for file in path.parent.glob("own.db-*")}
+    assert [file.suffix for file in sorted(beside)] == [".db-sla", ".db-wal"]
+    for copy in (None, older):
+        if copy:
+            path.write_bytes(copy.read_bytes())
+        shell = Shell(path)
+        said = "\n".join(shell.ask(""))
+        assert f"{path}-sla is of another database, or of one that was made anew" in said
+        shell.quit()
+        assert {file: file.read_bytes() for file in path.parent.glob("own.db-*")} == beside
+        assert path.exists() == (copy is not None)
+    kept.rename(path)
+    shell = Shell(path)
+    assert shell.rows() == acknowledged
+    assert shell.quit() == ""
+
+
 def test_a_close_without_room_is_told_and_loses_nothing(path: Path) -> None:
     """No file may have more than 128 KiB: the checkpoint's WAL would."""
     shell = Shell(path, "log_size=65536")

@@ -167,7 +167,6 @@ SCENES = {
     "epoch": ["has records that are newer than its header"],
     "size": ["has 1048576 bytes, and was made with 458752"],
     "grown": ["has 1048577 bytes, and was made with 1048576"] * 2,
-    "restored": ["is of another database, or of one that was made anew"] * 2,
     "first": [],
     "truncated": ["has 5000 bytes, and was made", "has 100 bytes, and was made"],
     "damaged": ["has no header that is whole"],

@@ -88,8 +88,11 @@ int found_others(struct ssl *ssl)
 {
 	struct found state = {0};
 	bool live = false;
-	int result = read_beside(ssl, &state);
+	int result;
 
+	if (file_absent(ssl->log_path) && file_absent(ssl->pages_path))
+		return SQLITE_OK;
+	result = read_beside(ssl, &state);
 	if (result == SQLITE_OK)
 		result = refuse_others(ssl, &state);
 	/* they are its own, if it was opened elsewhere since */

@@ -305,10 +305,10 @@ bool ssl_open(const char *path, int flags, const struct ssl_options *options, st
 		result = open_once(ssl, flags, &used);
 		if (round == 0)
 			stats = ssl->stats;
+		ssl->absent &= result != SQLITE_OK;
 		if (result == SQLITE_OK && !used) {
 			ssl->stats = stats;
 			ssl->error = NULL;
-			ssl->absent = false;
 			*opened = ssl;
 			return true;
 		}
