@@ -14,7 +14,7 @@ ENVIRONMENT = {
     "COMMITPATH_SLURM": "no: make test-long without a sweep on a real Slurm, nor its packages [yes]",
     "COMMITPATH_MOBIBENCH": "a clone of Mobibench, for make test-long and bench-programs [GitHub's]",
     "COMMITPATH_TESTS": "long: make host installs what make test-long needs, too []",
-    "COMMITPATH_SQLLOGICTEST": "a clone of sqllogictest, for make test-long [GitHub's]",
+    "COMMITPATH_SQLLOGICTEST": "a clone of sqllogictest, which make test-long plays whole [some of GitHub's]",
 }
 
 

@@ -91,30 +91,38 @@ def in_its_place(engine: str, suffix: str, name: str, folder: Path) -> None:
         "a folder": place.mkdir,
         "a link": lambda: place.symlink_to(other),
         "a link to nothing": lambda: place.symlink_to(folder / "nothing"),
+        "a short file": lambda: place.write_text("short"),
+        "a file": lambda: place.write_text("of another kind\n" * 500),
     }
     if name != "merged pages":  # it is read only once it has something
         kinds["a pipe"] = lambda: os.mkfifo(place)
     for kind, make in kinds.items():
         make()
-        before = place.lstat()
+        before, content = place.lstat(), place.read_bytes() if place.is_file() else b""
         words = [str(built(engine) / "kill"), "run", "fdatasync", str(path), "1"]
         done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
         assert (done.returncode, done.stdout) == (1, ""), kind
-        assert done.stderr.startswith(f"kill: {path}: its {name} {place}: "), (kind, done.stderr)
+        assert done.stderr.startswith(f"kill: {path}: its {name} {place}"), (kind, done.stderr)
         assert done.stderr.count("\n") == 1
-        assert place.lstat().st_ino == before.st_ino and other.read_text() == "another's"
-        assert not (folder / "nothing").exists()
+        assert place.lstat().st_ino == before.st_ino and (not content or place.read_bytes() == content)
+        assert other.read_text() == "another's"
+        assert not (folder / "nothing").exists() and not path.exists()
         place.rmdir() if kind == "a folder" else place.unlink()
 
 
 def not_persistent(engine: str, log: str, folder: Path) -> None:
-    """A file of this folder cannot be mapped with MAP_SYNC; no log is left, and the database is as it was."""
+    """A file of this folder cannot be mapped with MAP_SYNC; nothing is made, and a database is as it was."""
     path = folder / "1.db"
     words = [str(built(engine) / "kill"), "run", "pcm", str(path), "1"]
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
     (line,) = done.stderr.splitlines()
     assert done.returncode == 1 and done.stdout == ""
     assert f"{path}{log} is not in persistent memory: it cannot be mapped with MAP_SYNC (" in line
-    assert not path.with_name(f"1.db{log}").exists()
+    assert not list(folder.iterdir())
+    made = sqlite3.connect(path)
+    made.execute("CREATE TABLE kept(x)")
+    made.close()
+    assert subprocess.run(words, capture_output=True, check=False, timeout=60).returncode == 1
+    assert list(folder.iterdir()) == [path]
     with sqlite3.connect(path) as left:
-        assert left.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert left.execute("SELECT name FROM sqlite_master").fetchone() == ("kept",)

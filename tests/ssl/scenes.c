@@ -1,65 +1,13 @@
-/* Things that happen to a database with a live log, each a scene: `scenes NAME`. Prints what is
- * said of it; exit status 1 if it did not go as it must. */
+/* Plays a scene (scene.h): `scenes NAME`. Those of any log are here: files that are another's,
+ * missing, damaged or of no size, and what a program must not do. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "disk.h"
 #include "load.h"
+#include "scene.h"
 #include "state.h"
-
-static const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-static struct ssl_options options;
-static uint64_t acknowledged;
-static char log_name[16], other_log[16];
-
-static void check(bool good, const char *what)
-{
-	if (good)
-		return;
-	printf("not so: %s\n", what);
-	exit(1);
-}
-
-/* A database whose log has transactions, and power that was cut. */
-static void make_live(const char *name)
-{
-	struct target ours = {0};
-	struct error error;
-
-	check(ssl_open(name, flags, &options, &ours.ssl, &error), "opened");
-	ours.db = ssl_db(ours.ssl);
-	check(load_create(&ours) == SQLITE_OK, "created");
-	check(ssl_checkpoint(ours.ssl, &error), "checkpoint");
-	for (int64_t i = 0; i < 12; i++)
-		check(load_transaction(&ours, MIX_PLAIN, 1, i) == SQLITE_OK, "transaction");
-	acknowledged = load_hash(ours.db, false);
-	disk_cut_now();
-	ssl_close(ours.ssl, &error);
-	disk_power(1, KEPT_NONE);
-}
-
-static void must_refuse(const char *name)
-{
-	struct ssl *ssl;
-	struct error error;
-
-	check(!ssl_open(name, flags, &options, &ssl, &error), "refused");
-	check(strchr(error.text, '\n') == NULL, "one line");
-	puts(error.text);
-}
-
-static void must_recover(const char *name)
-{
-	struct ssl *ssl;
-	struct error error;
-
-	if (!ssl_open(name, flags, &options, &ssl, &error))
-		check(false, error.text);
-	check(ssl_stats(ssl).replayed > 0, "replayed");
-	check(load_hash(ssl_db(ssl), false) == acknowledged, "all that was acknowledged is there");
-	check(ssl_close(ssl, &error), "closed");
-}
 
 /* A recovery in which a call fails, each in turn, leaves all to the next one. */
 static void interrupted(void)
@@ -109,15 +57,6 @@ static void crowded(void)
 	check(full > 5, "there was no room for the log");
 }
 
-#ifndef PAGE_LOG
-static void print_inspected(const char *name)
-{
-	struct error error;
-
-	check(ssl_inspect(name, stdout, &error), "inspected");
-}
-#endif
-
 static void unaware(void)
 {
 	sqlite3 *db;
@@ -156,6 +95,64 @@ static void attached(void)
 	puts(sqlite3_errmsg(ssl_db(other.ssl)));
 	check(ssl_close(other.ssl, &error), "closed");
 	must_recover("a.db");
+}
+
+/* The first opening fails at each call in turn: nothing is left. */
+static void first(void)
+{
+	static const enum fault faults[] = {FAULT_EIO, FAULT_FULL, FAULT_SHORT};
+	char pages_name[16];
+	struct ssl *ssl;
+	struct error error;
+	int refused = 0;
+
+	snprintf(pages_name, sizeof(pages_name), "a.db%s", log_kind.pages_suffix);
+	for (int i = 0; i < 3; i++)
+		for (int64_t call = 1, failed = true; failed; call++) {
+			bool opened;
+
+			disk_empty();
+			disk_fail(faults[i], call);
+			opened = ssl_open("a.db", flags, &options, &ssl, &error);
+			failed = disk_failed();
+			disk_fail(FAULT_NONE, 0);
+			if (opened) {
+				check(ssl_close(ssl, &error), "closed");
+				continue;
+			}
+			check(!disk_there("a.db"), "there is no database");
+			check(!disk_there(log_name) && !disk_there(pages_name),
+			      "nothing is beside it");
+			refused++;
+		}
+	check(refused > 100, "refused");
+}
+
+/* A log that has more bytes than it was made with is none; what is there may be had again. A commit
+ * does not look. */
+static void grown(void)
+{
+	struct target ours = {0};
+	struct error error;
+
+	make_live("a.db");
+	disk_cut_file(log_name, options.log_size + 1);
+	must_refuse("a.db");
+	disk_cut_file(log_name, options.log_size);
+	must_recover("a.db");
+	check(ssl_open("a.db", flags, &options, &ours.ssl, &error), "opened");
+	disk_cut_file(log_name, options.log_size + 1);
+	check(ssl_exec(ours.ssl, "INSERT INTO w VALUES('grown', 1)") == SQLITE_OK, "inserted");
+	acknowledged = load_hash(ssl_db(ours.ssl), false);
+	disk_cut_now();
+	ssl_close(ours.ssl, &error);
+	disk_power(1, KEPT_NONE);
+	must_refuse("a.db");
+	disk_cut_file(log_name, options.log_size);
+	must_recover("a.db");
+	check(ssl_open("a.db", flags, &options, &ours.ssl, &error), "opened");
+	disk_cut_file(log_name, options.log_size + 1);
+	check(ssl_close(ours.ssl, &error) && !disk_there(log_name), "closed");
 }
 
 static void recreated(void)
@@ -211,48 +208,10 @@ static void older(void)
 	must_refuse("a.db");
 }
 
-/* Changes a number of both headers, and makes them whole again. */
-static void change_headers(int at, uint8_t byte)
-{
-	sqlite3_vfs *vfs = sqlite3_vfs_find("disk");
-	sqlite3_file *file = malloc((size_t)vfs->szOsFile);
-
-	vfs->xOpen(vfs, log_name, file, SQLITE_OPEN_READWRITE, NULL);
-	for (int slot = 0; slot < 2; slot++) {
-		uint8_t header[LOG_HEADER];
-		int check = log_kind.header - 4;
-
-		file->pMethods->xRead(file, header, log_kind.header, slot * 512);
-		header[at] = byte;
-		put32(header + check, crc32c(0, header, (size_t)check));
-		file->pMethods->xWrite(file, header, log_kind.header, slot * 512);
-	}
-	file->pMethods->xSync(file, SQLITE_SYNC_NORMAL);
-	file->pMethods->xClose(file);
-	free(file);
-}
-
-static void changed(int at, uint8_t byte)
-{
-	make_live("a.db");
-	disk_copy(log_name, "kept");
-	change_headers(at, byte);
-	must_refuse("a.db");
-	disk_copy("kept", log_name);
-	must_recover("a.db");
-}
-
 static void version(void)
 {
 	changed(14, 9);
 }
-
-#ifndef PAGE_LOG
-static void release(void)
-{
-	changed(20, 9);
-}
-#endif
 
 static void epoch(void)
 {
@@ -369,254 +328,41 @@ static void pragmas(void)
 	check(ssl_close(ssl, &error), "closed");
 }
 
-#ifndef PAGE_LOG
-static void inspected(void)
+static const struct scene scenes[] = {
+	{"unaware", unaware},
+	{"attached", attached},
+	{"recreated", recreated},
+	{"another", of_another},
+	{"missing", missing},
+	{"older", older},
+	{"version", version},
+	{"epoch", epoch},
+	{"size", sized},
+	{"truncated", truncated},
+	{"damaged", damaged},
+	{"knobs", knobs},
+	{"twice", twice},
+	{"unfinished", unfinished},
+	{"interrupted", interrupted},
+	{"pragmas", pragmas},
+	{"crowded", crowded},
+	{"first", first},
+	{"grown", grown},
+	{NULL, NULL},
+};
+
+static bool play(const struct scene *of, const char *name)
 {
-	make_live("a.db");
-	print_inspected("a.db");
-	must_recover("a.db");
-	print_inspected("a.db");
+	for (; of->name != NULL; of++)
+		if (strcmp(of->name, name) == 0) {
+			of->play();
+			return true;
+		}
+	return false;
 }
-
-/* A transaction that is larger than the log, and a log that fills. */
-static void sizes(void)
-{
-	struct ssl *ssl;
-	struct ssl_stats stats;
-	struct error error;
-
-	options.log_size = 4096;
-	check(ssl_open("a.db", flags, &options, &ssl, &error), "opened");
-	check(ssl_exec(ssl, "CREATE TABLE t(x)") == SQLITE_OK, "made");
-	for (int i = 0; i < 200; i++)
-		check(ssl_exec(ssl, "INSERT INTO t VALUES(zeroblob(10))") == SQLITE_OK, "inserted");
-	check(ssl_exec(ssl, "BEGIN") == SQLITE_OK, "begun");
-	for (int i = 0; i < 200; i++)
-		check(ssl_exec(ssl, "INSERT INTO t VALUES(hex(zeroblob(90)))") == SQLITE_OK,
-		      "inserted");
-	check(ssl_exec(ssl, "COMMIT") == SQLITE_OK, "committed");
-	stats = ssl_stats(ssl);
-	check(stats.checkpoints[SSL_LOG_FULL] > 3 && stats.checkpoints[SSL_TOO_LARGE] == 1,
-	      "checkpoints");
-	check(stats.transactions == 202 && stats.logged == 200, "transactions");
-	check(ssl_close(ssl, &error), "closed");
-}
-
-/* Beside the largest rowid the next one is random. */
-static void largest(void)
-{
-	struct target ours = {0};
-	struct error error;
-	uint64_t before;
-
-	for (int round = 0; round < 2; round++) {
-		check(ssl_open("a.db", flags, &options, &ours.ssl, &error), "opened");
-		ours.db = ssl_db(ours.ssl);
-		if (round == 0)
-			check(load_create(&ours) == SQLITE_OK &&
-				      ssl_exec(ours.ssl,
-					       "INSERT INTO t(id) VALUES(9223372036854775807)") ==
-					      SQLITE_OK,
-			      "made");
-		check(ssl_exec(ours.ssl, "INSERT INTO t(k) VALUES(3)") == SQLITE_OK, "inserted");
-		check(ssl_stats(ours.ssl).checkpoints[SSL_NOT_REPEATABLE] > 0, "a checkpoint");
-		before = load_hash(ours.db, false);
-		disk_cut_now();
-		ssl_close(ours.ssl, &error);
-		disk_power(1, KEPT_NONE);
-	}
-	check(ssl_open("a.db", flags, &options, &ours.ssl, &error), "opened");
-	check(load_hash(ssl_db(ours.ssl), false) == before, "the same");
-	check(ssl_close(ours.ssl, &error), "closed");
-}
-
-/* Power is cut, and what was there is there again, with transactions that were executed again. */
-static void must_repeat(struct target *ours, int64_t replayed)
-{
-	struct error error;
-	uint64_t before = load_hash(ours->db, false);
-
-	disk_cut_now();
-	ssl_close(ours->ssl, &error);
-	disk_power(1, KEPT_NONE);
-	if (!ssl_open("a.db", flags, &options, &ours->ssl, &error))
-		check(false, error.text);
-	check(ssl_stats(ours->ssl).replayed == replayed, "executed again");
-	check(load_hash(ssl_db(ours->ssl), false) == before, "the same");
-	check(ssl_close(ours->ssl, &error), "closed");
-}
-
-/* last_insert_rowid() of what a record does not have: another transaction, one that was rolled
- * back, and the largest and smallest that there are. */
-static void rowid(void)
-{
-	static const char *const texts[] = {
-		"BEGIN; INSERT INTO t(id, r) VALUES(4711, 0); ROLLBACK",
-		"INSERT INTO w VALUES('rolled back', last_insert_rowid())",
-		"UPDATE t SET k=last_insert_rowid() WHERE id=1",
-		"INSERT INTO t(id, r) VALUES(-9223372036854775807 - 1, 0)",
-		"INSERT INTO w VALUES('smallest', last_insert_rowid())",
-		"UPDATE t SET k=1 WHERE id=1",
-		"UPDATE t SET k=last_insert_rowid() WHERE id=2",
-	};
-	struct target ours = {0};
-	struct error error;
-
-	check(ssl_open("a.db", flags, &options, &ours.ssl, &error), "opened");
-	ours.db = ssl_db(ours.ssl);
-	check(load_create(&ours) == SQLITE_OK, "made");
-	check(ssl_checkpoint(ours.ssl, &error), "checkpoint");
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		check(ssl_exec(ours.ssl, texts[i]) == SQLITE_OK, texts[i]);
-	must_repeat(&ours, 6);
-}
-
-/* A blob that is open keeps the transaction of a statement without BEGIN open, and one of another
- * database keeps none. */
-static void beside(void)
-{
-	struct target ours = {0};
-	struct error error;
-	sqlite3_blob *blob;
-
-	check(ssl_open("a.db", flags, &options, &ours.ssl, &error), "opened");
-	ours.db = ssl_db(ours.ssl);
-	check(load_create(&ours) == SQLITE_OK, "made");
-	check(ssl_checkpoint(ours.ssl, &error), "checkpoint");
-	check(sqlite3_blob_open(ours.db, "main", "t", "v", 40, 1, &blob) == SQLITE_OK, "a blob");
-	check(ssl_exec(ours.ssl, "UPDATE w SET value=1; INSERT INTO w VALUES('first', 1);"
-				 "INSERT INTO w VALUES('second', 2)") == SQLITE_OK,
-	      "inserted");
-	check(sqlite3_blob_close(blob) == SQLITE_OK, "committed");
-	check(ssl_exec(ours.ssl, "CREATE TEMP TABLE own(v); INSERT INTO own VALUES(zeroblob(9))") ==
-		      SQLITE_OK,
-	      "a table of the connection's");
-	check(sqlite3_blob_open(ours.db, "temp", "own", "v", 1, 1, &blob) == SQLITE_OK, "a blob");
-	check(ssl_exec(ours.ssl, "BEGIN; INSERT INTO w VALUES('third', 3); ROLLBACK;"
-				 "INSERT INTO w VALUES('fourth', 4)") == SQLITE_OK,
-	      "inserted");
-	sqlite3_blob_close(blob);
-	must_repeat(&ours, 2);
-}
-
-static int allow(void *argument, int action, const char *first, const char *second,
-		 const char *database, const char *trigger)
-{
-	(void)argument;
-	(void)action;
-	(void)first;
-	(void)second;
-	(void)database;
-	(void)trigger;
-	return SQLITE_OK;
-}
-
-/* Whoever takes the authorizer away takes the records away. */
-static void authorizer(void)
-{
-	struct ssl *ssl;
-	struct error error;
-
-	check(ssl_open("a.db", flags, &options, &ssl, &error), "opened");
-	check(ssl_exec(ssl, "CREATE TABLE t(x); INSERT INTO t VALUES(1)") == SQLITE_OK, "made");
-	check(ssl_stats(ssl).logged == 1, "logged");
-	sqlite3_set_authorizer(ssl_db(ssl), allow, NULL);
-	check(ssl_exec(ssl, "INSERT INTO t VALUES(total_changes())") == SQLITE_OK, "inserted");
-	check(ssl_stats(ssl).logged == 1, "not logged");
-	check(ssl_stats(ssl).checkpoints[SSL_NOT_CAPTURED] == 1, "a checkpoint");
-	check(ssl_close(ssl, &error), "closed");
-}
-
-/* A trigger that is the connection's alone changes rows that a recovery would not. */
-static void temporary(void)
-{
-	struct target ours = {0};
-	struct error error;
-	uint64_t before;
-
-	check(ssl_open("a.db", flags, &options, &ours.ssl, &error), "opened");
-	ours.db = ssl_db(ours.ssl);
-	check(load_create(&ours) == SQLITE_OK, "made");
-	check(ssl_exec(ours.ssl, "CREATE TEMP TRIGGER more AFTER INSERT ON w BEGIN"
-				 " INSERT INTO t(id, r) VALUES(777, 0); END;"
-				 "INSERT INTO w VALUES('x', 1)") == SQLITE_OK,
-	      "inserted");
-	check(ssl_stats(ours.ssl).checkpoints[SSL_OTHER_DATABASE] == 1, "a checkpoint");
-	before = load_hash(ours.db, false);
-	disk_cut_now();
-	ssl_close(ours.ssl, &error);
-	disk_power(1, KEPT_NONE);
-	check(ssl_open("a.db", flags, &options, &ours.ssl, &error), "opened");
-	check(load_hash(ssl_db(ours.ssl), false) == before, "the same");
-	check(ssl_close(ours.ssl, &error), "closed");
-}
-#else
-static int64_t checkpoints_of(struct ssl *ssl, enum ssl_reason reason)
-{
-	return ssl_stats(ssl).checkpoints[reason];
-}
-
-/* Sectors that fill, records that are larger than one, a log that fills, and a database that
- * shrinks. */
-static void sectors(void)
-{
-	struct ssl *ssl;
-	struct error error;
-
-	options.log_size = 8192;
-	check(ssl_open("a.db", flags, &options, &ssl, &error), "opened");
-	check(ssl_exec(ssl, "CREATE TABLE t(x); CREATE TABLE u(x)") == SQLITE_OK, "made");
-	for (int i = 0; i < 40; i++)
-		check(ssl_exec(ssl, "INSERT INTO t VALUES(zeroblob(10))") == SQLITE_OK, "inserted");
-	check(checkpoints_of(ssl, SSL_SECTOR_FULL) > 0, "merged");
-	check(checkpoints_of(ssl, SSL_SECTOR_SMALL) == 0, "no record is larger than a sector");
-	check(ssl_exec(ssl, "INSERT INTO u VALUES(zeroblob(900))") == SQLITE_OK, "inserted");
-	check(checkpoints_of(ssl, SSL_SECTOR_SMALL) == 0, "zeros are none");
-	check(ssl_exec(ssl, "INSERT INTO u VALUES(randomblob(900))") == SQLITE_OK, "inserted");
-	check(checkpoints_of(ssl, SSL_SECTOR_SMALL) == 1, "merged");
-	check(checkpoints_of(ssl, SSL_LOG_FULL) == 0, "the log has room");
-	for (int i = 0; i < 40; i++)
-		check(ssl_exec(ssl, "CREATE TABLE IF NOT EXISTS more(x);"
-				    "INSERT INTO more VALUES(randomblob(3000))") == SQLITE_OK,
-		      "inserted");
-	check(ssl_exec(ssl, "UPDATE more SET x=zeroblob(2999)||'a' WHERE rowid%2") == SQLITE_OK,
-	      "updated");
-	check(ssl_exec(ssl, "DELETE FROM more; VACUUM") == SQLITE_OK, "shrunk");
-	check(checkpoints_of(ssl, SSL_SHRUNK) == 1, "a checkpoint");
-	check(ssl_close(ssl, &error), "closed");
-	check(!disk_there("a.db-ppl") && !disk_there("a.db-merge"), "nothing is left beside it");
-}
-#endif
 
 int main(int count, char **words)
 {
-	static const struct {
-		const char *name;
-		void (*play)(void);
-	} scenes[] = {
-		{"unaware", unaware},	  {"attached", attached},     {"recreated", recreated},
-		{"another", of_another},  {"missing", missing},	      {"older", older},
-		{"version", version},	  {"epoch", epoch},	      {"size", sized},
-		{"truncated", truncated}, {"damaged", damaged},	      {"knobs", knobs},
-		{"twice", twice},	  {"unfinished", unfinished}, {"interrupted", interrupted},
-		{"pragmas", pragmas},	  {"crowded", crowded},
-#ifdef PAGE_LOG
-		{"sectors", sectors},
-#else
-		{"release", release},	  {"inspected", inspected},   {"sizes", sizes},
-		{"largest", largest},	  {"authorizer", authorizer}, {"temporary", temporary},
-		{"rowid", rowid},	  {"beside", beside},
-#endif
-	};
-
-	ssl_defaults(&options);
-	snprintf(log_name, sizeof(log_name), "a.db%s", log_kind.suffix);
-	snprintf(other_log, sizeof(other_log), "b.db%s", log_kind.suffix);
-	disk_register();
-	for (size_t i = 0; count == 2 && i < sizeof(scenes) / sizeof(scenes[0]); i++)
-		if (strcmp(scenes[i].name, words[1]) == 0) {
-			scenes[i].play();
-			return 0;
-		}
-	return 2;
+	scene_begin();
+	return count == 2 && (play(scenes, words[1]) || play(own_scenes, words[1])) ? 0 : 2;
 }

@@ -13,6 +13,7 @@ def check(counted: dict, said: str) -> None:
     assert (counted["bad"], said) == (0, "")
     assert counted["calls"] > 900
     assert counted["recoveries"] >= counted["runs"] > 0
+    print(counted)
 
 
 @pytest.mark.parametrize("kind", ["eio", "full", "short", "full-disk", "eio-on"])

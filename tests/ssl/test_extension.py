@@ -8,6 +8,7 @@ import json
 import os
 import random
 import re
+import resource
 import signal
 import subprocess
 import time
@@ -72,6 +73,8 @@ class Shell:
             text=True,
             bufsize=0,
             env=environment,
+            # where it may not write further it is told so, and is not killed
+            restore_signals=False,
         )
         uri = "&".join((f"file:{path}?vfs=ssl", *parameters))
         self.tell(f".load {built() / 'ssl'}\n.open '{uri}'\n")
@@ -220,12 +223,94 @@ def test_what_is_attached_is_anyones(path: Path) -> None:
         ("log_size=64k", "log_size=64k in the name of a database is no whole number"),
         ("log_full=", "log_full= in the name of a database is no whole number"),
         ("dirty_pages=99999999999999999999", "dirty_pages=99999999999999999999 in the name of a database"),
+        ("nolock=1", "nolock in the name of "),
     ],
 )
 def test_what_cannot_be_is_one_line(path: Path, parameter: str, says: str) -> None:
+    """And nothing is made, which SQLite had made before it asked."""
     shell = Shell(path, parameter)
     said = shell.process.communicate("SELECT 1;\n", timeout=60)[0]
-    assert says in said
+    (line,) = [line for line in said.splitlines() if "Error" in line]
+    assert says in line
+    assert not list(path.parent.iterdir())
+
+
+def test_an_opening_that_failed_is_over(path: Path) -> None:
+    """SQLite's shell never closes what it could not open: nothing of it stays, and it can be opened then."""
+    place = path.with_name("own.db-sla")
+    place.mkdir()
+    shell = Shell(path)
+    assert f"its statement log {place}: unable to open" in "\n".join(shell.ask(""))
+    assert list(path.parent.iterdir()) == [place]
+    place.rmdir()
+    assert shell.ask(f".open 'file:{path}?vfs=ssl'\n{SCHEMA}") == []
+    shell.ask(LOGGED[0].format(1) + "\n")
+    assert shell.stats()["logged"] == 2
+    shell.quit()
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_what_is_opened_to_be_read_is_not_recovered(path: Path) -> None:
+    shell = Shell(path)
+    shell.ask(SCHEMA)
+    acknowledged = shell.rows()
+    shell.kill()
+    before = {file: file.read_bytes() for file in path.parent.iterdir()}
+    reader = Shell(path, "mode=ro")
+    assert "has a live statement log, and cannot be written to recover it" in "\n".join(reader.ask(""))
+    reader.quit()
+    assert {file: file.read_bytes() for file in path.parent.iterdir()} == before
+    shell = Shell(path)
+    assert shell.rows() == acknowledged
+    assert shell.quit() == ""
+    closed = Shell(path, "mode=ro")
+    assert closed.rows() == acknowledged
+    closed.quit()
+
+
+def test_log_and_wal_are_of_their_database(path: Path) -> None:
+    """It is deleted, or an older copy put in its place, with both left: they stay as they are."""
+    older, kept = path.with_name("older"), path.with_name("kept")
+    shell = Shell(path)
+    shell.ask("CREATE TABLE older(x);\n")
+    shell.quit()
+    older.write_bytes(path.read_bytes())
+    shell = Shell(path)
+    shell.ask(SCHEMA + LOGGED[0].format(1) + "\n")
+    acknowledged = shell.rows()
+    shell.kill()
+    path.rename(kept)
+    beside = {file: file.read_bytes() for file in path.parent.glob("own.db-*")}
+    assert [file.suffix for file in sorted(beside)] == [".db-sla", ".db-wal"]
+    for copy in (None, older):
+        if copy:
+            path.write_bytes(copy.read_bytes())
+        shell = Shell(path)
+        said = "\n".join(shell.ask(""))
+        assert f"{path}-sla is of another database, or of one that was made anew" in said
+        shell.quit()
+        assert {file: file.read_bytes() for file in path.parent.glob("own.db-*")} == beside
+        assert path.exists() == (copy is not None)
+    kept.rename(path)
+    shell = Shell(path)
+    assert shell.rows() == acknowledged
+    assert shell.quit() == ""
+
+
+def test_a_close_without_room_is_told_and_loses_nothing(path: Path) -> None:
+    """No file may have more than 128 KiB: the checkpoint's WAL would."""
+    shell = Shell(path, "log_size=65536")
+    shell.ask(".log stderr\n" + SCHEMA)
+    resource.prlimit(shell.process.pid, resource.RLIMIT_FSIZE, (1 << 17, -1))
+    for number in range(1, 4):
+        shell.ask(f"INSERT INTO t(id, v) VALUES({number}, zeroblob(90000));\n")
+    ids = "SELECT group_concat(id) FROM t;\n"
+    assert shell.ask(ids) == ["1,2,3"]
+    assert f"{path} keeps its statement log: " in shell.quit()
+    shell = Shell(path)
+    assert shell.ask(ids) == ["1,2,3"]
+    assert shell.quit() == ""
+    assert list(path.parent.iterdir()) == [path]
 
 
 def test_a_release_that_is_too_old_is_refused() -> None:

@@ -52,20 +52,21 @@ def test_it_compiles_with_the_oldest_release(engine: str) -> None:
 
 @pytest.mark.parametrize("mix", ["plain", "values", "random", "blobs", "same"])
 def test_power_cuts_of_one_kind(mix: str) -> None:
-    counted, said = crash("ssl", "cuts", mix, 1, 25)
+    """More of them are tried by test_sqlite_releases.py."""
+    counted, said = crash("ssl", "cuts", mix, 1, 8)
     assert (counted["bad"], said) == (0, "")
-    assert mix == "blobs" or counted["replayed"] > 500
+    assert mix == "blobs" or counted["replayed"] > 160
 
 
 @pytest.mark.parametrize(
-    ("mix", "left_out"),
-    [("values", "expanded"), ("same", "paper"), ("random", "ignore"), ("blobs", "blobs")],
+    ("mix", "seed", "left_out"),
+    [("values", 5, "expanded"), ("same", 4, "paper"), ("random", 2, "ignore"), ("blobs", 1, "blobs")],
 )
-def test_what_is_there_is_needed(mix: str, left_out: str) -> None:
+def test_what_is_there_is_needed(mix: str, seed: int, left_out: str) -> None:
     """expanded_sql for a record, recovery without ids, time and random numbers not captured, and blobs that
     are written unnoticed lose or invent something."""
-    counted, said = crash("ssl", "cuts", mix, 1, 25, left_out)
-    assert counted["bad"] > 0
+    counted, said = crash("ssl", "cuts", mix, seed, 1, left_out)
+    assert counted["bad"] == 1
     assert "what is there is neither" in said
 
 
@@ -85,10 +86,10 @@ def test_a_log_that_is_not_synced_has_its_resets_synced() -> None:
     assert "is not of what the database has now" in said
 
 
-@pytest.mark.parametrize("mix", ["all", "plain"])
-def test_power_cuts_of_atomic_checkpoints_lose_and_invent_nothing(mix: str) -> None:
+@pytest.mark.parametrize(("mix", "first", "seeds"), [("all", 100, 25), ("plain", 1, 10)])
+def test_power_cuts_of_atomic_checkpoints_lose_and_invent_nothing(mix: str, first: int, seeds: int) -> None:
     """Nor does a SQLite that knows nothing of the log, and copies a WAL that it finds."""
-    counted, said = crash("ssl", "cuts", mix, 100 if mix == "all" else 1, 25, "atomic")
+    counted, said = crash("ssl", "cuts", mix, first, seeds, "atomic")
     assert (counted["bad"], said) == (0, "")
     assert counted["replayed"] > 50 and counted["checkpoints"]["dirty pages"] > 10
 
@@ -130,9 +131,10 @@ def test_a_call_that_fails_loses_no_checkpoint(fault: str) -> None:
 
 @pytest.mark.parametrize("fault", ["eio", "full", "short", "nomem"])
 def test_a_call_that_fails_loses_nothing(fault: str) -> None:
-    counted, said = crash("ssl", "faults", fault, 1, 50)
+    """Each call of a life is tried by test_every_call.py."""
+    counted, said = crash("ssl", "faults", fault, 1, 15)
     assert (counted["bad"], said) == (0, "")
-    assert counted["failures"] > 50 and counted["recoveries"] > 100
+    assert counted["failures"] > 15 and counted["recoveries"] > 30
 
 
 @pytest.mark.parametrize("kind", ["eio", "short", "nomem", "full-disk", "cut", "killed"])
@@ -166,6 +168,8 @@ SCENES = {
     "release": ["is of SQLite 3045897, and this is 3046001"],
     "epoch": ["has records that are newer than its header"],
     "size": ["has 1048576 bytes, and was made with 458752"],
+    "grown": ["has 1048577 bytes, and was made with 1048576"] * 2,
+    "first": [],
     "truncated": ["has 5000 bytes, and was made", "has 100 bytes, and was made"],
     "damaged": ["has no header that is whole"],
     "knobs": [
@@ -222,7 +226,7 @@ def test_what_is_in_the_logs_place_is_told(tmp_path: Path) -> None:
 
 def test_a_damaged_byte_makes_no_other_database() -> None:
     """The log ends before a record that is damaged: what is there was there."""
-    counted, said = count("ssl", "damaged", "LOG", 37)
+    counted, said = count("ssl", "damaged", "LOG", 61)
     assert (counted["bad"], said) == (0, "")
     assert counted["more"] > 20 and counted["refused"] > 0, counted
     counted, said = count("ssl", "damaged", "PAGES", 211)

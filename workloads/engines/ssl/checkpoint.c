@@ -301,9 +301,8 @@ int end_files(struct ssl *ssl)
 	if (result != SQLITE_OK)
 		return result;
 	file_close(&ssl->wal);
-	log_close(&ssl->log);
 	ssl_wrapped->xDelete(ssl_wrapped, ssl->pages_path, 0);
-	return ssl_wrapped->xDelete(ssl_wrapped, ssl->log_path, 0);
+	return log_remove(ssl);
 }
 
 /* Begins SQLite's WAL in memory again, once its content is in the database. A statement that is

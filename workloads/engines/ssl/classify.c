@@ -147,7 +147,7 @@ static const char *const repeated[REPEATED_PRAGMAS] = {
 };
 
 /* Pragmas with an argument that change nothing of it: foreign_keys is in every record, and some are
- * refused (vfs.c). */
+ * refused (vfs_files.c). */
 static const char *const harmless[] = {
 	"analysis_limit",     "busy_timeout",	 "cache_size",
 	"cache_spill",	      "cell_size_check", "collation_list",

@@ -1,5 +1,7 @@
 /* Files of the VFS below. */
+#include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "state.h"
 
@@ -43,15 +45,26 @@ int file_write(sqlite3_file *file, const void *data, int64_t size, int64_t offse
 	return result;
 }
 
+/* To SQLite's VFS an empty file is none. */
+bool file_absent(const char *path)
+{
+	struct stat found;
+
+	return lstat(path, &found) != 0 && errno == ENOENT;
+}
+
 int file_open(const char *path, int flags, sqlite3_file **file)
 {
-	int result;
+	int result, opened = flags;
 
 	*file = sqlite3_malloc64((sqlite3_uint64)ssl_wrapped->szOsFile);
 	if (*file == NULL)
 		return SQLITE_NOMEM;
 	memset(*file, 0, (size_t)ssl_wrapped->szOsFile);
-	result = ssl_wrapped->xOpen(ssl_wrapped, path, *file, flags, NULL);
+	result = ssl_wrapped->xOpen(ssl_wrapped, path, *file, flags, &opened);
+	/* the unix VFS opens what it may not write, too */
+	if (result == SQLITE_OK && (flags & ~opened & SQLITE_OPEN_READWRITE) != 0)
+		result = SQLITE_READONLY;
 	if (result != SQLITE_OK)
 		file_close(file);
 	return result;

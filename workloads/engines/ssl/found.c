@@ -23,21 +23,11 @@ static int told_of_pages(const struct ssl *ssl, int result)
 	return recover_told(ssl, log_kind.pages, ssl->pages_path, result);
 }
 
-int found_read(struct ssl *ssl, struct found *state)
+/* What is beside the database. */
+static int read_beside(struct ssl *ssl, struct found *state)
 {
-	uint8_t head[LOG_SLOT];
 	int there, result;
 
-	*state = (struct found){0};
-	result = file_read(ssl->database, head, sizeof(head), 0);
-	if (result != SQLITE_OK)
-		return result;
-	state->marked = mark_any(head);
-	if (!mark_get(head, &state->identity, &state->id))
-		state->identity = 0;
-	state->page_size = (uint32_t)head[16] << 8 | head[17];
-	if (state->page_size == 1)
-		state->page_size = 65536;
 	result = log_open(ssl, &state->log, &state->said);
 	if (result == SQLITE_OK && state->log == LOG_GOOD)
 		result = log_records(ssl, &ssl->replay, &state->records);
@@ -55,7 +45,67 @@ int found_read(struct ssl *ssl, struct found *state)
 	result = file_open(ssl->pages_path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_WAL, &ssl->wal);
 	if (result == SQLITE_OK)
 		result = walfile_read(ssl->wal, &ssl->walfile);
+	/* a WAL is SQLite's, who makes it anew */
+	if (result == SQLITE_OK && ssl->walfile.other && log_kind.salted) {
+		error_set(ssl->error, "%s: its %s %s is a file of another kind", ssl->path,
+			  log_kind.pages, ssl->pages_path);
+		return SQLITE_CANTOPEN;
+	}
 	return told_of_pages(ssl, result);
+}
+
+int found_read(struct ssl *ssl, struct found *state)
+{
+	uint8_t head[LOG_SLOT];
+	int result;
+
+	*state = (struct found){0};
+	result = file_read(ssl->database, head, sizeof(head), 0);
+	if (result != SQLITE_OK)
+		return result;
+	state->marked = mark_any(head);
+	if (!mark_get(head, &state->identity, &state->id))
+		state->identity = 0;
+	state->page_size = (uint32_t)head[16] << 8 | head[17];
+	if (state->page_size == 1)
+		state->page_size = 65536;
+	return read_beside(ssl, state);
+}
+
+/* Refuses what cannot be beside a database without a mark, which has no log that counts. */
+static int refuse_others(struct ssl *ssl, const struct found *state)
+{
+	bool used = state->log == LOG_GOOD && state->records > 0;
+
+	if (state->log == LOG_BAD)
+		return recover_refuse(ssl, state->said.text);
+	if (used || (ssl->walfile.state == WAL_LIVE && ssl->walfile.identity != 0))
+		return recover_refuse(ssl, "is of another database, or of one that was made anew");
+	return SQLITE_OK;
+}
+
+int found_others(struct ssl *ssl)
+{
+	struct found state = {0};
+	bool live = false;
+	int result;
+
+	if (file_absent(ssl->log_path) && file_absent(ssl->pages_path))
+		return SQLITE_OK;
+	result = read_beside(ssl, &state);
+	if (result == SQLITE_OK)
+		result = refuse_others(ssl, &state);
+	/* they are its own, if it was opened elsewhere since */
+	if (result != SQLITE_OK && database_live(ssl, &live) == SQLITE_OK && live) {
+		error_set(ssl->error, "%s is in use", ssl->path);
+		result = SQLITE_BUSY;
+	}
+	file_close(&ssl->wal);
+	walfile_free(&ssl->walfile);
+	log_close(&ssl->log);
+	ssl->log = (struct log){0};
+	bytes_clear(&ssl->replay);
+	return result;
 }
 
 int recover_open(struct ssl *ssl)
@@ -80,8 +130,13 @@ static int begin(struct ssl *ssl, const struct found *state)
 		result = recover_open(ssl);
 	if (result == SQLITE_OK)
 		result = file_read(ssl->database, sector, sizeof(sector), 0);
-	if (result != SQLITE_OK)
+	if (result != SQLITE_OK) {
+		if (ssl->wal != NULL)
+			ssl_wrapped->xDelete(ssl_wrapped, ssl->pages_path, 0);
+		if (ssl->log_made)
+			log_remove(ssl);
 		return result;
+	}
 	mark_put(sector, ssl->log.identity, ssl->log.base);
 	result = file_write(ssl->database, sector, sizeof(sector), 0);
 	return result == SQLITE_OK
@@ -89,15 +144,12 @@ static int begin(struct ssl *ssl, const struct found *state)
 		       : result;
 }
 
-/* A database without a mark has no log that counts. */
 static int recover_unmarked(struct ssl *ssl, const struct found *state)
 {
-	bool used = state->log == LOG_GOOD && state->records > 0;
+	int result = refuse_others(ssl, state);
 
-	if (state->log == LOG_BAD)
-		return recover_refuse(ssl, state->said.text);
-	if (used || (ssl->walfile.state == WAL_LIVE && ssl->walfile.identity != 0))
-		return recover_refuse(ssl, "is of another database, or of one that was made anew");
+	if (result != SQLITE_OK)
+		return result;
 	if (ssl->walfile.state == WAL_LIVE) {
 		error_set(ssl->error, "%s was changed while it was opened", ssl->path);
 		return SQLITE_BUSY;

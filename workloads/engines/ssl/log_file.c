@@ -41,6 +41,16 @@ static bool header_whole(const uint8_t *header)
 	       get32(header + log_kind.header - 4) == crc32c(0, header, log_kind.header - 4);
 }
 
+/* Whether a header may be one that was being written, in pieces of 8 bytes. */
+static bool header_begun(const uint8_t *header)
+{
+	static const uint8_t zeros[8];
+
+	return (memcmp(header, zeros, 8) == 0 || memcmp(header, log_kind.magic, 8) == 0) &&
+	       (memcmp(header + 8, zeros, 8) == 0 ||
+		memcmp(header + 8, log_kind.magic + 8, sizeof(log_kind.magic) - 8) == 0);
+}
+
 int log_header_store(struct ssl *ssl, int64_t *offset)
 {
 	uint8_t header[LOG_HEADER];
@@ -105,11 +115,11 @@ int log_create(struct ssl *ssl)
 	told(ssl, result);
 	if (result == SQLITE_OK)
 		result = medium_map(ssl);
+	ssl->log_made = result == SQLITE_OK;
 	if (result == SQLITE_OK)
 		return log_header_write(ssl);
 	/* nothing counts on it yet */
-	log_close(log);
-	ssl_wrapped->xDelete(ssl_wrapped, ssl->log_path, 0);
+	log_remove(ssl);
 	return result;
 }
 
@@ -163,7 +173,12 @@ int log_open(struct ssl *ssl, enum log_state *state, struct error *said)
 	}
 	if (result != SQLITE_OK)
 		return told(ssl, result);
-	*state = best != NULL ? decode(ssl, best, size, said) : LOG_UNBEGUN;
+	if (best != NULL)
+		*state = decode(ssl, best, size, said);
+	else
+		*state = header_begun(slots[0]) && header_begun(slots[1]) ? LOG_UNBEGUN : LOG_BAD;
+	if (best == NULL && *state == LOG_BAD)
+		error_set(said, "is a file of another kind");
 	return *state == LOG_GOOD ? medium_map(ssl) : SQLITE_OK;
 }
 
@@ -171,4 +186,11 @@ void log_close(struct log *log)
 {
 	medium_unmap(log);
 	file_close(&log->file);
+}
+
+int log_remove(struct ssl *ssl)
+{
+	ssl->log_made = false;
+	log_close(&ssl->log);
+	return ssl_wrapped->xDelete(ssl_wrapped, ssl->log_path, 0);
 }

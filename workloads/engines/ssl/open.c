@@ -114,8 +114,11 @@ int database_failed(struct ssl *ssl, const char *what, int result)
 int database_convert(struct ssl *ssl, int flags)
 {
 	sqlite3_stmt *row = NULL;
-	int result = sqlite3_open_v2(ssl->path, &ssl->db, flags, ssl_wrapped->zName);
+	int result = found_others(ssl);
 
+	if (result != SQLITE_OK)
+		return result;
+	result = sqlite3_open_v2(ssl->path, &ssl->db, flags, ssl_wrapped->zName);
 	if (result == SQLITE_OK)
 		result = sqlite3_prepare_v2(ssl->db, "PRAGMA page_count", -1, &row, NULL);
 	if (result == SQLITE_OK)
@@ -177,8 +180,44 @@ static int connect(struct ssl *ssl)
 	return result;
 }
 
+/* Whether a file has no more than the page that an opening makes. */
+static bool is_bare(sqlite3_file *file, uint8_t head[LOG_SLOT])
+{
+	enum { CELLS = 103 };
+	sqlite3_int64 size;
+
+	if (file->pMethods->xFileSize(file, &size) != SQLITE_OK)
+		return false;
+	if (size < LOG_SLOT)
+		return true;
+	return file_read(file, head, LOG_SLOT, 0) == SQLITE_OK &&
+	       size <= (head[16] << 8 | head[17]) + (head[17] == 1 ? 65535 : 0) &&
+	       head[CELLS] == 0 && head[CELLS + 1] == 0;
+}
+
+void database_unmake(const char *path, struct ssl *ssl)
+{
+	uint8_t head[LOG_SLOT] = {0};
+	sqlite3_file *file;
+	bool gone = false;
+
+	if (file_open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MAIN_DB, &file) != SQLITE_OK)
+		return;
+	if (file->pMethods->xLock(file, SQLITE_LOCK_SHARED) == SQLITE_OK &&
+	    file->pMethods->xLock(file, SQLITE_LOCK_EXCLUSIVE) == SQLITE_OK && is_bare(file, head))
+		/* a log that is gone alone would be missing */
+		gone = ssl_wrapped->xDelete(ssl_wrapped, path, 1) == SQLITE_OK;
+	file_close(&file);
+	if (!gone || ssl == NULL || !ssl->log_made)
+		return;
+	ssl_wrapped->xDelete(ssl_wrapped, ssl->pages_path, 0);
+	log_remove(ssl);
+}
+
 void database_drop(struct ssl *ssl)
 {
+	if (ssl->absent)
+		database_unmake(ssl->path, ssl);
 	vfs_remove(ssl);
 	memory_clear(&ssl->memory);
 	walfile_free(&ssl->walfile);
@@ -194,8 +233,10 @@ static int open_once(struct ssl *ssl, int flags, bool *used)
 {
 	struct ssl *outer = ssl_current;
 	bool live;
-	int result = database_live(ssl, &live);
+	int result;
 
+	ssl->absent = file_absent(ssl->path);
+	result = database_live(ssl, &live);
 	if (result == SQLITE_OK && !live)
 		result = database_convert(ssl, flags);
 	if (result != SQLITE_OK)
@@ -264,6 +305,7 @@ bool ssl_open(const char *path, int flags, const struct ssl_options *options, st
 		result = open_once(ssl, flags, &used);
 		if (round == 0)
 			stats = ssl->stats;
+		ssl->absent &= result != SQLITE_OK;
 		if (result == SQLITE_OK && !used) {
 			ssl->stats = stats;
 			ssl->error = NULL;
@@ -272,6 +314,8 @@ bool ssl_open(const char *path, int flags, const struct ssl_options *options, st
 		}
 		if (result != SQLITE_OK)
 			database_failed(ssl, "opening", result);
+		/* a log that was begun in vain is ended, too */
+		ssl->closing |= ssl->stats.found == SSL_CLEAN || ssl->stats.found == SSL_NEW;
 		sqlite3_close(ssl->db);
 		database_drop(ssl);
 	}

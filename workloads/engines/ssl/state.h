@@ -40,6 +40,7 @@ struct walfile {
 	uint64_t mark;	   /* the id that page 1 gets */
 	uint32_t salt;	   /* its first */
 	bool unsynced;	   /* its reset */
+	bool other;	   /* its beginning is no WAL's */
 	bool whole;	   /* of all pages that the database lacks */
 	uint32_t page_size;
 	uint32_t database_size; /* pages */
@@ -111,7 +112,6 @@ struct ssl {
 	sqlite3_file *database, *wal;
 	int atomic_fd;	     /* of the database; 0: it is not open */
 	bool database_ahead; /* it is the log's next checkpoint, and the log is not reset */
-	bool new_log;	     /* the log's name is not durable yet */
 	uint32_t page_size;
 	struct memory memory;
 	struct walfile walfile;
@@ -130,6 +130,8 @@ struct ssl {
 	int64_t due_begin_ns; /* when its first step began */
 	bool internal;	      /* statements of ours are prepared */
 	bool opening;	      /* pragmas that are forbidden later */
+	bool absent;	      /* the database was no file before the opening that is not over */
+	bool log_made;	      /* the log is this opening's */
 	bool replaying;
 	bool restart_due; /* SQLite is to begin its WAL again */
 	bool schema_stale;
@@ -154,8 +156,12 @@ int vfs_register(void);
 bool vfs_is_ours(const sqlite3_vfs *vfs);
 /* Puts a database with a log in the place of the file that SQLite opened, and has not read yet. */
 int vfs_adopt(struct ssl *ssl, sqlite3_file *file, const char *name);
+/* The opposite, once that failed: the file is SQLite's, and what the opening made is gone. */
+void vfs_release(struct ssl *ssl, sqlite3_file *file, const char *name);
 /* Whether a database with a live log that SQLite opens is left to vfs_adopt; else it is refused. */
 extern bool vfs_adopts;
+/* Whether the database that was opened last on this thread, to be adopted, was no file before. */
+extern _Thread_local bool vfs_absent;
 
 /* observed.c. Now, by its observer; and a write to the WAL in memory. */
 uint64_t observed_now(const struct ssl *ssl);
@@ -171,6 +177,8 @@ int file_open(const char *path, int flags, sqlite3_file **file);
 void file_close(sqlite3_file **file);
 int file_read(sqlite3_file *file, void *data, int64_t size, int64_t offset);
 int file_write(sqlite3_file *file, const void *data, int64_t size, int64_t offset);
+/* Whether there is nothing of that name. */
+bool file_absent(const char *path);
 /* What a read that ended with `result` is, which was to end at `end`. */
 int file_short(sqlite3_file *file, int result, int64_t end);
 
@@ -226,6 +234,8 @@ void log_begin(struct log *log, uint64_t epoch, uint64_t base);
 int log_header_store(struct ssl *ssl, int64_t *offset);
 int log_header_write(struct ssl *ssl);
 void log_close(struct log *log);
+/* Closes and deletes it, once nothing counts on it. */
+int log_remove(struct ssl *ssl);
 
 /* What is each kind of log's own: in log.c, kind.c and recover.c for this one, and in the folder
  * of another engine that is made of the other files here. */
@@ -282,6 +292,9 @@ int database_live(const struct ssl *ssl, bool *is);
 int database_convert(struct ssl *ssl, int flags);
 /* Says why, if nobody has. Returns the result. */
 int database_failed(struct ssl *ssl, const char *what, int result);
+/* An opening that failed has made a database: it is deleted, and its log, if that was made, unless
+ * somebody wrote to it since. `ssl`: NULL, if there is none yet. */
+void database_unmake(const char *path, struct ssl *ssl);
 void database_drop(struct ssl *ssl);
 /* Makes a connection one that has the database to itself, and leaves checkpoints to us. */
 int connection_begin(struct ssl *ssl);
@@ -297,6 +310,9 @@ struct found {
 	uint32_t page_size;    /* of the database */
 };
 int found_read(struct ssl *ssl, struct found *found);
+/* Before SQLite has a database whose log is not live: refuses what is beside it of another. SQLite
+ * would copy its WAL, or delete it. */
+int found_others(struct ssl *ssl);
 int recover_files(struct ssl *ssl);
 /* Opens the file of checkpoints, if it is not open. */
 int recover_open(struct ssl *ssl);

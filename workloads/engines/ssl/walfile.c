@@ -77,26 +77,33 @@ static int64_t frame_offset(const struct walfile *walfile, uint32_t frame)
 static int read_header(sqlite3_file *file, struct walfile *found, uint8_t *header, uint32_t sum[2])
 {
 	static const uint8_t zeros[WAL_HEADER];
+	uint8_t begin[8];
 	sqlite3_int64 size;
 	int result = file->pMethods->xFileSize(file, &size);
 
-	if (result != SQLITE_OK || size < WAL_HEADER) {
-		found->state = size > 0 ? WAL_TORN : WAL_RESET;
+	found->state = WAL_RESET;
+	if (result != SQLITE_OK || size == 0)
 		return result;
-	}
-	result = file_read(file, header, WAL_HEADER, 0);
+	put32be(begin, MAGIC);
+	put32be(begin + 4, WAL_VERSION);
+	memset(header, 0, WAL_HEADER);
+	result = file_read(file, header, size < WAL_HEADER ? size : WAL_HEADER, 0);
 	if (result != SQLITE_OK)
 		return result;
+	found->other = memcmp(header, zeros, sizeof(begin)) != 0 &&
+		       memcmp(header, begin, size < 8 ? (size_t)size : sizeof(begin)) != 0;
 	checksum(header, WAL_HEADER - 8, sum);
 	found->page_size = get32be(header + 8);
 	found->id = get32be(header + 12);
 	found->salt = get32(header + 16);
 	found->state = WAL_TORN;
+	if (size < WAL_HEADER)
+		return SQLITE_OK;
 	if (memcmp(header, zeros, WAL_HEADER) == 0)
 		found->state = WAL_RESET;
-	else if (get32be(header) == MAGIC && get32be(header + 4) == WAL_VERSION &&
-		 sum[0] == get32be(header + 24) && sum[1] == get32be(header + 28) &&
-		 found->page_size >= 512 && found->page_size <= 65536)
+	else if (memcmp(header, begin, sizeof(begin)) == 0 && sum[0] == get32be(header + 24) &&
+		 sum[1] == get32be(header + 28) && found->page_size >= 512 &&
+		 found->page_size <= 65536)
 		found->state = WAL_LIVE;
 	return SQLITE_OK;
 }

@@ -110,11 +110,7 @@ static int open_logged(sqlite3 *db, sqlite3_file *file, const char *name, struct
 	int result;
 
 	ssl->adopted = true;
-	/* it lives as long as the connection, which may outlive its file */
-	result = sqlite3_create_function_v2(db, "ssl_stats", 0, SQLITE_UTF8 | SQLITE_DIRECTONLY,
-					    ssl, stats_function, NULL, NULL, drop);
-	if (result == SQLITE_OK)
-		result = database_live(ssl, &live);
+	result = database_live(ssl, &live);
 	if (result == SQLITE_OK && live)
 		result = recover(name, &ssl->options, ssl->error);
 	if (result == SQLITE_OK)
@@ -151,10 +147,24 @@ static bool parameter(const char *name, const char *which, int64_t *value, struc
 	       error_set(error, "%s=%s in the name of a database is no whole number", which, text);
 }
 
+/* Without a log that is live a database that is opened to be read is SQLite's alone. */
+static int read_only(sqlite3_file *file, const char *name, char **said)
+{
+	uint8_t head[100];
+
+	if (file->pMethods == NULL ||
+	    file->pMethods->xRead(file, head, sizeof(head), 0) != SQLITE_OK || !mark_any(head))
+		return SQLITE_OK;
+	*said = sqlite3_mprintf("%s has a live %s, and cannot be written to recover it", name,
+				log_kind.name);
+	return SQLITE_READONLY;
+}
+
 /* Called by SQLite for each connection that is opened. */
 static int adopt(sqlite3 *db, char **said, const sqlite3_api_routines *api)
 {
 	const char *name = sqlite3_db_filename(db, "main");
+	bool absent = vfs_absent;
 	struct ssl_options options;
 	struct error error = {{0}};
 	struct ssl *ssl;
@@ -167,23 +177,41 @@ static int adopt(sqlite3 *db, char **said, const sqlite3_api_routines *api)
 		return result;
 	sqlite3_file_control(db, "main", SQLITE_FCNTL_VFS_POINTER, &vfs);
 	sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
-	if (vfs == NULL || !vfs_is_ours(vfs) || name == NULL || name[0] == '\0' || file == NULL ||
-	    sqlite3_db_readonly(db, "main") != 0)
+	if (vfs == NULL || !vfs_is_ours(vfs) || name == NULL || name[0] == '\0' || file == NULL)
 		return SQLITE_OK;
+	if (sqlite3_db_readonly(db, "main") != 0)
+		return read_only(file, name, said);
 	ssl = vfs_find(name);
 	/* a connection of ssl_open's */
 	if (ssl != NULL && ssl->opening)
 		return SQLITE_OK;
 	ssl_defaults(&options);
 	result = SQLITE_MISUSE;
-	if (parameter(name, "log_size", &options.log_size, &error) &&
-	    parameter(name, "log_full", &options.full, &error) &&
-	    parameter(name, "dirty_pages", &options.dirty, &error))
+	if (sqlite3_uri_boolean(name, "nolock", 0))
+		error_set(&error, "nolock in the name of %s, which has a log and is locked", name);
+	else if (parameter(name, "log_size", &options.log_size, &error) &&
+		 parameter(name, "log_full", &options.full, &error) &&
+		 parameter(name, "dirty_pages", &options.dirty, &error))
 		result = database_begin(name, &options, &error, &ssl);
+	if (result != SQLITE_OK && absent)
+		database_unmake(name, NULL);
+	if (result == SQLITE_OK) {
+		ssl->absent = absent;
+		/* it lives as long as the connection, which may outlive its file */
+		result = sqlite3_create_function_v2(db, "ssl_stats", 0,
+						    SQLITE_UTF8 | SQLITE_DIRECTONLY, ssl,
+						    stats_function, NULL, NULL, drop);
+	}
+	/* else it is dropped by now */
 	if (result == SQLITE_OK) {
 		result = open_logged(db, file, name, ssl);
-		if (result != SQLITE_OK)
+		if (result != SQLITE_OK) {
 			database_failed(ssl, "opening", result);
+			/* a program may never close what was not opened */
+			vfs_release(ssl, file, name);
+		} else {
+			ssl->absent = false;
+		}
 		ssl->error = NULL;
 	}
 	if (result != SQLITE_OK)

@@ -1,0 +1,39 @@
+/* Things that happen to a database with a log, on a disk in memory (disk.h). A scene prints what is
+ * said of it, and ends the program with status 1 if it does not go as it must. */
+#ifndef COMMITPATH_TEST_SCENE_H
+#define COMMITPATH_TEST_SCENE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ssl.h"
+
+struct scene {
+	const char *name; /* NULL: behind the last one */
+	void (*play)(void);
+};
+
+/* Those of one kind of log alone: scenes_statements.c or scenes_pages.c. */
+extern const struct scene own_scenes[];
+
+/* To open with; options may be changed. */
+extern const int flags;
+extern struct ssl_options options;
+extern char log_name[16], other_log[16]; /* of a.db and b.db */
+extern uint64_t acknowledged;		 /* load_hash of what make_live made last */
+
+void scene_begin(void);
+void check(bool good, const char *what);
+
+/* A database whose log has transactions, and power that was cut. */
+void make_live(const char *name);
+/* An opening is refused in one line, which is printed. */
+void must_refuse(const char *name);
+/* It is recovered, with all that is acknowledged, and closed. */
+void must_recover(const char *name);
+
+/* A byte of both of the log's headers is another, and they are whole: it is refused, and recovered
+ * with what it was. */
+void changed(int at, uint8_t byte);
+
+#endif

@@ -1,0 +1,207 @@
+/* Scenes of a statement log alone: what is logged and what is a checkpoint, and ssl_inspect. */
+#include <stdio.h>
+#include <string.h>
+
+#include "disk.h"
+#include "load.h"
+#include "scene.h"
+#include "state.h"
+
+static void release(void)
+{
+	changed(20, 9);
+}
+
+static void print_inspected(const char *name)
+{
+	struct error error;
+
+	check(ssl_inspect(name, stdout, &error), "inspected");
+}
+
+static void inspected(void)
+{
+	make_live("a.db");
+	print_inspected("a.db");
+	must_recover("a.db");
+	print_inspected("a.db");
+}
+
+/* A transaction that is larger than the log, and a log that fills. */
+static void sizes(void)
+{
+	struct ssl *ssl;
+	struct ssl_stats stats;
+	struct error error;
+
+	options.log_size = 4096;
+	check(ssl_open("a.db", flags, &options, &ssl, &error), "opened");
+	check(ssl_exec(ssl, "CREATE TABLE t(x)") == SQLITE_OK, "made");
+	for (int i = 0; i < 200; i++)
+		check(ssl_exec(ssl, "INSERT INTO t VALUES(zeroblob(10))") == SQLITE_OK, "inserted");
+	check(ssl_exec(ssl, "BEGIN") == SQLITE_OK, "begun");
+	for (int i = 0; i < 200; i++)
+		check(ssl_exec(ssl, "INSERT INTO t VALUES(hex(zeroblob(90)))") == SQLITE_OK,
+		      "inserted");
+	check(ssl_exec(ssl, "COMMIT") == SQLITE_OK, "committed");
+	stats = ssl_stats(ssl);
+	check(stats.checkpoints[SSL_LOG_FULL] > 3 && stats.checkpoints[SSL_TOO_LARGE] == 1,
+	      "checkpoints");
+	check(stats.transactions == 202 && stats.logged == 200, "transactions");
+	check(ssl_close(ssl, &error), "closed");
+}
+
+/* Beside the largest rowid the next one is random. */
+static void largest(void)
+{
+	struct target ours = {0};
+	struct error error;
+	uint64_t before;
+
+	for (int round = 0; round < 2; round++) {
+		check(ssl_open("a.db", flags, &options, &ours.ssl, &error), "opened");
+		ours.db = ssl_db(ours.ssl);
+		if (round == 0)
+			check(load_create(&ours) == SQLITE_OK &&
+				      ssl_exec(ours.ssl,
+					       "INSERT INTO t(id) VALUES(9223372036854775807)") ==
+					      SQLITE_OK,
+			      "made");
+		check(ssl_exec(ours.ssl, "INSERT INTO t(k) VALUES(3)") == SQLITE_OK, "inserted");
+		check(ssl_stats(ours.ssl).checkpoints[SSL_NOT_REPEATABLE] > 0, "a checkpoint");
+		before = load_hash(ours.db, false);
+		disk_cut_now();
+		ssl_close(ours.ssl, &error);
+		disk_power(1, KEPT_NONE);
+	}
+	check(ssl_open("a.db", flags, &options, &ours.ssl, &error), "opened");
+	check(load_hash(ssl_db(ours.ssl), false) == before, "the same");
+	check(ssl_close(ours.ssl, &error), "closed");
+}
+
+/* Power is cut, and what was there is there again, with transactions that were executed again. */
+static void must_repeat(struct target *ours, int64_t replayed)
+{
+	struct error error;
+	uint64_t before = load_hash(ours->db, false);
+
+	disk_cut_now();
+	ssl_close(ours->ssl, &error);
+	disk_power(1, KEPT_NONE);
+	if (!ssl_open("a.db", flags, &options, &ours->ssl, &error))
+		check(false, error.text);
+	check(ssl_stats(ours->ssl).replayed == replayed, "executed again");
+	check(load_hash(ssl_db(ours->ssl), false) == before, "the same");
+	check(ssl_close(ours->ssl, &error), "closed");
+}
+
+/* last_insert_rowid() of what a record does not have: another transaction, one that was rolled
+ * back, and the largest and smallest that there are. */
+static void rowid(void)
+{
+	static const char *const texts[] = {
+		"BEGIN; INSERT INTO t(id, r) VALUES(4711, 0); ROLLBACK",
+		"INSERT INTO w VALUES('rolled back', last_insert_rowid())",
+		"UPDATE t SET k=last_insert_rowid() WHERE id=1",
+		"INSERT INTO t(id, r) VALUES(-9223372036854775807 - 1, 0)",
+		"INSERT INTO w VALUES('smallest', last_insert_rowid())",
+		"UPDATE t SET k=1 WHERE id=1",
+		"UPDATE t SET k=last_insert_rowid() WHERE id=2",
+	};
+	struct target ours = {0};
+	struct error error;
+
+	check(ssl_open("a.db", flags, &options, &ours.ssl, &error), "opened");
+	ours.db = ssl_db(ours.ssl);
+	check(load_create(&ours) == SQLITE_OK, "made");
+	check(ssl_checkpoint(ours.ssl, &error), "checkpoint");
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		check(ssl_exec(ours.ssl, texts[i]) == SQLITE_OK, texts[i]);
+	must_repeat(&ours, 6);
+}
+
+/* A blob that is open keeps the transaction of a statement without BEGIN open, and one of another
+ * database keeps none. */
+static void beside(void)
+{
+	struct target ours = {0};
+	struct error error;
+	sqlite3_blob *blob;
+
+	check(ssl_open("a.db", flags, &options, &ours.ssl, &error), "opened");
+	ours.db = ssl_db(ours.ssl);
+	check(load_create(&ours) == SQLITE_OK, "made");
+	check(ssl_checkpoint(ours.ssl, &error), "checkpoint");
+	check(sqlite3_blob_open(ours.db, "main", "t", "v", 40, 1, &blob) == SQLITE_OK, "a blob");
+	check(ssl_exec(ours.ssl, "UPDATE w SET value=1; INSERT INTO w VALUES('first', 1);"
+				 "INSERT INTO w VALUES('second', 2)") == SQLITE_OK,
+	      "inserted");
+	check(sqlite3_blob_close(blob) == SQLITE_OK, "committed");
+	check(ssl_exec(ours.ssl, "CREATE TEMP TABLE own(v); INSERT INTO own VALUES(zeroblob(9))") ==
+		      SQLITE_OK,
+	      "a table of the connection's");
+	check(sqlite3_blob_open(ours.db, "temp", "own", "v", 1, 1, &blob) == SQLITE_OK, "a blob");
+	check(ssl_exec(ours.ssl, "BEGIN; INSERT INTO w VALUES('third', 3); ROLLBACK;"
+				 "INSERT INTO w VALUES('fourth', 4)") == SQLITE_OK,
+	      "inserted");
+	sqlite3_blob_close(blob);
+	must_repeat(&ours, 2);
+}
+
+static int allow(void *argument, int action, const char *first, const char *second,
+		 const char *database, const char *trigger)
+{
+	(void)argument;
+	(void)action;
+	(void)first;
+	(void)second;
+	(void)database;
+	(void)trigger;
+	return SQLITE_OK;
+}
+
+/* Whoever takes the authorizer away takes the records away. */
+static void authorizer(void)
+{
+	struct ssl *ssl;
+	struct error error;
+
+	check(ssl_open("a.db", flags, &options, &ssl, &error), "opened");
+	check(ssl_exec(ssl, "CREATE TABLE t(x); INSERT INTO t VALUES(1)") == SQLITE_OK, "made");
+	check(ssl_stats(ssl).logged == 1, "logged");
+	sqlite3_set_authorizer(ssl_db(ssl), allow, NULL);
+	check(ssl_exec(ssl, "INSERT INTO t VALUES(total_changes())") == SQLITE_OK, "inserted");
+	check(ssl_stats(ssl).logged == 1, "not logged");
+	check(ssl_stats(ssl).checkpoints[SSL_NOT_CAPTURED] == 1, "a checkpoint");
+	check(ssl_close(ssl, &error), "closed");
+}
+
+/* A trigger that is the connection's alone changes rows that a recovery would not. */
+static void temporary(void)
+{
+	struct target ours = {0};
+	struct error error;
+	uint64_t before;
+
+	check(ssl_open("a.db", flags, &options, &ours.ssl, &error), "opened");
+	ours.db = ssl_db(ours.ssl);
+	check(load_create(&ours) == SQLITE_OK, "made");
+	check(ssl_exec(ours.ssl, "CREATE TEMP TRIGGER more AFTER INSERT ON w BEGIN"
+				 " INSERT INTO t(id, r) VALUES(777, 0); END;"
+				 "INSERT INTO w VALUES('x', 1)") == SQLITE_OK,
+	      "inserted");
+	check(ssl_stats(ours.ssl).checkpoints[SSL_OTHER_DATABASE] == 1, "a checkpoint");
+	before = load_hash(ours.db, false);
+	disk_cut_now();
+	ssl_close(ours.ssl, &error);
+	disk_power(1, KEPT_NONE);
+	check(ssl_open("a.db", flags, &options, &ours.ssl, &error), "opened");
+	check(load_hash(ssl_db(ours.ssl), false) == before, "the same");
+	check(ssl_close(ours.ssl, &error), "closed");
+}
+
+const struct scene own_scenes[] = {
+	{"release", release}, {"inspected", inspected},	  {"sizes", sizes},
+	{"largest", largest}, {"authorizer", authorizer}, {"temporary", temporary},
+	{"rowid", rowid},     {"beside", beside},	  {NULL, NULL},
+};

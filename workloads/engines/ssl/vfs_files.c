@@ -1,0 +1,259 @@
+/* A database with a log and its WAL, as SQLite has them of the VFS (vfs.c): the WAL is in memory,
+ * and durable when it is synced; nothing is written to the database but by a checkpoint. */
+#include <string.h>
+
+#include "vfs.h"
+
+static struct ssl *of(sqlite3_file *file)
+{
+	return ((struct vfs_file *)file)->ssl;
+}
+
+/* The WAL */
+
+static int wal_close(sqlite3_file *file)
+{
+	(void)file;
+	return SQLITE_OK;
+}
+
+static int wal_read(sqlite3_file *file, void *data, int size, sqlite3_int64 offset)
+{
+	return memory_read(&of(file)->memory, data, size, offset);
+}
+
+static int wal_write(sqlite3_file *file, const void *data, int size, sqlite3_int64 offset)
+{
+	return observed_keep(of(file), data, size, offset);
+}
+
+static int wal_truncate(sqlite3_file *file, sqlite3_int64 size)
+{
+	return memory_truncate(&of(file)->memory, size);
+}
+
+static int wal_sync(sqlite3_file *file, int flags)
+{
+	(void)flags;
+	return commit_durable(of(file));
+}
+
+static int wal_size(sqlite3_file *file, sqlite3_int64 *size)
+{
+	*size = memory_size(&of(file)->memory);
+	return SQLITE_OK;
+}
+
+/* Locks: the database is locked from its opening on. */
+
+static int no_lock(sqlite3_file *file, int lock)
+{
+	(void)file;
+	(void)lock;
+	return SQLITE_OK;
+}
+
+static int no_reserved_lock(sqlite3_file *file, int *reserved)
+{
+	(void)file;
+	*reserved = 0;
+	return SQLITE_OK;
+}
+
+static int wal_control(sqlite3_file *file, int op, void *argument)
+{
+	(void)file;
+	(void)op;
+	(void)argument;
+	return SQLITE_NOTFOUND;
+}
+
+static int sector_size(sqlite3_file *file)
+{
+	sqlite3_file *real = of(file)->database;
+
+	return real->pMethods->xSectorSize(real);
+}
+
+/* In memory all is in order, and SQLite neither syncs the WAL's header nor fills its last sector.
+ */
+static int characteristics(sqlite3_file *file)
+{
+	sqlite3_file *real = of(file)->database;
+
+	return real->pMethods->xDeviceCharacteristics(real) | SQLITE_IOCAP_SEQUENTIAL |
+	       SQLITE_IOCAP_POWERSAFE_OVERWRITE;
+}
+
+const sqlite3_io_methods vfs_wal = {
+	1,
+	wal_close,
+	wal_read,
+	wal_write,
+	wal_truncate,
+	wal_sync,
+	wal_size,
+	no_lock,
+	no_lock,
+	no_reserved_lock,
+	wal_control,
+	sector_size,
+	characteristics,
+	NULL,
+	NULL,
+	NULL,
+	NULL,
+	NULL,
+	NULL,
+};
+
+/* The database */
+
+static int database_close(sqlite3_file *file)
+{
+	struct ssl *ssl = of(file);
+	int result;
+
+	if (ssl->adopted) {
+		/* there is no ssl_close */
+		result = checkpoint(ssl, SSL_REQUESTED);
+		ssl->closing = true;
+		if (result != SQLITE_OK)
+			sqlite3_log(result, "%s keeps its %s: %s", ssl->path, log_kind.name,
+				    sqlite3_errstr(result));
+	}
+	result = end_files(ssl);
+	file_close(&ssl->wal);
+	log_close(&ssl->log);
+	file_close(&ssl->database);
+	atomic_close(ssl);
+	if (ssl->adopted)
+		vfs_remove(ssl);
+	return result;
+}
+
+static int database_read(sqlite3_file *file, void *data, int size, sqlite3_int64 offset)
+{
+	enum { HEADER = 100, LEAST = 512 };
+	sqlite3_file *real = of(file)->database;
+	uint8_t head[LEAST];
+	int64_t end = offset + size < HEADER ? offset + size : HEADER;
+	int result =
+		file_short(real, real->pMethods->xRead(real, data, size, offset), offset + size);
+
+	if (offset >= HEADER || (result != SQLITE_OK && result != SQLITE_IOERR_SHORT_READ))
+		return result;
+	/* without knowing whether it is marked nothing of it can be told */
+	if (result == SQLITE_OK)
+		result = file_read(real, head, sizeof(head), 0);
+	if (result != SQLITE_OK || !mark_any(head))
+		return result;
+	mark_hide(head);
+	memcpy(data, head + offset, (size_t)(end - offset));
+	return result;
+}
+
+/* SQLite's own checkpoint: it is done, or is made now. */
+static int database_copied(struct ssl *ssl)
+{
+	const struct memory *memory = &ssl->memory;
+	int result = SQLITE_OK;
+
+	/* SQLite makes one, too, when it closes a database whose recovery failed in its middle */
+	if (memory->ends > memory->committed || ssl->replaying)
+		return SQLITE_IOERR_WRITE;
+	if (memory->committed > memory->copied)
+		result = checkpoint(ssl, SSL_REQUESTED);
+	return result;
+}
+
+static int database_write(sqlite3_file *file, const void *data, int size, sqlite3_int64 offset)
+{
+	(void)data;
+	(void)size;
+	(void)offset;
+	return database_copied(of(file));
+}
+
+static int database_truncate(sqlite3_file *file, sqlite3_int64 size)
+{
+	(void)size;
+	return database_copied(of(file));
+}
+
+static int database_sync(sqlite3_file *file, int flags)
+{
+	(void)flags;
+	return database_copied(of(file));
+}
+
+static int database_size(sqlite3_file *file, sqlite3_int64 *size)
+{
+	sqlite3_file *real = of(file)->database;
+
+	return real->pMethods->xFileSize(real, size);
+}
+
+/* What a commit's durability, or the one connection, hangs on. Each may be asked for, and be set to
+ * what it is, as programs do that are not told of a log. */
+static int refuse_pragma(struct ssl *ssl, char **words)
+{
+	static const struct {
+		const char *name, *value, *number;
+	} fixed[] = {{"synchronous", "full", "2"},
+		     {"wal_autocheckpoint", "0", "0"},
+		     {"locking_mode", "exclusive", "exclusive"},
+		     {"journal_mode", "wal", "wal"}};
+
+	if (ssl->opening || words[2] == NULL)
+		return SQLITE_NOTFOUND;
+	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
+		if (sqlite3_stricmp(words[1], fixed[i].name) == 0) {
+			if (sqlite3_stricmp(words[2], fixed[i].value) == 0 ||
+			    sqlite3_stricmp(words[2], fixed[i].number) == 0)
+				return SQLITE_NOTFOUND;
+			words[0] = sqlite3_mprintf("%s is %s in a database with a %s",
+						   fixed[i].name, fixed[i].value, log_kind.name);
+			return SQLITE_ERROR;
+		}
+	return SQLITE_NOTFOUND;
+}
+
+static int database_control(sqlite3_file *file, int op, void *argument)
+{
+	struct ssl *ssl = of(file);
+
+	switch (op) {
+	case SQLITE_FCNTL_COMMIT_PHASETWO:
+		return commit_confirm(ssl);
+	case SQLITE_FCNTL_PRAGMA:
+		return refuse_pragma(ssl, argument);
+	case SQLITE_FCNTL_VFSNAME:
+		*(char **)argument = sqlite3_mprintf("%s", log_kind.vfs);
+		return SQLITE_OK;
+	default:
+		return SQLITE_NOTFOUND;
+	}
+}
+
+const sqlite3_io_methods vfs_database = {
+	1,
+	database_close,
+	database_read,
+	database_write,
+	database_truncate,
+	database_sync,
+	database_size,
+	no_lock,
+	no_lock,
+	no_reserved_lock,
+	database_control,
+	sector_size,
+	characteristics,
+	NULL,
+	NULL,
+	NULL,
+	NULL,
+	NULL,
+	NULL,
+};
