@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis import devices, engines, filesystems, mkfs, mount, synthetic
-from analysis.adapters import sqlfile
+from analysis.adapters import sqlfile, userfile
 from analysis.crash import oracle
 from analysis.crash.cuts import PROCESS
 from base import identity
@@ -170,7 +170,7 @@ def take_file(cell: dict[str, Any], variables: Mapping[str, str]) -> None:
     if not path:
         return
     text, parts = userfiles.transactions(Path(path), kind)
-    cell["file"], cell["profiles"]["file"] = sqlfile.name(text), {kind: text}
+    cell["file"], cell["profiles"]["file"] = sqlfile.name(text), {kind: text, **of_several(parts.databases)}
     if cell["journal_mode"] == "wal" and (line := sqlfile.vacuum(parts.transactions)):
         raise BadInputError(
             f"FILE={path}: line {line}: VACUUM in MODE=wal logs pages that no checkpoint writes home, which "
@@ -182,6 +182,11 @@ def take_file(cell: dict[str, Any], variables: Mapping[str, str]) -> None:
             f"N={cell['n']}: with FILE it is the number of the file's transactions, {count}; leave it out"
         )
     cell["n"] = count
+
+
+def of_several(databases: int) -> dict[str, int]:
+    """What a cell has of the number of databases that its transactions are of."""
+    return {"databases": databases} if databases > 1 else {}
 
 
 def is_of_file(profile: Mapping[str, Any]) -> bool:
@@ -204,7 +209,8 @@ def take_synthetic(cell: dict[str, Any], variables: Mapping[str, str]) -> None:
             f"N={cell['n']}: the trace of WORKLOAD={cell['workload']} has {count} transactions"
         )
     most = cell["n"] if cell["n"] < count else None
-    cell["profiles"]["file"] = {"synthetic": synthetic.text_of(measures, cell["seed"], most)}
+    text = synthetic.text_of(measures, cell["seed"], most)
+    cell["profiles"]["file"] = {"synthetic": text, **of_several(spec.databases)}
 
 
 def check_engine(cell: Mapping[str, Any], variables: Mapping[str, str], only: list[str] | None) -> None:
@@ -383,6 +389,11 @@ def check_crash(cell: Mapping[str, Any], variables: Mapping[str, str]) -> None:
                 raise BadInputError(f"{variable}={cell[name]}: CRASH=none cuts nothing; use CRASH=power")
         return
     asked = f"CRASH={cell['crash']}"
+    if (several := userfile.databases(cell["profiles"].get("file", {}))) > 1:
+        raise BadInputError(
+            f"{asked}: WORKLOAD={cell['workload']} has {several} databases here, and a trial looks at one; "
+            "use CRASH=none, or a trace of one file (docs/trace.md)"
+        )
     for name in ("board", "clock"):
         if cell[name] != "virtual":
             raise BadInputError(
