@@ -185,10 +185,11 @@ def _unasked(cell: Document, summary: Document, manifest: Document, host: Docume
     found = [f"mount option {option}: in effect, and not requested" for option in unasked]
     ran = engines.name_in(manifest)
     engine = engines.of(ran)
-    had = manifest[ran].get(engine.PROPERTIES, {})
+    each = [one.get(engine.PROPERTIES, {}) for one in manifest[ran].get("databases", [manifest[ran]])]
     return found + [
         f"{engine.TITLE}'s {name}: in effect {had[name]!r}, and not requested"
         for name, value in engine.UNASKED.items()
+        for had in each
         if word(had.get(name, value)) != value
     ]
 

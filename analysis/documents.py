@@ -64,6 +64,7 @@ def _schema() -> dict[str, Any]:
     for engine in engines.names():
         config[engine] = {"$ref": "#/$defs/release"}
         config[engines.of(engine).PROPERTIES] = {"$ref": "#/$defs/pairs"}
+        config["databases"]["items"]["properties"][engines.of(engine).PROPERTIES] = {"$ref": "#/$defs/pairs"}
     return schema
 
 

@@ -6,6 +6,7 @@ for a point in time). Columns that a source does not know are null.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import polars as pl
@@ -88,6 +89,6 @@ def block_kind(rwbs: str = "rwbs", sectors: str = "sectors") -> pl.Expr:
     )
 
 
-def file_kind(name: str | None, is_directory: bool | None, database: str) -> str:
-    """Return which of an engine's files `name` is; `database` is the base name of the database."""
-    return "directory" if is_directory else engines.role(name or "", database)
+def file_kind(name: str | None, is_directory: bool | None, databases: Collection[str]) -> str:
+    """Return which of an engine's files `name` is; `databases` are the base names of the databases."""
+    return "directory" if is_directory else engines.role(name or "", databases)

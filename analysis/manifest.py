@@ -79,7 +79,7 @@ def _of_driver(run: Run) -> dict[str, Any]:
             **config[engine],
             "effective": config["effective"],
             properties: config[properties],
-            **{key: value for key, value in config.items() if key.startswith("file_sizes")},
+            **{key: value for key, value in config.items() if key.startswith(("file_sizes", "databases"))},
         },
         "driver": config["driver"],
         "transactions": run.driver.planned,

@@ -11,6 +11,7 @@ import polars as pl
 from analysis import (
     consistent,
     content,
+    databases,
     devices,
     engines,
     events,
@@ -149,11 +150,9 @@ class Run:
         return self.host.get("run_id")
 
     @property
-    def database(self) -> str:
-        """Base name of the database file; of a command no name is known."""
-        if identity.load(self.cell) == identity.COMMAND:
-            return ""
-        return PurePosixPath(self.driver.config["driver"]["database"]).name
+    def databases(self) -> tuple[str, ...]:
+        """Base names of the databases' files; of a command none is known."""
+        return databases.names(self.driver.config)
 
     @property
     def ops(self) -> list[str]:
@@ -303,7 +302,7 @@ def _ledger(run: Run) -> build.Ledger | None:
             transactions=ran.transactions,
             phases=ran.phases,
             window=ran.window,
-            database=run.database,
+            databases=run.databases,
             calls=ran.engine.LOGS_CALLS,
             slower=max(1, run.cell.get("cpu_ns", _CPU_NS) // _CPU_NS) * (_SCRIPT if run.scripted else 1),
             counted=run.board.run.get("clock") == "virtual",
@@ -333,7 +332,10 @@ def _witness_bytes(run: Run) -> None:
         board=run.folder / "raw/board",
         superblock=run.board.superblock,
         release=str(ran.config[name].get("version", "")),
-        sizes={role: size for role, size in ran.config["file_sizes"].items() if isinstance(size, int)},
+        sizes=tuple(
+            {role: size for role, size in one.config["file_sizes"].items() if isinstance(size, int)}
+            for one in databases.of(ran.config, ran.transactions.height)
+        ),
     )
     for kept in run.contents.values():
         run.ledger, run.content = content.judge(run.ledger, kept, given)

@@ -40,6 +40,9 @@ class Stored:
         # it was analysed when its engine was the only one, or had no word of its own for its files' pages
         none = [name for name in columns if name in engines.labels() and name not in table.columns]
         table = table.with_columns(pl.lit(0.0).alias(name) for name in none)
+        # or when all runs had one database
+        if "database" in columns and "database" not in table.columns:
+            table = table.with_columns(pl.lit(None, pl.Int64).alias("database"))
         missing = [column for column in columns if column not in table.columns]
         if missing:
             # of an analysis that had other names, as it is as that left it

@@ -55,7 +55,7 @@ def build(run: Run) -> Tables:
         commands = commands.filter(~others)
     commands = _attribute(commands, rows, run.driver.phases)
     sync = _syncs(run)
-    sync = _attribute(sync, rows, run.driver.phases).with_columns(_file_kinds(sync, run.database))
+    sync = _attribute(sync, rows, run.driver.phases).with_columns(_file_kinds(sync, run.databases))
     seen = observed(run)
     transactions = _transactions(rows, commands, sync, roles, seen)
     operations = _operations(run, transactions)
@@ -108,7 +108,8 @@ def observed(run: Run) -> set[str]:
 def _syncs(run: Run) -> pl.DataFrame:
     """Return the sync events of the filesystem that holds the database."""
     sync = run.events.filter((pl.col("source") == "probe") & (pl.col("event") == "sync"))
-    ours = sync.filter(pl.col("file").str.starts_with(run.database))["dev"].unique()
+    named = pl.any_horizontal(pl.col("file").str.starts_with(name) for name in run.databases)
+    ours = sync.filter(named)["dev"].unique()
     return sync.filter(pl.col("dev").is_in(ours.to_list())) if len(ours) == 1 else sync
 
 
@@ -156,9 +157,9 @@ def _attribute(found: pl.DataFrame, transactions: pl.DataFrame, phases: pl.DataF
     )
 
 
-def _file_kinds(sync: pl.DataFrame, database: str) -> pl.Series:
+def _file_kinds(sync: pl.DataFrame, databases: tuple[str, ...]) -> pl.Series:
     pairs = zip(sync["file"].to_list(), sync["is_directory"].to_list(), strict=True)
-    kinds = [events.file_kind(name, is_directory, database) for name, is_directory in pairs]
+    kinds = [events.file_kind(name, is_directory, databases) for name, is_directory in pairs]
     return pl.Series("kind", kinds, dtype=pl.String)
 
 

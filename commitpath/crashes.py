@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from analysis import devices
+from analysis.adapters import userfile
 from analysis.crash import oracle
 from analysis.crash.cuts import PROCESS
 from base.errors import BadInputError
@@ -20,6 +21,11 @@ def check(cell: Mapping[str, Any], variables: Mapping[str, str]) -> None:
                 raise BadInputError(f"{variable}={cell[name]}: CRASH=none cuts nothing; use CRASH=power")
         return
     asked = f"CRASH={cell['crash']}"
+    if (several := userfile.databases(cell["profiles"].get("file", {}))) > 1:
+        raise BadInputError(
+            f"{asked}: WORKLOAD={cell['workload']} has {several} databases here, and a trial looks at one; "
+            "use CRASH=none, or a trace of one file (docs/trace.md)"
+        )
     for name in ("board", "clock"):
         if cell[name] != "virtual":
             raise BadInputError(

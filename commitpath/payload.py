@@ -130,7 +130,7 @@ def populated(cell: Mapping[str, Any]) -> dict[str, Any]:
     )
     of_file = {}
     if cell["profiles"]["workload"].get("file"):
-        table += f" --file {BOARD}/schema"
+        table += f" --file {BOARD}/schema{databases_option(cell)}"
         schema, transactions = packed(cell)
         of_file = {"schema": schema}
         if len(transactions) > MOST_WITH_CELL:
@@ -140,6 +140,12 @@ def populated(cell: Mapping[str, Any]) -> dict[str, Any]:
         "rehearsal_options": f"--rows 0 {table}",
         **of_file,
     }
+
+
+def databases_option(cell: Mapping[str, Any]) -> str:
+    """What the driver is told of the number of databases, after a blank; of one nothing."""
+    count = userfile.databases(cell["profiles"].get("file", {}))
+    return f" --databases {count}" if count > 1 else ""
 
 
 def packed(cell: Mapping[str, Any]) -> tuple[bytes, bytes]:
@@ -274,6 +280,7 @@ def driver_env(cell: Mapping[str, Any], database: str) -> dict[str, str]:
         driver_options += f" --persistent-memory {persistent.MOUNTPOINT}"
     if cell["profiles"]["workload"].get("file"):
         driver_options += f" --file {BOARD}/{'transactions' if 'file' in cell['profiles'] else 'rehearsal'}"
+        driver_options += databases_option(cell)
     if phases := cell["profiles"]["workload"].get("phases"):
         driver_options += f" --phases {','.join(phases)}"
     watched = " ".join(engine["watched"])

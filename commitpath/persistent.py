@@ -4,6 +4,7 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
+from analysis.adapters import userfile
 from analysis.crash.cuts import PROCESS
 from base import identity
 from base.data import load_yaml
@@ -46,7 +47,8 @@ def mib(cell: Mapping[str, Any]) -> int:
     """MiB of persistent memory that a cell's board has."""
     if not (found := asked(cell)):
         return 0
-    need = -(-int(cell[found[1]["bytes"]]) // 2**20) + FILESYSTEM_MIB
+    logs = userfile.databases(cell["profiles"].get("file", {}))
+    need = -(-int(cell[found[1]["bytes"]]) * logs // 2**20) + FILESYSTEM_MIB
     return -(-need // STEP_MIB) * STEP_MIB
 
 

@@ -34,7 +34,7 @@ def take_file(cell: dict[str, Any], variables: Mapping[str, str]) -> None:
     if not path:
         return
     text, parts = userfiles.transactions(Path(path), kind)
-    cell["file"], cell["profiles"]["file"] = sqlfile.name(text), {kind: text}
+    cell["file"], cell["profiles"]["file"] = sqlfile.name(text), {kind: text, **of_several(parts.databases)}
     if cell["journal_mode"] == "wal" and (line := sqlfile.vacuum(parts.transactions)):
         raise BadInputError(
             f"FILE={path}: line {line}: VACUUM in MODE=wal logs pages that no checkpoint writes home, which "
@@ -46,6 +46,11 @@ def take_file(cell: dict[str, Any], variables: Mapping[str, str]) -> None:
             f"N={cell['n']}: with FILE it is the number of the file's transactions, {count}; leave it out"
         )
     cell["n"] = count
+
+
+def of_several(databases: int) -> dict[str, int]:
+    """What a cell has of the number of databases that its transactions are of."""
+    return {"databases": databases} if databases > 1 else {}
 
 
 def is_of_file(profile: Mapping[str, Any]) -> bool:
@@ -68,4 +73,5 @@ def take_synthetic(cell: dict[str, Any], variables: Mapping[str, str]) -> None:
             f"N={cell['n']}: the trace of WORKLOAD={cell['workload']} has {count} transactions"
         )
     most = cell["n"] if cell["n"] < count else None
-    cell["profiles"]["file"] = {"synthetic": synthetic.text_of(measures, cell["seed"], most)}
+    text = synthetic.text_of(measures, cell["seed"], most)
+    cell["profiles"]["file"] = {"synthetic": text, **of_several(spec.databases)}

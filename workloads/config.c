@@ -15,6 +15,44 @@ static void write_file_sizes(struct json *json, const char *key, const struct fi
 	json_end(json, '}');
 }
 
+/* Of all databases together. */
+static void write_sizes(struct json *json, const struct options *options,
+			const struct findings *findings)
+{
+	struct file_sizes before = findings->databases[0].before_close;
+	struct file_sizes after = findings->databases[0].after_close;
+
+	for (int64_t i = 1; i < options->databases; i++) {
+		file_sizes_add(&before, &findings->databases[i].before_close);
+		file_sizes_add(&after, &findings->databases[i].after_close);
+	}
+	write_file_sizes(json, "file_sizes_before_close", &before);
+	write_file_sizes(json, "file_sizes", &after);
+}
+
+/* What is each one's, where there are several. */
+static void write_databases(struct json *json, const struct options *options,
+			    const struct findings *findings)
+{
+	if (options->databases == 1)
+		return;
+	json_begin(json, "databases", '[');
+	for (size_t i = 0; i < (size_t)options->databases; i++) {
+		const struct database_findings *found = &findings->databases[i];
+
+		json_begin(json, NULL, '{');
+		json_text(json, "path", database_path(options, i));
+		json_number(json, "transactions", found->transactions);
+		json_number(json, "changes", found->changes);
+		settings_write_effective(json, i);
+		engine_write_properties(json, i);
+		write_file_sizes(json, "file_sizes_before_close", &found->before_close);
+		write_file_sizes(json, "file_sizes", &found->after_close);
+		json_end(json, '}');
+	}
+	json_end(json, ']');
+}
+
 static void write_driver(struct json *json, const struct options *options)
 {
 	json_begin(json, "driver", '{');
@@ -53,13 +91,14 @@ void config_write(const struct options *options, const struct findings *findings
 	write_transactions(&json, options);
 	json_text(&json, "engine", engine_name);
 	engine_write_version(&json);
-	settings_write(&json, options);
-	engine_write_properties(&json);
+	settings_write_requested(&json, options);
+	settings_write_effective(&json, 0);
+	engine_write_properties(&json, ALL_DATABASES);
 	json_number(&json, "sql_bytes", findings->sql_bytes);
 	json_number(&json, "rows_before", findings->rows_before);
 	json_number(&json, "rows_after", findings->rows_after);
-	write_file_sizes(&json, "file_sizes_before_close", &findings->before_close);
-	write_file_sizes(&json, "file_sizes", &findings->after_close);
+	write_sizes(&json, options, findings);
+	write_databases(&json, options, findings);
 	json_begin(&json, "clock", '{');
 	json_number(&json, "monotonic_ns", (int64_t)findings->monotonic_ns);
 	json_number(&json, "realtime_ns", (int64_t)findings->realtime_ns);

@@ -4,20 +4,20 @@
 
 #include <stdint.h>
 
-#include "engine.h"
+#include "databases.h"
 #include "options.h"
 
-/* What engine_file_sizes answered. */
-struct file_sizes {
-	struct file_size of[MAX_FILE_SIZES];
-	size_t count;
+/* What a run learns of one of its databases. */
+struct database_findings {
+	int64_t transactions, changes; /* of it, and of rows in them */
+	struct file_sizes before_close, after_close;
 };
 
 /* What a run learns beside its settings. */
 struct findings {
 	int64_t sql_bytes; /* of column values in the operations */
 	int64_t rows_before, rows_after;
-	struct file_sizes before_close, after_close;
+	struct database_findings databases[MAX_DATABASES];
 	uint64_t monotonic_ns, realtime_ns; /* the two clocks, read together */
 };
 

@@ -15,7 +15,8 @@
 #include "options.h"
 #include "workload.h"
 
-/* An open database; what is in it is the engine's own. */
+/* An open database; what is in it is the engine's own. A run has one, or several of an engine with
+ * SQL, with numbers from 0 on. */
 struct database;
 
 enum engine_use {
@@ -56,9 +57,9 @@ const char *engine_title(void);
 /* Prints release and build, a line each. */
 void engine_print_version(void);
 
-/* Opens the database at `path`, which need not be options' own. The workload's table says how a
- * row is written and read. */
-struct database *engine_open(const char *path, const struct options *options,
+/* Opens the database of that number at `path`, which need not be options' own and lasts as long as
+ * the process. The workload's table says how a row is written and read. */
+struct database *engine_open(const char *path, size_t number, const struct options *options,
 			     const struct workload *workload, enum engine_use use,
 			     struct error *error);
 
@@ -69,7 +70,7 @@ bool engine_close(struct database *database, struct error *error);
 /* Removes a database, or what there is of one; nothing, if there is none. */
 bool engine_remove(const char *path, struct error *error);
 
-/* Makes the tables of a database that is created. */
+/* Makes the tables of a database that is created, those of its number. */
 bool engine_create_tables(struct database *database, struct error *error);
 
 /* Adds a row to a database that is created: a transaction of the workload's `fill`. */
@@ -104,9 +105,11 @@ bool engine_read_setting(struct database *database, size_t index, char *answer, 
 /* Reads what else is in effect and keeps it for engine_write_properties. */
 bool engine_read_properties(struct database *database, struct error *error);
 
-/* Write members of config.json: release and build; what else was in effect. */
+/* Write members of config.json: release and build; what else was in effect, in the database of
+ * that number, or as far as it can be said of all of them together. */
 void engine_write_version(struct json *json);
-void engine_write_properties(struct json *json);
+void engine_write_properties(struct json *json, size_t number);
+enum { ALL_DATABASES = MAX_DATABASES };
 
 /* Sizes of the database's files by role; returns how many roles. No I/O. */
 size_t engine_file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES]);

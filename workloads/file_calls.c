@@ -74,7 +74,7 @@ static void write_name(FILE *file, const char *name)
 	fputs(name, file);
 }
 
-void file_calls_write(const char *directory)
+void file_calls_write(const char *directory, bool several)
 {
 	FILE *file;
 	int64_t number = 0;
@@ -82,7 +82,8 @@ void file_calls_write(const char *directory)
 	if (lost > 0)
 		fail("no memory for a log of %zu more calls", lost);
 	file = output_open(directory, "vfs.csv");
-	fputs("call,op,file,begin_ns,end_ns,inode,offset,bytes,page,result\n", file);
+	fputs("call,op,file,begin_ns,end_ns,inode,offset,bytes,page,result", file);
+	fputs(several ? ",database\n" : "\n", file);
 	for (const struct block *block = first; block != NULL; block = block->next)
 		for (const struct file_call *c = block->calls; c < block->calls + block->count;
 		     c++) {
@@ -97,6 +98,8 @@ void file_calls_write(const char *directory)
 			write_number(file, c->page);
 			putc(',', file);
 			output_number(file, c->result);
+			if (several)
+				write_number(file, c->database == 0 ? FILE_NOTHING : c->database);
 			putc('\n', file);
 		}
 	output_commit(file);

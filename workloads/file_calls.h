@@ -3,6 +3,7 @@
 #ifndef COMMITPATH_FILE_CALLS_H
 #define COMMITPATH_FILE_CALLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,8 +31,9 @@ struct file_call {
 	int64_t offset, bytes; /* docs/formats.md says what they are for each op */
 	int64_t page;	       /* of the database, that is logged with this write */
 	enum file_op op;
-	unsigned role; /* in engine_file_roles */
-	int result;    /* the engine's own word for how it ended; 0: well */
+	unsigned role;	   /* in engine_file_roles */
+	unsigned database; /* that the file is of, from 1; 0: of none */
+	int result;	   /* the engine's own word for how it ended; 0: well */
 };
 
 /* Makes room for `capacity` calls and faults it in; each time it is full, as
@@ -41,8 +43,8 @@ bool file_calls_open(size_t capacity, struct error *error);
 /* Notes a call. Where there is no memory for it, file_calls_write ends the run. */
 void file_calls_add(const struct file_call *call);
 
-/* Writes vfs.csv. */
-void file_calls_write(const char *directory);
+/* Writes vfs.csv; where there are several databases, with the number of each file's. */
+void file_calls_write(const char *directory, bool several);
 
 /* Frees the memory. */
 void file_calls_close(void);

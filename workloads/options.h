@@ -9,12 +9,13 @@
 
 enum command { COMMAND_POPULATE = 1, COMMAND_RUN = 2, COMMAND_VERSION = 4 };
 
-enum { MAX_SETTINGS = 16 };
+enum { MAX_SETTINGS = 16, MAX_DATABASES = 32 };
 
 /* Words are kept as their index in the option's list. */
 struct options {
 	enum command command;
-	const char *database;
+	const char *database; /* the first one */
+	int64_t databases;
 	int64_t workload;
 	const char *file;   /* NULL: none */
 	const char *phases; /* NULL: all */

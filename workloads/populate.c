@@ -9,17 +9,20 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "databases.h"
 #include "engine.h"
 #include "fail.h"
 #include "workload.h"
 
-static char partial_path[PATH_MAX];
+static const struct options *of;
+static char *partial_paths[MAX_DATABASES];
 
 static void remove_partial(void)
 {
 	struct error ignored;
 
-	engine_remove(partial_path, &ignored);
+	for (size_t i = 0; i < (size_t)of->databases; i++)
+		engine_remove(partial_paths[i], &ignored);
 }
 
 static void sync_path(const char *path)
@@ -48,15 +51,16 @@ static bool load_rows(struct database *database, const struct workload *workload
 	return loaded;
 }
 
-static void fill(const struct options *options)
+static void fill(const struct options *options, size_t number)
 {
 	const struct workload *workload = workload_at((size_t)options->workload);
+	const char *path = partial_paths[number];
 	struct database *database;
 	struct error error;
 
-	if (!engine_remove(partial_path, &error))
+	if (!engine_remove(path, &error))
 		fail("%s", error.text);
-	database = engine_open(partial_path, options, workload, ENGINE_CREATE, &error);
+	database = engine_open(path, number, options, workload, ENGINE_CREATE, &error);
 	if (database == NULL)
 		fail("%s", error.text);
 	if ((!workload->creates && !engine_create_tables(database, &error)) ||
@@ -68,17 +72,27 @@ static void fill(const struct options *options)
 void populate(const struct options *options)
 {
 	char folder[PATH_MAX];
-	int length = snprintf(partial_path, sizeof(partial_path), "%s.partial", options->database);
 
 	workload_check(options);
-	if (length < 0 || (size_t)length >= sizeof(partial_path))
-		fail("the path of the database is too long");
-	if (access(options->database, F_OK) == 0)
-		fail("%s exists already", options->database);
+	for (size_t i = 0; i < (size_t)options->databases; i++) {
+		const char *path = database_path(options, i);
+		int length = -1;
+
+		partial_paths[i] = malloc(PATH_MAX);
+		if (partial_paths[i] != NULL)
+			length = snprintf(partial_paths[i], PATH_MAX, "%s.partial", path);
+		if (length < 0 || length >= PATH_MAX)
+			fail("the path of the database is too long");
+		if (access(path, F_OK) == 0)
+			fail("%s exists already", path);
+	}
+	of = options;
 	atexit(remove_partial);
-	fill(options);
-	if (rename(partial_path, options->database) != 0)
-		fail("renaming %s: %s", partial_path, strerror(errno));
+	for (size_t i = 0; i < (size_t)options->databases; i++)
+		fill(options, i);
+	for (size_t i = 0; i < (size_t)options->databases; i++)
+		if (rename(partial_paths[i], database_path(options, i)) != 0)
+			fail("renaming %s: %s", partial_paths[i], strerror(errno));
 	snprintf(folder, sizeof(folder), "%s", options->database);
 	sync_path(dirname(folder));
 }

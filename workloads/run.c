@@ -9,6 +9,7 @@
 
 #include "clock.h"
 #include "config.h"
+#include "databases.h"
 #include "engine.h"
 #include "fail.h"
 #include "file_calls.h"
@@ -16,7 +17,6 @@
 #include "output.h"
 #include "persistent.h"
 #include "record.h"
-#include "settings.h"
 #include "stat.h"
 #include "ticks.h"
 #include "workload.h"
@@ -25,8 +25,8 @@
 struct run {
 	const struct options *options;
 	const struct workload *workload;
-	const char *folder; /* that the database is in */
-	struct database *database;
+	const char *folder; /* that the databases are in */
+	struct databases databases;
 	struct record record;
 	struct generator generator;
 	size_t phases[MAX_WORKLOAD_PHASES]; /* those to run */
@@ -61,45 +61,47 @@ static void run_phase(struct run *run, size_t index)
 
 	/* Read before the phase begins, so that its time is in no phase. */
 	if (run->workload->asks_last_key)
-		require(run, engine_last_key(run->database, &run->last_keys[index], &run->error));
+		require(run,
+			engine_last_key(run->databases.of[0], &run->last_keys[index], &run->error));
 	generator_begin_phase(&run->generator, index, run->last_keys[index]);
 	record_phase_begin(record, phase->name);
 	for (int64_t i = 0; i < count; i++) {
 		size_t number = record->transaction_count++;
+		struct database *database;
 		int32_t changes;
 
 		generator_next(&run->generator, &transaction);
-		if (!engine_render(run->database, &transaction, &rendered, &run->error))
+		database = run->databases.of[transaction.database];
+		if (!engine_render(database, &transaction, &rendered, &run->error))
 			fail_transaction(run, number, phase);
 		run->executed |= transaction.count > 0;
 		commitpath_tx_begin(number, phase->name);
 		record_begin(record, number, (uint32_t)index);
-		if (!engine_commit(run->database, &changes, &run->error))
+		if (!engine_commit(database, &changes, &run->error))
 			fail_transaction(run, number, phase);
 		record_acknowledge(record, number, changes);
 		commitpath_tx_end(number, phase->name);
 		if (run->options->checkpoint_every > 0 &&
 		    (int64_t)(number + 1) % run->options->checkpoint_every == 0 &&
 		    transaction.count > 0)
-			require(run, engine_maintain(run->database, &run->error));
+			require(run, databases_maintain(&run->databases, &run->error));
 	}
 	record_phase_end(record, (uint64_t)count);
 	stat_snapshot("end-", phase->name);
 }
 
-static void open_database(struct run *run)
+static void open_databases(struct run *run)
 {
-	run->database = engine_open(run->options->database, run->options, run->workload, ENGINE_RUN,
-				    &run->error);
-	require(run, run->database != NULL);
-	require(run, settings_check(run->database, run->options, &run->error));
+	require(run, databases_open(&run->databases, run->options, run->workload, ENGINE_RUN,
+				    &run->error));
+	require(run, databases_check(&run->databases, run->options, &run->error));
 }
 
 /* As a process ends and the next one begins. */
 static void reopen(struct run *run)
 {
-	require(run, engine_close(run->database, &run->error));
-	open_database(run);
+	require(run, databases_close(&run->databases, &run->error));
+	open_databases(run);
 }
 
 /* All that has a cost and need not be measured. */
@@ -121,21 +123,21 @@ static void prepare(struct run *run)
 		require(run, engine_log_prepare(options->vfs_log ? transactions : 0, &run->error));
 	if (options->written)
 		written_begin();
-	open_database(run);
+	open_databases(run);
 	if (persistent_role != NULL)
 		persistent_prepare(transactions);
 	if (run->workload->creates)
-		require(run, engine_create_tables(run->database, &run->error));
+		require(run, databases_create_tables(&run->databases, &run->error));
 	record_open(&run->record, options->output_dir, transactions);
 	generator_open(&run->generator, run->workload, options);
 
 	record_phase_begin(&run->record, "warm");
-	require(run, engine_scan(run->database, &run->findings.rows_before, &run->error));
+	require(run, databases_scan(&run->databases, &run->findings.rows_before, &run->error));
 	if (run->findings.rows_before != options->rows)
 		fail("the database has %" PRId64 " rows, --rows is %" PRId64,
 		     run->findings.rows_before, options->rows);
 	record_phase_end(&run->record, 0);
-	require(run, engine_read_properties(run->database, &run->error));
+	require(run, databases_read_properties(&run->databases, &run->error));
 	/* Keeps the program's pages in memory, where it is allowed to. Only
 	 * those of now: with MCL_FUTURE, the engine's allocations would fail at
 	 * the limit of a user that is not root. */
@@ -143,9 +145,9 @@ static void prepare(struct run *run)
 	stat_settle(run->folder);
 }
 
-static void read_file_sizes(const struct run *run, struct file_sizes *sizes)
+static void read_file_sizes(const struct run *run, size_t number, struct file_sizes *sizes)
 {
-	sizes->count = engine_file_sizes(run->options->database, sizes->of);
+	sizes->count = engine_file_sizes(database_path(run->options, number), sizes->of);
 }
 
 static void measure(struct run *run)
@@ -169,11 +171,12 @@ static void measure(struct run *run)
 
 	/* Between the phases: in the timed region, which closing the database
 	 * ends, but in no phase. A few settings and file sizes, no I/O. */
-	require(run, settings_check(run->database, run->options, &run->error));
-	read_file_sizes(run, &run->findings.before_close);
+	require(run, databases_check(&run->databases, run->options, &run->error));
+	for (size_t i = 0; i < run->databases.count; i++)
+		read_file_sizes(run, i, &run->findings.databases[i].before_close);
 
 	record_phase_begin(&run->record, "close");
-	require(run, engine_close(run->database, &run->error));
+	require(run, databases_close(&run->databases, &run->error));
 	record_phase_end(&run->record, 0);
 	stat_snapshot("end-", "close");
 	output_say(run->options->announce, "driver: the timed region ends");
@@ -192,22 +195,29 @@ static void measure(struct run *run)
 
 /* Makes every transaction again, from what the measured pass began with, and writes down what the
  * engine was given. Its hash is the host's work: here it would be 15 instructions a byte. */
-static void write_rendered(struct run *run, struct database *database)
+static void write_rendered(struct run *run, const struct databases *databases)
 {
 	FILE *file = output_open(run->options->output_dir, "rendered");
 	struct transaction transaction;
 	struct rendered rendered;
+	size_t number = 0;
 
 	for (size_t p = 0; p < run->phase_count; p++) {
 		size_t phase = run->phases[p];
 		int64_t count = workload_transactions(run->options, phase);
 
 		generator_begin_phase(&run->generator, phase, run->last_keys[phase]);
-		for (int64_t i = 0; i < count; i++) {
+		for (int64_t i = 0; i < count; i++, number++) {
+			struct database_findings *found;
+
 			generator_next(&run->generator, &transaction);
+			found = &run->findings.databases[transaction.database];
+			found->transactions++;
+			found->changes += run->record.transactions[number].changes;
 			if (transaction.count == 0)
 				continue;
-			require(run, engine_render(database, &transaction, &rendered, &run->error));
+			require(run, engine_render(databases->of[transaction.database],
+						   &transaction, &rendered, &run->error));
 			fwrite(rendered.data, 1, rendered.size, file);
 			putc('\n', file);
 			run->findings.sql_bytes += (int64_t)transaction.value_bytes;
@@ -217,7 +227,7 @@ static void write_rendered(struct run *run, struct database *database)
 }
 
 /* Counts the rows again; they must be what the transactions changed. */
-static void count_rows(struct run *run, struct database *database)
+static void count_rows(struct run *run, struct databases *databases)
 {
 	int64_t expected = run->findings.rows_before;
 
@@ -238,22 +248,22 @@ static void count_rows(struct run *run, struct database *database)
 			break;
 		}
 	}
-	require(run, engine_count(database, &run->findings.rows_after, &run->error));
+	require(run, databases_count(databases, &run->findings.rows_after, &run->error));
 	if (run->findings.rows_after != expected)
 		fail("the database has %" PRId64 " rows, the transactions leave %" PRId64,
 		     run->findings.rows_after, expected);
 }
 
-/* What is learned after the measurement, from the database opened once more. */
+/* What is learned after the measurement, from the databases opened once more. */
 static void verify(struct run *run)
 {
-	struct database *database = engine_open(run->options->database, run->options, run->workload,
-						ENGINE_VERIFY, &run->error);
+	static struct databases databases;
 
-	require(run, database != NULL);
-	write_rendered(run, database);
-	count_rows(run, database);
-	require(run, engine_close(database, &run->error));
+	require(run, databases_open(&databases, run->options, run->workload, ENGINE_VERIFY,
+				    &run->error));
+	write_rendered(run, &databases);
+	count_rows(run, &databases);
+	require(run, databases_close(&databases, &run->error));
 }
 
 static void print_summary(const struct run *run)
@@ -284,12 +294,13 @@ void run(const struct options *options)
 	if (options->written)
 		written_save(options->written);
 
-	read_file_sizes(&run, &run.findings.after_close);
+	for (size_t i = 0; i < run.databases.count; i++)
+		read_file_sizes(&run, i, &run.findings.databases[i].after_close);
 	verify(&run);
 	record_write(&run.record, run.workload, options->output_dir);
 	stat_write(options->output_dir);
 	if (options->vfs_log)
-		file_calls_write(options->output_dir);
+		file_calls_write(options->output_dir, options->databases > 1);
 	persistent_write(options->output_dir);
 	config_write(options, &run.findings);
 	print_summary(&run);

@@ -7,21 +7,23 @@
 
 enum { ANSWER_SIZE = 64 };
 
-static char effective[MAX_SETTINGS][ANSWER_SIZE];
+static char effective[MAX_DATABASES][MAX_SETTINGS][ANSWER_SIZE];
 
-bool settings_check(struct database *database, const struct options *options, struct error *error)
+bool settings_check(struct database *database, size_t number, const struct options *options,
+		    struct error *error)
 {
+	char(*answers)[ANSWER_SIZE] = effective[number];
 	char buffer[ANSWER_SIZE];
 
 	for (size_t i = 0; i < engine_setting_count; i++) {
 		const struct option *option = &engine_settings[i];
 		const char *wanted = option_value_text(option, options, buffer, sizeof(buffer));
 
-		if (!engine_read_setting(database, i, effective[i], ANSWER_SIZE, error))
+		if (!engine_read_setting(database, i, answers[i], ANSWER_SIZE, error))
 			return false;
-		if (strcmp(effective[i], wanted) != 0)
+		if (strcmp(answers[i], wanted) != 0)
 			return error_set(error, "%s: %s was requested, but %s says %s", option->key,
-					 wanted, engine_title(), effective[i]);
+					 wanted, engine_title(), answers[i]);
 	}
 	return true;
 }
@@ -35,7 +37,7 @@ static void write_value(struct json *json, const struct option *option, const ch
 		json_text(json, option->key, text);
 }
 
-void settings_write(struct json *json, const struct options *options)
+void settings_write_requested(struct json *json, const struct options *options)
 {
 	char buffer[ANSWER_SIZE];
 
@@ -45,8 +47,12 @@ void settings_write(struct json *json, const struct options *options)
 			json, &engine_settings[i],
 			option_value_text(&engine_settings[i], options, buffer, sizeof(buffer)));
 	json_end(json, '}');
+}
+
+void settings_write_effective(struct json *json, size_t number)
+{
 	json_begin(json, "effective", '{');
 	for (size_t i = 0; i < engine_setting_count; i++)
-		write_value(json, &engine_settings[i], effective[i]);
+		write_value(json, &engine_settings[i], effective[number][i]);
 	json_end(json, '}');
 }

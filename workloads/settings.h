@@ -6,11 +6,13 @@
 #include "json.h"
 #include "options.h"
 
-/* Reads every requested setting back and keeps the answers. An error when one is not what was
- * requested. */
-bool settings_check(struct database *database, const struct options *options, struct error *error);
+/* Reads every requested setting of the database of that number back and keeps the answers. An error
+ * when one is not what was requested. */
+bool settings_check(struct database *database, size_t number, const struct options *options,
+		    struct error *error);
 
-/* Writes the objects of config.json: `requested`, `effective`. */
-void settings_write(struct json *json, const struct options *options);
+/* Write the objects of config.json: `requested`; `effective`, in that database. */
+void settings_write_requested(struct json *json, const struct options *options);
+void settings_write_effective(struct json *json, size_t number);
 
 #endif

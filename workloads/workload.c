@@ -88,6 +88,9 @@ void workload_check(const struct options *options)
 	if (workload->value_size != 0 && options->value_size != workload->value_size)
 		fail_usage("--value-size: %s has values of %" PRId64 " bytes, not of %" PRId64,
 			   workload->name, workload->value_size, options->value_size);
+	if (options->databases > 1 && !workload->several)
+		fail_usage("--databases: %s has one, not %" PRId64, workload->name,
+			   options->databases);
 	if ((options->file != NULL) != (workload->open != NULL))
 		fail_usage("--file: %s %s", workload->name,
 			   workload->open != NULL ? "must be given one" : "takes none");

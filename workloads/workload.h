@@ -34,6 +34,7 @@ struct transaction {
 	const struct operation *operations; /* valid until the generator makes the next */
 	size_t count;
 	size_t value_bytes; /* bytes of column values that the operations carry */
+	size_t database;    /* that it is of, from 0 */
 };
 
 /* How a table is made, written and read. An engine without SQL takes of it only that there are
@@ -41,6 +42,7 @@ struct transaction {
 struct table {
 	const char *const *create; /* SQL texts, NULL-terminated */
 	const int64_t *lines;	   /* of a user's file, where each begins; NULL: they are in none */
+	const size_t *databases;   /* that each is of; NULL: of the only one */
 	/* Of the tables that are counted, NULL-terminated. None: nobody knows them; no row is
 	 * counted, and a scan reads all that is there. */
 	const char *const *names;
@@ -95,6 +97,9 @@ struct workload {
 	/* A phase needs what those before it made: only the first phases can
 	 * be run alone. */
 	bool chained;
+
+	/* Whether its transactions may be of several databases. */
+	bool several;
 
 	/* Reads what --file names, before all else. NULL: it takes none. */
 	void (*open)(const struct options *options);
@@ -174,7 +179,7 @@ static inline void transaction_of_key(struct generator *generator, struct transa
 				      size_t size)
 {
 	*generator->operations = (struct operation){kind, key, value, size, 0};
-	*transaction = (struct transaction){generator->operations, 1, size};
+	*transaction = (struct transaction){generator->operations, 1, size, 0};
 }
 
 /* The transaction of one SQL text, from the buffer's begin to `end`, where its NUL is. */
@@ -184,7 +189,7 @@ static inline void transaction_of_sql(struct generator *generator, struct transa
 	size_t size = (size_t)(end - generator->buffer);
 
 	*generator->operations = (struct operation){OPERATION_SQL, 0, generator->buffer, size, 0};
-	*transaction = (struct transaction){generator->operations, 1, value_bytes};
+	*transaction = (struct transaction){generator->operations, 1, value_bytes, 0};
 }
 
 #define WORKLOAD_REGISTER(workload)                                        \

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import polars as pl
 
-from analysis import engines, events
+from analysis import databases, engines, events
 from analysis.adapters import drivertables, rendered
 from analysis.adapters.drivertables import STAT_FIELDS
 from analysis.adapters.rendered import Rendered
@@ -90,7 +90,7 @@ def read(folder: Path) -> Driver:
         drivertables.transactions(folder / "transactions.csv"),
         drivertables.phases(folder / "phases.csv"),
         drivertables.device_stat(folder / "device_stat.csv"),
-        drivertables.calls(path) if (path := folder / "vfs.csv").is_file() else None,
+        drivertables.calls(path, databases.count(config)) if (path := folder / "vfs.csv").is_file() else None,
         given,
         drivertables.persistent(path) if (path := folder / "persistent.csv").is_file() else None,
     )

@@ -75,6 +75,8 @@ OPERATIONS = (
 # recorded has no such columns.
 PAGE: dict[str, type[pl.DataType]] = {"page": pl.Int64}
 RESULT: dict[str, type[pl.DataType]] = {"result": pl.Int64}
+# Of several databases the one that the file is of, from 1; null: of none.
+DATABASE: dict[str, type[pl.DataType]] = {"database": pl.Int64}
 
 
 def transactions(path: Path) -> pl.DataFrame:
@@ -129,9 +131,12 @@ def device_stat(path: Path) -> pl.DataFrame:
     return table
 
 
-def calls(path: Path) -> pl.DataFrame:
-    """Return the log of an engine's calls; `file` is one of schema.FILES. Raises BadInput."""
-    table = read_grown(path, CALLS, PAGE, RESULT, optional=("offset", "bytes", "page"))
+def calls(path: Path, databases: int = 1) -> pl.DataFrame:
+    """Return the log of an engine's calls; `file` is one of schema.FILES. Raises BadInput.
+
+    databases: how many there are; of several each call says of which it is.
+    """
+    table = read_grown(path, CALLS, PAGE, RESULT, DATABASE, optional=("offset", "bytes", "page", "database"))
     _in_order(path, table)
     _refuse(
         path,
@@ -139,10 +144,23 @@ def calls(path: Path) -> pl.DataFrame:
         _Rule("file", ~pl.col("file").is_in(FILES), ", ".join(FILES)),
         _Rule("op", ~pl.col("op").is_in(OPERATIONS), ", ".join(OPERATIONS)),
         *(_Rule(name, pl.col(name) < 0, "0 or more") for name in ("inode", "offset", "bytes")),
+        *_of_databases(path, table, databases),
         _Rule("bytes", pl.col("bytes") > 2**63 - 1 - pl.col("offset"), "an end of them below 2^63"),
     )
     # one piece of memory: arrays of its columns are then no copies
     return table.with_columns(pl.col("file").cast(FILE)).rechunk()
+
+
+def _of_databases(path: Path, table: pl.DataFrame, databases: int) -> list[_Rule]:
+    if (told := "database" in table.columns) != (databases > 1):
+        raise BadInput(
+            path,
+            "line 1",
+            f"{'a' if told else 'no'} column database, and config.json has {databases}",
+            "the column where there are several",
+        )
+    wrong = ~pl.col("database").is_between(1, databases)
+    return [_Rule("database", wrong, f"1 to {databases}, or nothing")] if told else []
 
 
 def persistent(path: Path) -> pl.DataFrame:

@@ -36,11 +36,10 @@ def trace(folder: Path) -> tuple[Trace, Counter[str]]:
     numbers = dict[str, int]()
     for block in _blocks(given.read_text() if given.exists() else ""):
         for path, entry in block:
-            number = numbers.setdefault(path, len(numbers) + 1)
             if word := _unfit(entry.sql):
                 left[word] += 1
             else:
-                found.append(entry._replace(file=number))
+                found.append(entry._replace(file=numbers.setdefault(path, len(numbers) + 1)))
     first = min((entry.seconds or 0 for entry in found), default=0)
     replayed = [entry._replace(seconds=(entry.seconds or 0) - first) for entry in found]
     names = Counter(PurePath(path).name for path in numbers)

@@ -36,6 +36,8 @@ _TOKEN = re.compile(
 )
 # Tokens of a statement that are kept: those by which it is known.
 _FIRST = 8
+# MAX_DATABASES of workloads/options.h
+MOST_DATABASES = 32
 
 
 class SqlFileError(ValueError):
@@ -48,6 +50,7 @@ class Statement(NamedTuple):
     line: int  # where it begins in the file, from 1
     text: str
     words: tuple[str, ...]  # its first tokens, in capitals
+    database: int = 0  # that it is of
 
 
 class SqlFile(NamedTuple):
@@ -55,6 +58,7 @@ class SqlFile(NamedTuple):
 
     schema: tuple[Statement, ...]  # run in one transaction before the measurement
     transactions: tuple[Statement, ...]
+    databases: int = 1
 
 
 def read(text: str) -> SqlFile:
@@ -117,12 +121,13 @@ def transactions(given: Iterable[Statement]) -> Iterator[Statement]:
     """Yield the transactions that statements are: one in autocommit, or those from BEGIN to its end.
 
     The text of the latter is as it stands in the file but for what is between two statements, of which
-    only the line ends are kept. Raises SqlFileError for what a transaction cannot be.
+    only the line ends are kept. Those of several databases come in the order in which they end. Raises
+    SqlFileError for what a transaction cannot be.
     """
-    inside: list[Statement] = []
+    begun = dict[int, list[Statement]]()  # by database
     for one in given:
         refuse(one)
-        word = one.words[0]
+        word, inside = one.words[0], begun.get(one.database, [])
         ends = word in ("COMMIT", "END") or (word == "ROLLBACK" and "TO" not in one.words[1:3])
         if word == "BEGIN" and inside:
             raise SqlFileError(f"line {one.line}: BEGIN within the transaction of line {inside[0].line}")
@@ -130,12 +135,12 @@ def transactions(given: Iterable[Statement]) -> Iterator[Statement]:
             raise SqlFileError(f"line {one.line}: {word} without a BEGIN before it")
         if word == "BEGIN" or inside:
             inside.append(one)
+            begun[one.database] = inside
             if ends:
-                yield _joined(inside)
-                inside = []
+                yield _joined(begun.pop(one.database))
         else:
             yield one
-    if inside:
+    for inside in begun.values():
         raise SqlFileError(f"line {inside[0].line}: BEGIN without a COMMIT, END or ROLLBACK after it")
 
 
@@ -144,7 +149,7 @@ def _joined(parts: list[Statement]) -> Statement:
     for one in parts:
         text += "\n" * (one.line - line) + one.text
         line = one.line + one.text.count("\n")
-    return Statement(parts[0].line, text, parts[0].words)
+    return parts[0]._replace(text=text)
 
 
 def first_words(text: str) -> list[str]:
@@ -169,7 +174,7 @@ def refuse(one: Statement, pragmas: frozenset[str] = _ALLOWED) -> None:
                 "what a cell asks for has a variable (make help)"
             )
     if words[0] in ("attach", "detach") or (words[0] == "vacuum" and "into" in words):
-        raise SqlFileError(f"{where}{words[0].upper()}: a cell has one database")
+        raise SqlFileError(f"{where}{words[0].upper()}: a statement is of one database")
     tokens = [token[0] for token in _TOKEN.finditer(one.text) if not token["blank"]]
     if any(
         bracket == "(" and called.strip('"`[]').lower() == "load_extension"
@@ -198,7 +203,11 @@ def vacuum(given: Iterable[Statement]) -> int | None:
 
 def pack(given: Iterable[Statement]) -> bytes:
     """Return them as workloads/workloads/sql.c reads them."""
-    return b"".join(f"{one.line}\n{one.text}\0".encode() for one in given)
+    return b"".join(f"{one.line}{_own(one)}\n{one.text}\0".encode() for one in given)
+
+
+def _own(one: Statement) -> str:
+    return f" {one.database + 1}" if one.database else ""
 
 
 def rendered(given: Iterable[Statement]) -> bytes:

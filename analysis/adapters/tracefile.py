@@ -26,7 +26,7 @@ class Entry(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """A trace's files by their numbers, the one that is replayed if it says so, and its statements."""
+    """A trace's files by their numbers, the one that alone is replayed if it says so, and its statements."""
 
     files: dict[int, str]
     only: int | None
@@ -157,7 +157,7 @@ def write(trace: Trace, notes: Iterable[str] = ()) -> str:
     return "".join(f"{line}\n" for line in (*head, *map(line_of, trace.entries)))
 
 
-def _statements(entries: Iterable[Entry]) -> Iterator[Statement]:
+def _statements(entries: Iterable[Entry], databases: Mapping[int, int]) -> Iterator[Statement]:
     for entry in entries:
         try:
             text = bound(entry.sql, entry.values)
@@ -166,22 +166,36 @@ def _statements(entries: Iterable[Entry]) -> Iterator[Statement]:
         found = list(sqlfile.statements(text.rstrip().rstrip(";") + ";", entry.line))
         if len(found) != 1:
             raise SqlFileError(f"line {entry.line}: its text has {len(found)} statements, and is to have one")
-        yield found[0]
+        yield found[0]._replace(database=databases[entry.file])
 
 
 def parts(text: str) -> SqlFile:
-    """Return what makes a trace's database, and its transactions: of the one file that is replayed.
+    """Return what makes a trace's databases, and its transactions: of all files, or of the one that alone is
+    replayed.
 
     Raises SqlFileError.
     """
     trace = read(text)
-    if trace.only is None and len(trace.files) > 1:
+    databases = _databases(trace)
+    of_files = [entry for entry in trace.entries if entry.file in databases]
+    makes = _statements((entry for entry in of_files if entry.seconds is None), databases)
+    replayed = _statements((entry for entry in of_files if entry.seconds is not None), databases)
+    found = sqlfile.checked(tuple(makes), replayed, "make")
+    return found._replace(databases=max(len(databases), 1))
+
+
+def _databases(trace: Trace) -> dict[int, int]:
+    """Return the file → the database that it is, from 0. Raises SqlFileError for files that are none."""
+    chosen = list(trace.files) if trace.only is None else [trace.only]
+    if len(chosen) > sqlfile.MOST_DATABASES:
         raise SqlFileError(
-            f"it has {len(trace.files)} files ({_names(trace.files)}), and a cell one database; say which by "
-            "a line such as 'only 1'"
+            f"it has {len(chosen)} files, and a cell at most {sqlfile.MOST_DATABASES} databases; choose one "
+            "by a line such as 'only 1'"
         )
-    chosen = trace.only if trace.only is not None else next(iter(trace.files), None)
-    of_file = [entry for entry in trace.entries if entry.file == chosen]
-    makes = _statements(entry for entry in of_file if entry.seconds is None)
-    replayed = _statements(entry for entry in of_file if entry.seconds is not None)
-    return sqlfile.checked(tuple(makes), replayed, "make")
+    changed = {entry.file for entry in trace.entries if entry.seconds is not None}
+    if len(chosen) > 1 and (idle := [number for number in chosen if number not in changed]):
+        raise SqlFileError(
+            f"file {idle[0]} {trace.files[idle[0]]} has no transaction; take it out, or choose one by a line "
+            "such as 'only 1'"
+        )
+    return {file: number for number, file in enumerate(chosen)}

@@ -28,6 +28,11 @@ def text_of(profile: Mapping[str, Any]) -> tuple[str, str]:
     return kind, str(profile.get(kind))
 
 
+def databases(profile: Mapping[str, Any]) -> int:
+    """Return how many databases its transactions are of, as the cell says."""
+    return int(profile.get("databases", 1))
+
+
 def parts(profile: Mapping[str, Any]) -> sqlfile.SqlFile:
     """Return what makes its database, and its transactions. Raises SqlFileError."""
     kind, text = text_of(profile)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from analysis import synthetic, workloads
+from analysis import databases, synthetic, workloads
 from analysis.adapters import sqlfile, userfile
 from analysis.adapters.rendered import Rendered
 from analysis.checks.rendered import beside
@@ -49,10 +49,11 @@ def of_the_file(run: Run) -> list[str]:
         return []
     kind, text = userfile.text_of(profile)
     try:
-        wanted = sqlfile.rendered(userfile.parts(profile).transactions)
+        parts = userfile.parts(profile)
     except sqlfile.SqlFileError as error:
         return [f"the cell's file: {error}"]
-    found = []
+    wanted = sqlfile.rendered(parts.transactions)
+    found = _databases(run, parts)
     if kind == "synthetic" and not _is_synthetic(run.cell, text):
         found.append("the cell's trace is not made from its workload's measures and its seed")
     if kind in userfile.USERS and run.cell.get("file") != sqlfile.name(text):
@@ -61,6 +62,28 @@ def of_the_file(run: Run) -> list[str]:
         )
     if given is not None and hashlib.sha256(wanted).hexdigest() != given.sha256:
         found.append("rendered.gz is not what the cell's file has")
+    return found
+
+
+def _databases(run: Run, parts: sqlfile.SqlFile) -> list[str]:
+    """The driver had as many databases as the file, and of each as many transactions; what these changed is
+    what transactions.csv has of them."""
+    config, count = run.driver.config, parts.databases
+    has = {userfile.databases(run.cell["profiles"]["file"]), databases.count(config)}
+    if has != {count}:
+        return [f"the cell's file has {count} databases, the cell and config.json have {sorted(has)}"]
+    if count == 1:
+        return []
+    changes = run.driver.transactions["changes"].to_list()
+    found, most = list[str](), len(changes)
+    for one, told in enumerate(config["databases"]):
+        own = [number for number, each in enumerate(parts.transactions[:most]) if each.database == one]
+        due = {"transactions": len(own), "changes": sum(changes[number] for number in own)}
+        found += [
+            f"config.json: database {one + 1} has {name} {told[name]}, its transactions are {number}"
+            for name, number in due.items()
+            if told[name] != number
+        ]
     return found
 
 

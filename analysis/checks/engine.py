@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from analysis import databases
 from analysis.adapters.driver import Driver
 from analysis.run import Run
 
@@ -11,7 +12,12 @@ def as_set(run: Run) -> list[str]:
     made = run.ledger
     if made is None or not made.given.calls:
         return []
-    return run.driver.engine.contradicted(run.driver.config["effective"], made.vfs)
+    engine, driver = run.driver.engine, run.driver
+    return [
+        f"{one.title}{wrong}"
+        for one in databases.of(driver.config, driver.transactions.height)
+        for wrong in engine.contradicted(one.config["effective"], databases.calls_of(made.vfs, one.number))
+    ]
 
 
 def as_counted(run: Run) -> list[str]:
@@ -26,8 +32,11 @@ def as_counted(run: Run) -> list[str]:
 def _miscounted(run: Run, driver: Driver | None) -> list[str]:
     if driver is None:
         return []
-    title = driver.engine.TITLE
-    wrong = driver.engine.miscounted(driver.config, driver.transactions.height, driver.vfs)
+    engine, title, calls = driver.engine, driver.engine.TITLE, driver.vfs
+    wrong = databases.unsummed(driver.config, engine.PROPERTIES, engine.COUNTED)
+    for one in databases.of(driver.config, driver.transactions.height):
+        own = None if calls is None else databases.calls_of(calls, one.number)
+        wrong += [f"{one.title}{told}" for told in engine.miscounted(one.config, one.ran, own)]
     if wrong:
         return [f"what {title} counts of itself: {one}" for one in wrong]
     packed = run.board.mount is not None and any("compress" in option for option in run.board.mount.options)

@@ -86,9 +86,11 @@ def between(ran: Driver, table: pl.DataFrame) -> list[str]:
 
 
 def _texts(table: pl.DataFrame) -> Iterator[tuple[int, str]]:
-    """Yield the letters of the calls up to each place, as far as they are in the table."""
-    texts = table.group_by("place", maintain_order=True).agg(pl.col("letter").str.join())
-    yield from texts.iter_rows()
+    """Yield the letters of the calls up to each place, of a database's files, as far as they are in the
+    table."""
+    of = ["place", *(name for name in ("database",) if name in table.columns)]
+    texts = table.group_by(of, maintain_order=True).agg(pl.col("letter").str.join())
+    yield from texts.select("place", "letter").iter_rows()
 
 
 def told(rows: pl.DataFrame, what: str) -> list[str]:

@@ -38,6 +38,7 @@ def calls(run: Run) -> list[str]:
         *maintained.told(crossing, "end after their transaction"),
         *maintained.between(ran, table.filter(phase >= 0)),
         *_without(run, row),
+        *_of_another(run, table.filter(row >= 0)),
         *_orders(run, table.filter((row >= 0) & ~np.isin(row, _unordered(run)))),
     ]
     return [f"vfs.csv: {reason}" for reason in found]
@@ -55,15 +56,39 @@ def _without(run: Run, row: np.ndarray) -> list[str]:
     ]
 
 
+def _given(run: Run) -> tuple[sqlfile.Statement, ...]:
+    """Return the transactions of a user's file; none of another workload."""
+    if "file" not in run.driver.config["driver"]:
+        return ()
+    try:
+        return userfile.parts(run.cell["profiles"].get("file", {})).transactions
+    except sqlfile.SqlFileError:
+        return ()  # again.of_the_file says so
+
+
 def _unordered(run: Run) -> list[int]:
     """Return the transactions of a user's file that do something else than to commit what they changed."""
-    if "file" not in run.driver.config["driver"]:
+    return [number for number, one in enumerate(_given(run)) if not sqlfile.is_ordered(one)]
+
+
+def _of_another(run: Run, table: pl.DataFrame) -> list[str]:
+    """Return which transactions called a file of another database than their own, where there are several."""
+    if "database" not in table.columns:
         return []
-    try:
-        given = userfile.parts(run.cell["profiles"].get("file", {})).transactions
-    except sqlfile.SqlFileError:
-        return []  # again.of_the_file says so
-    return [number for number, one in enumerate(given) if not sqlfile.is_ordered(one)]
+    own = [one.database + 1 for one in _given(run)]
+    wanted = pl.DataFrame(
+        {"transaction": range(len(own)), "own": own}, schema_overrides={"transaction": pl.Int64}
+    )
+    joined = table.join(wanted, on="transaction", how="left", maintain_order="left")
+    wrong = joined.filter(pl.col("database") != pl.col("own"))
+    if wrong.is_empty():
+        return []
+    row = wrong.row(0, named=True)
+    return [
+        f"{wrong.height} calls of a file of another database than their transaction: first call "
+        f"{row['call']}, of database {row['database']} in transaction {row['transaction']}, "
+        f"which is of {row['own']}"
+    ]
 
 
 def _orders(run: Run, table: pl.DataFrame) -> list[str]:

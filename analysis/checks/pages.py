@@ -116,10 +116,12 @@ def written_once(made: Ledger) -> list[str]:
 def without_holes(made: Ledger) -> list[str]:
     """A WAL is written from its begin on: no xWrite of it begins behind the end of those before."""
     writes = made.vfs.filter((pl.col("op") == "write") & pl.col("file").is_in(framed(made.vfs)))
+    writes = writes.sort("inode", maintain_order=True)
     offset, size = ints(writes["offset"]), ints(writes["bytes"])
     end, holes = offset + size, np.zeros(offset.size, bool)
     # it begins anew when all of it is in the database
-    for rows in np.split(np.arange(offset.size), np.flatnonzero(offset == 0)):
+    another = np.diff(ints(writes["inode"]), prepend=-1) != 0
+    for rows in np.split(np.arange(offset.size), np.flatnonzero((offset == 0) | another)):
         # where the log of calls begins with a WAL that is there, its end is not known
         holes[rows[1:]] = offset[rows[1:]] > np.maximum.accumulate(end[rows])[:-1]
     return first(writes.filter(pl.Series(holes)), "xWrites of a WAL behind its end", "call", "offset")

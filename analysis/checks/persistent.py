@@ -13,7 +13,7 @@ from analysis.run import Run
 # What the engine counts of all it wrote there.
 _TOTALS = ("lines", "bytes", "ns")
 # And in what time, which no two runs have to the nanosecond.
-_WAITED = "persistent_waited_ns"
+WAITED = "persistent_waited_ns"
 
 
 def as_charged(run: Run) -> list[str]:
@@ -37,7 +37,7 @@ def _wrong(driver: Driver) -> Iterator[str]:
         return
     effective = driver.config["effective"]
     numbers = [*said.values(), *(effective.get(name) for name in ("pcm_line", "pcm_write_ns"))]
-    found = [number for number in (*numbers, driver.config.get(_WAITED)) if isinstance(number, int)]
+    found = [number for number in (*numbers, driver.config.get(WAITED)) if isinstance(number, int)]
     if len(found) < len(numbers) + 1:
         yield "the engine does not say how much it wrote to it, by what lines and in what time"
         return

@@ -70,8 +70,19 @@ def _effective(run: Run, one: Expected) -> str | None:
         had = engines.name_in(config)
     elif one.group == run.driver.engine.TITLE:
         name = engines.name_in(config)
-        had = config[name].get("version") if one.name == "version" else config["effective"].get(one.name)
+        had = config[name].get("version") if one.name == "version" else _in_all(config, one.name)
     return None if had is None else word(had)
+
+
+def _in_all(config: Mapping[str, Any], name: str) -> Any:
+    """Return what was in effect; of several databases in which it was another, what in each."""
+    had = config["effective"].get(name)
+    each = [one["effective"].get(name) for one in config.get("databases", [])]
+    if all(one == had for one in each):
+        return had
+    return ", ".join(
+        f"{'nothing' if one is None else word(one)} in database {i}" for i, one in enumerate(each, 1)
+    )
 
 
 def _of_filesystem(run: Run, one: Expected) -> str | None:
@@ -116,7 +127,7 @@ def _told(run: Run, planned: list[Expected]) -> list[Setting]:
     wanted: dict[str, Any] = {one.name: one.requested for one in planned if one.group == title}
     found = []
     for name, value in sorted(config.get("requested", {}).items()):
-        had = config["effective"].get(name)
+        had = _in_all(config, name)
         if name not in wanted:
             found.append(Setting(title, name, word(value), None if had is None else word(had)))
         elif wanted[name] != word(value):

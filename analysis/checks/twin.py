@@ -9,7 +9,7 @@ from typing import Any
 
 from analysis import engines, observers
 from analysis.adapters.board import Board
-from analysis.checks import again, busy, counts, loss, machine, phases, rendered, settings
+from analysis.checks import again, busy, counts, loss, machine, persistent, phases, rendered, settings
 from analysis.run import Run, Twin
 
 # A device that is mounted by an open file of format_device.py, which was another process for the twin.
@@ -27,9 +27,11 @@ def same(run: Run) -> list[str]:
     for key in (*_SAME, engines.name_in(run.driver.config), properties):
         others, own = (one.config.get(key) for one in (twin.driver, run.driver))
         if key == properties and others and own:
-            others, own = ({name: one[name] for name in one if not _is_time(name)} for one in (others, own))
+            others, own = (_without_times(one) for one in (others, own))
         if others != own:
             found.append(f"the untraced twin differs from the run in {key} (driver/config.json)")
+    if _databases(twin.driver.config, properties) != _databases(run.driver.config, properties):
+        found.append("the untraced twin differs from the run in databases (driver/config.json)")
     if twin.driver.config["status"] != "ok":
         found.append(f"the untraced twin's status is {twin.driver.config['status']!r}, not 'ok'")
     if twin.driver.transactions["op"].to_list() != run.driver.transactions["op"].to_list():
@@ -41,9 +43,21 @@ def same(run: Run) -> list[str]:
     return found + _as_a_run(run, twin, checks)
 
 
-def _is_time(name: str) -> bool:
-    """Whether a property is a time that the engine took: without the watching it is another."""
-    return name.endswith(", ns")
+def _without_times(properties: dict[str, Any]) -> dict[str, Any]:
+    """Return properties but those that are a time that the engine took: without the watching it is
+    another."""
+    return {name: value for name, value in properties.items() if not name.endswith(", ns")}
+
+
+def _databases(config: dict[str, Any], properties: str) -> list[dict[str, Any]]:
+    """Return what config.json has of each of several databases, but for times."""
+    return [
+        {
+            **{key: value for key, value in one.items() if key != persistent.WAITED},
+            properties: _without_times(one.get(properties, {})),
+        }
+        for one in config.get("databases", [])
+    ]
 
 
 def same_command(run: Run) -> list[str]:

@@ -38,14 +38,16 @@ def deferred(made: Ledger) -> list[str]:
 def written_home(made: Ledger) -> list[str]:
     """Each page that was logged is written home after its last frame, as the close of the database is a
     checkpoint of all; and what is written home was logged. So no frame has another page's number."""
-    logged = made.vfs.filter(pl.col("page").is_not_null()).group_by("page")
+    calls = made.vfs.with_columns(pl.col("database").fill_null(1))
+    logged = calls.filter(pl.col("page").is_not_null()).group_by("database", "page")
     frames = logged.agg(pl.col("call").min().alias("first"), pl.col("call").max().alias("last"))
     if frames.is_empty():
         return []
     is_home = (pl.col("op") == "write") & (pl.col("file") == "database") & (pl.col("bytes") > 0)
-    homes = made.vfs.filter(is_home).group_by((pl.col("offset") // pl.col("bytes") + 1).alias("page"))
-    calls = homes.agg(pl.col("call").min().alias("begun"), pl.col("call").max().alias("done"))
-    both = frames.join(calls, on="page", how="full", coalesce=True).sort("page")
+    of_page = (pl.col("offset") // pl.col("bytes") + 1).alias("page")
+    homes = calls.filter(is_home).group_by("database", of_page)
+    written = homes.agg(pl.col("call").min().alias("begun"), pl.col("call").max().alias("done"))
+    both = frames.join(written, on=["database", "page"], how="full", coalesce=True).sort("database", "page")
     left = both.filter(pl.col("last").is_not_null() & (pl.col("done").fill_null(-1) < pl.col("last")))
     before = pl.col("first").is_null() | (pl.col("begun") < pl.col("first"))
     unlogged = both.filter(pl.col("begun").is_not_null() & before)

@@ -12,7 +12,6 @@ import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,7 +43,8 @@ class Given(NamedTuple):
     board: Path  # raw/board/
     superblock: Mapping[str, str]
     release: str = ""  # of the engine, where it said so
-    sizes: Mapping[str, int] = MappingProxyType({})  # bytes of each of its files after the run, by role
+    # bytes of each of its files after the run, by role, of each database
+    sizes: tuple[Mapping[str, int], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -34,5 +34,7 @@ class Evidence:
     layout: Layout
     settings: Mapping[str, str]  # of the engine, in effect
     release: str  # of the engine
-    sizes: Mapping[str, int]  # bytes of each of its files after the run, by role
+    sizes: tuple[
+        Mapping[str, int], ...
+    ]  # bytes of each of its files after the run, by role, of each database
     written: Written | None = None  # None: it is not known

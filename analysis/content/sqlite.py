@@ -16,7 +16,7 @@ from analysis.content.pages import Known, hashes
 from analysis.content.verdicts import Said, confirmed, contradicted
 from analysis.content.versions import Versions
 from analysis.engines.sqlite import FILES
-from analysis.ledger.arrays import Ints, LastBefore, at
+from analysis.ledger.arrays import Ints, LastBefore, at, ints
 from analysis.ledger.schema import LABELS
 from analysis.observers import Content as Kept
 from base.errors import BadInput
@@ -38,11 +38,54 @@ class _Right(NamedTuple):
     units: Ints
 
 
+class _Read(NamedTuple):
+    """What the files of a database hold."""
+
+    right: list[_Right]
+    said: list[Said]
+    database: Versions
+    journal: Versions
+    frames: wal.Frames
+    records: rollback.Records
+    known: Known
+
+
 def read(given: Evidence) -> list[Said]:
     """Judge the units of SQLite's files, in the places of the files and in a filesystem's journal."""
-    units, blocks, size = given.units, given.blocks, _page_size(given)
+    size = _page_size(given)
+    each = [_read(given, own, number, size) for number, own in enumerate(_databases(given))]
+    right = [*(one for found in each for one in found.right), _shared_memory(given)]
+    certain = np.concatenate([one.units for one in right])
+    said = [one for single in right for one in _labelled(given, single)]
+    for found in each:
+        said += found.said
+        said += strays.read(given, found.known, found.frames.salts, certain)
+        said += _left(given, found, certain, size)
+    return said
+
+
+def _databases(given: Evidence) -> list[np.ndarray]:
+    """Return of each database which units are of its files.
+
+    Of which one an inode is says the last open before the unit was written: a journal has the number of one
+    that is gone, of another database.
+    """
+    inode = given.units.inode
+    calls = given.written.calls if given.written else None
+    if calls is None or "database" not in calls.columns or calls["database"].is_null().all():
+        return [np.ones(inode.size, bool)]
+    opens = calls.filter((pl.col("op").cast(pl.String) == "open") & pl.col("database").is_not_null())
+    last = LastBefore(ints(opens["inode"]), ints(opens["begin_ns"]))
+    own = at(ints(opens["database"]), last.find(inode, given.written.queued if given.written else inode))
+    return [own == number for number in range(1, len(given.sizes) + 1)]
+
+
+def _read(given: Evidence, own: np.ndarray, number: int, size: int) -> _Read:
+    """Read the files of a database, of which `own` are the units."""
+    units, blocks = given.units, given.blocks
     of_wal, of_journal, of_database = (
-        Versions(blocks, units, units.of_file(role)) for role in ("wal", "journal", "database")
+        Versions(blocks, units, which[own[which]])
+        for which in (units.of_file(role) for role in ("wal", "journal", "database"))
     )
     frames = wal.frames(of_wal, blocks, size)
     records = rollback.records(of_journal, blocks, size)
@@ -55,29 +98,31 @@ def read(given: Evidence) -> list[Said]:
         _Right("frame of a WAL", "wal", of_wal.units[frames.confirmed]),
         _Right("record of a rollback journal", "journal", of_journal.units[records.confirmed]),
         *_database(given, of_database, known),
-        _shared_memory(given),
     ]
-    certain = np.concatenate([one.units for one in right])
-    said = [one for each in right for one in _labelled(given, each)]
-    said += [
+    said = [
         contradicted("frame of another place of a WAL", of_wal.units[frames.elsewhere]),
         contradicted("frame of another page than its call logs", logged.other_pages(given, of_wal, size)),
         contradicted("record of another place of a rollback journal", of_journal.units[records.elsewhere]),
-        *strays.read(given, known, frames.salts, certain),
-        *_told_otherwise(given, of_database, size),
+        *_told_otherwise(given, of_database, size, number),
     ]
-    left = np.flatnonzero(~np.isin(of_database.units, certain))
-    if frames.pages.size:
+    return _Read(right, said, of_database, of_journal, frames, records, known)
+
+
+def _left(given: Evidence, found: _Read, certain: Ints, size: int) -> list[Said]:
+    """Contradict pages of a database that are none of the `certain`, where what is known of it says so."""
+    versions = found.database
+    left = np.flatnonzero(~np.isin(versions.units, certain))
+    if found.frames.pages.size:
         # what a checkpoint writes is in a frame; a rollback journal has what a page was before
-        pages = blocks.take(of_database.row[left]).view(np.uint64)
-        there = known.same(pages, of_database.page[left] * BLOCK)[1]
-        said.append(contradicted("page that a frame has of another place", of_database.units[left[there]]))
-    elif size == BLOCK and _in_order(given):
-        said.append(_as_recorded(given, of_database, of_journal, records))
-    return said
+        pages = given.blocks.take(versions.row[left]).view(np.uint64)
+        there = found.known.same(pages, versions.page[left] * BLOCK)[1]
+        return [contradicted("page that a frame has of another place", versions.units[left[there]])]
+    if size == BLOCK and _in_order(given):
+        return [_as_recorded(given, versions, found.journal, found.records)]
+    return []
 
 
-def _told_otherwise(given: Evidence, versions: Versions, size: int) -> list[Said]:
+def _told_otherwise(given: Evidence, versions: Versions, size: int, number: int) -> list[Said]:
     """Contradict first pages that another release wrote than the one that ran, and the last of them if it has
     another size of the database than the file has afterwards.
 
@@ -90,12 +135,13 @@ def _told_otherwise(given: Evidence, versions: Versions, size: int) -> list[Said
     rows = versions.row[which]
     pages, release = (given.blocks.words(rows, at, 1, ">u4")[:, 0] for at in (_PAGES, _RELEASE))
     found = []
-    if number := _number(given.release):
-        other = versions.units[which[release != number]]
+    if ran := _number(given.release):
+        other = versions.units[which[release != ran]]
         found.append(contradicted("first page of another release", other))
-    if which.size and "database" in given.sizes:
+    sizes = given.sizes[number] if given.sizes else {}
+    if which.size and "database" in sizes:
         last = rows == rows.max()
-        wrong = last & (pages.astype(np.int64) * size != given.sizes["database"])
+        wrong = last & (pages.astype(np.int64) * size != sizes["database"])
         found.append(contradicted("first page of a database of another size", versions.units[which[wrong]]))
     return found
 

@@ -42,6 +42,8 @@ class Engine(Protocol):
     RECOVERIES: Mapping[str, bool | None]
     # whether any SQLite reads its database as it is after a crash
     OF_ANY_SQLITE: bool
+    # names of what else it says that are numbers of what it did: those of several databases add up
+    COUNTED: re.Pattern[str]
     # a letter for each of its calls, by `<role>.<op>` of vfs.csv; another one has the letter ?
     CALLS: Mapping[str, str]
     # roles of files whose calls come when it likes
@@ -53,17 +55,17 @@ class Engine(Protocol):
     # properties that no cell asks for and that change what is synced or written: the engine's own values
     UNASKED: Mapping[str, str]
 
-    def role(self, name: str, database: str) -> str | None:
-        """Return the role of a file by its name; `database` is the database's. `other`: one of its own
+    def role(self, name: str, databases: Collection[str]) -> str | None:
+        """Return the role of a file by its name; `databases` are the databases'. `other`: one of its own
         that has no word; None: not one of its."""
 
     def contradicted(self, settings: Mapping[str, Any], calls: pl.DataFrame) -> list[str]:
-        """Return in what the calls of its files (ledger/schema.py, VFS) are not of the settings that were in
-        effect."""
+        """Return in what the calls of a database's files (ledger/schema.py, VFS) are not of the settings that
+        were in effect."""
 
     def miscounted(self, config: Mapping[str, Any], ran: int, calls: pl.DataFrame | None) -> list[str]:
-        """Return in what the numbers that it counts itself (config.json) contradict each other, the `ran`
-        transactions, or the calls of its files (vfs.csv; None: nobody logged them)."""
+        """Return in what the numbers that it counts itself of a database (config.json) contradict each other,
+        the `ran` transactions, or the calls of its files (vfs.csv; None: nobody logged them)."""
 
     def least_written(self, config: Mapping[str, Any]) -> int:
         """Return how many bytes reached the device at least by those numbers; 0: they say nothing of it."""
@@ -165,12 +167,12 @@ def label_of_another(label: str, engine: Engine) -> bool:
     return label in labels() and label not in {own for own, _ in engine.FILES.values()}
 
 
-def known_role(name: str, database: str) -> str | None:
+def known_role(name: str, databases: Collection[str]) -> str | None:
     """Return the role of a file in the engine that has files of such a name, None if none has."""
-    found = (of(engine).role(name, database) for engine in names())
+    found = (of(engine).role(name, databases) for engine in names())
     return next((kind for kind in found if kind), None)
 
 
-def role(name: str, database: str) -> str:
+def role(name: str, databases: Collection[str]) -> str:
     """Return the role of a file, `other` also where no engine has files of such a name."""
-    return known_role(name, database) or "other"
+    return known_role(name, databases) or "other"

@@ -10,6 +10,7 @@ All of it held in 222 runs of the two engines, twins and boards of trials among 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -24,6 +25,8 @@ _NUMBERS = (
     *("database pages", "database syncs", "dirty pages of checkpoints", "most dirty pages of one"),
     *("time of checkpoints, ns", "longest checkpoint, ns", "transactions executed again"),
 )
+# of what is counted, what of several databases adds up, or is the largest
+COUNTED = re.compile(f"{CHECKPOINTS}.*|{'|'.join(_NUMBERS)}|memory peak|PCM (lines|bytes|ns)")
 # a checkpoint of one transaction's pages
 _MERGES = ("sector full", "larger than a sector")
 _FRAME_HEADER = 24  # bytes: of a frame, which a page follows

@@ -11,6 +11,7 @@ PROPERTIES = "properties"
 LOGS_CALLS = False
 RECOVERIES: dict[str, bool | None] = {}
 OF_ANY_SQLITE = False
+COUNTED = re.compile("(?!)")
 UNASKED: dict[str, str] = {}
 CALLS: dict[str, str] = {}
 UNORDERED: tuple[str, ...] = ()

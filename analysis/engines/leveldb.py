@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, BinaryIO
 
 import polars as pl
@@ -28,6 +28,7 @@ PROPERTIES = "properties"
 LOGS_CALLS = False
 RECOVERIES: dict[str, bool | None] = {}
 OF_ANY_SQLITE = False
+COUNTED = re.compile("(?!)")
 UNASKED: dict[str, str] = {}
 CALLS: dict[str, str] = {}
 UNORDERED: tuple[str, ...] = ()
@@ -47,7 +48,7 @@ _KINDS = ("insert", "update", "delete", "read")
 _HEAD = struct.Struct(">BQI")
 
 
-def role(name: str, database: str) -> str | None:
+def role(name: str, databases: Collection[str]) -> str | None:
     """Return which of LevelDB's files a name is; they are all in one folder, whatever its name."""
     return next((kind for kind, pattern in _NAMES.items() if pattern.fullmatch(name)), None)
 

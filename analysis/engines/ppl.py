@@ -7,7 +7,7 @@ records are, or the pages of the merge or checkpoint that is made in their place
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import polars as pl
@@ -40,6 +40,7 @@ RECOVERIES: dict[str, bool | None] = {
     **dict.fromkeys(("merged pages ahead of the log", "merged pages ahead; copied"), None),
 }
 OF_ANY_SQLITE = False
+COUNTED = re.compile(f"{ssl.COUNTED.pattern}|page records|merged pages")
 UNASKED = ssl.UNASKED
 CALLS = ssl.calls_of("pages", "merge")
 UNORDERED = ssl.UNORDERED
@@ -55,10 +56,10 @@ _HEADER = 16  # of a sector (workloads/engines/ppl/pages.h)
 _FIRST = 32  # where a WAL's first frame is
 
 
-def role(name: str, database: str) -> str | None:
+def role(name: str, databases: Collection[str]) -> str | None:
     """Return which of its files a name is; but for the log and what it merges they are SQLite's."""
     found = next((kind for end, kind in _SUFFIXES.items() if name.endswith(end)), None)
-    return found or sqlite.role(name, database)
+    return found or sqlite.role(name, databases)
 
 
 def order(settings: Mapping[str, Any]) -> re.Pattern[str]:

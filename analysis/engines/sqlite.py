@@ -19,7 +19,7 @@ Sources, all of SQLite's documentation unless said:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, BinaryIO
 
 import polars as pl
@@ -51,6 +51,7 @@ PROPERTIES = "pragmas"
 LOGS_CALLS = True
 RECOVERIES: dict[str, bool | None] = {}
 OF_ANY_SQLITE = True
+COUNTED = re.compile("(?!)")
 # Pragmas that no cell asks for and that change what is synced or written: SQLite's own values.
 UNASKED = {
     "checkpoint_fullfsync": "0",
@@ -65,10 +66,10 @@ _UNNAMED = re.compile(r"-mj[0-9A-F]{6}9[0-9A-F]{2}$|^etilqs_")
 _SUFFIXES = {"": "database", "-journal": "journal", "-wal": "wal", "-shm": "shm"}
 
 
-def role(name: str, database: str) -> str | None:
+def role(name: str, databases: Collection[str]) -> str | None:
     """Return which of SQLite's files a name is; of another database too, as far as its end says it."""
     for suffix, kind in _SUFFIXES.items():
-        if name == database + suffix:
+        if name.endswith(suffix) and name.removesuffix(suffix) in databases:
             return kind
     if stem := re.search(r"-(journal|wal|shm)$", name):
         return stem.group(1)

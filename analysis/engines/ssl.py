@@ -10,7 +10,7 @@ persistent memory, or there is no run: the driver maps it with MAP_SYNC, or fail
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Set
+from collections.abc import Collection, Mapping, Set
 from typing import Any
 
 import polars as pl
@@ -40,6 +40,7 @@ RECOVERIES: dict[str, bool | None] = {
     **dict.fromkeys(("WAL ahead of the log", "WAL ahead of the log; copied"), False),
 }
 OF_ANY_SQLITE = False
+COUNTED = _counts.COUNTED
 UNASKED = {"locking_mode": "exclusive", "mmap_size": "0", "temp_store": "0"}
 
 
@@ -73,9 +74,9 @@ _HEADER = 64  # bytes of a header of the log, as each checkpoint and the opening
 RECORDS = 1024  # where the log's records begin (workloads/engines/ssl/state.h)
 
 
-def role(name: str, database: str) -> str | None:
+def role(name: str, databases: Collection[str]) -> str | None:
     """Return which of its files a name is; but for the log they are SQLite's."""
-    return "statements" if name.endswith(_LOG) else sqlite.role(name, database)
+    return "statements" if name.endswith(_LOG) else sqlite.role(name, databases)
 
 
 def _synchronous(settings: Mapping[str, Any]) -> str:

@@ -80,7 +80,7 @@ def _panel(axes: Axes, tables: Tables, rows: pl.DataFrame) -> dict[str, str]:
     span = max((end - begin) / 1e6, 1e-6)
     seen = tables.events.filter((pl.col("begin_ns") < end) & (pl.col("end_ns") > begin))
     blocks = tables.commands.filter((pl.col("begin_ns") < end) & (pl.col("end_ns") > begin))
-    database = _database(tables)
+    databases = _databases(tables)
     used: dict[str, str] = {}
     lanes: dict[str, list[_Bar]] = {name: [] for name in _LANES}
 
@@ -94,7 +94,7 @@ def _panel(axes: Axes, tables: Tables, rows: pl.DataFrame) -> dict[str, str]:
         add("SQL", row, style.OPS.get(row["op"], style.SQL), label, f"{took:.3g} ms")
     for row in seen.filter(pl.col("source") == "probe").iter_rows(named=True):
         if row["event"] == "sync":
-            kind = file_kind(row["file"], row["is_directory"], database)
+            kind = file_kind(row["file"], row["is_directory"], databases)
             used[kind] = style.FILES[kind]
             add("sync", row, style.FILES[kind], kind, _SHORT.get(kind, kind))
         elif row["event"] in _FS:
@@ -120,15 +120,17 @@ def _panel(axes: Axes, tables: Tables, rows: pl.DataFrame) -> dict[str, str]:
     return used
 
 
-def _database(tables: Tables) -> str:
-    """Return the base name of the database: the synced file that others are named after."""
+def _databases(tables: Tables) -> set[str]:
+    """Return the base names of the databases: the synced files that others are named after."""
     names = tables.events.filter(pl.col("event") == "sync")["file"].unique().drop_nulls()
-    for name in map(str, names.to_list()):
-        for kind in style.FILES:
-            if name.endswith(f"-{kind}"):
-                return name.removesuffix(f"-{kind}")
+    named = {
+        name.removesuffix(f"-{kind}")
+        for name in map(str, names.to_list())
+        for kind in style.FILES
+        if name.endswith(f"-{kind}")
+    }
     found = tables.events.filter((pl.col("event") == "sync") & ~pl.col("is_directory"))["file"]
-    return str(found[0]) if len(found) else ""
+    return named or set(map(str, found[:1]))
 
 
 def _draw(axes: Axes, lanes: dict[str, list[_Bar]], empty: dict[str, str], span: float) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -35,7 +35,7 @@ class Input:
     transactions: pl.DataFrame
     phases: pl.DataFrame
     window: tuple[int, int]
-    database: str  # base name of the database file
+    databases: Collection[str]  # base names of the databases' files
     calls: bool  # whether the engine logs its calls; without it vfs has none
     # how much longer than what limits were measured of it may take: an instruction of 2 ns, and no script
     slower: int = 1
@@ -70,10 +70,10 @@ def build(given: Input) -> Ledger:
     """Correlate everything."""
     few = given.records.few(given.dev)
     line = timeline(few, given.transactions, given.phases, given.vfs)
-    named = names(few, given.database, given.role)
+    named = names(few, given.databases, given.role)
     # a log of the engine's calls says what each file is when it is opened
     if not given.calls:
-        named = with_listed(from_sync(named, few["sync"]), given.listed, given.database, given.role)
+        named = with_listed(from_sync(named, few["sync"]), given.listed, given.databases, given.role)
     inodes = Inodes(given.vfs, named, given.role("") if given.role else None)
     begun = ints(given.vfs["begin_ns"])
     calls = line.transaction(begun, np.full_like(begun, -1))

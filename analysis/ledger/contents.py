@@ -15,6 +15,8 @@ import polars as pl
 
 from analysis.ledger.arrays import Ints, LastBefore, ints
 
+_PAGES = 32  # bits of a page's number in a key
+
 
 def known(vfs: pl.DataFrame) -> bool:
     """Whether the log of calls says which page is logged: those of earlier releases do not."""
@@ -46,9 +48,11 @@ def contents(vfs: pl.DataFrame, calls: Ints) -> Ints:
         logged, written = _rows(vfs, is_page), _rows(vfs, home)
     if not logged.size or not written.size:
         return found
-    of_file = pl.col("offset") // pl.col("bytes") + 1
-    page = ints(vfs.select(pl.coalesce("page", of_file)).to_series().gather(written))
-    last = LastBefore(ints(vfs["page"].gather(logged)), logged).find(page, written)
+    page = pl.coalesce("page", pl.col("offset") // pl.col("bytes") + 1)
+    if "database" in vfs.columns:
+        page = pl.col("database").fill_null(0) * (1 << _PAGES) + page
+    key = vfs.select(page).to_series()
+    last = LastBefore(ints(key.gather(logged)), logged).find(ints(key.gather(written)), written)
     copied = np.flatnonzero(last >= 0)
     found[written[copied]] = calls[logged[last[copied]]]
     return found

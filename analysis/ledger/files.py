@@ -8,7 +8,7 @@ inode was first synced). Where both speak, they are compared by a check.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -38,8 +38,8 @@ class Named:
         return LastBefore(self.inode, self.time).find(inode, time)
 
 
-def names(few: Few, database: str, role: Role = None) -> Named:
-    """Put the parts of each name together; `database` is the base name of the database.
+def names(few: Few, databases: Collection[str], role: Role = None) -> Named:
+    """Put the parts of each name together; `databases` are the base names of the databases.
 
     role: a name → its role; None: as the engines have it.
     """
@@ -53,7 +53,7 @@ def names(few: Few, database: str, role: Role = None) -> Named:
     for row in np.flatnonzero(length > 1).tolist():  # longer than a record holds
         raw = b"".join(pieces[first[row] : first[row] + length[row]].tolist())
         texts[row] = raw.decode(errors="replace")
-    roles = {text: role(text) if role else known_role(text, database) for text in set(texts)}
+    roles = {text: role(text) if role else known_role(text, databases) for text in set(texts)}
     kinds = {text: -1 if role is None else FILES.index(role) for text, role in roles.items()}
     return Named(
         ints(parts["a"][first]),
@@ -72,10 +72,12 @@ def from_sync(named: Named, sync: np.ndarray) -> Named:
     return replace(named, time=time)
 
 
-def with_listed(named: Named, listed: Mapping[int, str], database: str, role: Role = None) -> Named:
+def with_listed(
+    named: Named, listed: Mapping[int, str], databases: Collection[str], role: Role = None
+) -> Named:
     """Add the names of inodes that were never synced: those that they have after the run."""
     more = {inode: name for inode, name in listed.items() if inode not in set(named.inode.tolist())}
-    roles = [role(name) if role else known_role(name, database) for name in more.values()]
+    roles = [role(name) if role else known_role(name, databases) for name in more.values()]
     return Named(
         np.r_[named.inode, ints(list(more))],
         np.r_[named.time, np.zeros(len(more), np.int64)],

@@ -79,8 +79,8 @@ def syncs(sync: np.ndarray, line: Timeline, inodes: Inodes, names: Named) -> pl.
 
 def calls(vfs: pl.DataFrame, transactions: Ints) -> pl.DataFrame:
     """Return schema.VFS: the log of calls, with the transaction of each, -1 for none."""
-    page = [] if "page" in vfs.columns else [pl.lit(None, pl.Int64).alias("page")]
-    return vfs.with_columns(*page, transaction=nullable(transactions)).select(list(schema.VFS))
+    lacking = [pl.lit(None, pl.Int64).alias(name) for name in ("page", "database") if name not in vfs.columns]
+    return vfs.with_columns(*lacking, transaction=nullable(transactions)).select(list(schema.VFS))
 
 
 def commits(few: Few, line: Timeline) -> pl.DataFrame:

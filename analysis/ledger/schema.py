@@ -139,6 +139,7 @@ VFS: Schema = {
     "bytes": pl.Int64,
     "transaction": pl.Int64,
     "page": pl.Int64,  # of the database, that is logged with this write; null: none, or not recorded
+    "database": pl.Int64,  # that the file is of, from 1; null: there is one, or it is of none
 }
 WAITS = ("data_wait_ns", "journal_wait_ns", "flush_wait_ns", "other_wait_ns")
 COSTS: Schema = {

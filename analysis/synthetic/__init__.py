@@ -16,8 +16,8 @@ from analysis.adapters import tracefile
 from analysis.adapters.bound import Value, bound
 from analysis.adapters.sqlfile import SqlFile, SqlFileError
 from analysis.adapters.tracefile import Entry, Trace
-from analysis.synthetic.draw import TEXTS, Made, transactions
-from analysis.synthetic.spec import Spec, rows_before
+from analysis.synthetic.draw import TEXTS, Drawn, Made, transactions, turns
+from analysis.synthetic.spec import Spec, rows_before, shares
 from analysis.synthetic.spec import check as check
 from analysis.synthetic.spec import of as of
 from analysis.workloads import Random
@@ -55,26 +55,37 @@ def parts(text: str) -> SqlFile:
 def trace(spec: Spec, seed: int) -> Trace:
     """Return the trace. Raises SqlFileError for measures that no trace has."""
     check(spec)
-    made = transactions(spec, seed)
-    first, mean = rows_before(spec), mean_text(spec, made)
+    each = shares(spec)
+    drawn = [transactions(one, Drawn(seed, number)) for number, one in enumerate(each)]
+    mean = mean_text(spec, [one for made in drawn for one in made])
     spread = min(mean // 2, SPREAD)
     fixed = (ROW - mean - spread) // 2 * 2
     entries = [
-        Entry(0, None, 1, "CREATE TABLE item(id INTEGER PRIMARY KEY, fixed TEXT, body TEXT)", ()),
-        Entry(
-            *(0, None, 1),
-            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<?) "
-            f"INSERT INTO item SELECT i, hex(zeroblob({fixed // 2})), substr(hex(zeroblob(?)),1,?) FROM n",
-            (first, mean, mean),
-        ),
+        entry for number, one in enumerate(each, 1) for entry in makes(number, rows_before(one), fixed, mean)
     ]
-    bodies = texts(Random(seed, TEXTS), mean, spread)
-    for number, one in enumerate(made):
+    bodies, left = texts(Random(seed, TEXTS), mean, spread), [iter(made) for made in drawn]
+    for number, database in enumerate(turns(spec, seed)):
+        one = next(left[database])
         lines = [statement(one, i, bodies, fixed) for i in range(len(one.statements))]
         if one.batch:
             lines = [("BEGIN", ()), *lines, ("COMMIT", ())]
-        entries += [Entry(0, float(number), 1, sql, values) for sql, values in lines]
-    return Trace({1: f"{spec.title.lower()}.db"}, None, tuple(entries))
+        entries += [Entry(0, float(number), database + 1, sql, values) for sql, values in lines]
+    title = spec.title.lower()
+    names = (
+        [f"{title}-{number}.db" for number in range(1, len(each) + 1)] if len(each) > 1 else [f"{title}.db"]
+    )
+    return Trace(dict(enumerate(names, 1)), None, tuple(entries))
+
+
+def makes(file: int, rows: int, fixed: int, mean: int) -> Iterator[Entry]:
+    """Yield what makes a database of so many rows."""
+    yield Entry(0, None, file, "CREATE TABLE item(id INTEGER PRIMARY KEY, fixed TEXT, body TEXT)", ())
+    yield Entry(
+        *(0, None, file),
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<?) "
+        f"INSERT INTO item SELECT i, hex(zeroblob({fixed // 2})), substr(hex(zeroblob(?)),1,?) FROM n",
+        (rows, mean, mean),
+    )
 
 
 def statement(one: Made, number: int, bodies: Iterator[str], fixed: int) -> tuple[str, tuple[Value, ...]]:

@@ -8,10 +8,11 @@ from typing import NamedTuple, TypeVar
 
 from analysis.adapters.sqlfile import SqlFileError
 from analysis.synthetic.spec import BESIDES, Spec, rows_before
+from analysis.synthetic.spec import shares as shares_of
 from analysis.workloads import Random
 
 # Streams of random numbers, one for each thing that is drawn.
-KINDS, SIZES, PAGES, GROWTH, TEXTS = range(5)
+KINDS, SIZES, PAGES, GROWTH, TEXTS, TURNS = range(6)
 _Item = TypeVar("_Item")
 
 
@@ -24,13 +25,31 @@ class Made(NamedTuple):
     makes: bool  # its first statement makes its only row
 
 
-def transactions(spec: Spec, seed: int) -> list[Made]:
-    """Return the transactions, in their order. Raises SqlFileError for measures that no trace has."""
-    shapes, draw = kinds(spec, seed), Random(seed, SIZES)
+class Drawn(NamedTuple):
+    """Where the random numbers of a database's trace are from."""
+
+    seed: int
+    database: int
+
+    def of(self, stream: int) -> Random:
+        """Return those of a stream."""
+        return Random(self.seed, stream + self.database * (TURNS + 1))
+
+
+def turns(spec: Spec, seed: int) -> list[int]:
+    """Return of which database each transaction is: in any order."""
+    numbers = [number for number, one in enumerate(shares_of(spec)) for _ in range(one.transactions)]
+    return shuffled(Random(seed, TURNS), numbers) if spec.databases > 1 else numbers
+
+
+def transactions(spec: Spec, drawn: Drawn) -> list[Made]:
+    """Return the transactions of a database, in their order. Raises SqlFileError for measures that no trace
+    has."""
+    shapes, draw = kinds(spec, drawn), drawn.of(SIZES)
     statements = iter(shares(draw, spec.statements, spec.batches))
     counts = iter(shares(draw, spec.page_writes, spec.updates))
     lengths = [next(statements) if batch else 1 for batch, _ in shapes]
-    chosen, makes = written_rows(spec, seed, [0 if reads else next(counts) for _, reads in shapes])
+    chosen, makes = written_rows(spec, drawn, [0 if reads else next(counts) for _, reads in shapes])
     made = list[Made]()
     for number, ((batch, reads), length, rows) in enumerate(zip(shapes, lengths, chosen, strict=True)):
         if reads:
@@ -43,13 +62,13 @@ def transactions(spec: Spec, seed: int) -> list[Made]:
     return made
 
 
-def kinds(spec: Spec, seed: int) -> list[tuple[bool, bool]]:
+def kinds(spec: Spec, drawn: Drawn) -> list[tuple[bool, bool]]:
     """Return (whether it is a batch, whether it only reads) of each; those of one statement read first."""
     reads = spec.transactions - spec.updates
     alone = min(reads, spec.alone)
     found = [(False, i < alone) for i in range(spec.alone)]
     found += [(True, i < reads - alone) for i in range(spec.batches)]
-    return shuffled(Random(seed, KINDS), found)
+    return shuffled(drawn.of(KINDS), found)
 
 
 def shares(draw: Random, total: int, parts: int) -> list[int]:
@@ -60,7 +79,7 @@ def shares(draw: Random, total: int, parts: int) -> list[int]:
     return found
 
 
-def written_rows(spec: Spec, seed: int, counts: list[int]) -> tuple[list[list[int]], set[int]]:
+def written_rows(spec: Spec, drawn: Drawn, counts: list[int]) -> tuple[list[list[int]], set[int]]:
     """Return the rows that each transaction writes, and the transactions that make their only row.
 
     Those that are written together are near each other in an order that the writes go through once, as
@@ -68,7 +87,7 @@ def written_rows(spec: Spec, seed: int, counts: list[int]) -> tuple[list[list[in
     """
     first = rows_before(spec)
     grown = max(0, spec.pages - first - 2)
-    draw, makes = Random(seed, PAGES), growth(spec, seed, counts, grown)
+    draw, makes = drawn.of(PAGES), growth(spec, drawn, counts, grown)
     order = shuffled(draw, list(range(1, first + 1)))[: spec.pages - grown - 2 * bool(grown)]
     for row, number in enumerate(sorted(makes), first + 1):
         order.insert(sum(counts[:number]) * spec.pages // spec.page_writes, row)
@@ -99,14 +118,14 @@ def shuffled(draw: Random, given: list[_Item]) -> list[_Item]:
     return given
 
 
-def growth(spec: Spec, seed: int, counts: list[int], grown: int) -> set[int]:
+def growth(spec: Spec, drawn: Drawn, counts: list[int], grown: int) -> set[int]:
     """Return the transactions that make a row: of those that write as many pages as that takes."""
     able = [number for number, count in enumerate(counts) if count == 1 + BESIDES]
     if grown > len(able):
         raise SqlFileError(
             f"{spec.title}: {grown} pages are to come, and {len(able)} transactions write {1 + BESIDES} pages"
         )
-    return set(shuffled(Random(seed, GROWTH), able)[:grown])
+    return set(shuffled(drawn.of(GROWTH), able)[:grown])
 
 
 def cover(draw: Random, chosen: list[list[int]], order: list[int], first: int) -> None:

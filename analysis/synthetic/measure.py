@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from analysis.adapters import sqlfile
-from analysis.adapters.sqlfile import SqlFile
+from analysis.adapters.sqlfile import SqlFile, Statement
 from analysis.synthetic.spec import PAGE, Spec
 
 # SQLite's file format, sections 4.1 and 4.2.
@@ -36,46 +36,67 @@ class Measured(NamedTuple):
 
 
 def executed(trace: SqlFile, checkpoints: int) -> Measured:
-    """Return what a trace does; between two of `checkpoints` as many pages are written."""
+    """Return what a trace does; between two of `checkpoints` as many pages of a database are written."""
     updates = sql_bytes = batches = alone = statements = 0
     with tempfile.TemporaryDirectory(prefix="commitpath-trace-") as folder:
-        path = Path(folder) / "trace.db"
-        log = path.with_name("trace.db-wal")
-        database = sqlite3.connect(path, isolation_level=None)
+        opened = [_Database(Path(folder) / f"trace-{number}.db") for number in range(trace.databases)]
         try:
-            _make(database, trace)
-            megabytes = path.stat().st_size / 1e6
-            database.execute("PRAGMA journal_mode=wal")
-            database.execute("PRAGMA wal_autocheckpoint=0")
-            size = 0
-            for one in trace.transactions:
-                found = list(sqlfile.statements(one.text, 1))
-                for statement in found:
-                    database.execute(statement.text).fetchall()
+            for number, one in enumerate(opened):
+                one.make([part for part in trace.schema if part.database == number])
+            megabytes = sum(one.path.stat().st_size for one in opened) / 1e6
+            for one in opened:
+                one.log_all()
+            for transaction in trace.transactions:
+                found = list(sqlfile.statements(transaction.text, 1))
                 batch = found[0].words[0] == "BEGIN"
                 batches, alone = batches + batch, alone + (not batch)
                 statements += len(found) - 2 if batch else 0
                 sql_bytes += sum(len(s.text) - 1 for s in found if s.words[0] in WRITES)
-                before, size = size, log.stat().st_size if log.exists() else 0
-                updates += size > before
-            written = pages(log)
+                updates += opened[transaction.database].writes(found)
+            written = [pages(one.log) for one in opened]
         finally:
-            database.close()
-    every = len(written) // checkpoints
-    dirty = [len(set(written[i * every : (i + 1) * every])) for i in range(checkpoints)]
+            for one in opened:
+                one.close()
+    every = sum(map(len, written)) // checkpoints
+    dirty = [
+        len(set(own[at : at + every])) for own in written for at in range(0, len(own) - every + 1, every)
+    ]
     return Measured(
-        *(megabytes, batches, alone, statements, updates, len(written), len(set(written))),
-        *(sql_bytes / updates, sum(dirty) / checkpoints),
+        *(megabytes, batches, alone, statements, updates),
+        *(sum(map(len, written)), sum(len(set(own)) for own in written)),
+        *(sql_bytes / updates, sum(dirty) / len(dirty)),
     )
 
 
-def _make(database: sqlite3.Connection, trace: SqlFile) -> None:
-    """Make the database, as the driver's populate does: synced once, which no measure is of."""
-    for sql in (f"PRAGMA page_size={PAGE}", "PRAGMA synchronous=off", "BEGIN"):
-        database.execute(sql)
-    for one in trace.schema:
-        database.execute(one.text)
-    database.execute("COMMIT")
+class _Database:
+    """One that a trace runs on."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.log = path, path.with_name(f"{path.name}-wal")
+        self._connection, self._size = sqlite3.connect(path, isolation_level=None), 0
+
+    def make(self, schema: list[Statement]) -> None:
+        """Make it, as the driver's populate does: synced once, which no measure is of."""
+        for sql in (f"PRAGMA page_size={PAGE}", "PRAGMA synchronous=off", "BEGIN"):
+            self._connection.execute(sql)
+        for one in schema:
+            self._connection.execute(one.text)
+        self._connection.execute("COMMIT")
+
+    def log_all(self) -> None:
+        """Have its log keep all frames from now on."""
+        self._connection.execute("PRAGMA journal_mode=wal")
+        self._connection.execute("PRAGMA wal_autocheckpoint=0")
+
+    def writes(self, transaction: list[Statement]) -> bool:
+        """Execute a transaction and return whether it writes pages."""
+        for one in transaction:
+            self._connection.execute(one.text).fetchall()
+        before, self._size = self._size, self.log.stat().st_size if self.log.exists() else 0
+        return self._size > before
+
+    def close(self) -> None:
+        self._connection.close()
 
 
 def pages(log: Path) -> list[int]:
@@ -93,7 +114,7 @@ def table(spec: Spec, found: Measured, told: Mapping[str, Any]) -> list[tuple[st
     """
     here = {
         **found._asdict(),
-        "files": 1,
+        "files": spec.databases,
         "transactions": found.batches + found.alone,
         "statements": found.statements + found.alone,
         "writes_of_one": found.page_writes / found.updates,
@@ -108,7 +129,7 @@ def table(spec: Spec, found: Measured, told: Mapping[str, Any]) -> list[tuple[st
         **told,
     }
     notes = dict.fromkeys(told, "the study's contradicts its other numbers: not fitted")
-    notes["files"] = "one in the place of all" if spec.files > 1 else ""
+    notes["files"] = "" if spec.files == spec.databases else "one in the place of all"
     return [(words, study[name], here[name], notes.get(name, "")) for name, words in ROWS.items()]
 
 

@@ -12,13 +12,15 @@ PAGE = 4096
 CHILDREN = 500
 # An INSERT behind the last row writes, beside its page, the one above it and the header.
 BESIDES = 2
+# What several databases share.
+_COUNTED = ("batches", "alone", "statements", "updates", "page_writes", "pages")
 
 
 class Spec(NamedTuple):
     """The measures; those of a transaction and of a checkpoint are means."""
 
     title: str
-    files: int  # of the study's; here there is one
+    files: int  # of the study's
     megabytes: float  # of the database, before
     batches: int  # transactions from BEGIN to COMMIT
     alone: int  # and of one statement
@@ -30,6 +32,7 @@ class Spec(NamedTuple):
     checkpoints: int  # between which as many pages are written
     dirty_pages: float  # and so many of them are different ones
     skew: float  # exponent of Zipf's law: how near to each other those are that follow each other
+    databases: int = 1  # over which all of that is divided here
 
     @property
     def transactions(self) -> int:
@@ -42,6 +45,19 @@ def of(profile: Mapping[str, Any]) -> Spec:
     return Spec(**{name: value for name, value in profile.items() if name != "told"})
 
 
+def shares(spec: Spec) -> list[Spec]:
+    """Return what each of its databases has: of what is counted the same, to one; means are those of all."""
+
+    def share(total: int, number: int) -> int:
+        return total * (number + 1) // spec.databases - total * number // spec.databases
+
+    def one(number: int) -> Spec:
+        counted: dict[str, Any] = {name: share(getattr(spec, name), number) for name in _COUNTED}
+        return spec._replace(megabytes=spec.megabytes / spec.databases, databases=1, **counted)
+
+    return [one(number) for number in range(spec.databases)]
+
+
 def rows_before(spec: Spec) -> int:
     """Return how many rows make a database of that size: a page each, the tree above them, a header."""
     leaves = round(spec.megabytes * 1e6 / PAGE) - 2
@@ -49,7 +65,11 @@ def rows_before(spec: Spec) -> int:
 
 
 def check(spec: Spec) -> None:
-    """Raise SqlFileError for measures that contradict each other."""
+    """Raise SqlFileError for measures that contradict each other, in any of its databases."""
+    if spec.databases > 1:
+        for one in shares(spec):
+            check(one)
+        return
     for more, less, why in (
         (spec.transactions, spec.updates, "transactions, of which updates write"),
         (spec.page_writes, spec.updates, "page_writes, of which each of updates has one"),

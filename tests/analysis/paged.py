@@ -21,7 +21,7 @@ class Paged:
     def __init__(self, **settings: str) -> None:
         self.settings = settings
         self.release = ""
-        self.sizes: dict[str, int] = {}
+        self.sizes: tuple[dict[str, int], ...] = ()
         self.pages: list[bytes] = []
         self.rows: list[tuple[int, ...]] = []  # label, file, inode, offset, call
 

@@ -266,13 +266,13 @@ def test_a_first_page_tells_the_release_and_the_size(tmp_path: Path) -> None:
     first = [place for place, row in enumerate(pages.rows) if row[2] == DATABASE and row[OFFSET] == 0]
     assert len(first) == 2
     size = (len(pages.rows) - first[1]) * 4096
-    pages.release, pages.sizes = sqlite3.sqlite_version, {"database": size}
+    pages.release, pages.sizes = sqlite3.sqlite_version, ({"database": size},)
     assert "contradicted" not in {state for state, _ in judged(pages)}
     pages.release = "3.6.1"
     found = judged(pages)
     rule = "first page of another release"
     assert [found[place] for place in first] == [("contradicted", rule)] * 2
-    pages.release, pages.sizes = "", {"database": size + 4096}
+    pages.release, pages.sizes = "", ({"database": size + 4096},)
     found = judged(pages)
     rule = "first page of a database of another size"
     assert found[first[1]] == ("contradicted", rule) and found[first[0]][0] != "contradicted"

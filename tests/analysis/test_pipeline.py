@@ -256,4 +256,4 @@ def test_kind_of_a_command(rwbs: str, sectors: int, kind: str) -> None:
     ],
 )
 def test_kind_of_a_file(name: str | None, directory: bool | None, kind: str) -> None:
-    assert events.file_kind(name, directory, "s.db") == kind
+    assert events.file_kind(name, directory, ["s.db"]) == kind

@@ -129,7 +129,7 @@ class Trace:
 
     def input(self, end: int) -> build.Input:
         """Return all of it; the workload's one phase ends at `end`, `close` 1 ms later, and `drain` 2."""
-        names = [name for name in VFS if name != "transaction"]
+        names = [name for name in VFS if name not in ("transaction", "database")]
         calls = pl.DataFrame(
             self.calls, schema={name: VFS[name] for name in names}, orient="row", strict=False
         )

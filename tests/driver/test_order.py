@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from test_vfs_log import calls, inside
 
+from analysis import databases
 from analysis.adapters import drivertables
 from analysis.adapters.driver import Driver
 from analysis.checks import order
@@ -49,8 +50,9 @@ def test_each_transaction_is_in_order(driver, mode, load):
 def ran(driver):
     """What the analysis reads of a driver's calls and transactions."""
     transactions, phases = (pl.read_csv(driver.output / f"{name}.csv") for name in ("transactions", "phases"))
-    calls_of = drivertables.calls(driver.output / "vfs.csv")
-    return Driver(driver.config(), transactions, phases, pl.DataFrame(), calls_of, None)
+    config = driver.config()
+    called = drivertables.calls(driver.output / "vfs.csv", databases.count(config))
+    return Driver(config, transactions, phases, pl.DataFrame(), called, None)
 
 
 def said(run, **changes):

@@ -75,6 +75,12 @@ def test_bad_input_gets_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert not list(run.glob("*inspect*"))
 
 
+def test_a_run_that_was_analysed_when_there_was_one_database_has_a_page(tmp_path: Path) -> None:
+    run = synthetic_ledger.make(tmp_path / "run", n=2)
+    change("vfs", lambda table: table.drop("database"))(run)
+    assert main([str(run)]) == 0
+
+
 def test_no_such_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(tmp_path / "none")]) == 3
     assert "none: no such folder" in capsys.readouterr().err

@@ -155,7 +155,7 @@ def test_an_unknown_engine_is_refused() -> None:
     ],
 )
 def test_files_by_name(name: str, role: str) -> None:
-    assert engines.role(name, "sample.db") == role
+    assert engines.role(name, ["sample.db"]) == role
 
 
 @pytest.mark.parametrize(("sync", "system"), [("full", ALL), ("off", UNSYNCED)])

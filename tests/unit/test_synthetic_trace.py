@@ -1,6 +1,7 @@
 """Synthetic traces: each has the study's measures when it runs, and is its seed's to the byte."""
 
 import hashlib
+import itertools
 import re
 from pathlib import Path
 from typing import Any
@@ -20,10 +21,13 @@ PROFILES = trace_synthetic.names()
 MADE = {
     "synthetic-androbench": "6af8f775fcf19e92",
     "synthetic-browser": "a64dbe9f3f395690",
+    "synthetic-browser-6": "53a1ca4bbc8d5777",
     "synthetic-facebook": "dbd5495d37a93f3c",
+    "synthetic-facebook-11": "4c9973a5f2bd04af",
     "synthetic-gmail": "49dac1257df6fe59",
     "synthetic-kakaotalk": "bc82b113e15c37d7",
     "synthetic-twitter": "6be27afae74e67c3",
+    "synthetic-twitter-17": "6116d97ec0b5adae",
 }
 
 
@@ -46,7 +50,26 @@ def test_each_measure_is_the_studys(name: str) -> None:
     assert hashlib.sha256("".join(one.text for one in text).encode()).hexdigest()[:16] == MADE[name]
 
 
-@pytest.mark.parametrize("name", ["synthetic-androbench", "synthetic-gmail", "synthetic-facebook"])
+def test_over_several_files_each_has_the_same_part() -> None:
+    """Of transactions and pages, to one; and they come in any order."""
+    profile = PROFILES["synthetic-facebook-11"]
+    parts = synthetic.parts(synthetic.text_of(profile, 1))
+    of = [one.database for one in parts.transactions]
+    counts = {number: of.count(number) for number in range(11)}
+    assert parts.databases == 11 and sum(counts.values()) == profile["batches"] + profile["alone"]
+    assert max(counts.values()) - min(counts.values()) <= 2
+    assert sum(one != other for one, other in itertools.pairwise(of)) > len(of) // 2
+    assert {one.database for one in parts.schema} == set(range(11))
+    # the first transactions alone are of some of the databases, which are all there
+    short = cells.make_cell({"WORKLOAD": "synthetic-facebook-11", "N": "3"})
+    assert short["profiles"]["file"]["databases"] == 11
+    assert payload.packed(short)[1].count(b"\0") == 3
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["synthetic-androbench", "synthetic-gmail", "synthetic-facebook", "synthetic-facebook-11"],
+)
 def test_another_seed_is_another_trace_that_fits_too(name: str) -> None:
     spec = synthetic.of(PROFILES[name])
     one, same, other = (tracefile.write(synthetic.trace(spec, seed)) for seed in (1, 1, 2))

@@ -12,7 +12,9 @@ from analysis.adapters import sqlfile, tracefile
 from analysis.adapters.bound import Raw, Zeros, bound, literal
 from analysis.adapters.tracefile import FIRST, Entry, Trace
 from base.errors import BadInputError
+from base.paths import ROOT
 from commitpath import cell as cells
+from commitpath import payload, persistent
 
 # each line of the format, and what comes of it
 GOLDEN = f"""\
@@ -63,6 +65,61 @@ def test_a_trace_is_read_and_made_sql() -> None:
     parts = tracefile.parts(GOLDEN)
     assert [(one.line, one.text) for one in parts.transactions] == RUN
     assert [(one.line, one.words[:3]) for one in parts.schema] == [(7, ("CREATE", "TABLE", "ITEM"))]
+
+
+SEVERAL = f"""\
+{FIRST}
+file 7 "shop.db"
+file 3 "log.db"
+make 3 "CREATE TABLE line(text)"
+make 7 "CREATE TABLE item(name)"
+0 3 "BEGIN"
+0 7 "INSERT INTO item VALUES(1)"
+0 7 "BEGIN"
+0 3 "INSERT INTO line VALUES(?)" "a"
+0 7 "DELETE FROM item"
+0 3 "COMMIT"
+0 7 "END"
+"""
+
+
+def test_a_trace_of_several_files_is_of_several_databases(tmp_path: Path) -> None:
+    """In the order in which the transactions end; that a driver reads, with the number of each database but
+    the first."""
+    parts = tracefile.parts(SEVERAL)
+    assert parts.databases == 2
+    assert [(one.line, one.database, one.words[0]) for one in parts.transactions] == [
+        (7, 0, "INSERT"),
+        (6, 1, "BEGIN"),
+        (8, 0, "BEGIN"),
+    ]
+    assert sqlfile.pack(parts.schema) == b"4 2\nCREATE TABLE line(text);\0" + b"5\nCREATE TABLE item(name);\0"
+    assert sqlfile.pack(parts.transactions[1:2]) == (
+        b"6 2\nBEGIN;\n\n\nINSERT INTO line VALUES('a');\n\nCOMMIT;\0"
+    )
+    (tmp_path / "mine.trace").write_text(SEVERAL)
+    asked = {"WORKLOAD": "trace", "FILE": str(tmp_path / "mine.trace")}
+    cell = cells.make_cell(asked)
+    assert cell["profiles"]["file"] == {"trace": SEVERAL, "databases": 2}
+    told = payload.driver_env(cell, "sample.db")["DRIVER_OPTIONS"]
+    assert "--databases 2" in told
+    assert "--databases 2" in payload.populated(cell)["populate_options"]
+    with pytest.raises(
+        BadInputError, match=r"^CRASH=power: WORKLOAD=trace has 2 databases here, and a trial "
+    ):
+        cells.make_cell({**asked, "CRASH": "power"})
+    small = {**asked, "ENGINE": "ssl", "LOG_MEDIUM": "pcm"}
+    assert persistent.mib(cells.make_cell(small)) == 64
+    assert persistent.mib(cells.make_cell({**small, "LOG_SIZE": str(20 << 20)})) == 128
+    (tmp_path / "mine.trace").write_text(SEVERAL.replace("make 3", "only 7\nmake 3"))
+    cell = cells.make_cell(asked)
+    assert (cell["n"], "databases" in cell["profiles"]["file"]) == (2, False)
+    assert "--databases" not in payload.driver_env(cell, "sample.db")["DRIVER_OPTIONS"]
+
+
+def test_the_driver_and_the_host_take_as_many_databases() -> None:
+    header = (ROOT / "workloads/options.h").read_text()
+    assert f"MAX_DATABASES = {sqlfile.MOST_DATABASES} " in header
 
 
 def test_what_is_written_is_read_again() -> None:
@@ -127,7 +184,16 @@ BAD = [
         "line 3: BEGIN make: all that is there is one transaction",
     ),
     ('file 1 "a"\nmake 1 "CREATE TABLE t(a)"', "it has no statement$"),
-    ('file 1 "a"\nfile 2 "b"\n0 1 "SELECT 1"', "it has 2 files \\(1 a, 2 b\\), and a cell one database"),
+    (
+        'file 1 "a"\nfile 2 "b"\nmake 2 "CREATE TABLE t(a)"\n0 1 "SELECT 1"',
+        "file 2 b has no transaction; take it out, or choose one by a line such as 'only 1'",
+    ),
+    (
+        "\n".join(f'file {i} "a"\n0 {i} "SELECT 1"' for i in range(33)),
+        "it has 33 files, and a cell at most 32 databases; choose one by a line such as 'only 1'",
+    ),
+    ('file 1 "a"\nfile 2 "b"\n0 2 "BEGIN"\n0 1 "SELECT 1"', "line 4: BEGIN without a COMMIT"),
+    ('file 1 "a"\nfile 2 "b"\n0 2 "SELECT 1"\n0 1 "COMMIT"', "line 5: COMMIT without a BEGIN"),
 ]
 
 

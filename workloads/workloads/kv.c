@@ -53,8 +53,8 @@ static void next(struct generator *generator, struct transaction *transaction)
 		for (int i = 0; i < BATCH_SIZE; i++)
 			generator->operations[i] = (struct operation){
 				OPERATION_UPDATE, key + i, sample_value(generator, 'b'), size, 0};
-		*transaction =
-			(struct transaction){generator->operations, BATCH_SIZE, BATCH_SIZE * size};
+		*transaction = (struct transaction){generator->operations, BATCH_SIZE,
+						    BATCH_SIZE * size, 0};
 		break;
 	default:
 		transaction_of_key(generator, transaction, OPERATION_DELETE, pick(generator, 1),

@@ -11,7 +11,7 @@ static const struct workload_phase phases[] = {
 
 static void next(struct generator *generator, struct transaction *transaction)
 {
-	*transaction = (struct transaction){generator->operations, 0, 0};
+	*transaction = (struct transaction){generator->operations, 0, 0, 0};
 }
 
 static const struct workload null_workload = {

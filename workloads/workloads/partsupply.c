@@ -93,7 +93,7 @@ static void make_batch(struct generator *generator, struct transaction *transact
 		generator->operations[i] =
 			(struct operation){OPERATION_UPDATE, key, data, COMMENT, 0};
 	}
-	*transaction = (struct transaction){generator->operations, count, count * COMMENT};
+	*transaction = (struct transaction){generator->operations, count, count * COMMENT, 0};
 }
 
 static void insert(struct generator *generator, struct transaction *transaction)

@@ -1,7 +1,8 @@
 /* A user's own SQL. The host cuts the file into statements that make the database and into
  * transactions (analysis/adapters/sqlfile.py), and gives `populate` the ones, `run` the others as
- * --file: of each the line where it begins in the user's file, in digits, a newline, its text, a
- * NUL. Nothing is known of the tables, so no rows are counted. */
+ * --file: of each the line where it begins in the user's file, in digits, and where it is not of
+ * the first database a blank and the number of its own, from 2; a newline, its text, a NUL. Nothing
+ * is known of the tables, so no rows are counted. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@ struct text {
 	const char *data;
 	size_t size;
 	int64_t line;
+	size_t database;
 };
 
 static char *all; /* the file's content */
@@ -58,9 +60,16 @@ static struct text cut(const struct options *options, char **content, const char
 {
 	char *text;
 	struct text found = {.line = strtoll(*content, &text, 10)};
+	long long database = 1;
 
+	if (*text == ' ')
+		database = strtoll(text + 1, &text, 10);
 	if (text == *content || *text != '\n' || found.line < 1)
 		fail("%s: text %zu has no line before it", options->file, text_count);
+	if (database < 1 || database > options->databases)
+		fail("%s: text %zu is of database %lld, and --databases is %" PRId64, options->file,
+		     text_count, database, options->databases);
+	found.database = (size_t)database - 1;
 	found.data = text + 1;
 	found.size = strlen(found.data);
 	*content = text + 1 + found.size + 1;
@@ -72,18 +81,28 @@ static struct text cut(const struct options *options, char **content, const char
 /* What makes the database. */
 static void give_table(const struct options *options)
 {
-	const char **create = allocate(options, text_count + 1, sizeof(*create));
-	int64_t *lines = allocate(options, text_count, sizeof(*lines));
+	size_t most = text_count + (size_t)options->databases;
+	const char **create = allocate(options, most, sizeof(*create));
+	int64_t *lines = allocate(options, most, sizeof(*lines));
+	size_t *databases = allocate(options, most, sizeof(*databases));
+	bool is_made[MAX_DATABASES] = {false};
+	size_t count = text_count;
 
 	for (size_t i = 0; i < text_count; i++) {
 		create[i] = texts[i].data;
 		lines[i] = texts[i].line;
+		databases[i] = texts[i].database;
+		is_made[texts[i].database] = true;
 	}
-	/* without a page the database would have no page size */
-	if (text_count == 0)
-		create[0] = "PRAGMA user_version=0";
+	/* without a page a database would have no page size */
+	for (size_t i = 0; i < (size_t)options->databases; i++)
+		if (!is_made[i]) {
+			create[count] = "PRAGMA user_version=0";
+			databases[count++] = i;
+		}
 	table.create = create;
 	table.lines = lines;
+	table.databases = databases;
 }
 
 static void open_file(const struct options *options)
@@ -127,7 +146,7 @@ static void next(struct generator *generator, struct transaction *transaction)
 
 	*generator->operations =
 		(struct operation){OPERATION_SQL, 0, text->data, text->size, text->line};
-	*transaction = (struct transaction){generator->operations, 1, 0};
+	*transaction = (struct transaction){generator->operations, 1, 0, text->database};
 }
 
 static const struct workload sql = {
@@ -137,6 +156,7 @@ static const struct workload sql = {
 	.phase_count = sizeof(phases) / sizeof(phases[0]),
 	.table = &table,
 	.value_size = 1,
+	.several = true,
 	.open = open_file,
 	.check = check,
 	.buffer_size = buffer_size,

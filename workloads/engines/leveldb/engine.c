@@ -82,7 +82,7 @@ static void *open_named(void *argument)
 	return NULL;
 }
 
-struct database *engine_open(const char *path, const struct options *options,
+struct database *engine_open(const char *path, size_t number, const struct options *options,
 			     const struct workload *workload, enum engine_use use,
 			     struct error *error)
 {
@@ -92,6 +92,7 @@ struct database *engine_open(const char *path, const struct options *options,
 	pthread_t opener;
 	int result;
 
+	(void)number;
 	if (database == NULL) {
 		error_set(error, "opening %s: no memory", path);
 		return NULL;

@@ -72,8 +72,9 @@ bool engine_read_properties(struct database *database, struct error *error)
 	return true;
 }
 
-void engine_write_properties(struct json *json)
+void engine_write_properties(struct json *json, size_t number)
 {
+	(void)number;
 	json_begin(json, "properties", '{');
 	json_text(json, "compression", "none");
 	for (size_t i = 0; i < PROPERTY_COUNT; i++)

@@ -36,10 +36,12 @@ void driver_own_options(const struct options *options, struct ssl_options *made)
 	made->record = (int)options->settings[PAGE_RECORD];
 }
 
-void engine_write_properties(struct json *json)
+void engine_write_properties(struct json *json, size_t number)
 {
-	driver_write_begin(json);
-	driver_write_number(json, "page records", driver_stats()->records);
-	driver_write_number(json, "merged pages", driver_stats()->merged_pages);
-	driver_write_end(json);
+	struct ssl_stats stats = driver_stats(number);
+
+	driver_write_begin(json, number);
+	driver_write_number(json, "page records", stats.records);
+	driver_write_number(json, "merged pages", stats.merged_pages);
+	driver_write_end(json, number);
 }

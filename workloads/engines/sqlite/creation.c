@@ -51,6 +51,8 @@ bool creation_tables(struct database *database, int (*run)(struct database *, co
 	for (size_t i = 0; table->create[i] != NULL; i++) {
 		const char *sql = table->create[i];
 
+		if (table->databases != NULL && table->databases[i] != database->number)
+			continue;
 		if (run(database, sql) == SQLITE_OK)
 			continue;
 		if (table->lines == NULL)

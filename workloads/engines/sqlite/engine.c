@@ -68,7 +68,7 @@ static void drop(struct database *database)
 	free(database);
 }
 
-struct database *engine_open(const char *path, const struct options *options,
+struct database *engine_open(const char *path, size_t number, const struct options *options,
 			     const struct workload *workload, enum engine_use use,
 			     struct error *error)
 {
@@ -81,9 +81,11 @@ struct database *engine_open(const char *path, const struct options *options,
 		return NULL;
 	}
 	database->path = path;
+	database->number = number;
 	database->options = options;
 	database->workload = workload;
 	database->use = use;
+	log_database(path, number);
 	if (sqlite3_open_v2(path, &database->db, flags, NULL) == SQLITE_OK) {
 		sqlite3_extended_result_codes(database->db, 1);
 		if (set_up(database, error))

@@ -11,6 +11,7 @@
 
 #include "engine.h"
 #include "log.h"
+#include "options.h"
 #include "sqlite3.h"
 #include "ticks.h"
 #include "written.h"
@@ -30,6 +31,7 @@ struct file {
 	const char *name;	    /* SQLite keeps it until the file is closed; NULL: temporary */
 	uint64_t inode, shm_inode;
 	enum role kind;
+	unsigned database;
 	bool directory_due; /* its next sync syncs its directory too */
 	struct written_file *written;
 };
@@ -39,10 +41,44 @@ static sqlite3_vfs *wrapped;
 static size_t wrapped_size; /* of its files */
 static struct file *files;
 static bool noting;
+static const char *databases[MAX_DATABASES]; /* names in their folders */
+static unsigned database_count;
 
 static struct file *file_of(sqlite3_file *base)
 {
 	return (struct file *)((char *)base + wrapped_size);
+}
+
+static const char *name_of(const char *path)
+{
+	const char *last = strrchr(path, '/');
+
+	return last != NULL ? last + 1 : path;
+}
+
+void log_database(const char *path, size_t number)
+{
+	databases[number] = name_of(path);
+	if (number >= database_count)
+		database_count = (unsigned)number + 1;
+}
+
+/* That a file is of, by its name: the database's, or that and a suffix. */
+static unsigned database_of(const char *path)
+{
+	const char *name;
+
+	if (path == NULL)
+		return 0;
+	name = name_of(path);
+	for (unsigned i = 0; i < database_count; i++) {
+		size_t length = strlen(databases[i]);
+
+		if (strncmp(name, databases[i], length) == 0 &&
+		    (name[length] == '\0' || name[length] == '-'))
+			return i + 1;
+	}
+	return 0;
 }
 
 /* Notes a call that ends now. */
@@ -53,8 +89,8 @@ static void note_call(struct file_call call)
 		file_calls_add(&call);
 }
 
-static void note(enum file_op op, enum role kind, uint64_t begin, uint64_t inode, int64_t offset,
-		 int64_t bytes, int result)
+static void note(enum file_op op, enum role kind, unsigned database, uint64_t begin, uint64_t inode,
+		 int64_t offset, int64_t bytes, int result)
 {
 	note_call((struct file_call){.begin = begin,
 				     .inode = inode,
@@ -63,6 +99,7 @@ static void note(enum file_op op, enum role kind, uint64_t begin, uint64_t inode
 				     .page = FILE_NOTHING,
 				     .op = op,
 				     .role = kind,
+				     .database = database,
 				     .result = result});
 }
 
@@ -102,7 +139,8 @@ static int close_file(sqlite3_file *base)
 	uint64_t begin = ticks_now();
 	int result = file->real->xClose(base);
 
-	note(FILE_CLOSE, file->kind, begin, file->inode, FILE_NOTHING, FILE_NOTHING, result);
+	note(FILE_CLOSE, file->kind, file->database, begin, file->inode, FILE_NOTHING, FILE_NOTHING,
+	     result);
 	while (*link != file)
 		link = &(*link)->next;
 	*link = file->next;
@@ -122,6 +160,7 @@ static int write_file(sqlite3_file *base, const void *buffer, int bytes, sqlite3
 				     .page = logged_page(file, buffer, bytes, offset),
 				     .op = FILE_WRITE,
 				     .role = file->kind,
+				     .database = file->database,
 				     .result = result});
 	written_write(file->written, buffer, bytes, offset);
 	return result;
@@ -133,7 +172,8 @@ static int truncate_file(sqlite3_file *base, sqlite3_int64 size)
 	uint64_t begin = ticks_now();
 	int result = file->real->xTruncate(base, size);
 
-	note(FILE_TRUNCATE, file->kind, begin, file->inode, size, FILE_NOTHING, result);
+	note(FILE_TRUNCATE, file->kind, file->database, begin, file->inode, size, FILE_NOTHING,
+	     result);
 	written_truncate(file->written, size);
 	return result;
 }
@@ -144,7 +184,8 @@ static int sync_file(sqlite3_file *base, int flags)
 	uint64_t begin = ticks_now();
 	int result = file->real->xSync(base, flags);
 
-	note(FILE_SYNC, file->kind, begin, file->inode, FILE_NOTHING, flags, result);
+	note(FILE_SYNC, file->kind, file->database, begin, file->inode, FILE_NOTHING, flags,
+	     result);
 	file->directory_due = false;
 	return result;
 }
@@ -157,8 +198,8 @@ static int shm_map(sqlite3_file *base, int region, int bytes, int extend, void v
 
 	if (file->shm_inode == 0)
 		file->shm_inode = shm_inode_of(file);
-	note(FILE_SHM_MAP, ROLE_SHM, begin, file->shm_inode, (int64_t)region * bytes, bytes,
-	     result);
+	note(FILE_SHM_MAP, ROLE_SHM, file->database, begin, file->shm_inode,
+	     (int64_t)region * bytes, bytes, result);
 	return result;
 }
 
@@ -210,7 +251,8 @@ static enum role kind_of_name(const char *name)
  * that it opened to create it with the first sync of that file. */
 static void note_open(const struct file *file, uint64_t begin, int result)
 {
-	note(FILE_OPEN, file->kind, begin, file->inode, FILE_NOTHING, file->directory_due, result);
+	note(FILE_OPEN, file->kind, file->database, begin, file->inode, FILE_NOTHING,
+	     file->directory_due, result);
 }
 
 static void copy_methods(struct file *file)
@@ -239,8 +281,8 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *base, int
 	(void)vfs;
 	/* A file that has methods is closed by SQLite, even when opening it failed. */
 	if (base->pMethods == NULL) {
-		note(FILE_OPEN, kind_of_open(name, flags), begin, 0, FILE_NOTHING, FILE_NOTHING,
-		     result);
+		note(FILE_OPEN, kind_of_open(name, flags), database_of(name), begin, 0,
+		     FILE_NOTHING, FILE_NOTHING, result);
 		return result;
 	}
 	memset(file, 0, sizeof(*file));
@@ -250,6 +292,7 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *base, int
 	file->name = name;
 	file->inode = inode_of(name);
 	file->kind = kind_of_open(name, flags);
+	file->database = database_of(name);
 	file->directory_due = (flags & SQLITE_OPEN_CREATE) != 0 &&
 			      (flags & (SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_WAL)) != 0;
 	/* the engine's log may be written by a mapping, too */
@@ -267,7 +310,8 @@ static int delete_file(sqlite3_vfs *vfs, const char *name, int sync_directory)
 	int result = wrapped->xDelete(wrapped, name, sync_directory);
 
 	(void)vfs;
-	note(FILE_DELETE, kind_of_name(name), begin, 0, FILE_NOTHING, sync_directory != 0, result);
+	note(FILE_DELETE, kind_of_name(name), database_of(name), begin, 0, FILE_NOTHING,
+	     sync_directory != 0, result);
 	written_delete(name);
 	return result;
 }
@@ -293,23 +337,26 @@ bool engine_log_prepare(size_t transactions, struct error *error)
 	       error_set(error, "%s does not take another VFS", engine_title());
 }
 
-void log_note_kept(uint64_t begin, int64_t offset, int64_t bytes, int64_t page)
+void log_note_kept(size_t database, uint64_t begin, int64_t offset, int64_t bytes, int64_t page)
 {
 	note_call((struct file_call){.begin = begin,
 				     .offset = offset,
 				     .bytes = bytes,
 				     .page = page,
 				     .op = FILE_KEEP,
-				     .role = ROLE_WAL});
+				     .role = ROLE_WAL,
+				     .database = (unsigned)database + 1});
 }
 
-void log_note_own(enum file_op op, uint64_t begin, int64_t offset, int64_t bytes, int result)
+void log_note_own(size_t database, enum file_op op, uint64_t begin, int64_t offset, int64_t bytes,
+		  int result)
 {
 	const struct file *file = files;
 
-	while (file != NULL && file->kind != ROLE_OWN)
+	while (file != NULL && (file->kind != ROLE_OWN || file->database != database + 1))
 		file = file->next;
-	note(op, ROLE_OWN, begin, file != NULL ? file->inode : 0, offset, bytes, result);
+	note(op, ROLE_OWN, (unsigned)database + 1, begin, file != NULL ? file->inode : 0, offset,
+	     bytes, result);
 }
 
 void engine_log_begin(void)
@@ -318,8 +365,8 @@ void engine_log_begin(void)
 	for (const struct file *file = files; file != NULL; file = file->next) {
 		note_open(file, ticks_now(), SQLITE_OK);
 		if (file->shm_inode != 0)
-			note(FILE_OPEN, ROLE_SHM, ticks_now(), file->shm_inode, FILE_NOTHING, 0,
-			     SQLITE_OK);
+			note(FILE_OPEN, ROLE_SHM, file->database, ticks_now(), file->shm_inode,
+			     FILE_NOTHING, 0, SQLITE_OK);
 	}
 }
 

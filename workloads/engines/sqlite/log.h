@@ -3,6 +3,7 @@
 #define COMMITPATH_SQLITE_LOG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "file_calls.h"
 
@@ -31,11 +32,16 @@ struct log_engine {
 };
 extern const struct log_engine log_engine;
 
+/* The database of that number is opened at `path`, which lasts: its files are known by their names,
+ * wherever they are. */
+void log_database(const char *path, size_t number);
+
 /* A page that SQLite wrote to its WAL and the engine keeps in memory: `offset` and `bytes` are
  * those of the WAL as SQLite knows it. It began at `begin`, in ticks, and ends now. */
-void log_note_kept(uint64_t begin, int64_t offset, int64_t bytes, int64_t page);
+void log_note_kept(size_t database, uint64_t begin, int64_t offset, int64_t bytes, int64_t page);
 
 /* A call to the engine's own file that no VFS sees. */
-void log_note_own(enum file_op op, uint64_t begin, int64_t offset, int64_t bytes, int result);
+void log_note_own(size_t database, enum file_op op, uint64_t begin, int64_t offset, int64_t bytes,
+		  int result);
 
 #endif

@@ -45,26 +45,29 @@ static const char *const others[] = {
 };
 #define OTHER_COUNT (sizeof(others) / sizeof(others[0]))
 
-static char other_answers[OTHER_COUNT][ANSWER_SIZE];
+static char other_answers[MAX_DATABASES][OTHER_COUNT][ANSWER_SIZE];
 
 bool engine_read_properties(struct database *database, struct error *error)
 {
+	char(*answers)[ANSWER_SIZE] = other_answers[database->number];
 	char sql[ANSWER_SIZE];
 	bool found;
 
 	for (size_t i = 0; i < OTHER_COUNT; i++) {
 		snprintf(sql, sizeof(sql), "PRAGMA %s", others[i]);
-		if (!sql_text(database->db, sql, other_answers[i], ANSWER_SIZE, &found, error))
+		if (!sql_text(database->db, sql, answers[i], ANSWER_SIZE, &found, error))
 			return false;
 		if (!found)
-			other_answers[i][0] = '\0';
+			answers[i][0] = '\0';
 	}
 	return true;
 }
 
-void properties_write(struct json *json)
+void properties_write(struct json *json, size_t number)
 {
+	char(*answers)[ANSWER_SIZE] = other_answers[number == ALL_DATABASES ? 0 : number];
+
 	for (size_t i = 0; i < OTHER_COUNT; i++)
-		if (other_answers[i][0] != '\0')
-			json_text(json, others[i], other_answers[i]);
+		if (answers[i][0] != '\0')
+			json_text(json, others[i], answers[i]);
 }

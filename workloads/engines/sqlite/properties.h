@@ -4,7 +4,8 @@
 
 #include "json.h"
 
-/* Writes it as members of the object that is open. */
-void properties_write(struct json *json);
+/* Writes it as members of the object that is open: of the database of that number, or where that is
+ * ALL_DATABASES of the first. */
+void properties_write(struct json *json, size_t number);
 
 #endif

@@ -30,6 +30,8 @@ static bool scan_unknown(sqlite3 *db, int64_t *rows, struct error *error)
 	*rows = 0;
 	if (!sql_text(db, "PRAGMA quick_check(1)", answer, sizeof(answer), &found, error))
 		return false;
+	for (char *end = strchr(answer, '\n'); end != NULL; end = strchr(end, '\n'))
+		*end = ' ';
 	return strcmp(answer, "ok") == 0 || error_set(error, "quick_check: %s", answer);
 }
 

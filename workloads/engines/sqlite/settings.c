@@ -104,9 +104,9 @@ bool settings_apply(sqlite3 *db, const struct options *options, struct error *er
 	return true;
 }
 
-void engine_write_properties(struct json *json)
+void engine_write_properties(struct json *json, size_t number)
 {
 	json_begin(json, "pragmas", '{');
-	properties_write(json);
+	properties_write(json, number);
 	json_end(json, '}');
 }

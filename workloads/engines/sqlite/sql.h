@@ -21,6 +21,7 @@ struct database {
 	sqlite3 *db;
 	void *own; /* of an engine that is made of SQLite */
 	const char *path;
+	size_t number;
 	const struct options *options;
 	const struct workload *workload;
 	enum engine_use use;

@@ -23,10 +23,9 @@
 
 const bool engine_has_sql = true;
 
-static struct ssl_stats kept;
-/* That the log is in; NULL: the database's. */
+/* That the logs are in; NULL: the database's. */
 static const char *log_folder;
-static bool is_persistent; /* as far as the log's mapping tells */
+static bool is_persistent[MAX_DATABASES]; /* as far as the log's mapping tells */
 
 const char *engine_title(void)
 {
@@ -57,20 +56,33 @@ static uint64_t now(void)
 	return ticks_now();
 }
 
-static void copied(uint64_t begin, int64_t offset, int64_t bytes)
+static size_t number_of(const void *of)
 {
-	log_note_own(FILE_COPY, begin, offset, bytes, SQLITE_OK);
+	const struct database *database = of;
+
+	return database->number;
 }
 
-static void synced(uint64_t begin, int result)
+static void page_kept(void *of, uint64_t begin, int64_t offset, int64_t bytes, int64_t page)
 {
-	log_note_own(FILE_MSYNC, begin, FILE_NOTHING, FILE_NOTHING, result);
+	log_note_kept(number_of(of), begin, offset, bytes, page);
 }
 
-static const struct ssl_observer observer = {now, log_note_kept, copied, synced};
-
-static struct ssl_options requested(const struct options *options)
+static void copied(void *of, uint64_t begin, int64_t offset, int64_t bytes)
 {
+	log_note_own(number_of(of), FILE_COPY, begin, offset, bytes, SQLITE_OK);
+}
+
+static void synced(void *of, uint64_t begin, int result)
+{
+	log_note_own(number_of(of), FILE_MSYNC, begin, FILE_NOTHING, FILE_NOTHING, result);
+}
+
+static const struct ssl_observer observer = {now, page_kept, copied, synced};
+
+static struct ssl_options requested(struct database *database)
+{
+	const struct options *options = database->options;
 	struct ssl_options made;
 
 	ssl_defaults(&made);
@@ -83,13 +95,14 @@ static struct ssl_options requested(const struct options *options)
 		made.log_folder = options->persistent;
 	if (options->vfs_log)
 		made.observer = &observer;
+	made.observed = database;
 	driver_own_options(options, &made);
 	return made;
 }
 
 static bool open_logged(struct database *database, struct error *error)
 {
-	struct ssl_options options = requested(database->options);
+	struct ssl_options options = requested(database);
 	char sql[64];
 	struct ssl *ssl;
 
@@ -105,7 +118,7 @@ static bool open_logged(struct database *database, struct error *error)
 	if (options.medium == SSL_PCM) {
 		persistent_role = driver_files[driver_file_count - 1].role;
 		/* once: to ask the kernel takes too long for what is measured */
-		is_persistent = medium_is_synchronous(ssl);
+		is_persistent[database->number] = medium_is_synchronous(ssl);
 	}
 	snprintf(sql, sizeof(sql), "PRAGMA cache_size=%lld",
 		 (long long)database->options->settings[CACHE_SIZE]);
@@ -124,7 +137,7 @@ static void drop(struct database *database)
 	free(database);
 }
 
-struct database *engine_open(const char *path, const struct options *options,
+struct database *engine_open(const char *path, size_t number, const struct options *options,
 			     const struct workload *workload, enum engine_use use,
 			     struct error *error)
 {
@@ -135,9 +148,11 @@ struct database *engine_open(const char *path, const struct options *options,
 		return NULL;
 	}
 	database->path = path;
+	database->number = number;
 	database->options = options;
 	database->workload = workload;
 	database->use = use;
+	log_database(path, number);
 	if (use == ENGINE_RUN ? open_logged(database, error) : open_plain(database, error))
 		return database;
 	drop(database);
@@ -151,7 +166,7 @@ static bool close_logged(struct database *database, struct error *error)
 
 	if (!ssl_checkpoint(ssl, error))
 		return false;
-	kept = ssl_stats(ssl);
+	driver_keep(database->number, ssl_stats(ssl));
 	database->own = NULL;
 	database->db = NULL;
 	return ssl_close(ssl, error);
@@ -246,7 +261,7 @@ bool engine_read_setting(struct database *database, size_t index, char *answer, 
 	bool found;
 
 	if (index == LOG_MEDIUM && database->options->settings[LOG_MEDIUM] == SSL_PCM &&
-	    !is_persistent) {
+	    !is_persistent[database->number]) {
 		snprintf(answer, size, "pcm without MAP_SYNC");
 		return true;
 	}
@@ -260,59 +275,4 @@ bool engine_read_setting(struct database *database, size_t index, char *answer, 
 	snprintf(sql, sizeof(sql), "PRAGMA %s", option->key);
 	return sql_text(database->db, sql, answer, size, &found, error) &&
 	       (found || error_set(error, "%s: no answer", sql));
-}
-
-void driver_write_number(struct json *json, const char *key, int64_t number)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "%" PRId64, number);
-	json_text(json, key, text);
-}
-
-void driver_write_begin(struct json *json)
-{
-	json_begin(json, "properties", '{');
-	properties_write(json);
-	for (int i = SSL_LOGGED + 1; i < SSL_REASONS; i++)
-		if (kept.checkpoints[i] > 0) {
-			char key[64];
-
-			snprintf(key, sizeof(key), "checkpoints: %s", ssl_reasons[i]);
-			driver_write_number(json, key, kept.checkpoints[i]);
-		}
-	driver_write_number(json, "transactions", kept.transactions);
-	driver_write_number(json, "logged transactions", kept.logged);
-	driver_write_number(json, "log bytes", kept.log_bytes);
-	driver_write_number(json, "log syncs", kept.log_syncs);
-	driver_write_number(json, "WAL pages", kept.wal_pages);
-	driver_write_number(json, "WAL syncs", kept.wal_syncs);
-	driver_write_number(json, "database pages", kept.database_pages);
-	driver_write_number(json, "database syncs", kept.database_syncs);
-	driver_write_number(json, "dirty pages of checkpoints", kept.dirty_pages);
-	driver_write_number(json, "most dirty pages of one", kept.dirty_most);
-	driver_write_number(json, "time of checkpoints, ns", kept.checkpoint_ns);
-	driver_write_number(json, "longest checkpoint, ns", kept.checkpoint_longest_ns);
-	json_text(json, "recovery", ssl_cases[kept.found]);
-	driver_write_number(json, "transactions executed again", kept.replayed);
-	driver_write_number(json, "memory peak", kept.memory_peak);
-	if (kept.log_lines > 0) {
-		driver_write_number(json, "PCM lines", kept.log_lines);
-		driver_write_number(json, "PCM bytes", kept.pcm_bytes);
-		driver_write_number(json, "PCM ns", kept.pcm_ns);
-		json_text(json, "PCM lines cleaned by", medium_clean());
-	}
-}
-
-void driver_write_end(struct json *json)
-{
-	json_end(json, '}');
-	/* apart, as no two runs have it to the nanosecond */
-	if (kept.log_lines > 0)
-		json_number(json, "persistent_waited_ns", kept.pcm_waited_ns);
-}
-
-const struct ssl_stats *driver_stats(void)
-{
-	return &kept;
 }

@@ -33,12 +33,16 @@ int driver_run(struct database *database, const char *sql);
 /* Executes what was rendered. */
 bool driver_execute(struct database *database, struct error *error);
 
-/* Of the database that was closed last. */
-const struct ssl_stats *driver_stats(void);
+/* Keeps what was said of the database of that number when it was closed. */
+void driver_keep(size_t number, struct ssl_stats stats);
+
+/* What was kept of it; ALL_DATABASES: of all of them, added up, but for
+ * what is the most of anything. */
+struct ssl_stats driver_stats(size_t number);
 
 /* Writes them, an object that is left open, and what comes behind it. */
-void driver_write_begin(struct json *json);
-void driver_write_end(struct json *json);
+void driver_write_begin(struct json *json, size_t number);
+void driver_write_end(struct json *json, size_t number);
 void driver_write_number(struct json *json, const char *key, int64_t number);
 
 #endif

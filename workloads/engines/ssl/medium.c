@@ -85,7 +85,7 @@ int medium_write(struct ssl *ssl, const void *data, size_t size, int64_t offset)
 		return file_write(ssl->log.file, data, (int64_t)size, offset);
 	memcpy(ssl->log.map + offset, data, size);
 	if (ssl->options.observer != NULL)
-		ssl->options.observer->copied(begin, offset, (int64_t)size);
+		ssl->options.observer->copied(ssl->options.observed, begin, offset, (int64_t)size);
 	return SQLITE_OK;
 }
 
@@ -203,6 +203,6 @@ int medium_persist(struct ssl *ssl, size_t size, int64_t offset)
 			 ? SQLITE_OK
 			 : SQLITE_IOERR_FSYNC;
 	if (ssl->options.observer != NULL)
-		ssl->options.observer->synced(begin, result);
+		ssl->options.observer->synced(ssl->options.observed, begin, result);
 	return result;
 }

@@ -13,6 +13,7 @@ int observed_keep(struct ssl *ssl, const uint8_t *data, int size, int64_t offset
 
 	/* a frame's header; its page comes next */
 	if (result == SQLITE_OK && ssl->options.observer != NULL && size == FRAME_HEADER)
-		ssl->options.observer->kept(begin, offset, ssl->memory.page_size, get32be(data));
+		ssl->options.observer->kept(ssl->options.observed, begin, offset,
+					    ssl->memory.page_size, get32be(data));
 	return result;
 }

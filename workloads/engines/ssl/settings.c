@@ -67,8 +67,8 @@ void driver_own_options(const struct options *options, struct ssl_options *made)
 	made->synchronous = (enum ssl_synchronous)options->settings[SYNCHRONOUS];
 }
 
-void engine_write_properties(struct json *json)
+void engine_write_properties(struct json *json, size_t number)
 {
-	driver_write_begin(json);
-	driver_write_end(json);
+	driver_write_begin(json, number);
+	driver_write_end(json, number);
 }

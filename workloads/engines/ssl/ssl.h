@@ -50,13 +50,15 @@ enum {
 	SSL_EPOCH_KEPT = 64,	 /* a log that lost its first record goes on in its epoch */
 };
 
-/* What of its calls no VFS below sees, told when each is over; `begin` is `now` when it began. */
+/* What of its calls no VFS below sees, told when each is over; `begin` is `now` when it began, `of`
+ * what was given with the observer. */
 struct ssl_observer {
 	uint64_t (*now)(void);
 	/* A page that SQLite wrote to its WAL, in which that is at `offset`, is kept in memory. */
-	void (*kept)(uint64_t begin, int64_t offset, int64_t bytes, int64_t page);
-	void (*copied)(uint64_t begin, int64_t offset, int64_t bytes); /* to a log that is mapped */
-	void (*synced)(uint64_t begin, int result);		       /* that log, by msync */
+	void (*kept)(void *of, uint64_t begin, int64_t offset, int64_t bytes, int64_t page);
+	/* to a log that is mapped */
+	void (*copied)(void *of, uint64_t begin, int64_t offset, int64_t bytes);
+	void (*synced)(void *of, uint64_t begin, int result); /* that log, by msync */
 };
 
 struct ssl_options {
@@ -81,6 +83,7 @@ struct ssl_options {
 	int (*connected)(sqlite3 *db, void *argument);
 	void *argument;
 	const struct ssl_observer *observer; /* or NULL */
+	void *observed;
 };
 
 /* Why a checkpoint was made. */

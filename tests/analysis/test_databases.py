@@ -1,0 +1,191 @@
+"""A recorded run of several databases: whose bytes are whose, and what of its records could not be so."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from edited import edit
+
+from analysis import checks, databases, documents, pipeline
+from analysis import run as runs
+from analysis.adapters import userfile
+from base.errors import BadInput
+
+HERE = Path(__file__).parent
+Spoil = Callable[[Path], None]
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The run, of whose files no hash is told."""
+    folder = tmp_path_factory.mktemp("databases")
+    shutil.unpack_archive(HERE / "sample-databases.tar.xz", folder)
+    host = json.loads((folder / "run/host.json").read_text())
+    del host["raw_sha256"]
+    (folder / "run/host.json").write_text(json.dumps(host))
+    return folder / "run"
+
+
+@pytest.fixture
+def copy(recorded: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(recorded, tmp_path / "run"))
+
+
+def told(folder: Path) -> list[str]:
+    return checks.reasons(runs.read(folder))
+
+
+def test_a_recorded_run_is_accepted_and_says_whose_each_byte_is(copy: Path) -> None:
+    pipeline.analyse(copy)
+    summary = json.loads((copy / "summary.json").read_text())
+    assert (summary["status"], summary["reasons"]) == ("ok", [])
+    manifest = json.loads((copy / "manifest.json").read_text())
+    documents.check("manifest", manifest)
+    assert [one["transactions"] for one in manifest["sqlite"]["databases"]] == [30, 30, 30]
+    # all of what SQLite wrote is confirmed: each page by the frames of its own database
+    label, by_label = pl.col("label").cast(pl.String), summary["content"]["by_label"]
+    for name in ("database page", "WAL"):
+        assert by_label[name]["silent"] == by_label[name]["contradicted"] == 0
+    pieces, vfs = (pl.read_parquet(copy / f"tables/{name}.parquet") for name in ("pieces", "vfs"))
+    own = vfs.select(vfs_call="call", database="database", made="transaction")
+    written = pieces.join(own, on="vfs_call").filter(label.is_in(["database page", "WAL"]))
+    assert written.group_by("database").agg(pl.col("bytes").sum()).height == 3
+    # a page's frame is its transaction's, which is of that database
+    cell = json.loads((copy / "cell.json").read_text())
+    parts = userfile.parts(cell["profiles"]["file"]).transactions
+    of_wal = written.filter((label == "WAL") & pl.col("made").is_not_null())
+    assert all(parts[made].database + 1 == one for made, one in of_wal.select("made", "database").iter_rows())
+    # and what a checkpoint wrote home of it is that transaction's content
+    deferred = pl.read_parquet(copy / "tables/deferred.parquet").select("command", "transaction")
+    home = written.filter(label == "database page").join(deferred, on="command")
+    assert home.height > 50
+    assert all(
+        parts[whose].database + 1 == one for whose, one in home.select("transaction", "database").iter_rows()
+    )
+
+
+def config(change: Callable[[dict[str, Any]], None], *names: str) -> Spoil:
+    """Change config.json, of the run and of its twin."""
+
+    def spoil(folder: Path) -> None:
+        for name in names or ("raw", "twin/raw"):
+            path = folder / name / "driver/config.json"
+            found = json.loads(path.read_text())
+            change(found)
+            path.write_text(json.dumps(found))
+
+    return spoil
+
+
+def of_second(**values: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda found: found["databases"][1].update(values)
+
+
+def calls(change: Callable[[list[str], int], None]) -> Spoil:
+    """Change the fields of each call."""
+
+    def spoil(folder: Path) -> None:
+        path = folder / "raw/driver/vfs.csv"
+        lines = [line.split(",") for line in path.read_text().splitlines()]
+        for number, fields in enumerate(lines[1:]):
+            change(fields, number)
+        path.write_text("".join(",".join(fields) + "\n" for fields in lines))
+
+    return spoil
+
+
+def exchanged(fields: list[str], number: int) -> None:
+    fields[-1] = {"1": "2", "2": "1"}.get(fields[-1], fields[-1])
+
+
+def one_of_another(fields: list[str], number: int) -> None:
+    """A write of a frame in a transaction is another database's."""
+    if number == 200:
+        fields[-1] = str(int(fields[-1]) % 3 + 1)
+
+
+def homes_exchanged(fields: list[str], number: int) -> None:
+    if fields[1:3] == ["write", "database"]:
+        exchanged(fields, number)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        (
+            calls(exchanged),
+            "vfs.csv: .* calls of a file of another database than their transaction: first call",
+        ),
+        (calls(one_of_another), "vfs.csv: 1 calls of a file of another database than their transaction"),
+        (
+            calls(homes_exchanged),
+            "pages that a checkpoint wrote and no frame held|logged pages that no checkpoint",
+        ),
+        (
+            config(of_second(effective={"synchronous": "off"})),
+            "SQLite synchronous: requested 'full', in effect 'full in database 1, off in database 2, full in",
+        ),
+        (
+            config(of_second(transactions=31)),
+            "config.json: database 2 has transactions 31, its transactions are 30",
+        ),
+        (config(of_second(changes=5)), "config.json: database 2 has changes 5, its transactions are 33"),
+        (config(of_second(changes=5), "twin/raw"), "the untraced twin differs from the run in databases"),
+        (
+            config(lambda found: found["file_sizes"].update(database=4096)),
+            "what SQLite counts of itself: database: 4096, and its databases make",
+        ),
+        (
+            config(lambda found: found["databases"].pop()),
+            "vfs.csv: line 2: database is 3; expected 1 to 2, or nothing",
+        ),
+        (
+            lambda folder: edit(
+                folder / "cell.json",
+                profiles={
+                    **(profiles := json.loads((folder / "cell.json").read_text())["profiles"]),
+                    "file": {**profiles["file"], "databases": 2},
+                },
+            ),
+            "it is of another cell than cell.json",
+        ),
+    ],
+)
+def test_what_cannot_be_so_is_told(copy: Path, spoil: Spoil, reason: str) -> None:
+    spoil(copy)
+    try:
+        found = told(copy)
+    except BadInput as error:
+        found = [str(error)]
+    assert [one for one in found if re.search(reason, one)], found
+
+
+def test_a_log_of_calls_has_the_column_of_several_databases_alone(copy: Path) -> None:
+    config(lambda found: found.pop("databases"), "raw")(copy)
+    with pytest.raises(BadInput, match=r"a column database, and config\.json has 1"):
+        runs.read(copy)
+    calls(lambda fields, number: fields.__setitem__(-1, "4"))(copy)
+    config(lambda found: found.update(databases=[{"transactions": 0}] * 3), "raw")(copy)
+    with pytest.raises(BadInput, match=r"config\.json"):
+        runs.read(copy)
+
+
+def test_a_property_that_no_cell_asks_for_is_told_of_any_database(copy: Path) -> None:
+    config(lambda found: found["databases"][2]["pragmas"].update(locking_mode="exclusive"))(copy)
+    pipeline.analyse(copy)
+    summary = json.loads((copy / "summary.json").read_text())
+    assert summary["reasons"] == ["SQLite's locking_mode: in effect 'exclusive', and not requested"]
+
+
+def test_one_database_is_all() -> None:
+    found = {"driver": {"database": "/mnt/db/sample.db"}, "effective": {}}
+    assert databases.names(found) == ("sample.db",)
+    assert [(one.title, one.ran) for one in databases.of(found, 7)] == [("", 7)]
+    assert databases.unsummed(found, "pragmas", re.compile(".*")) == []

@@ -1,0 +1,195 @@
+"""A trace of several files: a database each, in one run of each engine with SQL."""
+
+import sqlite3
+
+import pytest
+from conftest import NEWEST, Driver, binary, one_line_error
+from test_order import ran
+
+from analysis import databases
+from analysis.adapters import sqlfile, tracefile
+from analysis.ledger import contents
+from analysis.ledger.arrays import ints
+from commitpath.cell import load_profile
+
+ENGINES = load_profile("workload", "trace")["engines"]
+FIRST = "commitpath trace 1"
+FILES = 3
+
+
+def trace(transactions=60):
+    """Each file has a table of its name; each tenth transaction is a batch."""
+    lines = [FIRST, *(f'file {n} "of {n}.db"' for n in range(FILES))]
+    lines += [f'make {n} "CREATE TABLE t{n}(id INTEGER PRIMARY KEY, v)"' for n in range(FILES - 1)]
+    lines += [f'0 {FILES - 1} "CREATE TABLE t{FILES - 1}(id INTEGER PRIMARY KEY, v)"']
+    for i in range(1, transactions):
+        n, batch = i * 7 % FILES, i % 10 == 0
+        lines += [f'{i} {n} "BEGIN"'] * batch
+        lines += [f'{i} {n} "INSERT INTO t{n}(v) VALUES(hex(zeroblob(?)))" {400 + i}']
+        lines += [f'{i} {n} "UPDATE t{n} SET v=? WHERE id=1" "{i}"', f'{i} {n} "COMMIT"'] * batch
+    return tracefile.parts("\n".join(lines))
+
+
+@pytest.fixture(params=ENGINES)
+def driver(request, tmp_path):
+    name = request.param
+    found = Driver(binary(NEWEST if name == "sqlite" else f"engine-{name}"), tmp_path)
+    found.engine = name
+    return found
+
+
+def populate(driver, parts, count=FILES):
+    (driver.folder / "schema").write_bytes(sqlfile.pack(parts.schema))
+    (driver.folder / "transactions").write_bytes(sqlfile.pack(parts.transactions))
+    return driver(
+        *("populate", "--workload", "sql", "--database", driver.database, "--rows", 0, "--value-size", 1),
+        *("--file", driver.folder / "schema", "--databases", count),
+    )
+
+
+def run(driver, parts, *more, count=FILES):
+    settings = ("--journal-mode", "wal", "--synchronous", "full") if driver.engine == "sqlite" else ()
+    return driver(
+        *("run", "--workload", "sql", "--database", driver.database, "--output-dir", driver.output),
+        *("--rows", 0, "--value-size", 1, "--n", len(parts.transactions), *settings),
+        *("--file", driver.folder / "transactions", "--databases", count, *more),
+    )
+
+
+def paths(driver):
+    return [driver.database, *(driver.folder / f"sample-{n}.db" for n in range(2, FILES + 1))]
+
+
+@pytest.mark.parametrize("more", [(), ("--checkpoint-every", 7)])
+def test_each_transaction_is_of_its_database(driver, more):
+    parts = trace()
+    done = populate(driver, parts)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [path.exists() for path in paths(driver)] == [True] * FILES
+    done = run(driver, parts, "--vfs-log", *more)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert driver.rendered() == sqlfile.rendered(parts.transactions)
+    config, calls = driver.config(), driver.table("vfs.csv")
+    own = [[one for one in parts.transactions if one.database == n] for n in range(FILES)]
+    assert [one["path"] for one in config["databases"]] == list(map(str, paths(driver)))
+    assert [one["transactions"] for one in config["databases"]] == list(map(len, own))
+    rows = driver.table("transactions.csv")
+    for n, path in enumerate(paths(driver)):
+        changed = sum(
+            int(row["changes"])
+            for row, one in zip(rows, parts.transactions, strict=True)
+            if one.database == n
+        )
+        assert config["databases"][n]["changes"] == changed
+        assert config["databases"][n]["effective"] == config["effective"] == config["requested"]
+        database = sqlite3.connect(path)
+        inserted = sum(one.text.count("INSERT") for one in own[n])
+        assert database.execute(f"SELECT count(*) FROM t{n}").fetchone() == (inserted,)
+        database.close()
+    # each call of a transaction is of a file of its database
+    for row, one in zip(rows, parts.transactions, strict=True):
+        within = [
+            call
+            for call in calls
+            if int(row["begin_ns"]) <= int(call["begin_ns"]) and int(call["end_ns"]) <= int(row["end_ns"])
+        ]
+        assert {call["database"] for call in within} == {str(one.database + 1)}
+    sizes = [one["file_sizes"] for one in config["databases"]]
+    assert config["file_sizes"] == {role: sum(one[role] for one in sizes) for role in sizes[0]}
+
+
+def test_what_each_engine_counts_is_of_each_and_of_all(driver):
+    """As its part of the analysis has it, of each database; and the sums."""
+    parts = trace()
+    populate(driver, parts)
+    more = () if driver.engine == "sqlite" else ("--dirty-pages", 5, "--log-size", 65536)
+    done = run(driver, parts, "--vfs-log", *more)
+    assert (done.returncode, done.stderr) == (0, "")
+    found = ran(driver)
+    engine, calls = found.engine, found.vfs
+    assert databases.unsummed(found.config, engine.PROPERTIES, engine.COUNTED) == []
+    each = list(databases.of(found.config, found.transactions.height))
+    assert [one.title for one in each] == [f"database {n}: " for n in (1, 2, 3)]
+    for one in each:
+        assert engine.miscounted(one.config, one.ran, databases.calls_of(calls, one.number)) == []
+    if driver.engine == "sqlite":
+        return
+    # of all databases' calls the counts of one are not; nor is a sum that is another
+    assert engine.miscounted(each[0].config, each[0].ran, calls) != []
+    for name in ("log syncs", "most dirty pages of one"):
+        number = int(found.config["properties"][name])
+        found.config["properties"][name] = str(number + 1)
+        assert f"{name}: {number + 1}, and its databases make {number}" in databases.unsummed(
+            found.config, engine.PROPERTIES, engine.COUNTED
+        )
+        found.config["properties"][name] = str(number)
+    found.config["file_sizes"]["database"] += 1
+    (wrong,) = databases.unsummed(found.config, engine.PROPERTIES, engine.COUNTED)
+    assert wrong.startswith("database: ")
+
+
+def test_what_a_checkpoint_writes_home_is_whose_page_it_was(driver):
+    """Databases have pages of the same numbers: one is the transaction's that wrote it in that database."""
+    parts = trace()
+    populate(driver, parts)
+    run(driver, parts, "--vfs-log", "--checkpoint-every", 20)
+    calls, rows = ran(driver).vfs, ran(driver).transactions
+    begins, ends = ints(rows["begin_ns"]), ints(rows["end_ns"])
+    of_call = [
+        next((i for i in range(len(begins)) if begins[i] <= time < ends[i]), -1)
+        for time in ints(calls["begin_ns"])
+    ]
+    whose = contents.contents(calls, ints(of_call))
+    home = [
+        (int(whose[i]), call["database"])
+        for i, call in enumerate(calls.iter_rows(named=True))
+        if (call["op"], call["file"]) == ("write", "database")
+    ]
+    assert any(owner >= 0 for owner, _ in home)
+    assert all(parts.transactions[owner].database + 1 == number for owner, number in home if owner >= 0)
+    # without that column some are taken for another database's
+    mixed = contents.contents(calls.drop("database"), ints(of_call))
+    assert mixed.tolist() != whose.tolist()
+
+
+USAGE = [
+    ("run", 2, 1, "transactions: text 0 is of database 3, and --databases is 2"),
+    ("populate", 33, 2, "--databases: 33 is not from 1 to 32"),
+    ("populate", 0, 2, "--databases: 0 is not from 1 to 32"),
+]
+
+
+@pytest.mark.parametrize(("command", "count", "code", "said"), USAGE)
+def test_another_number_is_no_run(tmp_path, command, count, code, said):
+    driver = Driver(binary(NEWEST), tmp_path)
+    driver.engine = "sqlite"
+    parts = trace()
+    done = populate(driver, parts, count if command == "populate" else FILES)
+    if command == "run":
+        done = run(driver, parts, count=count)
+    assert said in one_line_error(done, code)
+
+
+def test_one_that_is_there_is_not_made_again(tmp_path):
+    """And nothing is left of the others."""
+    driver = Driver(binary(NEWEST), tmp_path)
+    driver.folder.joinpath("sample-2.db").write_bytes(b"mine")
+    done = populate(driver, trace())
+    assert "sample-2.db exists already" in one_line_error(done, 1)
+    assert sorted(path.name for path in driver.folder.glob("sample*")) == ["sample-2.db"]
+
+
+def test_only_a_workload_of_a_users_texts_has_several(tmp_path):
+    driver = Driver(binary(NEWEST), tmp_path)
+    done = driver("populate", "--database", driver.database, "--rows", 5, "--databases", 2)
+    assert "--databases: apsys17 has one, not 2" in one_line_error(done, 2)
+
+
+def test_a_failure_says_which_database_it_was(driver):
+    """Of one that is broken before the run."""
+    parts = trace()
+    populate(driver, parts)
+    with paths(driver)[1].open("r+b") as file:
+        file.seek(4096)
+        file.write(b"\xff" * 4096)
+    assert "database 2: " in one_line_error(run(driver, parts), 1)

@@ -1,0 +1,113 @@
+/* What ssl_stats said of each database when it was closed, and how config.json has it. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "driver.h"
+#include "medium.h"
+#include "properties.h"
+
+static struct ssl_stats kept[MAX_DATABASES];
+static size_t kept_count;
+
+void driver_keep(size_t number, struct ssl_stats stats)
+{
+	kept[number] = stats;
+	if (number >= kept_count)
+		kept_count = number + 1;
+}
+
+static void add(struct ssl_stats *sum, const struct ssl_stats *one)
+{
+	for (int i = 0; i < SSL_REASONS; i++)
+		sum->checkpoints[i] += one->checkpoints[i];
+	sum->transactions += one->transactions;
+	sum->logged += one->logged;
+	sum->wal_pages += one->wal_pages;
+	sum->database_pages += one->database_pages;
+	sum->wal_syncs += one->wal_syncs;
+	sum->database_syncs += one->database_syncs;
+	sum->log_syncs += one->log_syncs;
+	sum->log_bytes += one->log_bytes;
+	sum->log_lines += one->log_lines;
+	sum->pcm_bytes += one->pcm_bytes;
+	sum->pcm_ns += one->pcm_ns;
+	sum->pcm_waited_ns += one->pcm_waited_ns;
+	sum->records += one->records;
+	sum->merged_pages += one->merged_pages;
+	sum->memory_peak += one->memory_peak;
+	sum->dirty_pages += one->dirty_pages;
+	sum->checkpoint_ns += one->checkpoint_ns;
+	sum->replayed += one->replayed;
+	if (one->dirty_most > sum->dirty_most)
+		sum->dirty_most = one->dirty_most;
+	if (one->checkpoint_longest_ns > sum->checkpoint_longest_ns)
+		sum->checkpoint_longest_ns = one->checkpoint_longest_ns;
+	/* one that met something to recover says so for all */
+	if (sum->found <= SSL_NEW)
+		sum->found = one->found;
+}
+
+struct ssl_stats driver_stats(size_t number)
+{
+	struct ssl_stats sum = kept[0];
+
+	if (number != ALL_DATABASES)
+		return kept[number];
+	for (size_t i = 1; i < kept_count; i++)
+		add(&sum, &kept[i]);
+	return sum;
+}
+
+void driver_write_number(struct json *json, const char *key, int64_t number)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRId64, number);
+	json_text(json, key, text);
+}
+
+void driver_write_begin(struct json *json, size_t number)
+{
+	struct ssl_stats stats = driver_stats(number);
+
+	json_begin(json, "properties", '{');
+	properties_write(json, number);
+	for (int i = SSL_LOGGED + 1; i < SSL_REASONS; i++)
+		if (stats.checkpoints[i] > 0) {
+			char key[64];
+
+			snprintf(key, sizeof(key), "checkpoints: %s", ssl_reasons[i]);
+			driver_write_number(json, key, stats.checkpoints[i]);
+		}
+	driver_write_number(json, "transactions", stats.transactions);
+	driver_write_number(json, "logged transactions", stats.logged);
+	driver_write_number(json, "log bytes", stats.log_bytes);
+	driver_write_number(json, "log syncs", stats.log_syncs);
+	driver_write_number(json, "WAL pages", stats.wal_pages);
+	driver_write_number(json, "WAL syncs", stats.wal_syncs);
+	driver_write_number(json, "database pages", stats.database_pages);
+	driver_write_number(json, "database syncs", stats.database_syncs);
+	driver_write_number(json, "dirty pages of checkpoints", stats.dirty_pages);
+	driver_write_number(json, "most dirty pages of one", stats.dirty_most);
+	driver_write_number(json, "time of checkpoints, ns", stats.checkpoint_ns);
+	driver_write_number(json, "longest checkpoint, ns", stats.checkpoint_longest_ns);
+	json_text(json, "recovery", ssl_cases[stats.found]);
+	driver_write_number(json, "transactions executed again", stats.replayed);
+	driver_write_number(json, "memory peak", stats.memory_peak);
+	if (stats.log_lines > 0) {
+		driver_write_number(json, "PCM lines", stats.log_lines);
+		driver_write_number(json, "PCM bytes", stats.pcm_bytes);
+		driver_write_number(json, "PCM ns", stats.pcm_ns);
+		json_text(json, "PCM lines cleaned by", medium_clean());
+	}
+}
+
+void driver_write_end(struct json *json, size_t number)
+{
+	struct ssl_stats stats = driver_stats(number);
+
+	json_end(json, '}');
+	/* apart, as no two runs have it to the nanosecond */
+	if (stats.log_lines > 0)
+		json_number(json, "persistent_waited_ns", stats.pcm_waited_ns);
+}
