@@ -18,6 +18,7 @@
 #include "record.h"
 #include "settings.h"
 #include "stat.h"
+#include "stored.h"
 #include "ticks.h"
 #include "workload.h"
 #include "written.h"
@@ -119,8 +120,10 @@ static void prepare(struct run *run)
 	stat_open(options->device_stat);
 	if (options->vfs_log || options->written)
 		require(run, engine_log_prepare(options->vfs_log ? transactions : 0, &run->error));
-	if (options->written)
+	if (options->written) {
 		written_begin();
+		stored_begin();
+	}
 	open_database(run);
 	if (persistent_role != NULL)
 		persistent_prepare(transactions);
@@ -154,6 +157,7 @@ static void measure(struct run *run)
 	if (run->options->vfs_log) {
 		ticks_begin();
 		engine_log_begin();
+		stored_run();
 	}
 	/* For the host, which cannot see the board's clock. */
 	output_say(run->options->announce, "driver: the timed region begins");
@@ -188,6 +192,15 @@ static void measure(struct run *run)
 		ticks_end();
 	}
 	stat_snapshot("end", NULL);
+}
+
+static void save_written(const char *path)
+{
+	char stored[PATH_MAX];
+
+	written_save(path);
+	snprintf(stored, sizeof(stored), "%s-stored", path);
+	stored_save(stored);
 }
 
 /* Makes every transaction again, from what the measured pass began with, and writes down what the
@@ -282,7 +295,7 @@ void run(const struct options *options)
 	prepare(&run);
 	measure(&run);
 	if (options->written)
-		written_save(options->written);
+		save_written(options->written);
 
 	read_file_sizes(&run, &run.findings.after_close);
 	verify(&run);

@@ -12,6 +12,7 @@
 #include "engine.h"
 #include "log.h"
 #include "sqlite3.h"
+#include "stored.h"
 #include "ticks.h"
 #include "written.h"
 
@@ -269,6 +270,7 @@ static int delete_file(sqlite3_vfs *vfs, const char *name, int sync_directory)
 	(void)vfs;
 	note(FILE_DELETE, kind_of_name(name), begin, 0, FILE_NOTHING, sync_directory != 0, result);
 	written_delete(name);
+	stored_delete(name);
 	return result;
 }
 
