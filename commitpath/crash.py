@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis import devices
-from analysis.crash import cuts, kills
+from analysis.crash import cuts, kills, moments
 from analysis.run import Twin, read_twin
 from base.errors import LabError
 from commitpath import packed
@@ -64,7 +64,7 @@ def trials(cell: Mapping[str, Any], ran: RunOutput) -> list[Planned]:
     if cell["crash"] == cuts.PROCESS:
         return [*kills.plan(cell, found.driver)]
     assert found.log is not None
-    return [*cuts.plan(cell, found.log.entries, found.driver.window)]
+    return [*moments.plan(cell, found.log.entries, found.driver)]
 
 
 def boards() -> int:

@@ -19,7 +19,7 @@ from analysis.run import Twin
 from base.errors import BadInputError, LabError
 from base.paths import EXPERIMENTS
 from base.progress import step
-from commitpath import ansible, crash, experiment, replay
+from commitpath import ansible, crash, experiment, persistent, replay
 from commitpath.cell import make_cell
 from commitpath.host import ensure_packages
 from commitpath.plan import make
@@ -115,6 +115,8 @@ def case(name: str) -> Case:
     # of a killed process no device has a log to find the cut in
     if cell["crash"] not in (cuts.POWER, cuts.SYSTEM) or cell["probes"]:
         raise BadInputError(f"{path}: cell: a case is of a run with CRASH=power or os that nothing watches")
+    if kept := persistent.asked(cell):
+        raise BadInputError(f"{path}: cell: {kept[0]}: a case does not say what persistent memory keeps")
     return Case(path, has["description"], cell, has["cut"], has["shows"])
 
 

@@ -284,8 +284,9 @@ def driver_env(cell: Mapping[str, Any], database: str) -> dict[str, str]:
     if phases := cell["profiles"]["workload"].get("phases"):
         driver_options += f" --phases {','.join(phases)}"
     watched = " ".join(engine["watched"])
-    # the moments of kills are told by the engine's calls, so each run of such a cell notes them
-    if cell["crash"] == PROCESS:
+    # the moments of kills are told by the engine's calls, and those of cuts by what it calls in persistent
+    # memory, so each run of such a cell notes them
+    if cell["crash"] == PROCESS or (cell["crash"] != "none" and persistent.asked(cell)):
         return {"DRIVER_OPTIONS": f"{driver_options} {watched}", "WATCHED_OPTIONS": ""}
     return {"DRIVER_OPTIONS": driver_options, "WATCHED_OPTIONS": watched}
 

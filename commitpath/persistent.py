@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from analysis.adapters import userfile
-from analysis.crash.cuts import PROCESS
 from base import identity
 from base.data import load_yaml
 from base.errors import BadInputError
@@ -65,11 +64,6 @@ def check(cell: Mapping[str, Any], variables: Mapping[str, str]) -> None:
     if found and cell["board"] != "virtual":
         raise BadInputError(
             f"{found[0]}: BOARD={cell['board']} has no persistent memory; only the virtual board has"
-        )
-    if found and cell["crash"] not in ("none", PROCESS):
-        raise BadInputError(
-            f"{found[0]}: CRASH={cell['crash']} does not know what persistent memory keeps; use CRASH=none "
-            f"or CRASH={PROCESS}"
         )
 
 

@@ -149,7 +149,7 @@ def tried(cell: Mapping[str, Any], login: Login) -> trials.Board:
 def outcome(run: Run, board: trials.Board, number: int) -> Mapping[str, Any]:
     """What the trial of that number came to on the held board. LabError where that did another run, or was
     shown another state."""
-    if not placed.did_the_run(run, board):
+    if not (placed.did_the_run(run, board) and placed.made_the_calls(run, board)):
         raise LabError(
             f"RUN={run.folder}: the board of here is another: doing that run again its device got other "
             "commands (another kernel, driver or tree than the run's, commitpath_commit of host.json)"
@@ -182,9 +182,9 @@ def compared(run: Run, again: Mapping[str, Any]) -> str:
 def said(row: Mapping[str, Any]) -> str:
     """A cut and what it came to, of a row of trials."""
     return (
-        f"the power was cut {row['where']} command {row['command']} ({going_on.told(row)}), {row['policy']} "
-        f"of {row['losable']} kept; {row['acknowledged']} transactions were acknowledged: {row['verdict']}, "
-        f"{'-' if row['transactions'] is None else row['transactions']} are there{sectors.shown(row)}"
+        f"the power was cut {going_on.moment(row)}; {row['acknowledged']} transactions were acknowledged: "
+        f"{row['verdict']}, {'-' if row['transactions'] is None else row['transactions']} are there"
+        + sectors.shown(row)
         + (f" ({row['said']})" if row["said"] else "")
     )
 

@@ -13,7 +13,7 @@ static const char *const op_names[] = {
 	[FILE_OPEN] = "open",	    [FILE_CLOSE] = "close",	  [FILE_WRITE] = "write",
 	[FILE_SYNC] = "sync",	    [FILE_TRUNCATE] = "truncate", [FILE_DELETE] = "delete",
 	[FILE_SHM_MAP] = "shm_map", [FILE_KEEP] = "keep",	  [FILE_COPY] = "copy",
-	[FILE_MSYNC] = "msync",
+	[FILE_MSYNC] = "msync",	    [FILE_CLEAN] = "clean",
 };
 
 /* Blocks, so that growing copies nothing. */

@@ -20,6 +20,7 @@ enum file_op {
 	FILE_KEEP,    /* what is written to a file is kept in memory in its place */
 	FILE_COPY,    /* a copy to a file that is mapped */
 	FILE_MSYNC,   /* of such a file */
+	FILE_CLEAN,   /* the cache lines of a copy are cleaned */
 };
 
 /* In `offset`, `bytes` and `page`: has no meaning for this call. */

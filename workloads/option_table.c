@@ -127,7 +127,8 @@ const struct option option_table[] = {
 	{.name = "written",
 	 .argument = "PATH",
 	 FIELD(written),
-	 .help = "file that gets a hash of each sector that the engine wrote (written.h)",
+	 .help = "file that gets a hash of each sector that the engine wrote (written.h), and "
+		 "beside it what it stored in persistent memory (stored.h)",
 	 .kind = OPTION_TEXT,
 	 .preset = "",
 	 .commands = COMMAND_RUN},

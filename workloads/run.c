@@ -18,6 +18,7 @@
 #include "persistent.h"
 #include "record.h"
 #include "stat.h"
+#include "stored.h"
 #include "ticks.h"
 #include "workload.h"
 #include "written.h"
@@ -121,8 +122,10 @@ static void prepare(struct run *run)
 	stat_open(options->device_stat);
 	if (options->vfs_log || options->written)
 		require(run, engine_log_prepare(options->vfs_log ? transactions : 0, &run->error));
-	if (options->written)
+	if (options->written) {
 		written_begin();
+		stored_begin();
+	}
 	open_databases(run);
 	if (persistent_role != NULL)
 		persistent_prepare(transactions);
@@ -156,6 +159,7 @@ static void measure(struct run *run)
 	if (run->options->vfs_log) {
 		ticks_begin();
 		engine_log_begin();
+		stored_run();
 	}
 	/* For the host, which cannot see the board's clock. */
 	output_say(run->options->announce, "driver: the timed region begins");
@@ -191,6 +195,15 @@ static void measure(struct run *run)
 		ticks_end();
 	}
 	stat_snapshot("end", NULL);
+}
+
+static void save_written(const char *path)
+{
+	char stored[PATH_MAX];
+
+	written_save(path);
+	snprintf(stored, sizeof(stored), "%s-stored", path);
+	stored_save(stored);
 }
 
 /* Makes every transaction again, from what the measured pass began with, and writes down what the
@@ -292,7 +305,7 @@ void run(const struct options *options)
 	prepare(&run);
 	measure(&run);
 	if (options->written)
-		written_save(options->written);
+		save_written(options->written);
 
 	for (size_t i = 0; i < run.databases.count; i++)
 		read_file_sizes(&run, i, &run.findings.databases[i].after_close);

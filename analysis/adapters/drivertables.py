@@ -69,7 +69,7 @@ PERSISTENT: dict[str, type[pl.DataType]] = {
 # workloads/file_calls.c
 OPERATIONS = (
     *("open", "close", "write", "sync", "truncate", "delete", "shm_map"),
-    *("keep", "copy", "msync"),
+    *("keep", "copy", "msync", "clean"),
 )
 # The page of the database in a WAL's frame, and how a call ended, 0: well. A driver of before they were
 # recorded has no such columns.

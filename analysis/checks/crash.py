@@ -32,8 +32,8 @@ def there(run: Run) -> list[str]:
 
 def as_planned(run: Run) -> list[str]:
     """A board of trials did the run that was timed: its device got the same commands, up to the drain in the
-    same order, was given that run's plan, and may have been left as it was shown in each trial. A plan of
-    another run shows states that there never were."""
+    same order, and persistent memory the same calls; it was given that run's plan, and may have been left as
+    it was shown in each trial. A plan of another run shows states that there never were."""
     if run.kills is not None:
         return _same(run.kills, {one.number: one.digest for one in kills.planned(run)})
     if not run.trials or run.timed_log is None:
@@ -44,6 +44,8 @@ def as_planned(run: Run) -> list[str]:
         another = f"board {board.name} of trials did not do the same run"
         if not placed.did_the_run(run, board):
             found.append(f"{another}: its device got other commands")
+        elif not placed.made_the_calls(run, board):
+            found.append(f"{another}: its engine stored or cleaned something else in persistent memory")
         elif other := _same(board.trials, digests):
             found += other
         elif board.driver.config["sql_sha256"] != run.driver.config["sql_sha256"]:

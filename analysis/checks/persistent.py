@@ -1,4 +1,4 @@
-"""Was what the engine wrote to persistent memory charged, and does its account of it hold?"""
+"""Was what the engine wrote to persistent memory charged and cleaned, and does its account of it hold?"""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import polars as pl
 
 from analysis.adapters.driver import Driver
+from analysis.checks.order import TICKS_NS
+from analysis.crash import lines
 from analysis.persistent import property_of
 from analysis.run import Run
 
@@ -25,6 +27,49 @@ def as_charged(run: Run) -> list[str]:
     found += [f"the twin's persistent memory: {wrong}" for wrong in _wrong(run.twin.driver)]
     if (own is None) != (twins is None) or (own is not None and twins is not None and not own.equals(twins)):
         found.append("persistent memory: the untraced twin wrote other lines or bytes to it")
+    return found
+
+
+def cleaned(run: Run) -> list[str]:
+    """Where the cleaning of lines was noted, no transaction was acknowledged before its lines were clean."""
+    found = []
+    for who, ran in (("", run.driver), ("the twin's ", run.twin.driver if run.twin else None)):
+        if ran is None:
+            continue
+        noted = lines.of_each(ran)
+        if not any(lines.CLEAN in memory.op for memory in noted):
+            continue
+        ends = ran.transactions["end_ns"].to_list()
+        late = [
+            number
+            for number, end in enumerate(ends)
+            if any(memory.losable(end + TICKS_NS) for memory in noted)
+        ]
+        if late:
+            found.append(
+                f"{who}persistent memory: {len(late)} transactions were acknowledged before their lines were "
+                f"clean, the first {late[0]}"
+            )
+    return found
+
+
+def as_made(run: Run) -> list[str]:
+    """Of a run whose cuts say what the memory keeps, the file there was made before it: the filesystem's own
+    bytes are in no cut."""
+    if not run.trials:
+        return []
+    found = []
+    for who, ran in (("the run", run.timing), *((f"board {one.name}", one.driver) for one in run.trials)):
+        if ran.persistent is None or ran.vfs is None or ran.persistent.is_empty():
+            continue
+        op = pl.col("op").cast(pl.String)
+        made = op.is_in(["write", "truncate"]) | ((op == "open") & (pl.col("bytes") == 1))
+        calls = ran.vfs.filter((pl.col("file") == ran.persistent["file"][0]) & made)
+        if calls.height:
+            found.append(
+                f"persistent memory: in {who} its file was made, written or truncated, first by call "
+                f"{calls['call'][0]}, and no cut knows what the filesystem there keeps"
+            )
     return found
 
 

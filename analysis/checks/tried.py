@@ -95,7 +95,8 @@ def outcomes(run: Run) -> list[str]:
         f"trial {row['trial']} executed {row['replayed']} transactions again, and {row['begun']} had begun"
         for row in run.judged.filter(~pl.col("replayed").is_between(0, pl.col("begun"))).iter_rows(named=True)
     ]
-    found += _recovered(engines.of(engines.name_in(run.cell)).RECOVERIES, run.judged)
+    lies = bool(run.cell["profiles"]["device"].get("ignores"))
+    found += _recovered(engines.of(engines.name_in(run.cell)).RECOVERIES, run.judged, lies)
     return found + [
         f"trial {row['trial']} found {row['rows']} rows, and the hash of {rows[held]}"
         for row in run.judged.iter_rows(named=True)
@@ -103,16 +104,21 @@ def outcomes(run: Run) -> list[str]:
     ]
 
 
-def _recovered(known: Mapping[str, bool | None], judged: pl.DataFrame) -> list[str]:
+def _recovered(known: Mapping[str, bool | None], judged: pl.DataFrame, lies: bool) -> list[str]:
     """Say which openings met what there is not, or executed other transactions again than that leaves: none,
-    some, and no more than there are afterwards. known: of the engine; {}: it says nothing."""
+    some, and no more than there are afterwards. known: of the engine; {}: it says nothing. lies: the device
+    may lose what was synced to it before the log in persistent memory was told to forget it: then what the
+    log still has of a transaction is made again, and is not all of it."""
     found = list[str]()
     for row in judged.iter_rows(named=True) if known else ():
         met, again, there = row["recovery"], row["replayed"], row["transactions"]
         if met is None:
             continue
+        apart = lies and row["line_policy"] is not None
         wrong = (
-            met not in known or known[met] not in (None, again > 0) or (there is not None and again > there)
+            met not in known
+            or known[met] not in (None, again > 0)
+            or (there is not None and again > there and not apart)
         )
         if wrong:
             after = "" if there is None else f", after which {there} are there"

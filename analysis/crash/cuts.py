@@ -10,12 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from analysis.crash.durable import SECTOR, Cache, Commands
 from analysis.workloads import Random
+
+if TYPE_CHECKING:
+    from analysis.crash.lines import State
 
 # What becomes of what may be lost.
 EVERYTHING, NOTHING, PREFIX = "everything", "nothing", "prefix"
@@ -45,6 +48,10 @@ class Trial:
     losable: int  # of these, changes that a cut may take
     lost: tuple[int, ...]
     torn: tuple[int, int] | None = None  # (command, sectors)
+    # of a cell with persistent memory: the call that the moment is told by in the place of a command, by its
+    # number in vfs.csv, and what the cut leaves there
+    call: int | None = None
+    memory: State | None = None
 
     @property
     def digest(self) -> str:
@@ -63,7 +70,7 @@ class Trial:
             if self.torn and self.torn[0] == gap:
                 words.append(f"{gap}:0+{self.torn[1]}")
             begin = gap + 1
-        return " ".join(words) + "\n"
+        return " ".join(words) + (self.memory.words() if self.memory else "") + "\n"
 
 
 def digest(line: str) -> str:
@@ -91,7 +98,7 @@ def plan(cell: Mapping[str, Any], entries: np.ndarray, window: tuple[int, int]) 
         (command, where, policy)
         for command in marked.tolist()
         for where in ("before", "after")
-        for policy in _open(commands, policies, moment(commands, command, where))
+        for policy in differing(commands, policies, moment(commands, command, where))
     ]
     most = max(cell["cuts"] - 2, 0)
     pairs = drawn(pairs, min(len(pairs), most - most // _BETWEEN), random)
@@ -118,7 +125,7 @@ def choices(cell: Mapping[str, Any], cache: Cache) -> tuple[str, ...]:
     return _REORDERED if cache.reorders else _IN_ORDER
 
 
-def _open(commands: Commands, policies: tuple[str, ...], moment: int) -> tuple[str, ...]:
+def differing(commands: Commands, policies: tuple[str, ...], moment: int) -> tuple[str, ...]:
     """Return which choices differ at a moment: where nothing may be lost there is one."""
     return policies if commands.losable(moment).size else (EVERYTHING,)
 
@@ -145,12 +152,12 @@ def time_of(begin: int, end: int, where: str) -> int:
 def _trial(commands: Commands, number: int, command: int, where: str, policy: str, random: Random) -> Trial:
     at = moment(commands, command, where)
     may_lose = commands.losable(at).tolist()
-    lost, torn = _loses(commands, may_lose, policy, random)
+    lost, torn = loses(commands, may_lose, policy, random)
     of_cut = (number, command, where, at, policy, commands.arrived(at), len(may_lose))
     return Trial(*of_cut, tuple(lost), torn)
 
 
-def _loses(
+def loses(
     commands: Commands, may_lose: list[int], policy: str, random: Random
 ) -> tuple[list[int], tuple[int, int] | None]:
     """Return which changes are lost, and what of the first of them is there all the same."""

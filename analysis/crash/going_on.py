@@ -16,7 +16,7 @@ import polars as pl
 
 from analysis.adapters import devicelog
 from analysis.adapters.driver import Driver
-from analysis.crash import cuts
+from analysis.crash import cuts, lines
 from analysis.crash.cuts import Trial
 from analysis.crash.durable import Cache, Commands
 from analysis.crash.trials import Board
@@ -55,17 +55,44 @@ def going_on(board: Board, trials: list[Trial], run: Run | None) -> pl.DataFrame
     kinds = devicelog.commands(board.log.entries)["kind"]
     columns = {
         "trial": [trial.number for trial in trials],
-        "operation": [kinds[trial.command] for trial in trials],
+        "operation": [kinds[trial.command] if trial.call is None else None for trial in trials],
         **_of_driver(board.driver, np.array([trial.moment for trial in trials], np.int64)),
     }
     known = pl.DataFrame(columns, schema={"trial": pl.Int64, **BOARD})
     watched = pl.DataFrame(_watched(run, board, trials) if run else [], schema={"trial": pl.Int64, **LEDGER})
-    return known.join(watched, on="trial", how="left")
+    found = known.join(watched, on="trial", how="left")
+    return _with_calls(found, board, trials)
+
+
+def _with_calls(found: pl.DataFrame, board: Board, trials: list[Trial]) -> pl.DataFrame:
+    """Return what was going on with the engine's call of each moment that is told by one, watched or not."""
+    numbers = {trial.call for trial in trials} - {None}
+    if not numbers or board.driver.vfs is None:
+        return found
+    calls = board.driver.vfs.filter(pl.col("call").is_in(list(numbers)))
+    names = {row["call"]: f"{row['op']} {row['file']}" for row in calls.iter_rows(named=True)}
+    own = pl.Series([names.get(trial.call) for trial in trials], dtype=pl.String)
+    return found.with_columns(engine_call=pl.coalesce(own, pl.col("engine_call")))
+
+
+def moment(row: Mapping[str, Any]) -> str:
+    """Say of one trial when it was cut, and what device and memory then kept."""
+    # a table of before there were such moments has neither
+    if row.get("call") is None:
+        at = f"command {row['command']} ({told(row)})"
+    else:
+        at = f"call {row['call']} ({told(row)})"
+    kept = f"{row['where']} {at}, {row['policy']} of {row['losable']} kept"
+    if row.get("line_policy") is None:
+        return kept
+    if row["line_policy"] in (lines.GONE, lines.THERE):
+        return f"{kept}, and the file in persistent memory {row['line_policy']}"
+    return f"{kept}, and {row['line_policy']} of {row['losable_lines']} lines"
 
 
 def told(row: Mapping[str, Any]) -> str:
     """Say of one trial what is known of the moment, in a line."""
-    what = [row["operation"]]
+    what = [] if row["operation"] is None else [row["operation"]]
     if row["kind"] not in (None, row["operation"]):
         what = [f"{row['operation']} of {row['kind']}"]
     if row["phase"] is not None:
@@ -100,21 +127,37 @@ def _watched(run: Run, board: Board, trials: list[Trial]) -> list[dict[str, Any]
     commands = Commands(board.log.entries, Cache.of(run.cell["profiles"]["device"]))
     found = []
     for trial in trials:
-        if not 0 <= (place := trial.command - first) < numbers.size:
+        of_call = trial.call is not None
+        place = trial.arrived - first - 1 if of_call else trial.command - first
+        if not (-of_call <= place < numbers.size) or (timed := _timed(run, own, trial, place)) is None:
             continue
-        begin, end = (int(own[place][name]) for name in ("begin_ns", "end_ns"))
-        moment = cuts.time_of(begin, end, trial.where)
+        at = cuts.time_of(*timed, trial.where)
+        command = None if of_call else int(numbers[place])
         found.append(
             {
                 "trial": trial.number,
-                "watched_ns": moment,
-                "ledger_command": (command := int(numbers[place])),
-                "kind": made.ledger["kind"][command],
-                **_under_way(made, moment),
+                "watched_ns": at,
+                "ledger_command": command,
+                "kind": None if command is None else made.ledger["kind"][command],
+                **_under_way(made, at),
                 **_at_stake(trial, commands.losable(trial.moment) - first, numbers, first),
             }
         )
     return found
+
+
+def _timed(run: Run, own: np.ndarray, trial: Trial, place: int) -> tuple[int, int] | None:
+    """Return when what a trial's moment is told by began and ended in the watched run; None where that has no
+    such call, or had got another number of commands by then."""
+    if trial.call is None:
+        return int(own[place]["begin_ns"]), int(own[place]["end_ns"])
+    calls = run.driver.vfs
+    rows = [] if calls is None else calls.filter(pl.col("call") == trial.call).rows(named=True)
+    if not rows:
+        return None
+    times = rows[0]["begin_ns"], rows[0]["end_ns"]
+    came = int(np.searchsorted(own["begin_ns"].astype(np.int64), cuts.time_of(*times, trial.where), "right"))
+    return times if came == place + 1 else None
 
 
 def _under_way(made: Ledger, moment: int) -> dict[str, str | None]:

@@ -6,11 +6,15 @@ apart, their commands may come in another order. What those numbers tell is then
 of that board all the same if a cut may leave it there, at the plan's moment or at another of the drain: by
 then all transactions are acknowledged, so that none is judged by another number of them. Else it is a trial
 of nothing, and is left out: by that board's log alone, whatever came up.
+
+Of a cell with persistent memory a moment is one of the board's device and of its engine's calls at once: as
+many of both have come, and both may lose what they lost.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -19,15 +23,15 @@ import polars as pl
 from analysis.adapters import devicelog
 from analysis.adapters.devicelog import DeviceLog
 from analysis.adapters.driver import Driver
-from analysis.crash import cuts
+from analysis.crash import cuts, lines, moments
 from analysis.crash.cuts import Trial
 from analysis.crash.durable import Cache, Commands
+from analysis.crash.lines import Memory
+from analysis.crash.moments import WHERE, Moment
 from analysis.crash.trials import Board
 
 if TYPE_CHECKING:
     from analysis.run import Run
-
-_WHERE = ("before", "during", "after")
 
 
 class Numbers(NamedTuple):
@@ -50,7 +54,7 @@ class Numbers(NamedTuple):
 def plan(run: Run) -> list[Trial]:
     """Return the trials that the timed run's log makes; none without a log."""
     log = run.timed_log
-    return [] if log is None else cuts.plan(run.cell, log.entries, run.timing.window)
+    return [] if log is None else moments.plan(run.cell, log.entries, run.timing)
 
 
 def did_the_run(run: Run, board: Board) -> bool:
@@ -62,6 +66,12 @@ def did_the_run(run: Run, board: Board) -> bool:
     drains = [one[own.drain - own.first :] for one in both]
     alike = own == other and devicelog.alike(*both) >= own.drain - own.first
     return not board.log.lost and alike and devicelog.same(*drains)
+
+
+def made_the_calls(run: Run, board: Board) -> bool:
+    """Return whether a board's engine called what it has in persistent memory as the timed run's did."""
+    own, other = lines.of(board.driver), lines.of(run.timing)
+    return other is None if own is None else other is not None and own.same(other)
 
 
 def same_state(board: Board, other: Board, trial: Trial) -> bool:
@@ -88,21 +98,28 @@ def on(run: Run, board: Board, planned: list[Trial]) -> list[Trial]:
     """Return the trials of a plan as a board's log has them, but those whose state no cut leaves there."""
     commands = Commands(board.log.entries, Cache.of(run.cell["profiles"]["device"]))
     numbers, choices = Numbers.of(board.driver, board.log), cuts.choices(run.cell, commands.cache)
-    found = [placed(commands, numbers, choices, trial) for trial in planned]
+    memory = lines.of(board.driver)
+    found = [placed(commands, numbers, choices, trial, memory) for trial in planned]
     return [trial for trial in found if trial is not None]
 
 
-def placed(commands: Commands, numbers: Numbers, choices: tuple[str, ...], trial: Trial) -> Trial | None:
+def placed(
+    commands: Commands,
+    numbers: Numbers,
+    choices: tuple[str, ...],
+    trial: Trial,
+    memory: Memory | None = None,
+) -> Trial | None:
     """Return a trial as a log has it, at the moment next to the plan's at which a device of these choices
-    may leave its state; None where there is none."""
+    may leave its state, and persistent memory what it has of it; None where there is none."""
     if max(trial.arrived, trial.command + 1) > commands.changes.size:
         return None
     kept, torn = _state(commands, trial)
     if torn and not commands.is_write[torn[0]]:
         return None
     there = np.flatnonzero(kept if torn is None else kept | (np.arange(kept.size) == torn[0]))
-    for command, where in _moments(trial, numbers):
-        at = cuts.moment(commands, command, where)
+    for one in _moments(commands, memory, trial, numbers):
+        at, where, command = one.at, one.where, trial.command if one.is_call else one.place
         arrived, may_lose = commands.arrived(at), commands.losable(at).tolist()
         lost = np.flatnonzero(commands.changes[:arrived] & ~kept[:arrived]).tolist()
         if (there.size and there[-1] >= arrived) or not set(lost) <= set(may_lose):
@@ -112,9 +129,19 @@ def placed(commands: Commands, numbers: Numbers, choices: tuple[str, ...], trial
             continue
         if (lost, torn, len(may_lose)) == ([*trial.lost], trial.torn, trial.losable):
             policy = trial.policy  # as it was drawn
+        if trial.memory and not (memory and memory.may_leave(at, trial.memory)):
+            continue
+        call = trial.call if one.is_call else None
         of_cut = (trial.number, command, where, at, policy, arrived, len(may_lose))
-        return Trial(*of_cut, tuple(lost), torn)
+        return Trial(*of_cut, tuple(lost), torn, call, _in_memory(memory, at, trial))
     return None
+
+
+def _in_memory(memory: Memory | None, moment: int, trial: Trial) -> lines.State | None:
+    """Return what a trial has of persistent memory, with what might be lost at a moment of a board's."""
+    if memory is None or trial.memory is None:
+        return None
+    return replace(trial.memory, losable=0 if memory.deleted(moment) else len(memory.losable(moment)))
 
 
 def _state(commands: Commands, trial: Trial) -> tuple[np.ndarray, tuple[int, int] | None]:
@@ -130,14 +157,17 @@ def _state(commands: Commands, trial: Trial) -> tuple[np.ndarray, tuple[int, int
     return kept, None if kept[number] else trial.torn
 
 
-def _moments(trial: Trial, numbers: Numbers) -> Iterator[tuple[int, str]]:
+def _moments(commands: Commands, memory: Memory | None, trial: Trial, numbers: Numbers) -> Iterator[Moment]:
     """Yield the moments at which a trial may be, the plan's first."""
-    yield trial.command, trial.where
+    if trial.call is None:
+        yield Moment.of_command(commands, trial.command, trial.where)
+    elif memory and (place := memory.place(trial.call)) is not None:
+        yield Moment.of_call(memory, place, trial.where)
     if trial.arrived > numbers.drain:
-        planned = (trial.command, _WHERE.index(trial.where))
+        planned = (trial.command, WHERE.index(trial.where))
         every = [(command, place) for command in range(numbers.drain, numbers.behind) for place in range(3)]
         every.sort(key=lambda one: abs(3 * (one[0] - planned[0]) + one[1] - planned[1]))
-        yield from ((command, _WHERE[place]) for command, place in every)
+        yield from (Moment.of_command(commands, command, WHERE[place]) for command, place in every)
 
 
 def _policy(may_lose: list[int], lost: list[int], torn: tuple[int, int] | None) -> str | None:

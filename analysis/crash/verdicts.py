@@ -32,6 +32,8 @@ DIED, UNMOUNTED, UNOPENED, CORRUPT, NO_PREFIX, LOST, WHOLE = (
 CUT: dict[str, type[pl.DataType]] = {
     **{"trial": pl.Int64, "command": pl.Int64, "where": pl.String, "cut_ns": pl.Int64, "policy": pl.String},
     **dict.fromkeys(["losable", "lost_commands", "torn_sectors", "acknowledged", "begun"], pl.Int64),
+    # of a cell with persistent memory (crash/lines.py)
+    **{"call": pl.Int64, "line_policy": pl.String, "losable_lines": pl.Int64, "lost_lines": pl.Int64},
 }
 
 
@@ -158,15 +160,24 @@ def _cuts(board: Board, tried: list[Trial], numbers: Set[int], run: Run | None) 
     tried = [one for one in tried if one.number in numbers]
     rows = [
         {
-            **{"trial": one.number, "command": one.command, "where": one.where, "cut_ns": one.moment},
+            **{"trial": one.number, "where": one.where, "cut_ns": one.moment},
+            **{"command": one.command if one.call is None else None, "call": one.call},
             **{"policy": one.policy, "losable": one.losable, "lost_commands": len(one.lost)},
             "torn_sectors": one.torn[1] if one.torn else None,
+            **_of_lines(one),
             "acknowledged": int(np.searchsorted(ends, one.moment, side="right")),
             "begun": int(np.searchsorted(begins, one.moment, side="right")),
         }
         for one in tried
     ]
     return pl.DataFrame(rows, schema=CUT).join(going_on.going_on(board, tried, run), on="trial")
+
+
+def _of_lines(trial: Trial) -> dict[str, Any]:
+    memory = trial.memory
+    if memory is None:
+        return dict.fromkeys(("line_policy", "losable_lines", "lost_lines"))
+    return {"line_policy": memory.policy, "losable_lines": memory.losable, "lost_lines": len(memory.lost)}
 
 
 def _verdict() -> pl.Expr:
@@ -245,12 +256,6 @@ def told(row: Mapping[str, Any]) -> str:
     what = row["verdict"]
     if what == LOST:
         what = f"{row['lost']} of {row['acknowledged']} acknowledged transactions are gone"
-    if row["command"] is None:
-        cut = kills.told(row)
-    else:
-        cut = (
-            f"power cut {row['where']} command {row['command']} ({going_on.told(row)}), "
-            f"{row['policy']} of {row['losable']} kept"
-        )
+    cut = kills.told(row) if row["policy"] is None else f"power cut {going_on.moment(row)}"
     said = f" ({row['said']})" if row["said"] else ""
     return f"trial {row['trial']}, {cut}: {what}{sectors.shown(row)}{said}"

@@ -31,7 +31,7 @@ def of(run: Loaded, trial: str) -> dict[str, Any]:
     if not rows:
         raise BadInputError(f"TRIAL={trial}: {trials.UNPLACED}")
     row = rows[0]
-    if row["command"] is None:
+    if row["policy"] is None:
         raise BadInputError(
             f"TRIAL={trial}: a process was killed, and no command of the device was cut; a trial of "
             "CRASH=power has a place in the timeline"

@@ -58,6 +58,11 @@ def says(*words: str) -> str:
             {"device": "emmc-5.0", "probes": "block"},
             "cell: a case is of a run with CRASH=power or os that nothing",
         ),
+        (
+            "cell",
+            {"device": "emmc-5.0", "engine": "ppl", "log_medium": "pcm"},
+            "cell: LOG_MEDIUM=pcm: a case does not say what persistent memory keeps",
+        ),
         ("cut", {"acknowledged": 0, "keeps": "nothing"}, "cut.acknowledged: 0 is less than the minimum of 1"),
         ("cut", {"acknowledged": 1, "keeps": "half"}, "cut.keeps: 'half' is "),
         ("cut", {"acknowledged": 1}, "cut: 'keeps' is a required property"),

@@ -137,3 +137,62 @@ def test_a_table_that_no_driver_writes(path: Path, line: str, because: str) -> N
     with pytest.raises(BadInput) as error:
         drivertables.persistent(path)
     assert because in str(error.value)
+
+
+def called(path: Path, *calls: tuple[str, int, int]) -> Driver:
+    """The run with what it called of the log: op, begin_ns, bytes; a call takes 100 ns."""
+    rows = [(n, op, "statements", at, at + 100, 7, 1024, size, 0) for n, (op, at, size) in enumerate(calls)]
+    columns = ("call", "op", "file", "begin_ns", "end_ns", "inode", "offset", "bytes", "result")
+    return dataclasses.replace(driver(path), vfs=pl.DataFrame(rows, schema=columns, orient="row"))
+
+
+COPIES = [(op, at + more, 250) for at in (0, 10000, 60000) for op, more in (("copy", 500), ("clean", 650))]
+
+
+def cleaned(own: Driver, twin: Driver | None = None) -> list[str]:
+    run: Any = SimpleNamespace(driver=own, twin=twin and SimpleNamespace(driver=twin))
+    return check.cleaned(run)
+
+
+def test_what_is_acknowledged_is_clean(path: Path) -> None:
+    own = called(path, ("open", 0, 0), *COPIES)
+    # the driver's clock and the calls' are apart by less than 250 ns
+    late = [(op, 2640 if at == 650 else at, size) for op, at, size in COPIES]
+    assert cleaned(own) == cleaned(own, own) == cleaned(called(path, *late)) == []
+    # a run of before a clean was noted, and one that notes no calls
+    assert cleaned(called(path, *COPIES[::2])) == cleaned(driver(path)) == []
+    told = "persistent memory: {} transactions were acknowledged before their lines were clean, the first {}"
+    later = [(op, 2800 if at == 650 else at, size) for op, at, size in COPIES]
+    part = [(op, at, 250 if op == "copy" or at < 10000 else 20) for op, at, _ in COPIES]
+    none = [one for one in COPIES if one[:2] != ("clean", 60650)]
+    for calls, count, first in ((later, 1, 0), (part, 2, 1), (none, 1, 2)):
+        assert cleaned(called(path, *calls)) == [told.format(count, first)]
+        assert cleaned(own, called(path, *calls)) == ["the twin's " + told.format(count, first)]
+
+
+def test_what_one_database_cleans_is_not_the_lines_of_another(path: Path) -> None:
+    """Their files have the same offsets."""
+    alternate = [1 + n // 2 % 2 for n in range(len(COPIES))]
+    for of, found in ((alternate, 0), ([1 + n % 2 for n in range(len(COPIES))], 3)):
+        own = called(path, *COPIES)
+        assert own.vfs is not None
+        several = own.vfs.with_columns(database=pl.Series(of, dtype=pl.Int64))
+        told = cleaned(dataclasses.replace(own, vfs=several))
+        assert [text.split()[2] for text in told] == [str(found)][: found > 0]
+
+
+@pytest.mark.parametrize("made", [("open", 400, 1), ("write", 400, 4096), ("truncate", 400, 0)])
+def test_a_file_that_is_made_within_a_run_is_in_no_cut(path: Path, made: tuple[str, int, int]) -> None:
+    own, other = called(path, ("open", 0, 0), *COPIES), called(path, ("open", 0, 0), made, *COPIES)
+
+    def as_made(timing: Driver, *boards: Driver) -> list[str]:
+        trials = [SimpleNamespace(name=str(n), driver=one) for n, one in enumerate(boards, 1)]
+        run: Any = SimpleNamespace(timing=timing, trials=trials)
+        return check.as_made(run)
+
+    assert as_made(own, own, own) == as_made(driver(path), own) == as_made(other) == []
+    reason = "its file was made, written or truncated, first by call 1, and no cut knows what the filesystem"
+    (told,) = as_made(other, own)
+    assert told.startswith(f"persistent memory: in the run {reason}")
+    (told,) = as_made(own, own, other)
+    assert told.startswith(f"persistent memory: in board 2 {reason}")

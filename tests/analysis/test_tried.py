@@ -197,9 +197,17 @@ def test_what_a_kill_cannot_have_come_to(
 def test_what_an_opening_met_says_whether_it_executed_some_again(
     engine: ModuleType, met: tuple[str, int], said: str
 ) -> None:
-    row = {"trial": 3, "recovery": met[0], "replayed": met[1], "transactions": 2}
-    (*found,) = tried._recovered(engine.RECOVERIES, pl.DataFrame([row]))
+    row = {"trial": 3, "recovery": met[0], "replayed": met[1], "transactions": 2, "line_policy": None}
+    (*found,) = tried._recovered(engine.RECOVERIES, pl.DataFrame([row]), lies=False)
     assert len(found) == bool(said) and said in "".join(found)
+
+
+def test_a_log_that_outlives_what_its_device_lost_makes_less_than_its_transactions() -> None:
+    """In persistent memory, beside a device that ignores a FLUSH, and nowhere else."""
+    row = {"trial": 3, "recovery": "log used; no merged pages", "replayed": 7, "transactions": 0}
+    for policy, lies, wrong in ((None, True, 1), ("everything", False, 1), ("everything", True, 0)):
+        table = pl.DataFrame([row | {"line_policy": policy}])
+        assert len(tried._recovered(ppl.RECOVERIES, table, lies)) == wrong
 
 
 @pytest.mark.parametrize("engine", ["ssl", "ppl"])

@@ -6,6 +6,7 @@ No setting has them, and host.json names them by what they are made of.
 
 import json
 import shutil
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -68,3 +69,17 @@ def test_a_driver_that_acknowledges_before_it_commits_is_found_out(
     summary, host, said = run(capsys, **variables)
     assert "PROMISE BROKEN" in said and summary["crash"]["lost_acknowledged"]["max"] == 1
     assert host["program"] != ordinary
+
+
+@pytest.mark.parametrize("engine", ["ssl", "ppl"])
+def test_a_log_whose_lines_are_cleaned_too_late_loses_what_was_acknowledged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], engine: str
+) -> None:
+    """On a device that keeps its word. That the calls come too late is told, too."""
+    cell = {name: CELL[name] for name in CELL.keys() - {"MODE", "SYNC"}}
+    monkeypatch.setattr(sys.modules[__name__], "CELL", cell | {"ENGINE": engine, "LOG_MEDIUM": "pcm"})
+    lying(tmp_path, monkeypatch, "clean_late.c", f"engines/{engine}", wrapped=["medium_persist"])
+    summary, _, said = run(capsys, CRASH="power", CUTS="40", DIRTY_PAGES="20")
+    assert "PROMISE BROKEN" in said and summary["crash"]["broken"] > 0
+    assert summary["crash"]["lost_acknowledged"]["max"] > 0 or summary["crash"]["opened"] < 40
+    assert any("acknowledged before their lines were clean" in reason for reason in summary["reasons"])

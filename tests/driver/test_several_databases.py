@@ -10,7 +10,7 @@ from analysis import databases
 from analysis.adapters import sqlfile, tracefile
 from analysis.ledger import contents
 from analysis.ledger.arrays import ints
-from commitpath.cell import load_profile
+from commitpath.profiles import load_profile
 
 ENGINES = load_profile("workload", "trace")["engines"]
 FIRST = "commitpath trace 1"

@@ -10,7 +10,7 @@ from base.errors import BadInputError, LabError
 from commitpath import persistent, prepared
 from commitpath.axes import axes
 from commitpath.cell import make_cell
-from commitpath.payload import cell_env
+from commitpath.payload import BOARD, WRITTEN, cell_env
 from images import devicetree, given, qemu
 from images.board import VirtualBoard
 from images.given.found import Found
@@ -109,6 +109,19 @@ def test_the_driver_is_told_where() -> None:
         assert (f"--persistent-memory {persistent.MOUNTPOINT}" in env) == told
 
 
+def test_a_run_whose_cuts_are_told_by_its_calls_notes_them() -> None:
+    """And so does its board of trials, which notes what was stored, too."""
+    cut = {**PCM, "CRASH": "power", "DEVICE": "emmc-5.0"}
+    for variables, noted in ((PCM, False), (cut, True), (cut | {"LOG_MEDIUM": "msync"}, False)):
+        cell = make_cell(variables)
+        env = cell_env(cell, "/dev/target", "/mnt/target/db/sample.db")
+        options = next(line for line in env.splitlines() if line.startswith("DRIVER_OPTIONS="))
+        assert ("--vfs-log" in options) == noted
+        if noted:
+            of_trials = cell_env(cell, "/dev/target", "/mnt/target/db/sample.db", trials=True)
+            assert f"--vfs-log --written {BOARD}/{WRITTEN}" in of_trials
+
+
 @pytest.mark.parametrize(
     ("variables", "wrong"),
     [
@@ -127,11 +140,6 @@ def test_the_driver_is_told_where() -> None:
         (
             {**PCM, "BOARD": "pi", "DEVICE": "own"},
             "LOG_MEDIUM=pcm: BOARD=pi has no persistent memory; only the virtual board has",
-        ),
-        (
-            {**PCM, "CRASH": "power", "DEVICE": "emmc-5.0"},
-            "LOG_MEDIUM=pcm: CRASH=power does not know what persistent memory keeps; use CRASH=none or "
-            "CRASH=process",
         ),
     ],
 )

@@ -27,6 +27,7 @@
 #include "clock.h"
 #include "fail.h"
 #include "kill.h"
+#include "lines.h"
 #include "look.h"
 #include "options.h"
 #include "plan.h"
@@ -52,8 +53,8 @@ struct trial {
 	char said[SAID_SIZE];
 };
 
-/* "TRIAL SHOW WORD...": has the device show it. A device that refuses was given another run's plan.
- */
+/* "TRIAL SHOW WORD...": has the device show it, and puts there what was in persistent memory. A
+ * device that refuses was given another run's plan. */
 static void show(char *line, struct trial *trial)
 {
 	char words[WORDS_SIZE + 32], *rest, *word;
@@ -70,14 +71,19 @@ static void show(char *line, struct trial *trial)
 		fail("trial %s: %s does not take '%s': %s", trial->number, given.history, words,
 		     strerror(errno));
 	word = strtok_r(NULL, " \n", &rest);
-	while (word != NULL) {
+	while (word != NULL && !lines_is_word(word)) {
 		size = (size_t)snprintf(words, sizeof(words), "keep");
-		for (; word != NULL && size < WORDS_SIZE - 64; word = strtok_r(NULL, " \n", &rest))
+		for (; word != NULL && !lines_is_word(word) && size < WORDS_SIZE - 64;
+		     word = strtok_r(NULL, " \n", &rest))
 			size += (size_t)snprintf(words + size, sizeof(words) - size, " %s", word);
 		if ((errno = board_write(given.history, words)) != 0)
 			fail("trial %s: %s does not take '%.40s...': %s", trial->number,
 			     given.history, words, strerror(errno));
 	}
+	lines_begin();
+	for (; word != NULL; word = strtok_r(NULL, " \n", &rest))
+		lines_word(trial->number, word);
+	lines_show(trial->number);
 }
 
 /* Fields of what the files' bytes are; empty where that is not known. */
@@ -189,11 +195,14 @@ static int cut_trials(int argc, char **argv)
 	if (umount2(given.folder, 0) != 0)
 		fail("unmounting %s: %s", given.folder, strerror(errno));
 	bytes_prepare(given.driver.written);
+	lines_prepare(given.driver.written, given.driver.persistent);
 	plan_each(&given.plan, given.driver.announce,
 		  "trial,plan,mount_error,opened,is_read,is_whole,signal,unmount_error,fsck,"
 		  "complaints,rows,hash,reads,writes,flushes,zero,stale,looked_ns,begin_ns,"
 		  "shown_ns,mounted_ns,opened_ns,read_ns,end_ns,said,recovery,replayed",
 		  run_trial);
+	/* for who looks at a board that had one trial (playbooks/board/run-cell.sh, hold) */
+	lines_show("of the end");
 	return EXIT_SUCCESS;
 }
 

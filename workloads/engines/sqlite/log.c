@@ -13,6 +13,7 @@
 #include "log.h"
 #include "options.h"
 #include "sqlite3.h"
+#include "stored.h"
 #include "ticks.h"
 #include "written.h"
 
@@ -313,6 +314,7 @@ static int delete_file(sqlite3_vfs *vfs, const char *name, int sync_directory)
 	note(FILE_DELETE, kind_of_name(name), database_of(name), begin, 0, FILE_NOTHING,
 	     sync_directory != 0, result);
 	written_delete(name);
+	stored_delete(name);
 	return result;
 }
 

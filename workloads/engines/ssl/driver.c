@@ -19,6 +19,7 @@
 #include "properties.h"
 #include "render.h"
 #include "sql.h"
+#include "stored.h"
 #include "ticks.h"
 
 const bool engine_has_sql = true;
@@ -68,9 +69,10 @@ static void page_kept(void *of, uint64_t begin, int64_t offset, int64_t bytes, i
 	log_note_kept(number_of(of), begin, offset, bytes, page);
 }
 
-static void copied(void *of, uint64_t begin, int64_t offset, int64_t bytes)
+static void copied(void *of, uint64_t begin, const void *data, int64_t offset, int64_t bytes)
 {
 	log_note_own(number_of(of), FILE_COPY, begin, offset, bytes, SQLITE_OK);
+	stored_copy(data, bytes, offset);
 }
 
 static void synced(void *of, uint64_t begin, int result)
@@ -78,7 +80,13 @@ static void synced(void *of, uint64_t begin, int result)
 	log_note_own(number_of(of), FILE_MSYNC, begin, FILE_NOTHING, FILE_NOTHING, result);
 }
 
-static const struct ssl_observer observer = {now, page_kept, copied, synced};
+static void cleaned(void *of, uint64_t begin, int64_t offset, int64_t bytes)
+{
+	log_note_own(number_of(of), FILE_CLEAN, begin, offset, bytes, SQLITE_OK);
+	stored_clean(bytes, offset);
+}
+
+static const struct ssl_observer observer = {now, page_kept, copied, synced, cleaned};
 
 static struct ssl_options requested(struct database *database)
 {
@@ -119,6 +127,7 @@ static bool open_logged(struct database *database, struct error *error)
 		persistent_role = driver_files[driver_file_count - 1].role;
 		/* once: to ask the kernel takes too long for what is measured */
 		is_persistent[database->number] = medium_is_synchronous(ssl);
+		stored_open(ssl->log_path, ssl->log.map, ssl->log.size);
 	}
 	snprintf(sql, sizeof(sql), "PRAGMA cache_size=%lld",
 		 (long long)database->options->settings[CACHE_SIZE]);

@@ -85,7 +85,8 @@ int medium_write(struct ssl *ssl, const void *data, size_t size, int64_t offset)
 		return file_write(ssl->log.file, data, (int64_t)size, offset);
 	memcpy(ssl->log.map + offset, data, size);
 	if (ssl->options.observer != NULL)
-		ssl->options.observer->copied(ssl->options.observed, begin, offset, (int64_t)size);
+		ssl->options.observer->copied(ssl->options.observed, begin, data, offset,
+					      (int64_t)size);
 	return SQLITE_OK;
 }
 
@@ -176,12 +177,15 @@ static void persist_lines(struct ssl *ssl, size_t size, int64_t offset)
 {
 	int64_t line = ssl->options.line, step = cache_line(), end = offset + (int64_t)size;
 	int64_t lines = (end - 1) / line - offset / line + 1;
+	uint64_t begin = observed_now(ssl);
 
 	clean_lines(ssl->log.map + offset - offset % step, ssl->log.map + end, step);
 	ssl->stats.log_lines += lines;
 	ssl->stats.pcm_bytes += (int64_t)size;
 	if (ssl->options.write_ns > 0)
 		wait_for(ssl, lines * ssl->options.write_ns);
+	if (ssl->options.observer != NULL)
+		ssl->options.observer->cleaned(ssl->options.observed, begin, offset, (int64_t)size);
 }
 
 int medium_persist(struct ssl *ssl, size_t size, int64_t offset)

@@ -56,9 +56,11 @@ struct ssl_observer {
 	uint64_t (*now)(void);
 	/* A page that SQLite wrote to its WAL, in which that is at `offset`, is kept in memory. */
 	void (*kept)(void *of, uint64_t begin, int64_t offset, int64_t bytes, int64_t page);
-	/* to a log that is mapped */
-	void (*copied)(void *of, uint64_t begin, int64_t offset, int64_t bytes);
+	/* To a log that is mapped. */
+	void (*copied)(void *of, uint64_t begin, const void *data, int64_t offset, int64_t bytes);
 	void (*synced)(void *of, uint64_t begin, int result); /* that log, by msync */
+	/* The lines of such a copy, in the time that they are said to take. */
+	void (*cleaned)(void *of, uint64_t begin, int64_t offset, int64_t bytes);
 };
 
 struct ssl_options {

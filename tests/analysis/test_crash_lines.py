@@ -1,0 +1,193 @@
+"""Cuts of a run with a file in persistent memory: which are tried, and where they are on another board.
+
+What a state is of (tests/driver/test_stored.py has its bytes) is in analysis/crash/lines.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from analysis.adapters.devicelog import ENTRY
+from analysis.crash import cuts, going_on, lines, moments, placed
+from analysis.crash.cuts import Trial
+from analysis.crash.durable import Cache, Commands
+from analysis.crash.lines import Memory
+from analysis.crash.placed import Numbers
+from analysis.ledger.match import FLUSH, WRITE
+
+GEOMETRY = {"cache_kib": 512, "cache_reorder": False, "block_bytes": 512, "program_bytes": 4096}
+W, F = (WRITE, 8), (FLUSH, 0)
+# one transaction: a record of three lines, cleaned
+RECORD = [("copy", 1030, 150), ("clean", 1030, 150)]
+NUMBERS = Numbers(0, 8, 10)
+
+
+def cell(**values: Any) -> dict[str, Any]:
+    own = {"crash": "power", "cuts": 60, "cut_seed": 1, "profiles": {"device": {"geometry": GEOMETRY}}}
+    return own | values
+
+
+def entries(shift: int = 0) -> np.ndarray:
+    """Ten commands of 8 ns, 100 ns apart, from 400 ns on; the last two are the drain's."""
+    kinds = [W, W, F] * 3 + [W]
+    rows = [
+        (begin, begin + 8, 100 * n, size, kind)
+        for n, (kind, size) in enumerate(kinds)
+        for begin in (400 + 100 * n + shift,)
+    ]
+    return np.array(rows, dtype=ENTRY)
+
+
+def ran(shift: int = 0, calls: list[tuple[str, int, int]] | None = None) -> Any:
+    """Six records, of 60 ns a call, from 110 ns on, the file's deletion, and calls of other files."""
+    each = RECORD * 6 + [("delete", 0, 0)] if calls is None else calls
+    rows = [
+        (5 * n, op, "statements", 30 + 80 * n + shift, 90 + 80 * n + shift, 7, offset, size)
+        for n, (op, offset, size) in enumerate(each, 1)
+    ]
+    other = [(1, "write", "wal", 100, 101, 8, 0, 64), (2, "copy", "pages", 102, 103, 9, 0, 64)]
+    columns = ("call", "op", "file", "begin_ns", "end_ns", "inode", "offset", "bytes")
+    vfs = pl.DataFrame([*other, *rows], schema=columns, orient="row")
+    persistent = pl.DataFrame({"transaction": [0], "file": ["statements"], "lines": [3], "bytes": [150]})
+    return SimpleNamespace(vfs=vfs, persistent=persistent, window=(0, 2000))
+
+
+def planned(**values: Any) -> list[Trial]:
+    return moments.plan(cell(**values), entries(), ran())
+
+
+def test_a_run_without_such_memory_is_cut_as_ever() -> None:
+    """Nor one whose engine noted no call, as with CRASH=none."""
+    ever = cuts.plan(cell(), entries(), (0, 2000))
+    for left_out in ({"persistent": None}, {"vfs": None}):
+        other = SimpleNamespace(**vars(ran()) | left_out)
+        assert moments.plan(cell(), entries(), other) == ever
+    assert all(one.call is None and one.memory is None and "calls" not in one.line() for one in ever)
+
+
+def test_moments_are_of_commands_and_of_calls() -> None:
+    plan = planned()
+    assert [one.number for one in plan] == list(range(60)) and plan == planned()
+    assert [one.moment for one in plan] == sorted(one.moment for one in plan)
+    assert (plan[0].call, plan[0].where, plan[0].arrived) == (5, "before", 0)
+    assert plan[0].memory == lines.State(0, lines.EVERYTHING, 0)
+    # the file's deletion is over before the last command is
+    assert (plan[-1].call, plan[-1].command, plan[-1].where, plan[-1].lost) == (None, 9, "after", ())
+    assert plan[-1].memory == lines.State(13, lines.GONE, 0)
+    of_calls = [one for one in plan if one.call is not None]
+    # a third, and of those between some
+    assert 20 < len(of_calls) < 40 and {one.where for one in of_calls} == {*moments.WHERE}
+    assert {one.memory.policy for one in plan if one.memory} == {*lines.CHOICES, lines.GONE, lines.THERE}
+    assert len({one.line() for one in plan}) > 40
+
+
+def test_what_device_and_memory_keep_are_apart() -> None:
+    both = {(one.policy, one.memory.policy) for one in planned(cuts=400) if one.memory}
+    assert {(cuts.NOTHING, lines.EVERYTHING), (cuts.EVERYTHING, lines.NOTHING)} <= both
+    of_system = planned(crash="os", cuts=200)
+    assert {one.policy for one in of_system} == {cuts.EVERYTHING}
+    # what was not cleaned is in the CPU's caches, which a reset need not write to the memory
+    assert {one.memory.policy for one in of_system if one.memory} >= {*lines.CHOICES}
+
+
+@pytest.mark.parametrize(
+    ("moment", "calls", "losable"),
+    [
+        (109, 0, {}),  # before the first copy
+        (110, 1, {16: 0xFF, 17: 0xFF, 18: 0x0F}),  # as it begins, any of it may be there
+        (170, 1, {16: 0xFF, 17: 0xFF, 18: 0x0F}),
+        (190, 1, {16: 0xFF, 17: 0xFF, 18: 0x0F}),  # while it is cleaned
+        (249, 1, {16: 0xFF, 17: 0xFF, 18: 0x0F}),
+        (250, 2, {}),
+        (270, 3, {16: 0xFF, 17: 0xFF, 18: 0x0F}),
+    ],
+)
+def test_what_is_not_cleaned_may_be_lost(moment: int, calls: int, losable: dict[int, int]) -> None:
+    memory = lines.of(ran())
+    assert memory is not None and len(memory) == 13
+    # the first 6 bytes of line 16 are not the record's: the word is
+    assert memory.calls(moment) == calls and memory.losable(moment) == losable
+
+
+def test_what_is_cleaned_too_late_stays_at_stake() -> None:
+    """Also behind what was cleaned since."""
+    late = [
+        ("copy", 1024, 64),
+        ("copy", 1088, 64),
+        ("clean", 1088, 64),
+        ("copy", 1152, 64),
+        ("clean", 1024, 1),
+    ]
+    memory = Memory(ran(calls=late).vfs.filter(pl.col("file") == "statements"))
+    assert [sorted(memory.losable(170 + 80 * n)) for n in range(5)] == [[16], [16, 17], [16], [16, 18], [18]]
+
+
+def board(shift: int = 0) -> tuple[Commands, Memory]:
+    memory = lines.of(ran(shift))
+    assert memory is not None
+    return Commands(entries(), Cache.of(cell()["profiles"]["device"])), memory
+
+
+def place(one: Trial, shift: int = 0) -> Trial | None:
+    commands, memory = board(shift)
+    return placed.placed(commands, NUMBERS, cuts.choices(cell(), commands.cache), one, memory)
+
+
+def test_a_board_that_did_the_run_has_each_trial_as_planned() -> None:
+    for one in planned(cuts=300):
+        assert place(one) == one
+
+
+def shown(one: Trial) -> set[int]:
+    """Which of the writes are there."""
+    return {n for n in range(one.arrived) if n not in one.lost and board()[0].is_write[n]}
+
+
+def test_on_a_board_whose_clock_is_apart_a_moment_is_as_many_of_both() -> None:
+    """A call that is later than a command there, and was before it, is of another state; up to the drain such
+    a trial is nowhere."""
+    found = [(one, place(one, shift=15)) for one in planned(cuts=300)]
+    there = [(one, other) for one, other in found if other is not None]
+    assert 0 < len(found) - len(there) < len(found) // 4
+    for one, other in there:
+        assert other.memory is not None and one.memory is not None
+        assert (shown(other), other.memory.calls) == (shown(one), one.memory.calls)
+        assert board(15)[1].may_leave(other.moment, one.memory)
+
+
+def test_a_state_that_no_cut_leaves_is_nowhere() -> None:
+    one = next(one for one in planned() if one.memory and one.memory.lost and one.call is not None)
+    assert one.memory is not None
+    for memory in (
+        replace(one.memory, calls=one.memory.calls + 1),
+        replace(one.memory, lost=((15, 0xFF),)),
+        replace(one.memory, lost=((18, 0xFF),)),
+        replace(one.memory, policy=lines.THERE, lost=()),
+    ):
+        assert place(replace(one, memory=memory)) is None
+    assert place(replace(one, call=6)) is None
+    commands, _ = board()
+    assert placed.placed(commands, NUMBERS, (cuts.EVERYTHING,), one) is None
+
+
+def test_a_cut_is_told_by_its_call() -> None:
+    row = {"call": 57, "where": "during", "policy": "nothing", "losable": 2, "operation": None, "kind": None}
+    row |= {
+        "phase": "insert",
+        "op": "insert",
+        "under_way": 3,
+        "engine_call": "copy log",
+        "filesystem_work": None,
+    }
+    row |= {"line_policy": lines.TORN, "losable_lines": 50}
+    assert going_on.moment(row) == (
+        "during call 57 (insert 3, engine: copy log), nothing of 2 kept, and torn of 50 lines"
+    )
+    row |= {"line_policy": lines.THERE, "losable_lines": 0}
+    assert going_on.moment(row).endswith("nothing of 2 kept, and the file in persistent memory there")

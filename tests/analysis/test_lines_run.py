@@ -1,0 +1,159 @@
+"""A recorded run with a log in persistent memory, and cuts (record-crash-sample.sh): what its trials come
+to; its faults."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+from edited import edit_trial
+
+from analysis import checks, pipeline, terminal
+from analysis import run as runs
+from analysis.crash import cuts, lines, oracle, placed
+from analysis.inspect import cut
+from analysis.inspect.load import Loaded
+
+HERE = Path(__file__).parent
+# of the trials, which are 30
+CUTS = 30
+
+
+@pytest.fixture
+def run_dir(tmp_path: Path) -> Path:
+    """Nine transactions, watched; without the hashes of its files."""
+    shutil.unpack_archive(HERE / "sample-crash-lines.tar.xz", tmp_path / "cell")
+    host = tmp_path / "cell/run/host.json"
+    said = json.loads(host.read_text())
+    del said["raw_sha256"]
+    host.write_text(json.dumps(said))
+    return tmp_path / "cell/run"
+
+
+def judged(folder: Path) -> pl.DataFrame:
+    found = runs.read(folder).judged
+    assert found is not None
+    return found
+
+
+def test_the_recorded_run_holds(run_dir: Path) -> None:
+    result = pipeline.analyse(run_dir)
+    assert result["status"] == "ok", result["reasons"]
+    crash = result["crash"]
+    assert (crash["failure"], crash["cuts"], crash["mounted"], crash["opened"]) == ("power", CUTS, CUTS, CUTS)
+    assert crash["corrupt"] == crash["not_a_prefix"] == crash["broken"] == crash["unplaced"] == 0
+    assert crash["lost_acknowledged"] == {"cuts": 0, "max": 0, "mean": 0.0}
+    assert terminal.BROKEN not in terminal.table(result, run_dir / "report.html")
+
+
+def test_what_is_said_of_its_trials(run_dir: Path) -> None:
+    table = judged(run_dir)
+    of_calls = table.filter(pl.col("call").is_not_null())
+    assert of_calls.height > 8 and of_calls["operation"].null_count() == of_calls.height
+    assert set(of_calls["engine_call"]) <= {f"{op} statements" for op in ("copy", "clean", "delete")}
+    of_commands = table.filter(pl.col("command").is_not_null())
+    assert of_calls.height + of_commands.height == CUTS and of_commands["operation"].null_count() == 0
+    # watched, each has its place there
+    assert table["watched_ns"].null_count() == 0 and table["line_policy"].null_count() == 0
+    stake = table.filter(pl.col("losable_lines") > 0)
+    assert (stake["lost_lines"] <= stake["losable_lines"]).all()
+    everything = pl.col("line_policy") == lines.EVERYTHING
+    assert (stake.filter(everything)["lost_lines"] == 0).all()
+    assert (stake.filter(~everything)["lost_lines"] > 0).any()
+
+
+def test_a_trial_at_a_call_is_on_the_timeline(run_dir: Path) -> None:
+    pipeline.analyse(run_dir)
+    row = next(
+        one
+        for one in judged(run_dir).iter_rows(named=True)
+        if one["call"] is not None and one["line_policy"] == lines.NOTHING
+    )
+    found = cut.of(Loaded(run_dir), str(row["trial"]))
+    assert re.match(
+        rf"trial {row['trial']}, power cut {row['where']} call {row['call']} \(.*engine: {row['engine_call']}"
+        rf", filesystem: .*\), .*, and nothing of {row['losable_lines']} lines: whole",
+        found["told"],
+    )
+    assert found["lost"] == [] and found["time"] > 0
+
+
+def test_a_transaction_that_is_gone_breaks_the_promise(run_dir: Path) -> None:
+    row = judged(run_dir).filter((pl.col("acknowledged") == 2) & pl.col("call").is_not_null())
+    trial = row["trial"][0]
+    rows, total = oracle.after_each(json.loads((run_dir / "cell.json").read_text()), ["insert"])[1]
+    edit_trial(run_dir, trial, rows=rows, hash=f"{total:016x}", replayed=1)
+    crash = pipeline.analyse(run_dir)["crash"]
+    assert crash["broken"] == 1
+    told = rf"trial {trial}, power cut .* call .*: 1 of 2 acknowledged transactions are gone"
+    assert re.match(told, crash["first_broken"])
+
+
+def calls(folder: Path, how: Callable[[list[str]], list[str]], place: str = "crash/2/raw") -> None:
+    path = folder / place / "driver/vfs.csv"
+    path.write_text("".join(how(path.read_text().splitlines(keepends=True))))
+
+
+def first(lines: list[str], op: str) -> int:
+    return next(n for n, line in enumerate(lines) if f",{op},statements," in line)
+
+
+def another_offset(rows: list[str]) -> list[str]:
+    at = first(rows, "clean")
+    fields = rows[at].split(",")
+    fields[6] = str(int(fields[6]) + 64)
+    return [*rows[:at], ",".join(fields), *rows[at + 1 :]]
+
+
+def a_copy_for_a_clean(rows: list[str]) -> list[str]:
+    at = first(rows, "clean")
+    return [*rows[:at], rows[at].replace(",clean,", ",copy,"), *rows[at + 1 :]]
+
+
+def truncated(rows: list[str]) -> list[str]:
+    """In the place of a call that says nothing of the file."""
+    at = next(n for n, line in enumerate(rows) if ",keep," in line)
+    fields = rows[at].split(",")
+    fields[1:3], fields[6:9] = ["truncate", "statements"], ["0", "", ""]
+    return [*rows[:at], ",".join(fields), *rows[at + 1 :]]
+
+
+OTHER = "did not do the same run: its engine stored or cleaned something else in persistent memory"
+
+
+@pytest.mark.parametrize(
+    ("how", "place", "reason"),
+    [
+        (another_offset, "crash/2/raw", f"board 2 of trials {OTHER}"),
+        (a_copy_for_a_clean, "crash/1/raw", f"board 1 of trials {OTHER}"),
+        (truncated, "crash/2/raw", "persistent memory: in board 2 its file was made, written or truncated"),
+        (
+            another_offset,
+            "raw",
+            "persistent memory: 2 transactions were acknowledged before their lines were",
+        ),
+        (a_copy_for_a_clean, "twin/raw", "logged transactions: 9, and its calls make 10"),
+    ],
+)
+def test_calls_that_were_not_made(
+    run_dir: Path, how: Callable[[list[str]], list[str]], place: str, reason: str
+) -> None:
+    calls(run_dir, how, place)
+    reasons = checks.reasons(runs.read(run_dir))
+    assert any(reason in one for one in reasons), reasons
+
+
+def test_a_trial_of_other_lines_is_of_another_plan(run_dir: Path) -> None:
+    """What a board says of its line is a hash of all words, those of the memory among them."""
+    row = judged(run_dir).filter(pl.col("lost_lines") > 0).row(0, named=True)
+    run = runs.read(run_dir)
+    (one,) = (one for one in placed.plan(run) if one.number == row["trial"])
+    assert one.memory is not None and "lost:" in one.line()
+    edit_trial(run_dir, row["trial"], plan=cuts.digest(one.line().replace("lost:", "lost:1", 1)))
+    reason = f"trial {row['trial']} was of another state than the cell's plan has"
+    assert reason in checks.reasons(runs.read(run_dir))

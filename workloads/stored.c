@@ -1,0 +1,125 @@
+#include "stored.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fail.h"
+
+enum { LEAST_ROOM = 1 << 16 };
+
+static struct stored_header header;
+static unsigned char *base; /* the file's bytes when the run began */
+static struct stored_call *calls;
+static unsigned char *content; /* of all copies */
+static size_t call_room, content_room;
+static bool noting, running;
+
+void stored_begin(void)
+{
+	noting = true;
+}
+
+void stored_open(const char *path, const void *bytes, int64_t size)
+{
+	if (!noting)
+		return;
+	if (running)
+		fail("--written: %s is mapped within the run", path);
+	if (strlen(path) >= STORED_NAME)
+		fail("--written: too long a name: %s", path);
+	free(base);
+	base = malloc((size_t)size);
+	if (base == NULL)
+		fail("--written: no memory for %s, %lld bytes", path, (long long)size);
+	memcpy(base, bytes, (size_t)size);
+	header = (struct stored_header){.magic = STORED_MAGIC, .size = (uint64_t)size};
+	snprintf(header.path, sizeof(header.path), "%s", path);
+}
+
+static void *grown(void *memory, size_t need, size_t *room)
+{
+	if (need <= *room)
+		return memory;
+	for (*room = *room ? *room : LEAST_ROOM; *room < need;)
+		*room *= 2;
+	memory = realloc(memory, *room);
+	if (memory == NULL)
+		fail("--written: no memory for %zu bytes of what was stored", *room);
+	return memory;
+}
+
+static void note(enum stored_kind kind, int64_t size, int64_t offset)
+{
+	calls = grown(calls, (header.calls + 1) * sizeof(*calls), &call_room);
+	calls[header.calls++] = (struct stored_call){kind, (uint64_t)offset, (uint64_t)size};
+}
+
+static bool is_open(void)
+{
+	return noting && base != NULL;
+}
+
+void stored_copy(const void *bytes, int64_t size, int64_t offset)
+{
+	if (!is_open())
+		return;
+	if (!running) {
+		memcpy(base + offset, bytes, (size_t)size);
+		return;
+	}
+	note(STORED_COPY, size, offset);
+	content = grown(content, header.bytes + (size_t)size, &content_room);
+	memcpy(content + header.bytes, bytes, (size_t)size);
+	header.bytes += (uint64_t)size;
+}
+
+void stored_clean(int64_t size, int64_t offset)
+{
+	if (is_open() && running)
+		note(STORED_CLEAN, size, offset);
+}
+
+void stored_delete(const char *path)
+{
+	if (is_open() && running && strcmp(path, header.path) == 0)
+		note(STORED_DELETE, 0, 0);
+}
+
+void stored_run(void)
+{
+	running = true;
+}
+
+static void put(FILE *to, const char *path, const void *bytes, size_t size)
+{
+	/* of none there is no array */
+	if (size > 0 && fwrite(bytes, 1, size, to) != size)
+		fail("%s: %s", path, strerror(errno));
+}
+
+void stored_save(const char *path)
+{
+	FILE *to;
+
+	noting = running = false;
+	if (base == NULL)
+		return;
+	to = fopen(path, "wb");
+	if (to == NULL)
+		fail("%s: %s", path, strerror(errno));
+	put(to, path, &header, sizeof(header));
+	put(to, path, base, header.size);
+	put(to, path, calls, header.calls * sizeof(*calls));
+	put(to, path, content, header.bytes);
+	if (fclose(to) != 0)
+		fail("%s: %s", path, strerror(errno));
+	free(base);
+	free(calls);
+	free(content);
+	base = content = NULL;
+	calls = NULL;
+	call_room = content_room = 0;
+}

@@ -1,0 +1,202 @@
+#include "lines.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fail.h"
+#include "stored.h"
+
+/* What a CPU loses at once, and the least that a store of it is divided by. */
+enum { LINE = 64, WORD = 8 };
+
+static struct stored_header header;
+static unsigned char *base, *content;
+static struct stored_call *calls;
+/* As the file was stored after some calls, and what of that was cleaned by then. */
+static unsigned char *now, *durable;
+static bool is_known;
+
+/* What the trial says. */
+static int64_t asked; /* calls; -1: it does not say */
+static bool is_there;
+struct lost {
+	uint64_t first, last;
+	unsigned words;
+};
+static struct lost *lost;
+static size_t lost_count, lost_room;
+
+static void *room(size_t size)
+{
+	void *memory = malloc(size ? size : 1);
+
+	if (memory == NULL)
+		fail("no memory for what the engine stored, %zu bytes", size);
+	return memory;
+}
+
+static void *get(FILE *from, const char *path, size_t size)
+{
+	void *memory = room(size);
+
+	if (size > 0 && fread(memory, 1, size, from) != size)
+		fail("%s ends before its end", path);
+	return memory;
+}
+
+void lines_prepare(const char *written, const char *persistent)
+{
+	char path[PATH_MAX];
+	FILE *from;
+
+	if (written == NULL || persistent == NULL)
+		return;
+	snprintf(path, sizeof(path), "%s-stored", written);
+	from = fopen(path, "rb");
+	if (from == NULL)
+		fail("%s: %s", path, strerror(errno));
+	if (fread(&header, sizeof(header), 1, from) != 1 || header.magic != STORED_MAGIC)
+		fail("%s is not what an engine stored", path);
+	base = get(from, path, header.size);
+	calls = get(from, path, header.calls * sizeof(*calls));
+	content = get(from, path, header.bytes);
+	fclose(from);
+	for (uint64_t i = 0; i < header.calls; i++)
+		if (calls[i].offset > header.size || calls[i].size > header.size - calls[i].offset)
+			fail("%s: call %" PRIu64 " lies behind the file's end", path, i);
+	now = room(header.size);
+	durable = room(header.size);
+	is_known = true;
+}
+
+void lines_begin(void)
+{
+	asked = -1;
+	is_there = false;
+	lost_count = 0;
+}
+
+bool lines_is_word(const char *word)
+{
+	return isalpha((unsigned char)word[0]);
+}
+
+static void add(struct lost one)
+{
+	if (lost_count == lost_room) {
+		lost_room = lost_room ? lost_room * 2 : LINE;
+		lost = realloc(lost, lost_room * sizeof(*lost));
+		if (lost == NULL)
+			fail("no memory for %zu lines", lost_room);
+	}
+	lost[lost_count++] = one;
+}
+
+void lines_word(const char *trial, const char *word)
+{
+	uint64_t lines = (header.size + LINE - 1) / LINE;
+	struct lost one;
+	int end = 0;
+
+	if (strcmp(word, "there") == 0) {
+		is_there = true;
+	} else if (sscanf(word, "calls:%" SCNd64 "%n", &asked, &end) == 1 && word[end] == '\0') {
+		if (asked < 0 || (uint64_t)asked > header.calls)
+			fail("trial %s: '%s', and the run has %" PRIu64 " such calls", trial, word,
+			     header.calls);
+	} else if ((sscanf(word, "lost:%" SCNu64 "-%" SCNu64 ":%x%n", &one.first, &one.last,
+			   &one.words, &end) == 3 ||
+		    (sscanf(word, "lost:%" SCNu64 ":%x%n", &one.first, &one.words, &end) == 2 &&
+		     (one.last = one.first, true))) &&
+		   word[end] == '\0' && one.first <= one.last && one.last < lines &&
+		   one.words < 1 << LINE / WORD) {
+		add(one);
+	} else {
+		fail("trial %s: '%.40s' is no word of persistent memory", trial, word);
+	}
+}
+
+/* Has the file as the first calls stored it, and as they cleaned it; whether it was deleted. */
+static bool repeat(uint64_t count)
+{
+	const unsigned char *bytes = content;
+	bool deleted = false;
+
+	memcpy(now, base, header.size);
+	memcpy(durable, base, header.size);
+	for (const struct stored_call *call = calls; call < calls + count; call++) {
+		uint64_t begin = call->offset / LINE * LINE, end = call->offset + call->size;
+
+		switch ((enum stored_kind)call->kind) {
+		case STORED_COPY:
+			memcpy(now + call->offset, bytes, call->size);
+			bytes += call->size;
+			break;
+		case STORED_CLEAN:
+			end = (end + LINE - 1) / LINE * LINE;
+			end = end < header.size ? end : header.size;
+			memcpy(durable + begin, now + begin, end - begin);
+			break;
+		case STORED_DELETE:
+			deleted = true;
+			break;
+		}
+	}
+	return deleted;
+}
+
+static void lose(void)
+{
+	for (const struct lost *one = lost; one < lost + lost_count; one++)
+		for (uint64_t line = one->first; line <= one->last; line++)
+			for (unsigned word = 0; word < LINE / WORD; word++) {
+				uint64_t at = line * LINE + (uint64_t)word * WORD;
+				uint64_t left = at < header.size ? header.size - at : 0;
+
+				if ((one->words >> word & 1) != 0)
+					memcpy(now + at, durable + at, left < WORD ? left : WORD);
+			}
+}
+
+static void write_file(void)
+{
+	int fd = open(header.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+
+	if (fd < 0)
+		fail("%s: %s", header.path, strerror(errno));
+	for (uint64_t done = 0; done < header.size;) {
+		ssize_t put = write(fd, now + done, header.size - done);
+
+		if (put <= 0)
+			fail("writing %s: %s", header.path, strerror(errno));
+		done += (uint64_t)put;
+	}
+	if (fsync(fd) != 0 || close(fd) != 0)
+		fail("writing %s: %s", header.path, strerror(errno));
+}
+
+void lines_show(const char *trial)
+{
+	bool deleted;
+
+	if (!is_known && asked < 0 && lost_count == 0 && !is_there)
+		return;
+	if (!is_known || asked < 0)
+		fail("trial %s: its plan %s of persistent memory, and the run had %s", trial,
+		     asked < 0 ? "says nothing" : "tells", is_known ? "some" : "none");
+	deleted = repeat((uint64_t)asked);
+	if (is_there && !deleted)
+		fail("trial %s: %s is there, and was not deleted", trial, header.path);
+	lose();
+	if (unlink(header.path) != 0 && errno != ENOENT)
+		fail("removing %s: %s", header.path, strerror(errno));
+	if (!deleted || is_there)
+		write_file();
+}
