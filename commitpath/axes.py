@@ -6,7 +6,7 @@ The schema is the only list of axes, their allowed values and defaults.
 import difflib
 import functools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,6 +65,10 @@ class Axis:
     def also(self) -> str | None:
         """Another name of the variable, if it has one."""
         return str(self.spec["x-also"]).upper() if "x-also" in self.spec else None
+
+    def among(self, variables: Collection[str]) -> str | None:
+        """The variable of these that sets it, under either name; None: none does."""
+        return next((name for name in (self.variable, self.also) if name in variables), None)
 
     def files(self) -> dict[str, Path]:
         """The data files whose names are this axis's values; empty for other axes."""

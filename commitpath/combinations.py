@@ -55,7 +55,7 @@ def check_engine(cell: Mapping[str, Any], variables: Mapping[str, str], only: li
                 f"{name.upper()}={cell[name]}: FS={cell['fs']} has no {needed}; use FS={' or '.join(have)}"
             )
     for name in sorted(engines.lacking(engine)):
-        if (variable := axes()[name].variable) in variables:
+        if variable := axes()[name].among(variables):
             of = axes()[name].spec["x-of"]
             raise BadInputError(f"{variable}: a setting of {of}, which ENGINE={engine} does not have")
 

@@ -17,7 +17,7 @@ def check(cell: Mapping[str, Any], variables: Mapping[str, str]) -> None:
     """Refuse cuts that no board can try, or whose outcome nobody could judge."""
     if cell["crash"] == "none":
         for name in ("cuts", "cut_seed"):
-            if (variable := axes()[name].variable) in variables:
+            if variable := axes()[name].among(variables):
                 raise BadInputError(f"{variable}={cell[name]}: CRASH=none cuts nothing; use CRASH=power")
         return
     asked = f"CRASH={cell['crash']}"

@@ -45,6 +45,7 @@ def test_each_engine_is_known_in_every_stage(engine: str) -> None:
     ("variables", "says"),
     [
         ({"JOURNAL_MODE": "wal"}, "JOURNAL_MODE: a setting of SQLite, which ENGINE=leveldb does not have"),
+        ({"MODE": "wal"}, "MODE: a setting of SQLite, which ENGINE=leveldb does not have"),
         ({"CACHE_SIZE": "100"}, "CACHE_SIZE: a setting of SQLite"),
         ({"SYNCHRONOUS": "normal"}, "SYNCHRONOUS=normal: ENGINE=leveldb takes off, full"),
         ({"LOG_SIZE": "8192"}, "LOG_SIZE: a setting of SQLite/SSL, which ENGINE=leveldb does not have"),
@@ -77,6 +78,8 @@ def test_what_leveldb_does_not_have_is_refused(variables: dict[str, str], says: 
             {"ENGINE": "ssl", "CHECKPOINT_WRITE": "atomic", "FS": "f2fs"},
             "CHECKPOINT_WRITE=atomic: ENGINE=ssl takes it with PROBES=none, not bio",
         ),
+        ({"ENGINE": "ssl", "MODE": "wal"}, "MODE: a setting of SQLite, which ENGINE=ssl does"),
+        ({"ENGINE": "ppl", "SYNC": "full"}, "SYNC: a setting of SQLite, which ENGINE=ppl does"),
         ({"ENGINE": "ppl", "SYNCHRONOUS": "full"}, "SYNCHRONOUS: a setting of SQLite, which ENGINE=ppl does"),
         ({"ENGINE": "ssl", "SQLITE": "3.8.9"}, "SQLITE=3.8.9: ENGINE=ssl takes 3.53.4, 3.46.1, 3.44.2"),
         ({"ENGINE": "ssl", "LOG_SIZE": "4095"}, "LOG_SIZE is a whole number from 4096 to 1073741824"),
