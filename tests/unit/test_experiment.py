@@ -127,7 +127,7 @@ def test_what_failed_on_a_lab_board_is_told_and_kept(
     outputs = [sent("run", sent("known")), sent("twin")]
     cell = make_cell({"BOARD": "virtual", "CLOCK": "real"})
     monkeypatch.setattr(ansible, "board", lambda _: {"board_kind": "lab"})
-    monkeypatch.setattr(experiment.artifacts, "driver", lambda _: tmp_path)
+    monkeypatch.setattr(experiment.programs, "driver", lambda _: tmp_path)
     monkeypatch.setattr(experiment, "make", lambda *_: SimpleNamespace(runs=outputs))
     monkeypatch.setattr(experiment.lab, "held", lambda *_: nullcontext())
     monkeypatch.setattr(experiment, "run_over_ssh", lambda *_: outputs)
