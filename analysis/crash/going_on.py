@@ -66,13 +66,18 @@ def going_on(board: Board, trials: list[Trial], run: Run | None) -> pl.DataFrame
 
 def _with_calls(found: pl.DataFrame, board: Board, trials: list[Trial]) -> pl.DataFrame:
     """Return what was going on with the engine's call of each moment that is told by one, watched or not."""
-    numbers = {trial.call for trial in trials} - {None}
-    if not numbers or board.driver.vfs is None:
+    of_calls = [trial for trial in trials if trial.call is not None]
+    if not of_calls or board.driver.vfs is None:
         return found
-    calls = board.driver.vfs.filter(pl.col("call").is_in(list(numbers)))
+    calls = board.driver.vfs.filter(pl.col("call").is_in([trial.call for trial in of_calls]))
     names = {row["call"]: f"{row['op']} {row['file']}" for row in calls.iter_rows(named=True)}
-    own = pl.Series([names.get(trial.call) for trial in trials], dtype=pl.String)
-    return found.with_columns(engine_call=pl.coalesce(own, pl.col("engine_call")))
+    rows = [(trial.number, names.get(trial.call)) for trial in of_calls]
+    own = pl.DataFrame(rows, schema={"trial": pl.Int64, "own": pl.String}, orient="row")
+    return (
+        found.join(own, on="trial", how="left")
+        .with_columns(engine_call=pl.coalesce("own", "engine_call"))
+        .drop("own")
+    )
 
 
 def moment(row: Mapping[str, Any]) -> str:
