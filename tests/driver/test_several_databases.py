@@ -40,7 +40,6 @@ def driver(request, tmp_path):
 
 def populate(driver, parts, count=FILES):
     (driver.folder / "schema").write_bytes(sqlfile.pack(parts.schema))
-    (driver.folder / "transactions").write_bytes(sqlfile.pack(parts.transactions))
     return driver(
         *("populate", "--workload", "sql", "--database", driver.database, "--rows", 0, "--value-size", 1),
         *("--file", driver.folder / "schema", "--databases", count),
@@ -48,6 +47,7 @@ def populate(driver, parts, count=FILES):
 
 
 def run(driver, parts, *more, count=FILES):
+    (driver.folder / "transactions").write_bytes(sqlfile.pack(parts.transactions))
     settings = ("--journal-mode", "wal", "--synchronous", "full") if driver.engine == "sqlite" else ()
     return driver(
         *("run", "--workload", "sql", "--database", driver.database, "--output-dir", driver.output),
@@ -150,6 +150,21 @@ def test_what_a_checkpoint_writes_home_is_whose_page_it_was(driver):
     # without that column some are taken for another database's
     mixed = contents.contents(calls.drop("database"), ints(of_call))
     assert mixed.tolist() != whose.tolist()
+
+
+def test_one_without_a_transaction_is_there(driver):
+    """As where the first transactions of a trace are run alone."""
+    parts = trace()
+    populate(driver, parts)
+    only = parts._replace(transactions=tuple(one for one in parts.transactions if one.database == 1))
+    done = run(driver, only, "--vfs-log", "--checkpoint-every", 5)
+    assert (done.returncode, done.stderr) == (0, "")
+    found = ran(driver)
+    each = list(databases.of(found.config, found.transactions.height))
+    assert [one.ran for one in each] == [0, len(only.transactions), 0]
+    for one in each:
+        own = databases.calls_of(found.vfs, one.number)
+        assert found.engine.miscounted(one.config, one.ran, own) == []
 
 
 USAGE = [
