@@ -51,9 +51,9 @@ def make_cell(variables: Mapping[str, str]) -> dict[str, Any]:
     there = observers.unnamed(logs_itself(cell))
     cell["probes"] = ",".join(name for name in cell["probes"].split(",") if name not in there)
     for name, value in cell["profiles"]["workload"].get("fixed", {}).items():
-        if (variable := known[name].among(variables)) and cell[name] != value:
+        if (asked := known[name].among(variables)) and cell[name] != value:
             raise BadInputError(
-                f"{variable}={cell[name]}: WORKLOAD={cell['workload']} allows only {value} "
+                f"{asked}={cell[name]}: WORKLOAD={cell['workload']} allows only {value} "
                 f"(experiments/workload/{cell['workload']}.yml)"
             )
         cell[name] = value
