@@ -71,12 +71,17 @@ class Driver:
             return list(csv.DictReader(file))
 
 
+def library(release):
+    """SQLite as the drivers with that release have it, once one of them is built (workloads/Makefile)."""
+    return WORKLOADS / f"build/test/library-{release}.objects/sqlite3.o"
+
+
 @functools.cache
 def binary(release):
     """A driver, built once in a checkout; by one of the workers that run tests."""
     # engines have one SQLite
-    library = NEWEST if release in ("engine-ssl", "engine-ppl") else release
-    with artifacts.locked(WORKLOADS / f"build/test/library-{library}"):
+    lock = library(NEWEST if release in ("engine-ssl", "engine-ppl") else release).parent
+    with artifacts.locked(lock):
         command = ["make", "-s", "-C", WORKLOADS, f"sanitized-{release}"]
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=clean)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 import pytest
-from conftest import NEWEST, WORKLOADS, binary
+from conftest import NEWEST, WORKLOADS, binary, library
 
 from analysis.adapters import drivertables
 from analysis.crash import kills, oracle, sampled, verdicts
@@ -42,10 +42,10 @@ class Programs(NamedTuple):
 def programs(driver: Path, engine: str) -> Programs:
     """The driver, and the program of trials, which has what the driver has of SQLite."""
     built = driver.parent / f"trials-{engine}"
-    library, release = Path(f"{driver}.objects/sqlite3.o"), WORKLOADS / "build/sqlite" / NEWEST
+    release = WORKLOADS / "build/sqlite" / NEWEST
     with artifacts.locked(built):
         command = ["make", "-s", "-C", WORKLOADS / "trials", f"OUT={built}", f"ENGINE={engine}", SANITIZED]
-        command += [f"LIBRARY={library}", f"RELEASE_DIR={release}"]
+        command += [f"LIBRARY={library(NEWEST)}", f"RELEASE_DIR={release}"]
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=clean)
     assert done.returncode == 0, done.stderr
