@@ -144,10 +144,8 @@ def crash_replay(options: dict[str, str]) -> int:
         trial = found.trial(crash.left(found.cell, ran))
 
         def told(tried: Board) -> str:
-            known = verdicts.Known.of(found.cell, tried.driver.workload_phases["phase"].to_list())
-            return found.compared(
-                verdicts.of_board(tried, known, [found.on(tried, trial)]).row(0, named=True)
-            )
+            judged = verdicts.of_board(tried, found.cell, [found.on(tried, trial)])
+            return found.compared(judged.row(0, named=True))
 
         files = replay.files(of_trials.files, trial)
         return replay.shown(board, prepared, files, found.cell, options.get("CMD"), told)

@@ -46,6 +46,14 @@ def check(cell: Mapping[str, Any], variables: Mapping[str, str]) -> None:
             f"{asked}: which rows WORKLOAD={cell['workload']} leaves is not known beforehand; "
             f"use WORKLOAD={' or '.join(fit)}"
         )
+    try:
+        oracle.check(cell)
+    except ValueError as error:
+        where = f"FILE={variables.get('FILE') or cell['file']}: " if cell["file"] else ""
+        raise BadInputError(
+            f"{asked}: {where}{error}; which rows are to come up again is known where its statements alone "
+            "say it"
+        ) from None
 
 
 def check_history(cell: Mapping[str, Any], asked: str) -> None:

@@ -158,10 +158,10 @@ def outcome(run: Run, board: trials.Board, number: int) -> Mapping[str, Any]:
     judged = verdicts.judge(replace(run, trials=[board]))
     assert judged is not None
     rows = judged.filter(pl.col("trial") == number).rows(named=True)
-    if not rows or not placed.same_state(stored, board, placed.plan(run)[number]):
+    if not rows or not placed.same_state(placed.of(stored), placed.of(board), placed.plan(run)[number]):
         raise LabError(
-            f"RUN={run.folder}: on the board of here the drain's commands came in another order than on the "
-            f"one that had trial {number}: what that is shown is another state"
+            f"RUN={run.folder}: on the board of here commands came in another order than on the one that had "
+            f"trial {number}: what that is shown is another state"
         )
     return rows[0]
 

@@ -47,6 +47,12 @@ class DeviceLog:
         return self.entries[first:behind]
 
 
+def what(entries: np.ndarray) -> list[tuple[int, ...]]:
+    """Return what each command is, whenever it came."""
+    found: list[tuple[int, ...]] = entries[_WHAT].tolist()
+    return found
+
+
 def alike(own: np.ndarray, other: np.ndarray) -> int:
     """Return how many commands two devices got alike and in the same order, from the first on."""
     both = min(own.size, other.size)

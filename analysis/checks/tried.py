@@ -6,7 +6,8 @@ modes, with devices that keep their word and that do not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,9 @@ from analysis import engines
 from analysis.adapters.devicelog import DeviceLog
 from analysis.adapters.driver import Driver
 from analysis.checks import loss, twin
-from analysis.crash import kills, oracle, placed, sampled, trials
+from analysis.crash import kills, oracle, placed, prefixes, sampled, trials, verdicts
+from analysis.crash.hashes import Held
+from analysis.crash.order import Stretch
 from analysis.crash.trials import RECOVERY
 from analysis.expected import TRIALS
 from analysis.ledger.arrays import Ints
@@ -62,11 +65,20 @@ def boards(run: Run) -> list[str]:
     for one in run.trials if timed is not None else []:
         assert timed is not None
         mine, wanted = _among(one.driver, one.log), _among(run.timing, timed)
-        if mine.shape != wanted.shape or (np.abs(mine - wanted) > _BESIDE).any():
+        parted = placed.apart(placed.of(one), placed.timed(run)) or []
+        if mine.shape != wanted.shape or not _there(mine, wanted, parted):
             found.append(
                 f"board {one.name} of trials did not do the same run: its transactions were at other commands"
             )
     return found
+
+
+def _there(mine: Ints, wanted: Ints, parted: list[Stretch]) -> bool:
+    """Whether each of a run's moments is among the same commands, or those that came in another order."""
+    near = np.abs(mine - wanted) <= _BESIDE
+    for one in parted:
+        near |= one.holds(mine, _BESIDE) & one.holds(wanted, _BESIDE)
+    return bool(near.all())
 
 
 def _among(ran: Driver, log: DeviceLog) -> Ints:
@@ -90,7 +102,7 @@ def outcomes(run: Run) -> list[str]:
             wrong = _impossible(row) or _out_of_order(row, last if run.kills is None else None)
             found += [f"trial {row['trial']}: {wrong}"] if wrong else []
             last = row
-    rows = [count for count, _ in oracle.after_each(run.cell, run.driver.workload_phases["phase"].to_list())]
+    known = prefixes.states(run.cell, verdicts.phases_of(run.driver), run.judged)
     found += [
         f"trial {row['trial']} executed {row['replayed']} transactions again, and {row['begun']} had begun"
         for row in run.judged.filter(~pl.col("replayed").is_between(0, pl.col("begun"))).iter_rows(named=True)
@@ -98,9 +110,9 @@ def outcomes(run: Run) -> list[str]:
     lies = bool(run.cell["profiles"]["device"].get("ignores"))
     found += _recovered(engines.of(engines.name_in(run.cell)).RECOVERIES, run.judged, lies)
     return found + [
-        f"trial {row['trial']} found {row['rows']} rows, and the hash of {rows[held]}"
+        f"trial {row['trial']} found {row['rows']} rows, and the hash of {known[held].rows}"
         for row in run.judged.iter_rows(named=True)
-        if (held := row["transactions"]) is not None and row["rows"] != rows[held]
+        if (held := row["transactions"]) is not None and row["rows"] != known[held].rows
     ]
 
 
@@ -136,23 +148,27 @@ def looks(run: Run) -> list[str]:
     rows = {row["trial"]: row for table in tables for row in table.iter_rows(named=True)}
     kept = {int(one.name): one for place in trials.places(run.folder) for one in sampled.folders(place)}
     count = run.cell["cuts"] if run.kills is None else len(kills.planned(run))
-    of_any = engines.of(engines.name_in(run.cell)).OF_ANY_SQLITE
+    of_any, table = engines.of(engines.name_in(run.cell)).OF_ANY_SQLITE, oracle.table(run.cell)
     found = []
     for number in sampled.numbers(run.cell, count):
         row = rows.get(number)
         # of one that ended its board nothing was sent
         if row is None or row.get("mount_error", 0) != 0:
             continue
-        wrong = _looked(row, (said or {}).get(str(number)), kept.get(number), of_any)
+        read = functools.partial(sampled.rows, table=table) if of_any else None
+        wrong = _looked(row, (said or {}).get(str(number)), kept.get(number), read)
         found += [f"trial {number}: {wrong}"] if wrong else []
     return found
 
 
 def _looked(
-    row: Mapping[str, Any], here: Mapping[str, Any] | None, kept: Path | None, of_any: bool
+    row: Mapping[str, Any],
+    here: Mapping[str, Any] | None,
+    kept: Path | None,
+    read: Callable[[Path], Held | None] | None,
 ) -> str | None:
-    """Say in what the host finds another thing than a board; None where in nothing. of_any: any SQLite reads
-    the files."""
+    """Say in what the host finds another thing than a board; None where in nothing. read: what any SQLite
+    reads in the files, where it can."""
     if kept is None:
         return "its board kept no files of it for the host"
     if (kept / sampled.UNREAD).is_file():
@@ -163,11 +179,11 @@ def _looked(
     if differs:
         return f"its board found {differs[0]} is what the host finds in its files"
     if (
-        of_any
+        read is not None
         and row["is_whole"] == 1
-        and (read := sampled.rows(kept)) != (row["rows"], int(row["hash"], 16))
+        and (there_is := read(kept)) != (row["rows"], int(row["hash"], 16))
     ):
-        there = "nothing" if read is None else f"{read[0]} rows, hash {read[1]:016x}"
+        there = "nothing" if there_is is None else f"{there_is.rows} rows, hash {there_is.hash:016x}"
         return f"its board found {row['rows']} rows, hash {row['hash']}, and in its files there is {there}"
     return None
 
@@ -200,12 +216,11 @@ def _alike(run: Run) -> list[str]:
     known, found = dict[str, tuple[int, tuple[Any, ...]]](), []
     for board in run.trials:
         said = {row["trial"]: row for row in board.trials.iter_rows(named=True)}
-        drain = placed.Numbers.of(board.driver, board.log).drain
         for one in placed.on(run, board, placed.plan(run)):
             if (row := said.get(one.number)) is None:
                 continue
             state = one.line().partition(" ")[2]
-            if one.arrived > drain:  # its numbers are that board's alone
+            if placed.may_be_nowhere(run, board, one):  # its numbers are that board's alone
                 state = f"{board.name} {state}"
             outcome = tuple(row[name] for name in _OUTCOME)
             first, was = known.setdefault(state, (one.number, outcome))

@@ -23,6 +23,7 @@ from analysis.adapters.driver import Driver
 from analysis.crash import cuts
 from analysis.crash.trials import FOLDER, table
 from analysis.workloads import Random
+from base.errors import BadInput
 
 if TYPE_CHECKING:
     from analysis.run import Run
@@ -129,7 +130,8 @@ def planned(run: Run) -> list[Kill]:
 
 
 def rows(run: Run, died: Set[int]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the kills that were tried, with what their boards said, and those that ended their board."""
+    """Return the kills that were tried, with what their boards said, and those that ended their board. Raises
+    BadInput."""
     calls = (
         {}
         if run.timing.vfs is None
@@ -150,6 +152,14 @@ def rows(run: Run, died: Set[int]) -> tuple[pl.DataFrame, pl.DataFrame]:
         },
     )
     assert run.kills is not None
+    most = run.timing.transactions.height
+    for trial, acknowledged, begun in run.kills.select("trial", "acknowledged", "begun").rows():
+        if not 0 <= acknowledged <= begun <= most:
+            raise BadInput(
+                *(run.folder / FOLDER, f"trial {trial}"),
+                f"{acknowledged} transactions were acknowledged, and {begun} had begun",
+                f"in this order, of {most}",
+            )
     return known.join(run.kills, on="trial"), known.filter(pl.col("trial").is_in(list(died)))
 
 

@@ -1,32 +1,67 @@
 """What a database must hold after each of a run's transactions: a hash of all rows, whatever their order.
 
-The hash is that of workloads/trials/recovered.h; the rows are the workload's own, made again
-(analysis/workloads/), and no byte of what the board did enters.
+The rows are the workload's own, made again (analysis/workloads/), or those that SQLite leaves that plays the
+cell's SQL (replayed.py); no byte of what the board did enters.
 """
 
 from __future__ import annotations
 
-import functools
-import struct
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from analysis import workloads
-from analysis.workloads import Options, _sample
+from analysis.adapters import userfile
+from analysis.crash import hashes, replayed
+from analysis.crash.hashes import Held, Text
+from analysis.workloads import Options
 
-_WORD = (1 << 64) - 1
-_BEGIN, _FACTOR, _CLOSING = 0xCBF29CE484222325, 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9
-_INTEGER, _TEXT = 1, 3
+# The driver's workload of SQL that a cell has as text.
+_SQL = "sql"
 
 
 def can_tell(workload: Mapping[str, Any]) -> bool:
-    """Whether a workload's profile is of transactions that are made again, on rows of a key and a text."""
-    found = workloads.find(str(workload["driver_workload"]))
-    return found is not None and found.TEXTS is _sample.TEXTS
+    """Whether a workload's profile is of SQL that a cell has, or of transactions that are made again, on a
+    table that is known whole."""
+    name = str(workload["driver_workload"])
+    return name == _SQL or hasattr(workloads.find(name), "row")
 
 
-def after_each(cell: Mapping[str, Any], phases: list[str]) -> list[tuple[int, int]]:
-    """Return (rows, hash) after m transactions of a run of those phases, m from 0 on.
+def is_played(cell: Mapping[str, Any]) -> bool:
+    """Whether what a cell's database must hold is known by playing its SQL."""
+    return bool(cell["profiles"]["workload"]["driver_workload"] == _SQL)
+
+
+def after(cell: Mapping[str, Any], phases: list[str], asked: Iterable[int]) -> Mapping[int, Held]:
+    """Return what there is after those numbers of transactions of a run of those phases, at least.
+
+    Raises ValueError where it is not known.
+    """
+    if is_played(cell):
+        return replayed.play(cell["profiles"]["file"], frozenset(asked)).after
+    return dict(enumerate(after_each(cell, phases)))
+
+
+def check(cell: Mapping[str, Any]) -> None:
+    """Raise ValueError where what a user's SQL leaves is not known; the text begins with the line."""
+    if is_played(cell) and userfile.text_of(cell["profiles"]["file"])[0] in userfile.USERS:
+        replayed.play(cell["profiles"]["file"])
+
+
+def size(cell: Mapping[str, Any]) -> int:
+    """Return the bytes of a cell's database, about."""
+    if is_played(cell):
+        return replayed.play(cell["profiles"]["file"]).bytes
+    return int(cell["rows"] * cell["value_size"])
+
+
+def table(cell: Mapping[str, Any]) -> str | None:
+    """Return the table whose rows are known; None: all that there is is."""
+    found = workloads.find(str(cell["profiles"]["workload"]["driver_workload"]))
+    return None if is_played(cell) or found is None else found.TABLE
+
+
+def after_each(cell: Mapping[str, Any], phases: list[str]) -> list[Held]:
+    """Return what there is after m transactions of a run of those phases, m from 0 on.
 
     Raises ValueError where the cell's workload is not made again.
     """
@@ -34,42 +69,22 @@ def after_each(cell: Mapping[str, Any], phases: list[str]) -> list[tuple[int, in
     if workload is None or not can_tell(cell["profiles"]["workload"]):
         raise ValueError(f"the rows of {name} are not known")
     options = Options(cell["rows"], cell["n"], cell["value_size"], cell["seed"])
-    rows = dict.fromkeys(range(1, options.rows + 1), b"i" * options.value_size)
-    total = sum(row_hash(key, value) for key, value in rows.items()) & _WORD
-    found = [(len(rows), total)]
+
+    def of(key: int, value: bytes) -> int:
+        return hashes.of_row(workload.row(key, Text(value)))
+
+    rows = dict(workload.filled(options))
+    total = sum(of(key, value) for key, value in rows.items()) & (1 << 64) - 1
+    found = [Held(len(rows), total)]
     for transaction in workloads.again(workload, options, phases):
         for kind, key, value in transaction:
             there = key in rows
             if kind == "read" or there == (kind == "insert"):
                 continue
-            total -= row_hash(key, rows.pop(key)) if there else 0
+            total -= of(key, rows.pop(key)) if there else 0
             if kind != "delete":
                 rows[key] = value
-                total += row_hash(key, value)
-        total &= _WORD
-        found.append((len(rows), total))
+                total += of(key, value)
+        total &= (1 << 64) - 1
+        found.append(Held(len(rows), total))
     return found
-
-
-def row_hash(key: int, value: bytes) -> int:
-    """Return the hash of a row (INTEGER, TEXT)."""
-    return _closed(_word(_word(_BEGIN, _value(_INTEGER, struct.pack("<q", key))), _value(_TEXT, value)))
-
-
-@functools.lru_cache(4096)
-def _value(kind: int, content: bytes) -> int:
-    """Return the hash of a value; those of a workload are alike."""
-    found = _word(_word(_BEGIN, kind), len(content))
-    padded = content + bytes(-len(content) % 8)
-    for (word,) in struct.iter_unpack("<Q", padded):
-        found = _word(found, word)
-    return _closed(found)
-
-
-def _word(taken: int, word: int) -> int:
-    return (taken ^ word) * _FACTOR & _WORD
-
-
-def _closed(taken: int) -> int:
-    taken = (taken ^ (taken >> 32)) * _CLOSING & _WORD
-    return taken ^ (taken >> 29)

@@ -1,11 +1,11 @@
 """Where a run's trials are on a board that did the run again: by that board's own log.
 
-The plan tells a state by the numbers of the timed run's commands. A board gets the same commands in the same
-order up to the drain. There several threads of the kernel write at once, and as the board's clock is some ns
-apart, their commands may come in another order. What those numbers tell is then another state. It is a trial
-of that board all the same if a cut may leave it there, at the plan's moment or at another of the drain: by
-then all transactions are acknowledged, so that none is judged by another number of them. Else it is a trial
-of nothing, and is left out: by that board's log alone, whatever came up.
+The plan tells a state by the numbers of the timed run's commands. A board gets the same commands, in the same
+order but for what comes by a clock (order.py), as the board's is some µs apart. In the drain several threads
+of the kernel write at once, and their commands may come in any order. What those numbers tell is then another
+state. It is a trial of that board all the same if a cut may leave it there, at the plan's moment, or at
+another of the drain: by then all transactions are acknowledged, so that none is judged by another number of
+them. Else it is a trial of nothing, and is left out: by that board's log alone, whatever came up.
 
 Of a cell with persistent memory a moment is one of the board's device and of its engine's calls at once: as
 many of both have come, and both may lose what they lost.
@@ -28,10 +28,14 @@ from analysis.crash.cuts import Trial
 from analysis.crash.durable import Cache, Commands
 from analysis.crash.lines import Memory
 from analysis.crash.moments import WHERE, Moment
+from analysis.crash.order import Stretch, stretches
 from analysis.crash.trials import Board
 
 if TYPE_CHECKING:
     from analysis.run import Run
+
+# What comes by a clock comes no oftener.
+CLOCK_NS = 1_000_000_000
 
 
 class Numbers(NamedTuple):
@@ -57,15 +61,22 @@ def plan(run: Run) -> list[Trial]:
     return [] if log is None else moments.plan(run.cell, log.entries, run.timing)
 
 
-def did_the_run(run: Run, board: Board) -> bool:
-    """Return whether a board's device got the timed run's commands: in the same order up to the drain, and
-    in the drain in any."""
+class Ran(NamedTuple):
+    """What a driver ran, and what its device was told."""
+
+    driver: Driver
+    log: DeviceLog
+
+    @property
+    def numbers(self) -> Numbers:
+        """Where its window and its drain are."""
+        return Numbers.of(self.driver, self.log)
+
+
+def timed(run: Run) -> Ran:
+    """Return the run that was timed."""
     assert run.timed_log is not None
-    own, other = Numbers.of(board.driver, board.log), Numbers.of(run.timing, run.timed_log)
-    both = [log.entries[own.first : own.behind] for log in (board.log, run.timed_log)]
-    drains = [one[own.drain - own.first :] for one in both]
-    alike = own == other and devicelog.alike(*both) >= own.drain - own.first
-    return not board.log.lost and alike and devicelog.same(*drains)
+    return Ran(run.timing, run.timed_log)
 
 
 def made_the_calls(run: Run, board: Board) -> bool:
@@ -74,24 +85,48 @@ def made_the_calls(run: Run, board: Board) -> bool:
     return other is None if own is None else other is not None and own.same(other)
 
 
-def same_state(board: Board, other: Board, trial: Trial) -> bool:
-    """Return whether two boards that did the run show the same of a trial."""
-    logs = [(one.driver, one.log) for one in (board, other)]
-    return _in_order(*logs[0], *logs[1]) or trial.arrived <= Numbers.of(*logs[0]).drain
+def of(board: Board) -> Ran:
+    """Return what a board of trials ran."""
+    return Ran(board.driver, board.log)
 
 
-def _in_order(ran: Driver, log: DeviceLog, other_ran: Driver, other: DeviceLog) -> bool:
-    """Return whether two devices got the commands of a run in the same order."""
-    own, others = log.within(*ran.window), other.within(*other_ran.window)
-    return devicelog.alike(own, others) == own.size == others.size
+def apart(own: Ran, other: Ran) -> list[Stretch] | None:
+    """Return where up to the drain two devices got the commands of one run in another order, by the numbers
+    of the window's; None where they got others."""
+    if own.numbers != other.numbers:
+        return None
+    first, drain, _ = own.numbers
+    return stretches(*(one.log.entries[first:drain] for one in (own, other)))
+
+
+def did_the_run(run: Run, board: Board) -> bool:
+    """Return whether a board's device got the timed run's commands: in the same order up to the drain, but
+    for what comes by a clock, and in the drain in any."""
+    both = of(board), timed(run)
+    begin, end = run.timing.window
+    parted = apart(*both)
+    if board.log.lost or parted is None or len(parted) > 1 + (end - begin) // CLOCK_NS:
+        return False
+    _, drain, behind = both[0].numbers
+    return devicelog.same(*(one.log.entries[drain:behind] for one in both))
+
+
+def same_state(own: Ran, other: Ran, trial: Trial) -> bool:
+    """Return whether two that did the run show the same of a trial: what it keeps whole from the first on is
+    the same set of commands, and all that came behind them is in the same order."""
+    first, drain, behind = own.numbers
+    whole = (trial.lost[0] if trial.lost else trial.arrived) - first
+    parted = apart(own, other) or []
+    if any(one.first < trial.arrived - first and one.behind > whole for one in parted):
+        return False
+    drains = [one.log.entries[drain:behind] for one in (own, other)]
+    return trial.arrived <= drain or devicelog.alike(*drains) == behind - drain
 
 
 def may_be_nowhere(run: Run, board: Board, trial: Trial) -> bool:
-    """Return whether a board that did the run may have been shown what no cut leaves there: a trial in the
-    drain, whose commands came to it in another order."""
-    assert run.timed_log is not None
-    drain = Numbers.of(board.driver, board.log).drain
-    return trial.arrived > drain and not _in_order(board.driver, board.log, run.timing, run.timed_log)
+    """Return whether a board that did the run may have been shown what no cut leaves there: a trial whose
+    commands came to it in another order."""
+    return not same_state(of(board), timed(run), trial)
 
 
 def on(run: Run, board: Board, planned: list[Trial]) -> list[Trial]:

@@ -16,12 +16,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from analysis.crash import oracle
+from analysis.crash import hashes, oracle
+from analysis.crash.hashes import Held
 from base.errors import BadInput
 
 # The first that is sampled, where there are so many, and every so manieth behind it.
 _FIRST, _EVERY = 10, 100
-# They are kept in a board's memory: so many bytes of rows together.
+# They are kept in a board's memory: databases of so many bytes together.
 _ROOM = 128 << 20
 # of what both say of a trial
 NUMBERS = ("opened", "is_read", "is_whole", "signal", "rows")
@@ -29,15 +30,13 @@ FOUND = (*NUMBERS, "hash")
 # A file that says why the database's could not be read.
 UNREAD = "unread"
 _FOLDER = "files"
-# workloads/workloads/sample.c (oracle.can_tell)
-_TABLE = "sample"
 # No file of a sampled trial is so large.
 _MOST_BYTES = 1 << 30
 
 
 def numbers(cell: Mapping[str, Any], count: int) -> list[int]:
     """Return which of so many trials of a cell are sampled."""
-    most = _ROOM // max(1, cell["rows"] * cell["value_size"])
+    most = _ROOM // max(1, oracle.size(cell))
     return list(range(min(_FIRST, count // 2), count, _EVERY))[:most]
 
 
@@ -46,18 +45,17 @@ def folders(raw: Path) -> list[Path]:
     return sorted(path for path in raw.glob(f"{_FOLDER}/*") if path.name.isdecimal())
 
 
-def rows(place: Path) -> tuple[int, int] | None:
-    """Return (rows, hash) of the database whose files a folder has, by Python's SQLite; None where that does
-    not read all of them. Raises BadInput at a file that cannot be unpacked."""
+def rows(place: Path, table: str | None) -> Held | None:
+    """Return what is in the database whose files a folder has, by Python's SQLite: in a table, or all; None
+    where that does not read all of them. Raises BadInput at a file that cannot be unpacked."""
     with tempfile.TemporaryDirectory(prefix="commitpath-") as name:
         copies = [_unpacked(path, Path(name)) for path in sorted(place.glob("*.gz"))]
         if not copies:
             return None
         # what else belongs to a database has its name, and something behind
         with contextlib.closing(sqlite3.connect(min(copies, key=lambda path: len(path.name)))) as database:
-            database.text_factory = bytes
             try:
-                return _of_table(database)
+                return hashes.table(database, table) if table else hashes.Looks(database).all()
             except sqlite3.Error:
                 return None
 
@@ -73,13 +71,3 @@ def _unpacked(path: Path, into: Path) -> Path:
     except (OSError, EOFError, zlib.error) as error:
         raise BadInput(path, "", f"cannot be unpacked ({error})", "a file of a database, by gzip") from None
     return copy
-
-
-def _of_table(database: sqlite3.Connection) -> tuple[int, int]:
-    """Return how many rows the one table has whose rows are known beforehand, and their hash."""
-    ((found,),) = database.execute(f"SELECT count(*) FROM sqlite_master WHERE name='{_TABLE}'")
-    count = total = 0
-    for key, value in database.execute(f"SELECT id, value FROM {_TABLE} NOT INDEXED") if found else ():
-        count += 1
-        total += oracle.row_hash(key, value)
-    return count, total & (1 << 64) - 1

@@ -37,8 +37,7 @@ RECOVERY: dict[str, type[pl.DataType]] = {"recovery": pl.String, "replayed": pl.
 NONE = "a run without trials; one of CRASH=power has some"
 # Why there is nothing to look at of a trial that was tried.
 UNPLACED = (
-    "by its board's log no cut leaves what that was shown, as the drain's commands came in another order: it "
-    "is left out"
+    "by its board's log no cut leaves what that was shown, as commands came in another order: it is left out"
 )
 # Of a run's folder: what of it each board of trials sent.
 FOLDER = "crash"

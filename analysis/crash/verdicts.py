@@ -3,8 +3,6 @@ what the cell's settings promise (analysis/durability.py)."""
 
 from __future__ import annotations
 
-import bisect
-import itertools
 from collections.abc import Mapping, Set
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +11,9 @@ import polars as pl
 
 from analysis import durability
 from analysis.adapters.driver import Driver
-from analysis.crash import going_on, kills, oracle, placed, sectors
+from analysis.crash import going_on, kills, placed, prefixes, sectors
 from analysis.crash.cuts import POWER, PROCESS, Trial
+from analysis.crash.prefixes import Known
 from analysis.crash.trials import RECOVERY, TRIALS, Board, recoveries
 from analysis.engines.survival import MOST_LOST
 from base.errors import BadInput
@@ -47,10 +46,6 @@ def judge(run: Run) -> pl.DataFrame | None:
     """
     if not run.trials and run.kills is None:
         return None
-    try:
-        known = Known.of(run.cell, run.driver.workload_phases["phase"].to_list())
-    except (KeyError, ValueError) as error:
-        raise BadInput(run.folder / "cell.json", "", f"trials of a run, but {error}", "see docs") from None
     died = {int(number): said for number, said in run.host.get("trials_died", {}).items()}
     if run.kills is not None:
         tried, ended = kills.rows(run, died.keys())
@@ -58,18 +53,30 @@ def judge(run: Run) -> pl.DataFrame | None:
         every = {**CUT, **going_on.BOARD, **going_on.LEDGER, **TRIALS, **RECOVERY}
         of_device = {name: kind for name, kind in every.items() if name not in tried.columns}
         empty = [pl.lit(None, kind).alias(name) for name, kind in of_device.items()]
-        found = [_judged(tried.with_columns(empty), known, run.timing)]
+        found: list[tuple[pl.DataFrame, Driver]] = [(tried.with_columns(empty), run.timing)]
     else:
         plan = placed.plan(run)
         each = [(board, placed.on(run, board, plan)) for board in run.trials]
-        found = [of_board(board, known, trials, run) for board, trials in each]
+        found = [(_tried(board, trials, run), board.driver) for board, trials in each]
         ended, left = _cuts(*each[0], set(), run), set(died)
         for board, trials in each:
             ended = pl.concat([ended, _cuts(board, trials, left, run)])
             left.difference_update(ended["trial"])
     said = pl.Series([died[number] for number in ended["trial"]], dtype=pl.String)
     ended = ended.with_columns(verdict=pl.lit(DIED), said=said)
-    return pl.concat([*found, ended], how="diagonal").sort("trial")
+    came_up = pl.concat([table for table, _ in found], how="diagonal")
+    try:
+        known = Known(prefixes.states(run.cell, phases_of(run.driver), came_up))
+    except (KeyError, ValueError) as error:
+        raise BadInput(run.folder / "cell.json", "", f"trials of a run, but {error}", "see docs") from None
+    judged = [_judged(table, known, ran) for table, ran in found]
+    return pl.concat([*judged, ended], how="diagonal").sort("trial")
+
+
+def of_board(board: Board, cell: Mapping[str, Any], tried: list[Trial]) -> pl.DataFrame:
+    """Return the rows of one board's trials that nobody watched; tried: they are of these."""
+    table = _tried(board, tried, None)
+    return _judged(table, Known(prefixes.states(cell, phases_of(board.driver), table)), board.driver)
 
 
 def unplaced(run: Run) -> dict[int, Board]:
@@ -80,48 +87,16 @@ def unplaced(run: Run) -> dict[int, Board]:
     return {number: board for board in run.trials for number in board.trials["trial"] if number not in there}
 
 
-class Known:
-    """The hashes that the rows have after 0, 1, … transactions."""
-
-    def __init__(self, totals: list[int]) -> None:
-        self._after: dict[int, list[int]] = {}
-        for number, total in enumerate(totals):
-            self._after.setdefault(total, []).append(number)
-        # how many of the first so many changed anything: an update may find the value that it gives
-        self._effects = [0]
-        for before, total in itertools.pairwise(totals):
-            self._effects.append(self._effects[-1] + (total != before))
-
-    @classmethod
-    def of(cls, cell: Mapping[str, Any], phases: list[str]) -> Known:
-        """Return those of a cell's workload. Raises ValueError where they are not known."""
-        return cls([total for _, total in oracle.after_each(cell, phases)])
-
-    def held(self, row: Mapping[str, Any]) -> int | None:
-        """Return after how many transactions the rows of a trial are, the most that had begun; None: after no
-        number."""
-        if row["is_read"] != 1:
-            return None
-        fits = [number for number in self._after.get(int(row["hash"], 16), []) if number <= row["begun"]]
-        return max(fits, default=None)
-
-    def first_between(self, first: int | None, last: int) -> int | None:
-        """Return the first transaction that changed anything of those from one number up to another; None
-        where there is none."""
-        if first is None or first >= last or self._effects[first] == self._effects[last]:
-            return None
-        return bisect.bisect_right(self._effects, self._effects[first]) - 1
-
-    def between(self, first: int | None, last: int) -> int | None:
-        """Return how many transactions that changed anything are between two numbers, below 0 where the first
-        is the larger."""
-        return None if first is None else self._effects[last] - self._effects[first]
+def phases_of(ran: Driver) -> list[str]:
+    """Return the phases that a driver ran."""
+    found: list[str] = ran.workload_phases["phase"].to_list()
+    return found
 
 
-def of_board(board: Board, known: Known, tried: list[Trial], run: Run | None = None) -> pl.DataFrame:
-    """Return the rows of one board's trials; tried: they are of these; run: who may have watched it."""
-    cut = _cuts(board, tried, set(board.trials["trial"]), run)
-    return _judged(cut.join(board.trials, on="trial"), known, board.driver)
+def _tried(board: Board, tried: list[Trial], run: Run | None) -> pl.DataFrame:
+    """Return what is known of one board's trials, and what came up; tried: they are of these; run: who may
+    have watched it."""
+    return _cuts(board, tried, set(board.trials["trial"]), run).join(board.trials, on="trial")
 
 
 def _judged(found: pl.DataFrame, known: Known, ran: Driver) -> pl.DataFrame:

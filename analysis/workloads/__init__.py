@@ -10,7 +10,7 @@ import functools
 import importlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 _WORD = (1 << 64) - 1
 
@@ -51,6 +51,15 @@ class Workload(Protocol):
 
     def transactions(self, phase: Phase) -> Iterator[tuple[Operation, ...]]:
         """Yield the transactions of a phase. Raises ValueError where there are too few keys."""
+
+    # Of one whose table is known whole, row by row (crash/oracle.py); the others have none of these.
+    TABLE: str
+
+    def filled(self, options: Options) -> Iterator[tuple[int, bytes]]:
+        """Yield key and value of each row that there is before a run."""
+
+    def row(self, key: int, value: Any) -> tuple[Any, ...]:
+        """Return the columns of a row."""
 
 
 class Random:

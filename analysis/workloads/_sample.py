@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from analysis.workloads import Operation, Phase
+from analysis.workloads import Operation, Options, Phase
 
+TABLE = "sample"
 TEXTS = {
     "insert": "INSERT INTO sample(value) VALUES(%v);",
     "update": "UPDATE sample SET value=%v WHERE id=%k;",
@@ -19,3 +21,14 @@ def inserts(phase: Phase) -> Iterator[tuple[Operation, ...]]:
     value = b"i" * phase.options.value_size
     for number in range(phase.options.n):
         yield (Operation("insert", phase.last_key + 1 + number, value),)
+
+
+def filled(options: Options) -> Iterator[tuple[int, bytes]]:
+    """Yield the rows before a run."""
+    for key in range(1, options.rows + 1):
+        yield key, b"i" * options.value_size
+
+
+def row(key: int, value: Any) -> tuple[Any, ...]:
+    """Return the columns of a row."""
+    return key, value

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analysis.workloads import Operation, Phase
-from analysis.workloads._sample import TEXTS, inserts
+from analysis.workloads._sample import TABLE, TEXTS, filled, inserts, row
 
-__all__ = ["PHASES", "TEXTS", "transactions"]
+__all__ = ["PHASES", "TABLE", "TEXTS", "filled", "row", "transactions"]
 
 PHASES = ("insert", "update", "read", "batch", "delete")
 _BATCH = 10

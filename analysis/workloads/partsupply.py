@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from analysis.workloads import Operation, Phase
+from analysis.workloads import Operation, Options, Phase
 
 PHASES = ("insert", "update", "batch")
+TABLE = "partsupply"
 TEXTS = {
     "insert": "INSERT INTO partsupply VALUES(%k,15000,1000,9999,771.64,%v);",
     "update": "UPDATE partsupply SET ps_comment=%v WHERE ps_key=%k;",
@@ -19,10 +21,9 @@ _BATCH = 2000
 def transactions(phase: Phase) -> Iterator[tuple[Operation, ...]]:
     """Yield the transactions of a phase. Raises ValueError where there is no row."""
     size = min(_BATCH, phase.last_key) if phase.name == "batch" else 1
-    letters = {"insert": b"i", "update": b"u", "batch": b"b"}[phase.name] * phase.options.value_size
+    letter = {"insert": b"i", "update": b"u", "batch": b"b"}[phase.name]
     for number in range(phase.options.n):
-        digits = b"%08d" % number
-        value = digits + letters[len(digits) :]
+        value = _value(letter, number, phase.options.value_size)
         if phase.name == "insert":
             yield (Operation("insert", phase.last_key + 1 + number, value),)
             continue
@@ -30,3 +31,19 @@ def transactions(phase: Phase) -> Iterator[tuple[Operation, ...]]:
         while len(keys) < size:
             keys[1 + phase.random.below(phase.last_key)] = None
         yield tuple(Operation("update", key, value) for key in keys)
+
+
+def filled(options: Options) -> Iterator[tuple[int, bytes]]:
+    """Yield the rows before a run."""
+    for number in range(options.rows):
+        yield 1 + number, _value(b"i", number, options.value_size)
+
+
+def row(key: int, value: Any) -> tuple[Any, ...]:
+    """Return the columns of a row."""
+    return key, 15000, 1000, 9999, 771.64, value
+
+
+def _value(letter: bytes, number: int, size: int) -> bytes:
+    digits = b"%08d" % number
+    return digits + letter * (size - len(digits))

@@ -12,7 +12,8 @@ import pytest
 from analysis import pipeline
 from analysis import run as runs
 from analysis.adapters.devicelog import ENTRY
-from analysis.crash import going_on, verdicts
+from analysis.crash import going_on, prefixes, verdicts
+from analysis.crash.hashes import Held
 from analysis.devices.flashsim import HEADER
 from analysis.ledger.match import FLUSH, FUA, WRITE
 
@@ -145,7 +146,7 @@ def test_lost_work_is_from_the_first_acknowledgement_that_did_not_hold(watched: 
 
 
 def test_which_is_the_first_that_is_lost() -> None:
-    known = verdicts.Known([7, 8, 8, 9, 7])
+    known = prefixes.Known({number: Held(1, total) for number, total in enumerate([7, 8, 8, 9, 7])})
     assert [known.first_between(1, last) for last in range(5)] == [None, None, None, 2, 2]
     assert known.first_between(0, 4) == 0 and known.first_between(None, 4) is None
 

@@ -1,4 +1,5 @@
-"""Trials on boards whose drains came in another order than the timed run's."""
+"""Trials on boards whose commands came in another order than the timed run's: in the drain, and elsewhere
+what comes by a clock."""
 
 from __future__ import annotations
 
@@ -229,10 +230,36 @@ def test_another_order_in_the_drain_is_the_same_run(run_dir: Path) -> None:
     assert rows["verdict"].to_list() == before.filter(of_drain)["verdict"].to_list()
 
 
+def both(*orders: Callable[[np.ndarray], None]) -> Callable[[np.ndarray], None]:
+    def how(entries: np.ndarray) -> None:
+        for one in orders:
+            one(entries)
+
+    return how
+
+
+def test_what_comes_by_a_clock_may_come_elsewhere(run_dir: Path) -> None:
+    """A trial behind that is of the same state on either board, and one within is the board's own."""
+    run = runs.read(run_dir)
+    spoil(run_dir, order(42, 43, 41))
+    assert not checks.reasons(runs.read(run_dir))
+    (_, board) = runs.read(run_dir).trials
+    before, within, behind = (trial(command, "before") for command in (41, 43, 60))
+    told = [placed.may_be_nowhere(run, board, one) for one in (before, within, behind)]
+    assert told == [False, True, False]
+    # what is lost is told by the numbers from there on
+    assert placed.may_be_nowhere(run, board, trial(60, "before", (42,)))
+    assert not placed.may_be_nowhere(run, board, trial(60, "before", (59,)))
+
+
 @pytest.mark.parametrize(
     ("how", "board", "reason"),
     [
         (order(93, 92), 2, OTHER),
+        # oftener than a clock, in a run of no second
+        (both(order(42, 43, 41), order(71, 70)), 2, OTHER),
+        # three that are each the other way round
+        (order(34, 33, 32), 2, OTHER),
         (other_sector, 2, OTHER),
         (twice_the_same, 2, OTHER),
         (flushed_at_once, 1, f"trial 9 {IMPOSSIBLE}"),
@@ -261,7 +288,7 @@ def test_a_replay_needs_the_order_of_the_board_that_had_the_trial(run_dir: Path)
     spoil(run_dir, order(97, 96))
     (_, board) = runs.read(run_dir).trials
     assert replay.outcome(run, board, 20)["trial"] == 20
-    with pytest.raises(LabError, match="the drain's commands came in another order than on the one that had"):
+    with pytest.raises(LabError, match="on the board of here commands came in another order than on the one"):
         replay.outcome(run, board, 28)
     spoil(run_dir, other_sector)
     (_, board) = runs.read(run_dir).trials

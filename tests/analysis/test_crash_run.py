@@ -17,7 +17,8 @@ from edited import edit_trial
 from analysis import checks, pipeline, terminal
 from analysis import run as runs
 from analysis.adapters.devicelog import ENTRY
-from analysis.crash import oracle, verdicts
+from analysis.crash import oracle, prefixes, verdicts
+from analysis.crash.hashes import Held
 from analysis.devices.flashsim import HEADER
 from analysis.engines import survival
 from base.errors import BadInput
@@ -134,7 +135,7 @@ def test_a_trial_that_ended_its_board_is_a_result(run_dir: Path) -> None:
 
 
 def test_what_changes_nothing_is_not_lost() -> None:
-    known = verdicts.Known([7, 8, 8, 9, 7])
+    known = prefixes.Known({number: Held(1, total) for number, total in enumerate([7, 8, 8, 9, 7])})
     read = {"is_read": 1, "begun": 4}
     assert known.held(read | {"hash": "8"}) == 2 and known.held(read | {"hash": "8", "begun": 1}) == 1
     assert [known.between(1, last) for last in range(5)] == [-1, 0, 0, 1, 2]

@@ -115,7 +115,15 @@ def test_a_fault_rejects_the_run(run_dir: Path, spoil: Callable[[Path], Any], re
 
 @pytest.mark.parametrize(
     ("spoil", "said"),
-    [({"hash": "xyz"}, "hash is 'xyz'"), ({"acknowledged": ""}, "acknowledged is ''")],
+    [
+        ({"hash": "xyz"}, "hash is 'xyz'"),
+        ({"acknowledged": ""}, "acknowledged is ''"),
+        (
+            {"acknowledged": "16", "begun": "16"},
+            "16 transactions were acknowledged, and 16 had begun; expected",
+        ),
+        ({"acknowledged": "-1"}, "-1 transactions were acknowledged"),
+    ],
 )
 def test_a_line_that_is_none(run_dir: Path, spoil: dict[str, Any], said: str) -> None:
     edit_trial(run_dir, 3, **spoil)

@@ -180,9 +180,9 @@ def test_a_journal_is_played_back(tmp_path: Path) -> None:
     pack(sorted(tmp_path.glob("sample.db*")), tmp_path / "kept")
     made.execute("COMMIT")
     assert len([*(tmp_path / "kept").iterdir()]) == 2
-    assert sampled.rows(tmp_path / "kept") == oracle.after_each(cell | workload, [])[0]
+    assert sampled.rows(tmp_path / "kept", "sample") == oracle.after_each(cell | workload, [])[0]
     (tmp_path / "kept/sample.db-journal.gz").unlink()
-    assert sampled.rows(tmp_path / "kept") != oracle.after_each(cell | workload, [])[0]
+    assert sampled.rows(tmp_path / "kept", "sample") != oracle.after_each(cell | workload, [])[0]
 
 
 @pytest.mark.parametrize(
@@ -201,4 +201,5 @@ def test_a_journal_is_played_back(tmp_path: Path) -> None:
     ],
 )
 def test_every_hundredth_is_sampled(rows: int, count: int, numbers: list[int]) -> None:
-    assert sampled.numbers({"rows": rows, "value_size": 3072}, count) == numbers
+    cell = {"rows": rows, "value_size": 3072, "profiles": {"workload": {"driver_workload": "apsys17"}}}
+    assert sampled.numbers(cell, count) == numbers

@@ -15,7 +15,7 @@ from boards import RUN, Parts, at_once
 from analysis import devices
 from analysis.adapters import driver
 from analysis.adapters.devicelog import DeviceLog
-from analysis.crash import cuts, trials, verdicts
+from analysis.crash import cuts, prefixes, trials, verdicts
 from analysis.crash.durable import SECTOR, Cache, Commands
 from analysis.ledger.match import OP, WRITE
 from base.errors import LabError
@@ -97,16 +97,21 @@ def peer(board: VirtualBoard, saved: Path, planned: Plan) -> Peer:
 
 def lost(cell: dict[str, Any], peer: Peer) -> list[str]:
     """Which FLUSHes' states lack what was acknowledged before the next thing was durable: a FLUSH or FUA."""
-    known = verdicts.Known.of(cell, peer.driver.workload_phases["phase"].to_list())
     commands = Commands(peer.log.entries, Cache.of(cell["profiles"]["device"]))
     begins, ends = (peer.driver.transactions[name].to_numpy() for name in ("begin_ns", "end_ns"))
     flushes, found = commands.is_flush.nonzero()[0], []
-    for row in peer.trials.iter_rows(named=True):
-        command = int(flushes[row["trial"]])
+    until = []
+    for number in peer.trials["trial"]:
+        command = int(flushes[number])
         durable = commands.end[command + 1 :][(commands.is_flush | commands.is_fua)[command + 1 :]]
-        until = int(durable.min(initial=commands.end.max()))
-        acknowledged, begun = (int(times.searchsorted(until)) for times in (ends, begins))
-        held = known.held({**row, "begun": begun})
+        until.append(int(durable.min(initial=commands.end.max())))
+    tried = peer.trials.with_columns(
+        acknowledged=pl.Series(ends.searchsorted(until)), begun=pl.Series(begins.searchsorted(until))
+    )
+    known = prefixes.Known(prefixes.states(cell, verdicts.phases_of(peer.driver), tried))
+    for row in tried.iter_rows(named=True):
+        command, acknowledged = int(flushes[row["trial"]]), row["acknowledged"]
+        held = known.held(row)
         if held is None or (known.between(held, acknowledged) or 0) > 0:
             found.append(
                 f"FLUSH {row['trial']}, command {command}: of {acknowledged} acknowledged transactions its "

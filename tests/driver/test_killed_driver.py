@@ -18,7 +18,7 @@ import pytest
 from conftest import NEWEST, WORKLOADS, binary, library
 
 from analysis.adapters import drivertables
-from analysis.crash import kills, oracle, sampled, verdicts
+from analysis.crash import kills, oracle, prefixes, sampled
 from analysis.crash.trials import table as trials_table
 from base.errors import LabError
 from commitpath import looks
@@ -123,7 +123,7 @@ def planned(folder: Path) -> list[kills.Kill]:
 def outcomes(folder: Path) -> list[str]:
     """Of each trial: broken, lost or kept."""
     states = oracle.after_each(make_cell(SIZES), ["insert", "update", "delete"])
-    known = verdicts.Known([total for _, total in states])
+    known = prefixes.Known(dict(enumerate(states)))
     found = []
     for row in trials_table(folder / "killed.csv", kills.KILLS).iter_rows(named=True):
         lost = known.between(known.held(row), row["acknowledged"])

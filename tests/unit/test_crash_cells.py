@@ -47,6 +47,33 @@ def test_refused(variables: dict[str, str], said: str) -> None:
         make_cell(variables)
 
 
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ('"INSERT INTO t VALUES(random())"', "line 5: what random() gives is not the same each time"),
+        ('"DELETE FROM t WHERE a < ?" "now"', None),
+        ('"DELETE FROM t WHERE a < datetime(?)" "now"', "line 5: what datetime('now') gives is not the same"),
+        ('"INSERT INTO u VALUES(1)"', "line 5: no such table: u (SQLite "),
+    ],
+)
+def test_a_trace_whose_rows_its_statements_do_not_tell(
+    statement: str, said: str | None, tmp_path: Path
+) -> None:
+    file = tmp_path / "app.trace"
+    made = 'commitpath trace 1\nfile 1 "app.db"\nmake 1 "CREATE TABLE t(a)"\n0 1 "INSERT INTO t VALUES(1)"\n'
+    file.write_text(f"{made}1 1 {statement}\n")
+    asked = {"WORKLOAD": "trace", "FILE": str(file)}
+    make_cell(asked)
+    for failure in (FLASH, KILLED):
+        if said is None:
+            make_cell(asked | failure)
+            continue
+        with pytest.raises(BadInputError) as told:
+            make_cell(asked | failure)
+        assert str(told.value).startswith(f"CRASH={failure['CRASH']}: FILE={file}: {said}")
+        assert len(str(told.value).splitlines()) == 1
+
+
 def test_a_device_without_a_cache_has_nothing_to_lie_about(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,7 +14,7 @@ struct rows {
 	 * each value, in the order of the columns, is a word for its type (1 integer, 2 real, 3
 	 * text, 4 blob, 5 NULL), one for its bytes and its bytes in words, the last one filled up
 	 * with zeros; `rows_word` takes them in, beginning with ROWS_BEGIN, and `rows_end` closes
-	 * the value. The values' hashes are taken in and closed likewise. analysis/crash/oracle.py
+	 * the value. The values' hashes are taken in and closed likewise. analysis/crash/hashes.py
 	 * has the same. */
 	uint64_t hash;
 };
@@ -41,7 +41,8 @@ struct recovery {
 /* False: the engine does not tell. */
 bool engine_recovery(struct database *database, struct recovery *recovery);
 
-/* Reads every row of the workload's tables. A table that is not there has none. */
+/* Reads every row of the workload's tables, and where it knows none all that there is. A table that
+ * is not there has no rows. */
 bool engine_rows(struct database *database, struct rows *rows, struct error *error);
 
 /* Has the engine check the whole database; an error says what it found. */

@@ -1,6 +1,7 @@
 /* SQLite: what is in a database that was opened after a power cut. */
 #include "trials/recovered.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -47,14 +48,12 @@ static uint64_t hash_value(sqlite3_stmt *statement, int column)
 	}
 }
 
-static bool add_table(sqlite3 *db, const char *name, struct rows *rows, struct error *error)
+/* The rows of a query. */
+static bool add(sqlite3 *db, const char *sql, struct rows *rows, struct error *error)
 {
-	char sql[128];
-	sqlite3_stmt *statement;
+	sqlite3_stmt *statement = sql_prepare(db, sql, error);
 	int result;
 
-	snprintf(sql, sizeof(sql), "SELECT * FROM %s NOT INDEXED", name);
-	statement = sql_prepare(db, sql, error);
 	if (statement == NULL)
 		return false;
 	while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
@@ -71,9 +70,84 @@ static bool add_table(sqlite3 *db, const char *name, struct rows *rows, struct e
 	return result == SQLITE_DONE;
 }
 
+static bool add_known(sqlite3 *db, const char *name, struct rows *rows, struct error *error)
+{
+	char sql[128];
+
+	snprintf(sql, sizeof(sql), "SELECT * FROM %s NOT INDEXED", name);
+	return add(db, sql, rows, error);
+}
+
+/* The query of a table's rows, with their rowids where they have one; NULL: there is no memory. */
+static char *query_of(sqlite3 *db, const char *name)
+{
+	static const char form[] = "SELECT %Q, %s FROM \"%w\" NOT INDEXED";
+	sqlite3_stmt *statement = NULL;
+	char *sql = sqlite3_mprintf(form, name, "rowid, *", name);
+
+	/* WITHOUT ROWID */
+	if (sql != NULL && sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK) {
+		sqlite3_free(sql);
+		sql = sqlite3_mprintf(form, name, "*", name);
+	}
+	sqlite3_finalize(statement);
+	return sql;
+}
+
+/* What SQLite notes of the rows for its planner is no content: each release has another. */
+#define OF_CONTENT "name NOT GLOB 'sqlite_stat*'"
+
+static bool add_tables(sqlite3 *db, struct rows *rows, struct error *error)
+{
+	static const char tables[] =
+		"SELECT name FROM sqlite_master WHERE type='table' AND " OF_CONTENT;
+	sqlite3_stmt *statement = sql_prepare(db, tables, error);
+	bool good = true;
+	int result = SQLITE_DONE;
+
+	if (statement == NULL)
+		return false;
+	while (good && (result = sqlite3_step(statement)) == SQLITE_ROW) {
+		char *sql = query_of(db, (const char *)sqlite3_column_text(statement, 0));
+
+		good = sql != NULL ? add(db, sql, rows, error) : error_set(error, "no memory");
+		sqlite3_free(sql);
+	}
+	if (good && result != SQLITE_DONE)
+		good = sql_error(db, "step", tables, error);
+	sqlite3_finalize(statement);
+	return good;
+}
+
+/* All that a database holds whose tables nobody knows: its schema, what is the program's own of its
+ * header, and each row of each table. What first stands in a row says what it is of. */
+static bool add_all(sqlite3 *db, struct rows *rows, struct error *error)
+{
+	static const char *const kept[] = {"user_version", "application_id"};
+	char sql[128];
+	int64_t value;
+
+	if (!add(db,
+		 "SELECT 'sqlite_master', type, name, tbl_name, sql FROM sqlite_master "
+		 "WHERE " OF_CONTENT,
+		 rows, error))
+		return false;
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+		snprintf(sql, sizeof(sql), "PRAGMA %s", kept[i]);
+		if (!sql_number(db, sql, &value, error))
+			return false;
+		snprintf(sql, sizeof(sql), "SELECT '%s', %" PRId64, kept[i], value);
+		if (!add(db, sql, rows, error))
+			return false;
+	}
+	return add_tables(db, rows, error);
+}
+
 bool engine_rows(struct database *database, struct rows *rows, struct error *error)
 {
 	*rows = (struct rows){0, 0};
+	if (database->workload->table->names[0] == NULL)
+		return add_all(database->db, rows, error);
 	for (const char *const *name = database->workload->table->names; *name != NULL; name++) {
 		char sql[128];
 		int64_t found;
@@ -81,7 +155,7 @@ bool engine_rows(struct database *database, struct rows *rows, struct error *err
 		snprintf(sql, sizeof(sql), "SELECT count(*) FROM sqlite_master WHERE name='%s'",
 			 *name);
 		if (!sql_number(database->db, sql, &found, error) ||
-		    (found > 0 && !add_table(database->db, *name, rows, error)))
+		    (found > 0 && !add_known(database->db, *name, rows, error)))
 			return false;
 	}
 	return true;

@@ -1,0 +1,71 @@
+"""Boards of trials that got what comes by a clock between other commands than the run that was timed."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from analysis.adapters.devicelog import ENTRY
+from analysis.crash import order
+from analysis.crash.order import Stretch
+from analysis.ledger.match import FLUSH, WRITE
+
+
+def log(words: str) -> np.ndarray:
+    """Commands, a letter each: another one is another write, the same one the same again, and F a FLUSH."""
+    kinds = [(0, 0, FLUSH) if letter == "F" else (ord(letter), 8, WRITE) for letter in words]
+    return np.array([(10 * place, 10 * place + 8, *kind) for place, kind in enumerate(kinds)], dtype=ENTRY)
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "found"),
+    [
+        ("abcabc", "abcabc", []),
+        # a commit that came sooner, and one write of the engine's later
+        ("LLLjLkLL", "LLjLkLLL", [Stretch(2, 4), Stretch(4, 6)]),
+        ("LFLFjFkLF", "LFjFkLFLF", [Stretch(2, 7)]),
+        ("LMNjkLMN", "LMjkNLMN", [Stretch(2, 5)]),
+        ("LLLjkLLLLjk", "LLjkLLLjkLL", [Stretch(2, 5), Stretch(7, 11)]),
+        # other commands, or fewer
+        ("LLLj", "LLLk", None),
+        ("LLL", "LLLj", None),
+        ("LjL", "LLL", None),
+        # each of three the other way round
+        ("LMNO", "NMLO", None),
+    ],
+)
+def test_where_two_differ(own: str, other: str, found: list[Stretch] | None) -> None:
+    assert order.stretches(log(own), log(other)) == found
+    assert order.stretches(log(other), log(own)) == found
+
+
+def test_far_sooner_is_another_run() -> None:
+    near, far = "L" * (order.MOST - 1), "L" * order.MOST
+    assert order.stretches(log(f"j{near}"), log(f"{near}j")) == [Stretch(0, order.MOST)]
+    assert order.stretches(log(f"j{far}"), log(f"{far}j")) is None
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_two_who_take_turns_otherwise_are_found(seed: int) -> None:
+    """Each keeps to its own order, whatever it is."""
+    draw = random.Random(seed)
+    one, two = ("".join(draw.choices(letters, k=20)) for letters in ("abcF", "xyF"))
+
+    def turns() -> str:
+        left = [list(one), list(two)]
+        return "".join(draw.choice([part for part in left if part]).pop(0) for _ in range(40))
+
+    own, other = turns(), turns()
+    found = order.stretches(log(own), log(other))
+    assert found is not None
+    outside = {place for place in range(40) if not any(s.first <= place < s.behind for s in found)}
+    assert all(own[place] == other[place] for place in outside)
+    for stretch in found:
+        assert sorted(own[slice(*stretch)]) == sorted(other[slice(*stretch)])
+
+
+def test_a_moment_is_of_a_stretch_or_beside_it() -> None:
+    numbers = np.array([1, 2, 3, 6, 7, 8])
+    assert Stretch(3, 6).holds(numbers, 1).tolist() == [False, True, True, True, True, False]

@@ -1,0 +1,187 @@
+"""What a database must hold after each transaction of a user's SQL: of SQLite that plays it."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from analysis.adapters import userfile
+from analysis.crash import hashes, oracle, prefixes, replayed
+from analysis.crash.hashes import Looks
+
+TRACE = (Path(__file__).parent / "samples/crash.trace").read_text()
+# of its twelve states: after a read, an update to what is there, a rollback, and a row that is taken back
+EQUAL = {(1, 2), (3, 4), (3, 5), (4, 5), (8, 10)}
+
+
+def cell(text: str, kind: str = "sql") -> dict[str, Any]:
+    parts = userfile.parts({kind: text})
+    profiles = {"workload": {"driver_workload": "sql"}, "file": {kind: text}}
+    return {"n": len(parts.transactions), "profiles": profiles}
+
+
+def every(made: dict[str, Any]) -> list[hashes.Held]:
+    return list(oracle.after(made, ["sql"], range(made["n"] + 1)).values())
+
+
+def test_it_is_what_sqlite_holds() -> None:
+    """After each, by a database of its own that is looked at once."""
+    made, parts = cell(TRACE, "trace"), userfile.parts({"trace": TRACE})
+    found = every(made)
+    for number in range(len(found)):
+        database = sqlite3.connect(":memory:", isolation_level=None)
+        database.executescript("".join(one.text for one in parts.schema))
+        with sqlite3.connect(":memory:", isolation_level=None) as opened:
+            database.backup(opened)
+        for one in parts.transactions[:number]:
+            opened.executescript(one.text)
+        assert Looks(opened).all() == found[number], number
+
+
+def test_what_changes_nothing_is_the_same_content() -> None:
+    found = every(cell(TRACE, "trace"))
+    assert len(found) == 12
+    same = {(one, other) for one in range(12) for other in range(one + 1, 12) if found[one] == found[other]}
+    assert same == EQUAL
+
+
+def test_only_what_is_asked_for_is_looked_at() -> None:
+    made = cell(TRACE, "trace")
+    assert oracle.after(made, ["sql"], [0, 7]) == {number: every(made)[number] for number in (0, 7)}
+    assert oracle.size(made) > 9000
+
+
+T = "CREATE TABLE t(a, b);\nINSERT INTO t VALUES(1,'x');\n-- commitpath: transactions\n"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        *("UPDATE t SET a=1.0", "UPDATE t SET a='1'", "UPDATE t SET a=x'31'", "UPDATE t SET a=NULL"),
+        *("UPDATE t SET b=x'78'", "UPDATE t SET b='x'||char(0)", "UPDATE t SET rowid=2", "DELETE FROM t"),
+        *("INSERT INTO t VALUES(1,'x')", "ALTER TABLE t RENAME TO u", "CREATE INDEX i ON t(a)"),
+        *("CREATE VIEW v AS SELECT 1", "PRAGMA user_version=1", "PRAGMA application_id=1", "DROP TABLE t"),
+    ],
+)
+def test_another_content_is_another_hash(other: str) -> None:
+    before, after = every(cell(f"{T}{other};"))
+    assert before.hash != after.hash
+
+
+@pytest.mark.parametrize(
+    "other", ["ANALYZE", "VACUUM", "UPDATE t SET a=a", "CREATE TEMP TABLE u(a)", "SELECT * FROM t", "REINDEX"]
+)
+def test_what_is_no_content_is_in_no_hash(other: str) -> None:
+    before, after = every(cell(f"{T}{other};"))
+    assert before == after
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("INSERT INTO t VALUES(random(),0);", "line 4: what random() gives is not the same each time"),
+        ("\nSELECT randomblob(4);", "line 5: what randomblob() gives"),
+        ("DELETE FROM t WHERE b < date('now');", "line 4: what date('now') gives"),
+        ("INSERT INTO t VALUES(strftime('%s'),0);", "line 4: what strftime('%s') gives"),
+        (
+            "INSERT INTO t VALUES(datetime(0,'unixepoch','LocalTime'),0);",
+            "line 4: what datetime(0, 'unixepoch', 'LocalTime') gives",
+        ),
+        (
+            "CREATE TABLE u(a, b DEFAULT CURRENT_TIMESTAMP);\nINSERT INTO u(a) VALUES(1);",
+            "line 5: what CURRENT_",
+        ),
+        (
+            "CREATE TABLE u(a NOT NULL DEFAULT(random()), b);\nINSERT INTO u(b) VALUES(1);",
+            "line 5: what random() gives",
+        ),
+        (
+            "CREATE TRIGGER r AFTER INSERT ON t BEGIN UPDATE t SET b=julianday(); END;\n"
+            "BEGIN;\nSELECT 1;\nINSERT INTO t VALUES(2,2);\nCOMMIT;",
+            "line 7: what julianday() gives",
+        ),
+        ("SELECT sqlite_version();", "line 4: what sqlite_version() gives"),
+        ("CREATE VIRTUAL TABLE f USING fts4(x);", "line 4: how a virtual table keeps its rows"),
+        ("BEGIN;\nINSERT INTO nowhere VALUES(1);\nCOMMIT;", "line 5: no such table: nowhere (SQLite 3."),
+        (
+            "CREATE UNIQUE INDEX i ON t(a);\nINSERT INTO t VALUES(1,2);",
+            "line 5: UNIQUE constraint failed: t.a",
+        ),
+    ],
+)
+def test_what_its_statements_alone_do_not_say_is_told_by_its_line(text: str, said: str) -> None:
+    made = cell(T + text)
+    for asked in (oracle.check, every):
+        with pytest.raises(replayed.UnknownError) as told:
+            asked(made)
+        assert str(told.value).startswith(said)
+
+
+def test_what_makes_the_database_counts_too() -> None:
+    with pytest.raises(replayed.UnknownError, match=r"^line 2: what random\(\) gives"):
+        oracle.check(cell(T.replace("1,'x'", "random(),'x'") + "SELECT 1;"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "INSERT INTO t VALUES(datetime('2026-01-31','+1 month'), strftime('%s','2026-01-31'));",
+        "CREATE INDEX i ON t(date(b));\nINSERT INTO t VALUES(1,'2026-01-31');",
+        # given what would else be asked for
+        "CREATE TABLE u(a DEFAULT CURRENT_TIMESTAMP);\nINSERT INTO u VALUES(1);",
+        "CREATE TABLE now(random);\nINSERT INTO now VALUES('now');",
+        "INSERT INTO t SELECT changes(), last_insert_rowid();",
+    ],
+)
+def test_what_they_say_is_played(text: str) -> None:
+    oracle.check(cell(T + text))
+    assert len({held.hash for held in every(cell(T + text))}) > 1
+
+
+def test_a_trace_that_is_made_from_measures_is_known_by_itself() -> None:
+    """To play a long one takes seconds, and is not done before it is needed."""
+    made = {"profiles": {"workload": {"driver_workload": "sql"}, "file": {"synthetic": "none"}}}
+    oracle.check(made)
+
+
+# a row for each transaction
+LONG = "CREATE TABLE t(a);\n-- commitpath: transactions\n" + "INSERT INTO t VALUES(0);\n" * 60
+
+
+def tried(*rows: tuple[int, int, int | str]) -> pl.DataFrame:
+    """Trials at which so many were acknowledged and begun, and what each found: as after so many, or a
+    hash."""
+    known = every(cell(LONG))
+    found = [known[held].hash if isinstance(held, int) else int(held, 16) for _, _, held in rows]
+    columns = {"acknowledged": [row[0] for row in rows], "begun": [row[1] for row in rows]}
+    return pl.DataFrame({**columns, "is_read": 1, "hash": [f"{one:016x}" for one in found]})
+
+
+def test_a_database_is_looked_for_where_it_may_be() -> None:
+    made = cell(LONG)
+
+    def asked(*rows: tuple[int, int, int | str]) -> tuple[list[int | None], set[int]]:
+        table = tried(*rows)
+        states = prefixes.states(made, ["sql"], table)
+        known = prefixes.Known(states)
+        return [known.held(row) for row in table.iter_rows(named=True)], set(states)
+
+    # what was acknowledged, or what was under way besides
+    assert asked((7, 8, 7), (20, 21, 21), (60, 60, 60)) == ([7, 21, 60], {0, 7, 8, 20, 21, 60})
+    # what was lost is looked for behind, and as far as it takes
+    assert asked((7, 8, 7), (40, 41, 30)) == ([7, 30], {0, 7, 8, *range(8, 42)})
+    assert asked((59, 60, 3)) == ([3], set(range(61)))
+    # ahead of what was begun is no prefix, and nor is what is none
+    assert asked((7, 8, 9)) == ([None], set(range(9)))
+    assert asked((7, 8, "5")) == ([None], set(range(9)))
+    lost = prefixes.Known(prefixes.states(made, ["sql"], tried((40, 41, 30))))
+    assert (lost.between(30, 40), lost.first_between(30, 40)) == (10, 30)
+
+
+def test_what_was_not_read_asks_for_nothing() -> None:
+    table = tried((7, 8, "5")).with_columns(is_read=pl.lit(0))
+    assert set(prefixes.states(cell(LONG), ["sql"], table)) == {0}

@@ -1,0 +1,165 @@
+"""A recorded run of a trace with cuts (record-crash-sample.sh): what its trials come to, and what cannot
+be so."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from edited import edit, edit_trial
+
+from analysis import checks, pipeline
+from analysis import run as runs
+from analysis.adapters import userfile
+from analysis.crash import hashes, oracle, sampled, verdicts
+from base.errors import BadInput
+
+HERE = Path(__file__).parent
+# of its trials: two of one state, one that is as after the seventh transaction, one whose files the host has
+ALIKE, OF_SEVEN, SAMPLED = (26, 27), 13, 10
+
+
+@pytest.fixture
+def run_dir(tmp_path: Path) -> Path:
+    """DELETE with FULL, 40 cuts of 11 transactions of samples/crash.trace."""
+    shutil.unpack_archive(HERE / "sample-crash-trace.tar.xz", tmp_path / "cell")
+    host = tmp_path / "cell/run/host.json"
+    said = json.loads(host.read_text())
+    del said["raw_sha256"]
+    host.write_text(json.dumps(said))
+    return tmp_path / "cell/run"
+
+
+def states(folder: Path) -> list[hashes.Held]:
+    cell = json.loads((folder / "cell.json").read_text())
+    return list(oracle.after(cell, ["sql"], range(cell["n"] + 1)).values())
+
+
+def test_the_recorded_run_holds(run_dir: Path) -> None:
+    """Each database is whole or without its last transaction, as SQLite says of DELETE without EXTRA."""
+    result = pipeline.analyse(run_dir)
+    assert result["status"] == "ok", result["reasons"]
+    crash = result["crash"]
+    assert (crash["cuts"], crash["opened"], crash["corrupt"], crash["not_a_prefix"]) == (40, 40, 0, 0)
+    assert (crash["lost_acknowledged"]["cuts"], crash["lost_acknowledged"]["max"]) == (9, 1)
+    assert crash["broken"] == 0
+    judged = runs.read(run_dir).judged
+    assert judged is not None
+    assert set(judged["verdict"]) == {verdicts.LOST, verdicts.WHOLE}
+    # the read is no loss: the update before it is
+    row = judged.row(2, named=True)
+    assert (row["acknowledged"], row["transactions"], row["lost"], row["first_lost"]) == (2, 0, 1, 0)
+
+
+def test_it_was_recorded_of_the_trace(run_dir: Path) -> None:
+    cell = json.loads((run_dir / "cell.json").read_text())
+    assert userfile.text_of(cell["profiles"]["file"])[1] == (HERE / "samples/crash.trace").read_text()
+
+
+def as_after(trial: int, number: int, **besides: Any) -> Callable[[Path], None]:
+    """A trial found what there is after so many transactions."""
+
+    def spoil(folder: Path) -> None:
+        rows, total = states(folder)[number]
+        edit_trial(folder, trial, **{"rows": rows, "hash": f"{total:016x}"} | besides)
+
+    return spoil
+
+
+@pytest.mark.parametrize(("number", "lost"), [(6, 1), (3, 2), (0, 4)])
+def test_what_was_acknowledged_and_is_gone_is_counted(run_dir: Path, number: int, lost: int) -> None:
+    """Of trial 13, with seven transactions begun and six acknowledged: without those that changed nothing."""
+    edit_trial(run_dir, OF_SEVEN, rows=(held := states(run_dir)[number]).rows, hash=f"{held.hash:016x}")
+    judged = runs.read(run_dir).judged
+    assert judged is not None
+    row = judged.row(OF_SEVEN, named=True)
+    assert (row["acknowledged"], row["begun"]) == (6, 7)
+    assert (row["lost"], row["verdict"]) == (lost - 1, verdicts.LOST if lost > 1 else verdicts.WHOLE)
+    assert pipeline.analyse(run_dir)["crash"]["broken"] == (lost - 1 > 1)
+
+
+def other_text(folder: Path) -> None:
+    """The cell has another trace than the one that was run."""
+    for name in ("cell.json", "raw/plan.json"):
+        document = json.loads((folder / name).read_text())
+        file = (document.get("cell") or document)["profiles"]["file"]
+        file["trace"] = file["trace"].replace("user_version=7", "user_version=8")
+        (folder / name).write_text(json.dumps(document))
+
+
+def moved(column: str, other: str, later_ns: int) -> Callable[[Path], None]:
+    """Of a board each transaction began, or was acknowledged, at another time."""
+
+    def spoil(folder: Path) -> None:
+        path = folder / "crash/1/raw/driver/transactions.csv"
+        lines = [line.split(",") for line in path.read_text().splitlines()]
+        to, at = (lines[0].index(name) for name in (column, other))
+        for fields in lines[1:]:
+            fields[to] = str(int(fields[at]) + later_ns)
+        path.write_text("".join(",".join(fields) + "\n" for fields in lines))
+
+    return spoil
+
+
+def other_files(folder: Path) -> None:
+    """Board and host agree on what is not in the files: those of a database of nothing but a table."""
+    made = folder.parent / "other.db"
+    with sqlite3.connect(made) as database:
+        database.execute("CREATE TABLE t(a)")
+    database.close()
+    place = folder / f"crash/1/raw/files/{SAMPLED}"
+    shutil.rmtree(place)
+    place.mkdir()
+    (place / "sample.db.gz").write_bytes(gzip.compress(made.read_bytes()))
+
+
+TIMES = "board 1 of trials did not do the same run: its transactions were at other commands"
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        # a hash of another number of transactions, with and without its rows
+        (as_after(OF_SEVEN, 5, rows=13), f"trial {OF_SEVEN} found 13 rows, and the hash of 12"),
+        (as_after(ALIKE[0], 7), f"trials {ALIKE[0]} and {ALIKE[1]} were of one state, and came to different"),
+        (as_after(SAMPLED, 0), "board found rows 10, and 12 is what the host finds in its files"),
+        (as_after(0, 1), "run's begin it was to hold 0 transactions whole, and trial 0 found: whole, 1"),
+        (as_after(39, 10), "run's end it was to hold 11 transactions whole, and trial 39 found: lost, 10"),
+        (lambda folder: edit_trial(folder, 0, hash="0" * 16), "trial 0 found: not a prefix, None"),
+        (moved("end_ns", "begin_ns", 1), TIMES),
+        (moved("begin_ns", "end_ns", -1), TIMES),
+        (other_files, "and in its files there is 3 rows, hash "),
+        (other_text, "rendered.gz is not what the cell's file has"),
+    ],
+)
+def test_what_cannot_be_so_rejects_the_run(run_dir: Path, spoil: Callable[[Path], None], reason: str) -> None:
+    assert not checks.reasons(runs.read(run_dir))
+    spoil(run_dir)
+    reasons = checks.reasons(runs.read(run_dir))
+    assert any(reason in one for one in reasons), reasons
+
+
+def test_files_hold_what_its_board_found(run_dir: Path) -> None:
+    judged = runs.read(run_dir).judged
+    assert judged is not None
+    row = judged.row(SAMPLED, named=True)
+    found = sampled.rows(run_dir / f"crash/1/raw/files/{SAMPLED}", None)
+    assert found == (row["rows"], int(row["hash"], 16))
+
+
+def test_a_stored_text_that_does_not_say_it_is_told(run_dir: Path) -> None:
+    cell = json.loads((run_dir / "cell.json").read_text())
+    file = cell["profiles"]["file"]
+    text = file["trace"].replace("SELECT count(*)", "SELECT random()")
+    profiles = {**cell["profiles"], "file": {"trace": text}}
+    edit(run_dir / "cell.json", profiles=profiles)
+    edit(run_dir / "raw/plan.json", cell=cell | {"profiles": profiles})
+    with pytest.raises(BadInput, match=re.escape("but line 9: what random() gives is not the same")):
+        runs.read(run_dir)

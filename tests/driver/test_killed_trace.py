@@ -1,0 +1,77 @@
+"""A driver that is killed while it runs a user's SQL: what comes up is what SQLite leaves that plays it
+(analysis/crash/replayed.py), in each engine with SQL, whatever the tables are."""
+
+import subprocess
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from conftest import NEWEST, binary
+from test_killed_driver import in_mode, memory, programs
+
+from analysis.adapters import drivertables, sqlfile, userfile
+from analysis.crash import kills, prefixes
+from analysis.crash.trials import table
+from base.paths import ROOT
+
+__all__ = ["memory"]
+
+# each kind of value and of table, transactions that change nothing, and one that takes back the one before
+TRACE = (ROOT / "tests/analysis/samples/crash.trace").read_text()
+
+
+@pytest.fixture
+def cell(tmp_path: Path) -> dict[str, Any]:
+    parts = userfile.parts({"trace": TRACE})
+    (tmp_path / "schema").write_bytes(sqlfile.pack(parts.schema))
+    (tmp_path / "transactions").write_bytes(sqlfile.pack(parts.transactions))
+    profiles = {"workload": {"driver_workload": "sql"}, "file": {"trace": TRACE}}
+    return {"n": len(parts.transactions), "profiles": profiles}
+
+
+ENGINES = {
+    "wal": ("sqlite", in_mode("wal", "full")),
+    "delete": ("sqlite", in_mode("delete", "full")),
+    "ssl": ("ssl", ["--log-medium", "fdatasync", "--dirty-pages", "4"]),
+    "ppl": ("ppl", ["--log-medium", "fdatasync", "--sector-size", "4096", "--page-record", "bytes"]),
+}
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_what_comes_up_is_as_after_so_many_transactions(
+    name: str, cell: dict[str, Any], tmp_path: Path, memory: Path
+) -> None:
+    engine, settings = ENGINES[name]
+    linked = programs(binary(NEWEST if engine == "sqlite" else f"engine-{engine}"), engine)
+    (memory / "db").mkdir()
+    database = memory / "db/sample.db"
+    common = ["--workload", "sql", "--value-size", "1", "--rows", "0", "--database", database]
+    run = [*common, "--n", str(cell["n"]), "--file", tmp_path / "transactions", *settings, "--vfs-log"]
+    subprocess.run([linked.driver, "populate", *common, "--file", tmp_path / "schema"], check=True)
+    populated = database.read_bytes()
+    first = [linked.driver, "run", *run, "--output-dir", memory / "out"]
+    subprocess.run(first, check=True, stdout=subprocess.DEVNULL)
+    calls = drivertables.calls(memory / "out/vfs.csv")
+    ran: Any = SimpleNamespace(
+        vfs=calls, transactions=drivertables.transactions(memory / "out/transactions.csv")
+    )
+    plan = kills.plan({"cuts": 100_000, "cut_seed": 1}, ran)
+    (memory / "plan").write_text("".join(one.line() for one in plan))
+    for left in (memory / "db").iterdir():
+        left.unlink()
+    database.write_bytes(populated)
+    trials = [linked.trials, "kill", memory / "plan", memory / "killed.csv", memory / "files", "", "run"]
+    subprocess.run([*trials, *run, "--output-dir", memory / "killed"], check=True)
+
+    tried = table(memory / "killed.csv", kills.KILLS)
+    states = prefixes.states(cell, ["sql"], tried)
+    known = prefixes.Known(states)
+    assert tried.height == len(plan) > 40 and set(tried["is_whole"]) == {1}
+    for row in tried.iter_rows(named=True):
+        held = known.held(row)
+        lost = known.between(held, row["acknowledged"])
+        assert held is not None and lost is not None and -1 <= lost <= 0, row
+        assert states[held].rows == row["rows"]
+    # where nothing was lost there is nothing else to look at
+    assert set(states) <= {*tried["acknowledged"], *tried["begun"]} == set(range(cell["n"] + 1))
