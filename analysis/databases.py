@@ -37,6 +37,13 @@ def names(config: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(PurePosixPath(path).name for path in paths)
 
 
+def paths(config: Mapping[str, Any]) -> list[str]:
+    """Return the path that the driver gives each of several, by the first one's (workloads/databases.c)."""
+    first = PurePosixPath(config["driver"]["database"])
+    others = [f"{first.stem}-{number}{first.suffix}" for number in range(2, count(config) + 1)]
+    return [str(first), *(str(first.with_name(name)) for name in others)]
+
+
 def of(config: Mapping[str, Any], ran: int) -> Iterator[Database]:
     """Yield each. ran: the run's transactions."""
     several = config.get("databases")

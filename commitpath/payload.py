@@ -15,6 +15,7 @@ from analysis import devices, expected, filesystems, mkfs, mount
 from analysis.adapters import sqlfile, userfile
 from analysis.crash import sampled
 from analysis.crash.cuts import PROCESS
+from analysis.crash.trials import FSCK_EVERY
 from base import identity
 from base.errors import BadInputError
 from base.paths import ROOT
@@ -29,8 +30,6 @@ MOUNTPOINT = "/mnt/target"
 DEVICE_NAME = "target"
 # The cell's database, in a folder of its own.
 DATABASE = "sample.db"
-# fsck looks at one in so many trials' filesystems.
-FSCK_EVERY = 10
 # What the driver wrote in the run of a board of trials (workloads/written.h).
 WRITTEN = "written"
 # Where a run's files are on the board.

@@ -76,7 +76,9 @@ def _databases(run: Run, parts: sqlfile.SqlFile) -> list[str]:
         return []
     changes = run.driver.transactions["changes"].to_list()
     found, most = list[str](), len(changes)
-    for one, told in enumerate(config["databases"]):
+    for one, (told, path) in enumerate(zip(config["databases"], databases.paths(config), strict=True)):
+        if told["path"] != path:
+            found.append(f"config.json: database {one + 1} is {told['path']}, by the first one's name {path}")
         own = [number for number, each in enumerate(parts.transactions[:most]) if each.database == one]
         due = {"transactions": len(own), "changes": sum(changes[number] for number in own)}
         found += [

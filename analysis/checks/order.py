@@ -39,6 +39,7 @@ def calls(run: Run) -> list[str]:
         *maintained.between(ran, table.filter(phase >= 0)),
         *_without(run, row),
         *_of_another(run, table.filter(row >= 0)),
+        *_of_two(ran.vfs),
         *_orders(run, table.filter((row >= 0) & ~np.isin(row, _unordered(run)))),
     ]
     return [f"vfs.csv: {reason}" for reason in found]
@@ -89,6 +90,22 @@ def _of_another(run: Run, table: pl.DataFrame) -> list[str]:
         f"{row['call']}, of database {row['database']} in transaction {row['transaction']}, "
         f"which is of {row['own']}"
     ]
+
+
+def _of_two(calls: pl.DataFrame) -> list[str]:
+    """Return which files are called as two databases' own. Another file may have the inode of one that was
+    deleted."""
+    if "database" not in calls.columns:
+        return []
+    owners = dict[tuple[str, int], int]()
+    for call, op, file, inode, own in calls.select("call", "op", "file", "inode", "database").iter_rows():
+        if own is None:
+            continue
+        if op == "delete":
+            owners = {key: one for key, one in owners.items() if (key[0], one) != (file, own)}
+        elif inode and (owner := owners.setdefault((file, inode), own)) != own:
+            return [f"call {call} is of database {own}'s {file}, and the file was database {owner}'s"]
+    return []
 
 
 def _orders(run: Run, table: pl.DataFrame) -> list[str]:

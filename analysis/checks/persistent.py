@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
 import polars as pl
 
 from analysis.adapters.driver import Driver
 from analysis.checks.order import TICKS_NS
 from analysis.crash import lines
+from analysis.ledger.arrays import inside, ints
+from analysis.ledger.timeline import edges
 from analysis.persistent import property_of
 from analysis.run import Run
 
 # What the engine counts of all it wrote there.
 _TOTALS = ("lines", "bytes", "ns")
+# What of it are records, which are written in transactions alone.
+_LOGGED = "log bytes"
 # And in what time, which no two runs have to the nanosecond.
 WAITED = "persistent_waited_ns"
 
@@ -93,6 +98,10 @@ def _wrong(driver: Driver) -> Iterator[str]:
         yield f"it has {table.height} transactions, the run {driver.transactions.height}"
     if charged != lines * write_ns or waited < charged:
         yield f"{lines} lines of {write_ns} ns each were charged {charged} ns, and {waited} ns were waited"
+    logged = str(driver.config[driver.engine.PROPERTIES].get(_LOGGED, ""))
+    if logged.isascii() and logged.isdigit() and table["bytes"].sum() < int(logged):
+        yield f"its transactions wrote {table['bytes'].sum()} bytes, and the engine logged {logged} in them"
+    yield from _as_called(driver, line, write_ns)
     each = table.join(driver.transactions, on="transaction").with_columns(
         took=pl.col("end_ns") - pl.col("begin_ns"), least=pl.col("lines") * write_ns
     )
@@ -106,3 +115,35 @@ def _wrong(driver: Driver) -> Iterator[str]:
             f"transaction {row['transaction']} wrote {row['bytes']} bytes, which are more than its "
             f"{row['lines']} lines of {line} have"
         )
+
+
+def _as_called(driver: Driver, line: int, write_ns: int) -> Iterator[str]:
+    """Where the cleaning of lines was noted, each took the time of its lines, and a transaction's are those
+    that it is said to have written."""
+    table, each = driver.persistent, [cleans for one in lines.of_each(driver) if len(cleans := _cleans(one))]
+    if table is None or not each or line < 1:
+        return
+    calls = np.concatenate(each)
+    of_call = (calls[:, 2] + calls[:, 3] - 1) // line - calls[:, 2] // line + 1
+    quick = np.flatnonzero(calls[:, 1] - calls[:, 0] + TICKS_NS < of_call * write_ns)
+    if quick.size:
+        took, least = calls[quick[0], 1] - calls[quick[0], 0], of_call[quick[0]] * write_ns
+        yield f"{quick.size} calls cleaned sooner than their lines take, the first in {took} ns of {least}"
+    row = inside(ints(calls[:, 0]), *edges(driver.transactions))
+    for name, count in (("lines", of_call), ("bytes", calls[:, 3])):
+        due = np.bincount(row[row >= 0], count[row >= 0], driver.transactions.height).astype(np.int64)
+        said = ints(table[name])
+        if said.shape != due.shape:
+            return
+        wrong = np.flatnonzero(said != due)
+        if wrong.size:
+            first = int(wrong[0])
+            yield f"transaction {first} wrote {said[first]} {name}, and its calls cleaned {due[first]}"
+
+
+def _cleans(memory: lines.Memory) -> np.ndarray:
+    """Return of each call that cleaned when it began and ended, where, and how many bytes."""
+    is_clean = np.array([op == lines.CLEAN for op in memory.op], np.bool_)
+    places = np.array(memory.places, np.int64).reshape(-1, 2)
+    found: np.ndarray = np.column_stack([memory.begin, memory.end, places])[is_clean]
+    return found

@@ -16,15 +16,11 @@ import numpy as np
 import polars as pl
 
 from analysis import engines
-from analysis.adapters.devicelog import DeviceLog
-from analysis.adapters.driver import Driver
-from analysis.checks import loss, twin
+from analysis.checks import loss, moments, recovered, twin
 from analysis.crash import kills, oracle, placed, prefixes, sampled, trials, verdicts
 from analysis.crash.hashes import Held
-from analysis.crash.order import Stretch
 from analysis.crash.trials import RECOVERY
 from analysis.expected import TRIALS
-from analysis.ledger.arrays import Ints
 from analysis.run import Run
 
 # What the state that a device shows decides, and no clock.
@@ -41,16 +37,13 @@ _OUTCOME = (
     *RECOVERY,
 )
 _TIMES = ("begin_ns", "shown_ns", "mounted_ns", "opened_ns", "read_ns", "end_ns")
-# Commands that may come on another side of a transaction's edge than in the run that was timed: one that
-# nobody waits for.
-_BESIDE = 1
 # what plans call `looks`, since there is one
 _LOOKS = "tried.looks"
 
 
 def boards(run: Run) -> list[str]:
     """A board of trials is the run's, unwatched, did the steps of its plan, and its transactions were where
-    they were among the commands of the device: what is acknowledged at a cut hangs on that."""
+    they were among the commands of the device, and the calls to persistent memory."""
     found = []
     for name, board in run.trial_boards.items():
         who = f"board {name} of trials"
@@ -61,31 +54,9 @@ def boards(run: Run) -> list[str]:
             found.append(f"{who} was watched, or does not say that it was not")
         if run.kills is None:
             found += twin.another_board(who, board, run.board)
-    timed = run.timed_log
-    for one in run.trials if timed is not None else []:
-        assert timed is not None
-        mine, wanted = _among(one.driver, one.log), _among(run.timing, timed)
-        parted = placed.apart(placed.of(one), placed.timed(run)) or []
-        if mine.shape != wanted.shape or not _there(mine, wanted, parted):
-            found.append(
-                f"board {one.name} of trials did not do the same run: its transactions were at other commands"
-            )
-    return found
-
-
-def _there(mine: Ints, wanted: Ints, parted: list[Stretch]) -> bool:
-    """Whether each of a run's moments is among the same commands, or those that came in another order."""
-    near = np.abs(mine - wanted) <= _BESIDE
-    for one in parted:
-        near |= one.holds(mine, _BESIDE) & one.holds(wanted, _BESIDE)
-    return bool(near.all())
-
-
-def _among(ran: Driver, log: DeviceLog) -> Ints:
-    """Return how many commands of the window came before each transaction began, and ended."""
-    came = log.within(*ran.window)["begin_ns"].astype(np.int64)
-    edges = ran.transactions.select("begin_ns", "end_ns").to_numpy()
-    found: Ints = np.searchsorted(came, edges)
+    for one in run.trials if run.timed_log is not None else []:
+        if wrong := moments.moved(placed.of(one), placed.timed(run)):
+            found.append(f"board {one.name} of trials did not do the same run: {wrong}")
     return found
 
 
@@ -102,6 +73,7 @@ def outcomes(run: Run) -> list[str]:
             wrong = _impossible(row) or _out_of_order(row, last if run.kills is None else None)
             found += [f"trial {row['trial']}: {wrong}"] if wrong else []
             last = row
+        found += recovered.told(run, table) if run.kills is None else []
     known = prefixes.states(run.cell, verdicts.phases_of(run.driver), run.judged)
     found += [
         f"trial {row['trial']} executed {row['replayed']} transactions again, and {row['begun']} had begun"

@@ -33,6 +33,8 @@ BYTES = ("zero", "stale", "looked_ns")
 # How the engine recovered the database, where it tells, and how many transactions of its log it executed
 # again. A board of before it was asked has none of these columns.
 RECOVERY: dict[str, type[pl.DataType]] = {"recovery": pl.String, "replayed": pl.Int64}
+# fsck looks at the first of a board's trials, and at every so manieth behind it.
+FSCK_EVERY = 10
 # Why a run has none to look at.
 NONE = "a run without trials; one of CRASH=power has some"
 # Why there is nothing to look at of a trial that was tried.

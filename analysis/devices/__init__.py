@@ -54,6 +54,8 @@ class Device:
     )
     # raw/board/device.txt → ns that each command takes at least
     takes: Callable[[Mapping[str, str]], int] = lambda _: 0
+    # raw/board/device.txt → ns that it works at each read or write at least, at one after another
+    each_takes: Callable[[Mapping[str, str]], int] = lambda _: 0
     # (raw/board/device.txt, queue.txt) → whether a request waits until the one before has ended
     one_at_a_time: Callable[[Mapping[str, str], Mapping[str, str]], bool] = lambda _parameters, _queue: False
     # ns that each block of 4096 bytes adds to that at most, copied by a CPU of 2 ns an instruction

@@ -199,5 +199,7 @@ DEVICE = Device(
     counts=True,
     disagree=disagree,
     untimely=untimely,
+    # its controller has one command at a time (model.c)
+    each_takes=lambda parameters: _count(parameters.get("command_ns")) or 0,
     earlier=frozenset(("flash",)),
 )

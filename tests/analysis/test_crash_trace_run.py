@@ -108,6 +108,11 @@ def moved(column: str, other: str, later_ns: int) -> Callable[[Path], None]:
     return spoil
 
 
+def looked(ns: int) -> Callable[[Path], None]:
+    """To look at a trial's files took so long."""
+    return lambda folder: edit_trial(folder, OF_SEVEN, looked_ns=ns)
+
+
 def other_files(folder: Path) -> None:
     """Board and host agree on what is not in the files: those of a database of nothing but a table."""
     made = folder.parent / "other.db"
@@ -135,6 +140,9 @@ TIMES = "board 1 of trials did not do the same run: its transactions were at oth
         (lambda folder: edit_trial(folder, 0, hash="0" * 16), "trial 0 found: not a prefix, None"),
         (moved("end_ns", "begin_ns", 1), TIMES),
         (moved("begin_ns", "end_ns", -1), TIMES),
+        # a recovery in no time, or one that ended before it began
+        (looked(-(10**9)), f"trial {OF_SEVEN}: looked_ns is -1000000000"),
+        (looked(10**9), "ns from its mount on 1000000000 were of looking"),
         (other_files, "and in its files there is 3 rows, hash "),
         (other_text, "rendered.gz is not what the cell's file has"),
     ],

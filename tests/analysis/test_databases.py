@@ -116,9 +116,25 @@ def homes_exchanged(fields: list[str], number: int) -> None:
         exchanged(fields, number)
 
 
+def logs_exchanged(fields: list[str], number: int) -> None:
+    """Which WAL is whose is told by the opening alone where nothing else is looked at."""
+    if fields[1:3] == ["open", "wal"]:
+        exchanged(fields, number)
+
+
+def paths_exchanged(found: dict[str, Any]) -> None:
+    one, other = found["databases"][:2]
+    one["path"], other["path"] = other["path"], one["path"]
+
+
 @pytest.mark.parametrize(
     ("spoil", "reason"),
     [
+        (calls(logs_exchanged), "vfs.csv: call 9 is of database 2's wal, and the file was database 1's"),
+        (
+            config(paths_exchanged),
+            r"config\.json: database 1 is /mnt/target/db/sample-2\.db, by the first one's name ",
+        ),
         (
             calls(exchanged),
             "vfs.csv: .* calls of a file of another database than their transaction: first call",

@@ -63,6 +63,36 @@ def edges(folder: Path, column: str, other: str, later_ns: int) -> None:
         path.write_text("".join(",".join(fields) + "\n" for fields in lines))
 
 
+def said(folder: Path, number: int) -> dict[str, str]:
+    """What a board said of a trial."""
+    for path in folder.glob("crash/*/raw/trials.csv"):
+        head, *lines = (line.split(",") for line in path.read_text().splitlines())
+        for fields in lines:
+            if fields[0] == str(number):
+                return dict(zip(head, fields, strict=True))
+    raise AssertionError(number)
+
+
+def at_once(folder: Path, number: int) -> None:
+    """A trial was mounted as soon as it was shown, and its reads came later."""
+    row = said(folder, number)
+    edit_trial(folder, number, shown_ns=int(row["mounted_ns"]) - 1)
+
+
+def acknowledged(folder: Path) -> None:
+    """Each transaction of a board is acknowledged once its last command has come, before that is done."""
+    run = runs.read(folder)
+    (board,) = (one for one in run.trials if one.name == "1")
+    came = board.log.entries["begin_ns"].astype(int)
+    path = folder / "crash/1/raw/driver/transactions.csv"
+    head, *lines = (line.split(",") for line in path.read_text().splitlines())
+    begin, end = (head.index(name) for name in ("begin_ns", "end_ns"))
+    for fields in lines:
+        within = [at for at in came.tolist() if int(fields[begin]) < at < int(fields[end])]
+        fields[end] = str(within[-1] + 1 if within else int(fields[end]))
+    path.write_text("".join(",".join(fields) + "\n" for fields in [head, *lines]))
+
+
 def replaced(name: str, was: str, by: str) -> Callable[[Path], None]:
     def spoil(folder: Path) -> None:
         path = folder / "crash/1/raw" / name
@@ -125,6 +155,13 @@ def test_a_recorded_run_can_be_so(sample: str, request: pytest.FixtureRequest, t
             "trial 8: mount_error is -5",
         ),
         (trial(8, opened_ns=5), "trial 8: its times go back"),
+        # what was recovered sooner than its device reads
+        (lambda folder: at_once(folder, 8), "trial 8 took "),
+        (trial(8, reads=10**6), "trial 8 took "),
+        (trial(8, reads=-5), "trial 8: reads is -5"),
+        (trial(8, fsck=0), "trial 8: fsck looked, at each 10th"),
+        (trial(0, fsck=-1), "trial 0: fsck did not look, at each 10th"),
+        (acknowledged, TIMES.format("board 1")),
         (trial(8, rows=5), "trial 8 found 5 rows, and the hash of 102"),
         (
             lambda folder: recoveries(folder, ("clean", 0), ("log used; WAL reset", 16)),
