@@ -2,7 +2,7 @@
 lost, hangs on where a transaction's edges are among the commands of the device, and, of a log in persistent
 memory, among its calls.
 
-In the 130 boards of 65 stored runs (ext4 and F2FS, SQLite and two engines with a log, an eMMC and a card) not
+In the 130 boards of 65 stored runs (two filesystems, three engines, an eMMC and a card) not
 one edge was beside another command, neither as it came nor as it was done.
 """
 
