@@ -28,7 +28,7 @@ from images import artifacts
 SIZES = {"ROWS": "50", "N": "2"}
 # trials whose files are kept for the host
 SAMPLED = "10,40,90"
-SANITIZED = "CFLAGS=-O0 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
+SANITIZED = "CFLAGS=-O0 -g -DON_A_HOST -fsanitize=address,undefined -fno-sanitize-recover=all"
 
 
 class Programs(NamedTuple):
