@@ -17,8 +17,8 @@ MARK = "-- commitpath: transactions"
 # The operation of each transaction: what it does is the user's affair.
 OPERATION = "sql"
 # PRAGMAs that change no setting that a cell asks for or that a check takes for SQLite's own.
-_KEPT = frozenset({"application_id", "user_version"})  # in the database
-_ALLOWED = _KEPT | {
+KEPT = frozenset({"application_id", "user_version"})  # in the database
+ALLOWED = KEPT | {
     # of the connection
     *("automatic_index", "case_sensitive_like", "defer_foreign_keys", "foreign_keys"),
     *("ignore_check_constraints", "recursive_triggers", "reverse_unordered_selects"),
@@ -86,7 +86,7 @@ def checked(
     """
     found = tuple(transactions(given))
     for one in schema:
-        refuse(one, _KEPT)
+        refuse(one, KEPT)
         if one.words[0] in _CONTROL or one.words[0] == "VACUUM":
             raise SqlFileError(
                 f"line {one.line}: {one.words[0]} {where}: all that is there is one transaction"
@@ -101,17 +101,22 @@ def statements(text: str, line: int) -> Iterator[Statement]:
 
     SQLite itself says where each ends. Raises SqlFileError for one that does not end.
     """
-    start, words, first = 0, list[str](), line
+    start, words, first, inside, last = 0, list[str](), line, False, ("", "")
     for token in _TOKEN.finditer(text):
         if not token["blank"]:
             if not words:
                 start, first = token.start(), line
             if len(words) < _FIRST:
                 words.append(token[0].upper())
-            if token[0] == ";" and sqlite3.complete_statement(text[start : token.end()]):
-                if words != [";"]:
+            # to ask at each semicolon of a long trigger would take for ever
+            if token[0] == ";" and (not inside or last == (";", "END")):
+                ends = sqlite3.complete_statement(text[start : token.end()])
+                if ends and words != [";"]:
                     yield Statement(first, text[start : token.end()], tuple(words))
-                words = []
+                if inside and not ends:
+                    break
+                words, inside = ([], False) if ends else (words, True)
+            last = last[1], token[0].upper()
         line += token[0].count("\n")
     if words:
         raise SqlFileError(f"line {first}: the statement {text[start:][:40]!r} has no end (a semicolon)")
@@ -158,7 +163,7 @@ def first_words(text: str) -> list[str]:
     return list(itertools.islice(found, _FIRST))
 
 
-def refuse(one: Statement, pragmas: frozenset[str] = _ALLOWED) -> None:
+def refuse(one: Statement, pragmas: frozenset[str] = ALLOWED) -> None:
     """Raise SqlFileError for what a workload cannot have."""
     words, where = [word.strip("\"'`[]").lower() for word in one.words], f"line {one.line}: "
     if words[0] == "explain":

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -57,6 +57,8 @@ def read(text: str) -> Trace:
                 _declare(found, trace.files)
             elif found[0] == "only":
                 (one,) = found[1:]
+                if trace.only is not None:
+                    raise ValueError("there is one line 'only'")
                 trace = trace._replace(only=_file(one, trace.files))
             else:
                 entries.append(_entry(number, found, trace.files))
@@ -90,7 +92,9 @@ def _entry(line: int, words: list[str], files: Mapping[int, str]) -> Entry:
         raise ValueError('a statement is: seconds or make, file, "SQL", values')
     seconds = None if words[0] == "make" else float(words[0])
     values = tuple(value(word) for word in words[3:])
-    return Entry(line, seconds, _file(words[1], files), _string(words[2]), values)
+    if "\0" in (sql := _string(words[2])):
+        raise ValueError("a NUL in the SQL, which ends there")
+    return Entry(line, seconds, _file(words[1], files), sql, values)
 
 
 def words(line: str) -> list[str]:
@@ -117,8 +121,10 @@ def value(word: str) -> Value:
         return _string(word)
     if _INTEGER.fullmatch(word) and -(2**63) <= int(word) < 2**63:
         return int(word)
-    if _REAL.fullmatch(word) and not math.isnan(real := float.fromhex(word)):
-        return real
+    if _REAL.fullmatch(word):
+        # one that is too large is no value
+        with contextlib.suppress(OverflowError):
+            return float.fromhex(word)
     kind, _, rest = word.partition(":")
     if kind in ("blob", "text") and _HEX.fullmatch(rest):
         return Raw.fromhex(rest) if kind == "text" else bytes.fromhex(rest)

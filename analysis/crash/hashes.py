@@ -45,7 +45,7 @@ def of_row(values: Sequence[Value]) -> int:
 
 def table(database: sqlite3.Connection, name: str) -> Held:
     """Return what is in a table; one that is not there has no rows."""
-    ((found,),) = database.execute("SELECT count(*) FROM sqlite_master WHERE name=?", (name,))
+    ((found,),) = database.execute(f"SELECT count(*) FROM ({_TABLES}) WHERE name=?", (name,))
     return Looks(database).of([f"SELECT * FROM {name} NOT INDEXED"] if found else [])
 
 
@@ -60,10 +60,19 @@ class Looks:
     def all(self) -> Held:
         """Return all that it holds: its schema, what is the program's own of its header, and of each table
         each row, with its rowid where it has one."""
+        return self.of(self._queries())
+
+    def read(self) -> None:
+        """Read all that, so that what cannot be read is told by an sqlite3.Error."""
+        for query in self._queries():
+            for _ in self.database.execute(query):
+                pass
+
+    def _queries(self) -> list[str]:
         kept = [(name, *self.database.execute(f"PRAGMA {name}").fetchone()) for name in _KEPT]
         tables = [bytes(name).decode() for (name,) in self.database.execute(_TABLES)]
         every = [_SCHEMA, *(f"SELECT '{name}', {value}" for name, value in kept)]
-        return self.of([*every, *map(self._rows_of, tables)])
+        return [*every, *map(self._rows_of, tables)]
 
     def of(self, queries: list[str]) -> Held:
         """Return what the rows of some queries are together."""

@@ -45,8 +45,8 @@ def parts(text: str) -> SqlFile:
     """
     try:
         given = json.loads(text)
-        most, seed, spec = given.pop("most", None), int(given.pop("seed")), of(given)
-    except (ValueError, TypeError, KeyError, AttributeError):
+        most, seed, spec = int(given.pop("most", 0)) or None, int(given.pop("seed")), of(given)
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
         raise SqlFileError(f"{text[:60]!r} has not the measures of a trace") from None
     found = tracefile.parts(tracefile.write(trace(spec, seed)))
     return found._replace(transactions=found.transactions[:most])

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_type_hints
 
-from analysis.adapters.sqlfile import SqlFileError
+from analysis.adapters.sqlfile import MOST_DATABASES, SqlFileError
 
 PAGE = 4096
 # Pages that one above them has, in a table that grew at its end.
 CHILDREN = 500
 # An INSERT behind the last row writes, beside its page, the one above it and the header.
 BESIDES = 2
+# Of any measure, and of the bytes of all SQL: a stored cell may ask for what no machine makes.
+_MOST, _MOST_SQL = 10**6, 2**30
 # What several databases share.
 _COUNTED = ("batches", "alone", "statements", "updates", "page_writes", "pages")
 
@@ -65,7 +67,18 @@ def rows_before(spec: Spec) -> int:
 
 
 def check(spec: Spec) -> None:
-    """Raise SqlFileError for measures that contradict each other, in any of its databases."""
+    """Raise SqlFileError for what is no measure, or measures that contradict each other, in any of its
+    databases."""
+    for name, kind in get_type_hints(Spec).items():
+        value, most = getattr(spec, name), MOST_DATABASES if name == "databases" else _MOST
+        if not isinstance(value, (int, float) if kind is float else kind) or (
+            kind is not str and not 0 <= value <= most
+        ):
+            raise SqlFileError(f"{name}: {str(value)[:40]!r} is none of 0 to {most}")
+    if spec.updates * spec.sql_bytes > _MOST_SQL:
+        raise SqlFileError(
+            f"{spec.updates} updates of {spec.sql_bytes} sql_bytes: more than {_MOST_SQL} bytes"
+        )
     if spec.databases > 1:
         for one in shares(spec):
             check(one)

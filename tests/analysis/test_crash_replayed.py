@@ -105,6 +105,24 @@ def test_what_is_no_content_is_in_no_hash(other: str) -> None:
             "line 7: what julianday() gives",
         ),
         ("SELECT sqlite_version();", "line 4: what sqlite_version() gives"),
+        ("SELECT sqlite_compileoption_get(1);", "line 4: what sqlite_compileoption_get() gives"),
+        # as SQLite reads them: a blob as a text, a text to its NUL
+        ("INSERT INTO t VALUES(date(x'6e6f77'),0);", "line 4: what date(b'now') gives"),
+        ("INSERT INTO t VALUES(date('now'||char(0)||'x'),0);", "line 4: what date('now\\x00x') gives"),
+        # read after the last statement
+        ("UPDATE t SET a='now';\nALTER TABLE t ADD c AS (date(a));", "line 5: what date('now') gives"),
+        (
+            "UPDATE t SET a='{';\nALTER TABLE t ADD c AS (json(a));",
+            "line 5: what is there cannot be read: malformed JSON (SQLite 3.",
+        ),
+        # its file, its pages, its program
+        (
+            "INSERT INTO t SELECT file, 1 FROM pragma_database_list;",
+            "line 4: what PRAGMA database_list gives",
+        ),
+        ("INSERT INTO t SELECT page_size, 1 FROM pragma_page_size;", "line 4: what PRAGMA page_size gives"),
+        ("INSERT INTO t SELECT count(*), 1 FROM dbstat;", "line 4: what dbstat gives"),
+        ('SELECT * FROM "a\nb";', "line 4: no such table: a\\nb (SQLite 3."),
         ("CREATE VIRTUAL TABLE f USING fts4(x);", "line 4: how a virtual table keeps its rows"),
         ("BEGIN;\nINSERT INTO nowhere VALUES(1);\nCOMMIT;", "line 5: no such table: nowhere (SQLite 3."),
         (
@@ -135,6 +153,8 @@ def test_what_makes_the_database_counts_too() -> None:
         "CREATE TABLE u(a DEFAULT CURRENT_TIMESTAMP);\nINSERT INTO u VALUES(1);",
         "CREATE TABLE now(random);\nINSERT INTO now VALUES('now');",
         "INSERT INTO t SELECT changes(), last_insert_rowid();",
+        "INSERT INTO t SELECT CAST(x'ff' AS TEXT), 1;\nSELECT a FROM t;",
+        "INSERT INTO t SELECT name, 1 FROM pragma_table_info('t');\nVACUUM;\nPRAGMA optimize;",
     ],
 )
 def test_what_they_say_is_played(text: str) -> None:

@@ -1,7 +1,9 @@
 """The programs of tests/ssl, for an engine: `make -C tests/ssl ENGINE=…` builds them. It is called `ssl`, or
 `ssl-3.8.11.1` with another release of SQLite than Debian's."""
 
+import contextlib
 import functools
+import itertools
 import json
 import os
 import signal
@@ -96,7 +98,10 @@ def in_its_place(engine: str, suffix: str, name: str, folder: Path) -> None:
     }
     if name != "merged pages":  # it is read only once it has something
         kinds["a pipe"] = lambda: os.mkfifo(place)
-    for kind, make in kinds.items():
+    for (kind, make), there in itertools.product(kinds.items(), (False, True)):
+        if there:
+            with contextlib.closing(sqlite3.connect(path)) as database:
+                database.execute("CREATE TABLE kept(x)")
         make()
         before, content = place.lstat(), place.read_bytes() if place.is_file() else b""
         words = [str(built(engine) / "kill"), "run", "fdatasync", str(path), "1"]
@@ -104,10 +109,12 @@ def in_its_place(engine: str, suffix: str, name: str, folder: Path) -> None:
         assert (done.returncode, done.stdout) == (1, ""), kind
         assert done.stderr.startswith(f"kill: {path}: its {name} {place}"), (kind, done.stderr)
         assert done.stderr.count("\n") == 1
+        assert kind not in ("a file", "a short file") or "is a file of another kind" in done.stderr, kind
         assert place.lstat().st_ino == before.st_ino and (not content or place.read_bytes() == content)
         assert other.read_text() == "another's"
-        assert not (folder / "nothing").exists() and not path.exists()
+        assert not (folder / "nothing").exists() and path.exists() == there
         place.rmdir() if kind == "a folder" else place.unlink()
+        path.unlink(missing_ok=True)
 
 
 def not_persistent(engine: str, log: str, folder: Path) -> None:

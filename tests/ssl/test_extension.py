@@ -335,8 +335,60 @@ def test_what_a_kill_left_is_told_and_not_touched(path: Path) -> None:
     for argument, says in (
         ("'/nowhere/own.db'", "inspecting /nowhere/own.db: "),
         ("NULL", "the path is NULL"),
+        ("printf('%.*c', 9999, 'x')", "xxxx: unable to open database file"),
     ):
         assert says in shell.ask(f"SELECT ssl_inspect({argument});\n")[0]
     shell.kill()
     assert Shell(path).quit() == ""
     assert plain(path, "SELECT count(*) FROM t") == "2"
+
+
+def test_what_is_no_database_has_no_state(tmp_path: Path) -> None:
+    """It is told in a line; a log that cannot be read by its own name."""
+    made = "CREATE TABLE t(a)"
+    for name in ("folder", "beside.db-sla"):
+        (tmp_path / name).mkdir()
+    for name, content in (("empty", b""), ("short", b"SQLite format 3\0"), ("text", b"no database\n" * 99)):
+        (tmp_path / name).write_bytes(content)
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("beside.db", "behind.db"):
+        assert plain(tmp_path / name, made) == ""
+    (tmp_path / "link").symlink_to(tmp_path / "behind.db")
+    shell = Shell(tmp_path / "own.db")
+    before = {path: path.lstat() for path in tmp_path.iterdir() if path.name != "own.db"}
+    for name, says in (
+        *(
+            (name, f"inspecting {tmp_path / name}: file is not a database")
+            for name in ("empty", "short", "text")
+        ),
+        ("folder", f"inspecting {tmp_path / 'folder'}: unable to open database file"),
+        ("pipe", f"inspecting {tmp_path / 'pipe'}: disk I/O error"),
+        (
+            "beside.db",
+            f"{tmp_path / 'beside.db'}: its statement log {tmp_path / 'beside.db-sla'}: unable to open",
+        ),
+        ("link", "database: no log is live"),
+    ):
+        assert says in shell.ask(f"SELECT ssl_inspect('{tmp_path / name}');\n")[0], name
+    seen = {path: path.lstat() for path in before}
+    assert all(seen[path].st_mtime_ns == before[path].st_mtime_ns for path in before)
+    shell.kill()
+
+
+def test_inspecting_keeps_locks_and_descriptors(path: Path) -> None:
+    """Of this process: closing a file drops all POSIX locks on it, but for SQLite's care."""
+    shell = Shell(path)
+    shell.ask(SCHEMA)
+
+    def descriptors() -> int:
+        return len(list(Path(f"/proc/{shell.process.pid}/fd").iterdir()))
+
+    shell.ask(f"SELECT ssl_inspect('{path}');\n")
+    before = descriptors()
+    for _ in range(5):
+        shell.ask(f"SELECT ssl_inspect('{path}');\n")
+        assert plain(path, "SELECT 1 FROM t").endswith("database is locked (5)")
+    assert descriptors() == before
+    for made in ("CREATE VIEW v AS SELECT ssl_inspect('x')", "CREATE VIEW v AS SELECT ssl_stats()"):
+        assert "unsafe use of ssl_" in shell.ask(f"{made};\nSELECT * FROM v;\nDROP VIEW v;\n")[0]
+    shell.kill()

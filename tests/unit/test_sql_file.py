@@ -212,3 +212,22 @@ def test_a_file_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(Path, "read_bytes", refuse)
     with pytest.raises(BadInputError, match=r"mine.sql: Permission denied$"):
         userfiles.transactions(tmp_path / "mine.sql", "sql")
+
+
+def test_a_long_text_takes_no_time_of_its_square(monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite is asked at few of its semicolons where a statement ends."""
+    asked = list[str]()
+    complete = sqlfile.sqlite3.complete_statement
+
+    def counted(text: str) -> bool:
+        asked.append(text)
+        return complete(text)
+
+    monkeypatch.setattr(sqlfile.sqlite3, "complete_statement", counted)
+    begin = "CREATE TRIGGER a AFTER INSERT ON t BEGIN "
+    trigger = f"{begin}{'SELECT CASE 1 WHEN 1 THEN 2 END; ' * 500}END;"
+    assert [one.text for one in sqlfile.statements(f"{trigger} SELECT 1;", 1)] == [trigger, "SELECT 1;"]
+    assert len(asked) == 3
+    with pytest.raises(sqlfile.SqlFileError, match="has no end"):
+        list(sqlfile.statements("SELECT '" + ";END;" * 500, 1))
+    assert len(asked) == 5

@@ -156,6 +156,9 @@ def test_a_parameter_is_none_within_a_name_or_a_text() -> None:
 
 
 BAD = [
+    ('file 1 "a"\n0 1 "SELECT ?" 0x1.8p+9999', r"line 3: '0x1.8p\+9999' is no value; "),
+    ('file 1 "a"\n0 1 "SELECT 1\\u0000;"', "line 3: a NUL in the SQL"),
+    ('file 1 "a"\nfile 2 "b"\nonly 1\nonly 2', "line 5: there is one line 'only'"),
     ("commitpath trace 2\n", f"line 1: a trace begins with the line '{FIRST}'"),
     ('0 1 "SELECT 1"', "line 2: '1' is no file of the trace; there are none"),
     ('file 1 "a"\nfile 1 "b"', "line 3: '1' is no number of a new file"),

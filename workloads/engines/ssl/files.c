@@ -53,6 +53,12 @@ bool file_absent(const char *path)
 	return lstat(path, &found) != 0 && errno == ENOENT;
 }
 
+int file_beside(const struct ssl *ssl)
+{
+	return SQLITE_OPEN_READWRITE |
+	       (file_absent(ssl->path) ? SQLITE_OPEN_SUPER_JOURNAL : SQLITE_OPEN_WAL);
+}
+
 int file_open(const char *path, int flags, sqlite3_file **file)
 {
 	int result, opened = flags;

@@ -42,7 +42,7 @@ static int read_beside(struct ssl *ssl, struct found *state)
 	result = ssl_wrapped->xAccess(ssl_wrapped, ssl->pages_path, SQLITE_ACCESS_EXISTS, &there);
 	if (result != SQLITE_OK || !there)
 		return result;
-	result = file_open(ssl->pages_path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_WAL, &ssl->wal);
+	result = file_open(ssl->pages_path, file_beside(ssl), &ssl->wal);
 	if (result == SQLITE_OK)
 		result = walfile_read(ssl->wal, &ssl->walfile);
 	/* a WAL is SQLite's, who makes it anew */

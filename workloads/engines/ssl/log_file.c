@@ -12,11 +12,10 @@
 
 enum { AT_VERSION = 14, CHUNK = 65536 };
 
-/* A WAL is beside its database, whose mode it gets: SQLite's VFS looks for that. */
 static int flags_of_log(const struct ssl *ssl)
 {
-	return SQLITE_OPEN_READWRITE |
-	       (ssl->options.log_folder == NULL ? SQLITE_OPEN_WAL : SQLITE_OPEN_SUPER_JOURNAL);
+	return ssl->options.log_folder == NULL ? file_beside(ssl)
+					       : SQLITE_OPEN_READWRITE | SQLITE_OPEN_SUPER_JOURNAL;
 }
 
 static void encode_header(const struct ssl *ssl, uint8_t *header)
@@ -149,7 +148,7 @@ static enum log_state decode(struct ssl *ssl, const uint8_t *header, sqlite3_int
 
 int log_open(struct ssl *ssl, enum log_state *state, struct error *said)
 {
-	uint8_t slots[2][LOG_HEADER];
+	uint8_t slots[2][LOG_HEADER] = {0};
 	const uint8_t *best = NULL;
 	sqlite3_int64 size;
 	int there, result;
@@ -163,10 +162,9 @@ int log_open(struct ssl *ssl, enum log_state *state, struct error *said)
 		result = ssl->log.file->pMethods->xFileSize(ssl->log.file, &size);
 	for (int i = 0; result == SQLITE_OK && i < 2; i++) {
 		result = file_read(ssl->log.file, slots[i], log_kind.header, i * LOG_SLOT);
-		if (result == SQLITE_IOERR_SHORT_READ) {
-			memset(slots[i], 0, LOG_HEADER);
+		/* zeros behind what there is */
+		if (result == SQLITE_IOERR_SHORT_READ)
 			result = SQLITE_OK;
-		}
 		if (result == SQLITE_OK && header_whole(slots[i]) &&
 		    (best == NULL || get64(slots[i] + 32) > get64(best + 32)))
 			best = slots[i];

@@ -167,6 +167,23 @@ static void print_state(const struct ssl *ssl, const struct found *state, FILE *
 			(long long)ssl->log.tail, (long long)ssl->log.size);
 }
 
+/* Of a name in a line that says what is wrong with it. */
+enum { LONGEST_NAME = 300 };
+
+/* What SQLite would not take for a database has no state. */
+static int read_database(struct ssl *ssl, struct found *state)
+{
+	static const char magic[] = "SQLite format 3";
+	char head[sizeof(magic)];
+	int result = file_read(ssl->database, head, sizeof(head), 0);
+
+	if (result == SQLITE_OK && memcmp(head, magic, sizeof(magic)) != 0)
+		return SQLITE_NOTADB;
+	if (result == SQLITE_OK)
+		result = found_read(ssl, state);
+	return result == SQLITE_IOERR_SHORT_READ ? SQLITE_NOTADB : result;
+}
+
 bool ssl_inspect(const char *path, FILE *out, struct error *error)
 {
 	struct ssl ssl = {.error = error};
@@ -174,6 +191,7 @@ bool ssl_inspect(const char *path, FILE *out, struct error *error)
 	char *names = NULL;
 	int result = vfs_register();
 
+	error->text[0] = '\0';
 	ssl_defaults(&ssl.options);
 	if (result == SQLITE_OK)
 		result = ssl_names(&ssl, path, &names);
@@ -181,11 +199,11 @@ bool ssl_inspect(const char *path, FILE *out, struct error *error)
 		result = file_open(ssl.path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MAIN_DB,
 				   &ssl.database);
 	if (result == SQLITE_OK)
-		result = found_read(&ssl, &state);
+		result = read_database(&ssl, &state);
 	if (result == SQLITE_OK)
 		print_state(&ssl, &state, out);
-	else
-		error_set(error, "inspecting %s: %s", path, sqlite3_errstr(result));
+	else if (error->text[0] == '\0')
+		error_set(error, "inspecting %.*s: %s", LONGEST_NAME, path, sqlite3_errstr(result));
 	file_close(&ssl.wal);
 	log_close(&ssl.log);
 	file_close(&ssl.database);

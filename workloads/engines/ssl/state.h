@@ -179,6 +179,9 @@ int file_read(sqlite3_file *file, void *data, int64_t size, int64_t offset);
 int file_write(sqlite3_file *file, const void *data, int64_t size, int64_t offset);
 /* Whether there is nothing of that name. */
 bool file_absent(const char *path);
+/* How a file beside the database is opened: as a WAL, which gets its mode from the database, and
+ * cannot be opened where that is not there. */
+int file_beside(const struct ssl *ssl);
 /* What a read that ended with `result` is, which was to end at `end`. */
 int file_short(sqlite3_file *file, int result, int64_t end);
 
