@@ -79,14 +79,28 @@ def library(release):
 @functools.cache
 def binary(release):
     """A driver, built once in a checkout; by one of the workers that run tests."""
-    # engines have one SQLite
-    lock = library(NEWEST if release in ("engine-ssl", "engine-ppl") else release).parent
-    with artifacts.locked(lock):
+    # of an engine: that of the newest
+    with artifacts.locked(library(release if release in (NEWEST, OLD) else NEWEST).parent):
         command = ["make", "-s", "-C", WORKLOADS, f"sanitized-{release}"]
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=clean)
     assert done.returncode == 0, done.stderr
     return WORKLOADS / f"build/test/driver-{release}"
+
+
+@functools.cache
+def of_parts(name, *parts):
+    """A program under ASan and UBSan: NAME_script.c of here, and what of workloads/ it is about."""
+    built = WORKLOADS / "build/test" / name
+    part = built.with_suffix(".part")
+    sources = [Path(__file__).with_name(f"{name}_script.c"), *(WORKLOADS / one for one in parts)]
+    command = ["gcc", "-std=c17", "-D_POSIX_C_SOURCE=200809L", "-Wall", "-Wextra", "-Werror", "-O0", "-g"]
+    command += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", f"-I{WORKLOADS}"]
+    with artifacts.locked(built):
+        subprocess.run([*command, "-o", part, *sources], check=True)
+        # another worker may be running it
+        part.replace(built)
+    return built
 
 
 @pytest.fixture(params=[NEWEST, OLD])

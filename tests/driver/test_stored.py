@@ -10,27 +10,19 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from conftest import WORKLOADS, one_line_error
+from conftest import of_parts, one_line_error
 
 from analysis.crash import lines
 from analysis.crash.lines import GONE, NOTHING, THERE, TORN, Memory, State
 from analysis.workloads import Random
-from images import artifacts
 
-SANITIZED = ["-O0", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-PARTS = ["stored.c", "trials/lines.c", "fail.c", "output.c"]
 SIZE = 1000  # no whole number of lines, nor of words
 Call = tuple[str, int, int, int]  # op, offset, size, seed
 
 
 @pytest.fixture(scope="module")
 def program() -> Path:
-    built = WORKLOADS / "build/test/stored"
-    sources = [Path(__file__).with_name("stored_script.c"), *(WORKLOADS / part for part in PARTS)]
-    command = ["gcc", "-std=c17", "-D_POSIX_C_SOURCE=200809L", "-Wall", "-Wextra", "-Werror", *SANITIZED]
-    with artifacts.locked(built):
-        subprocess.run([*command, f"-I{WORKLOADS}", "-o", built, *sources], check=True)
-    return built
+    return of_parts("stored", "stored.c", "trials/lines.c", "fail.c", "output.c")
 
 
 @pytest.fixture

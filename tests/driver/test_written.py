@@ -9,23 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import WORKLOADS, one_line_error
+from conftest import of_parts, one_line_error
 
-from images import artifacts
-
-SANITIZED = ["-O0", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-PARTS = ["written.c", "trials/bytes.c", "fail.c", "output.c"]
 HEADER, NAME, LIFE = 24, 512, 16
 
 
 @pytest.fixture(scope="module")
 def program() -> Path:
-    built = WORKLOADS / "build/test/bytes"
-    sources = [Path(__file__).with_name("bytes_script.c"), *(WORKLOADS / part for part in PARTS)]
-    command = ["gcc", "-std=c17", "-D_POSIX_C_SOURCE=200809L", "-Wall", "-Wextra", "-Werror", *SANITIZED]
-    with artifacts.locked(built):
-        subprocess.run([*command, f"-I{WORKLOADS}", "-o", built, *sources], check=True)
-    return built
+    return of_parts("bytes", "written.c", "trials/bytes.c", "fail.c", "output.c")
 
 
 @pytest.fixture
