@@ -5,27 +5,14 @@ A device's counters have the sum of the times in its log (`device.py`). For twin
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from analysis.adapters import devicelog
 from analysis.adapters.driver import Driver
 from analysis.checks.phases import instruction_ns
-from analysis.ledger.arrays import Intervals, Ints, inside, ints, length_within, union
+from analysis.ledger.arrays import Intervals, Ints, ints, length_within, union
 from analysis.ledger.timeline import edges
 from analysis.run import Run
-
-
-class Reordered(NamedTuple):
-    """Two devices that did not get the same commands in the same order.
-
-    busy: ns of each transaction in which the device was at work, of the run and of the twin; elsewhere: how
-    many transactions had another number of commands in the twin.
-    """
-
-    busy: tuple[Ints, Ints]
-    elsewhere: int
 
 
 def logs(run: Run) -> tuple[tuple[Driver, np.ndarray], ...] | None:
@@ -41,17 +28,18 @@ def in_order(own: np.ndarray, other: np.ndarray) -> bool:
     return devicelog.alike(own, other) == own.size == other.size
 
 
-def reordered(run: Run) -> Reordered | None:
-    """Return what the devices did in each transaction; None where their commands came in one order: their
-    logs say nothing then that twin_times.device does not."""
+def reordered(run: Run) -> tuple[Ints, Ints] | None:
+    """Return how many ns of each transaction the device was at work, of the run and of its baseline run.
+
+    None where both devices got the same commands in the same order: twin_times.device compares those.
+    """
     both = logs(run)
     if both is None or in_order(*(log for _, log in both)):
         return None
-    busy, numbers = [], []
-    for ran, log in both:
-        begins, ends = edges(ran.transactions)
-        at_work = union([Intervals(ints(log["begin_ns"]), ints(log["end_ns"]))])
-        busy.append(length_within(at_work, begins, ends))
-        row = inside(ints(log["begin_ns"]), begins, ends)
-        numbers.append(np.bincount(row[row >= 0], minlength=begins.size))
-    return Reordered((busy[0], busy[1]), int((numbers[0] != numbers[1]).sum()))
+    own, baseline = (_at_work(ran, log) for ran, log in both)
+    return own, baseline
+
+
+def _at_work(ran: Driver, log: np.ndarray) -> Ints:
+    at_work = union([Intervals(ints(log["begin_ns"]), ints(log["end_ns"]))])
+    return length_within(at_work, *edges(ran.transactions))

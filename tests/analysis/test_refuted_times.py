@@ -65,13 +65,6 @@ def every_second_boundary(rows: Rows) -> None:
             other["begin_ns"] -= moved
 
 
-def one_boundary(rows: Rows) -> None:
-    """A third of one transaction becomes the next one's."""
-    moved = (rows[2]["end_ns"] - rows[2]["begin_ns"]) // 3
-    rows[2]["end_ns"] -= moved
-    rows[3]["begin_ns"] -= moved
-
-
 def shorter(rows: Rows) -> None:
     """Each transaction ends after a tenth of its time."""
     for row in rows:
@@ -203,7 +196,6 @@ FAULTS: list[tuple[Callable[[Path], None], str, tuple[str, ...]]] = [
     (twin_transactions(shorter), "another time in the untraced twin", WITH_TWIN),
     (padded("comm"), "another time in the untraced twin than watching explains", WITH_TWIN),
     (padded("flush"), "another time in the untraced twin than watching explains", WITH_TWIN),
-    (twin_transactions(one_boundary), "times something came by the clock", WITH_TWIN),
     (twin_clock, "took", WITH_TWIN),
     (twin_transactions(shorter), "commands came in another transaction", ("flash-wal",)),
     (twin_device_twice_as_fast, "the untraced twin's for", ("flash-wal",)),
@@ -242,11 +234,10 @@ def test_devices_that_got_another_order_take_their_own_times(
     twin_reordered(folder)
     other = Path(shutil.copytree(folder, tmp_path / "other"))
     slower(folder, device=True)
-    found = twin_times.plausible(runs.read(folder))
-    assert not any("by the clock" in reason for reason in found), found
+    assert twin_times.plausible(runs.read(folder)) == []
     slower(other, device=False)
     found = twin_times.plausible(runs.read(other))
-    assert any("by the clock: less the device's" in reason for reason in found), found
+    assert any("took less the device's" in reason for reason in found), found
 
 
 @pytest.mark.parametrize("device", [True, False])
@@ -265,9 +256,6 @@ def test_devices_that_got_another_order_differ_for_long(
 def test_devices_that_got_another_order_had_as_much_to_do(recorded: dict[str, Path], tmp_path: Path) -> None:
     folder = Path(shutil.copytree(recorded["flash-wal"], tmp_path / "run"))
     twin_reordered(folder)
-    twin_transactions(shorter)(folder)
-    found = twin_times.plausible(runs.read(folder))
-    assert any("had another number of commands in the untraced twin" in reason for reason in found), found
     twin_device_twice_as_fast(folder)
     assert any("the untraced twin's for" in reason for reason in twin_times.device(runs.read(folder)))
 
