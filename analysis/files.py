@@ -42,7 +42,7 @@ def check_regular(path: Path) -> None:
 
 
 def check_unlinked(folder: Path, name: str) -> None:
-    """Raise BadInput where FOLDER/NAME is a link or lies below one: what that leads to is not the folder's."""
+    """Raise BadInput where FOLDER/NAME is a link or lies below one, and so is none of the folder."""
     path = folder
     for part in Path(name).parts:
         path = path / part
