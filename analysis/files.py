@@ -41,6 +41,15 @@ def check_regular(path: Path) -> None:
         raise BadInput(path, "", f"is {what}", "a regular file")
 
 
+def check_unlinked(folder: Path, name: str) -> None:
+    """Raise BadInput where FOLDER/NAME is a link or lies below one, and so is none of the folder."""
+    path = folder
+    for part in Path(name).parts:
+        path = path / part
+        if path.is_symlink():
+            raise BadInput(path, "", "is a link", "a file or folder of its own")
+
+
 def _whole(path: Path, whole_lines: bool) -> bytes:
     check_regular(path)
     try:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from analysis import derived
-from analysis.files import check_regular, read_json
+from analysis.files import check_regular, check_unlinked, read_json
 from base.errors import BadInput
 
 # what is said of a run whose host.json has no raw_sha256
@@ -17,13 +18,26 @@ NOT_HELD = "its raw files are not held: it was stored without their hashes"
 def hashes(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of each file of raw/, twin/ and crash/, by its name below the run's folder.
 
-    Raises BadInput at what is neither a regular file nor a folder.
+    Raises BadInput at what is neither a regular file nor a folder, or is a link.
     """
-    places = (folder / part for part in ("raw", "twin", "crash"))
-    paths = [path for place in places for path in place.rglob("*") if not path.is_dir()]
-    for path in paths:
-        check_regular(path)
-    return {str(path.relative_to(folder)): _hash(path) for path in sorted(paths)}
+    places = [folder / part for part in ("raw", "twin", "crash")]
+    names = [str(path.relative_to(folder)) for place in places for path in (place, *place.rglob("*"))]
+    for name in names:
+        check_unlinked(folder, name)
+    files = sorted(name for name in names if os.path.lexists(folder / name) and not (folder / name).is_dir())
+    return {name: hash_of(folder, name) for name in files}
+
+
+def hash_of(folder: Path, name: str) -> str:
+    """Return the SHA-256 of a file below a run's folder. Raises BadInput at what is no file of its own."""
+    check_own(folder, name)
+    return _hash(folder / name)
+
+
+def check_own(folder: Path, name: str) -> None:
+    """Raise BadInput at what is no regular file of a run's folder, but a link or below one, too."""
+    check_unlinked(folder, name)
+    check_regular(folder / name)
 
 
 def _hash(path: Path) -> str:
@@ -40,8 +54,8 @@ def check(folder: Path, part: str) -> None:
     derived.check(folder, "manifest.json")
     held = read_json(folder / "manifest.json").get("raw_sha256") or {}
     place = folder / part
-    paths = [place, *place.rglob("*")]
-    now = {str(path.relative_to(folder)): _hash(path) for path in paths if path.is_file()}
+    names = [str(path.relative_to(folder)) for path in (place, *place.rglob("*")) if path.is_file()]
+    now = {name: hash_of(folder, name) for name in names}
     below = {name: value for name, value in held.items() if name == part or name.startswith(f"{part}/")}
     compare(folder, now, below)
 

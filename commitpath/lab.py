@@ -4,7 +4,6 @@ import os
 import shlex
 import subprocess
 import sys
-import tarfile
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -16,6 +15,7 @@ from base.errors import BadInputError, LabError
 from base.progress import step
 from commitpath import ansible
 from images import artifacts
+from images.board_tar import BadTarError
 from images.cellrun import RunOutput
 
 HOOK_LIMIT_SECONDS = 600.0
@@ -129,7 +129,7 @@ def check_end(output: RunOutput, run_id: str) -> None:
     """LabError unless what a board sent is the run that this call began, on a board that was not rebooted."""
     try:
         words = output.text("end").split()
-    except (KeyError, EOFError, tarfile.TarError):
+    except (KeyError, BadTarError):
         words = []
     if len(words) != 3:
         raise LabError("the board sent no run that has ended: its end marker is not whole")

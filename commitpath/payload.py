@@ -48,7 +48,7 @@ MOST_WITH_CELL = 192 * 2**10
 RUN_SCRIPTS = ("run-cell.sh", "watch.sh", "observer.sh")
 # What prepares a device on the board, with what filesystem_scripts gives.
 PREPARE_SCRIPTS = (
-    *("format_device.py", "proof.py", "openers.py"),
+    *("format_device.py", "proof.py", "devices.py", "tables.py", "openers.py", "loops.py", "members.py"),
     *("filesystem.sh", "needs.sh", "check-parts.sh", "changes.sh"),
 )
 # A BPF program's section says what it is attached to (probes/probe.h).

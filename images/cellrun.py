@@ -9,10 +9,10 @@ import threading
 import time
 from dataclasses import dataclass
 from math import inf
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from base.errors import LabError
-from images import snapshot
+from images import board_tar, snapshot
 from images.console import wait_for_line
 from images.qemu import Machine
 
@@ -42,9 +42,8 @@ class RunOutput:
         return self.text("run-cell.status").strip() != "0"
 
     def text(self, name: str) -> str:
-        with tarfile.open(fileobj=io.BytesIO(self.tar)) as tar:
-            file = tar.extractfile(name)
-            return file.read().decode(errors="replace") if file else ""
+        """The text of a file that was sent; KeyError if it was not."""
+        return board_tar.text(self.tar, name)
 
     def tail(self, name: str) -> str:
         """The last line of a file; nothing of one that is empty or was not sent."""
@@ -55,19 +54,10 @@ class RunOutput:
         return lines[-1] if lines else ""
 
     def extract(self, folder: Path) -> None:
-        """Unpack raw/ into a run's folder: files and folders, and nothing else.
-
-        LabError for a member that is anything else or lies elsewhere. (tarfile's own data filter came
-        with Python 3.11.4; Debian 12 has 3.11.2.)
-        """
-        with tarfile.open(fileobj=io.BytesIO(self.tar)) as tar:
-            for member in tar:
-                name = PurePosixPath(member.name)
-                if name.parts[:1] != ("raw",):
-                    continue
-                if ".." in name.parts or not (member.isfile() or member.isdir()):
-                    raise LabError(f"the board sent {member.name!r}, which is no file or folder of raw/")
-                target = folder / name
+        """Unpack raw/ into a run's folder: files and folders, and nothing else. Raises LabError."""
+        with board_tar.opened(self.tar) as tar:
+            for member in board_tar.raw_members(tar, self.tar):
+                target = folder / member.name
                 (target if member.isdir() else target.parent).mkdir(parents=True, exist_ok=True)
                 if content := tar.extractfile(member):
                     with content, target.open("wb") as file:
@@ -144,14 +134,10 @@ def pack_cell(word: str, payload: dict[str, bytes]) -> bytes:
 def read_output(path: Path, machine: Machine, code: int) -> bytes:
     """The board's tar, whole; LabError with the guest's last words when it is not."""
     content = path.read_bytes() if path.exists() else b""
-    try:
-        with tarfile.open(fileobj=io.BytesIO(content)) as tar:
-            names = tar.getnames()
+    with contextlib.suppress(board_tar.BadTarError), board_tar.opened(content) as tar:
         # tar ends with two blocks of zeros; without them it was cut short
-        if content.endswith(b"\0" * 1024) and "run-cell.status" in names:
+        if content.endswith(b"\0" * 1024) and "run-cell.status" in tar.getnames():
             return content
-    except tarfile.TarError:
-        pass
     raise LabError(
         f"the board died in the run (QEMU exit code {code}, {len(content)} bytes of results); "
         f"its last line: {machine.serial_tail()}"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from analysis import derived, stored, write
 from analysis.export import blktrace, iolog, trace_events
+from analysis.files import check_unlinked
 from analysis.stored import Stored
 from base import scratch
 from base.errors import BadInput
@@ -66,6 +67,8 @@ def export(folder: Path, formats: list[str]) -> list[Path]:
     """
     run = stored.read(folder)
     done = folder / "export"
+    for form in formats:
+        check_unlinked(folder, f"{done.name}/{form}")
     with scratch.folder(folder, ".export") as work:
         for form in formats:
             (fresh := work / form).mkdir()

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from analysis import stored_files
 from analysis.documents import UnfitError
-from base.errors import LabError
+from base.errors import BadInput, LabError
 from base.paths import RESULTS
 from commitpath.database import limits
 
@@ -19,11 +20,19 @@ _PIECE = 2**20
 
 
 def add_files(copy: sqlite3.Connection, row: Mapping[str, Any]) -> None:
-    """Put a run's raw files into an export, compressed by zlib. LabError if one could not be imported."""
+    """Put a run's raw files into an export, compressed by zlib.
+
+    LabError if one could not be imported, or is not the run's own.
+    """
     key = (row["lab"], row["cell_id"], row["run_id"])
     query = "SELECT name, sha256 FROM file WHERE lab = ? AND cell_id = ? AND run_id = ?"
     for name, digest in copy.execute(query, key).fetchall():
-        path = RESULTS / row["path"] / name
+        folder = RESULTS / row["path"]
+        path = folder / name
+        try:
+            stored_files.check_own(folder, name)
+        except BadInput as error:
+            raise LabError(f"{error}; nothing was exported") from error
         if path.stat().st_size > limits.FILE_BYTES:
             raise LabError(f"{path}: more than {limits.FILE_BYTES} bytes: no import takes it")
         plain = path.read_bytes()

@@ -116,8 +116,9 @@ def opened(path: Path | None = None, write: bool = True) -> Iterator[sqlite3.Con
 
     path: results/results.sqlite by default, made if it is not there. write: take the
     lock for writing at once, and make an older database one of this version; without it
-    nothing is written, nor beside it. Text that is not UTF-8 comes with halves of characters
-    in it (rows.fault). Raises DatabaseError.
+    nothing is written, nor beside it, but that a write to the own database which was cut short
+    is rolled back. Text that is not UTF-8 comes with halves of characters in it (rows.fault).
+    Raises DatabaseError.
     """
     path = path or DATABASE
     if not path.exists():
@@ -127,7 +128,8 @@ def opened(path: Path | None = None, write: bool = True) -> Iterator[sqlite3.Con
             create(path)
     check_regular(path)
     with explained(path):
-        mode = "rw" if write else "ro"
+        # a connection that may not write cannot roll back either
+        mode = "rw" if write or (path == DATABASE and cut_short(path)) else "ro"
         connection = sqlite3.connect(
             f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=WAIT_SECONDS, isolation_level=None
         )
@@ -136,6 +138,8 @@ def opened(path: Path | None = None, write: bool = True) -> Iterator[sqlite3.Con
     try:
         with explained(path):
             distrust(connection)
+            if not write:
+                connection.execute("PRAGMA query_only=ON")
             check(connection, path)
             connection.execute("PRAGMA foreign_keys=ON")
             connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
@@ -162,6 +166,11 @@ def check_regular(path: Path) -> None:
             if stat.S_ISREG(file.stat().st_mode):
                 continue
             raise DatabaseError(f"{file}: not a file; {remedy(path)}")
+
+
+def cut_short(path: Path) -> bool:
+    """Whether another process writes to a database, or did so and was killed: a journal is beside it."""
+    return any(path.with_name(f"{path.name}-{kind}").exists() for kind in ("journal", "wal"))
 
 
 def distrust(connection: sqlite3.Connection) -> None:
@@ -269,6 +278,11 @@ def explained(path: Path) -> Iterator[None]:
                 f"{path}: {BUSY} (waited {WAIT_SECONDS:.0f} s); nothing was changed; try again"
             ) from error
         what = "nothing was changed" if str(error) in (FULL, CLOSED) else remedy(path)
+        if str(error) == CLOSED and cut_short(path):
+            journal = (
+                f"a write to it was cut short, and its journal ({path.name}-journal) cannot be rolled back"
+            )
+            what = f"{journal}; {remedy(path)}"
         raise DatabaseError(f"{path}: {error}; {what}") from error
     except sqlite3.DatabaseError as error:
         raise DatabaseError(f"{path}: not a database that can be read ({error}); {remedy(path)}") from error

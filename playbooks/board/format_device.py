@@ -21,7 +21,11 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+import members
+import openers
 import proof
+import tables
+from devices import Device, RefusedError, resolve
 
 FOLDER = Path(__file__).resolve().parent
 # A superblock is in here: a filesystem of ours is no more one without it. Most mkfs make nothing
@@ -33,11 +37,11 @@ def checked(program: str, words: list[str], allowed: str) -> list[str]:
     """The options of a program, each with its value; all must be of the allowed patterns (JSON)."""
     for word in words:
         if not any(re.fullmatch(pattern, word) for pattern in json.loads(allowed)):
-            raise proof.RefusedError(f"{program} may not be given {word}")
+            raise RefusedError(f"{program} may not be given {word}")
     return words
 
 
-def run(device: proof.Device, *command: str) -> None:
+def run(device: Device, *command: str) -> None:
     """A program that gets the device's open file; where it fails, its own words are the last."""
     # Ansible's terminal is no one to ask
     done = subprocess.run(command, stdin=subprocess.DEVNULL, check=False, pass_fds=[device.fd])
@@ -51,24 +55,44 @@ def mounted_on(folder: Path) -> bool:
     return any(line.split(" ")[4] == str(folder) for line in lines)
 
 
-def mount(device: proof.Device, kind: str, options: str, folder: Path) -> None:
-    """Mount, and see that it is the device."""
+def check_mountpoint(folder: Path) -> None:
+    """Refuse where the filesystem could not be mounted, or would be elsewhere than it is looked for."""
+    place = os.path.realpath(folder)
+    if place != str(folder):
+        raise RefusedError(f"its mount point {folder} leads to {place} through a symbolic link")
+    if mounted_on(folder):
+        raise RefusedError(f"something is mounted on {folder}")
+    if os.path.lexists(folder) and not folder.is_dir():
+        raise RefusedError(f"its mount point {folder} is no folder")
+    if not folder.parent.is_dir():
+        raise RefusedError(f"its mount point {folder} cannot be made: there is no {folder.parent}")
+
+
+def make_mountpoint(folder: Path) -> None:
+    """Make the mount point where it is not there; before mkfs, as its filesystem may be read-only."""
     if not folder.exists():
-        folder.mkdir()
+        try:
+            folder.mkdir()
+        except OSError as error:
+            raise RefusedError(f"its mount point {folder} cannot be made: {error.strerror}") from error
         # for teardown.sh
         (FOLDER / "made-mountpoint").touch()
+
+
+def mount(device: Device, kind: str, options: str, folder: Path) -> None:
+    """Mount, and see that it is the device."""
     # not canonicalized: the name would be resolved to a node's, and that again
     command = ["mount", "--internal-only", "--no-canonicalize", "--types", kind]
     run(device, *command, *(["--options", options] if options else []), device.path, str(folder))
     if folder.stat().st_dev != device.rdev:
         subprocess.run(["umount", str(folder)], check=True)
-        raise proof.RefusedError(f"mount -o {options} mounted another device")
+        raise RefusedError(f"mount -o {options} mounted another device")
 
 
-def unused(device: proof.Device) -> None:
+def unused(device: Device) -> None:
     """Refuse a device that somebody uses."""
-    for user in proof.users(device):
-        raise proof.RefusedError(user)
+    for user in openers.users(device):
+        raise RefusedError(user)
 
 
 def format_device(asked: Mapping[str, str]) -> None:
@@ -78,21 +102,24 @@ def format_device(asked: Mapping[str, str]) -> None:
     options = [option for option in asked["MOUNT_OPTIONS"].split(",") if option]
     checked("mount", options, asked["MOUNT_ALLOWED"])
     if not re.fullmatch("[0-9]+", asked["DEVICE_BYTES"]):
-        raise proof.RefusedError(f"its bytes in the inventory are {asked['DEVICE_BYTES']!r}, no whole number")
+        raise RefusedError(f"its bytes in the inventory are {asked['DEVICE_BYTES']!r}, no whole number")
+    check_mountpoint(mountpoint)
+    tables.check_name(asked["DEVICE"])
     kinds = json.loads(asked["FS_SIGNATURES"])
-    device = proof.resolve(asked["DEVICE"])
+    device = resolve(asked["DEVICE"])
     mark = proof.identify(device, asked["BOARD_KIND"], int(asked["DEVICE_BYTES"]))
     with proof.claimed(device) as claim:
         unused(device)
         again = proof.ours(device, mark, kinds)
-        if mounted_on(mountpoint):
-            raise proof.RefusedError(f"something is mounted on {mountpoint}")
+        for owner in members.owners(device) if asked["BOARD_KIND"] == "lab" else ():
+            raise RefusedError(owner)
         if asked.get("CHECK"):
             there = "the filesystem of ours that is there" if again else "nothing"
             made = " ".join([f"mkfs.{kind}", *words])
             print(f"would make {kind} on {device.node} in place of {there}: {made}")
             print(f"would mount it on {mountpoint} with {','.join(options) or 'no option'}")
             return
+        make_mountpoint(mountpoint)
         # what a run and teardown.sh go by: the device that was proved
         environment = f"DEVICE_NUMBER={device.number}\nDEVICE_NAME={device.sysfs.name}\n"
         (FOLDER / "device.env").write_text(environment)
@@ -103,7 +130,7 @@ def format_device(asked: Mapping[str, str]) -> None:
     with proof.claimed(device):
         unused(device)
         if not proof.ours(device, mark, kinds):
-            raise proof.RefusedError(f"mkfs.{kind} left no filesystem on it")
+            raise RefusedError(f"mkfs.{kind} left no filesystem on it")
     mount(device, kind, ",".join(options), mountpoint)
 
 
@@ -111,7 +138,7 @@ def main() -> int:
     """Exit code: 1 with a line that says why."""
     try:
         format_device(os.environ)
-    except proof.RefusedError as error:
+    except RefusedError as error:
         print(f"format-device: refused to format {os.environ['DEVICE']}: {error}", file=sys.stderr)
         return 1
     return 0

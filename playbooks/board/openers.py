@@ -6,135 +6,151 @@ what is not seen is not known to be unused.
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import os
 import re
 import stat
-import struct
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-# <linux/loop.h>; lo_rdevice is the third of the eight-byte fields that struct loop_info64 begins with
-LOOP_GET_STATUS64 = 0x4C05
-LOOP_INFO64_BYTES = 232
+import loops
+from devices import CannotSeeError, Device
+
 # <linux/proc_ns.h>: PROC_PID_INIT_INO
 INITIAL_PID_NAMESPACE = 0xEFFFFFFC
 # Files that name what the kernel itself has open without a claim: NVMe and SCSI targets, USB storage.
-EXPORTS = (
-    "/sys/kernel/config/nvmet/subsystems/*/namespaces/*/device_path",
-    "/sys/kernel/config/target/core/*/*/udev_path",
-    "/sys/kernel/config/target/core/*/*/info",
-    "/sys/kernel/config/usb_gadget/*/functions/mass_storage.*/lun.*/file",
-    "/sys/class/udc/*/device/gadget*/lun*/file",
-)
+# A name may have blanks, and is all of a line but for the kernel's words around it.
+EXPORTS = {
+    "/sys/kernel/config/nvmet/subsystems/*/namespaces/*/device_path": "(.+)",
+    "/sys/kernel/config/target/core/*/*/udev_path": "(.+)",
+    "/sys/kernel/config/target/core/*/*/info": r".*\bFile: (.+)  Size: \d+  Mode: .*",
+    "/sys/kernel/config/usb_gadget/*/functions/mass_storage.*/lun.*/file": "(.+)",
+    "/sys/class/udc/*/device/gadget*/lun*/file": "(.+)",
+}
+# Seconds and looks in which descriptors that are on their way to a process have to arrive.
+ARRIVAL, LOOKS = 0.5, 4
 
 
-class CannotSeeError(Exception):
-    """Something that may use the device cannot be looked at."""
-
-
-def users(devices: dict[int, Path]) -> Iterator[str]:
-    """What uses one of some devices, by their numbers; devices: number → folder in sysfs."""
-    for folder in devices.values():
+def users(device: Device) -> Iterator[str]:
+    """What uses a device, its whole disk, or the file that the disk is a loop device of."""
+    for folder in {device.sysfs, device.disk}:
         held = sorted(path.name for path in (folder / "holders").iterdir())
         if held:
             yield f"{folder.name} is held by {', '.join(held)}"
-    yield from loops(devices)
-    yield from exports(devices)
-    yield from writers(devices)
+    own = loops.image(device)
+    yield from loops.users(device, own)
+    names: dict[object, str] = {device.disk_number: device.disk.name, device.rdev: device.sysfs.name}
+    if own:
+        names[own.file] = f"the file of {own.name}"
+    yield from exports(names)
+    yield from writers(names)
 
 
-def loops(devices: dict[int, Path]) -> Iterator[str]:
-    """Loop devices of one of them, at whatever offset."""
-    for folder in sorted(path.parent for path in glob("/sys/block/loop*/loop")):
-        try:
-            backing = devices.get(backing_device(folder))
-        except OSError as error:
-            if error.errno == errno.ENXIO:  # it was detached since
-                continue
-            what = f"what {folder.name} is a loop device of cannot be read"
-            raise CannotSeeError(f"{what}: {error.strerror}") from error
-        if backing:
-            yield f"{folder.name} is a loop device of {backing.name}"
-
-
-def backing_device(folder: Path) -> int:
-    """The number of the block device behind a loop device, 0 if a file is."""
-    node = Path("/dev") / folder.name
-    loop = os.open(node, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        number = os.fstat(loop).st_rdev
-        if (folder / "dev").read_text().strip() != f"{os.major(number)}:{os.minor(number)}":
-            raise CannotSeeError(f"{node} is not the {folder.name} of sysfs")
-        info = fcntl.ioctl(loop, LOOP_GET_STATUS64, bytes(LOOP_INFO64_BYTES))
-    finally:
-        os.close(loop)
-    return int(struct.unpack_from("=3Q", info)[2])
-
-
-def exports(devices: dict[int, Path]) -> Iterator[str]:
+def exports(names: dict[object, str]) -> Iterator[str]:
     """What the kernel serves to others, by the paths in configfs."""
-    for file in (path for pattern in EXPORTS for path in glob(pattern)):
-        for word in file.read_text(errors="replace").split():
-            if not word.startswith("/"):
-                continue
-            try:
-                served = devices.get(Path(word).stat().st_rdev)
-            except OSError as error:
-                raise CannotSeeError(f"{file} names {word}: {error.strerror}") from error
-            if served:
-                yield f"{served.name} is served by {file.parent}"
+    for pattern, words in EXPORTS.items():
+        for file in glob(pattern):
+            for line in file.read_text(errors="surrogateescape").split("\n"):
+                found = re.fullmatch(words, line)
+                if not found or found[1] == "(null)":
+                    continue
+                try:
+                    # one that begins elsewhere is of a folder that nobody knows
+                    served = key(Path(found[1]).stat()) if found[1].startswith("/") else None
+                except OSError as error:
+                    raise CannotSeeError(f"{file} names {found[1]}: {error.strerror}") from error
+                if served is None:
+                    raise CannotSeeError(f"{file} names {found[1]}, which does not begin with /")
+                if served in names:
+                    yield f"{names[served]} is served by {file.parent}"
 
 
-def writers(devices: dict[int, Path]) -> Iterator[str]:
-    """Other processes that have one of them open for writing, or mapped so."""
+def writers(names: dict[object, str]) -> Iterator[str]:
+    """Other processes that have one of them open for writing, or mapped."""
     if Path("/proc/self/ns/pid").stat().st_ino != INITIAL_PID_NAMESPACE:
         raise CannotSeeError("processes outside of this PID namespace cannot be seen")
-    for process in glob("/proc/[0-9]*"):
-        if process.name == str(os.getpid()):
-            continue
-        try:
-            found = {number for file in written(process) for number in number_of(file)} & set(devices)
-            command = (process / "comm").read_text().strip()
-        except (FileNotFoundError, ProcessLookupError):  # it has ended
-            continue
-        except PermissionError as error:
-            raise CannotSeeError(f"what process {process.name} has open cannot be seen") from error
-        for number in sorted(found):
-            yield f"process {process.name} ({command}) has {devices[number].name} open for writing"
+    for look in range(LOOKS):
+        time.sleep(ARRIVAL if look else 0)
+        found: list[str] = []
+        in_flight: list[str] = []
+        for process in glob("/proc/[0-9]*"):
+            if process.name == str(os.getpid()):
+                continue
+            try:
+                told = opened(process, names)
+                command = (process / "comm").read_text().strip()
+            except (FileNotFoundError, ProcessLookupError):  # it has ended
+                continue
+            except PermissionError as error:
+                raise CannotSeeError(f"what process {process.name} has open cannot be seen") from error
+            found += [f"process {process.name} ({command}) has {what}" for what in sorted(told[0])]
+            if told[1]:
+                in_flight.append(f"process {process.name} ({command})")
+        if not in_flight:
+            break
+    yield from found
+    if in_flight:
+        raise CannotSeeError(
+            f"open files are on their way in a unix socket of {', '.join(in_flight)}, unread"
+        )
 
 
-def written(process: Path) -> Iterator[Path]:
-    """Links to the files that a process writes to: of each thread, as their tables may differ."""
+def opened(process: Path, names: dict[object, str]) -> tuple[set[str], bool]:
+    """How a process has which of them; and whether open files wait in a socket of it (since Linux 5.6)."""
+    found, in_flight = set(), False
+    mapped = False
+    # of each thread, as their tables may differ; iterdir, as glob passes over what it may not read
     for thread in (process / "task").iterdir():
-        # iterdir, as glob passes over what it may not read
         with suppress(FileNotFoundError, ProcessLookupError):  # the thread has ended
-            yield from (link for link in (thread / "fd").iterdir() if for_writing(link))
-    for line in (process / "maps").read_text(errors="replace").splitlines():
-        if re.match(r"\S+ .w.s ", line):
-            yield process / "map_files" / line.split(" ", 1)[0]
+            for link in (thread / "fd").iterdir():
+                information = information_of(link)
+                in_flight |= bool(re.search(r"^scm_fds:\s*[1-9]", information, re.M))
+                if for_writing(information):
+                    found |= {f"{names[it]} open for writing" for it in keys(link) if it in names}
+            if not mapped:
+                # a process whose first thread has ended has its memory by the others alone
+                maps = Path("/proc", thread.name, "maps").read_text(errors="replace").splitlines()
+                mapped = bool(maps)
+                for link in shared(Path("/proc", thread.name), maps):
+                    found |= {f"{names[it]} mapped" for it in keys(link) if it in names}
+    return found, in_flight
 
 
-def for_writing(link: Path) -> bool:
+def shared(process: Path, maps: list[str]) -> Iterator[Path]:
+    """Links to the files whose memory a process shares: what it may only read now it may write later."""
+    for line in maps:
+        match = re.match(r"([0-9a-f]+)-([0-9a-f]+) ...s ", line)
+        if match:
+            # not padded with zeros as in maps
+            yield process / "map_files" / f"{int(match[1], 16):x}-{int(match[2], 16):x}"
+
+
+def information_of(link: Path) -> str:
+    """What the kernel says of an open file; nothing if it is closed since."""
+    try:
+        return (link.parents[1] / "fdinfo" / link.name).read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
+def for_writing(information: str) -> bool:
     """Whether an open file is for writing."""
-    try:
-        information = (link.parents[1] / "fdinfo" / link.name).read_text()
-    except (FileNotFoundError, ProcessLookupError):  # closed since
-        return False
     flags = re.search(r"^flags:\s*([0-7]+)", information, re.M)
-    return flags is None or int(flags[1], 8) & os.O_ACCMODE != os.O_RDONLY
+    return flags is not None and int(flags[1], 8) & os.O_ACCMODE != os.O_RDONLY
 
 
-def number_of(link: Path) -> Iterator[int]:
-    """The number of the block device behind a link of /proc, if it is one."""
+def keys(link: Path) -> Iterator[object]:
+    """What stands behind a link of /proc, if it is there."""
     try:
-        status = link.stat()
+        yield key(link.stat())
     except (FileNotFoundError, ProcessLookupError):
         return
-    if stat.S_ISBLK(status.st_mode):
-        yield status.st_rdev
+
+
+def key(status: os.stat_result) -> object:
+    """A block device's number; of another file its st_dev and st_ino."""
+    return status.st_rdev if stat.S_ISBLK(status.st_mode) else (status.st_dev, status.st_ino)
 
 
 def glob(pattern: str) -> Iterator[Path]:

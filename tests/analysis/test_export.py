@@ -192,6 +192,19 @@ def test_wrong_usage(arguments: list[str], status: int, capsys: pytest.CaptureFi
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
+@pytest.mark.parametrize("name", ["export", "export/csv"])
+def test_nothing_is_replaced_through_a_link(name: str, run: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / "csv").mkdir(parents=True)
+    (elsewhere / "csv/notes").write_text("somebody's")
+    (run / name).parent.mkdir(exist_ok=True)
+    (run / name).symlink_to(elsewhere / "csv" if name == "export/csv" else elsewhere)
+    with pytest.raises(BadInput, match=f"{name}: is a link"):
+        export.export(run, ["iolog", "csv"])
+    assert (elsewhere / "csv/notes").read_text() == "somebody's"
+    assert sorted(path.name for path in elsewhere.iterdir()) == ["csv"]
+
+
 def test_rejected_run_is_marked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = tiny.make(tmp_path / "cell" / "run", status="rejected", reasons=["an event was lost"])
     assert main([str(run), "perfetto"]) == 0

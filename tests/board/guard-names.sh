@@ -48,6 +48,39 @@ disk
 printf 'size=90M\n' | sfdisk -q -N 2 --no-reread --no-tell-kernel --force "$disk" 2> /dev/null
 try 'another table' 'table does not have it as the kernel has'
 gone
+
+# -- a disk in use, of which the kernel reads no table again
+# in_use LABEL: partition 2 gets that label while partition 1 is mounted
+mkdir -p here
+in_use() {
+  mkfs.ext4 -q -E $now "$one"
+  mount "$one" here
+  sfdisk -q --part-label "$disk" 2 "$1" > log 2>&1
+}
+not_in_use() {
+  umount here
+  gone
+}
+disk
+in_use keep
+try 'label taken away in use' "label is 'keep', not 'commitpath'; if it may be lost: sfdisk --part-label"
+not_in_use
+disk linux other keep
+in_use commitpath
+try 'labelled in use' ''
+umount $mountpoint
+partx --update --nr 2 "$disk"
+try 'labelled in use, and partx' ''
+umount $mountpoint
+sfdisk -q --part-label "$disk" 1 commitpath > log 2>&1
+try 'label twice in the table' "loop.*p1 has the GPT label 'commitpath' too"
+sfdisk -q --part-label "$disk" 2 keep > log 2>&1
+try 'label on another in the table' "label is 'keep', not 'commitpath'; /dev/loop.*p1 has that label"
+not_in_use
+# the kernel keeps the low byte of each letter
+disk linux other "$(printf '\305\243ommitpath')"
+try 'label that looks alike' "label is '.*xc5.xa3ommitpath', not 'commitpath'"
+gone
 # a partition of another inside which ours begins, as no partitioner makes them
 disk
 losetup -d "$disk"
@@ -86,6 +119,11 @@ try 'overlap' 'overlaps the partition of 261792 sectors from 2048 on'
 # the kernel may not have a partition that the table has
 partx --delete --nr 1 "$disk"
 try 'overlap of an entry' 'overlaps the partition of 261792 sectors from 2048 on'
+ln -s $mountpoint linked
+try 'mount point a link' 'mount point /run/guard/linked leads to /mnt/guard through a symbolic link' MOUNTPOINT=$here/linked
+try 'mount point below a link' 'leads to /mnt/guard/db through' MOUNTPOINT=$here/linked/db
+try 'mount point a file' 'is no folder' MOUNTPOINT=$file
+try 'mount point nowhere' 'there is no /run/guard/none' MOUNTPOINT=$here/none/db
 try 'bytes in words' "are '64MiB', no whole number" DEVICE_BYTES=64MiB
 gone
 

@@ -16,11 +16,33 @@ disk
 background "exec python3 -c '
 import mmap, os, time
 fd = os.open(\"$two\", os.O_RDWR)
-memory = mmap.mmap(fd, 4096)
+memory = mmap.mmap(fd, 4096, trackfd=False)
 os.close(fd)
 open(\"ready\", \"w\")
 time.sleep(1000)'"
-try 'writer of mapped memory' 'process .*python3. has loop.*p2 open for writing'
+try 'writer of mapped memory' 'process .*python3. has loop.*p2 mapped'
+gone
+disk
+background "exec python3 -c '
+import mmap, os, time
+fd = os.open(\"$two\", os.O_RDWR)
+memory = mmap.mmap(fd, 4096, prot=mmap.PROT_READ, trackfd=False)
+os.close(fd)
+open(\"ready\", \"w\")
+time.sleep(1000)'"
+try 'mapped memory that may be written' 'process .*python3. has loop.*p2 mapped'
+gone
+disk
+background "exec python3 -c '
+import os, socket, time
+fd = os.open(\"$two\", os.O_RDWR)
+one, other = socket.socketpair()
+socket.send_fds(one, [b\"x\"], [fd])
+os.close(fd)
+one.close()
+open(\"ready\", \"w\")
+time.sleep(1000)'"
+try 'in flight in a socket' 'open files are on their way in a unix socket of process .*python3., unread'
 gone
 disk
 alone='unshare --pid --fork --mount-proc'
@@ -44,7 +66,36 @@ mkdir $target $target/namespaces/1
 printf %s "$two" > $target/namespaces/1/device_path
 echo 1 > $target/namespaces/1/enable
 try 'NVMe target' 'is served by /sys/kernel/config/nvmet'
+rmdir $target/namespaces/1
+mkdir $target/namespaces/1
+mknod 'a node' b "${number%:*}" "${number#*:}"
+printf %s "$here/a node" > $target/namespaces/1/device_path
+echo 1 > $target/namespaces/1/enable
+try 'NVMe target with a blank' 'loop.*p2 is served by /sys/kernel/config/nvmet'
+rmdir $target/namespaces/1
+mkdir $target/namespaces/1
+(cd /dev && printf %s "${two#/dev/}" > $target/namespaces/1/device_path && echo 1 > $target/namespaces/1/enable)
+try 'NVMe target by a relative name' 'names loop.*p2, which does not begin with /'
 rmdir $target/namespaces/1 $target
+rm 'a node'
+gone
+disk
+try 'ours, before the next' ''
+umount $mountpoint
+start=$(cat "/sys/class/block/${one#/dev/}/start")
+loop=$(losetup -f --show -o $((start * 512)) --sizelimit $((80 << 20)) "$file")
+try 'another part of the image' ''
+umount $mountpoint
+losetup -d "$loop"
+start=$(cat "/sys/class/block/${two#/dev/}/start")
+loop=$(losetup -f --show -o $((start * 512)) "$file")
+mkdir -p here
+mount "$loop" here
+try 'the same image, ours mounted' 'loop.* is a loop device of the same image as loop.*, and of the same bytes'
+umount here
+losetup -d "$loop"
+background "exec 3<> $file; touch ready; exec sleep 1000"
+try 'writer of the image' 'process .*sleep. has the file of loop.* open for writing'
 gone
 disk
 mkfs.ext4 -q -E $now "$two"
@@ -107,4 +158,24 @@ mkfs.ext4 -q "$two"
 try 'ext4 of others' "$(carries ext4)"
 mkfs.ext4 -q -F -U 636f6d6d-6974-7061-7468-0123456789ab "$two"
 try 'copy of ours' "$(carries ext4)"
+gone
+
+# -- members at rest, without a sign of their own
+disk
+mkfs.f2fs -q -c "$two" "$one" > log 2>&1
+try 'F2FS of two' 'F2FS on /dev/loop.*p1 has it as its member /dev/loop.*p2'
+ln -s "$two" member
+mkfs.f2fs -q -f -c $here/member "$one" > log 2>&1
+rm member
+try 'F2FS of two by a name that is gone' 'F2FS on /dev/loop.*p1 has the member /run/guard/member, a name that is not there'
+gone
+disk
+truncate -s 300M data
+data=$(losetup -f --show data)
+mkfs.xfs -q -r rtdev="$two" "$data"
+try 'XFS with a realtime device' 'XFS on /dev/loop.* has a realtime device of [0-9]* bytes, which may be this'
+mkfs.xfs -q -f -l logdev="$two" "$data"
+try 'XFS with a log elsewhere' "$(carries xfs_external_log)"
+losetup -d "$data"
+rm data
 gone

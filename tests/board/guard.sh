@@ -15,11 +15,11 @@ modprobe loop || exit 1
 
 # MiB of partition 2
 room=100
-# disk [TYPE [NAME1]]: a new one as $disk, $one, $two
+# disk [TYPE [NAME1 [NAME2]]]: a new one as $disk, $one, $two
 disk() {
   file=$(mktemp -p $here disk.XXXXXX) # the template of mktemp
   truncate -s $((100 + room))M "$file"
-  printf 'label: gpt\nsize=80M, name=%s\nsize='$room'M, name=commitpath, type=%s\n' "${2:-other}" "${1:-linux}" |
+  printf 'label: gpt\nsize=80M, name=%s\nsize='$room'M, name=%s, type=%s\n' "${2:-other}" "${3:-commitpath}" "${1:-linux}" |
     sfdisk -q "$file"
   disk=$(losetup -fP --show "$file")
   one=${disk}p1 two=${disk}p2

@@ -200,7 +200,7 @@ def test_teardown_leaves_what_the_run_did_not_make(bench: Login) -> None:
 
 
 def test_no_partition_of_another_name_is_formatted(bench: Login) -> None:
-    lab_board.hold_guard(bench, "guard-names.sh", 37)
+    lab_board.hold_guard(bench, "guard-names.sh", 47)
 
 
 def test_a_playbook_for_no_board_fails(tmp_path: Path) -> None:

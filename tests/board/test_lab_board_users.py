@@ -31,4 +31,4 @@ def storage_tools() -> Path:
 def test_no_partition_in_use_is_formatted(bench: Login) -> None:
     unpack = "tar -x -C / --skip-old-files --warning=no-timestamp"
     subprocess.run(bench.ssh(unpack), input=storage_tools().read_bytes(), check=True)
-    lab_board.hold_guard(bench, "guard-users.sh", 24)
+    lab_board.hold_guard(bench, "guard-users.sh", 36)

@@ -1,5 +1,7 @@
 """What an import may say: nothing of this lab's own runs, and no number that its files do not give."""
 
+import contextlib
+import hashlib
 import json
 import shutil
 import sqlite3
@@ -108,6 +110,52 @@ def test_no_file_is_exported_that_is_not_as_it_was_stored(lab: Lab, tmp_path: Pa
     said = lab.says("export", FILE=str(path), LAB="here", FILES="yes")
     assert f"{raw}: not as it was stored (raw_sha256); nothing was exported" in said
     assert not path.exists()
+
+
+@pytest.mark.parametrize("held", [True, False], ids=["stored with hashes", "stored without"])
+@pytest.mark.parametrize("name", ["raw/notes", "raw/board", "raw"])
+def test_no_link_is_exported(name: str, held: bool, lab: Lab, tmp_path: Path) -> None:
+    """What a link in a run's folder leads to is not the run's."""
+    secret = tmp_path / "secret"
+    (secret / "board").mkdir(parents=True)
+    for file in (secret / "notes", secret / "board/mounts"):
+        file.write_text("nobody's affair")
+    folder = lab.recorded()
+    place = folder / name
+    if place.is_dir():
+        shutil.rmtree(place)
+    leads = {"raw/notes": "notes", "raw/board": "board", "raw": ""}[name]
+    place.symlink_to(secret / leads)
+    host = json.loads((folder / "host.json").read_text())
+    host["raw_sha256"] = {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in [*(folder / "raw").rglob("*"), *(folder / "raw/board").rglob("*")]
+        if path.is_file()
+    }
+    if not held:
+        del host["raw_sha256"]
+    (folder / "host.json").write_text(json.dumps(host))
+    done = lab.make("export", FILE=str(tmp_path / "x.sqlite"), LAB="here", FILES="yes")
+    assert "is a link; expected a file or folder of its own" in done.stderr
+    exported = tmp_path / "x.sqlite"
+    assert not exported.exists() or not runs_of(exported)
+
+
+def test_no_link_is_exported_that_was_put_in_a_files_place(lab: Lab, tmp_path: Path) -> None:
+    folder = lab.run()
+    lab.ok("results")
+    path = folder / "raw/probes.txt"
+    path.rename(tmp_path / "elsewhere")
+    path.symlink_to(tmp_path / "elsewhere")
+    said = lab.says("export", FILE=str(tmp_path / "x.sqlite"), LAB="here", FILES="yes")
+    assert "raw/probes.txt: is a link" in said and "nothing was exported" in said
+    assert not (tmp_path / "x.sqlite").exists()
+
+
+def runs_of(path: Path) -> list[tuple[object, ...]]:
+    """The runs of an export."""
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        return connection.execute("SELECT run_id FROM run").fetchall()
 
 
 def test_a_label_that_others_grids_have_is_not_ours(home: tuple[Lab, Path], tmp_path: Path) -> None:

@@ -1,0 +1,63 @@
+"""The tar that a board sends: plain files and folders, none larger than the tar that has it."""
+
+import contextlib
+import io
+import tarfile
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from base.errors import LabError
+
+# Files and folders of one tar: a run with trials has 132 (tests/analysis/sample-crash-lines.tar.xz), one that
+# keeps the databases of many trials some thousand.
+MOST_MEMBERS = 100_000
+
+
+class BadTarError(LabError):
+    """What a board sent is no tar of a run."""
+
+
+@contextlib.contextmanager
+def opened(content: bytes) -> Iterator[tarfile.TarFile]:
+    """The tar of some bytes, not compressed. Raises BadTarError, also of what is read in the block."""
+    try:
+        with tarfile.open(fileobj=io.BytesIO(content), mode="r:") as tar:
+            yield tar
+    # a chain of extended headers is read by recursion, and their numbers are taken as they are
+    except (tarfile.TarError, EOFError, ValueError, OverflowError, RecursionError) as error:
+        raise BadTarError(f"what the board sent is no whole tar: {error}") from error
+
+
+def members(tar: tarfile.TarFile, content: bytes) -> Iterator[tarfile.TarInfo]:
+    """The members of a tar. Raises BadTarError at one that has more bytes than it came with."""
+    for number, member in enumerate(tar):
+        if number >= MOST_MEMBERS:
+            raise BadTarError(f"the board sent more than {MOST_MEMBERS} files and folders")
+        # of a sparse one the tar has the parts that are not zero
+        if member.issparse() or not 0 <= member.size <= len(content):
+            size = f"{member.size} bytes in a tar of {len(content)}"
+            raise BadTarError(f"the board sent {member.name!r}, a sparse file: {size}")
+        yield member
+
+
+def text(content: bytes, name: str) -> str:
+    """The text of one file. Raises BadTarError, and KeyError if it is not there."""
+    with opened(content) as tar:
+        for member in members(tar, content):
+            if member.name == name and (file := tar.extractfile(member)):
+                return file.read().decode(errors="replace")
+    raise KeyError(name)
+
+
+def raw_members(tar: tarfile.TarFile, content: bytes) -> Iterator[tarfile.TarInfo]:
+    """The files and folders of raw/. Raises BadTarError at what is anything else or lies elsewhere.
+
+    (tarfile's own data filter came with Python 3.11.4; Debian 12 has 3.11.2.)
+    """
+    for member in members(tar, content):
+        name = PurePosixPath(member.name)
+        if name.parts[:1] != ("raw",):
+            continue
+        if ".." in name.parts or not (member.isfile() or member.isdir()):
+            raise BadTarError(f"the board sent {member.name!r}, which is no file or folder of raw/")
+        yield member

@@ -1,0 +1,90 @@
+"""A database whose last write was cut short by a kill is rolled back by whoever opens it next."""
+
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+from lab import Lab
+
+from commitpath.database import store
+
+
+def cut(database: Path) -> None:
+    """Leave a database as a kill does in the middle of a commit: half written, with its journal beside it."""
+    copy = database.with_name("copy.sqlite")
+    shutil.copy(database, copy)
+    connection = sqlite3.connect(copy, isolation_level=None)
+    # so that pages are written to the file before the commit
+    connection.execute("PRAGMA cache_size=1")
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute("UPDATE lab SET label = 'half'")
+    connection.execute("UPDATE run SET reasons = '[\"half\"]', host = host || ' '")
+    journal = copy.with_name("copy.sqlite-journal")
+    assert journal.read_bytes()[:8] == bytes.fromhex("d9d505f920a163d7")
+    shutil.copy(copy, database)
+    shutil.copy(journal, database.with_name(f"{database.name}-journal"))
+    connection.close()
+    copy.unlink()
+
+
+# commands that open the database, most of them reading first
+COMMANDS: tuple[tuple[str, dict[str, str]], ...] = (
+    ("results", {}),
+    ("results", {"REBUILD": "yes"}),
+    ("export", {"FILE": "export", "LAB": "here"}),
+    ("compare", {"A": "seed=1", "B": "seed=2"}),
+)
+
+
+@pytest.mark.parametrize(("target", "variables"), COMMANDS)
+def test_a_command_after_a_kill_in_a_commit(
+    target: str, variables: dict[str, str], lab: Lab, tmp_path: Path
+) -> None:
+    for seed in range(20):
+        lab.run(100.0 + seed, FS="f2fs", SEED=str(seed))
+    lab.ok("results")
+    database = lab.results / "results.sqlite"
+    whole = database.read_bytes()
+    cut(database)
+    assert database.read_bytes() != whole
+    if "FILE" in variables:
+        variables = variables | {"FILE": str(tmp_path / variables["FILE"])}
+    done = lab.make(target, **variables)
+    assert "journal" not in done.stderr and "half" not in done.stderr, done.stderr
+    assert not database.with_name("results.sqlite-journal").exists()
+    if "REBUILD" in variables:
+        return  # it analyses what no analysis gave
+    assert done.returncode == 0, done.stderr
+    with sqlite3.connect(database) as connection:
+        assert connection.execute("SELECT count(*) FROM run WHERE status = 'ok'").fetchone() == (20,)
+        assert connection.execute("SELECT count(*) FROM run WHERE reasons LIKE '%half%'").fetchone() == (0,)
+
+
+def test_a_write_ahead_log_that_a_kill_left_is_read(lab: Lab) -> None:
+    lab.run(100.0)
+    lab.ok("results")
+    database = lab.results / "results.sqlite"
+    connection = sqlite3.connect(database)
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("UPDATE run SET reasons = '[\"later\"]'")
+    connection.commit()
+    for kind in ("", "-wal"):
+        shutil.copy(f"{database}{kind}", f"{database}{kind}.copy")
+    connection.close()
+    for kind in ("", "-wal"):
+        Path(f"{database}{kind}.copy").rename(f"{database}{kind}")
+    # the row is not as the folder has it, which the log alone says
+    assert "1 runs, 1 of them new or changed" in lab.ok("results")
+    assert "1 runs, 0 of them new or changed" in lab.ok("results")
+
+
+def test_a_journal_that_cannot_be_rolled_back_has_its_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = tmp_path / "results.sqlite"
+    monkeypatch.setattr(store, "DATABASE", database)
+    store.create(database)
+    database.with_name("results.sqlite-journal").touch()
+    with pytest.raises(store.DatabaseError, match=r"cut short.*REBUILD=yes"), store.explained(database):
+        raise sqlite3.OperationalError(store.CLOSED)
