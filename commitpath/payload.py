@@ -22,7 +22,7 @@ from base.paths import ROOT
 from commitpath import ansible, lab, observers, persistent
 from commitpath.axes import FILESYSTEM, probe_files, probe_names
 from commitpath.cell import make_cell
-from commitpath.profiles import kernel_profile, load_profile, watching
+from commitpath.profiles import board_modules, kernel_profile, load_profile, watching
 from images import artifacts, given, programs
 
 MOUNTPOINT = "/mnt/target"
@@ -91,6 +91,7 @@ def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str
         "scripted": known,
         "all_probes": ",".join(probes) if there else "",
         "modules": [str(path) for path in modules(cell, there)],
+        "board_modules": [str(path) for path in built_for(cell, board_modules(cell))],
         "device_driver": device["driver"],
         "device_size_mib": device["size_mib"],
         "device_parameters": " ".join(f"{k}={v}" for k, v in device["geometry"].items()),
@@ -180,7 +181,11 @@ def modules(cell: Mapping[str, Any], of_observers: Iterable[str]) -> list[Path]:
     if cell["board"] != "virtual":
         return []
     device = artifacts.IMAGES / "devices" / cell["profiles"]["device"]["driver"]
-    parts = [device, *(ROOT / "probes" / name for name in of_observers)]
+    return built_for(cell, [device, *(ROOT / "probes" / name for name in of_observers)])
+
+
+def built_for(cell: Mapping[str, Any], parts: Iterable[Path]) -> list[Path]:
+    """The kernel modules of some parts, built for a cell's kernel; many parts have none."""
     built = [artifacts.module(part, kernel_profile(cell)) for part in parts]
     return [path for path in built if path]
 
@@ -367,6 +372,10 @@ def board_files(variables: Mapping[str, Any]) -> dict[str, bytes]:
         files["await-cell.sh"] = (artifacts.IMAGES / "await-cell.sh").read_bytes()
         files["check-cmdline.sh"] = (ansible.PLAYBOOKS / "board/check-cmdline.sh").read_bytes()
         files |= {Path(module).name: Path(module).read_bytes() for module in variables["modules"]}
+        files["load-modules.sh"] = (ansible.PLAYBOOKS / "board/load-modules.sh").read_bytes()
+        files |= {
+            f"modules/{Path(module).name}": Path(module).read_bytes() for module in variables["board_modules"]
+        }
     else:
         files |= lab.board_scripts()
     files |= run_scripts()

@@ -14,7 +14,7 @@ from commitpath import ansible
 from commitpath.axes import probe_files
 from commitpath.identities import cell_id, cell_name, stored
 from commitpath.payload import payload
-from commitpath.profiles import watching
+from commitpath.profiles import board_modules, watching
 
 # Of a run that records all of analysis/recorded.py; 1: whose other signs say what of it.
 FORMAT = 2
@@ -60,7 +60,11 @@ def make(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> Plan:
         "cell": stored(cell),
         "board": {
             **{"name": cell["board"], "kind": entry["board_kind"], "device": entry["board_device"]},
-            **({"limits": ansible.limits(cell["board"], entry)} if entry["board_kind"] == "lab" else {}),
+            **(
+                {"limits": ansible.limits(cell["board"], entry)}
+                if entry["board_kind"] == "lab"
+                else {"modules": [folder.name for folder in board_modules(cell)]}
+            ),
         },
         "runs": {
             name: {

@@ -39,7 +39,7 @@ from images.board import VirtualBoard
 from images.ssh import Login, make_keys
 
 # Of what a playbook is told: paths and contents, which have names or hashes here.
-HOSTS_OWN = ("driver", "trials", "probes", "modules", "schema", "transactions", "scripted")
+HOSTS_OWN = ("driver", "trials", "probes", "modules", "board_modules", "schema", "transactions", "scripted")
 # Sent with each run, so no part of what a snapshot is keyed by.
 KNOWN_SEQUENCE = "known-sequence.sh"
 SENT_LATER = (*RUN_SCRIPTS, KNOWN_SEQUENCE, "calibrate-cell.sh", "calibrate.sh")
@@ -111,6 +111,7 @@ def provisioned_folder(board: VirtualBoard, variables: Mapping[str, Any]) -> tup
         **{name: variables[name] for name in ("filesystems", "observers", "all_probes")},
         "probes": Path(variables["probes"]).parent.name,
         "modules": [Path(module).parent.name for module in variables["modules"]],
+        "board_modules": [Path(module).parent.name for module in variables["board_modules"]],
         "image": board.image.name,
         # two images of the same inputs are not the same to the byte, and the guest's memory holds
         # pieces of the one that it booted

@@ -56,6 +56,15 @@ def driver_folder(driver: str) -> Path:
     return ROOT / "images/devices" / driver
 
 
+def board_modules(cell: Mapping[str, Any]) -> list[Path]:
+    """The folders of the kernel modules that each virtual board has (images/modules/); none on a user's kernel
+    that takes no module of ours."""
+    kernel = kernel_profile(cell)
+    if cell["board"] != "virtual" or (given.kind_of(kernel) and "no_modules" in kernel):
+        return []
+    return sorted(path.parent for path in (ROOT / "images/modules").glob("*/Kbuild"))
+
+
 def logs_itself(cell: Mapping[str, Any]) -> bool:
     """Whether the cell's device writes down each command that it gets."""
     return devices.find(cell["profiles"]["device"]["driver"]).read_log is not None

@@ -43,6 +43,7 @@ class Board:
     queue: dict[str, str] = field(default_factory=dict)
     device: dict[str, str] = field(default_factory=dict)
     device_time: dict[str, str] = field(default_factory=dict)  # what the device counted
+    modules: dict[str, dict[str, str]] = field(default_factory=dict)  # module of ours → what it says
     texts: dict[str, str] = field(default_factory=dict)  # kernel, cmdline, cpuinfo, meminfo
     covariates: covariates.Covariates | None = None  # of a lab board
     versions: dict[str, str] = field(default_factory=dict)
@@ -95,6 +96,7 @@ def read(raw: Path, database: str) -> Board:
             setattr(board, name, read_pairs(path))
     if (raw / "board/device_time.txt").exists():
         board.device_time = read_pairs(raw / "board/device_time.txt")
+    board.modules = {path.stem: read_pairs(path) for path in sorted(raw.glob("board/modules/*.txt"))}
     for name in ("kernel", "cmdline", "cpuinfo", "meminfo"):
         if path := path_of(f"board/{name}.txt"):
             board.texts[name] = read_text(path).strip()

@@ -60,6 +60,7 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     board.named,
     board.leaves_its_signs,
     board.has_its_observers,
+    board.has_its_modules,
     covariates.same,
     covariates.around,
     covariates.within,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import polars as pl
 
@@ -96,10 +97,20 @@ def ends(run: Run) -> list[str]:
     ]
     return of_none + [
         f"as the run's {name} it was to hold {wanted} transactions whole, and trial {row['trial']} found: "
-        f"{row['verdict']}, {row['transactions']}"
+        f"{_held(row)}"
         for row in judged.iter_rows(named=True)
         if row["trial"] in known
         for name, wanted in (known[row["trial"]],)
         if row["is_whole"] != 1
         or (row["transactions"] != wanted and (wanted > 0 or int(row["hash"], 16) != at_first))
     ]
+
+
+def _held(row: Mapping[str, Any]) -> str:
+    """Say what a trial found that lost nothing that the device was given."""
+    if row["verdict"] != verdicts.NO_PREFIX:
+        return f"{row['verdict']}, {row['transactions']}"
+    return (
+        f"{row['verdict']}, as {verdicts.UNLIKE_ANY}. No cut did that: suspect the driver, which may "
+        "acknowledge what it does not execute, or the engine"
+    )

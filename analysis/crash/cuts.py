@@ -2,13 +2,14 @@
 
 A moment is before a command came (`before`), at the middle of its time (`during`), or as it was done
 (`after`). Those before and after each FLUSH and each write with FUA are tried with each choice that the
-device has, and seeded ones between; CUTS bounds them. All is drawn by splitmix64 from CUT_SEED, so that the
-same cut has the same outcome everywhere.
+device has, and seeded ones between; CUTS bounds them. First of all come the moments behind acknowledgements
+that no FLUSH stands behind (unsynced.py), of which a run has none where all do their work: no seed is to find
+them. All is drawn by splitmix64 from CUT_SEED, so that the same cut has the same outcome everywhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -81,8 +82,11 @@ def digest(line: str) -> str:
     return f"{found:016x}"
 
 
-def plan(cell: Mapping[str, Any], entries: np.ndarray, window: tuple[int, int]) -> list[Trial]:
-    """Return the trials of a run, by the moments of their cuts; window: the ns within which they are.
+def plan(
+    cell: Mapping[str, Any], entries: np.ndarray, window: tuple[int, int], unsynced: Sequence[int] = ()
+) -> list[Trial]:
+    """Return the trials of a run, by the moments of their cuts; window: the ns within which they are;
+    unsynced: the commands behind acknowledgements that no FLUSH stands behind.
 
     The first has the device as the window began and the last as it ended, each with all that it was given:
     what they find is known.
@@ -101,6 +105,14 @@ def plan(cell: Mapping[str, Any], entries: np.ndarray, window: tuple[int, int]) 
         for policy in differing(commands, policies, moment(commands, command, where))
     ]
     most = max(cell["cuts"] - 2, 0)
+    # the first policy keeps the least
+    suspected = [
+        (command, "before", differing(commands, policies, moment(commands, command, "before"))[0])
+        for command in unsynced
+    ]
+    suspected = drawn(suspected, min(len(suspected), most), random)
+    most -= len(suspected)
+    pairs = [pair for pair in pairs if pair not in suspected]
     pairs = drawn(pairs, min(len(pairs), most - most // _BETWEEN), random)
     between = [
         (
@@ -111,7 +123,7 @@ def plan(cell: Mapping[str, Any], entries: np.ndarray, window: tuple[int, int]) 
         for _ in range(most - len(pairs))
     ]
     ends = [(first, "before", EVERYTHING), (last - 1, "after", EVERYTHING)]
-    chosen = sorted([*pairs, *between], key=lambda one: (moment(commands, *one[:2]), *one))
+    chosen = sorted([*suspected, *pairs, *between], key=lambda one: (moment(commands, *one[:2]), *one))
     each = [ends[0], *chosen, ends[1]]
     return [
         _trial(commands, number, *one, Random(cell["cut_seed"], number)) for number, one in enumerate(each)

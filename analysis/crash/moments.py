@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from analysis.adapters.driver import Driver
-from analysis.crash import cuts, lines
+from analysis.crash import cuts, lines, unsynced
 from analysis.crash.cuts import EVERYTHING, Trial
 from analysis.crash.durable import Cache, Commands
 from analysis.crash.lines import Memory
@@ -49,7 +49,8 @@ def plan(cell: Mapping[str, Any], entries: np.ndarray, ran: Driver) -> list[Tria
     and the last as it ends."""
     memory = lines.of(ran)
     if memory is None or not len(memory):
-        return cuts.plan(cell, entries, ran.window)
+        logged = Commands(entries, Cache.of(cell["profiles"]["device"]))
+        return cuts.plan(cell, entries, ran.window, unsynced.before(cell, logged, ran))
     commands = Commands(entries, Cache.of(cell["profiles"]["device"]))
     first, last = (commands.arrived(edge) for edge in ran.window)
     if first == last:

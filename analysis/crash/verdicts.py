@@ -27,6 +27,8 @@ DIED, UNMOUNTED, UNOPENED, CORRUPT, NO_PREFIX, LOST, WHOLE = (
     *("not mounted", "not opened", "corrupt", "not a prefix"),
     *("lost", "whole"),
 )
+# What NO_PREFIX is of.
+UNLIKE_ANY = "its rows are those after no number of its transactions"
 # What is known of a cut before it is tried.
 CUT: dict[str, type[pl.DataType]] = {
     **{"trial": pl.Int64, "command": pl.Int64, "where": pl.String, "cut_ns": pl.Int64, "policy": pl.String},
@@ -231,6 +233,8 @@ def told(row: Mapping[str, Any]) -> str:
     what = row["verdict"]
     if what == LOST:
         what = f"{row['lost']} of {row['acknowledged']} acknowledged transactions are gone"
+    elif what == NO_PREFIX:
+        what = f"{what}: {UNLIKE_ANY}"
     cut = kills.told(row) if row["policy"] is None else f"power cut {going_on.moment(row)}"
     said = f" ({row['said']})" if row["said"] else ""
     return f"trial {row['trial']}, {cut}: {what}{sectors.shown(row)}{said}"

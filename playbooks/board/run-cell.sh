@@ -142,6 +142,13 @@ record_board() {
   cat /proc/cmdline > "$raw/board/cmdline.txt"
   cat /proc/cpuinfo > "$raw/board/cpuinfo.txt"
   cat /proc/meminfo > "$raw/board/meminfo.txt"
+  # what modules of ours that every virtual board has say of themselves
+  for module in modules/*.ko; do
+    [ -e "$module" ] || continue
+    name=$(basename "$module" .ko)
+    mkdir -p "$raw/board/modules"
+    (cd "/sys/module/$name/parameters" && grep -H '' -- *) | sed 's/:/=/' > "$raw/board/modules/$name.txt"
+  done
   {
     ls -1 -i -s --block-size=1 "$MOUNTPOINT/db"
     # an engine's database may be a folder

@@ -65,9 +65,11 @@ def planned(**values: Any) -> list[Trial]:
 def test_a_run_without_such_memory_is_cut_as_ever() -> None:
     """Nor one whose engine noted no call, as with CRASH=none."""
     ever = cuts.plan(cell(), entries(), (0, 2000))
+    made = cell(journal_mode="wal", synchronous="off", mount_options="", engine="sqlite")
+    made["profiles"] |= {"fs": {"mount": []}}
     for left_out in ({"persistent": None}, {"vfs": None}):
         other = SimpleNamespace(**vars(ran()) | left_out)
-        assert moments.plan(cell(), entries(), other) == ever
+        assert moments.plan(made, entries(), other) == ever
     assert all(one.call is None and one.memory is None and "calls" not in one.line() for one in ever)
 
 

@@ -96,6 +96,18 @@ def test_what_a_board_says_is_a_verdict(run_dir: Path, said: dict[str, Any], ver
     assert "Promise broken by 1 cuts" in (run_dir / "report.html").read_text()
 
 
+def test_rows_that_no_cut_left_are_the_drivers_or_the_engines(run_dir: Path) -> None:
+    """At the run's end all is there that the device was given: a driver that acknowledges what it does not
+    execute leaves rows as after no number of transactions."""
+    edit_trial(run_dir, 39, hash="0123456789abcdef")
+    result = pipeline.analyse(run_dir)
+    (reason,) = [one for one in result["reasons"] if "trial 39" in one]
+    assert reason.endswith(
+        "trial 39 found: not a prefix, as its rows are those after no number of its transactions. No cut did "
+        "that: suspect the driver, which may acknowledge what it does not execute, or the engine"
+    )
+
+
 def test_what_is_gone_is_counted_from_what_was_acknowledged(run_dir: Path) -> None:
     """A database that is as it was five transactions before breaks the promise of DELETE with FULL."""
     cell = json.loads((run_dir / "cell.json").read_text())

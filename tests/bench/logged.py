@@ -8,15 +8,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
 import polars as pl
 from boards import RUN, Parts, at_once
 
 from analysis import devices
-from analysis.adapters import driver
+from analysis.adapters import devicelog, driver
 from analysis.adapters.devicelog import DeviceLog
 from analysis.crash import cuts, prefixes, trials, verdicts
 from analysis.crash.durable import SECTOR, Cache, Commands
+from analysis.crash.placed import Numbers
 from analysis.ledger.match import OP, WRITE
 from base.errors import LabError
 from commitpath import crash, packed
@@ -174,7 +174,11 @@ def writer(log: DeviceLog, sector: int, before: int) -> int:
 
 
 def same(board: VirtualBoard, saved: Path, cell: dict[str, Any], planned: Plan, peer: Peer) -> Compared:
-    """Do the run once more over dm-log-writes, and compare the device's own states with the log's."""
+    """Do the run once more over dm-log-writes, and compare the device's own states with the log's.
+
+    In the drain and in the umount behind it several threads of the kernel write at once, in any order. States
+    behind the first command that came in another order there are not compared.
+    """
     every = peer.trials["trial"].to_list()
     chosen = sorted({every[place * (len(every) - 1) // max(SAME - 1, 1)] for place in range(SAME)})
     wanted = states(peer.log, cell, chosen)
@@ -187,14 +191,22 @@ def same(board: VirtualBoard, saved: Path, cell: dict[str, Any], planned: Plan, 
     (output,), _ = at_once(board, saved, [sent(planned, "same", more, 1)], "states")
     with TemporaryDirectory() as work:
         again = device_log(output, planned, Path(work))
-        names, last = ["sector", "sectors", "operation"], wanted[-1][1].command + 1
-        if not np.array_equal(again.entries[names][:last], peer.log.entries[names][:last]):
-            raise LabError("the run over dm-log-writes did other commands when it was done again")
+        alike = devicelog.alike(again.entries, peer.log.entries)
+        if alike < (drain := Numbers.of(peer.driver, peer.log).drain):
+            each = [devicelog.what(log.entries[alike : alike + 1]) for log in (peer.log, again)]
+            raise LabError(
+                f"the run over dm-log-writes did other commands when it was done again: command {alike} of "
+                f"{drain} before the drain was {each[0]}, and then {each[1]} (operation, sector, sectors)"
+            )
         first = pl.read_csv(member(output, "same.csv", Path(work)))["first_difference"].to_list()
         own = trials.table(member(output, "trials.csv", Path(work)), trials.TRIALS)
     theirs = {row["trial"]: row for row in peer.trials.iter_rows(named=True)}
     found = []
+    compared = 0
     for (flush, trial), at, row in zip(wanted, first, own.iter_rows(named=True), strict=True):
+        if trial.arrived > alike:
+            continue
+        compared += 1
         what = f"FLUSH {flush}, {trial.where} command {trial.command}, {trial.policy}"
         if at >= 0:
             by = f"byte {at}, of command {writer(peer.log, at // SECTOR, trial.command)},"
@@ -204,7 +216,10 @@ def same(board: VirtualBoard, saved: Path, cell: dict[str, Any], planned: Plan, 
             for name in HOLDS
             if row[name] != theirs[flush][name]
         ]
-    equal = f"{len(wanted)} states at {len(chosen)} FLUSHes by the device's history and by dm-log-writes' log"
+    equal = (
+        f"{compared} of {len(wanted)} states at {len(chosen)} FLUSHes by the device's history and by "
+        "dm-log-writes' log"
+    )
     return Compared(
         bool(found),
         found or [f"\n{equal}: the same in each byte that the run wrote, and each holds the same"],

@@ -23,12 +23,20 @@ CELL = {"DEVICE": "emmc-5.0", "ROWS": "1000", "N": "10", "PROBES": "none", "MODE
 
 
 def lying(
-    place: Path, monkeypatch: pytest.MonkeyPatch, control: str, folder: str = "", wrapped: Sequence[str] = ()
+    place: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    control: str,
+    folder: str = "",
+    wrapped: Sequence[str] = (),
+    changed: tuple[str, str] = ("", ""),
 ) -> None:
-    """Have what is built from now on with a control among the driver's files in that folder of workloads/."""
+    """Have what is built from now on with a control among the driver's files in that folder of workloads/;
+    changed: a text of it, and what stands there instead."""
     copy, build = place / "workloads", shutil.ignore_patterns("build")
     shutil.copytree(artifacts.WORKLOADS, copy, ignore=build)
-    shutil.copy(CONTROLS / control, copy / folder)
+    text = (CONTROLS / control).read_text()
+    assert changed[0] in text
+    (copy / folder / control).write_text(text.replace(*changed) if changed[0] else text)
     words = [programs.LINKED, *(f"-Wl,--wrap={name}" for name in wrapped)]
     monkeypatch.setattr(artifacts, "WORKLOADS", copy)
     monkeypatch.setattr(programs, "LINKED", " ".join(words))
@@ -53,6 +61,17 @@ def test_a_vfs_whose_sync_does_nothing_loses_what_full_acknowledged(
     assert "PROMISE BROKEN" in said and summary["crash"]["broken"] > 0
     assert summary["crash"]["lost_acknowledged"]["max"] > 0
     assert host["program"] != ordinary
+
+
+@pytest.mark.parametrize("fs", ["ext4", "f2fs"])
+def test_a_vfs_that_skips_every_hundredth_sync_is_found_by_each_seed(
+    fs: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With few cuts, each of which has little chance to be where one transaction is at stake."""
+    lying(tmp_path, monkeypatch, "sync_nothing.c", "engines/sqlite", changed=("EVERY 1\n", "EVERY 100\n"))
+    for seed in ("1", "2", "3"):
+        summary, _, said = run(capsys, FS=fs, N="100", CRASH="power", CUTS="8", CUT_SEED=seed)
+        assert "PROMISE BROKEN" in said and summary["crash"]["lost_acknowledged"]["cuts"] > 0, seed
 
 
 @pytest.mark.parametrize("variables", [{"CRASH": "power", "CUTS": "60"}, {"CRASH": "process", "CUTS": "40"}])

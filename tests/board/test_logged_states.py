@@ -43,7 +43,7 @@ def run(mode: str) -> Ran:
 def test_both_show_the_same(ran: Ran) -> None:
     told = ran[2]()
     assert not told.found, told.lines
-    assert "24 states at 12 FLUSHes" in told.lines[0]
+    assert "of 24 states at 12 FLUSHes" in told.lines[0]
 
 
 def test_a_state_of_another_flush_is_told(ran: Ran, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -99,6 +99,7 @@ def test_what_a_board_is_sent(kind: str, tmp_path: Path) -> None:
     variables = {
         "probes": str(tmp_path / "probes.tar"),
         "modules": [],
+        "board_modules": [],
         "scripted": ["blktrace"],
         "device_driver": "null_blk",
         "board_kind": kind,

@@ -83,7 +83,14 @@ def test_a_snapshot_is_of_one_pace_and_image(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setattr(qemu, "qemu_version", lambda: "QEMU of a test")
     variables = {
         **dict.fromkeys(("filesystems", "observers", "all_probes"), ""),
-        **{"device_driver": "null_blk", "modules": [], "scripted": [], "probes": "p/p.tar", "driver": "d/d"},
+        **{
+            "device_driver": "null_blk",
+            "modules": [],
+            "board_modules": [],
+            "scripted": [],
+            "probes": "p/p.tar",
+            "driver": "d/d",
+        },
     }
     cell = cells.make_cell({})
     names = set()

@@ -1,5 +1,6 @@
-/* A negative control: SQLite's default VFS, but that its files' xSync does nothing. Linked into a
- * driver of a test's own (tests/board/test_controls.py), where it is in force from the start. */
+/* A negative control: SQLite's default VFS, but that every EVERYth xSync of its files does nothing.
+ * Linked into a driver of a test's own (tests/board/test_controls.py), where it is in force from
+ * the start. */
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -7,22 +8,24 @@
 
 /* The unix VFS has few kinds of files. */
 enum { KINDS = 8 };
+#define EVERY 1
 
 static sqlite3_vfs lying, *honest;
+static const sqlite3_io_methods *of[KINDS];
+static sqlite3_io_methods made[KINDS];
 
 static int sync_nothing(sqlite3_file *file, int flags)
 {
-	(void)file;
-	(void)flags;
-	return SQLITE_OK;
+	static unsigned int syncs;
+
+	if (++syncs % EVERY == 0)
+		return SQLITE_OK;
+	return of[file->pMethods - made]->xSync(file, flags);
 }
 
 /* The methods of a kind of file, but for xSync. */
 static const sqlite3_io_methods *without_sync(const sqlite3_io_methods *methods)
 {
-	static const sqlite3_io_methods *of[KINDS];
-	static sqlite3_io_methods made[KINDS];
-
 	for (size_t i = 0; i < KINDS; i++) {
 		if (of[i] == NULL) {
 			of[i] = methods;

@@ -1,0 +1,74 @@
+"""The modules that a virtual board has by its plan were loaded, and did their work."""
+
+from pathlib import Path
+
+import pytest
+import synthetic
+
+from analysis import run as runs
+from analysis.checks import board
+
+SAID = {"by": "ftrace", "calls": "9120", "function": "bvec_try_merge_page", "kept_apart": "4031"}
+
+
+def checked(folder: Path, planned: list[str] | None, **said: dict[str, str]) -> list[str]:
+    """Why a made-up run is rejected; said: what the module says in the run, or in its twin."""
+    made = synthetic.make(folder / "run")
+    for part, name in (("raw", "run"), ("twin/raw", "twin")):
+        (made / part / "board/modules").mkdir()
+        if found := said.get(name, SAID):
+            text = "".join(f"{key}={value}\n" for key, value in found.items())
+            (made / part / "board/modules/bio_vectors.txt").write_text(text)
+    run = runs.read(made)
+    run.plan = None if planned is None else {"board": {"modules": planned}}
+    return board.has_its_modules(run)
+
+
+def test_a_board_with_its_modules_is_accepted(tmp_path: Path) -> None:
+    assert checked(tmp_path, ["bio_vectors"]) == []
+
+
+@pytest.mark.parametrize("planned", [None, []], ids=["before there were modules", "a kernel that takes none"])
+def test_a_board_without_them_is_accepted(planned: list[str] | None, tmp_path: Path) -> None:
+    assert checked(tmp_path, planned, run={}, twin={}) == []
+
+
+@pytest.mark.parametrize("part", ["run", "twin"])
+def test_a_module_that_is_not_there_is_found(part: str, tmp_path: Path) -> None:
+    (found,) = checked(tmp_path, ["bio_vectors"], **{part: {}})
+    who = "the untraced twin: " if part == "twin" else ""
+    assert found == f"{who}raw/board/modules/bio_vectors.txt is missing: the plan has that module"
+
+
+@pytest.mark.parametrize("part", ["run", "twin"])
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"by": "(null)"},
+        {"function": ""},
+        {"calls": "0", "kept_apart": "0"},
+        {"kept_apart": "0"},
+        {"kept_apart": "9121"},
+        {"calls": "-1"},
+        {"calls": "many"},
+    ],
+    ids=str,
+)
+def test_a_hook_that_did_not_work_is_found(changed: dict[str, str], part: str, tmp_path: Path) -> None:
+    (found,) = checked(tmp_path, ["bio_vectors"], **{part: {**SAID, **changed}})
+    assert ("the untraced twin: " in found) == (part == "twin")
+
+
+def test_two_ways_to_hook_are_not_one_board(tmp_path: Path) -> None:
+    (found,) = checked(tmp_path, ["bio_vectors"], twin={**SAID, "by": "kprobe"})
+    assert found.startswith("the untraced twin: bio_vectors hooks the kernel in another way")
+
+
+def test_a_plan_says_which_modules_a_board_has() -> None:
+    from commitpath import plan
+    from commitpath.cell import make_cell
+
+    virtual = {"board_kind": "virtual", "board_device": "/dev/target"}
+    for kernel in ("5.10", "6.1", "6.12", "7.x"):
+        document = plan.make(make_cell({"KERNEL": kernel, "PROBES": "none"}), virtual).document
+        assert document["board"]["modules"] == ["bio_vectors"]

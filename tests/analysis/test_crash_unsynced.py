@@ -1,0 +1,125 @@
+"""Acknowledgements that no FLUSH stands behind are cut at, whatever the seed."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from analysis.adapters.devicelog import ENTRY
+from analysis.crash import cuts, moments, unsynced
+from analysis.crash.durable import Cache, Commands
+from analysis.ledger.match import FLUSH, FUA, WRITE
+
+COUNT, EVERY = 600, 100
+SKIPPED = list(range(EVERY - 1, COUNT, EVERY))
+
+
+def cell(**values: Any) -> dict[str, Any]:
+    geometry = {"cache_kib": 512, "cache_reorder": 1, "block_bytes": 512, "program_bytes": 4096}
+    return {
+        **{"engine": "sqlite", "journal_mode": "wal", "synchronous": "full", "mount_options": ""},
+        **{"crash": "power", "cuts": 50, "cut_seed": 1},
+        "profiles": {"device": {"geometry": geometry | values.pop("geometry", {})}, "fs": {"mount": []}},
+        **values,
+    }
+
+
+def transactions(skipped: list[int], barrier: str) -> tuple[np.ndarray, Any]:
+    """A log and what a driver ran: each transaction writes and is made durable, but the skipped ones, which
+    leave what they write to the next."""
+    rows, times, left = list[tuple[int, ...]](), [], 0
+    for number in range(COUNT):
+        begin = 1000 + 100 * number
+        if number in skipped:
+            left += 1
+        else:
+            writes = [(begin + 10 + n, begin + 20 + n, 8 * number, 8, WRITE) for n in range(1 + left)]
+            last = {
+                "flush": (begin + 40, begin + 60, 0, 0, FLUSH),
+                "fua": (begin + 40, begin + 60, 9000, 8, WRITE | FUA),
+                "none": (begin + 40, begin + 60, 9000, 8, WRITE),
+            }[barrier]
+            rows, left = [*rows, *writes, last], 0
+        times.append((begin, begin + 70, 1))
+    table = pl.DataFrame(times, schema=["begin_ns", "end_ns", "changes"], orient="row")
+    ran = SimpleNamespace(transactions=table, window=(0, 100 * COUNT + 2000), vfs=None, persistent=None)
+    return np.array(rows, dtype=ENTRY), ran
+
+
+def suspected(skipped: list[int], barrier: str = "flush", **values: Any) -> list[int]:
+    entries, ran = transactions(skipped, barrier)
+    made = cell(**values)
+    return unsynced.before(made, Commands(entries, Cache.of(made["profiles"]["device"])), ran)
+
+
+@pytest.mark.parametrize("barrier", ["flush", "fua"])
+def test_each_is_found(barrier: str) -> None:
+    entries, _ = transactions(SKIPPED, barrier)
+    # the last of all has no command behind it
+    found = entries["begin_ns"][suspected(SKIPPED, barrier)].tolist()
+    assert found == [1000 + 100 * (number + 1) + 10 for number in SKIPPED[:-1]]
+    assert suspected([], barrier) == []
+
+
+def test_several_before_one_command_are_one_moment() -> None:
+    assert len(suspected([7, 8, 9])) == 1
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"synchronous": "normal"},
+        {"synchronous": "off"},
+        {"mount_options": "nobarrier"},
+        {"journal_mode": "memory"},
+    ],
+    ids=str,
+)
+def test_what_promises_nothing_of_each_has_none(values: dict[str, Any]) -> None:
+    assert suspected(SKIPPED, **values) == []
+
+
+def test_a_transaction_that_changes_nothing_needs_no_flush() -> None:
+    entries, ran = transactions(SKIPPED, "flush")
+    ran.transactions = ran.transactions.with_columns(changes=pl.lit(0))
+    commands = Commands(entries, Cache.of(cell()["profiles"]["device"]))
+    assert unsynced.before(cell(), commands, ran) == []
+
+
+def test_where_there_is_no_cache_a_write_is_enough() -> None:
+    assert suspected([], "none", geometry={"cache_kib": 0}) == []
+    assert len(suspected(SKIPPED, "none", geometry={"cache_kib": 0})) == len(SKIPPED) - 1
+    assert len(suspected([], "none")) > COUNT / 2
+
+
+@pytest.mark.parametrize("count", [len(SKIPPED) + 1, 20, 200])
+def test_each_is_cut_at_whatever_the_seed(count: int) -> None:
+    """With the least that the device may keep, behind the acknowledgement and before anything else comes."""
+    entries, ran = transactions(SKIPPED, "flush")
+    ends = ran.transactions["end_ns"].to_numpy()
+    for seed in range(20):
+        plan = moments.plan(cell(cuts=count, cut_seed=seed), entries, ran)
+        assert [one.number for one in plan] == list(range(count))
+        for number in SKIPPED[:-1]:
+            wanted = [
+                one
+                for one in plan
+                if ends[number] <= one.moment < 1000 + 100 * (number + 1) + 10
+                and len(one.lost) == one.losable
+            ]
+            assert wanted, (seed, number)
+
+
+def test_more_than_there_are_cuts_are_drawn() -> None:
+    entries, ran = transactions(list(range(0, COUNT, 2)), "flush")
+    plan = moments.plan(cell(cuts=12), entries, ran)
+    assert len(plan) == 12 and all(one.where == "before" for one in plan[:-1])
+
+
+def test_a_run_without_any_is_cut_as_ever() -> None:
+    entries, ran = transactions([], "flush")
+    assert moments.plan(cell(), entries, ran) == cuts.plan(cell(), entries, ran.window)

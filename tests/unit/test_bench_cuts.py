@@ -1,0 +1,71 @@
+"""`make bench-cuts` compares two runs over dm-log-writes as far as both had to do the same."""
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from analysis.adapters.devicelog import ENTRY, DeviceLog
+from analysis.ledger.match import FLUSH, WRITE
+from base.errors import LabError
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
+
+import logged
+
+# pairs of a write and its FLUSH; those behind the first 10 are the drain's
+PAIRS, DRAIN = 12, 10
+GEOMETRY = {"cache_kib": 512, "cache_reorder": 0, "block_bytes": 512, "program_bytes": 4096}
+CELL = {"profiles": {"device": {"geometry": GEOMETRY}}}
+
+
+def log(exchanged: tuple[int, int] = (0, 0)) -> DeviceLog:
+    """The commands of a run, two of them in each other's place."""
+    kinds = [(8 * n, 8, WRITE) if half == 0 else (0, 0, FLUSH) for n in range(PAIRS) for half in range(2)]
+    first, second = exchanged
+    kinds[first], kinds[second] = kinds[second], kinds[first]
+    rows = [(100 * n, 100 * n + 50, *kind) for n, kind in enumerate(kinds)]
+    return DeviceLog(0, 0, np.array(rows, dtype=ENTRY))
+
+
+def compared(again: DeviceLog, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> logged.Compared:
+    holds = dict.fromkeys(logged.HOLDS, 0)
+    phases = pl.DataFrame({"phase": ["insert", "drain"], "begin_ns": [0, 200 * DRAIN]})
+    ran: Any = SimpleNamespace(phases=phases, window=(0, 200 * PAIRS))
+    states = pl.DataFrame([{"trial": n, **holds} for n in range(PAIRS)])
+    peer = logged.Peer(states, pl.DataFrame(), logged.Parts(), log(), ran)
+    (tmp_path / "same.csv").write_text("first_difference\n" + "-1\n" * 2 * PAIRS)
+    own = pl.DataFrame([{"trial": n, **holds} for n in range(2 * PAIRS)])
+    for name, stands_in in {
+        "sent": lambda *_: {},
+        "at_once": lambda *_: ([None], []),
+        "device_log": lambda *_: again,
+        "member": lambda _, name, __: tmp_path / name,
+        "written": lambda _: "",
+    }.items():
+        monkeypatch.setattr(logged, name, stands_in)
+    monkeypatch.setattr(logged.trials, "table", lambda *_: own)
+    nothing: Any = None
+    return logged.same(nothing, Path(), CELL, nothing, peer)
+
+
+def test_all_states_are_compared_of_the_same_commands(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    found = compared(log(), monkeypatch, tmp_path)
+    assert not found.found and "24 of 24 states at 12 FLUSHes" in found.lines[0]
+
+
+def test_the_drain_may_come_in_another_order(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What is behind is a state of another run."""
+    found = compared(log((2 * DRAIN, 2 * DRAIN + 2)), monkeypatch, tmp_path)
+    assert not found.found and "20 of 24 states at 12 FLUSHes" in found.lines[0]
+
+
+def test_another_command_of_the_load_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with pytest.raises(LabError, match=r"again: command 4 of 20 before the drain was \[\(1, 16, 8\)\]"):
+        compared(log((4, 6)), monkeypatch, tmp_path)
