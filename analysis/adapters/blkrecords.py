@@ -44,8 +44,10 @@ _RECORD2 = np.dtype(
 )
 _FORMS = {MAGIC: RECORD, MAGIC2: _RECORD2}
 WRITE, FLUSH, SYNC = 1 << 17, 1 << 18, 1 << 19
+PASSTHROUGH = 1 << 25
 NOTIFY, AHEAD, META, DISCARD, FUA = 1 << 26, 1 << 27, 1 << 28, 1 << 29, 1 << 31
-QUEUE, REQUEUE, ISSUE, COMPLETE = 1, 6, 7, 8
+QUEUE, BACK_MERGE, FRONT_MERGE, GET_REQUEST, REQUEUE, ISSUE, COMPLETE = 1, 2, 3, 4, 6, 7, 8
+INSERT, SPLIT, REMAP = 12, 13, 15
 NOTIFY_PROCESS = 0
 ACTION = 0xFF  # bit 8 says that a cgroup id leads the payload
 CHUNK = 1 << 20  # bytes searched at once: with its columns it fits in a CPU's cache
