@@ -63,8 +63,7 @@ class Open:
     def around(self, target: int, start: int, end: int) -> Range | None:
         """Return the range that was opened last of those that contain start to end."""
         best = None
-        for table, key in ((self._parts, (target, start >> _PART)), (self._long, target)):
-            items = table.get(key)  # type: ignore[attr-defined]
+        for items in (self._parts.get((target, start >> _PART)), self._long.get(target)):
             if not items:
                 continue
             closed = 0

@@ -27,8 +27,10 @@ from analysis.adapters.blkrecords import (
     WRITE,
 )
 
-READS, WRITES, DISCARDS, FLUSHES, WRITTEN_FLUSHES, NOTHING = range(6)
+READS, WRITES, DISCARDS, FLUSHES, WRITTEN_FLUSHES, NOTHING, PASSED = range(7)
+_PLACELESS = (FLUSHES, WRITTEN_FLUSHES, PASSED)
 _NONE = -1
+_FACTOR = 0x9E3779B97F4A7C15  # odd: it mixes the bits of a key
 
 
 class Pairs(NamedTuple):
@@ -44,12 +46,13 @@ class Pairs(NamedTuple):
 
 def operations(events: np.ndarray) -> np.ndarray:
     """Return what each event is about: READS, … A flush has no data: REQ_OP_FLUSH, or an empty write with
-    PREFLUSH, as kernels before 4.10 issue it."""
+    PREFLUSH, as kernels before 4.10 issue it. SCSI and ATA passthrough is an operation of its own."""
     action, empty = events["action"], events["bytes"] == 0
     write, flush = action & WRITE > 0, action & FLUSH > 0
     found = np.where(action & DISCARD > 0, DISCARDS, np.where(write, WRITES, READS))
     of_empty = np.where(flush, np.where(write, WRITTEN_FLUSHES, FLUSHES), np.where(write, found, NOTHING))
-    result: np.ndarray = np.where(empty & (found != DISCARDS), of_empty, found).astype(np.int64)
+    found = np.where(empty & (found != DISCARDS), of_empty, found)
+    result: np.ndarray = np.where(action & PASSTHROUGH > 0, PASSED, found).astype(np.int64)
     return result
 
 
@@ -60,21 +63,22 @@ def targets(events: np.ndarray) -> np.ndarray:
 
 
 def pair(events: np.ndarray, *, parts: bool = True) -> Pairs:
-    """Pair issues with completions. SCSI and ATA passthrough is left out.
+    """Pair issues with completions.
 
     parts: a request is completed from its begin on, so the completion of its end is its last; a bio that
     was split (parts=False) is done when as much was completed as it has.
     """
     action = events["action"] & ACTION
-    wanted = np.isin(action, (ISSUE, REQUEUE, COMPLETE)) & (events["action"] & PASSTHROUGH == 0)
-    rows = np.flatnonzero(wanted)
+    rows = np.flatnonzero(np.isin(action, (ISSUE, REQUEUE, COMPLETE)))
     action, target = action[rows], targets(events[rows])
     sector, size = events["sector"][rows].astype(np.int64), events["bytes"][rows].astype(np.int64)
-    is_flush = np.isin(target & 7, (FLUSHES, WRITTEN_FLUSHES))
-    sector[is_flush] = 0  # it has none, or all bits set
+    placeless = np.isin(target & 7, _PLACELESS)
+    # a flush may have all bits set; the completion of passthrough has no length
+    sector[placeless] = size[placeless] = 0
     # an empty bio is answered by a completion that is no command's
     issued_empty = np.unique(target[(action == ISSUE) & (size == 0)])
-    is_answer = (action == COMPLETE) & (size == 0) & ~(target & 7 == FLUSHES) & ~np.isin(target, issued_empty)
+    is_answer = (action == COMPLETE) & (size == 0) & ~np.isin(target, issued_empty)
+    is_answer &= ~np.isin(target & 7, (FLUSHES, PASSED))
     rows, action, target, sector, size = (
         column[~is_answer] for column in (rows, action, target, sector, size)
     )
@@ -88,12 +92,14 @@ def pair(events: np.ndarray, *, parts: bool = True) -> Pairs:
     error = np.concatenate([events["error"][rows[seconds]].astype(np.int64), ends[:, 1]])
     amount = np.concatenate([size[firsts], ends[:, 2]])
     order = np.argsort(issue)
-    issue, done = issue[order], done[order]
+    issue, done, amount = issue[order], done[order], amount[order]
+    passed = target[issue] & 7 == PASSED
+    amount[passed] = events["bytes"][rows[issue[passed]]]
     return Pairs(
         issue=rows[issue],
         done=np.where(done >= 0, rows[done] if rows.size else done, _NONE),
         error=error[order],
-        bytes=amount[order],
+        bytes=amount,
         orphans=rows[np.array(machine.orphans, np.int64)],
         returned=rows[np.array(machine.returned, np.int64)],
     )
@@ -109,8 +115,8 @@ def alternating(
         return none, none, none
     mixed = [sector, size, target]
     key = np.zeros(target.size, np.uint64)
-    for column, factor in zip(mixed, (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9), strict=True):
-        key = (key ^ column.astype(np.uint64)) * np.uint64(factor)
+    for column in mixed:
+        key = (key ^ column.astype(np.uint64)) * np.uint64(_FACTOR)
         key ^= key >> np.uint64(29)
     order = np.argsort(key, kind="stable")
     same = np.r_[False, key[order][1:] == key[order][:-1]]

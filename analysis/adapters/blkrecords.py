@@ -77,7 +77,7 @@ def read_file(path: Path, wanted: Wanted | None = None) -> tuple[np.ndarray, dic
         note = action & NOTIFY > 0
         found.append(taken(chunk.records, wanted(action) & ~note) if wanted else chunk.records)
         if note.any():
-            names |= _process_names(chunk, np.flatnonzero(note).tolist())
+            names |= process_names(chunk, np.flatnonzero(note).tolist())
     return np.concatenate(found), names
 
 
@@ -87,7 +87,7 @@ def version(path: Path) -> int:
         return int.from_bytes(file.read(4), "little") & 0xFF
 
 
-def _process_names(chunk: Chunk, notes: list[int]) -> dict[int, str]:
+def process_names(chunk: Chunk, notes: list[int]) -> dict[int, str]:
     """{pid: comm} of those of the records `notes` that name a process."""
     names: dict[int, str] = {}
     for row in notes:
