@@ -110,8 +110,16 @@ def inspect(variables: dict[str, str]) -> int:
         for name in ("RUN", "TRIAL"):
             if name in variables:
                 raise BadInputError(f"{name} and TRACE: a page is of one of them")
-        check_utf8("TRACE", trace)
-        return inspect_run(["--trace", trace])
+        words = ["--trace", trace]
+        for name, option in (("FORMAT", "--format"), ("CSV", "--csv")):
+            if text := variables.get(name):
+                words += [option, text]
+        for name in ("TRACE", "FORMAT", "CSV"):
+            check_utf8(name, variables.get(name, ""))
+        return inspect_run(words)
+    for name in ("FORMAT", "CSV"):
+        if name in variables:
+            raise BadInputError(f"{name} without TRACE: it is of a trace that no run made")
     trial = [variables["TRIAL"]] if "TRIAL" in variables else []
     return inspect_run([run_folder("inspect", variables), *trial])
 

@@ -1,96 +1,129 @@
-"""The text that blkparse and btrace print by default, as records of the kernel's block tracer."""
+"""Text of block events: what blkparse, ftrace, trace-cmd or `perf script` printed."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
-from analysis.adapters.blkrecords import (
-    AHEAD,
-    COMPLETE,
-    DISCARD,
-    FLUSH,
-    FUA,
-    ISSUE,
-    META,
-    QUEUE,
-    RECORD,
-    REQUEUE,
-    SYNC,
-    WRITE,
-)
+from analysis.adapters import blklines, blkwords
+from analysis.adapters.blkevents import EVENT, Collected, Events
 
-# `8,0    3        1     0.000000000   697  D  WS 223490 + 8 [kjournald]`: device, CPU, number, time, process,
-# what happened, to what, and of what it is about the rest. Since release 1.3 a note names a control group
-# behind the process: `252 1,0  m   N text`
-_EVENT = re.compile(
-    r"\s*(?P<major>[0-9]{1,4}),(?P<minor>[0-9]{1,7})\s+(?P<cpu>[0-9]{1,5})\s+(?P<number>[0-9]{1,18})"
-    r"\s+(?P<s>[0-9]{1,9})\.(?P<ns>[0-9]{9})\s+(?P<pid>[0-9]{1,10})\s+(?:[0-9a-f]+,[0-9a-f]+\s+)?"
-    r"(?P<action>[A-Za-z]{1,2})\s+(?P<rest>.*)"
-)
-_ABOUT = re.compile(
-    r"(?P<rwbs>F?[WDRN][FASM]*)(?:\s+(?P<sector>[0-9]{1,19})(?:\s+\+\s+(?P<sectors>[0-9]{1,9}))?)?"
-    r"(?:\s+\(\s*[0-9]+\))?\s+\[(?P<last>.*)\]"
-)
-# the last lines: sums of each CPU, and of all
-_SUMS = re.compile(r"(CPU ?[0-9]+|Total) \(.*\):|Throughput|Events \(")
-_PLACES = {"Q": QUEUE, "R": REQUEUE, "D": ISSUE, "C": COMPLETE}
-_OPERATIONS = {"W": WRITE, "D": WRITE | DISCARD, "R": 0, "N": 0}
-_LATER = {"F": FUA, "A": AHEAD, "S": SYNC, "M": META}
-_NOTES = {"m", "P", "U", "UT"}
+_PIECE = 1 << 20  # bytes at once
+_LONGEST = 1 << 16  # of a line
+_BOM = b"\xef\xbb\xbf"
+_HEADERS = (b"Input file ", b"Trace started at ")
+_SUMS = (b"CPU", b"Total (", b"Throughput", b"Events (")
+_OF_TRACER = (b"#", b"CPU ", b"CPU:", b"cpus=", b"version = ", b"name: ")
 
 
-class NoBlkparseError(ValueError):
-    """The text is not blkparse's; says which line of it."""
+class NoTextError(ValueError):
+    """The text is none of block events; says which line of it."""
 
 
-def records(lines: Iterable[str]) -> tuple[np.ndarray, dict[int, str]]:
-    """Return (records of _PLACES alone, RECORD, in the order of the lines; names of processes by number).
-
-    Raises NoBlkparseError.
-    """
-    names: dict[int, str] = {}
-    found = np.array(list(_rows(lines, names)), RECORD)
-    return found, names
+def read(path: Path, form: blklines.Reader | None = None) -> Events:
+    """Return the events of a text; `form` reads a line of it, None: that is found out. Raises NoTextError."""
+    found = Collected()
+    with path.open("rb") as file:
+        _Text(file, found, form).read()
+    return found.events(sort=True)
 
 
-def _rows(lines: Iterable[str], names: dict[int, str]) -> Iterator[tuple[int, ...]]:
-    before = 0
-    for number, line in enumerate(lines, 1):
-        if not line.strip() or line.startswith(("Input file ", "Trace started at ")):
+class _Text:
+    """A text that is being read."""
+
+    def __init__(self, file: BinaryIO, found: Collected, form: blklines.Reader | None) -> None:
+        self.file, self.found = file, found
+        self.form = form
+        self.line = 0  # number of the line before the piece
+        self.events = 0
+        self.ended = False
+
+    def read(self) -> None:
+        """Read all of it."""
+        for piece in self._pieces():
+            if self.form is None:
+                self.form = _form(piece)
+                self.found.traced = self.form is blklines.traced
+            if self.form is blklines.parsed:
+                self._by_words(piece)
+            else:
+                self._by_lines(piece)
+            if self.ended:
+                return
+
+    def _pieces(self) -> Iterator[bytes]:
+        """Give whole lines."""
+        rest = self.file.read(len(_BOM))
+        rest = b"" if rest == _BOM else rest
+        while data := self.file.read(_PIECE):
+            data = rest + data
+            end = data.rfind(b"\n") + 1
+            if end == 0 and len(data) > _LONGEST:
+                raise NoTextError(f"line {self.line + 1}: longer than {_LONGEST} bytes")
+            rest = data[end:]
+            if end:
+                yield data[:end]
+        if rest:
+            yield rest + b"\n"
+
+    def _by_lines(self, piece: bytes) -> None:
+        rows = [row for line in piece.split(b"\n")[:-1] if (row := self._row(line)) is not None]
+        self._keep(np.array(rows, EVENT))
+
+    def _row(self, line: bytes) -> blklines.Row | None:
+        """Return the event of the next line."""
+        self.line += 1
+        if self.ended or not line.strip() or line.startswith(_HEADERS):
+            return None
+        if self.form is blklines.traced and line.lstrip().startswith(_OF_TRACER):
+            return None
+        if self.form is not blklines.traced and self.events and line.startswith(_SUMS):
+            self.ended = True
+            return None
+        assert self.form is not None
+        try:
+            row = self.form(line.decode(errors="replace").rstrip("\r"), self.found.number)
+        except blklines.LineError as error:
+            raise NoTextError(f"line {self.line}: {error}") from None
+        self.events += 1
+        return row
+
+    def _keep(self, rows: np.ndarray) -> None:
+        self.found.keep(rows[self.found.add(rows["action"], rows["device"])])
+
+    def _by_words(self, piece: bytes) -> None:
+        """Read blkparse's lines: most at once, the others one by one."""
+        data = np.frombuffer(piece, np.uint8)
+        newlines = np.flatnonzero(data == ord("\n"))
+        unread, lines, rows = blkwords.rows(data, newlines, self.found)
+        before, events = self.line, self.events
+        begins = np.r_[0, newlines[:-1] + 1]
+        places, found = list[int](), list[blklines.Row]()
+        for number in unread.tolist():
+            self.line = before + number
+            self.events = events + int(np.searchsorted(lines, number)) + len(found)
+            row = self._row(piece[begins[number] : newlines[number]])
+            if self.ended:
+                rows, lines = rows[lines < number], lines[lines < number]
+                break
+            if row is not None:
+                places.append(number)
+                found.append(row)
+        self.line, self.events = before + newlines.size, events + lines.size + len(found)
+        if found:
+            order = np.argsort(np.r_[lines, places], kind="stable")
+            rows = np.concatenate([rows, np.array(found, EVENT)])[order]
+        self._keep(rows)
+
+
+def _form(piece: bytes) -> blklines.Reader:
+    """Return what reads the lines of a text, by its first."""
+    for line in piece.split(b"\n"):
+        if not line.strip() or line.lstrip().startswith(_OF_TRACER):
             continue
-        if before and _SUMS.match(line):
-            return
-        event = _EVENT.fullmatch(line.rstrip("\r\n"))
-        if event is None:
-            shown = line.strip()[:40]
-            raise NoBlkparseError(f"line {number}: {shown!r} is no event as blkparse prints one by default")
-        before = number
-        if event["action"] in _NOTES or event["action"] not in _PLACES:
-            continue
-        about = _ABOUT.fullmatch(event["rest"].rstrip())
-        if about is None:
-            shown = event["rest"][:40]
-            raise NoBlkparseError(f"line {number}: {shown!r} is no command as blkparse prints one by default")
-        yield _record(event, about, names)
-
-
-def _record(event: re.Match[str], about: re.Match[str], names: dict[int, str]) -> tuple[int, ...]:
-    action, rwbs, error = _PLACES[event["action"]], about["rwbs"], 0
-    flush = rwbs[0] == "F"
-    bits = _OPERATIONS[rwbs[flush]] | (FLUSH if flush else 0)
-    for letter in rwbs[flush + 1 :]:
-        bits |= _LATER[letter]
-    if action == COMPLETE:
-        # one that failed: the number is below 0, or above 2^15
-        error = abs(int(about["last"])) & 0xFFFF if re.fullmatch(r"-?[0-9]{1,9}", about["last"]) else 0
-    else:
-        names[int(event["pid"])] = about["last"]
-    return (
-        *(0, int(event["number"]) & 0xFFFFFFFF, int(event["s"]) * 10**9 + int(event["ns"])),
-        *(int(about["sector"] or 0), (int(about["sectors"] or 0) << 9) & 0xFFFFFFFF, bits | action),
-        *(int(event["pid"]) & 0xFFFFFFFF, int(event["major"]) << 20 | int(event["minor"])),
-        *(int(event["cpu"]), error, 0),
-    )
+        text = line.decode(errors="replace").rstrip("\r")
+        return blklines.traced if blklines.TRACED.fullmatch(text) else blklines.parsed
+    return blklines.parsed

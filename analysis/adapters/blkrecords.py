@@ -44,8 +44,10 @@ _RECORD2 = np.dtype(
 )
 _FORMS = {MAGIC: RECORD, MAGIC2: _RECORD2}
 WRITE, FLUSH, SYNC = 1 << 17, 1 << 18, 1 << 19
+PASSTHROUGH = 1 << 25
 NOTIFY, AHEAD, META, DISCARD, FUA = 1 << 26, 1 << 27, 1 << 28, 1 << 29, 1 << 31
-QUEUE, REQUEUE, ISSUE, COMPLETE = 1, 6, 7, 8
+QUEUE, BACK_MERGE, FRONT_MERGE, GET_REQUEST, REQUEUE, ISSUE, COMPLETE = 1, 2, 3, 4, 6, 7, 8
+INSERT, SPLIT, REMAP = 12, 13, 15
 NOTIFY_PROCESS = 0
 ACTION = 0xFF  # bit 8 says that a cgroup id leads the payload
 CHUNK = 1 << 20  # bytes searched at once: with its columns it fits in a CPU's cache
@@ -75,7 +77,7 @@ def read_file(path: Path, wanted: Wanted | None = None) -> tuple[np.ndarray, dic
         note = action & NOTIFY > 0
         found.append(taken(chunk.records, wanted(action) & ~note) if wanted else chunk.records)
         if note.any():
-            names |= _process_names(chunk, np.flatnonzero(note).tolist())
+            names |= process_names(chunk, np.flatnonzero(note).tolist())
     return np.concatenate(found), names
 
 
@@ -85,7 +87,7 @@ def version(path: Path) -> int:
         return int.from_bytes(file.read(4), "little") & 0xFF
 
 
-def _process_names(chunk: Chunk, notes: list[int]) -> dict[int, str]:
+def process_names(chunk: Chunk, notes: list[int]) -> dict[int, str]:
     """{pid: comm} of those of the records `notes` that name a process."""
     names: dict[int, str] = {}
     for row in notes:

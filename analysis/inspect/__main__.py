@@ -1,7 +1,8 @@
 """python -m analysis.inspect RUN_DIR [TRIAL]: write RUN_DIR/inspect.html from the run's tables, or
 inspect-trial-<TRIAL>.html, with the cut of that trial.
 
---trace PREFIX_OR_TEXT: of a block trace that no run made, <name>.inspect.html beside it.
+--trace PREFIX_OR_TEXT [--format FORMAT] [--csv FILE]: of a block trace that no run made, <name>.inspect.html
+beside it; FILE has its commands.
 
 Exit status: 0 done, 2 wrong usage, no such trial or no trace, 3 a table cannot be read; then no page is
 written.
@@ -12,7 +13,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from analysis.inspect import blktrace, cut, page
+from analysis.inspect import blktrace, cut, page, traced
 from analysis.inspect.load import Loaded
 from base import scratch
 from base.errors import EXIT_BAD_INPUT, EXIT_UNREADABLE, BadInput, BadInputError
@@ -22,13 +23,22 @@ from base.text import printable
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     given = sys.argv[1:] if arguments is None else arguments
-    is_trace = given[:1] == ["--trace"]
-    if len(given) not in ((2,) if is_trace else (1, 2)):
-        print("usage: python -m analysis.inspect RUN_DIR [TRIAL] | --trace PREFIX_OR_TEXT", file=sys.stderr)
+    options = dict(zip(given[::2], given[1::2], strict=False)) if given[:1] == ["--trace"] else {}
+    is_trace = bool(options)
+    known = set(options) <= {"--trace", "--format", "--csv"} and len(given) == 2 * len(options)
+    if not (known if is_trace else len(given) in (1, 2)):
+        usage = "RUN_DIR [TRIAL] | --trace PREFIX_OR_TEXT [--format FORMAT] [--csv FILE]"
+        print(f"usage: python -m analysis.inspect {usage}", file=sys.stderr)
         return EXIT_BAD_INPUT
     try:
         if is_trace:
-            place, text = blktrace.place(given[1]), page.render_trace(blktrace.read(given[1]))
+            trace = blktrace.read(options["--trace"], options.get("--format", ""))
+            place, text = blktrace.place(options["--trace"]), page.render_trace(trace)
+            if table := options.get("--csv"):
+                with scratch.whole(Path(table)) as part:
+                    traced.csv(trace.found, part)
+                rows = trace.commands.height + trace.found.orphans.height
+                print(f"inspect: {table} ({rows} rows)")
         elif len(given) > 1:
             run = Loaded(Path(given[0]))
             text = page.render(run, cut.of(run, given[1]))

@@ -1,4 +1,4 @@
-"""A block trace that no run of ours made: blktrace's files of each CPU, or blkparse's text.
+"""A block trace that no run of ours made: blktrace's files, or the text of blkparse, ftrace or perf.
 
 It tells of block commands: who queued and what the device did, when. It tells of no statement, no sync and no
 file, so nothing is tied to a cause.
@@ -6,32 +6,20 @@ file, so nothing is tied to a cause.
 
 from __future__ import annotations
 
+import errno
 import glob
 import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import polars as pl
 
-from analysis.adapters import blkparsed
-from analysis.adapters.blkcommands import codes, words
-from analysis.adapters.blkrecords import (
-    ACTION,
-    COMPLETE,
-    FUA,
-    ISSUE,
-    NOTIFY,
-    QUEUE,
-    REQUEUE,
-    WRITE,
-    read_file,
-    version,
-)
+from analysis.adapters import blkevents, blkformat, blkparsed
+from analysis.adapters.blkrecords import COMPLETE, FUA, MAGIC, MAGIC2, QUEUE, WRITE, version
 from analysis.events import BLOCK_KINDS
 from analysis.figures import style
-from analysis.observers import blktrace as observer
-from base.errors import BadInput
+from analysis.inspect import traced
+from base.errors import BadInput, BadInputError
 
 # Lanes of a page: of the processes that had most commands, each kind of theirs; the others share lanes.
 _PROCESSES = 6
@@ -40,6 +28,8 @@ _OTHERS = "others"
 _PER_CPU = re.compile(r"\.blktrace\.[0-9]+$")
 # bytes of a text by which it is told from blktrace's records
 _LOOKED_AT = 4096
+# with which blktrace's records begin, in either byte order: what is wrong with the other is told
+_MAGICS = {magic.to_bytes(4, order) for magic in (MAGIC, MAGIC2) for order in ("little", "big")}
 # the version of records that a kernel of any release makes
 _FIRST = 7
 
@@ -48,8 +38,9 @@ class Trace(NamedTuple):
     """What a page shows."""
 
     name: str
-    commands: pl.DataFrame  # observers' columns of a command, `queue_ns`, and `lane`
-    lanes: tuple[str, ...]  # `<process> <kind>`, in the order in which they are shown
+    found: traced.Traced
+    commands: pl.DataFrame  # of `found`, with `process` and `lane`
+    lanes: tuple[str, ...]  # `[<device> ]<process> <kind>`, in the order in which they are shown
     colors: dict[str, str]
     said: tuple[str, ...]  # what the trace lacks
 
@@ -59,44 +50,65 @@ def place(given: str) -> Path:
     return Path(_PER_CPU.sub("", given) + ".inspect.html")
 
 
-def read(given: str) -> Trace:
-    """Read a trace: TEXT, or PREFIX of PREFIX.blktrace.0, .1, … Raises BadInput."""
+def read(given: str, form: str = "") -> Trace:
+    """Read a trace: a file, or PREFIX of PREFIX.blktrace.0, .1, … Raises BadInput.
+
+    form: what `blkparse -f` was given, for its text.
+    """
     prefix = _PER_CPU.sub("", given)
     path = Path(given)
-    if prefix == given and path.is_file():
-        records, names = _text(path)
-    else:
-        records, names = _files(prefix)
-    action, note = records["action"] & ACTION, records["action"] & NOTIFY > 0
-    kept = np.isin(action, (QUEUE, REQUEUE, ISSUE, COMPLETE)) & ~note
-    records = records[kept]
-    records = records[np.argsort(records["time"], kind="stable")]
-    action = records["action"] & ACTION
-    commands = observer.commands(records[action != QUEUE], names)
-    if commands.is_empty():
-        raise BadInput(prefix, "", _nothing(action), "a trace of blktrace -a issue -a complete, or of all")
-    lacks = []
-    if unfinished := commands["end_ns"].null_count():
-        lacks.append(f"{unfinished} commands have no completion in it, and are shown without a length")
-    if orphans := _completions(records) - (commands.height - unfinished):
-        lacks.append(f"{orphans} completions have no issue in it, and are left out")
-    if not (action == QUEUE).any():
+    files = [] if prefix == given and path.is_file() else _paths(prefix)
+    if files and form:
+        raise BadInputError(f"FORMAT and {files[0]}: that is no text, but blktrace's records")
+    events = blkevents.read(files) if files else _file(path, prefix, form)
+    found = traced.commands(events)
+    if found.commands.is_empty():
+        expected = "a trace of blktrace -a issue -a complete, or of all"
+        raise BadInput(prefix, "", _nothing(events, found), expected)
+    lacks = _lacks(events, found) + _left_out(files, prefix, events)
+    return _with_lanes(Path(prefix).name, found, tuple(lacks))
+
+
+def _lacks(events: blkevents.Events, found: traced.Traced) -> list[str]:
+    """Say what commands lack."""
+    unfinished = found.commands["end_ns"].null_count()
+    number = {
+        "commands have no completion in it, and are shown without a length": unfinished,
+        "completions have no issue in it, and are left out": found.orphans.height,
+        "requeues have no issue in it, and are left out": found.returned,
+        "SCSI or ATA passthrough commands, as smartd, udisks and hdparm give, are left out": found.passed,
+    }
+    lacks = [f"{count} {what}" for what, count in number.items() if count]
+    failed = found.commands.filter(pl.col("result") > 0)["result"].value_counts(sort=True)
+    if failed.height:
+        errors = (f"{count} with {error_name(result)}" for result, count in failed.iter_rows())
+        lacks.append(f"{failed['count'].sum()} commands failed: {', '.join(errors)}")
+    if found.bios:
+        lacks.append(
+            f"of {', '.join(found.bios)} nothing was issued, as md, dm, bcache and zram issue nothing: "
+            "a command begins when it is queued"
+        )
+    for above, below in found.stacked:
+        lacks.append(f"{above} is on {below}, so that what {above} did is in {below} again")
+    if not events.actions[QUEUE]:
         lacks.append("nobody is told to have queued anything: a command's process is who issued it")
-    lacks += _left_out(path, prefix, records)
-    commands = _queued(commands, records[action == QUEUE], names)
-    return _with_lanes(Path(prefix).name, commands, tuple(lacks))
+    return lacks
 
 
-def _left_out(path: Path, prefix: str, records: np.ndarray) -> list[str]:
+def error_name(number: int) -> str:
+    """Return an error of a command as the kernel calls it."""
+    return errno.errorcode.get(number, f"error {number}")
+
+
+def _left_out(files: list[Path], prefix: str, events: blkevents.Events) -> list[str]:
     """Say what a trace lacks that its records do not show: those of a CPU, and writes with FUA."""
-    files = [] if prefix == str(path) and path.is_file() else _paths(prefix)
     numbers = {int(file.suffix[1:]) for file in files}
     found = []
     if missing := sorted(set(range(max(numbers, default=-1) + 1)) - numbers):
         named = ", ".join(f"{Path(prefix).name}.blktrace.{number}" for number in missing)
         found.append(f"there is no {named}: what these CPUs did is not in it")
-    of_first = not files or any(version(file) == _FIRST for file in files)
-    writes = records["action"][records["action"] & WRITE > 0]
+    of_first = not events.traced and (not files or any(version(file) == _FIRST for file in files))
+    writes = events.rows["action"][events.rows["action"] & WRITE > 0]
     if of_first and writes.size and not (writes & FUA > 0).any():
         found.append(
             "no write with FUA is in it: of records of version 7, as blktrace 1.3 asks for, Linux 6.19 and "
@@ -105,103 +117,84 @@ def _left_out(path: Path, prefix: str, records: np.ndarray) -> list[str]:
     return found
 
 
-def _text(path: Path) -> tuple[np.ndarray, dict[int, str]]:
+def _file(path: Path, prefix: str, form: str) -> blkevents.Events:
+    """Read one file: records as `blkparse -d` and `blktrace -o -` write them, or text."""
+    if not path.is_file():
+        wrong = f"no such file, and no {Path(prefix).name}.blktrace.0 there"
+        raise BadInput(prefix, "", wrong, "blkparse's text, or the prefix of blktrace's files")
+    try:
+        reader = blkformat.reader(form) if form else None
+    except blkformat.FormatError as error:
+        raise BadInputError(f"FORMAT={form}: {error}") from None
     try:
         with path.open("rb") as file:
             head = file.read(_LOOKED_AT)
+        if head[:4] in _MAGICS:
+            if form:
+                raise BadInputError(f"FORMAT and {path}: that is no text, but blktrace's records")
+            return blkevents.read([path])
         if b"\0" in head:
             raise BadInput(path, "", "no text", "what blkparse prints, or the prefix of blktrace's files")
-        with path.open(encoding="utf-8", errors="replace") as text:
-            return blkparsed.records(text)
+        return blkparsed.read(path, reader)
     except OSError as error:
         raise BadInput(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
-    except blkparsed.NoBlkparseError as error:
-        raise BadInput(path, "", str(error), "blkparse's own format, without -f") from None
+    except blkparsed.NoTextError as error:
+        own = "blkparse's own format, or FORMAT= as its -f was given"
+        raise BadInput(path, "", str(error), f"lines as FORMAT={form} says" if form else own) from None
 
 
 def _paths(prefix: str) -> list[Path]:
     folder, name = Path(prefix).parent, glob.escape(Path(prefix).name)
-    return sorted(path for path in folder.glob(f"{name}.blktrace.*") if _PER_CPU.search(path.name))
-
-
-def _files(prefix: str) -> tuple[np.ndarray, dict[int, str]]:
-    paths = _paths(prefix)
-    if not paths:
-        wrong = f"no such file, and no {Path(prefix).name}.blktrace.0 there"
-        raise BadInput(prefix, "", wrong, "blkparse's text, or the prefix of blktrace's files")
+    paths = sorted(path for path in folder.glob(f"{name}.blktrace.*") if _PER_CPU.search(path.name))
     for path in paths:
         # nobody may ever write into a pipe
         if not path.is_file():
             raise BadInput(path, "", "not a file", "a file of blktrace's")
-    loaded = [read_file(path) for path in paths]
-    return (
-        np.concatenate([records for records, _ in loaded]),
-        {pid: name for _, found in loaded for pid, name in found.items()},
-    )
+    return paths
 
 
-def _nothing(action: np.ndarray) -> str:
-    count = {name: int((action == one).sum()) for name, one in (("queued", QUEUE), ("completed", COMPLETE))}
-    return f"no command was issued ({count['queued']} queued, {count['completed']} completed)"
+def _nothing(events: blkevents.Events, found: traced.Traced) -> str:
+    count = f"{events.actions[QUEUE]} queued, {events.actions[COMPLETE]} completed"
+    passed = f", and {found.passed} of SCSI or ATA passthrough" if found.passed else ""
+    return f"no command was issued ({count}{passed})"
 
 
-def _completions(records: np.ndarray) -> int:
-    """Return how many records complete a command; one of no sectors that is no flush answers an empty bio."""
-    kinds = words()["kind"].to_numpy()[codes(records["action"], records["bytes"])]
-    done = (records["action"] & ACTION == COMPLETE) & ((records["bytes"] > 0) | (kinds == "flush"))
-    return int(done.sum())
-
-
-def _queued(commands: pl.DataFrame, bios: np.ndarray, names: dict[int, str]) -> pl.DataFrame:
-    """Add `queue_ns`, and put who queued in place of who issued: of the last bio before a command that begins
-    where it does."""
-    given = pl.DataFrame(
-        {
-            "queue_ns": bios["time"].astype(np.int64),
-            "dev_number": bios["device"].astype(np.int64),
-            "sector": bios["sector"].astype(np.int64),
-            "by": bios["pid"].astype(np.int64),
-        }
-    ).sort("queue_ns")
-    numbers = pl.col("dev").str.split(":").list.to_struct(fields=["major", "minor"])
-    major, minor = (numbers.struct.field(name).cast(pl.Int64) for name in ("major", "minor"))
-    found = commands.with_columns(dev_number=major * (1 << 20) + minor).sort("begin_ns", maintain_order=True)
-    found = found.join_asof(
-        given, left_on="begin_ns", right_on="queue_ns", by=["dev_number", "sector"], strategy="backward",
-        check_sortedness=False,
-        coalesce=False,
-    )  # fmt: skip
-    by = pl.col("by").replace_strict(names, default=None, return_dtype=pl.String)
-    return found.with_columns(
-        comm=pl.when(pl.col("by").is_null()).then("comm").otherwise(by),
-        tid=pl.coalesce("by", "tid"),
-    ).drop("by", "dev_number")
-
-
-def _with_lanes(name: str, commands: pl.DataFrame, lacks: tuple[str, ...]) -> Trace:
+def _with_lanes(name: str, found: traced.Traced, lacks: tuple[str, ...]) -> Trace:
     # a worker is called after its CPU and its work
     process = pl.col("comm").fill_null("unknown").str.replace(r"^kworker/.*$", "kworker")
-    commands = commands.with_columns(process=process)
-    most = commands["process"].value_counts(sort=True)["process"].to_list()
-    shown = most if len(most) <= _PROCESSES + 1 else most[:_PROCESSES]
-    process = pl.when(pl.col("process").is_in(shown)).then("process").otherwise(pl.lit(_OTHERS))
-    commands = commands.with_columns(process=process)
-    commands = commands.with_columns(lane=pl.concat_str("process", "kind", separator=" "))
-    pairs = set(commands.select("process", "kind").unique().iter_rows())
-    order = [pair for who in [*shown, _OTHERS] for kind in BLOCK_KINDS if (pair := (who, kind)) in pairs]
-    lanes = {f"{who} {kind}": style.BLOCKS[kind] for who, kind in order}
-    return Trace(name, commands, tuple(lanes), lanes, lacks)
+    commands = found.commands.with_columns(process=process)
+    devices = commands["dev"].unique().sort().to_list()
+    parts, lanes = [], dict[str, str]()
+    for device in devices:
+        part = commands.filter(pl.col("dev") == device)
+        most = part["process"].value_counts(sort=True)["process"].to_list()
+        shown = most if len(most) <= _PROCESSES + 1 else most[:_PROCESSES]
+        own = pl.when(pl.col("process").is_in(shown)).then("process").otherwise(pl.lit(_OTHERS))
+        before = f"{device} " if len(devices) > 1 else ""
+        part = part.with_columns(process=own).with_columns(
+            lane=pl.concat_str(pl.lit(before), "process", pl.lit(" "), "kind")
+        )
+        pairs = set(part.select("process", "kind").unique().iter_rows())
+        order = [pair for who in [*shown, _OTHERS] for kind in BLOCK_KINDS if (pair := (who, kind)) in pairs]
+        lanes |= {f"{before}{who} {kind}": style.BLOCKS[kind] for who, kind in order}
+        parts.append(part)
+    commands = pl.concat(parts).sort("begin_ns", maintain_order=True)
+    return Trace(name, found, commands, tuple(lanes), lanes, lacks)
 
 
 def said(trace: Trace) -> dict[str, Any]:
-    """Return what the page says of the trace: a line of facts, and what it cannot show."""
-    commands, devices = trace.commands, sorted(set(trace.commands["dev"]))
-    count = {kind: int((commands["kind"] == kind).sum()) for kind in BLOCK_KINDS}
-    written = int(commands.filter(pl.col("kind").str.starts_with("write"))["sectors"].sum()) * 512
-    told = [f"{number} {kind}" for kind, number in count.items() if number]
+    """Return what the page says of the trace: a line of facts of each device, and what it cannot show."""
+    facts = []
+    for (device,), commands in sorted(trace.commands.group_by("dev")):
+        count = {kind: int((commands["kind"] == kind).sum()) for kind in BLOCK_KINDS}
+        written = int(commands.filter(pl.col("kind").str.starts_with("write"))["sectors"].sum()) * 512
+        told = [f"{number} {kind}" for kind, number in count.items() if number]
+        facts.append(
+            f"{commands.height} block commands of device {device}: {', '.join(told)}; "
+            f"{written / 2**20:.1f} MiB written"
+        )
     return {
-        "facts": f"{commands.height} block commands of device {', '.join(devices)}: {', '.join(told)}; "
-        f"{written / 2**20:.1f} MiB written",
+        "facts": ". ".join(facts),
         "notice": "A block trace alone: who queued each command, and when the device had it. What it was "
         "for, statement, sync, file or journal, no such trace says."
         + "".join(f" {lack[0].upper()}{lack[1:]}." for lack in trace.said),

@@ -10,6 +10,7 @@ import polars as pl
 
 from analysis import events
 from analysis.adapters.blkcommands import codes, words
+from analysis.adapters.blkpairs import pair
 from analysis.adapters.blkrecords import (
     ACTION,
     COMPLETE,
@@ -128,63 +129,22 @@ def commands(records: np.ndarray, names: dict[int, str]) -> pl.DataFrame:
     """
     if (records["time"][1:] < records["time"][:-1]).any():
         records = records[np.argsort(records["time"], kind="stable")]
-    return _commands(records, *_pair(records), names)
-
-
-def _wanted(action: np.ndarray) -> np.ndarray:
-    keep: np.ndarray = _IS_COUNTED[action & ACTION] & (action & ACTION != QUEUE)
-    return keep
-
-
-def _pair(records: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows of the issues, and of the completion of each, -1 if there is none.
-
-    The n-th issue of a device, sector and flush-ness ends with the n-th completion of it. An
-    issue that was put back (REQUEUE) does not count: the one after it does.
-    """
-    action = records["action"] & ACTION
-    is_flush = (words()["kind"] == "flush").to_numpy()[codes(records["action"], records["bytes"])]
-    device = np.searchsorted(np.unique(records["device"]), records["device"]).astype(np.uint64)
-    key = records["sector"] << 9 | device << 1 | is_flush
-    issue = np.flatnonzero(action == ISSUE)
-    done = np.flatnonzero((action == COMPLETE) & ((records["bytes"] > 0) | is_flush))
-    back = np.sort(key[action == REQUEUE])
-    issue = issue[np.argsort(key[issue], kind="stable")]
-    done = done[np.argsort(key[done], kind="stable")]
-    wanted, offered = key[issue], key[done]
-    nth = np.arange(issue.size) - np.searchsorted(wanted, wanted)
-    nth -= np.searchsorted(back, wanted, "right") - np.searchsorted(back, wanted)
-    issue, wanted, nth = issue[nth >= 0], wanted[nth >= 0], nth[nth >= 0]
-    place = np.searchsorted(offered, wanted) + nth
-    found = place < np.searchsorted(offered, wanted, "right")
-    answer = np.where(found, np.append(done, -1)[np.where(found, place, -1)], -1)
-    in_time = np.argsort(issue)
-    return issue[in_time], answer[in_time]
-
-
-def _commands(
-    records: np.ndarray,
-    issued: np.ndarray,
-    done: np.ndarray,
-    names: dict[int, str],
-) -> pl.DataFrame:
-    """One row a command, in the order of issue; `done` is the row of its completion or -1."""
-    rows, ends = records[issued], records[done]
-    known = done >= 0
+    pairs = pair(records)
+    rows, ends, known = records[pairs.issue], records["time"][pairs.done].astype(np.int64), pairs.done >= 0
     which = words()[codes(rows["action"], rows["bytes"])]
     table = pl.DataFrame(
         {
             "source": pl.repeat("blktrace", len(rows), eager=True),
             "event": pl.repeat("block", len(rows), eager=True),
             "begin_ns": rows["time"].astype(np.int64),
-            "end_ns": pl.Series(ends["time"].astype(np.int64)).set(pl.Series(~known), None),
+            "end_ns": pl.Series(ends).set(pl.Series(~known), None),
             "tid": rows["pid"].astype(np.int64),
             "dev": rows["device"].astype(np.int64),
             "sector": rows["sector"].astype(np.int64),
-            "sectors": rows["bytes"].astype(np.int64) // 512,
+            "sectors": pairs.bytes // 512,
             "rwbs": which["rwbs"],
             "kind": which["kind"],
-            "result": pl.Series(ends["error"].astype(np.int64)).set(pl.Series(~known), None),
+            "result": pl.Series(pairs.error).set(pl.Series(~known), None),
         }
     )
     devices = {number: events.device_name(number) for number in np.unique(rows["device"]).tolist()}
@@ -192,6 +152,11 @@ def _commands(
         pl.col("dev").replace_strict(devices, return_dtype=pl.String),
         pl.col("tid").replace_strict(names, default=None, return_dtype=pl.String).alias("comm"),
     )
+
+
+def _wanted(action: np.ndarray) -> np.ndarray:
+    keep: np.ndarray = _IS_COUNTED[action & ACTION] & (action & ACTION != QUEUE)
+    return keep
 
 
 def read_summary(path: Path) -> tuple[int, int]:

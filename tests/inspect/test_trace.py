@@ -125,6 +125,7 @@ def test_what_has_no_end_or_no_begin_is_told(tmp_path: Path) -> None:
     assert trace.said == (
         "1 commands have no completion in it, and are shown without a length",
         "1 completions have no issue in it, and are left out",
+        "1 commands failed: 1 with EIO",
     )
     assert main(["--trace", str(tmp_path / "t")]) == 0
     assert (tmp_path / "t.inspect.html").is_file()

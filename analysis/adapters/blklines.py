@@ -1,0 +1,170 @@
+"""Lines of text that tell of block events: blkparse's, with and without -f, ftrace's and perf's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+from analysis.adapters.blkevents import UNKNOWN
+from analysis.adapters.blkrecords import (
+    AHEAD,
+    BACK_MERGE,
+    COMPLETE,
+    DISCARD,
+    FLUSH,
+    FRONT_MERGE,
+    FUA,
+    GET_REQUEST,
+    INSERT,
+    ISSUE,
+    META,
+    PASSTHROUGH,
+    QUEUE,
+    REMAP,
+    REQUEUE,
+    SPLIT,
+    SYNC,
+    WRITE,
+)
+
+Row = tuple[int, ...]  # in the order of blkevents.EVENT
+Number = Callable[[str | None], int]  # of a process's name
+Reader = Callable[[str, Number], Row | None]  # None: the line is about something else
+
+ACTIONS = {
+    **{"Q": QUEUE, "M": BACK_MERGE, "F": FRONT_MERGE, "G": GET_REQUEST, "I": INSERT, "R": REQUEUE},
+    **{"D": ISSUE, "C": COMPLETE, "X": SPLIT, "A": REMAP},
+}
+# `8,0    3        1     0.000000000   697  D  WS 223490 + 8 [kjournald]`: device, CPU, number, time, process,
+# what happened, to what, and of what it is about the rest. Since release 1.3 a note names a control group
+# behind the process: `252 1,0  m   N text`
+_EVENT = re.compile(
+    r"\s*(?P<major>[0-9]{1,4}),(?P<minor>[0-9]{1,7})\s+(?P<cpu>[0-9]{1,5})\s+(?P<number>[0-9]{1,18})"
+    r"\s+(?P<s>[0-9]{1,9})\.(?P<ns>[0-9]{9})\s+(?P<pid>[0-9]{1,10})\s+(?:[0-9a-f]+,[0-9a-f]+\s+)?"
+    r"(?P<action>[A-Za-z]{1,2})\s+(?P<rest>.*)"
+)
+_ABOUT = re.compile(
+    r"(?P<rwbs>[A-Z]{1,8})(?:\s+(?P<sector>[0-9]{1,20})(?:\s+(?P<sign>[+/])\s+(?P<n>[0-9]{1,20}))?)?"
+    r"(?:\s+<-\s+\((?P<smajor>[0-9]{1,4}),(?P<sminor>[0-9]{1,7})\)\s+(?P<other>[0-9]{1,20}))?"
+    r"(?:\s+\((?P<inside>[^()]*)\))?(?:\s+\[(?P<last>.*)\])?\s*"
+)
+_COMMAND = re.compile(r"[0-9a-f]{2}( [0-9a-f]{2})*( ?\.\.)? ?")
+# before 2.6.37 a barrier stood where a flush stands now, behind the operation
+_RWBS = re.compile(r"(F?)(DE|[WDRNF])([FBASM]*)")
+_OPERATIONS = {"W": WRITE, "D": WRITE | DISCARD, "DE": WRITE | DISCARD, "R": 0, "N": 0, "F": FLUSH}
+_LATER = {"F": FUA, "A": AHEAD, "S": SYNC, "M": META, "B": FLUSH}
+
+# `mydb-912 [001] d..1 101.000100: block_rq_issue: 179,0 WS 4096 () 2048 + 8 none,0,0 [mydb]`, of ftrace and
+# trace-cmd; perf has a blank before the number of the process, and `block:` before the event
+TRACED = re.compile(
+    r"\s*(?P<task>.{1,64}?)(?:-|\s+)(?P<pid>[0-9]{1,10})(?:/[0-9]+)?\s+(?:\(\s*[-0-9]+\)\s+)?\[[0-9]+\]\s+"
+    r"(?:[^\s:]+\s+)?(?P<s>[0-9]{1,9})\.(?P<fraction>[0-9]{6,9}):\s+(?:[0-9]+\s+)?(?:\w+:)?(?P<event>\w+):"
+    r"\s*(?P<rest>.*)"
+)
+_TRACED_ABOUT = re.compile(
+    r"(?P<major>[0-9]{1,4}),(?P<minor>[0-9]{1,7}) (?P<rwbs>[A-Z]{1,8})"
+    r"(?: [0-9]+(?= \())?(?: \((?P<inside>.*?)\))?"
+    r" (?P<sector>[0-9]{1,20}) (?P<sign>[+/]) (?P<n>[0-9]{1,20})"
+    r"(?: <- \((?P<smajor>[0-9]{1,4}),(?P<sminor>[0-9]{1,7})\) (?P<other>[0-9]{1,20})(?: [0-9]+)?)?"
+    r"(?: [^\[]*?)?(?: \[(?P<last>.*)\])?\s*"
+)
+_TRACED_ACTIONS = {
+    **{"block_bio_queue": QUEUE, "block_bio_backmerge": BACK_MERGE, "block_bio_frontmerge": FRONT_MERGE},
+    **{"block_rq_merge": BACK_MERGE, "block_getrq": GET_REQUEST, "block_rq_insert": INSERT},
+    **{"block_rq_issue": ISSUE, "block_rq_requeue": REQUEUE, "block_rq_complete": COMPLETE},
+    **{"block_bio_complete": COMPLETE, "block_split": SPLIT},
+    **{"block_bio_remap": REMAP, "block_rq_remap": REMAP},
+}
+# of 512 bytes, of a device of at most 2^63 bytes
+_SECTORS = 1 << 54
+_NOWHERE = (1 << 64) - 1  # of a flush
+
+
+class LineError(ValueError):
+    """A line does not tell of what it should; says what it is not."""
+
+
+def parsed(line: str, number: Number) -> Row | None:
+    """Return the event of a line as blkparse prints it by default. Raises LineError."""
+    event = _EVENT.fullmatch(line)
+    if event is None:
+        raise LineError(f"{line.strip()[:40]!r} is no event as blkparse prints one by default")
+    action = ACTIONS.get(event["action"])
+    if action is None:
+        return None
+    about = _ABOUT.fullmatch(event["rest"].rstrip())
+    if about is None:
+        raise LineError(f"{event['rest'][:40]!r} is no command as blkparse prints one by default")
+    passed = _COMMAND.fullmatch(about["inside"] or "") is not None
+    if action in (COMPLETE, REQUEUE):
+        passed |= about["sector"] is None
+    elif action in (ISSUE, INSERT, QUEUE):
+        passed |= about["sector"] is not None and about["sign"] is None
+    time = int(event["s"]) * 10**9 + int(event["ns"])
+    return row({**event.groupdict(), **about.groupdict()}, action, time, number, passed=passed)
+
+
+def traced(line: str, number: Number) -> Row | None:
+    """Return the event of a line as ftrace, trace-cmd or `perf script` print it. Raises LineError."""
+    event = TRACED.fullmatch(line)
+    if event is None:
+        raise LineError(f"{line.strip()[:40]!r} is no event as ftrace, trace-cmd or perf print one")
+    action = _TRACED_ACTIONS.get(event["event"])
+    if action is None:
+        return None
+    about = _TRACED_ABOUT.fullmatch(event["rest"].rstrip())
+    if about is None:
+        raise LineError(f"{event['rest'][:40]!r} is no {event['event']} as the kernel prints one")
+    time = int(event["s"]) * 10**9 + int(event["fraction"].ljust(9, "0"))
+    passed = about["rwbs"].startswith("N")
+    return row({**event.groupdict(), **about.groupdict()}, action, time, number, passed=passed)
+
+
+def row(fields: Mapping[str, str | None], action: int, time: int, number: Number, *, passed: bool) -> Row:
+    """Return one event of its fields as they are written: `major`, `minor`, `pid`, `rwbs`, `sector`, `n`,
+    `other`, `last`, … Raises LineError."""
+    get = {name: text for name, text in fields.items() if text}
+    sector, count = int(get.get("sector", 0)), int(get.get("n", 0))
+    if passed:
+        sector = count = 0
+    other, size = int(get.get("other", 0)), count * 512
+    if action == SPLIT:
+        other, size = count, max(count - sector, 1) * 512
+    elif "bytes" in get:
+        size = int(get["bytes"])
+    if sector == _NOWHERE:
+        sector = 0
+    if sector + count >= _SECTORS or other >= _SECTORS:
+        raise LineError(f"{count} sectors from {max(sector, other)} on: a device has at most 2^54")
+    last, error, name = get.get("last"), 0, UNKNOWN
+    if action == COMPLETE:
+        # one that failed: the number is below 0, or above 2^15
+        error = abs(int(last)) & 0xFFFF if last and re.fullmatch(r"-?[0-9]{1,9}", last) else 0
+    elif action != REQUEUE:
+        name = number(process(last))
+    bits = flags(get.get("rwbs", ""), has_data=size > 0) | action | (PASSTHROUGH if passed else 0)
+    source = _device(get["smajor"], get["sminor"]) if "smajor" in get else 0
+    device = _device(get["major"], get["minor"])
+    return (time, sector, size, other, bits, int(get["pid"]) & 0xFFFFFFFF, device, source, name, error)
+
+
+def process(name: str | None) -> str | None:
+    """Return a process's name as it is printed, None if it is not known."""
+    return None if name in ("(null)", "") else name
+
+
+def flags(rwbs: str, *, has_data: bool) -> int:
+    """Return the bits of an action that blkparse's letters stand for. Raises LineError."""
+    found = _RWBS.fullmatch(rwbs)
+    if found is None or (found[2] == "F" and has_data):
+        raise LineError(f"{rwbs!r} is no operation as blkparse and the kernel write one, as in WS or FWFSM")
+    bits = _OPERATIONS[found[2]] | (FLUSH if found[1] else 0)
+    for letter in found[3]:
+        bits |= _LATER[letter]
+    return bits
+
+
+def _device(major: str, minor: str) -> int:
+    if int(major) >> 12 or int(minor) >> 20:
+        raise LineError(f"{major},{minor} is no device: 12 and 20 bits")
+    return int(major) << 20 | int(minor)

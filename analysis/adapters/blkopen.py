@@ -1,0 +1,93 @@
+"""Ranges of sectors that are open: bios that wait, or commands that are at the device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_PART = 11  # log2 of the sectors of a part of a device: 1 MiB
+_MOST_PARTS = 64  # a range with more is looked at from everywhere
+
+
+@dataclass(eq=False, slots=True)
+class Range:
+    """Sectors start to end of what event `row` began, of which `left` bytes are not done."""
+
+    row: int
+    start: int
+    end: int
+    left: int = 0
+    open: bool = True
+
+
+class Open:
+    """The open ranges of each target, which is a device and an operation."""
+
+    def __init__(self) -> None:
+        self._exact: dict[tuple[int, int, int], list[Range]] = {}
+        self._parts: dict[tuple[int, int], list[Range]] = {}
+        self._long: dict[int, list[Range]] = {}
+
+    def add(self, target: int, item: Range) -> None:
+        """Open a range."""
+        item.open = True
+        key = (target, item.start, item.end)
+        if items := self._exact.get(key):
+            items.append(item)
+        else:
+            self._exact[key] = [item]
+        first, last = item.start >> _PART, (item.end - 1) >> _PART
+        if last - first >= _MOST_PARTS:
+            self._long.setdefault(target, []).append(item)
+            return
+        for part in range(first, last + 1):
+            if parts := self._parts.get((target, part)):
+                parts.append(item)
+            else:
+                self._parts[target, part] = [item]
+
+    def remove(self, target: int, item: Range) -> None:
+        """Close a range. Its parts forget it when they are next looked at."""
+        item.open = False
+        key = (target, item.start, item.end)
+        items = self._exact[key]
+        if len(items) == 1:
+            del self._exact[key]
+        else:
+            items.remove(item)
+
+    def latest(self, target: int, start: int, end: int) -> Range | None:
+        """Return the range that was opened last of those from start to end."""
+        items = self._exact.get((target, start, end))
+        return max(items, key=_row) if items else None
+
+    def around(self, target: int, start: int, end: int) -> Range | None:
+        """Return the range that was opened last of those that contain start to end."""
+        best = None
+        for items in (self._parts.get((target, start >> _PART)), self._long.get(target)):
+            if not items:
+                continue
+            closed = 0
+            for item in items:
+                if not item.open:
+                    closed += 1
+                elif item.start <= start and item.end >= end and (best is None or item.row > best.row):
+                    best = item
+            if closed > len(items) // 2:
+                items[:] = [item for item in items if item.open]
+        return best
+
+    def ending(self, target: int, end: int) -> Range | None:
+        """Return the range that was opened last of those that end there."""
+        items = self._parts.get((target, (end - 1) >> _PART), ())
+        ends = [item for item in items if item.open and item.end == end]
+        return max(ends, key=_row, default=None)
+
+    def starting(self, target: int, start: int) -> Range | None:
+        """Return the range that was opened last of those that start there."""
+        items = self._parts.get((target, start >> _PART), ())
+        starts = [item for item in items if item.open and item.start == start]
+        return max(starts, key=_row, default=None)
+
+
+def _row(item: Range) -> int:
+    return item.row

@@ -1,0 +1,210 @@
+"""Issues and completions of block commands, paired (blkevents.EVENT or blkrecords.RECORD, by time).
+
+A command is open from its issue (D) until all of it was completed (C), or until it is put back (R). Open
+commands are known by device, operation and what is left of their sectors, so a completion ends a command
+only if it fits into it. Where the events of one range alternate, which is nearly everywhere, they are paired
+at once; all others go through the state machine one by one.
+
+Of two commands of one range that are open at once the later is ended first, as the earlier may have lost its
+completion; where both are ended they are exchanged, so that the first issued is the first done.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from analysis.adapters.blkopen import Open, Range
+from analysis.adapters.blkrecords import (
+    ACTION,
+    COMPLETE,
+    DISCARD,
+    FLUSH,
+    ISSUE,
+    PASSTHROUGH,
+    REQUEUE,
+    WRITE,
+)
+
+READS, WRITES, DISCARDS, FLUSHES, WRITTEN_FLUSHES, NOTHING, PASSED = range(7)
+_PLACELESS = (FLUSHES, WRITTEN_FLUSHES, PASSED)
+_NONE = -1
+_FACTOR = 0x9E3779B97F4A7C15  # odd: it mixes the bits of a key
+
+
+class Pairs(NamedTuple):
+    """Rows of events, each array in the order of time."""
+
+    issue: np.ndarray  # of each command: its issue
+    done: np.ndarray  # its last completion, -1: there is none
+    error: np.ndarray  # its first error, 0: none
+    bytes: np.ndarray  # how much was issued, or done before the rest of it was put back
+    orphans: np.ndarray  # completions of no command
+    returned: np.ndarray  # requeues of no command
+
+
+def operations(events: np.ndarray) -> np.ndarray:
+    """Return what each event is about: READS, … A flush has no data: REQ_OP_FLUSH, or an empty write with
+    PREFLUSH, as kernels before 4.10 issue it. SCSI and ATA passthrough is an operation of its own."""
+    action, empty = events["action"], events["bytes"] == 0
+    write, flush = action & WRITE > 0, action & FLUSH > 0
+    found = np.where(action & DISCARD > 0, DISCARDS, np.where(write, WRITES, READS))
+    of_empty = np.where(flush, np.where(write, WRITTEN_FLUSHES, FLUSHES), np.where(write, found, NOTHING))
+    found = np.where(empty & (found != DISCARDS), of_empty, found)
+    result: np.ndarray = np.where(action & PASSTHROUGH > 0, PASSED, found).astype(np.int64)
+    return result
+
+
+def targets(events: np.ndarray) -> np.ndarray:
+    """Return device and operation of each event as one number."""
+    result: np.ndarray = events["device"].astype(np.int64) << 3 | operations(events)
+    return result
+
+
+def pair(events: np.ndarray, *, parts: bool = True) -> Pairs:
+    """Pair issues with completions.
+
+    parts: a request is completed from its begin on, so the completion of its end is its last; a bio that
+    was split (parts=False) is done when as much was completed as it has.
+    """
+    action = events["action"] & ACTION
+    rows = np.flatnonzero(np.isin(action, (ISSUE, REQUEUE, COMPLETE)))
+    action, target = action[rows], targets(events[rows])
+    sector, size = events["sector"][rows].astype(np.int64), events["bytes"][rows].astype(np.int64)
+    placeless = np.isin(target & 7, _PLACELESS)
+    # a flush may have all bits set; the completion of passthrough has no length
+    sector[placeless] = size[placeless] = 0
+    # an empty bio is answered by a completion that is no command's
+    issued_empty = np.unique(target[(action == ISSUE) & (size == 0)])
+    is_answer = (action == COMPLETE) & (size == 0) & ~np.isin(target, issued_empty)
+    is_answer &= ~np.isin(target & 7, (FLUSHES, PASSED))
+    rows, action, target, sector, size = (
+        column[~is_answer] for column in (rows, action, target, sector, size)
+    )
+    firsts, seconds, rest = alternating(action == ISSUE, action == COMPLETE, target, sector, size)
+    machine = _Machine(parts=parts)
+    machine.run(rest, action[rest], target[rest], sector[rest], size[rest], events["error"][rows[rest]])
+    machine.exchange()
+    issue = np.concatenate([firsts, np.array(list(machine.ends), np.int64)])
+    ends = np.array(list(machine.ends.values()), np.int64).reshape(-1, 3)
+    done = np.concatenate([seconds, ends[:, 0]])
+    error = np.concatenate([events["error"][rows[seconds]].astype(np.int64), ends[:, 1]])
+    amount = np.concatenate([size[firsts], ends[:, 2]])
+    order = np.argsort(issue)
+    issue, done, amount = issue[order], done[order], amount[order]
+    passed = target[issue] & 7 == PASSED
+    amount[passed] = events["bytes"][rows[issue[passed]]]
+    return Pairs(
+        issue=rows[issue],
+        done=np.where(done >= 0, rows[done] if rows.size else done, _NONE),
+        error=error[order],
+        bytes=amount,
+        orphans=rows[np.array(machine.orphans, np.int64)],
+        returned=rows[np.array(machine.returned, np.int64)],
+    )
+
+
+def alternating(
+    is_first: np.ndarray, is_second: np.ndarray, target: np.ndarray, sector: np.ndarray, size: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (firsts, seconds, all other rows): of the ranges on which first and second take turns, from a
+    first to a second."""
+    none = np.empty(0, np.int64)
+    if not target.size:
+        return none, none, none
+    mixed = [sector, size, target]
+    key = np.zeros(target.size, np.uint64)
+    for column in mixed:
+        key = (key ^ column.astype(np.uint64)) * np.uint64(_FACTOR)
+        key ^= key >> np.uint64(29)
+    order = np.argsort(key, kind="stable")
+    same = np.r_[False, key[order][1:] == key[order][:-1]]
+    begins = np.flatnonzero(~same)
+    place = np.arange(order.size) - np.repeat(begins, np.diff(np.r_[begins, order.size]))
+    right = np.where(place & 1, is_second[order], is_first[order])
+    # two ranges may have one key by chance
+    for column in mixed:
+        sorted_column = column[order]
+        right[1:] &= ~same[1:] | (sorted_column[1:] == sorted_column[:-1])
+    lengths = np.diff(np.r_[begins, order.size])
+    regular = np.logical_and.reduceat(right, begins) & (lengths & 1 == 0)
+    each = np.repeat(regular, lengths)
+    return order[each & (place & 1 == 0)], order[each & (place & 1 == 1)], np.sort(order[~each])
+
+
+class _Machine:
+    """The commands that are open, and those that were ended."""
+
+    def __init__(self, *, parts: bool) -> None:
+        self.parts = parts
+        self.open = Open()
+        self.ends: dict[int, list[int]] = {}  # {issue: [last completion, error, bytes]}
+        self.reached: dict[int, int] = {}  # {issue: the completion of its last part so far}
+        self.in_parts: dict[tuple[int, int, int], Range] = {}  # {range: the command that a part was done of}
+        self.whole: dict[tuple[int, int, int], list[int]] = {}  # {range: issues that one completion ended}
+        self.orphans: list[int] = []
+        self.returned: list[int] = []
+
+    def run(self, rows: np.ndarray, *columns: np.ndarray) -> None:
+        """Take events in the order of time: their rows, actions, targets, sectors, bytes and errors."""
+        for row, action, target, sector, size, error in zip(
+            rows.tolist(), *(column.tolist() for column in columns), strict=True
+        ):
+            end = sector + (size >> 9)
+            if action == ISSUE:
+                self.open.add(target, Range(row, sector, end, size))
+                self.ends[row] = [_NONE, 0, size]
+            elif action == REQUEUE:
+                self._put_back(row, target, sector, end)
+            else:
+                self._complete(row, target, sector, end, size, error)
+
+    def exchange(self) -> None:
+        """Give the commands of a range that one completion each ended their ends in the order of issue."""
+        for issues in self.whole.values():
+            if len(issues) > 1:
+                ends = sorted(self.ends[issue][:2] for issue in issues)
+                for issue, end in zip(sorted(issues), ends, strict=True):
+                    self.ends[issue][:2] = end
+
+    def _put_back(self, row: int, target: int, sector: int, end: int) -> None:
+        command = self.open.latest(target, sector, end)
+        if command is None:
+            self.returned.append(row)
+            return
+        self.open.remove(target, command)
+        if (reached := self.reached.get(command.row)) is None:
+            del self.ends[command.row]
+        else:
+            ended = self.ends[command.row]
+            ended[0], ended[2] = reached, ended[2] - command.left
+
+    def _complete(self, row: int, target: int, sector: int, end: int, size: int, error: int) -> None:
+        command = self.open.latest(target, sector, end)
+        if command is not None and command.row not in self.reached:
+            self.whole.setdefault((target, sector, end), []).append(command.row)
+        # parts of it were another command's, whose issue is not in the trace
+        whole = command is None and (command := self.in_parts.pop((target, sector, end), None))
+        if command is None and size:
+            command = self.open.around(target, sector, end)
+        if command is None:
+            self.orphans.append(row)
+            return
+        if command.open:
+            self.open.remove(target, command)
+        ended = self.ends[command.row]
+        ended[1] = ended[1] or error
+        left = command.left - size
+        if self.parts and not whole:
+            command.start, command.left = end, (command.end - end) << 9
+        else:
+            command.left = 0 if whole else left
+        if command.left > 0:
+            self.reached[command.row] = row
+            self.open.add(target, command)
+        else:
+            ended[0] = row
+        if size < ended[2] and (command.left > 0 or left > 0):
+            first = command.end - (ended[2] >> 9)
+            self.in_parts[target, first, command.end] = command
