@@ -83,6 +83,15 @@ def say(text: str) -> None:
     print(fitted(text) if on_terminal() else text, file=sys.stderr, flush=True)
 
 
+def counted(what: str) -> contextlib.AbstractContextManager[None]:
+    """Count the seconds of what is being done on a terminal; elsewhere nothing is said."""
+    if not on_terminal():
+        return contextlib.nullcontext()
+    begin = time.monotonic()
+    indent = "  " * _bottom.depth
+    return shown(lambda: f"{indent}{what} … {time.monotonic() - begin:.0f} s")
+
+
 @contextlib.contextmanager
 def step(what: str, alone: bool = True) -> Iterator[None]:
     """Say what is being done; on a terminal count its seconds, at the end print them.
@@ -93,7 +102,7 @@ def step(what: str, alone: bool = True) -> Iterator[None]:
     indent = "  " * _bottom.depth
     context: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
     if on_terminal() and alone:
-        context = shown(lambda: f"{indent}{what} … {time.monotonic() - begin:.0f} s")
+        context = counted(what)
     else:
         say(f"{indent}{what} …")
     _bottom.depth += 1

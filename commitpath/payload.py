@@ -318,7 +318,7 @@ def scripts_of(names: Iterable[str]) -> dict[str, bytes]:
 
 def filesystem_scripts() -> list[Path]:
     """What a board does with each filesystem."""
-    return sorted((ansible.PLAYBOOKS / "filesystems").glob("*.sh"))
+    return sorted(path for path in (ansible.PLAYBOOKS / "filesystems").iterdir() if path.is_file())
 
 
 def device_script(driver: str) -> Path:

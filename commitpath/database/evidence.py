@@ -24,19 +24,21 @@ _MEASURED = {
 
 
 def check(source: Path, theirs: sqlite3.Connection, part: Path, there: str, row: Mapping[str, Any]) -> None:
-    """Unpack the files of a run to PART, and refuse numbers that they do not give (DatabaseError).
+    """Unpack a run's files to PART and analyse them; refuse numbers that they do not give (DatabaseError).
 
     there: the run's lab in the import; row: as it would be here. Where the import has no
     contents, files are looked at that are here from an older one.
     """
     query = "SELECT name, content FROM file WHERE lab = ? AND cell_id = ? AND run_id = ?"
     contents = theirs.execute(query, (there, row["cell_id"], row["run_id"]))
-    folder = files.unpack(part, row, contents) or files.folder_below(files.IMPORTED, row)
+    unpacked = files.unpack(part, row, contents)
+    folder = unpacked or files.folder_below(files.IMPORTED, row)
     if row["summary"] is None or not folder.is_dir():
         return
     what = f"{source}: {rows.name('run', row)}"
     try:
-        found = json.loads(process.run(what, "recomputed", str(folder)).stdout)
+        kept = ("kept",) if unpacked else ()
+        found = json.loads(process.run(what, "recomputed", str(folder), *kept).stdout)
     except DatabaseError as error:
         said = str(error).replace(f"{folder}/", "")
         raise DatabaseError(f"{what}: its files cannot be analysed: {said}; nothing was imported") from None

@@ -4,11 +4,12 @@ import re
 import shutil
 import sqlite3
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from base import scratch
+from base import progress, scratch
 from base.errors import BadInputError
 from base.paths import RESULTS
 from base.text import printable
@@ -34,10 +35,15 @@ def check_label(text: str) -> str:
 
 
 def name_lab(connection: sqlite3.Connection, label: str | None) -> str:
-    """Give this database's own runs the label, if one is given; the label they have now."""
+    """Give this database's own runs the label, if they have none yet; the label they have now."""
     old = store.label(connection)
     if label is None or label == old:
         return old
+    if old != UNNAMED:
+        raise BadInputError(
+            f"LAB={label}: this lab is called {old}; whoever has imported its runs would have each of them "
+            "twice; nothing was exported (leave LAB out)"
+        )
     if has_label(connection, label):
         raise BadInputError(f"LAB={label}: another lab's runs in {store.DATABASE} have that label")
     relabel(connection, old, label)
@@ -98,7 +104,8 @@ def clean_copy(source: Path, folder: Path, refuse: bool = True) -> Path:
     Raises DatabaseError.
     """
     clean = folder / "clean.sqlite"
-    done = process.run(str(source), "checked", str(source), str(clean), "all" if refuse else "sound")
+    with progress.counted(f"check {printable(source)}"):
+        done = process.run(str(source), "checked", str(source), str(clean), "all" if refuse else "sound")
     told(source, done.stderr.splitlines())
     return clean
 
@@ -120,8 +127,11 @@ def import_(source: Path, label: str | None, conflict: str) -> str:
                 if what in TAKEN and has_files(theirs, there, row)
             ]
         # takes seconds a run, in which others may write to this database
-        for there, row in taken:
-            evidence.check(source, theirs, part, there, row)
+        for number, (there, row) in enumerate(taken, 1):
+            name, begin = f"{rows.name('run', row)} ({number} of {len(taken)})", time.monotonic()
+            with progress.counted(printable(f"analyse {name}")):
+                evidence.check(source, theirs, part, there, row)
+            progress.say(printable(f"analysed: {name}, {time.monotonic() - begin:.1f} s"))
         with files_to_place(part) as put, store.opened() as mine:
             done = merge(source, theirs, mine, part, label, conflict)
             put()

@@ -163,17 +163,17 @@ gone
 # -- members at rest, without a sign of their own
 disk
 mkfs.f2fs -q -c "$two" "$one" > log 2>&1
-try 'F2FS of two' 'F2FS on /dev/loop.*p1 has it as its member /dev/loop.*p2'
+try 'F2FS of two' 'f2fs on /dev/loop.*p1 has it as its member /dev/loop.*p2'
 ln -s "$two" member
 mkfs.f2fs -q -f -c $here/member "$one" > log 2>&1
 rm member
-try 'F2FS of two by a name that is gone' 'F2FS on /dev/loop.*p1 has the member /run/guard/member, a name that is not there'
+try 'F2FS of two by a name that is gone' 'f2fs on /dev/loop.*p1 has the member /run/guard/member, a name that is not there'
 gone
 disk
 truncate -s 300M data
 data=$(losetup -f --show data)
 mkfs.xfs -q -r rtdev="$two" "$data"
-try 'XFS with a realtime device' 'XFS on /dev/loop.* has a realtime device of [0-9]* bytes, which may be this'
+try 'XFS with a realtime device' 'xfs on /dev/loop.* has a member of [0-9]* bytes and does not say which: it may be this'
 mkfs.xfs -q -f -l logdev="$two" "$data"
 try 'XFS with a log elsewhere' "$(carries xfs_external_log)"
 losetup -d "$data"

@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import json
+import re
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -158,8 +159,24 @@ def runs_of(path: Path) -> list[tuple[object, ...]]:
         return connection.execute("SELECT run_id FROM run").fetchall()
 
 
-def test_a_label_that_others_grids_have_is_not_ours(home: tuple[Lab, Path], tmp_path: Path) -> None:
-    lab, _ = home
+def test_a_label_is_given_once(home: tuple[Lab, Path], labs: Labs, tmp_path: Path) -> None:
+    """Under another one a colleague would have each run twice."""
+    lab, path = home
+    there = labs("there")
+    there.ok("import", FILE=str(path))
+    said = lab.says("export", FILE=str(tmp_path / "other.sqlite"), LAB="other")
+    assert "LAB=other: this lab is called here" in said and "nothing was exported" in said
+    assert not (tmp_path / "other.sqlite").exists()
+    for number, label in enumerate(({}, {"LAB": "here"})):
+        again = tmp_path / f"again{number}.sqlite"
+        lab.ok("export", FILE=str(again), **label)
+        assert "0 new, 1 there already" in there.ok("import", FILE=str(again))
+    assert [row[0] for row in runs(there)] == ["here"]
+
+
+def test_a_label_that_others_grids_have_is_not_ours(lab: Lab, tmp_path: Path) -> None:
+    lab.run()
+    lab.ok("results")
     change(lab.results / "results.sqlite", "INSERT INTO grid_run VALUES ('kiel', 'quick', '0123456789', 0)")
     assert "another lab's runs" in lab.says("export", FILE=str(tmp_path / "x"), LAB="kiel")
 
@@ -213,9 +230,15 @@ def with_files(labs: Labs, tmp_path: Path) -> tuple[Lab, Path]:
 
 def test_files_come_with_their_run_and_stay(with_files: tuple[Lab, Path]) -> None:
     lab, path = with_files
-    assert "1 new" in lab.ok("import", FILE=str(path))
+    done = lab.make("import", FILE=str(path))
+    assert "1 new" in done.stdout
     ((_, run_id, place, tps),) = runs(lab)
     folder = lab.results / str(place)
+    # each run that was analysed is said, as many take minutes; and its analysis is kept
+    (said,) = done.stderr.splitlines()
+    assert re.fullmatch(rf"analysed: run kiel/\w+/{run_id} \(1 of 1\), [0-9.]+ s", said)
+    assert json.loads((folder / "summary.json").read_text())["tps"]["all"] == tps
+    assert lab.ok("trace-export", RUN=str(folder), FORMAT="csv")
     assert folder.parts[-4:-2] == ("imported", "kiel") and folder.name == run_id
     assert (folder / "raw/probes.bin").stat().st_size
     assert f"{tps:.2f}" in lab.ok("results", REBUILD="yes")

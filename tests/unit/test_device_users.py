@@ -18,11 +18,14 @@ import pytest
 from base.paths import ROOT
 
 sys.path.insert(0, str(ROOT / "playbooks/board"))
+sys.path.insert(0, str(ROOT / "playbooks/filesystems"))
 import devices
+import f2fs
 import loops
 import members
 import openers
 import tables
+import xfs
 
 BEGIN = "import ctypes, os, socket, sys, threading, time\nfile = os.open(sys.argv[1], os.O_RDWR)\n"
 READY = "print('ready', flush=True)\n"
@@ -151,7 +154,7 @@ def test_parts_of_one_image() -> None:
     assert not loops.shares(loop(0, 100), loop(0, 100, inode=8))
 
 
-def f2fs(*devices: tuple[str, int]) -> bytes:
+def superblock(*devices: tuple[str, int]) -> bytes:
     """The first bytes of an F2FS of several devices: name and 2 MiB segments of each."""
     packed = b"".join(struct.pack("<64sI", name.encode(), segments) for name, segments in devices)
     superblock = struct.pack("<I", 0xF2F52010).ljust(2201, b"\0") + packed
@@ -159,22 +162,32 @@ def f2fs(*devices: tuple[str, int]) -> bytes:
 
 
 def test_members_of_an_f2fs() -> None:
-    assert list(members.f2fs_members(f2fs(("/dev/a", 40), ("/dev/b", 50)))) == [("/dev/b", 100 << 20)]
-    assert not list(members.f2fs_members(f2fs()))
-    assert not list(members.f2fs_members(bytes(members.HEAD_BYTES))) and not list(members.f2fs_members(b""))
+    assert list(f2fs.members(superblock(("/dev/a", 40), ("/dev/b", 50)))) == [("/dev/b", 100 << 20)]
+    assert not list(f2fs.members(superblock()))
+    assert not list(f2fs.members(bytes(members.HEAD_BYTES))) and not list(f2fs.members(b""))
 
 
 def test_the_realtime_device_of_an_xfs() -> None:
-    def superblock(realtime: int) -> bytes:
+    def data_device(realtime: int) -> bytes:
         return struct.pack(">4sIQQ", b"XFSB", 4096, 76800, realtime).ljust(members.HEAD_BYTES, b"\0")
 
-    assert members.xfs_realtime(superblock(25600)) == 100 << 20
-    assert (
-        members.xfs_realtime(superblock(0))
-        == members.xfs_realtime(bytes(512))
-        == members.xfs_realtime(b"")
-        == 0
-    )
+    assert list(xfs.members(data_device(25600))) == [("", 100 << 20)]
+    assert not any(list(xfs.members(head)) for head in (data_device(0), bytes(512), b""))
+
+
+def test_whose_member_a_device_is(file: Path) -> None:
+    """A name that leads elsewhere is another's; one that leads nowhere may be any."""
+    node = next((path for path in Path("/dev").iterdir() if path.is_block_device()), None)
+
+    class Disk(devices.Device):
+        def __init__(self) -> None:
+            self.rdev = node.stat().st_rdev if node else 1
+
+    assert "does not say which: it may be this" in members.owned(Disk(), "")
+    assert "a name that is not there: it may be this" in members.owned(Disk(), "/dev/none")
+    assert members.owned(Disk(), str(file)) == ""
+    if node:
+        assert members.owned(Disk(), str(node)) == f"it as its member {node}"
 
 
 @pytest.mark.parametrize(
