@@ -1,17 +1,34 @@
 """Ctrl-C, a terminate and a closed terminal have one answer: what was begun is stopped, in one line."""
 
+import os
 import signal
 import sys
 import time
 from collections.abc import Callable
-from types import FrameType
+from types import CodeType, FrameType
+from typing import TypeVar
 
+Function = TypeVar("Function", bound=Callable[..., object])
 TOLD = frozenset((signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
-# Seconds after which an interrupt that Python dropped is raised again.
+# Seconds after which an interrupt that Python dropped, or that had to wait, is raised again.
 AGAIN_SECONDS = 0.05
 # Seconds in which two are one: make and timeout hand on what the whole group was told.
 ONE_SECONDS = 1.0
 EXIT_INTERRUPTED = 130
+
+
+# The functions that no interrupt comes into.
+_uninterrupted: set[CodeType] = set()
+
+
+def uninterrupted(function: Function) -> Function:
+    """Let no interrupt into a function, nor into what it calls: it comes when the function has returned.
+
+    For what makes a thing and notes it for the clean-up, and for the clean-up itself. Of a generator that
+    is a context manager, both of its halves are meant, and not the block between them.
+    """
+    _uninterrupted.add(function.__code__)
+    return function
 
 
 class _Handler:
@@ -19,12 +36,27 @@ class _Handler:
 
     def __init__(self) -> None:
         self._last = -ONE_SECONDS
+        self._process = os.getpid()
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
+        # a child that has not become its program yet: it is its parent that answers
+        if os.getpid() != self._process:
+            return
         now = time.monotonic()
-        if now - self._last >= ONE_SECONDS:
-            self._last = now
+        if number != signal.SIGALRM and now - self._last < ONE_SECONDS:
+            return
+        self._last = now
+        if _is_uninterrupted(frame):
+            signal.setitimer(signal.ITIMER_REAL, AGAIN_SECONDS)
+        else:
             raise KeyboardInterrupt
+
+
+def _is_uninterrupted(frame: FrameType | None) -> bool:
+    """Return whether a frame is that of a function that no interrupt comes into, or is called by one."""
+    while frame and frame.f_code not in _uninterrupted:
+        frame = frame.f_back
+    return frame is not None
 
 
 def _again(unraisable: "sys.UnraisableHookArgs") -> None:
@@ -48,8 +80,20 @@ def hold() -> None:
     # so is a terminal that is closed: a build has a session of its own and does not hear of that
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as nohup leaves it
         signal.signal(signal.SIGHUP, handler)
-    signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.signal(signal.SIGALRM, handler)
     sys.unraisablehook = _again
+    _keep_whole()
+
+
+def _keep_whole() -> None:
+    """Let no interrupt into what of Python's own would leave a process running, or a folder behind."""
+    import subprocess
+    import tempfile
+
+    process, folder, file = subprocess.Popen, tempfile.TemporaryDirectory, tempfile._TemporaryFileWrapper
+    uninterrupted(tempfile.NamedTemporaryFile)
+    for method in (process.__init__, process.__enter__, folder.__init__, folder.cleanup, file.__exit__):
+        uninterrupted(method)
 
 
 def answered(name: str, run: Callable[[], int]) -> int:

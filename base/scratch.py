@@ -18,6 +18,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+from base import interrupts
+
 # no other program calls anything so
 SUFFIX = ".commitpath.part"
 LOCK = ".lock"
@@ -34,6 +36,7 @@ OPEN, PRIVATE = 0o777, 0o700
 
 
 @contextlib.contextmanager
+@interrupts.uninterrupted
 def folder(parent: Path, name: str, mode: int = OPEN) -> Iterator[Path]:
     """A folder in PARENT with NAME in its own. To stay it is moved (keep), or what is in it is."""
     parent.mkdir(parents=True, exist_ok=True)
@@ -70,6 +73,7 @@ def file(place: Path) -> Path:
 
 
 @contextlib.contextmanager
+@interrupts.uninterrupted
 def whole(place: Path) -> Iterator[Path]:
     """A new name beside PLACE; what is written there is PLACE when the block ended well, else it is gone."""
     sweep(place.parent, 1)

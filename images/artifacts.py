@@ -130,11 +130,11 @@ def run(command: list[str], what: str) -> None:
             )
         except OSError as error:
             raise LabError(f"{what}: {command[0]}: {error.strerror}") from error
-    try:
-        code = process.wait()
-    except BaseException:
-        end_group(process)
-        raise
+        try:
+            code = process.wait()
+        except BaseException:
+            end_group(process)
+            raise
     if code:
         lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
         errors = [line for line in lines if ERROR_LINE.search(line)]

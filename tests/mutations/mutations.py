@@ -89,16 +89,29 @@ def tries(given: dict[str, str]) -> Tries:
     return Tries(chosen["KIND"], chosen["SAMPLE"], numbers["SEED"], numbers["N"])
 
 
+@interrupts.uninterrupted
+def make_pool() -> ProcessPoolExecutor:
+    """Return the processes that make tries; half-made, it leaves semaphores behind."""
+    spawn = multiprocessing.get_context("spawn")  # Polars' threads do not live through a fork
+    # a signal is answered by this process alone
+    return ProcessPoolExecutor(PROCESSES, spawn, interrupts.ignore)
+
+
+@interrupts.uninterrupted
+def submit(pool: ProcessPoolExecutor, one: Try, folder: Path) -> Future[Outcome]:
+    """Hand out a try. It may start a process, which hears no signal before it ignores them."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, interrupts.TOLD)
+    try:
+        return pool.submit(attempt, one, folder)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def run(wanted: Tries) -> list[Outcome]:
     """Make all tries, several at a time; in their order."""
     done: dict[Try, Outcome] = {}
     signal.siginterrupt(signal.SIGINT, True)  # Polars has system calls restarted after a signal
-    spawn = multiprocessing.get_context("spawn")  # Polars' threads do not live through a fork
-    with (
-        tempfile.TemporaryDirectory(prefix="mutations-") as name,
-        # a signal is answered by this process alone
-        ProcessPoolExecutor(PROCESSES, spawn, interrupts.ignore) as pool,
-    ):
+    with tempfile.TemporaryDirectory(prefix="mutations-") as name, make_pool() as pool:
         unpack(wanted.samples, Path(name))
         left = iter(wanted)
         pending: set[Future[Outcome]] = set()
@@ -106,7 +119,7 @@ def run(wanted: Tries) -> list[Outcome]:
             with _shown(lambda: f"mutations: {len(done)} of {len(wanted)}"):
                 while len(done) < len(wanted):
                     begun = islice(left, AHEAD - len(pending))
-                    pending |= {pool.submit(attempt, one, Path(name)) for one in begun}
+                    pending |= {submit(pool, one, Path(name)) for one in begun}
                     finished, pending = wait(pending, return_when=FIRST_COMPLETED)
                     done |= {outcome.tried: outcome for outcome in (one.result() for one in finished)}
         except BaseException:

@@ -39,6 +39,7 @@ TRUE = moved.Told(
     figures={"tps insert": 50.0},
     settings="full",
 )
+INTERRUPTED = "mutations: interrupted; nothing is left running\n"
 SAMPLE = next(iter(attempts.SAMPLES))
 
 
@@ -214,17 +215,59 @@ def test_the_table_has_a_row_for_each_kind() -> None:
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
-@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_it_is_interrupted(told: signal.Signals, tmp_path: Path) -> None:
-    environment = {**os.environ, "TMPDIR": str(tmp_path), "MAKEFLAGS": ""}
-    command = [sys.executable, str(HERE / "mutations.py")]
-    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
+# one that is told as soon as it has a folder, before it can have noted that
+AT_ONCE = """\
+import os, runpy, signal, sys
+made = os.mkdir
+def mkdir(path, *rest, **more):
+    made(path, *rest, **more)
+    if "mutations-" in str(path):
+        signal.raise_signal(signal.SIGINT)
+os.mkdir = mkdir
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def begun(folder: Path) -> subprocess.Popen[str]:
+    """A mutation run in a session of its own that has made its folder."""
+    environment = {**os.environ, "TMPDIR": str(folder), "MAKEFLAGS": ""}
+    process = subprocess.Popen(
+        ["env", "--default-signal=INT", sys.executable, str(HERE / "mutations.py")],
+        env=environment,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    while not any(folder.glob("mutations-*")):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    return process
+
+
+@pytest.mark.parametrize(("told", "seconds"), [(signal.SIGINT, 1), (signal.SIGTERM, 0), (signal.SIGHUP, 0)])
+def test_it_is_interrupted(told: signal.Signals, seconds: float, tmp_path: Path) -> None:
+    """SIGINT comes to the whole group, as from a terminal: also to processes that are just starting."""
+    with begun(tmp_path) as process:
         try:
-            while not any(tmp_path.iterdir()):
-                time.sleep(0.05)
-            process.send_signal(told)
-            _, said = process.communicate(timeout=60)
+            time.sleep(seconds)
+            if told == signal.SIGINT:
+                os.killpg(process.pid, told)
+            else:
+                process.send_signal(told)
+            _, said = process.communicate(timeout=120)
         finally:
             process.kill()
-    assert (process.returncode, said) == (130, "mutations: interrupted; nothing is left running\n")
+    assert (process.returncode, said) == (130, INTERRUPTED)
+    assert not any(tmp_path.iterdir())
+
+
+def test_it_is_interrupted_as_soon_as_it_has_a_folder(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", AT_ONCE, str(HERE / "mutations.py")]
+    environment = {**os.environ, "TMPDIR": str(tmp_path), "MAKEFLAGS": ""}
+    done = subprocess.run(
+        command, env=environment, stderr=subprocess.PIPE, text=True, timeout=120, check=False
+    )
+    assert (done.returncode, done.stderr) == (130, INTERRUPTED)
     assert not any(tmp_path.iterdir())

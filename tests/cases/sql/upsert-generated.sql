@@ -1,0 +1,8 @@
+CREATE TABLE t(id INTEGER PRIMARY KEY, a INT, b INT GENERATED ALWAYS AS (a*2) VIRTUAL, c INT AS (a+b) STORED);
+CREATE UNIQUE INDEX idx_b ON t(b);
+INSERT INTO t(id, a) VALUES(1, 1), (2, 2);
+-- commitpath: transactions
+INSERT INTO t(a) VALUES(1) ON CONFLICT(b) DO UPDATE SET a=excluded.a+9 WHERE a<9;
+INSERT INTO t(a) VALUES(5) ON CONFLICT DO NOTHING;
+WITH s AS (SELECT id, row_number() OVER (ORDER BY c DESC) AS n FROM t)
+  UPDATE t SET a = a + 100 FROM s WHERE s.id = t.id AND s.n = 1;
