@@ -116,7 +116,10 @@ class Axis:
         said = text if text.isprintable() else ascii(text)[1:-1]  # an error is one line
         bad = BadInputError(f"{where}={said}: {allowed}")
         if "x-glob-list" in self.spec:
-            return ",".join(parse_probes(text, bad))
+            names = {"all", "none", *probe_names(), *observers.optional()}
+            unknown = next((name for name in text.split(",") if name not in names), "")
+            near = did_you_mean(unknown, names)
+            return ",".join(parse_probes(text, BadInputError(f"{where}={said}: {near}{allowed}")))
         if self.spec.get("type") == "integer" or all(
             isinstance(value, int) for value in self.spec.get("enum", [""])
         ):

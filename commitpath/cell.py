@@ -11,7 +11,7 @@ from analysis.adapters import sqlfile
 from base import identity
 from base.errors import BadInputError
 from commitpath import combinations, crashes, observers, persistent, transactions, userfiles
-from commitpath.axes import axes, newest, own_name, parse_probes
+from commitpath.axes import axes, did_you_mean, newest, own_name, parse_probes
 from commitpath.profiles import load_profile, logs_itself
 from images import given
 
@@ -29,8 +29,9 @@ def make_cell(variables: Mapping[str, str]) -> dict[str, Any]:
     for variable, text in variables.items():
         axis = known.get(own_name(variable.lower()))
         if axis is None or variable not in (axis.variable, axis.also):
-            allowed = ", ".join(entry.variable for entry in known.values())
-            raise BadInputError(f"{variable}: unknown variable; there are {allowed}")
+            names = [entry.variable for entry in known.values()]
+            near = did_you_mean(variable, [*names, *(entry.also for entry in known.values() if entry.also)])
+            raise BadInputError(f"{variable}: unknown variable; {near}there are {', '.join(names)}")
         cell[axis.name] = axis.parse(text, variable)
     cell["probes"] = ",".join(parse_probes(cell["probes"], BadInputError("PROBES")))
     if load_profile("engine", cell["engine"]).get("release") == "sqlite" and cell["sqlite"] == "newest":

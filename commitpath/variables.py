@@ -53,7 +53,7 @@ def check(command: str, given: Mapping[str, str]) -> None:
             raise BadInputError(f"{name}: unknown variable; {near}make {command} takes {takes}")
         values = (known.get(name) or {}).get("values")
         if values and text not in values:
-            raise BadInputError(f"{name}={text}: {name} is {', '.join(values)}")
+            raise BadInputError(f"{name}={text}: {did_you_mean(text, values)}{name} is {', '.join(values)}")
 
 
 def lines(command: str) -> list[str]:

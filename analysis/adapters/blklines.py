@@ -50,9 +50,11 @@ _ABOUT = re.compile(
 )
 _COMMAND = re.compile(r"[0-9a-f]{2}( [0-9a-f]{2})*( ?\.\.)? ?")
 # before 2.6.37 a barrier stood where a flush stands now, behind the operation
-_RWBS = re.compile(r"(F?)(DE|[WDRNF])([FBASM]*)")
+_RWBS = re.compile(r"(F?)(DE|WZ|ZRA|Z[ARFOC]|[WDRNF])([FBASMU]*)")
 _OPERATIONS = {"W": WRITE, "D": WRITE | DISCARD, "DE": WRITE | DISCARD, "R": 0, "N": 0, "F": FLUSH}
-_LATER = {"F": FUA, "A": AHEAD, "S": SYNC, "M": META, "B": FLUSH}
+# zeroes and zones have letters since Linux 6.19, and were N before; blktrace's records call them writes
+_OPERATIONS |= dict.fromkeys(("WZ", "ZA", "ZR", "ZRA", "ZF", "ZO", "ZC"), WRITE)
+_LATER = {"F": FUA, "A": AHEAD, "S": SYNC, "M": META, "B": FLUSH, "U": 0}
 
 # `mydb-912 [001] d..1 101.000100: block_rq_issue: 179,0 WS 4096 () 2048 + 8 none,0,0 [mydb]`, of ftrace and
 # trace-cmd; perf has a blank before the number of the process, and `block:` before the event
@@ -61,6 +63,8 @@ TRACED = re.compile(
     r"(?:[^\s:]+\s+)?(?P<s>[0-9]{1,9})\.(?P<fraction>[0-9]{6,9}):\s+(?:[0-9]+\s+)?(?:\w+:)?(?P<event>\w+):"
     r"\s*(?P<rest>.*)"
 )
+# a line of a stack, as perf and trace-cmd print it below an event
+_STACK = re.compile(r"\s+[0-9a-f]{2,16}\s.*\)|\s*=> .*|.*<stack trace.*>")
 _TRACED_ABOUT = re.compile(
     r"(?P<major>[0-9]{1,4}),(?P<minor>[0-9]{1,7}) (?P<rwbs>[A-Z]{1,8})"
     r"(?: [0-9]+(?= \())?(?: \((?P<inside>.*?)\))?"
@@ -107,6 +111,8 @@ def parsed(line: str, number: Number) -> Row | None:
 def traced(line: str, number: Number) -> Row | None:
     """Return the event of a line as ftrace, trace-cmd or `perf script` print it. Raises LineError."""
     event = TRACED.fullmatch(line)
+    if event is None and _STACK.fullmatch(line.rstrip()):
+        return None
     if event is None:
         raise LineError(f"{line.strip()[:40]!r} is no event as ftrace, trace-cmd or perf print one")
     action = _TRACED_ACTIONS.get(event["event"])
@@ -116,8 +122,11 @@ def traced(line: str, number: Number) -> Row | None:
     if about is None:
         raise LineError(f"{event['rest'][:40]!r} is no {event['event']} as the kernel prints one")
     time = int(event["s"]) * 10**9 + int(event["fraction"].ljust(9, "0"))
-    passed = about["rwbs"].startswith("N")
-    return row({**event.groupdict(), **about.groupdict()}, action, time, number, passed=passed)
+    fields = {**event.groupdict(), **about.groupdict()}
+    passed = about["rwbs"].startswith("N") and int(about["n"]) == 0
+    if about["rwbs"].startswith("N") and not passed:
+        fields["rwbs"] = about["rwbs"].replace("N", "WZ", 1)
+    return row(fields, action, time, number, passed=passed)
 
 
 def row(fields: Mapping[str, str | None], action: int, time: int, number: Number, *, passed: bool) -> Row:

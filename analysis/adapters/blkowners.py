@@ -67,36 +67,13 @@ def queued(events: np.ndarray, pairs: Pairs, whole: np.ndarray) -> tuple[np.ndar
         targets(events)[rows], events["sector"][rows].astype(np.int64), events["bytes"][rows].astype(np.int64)
     )  # fmt: skip
     kind = action[rows]
-    alone = np.isin(kind, (QUEUE, REQUEUE, ISSUE, COMPLETE))
-    first, second, rest = alternating(
-        kind == QUEUE, kind == ISSUE, np.where(alone, target, -1 - np.arange(rows.size)), sector, size
-    )
-    clear = ~_overlap(target, sector, size, np.r_[first], rest)
-    owner[rows[second[clear]]] = rows[first[clear]]
-    rest = np.sort(np.concatenate([rest, first[~clear], second[~clear]]))
+    first, second, rest = alternating(kind == QUEUE, kind == ISSUE, target, sector, size)
+    owner[rows[second]] = rows[first]
     waiting = _Waiting(owner)
     waiting.run(rows[rest], kind[rest], target[rest], sector[rest], size[rest], events["other"][rows[rest]])
     waiting.exchange()
     _flushes(events, operation, owner, pairs)
     return owner[pairs.issue], owner[pairs.orphans]
-
-
-def _overlap(
-    target: np.ndarray, sector: np.ndarray, size: np.ndarray, which: np.ndarray, others: np.ndarray
-) -> np.ndarray:
-    """Return which of the rows `which` have sectors of one of `others`."""
-    found = np.zeros(which.size, bool)
-    # a split is told of without its length, but is within its bio's sectors
-    for one in np.unique(target[others]).tolist():
-        there, mine = others[target[others] == one], np.flatnonzero(target[which] == one)
-        if not mine.size:
-            continue
-        there = there[np.argsort(sector[there], kind="stable")]
-        begins = sector[there]
-        reach = np.maximum.accumulate(begins + (size[there] >> 9))
-        last = np.searchsorted(begins, sector[which[mine]] + (size[which[mine]] >> 9)) - 1
-        found[mine] = (last >= 0) & (reach[last] > sector[which[mine]])
-    return found
 
 
 class _Waiting:

@@ -109,7 +109,7 @@ def alternating(
     is_first: np.ndarray, is_second: np.ndarray, target: np.ndarray, sector: np.ndarray, size: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (firsts, seconds, all other rows): of the ranges on which first and second take turns, from a
-    first to a second."""
+    first to a second, and where the others have no sector of theirs."""
     none = np.empty(0, np.int64)
     if not target.size:
         return none, none, none
@@ -130,7 +130,29 @@ def alternating(
     lengths = np.diff(np.r_[begins, order.size])
     regular = np.logical_and.reduceat(right, begins) & (lengths & 1 == 0)
     each = np.repeat(regular, lengths)
-    return order[each & (place & 1 == 0)], order[each & (place & 1 == 1)], np.sort(order[~each])
+    first, second = order[each & (place & 1 == 0)], order[each & (place & 1 == 1)]
+    rest = order[~each]
+    # what is there besides may be a part of them
+    clear = ~_overlap(target, sector, size, first, rest)
+    rest = np.sort(np.concatenate([rest, first[~clear], second[~clear]]))
+    return first[clear], second[clear], rest
+
+
+def _overlap(
+    target: np.ndarray, sector: np.ndarray, size: np.ndarray, which: np.ndarray, others: np.ndarray
+) -> np.ndarray:
+    """Return which of the rows `which` have sectors of one of `others`."""
+    found = np.zeros(which.size, bool)
+    for one in np.unique(target[others]).tolist():
+        there, mine = others[target[others] == one], np.flatnonzero(target[which] == one)
+        if not mine.size:
+            continue
+        there = there[np.argsort(sector[there], kind="stable")]
+        begins = sector[there]
+        reach = np.maximum.accumulate(begins + (size[there] >> 9))
+        last = np.searchsorted(begins, sector[which[mine]] + (size[which[mine]] >> 9)) - 1
+        found[mine] = (last >= 0) & (reach[last] > sector[which[mine]])
+    return found
 
 
 class _Machine:
@@ -205,6 +227,9 @@ class _Machine:
             self.open.add(target, command)
         else:
             ended[0] = row
-        if size < ended[2] and (command.left > 0 or left > 0):
-            first = command.end - (ended[2] >> 9)
-            self.in_parts[target, first, command.end] = command
+        if size < ended[2]:
+            key = (target, command.end - (ended[2] >> 9), command.end)
+            if command.left > 0 or left > 0:
+                self.in_parts[key] = command
+            else:
+                self.in_parts.pop(key, None)

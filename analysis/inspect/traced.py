@@ -144,9 +144,9 @@ def _table(
         pl.col(column).replace_strict(names, default=None, return_dtype=pl.String) if names else pl.lit(None)
         for column, names in (("number", devices), ("name", dict(enumerate(events.names))))
     ]
-    return table.with_columns(
-        dev=named[0].cast(pl.String), comm=named[1].cast(pl.String)
-    ).drop("number", "name")
+    return table.with_columns(dev=named[0].cast(pl.String), comm=named[1].cast(pl.String)).drop(
+        "number", "name"
+    )
 
 
 def csv(traced: Traced, place: Path) -> None:

@@ -14,7 +14,7 @@ from base.data import load_yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
 from base.schema import schema
-from commitpath.axes import axes, own_name
+from commitpath.axes import axes, did_you_mean, own_name
 from commitpath.cell import make_cell
 from commitpath.identities import cell_id
 from commitpath.profiles import load_profile
@@ -179,8 +179,9 @@ def checked_lists(settings: Mapping[str, Any], lists: bool = True) -> dict[str, 
             raise BadInputError(f"{written}: {name} has a value already; it is one axis")
         axis = axes().get(name)
         if axis is None or name == "seed":
-            allowed = ", ".join(key for key in axes() if key != "seed")
-            hint = "set seeds instead" if name == "seed" else f"there are {allowed}"
+            allowed = [key for key in axes() if key != "seed"]
+            near = did_you_mean(name, allowed)
+            hint = "set seeds instead" if name == "seed" else f"{near}there are {', '.join(allowed)}"
             raise BadInputError(f"{name}: unknown axis; {hint}")
         values = given if lists and isinstance(given, list) else [given]
         result[name] = []
@@ -205,7 +206,8 @@ def checked_overrides(content: Mapping[str, Any], overrides: Mapping[str, str]) 
             raise BadInputError(f"{variable}: this grid varies it")
     for variable in overrides:
         if variable != variable.upper():
-            raise BadInputError(f"{variable}: unknown variable")
+            near = did_you_mean(variable, (axis.variable for axis in axes().values()))
+            raise BadInputError(f"{variable}: unknown variable{f'; {near}'.rstrip() if near else ''}")
     return checked({variable.lower(): text for variable, text in overrides.items()})
 
 

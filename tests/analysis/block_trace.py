@@ -48,9 +48,13 @@ class Made:
         self.truth: list[tuple[dict[str, int], int, list[int]]] = []
         self.busy: list[tuple[int, int, int, int, int]] = []  # device, direction, start, end, until
 
-    def event(self, time: int, action: int, device: int, kind: int, sector: int, sectors: int, pid: int, **more: int) -> int:
+    def event(
+        self, time: int, action: int, device: int, kind: int, sector: int, sectors: int, pid: int, **more: int
+    ) -> int:
         """Add an event, and return its number."""
-        fields = dict(time=time, action=action | kind, device=device, sector=sector, bytes=sectors * 512, pid=pid)
+        fields = dict(
+            time=time, action=action | kind, device=device, sector=sector, bytes=sectors * 512, pid=pid
+        )
         self.lines.append((time, len(self.lines), fields | more))
         return len(self.lines) - 1
 
@@ -119,7 +123,10 @@ class Made:
     def flush(self, now: int) -> int:
         """A flush that a process asks for and a worker issues; returns when it is done."""
         device, pid, kind = self.random.choice(DEVICES), self.random.randrange(100, 108), FLUSH | WRITE | SYNC
-        own = [self.event(now, QUEUE, device, kind, 0, 0, pid), self.event(now + 40, ISSUE, device, FLUSH, 0, 0, 9)]
+        own = [
+            self.event(now, QUEUE, device, kind, 0, 0, pid),
+            self.event(now + 40, ISSUE, device, FLUSH, 0, 0, 9),
+        ]
         took = self.random.randrange(100, 3_000)
         own.append(self.event(now + took, COMPLETE, device, FLUSH, 0, 0, 0))
         self.event(now + took + 20, COMPLETE, device, WRITE | SYNC, 0, 0, 0)
@@ -143,7 +150,11 @@ class Made:
                 rows[name][at] = value
         rows["name"] = rows["pid"]
         commands = [
-            Command(*(place[at[name]] for name in ("queue", "issue", "done")), pid, frozenset(place[i] for i in own))
+            Command(
+                *(place[at[name]] for name in ("queue", "issue", "done")),
+                pid,
+                frozenset(place[i] for i in own),
+            )
             for at, pid, own in self.truth
         ]
         return rows, commands

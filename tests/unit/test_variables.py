@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from commitpath.database import exchange, select
 from commitpath.papers.asked import MOST, PLACE
 from commitpath.papers.command import PASSED
 from commitpath.reporting import candidates, choice
-from commitpath.sweep import drive
+from commitpath.sweep import drive, grid
 
 # where DRY_RUN is near to a variable
 NEAR = r"(did you mean RUN\? )?"
@@ -122,6 +123,36 @@ def test_values_are_of_any_case_and_a_slip_is_asked_about() -> None:
         variables.check("experiment", {"MODEE": "wal"})
     with pytest.raises(BadInputError, match=r"^journal_mod=wal: unknown name; did you mean journal_mode\? "):
         select.parse("journal_mod=wal")
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (
+            lambda: variables.check("experiment", {"JORNAL": "wal"}),
+            r"^JORNAL: unknown variable; did you mean JOURNAL_MODE\? ",
+        ),
+        (
+            lambda: make_cell({"SYNCHRONUS": "full"}),
+            r"^SYNCHRONUS: unknown variable; did you mean SYNCHRONOUS\? there are ",
+        ),
+        (lambda: make_cell({"PROBES": "sync,blok"}), r"^PROBES=sync,blok: did you mean block\? PROBES is "),
+        (lambda: make_cell({"PROBES": "al"}), r"^PROBES=al: did you mean all\? PROBES is "),
+        (
+            lambda: variables.check("trace-export", {"FORMAT": "perfeto"}),
+            r"^FORMAT=perfeto: did you mean perfetto\? FORMAT is ",
+        ),
+        (lambda: variables.check("trace-export", {"FORMAT": "x"}), r"^FORMAT=x: FORMAT is "),
+        (
+            lambda: grid.checked({"devise": "emmc-5.0"}),
+            r"^devise: unknown axis; did you mean device\? there are ",
+        ),
+        (lambda: grid.checked_overrides({}, {"mode": "wal"}), r"^mode: unknown variable; did you mean "),
+    ],
+)
+def test_a_slip_is_asked_about_wherever_a_name_is_given(call: Callable[[], object], said: str) -> None:
+    with pytest.raises(BadInputError, match=said):
+        call()
 
 
 @pytest.mark.parametrize(
