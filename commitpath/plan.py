@@ -16,8 +16,9 @@ from commitpath.identities import cell_id, cell_name, stored
 from commitpath.payload import payload
 from commitpath.profiles import board_modules, watching
 
-# Of a run that records all of analysis/recorded.py; 1: whose other signs say what of it.
-FORMAT = 2
+# Of a run that records all of analysis/recorded.py, and has the trials of analysis/crash/placed.py; 2: it has
+# the trials of before; 1: its other signs say what it records.
+FORMAT = 3
 
 
 @dataclass(frozen=True)

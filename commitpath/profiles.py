@@ -57,8 +57,8 @@ def driver_folder(driver: str) -> Path:
 
 
 def board_modules(cell: Mapping[str, Any]) -> list[Path]:
-    """The folders of the kernel modules that each virtual board has (images/modules/); none on a user's kernel
-    that takes no module of ours."""
+    """The folders of the kernel modules that each virtual board has (images/modules/); none on a user's
+    kernel that takes no module of ours."""
     kernel = kernel_profile(cell)
     if cell["board"] != "virtual" or (given.kind_of(kernel) and "no_modules" in kernel):
         return []

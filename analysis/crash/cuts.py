@@ -3,19 +3,20 @@
 A moment is before a command came (`before`), at the middle of its time (`during`), or as it was done
 (`after`). Those before and after each FLUSH and each write with FUA are tried with each choice that the
 device has, and seeded ones between; CUTS bounds them. First of all come the moments behind acknowledgements
-that no FLUSH stands behind (unsynced.py), of which a run has none where all do their work: no seed is to find
-them. All is drawn by splitmix64 from CUT_SEED, so that the same cut has the same outcome everywhere.
+that no FLUSH stands behind, or fewer than behind most (unsynced.py): no seed is to find them. All is drawn by
+splitmix64 from CUT_SEED, so that the same cut has the same outcome everywhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from analysis.crash.durable import SECTOR, Cache, Commands
+from analysis.crash.unsynced import Unsynced
 from analysis.workloads import Random
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ _REORDERED = (*_IN_ORDER, SUBSET, SUFFIX)
 POWER, SYSTEM, PROCESS = "power", "os", "process"
 # of what is tried besides FLUSH and FUA: one in so many
 _BETWEEN = 3
+_NONE_UNSYNCED = Unsynced([], [])
 # the stream of the moments (analysis.workloads.Random); a trial's is its number and this
 STREAM = 1 << 32
 Drawn = TypeVar("Drawn")
@@ -83,10 +85,12 @@ def digest(line: str) -> str:
 
 
 def plan(
-    cell: Mapping[str, Any], entries: np.ndarray, window: tuple[int, int], unsynced: Sequence[int] = ()
+    cell: Mapping[str, Any],
+    entries: np.ndarray,
+    window: tuple[int, int],
+    unsynced: Unsynced = _NONE_UNSYNCED,
 ) -> list[Trial]:
-    """Return the trials of a run, by the moments of their cuts; window: the ns within which they are;
-    unsynced: the commands behind acknowledgements that no FLUSH stands behind.
+    """Return the trials of a run, by the moments of their cuts; window: the ns within which they are.
 
     The first has the device as the window began and the last as it ended, each with all that it was given:
     what they find is known.
@@ -105,12 +109,14 @@ def plan(
         for policy in differing(commands, policies, moment(commands, command, where))
     ]
     most = max(cell["cuts"] - 2, 0)
-    # the first policy keeps the least
-    suspected = [
-        (command, "before", differing(commands, policies, moment(commands, command, "before"))[0])
-        for command in unsynced
-    ]
-    suspected = drawn(suspected, min(len(suspected), most), random)
+    suspected = list[tuple[int, str, str]]()
+    for behind, most_of_them in ((unsynced.none, most), (unsynced.fewer, most // _BETWEEN)):
+        # the first policy keeps the least
+        found = [
+            (one, "before", differing(commands, policies, moment(commands, one, "before"))[0])
+            for one in behind
+        ]
+        suspected += drawn(found, min(len(found), most_of_them, most - len(suspected)), random)
     most -= len(suspected)
     pairs = [pair for pair in pairs if pair not in suspected]
     pairs = drawn(pairs, min(len(pairs), most - most // _BETWEEN), random)

@@ -1,15 +1,17 @@
-"""Which acknowledgements no FLUSH stands behind: the first moments at which to cut the power.
+"""Acknowledgements that too few FLUSHes stand behind: the first moments at which to cut the power.
 
 Where the settings promise that what is acknowledged survives, a transaction that changed anything is
 acknowledged once a FLUSH or a write with FUA was done since it began; on a device without a volatile cache,
-once a write was. One with none of these was not made durable by whoever should have: by SQLite's calls, the
-VFS, the filesystem or the kernel. Which one a run has is rare or none at all, so no seed is to find it.
+once a write was. One with none of these was not made durable by whoever should have: SQLite's calls, the VFS,
+the filesystem or the kernel. One with fewer than most of its operation may lack one of several syncs, or
+write less than most. Few transactions of a run are such, so no seed is to find them.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -18,21 +20,41 @@ from analysis import durability
 from analysis.adapters.driver import Driver
 from analysis.crash.durable import Commands
 from analysis.engines.survival import MOST_LOST
-from analysis.ledger.arrays import ints
+from analysis.ledger.arrays import Ints, ints
 
 
-def before(cell: Mapping[str, Any], commands: Commands, ran: Driver) -> list[int]:
-    """Return the commands that came next behind such acknowledgements, each once, in their order: until one
-    comes the device is as the transaction left it. None where the settings promise nothing of each."""
+class Unsynced(NamedTuple):
+    """The commands that came next behind such acknowledgements, each once, in their order: until one comes
+    the device is as the transaction left it. none: of transactions with no FLUSH; fewer: with fewer than
+    most."""
+
+    none: list[int]
+    fewer: list[int]
+
+
+def behind(cell: Mapping[str, Any], commands: Commands, ran: Driver) -> Unsynced:
+    """Return those of a run; where the settings promise nothing of each transaction there are none."""
     survives = durability.of(cell)
     promise = survives.power if cell["crash"] == "power" else survives.system
     if MOST_LOST.get(promise) is None:
-        return []
+        return Unsynced([], [])
     changed = ran.transactions.filter(pl.col("changes") > 0)
     begins, ends = (ints(changed[name]) for name in ("begin_ns", "end_ns"))
     barriers = commands.is_flush | commands.is_fua if commands.cache.bytes else commands.is_write
     done = np.sort(commands.end[barriers & (commands.end > 0)])
-    has_one = np.searchsorted(done, begins) < np.searchsorted(done, ends, side="right")
-    last = commands.arrived(ran.window[1])
-    following = np.unique(np.searchsorted(commands.begin, ends[~has_one], side="right"))
-    return [number for number in following.tolist() if number < last]
+    had = np.searchsorted(done, ends, side="right") - np.searchsorted(done, begins)
+    following = np.searchsorted(commands.begin, ends, side="right")
+    inside = following < commands.arrived(ran.window[1])
+    none, fewer = inside & (had == 0), inside & (had > 0) & (had < _most(changed["op"], had))
+    first = np.unique(following[none]).tolist()
+    return Unsynced(first, sorted({*following[fewer].tolist()}.difference(first)))
+
+
+def _most(ops: pl.Series, had: np.ndarray) -> Ints:
+    """Return of each transaction how many FLUSHes most of its operation had; of two numbers that as many had,
+    the larger."""
+    found = dict[str, Counter[int]]()
+    for op, count in zip(ops.to_list(), had.tolist(), strict=True):
+        found.setdefault(str(op), Counter())[count] += 1
+    most = {op: max(counts, key=lambda count: (counts[count], count)) for op, counts in found.items()}
+    return ints(pl.Series([most[str(op)] for op in ops.to_list()], dtype=pl.Int64))

@@ -145,9 +145,9 @@ record_board() {
   # what modules of ours that every virtual board has say of themselves
   for module in modules/*.ko; do
     [ -e "$module" ] || continue
-    name=$(basename "$module" .ko)
+    loaded=$(basename "$module" .ko)
     mkdir -p "$raw/board/modules"
-    (cd "/sys/module/$name/parameters" && grep -H '' -- *) | sed 's/:/=/' > "$raw/board/modules/$name.txt"
+    (cd "/sys/module/$loaded/parameters" && grep -H '' -- *) | sed 's/:/=/' > "$raw/board/modules/$loaded.txt"
   done
   {
     ls -1 -i -s --block-size=1 "$MOUNTPOINT/db"

@@ -46,6 +46,7 @@ def transactions(skipped: list[int], barrier: str) -> tuple[np.ndarray, Any]:
             rows, left = [*rows, *writes, last], 0
         times.append((begin, begin + 70, 1))
     table = pl.DataFrame(times, schema=["begin_ns", "end_ns", "changes"], orient="row")
+    table = table.with_columns(op=pl.lit("insert"))
     ran = SimpleNamespace(transactions=table, window=(0, 100 * COUNT + 2000), vfs=None, persistent=None)
     return np.array(rows, dtype=ENTRY), ran
 
@@ -53,7 +54,9 @@ def transactions(skipped: list[int], barrier: str) -> tuple[np.ndarray, Any]:
 def suspected(skipped: list[int], barrier: str = "flush", **values: Any) -> list[int]:
     entries, ran = transactions(skipped, barrier)
     made = cell(**values)
-    return unsynced.before(made, Commands(entries, Cache.of(made["profiles"]["device"])), ran)
+    found = unsynced.behind(made, Commands(entries, Cache.of(made["profiles"]["device"])), ran)
+    assert found.fewer == []
+    return found.none
 
 
 @pytest.mark.parametrize("barrier", ["flush", "fua"])
@@ -87,7 +90,7 @@ def test_a_transaction_that_changes_nothing_needs_no_flush() -> None:
     entries, ran = transactions(SKIPPED, "flush")
     ran.transactions = ran.transactions.with_columns(changes=pl.lit(0))
     commands = Commands(entries, Cache.of(cell()["profiles"]["device"]))
-    assert unsynced.before(cell(), commands, ran) == []
+    assert unsynced.behind(cell(), commands, ran) == ([], [])
 
 
 def test_where_there_is_no_cache_a_write_is_enough() -> None:
@@ -118,6 +121,34 @@ def test_more_than_there_are_cuts_are_drawn() -> None:
     entries, ran = transactions(list(range(0, COUNT, 2)), "flush")
     plan = moments.plan(cell(cuts=12), entries, ran)
     assert len(plan) == 12 and all(one.where == "before" for one in plan[:-1])
+
+
+def test_a_transaction_with_fewer_than_most_of_its_operation_is_cut_at() -> None:
+    """Of two operations, with three and two FLUSHes, every 100th transaction lacks one."""
+    rows = [
+        (begin, begin + 5, 8 * place if kind == WRITE else 0, 8 if kind == WRITE else 0, kind)
+        for number in range(COUNT)
+        for place, kind in enumerate([WRITE, FLUSH] * (3 - number % 2 - (number in SKIPPED)))
+        for begin in (1000 + 100 * number + 10 * place,)
+    ]
+    entries = np.array(rows, dtype=ENTRY)
+    _, ran = transactions([], "flush")
+    ran.transactions = ran.transactions.with_columns(
+        op=pl.Series(["update" if number % 2 else "insert" for number in range(COUNT)])
+    )
+    made = cell(journal_mode="delete", synchronous="extra")
+    found = unsynced.behind(made, Commands(entries, Cache.of(made["profiles"]["device"])), ran)
+    due = [1000 + 100 * (number + 1) for number in SKIPPED[:-1]]
+    assert found.none == [] and entries["begin_ns"][found.fewer].tolist() == due
+    for seed in range(20):
+        plan = moments.plan({**made, "cut_seed": seed}, entries, ran)
+        cut = {one.moment for one in plan if len(one.lost) == one.losable}
+        assert {moment - 1 for moment in due} <= cut, seed
+
+
+def test_an_earlier_run_is_cut_as_then() -> None:
+    entries, ran = transactions(SKIPPED, "flush")
+    assert moments.plan(cell(), entries, ran, suspects=False) == cuts.plan(cell(), entries, ran.window)
 
 
 def test_a_run_without_any_is_cut_as_ever() -> None:
