@@ -25,9 +25,10 @@ def gaps(run: Run, each: int) -> list[str]:
     """What lies between the transactions is the same in both: nothing of it is watched. But for a tick."""
     if run.twin is None:
         return []
-    own, other = phases.gaps(run.driver), phases.gaps(run.twin.driver)
+    own, other = (phases.gaps(ran, run.cell) for ran in (run.driver, run.twin.driver))
     both = own.join(other, on=["phase", "gaps"], suffix="_twin")
     allowed = _GAP_NS * pl.col("gaps") + SLACK * pl.col("ns") + each * TICK_INSTRUCTIONS
+    allowed += phases.WAKE_NS * pl.max_horizontal("sleeps", "sleeps_twin")
     wrong = both.filter((pl.col("ns") - pl.col("ns_twin")).abs() > allowed)
     return [
         f"phase {row['phase']!r}: {row['ns']} ns in no transaction, in the untraced twin {row['ns_twin']} ns"
