@@ -14,7 +14,7 @@ from commitpath.reporting.candidates import LOSSES, SURVIVE, Setting, comparable
 from commitpath.reporting.cells import Cells
 from commitpath.reporting.choice import POWER, choice, sweep
 from commitpath.reporting.items import database
-from commitpath.reporting.trials import SIZES, limit_ms
+from commitpath.reporting.trials import SIZES, limit_ms, unpaced
 from commitpath.variables import axes_of
 
 
@@ -54,7 +54,7 @@ def advise(options: dict[str, str]) -> int:
             f"SURVIVE={failure} LOSS={loss}: none of the {len(measured)} settings measured keeps that "
             "promise; LOSS=last allows more, RUN=yes measures more"
         )
-    print(printable_lines(report(measured, kept, failure)))
+    print(printable_lines([*report(measured, kept, failure), *unpaced(loss, chosen)]))
     return 0
 
 

@@ -18,7 +18,7 @@ from commitpath.database.select import Run
 from commitpath.reporting.cells import Cells
 from commitpath.reporting.items import database
 from commitpath.reporting.statistics import median
-from commitpath.reporting.trials import Trials, limit_ms
+from commitpath.reporting.trials import Trials, limit_ms, unpaced
 from commitpath.sweep.grid import Excluded, Expanded, expand, names
 
 SUFFIXES = (".svg", ".png", ".pdf")
@@ -105,6 +105,8 @@ def durability(options: dict[str, str]) -> int:
     found = measured(grid, expand(grid), cells)
     if "LOSS" in options:
         found = within(found, options["LOSS"])
+        notes = unpaced(options["LOSS"], [run for row in found.rows for run in row.runs])
+        print("".join(f"{line}\n" for line in notes), end="")
     if options.get("OVER", LOST) == BYTES:
         from commitpath.reporting import durability_bytes, durability_bytes_figure
 

@@ -85,6 +85,16 @@ def limit_ms(text: str) -> float | None:
     return float(found[1]) * {"ms": 1, "s": 1000, "min": 60_000}[found[2]] if found else None
 
 
+def unpaced(loss: str, runs: Sequence[Run]) -> list[str]:
+    """Return what is to be known of a LOSS that is a time, where transactions have no pace."""
+    if limit_ms(loss) is None or all(run.cell["pace"] != "none" for run in runs):
+        return []
+    return [
+        f"LOSS={loss} is time of the run, in which transactions follow one another at once; PACE gives them "
+        "the rate of an app"
+    ]
+
+
 def most(lost: Sequence[Mapping[str, Any]]) -> Any:
     """The most of what several runs say was lost; None where no database holds the first so many."""
     return max((one["max"] for one in lost if one["max"] is not None), default=None)

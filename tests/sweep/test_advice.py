@@ -79,6 +79,7 @@ def test_a_loss_is_allowed_by_its_time(lab: Lab) -> None:
     out = lab.ok("advise", **POWER, LOSS="1s")  # 9 transactions of 4.5 ms each
     assert "measured: 40 cuts took 9 at most, 4.50 on average (40.5 ms at most, 20.2 ms on average)" in out
     assert re.search("^journal_mode=wal synchronous=normal", out, re.M)
+    assert "LOSS=1s is time of the run, in which transactions follow one another at once; PACE gives" in out
     tight = lab.ok("advise", **POWER, LOSS="40ms")
     assert not re.search("^journal_mode=wal synchronous=normal", tight, re.M)
     for wrong in ("1", "10", "some", "1sec"):
