@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from analysis.ledger.build import Ledger
 
 # A counted loop shows a whole number of ns to this part of it: the readings of the clock around it are
-# 60 instructions of its 100 000 (workloads/pace.c), the clock's step is 16 ns.
+# 60 instructions of its 100 000 (workloads/instruction.c), the clock's step is 16 ns.
 TOLERANCE = 0.01
 # What the virtual board's kernel is told, under every clock (images/qemu.py), and another board's is not.
 VIRTUAL_BOARD = "nokaslr norandmaps randomize_kstack_offset=off"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from analysis import devices, engines, mkfs
+from analysis import devices, engines, mkfs, pace
 from analysis.consistent import AXES, word
 from analysis.crash.cuts import PROCESS
 from base import identity
@@ -64,6 +64,8 @@ def _engine(cell: dict[str, Any]) -> list[Expected]:
     name, workload = engines.name_in(cell), _profile(cell, "workload")
     engine = engines.of(name)
     found = [Expected(WORKLOAD, axis, word(cell[axis])) for axis in AXES if axis in cell]
+    if "pace" in cell:
+        found.append(Expected(WORKLOAD, "pace_ns", word(pace.interval_ns(cell["pace"]))))
     if (ran := workload.get("driver_workload")) is not None:
         found.append(Expected(WORKLOAD, "workload", word(ran)))
     if (phases := workload.get("phases")) is not None:

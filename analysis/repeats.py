@@ -17,7 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from analysis import stored
 from analysis.files import read_json
-from analysis.spread import interval, outliers, spread, watching
+from analysis.spread import distinct, interval, outliers, spread, watching
 from base.errors import BadInput
 from base.text import printable_lines
 
@@ -85,7 +85,7 @@ def compare(folders: list[Path]) -> dict[str, Any]:
             tps[op] = {
                 "median": statistics.median(values),
                 "spread": spread(values),
-                "interval": interval(values),
+                "interval": interval([summary["tps"][op] for summary in distinct(good)]),
             }
     return {
         "cell_name": summaries[0]["cell_name"],
@@ -95,6 +95,7 @@ def compare(folders: list[Path]) -> dict[str, Any]:
             for summary in summaries
         ],
         "tps": tps,
+        "measurements": len(distinct(good)),
         "same_sequence": same_sequence(good),
         "odd_clocks": odd_clocks(folders, good),
         "outliers": outliers(good),
@@ -112,7 +113,11 @@ def write(folders: list[Path]) -> Path:
         loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined
     )
     page = environment.get_template("repeats.html.j2").render(
-        result=result, sequence=sequence(result), clocks=clocks(result), outlying=outlying(result)
+        result=result,
+        sequence=sequence(result),
+        clocks=clocks(result),
+        measured=measured(result),
+        outlying=outlying(result),
     )
     (folder / "repeats.html").write_text(page)
     return folder / "repeats.html"
@@ -124,6 +129,13 @@ def sequence(result: dict[str, Any]) -> str:
         return "the same sequence" if result["same_sequence"] else "NOT the same sequence"
     good = sum(run["status"] == "ok" for run in result["runs"])
     return "not recorded" if good > 1 else "nothing to compare, fewer than two good runs"
+
+
+def measured(result: dict[str, Any]) -> str:
+    """Return how many runs were rejected, and how many distinct measurements the others are."""
+    rejected = sum(run["status"] != "ok" for run in result["runs"])
+    number = result["measurements"]
+    return f"{rejected} rejected, {number} distinct measurement{'s' * (number != 1)}"
 
 
 def clocks(result: dict[str, Any]) -> str:
@@ -150,8 +162,7 @@ def table(result: dict[str, Any]) -> str:
     for op, row in result["tps"].items():
         limits = "-" if row["interval"] is None else "{:.4f} to {:.4f}".format(*row["interval"])
         lines.append(f"{op:8}{row['median']:14.4f}  {row['spread']:9.1e}  {limits}")
-    rejected = sum(run["status"] != "ok" for run in result["runs"])
-    lines.append(f"{len(result['runs'])} runs, {rejected} rejected; block commands: {sequence(result)}")
+    lines.append(f"{len(result['runs'])} runs, {measured(result)}; block commands: {sequence(result)}")
     if said := clocks(result):
         lines.append(f"times: {said}")
     lines += outlying(result)

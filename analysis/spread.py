@@ -18,12 +18,19 @@ def spread(values: list[float]) -> float:
 
 
 def interval(values: list[float]) -> tuple[float, float] | None:
-    """95 % confidence interval of the mean by Student's t; None for a single value."""
-    if len(values) < 2:
+    """95 % confidence interval of the mean by Student's t; None where the values are one and the same."""
+    if len(set(values)) < 2:
         return None
     mean, error = statistics.mean(values), statistics.stdev(values) / len(values) ** 0.5
     half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1)) * error
     return mean - half, mean + half
+
+
+def distinct(good: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the distinct measurements among runs of one cell: equal rates in virtual time are one."""
+    if any(summary["clock"] != "virtual" for summary in good):
+        return good
+    return list({tuple(summary["tps"].values()): summary for summary in good}.values())
 
 
 def outliers(good: list[dict[str, Any]]) -> dict[str, list[str]] | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis import cpu, engines, persistent, tables, twins, whose
+from analysis import cpu, devices, engines, pace, persistent, tables, twins, whose
 from analysis.adapters import devicelog
 from analysis.adapters.driver import Driver
 from analysis.checks import counts, covariates, disk, failures, loss, phases
@@ -46,6 +46,7 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
             **{op: row["tps"] for op, row in operations.items()},
             "all": twins.rate(run.timing),
         },
+        **({"pace": paced} if (paced := pace.summary(run.cell, run.timing)) else {}),
         "timing_source": run.timing_source,
         "cpu_ns": cpu.counted(run.cell, run.timing.config["clock"]),
         "cpu_share": cpu.share(run.ledger),
@@ -62,6 +63,7 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
             for name in ("reads", "writes", "bytes_written", "flushes", "fua")
         },
         "disk": disk.summary(run),
+        **({"flash": worn} if (worn := flash(run)) else {}),
         "block_sequence_sha256": sequence_hash(built.commands) if watched else None,
         "per_transaction": {
             op: {name: row[name] for name in ("block_writes", "bytes_written", "flushes", "fua")}
@@ -81,6 +83,12 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
         "virtual_per_wall": seconds / wall if seconds and wall else None,
         "wall_seconds": run.host.get("wall_seconds"),
     }
+
+
+def flash(run: Run) -> dict[str, Any] | None:
+    """Return what the flash of the device programmed and erased; None of a device that has none."""
+    device = devices.of(run.cell)
+    return device.wear(run.board.device, run.board.device_time) if device else None
 
 
 def _us(ns: float | None) -> float | None:

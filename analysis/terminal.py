@@ -13,12 +13,16 @@ from analysis.stored_files import NOT_HELD
 
 # what two views of the bytes differ in (docs/ledger.md)
 _VIEWS = {"for_others": "of it deferred, others'", "deferred": "deferred, its own"}
+_PER_TRANSACTION = (
+    "(writes, KiB and flushes are per transaction: in the row and column `all` of everything, with what is "
+    "written at the close and by write-back; of an operation what its transactions waited for or caused)"
+)
 _HEAD = ("", "TPS", "p50 ms", "p99 ms", "syncs", "writes", "KiB written", "flushes")
 
 
 def table(summary: dict[str, Any], report: Path) -> str:
     """Return a run's summary as a table of at most 80 columns, ended by the report's path."""
-    rows: list[tuple[str, ...]] = [_HEAD]
+    rows: list[tuple[str, ...]] = [_HEAD, _whole(summary)]
     for op, latency in summary["latency_us"].items():
         cost = summary["per_transaction"][op]
         rows.append(
@@ -33,25 +37,26 @@ def table(summary: dict[str, Any], report: Path) -> str:
                 number(cost["flushes"], 2),
             )
         )
-    rows.append(("all", number(summary["tps"]["all"], 1), *[""] * 6))
     lines = _aligned(rows)
     status = f"{summary['cell_name']}  {summary['run_id'] or '(no run id)'}  {summary['status'].upper()}"
     out = [status, *(f"  rejected: {reason}" for reason in summary["reasons"])]
     out += ["", *([] if summary["raw_held"] else [f"  {NOT_HELD}"])]
     out += lines
     if summary["ledger"]:
-        out += ["", *_labels(summary["ledger"]), *told.lines(summary["content"]), ""]
+        out += ["", *_labels(summary["ledger"], transactions(summary)), *told.lines(summary["content"]), ""]
     out += persistent(summary)
     if any(cost["block_writes"] is not None for cost in summary["per_transaction"].values()):
-        out.append("(syncs, writes, KiB and flushes are per transaction)")
+        out += textwrap.wrap(_PER_TRANSACTION, 80, subsequent_indent=" ")
     else:
         out += ["", "nothing was watched: syncs, writes, KiB and flushes are not known"]
-    out += crash(summary["crash"])
+    out += crash(summary["crash"], paced := summary.get("pace"))
+    out += pace(paced)
     out += unchanged(summary) + beside(summary)
     if summary["write_amplification"] is not None:
         out.append(f"write amplification {number(summary['write_amplification'], 2)} of the SQL data")
+    out += flash(summary.get("flash"))
     out += [
-        pace(summary),
+        speed(summary),
         *emulation(summary),
         *watching(summary),
         *refused(summary),
@@ -96,12 +101,14 @@ def unchanged(summary: dict[str, Any]) -> list[str]:
     return textwrap.wrap(said, 80, subsequent_indent="  ") if each else []
 
 
+# what was lost, from the first acknowledgement that did not hold to the cut, with PACE and without
+_SPAN, _WORK = "of the run", "of work"
 # how a line begins that says that settings did not keep their promise; a terminal shows it in red
 BROKEN = "PROMISE BROKEN"
 
 
-def crash(found: dict[str, Any] | None) -> list[str]:
-    """Say what came up after the cuts."""
+def crash(found: dict[str, Any] | None, paced: dict[str, Any] | None = None) -> list[str]:
+    """Say what came up after the cuts. paced: of a run with PACE."""
     if found is None:
         return []
     died = f"{found['died']} ended the board, " if found["died"] else ""
@@ -114,8 +121,9 @@ def crash(found: dict[str, Any] | None) -> list[str]:
         f"{found['opened']} opened, {found['corrupt']} corrupt, {found['not_a_prefix']} no prefix of the "
         f"transactions; {sectors(found)}"
         f"acknowledged ones lost by {lost['cuts']}, {number(lost['max'], 0)} at most, "
-        f"{number(lost['mean'], 2)} a cut; {number(work['max'], 1)} ms of work at most, "
-        f"{number(work['mean'], 1)} a cut; recovery {number(recovery['median'], 1)} ms, "
+        f"{number(lost['mean'], 2)} a cut; {seconds(work['max'])} {_SPAN if paced else _WORK} at most, "
+        f"{seconds(work['mean'])} a cut{f' (PACE={asked})' if (asked := paced and paced['asked']) else ''}; "
+        f"recovery {number(recovery['median'], 1)} ms, "
         f"{number(recovery['max'], 1)} at most; {number(found['per_hour'], 0)} cuts an hour{unplaced}"
     )
     if met := found.get("recoveries"):
@@ -129,6 +137,11 @@ def crash(found: dict[str, Any] | None) -> list[str]:
         *textwrap.wrap(said, 80, subsequent_indent="  "),
         *textwrap.wrap(promise, 80, subsequent_indent="  "),
     ]
+
+
+def seconds(ms: float | None) -> str:
+    """Say a time, in ms below a second."""
+    return f"{number(ms, 1)} ms" if ms is None or ms < 1000 else f"{number(ms, 2, 1e-3)} s"
 
 
 def sectors(found: dict[str, Any]) -> str:
@@ -147,7 +160,60 @@ def colored(text: str) -> str:
     return re.sub(rf"^{BROKEN}.*(\n  .*)*", "\033[31m\\g<0>\033[0m", text, flags=re.MULTILINE)
 
 
-def pace(summary: dict[str, Any]) -> str:
+def transactions(summary: dict[str, Any]) -> int:
+    """Return how many transactions a run had."""
+    return round((summary["tps"]["all"] or 0) * (summary["virtual_seconds"] or 0))
+
+
+def whole(summary: dict[str, Any]) -> dict[str, float | None]:
+    """Return writes, flushes and bytes_written per transaction of all that the device was given, with what is
+    written at the close and by write-back; None where nothing counted them."""
+    count, names = transactions(summary), ("writes", "flushes", "bytes_written")
+    counted = {name: summary["block"][name] for name in names}
+    return {name: value / count if count and value is not None else None for name, value in counted.items()}
+
+
+def _whole(summary: dict[str, Any]) -> tuple[str, ...]:
+    """Return the first row of the table: all transactions, and everything that was written."""
+    each = whole(summary)
+    written = number(each["bytes_written"], 1, 1 / 1024), number(each["flushes"], 2)
+    return ("all", number(summary["tps"]["all"], 1), "", "", "", number(each["writes"], 2), *written)
+
+
+def pace(paced: dict[str, Any] | None) -> list[str]:
+    """Say what the rates of a run with PACE are."""
+    if paced is None:
+        return []
+    busy = ", ".join(f"{op} {number(tps, 1)}" for op, tps in paced["busy_tps"].items())
+    late = paced["late"]
+    said = (
+        f"PACE={paced['asked']}: TPS is the rate of the starts; transactions per second of the time in "
+        f"transactions: {busy}; {late} transaction{'s' * (late != 1)} started late, as the one before had "
+        "not ended"
+    )
+    return textwrap.wrap(said, 80, subsequent_indent="  ")
+
+
+def flash(worn: dict[str, Any] | None) -> list[str]:
+    """Say what a flash device programmed and erased for what it was given."""
+    if not worn or not worn["host_bytes"]:
+        return []
+    merged = (
+        f"; {worn['merges']:,} merges copied {worn['merge_programs']:,} pages "
+        f"({number(worn['merge_bytes'], 0, 1 / 1024)} KiB)"
+        if worn["merges"]
+        else ""
+    )
+    said = (
+        f"device write amplification {number(worn['write_amplification'], 2)}: "
+        f"{number(worn['programmed_bytes'], 0, 1 / 1024)} KiB programmed for "
+        f"{number(worn['host_bytes'], 0, 1 / 1024)} KiB written, in {worn['programs']:,} programs and "
+        f"{worn['erases']:,} erases{merged}"
+    )
+    return textwrap.wrap(said, 80, subsequent_indent="  ")
+
+
+def speed(summary: dict[str, Any]) -> str:
     """Say how long the timed region took, on the board and for who waited."""
     seconds, wall = number(summary["virtual_seconds"], 3), number(summary["timed_wall_seconds"], 1)
     ratio = number(summary["virtual_per_wall"], 2)
@@ -210,18 +276,22 @@ def _twin_commands(found: dict[str, Any] | None) -> list[str]:
     ]
 
 
-def _labels(ledger: dict[str, Any]) -> list[str]:
-    """Return a table of what each operation writes, by label."""
+def _labels(ledger: dict[str, Any], count: int) -> list[str]:
+    """Return a table of what is written, by label: in all per transaction, of which there are count, and by
+    each operation."""
     cost = ledger["per_transaction"]
     seen = [label for label, size in ledger["bytes"].items() if size or label == "unattributed"]
-    rows: list[tuple[str, ...]] = [("KiB written per transaction", *cost, "all, MiB")]
+    operations = [op for op in cost if op != "all"]
+    rows: list[tuple[str, ...]] = [("KiB written per transaction", "all", *operations, "all, MiB")]
     for label in seen:
-        each = [number(row[label], 2, 1 / 1024) for row in cost.values()]
+        each = [_share(ledger["bytes"][label], count)]
+        each += [number(cost[op][label], 2, 1 / 1024) for op in operations]
         rows.append((label, *each, number(ledger["bytes"][label], 3, 2**-20)))
     late = ledger["deferred"]
     for view, size in (("for_others", "by_transactions"), ("deferred", "bytes")) if late else ():
         if late[size]:
-            each = [number(row[view], 2, 1 / 1024) for row in late["per_transaction"].values()]
+            each = [_share(late[size], count)]
+            each += [number(late["per_transaction"][op][view], 2, 1 / 1024) for op in operations]
             rows.append((_VIEWS[view], *each, number(late[size], 3, 2**-20)))
     share = f"{ledger['unattributed_share']:.3%} of the bytes written are unattributed"
     unwritten = number(ledger["unwritten_bytes"], 0, 1 / 1024)
@@ -234,6 +304,10 @@ def _labels(ledger: dict[str, Any]) -> list[str]:
         *(line for lines in causes for line in lines),
         *(said if ledger["unwritten_bytes"] else []),
     ]
+
+
+def _share(size: float, count: int) -> str:
+    return number(size / count if count else None, 2, 1 / 1024)
 
 
 def _aligned(rows: list[tuple[str, ...]]) -> list[str]:

@@ -36,3 +36,4 @@ class BadInput(Exception):
         text = f"{where}: {wrong}; expected {expected}"
         super().__init__(printable(text))
         self.path = Path(path)
+        self.wrong = wrong

@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from analysis import devices, engines, mkfs, mount
+from analysis import devices, engines, mkfs, mount, pace
 from base.data import load_yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS, ROOT
@@ -74,6 +74,11 @@ def check_clock(cell: Mapping[str, Any], variables: Mapping[str, str]) -> None:
 
 def check_workload(cell: Mapping[str, Any], profile: Mapping[str, Any]) -> None:
     """Refuse what the driver's workload would, once a board is prepared."""
+    if cell["pace"] == pace.RECORDED and not profile.get("trace"):
+        raise BadInputError(
+            f"PACE={cell['pace']}: WORKLOAD={cell['workload']} has no recorded times; use WORKLOAD=trace, or "
+            "a rate such as PACE=1/s"
+        )
     most, least = profile.get("most", {}), profile.get("least", {})
     beyond = [(name, "most", limit) for name, limit in most.items() if cell[name] > limit]
     beyond += [(name, "least", limit) for name, limit in least.items() if cell[name] < limit]

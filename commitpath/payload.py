@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from analysis import devices, expected, filesystems, mkfs, mount
+from analysis import devices, expected, filesystems, mkfs, mount, pace
 from analysis.adapters import sqlfile, userfile
 from analysis.crash import sampled
 from analysis.crash.cuts import PROCESS
@@ -155,7 +155,8 @@ def packed(cell: Mapping[str, Any]) -> tuple[bytes, bytes]:
     except sqlfile.SqlFileError as error:
         # a user's file was read before
         raise BadInputError(f"experiments/workload/{cell['workload']}.yml: {error}") from error
-    return sqlfile.pack(parts.schema), sqlfile.pack(parts.transactions)
+    timed = cell["pace"] == pace.RECORDED
+    return sqlfile.pack(parts.schema), sqlfile.pack(parts.transactions, timed)
 
 
 def for_command(cell: Mapping[str, Any]) -> dict[str, Any]:
@@ -278,7 +279,8 @@ def driver_env(cell: Mapping[str, Any], database: str) -> dict[str, str]:
     driver_options = (
         f"--workload {cell['profiles']['workload']['driver_workload']} --database {database} "
         f"--rows {cell['rows']} --n {cell['n']} --value-size {cell['value_size']} --seed {cell['seed']} "
-        f"--checkpoint-every {cell['checkpoint_every']}{engine_options(cell, engine['settings'])}"
+        f"--checkpoint-every {cell['checkpoint_every']} --pace-ns {pace.interval_ns(cell['pace'])}"
+        f"{engine_options(cell, engine['settings'])}"
     )
     if persistent.asked(cell):
         driver_options += f" --persistent-memory {persistent.MOUNTPOINT}"

@@ -22,16 +22,20 @@ static inline uint64_t clock_now(void)
 	return clock_read(CLOCK_MONOTONIC);
 }
 
+/* Sleeps until CLOCK_MONOTONIC has that time, in ns. */
+static inline void clock_wait_until(uint64_t ns)
+{
+	struct timespec until = {.tv_sec = (time_t)(ns / NANOSECONDS_PER_SECOND),
+				 .tv_nsec = (long)(ns % NANOSECONDS_PER_SECOND)};
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) != 0)
+		;
+}
+
 /* Sleeps until CLOCK_MONOTONIC is a whole second. */
 static inline void clock_wait_whole_second(void)
 {
-	struct timespec until;
-
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec++;
-	until.tv_nsec = 0;
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) != 0)
-		;
+	clock_wait_until((clock_now() / NANOSECONDS_PER_SECOND + 1) * NANOSECONDS_PER_SECOND);
 }
 
 #endif

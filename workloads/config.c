@@ -1,9 +1,9 @@
 #include "config.h"
 
 #include "engine.h"
+#include "instruction.h"
 #include "json.h"
 #include "output.h"
-#include "pace.h"
 #include "settings.h"
 #include "workload.h"
 
@@ -84,7 +84,7 @@ static void write_transactions(struct json *json, const struct options *options)
 void config_write(const struct options *options, const struct findings *findings)
 {
 	struct json json = {.file = output_open(options->output_dir, "config.json")};
-	int64_t instruction_ps = pace_instruction_ps();
+	int64_t picoseconds = instruction_ps();
 
 	json_begin(&json, NULL, '{');
 	write_driver(&json, options);
@@ -102,8 +102,8 @@ void config_write(const struct options *options, const struct findings *findings
 	json_begin(&json, "clock", '{');
 	json_number(&json, "monotonic_ns", (int64_t)findings->monotonic_ns);
 	json_number(&json, "realtime_ns", (int64_t)findings->realtime_ns);
-	if (instruction_ps >= 0)
-		json_number(&json, "instruction_ps", instruction_ps);
+	if (picoseconds >= 0)
+		json_number(&json, "instruction_ps", picoseconds);
 	json_end(&json, '}');
 	json_text(&json, "status", "ok");
 	json_end(&json, '}');

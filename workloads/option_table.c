@@ -1,5 +1,6 @@
 /* Every option of the driver itself: add one here, and nowhere else but in struct options. */
 #include "options.h"
+#include "pace.h"
 #include "workload.h"
 
 #define BOTH (COMMAND_POPULATE | COMMAND_RUN)
@@ -7,6 +8,9 @@
 /* A literal statement carries the value, and SQLite before 3.31 was often
  * built with a limit of 1 000 000 bytes for a statement. */
 #define MAX_VALUE_SIZE 900000
+
+/* An hour. */
+#define MAX_PACE_NS INT64_C(3600000000000)
 
 const struct option option_table[] = {
 	{.name = "workload",
@@ -84,6 +88,14 @@ const struct option option_table[] = {
 	 .help = "transactions between explicit checkpoints; -1: only at the end",
 	 INTEGER(-1, 10000000),
 	 .preset = "-1",
+	 .commands = COMMAND_RUN},
+	{.name = "pace-ns",
+	 .key = "pace_ns",
+	 .argument = "NS",
+	 FIELD(pace_ns),
+	 .help = "ns from one transaction's start to the next; 0: at once, -1: as --file has it",
+	 INTEGER(PACE_RECORDED, MAX_PACE_NS),
+	 .preset = "0",
 	 .commands = COMMAND_RUN},
 	{.name = "output-dir",
 	 .argument = "DIR",

@@ -24,6 +24,7 @@ struct options {
 	int64_t value_size;
 	int64_t seed;
 	int64_t checkpoint_every;
+	int64_t pace_ns;		/* or one of pace.h */
 	int64_t settings[MAX_SETTINGS]; /* of the engine, in its order */
 	const char *output_dir;
 	const char *device_stat; /* NULL: none */

@@ -1,12 +1,18 @@
-/* How fast the CPU is by the clock. */
+/* When each transaction may start. */
 #ifndef COMMITPATH_PACE_H
 #define COMMITPATH_PACE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
-/* Picoseconds of CLOCK_MONOTONIC that an instruction takes, of a loop of known length: the least of
- * some tries. On a board whose clock counts instructions that is what each of them counts. -1 on
- * another CPU than arm64, where nobody knows how long the loop is. */
-int64_t pace_instruction_ps(void);
+#include "workload.h"
+
+/* --pace-ns, beside a number of ns between two starts. */
+enum { PACE_RECORDED = -1, PACE_NONE = 0 };
+
+/* Sleeps until transaction `number` of the run, which the generator made last, is due: so long
+ * after `first_ns`, the start of the run's first one, as --pace-ns says. Returns at once where that
+ * is in the past, and for the first. */
+void pace_wait(const struct generator *generator, size_t number, uint64_t first_ns);
 
 #endif

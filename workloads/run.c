@@ -15,6 +15,7 @@
 #include "file_calls.h"
 #include "marks.h"
 #include "output.h"
+#include "pace.h"
 #include "persistent.h"
 #include "record.h"
 #include "stat.h"
@@ -76,6 +77,7 @@ static void run_phase(struct run *run, size_t index)
 		if (!engine_render(database, &transaction, &rendered, &run->error))
 			fail_transaction(run, number, phase);
 		run->executed |= transaction.count > 0;
+		pace_wait(&run->generator, number, record->transactions[0].begin_ns);
 		commitpath_tx_begin(number, phase->name);
 		record_begin(record, number, (uint32_t)index);
 		if (!engine_commit(database, &changes, &run->error))

@@ -77,6 +77,7 @@ struct generator {
 	struct prng prng;
 	char *buffer;		      /* of buffer_size bytes; keeps its content within a phase */
 	struct operation *operations; /* of the transaction; batch of them */
+	uint64_t due_ns; /* when the transaction began in a recording, after the first; else 0 */
 };
 
 enum { MAX_WORKLOAD_PHASES = 16 };

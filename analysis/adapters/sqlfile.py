@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import BinaryIO, NamedTuple
 
@@ -54,6 +54,7 @@ class Statement(NamedTuple):
     text: str
     words: tuple[str, ...]  # its first tokens, in capitals
     database: int = 0  # that it is of
+    recorded_ns: int | None = None  # when it began in a recording
 
 
 class SqlFile(NamedTuple):
@@ -232,13 +233,22 @@ def vacuum(given: Iterable[Statement]) -> int | None:
     return next((one.line for one in given if one.words[0] == "VACUUM"), None)
 
 
-def pack(given: Iterable[Statement]) -> bytes:
-    """Return them as workloads/workloads/sql.c reads them."""
-    return b"".join(f"{one.line}{_own(one)}\n{one.text}\0".encode() for one in given)
+def pack(given: Sequence[Statement], timed: bool = False) -> bytes:
+    """Return them as workloads/workloads/sql.c reads them. timed: with the times of a recording."""
+    due = due_ns(given) if timed else [None] * len(given)
+    each = zip(given, due, strict=True)
+    return b"".join(f"{one.line}{_own(one, due)}\n{one.text}\0".encode() for one, due in each)
 
 
-def _own(one: Statement) -> str:
-    return f" {one.database + 1}" if one.database else ""
+def due_ns(given: Sequence[Statement]) -> list[int]:
+    """Return when each transaction of a recording begins, in ns after the first; none before the first."""
+    recorded = [one.recorded_ns or 0 for one in given]
+    return [max(time - recorded[0], 0) for time in recorded]
+
+
+def _own(one: Statement, due: int | None) -> str:
+    database = f" {one.database + 1}" if one.database or due is not None else ""
+    return database if due is None else f"{database} {due}"
 
 
 def rendered(given: Iterable[Statement]) -> bytes:

@@ -172,7 +172,8 @@ def _statements(entries: Iterable[Entry], databases: Mapping[int, int]) -> Itera
         found = list(sqlfile.statements(text.rstrip().rstrip(";") + ";", entry.line))
         if len(found) != 1:
             raise SqlFileError(f"line {entry.line}: its text has {len(found)} statements, and is to have one")
-        yield found[0]._replace(database=databases[entry.file])
+        began = None if entry.seconds is None else round(entry.seconds * 1e9)
+        yield found[0]._replace(database=databases[entry.file], recorded_ns=began)
 
 
 def parts(text: str) -> SqlFile:

@@ -6,9 +6,13 @@ two transactions is a number of instructions; in real time it can be anything, a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import polars as pl
 
+from analysis import pace
 from analysis.adapters.driver import Driver
 from analysis.adapters.drivertables import USAGE
 from analysis.checks import maintained
@@ -32,12 +36,14 @@ def recorded(ran: Driver) -> bool:
     return set(USAGE) <= set(ran.phases.columns)
 
 
-def gaps(ran: Driver) -> pl.DataFrame:
-    """Return what of each workload phase is in none of its transactions: phase, gaps, ns.
+def gaps(ran: Driver, cell: Mapping[str, Any]) -> pl.DataFrame:
+    """Return what of each workload phase is in none of its transactions: phase, gaps, ns, sleeps.
 
-    Without the gaps in which the driver called for a checkpoint (checkpoint_every).
+    Without the gaps in which the driver called for a checkpoint (checkpoint_every), and without the time in
+    which a transaction was not due (PACE), of which sleeps is the number.
     """
     every = maintained.every(ran)
+    slept = pace.slept_ns(cell, ints(ran.transactions["begin_ns"]), ints(ran.transactions["end_ns"]))
     rows = []
     for phase in ran.workload_phases.iter_rows(named=True):
         of_phase = ran.transactions.filter(pl.col("phase") == phase["phase"])
@@ -45,29 +51,42 @@ def gaps(ran: Driver) -> pl.DataFrame:
         ends = np.r_[phase["begin_ns"], ints(of_phase["end_ns"])]
         number = np.r_[0, ints(of_phase["transaction"]) + 1]
         quiet = (number % every > 0) | (np.arange(number.size) == 0) if every > 0 else number >= 0
-        rows.append((phase["phase"], int(quiet.sum()), int((begins - ends)[quiet].sum())))
-    return pl.DataFrame(rows, schema={"phase": pl.String, "gaps": pl.Int64, "ns": pl.Int64}, orient="row")
+        waited = np.r_[slept[number[1:] - 1], 0]  # before each transaction, none before the phase's end
+        free = (begins - ends - waited)[quiet]
+        rows.append((phase["phase"], int(quiet.sum()), int(free.sum()), int((waited[quiet] > 0).sum())))
+    schema = {"phase": pl.String, "gaps": pl.Int64, "ns": pl.Int64, "sleeps": pl.Int64}
+    return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 # What it takes to make a transaction's text, in instructions. Measured: 150 to 1000 between two transactions
 # of a value of 3 KiB, and 1600 before a phase's first; 8900 for ten of them in a batch, of which the values
 # are copied; 35 to 62 for each byte of numbers in words and of random columns.
 _GAP_INSTRUCTIONS, _VALUE_BYTE_INSTRUCTIONS, _TEXT_BYTE_INSTRUCTIONS = 3000, 1, 80
+# A thread that is woken while another one runs has the CPU at the next tick of the scheduler, 250 a second.
+WAKE_NS = 4_000_000
 # To call for a checkpoint that does nothing, as no WAL is there: 6.5 µs natively, of a driver with ASan.
 _IDLE_CHECKPOINT_INSTRUCTIONS = 50_000
 
 
 def filled(run: Run) -> list[str]:
-    """In virtual time there is nothing between two transactions but the making of a text."""
+    """In virtual time there is nothing between two transactions but the making of a text, and a sleep until
+    the next one is due (PACE), which none precedes."""
+    begins = ints(run.driver.transactions["begin_ns"])
+    due = pace.due_ns(run.cell, begins)
+    if due is not None and (early := np.flatnonzero(begins < due)).size:
+        at = int(early[0])
+        return [
+            f"transaction {at} began {due[at] - begins[at]} ns before it was due (PACE={run.cell['pace']})"
+        ]
     each = instruction_ns(run)
     if each is None:
         return []
-    between = gaps(run.driver)
+    between = gaps(run.driver, run.cell)
     number, spent = int(between["gaps"].sum()), int(between["ns"].sum())
     values, text = (int(run.driver.config[name]) for name in ("sql_bytes", "rendered_bytes"))
     making = _VALUE_BYTE_INSTRUCTIONS * values + _TEXT_BYTE_INSTRUCTIONS * (text - values)
     making += _IDLE_CHECKPOINT_INSTRUCTIONS * maintained.idle(run.driver)
-    limit = each * (_GAP_INSTRUCTIONS * number + making)
+    limit = each * (_GAP_INSTRUCTIONS * number + making) + WAKE_NS * int(between["sleeps"].sum())
     if spent <= limit:
         return []
     return [f"{spent} ns of the phases are in no transaction; to make their texts takes at most {limit} ns"]

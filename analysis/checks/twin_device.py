@@ -28,6 +28,23 @@ def in_order(own: np.ndarray, other: np.ndarray) -> bool:
     return devicelog.alike(own, other) == own.size == other.size
 
 
+def of_one_alone(own: np.ndarray, other: np.ndarray) -> int:
+    """Return the ns that two devices were at work for commands that only one of them got."""
+    fields = ("operation", "sector", "sectors")
+    times = []
+    for log in (own, other):
+        took: dict[tuple[int, ...], list[int]] = {}
+        keys = zip(*(log[name].tolist() for name in fields), strict=True)
+        for key, ns in zip(keys, (ints(log["end_ns"]) - ints(log["begin_ns"])).tolist(), strict=True):
+            took.setdefault(key, []).append(ns)
+        times.append(took)
+    alone = 0
+    for key in {*times[0], *times[1]}:
+        longer, shorter = sorted((took.get(key, []) for took in times), key=len, reverse=True)
+        alone += sum(sorted(longer)[len(shorter) :])
+    return alone
+
+
 def reordered(run: Run) -> tuple[Ints, Ints] | None:
     """Return how many ns of each transaction the device was at work, of the run and of its baseline run.
 

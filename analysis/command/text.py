@@ -41,7 +41,7 @@ def table(summary: dict[str, Any], report: Path) -> str:
         ]
         out += told.lines(summary["content"]) if summary["labels"] is not None else []
         out += textwrap.wrap(_witnesses(summary), 80, subsequent_indent="  ")
-    out += _transactions(summary["transactions"])
+    out += _transactions(summary["transactions"], block)
     if twin and twin["cost"] is not None:
         alike = (
             "as many writes, sectors and flushes"
@@ -110,11 +110,21 @@ def _causes(causes: list[dict[str, Any]] | None) -> list[str]:
     return ["", *aligned(rows), *_more(causes)]
 
 
-def _transactions(known: dict[str, Any]) -> list[str]:
-    """What is known of them, and for each kind the median of its time and the means of what one cost."""
+def _transactions(known: dict[str, Any], block: dict[str, Any]) -> list[str]:
+    """Say what is known of them: what the device was given for each in all, and for each kind the median of
+    its time and the means of what one caused. block: of the whole command, with the drain."""
     out = ["", *textwrap.wrap(f"transactions: {known['said']}", 80, subsequent_indent="  ")]
     if known["rows"] is None:
         return out
+    if known["count"] and block["writes"] is not None:
+        size = number(block["bytes_written"] / known["count"], 1, 1 / 1024)
+        means = [number(block[name] / known["count"], 2) for name in ("writes", "flushes")]
+        out += textwrap.wrap(
+            f"per transaction in all: {size} KiB in {means[0]} writes, {means[1]} flushes, with what is "
+            "written at a close, by write-back and by what else the command does; below, what each caused:",
+            80,
+            subsequent_indent="  ",
+        )
     rows = [("transactions", "of", "begun by", "ms", "rows", "syncs", "writes", "KiB", "flushes")]
     for one in known["rows"][:MOST]:
         means = [number(one[name], 2) for name in ("syncs", "writes")]

@@ -52,6 +52,10 @@ class Device:
     untimely: Callable[[Mapping[str, str], Mapping[str, str], DeviceLog | None], list[str]] = (
         lambda _parameters, _counters, _log: []
     )
+    # (raw/board/device.txt, device_time.txt) → what it programmed and erased; None where nobody can tell
+    wear: Callable[[Mapping[str, str], Mapping[str, str]], dict[str, Any] | None] = (
+        lambda _parameters, _counters: None
+    )
     # raw/board/device.txt → ns that each command takes at least
     takes: Callable[[Mapping[str, str]], int] = lambda _: 0
     # raw/board/device.txt → ns that it works at each read or write at least, at one after another

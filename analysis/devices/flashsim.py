@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from analysis.adapters.devicelog import ENTRY, DeviceLog, impossible
-from analysis.devices import Device, _flash_model
+from analysis.devices import Device, _flash_model, _flash_wear
 from analysis.ledger.match import DISCARD, FLUSH, FUA, OP, READ, WRITE
 from base.errors import BadInput
 
@@ -103,6 +104,16 @@ def untimely(parameters: Mapping[str, str], counters: Mapping[str, str], log: De
         return [f"raw/board/device.txt has {name} {known[name]}" for name in wrong]
     found = _parts(known, had)
     return found if log is None else found + _too_quick(known, log.entries) + _otherwise(known, had, log)
+
+
+def wear(parameters: Mapping[str, str], counters: Mapping[str, str]) -> dict[str, Any] | None:
+    """Return what the flash programmed and erased; None where the files do not say."""
+    each = {name: _count(parameters.get(name)) for name in (*_PARAMETERS, "erase_ns")}
+    had = {name: number for name, text in counters.items() if (number := _count(text)) is not None}
+    known = {name: number for name, number in each.items() if number is not None}
+    if each.keys() != known.keys() or not known["program_bytes"]:
+        return None
+    return _flash_wear.wear(known, had)
 
 
 def _parts(each: Mapping[str, int], had: Mapping[str, int]) -> list[str]:
@@ -199,6 +210,7 @@ DEVICE = Device(
     counts=True,
     disagree=disagree,
     untimely=untimely,
+    wear=wear,
     # its controller has one command at a time (model.c)
     each_takes=lambda parameters: _count(parameters.get("command_ns")) or 0,
     earlier=frozenset(("flash",)),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,12 +65,23 @@ def bar_of(run: Stored) -> Bar:
     return Bar(run.folder, run.cell, made)
 
 
-def newest(results: Path) -> list[Bar]:
-    """Return the newest good run of each cell that differs in mode and filesystem only.
+def differing(bar: Bar, other: Bar) -> list[str]:
+    """Return `axis=value` of a bar for each axis but mode and filesystem in which another differs."""
+    return [
+        f"{key}={value or '-'}"
+        for key, value in bar.cell.items()
+        if key not in ("journal_mode", "fs", "profiles", "at_default") and other.cell.get(key) != value
+    ]
+
+
+def newest(results: Path) -> tuple[list[Bar], Counter[str]]:
+    """Return the newest good run of each cell that differs in mode and filesystem only, and the reasons why
+    others are left out, with the number of runs.
 
     One that is not as its analysis left it is named on stderr.
     """
     found: list[Bar] = []
+    left: Counter[str] = Counter()
     for path in sorted(results.glob("*/*/summary.json"), key=lambda path: path.parent.name, reverse=True):
         try:
             run = stored.read_named(path.parent)
@@ -78,13 +90,20 @@ def newest(results: Path) -> list[Bar]:
             continue
         try:
             bar = bar_of(run)
-        except BadInput:
+        except BadInput as error:
+            left[error.wrong] += 1
             continue
-        if not found or (bar.rest == found[0].rest and bar.place not in [one.place for one in found]):
+        if found and bar.rest != found[0].rest:
+            axes = ", ".join(differing(bar, found[0])) or "another content of a profile"
+            left[f"{axes}, unlike the newest run ({', '.join(differing(found[0], bar)) or 'its own'})"] += 1
+        elif bar.place in [one.place for one in found]:
+            left["a newer run of the same cell is drawn"] += 1
+        else:
             found.append(bar)
     if not found:
-        raise BadInput(results, "", "no good run with a ledger", "make experiment first")
-    return found
+        reasons = "".join(f"; {number}: {why}" for why, number in left.items())
+        raise BadInput(results, "", f"no good run with a ledger{reasons}", "make experiment first")
+    return found, left
 
 
 def given(folders: list[Path]) -> list[Bar]:
@@ -92,12 +111,7 @@ def given(folders: list[Path]) -> list[Bar]:
     found = [bar_of(stored.read_named(folder)) for folder in folders]
     for bar in found[1:]:
         if bar.rest != found[0].rest:
-            differs = [
-                key
-                for key, value in bar.cell.items()
-                if key not in ("journal_mode", "fs", "profiles") and found[0].cell.get(key) != value
-            ]
-            what = ", ".join(f"{key}={bar.cell[key]}" for key in differs) or "another profile"
+            what = ", ".join(differing(bar, found[0])) or "another profile"
             raise BadInput(bar.folder, "", f"{what}, unlike {found[0].folder}", "only MODE and FS may differ")
         if bar.place in [one.place for one in found[: found.index(bar)]]:
             raise BadInput(bar.folder, "", f"a second run of {' '.join(bar.place)}", "one run of each cell")
@@ -165,13 +179,15 @@ def main(arguments: list[str]) -> int:
     path, *folders = map(Path, arguments)
     try:
         whole = len(folders) == 1 and not (folders[0] / "cell.json").is_file()
-        found = newest(folders[0]) if whole else given(folders)
+        found, left = newest(folders[0]) if whole else (given(folders), Counter[str]())
         render(found, path)
     except BadInput as error:
         print(f"commitpath: {error}", file=sys.stderr)
         return 3
     for bar in found:
         print(printable(f"{'  '.join(bar.place)}: {_causes(bar.ledger)}{bar.folder}"))
+    for why, number in left.most_common():
+        print(printable(f"left out: {number} run{'s' * (number != 1)}: {why}"))
     print(f"figure: {path}")
     return 0
 

@@ -19,7 +19,7 @@ _ROUNDING = 1e-6
 # analysis may tell of less.
 _MEASURED = {
     *("tps", "syncs", "latency_us", "per_transaction", "block", "ledger", "content"),
-    *("watching_cost", "cpu_ns", "cpu_share", "unchanged"),
+    *("watching_cost", "cpu_ns", "cpu_share", "unchanged", "pace", "flash"),
 }
 
 

@@ -14,7 +14,7 @@ from commitpath.reporting.candidates import LOSSES, SURVIVE, Setting, comparable
 from commitpath.reporting.cells import Cells
 from commitpath.reporting.choice import POWER, choice, sweep
 from commitpath.reporting.items import database
-from commitpath.reporting.trials import SIZES
+from commitpath.reporting.trials import SIZES, limit_ms, unpaced
 from commitpath.variables import axes_of
 
 
@@ -24,7 +24,7 @@ def advise(options: dict[str, str]) -> int:
     failure, loss = options.get("SURVIVE", ""), options.get("LOSS", "none")
     if (
         failure not in SURVIVE
-        or loss not in LOSSES
+        or (loss not in LOSSES and limit_ms(loss) is None)
         or options.get("RUN", "yes") != "yes"
         or "FS" not in options
     ):
@@ -32,7 +32,8 @@ def advise(options: dict[str, str]) -> int:
         raise BadInputError(
             f"{missing + ': missing; ' if missing else ''}make advise takes FS=<filesystem>, "
             f"SURVIVE={'|'.join(SURVIVE)} (what the data must survive), "
-            f"LOSS={'|'.join(LOSSES)} (committed transactions that may be lost then), LAB=<label> (another "
+            f"LOSS={'|'.join(LOSSES)}|1s|500ms|2min (committed transactions that may be lost then, or the "
+            "time of them at the PACE of the runs), LAB=<label> (another "
             "lab's runs), RUN=yes (run what is missing), and axes to choose runs by, such as DEVICE"
         )
     given = {name: text for name, text in options.items() if name in names}
@@ -53,7 +54,7 @@ def advise(options: dict[str, str]) -> int:
             f"SURVIVE={failure} LOSS={loss}: none of the {len(measured)} settings measured keeps that "
             "promise; LOSS=last allows more, RUN=yes measures more"
         )
-    print(printable_lines(report(measured, kept, failure)))
+    print(printable_lines([*report(measured, kept, failure), *unpaced(loss, chosen)]))
     return 0
 
 

@@ -1,18 +1,25 @@
 """The settings that were measured in one place, and what each is worth: for `make advise`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from analysis import durability
+from analysis.adapters import sqlfile
 from analysis.engines import survival
 from base.errors import BadInputError
 from base.text import printable
+from commitpath import userfiles
+from commitpath.axes import axes
 from commitpath.database import select
 from commitpath.database.select import Run
+from commitpath.profiles import load_profile
 from commitpath.reporting.choice import CHOSEN, POWER, Key, command, key, sweep
 from commitpath.reporting.marks import left_out, transactions
+from commitpath.reporting.measurements import samples
 from commitpath.reporting.statistics import median
-from commitpath.reporting.trials import Trials, place
+from commitpath.reporting.trials import Trials, limit_ms, place
+from commitpath.transactions import is_of_file
 
 # Which committed transactions may be lost after the failure named by SURVIVE.
 LOSSES = {
@@ -39,7 +46,6 @@ class Setting:
     text: str
     tps: float
     bytes_per_transaction: float
-    runs: int
     survives: durability.Durability
     trials: Trials | None
 
@@ -50,7 +56,12 @@ class Setting:
         return theirs != mine and all(b <= a for a, b in zip(mine, theirs, strict=True))
 
     def keeps(self, failure: str, loss: str) -> bool:
-        """Whether what is lost after a failure is no more than LOSS allows."""
+        """Whether what is lost after a failure is no more than LOSS allows.
+
+        A time is judged by trials alone: what settings promise has none.
+        """
+        if (ms := limit_ms(loss)) is not None:
+            return self.trials is not None and self.trials.loses_at_most(ms)
         if self.trials is None:
             return failure != POWER and getattr(self.survives, SURVIVE[failure]) in LOSSES[loss]
         return self.trials.keeps(MOST[loss])
@@ -63,7 +74,7 @@ def trials_like(run: Run, runs: Sequence[Run], failure: str) -> dict[Key, Trials
         counts = other.facts["status"] == "ok" and other.facts["lab"] == run.facts["lab"]
         if counts and set(other.marks) <= set(run.marks) and elsewhere(other) == elsewhere(run):
             groups.setdefault(key(other.settings), []).append(other)
-    found = {of_it: Trials.of(several, failure) for of_it, several in groups.items()}
+    found = {of_it: Trials.of(samples(several), failure) for of_it, several in groups.items()}
     return {of_it: trials for of_it, trials in found.items() if trials}
 
 
@@ -73,18 +84,20 @@ def elsewhere(run: Run) -> tuple[str, ...]:
 
 
 def comparable(given: dict[str, str], failure: str, runs: Sequence[Run], lab: str, own: str) -> list[Run]:
-    """Ok runs of a lab with the given axes that differ only in what a developer chooses.
+    """Return the ok runs of a lab with the given axes that differ only in what a developer chooses.
 
     The largest such set. own: the label of this lab. A marked run of it is left out; but who names
     the content of a profile (DEVICE=constant#b1c1) means that one, not the file of here.
     """
-    wanted = {name.lower(): [select.spelled(name.lower(), text)] for name, text in given.items()}
+    wanted = {name.lower(): [value_of(name, text, given)] for name, text in given.items()}
     contents = [name for name, (value,) in wanted.items() if "#" in value]
     marked: list[Run] = []
     groups: dict[tuple[str, ...], list[Run]] = {}
     for run in runs:
         if run.facts["status"] != "ok" or run.facts["lab"] != lab:
             continue
+        if run.cell["file"] and "file" not in wanted:
+            continue  # a sweep of the others could not name its file
         if all(any(select.matches(value, v) for value in run.values(n)) for n, v in wanted.items()):
             meant = {select.other_content(name, run.cell[name]) for name in contents}
             if run.facts["lab"] == own and set(run.marks) - meant:
@@ -113,8 +126,23 @@ def comparable(given: dict[str, str], failure: str, runs: Sequence[Run], lab: st
     return largest
 
 
+def value_of(name: str, text: str, given: Mapping[str, str]) -> str:
+    """Return the value that runs have of an axis: of FILE the name of its content."""
+    if name != "FILE":
+        return select.spelled(name.lower(), text)
+    workload = given.get("WORKLOAD", str(axes()["workload"].spec["default"])).partition("#")[0]
+    profile = load_profile("workload", workload)
+    if not is_of_file(profile):
+        raise BadInputError(f"FILE={text}: WORKLOAD={workload} has transactions of its own; name WORKLOAD")
+    content, _ = userfiles.transactions(Path(text), "trace" if profile.get("trace") else "sql")
+    return sqlfile.name(content)
+
+
 def settings(runs: Sequence[Run], trials: dict[Key, Trials]) -> list[Setting]:
-    """The runs by setting, medians over their seeds; a run without bytes or transactions does not count."""
+    """Return the runs by setting, medians over their distinct measurements.
+
+    A run without bytes or transactions does not count.
+    """
     always = {"journal_mode", "synchronous"} & {name for run in runs for name in run.settings}
     shown = [name for name in CHOSEN if name in always or name in select.varying(runs)]
     groups: dict[tuple[str, durability.Durability], list[Run]] = {}
@@ -128,11 +156,11 @@ def settings(runs: Sequence[Run], trials: dict[Key, Trials]) -> list[Setting]:
             text,
             median([run.summary["tps"]["all"] for run in of_it]),
             median([bytes_of(run) / transactions(run) for run in of_it]),
-            len(of_it),
             survives,
             trials.get(key(of_it[0].settings)),
         )
-        for (text, survives), of_it in groups.items()
+        for (text, survives), runs_of_it in groups.items()
+        for of_it in [samples(runs_of_it)]
     ]
 
 

@@ -7,7 +7,7 @@ from base.identity import contents
 from commitpath.axes import axes
 from commitpath.database.select import Run
 from commitpath.identities import cell_id
-from commitpath.reporting.compare import samples
+from commitpath.reporting.measurements import samples
 
 
 class Cells:

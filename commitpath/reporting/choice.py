@@ -1,12 +1,16 @@
 """The settings that there are to choose among, and of which of them it was measured what a failure takes."""
 
+import shlex
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
+from commitpath import transactions
+from commitpath.axes import axes
 from commitpath.database import select
+from commitpath.profiles import load_profile
 from commitpath.reporting.cells import Cells
 from commitpath.schema import load
 from commitpath.sweep.grid import expand
@@ -37,14 +41,21 @@ def key(settings: Mapping[str, Any]) -> Key:
 
 
 def sweep(given: Mapping[str, str], failure: str) -> dict[str, str]:
-    """The variables of `make sweep` that measure the choice where `given` says."""
+    """Return the variables of `make sweep` that measure the choice where `given` says.
+
+    A size that the workload sets itself, such as the rows of WORKLOAD=sql, is not among them.
+    """
     tried: dict[str, Any] = {"crash": failure, **needs()["trials"]} if failure == POWER else {}
+    name = given.get("WORKLOAD", str(axes()["workload"].spec["default"])).partition("#")[0]
+    workload = load_profile("workload", name)
+    own = {*workload.get("fixed", {}), *(["n"] if transactions.is_of_file(workload) else [])}
+    tried = {axis: value for axis, value in tried.items() if axis not in own}
     return {"GRID": needs()["grid"], **{name.upper(): str(value) for name, value in tried.items()}, **given}
 
 
 def command(variables: Mapping[str, str]) -> str:
-    """How a sweep is started."""
-    return " ".join(["make sweep", *(f"{name}={text}" for name, text in variables.items())])
+    """Return the command that starts a sweep, for a shell."""
+    return " ".join(["make sweep", *(f"{name}={shlex.quote(text)}" for name, text in variables.items())])
 
 
 @dataclass(frozen=True)

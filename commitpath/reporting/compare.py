@@ -15,22 +15,25 @@ from commitpath import places
 from commitpath.axes import axes
 from commitpath.database import select, store, sync
 from commitpath.database.select import Run
-from commitpath.reporting import statistics
+from commitpath.reporting import measurements, statistics
 from commitpath.reporting.marks import MARKED, made_otherwise, marks
+from commitpath.reporting.measurements import distinct, samples
 from commitpath.reporting.statistics import Difference
 
 # Facts that make two runs two measurements of different things, unless a selector names them.
 SIGNATURE_FACTS = ("lab", "uname")
+HEAD = ("cell", "of", "a", "b", "n_a", "n_b")  # of FILE's columns, those before the numbers
 METRICS = "tps, latency_us.p99, per_transaction.bytes_written, syncs, write_amplification, …"
 
 
 @dataclass(frozen=True)
 class Matched:
-    """One cell as it is in A and in B."""
+    """One cell as it is in A and in B: its distinct measurements, and how many runs repeat one of them."""
 
     label: str
     a: list[Run]
     b: list[Run]
+    repeats: tuple[int, int] = (0, 0)
 
     def marks(self) -> dict[str, str]:
         """What is unequal between the two, and what is to be known of their runs."""
@@ -42,13 +45,19 @@ class Matched:
 
 @dataclass(frozen=True)
 class Row:
-    """One matched cell and metric."""
+    """One matched cell and metric.
+
+    a, b: a value per distinct run; n: how many of them are distinct measurements of the metric; runs: how
+    many runs there are. difference is None where a value is not positive, so that there is no ratio.
+    """
 
     cell: str
     metric: str
     a: list[float]
     b: list[float]
-    difference: Difference | None  # None: a value is not positive, so B/A says nothing
+    n: tuple[list[float], list[float]]
+    runs: tuple[int, int]
+    difference: Difference | None
     marks: dict[str, str]
 
 
@@ -130,10 +139,12 @@ def match(options: dict[str, str], a: list[Run], b: list[Run]) -> list[Matched]:
     return [
         Matched(
             select.label(groups[0][s][0], shown) or "the one matched cell",
-            samples(groups[0][s]),
-            samples(groups[1][s]),
+            a,
+            b,
+            (len(groups[0][s]) - len(a), len(groups[1][s]) - len(b)),
         )
         for s in common
+        for a, b in [(samples(groups[0][s]), samples(groups[1][s]))]
     ]
 
 
@@ -202,15 +213,6 @@ def by_signature(runs: Sequence[Run], named: set[str]) -> dict[tuple[str, ...], 
     return groups
 
 
-def samples(runs: list[Run]) -> list[Run]:
-    """Runs that count: in virtual time two runs of one seed are one measurement, the newer stands."""
-    counted: dict[tuple[str, ...], Run] = {}
-    for run in runs:
-        again = () if run.settings["clock"] == "virtual" else (run.facts["run"],)
-        counted[(str(run.settings["seed"]), *again)] = run
-    return list(counted.values())
-
-
 def cell_rows(cell: Matched, metric: str) -> list[Row]:
     """A row for each value that the metric has in every run of the cell."""
     rows = []
@@ -219,8 +221,10 @@ def cell_rows(cell: Matched, metric: str) -> list[Row]:
         if not all(name in one for side in values for one in side):
             continue
         a, b = ([one[name] for one in side] for side in values)
-        difference = statistics.compare(a, b) if min([*a, *b]) > 0 else None
-        rows.append(Row(cell.label, name, a, b, difference, cell.marks()))
+        n = distinct(cell.a, a), distinct(cell.b, b)
+        difference = statistics.compare(a, b, n) if min([*a, *b]) > 0 else None
+        runs = len(a) + cell.repeats[0], len(b) + cell.repeats[1]
+        rows.append(Row(cell.label, name, a, b, n, runs, difference, cell.marks()))
     return rows
 
 
@@ -246,13 +250,13 @@ def flat(summary: Any, metric: str) -> dict[str, float]:
 
 def text(options: dict[str, str], matched: list[Matched], rows: list[Row]) -> list[str]:
     """The table, its footnotes, and what holds over all cells."""
-    head = ["cell", "of", "median A", "median B", "runs", "B/A", "interval", "p", ""]
+    head = ["cell", "of", "median A", "median B", "n", "B/A", "interval", "p", ""]
     table = [head]
     for row in rows:
         medians = [f"{statistics.median(values):.4g}" for values in (row.a, row.b)]
-        runs = f"{len(row.a)}/{len(row.b)}"
+        n = "/".join(str(len(values)) for values in row.n)
         *numbers, verdict = said(row.difference)
-        table.append([row.cell, row.metric, *medians, runs, *numbers, " ".join([verdict, *row.marks])])
+        table.append([row.cell, row.metric, *medians, n, *numbers, " ".join([verdict, *row.marks])])
     widths = [max(len(line[i]) for line in table) for i in range(len(head))]
     lines = [
         f"A: {options['A']}",
@@ -261,7 +265,18 @@ def text(options: dict[str, str], matched: list[Matched], rows: list[Row]) -> li
     ]
     lines += ["  ".join(t.ljust(w) for t, w in zip(line, widths, strict=True)).rstrip() for line in table]
     notes = {f"{mark} {what}" for row in rows for mark, what in row.marks.items()}
-    return [*lines, *sorted(notes), *together(rows)]
+    return [*lines, *sorted(notes), *repeats(rows), *together(rows)]
+
+
+def repeats(rows: list[Row]) -> list[str]:
+    """Return a line for each side of a row with fewer distinct measurements than runs."""
+    lines = [
+        f"{row.cell}, {row.metric}, {side}: {measurements.text(runs, len(values))}"
+        for row in rows
+        for side, runs, values in zip("AB", row.runs, row.n, strict=True)
+        if len(values) < runs
+    ]
+    return [*lines, "equal outcomes in virtual time are one measurement"] if lines else []
 
 
 def said(d: Difference | None) -> list[str]:
@@ -286,7 +301,8 @@ def together(rows: list[Row]) -> list[str]:
         of_it = [row for row in compared if row.metric == metric]
         if len(of_it) < 2:
             continue
-        ratio, p, least = statistics.over_cells([(row.a, row.b) for row in of_it])
+        ratio = statistics.median([row.difference.ratio for row in of_it if row.difference])
+        p, least = statistics.over_cells([row.n for row in of_it])
         scope = "all" if len(of_it) == sum(row.metric == metric for row in rows) else "the other"
         flags = sorted({mark for row in of_it for mark in row.marks})
         verdict = (
@@ -313,10 +329,10 @@ def write_csv(path: Path, rows: list[Row]) -> None:
     """The rows, one per line."""
     with scratch.whole(path) as part, part.open("w", newline="") as file:
         out = csv.writer(file)
-        out.writerow(["cell", "of", "a", "b", "ratio", "low", "high", "confidence", "p", "verdict", "marks"])
+        out.writerow([*HEAD, "ratio", "low", "high", "confidence", "p", "verdict", "marks"])
         for row in rows:
             d = row.difference
-            values = [" ".join(map(repr, row.a)), " ".join(map(repr, row.b))]
+            values = [" ".join(map(repr, row.a)), " ".join(map(repr, row.b)), *map(len, row.n)]
             numbers = [d.ratio, d.low, d.high, d.confidence, d.p] if d else [None] * 5
             verdict = said(d)[-1]
             out.writerow([row.cell, row.metric, *values, *numbers, verdict, "; ".join(row.marks.values())])

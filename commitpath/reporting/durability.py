@@ -2,6 +2,7 @@
 speed, or beside latency and bytes."""
 
 import csv
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from commitpath.database.select import Run
 from commitpath.reporting.cells import Cells
 from commitpath.reporting.items import database
 from commitpath.reporting.statistics import median
-from commitpath.reporting.trials import Trials
+from commitpath.reporting.trials import Trials, limit_ms, unpaced
 from commitpath.sweep.grid import Excluded, Expanded, expand, names
 
 SUFFIXES = (".svg", ".png", ".pdf")
@@ -61,7 +62,7 @@ class Row:
 @dataclass(frozen=True)
 class Found:
     """What of a grid is measured. varied: axes that differ in it; unmeasured: why not → the settings of those
-    cells, as of a row."""
+    cells, as of a row; beyond: those of them that are measured, and lose more than LOSS."""
 
     grid: str
     failure: str
@@ -69,6 +70,7 @@ class Found:
     rows: list[Row]
     unmeasured: Mapping[str, Sequence[Mapping[str, str]]]
     excluded: Sequence[Excluded]
+    beyond: int = 0
 
     def caption(self) -> str:
         """How much of the grid is there, and what is not."""
@@ -77,8 +79,9 @@ class Found:
         cuts = sorted({row.trials.cuts for row in self.rows})
         each = f"{cuts[0]} to {cuts[-1]}" if len(cuts) > 1 else str(cuts[0])
         total = len(self.rows) + sum(map(len, self.unmeasured.values()))
+        known = len(self.rows) + self.beyond
         return (
-            f"{len(self.rows)} of {total} cells of grid {self.grid} are measured, each by {each} cuts "
+            f"{known} of {total} cells of grid {self.grid} are measured, each by {each} cuts "
             f"({self.failure}){missing}{excluded}"
         )
 
@@ -100,6 +103,10 @@ def durability(options: dict[str, str]) -> int:
     runs, own = database()
     cells = Cells(runs, own)
     found = measured(grid, expand(grid), cells)
+    if "LOSS" in options:
+        found = within(found, options["LOSS"])
+        notes = unpaced(options["LOSS"], [run for row in found.rows for run in row.runs])
+        print("".join(f"{line}\n" for line in notes), end="")
     if options.get("OVER", LOST) == BYTES:
         from commitpath.reporting import durability_bytes, durability_bytes_figure
 
@@ -113,6 +120,20 @@ def durability(options: dict[str, str]) -> int:
     rows = [[*row.settings.values(), *row.columns()] for row in found.rows]
     finish(path, [[*found.varied, *MEASURED], *rows], durability_table.lines(found), found.caption())
     return 0
+
+
+def within(found: Found, loss: str) -> Found:
+    """Return the cells that lost no more time than LOSS; the others are named among those not drawn."""
+    if (ms := limit_ms(loss)) is None:
+        raise BadInputError(f"LOSS={loss}: it is a time, such as 1s, 500ms or 2min")
+    kept = [row for row in found.rows if row.trials.loses_at_most(ms)]
+    if not kept:
+        raise BadInputError(
+            f"LOSS={loss}: each of the {len(found.rows)} cells measured loses more; a larger LOSS keeps some"
+        )
+    lossy = [row.settings for row in found.rows if row not in kept]
+    unmeasured = {**found.unmeasured, **({f"a cut took more than {loss}": lossy} if lossy else {})}
+    return dataclasses.replace(found, rows=kept, unmeasured=unmeasured, beyond=len(lossy))
 
 
 def finish(figure: Path, rows: Sequence[Sequence[str]], lines: Sequence[str], caption: str) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from analysis.terminal import seconds
 from commitpath.axes import axes
 from commitpath.database import select
 
@@ -17,8 +18,8 @@ ROWS, TABLE = ("journal_mode", "synchronous"), "device"
 # More cells than a reader looks through line by line.
 LARGE = 40
 KEY = (
-    "Transactions per second, then the most that a cut took: acknowledged transactions (ms of work), or ✗ "
-    "and the cuts that left no usable database. Bold: less was there than the settings promise. "
+    "Transactions per second, then the most that a cut took: acknowledged transactions (time of the run), "
+    "or ✗ and the cuts that left no usable database. Bold: less was there than the settings promise. "
     f"{select.NONE}: not measured."
 )
 
@@ -56,7 +57,7 @@ def entry(row: Row | None) -> str:
     took = row.trials
     lost = f"✗ {took.unusable}" if took.unusable or took.worst is None else str(took.worst)
     if not took.unusable and took.worst and took.worst_ms is not None:
-        lost += f" ({took.worst_ms:.1f})"
+        lost += f" ({seconds(took.worst_ms)})"
     told = f"{row.tps:.1f}; {lost}"
     return f"**{told}**" if took.broken else told
 

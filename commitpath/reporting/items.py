@@ -12,6 +12,7 @@ from commitpath.axes import axes
 from commitpath.database import select, store, sync
 from commitpath.database.select import Run
 from commitpath.profiles import load_profile
+from commitpath.reporting import measurements
 from commitpath.reporting.facts import facts
 
 
@@ -77,6 +78,8 @@ def repeats(run: Run, runs: Sequence[Run]) -> dict[str, str]:
     tps = sorted(other.summary["tps"]["all"] for other in others)
     seeds = len({other.settings["seed"] for other in others})
     found = {"runs": f"{len(others)} with {seeds} seed{'s' if seeds > 1 else ''}"} if others else {}
+    if (distinct := len(measurements.samples(others))) < len(others):
+        found["runs"] += f" ({distinct} distinct measurement{'s' * (distinct != 1)})"
     if len(tps) > 1:
         median = (tps[(len(tps) - 1) // 2] + tps[len(tps) // 2]) / 2
         found["spread"] = f"{(tps[-1] - tps[0]) / median:.2g}"

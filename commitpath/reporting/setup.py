@@ -1,8 +1,10 @@
 """`make setup-text`: an "Experimental setup" paragraph and a LaTeX table, from effective settings."""
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedError
 
@@ -17,6 +19,9 @@ from commitpath.reporting.marks import footnotes
 # Items, each with its values, and MISSING where a run that should say it does not.
 Reported = list[tuple[Item, list[str]]]
 MISSING = "missing"
+
+# Of what varies between runs, what is no setting of a cell.
+NO_SETTING = ("seed", "cut_seed")
 
 LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
@@ -95,12 +100,33 @@ def paragraph(found: Reported, runs: Sequence[Run]) -> str:
             named(found),
             engines=" ".join(engines),
             operations=listed(list(operations)),
+            cells=cells(runs),
             cpu_share=cpu_share(runs),
             sql_files=listed(list(dict.fromkeys(run.cell["file"] for run in runs if run.cell.get("file")))),
         )
     except UndefinedError as error:
         raise LabError(f"no set-up text: the runs do not say all it needs: {error}") from error
     return " ".join(text.split())
+
+
+def cells(runs: Sequence[Run]) -> str:
+    """Return which combinations of the settings that vary were run; nothing where all of them were."""
+    axes = [name for name in select.varying(runs) if name not in NO_SETTING]
+    run = dict.fromkeys(tuple(one.shown(name) for name in axes) for one in runs)
+    each = [dict.fromkeys(values) for values in zip(*run, strict=True)]
+    if len(run) == (all_of_them := math.prod(map(len, each))):
+        return ""
+    blocks = [tuple((value,) for value in values) for values in run]
+    for at in reversed(range(len(axes))):
+        joined: dict[tuple[Any, ...], list[str]] = {}
+        for block in blocks:
+            joined.setdefault((*block[:at], None, *block[at + 1 :]), []).extend(block[at])
+        blocks = [(*rest[:at], tuple(values), *rest[at + 1 :]) for rest, values in joined.items()]
+    told = [
+        ", ".join(f"{name} {listed(values)}" for name, values in zip(axes, block, strict=True))
+        for block in blocks
+    ]
+    return f"Of the {all_of_them} combinations of these values {len(run)} were run: {'; '.join(told)}."
 
 
 def cpu_share(runs: Sequence[Run]) -> str:

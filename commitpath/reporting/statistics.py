@@ -16,6 +16,7 @@ import numpy as np
 from scipy import stats
 
 LEVEL = 0.05
+Samples = tuple[Sequence[float], Sequence[float]]
 # Random relabellings for a test over cells, where all of them are too many; seeded.
 RESAMPLES = 20_000
 
@@ -29,7 +30,7 @@ class Difference:
     high: float
     confidence: float
     p: float | None
-    # the smallest p that this many runs can give
+    # the smallest p that this many measurements can give
     least_p: float
 
     @property
@@ -56,33 +57,46 @@ def rank_sum(a: Sequence[float], b: Sequence[float], axis: int = -1) -> Any:
     return mine.sum(axis=axis) - np.shape(b)[axis] * (np.shape(b)[axis] + 1) / 2
 
 
-def compare(a: Sequence[float], b: Sequence[float]) -> Difference:
-    """What B is against A."""
-    ratios = sorted(y / x for x, y in itertools.product(a, b))
-    m, n = len(a), len(b)
-    arrangements = comb(m + n, n)
-    least_p = min(1.0, 2 / arrangements)
-    low, high, confidence = interval(ratios, m, n)
+def compare(a: Sequence[float], b: Sequence[float], distinct: Samples | None = None) -> Difference:
+    """Return how B differs from A.
+
+    distinct: the distinct measurements among a and b, where these are fewer. The interval and the test
+    are of them, the ratio is of all.
+    """
+    of_a, of_b = distinct or (a, b)
+    m, n = len(of_a), len(of_b)
+    least_p = min(1.0, 2 / comb(m + n, n))
+    low, high, confidence = interval(ratios(of_a, of_b), m, n)
     p = None
     if min(m, n) > 1:
         test = stats.permutation_test(
-            (a, b), rank_sum, permutation_type="independent", vectorized=True, n_resamples=RESAMPLES, rng=1
+            (of_a, of_b),
+            rank_sum,
+            permutation_type="independent",
+            vectorized=True,
+            n_resamples=RESAMPLES,
+            rng=1,
         )
         p = float(test.pvalue)
-    return Difference(float(np.median(ratios)), low, high, confidence, p, least_p)
+    return Difference(median(ratios(a, b)), low, high, confidence, p, least_p)
 
 
-def interval(ratios: Sequence[float], m: int, n: int) -> tuple[float, float, float]:
+def ratios(a: Sequence[float], b: Sequence[float]) -> list[float]:
+    """Return all ratios of a value of b to one of a, ascending."""
+    return sorted(y / x for x, y in itertools.product(a, b))
+
+
+def interval(ordered: Sequence[float], m: int, n: int) -> tuple[float, float, float]:
     """(low, high, confidence): the narrowest interval of at least 95 %, or the widest there is.
 
-    ratios: all m × n of them, in order. The k-th from either end bound it with the
+    ordered: all m × n ratios, ascending. The k-th from either end bound it with the
     confidence 1 − 2 P(U < k).
     """
     at_most = np.cumsum(u_counts(m, n)) / comb(m + n, n)
     k = 1
-    while k < len(ratios) // 2 and 2 * at_most[k] <= LEVEL:
+    while k < len(ordered) // 2 and 2 * at_most[k] <= LEVEL:
         k += 1
-    return ratios[k - 1], ratios[-k], max(0.0, 1 - 2 * float(at_most[k - 1]))
+    return ordered[k - 1], ordered[-k], max(0.0, 1 - 2 * float(at_most[k - 1]))
 
 
 def u_counts(m: int, n: int) -> np.ndarray:
@@ -98,8 +112,8 @@ def u_counts(m: int, n: int) -> np.ndarray:
     return counts
 
 
-def over_cells(cells: Sequence[tuple[Sequence[float], Sequence[float]]]) -> tuple[float, float, float]:
-    """(median of the cells' ratios, p, least p) of many matched cells together.
+def over_cells(cells: Sequence[Samples]) -> tuple[float, float]:
+    """Return (p, least p) of many matched cells together, of their distinct measurements.
 
     The test relabels runs within their cell: nothing is assumed of how cells differ
     from one another. Its statistic is the mean of the cells' log ratios.
@@ -113,5 +127,4 @@ def over_cells(cells: Sequence[tuple[Sequence[float], Sequence[float]]]) -> tupl
         drawn += shuffled[:, len(a) :].mean(axis=1) - shuffled[:, : len(a)].mean(axis=1)
         arrangements *= comb(len(pool), len(b))
     as_far = np.count_nonzero(np.abs(drawn) >= abs(observed) * (1 - 1e-12))
-    ratios = [compare(a, b).ratio for a, b in cells]
-    return float(np.median(ratios)), (as_far + 1) / (RESAMPLES + 1), min(1.0, 2 / arrangements)
+    return (as_far + 1) / (RESAMPLES + 1), min(1.0, 2 / arrangements)

@@ -1,9 +1,11 @@
 """What cuts took of a setting: the trials of its runs, together."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from analysis.terminal import seconds
 from commitpath.database.select import Run
 
 # What of a cell says how large the tried run was and who watched, and nothing of what a cut takes.
@@ -63,11 +65,34 @@ class Trials:
             return False
         return most is None or self.worst <= most
 
+    def loses_at_most(self, ms: float) -> bool:
+        """Whether every database was usable, and no cut took more than so many ms of the run."""
+        return not self.unusable and self.worst_ms is not None and self.worst_ms <= ms
+
     def text(self) -> str:
         """What was measured, in words."""
         if self.unusable:
             return f"{self.unusable} of {self.cuts} cuts left no usable database"
-        return f"{self.cuts} cuts took {self.worst} at most, {self.mean:.2f} on average"
+        spans = ""
+        if self.worst and self.worst_ms is not None and self.mean_ms is not None:
+            spans = f" ({seconds(self.worst_ms)} at most, {seconds(self.mean_ms)} on average)"
+        return f"{self.cuts} cuts took {self.worst} at most, {self.mean:.2f} on average{spans}"
+
+
+def limit_ms(text: str) -> float | None:
+    """Return the ms of a LOSS that is a time, such as 1s, 500ms or 2min; None where it is none."""
+    found = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,3})?)(ms|s|min)", text)
+    return float(found[1]) * {"ms": 1, "s": 1000, "min": 60_000}[found[2]] if found else None
+
+
+def unpaced(loss: str, runs: Sequence[Run]) -> list[str]:
+    """Return what is to be known of a LOSS that is a time, where transactions have no pace."""
+    if limit_ms(loss) is None or all(run.cell["pace"] != "none" for run in runs):
+        return []
+    return [
+        f"LOSS={loss} is time of the run, in which transactions follow one another at once; PACE gives them "
+        "the rate of an app"
+    ]
 
 
 def most(lost: Sequence[Mapping[str, Any]]) -> Any:

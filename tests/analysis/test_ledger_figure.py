@@ -21,9 +21,10 @@ LEDGER = {
 }
 
 
-def make(results: Path, mode: str, run_id: str, engine: str = "sqlite", **summary: Any) -> Path:
+def make(results: Path, mode: str, run_id: str, engine: str = "sqlite", n: int = 100, **summary: Any) -> Path:
     """Store a run with a ledger; its folder."""
     cell = {
+        "n": n,
         "engine": engine,
         "fs": "ext4-ordered",
         "journal_mode": mode,
@@ -47,6 +48,28 @@ def test_good_runs_are_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     out = capsys.readouterr().out
     assert "delete  ext4-ordered: " in out and "wal  ext4-ordered: " in out
     assert (tmp_path / "out.svg").is_file()
+
+
+def test_runs_that_are_not_drawn_are_counted_with_the_reason(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = tmp_path / "results"
+    make(results, "delete", "r9")
+    make(results, "delete", "r8")
+    make(results, "wal", "r7", status="rejected", reasons=["x"])
+    make(results, "wal", "r6", ledger=None)
+    for number in (4, 5):
+        make(results, "wal", f"r{number}", n=300)
+    assert main([str(tmp_path / "out.svg"), str(results)]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("left out: ")]
+    assert sorted(lines) == sorted(
+        [
+            "left out: 2 runs: n=300, unlike the newest run (n=100)",
+            "left out: 1 run: a newer run of the same cell is drawn",
+            "left out: 1 run: a run that is rejected",
+            "left out: 1 run: no ledger",
+        ]
+    )
 
 
 def test_what_is_for_no_transaction_is_a_part_of_the_bar(

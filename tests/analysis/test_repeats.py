@@ -47,6 +47,17 @@ def test_numbers(tmp_path: Path) -> None:
     assert result["same_sequence"]
 
 
+def test_equal_runs_in_virtual_time_are_one_measurement(tmp_path: Path) -> None:
+    result = repeats.compare(runs(tmp_path / "a", 100.0, 100.0, 100.0))
+    assert result["tps"]["insert"]["interval"] is None
+    assert "3 runs, 0 rejected, 1 distinct measurement;" in repeats.table(result)
+    some = repeats.compare(runs(tmp_path / "b", 100.0, 100.0, 101.0))
+    assert some["tps"]["insert"]["interval"] == repeats.interval([100.0, 101.0])
+    assert "2 distinct measurements" in repeats.table(some)
+    real = repeats.compare(runs(tmp_path / "c", 100.0, 100.0, 101.0, clock=["real"] * 3))
+    assert real["measurements"] == 3
+
+
 def test_rejected_run_is_listed_and_left_out(tmp_path: Path) -> None:
     result = repeats.compare(runs(tmp_path, 100.0, 50.0, status=["ok", "rejected"]))
     assert result["tps"]["insert"]["median"] == 100.0

@@ -104,6 +104,7 @@ def test_config(driver):
         "seed": 1,
         "database": str(driver.database),
         "checkpoint_every": -1,
+        "pace_ns": 0,
     }
     assert config["transactions"] == {"insert": 20, "update": 20, "delete": 20}
     assert config["requested"] == {

@@ -73,6 +73,19 @@ def test_a_setting_without_trials_is_not_advised_whatever_it_promises(lab: Lab) 
         assert not re.search("^journal_mode=(off|memory)", out, re.M)
 
 
+def test_a_loss_is_allowed_by_its_time(lab: Lab) -> None:
+    for place, cell in enumerate(SETTINGS):
+        tried(lab, cell, 100 + place, **loses(cell))
+    out = lab.ok("advise", **POWER, LOSS="1s")  # 9 transactions of 4.5 ms each
+    assert "measured: 40 cuts took 9 at most, 4.50 on average (40.5 ms at most, 20.2 ms on average)" in out
+    assert re.search("^journal_mode=wal synchronous=normal", out, re.M)
+    assert "LOSS=1s is time of the run, in which transactions follow one another at once; PACE gives" in out
+    tight = lab.ok("advise", **POWER, LOSS="40ms")
+    assert not re.search("^journal_mode=wal synchronous=normal", tight, re.M)
+    for wrong in ("1", "10", "some", "1sec"):
+        assert "LOSS=none|last|recent|1s|500ms|2min" in lab.says("advise", **POWER, LOSS=wrong)
+
+
 def test_what_a_trial_showed_against_a_promise_is_told_and_not_advised(lab: Lab) -> None:
     for place, cell in enumerate(SETTINGS):
         full = (cell["journal_mode"], cell["synchronous"]) == ("truncate", "full")
@@ -113,6 +126,50 @@ def test_a_device_of_which_nothing_can_be_tried(lab: Lab) -> None:
     lab.run(100, FS="f2fs", MODE="wal")
     said = lab.says("advise", FS="f2fs", SURVIVE="power")
     assert "CRASH=power: DEVICE=constant keeps no past states; use DEVICE=" in said
+
+
+STATEMENTS = """CREATE TABLE t(x);
+-- commitpath: transactions
+INSERT INTO t VALUES(1);
+INSERT INTO t VALUES(2);
+"""
+
+
+def test_a_load_of_the_users_is_advised(lab: Lab, tmp_path: Path) -> None:
+    """Its size is the file's, and its runs are those of the file's content, wherever it lies."""
+    path = tmp_path / "mine with a blank.sql"
+    path.write_text(STATEMENTS)
+    mine = {"WORKLOAD": "sql", "FILE": str(path)}
+    said = lab.says("advise", **POWER, **mine)
+    sweep = f"make sweep GRID=advise CRASH=power CUTS={SIZES['CUTS']} PROBES=none FS=f2fs"
+    assert sweep in said
+    assert f"FILE='{path}'" in said
+    for place, cell in enumerate(SETTINGS):
+        chosen = {name.upper(): str(cell[name]) for name in CHOSEN}
+        sizes = {"CUTS": SIZES["CUTS"], "PROBES": "none"}
+        lab.run(
+            100 + place, took=loses(cell), ROWS="0", N="2", CRASH="power", **WHERE, **mine, **sizes, **chosen
+        )
+    moved = tmp_path / "moved.sql"
+    path.rename(moved)
+    mine["FILE"] = str(moved)
+    out = lab.ok("advise", **POWER, **mine)
+    assert f"{len(SETTINGS)} of {len(SETTINGS)} settings of the choice have trials" in out
+    assert "measured: 40 cuts took 0 at most" in out
+    # without the file these runs are not taken for the default workload's
+    assert "no ok run of lab local" in lab.says("advise", **POWER)
+    moved.write_text(STATEMENTS + "INSERT INTO t VALUES(3);\n")
+    assert "no ok run of lab local" in lab.says("advise", **POWER, **mine)
+    assert "no such file" in lab.says("advise", **POWER, WORKLOAD="sql", FILE=str(path))
+    assert "WORKLOAD=apsys17 has transactions of its own" in lab.says("advise", **POWER, FILE=str(moved))
+
+
+def test_seeds_that_change_nothing_add_no_trials(lab: Lab) -> None:
+    for cell in SETTINGS:
+        chosen = {name.upper(): str(cell[name]) for name in CHOSEN}
+        for seed in range(1, 5):
+            lab.run(100, took=loses(cell), CRASH="power", SEED=str(seed), **WHERE, **SIZES, **chosen)
+    assert "measured: 40 cuts took 0 at most" in lab.ok("advise", **POWER)
 
 
 def test_without_a_run_the_sweep_of_trials_is_named(lab: Lab) -> None:

@@ -36,6 +36,20 @@ def row(tps: float, worst: int | None, unusable: int = 0) -> Row:
     return Row({}, tps, Trials(20, worst, 0.0, unusable, 0, None, None, None, None, None), "")
 
 
+def test_cells_that_lose_more_time_than_allowed_are_not_drawn(lab: Lab, grid: str, tmp_path: Path) -> None:
+    run(lab, 900, "wal", "normal", took={"worst": 300})  # 1350 ms
+    run(lab, 500, "wal", "full", took={"worst": 1})
+    figure = str(tmp_path / "figure.svg")
+    out = lab.ok("durability", GRID=grid, FIGURE=figure, LOSS="1s")
+    assert "2 of 4 cells of grid four are measured" in out
+    assert "not drawn: 1, as a cut took more than 1s" in out
+    assert [one["synchronous"] for one in csv.DictReader((tmp_path / "figure.csv").open())] == ["full"]
+    said = lab.says("durability", GRID=grid, FIGURE=figure, LOSS="1ms")
+    assert "LOSS=1ms: each of the 2 cells measured loses more" in said
+    for wrong in ("1", "s", "last", "-1s"):
+        assert "it is a time, such as 1s" in lab.says("durability", GRID=grid, FIGURE=figure, LOSS=wrong)
+
+
 def test_what_is_not_measured_is_not_drawn_and_is_counted(lab: Lab, grid: str, tmp_path: Path) -> None:
     run(lab, 900, "wal", "normal", took={"worst": 9, "mean": 2.5})
     run(lab, 500, "wal", "full")

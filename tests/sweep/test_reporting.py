@@ -1,5 +1,6 @@
 """Comparisons, report cards, set-up texts and advice, on synthetic runs."""
 
+import csv
 import json
 import os
 import re
@@ -83,6 +84,46 @@ def test_one_seed_twice_in_virtual_time_is_one_measurement(lab: Lab) -> None:
         lab.run(50 + repeat, repeat=repeat, MODE="delete", CLOCK="real")
         lab.run(60 + repeat, repeat=repeat, MODE="wal", CLOCK="real")
     assert "5/5" in lab.ok("compare", A="mode=delete clock=real", B="mode=wal clock=real")
+
+
+def test_seeds_that_change_nothing_are_one_measurement(lab: Lab) -> None:
+    for seed in range(1, 5):
+        lab.run(50, MODE="delete", SEED=str(seed))
+        lab.run(45, MODE="wal", SEED=str(seed))
+    out = lab.ok("compare", A="mode=delete", B="mode=wal")
+    assert "the one matched cell, all, A: 4 runs, 1 distinct measurement" in out
+    assert "the one matched cell, all, B: 4 runs, 1 distinct measurement" in out
+    assert "B lower" not in out
+    assert "0.029" not in out
+    rows = [line for line in out.splitlines() if line.startswith("the one matched cell  ")]
+    assert all("1/1" in line and "too few runs to tell" in line for line in rows)
+
+
+def test_seeds_that_change_other_numbers_alone_are_one_measurement_of_a_metric(
+    lab: Lab, tmp_path: Path
+) -> None:
+    fill(lab)
+    target = tmp_path / "syncs.csv"
+    out = lab.ok("compare", A="mode=delete", B="mode=wal", METRIC="syncs", FILE=str(target))
+    assert "fs=f2fs, insert, A: 4 runs, 1 distinct measurement" in out
+    rows = list(csv.DictReader(target.open()))
+    assert {(row["n_a"], row["n_b"], row["p"]) for row in rows} == {("1", "1", "")}
+    # half of the seeds change something
+    for seed, tps in ((1, 70), (2, 70), (3, 71), (4, 71)):
+        for mode in ("delete", "wal"):
+            lab.run(tps * (1 + (mode == "wal")), MODE=mode, FS="xfs", SEED=str(seed))
+    out = lab.ok("compare", A="mode=delete fs=xfs", B="mode=wal fs=xfs")
+    assert "the one matched cell, all, A: 4 runs, 2 distinct measurements" in out
+    assert "B higher" not in out
+
+
+def test_on_a_real_clock_equal_numbers_are_measurements(lab: Lab) -> None:
+    for repeat in range(4):
+        lab.run(50 + repeat, repeat=repeat, MODE="delete", CLOCK="real")
+        lab.run(60 + repeat, repeat=repeat, MODE="wal", CLOCK="real")
+    out = lab.ok("compare", A="mode=delete", B="mode=wal", METRIC="syncs")
+    assert "4/4" in out
+    assert "distinct" not in out
 
 
 def test_unequal_durability_and_counts_are_marked(lab: Lab) -> None:
@@ -255,6 +296,16 @@ def test_setup_text_of_a_run_and_of_many(lab: Lab) -> None:
     many = lab.ok("setup-text", WHERE="rows=100")
     assert "journal_mode was delete and wal" in many
     assert "wal_autocheckpoint 1000 frames" in many
+    assert "combinations" not in one
+    told = "Of the 8 combinations of these values 2 were run: "
+    assert told in many
+    assert "fs f2fs, journal_mode delete, synchronous full" in many
+    for mode, sync in (("wal", "full"), ("delete", "normal")):
+        lab.run(FS="ext4", MODE=mode, SYNC=sync)
+    part = lab.ok("setup-text", WHERE="fs=ext4*")
+    assert "Of the 4 combinations of these values 3 were run: " in part
+    lab.run(FS="ext4", MODE="delete", SYNC="full")
+    assert "combinations" not in lab.ok("setup-text", WHERE="fs=ext4*")
     assert "no ok run is like that" in lab.says("setup-text", GRID="nothing")
     assert "not the folder of a run" in lab.says("setup-text", RUN=str(lab.results))
     assert "takes one of RUN=" in lab.says("setup-text")

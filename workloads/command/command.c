@@ -18,10 +18,10 @@
 
 #include "clock.h"
 #include "fail.h"
+#include "instruction.h"
 #include "json.h"
 #include "log.h"
 #include "output.h"
-#include "pace.h"
 #include "printed.h"
 #include "stat.h"
 #include "transactions.h"
@@ -112,7 +112,7 @@ static void write_config(const struct options *options, uint64_t monotonic_ns, u
 			 const struct transaction_log *log)
 {
 	struct json json = {.file = output_open(options->output_dir, "config.json")};
-	int64_t instruction_ps = pace_instruction_ps();
+	int64_t picoseconds = instruction_ps();
 
 	json_begin(&json, NULL, '{');
 	json_begin(&json, "command", '{');
@@ -136,8 +136,8 @@ static void write_config(const struct options *options, uint64_t monotonic_ns, u
 	json_begin(&json, "clock", '{');
 	json_number(&json, "monotonic_ns", (int64_t)monotonic_ns);
 	json_number(&json, "realtime_ns", (int64_t)realtime_ns);
-	if (instruction_ps >= 0)
-		json_number(&json, "instruction_ps", instruction_ps);
+	if (picoseconds >= 0)
+		json_number(&json, "instruction_ps", picoseconds);
 	json_end(&json, '}');
 	json_text(&json, "status", "ok");
 	json_end(&json, '}');

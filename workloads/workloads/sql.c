@@ -1,7 +1,8 @@
 /* A user's own SQL. The host cuts the file into statements that make the database and into
  * transactions (analysis/adapters/sqlfile.py), and gives `populate` the ones, `run` the others as
- * --file: of each the line where it begins in the user's file, in digits, and where it is not of
- * the first database a blank and the number of its own, from 2; a newline, its text, a NUL. Nothing
+ * --file: of each the line where it begins in the user's file, in digits; behind a blank, where it
+ * is not of the first database or has a time, the number of its own, from 1, and behind another one
+ * the ns since the first transaction at which it was recorded; a newline, its text, a NUL. Nothing
  * is known of the tables, so no rows are counted. */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,6 +19,7 @@ struct text {
 	size_t size;
 	int64_t line;
 	size_t database;
+	uint64_t due_ns;
 };
 
 static char *all; /* the file's content */
@@ -64,6 +66,8 @@ static struct text cut(const struct options *options, char **content, const char
 
 	if (*text == ' ')
 		database = strtoll(text + 1, &text, 10);
+	if (*text == ' ')
+		found.due_ns = strtoull(text + 1, &text, 10);
 	if (text == *content || *text != '\n' || found.line < 1)
 		fail("%s: text %zu has no line before it", options->file, text_count);
 	if (database < 1 || database > options->databases)
@@ -147,6 +151,7 @@ static void next(struct generator *generator, struct transaction *transaction)
 	*generator->operations =
 		(struct operation){OPERATION_SQL, 0, text->data, text->size, text->line};
 	*transaction = (struct transaction){generator->operations, 1, 0, text->database};
+	generator->due_ns = text->due_ns;
 }
 
 static const struct workload sql = {

@@ -1,0 +1,53 @@
+"""What a flash device programs and erases, with what merges copy."""
+
+from __future__ import annotations
+
+from analysis import terminal
+from analysis.devices import flashsim
+from base.data import load_yaml
+from base.paths import EXPERIMENTS
+
+COUNTED = {
+    "write_bytes": 1_638_400, "program_bytes": 1_638_400, "programs": 100, "merges": 60, "unit_switches": 2,
+    "erases": 2, "gc_bytes": 0, "merge_busy_ns": 0,
+}  # fmt: skip
+
+
+def parameters(device: str = "microsd-class10") -> dict[str, str]:
+    profile = load_yaml(EXPERIMENTS / f"device/{device}.yml")
+    each = {**profile["geometry"], **profile["timing"], "sectors": profile["size_mib"] * 2048}
+    return {name: str(value) for name, value in each.items()}
+
+
+def counters(**changed: int) -> dict[str, str]:
+    return {name: str(value) for name, value in {**COUNTED, **changed}.items()}
+
+
+def test_a_merge_copies_what_fits_into_its_time() -> None:
+    """15 pages of 16 KiB a merge at the profile's times: 9 times what the host wrote, and an erase each."""
+    page_ns = 210_000 + 1_265_000
+    busy = 60 * (3_000_000 + 15 * page_ns) + 2 * 3_000_000
+    found = flashsim.wear(parameters(), counters(merge_busy_ns=busy))
+    assert found is not None
+    assert (found["merge_programs"], found["merge_bytes"]) == (900, 900 * 16384)
+    assert (found["programs"], found["erases"], found["merges"]) == (1000, 62, 60)
+    assert found["write_amplification"] == 10
+    said = " ".join(" ".join(terminal.flash(found)).split())
+    assert said.startswith("device write amplification 10.00: 16,000 KiB programmed for 1,600 KiB written")
+    assert said.endswith("1,000 programs and 62 erases; 60 merges copied 900 pages (14,400 KiB)")
+
+
+def test_without_merges_the_device_writes_what_it_is_given() -> None:
+    found = flashsim.wear(parameters("emmc-5.0"), counters(merges=0, unit_switches=0, erases=0))
+    assert found is not None
+    assert (found["write_amplification"], found["merge_programs"], found["erases"]) == (1, 0, 0)
+    collected = flashsim.wear(parameters("emmc-5.0"), counters(merges=0, unit_switches=0, gc_bytes=1_638_400))
+    assert collected is not None and collected["write_amplification"] == 2
+    assert "merges" not in " ".join(terminal.flash(found))
+
+
+def test_what_was_not_counted_is_not_told() -> None:
+    assert flashsim.wear(parameters(), {}) is None
+    assert flashsim.wear({}, counters()) is None
+    assert flashsim.wear(parameters(), {**counters(), "merges": "many"}) is None
+    assert terminal.flash(None) == []

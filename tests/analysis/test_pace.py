@@ -1,0 +1,163 @@
+"""PACE: when transactions are due, and what a run that did not keep to it is told."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from analysis import pace, pipeline, terminal
+from analysis import run as runs
+from analysis.adapters import sqlfile, tracefile
+from analysis.adapters.devicelog import ENTRY
+from analysis.checks import phases, twin_device, twin_times
+from analysis.ledger.arrays import ints
+from base.errors import BadInputError
+from commitpath.cell import make_cell
+from commitpath.payload import driver_env, packed
+
+TRACE = """commitpath trace 1
+file 1 "a.db"
+make 1 "CREATE TABLE t(x)"
+1.000000 1 "INSERT INTO t VALUES(1)"
+1.500000 1 "BEGIN"
+1.600000 1 "INSERT INTO t VALUES(2)"
+1.700000 1 "COMMIT"
+1.250000 1 "INSERT INTO t VALUES(3)"
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "ns"),
+    [
+        ("none", 0),
+        ("trace", -1),
+        ("1/s", 10**9),
+        ("20/s", 50_000_000),
+        ("6/min", 10**10),
+        ("1/h", 3600 * 10**9),
+    ],
+)
+def test_a_pace_is_an_interval(asked: str, ns: int) -> None:
+    assert pace.interval_ns(asked) == ns
+
+
+@pytest.mark.parametrize("asked", ["1s", "0/s", "1/ms", "/s", "1.5/s", "-1/s", "10ms", "", "1000000/s"])
+def test_what_is_no_pace_is_refused(asked: str) -> None:
+    with pytest.raises(BadInputError, match=r"PACE is none, trace, or a rate such as 1/s, 20/s or 6/min"):
+        make_cell({"PACE": asked})
+
+
+def test_the_driver_is_given_the_interval() -> None:
+    options = driver_env(make_cell({"PACE": "20/s"}), "/db")["DRIVER_OPTIONS"]
+    assert " --pace-ns 50000000 " in f"{options} "
+    assert " --pace-ns 0 " in f"{driver_env(make_cell({}), '/db')['DRIVER_OPTIONS']} "
+
+
+def test_a_trace_has_its_own_times(tmp_path: Path) -> None:
+    """From its first transaction; one that began before that is due at once."""
+    file = tmp_path / "a.trace"
+    file.write_text(TRACE)
+    given = {"WORKLOAD": "trace", "FILE": str(file)}
+    cell = make_cell({**given, "PACE": "trace"})
+    _, transactions = packed(cell)
+    heads = [text.split(b"\n")[0] for text in transactions.split(b"\0") if text]
+    assert heads == [b"4 1 0", b"5 1 500000000", b"8 1 250000000"]
+    begins = ints([100, 600_000_000, 700_000_000])
+    due = pace.due_ns(cell, begins)
+    assert due is not None and due.tolist() == [100, 500_000_100, 250_000_100]
+    _, without = packed(make_cell(given))
+    assert [text.split(b"\n")[0] for text in without.split(b"\0") if text] == [b"4", b"5", b"8"]
+    assert sqlfile.due_ns(tracefile.parts(TRACE.replace("1.000000", "1.400000")).transactions)[-1] == 0
+    with pytest.raises(BadInputError, match="PACE=trace: WORKLOAD=sql has no recorded times"):
+        (tmp_path / "a.sql").write_text("SELECT 1;\n")
+        make_cell({"WORKLOAD": "sql", "FILE": str(tmp_path / "a.sql"), "PACE": "trace"})
+
+
+def test_what_is_slept_lies_before_a_transaction_that_is_not_due() -> None:
+    begins, ends = ints([0, 50, 105, 210]), ints([20, 101, 120, 230])
+    cell = {"pace": "20/s"}
+    scaled = begins * 1_000_000, ends * 1_000_000
+    slept = pace.slept_ns(cell, *scaled) // 1_000_000
+    # the second ended late, so the third, due at 100, slept for nothing
+    assert slept.tolist() == [0, 30, 0, 30]
+    assert not pace.slept_ns({"pace": "none"}, *scaled).any()
+
+
+def paced(folder: Path, asked: str) -> Path:
+    """Let a run have asked for a pace."""
+    cell = json.loads((folder / "cell.json").read_text())
+    (folder / "cell.json").write_text(json.dumps({**cell, "pace": asked}))
+    return folder
+
+
+def test_a_run_that_starts_too_early_is_told(run_dir: Path) -> None:
+    assert phases.filled(runs.read(run_dir)) == []
+    (reason,) = phases.filled(runs.read(paced(run_dir, "1/h")))
+    assert re.match(r"transaction 1 began [0-9]+ ns before it was due \(PACE=1/h\)", reason)
+
+
+def test_a_setting_that_the_driver_did_not_get_is_told(run_dir: Path) -> None:
+    summary = pipeline.analyse(paced(run_dir, "1/s"))
+    assert any("pace_ns" in reason for reason in summary["reasons"])
+
+
+def test_the_rates_of_a_paced_run_are_named(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = runs.read(run_dir).driver
+    begins, ends = (ints(ran.transactions[name]) for name in ("begin_ns", "end_ns"))
+    # starts that are all due when they came, but one
+    due = begins.copy()
+    due[3] = ends[2] - 1
+    monkeypatch.setattr(pace, "due_ns", lambda *_: due)
+    found: Any = pace.summary({"pace": "20/s"}, ran)
+    assert found["asked"] == "20/s"
+    assert found["late"] == 1
+    assert found["busy_tps"]["all"] == pytest.approx(begins.size * 1e9 / np.sum(ends - begins))
+    said = " ".join(" ".join(terminal.pace(found)).split())
+    assert said.startswith("PACE=20/s: TPS is the rate of the starts; transactions per second of the time in")
+    assert "1 transaction started late, as the one before had not ended" in said
+    assert terminal.pace(None) == []
+    crash = {
+        "cuts": 20, "failure": "power", "died": 0, "mounted": 20, "opened": 20, "corrupt": 0,
+        "not_a_prefix": 0, "lost_acknowledged": {"cuts": 9, "max": 35, "mean": 1.5}, "unplaced": 0,
+        "lost_ms": {"max": 35000.0, "mean": 1500.0}, "recovery_ms": {"median": 1.0, "max": 2.0},
+        "per_hour": 60.0, "broken": 0, "promised": "consistent",
+    }  # fmt: skip
+    text = " ".join(" ".join(terminal.crash(crash, {**found, "asked": "1/s"})).split())
+    assert "35 at most, 1.50 a cut; 35.00 s of the run at most, 1.50 s a cut (PACE=1/s);" in text
+    assert "35.00 s of work at most" in " ".join(" ".join(terminal.crash(crash)).split())
+
+
+def log(*commands: tuple[int, int, int]) -> np.ndarray:
+    """A device's log: sector, sectors, ns of each write, one after another."""
+    entries = np.zeros(len(commands), ENTRY)
+    begin = 1000
+    for entry, (sector, sectors, ns) in zip(entries, commands, strict=True):
+        entry["operation"], entry["sector"], entry["sectors"] = 1, sector, sectors
+        entry["begin_ns"], entry["end_ns"] = begin, begin + ns
+        begin += ns + 10
+    return entries
+
+
+@pytest.mark.parametrize(
+    ("twin", "is_explained"),
+    [
+        # the flusher came once more, or wrote two commands as one
+        ([(0, 8, 1000), (8, 8, 1000), (16, 8, 400)], True),
+        ([(0, 16, 1700)], True),
+        # the commands that both got took another time
+        ([(8, 8, 800), (0, 8, 1000)], False),
+        ([(0, 8, 1000), (8, 8, 1700), (16, 8, 400)], False),
+    ],
+)
+def test_what_the_clock_gave_one_device_alone_explains_its_time(
+    monkeypatch: pytest.MonkeyPatch, twin: list[tuple[int, int, int]], is_explained: bool
+) -> None:
+    both = log((0, 8, 1000), (8, 8, 1000)), log(*twin)
+    monkeypatch.setattr(twin_device, "logs", lambda _: tuple((None, one) for one in both))
+    found = twin_times.device(None)  # type: ignore[arg-type]
+    assert bool(found) != is_explained, found

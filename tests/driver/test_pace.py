@@ -1,0 +1,50 @@
+"""When transactions start: --pace-ns."""
+
+import pytest
+from conftest import one_line_error
+
+from analysis.adapters import sqlfile
+
+
+def begins(newest):
+    return [int(row["begin_ns"]) for row in newest.table("transactions.csv")]
+
+
+@pytest.mark.parametrize("start", [[], ["--start-on-second"]])
+def test_a_transaction_does_not_start_before_it_is_due(newest, start):
+    """Each at its place after the first, over all phases. So no sleep is in a latency, either."""
+    newest.populate()
+    pace = 20_000_000
+    newest.run_ok("--pace-ns", pace, *start, n=5)
+    times = begins(newest)
+    late = [begin - times[0] - number * pace for number, begin in enumerate(times)]
+    assert len(times) == 15
+    assert min(late) >= 0
+    assert newest.config()["driver"]["pace_ns"] == pace
+
+
+def test_a_recording_starts_as_it_was_recorded(newest):
+    schema = sqlfile.read("CREATE TABLE t(x);\n-- commitpath: transactions\nSELECT 1;").schema
+    recorded = [
+        one._replace(recorded_ns=ns)
+        for one, ns in zip(
+            sqlfile.statements("INSERT INTO t VALUES(1);\n" * 4, 1),
+            (7_000_000, 37_000_000, 37_000_001, 97_000_000),
+            strict=True,
+        )
+    ]
+    (newest.folder / "schema").write_bytes(sqlfile.pack(schema))
+    (newest.folder / "transactions").write_bytes(sqlfile.pack(recorded, timed=True))
+    options = ("--workload", "sql", "--value-size", 1)
+    newest.populate("--workload", "sql", "--file", newest.folder / "schema", rows=0, value_size=1)
+    file = ("--file", newest.folder / "transactions")
+    newest.run_ok(*options, *file, "--pace-ns", -1, rows=0, n=4)
+    times = begins(newest)
+    due = [0, 30_000_000, 30_000_001, 90_000_000]
+    assert all(begin - times[0] >= ns for begin, ns in zip(times, due, strict=True))
+
+
+@pytest.mark.parametrize("pace", ["-2", "3600000000001", "1s"])
+def test_what_is_no_pace_is_refused(newest, pace):
+    newest.populate()
+    assert "--pace-ns" in one_line_error(newest.run("--pace-ns", pace), 2)
