@@ -216,7 +216,7 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 @pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_it_is_interrupted(told: signal.Signals, tmp_path: Path) -> None:
-    environment = {**os.environ, "TMPDIR": str(tmp_path), "MAKEFLAGS": ""}
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
     command = [sys.executable, str(HERE / "mutations.py")]
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
         try:
