@@ -69,6 +69,7 @@ class Causes:
         self._committers = unique(ints(few["commit"]["tid"]))
         self._commit_ends = ints(few["commit"]["end_ns"])
         self._checkpoints, self._flushes = Jobs(few["checkpoint"]), Jobs(few["flush"])
+        self._flush_ends = ints(few["flush"]["end_ns"])
         served = [
             _commits(few, line),
             _contained(few["checkpoint"], line),
@@ -78,6 +79,13 @@ class Causes:
         self.groups = _concatenate([one.groups for one in served])
         sizes = [one.groups.counts.size for one in served]
         self._offsets = np.cumsum([0, *sizes])
+
+    def flush_returned(self, bio: Columns) -> Ints:
+        """Return when the call that ordered a flush and queued each bio returned, the largest int64 where
+        there was none."""
+        row = self._flushes.containing(bio["begin_ns"], bio["tid"])
+        returned: Ints = np.r_[self._flush_ends, np.iinfo(np.int64).max].take(row)
+        return returned
 
     def of(self, bio: Columns) -> Cause:
         """Find the cause of each bio."""
