@@ -113,6 +113,8 @@ def _causes(causes: list[dict[str, Any]] | None) -> list[str]:
 def _transactions(known: dict[str, Any]) -> list[str]:
     """What is known of them, and for each kind the median of its time and the means of what one cost."""
     out = ["", *textwrap.wrap(f"transactions: {known['said']}", 80, subsequent_indent="  ")]
+    if known["locks"] is not None:
+        out += textwrap.wrap(f"locks: {known['locks']['said']}", 80, subsequent_indent="  ")
     if known["rows"] is None:
         return out
     rows = [("transactions", "of", "begun by", "ms", "rows", "syncs", "writes", "KiB", "flushes")]

@@ -1,5 +1,8 @@
 """A file of many extents whose extent-tree block lands where a file of this run had been."""
+
 import os
+from pathlib import Path
+
 
 def write(name, data, flags=0):
     fd = os.open(name, os.O_CREAT | os.O_WRONLY | flags, 0o644)
@@ -7,7 +10,8 @@ def write(name, data, flags=0):
     os.fsync(fd)
     os.close(fd)
 
+
 for turn in range(40):
     write(f"short{turn}", b"s" * 4096)
     write("long", b"l" * 4096, os.O_APPEND)
-    os.unlink(f"short{turn}")
+    Path(f"short{turn}").unlink()
