@@ -84,6 +84,9 @@ def places(made: Ledger) -> list[str]:
     own = [name for name in find(layout.filesystem).inodes.values() if name]
     in_data = np.isin(label, [LABELS.index(name) for name in (*OF_ROLE.values(), *own)])
     wrong = np.where(region == DATA, ~in_data, label != region) & (label != LABELS.index("unattributed"))
+    # a block of the filesystem's own that is none any more, or another: its bytes say what it was
+    is_block = (pieces["home"].is_not_null() & pieces["of"].is_null()).to_numpy()[row]
+    wrong &= ~(is_block & ((region == DATA) | layout.may_change(sector)))
     later = np.flatnonzero(wrong & in_data & layout.may_change(sector))
     if later.size:
         wrong[later] = ~_before_metadata(made, sector[later], row[later])
