@@ -1,6 +1,7 @@
 #!/bin/sh
-# Record the samples of watched commands again: watch-sample.tar.xz, a Python program with two databases, and
-# concurrent-sample.tar.xz, threads and processes at once. usage: record-watch-sample.sh
+# Record the samples of watched commands again: watch-sample.tar.xz, a Python program with two databases;
+# concurrent-sample.tar.xz, processes of sqlite3 and of Python and threads of fio; threads-sample.tar.xz, threads
+# and processes in databases of their own and in one for all. usage: record-watch-sample.sh
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 results=$(mktemp -d)
@@ -17,6 +18,7 @@ record() {
 }
 
 record watch-sample.tar.xz 'python3 insert.py' FILES=$programs/insert.py
+record threads-sample.tar.xz 'python3 concurrent.py' FILES=$programs/concurrent.py
 # shellcheck disable=SC2016 # the board's shell takes these
 record concurrent-sample.tar.xz "$(printf %s '
 for i in 1 2 3 4; do (for n in 1 2 3 4 5; do

@@ -1,10 +1,13 @@
-"""A watched command of threads and processes at once, recorded on the board (record-watch-sample.sh).
+"""Watched commands of threads and processes at once, recorded on the board (record-watch-sample.sh).
 
-Processes of sqlite3 in databases of their own, in DELETE and in WAL, writers of one database in either, and
-four threads of fio, on a device that takes one command at a time.
+`concurrent`: processes of sqlite3 in databases of their own, in DELETE and in WAL, writers of one database in
+either, and four threads of fio. `threads`: tests/bench/programs/concurrent.py. The device takes one command
+at a time.
 """
 
+import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,19 +16,28 @@ import pytest
 
 from analysis import checks
 from analysis import run as runs
+from analysis.adapters.layout import DIRECTORY
 from analysis.checks import journal
 from analysis.checks import ledger as of_ledger
-from analysis.command import tables
+from analysis.command import tables, transactions
 from analysis.ledger.arrays import ints
 from analysis.ledger.build import Ledger
 from analysis.run import Run
 
 
+def recorded(name: str, folder: Path) -> Run:
+    shutil.unpack_archive(Path(__file__).parent / f"{name}-sample.tar.xz", folder)
+    return runs.read(folder)
+
+
 @pytest.fixture(scope="module")
 def read(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    folder = tmp_path_factory.mktemp("concurrent")
-    shutil.unpack_archive(Path(__file__).parent / "concurrent-sample.tar.xz", folder)
-    return runs.read(folder)
+    return recorded("concurrent", tmp_path_factory.mktemp("concurrent"))
+
+
+@pytest.fixture(scope="module")
+def threads(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return recorded("threads", tmp_path_factory.mktemp("threads"))
 
 
 @pytest.fixture
@@ -34,8 +46,28 @@ def made(read: Run) -> Ledger:
     return read.ledger
 
 
-def test_it_is_accepted(read: Run) -> None:
+def test_they_are_accepted(read: Run, threads: Run) -> None:
     assert checks.reasons(read) == []
+    assert checks.reasons(threads) == []
+
+
+def test_processes_and_locked_databases_are_counted(threads: Run) -> None:
+    """The program counted the calls that said that the database is locked, and printed how many."""
+    summary = transactions.summary(threads, tables.build(threads))
+    assert summary["said"] == "168 in 13 processes"
+    printed = (threads.folder / "raw/driver/stdout").read_text()
+    assert re.findall("busy ([0-9]+)", printed) == [str(summary["locks"]["busy"])]
+    assert (summary["locks"]["sleeps"] > 0, summary["locks"]["slept_ns"] > 0) == (True, True)
+
+
+def test_pages_of_files_are_where_maps_of_files_came_later(threads: Run) -> None:
+    made = threads.ledger
+    assert made is not None
+    layout = made.given.layout
+    fixed = replace(layout, changing=layout.labels == DIRECTORY)
+    (said,) = of_ledger.places(replace(made, given=replace(made.given, layout=fixed)))
+    assert said.startswith("6 pieces labelled against their place")
+    assert of_ledger.places(made) == []
 
 
 def test_each_flush_is_of_the_sync_or_the_commit_that_waited_for_it(read: Run, made: Ledger) -> None:
