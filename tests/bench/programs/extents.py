@@ -1,6 +1,7 @@
-"""A file of many extents whose extent-tree block lands where a file of this run had been."""
+"""Grow files while others come and go: they get many extents, and blocks of their maps where files were."""
 
 import os
+import sqlite3
 from pathlib import Path
 
 
@@ -15,3 +16,8 @@ for turn in range(40):
     write(f"short{turn}", b"s" * 4096)
     write("long", b"l" * 4096, os.O_APPEND)
     Path(f"short{turn}").unlink()
+database = sqlite3.connect("extents.db", isolation_level=None)
+database.execute("CREATE TABLE t (a)")
+for _ in range(36):
+    database.execute("INSERT INTO t VALUES (?)", ("x" * 600,))
+database.close()
