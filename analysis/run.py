@@ -23,7 +23,7 @@ from analysis import (
 from analysis.adapters import board, command, devicelog, driver, drivertables, known, partition, proberecords
 from analysis.adapters.board import Board as OwnBoard
 from analysis.adapters.driver import Driver
-from analysis.content import recognised
+from analysis.content import recognised, reused
 from analysis.crash import cuts, kills, trials, verdicts
 from analysis.crash.trials import Board
 from analysis.devices import Device
@@ -327,6 +327,8 @@ def _witness_bytes(run: Run) -> None:
     """Ask the bytes what they say of the ledger, where both are there."""
     if run.ledger is None:
         return
+    for kept in run.contents.values():
+        run.ledger = reused.relabelled(run.ledger, kept)
     if identity.load(run.cell) == identity.COMMAND:
         _recognise(run)
         return

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from analysis.ledger.arrays import Ints
+from analysis.ledger.arrays import Bools, Ints
 from analysis.ledger.schema import LABELS
 from base.errors import BadInput
 
@@ -24,11 +25,13 @@ META, INODE, JOURNAL, DIRECTORY, PACK = (
 
 @dataclass(frozen=True)
 class Layout:
-    """The device as regions, each from its start up to the next one's."""
+    """The device as regions, each from its start up to the next one's, as it was after the run."""
 
     filesystem: str
     starts: Ints  # first sector of each region, ascending from 0
     labels: Ints  # place in schema.LABELS of what is written there, or DATA
+    # whether each region's blocks may have been something else earlier in the run; None: directories' only
+    changing: Bools | None = None
 
     def region(self, sectors: Ints) -> Ints:
         """Return the number of the region of each sector."""
@@ -40,10 +43,18 @@ class Layout:
         found: Ints = self.labels[self.region(sectors)]
         return found
 
+    def may_change(self, sectors: Ints) -> Bools:
+        """Return whether each sector may have been something else earlier in the run, and is no file's."""
+        changing = self.labels == DIRECTORY if self.changing is None else self.changing
+        found: Bools = changing[self.region(sectors)]
+        return found
 
-def of_regions(filesystem: str, regions: list[tuple[int, int, int]], block_size: int) -> Layout:
+
+def of_regions(
+    filesystem: str, regions: list[tuple[int, int, int]], block_size: int, changing: Collection[int] = ()
+) -> Layout:
     """Make a Layout of (first block, blocks, label). Raises BadInput if a block is in two of them, or on
-    no device."""
+    no device. changing: the first blocks of those that may have been something else earlier in the run."""
     regions, each = sorted(regions), block_size // SECTOR
     if each < 1:
         raise BadInput("raw/board", "", f"{filesystem}'s blocks have {block_size} bytes", f"{SECTOR} or more")
@@ -56,7 +67,8 @@ def of_regions(filesystem: str, regions: list[tuple[int, int, int]], block_size:
             where = f"two of {filesystem}'s regions have the block {following}"
             raise BadInput("raw/board", "", where, "each block in one region at most")
     edges = np.array(sorted({0, *(edge for first, n, _ in regions for edge in (first, first + n))}))
-    labels = np.full(edges.size, DATA, np.int64)
+    labels, changes = np.full(edges.size, DATA, np.int64), np.zeros(edges.size, bool)
     for first, blocks, label in regions:
-        labels[np.searchsorted(edges, first) : np.searchsorted(edges, first + blocks)] = label
-    return Layout(filesystem, edges * each, labels)
+        of = slice(np.searchsorted(edges, first), np.searchsorted(edges, first + blocks))
+        labels[of], changes[of] = label, first in changing
+    return Layout(filesystem, edges * each, labels, changes)

@@ -11,11 +11,11 @@ from collections.abc import Callable
 import numpy as np
 import polars as pl
 
-from analysis.adapters.layout import DATA, DIRECTORY, SECTOR
+from analysis.adapters.layout import DATA, SECTOR
 from analysis.checks import calls, checkpoints, journal, pages, processor, views
 from analysis.checks.calls import first
 from analysis.filesystems import find
-from analysis.ledger.arrays import Bools, Ints, first_after, ints
+from analysis.ledger.arrays import Bools, Ints, LastBefore, at, ints
 from analysis.ledger.build import Ledger
 from analysis.ledger.files import PAGE_SECTORS
 from analysis.ledger.files import pages as blocks
@@ -70,7 +70,8 @@ def commands_have_bios(made: Ledger) -> list[str]:
 def places(made: Ledger) -> list[str]:
     """What is written to a region of the filesystem has that region's label.
 
-    But for a file's page where a directory came to be later: regions are as they are after the run.
+    But for a file's page where a directory, a block of a file's map or the like came to be later: regions
+    are as they are after the run.
     """
     layout, pieces = made.given.layout, made.pieces
     begin, size = ints(pieces["sector"]), ints(pieces["bytes"])
@@ -83,24 +84,29 @@ def places(made: Ledger) -> list[str]:
     own = [name for name in find(layout.filesystem).inodes.values() if name]
     in_data = np.isin(label, [LABELS.index(name) for name in (*OF_ROLE.values(), *own)])
     wrong = np.where(region == DATA, ~in_data, label != region) & (label != LABELS.index("unattributed"))
-    later = np.flatnonzero(wrong & in_data & (region == DIRECTORY))
+    # a block of the filesystem's own that is none any more, or another: its bytes say what it was
+    is_block = (pieces["home"].is_not_null() & pieces["of"].is_null()).to_numpy()[row]
+    wrong &= ~(is_block & ((region == DATA) | layout.may_change(sector)))
+    later = np.flatnonzero(wrong & in_data & layout.may_change(sector))
     if later.size:
-        wrong[later] = ~_before_directory(made, sector[later], row[later])
+        wrong[later] = ~_before_metadata(made, sector[later], row[later])
     told = pieces[row[wrong]].with_columns(sector=pl.Series(sector[wrong], dtype=pl.Int64))
     found = first(told, "pieces labelled against their place", "sector", "label")
     return found + first(made.faults.misplaced, "pages of the device written out of place", "sector", "home")
 
 
-def _before_directory(made: Ledger, sector: Ints, row: Ints) -> Bools:
-    """Return of each sector that a piece was written to whether it was a directory's only later, which then
-    wrote there, or a copy of its block into the journal."""
+def _before_metadata(made: Ledger, sector: Ints, row: Ints) -> Bools:
+    """Return of each sector that a piece was written to whether the filesystem wrote a block of its own there
+    later, or a copy of it into the journal. Where copies do not say what they are of it may have been so."""
     queued = ints(made.ledger["queue_ns"].fill_null(-1))
-    directories = made.faults.directories
-    homes, written = ints(directories["home"]), queued[ints(directories["command"])]
-    home = sector // PAGE_SECTORS * PAGE_SECTORS
-    first_written = first_after(home, np.zeros_like(home), homes, written)
-    never = np.iinfo(np.int64).max
-    found: Bools = (queued[ints(made.pieces["command"])[row]] < first_written) & (first_written < never)
+    metadata = made.faults.metadata
+    of, home = blocks(ints(metadata["home"]) * SECTOR, ints(metadata["bytes"]))
+    written = queued[ints(metadata["command"])[of]]
+    end = np.full(sector.size, np.iinfo(np.int64).max)
+    last = at(written, LastBefore(home, written).find(sector // PAGE_SECTORS, end))
+    found: Bools = queued[ints(made.pieces["command"])[row]] < last
+    if not find(made.given.layout.filesystem).copies_have_homes:
+        found |= last < 0
     return found
 
 

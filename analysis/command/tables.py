@@ -181,9 +181,9 @@ def _waiters(made: Ledger, names: dict[int, str], table: pl.DataFrame) -> list[s
     found = []
     by_thread: dict[int, list[tuple[int, int, str]]] = {}
     for tid, begin, end in jobs:
-        inside = syncs.filter(
-            (pl.col("begin_ns") <= int(begin)) & (pl.col("end_ns") >= int(end)) & (pl.col("tid") != int(tid))
-        )
+        inside = syncs.filter((pl.col("begin_ns") <= int(begin)) & (pl.col("end_ns") >= int(end)))
+        if int(tid) in inside["tid"]:  # it does that for itself, whoever else is in a sync then
+            inside = inside.clear()
         who = ", ".join(sorted({names.get(one, "?") for one in inside["tid"].to_list()}))
         by_thread.setdefault(int(tid), []).append((int(begin), int(end), who))
     for commit, tid, time in table.select("commit", "tid", "queue_ns").iter_rows():

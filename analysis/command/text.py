@@ -114,6 +114,8 @@ def _transactions(known: dict[str, Any], block: dict[str, Any]) -> list[str]:
     """Say what is known of them: what the device was given for each in all, and for each kind the median of
     its time and the means of what one caused. block: of the whole command, with the drain."""
     out = ["", *textwrap.wrap(f"transactions: {known['said']}", 80, subsequent_indent="  ")]
+    if known["locks"] is not None:
+        out += textwrap.wrap(f"locks: {known['locks']['said']}", 80, subsequent_indent="  ")
     if known["rows"] is None:
         return out
     if known["count"] and block["writes"] is not None:

@@ -16,8 +16,22 @@ _MEANS = ("syncs", "writes", "bytes", "flushes")
 
 
 def summary(run: Run, built: Tables) -> dict[str, Any]:
-    """Return what is known in words, how many there were, rows by database and statement, and how many syncs
-    of an engine's files lie in none."""
+    """Return what is known in words, how many there were, rows by database and statement, how many syncs of
+    an engine's files lie in none, and how often a database was locked."""
+    return {**_known(run, built), "locks": locks(run.driver.config.get("transactions"))}
+
+
+def locks(config: dict[str, int] | None) -> dict[str, Any] | None:
+    """Return how often the engine found a database locked, and in words; None where nobody counted that."""
+    if config is None or "busy" not in config or not config["processes"]:
+        return None
+    busy, sleeps, slept_ns = (config[name] for name in ("busy", "sleeps", "slept_ns"))
+    slept = f"{_counted(sleeps, 'time', 'times')} for a lock, {slept_ns / 1e6:.1f} ms in all threads"
+    said = f"{_counted(busy, 'call', 'calls')} returned SQLITE_BUSY; SQLite slept {slept}"
+    return {"said": said, "busy": busy, "sleeps": sleeps, "slept_ns": slept_ns}
+
+
+def _known(run: Run, built: Tables) -> dict[str, Any]:
     noted, config = run.driver.transactions, run.driver.config.get("transactions")
     if config is None:
         return _nothing("not known: nothing notes them in a run that is not watched")

@@ -20,7 +20,7 @@ import polars as pl
 from analysis.content import blocks, units, verdicts
 from analysis.content.evidence import Evidence, Written
 from analysis.content.verdicts import CONFIRMED, CONTRADICTED, STATES, Said, Verdicts
-from analysis.ledger.arrays import ints
+from analysis.ledger.arrays import Ints, ints
 from analysis.ledger.build import Ledger
 from analysis.ledger.match import OP, WRITE
 from analysis.ledger.schema import LABEL, LABELS, WITNESSED, Kind
@@ -72,11 +72,8 @@ def judge(made: Ledger, kept: Kept, given: Given) -> tuple[Ledger, Content]:
 
     Raises BadInput.
     """
-    log, within = _log(kept, made.given.window)
-    write = units.writes(made.ledger)
-    commands = made.ledger.select("sector", pl.col("bytes") // blocks.SECTOR).to_numpy()[write]
-    joined = np.array_equal(commands, np.stack([log.sector, log.sectors], axis=1)[within])
-    records = np.flatnonzero(within) if joined else np.full(write.size, -1)
+    log, within = log_of(kept, made.given.window)
+    records = records_of(made, log, within)
     whole, places = blocks.blocks(log)
     judged = units.units(units.given(made.ledger, made.pieces, records), places)
     layout = made.given.layout
@@ -100,7 +97,15 @@ def unkept(engine: str, settings: Mapping[str, Any], calls: pl.DataFrame, kept: 
     return found
 
 
-def _log(kept: Kept, window: tuple[int, int]) -> tuple[blocks.Log, np.ndarray]:
+def records_of(made: Ledger, log: blocks.Log, within: np.ndarray) -> Ints:
+    """Return the log's record of each write command; -1 of all where the log is of other commands."""
+    write = units.writes(made.ledger)
+    commands = made.ledger.select("sector", pl.col("bytes") // blocks.SECTOR).to_numpy()[write]
+    joined = np.array_equal(commands, np.stack([log.sector, log.sectors], axis=1)[within])
+    return np.flatnonzero(within) if joined else np.full(write.size, -1)
+
+
+def log_of(kept: Kept, window: tuple[int, int]) -> tuple[blocks.Log, np.ndarray]:
     """Return the writes of the whole run, and which are of the window."""
     write = np.flatnonzero(((kept.flags & OP) == WRITE) & (kept.sectors > 0))
     time, sector, sectors, begin = (

@@ -28,7 +28,7 @@ _EACH = BLOCK // INODE
 _SUPERBLOCK, _SEALED = 1024, 1020  # where it is in block 0, and its bytes before its checksum
 DESCRIPTOR = 64  # bytes, with the feature 64bit
 _DIRECTORY_TAIL = 0xDE00000C  # rec_len 12, name_len 0, file_type 0xDE: ext4_dir_entry_tail
-_EXTENTS = 0xF30A
+EXTENTS = 0xF30A
 _ORPHANS = 0x0B10CA04  # EXT4_ORPHAN_BLOCK_MAGIC
 
 
@@ -167,7 +167,7 @@ def directories(pages: np.ndarray, seed: int, inode: Ints, generation: Ints) -> 
 
 def of_inodes(pages: np.ndarray) -> Bools:
     """Return which blocks are an inode's beside its table: of its extents' tree, or of the orphan file."""
-    tree, orphans = _word(pages, 0) == _EXTENTS, pages[:, -8:-4].copy().view("<u4")[:, 0] == _ORPHANS
+    tree, orphans = _word(pages, 0) == EXTENTS, pages[:, -8:-4].copy().view("<u4")[:, 0] == _ORPHANS
     found: Bools = tree | orphans
     return found
 
@@ -177,7 +177,7 @@ def extents(found: Inodes) -> Ints:
     longest: a file that grows has one that does."""
     tree = np.ascontiguousarray(found.raw[:, 0x28:0x64])
     head = tree[:, :8].copy().view("<u2")
-    leaf = np.flatnonzero((head[:, 0] == _EXTENTS) & (head[:, 3] == 0))
+    leaf = np.flatnonzero((head[:, 0] == EXTENTS) & (head[:, 3] == 0))
     entries = tree[leaf, 12:].reshape(-1, 4, 12)
     there = np.arange(4) < head[leaf, 1][:, None]
     words = entries.copy().view("<u2").reshape(-1, 4, 6).astype(np.int64)[there]

@@ -18,6 +18,9 @@ from analysis.ledger.arrays import Ints, at, expand
 
 SEALED = ("filesystem journal",)
 _DISTANCE = 32  # bits of a distance in blocks, in a key
+_ATTRIBUTES = 0xEA020000  # EXT4_XATTR_MAGIC
+# The least of a directory's entry; types of entries: EXT4_FT_MAX, and that of the block's checksum
+_ENTRY, _TYPES = 12, (*range(8), 0xDE)
 
 
 def _journal_of(given: Evidence, geometry: Geometry) -> jbd2.Journal | None:
@@ -49,6 +52,30 @@ def read(given: Evidence) -> list[Said]:
     return [*_journal(given, found), *_at_home(given, found), *said] if found else said
 
 
+def kinds(pages: np.ndarray) -> Ints:
+    """Return the label of each block of the filesystem's own that is in no table, by its bytes; -1: none."""
+    first, second = (pages[:, at : at + 2].copy().view("<u2")[:, 0] for at in (0, 2))
+    most = pages[:, 4:6].copy().view("<u2")[:, 0]
+    of_map = (first == blockgroups.EXTENTS) & (second <= most) & (most <= BLOCK // 12)
+    attributes = pages[:, :4].copy().view("<u4")[:, 0] == _ATTRIBUTES
+    found = np.where(of_map | attributes, INODE, -1)
+    for row in np.flatnonzero(found < 0).tolist():
+        if _is_directory(pages[row].tobytes()):
+            found[row] = DIRECTORY
+    return found
+
+
+def _is_directory(page: bytes) -> bool:
+    """Whether entries of a directory fill a block, one behind the other."""
+    at = 0
+    while at + _ENTRY <= len(page):
+        length, name = int.from_bytes(page[at + 4 : at + 6], "little"), page[at + 6]
+        if length < _ENTRY or length % 4 or name > length - 8 or page[at + 7] not in _TYPES:
+            return False
+        at += length
+    return at == len(page)
+
+
 def _journal(given: Evidence, found: jbd2.Found) -> list[Said]:
     """Judge what was written to the journal: own blocks by number, copies by home, CRC and number."""
     units = given.units
@@ -61,7 +88,8 @@ def _journal(given: Evidence, found: jbd2.Found) -> list[Said]:
     home, of, at_home = at(found.homes, copy), units.of[logged], units.home[logged]
     region = given.layout.label(np.maximum(home, 0) * SECTORS)
     elsewhere = (copy >= 0) & (at_home >= 0) & (at_home != home)
-    elsewhere |= (copy >= 0) & (of >= 0) & (region != DATA) & (region != of)
+    fixed = (region != DATA) & ~given.layout.may_change(np.maximum(home, 0) * SECTORS)
+    elsewhere |= (copy >= 0) & (of >= 0) & fixed & (region != of)
     right, escaped = (copy >= 0) & ~other & ~elsewhere, at(found.escaped.astype(np.int64), copy) == 1
     whole = np.flatnonzero(units.row >= 0)
     mislaid = whole[_join(units.row[whole], np.r_[found.rows, found.copies]) >= 0]

@@ -67,6 +67,8 @@ class Filesystem:
     hidden: Mapping[str, str] = field(default_factory=dict)
     # whether its journal is written by commits, each of them recorded by its probe
     commits: bool = False
+    # whether the page of a copy in its journal is that of the block it is a copy of
+    copies_have_homes: bool = False
     # s after which one comes that nobody asks for, where no option `commit=` says otherwise
     commit_seconds: int = 0
     # label of blocks that it does not write again, at their place, before the next checkpoint

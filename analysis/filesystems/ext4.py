@@ -62,14 +62,16 @@ def _layout(board: Path, superblock: Superblock) -> Layout:
         if inode.number == journal and not one.of_map
     ]
     _as_the_kernel_counts(board, superblock, field, sum(blocks for _, blocks, _ in regions))
+    changing = set()
     for inode, one in extents:
-        if one.of_map or inode.number == orphans:
-            regions.append((one.first, one.blocks, INODE))
-        elif inode.directory:
-            regions.append((one.first, one.blocks, DIRECTORY))
+        if not (one.of_map or inode.directory or inode.number == orphans):
+            continue
+        regions.append((one.first, one.blocks, DIRECTORY if inode.directory and not one.of_map else INODE))
+        if inode.number not in (journal, orphans):
+            changing.add(one.first)
     if orphans and orphans not in {inode.number for inode in inodes}:
         regions.append(_orphans_of_mkfs(inodes, superblock, field("Block count")))
-    return of_regions("ext4", sorted(set(regions)), field("Block size"))
+    return of_regions("ext4", sorted(set(regions)), field("Block size"), changing)
 
 
 def _as_the_kernel_counts(
@@ -176,6 +178,7 @@ FILESYSTEM = Filesystem(
     layout=_layout,
     files=("groups.txt", "inodes.txt"),
     commits=True,
+    copies_have_homes=True,
     commit_seconds=5,  # JBD2_DEFAULT_MAX_COMMIT_AGE
     # fs/jbd2/commit.c, journal_submit_commit_record; fs/ext4/super.c, ext4_commit_super
     fua={"filesystem journal": False, "bitmap/SIT/NAT/superblock": False},

@@ -29,6 +29,8 @@ _OWNERS = {
     "special_88:5": INODE,
     "special_88:6": META,  # reference counts
 }
+# Superblocks and the log stay where mkfs put them.
+_FIXED = ("special_88:1", "special_88:2")
 
 
 def _layout(board: Path, superblock: Superblock) -> Layout:
@@ -37,7 +39,7 @@ def _layout(board: Path, superblock: Superblock) -> Layout:
     lines = read_text(path).splitlines()
     if not lines or lines[0] != _HEADER:
         raise BadInput(path, "line 1", repr(lines[0][:80] if lines else ""), _HEADER)
-    regions = []
+    regions, changing = [], set()
     for place, line in enumerate(lines[1:], 2):
         cells = line.split(",")
         if len(cells) < 6:
@@ -46,9 +48,11 @@ def _layout(board: Path, superblock: Superblock) -> Layout:
         label = _label(cells[5], directories)
         if label is not None:
             regions.append((first, last - first + 1, label))
+            if cells[5] not in _FIXED:
+                changing.add(first)
     if JOURNAL not in {label for _, _, label in regions}:
         raise BadInput(path, "", "no log", "an extent of special_88:2")
-    return of_regions("xfs", regions, SECTOR)
+    return of_regions("xfs", regions, SECTOR, changing)
 
 
 def _label(owner: str, directories: set[str]) -> int | None:

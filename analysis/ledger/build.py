@@ -80,7 +80,7 @@ def build(given: Input) -> Ledger:
     nobody = Nobody(few, given.phases, find(given.layout.filesystem).threads)
     causes = Causes(few, line, nobody)
     whose = contents.contents(given.vfs, calls)
-    totals, rows = costs.Totals(given.transactions.height), Rows(given.transactions)
+    totals, rows = costs.Totals(given.transactions.height), Rows(given.transactions, given.layout)
     correlator = Correlator(given.layout, inodes, Writers(given.vfs), causes, whose)
     for chunk in correlator.run(given.records.many(given.dev), given.window):
         totals.add(chunk)

@@ -69,6 +69,7 @@ class Causes:
         self._committers = unique(ints(few["commit"]["tid"]))
         self._commit_ends = ints(few["commit"]["end_ns"])
         self._checkpoints, self._flushes = Jobs(few["checkpoint"]), Jobs(few["flush"])
+        self._flush_ends = ints(few["flush"]["end_ns"])
         served = [
             _commits(few, line),
             _contained(few["checkpoint"], line),
@@ -78,6 +79,13 @@ class Causes:
         self.groups = _concatenate([one.groups for one in served])
         sizes = [one.groups.counts.size for one in served]
         self._offsets = np.cumsum([0, *sizes])
+
+    def flush_returned(self, bio: Columns) -> Ints:
+        """Return when the call that ordered a flush and queued each bio returned, the largest int64 where
+        there was none."""
+        row = self._flushes.containing(bio["begin_ns"], bio["tid"])
+        returned: Ints = np.r_[self._flush_ends, np.iinfo(np.int64).max].take(row)
+        return returned
 
     def of(self, bio: Columns) -> Cause:
         """Find the cause of each bio."""
@@ -135,11 +143,22 @@ def _commits(few: Few, line: Timeline) -> _Served:
 
 
 def _contained(jobs: np.ndarray, line: Timeline) -> _Served:
-    """A job within a sync of the driver is what the sync waits for."""
-    begin = ints(jobs["begin_ns"])
-    sync = inside(begin, *line.syncs)
-    waited = np.flatnonzero((sync >= 0) & (ints(jobs["end_ns"]) <= np.r_[line.syncs[1], -1][sync]))
-    return _serve(jobs, waited, begin[waited], line.sync_tids.take(sync[waited]), line)
+    """A job within a sync of the driver is what the sync waits for. So may syncs of several threads; but what
+    a thread does in a sync of its own is for that one."""
+    begin, end, tid = (ints(jobs[name]) for name in ("begin_ns", "end_ns", "tid"))
+    ends = np.r_[line.syncs[1], -1]
+    if line.lanes is None:
+        sync = inside(begin, *line.syncs)
+        waited = np.flatnonzero((sync >= 0) & (end <= ends[sync]))
+        return _serve(jobs, waited, begin[waited], line.sync_tids.take(sync[waited]), line)
+    found = [(np.empty(0, np.int64), np.empty(0, np.int64))]
+    for thread in line.tids.tolist():
+        sync = line.lanes[1].find(begin, np.full(begin.size, thread))
+        is_for = (tid == thread) | ~np.isin(tid, line.tids)
+        waited = np.flatnonzero((sync >= 0) & (end <= ends[sync]) & is_for)
+        found.append((waited, np.full(waited.size, thread)))
+    waited, who = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return _serve(jobs, waited, begin[waited], who, line)
 
 
 def _serve(jobs: np.ndarray, job: Ints, begin: Ints, who: Ints, line: Timeline) -> _Served:

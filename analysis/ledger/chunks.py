@@ -18,6 +18,7 @@ from analysis.ledger import match, pieces, runs, shares
 from analysis.ledger.arrays import Bools, Ints, ints
 from analysis.ledger.causes import Cause, Causes
 from analysis.ledger.files import Inodes, Writers
+from analysis.ledger.flushes import flushed
 from analysis.ledger.pieces import Pieces
 from analysis.ledger.records import MANY, Chunk, Columns
 from analysis.ledger.runs import Runs
@@ -73,7 +74,7 @@ class Correlator:
         def following(held: Batch) -> tuple[_Matched, tuple[Runs, Bools], Cause]:
             parts = next(chunks, [])
             rows = Batch(*map(Columns.of, MANY, zip(held, *parts, strict=True)))
-            matched = _match(rows, window, last=not parts)
+            matched = _match(rows, self._causes, window, last=not parts)
             return matched, runs.runs(matched.pages, matched.bio), self._causes.of(matched.bio)
 
         with ThreadPoolExecutor(1) as pool:
@@ -129,11 +130,13 @@ class _Matched(NamedTuple):
     last: bool
 
 
-def _match(rows: Batch, window: tuple[int, int], last: bool) -> _Matched:
+def _match(rows: Batch, causes: Causes, window: tuple[int, int], last: bool) -> _Matched:
     block, bio = rows.block.in_time(), rows.bio.in_time()
     data = match.parts(block, bio)
-    flush = match.flushed(block, bio, data)
-    done, done_bio, left = *match.settled(block, bio, data, flush), np.zeros(bio.size, bool)
+    flush = flushed(block, bio, data, causes.flush_returned(bio))
+    unsure = flush.unsure[: 0 if last else None]
+    done, done_bio = match.settled(block, bio, data, (flush.command, flush.bio), unsure)
+    left = np.zeros(bio.size, bool)
     inside = (bio["begin_ns"] >= window[0]) & (bio["begin_ns"] < window[1])
     if last:
         left, done, done_bio = ~done_bio & inside, np.ones(block.size, bool), np.ones(bio.size, bool)
@@ -142,8 +145,8 @@ def _match(rows: Batch, window: tuple[int, int], last: bool) -> _Matched:
     ours = np.flatnonzero(kept.take(data.command))
     data = match.Parts(*(column.take(ours) for column in data))
     data = data._replace(command=number.take(data.command))
-    command, flushed = (column.compress(kept.take(flush[0])) for column in flush)
-    ones = np.ones(flushed.size, np.int64)
+    command, served = (column.compress(kept.take(flush.command)) for column in flush[:2])
+    ones = np.ones(served.size, np.int64)
     held = Batch(
         block.take(np.flatnonzero(~done)),
         bio.take(np.flatnonzero(~done_bio)),
@@ -155,7 +158,7 @@ def _match(rows: Batch, window: tuple[int, int], last: bool) -> _Matched:
         pages=rows.pages,
         data=data,
         carried=Carried(
-            np.r_[data.command, number[command]], np.r_[data.bio, flushed], np.r_[data.sectors, ones]
+            np.r_[data.command, number[command]], np.r_[data.bio, served], np.r_[data.sectors, ones]
         ),
         done=done_bio,
         left=left,

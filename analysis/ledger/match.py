@@ -5,10 +5,7 @@ command is followed from its first sector to its last: each next part of it is t
 begins there and was queued last before the command was issued, or what an earlier command
 left of a longer bio.
 
-A flush command has no sectors. block/blk-flush.c sends one for all requests that wait for it:
-those of bios with REQ_PREFLUSH, from when they are queued, and, on a device without FUA, those
-of bios with REQ_FUA, from when their data is written. It is decided (the time of its request) when
-the one before has completed and no such data is in flight; what comes later waits for the next.
+A flush command has no sectors; flushes.py finds its bios.
 """
 
 from __future__ import annotations
@@ -17,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.ledger.arrays import Bools, Ints, expand, preceding
+from analysis.ledger.arrays import Bools, Ints, preceding
 from analysis.ledger.records import Columns
 
 OP, FUA, PREFLUSH = 0xFF, 1 << 17, 1 << 18  # include/linux/blk_types.h
@@ -118,52 +115,22 @@ def _follow(active: Ints, at: Ints, end: Ints, group: Ints, rank: Ints, bios: _B
     return joined, _Bios(*(column.compress(free) for column in bios))
 
 
-def flushed(block: Columns, bio: Columns, data: Parts) -> tuple[Ints, Ints]:
-    """Return (command, bio) of each flush command and the bios it was sent for.
-
-    `data` says which command wrote a bio: one that has lost the bio's FUA needs a flush after.
-    """
-    flush = np.flatnonzero((block["b"] & OP) == FLUSH)
-    before = np.flatnonzero(bio["b"] & PREFLUSH)
-    lost_fua = _lost_fua(block, bio, data)
-    after = data.bio.compress(lost_fua)
-    wanted = np.r_[bio["begin_ns"].take(before), block["end_ns"].take(data.command.compress(lost_fua))]
-    served = np.r_[before, after]
-    order = np.argsort(wanted, kind="stable")
-    wanted, served = wanted.take(order), served.take(order)
-    decided = np.maximum.accumulate(block["c"][flush])
-    by_request = np.searchsorted(wanted, decided, side="right")
-    # the request's time may be one that a plug remembered: then the issue tells
-    by_issue = np.searchsorted(wanted, block["begin_ns"][flush], side="right")
-    upto, before_it = by_request, None
-    # one that the issue tells may leave nothing to the next one's request
-    while before_it is None or (upto != before_it).any():
-        before_it = upto
-        first = np.r_[0, np.maximum.accumulate(upto)[:-1]] if flush.size else upto
-        upto = np.where(by_request > first, by_request, by_issue)
-    count = np.maximum(upto - first, 0)
-    row, item = expand(first, count)
-    # a flush for none: the first bio of the flush before it waited for a place in the device's
-    # queue. Else that flush had been sent when it came, not when the next one did
-    before_none = np.flatnonzero((count[1:] == 0) & (count[:-1] > 1))
-    row[np.searchsorted(row, before_none)] += 1
-    order = np.argsort(row, kind="stable")
-    return flush[row.take(order)], served[item.take(order)]
-
-
-def _lost_fua(block: Columns, bio: Columns, data: Parts) -> Bools:
+def lost_fua(block: Columns, bio: Columns, data: Parts) -> Bools:
     """Return of each part whether its bio asked for FUA and its command did not."""
     return (bio["b"].take(data.bio) & ~block["b"].take(data.command) & FUA) > 0
 
 
-def settled(block: Columns, bio: Columns, data: Parts, flush: tuple[Ints, Ints]) -> tuple[Bools, Bools]:
+def settled(
+    block: Columns, bio: Columns, data: Parts, flush: tuple[Ints, Ints], unsure: Ints
+) -> tuple[Bools, Bools]:
     """Return which commands and which bios are done with: all of each is matched, and so is all
-    that shares a bio or a command with it."""
-    lost_fua = np.zeros(bio.size, bool)
-    lost_fua[data.bio] = _lost_fua(block, bio, data)
-    due = (bio["b"] & PREFLUSH > 0).astype(np.int64) + lost_fua
+    that shares a bio or a command with it. Bios in `unsure` are not."""
+    after = np.zeros(bio.size, bool)
+    after[data.bio] = lost_fua(block, bio, data)
+    due = (bio["b"] & PREFLUSH > 0).astype(np.int64) + after
     open_bio = np.bincount(data.bio, data.sectors, bio.size) < bio["n"]
     open_bio |= np.bincount(flush[1], minlength=bio.size) < due
+    open_bio[unsure] = True
     covered = np.bincount(data.command, data.sectors, block.size) >= block["n"]
     is_flush = (block["b"] & OP) == FLUSH
     open_command = ~np.where(is_flush, np.bincount(flush[0], minlength=block.size) > 0, covered)

@@ -8,10 +8,12 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from analysis.adapters.layout import SECTOR, Layout
 from analysis.ledger import match
 from analysis.ledger.arrays import Ints, at, ints
 from analysis.ledger.causes import SHARED, WAITED
 from analysis.ledger.chunks import Settled
+from analysis.ledger.runs import DIRECTORY
 from analysis.ledger.schema import KINDS, LABELS
 
 Columns = dict[str, np.ndarray]
@@ -39,13 +41,15 @@ class Faults(NamedTuple):
     bios: pl.DataFrame  # serial, sectors: in no command, or not wholly, or not flushed for
     unpaged: pl.DataFrame  # serial: without all their pages
     misplaced: pl.DataFrame  # sector, home: pages of the device written elsewhere
-    directories: pl.DataFrame  # command, home: directories' blocks among the device's pages, or a copy of one
+    # command, home, bytes: the filesystem's own blocks at places that were something else at other times
+    metadata: pl.DataFrame
 
 
 class Rows:
     """Collects the chunks, in the least bytes; makes tables of them a column at a time."""
 
-    def __init__(self, transactions: pl.DataFrame) -> None:
+    def __init__(self, transactions: pl.DataFrame, layout: Layout) -> None:
+        self._layout = layout
         self.ops = transactions["op"].cast(pl.Categorical)
         self._op_codes = np.r_[ints(self.ops.to_physical()), -1]
         self._parts: dict[str, list[np.ndarray]] = defaultdict(list)
@@ -173,8 +177,11 @@ class Rows:
         found = chunk.pieces
         due = np.where(operation == match.FLUSH, 1, chunk.block["n"])
         lone = np.flatnonzero(chunk.covered < due)
-        journal, directory = (LABELS.index(label) for label in ("filesystem journal", "directory"))
-        of_directory = (found.home >= 0) & ((found.label == directory) | (found.of == directory))
+        journal = LABELS.index("filesystem journal")
+        # a page of the device has its place, in the journal, too; what is no page of anything is written home
+        place = np.where((found.home < 0) & (found.owner > DIRECTORY), found.sector, found.home)
+        moves = np.flatnonzero(place >= 0)
+        moves = moves.compress(self._layout.may_change(place.take(moves)))
         wrong = (found.home >= 0) & (found.label != journal) & (found.home != found.sector // 8 * 8)
         return {
             "commands": {
@@ -185,9 +192,10 @@ class Rows:
             "bios": {"serial": chunk.bio["d"][chunk.left], "sectors": chunk.bio["n"][chunk.left]},
             "unpaged": {"serial": chunk.bio["d"][chunk.unpaged]},
             "misplaced": {"sector": found.sector[wrong], "home": found.home[wrong]},
-            "directories": {
-                "command": found.command[of_directory] + self._size,
-                "home": found.home[of_directory],
+            "metadata": {
+                "command": found.command[moves] + self._size,
+                "home": place[moves],
+                "bytes": found.sectors[moves] * SECTOR,
             },
         }
 

@@ -7,8 +7,10 @@ import polars as pl
 import pytest
 
 from analysis.adapters import drivertables
-from analysis.ledger.arrays import ints
-from analysis.ledger.timeline import innermost
+from analysis.adapters.proberecords import RECORD
+from analysis.ledger import causes
+from analysis.ledger.arrays import LastBefore, ints
+from analysis.ledger.timeline import Lanes, Timeline, innermost
 from base.errors import BadInput
 
 
@@ -38,6 +40,31 @@ def test_a_thread_is_in_the_transaction_that_it_began_last(
         times = np.arange(10)
         numbers = lanes.find(times, np.full_like(times, tid)).tolist()
         assert "".join("-" if number < 0 else str(number) for number in numbers) == wanted
+
+
+@pytest.mark.parametrize(
+    ("thread", "begin", "end", "transactions"),
+    [
+        # another thread's, within the syncs of both; of one; behind the one that began last
+        (3, 25, 30, {0, 1}),
+        (3, 12, 30, {0}),
+        (3, 42, 45, {0}),
+        # their own
+        (7, 25, 30, {0}),
+        (9, 25, 30, {1}),
+    ],
+)
+def test_a_checkpoint_or_a_flush_is_for_all_syncs_that_it_lies_in(
+    thread: int, begin: int, end: int, transactions: set[int]
+) -> None:
+    """Thread 7 syncs from 10 to 50, thread 9 from 20 to 40, each in a transaction."""
+    tids, begins, ends = ints([7, 9]), ints([10, 20]), ints([50, 40])
+    lanes = innermost(tids, begins - 1, ends + 1), Lanes(LastBefore(tids, begins), ends, np.arange(2))
+    always, none = (ints([0]), ints([100])), (ints([]), ints([]))
+    line = Timeline(tids, (begins - 1, ends + 1), always, (begins, ends), np.arange(2), tids, none, lanes)
+    jobs = np.zeros(1, RECORD)
+    jobs["tid"], jobs["begin_ns"], jobs["end_ns"] = thread, begin, end
+    assert set(causes._contained(jobs, line).groups.members.tolist()) == transactions
 
 
 GOOD = "transaction,phase,op,begin_ns,end_ns,changes,tid,pages,rolled_back,file\n"

@@ -7,8 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.checks import late as checks_late
-from analysis.checks import model, witness
+from analysis.checks import witness
 
 US = 1_000
 # of 2000 commands: {µs late: how many}
@@ -23,23 +22,6 @@ def late(many: dict[int, int]) -> np.ndarray[Any, np.dtype[np.int64]]:
         found[at : at + number] = us * US
         at += number
     return found
-
-
-def most(by: np.ndarray[Any, np.dtype[np.int64]], slower: int) -> int:
-    return checks_late.most(by, model._LATE, model._NEVER_NS, slower)
-
-
-@pytest.mark.parametrize("slower", [1, 4])
-@pytest.mark.parametrize("many", [*CLEAN, *FORGED])
-def test_by_the_device(many: dict[int, int], slower: int) -> None:
-    by = late(many) * slower
-    assert (by > most(by, slower)).any() == (many in FORGED)
-
-
-def test_of_few_commands_none_is_so_late() -> None:
-    by = late({1100: 1})
-    assert not (by > most(by, 1)).any()
-    assert (by[:999] > most(by[:999], 1)).any()
 
 
 @pytest.mark.parametrize("slower", [1, 4])

@@ -73,6 +73,10 @@ def labels(found: layout.Layout, blocks: list[int]) -> list[str | None]:
     return [None if place == layout.DATA else LABELS[place] for place in places]
 
 
+def changes(found: layout.Layout, blocks: list[int]) -> list[bool]:
+    return [bool(one) for one in found.may_change(np.array(blocks) * 8 + 3)]
+
+
 def test_ext4(tmp_path: Path) -> None:
     found = ext4(tmp_path)
     meta = "bitmap/SIT/NAT/superblock"
@@ -84,6 +88,9 @@ def test_ext4(tmp_path: Path) -> None:
     assert labels(found, [2486, 2490, 2491, 2487]) == ["directory"] * 3 + [None]
     # blocks of a map, of extended attributes, of the file of orphans
     assert labels(found, [2000, 2492, 2600, 2601, 2500, 2531]) == ["inode/node"] * 6
+    # these may have been a file's earlier: a directory's, of a map, of extended attributes
+    assert changes(found, [2486, 2490, 2492, 2600]) == [True] * 4
+    assert changes(found, [0, 75, 86, 40000, 2500, 2700]) == [False] * 6
 
 
 def test_ext4_of_an_earlier_release(tmp_path: Path) -> None:
@@ -134,6 +141,8 @@ def test_xfs(tmp_path: Path) -> None:
     inode, log = "inode/node", "filesystem journal"
     expected = [meta, meta, meta, "directory", None, inode, None, inode, log, log, None]
     assert labels(found, [0, 1, 2, 3, 4, 5, 6, 7, 8, 15, 16]) == expected
+    assert changes(found, [1, 3, 5, 7]) == [True] * 4
+    assert changes(found, [0, 4, 8]) == [False] * 3
 
 
 @pytest.mark.parametrize(

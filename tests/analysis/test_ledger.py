@@ -429,27 +429,33 @@ def test_a_flipped_value_is_seen(flip: str) -> None:
     assert any(reason in found for found in checks.reasons(spoil(build.build(synced().input(300)))))
 
 
-# A directory in the block after 500.
-GROWN = layout.Layout(
-    "ext4",
-    np.insert(EXT4.starts, 4, [501 * 8, 502 * 8]),
-    np.insert(EXT4.labels, 4, [layout.DIRECTORY, layout.DATA]),
-)
+def grown(filesystem: str, label: int) -> layout.Layout:
+    """A block of the filesystem's own after 500, where a file's may have been."""
+    labels = np.insert(EXT4.labels, 4, [label, layout.DATA])
+    changing = np.zeros(labels.size, bool)
+    changing[4] = True
+    return layout.Layout(filesystem, np.insert(EXT4.starts, 4, [501 * 8, 502 * 8]), labels, changing)
+
+
 AMISS = "1 pieces labelled against their place: first sector 4008, label database page"
 
 
+@pytest.mark.parametrize("label", [layout.DIRECTORY, layout.INODE])
 @pytest.mark.parametrize(
     ("time", "copied", "said"),
     [
         (30, 501, []),
-        # the directory was there before, or nothing says that it is one
+        # the block was there before, or nothing says that it is one
         (130, 501, [AMISS]),
         (30, 100, [AMISS]),
     ],
 )
-def test_a_file_may_have_been_where_a_directory_is(time: int, copied: int, said: list[str]) -> None:
-    """Of two pages that one call wrote the second is in a block that is a directory's after the run."""
-    trace = Trace(GROWN)
+def test_a_file_may_have_been_where_the_filesystem_has_a_block(
+    label: int, time: int, copied: int, said: list[str]
+) -> None:
+    """Of two pages that one call wrote the second is in a block that is a directory's after the run, or of a
+    file's map."""
+    trace = Trace(grown("ext4", label))
     trace.call("open", "database", 1, 2, 12, None, 0)
     trace.transaction("insert", 10, 200)
     trace.call("write", "database", 11, 12, 12, 4096, 8192)
@@ -458,6 +464,34 @@ def test_a_file_may_have_been_where_a_directory_is(time: int, copied: int, said:
     trace.add("commit_wait", 65, 115, words=(7,))
     commit(trace, 7, 70, [(DEVICE, 5, copied, 1)])
     assert checks.places(build.build(trace.input(300))) == said
+
+
+def test_a_file_may_have_been_there_between_two_blocks_of_the_filesystem() -> None:
+    """A block of a file's map is given back, a file has it, and then a file's map again."""
+    trace = Trace(grown("ext4", layout.INODE))
+    trace.transaction("insert", 10, 400)
+    commit(trace, 7, 70, [(DEVICE, 5, 501, 1)])
+    trace.bio(130, 501, [(FILE, 12, 1, 1)])
+    trace.command(131, 132, 140, 4008, 8)
+    commit(trace, 8, 170, [(DEVICE, 5, 501, 1)])
+    assert checks.places(build.build(trace.input(500))) == []
+
+
+@pytest.mark.parametrize(("written", "said"), [((), []), ((200,), []), ((20,), [AMISS]), ((20, 200), [])])
+def test_where_a_log_does_not_say_what_is_copied_a_file_may_have_been(
+    written: tuple[int, ...], said: list[str]
+) -> None:
+    """XFS's buffers are no pages of anything: that one was written home says that a block is its own."""
+    trace = Trace(grown("xfs", layout.INODE))
+    trace.call("open", "database", 1, 2, 12, None, 0)
+    trace.transaction("insert", 10, 400)
+    trace.call("write", "database", 11, 12, 12, 4096, 4096)
+    trace.bio(130, 501, [(FILE, 12, 1, 1)])
+    trace.command(131, 132, 140, 4008, 8)
+    for time in written:
+        trace.bio(time, 501, [(NONE, 0, 0, 1)], tid=FLUSHER)
+        trace.command(time + 1, time + 2, time + 9, 4008, 8)
+    assert checks.places(build.build(trace.input(500))) == said
 
 
 def test_shares_that_do_not_add_up_are_seen() -> None:

@@ -19,7 +19,7 @@ from analysis import pipeline, terminal
 from analysis import run as runs
 from analysis.adapters.proberecords import HEADER, OWNERS, RECORD, TYPES
 from analysis.checks import ledger, witness
-from analysis.ledger.match import FLUSH, FUA, OP, WRITE
+from analysis.ledger.match import FUA, OP, WRITE
 from base.errors import BadInput
 
 HERE = Path(__file__).parent
@@ -175,14 +175,6 @@ def one_wait_of_another(rows: np.ndarray) -> np.ndarray:
     return rows
 
 
-def commands_later(rows: np.ndarray) -> np.ndarray:
-    """Each third flush takes 0.5 ms longer."""
-    places = of(rows, "block")
-    flushes = places[rows["b"][places] & OP == FLUSH]
-    rows["end_ns"][flushes[::3]] += np.uint64(500_000)
-    return rows
-
-
 def edit(name: str, old: str, new: str) -> Spoil:
     """Change a text in what the board says of the filesystem."""
 
@@ -204,7 +196,11 @@ FAULTS: dict[str, tuple[str, Spoil, str]] = {
         records(exchange_waits),
         "waits for a commit end before it is written",
     ),
-    "exchanged waits of a WAL": ("ext4-wal", records(exchange_waits), "waits for a commit go on after it"),
+    "exchanged waits of a WAL": (
+        "ext4-wal",
+        records(exchange_waits),
+        "waits for a commit end before it is written",
+    ),
     "exchanged files": ("ext4-wal", exchange_files, "of a file it was not syncing"),
     "exchanged files of F2FS": ("f2fs-wal", exchange_files, "pages that SQLite wrote and synced are in no"),
     "files as blocks": ("ext4-delete", records(as_blocks), "of the bytes written are unattributed"),
@@ -249,9 +245,9 @@ FAULTS: dict[str, tuple[str, Spoil, str]] = {
     ),
     "short checkpoints": ("f2fs-wal", records(stretch("checkpoint", 0)), "of a checkpoint's pack outside it"),
     "long checkpoints": ("f2fs-wal", records(stretch("checkpoint", 1.5)), "checkpoints go on after their"),
-    "flushes that the device does not take": (
+    "a slower device": (
         "f2fs-wal",
-        records(commands_later),
+        records(later(500_000, 1, 2)),
         "commands took more than 2000000 ns and the copying",
     ),
     "pages with FUA": ("f2fs-wal", records(with_fua), "pieces written with FUA"),

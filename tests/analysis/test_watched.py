@@ -152,6 +152,15 @@ def test_a_transaction_that_is_not_in_the_command_is_noticed(folder: Path) -> No
     assert "transaction 42 is not within the command" in checks.reasons(runs.read(folder))
 
 
+def test_how_often_a_database_was_locked_is_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    counted = {"busy": 3, "sleeps": 1, "slept_ns": 12_300_000}
+    edited(folder / "raw/driver/config.json", lambda config: config["transactions"].update(counted))
+    assert analyse([str(folder)]) == 0
+    said = "3 calls returned SQLITE_BUSY; SQLite slept 1 time for a lock, 12.3 ms in all threads"
+    assert said in " ".join(capsys.readouterr().out.split())
+    assert said in (folder / "report.html").read_text()
+
+
 @pytest.mark.parametrize("counted", [{"ended": 42}, {"processes": 0}])
 def test_more_transactions_than_ended_are_noticed(folder: Path, counted: dict[str, int]) -> None:
     edited(folder / "raw/driver/config.json", lambda config: config["transactions"].update(counted))

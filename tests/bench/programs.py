@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Do watched programs' counts equal those of who counts them otherwise?
 
-usage: programs.py [--only NAME,…]
+usage: programs.py [--only NAME;…]
 
-Each program is run by `make watch` twice on one board: under our observers, and once more under strace.
+Each program is run by `make watch` twice on one board: under our observers, and once more under strace, too.
 Prints a row each: the syncs that the probes saw and that strace saw, and writes, sectors and flushes by the
 probes and by /sys/block/*/stat. Exit code 1 where two differ. What a program does by the clock may differ
-between the two runs: then it says so. A run that is rejected has its reason below the table.
+between the two runs: then it says so. Of programs of several threads and processes that is the rule, and
+their syncs are those of the run under strace. A run that is rejected has its reason below the table.
 
 Mobibench's source is fetched from GitHub, or is that of the clone that COMMITPATH_MOBIBENCH names; without
 one of them there is no table.
@@ -30,7 +31,7 @@ from commitpath.experiment import run_once
 from commitpath.watch import command_cell
 
 HERE = Path(__file__).resolve().parent
-PACKAGES = "python3,sqlite3,strace,rocksdb-tools"
+PACKAGES = "python3,sqlite3,strace,rocksdb-tools,fio"
 # What asks for a sync of a file; syncfs and sync are none of the probes' (probes/sync.h).
 SYNCS = "fsync,fdatasync"
 TRACED = (
@@ -48,6 +49,26 @@ COMMANDS = {
     "./mobibench -p mobi -d 0 -n 20 -j 0 -s 2 -q",
     "db_bench": "db_bench --benchmarks=fillsync --num=200 --db=rocks",
 }
+
+
+# Threads and processes at once, and the filesystem.
+CONCURRENT = {
+    **{
+        f"threads and processes, {fs}": (fs, "python3 concurrent.py")
+        for fs in ("ext4-ordered", "f2fs", "xfs")
+    },
+    "fio, 4 threads": (
+        "ext4-ordered",
+        "fio --name=j --rw=write --ioengine=sync --fdatasync=1 --directory=. --size=80k --bs=4k --numjobs=4 "
+        "--thread --output=/dev/null",
+    ),
+    "sqlite3, 4 processes": (
+        "ext4-ordered",
+        "for i in 1 2 3 4; do (for n in 1 2 3 4 5; do sqlite3 $i.db "
+        '"CREATE TABLE IF NOT EXISTS t(x); INSERT INTO t VALUES($n)"; done) & done; wait',
+    ),
+}
+SCRIPTS = ("concurrent.py", "fsync_bench.py", "writers.py", "extents.py")
 
 
 class Row(NamedTuple):
@@ -81,42 +102,54 @@ def files(folder: Path) -> str:
     return ",".join(map(str, [*found, tools.mobibench(folder)]))
 
 
-def watched(command: str, files: str) -> dict:
+def scripts() -> str:
+    """What the concurrent programs are given, as FILES."""
+    return ",".join(str(HERE / "programs" / name) for name in SCRIPTS)
+
+
+def watched(command: str, files: str, fs: str) -> dict:
     """The summary of a watched command."""
     from analysis import pipeline
 
-    folder = run_once(command_cell({"CMD": command, "FILES": files, "PACKAGES": PACKAGES}))
-    return pipeline.analyse(folder)
+    cell = {"CMD": command, "FILES": files, "PACKAGES": PACKAGES, "FS": fs}
+    return pipeline.analyse(run_once(command_cell(cell)))
+
+
+def called(summary: dict) -> int:
+    """How many syncs of files a program called for."""
+    return sum(one["syncs"] for one in summary["syncs"] if one["caller"] in SYNCS.split(","))
 
 
 def row(name: str, files: str) -> Row:
     """Run a program twice; BadInputError or LabError as `make watch`."""
-    own = watched(COMMANDS[name], files)
+    fs, command = CONCURRENT.get(name) or ("ext4-ordered", COMMANDS[name])
+    own = watched(command, files, fs)
     if own["command"]["failed"]:
         raise SystemExit(f"programs: {name}: {own['command']['failed']}: {own['command']['stderr'][-300:]}")
-    other = watched(TRACED.format(syncs=SYNCS, command=shlex.quote(COMMANDS[name])), files)
+    other = watched(TRACED.format(syncs=SYNCS, command=shlex.quote(command)), files, fs)
     counted = own["counted"]
     pairs = {
         key: (counted["probe"][key], counted["stat"][key]) for key in ("writes", "bytes_written", "flushes")
     }
-    called = sum(one["syncs"] for one in own["syncs"] if one["caller"] in SYNCS.split(","))
+    syncs = called(other if name in CONCURRENT else own)
     (strace,) = re.findall(r"^[0-9]+$", other["command"]["stdout"], re.MULTILINE)[-1:] or ["-1"]
     sectors = (pairs["bytes_written"][0] // 512, pairs["bytes_written"][1] // 512)
     known = own["transactions"]["count"]
-    return Row(name, called, int(strace), pairs["writes"], sectors, pairs["flushes"], known, own["reasons"])
+    return Row(name, syncs, int(strace), pairs["writes"], sectors, pairs["flushes"], known, own["reasons"])
 
 
 def main() -> int:
     """Print the table; the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--only", help="names of programs, separated by commas")
+    parser.add_argument("--only", help="names of programs, separated by semicolons")
     options = parser.parse_args()
-    names = options.only.split(",") if options.only else list(COMMANDS)
-    if unknown := set(names) - COMMANDS.keys():
-        parser.error(f"no program {', '.join(sorted(unknown))}; there are {', '.join(COMMANDS)}")
+    known = [*COMMANDS, *CONCURRENT]
+    names = options.only.split(";") if options.only else known
+    if unknown := set(names) - set(known):
+        parser.error(f"no program {'; '.join(sorted(unknown))}; there are {'; '.join(known)}")
     with tempfile.TemporaryDirectory() as work:
-        given = files(Path(work))
-        rows = [row(name, given) for name in names]
+        given = files(Path(work)) if set(names) & COMMANDS.keys() else ""
+        rows = [row(name, scripts() if name in CONCURRENT else given) for name in names]
     heads = (
         "program",
         "syncs",

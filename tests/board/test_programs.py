@@ -30,6 +30,13 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         pytest.skip(f"{error}; COMMITPATH_MOBIBENCH names a clone of it")
 
 
+@pytest.mark.parametrize("name", programs.CONCURRENT)
+def test_counts_of_threads_and_processes_at_once(name: str) -> None:
+    row = programs.row(name, programs.scripts())
+    assert (row.equal, row.reasons) == (True, []), row
+    assert row.syncs > 0
+
+
 @pytest.mark.parametrize("name", programs.COMMANDS)
 def test_counts_are_those_of_strace_and_of_the_kernel(name: str, files: str) -> None:
     row = programs.row(name, files)

@@ -17,9 +17,12 @@ ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / "tests/bench/programs"
 
 
+NAMES = ("insert.py", "modes.py", "ways.py", "concurrent.py", "extents.py", "fsync_bench.py", "writers.py")
+
+
 def files() -> str:
     """What the commands are given, one for all of them so that they start from one snapshot."""
-    return ",".join(str(PROGRAMS / name) for name in ("insert.py", "modes.py", "ways.py"))
+    return ",".join(str(PROGRAMS / name) for name in NAMES)
 
 
 def watched(command: str, **variables: str) -> tuple[Path, dict]:
@@ -83,6 +86,43 @@ def test_transactions_in_each_mode_have_the_syncs_of_sqlite() -> None:
         for level, syncs in zip(levels, row, strict=True)
     }
     assert summary["twin"]["same_counts"]
+
+
+def test_threads_and_processes_at_once() -> None:
+    """Files and databases of their own, one database for all, DELETE and WAL; and a file of many extents."""
+    own = "mkdir $one && cd $one && python3 ../writers.py $one 5 3 15 && cd .. || exit 1"
+    _, summary = watched(
+        f"python3 concurrent.py && python3 fsync_bench.py && python3 extents.py && "
+        f"for one in delete wal; do {own}; done"
+    )
+    assert (summary["status"], summary["reasons"]) == ("ok", [])
+    printed = summary["command"]["stdout"]
+    assert printed.count("rows 45") == 2
+    syncs: dict[str, int] = {}
+    for one in summary["syncs"]:
+        syncs[one["name"]] = syncs.get(one["name"], 0) + one["syncs"]
+    assert {syncs[f"{kind}-{number}.txt"] for kind in ("thread", "process") for number in range(3)} == {6}
+    assert {syncs[f"many{number}"] for number in range(4)} == {50}
+    assert (syncs["one"], syncs["long"]) == (100, 40)
+    inserts: dict[str, int] = {}
+    for row in summary["transactions"]["rows"]:
+        if row["op"] == "insert":
+            inserts[row["file"]] = row["transactions"] - row["rolled_back"]
+    assert inserts == {
+        **{"queue.db": 90, "extents.db": 36},
+        **{f"{kind}-{mode}-shared.db": 18 for kind in ("thread", "process") for mode in ("delete", "wal")},
+        **{
+            f"{kind}-{mode}-{number}.db": 6
+            for kind in ("thread", "process")
+            for mode in ("delete", "wal")
+            for number in range(3)
+        },
+    }
+    assert " in 22 processes" in summary["transactions"]["said"]
+    locks, busy = summary["transactions"]["locks"], re.findall(r"busy (\d+)", printed)
+    assert [locks["busy"]] == [int(number) for number in busy]
+    assert (locks["busy"] > 0, locks["sleeps"] > 0, locks["slept_ns"] > 0) == (True, True, True)
+    assert all(one["reason"] != "not in a sync" or not one["flushes"] for one in summary["causes"])
 
 
 # What is no sync of a file, and who makes it

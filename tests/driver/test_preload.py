@@ -79,7 +79,8 @@ def test_k_inserts_are_k_transactions_in_each_mode(built: Path, tmp_path: Path) 
         *((file, "pragma") for file in wal),
     }
     assert all(row["changes"] == "1" for row in rows if row["op"] == "insert")
-    assert counted == {"processes": 1, "ended": len(rows), "unseen_pages": 0, "unfollowed": 0}
+    locks = {"busy": 0, "sleeps": 0, "slept_ns": 0}
+    assert counted == {"processes": 1, "ended": len(rows), "unseen_pages": 0, "unfollowed": 0, **locks}
     begins = [int(row["begin_ns"]) for row in rows]
     assert begins == sorted(begins)
 
@@ -126,6 +127,35 @@ one.execute("commit")
     assert [(row["file"], row["op"]) for row in rows[-2:]] == [("one.db", "begin"), ("other.db", "create")]
     assert int(rows[-2]["end_ns"]) > int(rows[-1]["end_ns"])
     assert (counted["unseen_pages"], counted["unfollowed"]) == (0, 0)
+    assert counted["processes"] == 2
+
+
+# A writer that holds the database's lock, one that does not wait for it, and one that waits until it is free.
+LOCKED = """
+import sqlite3, threading, time
+holder = sqlite3.connect("a.db", isolation_level=None, check_same_thread=False)
+holder.execute("create table t (a)")
+holder.execute("begin exclusive")
+impatient = sqlite3.connect("a.db", timeout=0, isolation_level=None)
+for number in range(3):
+    try:
+        impatient.execute("insert into t values (1)")
+    except sqlite3.OperationalError:
+        pass
+timer = threading.Timer(0.2, lambda: holder.execute("commit"))
+timer.start()
+sqlite3.connect("a.db", timeout=60, isolation_level=None).execute("insert into t values (1)")
+timer.join()
+time.sleep(0.05)
+"""
+
+
+def test_locked_databases_are_counted_and_how_long_sqlite_slept(built: Path, tmp_path: Path) -> None:
+    """The program's own sleep is none of SQLite's."""
+    rows, counted, said = run(built, tmp_path, python(LOCKED))
+    assert (said, len(rows), counted["busy"]) == ("", 2, 3)
+    assert counted["sleeps"] > 1
+    assert 100_000_000 < counted["slept_ns"] < 60_000_000_000
 
 
 @pytest.mark.skipif(

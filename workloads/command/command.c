@@ -131,6 +131,9 @@ static void write_config(const struct options *options, uint64_t monotonic_ns, u
 		json_number(&json, "ended", (int64_t)log->next);
 		json_number(&json, "unseen_pages", (int64_t)log->unseen);
 		json_number(&json, "unfollowed", (int64_t)log->unfollowed);
+		json_number(&json, "busy", (int64_t)log->busy);
+		json_number(&json, "sleeps", (int64_t)log->sleeps);
+		json_number(&json, "slept_ns", (int64_t)log->slept_ns);
 		json_end(&json, '}');
 	}
 	json_begin(&json, "clock", '{');

@@ -34,7 +34,9 @@ struct transaction_log {
 				   needs */
 	uint64_t pid_namespace; /* of the runner (namespace_of_pids): in another one a thread's
 				   number is not the one that observers see */
-	uint64_t reserved[10];
+	uint64_t busy;		/* calls that returned SQLITE_BUSY */
+	uint64_t sleeps, slept_ns; /* the engine's, until a lock is free */
+	uint64_t reserved[7];
 	struct transaction transactions[];
 };
 

@@ -45,12 +45,15 @@ static const char *const names[] = {
 	"sqlite3_value_text",
 	"sqlite3_value_blob",
 	"sqlite3_value_bytes",
-	"sqlite3_prepare_v2",
 	"sqlite3_column_int",
 	"sqlite3_column_text",
+	"sqlite3_prepare_v2",
+	/* an old library lacks this one */
+	"sqlite3_prepare_v3",
 };
 #define FUNCTIONS (sizeof(names) / sizeof(names[0]))
 #define WATCHED (offsetof(struct library, stmt_busy) / sizeof(function))
+#define RECORDED (offsetof(struct library, prepare_v3) / sizeof(function))
 _Static_assert(offsetof(struct library, has_all) == FUNCTIONS * sizeof(function), "a name each");
 
 /* A place of the program that calls SQLite, and whose functions that gets. */
@@ -75,7 +78,7 @@ static struct library *find_in(void *handle)
 		void *address = dlsym(handle, names[i]);
 
 		memcpy((char *)found + i * sizeof(address), &address, sizeof(address));
-		found->has_recorded = found->has_recorded && address;
+		found->has_recorded = found->has_recorded && (address || i >= RECORDED);
 		found->has_all = found->has_all && (address || i >= WATCHED);
 	}
 	return found;
@@ -134,4 +137,19 @@ struct library *library_of(void *address)
 			return caller->library;
 	}
 	return find(address);
+}
+
+bool library_holds(void *address)
+{
+	Dl_info info, of;
+	void *handle, *step = NULL;
+
+	if (dladdr(address, &info) == 0 || info.dli_fname == NULL)
+		return false;
+	handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+	if (handle) {
+		step = dlsym(handle, names[0]);
+		dlclose(handle);
+	}
+	return step && dladdr(step, &of) && of.dli_fbase == info.dli_fbase;
 }

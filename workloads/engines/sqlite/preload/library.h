@@ -48,14 +48,20 @@ struct library {
 	const char *(*value_text)(sqlite3_value *);
 	const void *(*value_blob)(sqlite3_value *);
 	int (*value_bytes)(sqlite3_value *);
-	int (*prepare_v2)(sqlite3 *, const char *, int, sqlite3_stmt **, const char **);
 	int (*column_int)(sqlite3_stmt *, int);
 	const char *(*column_text)(sqlite3_stmt *, int);
+	/* whose result is counted (locks.c) */
+	int (*prepare_v2)(sqlite3 *, const char *, int, sqlite3_stmt **, const char **);
+	int (*prepare_v3)(sqlite3 *, const char *, int, unsigned int, sqlite3_stmt **,
+			  const char **);
 	/* an old library lacks some: it is called, and not watched, or not recorded */
 	bool has_all, has_recorded;
 };
 
 /* The functions that the caller at `address` would have got without this library. */
 struct library *library_of(void *address);
+
+/* Whether an address is in a library of SQLite. */
+bool library_holds(void *address);
 
 #endif

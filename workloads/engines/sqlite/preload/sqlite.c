@@ -13,18 +13,17 @@
 #define _GNU_SOURCE /* gettid */
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "library.h"
+#include "locks.h"
+#include "log.h"
 #include "record.h"
 #include "transactions.h"
 
@@ -43,34 +42,8 @@ struct connection {
 	char op[sizeof(((struct transaction *)NULL)->op)];
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct connection *connections[64];
-static struct transaction_log *transaction_log;
-static bool looked;		      /* whether this process has looked at its PID namespace */
 static _Thread_local sqlite3 *within; /* whose call this thread is in: SQLite calls itself */
-
-static void lock_all(void)
-{
-	pthread_mutex_lock(&lock);
-}
-
-static void unlock_all(void)
-{
-	pthread_mutex_unlock(&lock);
-}
-
-static void begin_child(void)
-{
-	/* unshare() puts a process's children into another namespace, and not itself */
-	looked = false;
-	unlock_all();
-}
-
-__attribute__((constructor)) static void begin(void)
-{
-	/* a child of fork() must not find it locked by a thread that it has not */
-	pthread_atfork(lock_all, unlock_all, begin_child);
-}
 
 static uint64_t now(void)
 {
@@ -78,44 +51,6 @@ static uint64_t now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &time);
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
-/* The log, NULL where there is none: then the program runs as ever. Called with the lock. */
-static struct transaction_log *get_log(void)
-{
-	static bool tried;
-	const char *path;
-	int file;
-
-	if (tried)
-		return transaction_log;
-	tried = true;
-	path = getenv(TRANSACTIONS_VARIABLE);
-	file = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
-	if (file < 0)
-		return NULL;
-	transaction_log =
-		mmap(NULL, TRANSACTIONS_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-	close(file);
-	if (transaction_log == MAP_FAILED)
-		transaction_log = NULL;
-	else
-		__atomic_add_fetch(&transaction_log->processes, 1, __ATOMIC_RELAXED);
-	return transaction_log;
-}
-
-/* Whether transactions can be noted: where the numbers of threads are others than the observers',
- * what these threads did would be taken for nobody's, or for another thread's. With the lock. */
-static bool can_note(void)
-{
-	static bool is_apart;
-
-	if (get_log() == NULL)
-		return false;
-	if (!looked)
-		is_apart = namespace_of_pids() != transaction_log->pid_namespace;
-	looked = true;
-	return !is_apart;
 }
 
 /* Called with the lock: where a connection is, or would be. */
@@ -300,9 +235,12 @@ static int call(struct library *sqlite, int (*real)(sqlite3_stmt *), sqlite3_stm
 	gone = real == sqlite->finalize && sqlite->next_stmt(db, NULL) == statement &&
 	       sqlite->next_stmt(db, statement) == NULL;
 	within = db;
+	locks_enter();
 	errno = error;
 	result = real(statement);
 	error = errno;
+	/* a reset, and the end of a statement, return what its last step did */
+	locks_leave(real == sqlite->step ? result : OK);
 	within = outer;
 	if (!gone)
 		record_end(sqlite, db, statement, result);

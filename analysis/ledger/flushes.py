@@ -1,0 +1,134 @@
+"""Find the bios that each flush command was sent for, by the rules of the kernel's block/blk-flush.c.
+
+A request waits for a flush from when it is inserted: that of a bio with REQ_PREFLUSH at once, and on a
+device without FUA that of a bio with REQ_FUA when its data is written. One flush is under way at a time. When
+it has completed, the next is sent for all requests that wait then; where none waits, the next request to come
+is sent one of its own. So each flush has at least one request.
+
+The records have when a bio was queued, which is before its request is inserted: with more threads than places
+in the device's queue it waits for a place. But who queued it says until when it waited: a flush that serves
+a bio completes before the bio's data is issued, or before the call that queued it returns.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import NamedTuple
+
+import numpy as np
+
+from analysis.ledger.arrays import Ints
+from analysis.ledger.match import FLUSH, OP, PREFLUSH, Parts, lost_fua
+from analysis.ledger.records import Columns
+
+NEVER = np.iinfo(np.int64).max
+
+
+class Flushed(NamedTuple):
+    """Which flush commands were sent for which bios, row by row in the order of the commands."""
+
+    command: Ints
+    bio: Ints
+    # bios that may be for a flush that completes after all of these
+    unsure: Ints
+
+
+class _Wanted(NamedTuple):
+    """The requests that wait for a flush, in the order of their bios."""
+
+    bio: Ints
+    since: Ints
+    until: Ints  # NEVER: not known
+
+
+def flushed(block: Columns, bio: Columns, data: Parts, returned: Ints) -> Flushed:
+    """Return the bios of each flush command. Both are in the order of begin_ns.
+
+    data: which command wrote a bio; returned: when the call that queued each bio returned, NEVER: not known.
+    """
+    flush = np.flatnonzero((block["b"] & OP) == FLUSH)
+    wanted = _wanted(block, bio, data, returned)
+    number = flush.size
+    if not number or not wanted.bio.size:
+        none = np.empty(0, np.int64)
+        return Flushed(none, none, none)
+    issue, end = block["begin_ns"].take(flush), block["end_ns"].take(flush)
+    decided = np.maximum.accumulate(block["c"].take(flush))
+    earliest = np.searchsorted(issue, wanted.since)
+    completed = np.minimum.accumulate(end[::-1])[::-1]
+    latest = np.searchsorted(completed, wanted.until, side="right") - 1
+    # inserted as it was queued, or at least in time for a flush that completed while it was waited for
+    first = np.searchsorted(decided, wanted.since)
+    first = np.where(latest >= earliest, np.minimum(first, latest), first)
+    if (np.bincount(first, minlength=number)[:number] == 0).any():
+        first = _each_has_one(first, earliest, latest, wanted.since, end)
+    row = np.flatnonzero(first < number)
+    row = row.take(np.argsort(first.take(row), kind="stable"))
+    until = np.where(wanted.until < NEVER, wanted.until, np.r_[end, NEVER].take(first))
+    # those before were all served before the next was queued
+    apart = np.flatnonzero(np.maximum.accumulate(until)[:-1] < wanted.since[1:])
+    unsure = wanted.bio[apart[-1] + 1 if apart.size else 0 :]
+    return Flushed(flush.take(first.take(row)), wanted.bio.take(row), unsure)
+
+
+def _wanted(block: Columns, bio: Columns, data: Parts, returned: Ints) -> _Wanted:
+    """Return the requests that wait for a flush, in the order of the times since which they do."""
+    before = np.flatnonzero(bio["b"] & PREFLUSH)
+    issued = np.full(bio.size, NEVER)
+    np.minimum.at(issued, data.bio, block["begin_ns"].take(data.command))
+    without = lost_fua(block, bio, data)
+    after = data.bio.compress(without)
+    served = np.r_[before, after]
+    since = np.r_[bio["begin_ns"].take(before), block["end_ns"].take(data.command.compress(without))]
+    until = np.where(bio["n"] > 0, issued, returned).take(before)
+    until = np.r_[until, np.full(after.size, NEVER)]
+    order = np.argsort(since, kind="stable")
+    return _Wanted(served.take(order), since.take(order), until.take(order))
+
+
+def _each_has_one(first: Ints, earliest: Ints, latest: Ints, since: Ints, end: Ints) -> Ints:
+    """Return the flush of each request, so that each flush has one.
+
+    first: the first flush that was decided when the bio had been queued. A flush that has none was sent for
+    the next bio, if that was queued before the flush was issued: the time of its decision may be one that a
+    plug remembered. Else it was sent for one of those before, whose request was inserted late.
+    """
+    number = end.size
+    found = _take_next(first, earliest, number)
+    arrivals: list[list[int]] = [[] for _ in range(number)]
+    for row, flush in enumerate(found):
+        if flush < number:
+            arrivals[flush].append(row)
+    # how many must be left at each flush for those behind it
+    left = [0] * (number + 1)
+    for flush in range(number - 1, 0, -1):
+        left[flush - 1] = max(0, left[flush] + 1 - len(arrivals[flush]))
+    waiting: list[tuple[int, int, int]] = []
+    sinces, last = since.tolist(), latest.tolist()
+    ended = -1
+    for flush, rows in enumerate(arrivals):
+        for row in rows:
+            # in turn; but what came with none under way, and was not sent one, came before its request did
+            turn = -sinces[row] if sinces[row] > ended >= 0 or flush == 0 else sinces[row]
+            heapq.heappush(waiting, (last[row], turn, row))
+        for _ in range(len(waiting) - left[flush]):
+            found[heapq.heappop(waiting)[2]] = flush
+        ended = int(end[flush])
+    return np.array(found, np.int64)
+
+
+def _take_next(first: Ints, earliest: Ints, number: int) -> list[int]:
+    """Return the flush of each request; one that had none has the next request, if that may be its."""
+    found: list[int] = first.tolist()
+    possible = earliest.tolist()
+    has = np.bincount(first, minlength=number).tolist()
+    order = np.argsort(first, kind="stable").tolist()
+    place = 0
+    for flush in range(number):
+        while place < len(order) and found[order[place]] <= flush:
+            place += 1
+        if not has[flush] and place < len(order) and possible[order[place]] <= flush:
+            has[found[order[place]]] -= 1
+            found[order[place]] = flush
+            place += 1
+    return found

@@ -1,0 +1,94 @@
+/* The log of a command's transactions as each of its processes has it, and what guards it. */
+#include "log.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct transaction_log *transaction_log;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool looked;  /* whether this process has looked at its PID namespace */
+static bool counted; /* whether this process is among those that called SQLite */
+
+void lock_all(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+void unlock_all(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+static void begin_child(void)
+{
+	/* unshare() puts a process's children into another namespace, and not itself */
+	looked = false;
+	counted = false;
+	unlock_all();
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	/* a child of fork() must not find it locked by a thread that it has not */
+	pthread_atfork(lock_all, unlock_all, begin_child);
+}
+
+/* Called with the lock. */
+static void count_process(void)
+{
+	if (transaction_log && !counted)
+		__atomic_add_fetch(&transaction_log->processes, 1, __ATOMIC_RELAXED);
+	counted = true;
+}
+
+/* The log, NULL where there is none: then the program runs as ever. Called with the lock. */
+static struct transaction_log *get_log(void)
+{
+	static bool tried;
+	const char *path;
+	int file;
+
+	if (tried) {
+		count_process();
+		return transaction_log;
+	}
+	tried = true;
+	path = getenv(TRANSACTIONS_VARIABLE);
+	file = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
+	if (file < 0)
+		return NULL;
+	transaction_log =
+		mmap(NULL, TRANSACTIONS_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	close(file);
+	if (transaction_log == MAP_FAILED)
+		transaction_log = NULL;
+	count_process();
+	return transaction_log;
+}
+
+struct transaction_log *preload_log(void)
+{
+	struct transaction_log *found;
+
+	lock_all();
+	found = get_log();
+	unlock_all();
+	return found;
+}
+
+/* Whether transactions can be noted: where the numbers of threads are others than the observers',
+ * what these threads did would be taken for nobody's, or for another thread's. With the lock. */
+bool can_note(void)
+{
+	static bool is_apart;
+
+	if (get_log() == NULL)
+		return false;
+	if (!looked)
+		is_apart = namespace_of_pids() != transaction_log->pid_namespace;
+	looked = true;
+	return !is_apart;
+}
