@@ -237,4 +237,5 @@ def test_no_partition_of_another_name_is_formatted(bench: ForeignBoard, cases: s
     try:
         lab_board.hold_guard(bench.login, cases, number)
     finally:
-        bench.said(f"systemctl start {udev}; rm -rf /run/commitpath /run/guard*; sfdisk -q --part-label /dev/vda 2 commitpath")
+        bench.said(f"systemctl start {udev}; rm -rf /run/commitpath /run/guard*")
+        bench.said("sfdisk -q --part-label /dev/vda 2 commitpath")
