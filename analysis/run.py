@@ -34,10 +34,6 @@ from base import identity
 from base.errors import BadInput
 
 _CPU_NS = 2  # the default of cpu_ns
-# How much longer than without it may take what a script of the user's runs in between: with a printf at the
-# end of a sync 116 µs of a call are over the limit of 100, and all else is within its own
-# (tests/board/test_script.py).
-_SCRIPT = 2
 # Without one of these, bytes or waits would have no cause. `filesystem` is probes/<type>.bpf.c.
 LEDGER_PROBES = frozenset(("bio", "block", "filesystem", "flush", "wait"))
 
@@ -95,6 +91,15 @@ class Run:
     def scripted(self) -> bool:
         """Whether a script of the user's ran beside the probes."""
         return bool(self.probes) and "observers" in self.cell["profiles"]
+
+    @property
+    def counted(self) -> bool:
+        """Whether a time is a number of instructions of the run alone.
+
+        In real time it is not, nor where a script of the user's runs in between for as long as it likes. The
+        published times of such a run are the untraced twin's, and the difference is what watching cost.
+        """
+        return self.board.run.get("clock") == "virtual" and not self.scripted
 
     @property
     def partition(self) -> partition.Partition | None:
@@ -304,8 +309,8 @@ def _ledger(run: Run) -> build.Ledger | None:
             window=ran.window,
             databases=run.databases,
             calls=ran.engine.LOGS_CALLS,
-            slower=max(1, run.cell.get("cpu_ns", _CPU_NS) // _CPU_NS) * (_SCRIPT if run.scripted else 1),
-            counted=run.board.run.get("clock") == "virtual",
+            slower=max(1, run.cell.get("cpu_ns", _CPU_NS) // _CPU_NS),
+            counted=run.counted,
             listed=run.board.names,
             role=None if of_driver else _of_a_command,
             lives={} if of_driver else lives.lives(proberecords.chunks(path), dev),

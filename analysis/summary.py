@@ -76,6 +76,7 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
         "lost_events": loss.lost_events(run),
         "failures": failures.count(run),
         "not_checked": not_checked(run),
+        **notes(run),
         "virtual_seconds": seconds,
         "timed_wall_seconds": (wall := timed_wall_seconds(run)),
         "virtual_per_wall": seconds / wall if seconds and wall else None,
@@ -86,6 +87,12 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
 def _us(ns: float | None) -> float | None:
     """Return microseconds; None of an operation that the untraced twin did not run."""
     return None if ns is None else ns / 1000
+
+
+def notes(run: Run) -> dict[str, list[str]]:
+    """Return what observers say of what they recorded; nothing where they say nothing."""
+    said = [note for seen in run.seen.values() for note in seen.notes]
+    return {"notes": said} if said else {}
 
 
 def not_checked(run: Run) -> list[str]:

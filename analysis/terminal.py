@@ -164,10 +164,11 @@ def emulation(summary: dict[str, Any]) -> list[str]:
 
 
 def refused(summary: dict[str, Any]) -> list[str]:
-    """Say what failed, and what cannot be told of a run of before it was recorded."""
+    """Say what failed, what cannot be told of a run of before it was recorded, and what observers note."""
     failed = [f"{number} {what}" for what, number in summary["failures"].items() if number]
     said = [f"ended with an error: {', '.join(failed)}"] if failed else []
-    return said + [f"not checked: {what}" for what in summary["not_checked"]]
+    said += [f"not checked: {what}" for what in summary["not_checked"]]
+    return said + [line for note in summary.get("notes", ()) for line in textwrap.wrap(note, 80)]
 
 
 def watching(summary: dict[str, Any]) -> list[str]:

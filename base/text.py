@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable
 
 
@@ -28,3 +29,16 @@ def one_line(text: object) -> str:
 def printable_lines(lines: Iterable[object]) -> str:
     """Return lines as one text."""
     return "\n".join(map(printable, lines))
+
+
+def did_you_mean(text: str, choices: Iterable[str]) -> str:
+    """`did you mean …? ` of the choice that TEXT is nearest to, nothing where it is near to none.
+
+    A number is no slip of another one.
+    """
+    if text.lstrip("+-").isdecimal():
+        return ""
+    # the similarity from which difflib counts words as near by itself
+    known = {choice.casefold(): choice for choice in choices}
+    near = difflib.get_close_matches(text.casefold(), known, 1)
+    return f"did you mean {known[near[0]]}? " if near else ""

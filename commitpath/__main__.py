@@ -1,4 +1,4 @@
-"""Command line behind the Makefile: python -m commitpath TARGET."""
+"""Command line behind bin/commitpath: python -m commitpath TARGET NAME=value…"""
 
 import os
 import sys
@@ -9,18 +9,20 @@ from base import interrupts
 def _run() -> int:
     """Run the command that is named; signals wait until everything is loaded, well below a second."""
     interrupts.hold()
-    from base.paths import ROOT
     from commitpath import commands
 
-    os.chdir(ROOT)
+    words = sys.argv[1:]
+    if words[:1] == ["--folder"]:
+        os.chdir(words[1])
+        words = words[2:]
     interrupts.let()
-    return commands.run(sys.argv[1:])
+    return commands.run(words)
 
 
 def main() -> int:
     """Run the command that is named; Ctrl-C and a terminate have one answer, from the first moment on.
 
-    The Makefile blocks SIGINT.
+    bin/commitpath blocks SIGINT.
     """
     return interrupts.answered("commitpath", _run)
 

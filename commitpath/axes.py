@@ -3,10 +3,9 @@
 The schema is the only list of axes, their allowed values and defaults.
 """
 
-import difflib
 import functools
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from base.data import load_mapping, load_yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS, ROOT
 from base.schema import schema
+from base.text import did_you_mean
 from commitpath import observers
 
 # How a whole number may be written, too.
@@ -144,19 +144,6 @@ class Axis:
         if not jsonschema.Draft202012Validator(check).is_valid(value):
             raise bad
         return value
-
-
-def did_you_mean(text: str, choices: Iterable[str]) -> str:
-    """`did you mean …? ` of the choice that TEXT is nearest to, nothing where it is near to none.
-
-    A number is no slip of another one.
-    """
-    if text.lstrip("+-").isdecimal():
-        return ""
-    # the similarity from which difflib counts words as near by itself
-    known = {choice.casefold(): choice for choice in choices}
-    near = difflib.get_close_matches(text.casefold(), known, 1)
-    return f"did you mean {known[near[0]]}? " if near else ""
 
 
 @functools.cache

@@ -1,6 +1,8 @@
-"""docs/axes.md, from the schema: python -m commitpath.axes_doc."""
+"""`make docs`: docs/axes.md, from the schema."""
 
+from base import scratch
 from base.data import load_yaml
+from base.paths import ROOT
 from commitpath.axes import Axis, aliases, axes, run_axes
 
 
@@ -26,16 +28,20 @@ def section(axis: Axis) -> list[str]:
     return [*lines, ""]
 
 
-def main() -> None:
-    """Print the page."""
-    print("# Axes of a cell\n\nWritten by `make docs` from `experiments/schema.yml`; edit that.\n")
+def page() -> str:
+    """Return the page."""
+    lines = ["# Axes of a cell", "", "Written by `make docs` from `experiments/schema.yml`; edit that.", ""]
     group = ""
     for axis in [*axes().values(), *run_axes().values()]:
         if axis.spec["x-of"] != group:
             group = axis.spec["x-of"]
-            print(f"## {group}\n")
-        print("\n".join(section(axis)))
+            lines += [f"## {group}", ""]
+        lines += section(axis)
+    return "\n".join(lines) + "\n"
 
 
-if __name__ == "__main__":
-    main()
+def docs(_: dict[str, str]) -> int:
+    """Write the page."""
+    with scratch.whole(ROOT / "docs/axes.md") as part:
+        part.write_text(page())
+    return 0

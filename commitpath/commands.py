@@ -1,14 +1,10 @@
-"""The commands behind the Makefile, `make TARGET`.
-
-Variables come as make passes them: their names in MAKEFLAGS, their values in the
-environment. So a stray N in a user's environment is not taken for a setting.
-"""
+"""The commands, by the names of the Makefile's targets."""
 
 import errno
+import functools
 import importlib
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -17,25 +13,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from base.errors import EXIT_BAD_INPUT, EXIT_FAILED, EXIT_UNREADABLE, BadInput, BadInputError, LabError
-from base.paths import RESULTS, ROOT
+from base.paths import RESULTS
 from base.text import one_line, printable
+from commitpath import command_line, places, programs
 from commitpath import help as help_text
-from commitpath import places
 from commitpath import variables as variables_table
 from commitpath.axes import axes, run_axes
 from commitpath.cell import make_cell
 from commitpath.host import ensure_packages
-
-
-def make_variables() -> dict[str, str]:
-    """What the user set on make's command line, NAME=value or NAME:=value.
-
-    A blank or a backslash in a value has a backslash before it.
-    """
-    _, _, overrides = (" " + os.environ.get("MAKEFLAGS", "")).partition(" -- ")
-    words = re.findall(r"(?:[^\\ \t]|\\.)+", overrides, re.DOTALL)
-    given = (re.match(r"([A-Za-z_][A-Za-z0-9_]*):?=", word) for word in words)
-    return {name: os.environ[name] for name in (one[1] for one in given if one) if name in os.environ}
 
 
 def experiment(variables: dict[str, str]) -> int:
@@ -84,7 +69,7 @@ def run_folder(command: str, given: dict[str, str], name: str = "RUN") -> str:
         raise BadInputError(f"make {command} takes {name}=results/<cell name>/<run id>")
     check_utf8(name, run)
     if not Path(run).is_dir():
-        shown = RESULTS.relative_to(ROOT) if RESULTS.is_relative_to(ROOT) else RESULTS
+        shown = RESULTS.relative_to(Path.cwd()) if RESULTS.is_relative_to(Path.cwd()) else RESULTS
         raise BadInputError(f"{name}={run}: no such folder; a run's is {shown}/<cell name>/<run id>")
     return run
 
@@ -298,6 +283,8 @@ LATER = {
     "advise": "commitpath.reporting.advise:advise",
     "crash-replay": "commitpath.crash_cases:crash_replay",
     "durability": "commitpath.reporting.durability:durability",
+    "docs": "commitpath.axes_doc:docs",
+    "requirements": "commitpath.requirements:requirements",
 }
 
 
@@ -329,22 +316,23 @@ COMMANDS: dict[str, Callable[[dict[str, str]], int]] = {
     "host": host,
     "help": print_help,
     **{name: later(place) for name, place in LATER.items()},
+    **{name: functools.partial(programs.run, name) for name in programs.PROGRAMS},
 }
 
 
 def run(arguments: list[str]) -> int:
     """Run one command; every failure is one line and an exit code."""
-    if len(arguments) != 1 or arguments[0] not in COMMANDS:
-        print(f"usage: python -m commitpath {'|'.join(COMMANDS)}", file=sys.stderr)
-        return EXIT_BAD_INPUT
     try:
-        given = variables_table.by_their_names(make_variables())
-        variables_table.check(arguments[0], given)
+        target, words = command_line.read(arguments)
+        if target not in COMMANDS:
+            raise BadInputError(f"{target}: no such target; there are {', '.join(COMMANDS)}")
+        given = variables_table.by_their_names(words)
+        variables_table.check(target, given)
         # what the command starts takes it from there
         if choice := given.pop("EMULATOR", None):
             os.environ["COMMITPATH_EMULATOR"] = choice
-        places.begin(arguments[0])
-        code = COMMANDS[arguments[0]](given)
+        places.begin(target)
+        code = COMMANDS[target](given)
         sys.stdout.flush()
         return code
     except LabError as error:

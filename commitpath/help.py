@@ -47,8 +47,7 @@ def text() -> str:
     lines += ["", "Variables of the targets, with [default]:"]
     for command in variables.commands():
         for number, line in enumerate(variables.lines(command)):
-            shown = "test" if command == "host" else command  # what a user calls
-            head = f"  {'' if number else shown:<17} "
+            head = f"  {'' if number else command:<17} "
             lines += textwrap.wrap(line, 98, initial_indent=head, subsequent_indent=" " * 34)
     lines += ["", "In the environment, too:"]
     lines += [f"  {name:<20} {what}" for name, what in ENVIRONMENT.items()]

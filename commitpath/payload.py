@@ -233,9 +233,10 @@ def cell_env(cell: Mapping[str, Any], node: str, database: str, trials: bool = F
         "DEVICE_TIMING": " ".join(f"{k}={v}" for k, v in device["timing"].items()),
         "FS_TYPE": cell["profiles"]["fs"]["type"],
         "MOUNTPOINT": MOUNTPOINT,
+        "DATABASE_FOLDER": str(PurePosixPath(database).parent),
     }
     if identity.load(cell) == identity.COMMAND:
-        variables |= {"COMMAND": cell["command"], "COMMAND_FOLDER": str(PurePosixPath(database).parent)}
+        variables["COMMAND"] = cell["command"]
     else:
         variables |= driver_env(cell, database)
     if trials:

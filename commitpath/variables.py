@@ -1,4 +1,4 @@
-"""What each command takes on make's command line, from variables.yml: its check and its help."""
+"""What each command takes on its command line, from variables.yml: its check and its help."""
 
 import functools
 from collections.abc import Mapping
@@ -7,7 +7,8 @@ from typing import Any
 
 from base.data import load_yaml
 from base.errors import BadInputError
-from commitpath.axes import axes, did_you_mean, run_axes
+from base.text import did_you_mean
+from commitpath.axes import axes, run_axes
 
 
 @functools.cache

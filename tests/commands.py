@@ -1,4 +1,4 @@
-"""Commands of the Makefile, called without make, in a process whose libraries are loaded already.
+"""Commands, called without bin/commitpath, in a process whose libraries are loaded already.
 
 Of the 0.5 to 1.1 s of CPU that such a call takes, most is make's and the loading of libraries, and
 the tests make hundreds of calls. One process for each that runs tests loads them once and forks a
@@ -61,7 +61,7 @@ def become(call: dict[str, Any]) -> int:
     # as the interpreter has them when it starts
     signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.path[0] = str(ROOT)
-    sys.argv = ["commitpath", call["target"]]
+    sys.argv = ["commitpath", call["target"], *call["words"]]
     try:
         runpy.run_module("commitpath", run_name="__main__", alter_sys=True)
     except SystemExit as end:
@@ -96,15 +96,12 @@ def server() -> tuple["subprocess.Popen[str]", threading.Lock]:
 
 
 def call(target: str, *words: str, **environment: str) -> "subprocess.CompletedProcess[str]":
-    """What `make TARGET NAME=VALUE…` would do, but for what make itself says and returns."""
-    given = dict(word.split("=", 1) for word in words)
+    """What `bin/commitpath TARGET NAME=VALUE…` would do."""
     clean = {k: v for k, v in os.environ.items() if not re.match("MAKE|MFLAGS", k)}
-    # make passes the names so, and the values in the environment
-    flags = {"MAKEFLAGS": f" -- {' '.join(f'{name}=' for name in given)}"}
     process, lock = server()
     with lock, tempfile.NamedTemporaryFile("r") as output, tempfile.NamedTemporaryFile("r") as error:
         files = {"output": output.name, "error": error.name}
-        asked = {"target": target, "environment": {**clean, **environment, **given, **flags}, **files}
+        asked = {"target": target, "words": words, "environment": {**clean, **environment}, **files}
         assert process.stdin and process.stdout
         print(json.dumps(asked), file=process.stdin, flush=True)
         child = int(process.stdout.readline())

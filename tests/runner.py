@@ -1,6 +1,6 @@
 """All tests as one queue, from which two workers more than there are CPUs take what is next.
 
-usage: runner.py [--long]      --long: the groups that budgets.yml calls long, in place of the others
+usage: runner.py [--long] [ALL=1]      --long: the groups that budgets.yml calls long, in place of the others
 
 A group that passed with the bytes that it depends on as they are now is left out; ALL=1 runs it, too.
 The seconds of every test are printed, and each group's beside its budget; one over it is no failure: it
@@ -103,7 +103,8 @@ class Report:
 def main() -> int:
     """Run what is to be run; the exit code."""
     begin = time.monotonic()
-    if sys.argv[1:] not in ([], ["--long"]):
+    words = set(sys.argv[1:])
+    if not words <= {"--long", "ALL=1"}:
         print(__doc__)
         return 2
     try:
@@ -111,12 +112,12 @@ def main() -> int:
     except groups.BudgetError as error:
         print(f"runner: {error}", file=sys.stderr)
         return 2
-    wanted = [group for group in known if group.long == (sys.argv[1:] == ["--long"])]
+    wanted = [group for group in known if group.long == ("--long" in words)]
     keys = {group.name: group.key() for group in wanted if group.inputs}
     unchanged = [
         group
         for group in wanted
-        if group.name in keys and (PASSED / keys[group.name]).exists() and os.environ.get("ALL") != "1"
+        if group.name in keys and (PASSED / keys[group.name]).exists() and "ALL=1" not in words
     ]
     for group in unchanged:
         print(f"skipped: {group.name}: passed, and nothing that it depends on has changed; ALL=1 runs it")

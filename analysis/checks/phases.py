@@ -21,8 +21,8 @@ _BEFORE_CPU_NS = 2
 
 
 def instruction_ns(run: Run) -> int | None:
-    """Return the virtual ns of an instruction that the cell asks for; None in real time."""
-    if run.board.run.get("clock") != "virtual":
+    """Return the virtual ns of an instruction that the cell asks for; None where times do not count them."""
+    if not run.counted:
         return None
     return int(run.cell.get("cpu_ns", _BEFORE_CPU_NS))
 

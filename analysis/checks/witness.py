@@ -100,7 +100,7 @@ def _as_kept(run: Run, made: Ledger, name: str, content: Content) -> list[str]:
     if own.size != kept.time.size:
         return [f"ledger: {own.size} commands but reads, {name} kept {kept.time.size}"]
     same = (own["a"] == kept.sector) & (own["n"] == kept.sectors) & (own["b"] == kept.flags)
-    if run.cell["clock"] == "virtual":
+    if run.counted:
         same &= np.abs(own["begin_ns"].astype(np.int64) - kept.time) <= KEPT_WITHIN_NS
     wrong = np.flatnonzero(~same)
     if not wrong.size:
@@ -176,10 +176,10 @@ def _in_time(
 ) -> list[str]:
     """Each command was issued and completed when the witness has it.
 
-    In virtual time, in which a difference is a number of instructions. copying: by how many ns a completion
+    Where a difference is a number of instructions. copying: by how many ns a completion
     may be later, as a rule and seldom.
     """
-    if run.board.run.get("clock") != "virtual" or own.is_empty():
+    if not run.counted or own.is_empty():
         return []
     found = []
     for what, column in (("issued", "begin_ns"), ("completed", "end_ns")):

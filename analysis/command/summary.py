@@ -15,7 +15,7 @@ from analysis.command import transactions
 from analysis.command.tables import Tables
 from analysis.content import told
 from analysis.run import Run
-from analysis.summary import timed_wall_seconds, verdict
+from analysis.summary import notes, timed_wall_seconds, verdict
 
 
 def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
@@ -56,6 +56,7 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
         "content": told.summary(run.content),
         "lost_events": loss.lost_events(run),
         "failures": failures.count(run),
+        **notes(run),
         "timed_wall_seconds": timed_wall_seconds(run),
         "wall_seconds": run.host.get("wall_seconds"),
     }

@@ -24,6 +24,7 @@ FILES = {
     "wal": sqlite.FILES["wal"],
     "merge": ("merged page", "#B8860B"),
     "pages": ("page log", "#8C564B"),
+    "temporary": sqlite.FILES["temporary"],
 }
 # what a file of it begins with (workloads/engines/ppl/page_log.c)
 HEADS = {"pages": (b"page log\0",)}

@@ -40,6 +40,8 @@ FILES = {
     "wal": ("WAL", "#D55E00"),
     # memory that is shared: no page of it is synced
     "shm": ("other", "#CC79A7"),
+    # of sorts and temporary tables that do not fit into memory, and of statements that may be undone
+    "temporary": ("temporary file", "#999933"),
 }
 # what a file of it begins with (fileformat2.html, 1.3, 3 and 4.1)
 HEADS = {
@@ -61,8 +63,9 @@ UNASKED = {
     "temp_store": "0",
 }
 
-# a super-journal (tempfilecompat.html, 2.3), a temporary file (SQLITE_TEMP_FILE_PREFIX of os.h)
-_UNNAMED = re.compile(r"-mj[0-9A-F]{6}9[0-9A-F]{2}$|^etilqs_")
+# a super-journal (tempfilecompat.html, 2.3)
+_SUPER_JOURNAL = re.compile(r"-mj[0-9A-F]{6}9[0-9A-F]{2}$")
+_TEMPORARY = "etilqs_"  # SQLITE_TEMP_FILE_PREFIX of os.h
 _SUFFIXES = {"": "database", "-journal": "journal", "-wal": "wal", "-shm": "shm"}
 
 
@@ -73,7 +76,9 @@ def role(name: str, databases: Collection[str]) -> str | None:
             return kind
     if stem := re.search(r"-(journal|wal|shm)$", name):
         return stem.group(1)
-    return "other" if _UNNAMED.search(name) else None
+    if name.startswith(_TEMPORARY):
+        return "temporary"
+    return "other" if _SUPER_JOURNAL.search(name) else None
 
 
 _ROLLBACK = {"off": CORRUPT, "normal": RARELY_CORRUPT, "full": ALL, "extra": ALL}
@@ -119,7 +124,7 @@ CALLS = {
     **{"wal.write": "w", "wal.sync": "W", "wal.truncate": "u"},
 }
 # the WAL's index grows with it, and temporary files come with large statements
-UNORDERED = ("shm", "other")
+UNORDERED = ("shm", "temporary", "other")
 # pager.c: what is changed is saved, and the number of saved pages is written into the journal's header
 # and synced before the database is written (syncJournal; FULL syncs what was saved before that number).
 # Where the cache is too small for a transaction it does so several times (pagerStress).

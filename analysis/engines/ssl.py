@@ -28,6 +28,7 @@ FILES = {
     "database": sqlite.FILES["database"],
     "wal": sqlite.FILES["wal"],
     "statements": ("statement log", "#7A4B1F"),
+    "temporary": sqlite.FILES["temporary"],
 }
 # what a file of it begins with (workloads/engines/ssl/log.c)
 HEADS = {"statements": (b"statement log\0",)}
@@ -58,7 +59,7 @@ def calls_of(log: str, pages: str) -> dict[str, str]:
 
 
 CALLS = calls_of("statements", "wal")
-UNORDERED = ("shm", "other")
+UNORDERED = sqlite.UNORDERED
 # pages that no checkpoint wrote home
 UNFINISHED = re.compile("k[^d]*$")
 

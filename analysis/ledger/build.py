@@ -37,9 +37,9 @@ class Input:
     window: tuple[int, int]
     databases: Collection[str]  # base names of the databases' files
     calls: bool  # whether the engine logs its calls; without it vfs has none
-    # how much longer than what limits were measured of it may take: an instruction of 2 ns, and no script
+    # how much longer than what limits were measured of it may take: an instruction of 2 ns
     slower: int = 1
-    # whether a time is a number of instructions, or such limits do not hold: something else may have run
+    # whether a time is a number of instructions of the run (Run.counted), so that such limits hold
     counted: bool = True
     listed: Mapping[int, str] = field(default_factory=dict)  # inode → name, as it is after the run
     # a file's name → its role; None: as the engines have it. Of a file without a name the role of ""

@@ -82,6 +82,7 @@ class Seen:
     events: pl.DataFrame | None = None  # events.SCHEMA
     lost: int = 0  # events
     losses: list[str] = field(default_factory=list)  # what was lost, in words: reasons to reject the run
+    notes: list[str] = field(default_factory=list)  # what a reader must know; no reasons to reject the run
     said: Mapping[str, int] = field(default_factory=dict)  # of itself, for the manifest
     witness: Witness | None = None
     content: Content | None = None

@@ -11,7 +11,9 @@ from analysis.files import read_text
 from analysis.observers import Given, Observer, Seen
 
 # `nsecs(monotonic)`, a blank, and what is said of that moment
-_TIMED = re.compile(r"^([0-9]{1,18})[ \t]+(\S.*)$", re.MULTILINE)
+_TIMED = re.compile(r"^[ \t]*([0-9]{1,18})[ \t]+(\S.*)$", re.MULTILINE)
+# a number of any kind: of ms, a process, a time of day
+_NUMBERED = re.compile(r"^[ \t]*[-+]?[0-9][0-9.,:]*(?:[^\w.]|$)", re.MULTILINE)
 _LOST = re.compile(r"^(?:WARNING: )?Lost ([0-9]{1,18}) events", re.MULTILINE | re.IGNORECASE)
 TEXT, SAID = "bpftrace.txt", ("bpftrace.out", "bpftrace.err")
 
@@ -33,11 +35,19 @@ def _seen(given: Given) -> Seen:
         if (given.raw / name).is_file()
     ]
     seen.lost = sum(int(number) for text in texts for number in _LOST.findall(text))
+    timed = told(given.raw).filter(pl.col("begin_ns").is_between(*given.window)).height
+    others = len(_NUMBERED.findall(texts[0])) - timed if texts else 0
     seen.said = {
         "lines": texts[0].count("\n") if texts else 0,
-        "timed_lines": told(given.raw).height,
+        "timed_lines": timed,
+        "other_numbers": others,
         "lost": seen.lost,
     }
+    if others:
+        seen.notes.append(
+            f"{others} lines of the bpftrace script begin with a number that is no time of the run, and are "
+            f"in no lane (raw/{TEXT}); one that begins with nsecs(monotonic) and a blank is"
+        )
     if seen.lost:
         seen.losses.append(f"the bpftrace script lost {seen.lost} events")
     return seen

@@ -26,8 +26,8 @@ from analysis import engines
 from analysis.stored_files import NOT_HELD
 from base import identity
 from base.errors import BadInputError
-from base.text import printable
-from commitpath.axes import axes, did_you_mean, newest, own_name
+from base.text import did_you_mean, printable
+from commitpath.axes import axes, newest, own_name
 from commitpath.database import rows, store, unknown
 from commitpath.identities import complete, current_id, other_profiles
 

@@ -14,7 +14,8 @@ from base.data import load_yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
 from base.schema import schema
-from commitpath.axes import axes, did_you_mean, own_name
+from base.text import did_you_mean
+from commitpath.axes import axes, own_name
 from commitpath.cell import make_cell
 from commitpath.identities import cell_id
 from commitpath.profiles import load_profile

@@ -10,6 +10,8 @@ folder=/run/commitpath
 raw=$folder/raw
 cd "$folder" || exit 1
 . ./cell.env
+# SQLite's temporary files are on the filesystem under test: /var/tmp is in the board's memory
+export SQLITE_TMPDIR="$DATABASE_FOLDER"
 # what settle may use
 # shellcheck source=playbooks/board/changes.sh
 . ./changes.sh

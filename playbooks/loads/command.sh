@@ -12,8 +12,10 @@ populate() {
 
 run_load() {
   # a watched run notes the transactions of engines that can be told them
+  # a program's temporary files, as SQLite's
+  export TMPDIR="$DATABASE_FOLDER"
   preloads=$(printf '%s:' "$folder"/bin/preload/*.so)
-  "$folder/bin/command" --folder "$COMMAND_FOLDER" --output-dir "$raw/driver" \
+  "$folder/bin/command" --folder "$DATABASE_FOLDER" --output-dir "$raw/driver" \
     --device-stat "/sys/class/block/$DEVICE_NAME/stat" --announce /dev/console \
     ${PROBES:+--preload "$preloads"} -- "$COMMAND"
 }
@@ -21,7 +23,7 @@ run_load() {
 # what the files that are left begin with, a line each: inode, size, up to 16 bytes in hex digits
 record_load() {
   # shellcheck disable=SC2016  # expanded by the inner shell
-  find "$COMMAND_FOLDER" -type f -exec sh -c 'for file; do
+  find "$DATABASE_FOLDER" -type f -exec sh -c 'for file; do
     echo "$(stat -c "%i %s" "$file") $(head -c 16 "$file" | od -A n -t x1 | tr -d " \n")"
   done' sh {} + > "$1/heads.txt"
 }

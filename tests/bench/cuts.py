@@ -15,7 +15,6 @@ Takes the variables of `make experiment`; its own defaults are those of CELL.
 Exit code 1 where two differ. CPU seconds are of all of the host's CPUs; other work on it changes them less.
 """
 
-import os
 import sys
 import time
 from pathlib import Path
@@ -32,7 +31,7 @@ from analysis import pipeline  # noqa: E402
 from analysis import run as stored_run  # noqa: E402
 from analysis.crash import verdicts  # noqa: E402
 from base.errors import BadInputError, LabError  # noqa: E402
-from commitpath import ansible, crash, experiment, variables  # noqa: E402
+from commitpath import ansible, command_line, crash, experiment, variables  # noqa: E402
 from commitpath.cell import make_cell  # noqa: E402
 from commitpath.host import ensure_packages  # noqa: E402
 from commitpath.plan import Plan, make  # noqa: E402
@@ -108,10 +107,9 @@ def told(name: str, count: int, boards: int, parts: list[Part]) -> str:
 
 def main(*words: str) -> int:
     """Print the tables; the exit code."""
-    if any("=" not in word for word in words):
-        sys.exit(__doc__)
-    given = variables.by_their_names(dict(word.split("=", 1) for word in words))
-    variables.check("experiment", given)
+    _, given = command_line.read(["bench-cuts", *words])
+    given = variables.by_their_names(given)
+    variables.check("bench-cuts", given)
     cell = make_cell({**variables.by_their_names(CELL), **given})
     if cell["crash"] == "none" or cell["probes"]:
         raise BadInputError("bench-cuts is of cells with CRASH that nothing watches")
@@ -145,8 +143,7 @@ def main(*words: str) -> int:
 
 
 if __name__ == "__main__":
-    of_make = [word for word in os.environ.get("MAKEFLAGS", "").split() if "=" in word and word[0] != "-"]
     try:
-        sys.exit(main(*(sys.argv[1:] or of_make)))
+        sys.exit(main(*sys.argv[1:]))
     except (BadInputError, LabError) as error:
         sys.exit(f"bench-cuts: {error}")

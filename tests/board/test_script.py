@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis import pipeline
-from analysis import run as runs
+from analysis import pipeline, terminal
 from analysis.observers import told
 from commitpath.cell import make_cell
 from commitpath.experiment import run_once
@@ -33,23 +32,34 @@ def scripted(folder: Path, text: str) -> Path:
     return run_once(make_cell({"OBSERVERS": f"all,{folder / 'mine.bt'}", "N": "100", "ROWS": "1000"}))
 
 
-def test_what_a_script_prints_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_script_prints_is_kept(tmp_path: Path) -> None:
     folder = scripted(tmp_path, PRINTS)
     summary = pipeline.analyse(folder)
     assert (summary["status"], summary["reasons"]) == ("ok", [])
     printed = told(folder / "raw").filter(told(folder / "raw")["text"].str.starts_with("driver fsync "))
     assert printed.height >= round(sum(100 * summary["syncs"][op] for op in summary["syncs"]))
-    # which limits need be wider, is no guess: without that this run is rejected
-    monkeypatch.setattr(runs, "_SCRIPT", 1)
-    assert any("calls go on after their syncs" in reason for reason in pipeline.analyse(folder)["reasons"])
+    assert "notes" not in summary
+
+
+@pytest.mark.parametrize("name", ["io-latency-ms", "syncs-pid-first"])
+def test_a_published_script_costs_time_and_rejects_nothing(name: str) -> None:
+    """As others wrote them: slow, with a number first that is no time. The published times are the twin's."""
+    path = Path(__file__).parent / f"scripts/{name}.bt"
+    folder = run_once(make_cell({"OBSERVERS": f"all,{path}", "N": "20", "ROWS": "100"}))
+    summary = pipeline.analyse(folder)
+    assert (summary["status"], summary["reasons"], summary["timing_source"]) == ("ok", [], "twin")
+    assert 0.01 < summary["watching_cost"]["all"] < 1
+    (note,) = summary["notes"]
+    counted = json.loads((folder / "manifest.json").read_text())["probes"]["bpftrace_other_numbers"]
+    assert counted > 60 and note.startswith(f"{counted} lines of the bpftrace script begin with a number ")
+    assert note[:60] in terminal.table(summary, folder)
 
 
 def test_a_script_that_loses_events_rejects_the_run(tmp_path: Path) -> None:
     folder = scripted(tmp_path, LOSES)
     summary = pipeline.analyse(folder)
     assert summary["status"] == "rejected"
-    # what it prints takes time that the twin does not explain, too
-    (lost,) = [reason for reason in summary["reasons"] if "bpftrace" in reason]
+    (lost,) = summary["reasons"]
     assert lost.startswith("the bpftrace script lost ")
     counted = json.loads((folder / "manifest.json").read_text())["probes"]["bpftrace_lost"]
     assert counted > 0

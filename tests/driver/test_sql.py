@@ -127,3 +127,28 @@ def test_a_file_goes_with_this_workload_alone(driver, tmp_path):
     done = driver.run("--workload", "sql", "--value-size", 1, "--file", tmp_path / "x", rows=0)
     assert done.returncode == 1
     assert "x: No such file or directory" in done.stderr
+
+
+SPILLS = f"""\
+CREATE TABLE t(id INTEGER PRIMARY KEY, k INT, v TEXT);
+INSERT INTO t(k, v) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30000)
+  SELECT (i * 7919) % 30000, hex(zeroblob(50)) FROM n;
+{sqlfile.MARK}
+SELECT count(*) FROM (SELECT * FROM t ORDER BY v, k DESC LIMIT 29999);
+CREATE INDEX tk ON t(v, k);
+CREATE TEMP TABLE copied AS SELECT * FROM t;
+"""
+
+
+def test_what_does_not_fit_into_memory_is_in_temporary_files(driver, give, monkeypatch, tmp_path):
+    """In the folder that SQLite is told; each is gone when SQLite closes it."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setenv("SQLITE_TMPDIR", str(folder))
+    done = give(SPILLS, "--vfs-log")
+    assert (done.returncode, done.stderr) == (0, "")
+    calls = driver.table("vfs.csv")
+    opened = {call["inode"] for call in calls if call["op"] == "open" and call["file"] == "temporary"}
+    written = sum(int(call["bytes"]) for call in calls if call["op"] == "write" and call["inode"] in opened)
+    assert opened and written > 5_000_000
+    assert not list(folder.iterdir())

@@ -43,7 +43,7 @@ from attempts import SAMPLES, VERDICTS, Outcome, Try, attempt, known, unpack  # 
 from analysis.files import shown  # noqa: E402
 from base import progress  # noqa: E402
 from base.errors import BadInputError  # noqa: E402
-from commitpath import commands, variables  # noqa: E402
+from commitpath import command_line, variables  # noqa: E402
 
 PROCESSES = 2
 AHEAD = 4 * PROCESSES  # tries that are handed out before they are begun
@@ -151,7 +151,7 @@ def main() -> int:
     """Run what make asks for."""
     interrupts.let()
     try:
-        wanted = tries(commands.make_variables())
+        wanted = tries(command_line.read(["mutations", *sys.argv[1:]])[1])
     except BadInputError as error:
         print(f"mutations: {error}", file=sys.stderr)
         return error.exit_code

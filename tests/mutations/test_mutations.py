@@ -232,7 +232,7 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 
 def begun(folder: Path) -> subprocess.Popen[str]:
     """A mutation run in a session of its own that has made its folder."""
-    environment = {**os.environ, "TMPDIR": str(folder), "MAKEFLAGS": ""}
+    environment = {**os.environ, "TMPDIR": str(folder)}
     process = subprocess.Popen(
         ["env", "--default-signal=INT", sys.executable, str(HERE / "mutations.py")],
         env=environment,
@@ -265,7 +265,7 @@ def test_it_is_interrupted(told: signal.Signals, seconds: float, tmp_path: Path)
 
 def test_it_is_interrupted_as_soon_as_it_has_a_folder(tmp_path: Path) -> None:
     command = [sys.executable, "-c", AT_ONCE, str(HERE / "mutations.py")]
-    environment = {**os.environ, "TMPDIR": str(tmp_path), "MAKEFLAGS": ""}
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
     done = subprocess.run(
         command, env=environment, stderr=subprocess.PIPE, text=True, timeout=120, check=False
     )

@@ -30,12 +30,10 @@ def content(folder: Path) -> dict[str, bytes]:
 
 def call(lab: Lab, target: str, given: dict[str, str], most: int) -> "subprocess.CompletedProcess[str]":
     """What make TARGET does where no file may have more than `most` bytes."""
-    clean = {name: value for name, value in os.environ.items() if not re.match("MAKE|MFLAGS", name)}
-    flags = f" -- {' '.join(f'{name}=' for name in given)}"
     return subprocess.run(
-        [sys.executable, "-m", "commitpath", target],
+        [sys.executable, "-m", "commitpath", target, *(f"{k}={v}" for k, v in given.items())],
         cwd=ROOT,
-        env={**clean, **given, "MAKEFLAGS": flags, "COMMITPATH_RESULTS": str(lab.results)},
+        env={**os.environ, "COMMITPATH_RESULTS": str(lab.results)},
         capture_output=True,
         text=True,
         check=False,

@@ -340,10 +340,9 @@ def test_ctrl_c_leaves_nothing(lab: Lab, shared: Path) -> None:
     lab.ok("results")
     holder = sqlite3.connect(shared, isolation_level=None)
     holder.execute("BEGIN EXCLUSIVE")  # the process that checks waits for its end
-    environment = {**os.environ, "COMMITPATH_RESULTS": str(lab.results), "FILE": str(shared)}
-    environment["MAKEFLAGS"] = f" -- FILE={shared}"
+    environment = {**os.environ, "COMMITPATH_RESULTS": str(lab.results)}
     process = subprocess.Popen(
-        [sys.executable, "-m", "commitpath", "import"],
+        [sys.executable, "-m", "commitpath", "import", f"FILE={shared}"],
         cwd=ROOT,
         env=environment,
         stderr=subprocess.PIPE,

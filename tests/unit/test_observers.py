@@ -321,16 +321,49 @@ def test_what_a_script_printed_is_read(tmp_path: Path) -> None:
 
     for name in bpftrace.SAID:
         (tmp_path / name).write_text("")
-    text = "Attaching 2 probes...\n120 jbd2 commit\n90\tdriver: fsync\n\n@ws: 5\n[1, 2)  3 |@@ |\n7 no end"
+    text = "Attaching 2 probes...\n120 jbd2 commit\n 90\tdriver: fsync\n\n@ws: 5\n[1, 2)  3 |@@ |\n7 no end"
     (tmp_path / bpftrace.TEXT).write_text(text)
     seen = bpftrace.OBSERVER.read(Given(tmp_path, (0, 200)))
-    assert (seen.missing, seen.losses, seen.said) == ([], [], {"lines": 6, "timed_lines": 3, "lost": 0})
+    assert (seen.missing, seen.losses, seen.notes) == ([], [], [])
+    assert seen.said == {"lines": 6, "timed_lines": 3, "other_numbers": 0, "lost": 0}
     assert bpftrace.told(tmp_path).rows() == [(7, "no end"), (90, "driver: fsync"), (120, "jbd2 commit")]
     (tmp_path / bpftrace.SAID[1]).write_text("Lost 12 events\nWARNING: Lost 3 events\n")
     seen = bpftrace.OBSERVER.read(Given(tmp_path, (0, 200)))
     assert (seen.lost, seen.losses) == (15, ["the bpftrace script lost 15 events"])
     (tmp_path / bpftrace.TEXT).unlink()
     assert bpftrace.OBSERVER.read(Given(tmp_path, (0, 200))).missing == ["raw/bpftrace.txt"]
+
+
+@pytest.mark.parametrize(
+    ("line", "other"),
+    [
+        ("1500 driver fsync", False),
+        ("  1500 driver fsync", False),
+        ("477          driver           311     2048", True),  # ms since the script began
+        ("311    driver           fsync", True),  # a process
+        ("0.477 driver", True),
+        ("12:00:01  @[vfs_write]: 3", True),
+        ("8,0 W 2048", True),
+        ("99999999999 later than the run", True),
+        ("PID    COMM", False),
+        ("@[3]: 5", False),
+        ("[1, 2)  3 |@@ |", False),
+        ("3rd commit", False),
+        ("", False),
+    ],
+)
+def test_a_line_with_another_number_than_a_time_is_counted(line: str, other: bool, tmp_path: Path) -> None:
+    """Nobody draws it, and its writer may have meant a time."""
+    from analysis.observers import Given, bpftrace
+
+    for name in bpftrace.SAID:
+        (tmp_path / name).write_text("")
+    (tmp_path / bpftrace.TEXT).write_text(f"{line}\n" * 3)
+    seen = bpftrace.OBSERVER.read(Given(tmp_path, (1000, 2000)))
+    assert seen.said["other_numbers"] == (3 if other else 0)
+    begins = [note.partition(" that ")[0] for note in seen.notes]
+    assert begins == ["3 lines of the bpftrace script begin with a number"] * other
+    assert seen.losses == []
 
 
 # Where an observer is named though the file is not its own, and why.

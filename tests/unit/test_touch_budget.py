@@ -106,10 +106,9 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def commitpath(tree: Path, command: str, **variables: str) -> str:
-    """What a command says in the copy, with variables as make passes them."""
-    flags = " -- " + " ".join(f"{name}={value}" for name, value in variables.items())
-    environment = {**os.environ, **variables, "MAKEFLAGS": flags, "PYTHONPATH": ""}
-    line = [sys.executable, "-m", "commitpath", command]
+    """What a command says in the copy."""
+    environment = {**os.environ, "PYTHONPATH": ""}
+    line = [sys.executable, "-m", "commitpath", command, *(f"{k}={v}" for k, v in variables.items())]
     done = subprocess.run(line, cwd=tree, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout

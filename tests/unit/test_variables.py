@@ -1,10 +1,6 @@
 """What a command takes is in one table, which its check, its help and the command itself follow."""
 
-import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -153,34 +149,3 @@ def test_values_are_of_any_case_and_a_slip_is_asked_about() -> None:
 def test_a_slip_is_asked_about_wherever_a_name_is_given(call: Callable[[], object], said: str) -> None:
     with pytest.raises(BadInputError, match=said):
         call()
-
-
-@pytest.mark.parametrize(
-    ("words", "flags", "means"),
-    [
-        (["FS=f2fs", "N:=5"], "", {"FS": "f2fs", "N": "5"}),
-        # also where another option stands before
-        (
-            ["WHERE=fs=f2fs N=3", "A=b\\ N=2\nN=4\tN=$$x"],
-            "-k",
-            {"WHERE": "fs=f2fs N=3", "A": "b\\ N=2\nN=4\tN=$x"},
-        ),
-        (["A=x\\", "B=y"], "", {"A": "x\\", "B": "y"}),
-        ([], "-k", {}),
-    ],
-)
-def test_a_word_is_the_variable_that_make_takes_it_for(
-    words: list[str], flags: str, means: dict[str, str], tmp_path: Path
-) -> None:
-    """However it is assigned; and no word of a value is one, whatever the user's environment has."""
-    program = "import json; from commitpath import commands; print(json.dumps(commands.make_variables()))"
-    (tmp_path / "Makefile").write_text(f"all:\n\t@{sys.executable} -c '{program}'\n")
-    done = subprocess.run(
-        ["make", *flags.split(), "-f", tmp_path / "Makefile", *words],
-        cwd=Path(__file__).resolve().parents[2],
-        env={**{k: v for k, v in os.environ.items() if not re.match("MAKE|MFLAGS", k)}, "N": "of mine"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert json.loads(done.stdout) == means

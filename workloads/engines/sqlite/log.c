@@ -232,6 +232,8 @@ static enum role kind_of_open(const char *name, int flags)
 {
 	enum role own = kind_of_own(name);
 
+	if (name == NULL)
+		return ROLE_TEMPORARY;
 	if (own != ROLE_OTHER)
 		return own;
 	if ((flags & SQLITE_OPEN_MAIN_DB) != 0)

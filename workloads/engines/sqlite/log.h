@@ -13,6 +13,7 @@ enum role {
 	ROLE_WAL,
 	ROLE_SHM,
 	ROLE_OTHER,
+	ROLE_TEMPORARY, /* without a name: SQLite deletes it when it closes it */
 	ROLE_OWN,
 	ROLE_OWN_WAL, /* it has frames as a WAL has them, under a name that is none's */
 };
@@ -22,7 +23,7 @@ enum role {
  */
 #define SQLITE_FILE_ROLES                                                             \
 	[ROLE_DATABASE] = "database", [ROLE_JOURNAL] = "journal", [ROLE_WAL] = "wal", \
-	[ROLE_SHM] = "shm", [ROLE_OTHER] = "other"
+	[ROLE_SHM] = "shm", [ROLE_OTHER] = "other", [ROLE_TEMPORARY] = "temporary"
 
 /* What the engine has otherwise than SQLite. */
 struct log_engine {

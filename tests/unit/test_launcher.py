@@ -1,0 +1,186 @@
+"""bin/commitpath and the Makefile, which calls it: how a command and its values arrive."""
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from base.errors import BadInputError
+from commitpath import command_line, commands, help, variables
+
+ROOT = Path(__file__).resolve().parents[2]
+# In the place of a Python that has everything loaded: prints what it would run, and where.
+PYTHON = f"""#!/bin/sh
+[ "$1" != -c ] || exec {sys.executable} "$@"
+exec {sys.executable} -c '
+import json, os, sys
+sys.path.insert(0, "{ROOT}")
+from commitpath import command_line
+assert sys.argv[1:4] == ["-m", "commitpath", "--folder"], sys.argv
+target, given = command_line.read(sys.argv[5:])
+there = {{name: text for name, text in os.environ.items() if name in given or name.startswith("MAKE")}}
+print(json.dumps([sys.argv[4], target, given, there]))
+sys.exit(int(os.environ.get("CODE", "0")))
+' "$@"
+"""
+SHELL = (
+    'for i in 1 2; do sqlite3 x$i.db "SELECT \'$((i+1))\', `id -u`, \\"#\\""; done # $$ $(shell touch made)'
+)
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkout with the launcher and what it reads, and an environment that is ready."""
+    folder = tmp_path_factory.mktemp("a checkout")
+    (folder / "bin").mkdir()
+    for name in ("Makefile", "bin/commitpath"):
+        shutil.copy(ROOT / name, folder / name)
+    for name in ("base", "requirements.txt", "requirements-build.txt", "playbooks"):
+        (folder / name).symlink_to(ROOT / name)
+    python = folder / ".venv/bin/python"
+    python.parent.mkdir(parents=True)
+    python.write_text(PYTHON)
+    python.chmod(0o755)
+    (folder / ".venv/ready").touch()
+    return folder
+
+
+def run(*line: object, cwd: Path, **more: str) -> "subprocess.CompletedProcess[str]":
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+    return subprocess.run(
+        [str(word) for word in line],
+        cwd=cwd,
+        env={**clean, "N": "of the user's environment", **more},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_values_arrive_as_they_are_given(tree: Path, tmp_path: Path) -> None:
+    """From any folder, whose paths they may have, and through a link to the launcher."""
+    link = tmp_path / "cp"
+    link.symlink_to(tree / "bin/commitpath")
+    given = {"CMD": SHELL, "FILE": "a b\n\tc", "WHERE": "fs=f2fs N=3", "X": "", "a-b": "\\"}
+    done = run(link, "watch", *(f"{k}={v}" for k, v in given.items()), cwd=tmp_path)
+    assert json.loads(done.stdout) == [str(tmp_path), "watch", given, {}], done.stderr
+
+
+def test_what_follows_two_dashes_is_the_command(tree: Path) -> None:
+    words = ["python3", "-c", "print('$HOME', \"--\")", "A=b", "--", ""]
+    done = run("bin/commitpath", "watch", "FS=f2fs", "--", *words, cwd=tree)
+    _, _, given, _ = json.loads(done.stdout)
+    assert given["FS"] == "f2fs"
+    line = ["sh", "-c", f"printf '%s\\0' {given['CMD']}"]
+    back = subprocess.run(line, capture_output=True, text=True, check=True)
+    assert back.stdout.split("\0")[:-1] == words
+
+
+@pytest.mark.parametrize("code", [0, 1, 2, 3, 7, 130])
+def test_the_exit_code_is_the_commands(tree: Path, code: int) -> None:
+    assert run("bin/commitpath", "results", cwd=tree, CODE=str(code)).returncode == code
+    assert run("make", "results", cwd=tree, CODE=str(code)).returncode == (2 if code else 0)
+
+
+@pytest.mark.parametrize("flags", [[], ["-k"], ["-e"], ["-s", "-j2"]])
+def test_make_gives_the_same(tree: Path, flags: list[str]) -> None:
+    """Also what looks like another variable within a value; and no name that the environment alone has."""
+    given = {"CMD": SHELL.replace("$", "$$"), "A": "b\\ N=2\nX=4\tMODE=wal", "B": "x\\", "a-b": "1"}
+    done = run("make", *flags, "watch", *(f"{k}={v}" for k, v in given.items()), cwd=tree)
+    folder, target, got, left = json.loads(done.stdout)
+    # make passes on no value of a name that a shell has no variable for, and no command takes it
+    assert (folder, target) == (str(tree), "watch")
+    assert got == {**given, "CMD": SHELL, "a-b": ""}
+    # what the command starts is given none of it
+    assert left == {}
+
+
+@pytest.mark.parametrize(
+    "value", ["x$i.db", "${i}", "$(shell touch made)", "$$$i", "$", "a $$ b $", "$(MAKE)", "$@"]
+)
+@pytest.mark.parametrize("name", ["CMD", "WHERE", "FILE", "RUN"])
+def test_what_make_would_expand_is_refused_before_anything_runs(tree: Path, name: str, value: str) -> None:
+    done = run("make", "watch", "FS=f2fs", f"{name}={value}", cwd=tree)
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert f"commitpath: {name}: make replaces what follows a $; write $$ for each $, or use bin/" in line
+    assert not (tree / "made").exists()
+
+
+@pytest.mark.parametrize("assigned", ["CMD:=$(i)", "CMD::=x", "N:=5"])
+def test_what_make_has_expanded_already_is_refused(tree: Path, assigned: str) -> None:
+    done = run("make", "watch", assigned, cwd=tree)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert ": a setting is NAME=value, not NAME:=value" in done.stderr
+
+
+@pytest.mark.parametrize("call", [["make", "--no-print-directory"], ["bin/commitpath"]])
+@pytest.mark.parametrize(
+    ("target", "near"),
+    [("experimnt", "experiment"), ("tests", "test"), ("bench_cuts", "bench-cuts"), ("zzz", ""), ("a'b$", "")],
+)
+def test_an_unknown_target_is_told_what_it_may_have_meant(
+    tree: Path, call: list[str], target: str, near: str
+) -> None:
+    done = run(*call, target, cwd=tree)
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    meant = f"did you mean {near}? " if near else ""
+    assert f"commitpath: {target}: no such target; {meant}`make` or `bin/commitpath` alone" in line
+
+
+def test_an_unknown_target_makes_no_environment(tree: Path, tmp_path: Path) -> None:
+    """Nor needs one: without any, the host's Python says what it may have meant, if there is one."""
+    new = tmp_path / "new"
+    shutil.copytree(tree, new, symlinks=True, ignore=shutil.ignore_patterns(".venv"))
+    for call in (["bin/commitpath", "snapshot"], ["make", "snapshot"]):
+        done = run(*call, cwd=new)
+        assert done.returncode == 2 and "snapshot: no such target; did you mean snapshots? " in done.stderr
+    assert not (new / ".venv").exists()
+
+
+@pytest.mark.parametrize("missing", ["ready", "older"])
+def test_the_environment_is_made_where_make_would(tree: Path, tmp_path: Path, missing: str) -> None:
+    new = tmp_path / "new"
+    shutil.copytree(tree, new, symlinks=True)
+    (new / "playbooks").unlink()
+    (new / "playbooks").mkdir()
+    bootstrap = new / "playbooks/bootstrap.sh"
+    bootstrap.write_text("#!/bin/sh\necho made $1 >&2\ntouch $1/ready\n")
+    bootstrap.chmod(0o755)
+    if missing == "ready":
+        (new / ".venv/ready").unlink()
+    else:
+        os.utime(new / ".venv/ready", (0, 0))
+    said = [run("bin/commitpath", "results", cwd=new).stderr for _ in range(2)]
+    assert said == ["made .venv\n", ""]
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["plan", "f2fs"], "f2fs: a setting is NAME=value"),
+        (["plan", "=x"], "=x: a setting is NAME=value"),
+        (["plan", "FS=a", "FS=b"], "FS is given twice"),
+        (["watch", "CMD=x", "--", "y"], "CMD and -- both give a command"),
+        (["watch", "--", "a $b"], "a line for sh is CMD='a $b'"),
+    ],
+)
+def test_a_line_that_cannot_be_meant(words: list[str], why: str) -> None:
+    with pytest.raises(BadInputError, match=f"^.*{why.replace('$', '[$]')}"):
+        command_line.read(words)
+
+
+def test_each_target_is_a_command_with_its_variables() -> None:
+    """One list: a target of the Makefile, a command, an entry of variables.yml."""
+    targets = {name for name, _ in help.targets()}
+    assert targets == set(commands.COMMANDS) == set(variables.commands())
+
+
+def test_the_launcher_can_be_executed() -> None:
+    assert stat.S_IMODE((ROOT / "bin/commitpath").stat().st_mode) & 0o111 == 0o111
