@@ -44,7 +44,7 @@ def commands(events: Events) -> Traced:
     whole = np.isin(device, bios)
     of_requests = _pairs(rows, ~whole)
     owner, of_orphan = blkowners.queued(rows, of_requests, whole)
-    of_bios = _pairs(_as_requests(rows), whole, parts=False)
+    of_bios = _pairs(_as_requests(rows) if bios else rows, whole, parts=False)
     issue = np.concatenate([of_requests.issue, of_bios.issue])
     order = np.argsort(issue)
     queue = np.concatenate([owner, of_bios.issue])[order]
@@ -151,7 +151,7 @@ def _table(
 
 def csv(traced: Traced, place: Path) -> None:
     """Write all commands, and the completions of none, in the order of time."""
-    orphan = pl.when(pl.col("end_ns").is_null()).then(pl.lit("no completion")).otherwise(pl.lit(""))
+    orphan = pl.when(pl.col("end_ns").is_null()).then(pl.lit("no completion")).otherwise(None)
     rows = pl.concat(
         [
             traced.commands.with_columns(orphan=orphan),
