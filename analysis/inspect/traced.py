@@ -48,19 +48,25 @@ def commands(events: Events) -> Traced:
     issue = np.concatenate([of_requests.issue, of_bios.issue])
     order = np.argsort(issue)
     queue = np.concatenate([owner, of_bios.issue])[order]
-    pairs = {
-        name: np.concatenate([getattr(of_requests, name), getattr(of_bios, name)])[order]
-        for name in ("issue", "done", "error", "bytes")
-    }
+    done, error, size = (
+        np.concatenate([getattr(of_requests, name), getattr(of_bios, name)])[order]
+        for name in ("done", "error", "bytes")
+    )
     orphans = np.concatenate([of_requests.orphans, of_bios.orphans])
     of_orphans = np.concatenate([of_orphan, np.full(of_bios.orphans.size, blkowners.NOBODY)])
-    issue = pairs["issue"]
+    issue = issue[order]
     nowhere = np.full(orphans.size, -1)
     return Traced(
-        commands=_table(events, rows, *pairs.values(), queue, whole[issue]),
+        commands=_table(events, rows, issue, done, error, size, queue, whole[issue]),
         orphans=_table(
-            *(events, rows, nowhere, orphans, rows["error"][orphans], rows["bytes"][orphans]),
-            *(of_orphans, nowhere >= 0),
+            events,
+            rows,
+            nowhere,
+            orphans,
+            rows["error"][orphans],
+            rows["bytes"][orphans],
+            of_orphans,
+            nowhere >= 0,
         ),
         bios=[schema.device_name(number) for number in bios],
         passed=int(passed[ISSUE] or passed[COMPLETE]),

@@ -52,9 +52,8 @@ class Made:
         self, time: int, action: int, device: int, kind: int, sector: int, sectors: int, pid: int, **more: int
     ) -> int:
         """Add an event, and return its number."""
-        fields = dict(
-            time=time, action=action | kind, device=device, sector=sector, bytes=sectors * 512, pid=pid
-        )
+        fields = {"time": time, "action": action | kind, "device": device, "pid": pid}
+        fields |= {"sector": sector, "bytes": sectors * 512}
         self.lines.append((time, len(self.lines), fields | more))
         return len(self.lines) - 1
 
@@ -63,7 +62,7 @@ class Made:
         self.busy = [item for item in self.busy if item[4] >= now]
         return not any(d == device and k == kind and s < end and start < e for d, k, s, e, _ in self.busy)
 
-    def requests(self, now: int) -> None:
+    def requests(self, now: int) -> None:  # noqa: PLR0915
         """Bios that are merged, split, put back and done in parts, by chance."""
         choose = self.random
         device, kind, pid = choose.choice(DEVICES), choose.choice(KINDS), choose.randrange(100, 108)
