@@ -24,6 +24,7 @@ from analysis.adapters.blkrecords import (
     chunks,
     process_names,
 )
+from base.errors import BadInput
 
 EVENT = np.dtype(
     [
@@ -46,6 +47,7 @@ _IS_KEPT[list(KEPT)] = True
 _OF_REQUESTS = np.zeros(ACTION + 1, bool)
 _OF_REQUESTS[[GET_REQUEST, INSERT, BACK_MERGE, FRONT_MERGE, REQUEUE, ISSUE]] = True
 UNKNOWN = 0
+SECTORS = 1 << 54  # of 512 bytes, of a device of at most 2^63 bytes
 _CGROUP = 1 << 8  # of an action: 8 bytes of a control group's id lead the payload
 
 
@@ -104,6 +106,10 @@ def read(paths: list[Path]) -> Events:
             names |= process_names(chunk, np.flatnonzero(note).tolist())
             events = np.flatnonzero(~note)
             kept = events[found.add(records["action"][events], records["device"][events])]
+            beyond = np.flatnonzero((records["bytes"][kept] > 0) & (records["sector"][kept] >= SECTORS))
+            if beyond.size:
+                sector = int(records["sector"][kept[beyond[0]]])
+                raise BadInput(path, "", f"a command at sector {sector}", "less than 2^54, as a device has")
             found.keep(_with_payload(chunk, kept))
     result = found.events(sort=True)
     pids = {pid: found.number(name) for pid, name in names.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from analysis.adapters.blkevents import UNKNOWN
+from analysis.adapters.blkevents import SECTORS, UNKNOWN
 from analysis.adapters.blkrecords import (
     AHEAD,
     BACK_MERGE,
@@ -79,8 +79,6 @@ _TRACED_ACTIONS = {
     **{"block_bio_complete": COMPLETE, "block_split": SPLIT},
     **{"block_bio_remap": REMAP, "block_rq_remap": REMAP},
 }
-# of 512 bytes, of a device of at most 2^63 bytes
-_SECTORS = 1 << 54
 _NOWHERE = (1 << 64) - 1  # of a flush
 
 
@@ -143,7 +141,7 @@ def row(fields: Mapping[str, str | None], action: int, time: int, number: Number
         size = int(get["bytes"])
     if sector == _NOWHERE:
         sector = 0
-    if sector + count >= _SECTORS or other >= _SECTORS:
+    if sector + count >= SECTORS or other >= SECTORS:
         raise LineError(f"{count} sectors from {max(sector, other)} on: a device has at most 2^54")
     last, error, name = get.get("last"), 0, UNKNOWN
     if action == COMPLETE:

@@ -36,6 +36,13 @@ class Open:
         else:
             self._exact[key] = [item]
         first, last = item.start >> _PART, (item.end - 1) >> _PART
+        if first == last:
+            place = (target, first)
+            if here := self._parts.get(place):
+                here.append(item)
+            else:
+                self._parts[place] = [item]
+            return
         if last - first >= _MOST_PARTS:
             self._long.setdefault(target, []).append(item)
             return
@@ -58,7 +65,9 @@ class Open:
     def latest(self, target: int, start: int, end: int) -> Range | None:
         """Return the range that was opened last of those from start to end."""
         items = self._exact.get((target, start, end))
-        return max(items, key=_row) if items else None
+        if items is None:
+            return None
+        return items[0] if len(items) == 1 else max(items, key=_row)
 
     def around(self, target: int, start: int, end: int) -> Range | None:
         """Return the range that was opened last of those that contain start to end."""
@@ -78,15 +87,18 @@ class Open:
 
     def ending(self, target: int, end: int) -> Range | None:
         """Return the range that was opened last of those that end there."""
-        items = self._parts.get((target, (end - 1) >> _PART), ())
-        ends = [item for item in items if item.open and item.end == end]
+        ends = [item for item in self._in_part(target, (end - 1) >> _PART) if item.end == end]
         return max(ends, key=_row, default=None)
 
     def starting(self, target: int, start: int) -> Range | None:
         """Return the range that was opened last of those that start there."""
-        items = self._parts.get((target, start >> _PART), ())
-        starts = [item for item in items if item.open and item.start == start]
+        starts = [item for item in self._in_part(target, start >> _PART) if item.start == start]
         return max(starts, key=_row, default=None)
+
+    def _in_part(self, target: int, part: int) -> list[Range]:
+        items = self._parts.get((target, part), [])
+        items[:] = [item for item in items if item.open]
+        return items
 
 
 def _row(item: Range) -> int:

@@ -38,6 +38,7 @@ from analysis.adapters.blkrecords import (
 
 _WITH_DATA = (READS, WRITES, DISCARDS)
 NOBODY = -1
+_ASKS, _FLUSHED, _ISSUED, _DONE = range(4)
 
 
 class _Flush(NamedTuple):
@@ -173,33 +174,37 @@ def _flushes(events: np.ndarray, operation: np.ndarray, owner: np.ndarray, pairs
     if not flushes.any():
         return
     steps: list[tuple[int, int, int, int]] = []  # time, order, what, row
-    asks = (action == QUEUE) & (bits & FLUSH > 0)
-    steps += [(int(time[row]), 1, 0, row) for row in np.flatnonzero(asks).tolist()]
-    has_data = np.flatnonzero(~flushes & (owner[pairs.issue] != NOBODY))
-    for issue, done in zip(pairs.issue[has_data].tolist(), pairs.done[has_data].tolist(), strict=True):
-        queue = int(owner[issue])
-        if bits[queue] & FLUSH:
-            steps.append((int(time[issue]), 0, 1, queue))  # its flush was before
-        if bits[queue] & FUA and not bits[issue] & FUA and done >= 0:
-            steps.append((int(time[done]), 1, 0, queue))  # another comes behind it
+    asks = np.flatnonzero((action == QUEUE) & (bits & FLUSH > 0))
+    data = ~flushes & (owner[pairs.issue] != NOBODY)
+    issue, done = pairs.issue[data], pairs.done[data]
+    queue = owner[issue]
+    flushed = bits[queue] & FLUSH > 0  # the flush was before
+    later = (bits[queue] & FUA > 0) & (bits[issue] & FUA == 0) & (done >= 0)  # another comes behind it
+    for at, bios, order, what in (
+        (asks, asks, 1, _ASKS),
+        (issue[flushed], queue[flushed], 0, _FLUSHED),
+        (done[later], queue[later], 1, _ASKS),
+    ):
+        steps += [(now, order, what, bio) for now, bio in zip(time[at].tolist(), bios.tolist(), strict=True)]
     for issue, done in zip(pairs.issue[flushes].tolist(), pairs.done[flushes].tolist(), strict=True):
-        steps.append((int(time[issue]), 2, 2, issue))
+        steps.append((int(time[issue]), 2, _ISSUED, issue))
         if done >= 0:
-            steps.append((int(time[done]), 0, 3, issue))
+            steps.append((int(time[done]), 0, _DONE, issue))
     steps.sort()
+    devices, pids = events["device"], events["pid"]
     waiting: dict[int, list[_Flush]] = {}
     for now, _, what, row in steps:
-        device = int(events["device"][row])
+        device = int(devices[row])
         there = waiting.setdefault(device, [])
-        if what == 0:
+        if what == _ASKS:
             there.append(_Flush(now, row))
-        elif what == 1:
+        elif what == _FLUSHED:
             waiting[device] = [bio for bio in there if bio.queue != row]
-        elif what == 3:
+        elif what == _DONE:
             begun = int(time[row])
             waiting[device] = [bio for bio in there if bio.since > begun]
         elif there:
-            mine = [bio for bio in there if events["pid"][bio.queue] == events["pid"][row]]
-            chosen = (mine or there)[-1]
+            own = [bio for bio in there if pids[bio.queue] == pids[row]] if len(there) > 1 else there
+            chosen = (own or there)[-1]
             there.remove(chosen)
             owner[row] = chosen.queue

@@ -52,7 +52,7 @@ def rows(
     time, pid = _time(word[3]), word[4].number()
     action, device = word[5].coded(_action), word[0].coded(_device)
     ok = (device >= 0) & (time < _ODD) & (pid < 1 << 32)
-    ok &= (word[1].number() < _ODD) & (word[2].number() < _ODD)
+    ok &= word[1].is_digit() & word[2].is_digit()
     is_note = ok & (action == 0)
     ok &= action > 0
     # what is behind the operation
@@ -94,6 +94,11 @@ class _Word(NamedTuple):
         """Return the first byte of each, 0 of an empty one."""
         found: np.ndarray = np.where(self.ends > self.begins, self.data[self.begins], 0)
         return found
+
+    def is_digit(self) -> np.ndarray:
+        """Return which begin and end with a digit."""
+        ends = np.stack([self.data[self.begins], self.data[self.ends - 1]])
+        return np.logical_and.reduce((ends >= ord("0")) & (ends <= ord("9")), axis=0)
 
     def number(self) -> np.ndarray:
         """Return each as a number, _ODD of what is none."""

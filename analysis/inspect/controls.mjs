@@ -30,7 +30,7 @@ export function laneNames(app) {
     .map((lane) => {
       const style = `top:${lane.top}px;height:${lane.picture === "sectors" ? 20 : lane.height}px;width:${GUTTER - 8}px`;
       if (lane.picture === "sectors") return sectorLane(app, style);
-      if (!lane.kind) return make("div", { class: "lane", style }, laneText(app, lane));
+      if (!lane.kind) return make("div", { class: "lane", style }, laneText(lane));
       return make(
         "button",
         {
@@ -60,9 +60,9 @@ function sectorLane(app, style) {
   );
 }
 
-function laneText(app, lane) {
+function laneText(lane) {
   if (lane.picture !== "queue") return lane.name;
-  return `${lane.name}, 0 to ${app.run.queue.deepest}`;
+  return `${lane.name}, 0 to ${lane.queue.deepest}`;
 }
 
 /** Switches of operations and of how work is tied to a transaction. */

@@ -92,8 +92,10 @@ export class Details {
       ["size", size(Math.max(commands.bytes[row], 0))],
       ["sector", commands.sector[row] < 0 ? "none" : count(commands.sector[row])],
       ...(commands.value("queued", row) === null ? [] : [["queued", duration(commands.queued[row])]]),
-      ["by", `${commands.text("comm", row)} ${commands.tid[row]}`],
+      ["by", `${commands.text("comm", row) ?? "unknown"} ${commands.tid[row]}`],
     ];
+    if (run.devices.length > 1) facts.unshift(["device", commands.text("device", row)]);
+    if (run.failed(row)) facts.push(["failed", commands.text("failure", row)]);
     const parts = [this.#facts(facts)];
     if (how) parts.push(make("p", {}, make("b", {}, how), `: ${HOW[how] ?? ""}`));
     const reason = commands.text("no_transaction", row);

@@ -38,6 +38,40 @@ export class Folds {
   }
 }
 
+/** The scales of several devices, one above the other; a device is a number. */
+export class Scales {
+  constructor(folds) {
+    this.folds = folds;
+    const length = folds.reduce((sum, { end }) => sum + end, 0);
+    let base = 0;
+    this.bases = folds.map(({ end }) => {
+      const mine = base;
+      base += end + Math.ceil(length * 2 * GAP);
+      return mine;
+    });
+    this.end = this.bases.at(-1) + folds.at(-1).end;
+    this.touched = folds.flatMap(({ touched }, device) =>
+      touched.map(({ from, to, place }) => ({ from, to, place: this.bases[device] + place, device })),
+    );
+  }
+
+  /** The place of a device's sector. */
+  place(sector, device = 0) {
+    return this.bases[device] + this.folds[device].place(sector);
+  }
+
+  /** The device at a place; between two, the lower. */
+  device(place) {
+    return Math.max(this.bases.findLastIndex((base) => base <= place), 0);
+  }
+
+  /** The sector at a place of that device. */
+  sector(place) {
+    const device = this.device(place);
+    return this.folds[device].sector(place - this.bases[device]);
+  }
+}
+
 /** Stretches of sectors with no long untouched part in them: [{from, to}]. */
 function stretches(sectors, ends, folded) {
   if (!sectors.length) return [{ from: 0, to: 1 }];
@@ -48,7 +82,7 @@ function stretches(sectors, ends, folded) {
   const highs = new Float64Array(PARTS);
   const unit = PARTS / (last - first + 1);
   for (let i = 0; i < sectors.length; i++) {
-    const part = Math.floor((sectors[i] - first) * unit);
+    const part = Math.min(Math.floor((sectors[i] - first) * unit), PARTS - 1); // 1 is lost in large numbers
     if (sectors[i] < lows[part]) lows[part] = sectors[i];
     if (ends[i] > highs[part]) highs[part] = ends[i];
   }

@@ -61,7 +61,11 @@ export function makeLanes(run) {
     for (let row = 0; row < run.commands.rows; row++) if (run.commands.kind[row] === code) rows.push(row);
     lanes.push({ ...lane(kind, 17, "commands", Uint32Array.from(rows)), kind });
   }
-  lanes.push({ name: "device queue", tall: 44, picture: "queue" });
+  run.queues.forEach((queue, device) => {
+    const several = run.devices.length > 1;
+    const name = several ? `queue of ${run.devices[device]}` : "device queue";
+    lanes.push({ name, tall: several ? 28 : 44, picture: "queue", queue });
+  });
   lanes.push({ name: "sectors", tall: 0, picture: "sectors" });
   return lanes;
 }
@@ -105,7 +109,7 @@ export function labels(run, table, row) {
     const [what, number] = [journal.text("what", row), journal.number[row]];
     return [`${what} ${number}`, `${number}`];
   }
-  if (commands.bytes[row] <= 0) return [commands.text("rwbs", row)];
-  const rwbs = commands.text("rwbs", row);
+  const rwbs = `${commands.text("rwbs", row)}${run.failed(row) ? " failed" : ""}`;
+  if (commands.bytes[row] <= 0) return [rwbs];
   return [`${rwbs} ${size(commands.bytes[row])}`, `${rwbs} ${shortSize(commands.bytes[row])}`, rwbs];
 }

@@ -5,7 +5,7 @@ import { buttons, keys, switches } from "./controls.mjs";
 import { byId } from "./dom.mjs";
 import { count, duration, percent, size } from "./format.mjs";
 import { pointer } from "./pointer.mjs";
-import { makeQueue } from "./queue.mjs";
+import { makeQueues } from "./queue.mjs";
 import { Run } from "./run.mjs";
 import { makePoints, setScale } from "./sectors.mjs";
 import { Groups, unpack } from "./table.mjs";
@@ -44,7 +44,7 @@ async function start() {
   run.points = makePoints(run);
   run.pointsOf = new Groups(run.points.command);
   setScale(run, true);
-  run.queue = makeQueue(run);
+  run.queues = makeQueues(run);
   const app = new App(run);
   title(run);
   switches(app); // they take height from the stage

@@ -58,8 +58,14 @@ def render_trace(trace: blktrace.Trace) -> str:
         complete_ns=end,
         tid="tid",
         comm="comm",
+        device="dev",
+        error="result",
+        failure=pl.when(pl.col("result") > 0).then(
+            pl.col("result").map_elements(blktrace.error_name, return_dtype=pl.String)
+        ),
     )
-    columns = NEEDED["ledger"] | {"kind": pl.String}
+    own = {"kind": pl.String, "device": pl.String, "error": pl.Int64, "failure": pl.String}
+    columns = NEEDED["ledger"] | own
     empty = {name: pl.DataFrame(schema=spec) for name, spec in NEEDED.items()}
     empty["script"] = pl.DataFrame(schema={"begin_ns": pl.Int64, "text": pl.String})
     ledger = told.select(

@@ -146,8 +146,12 @@ function around({ run, stage, view }, here) {
   const lane = laneAt(stage, here.y);
   if (lane?.picture === "overview") return aroundInRun(run, stage, here);
   const out = [moment(Math.max(stage.time(here.x), 0), view.span / stage.width)];
-  if (lane?.picture === "sectors") out.push(`sector ${count(Math.round(run.folds.sector(stage.placeAt(here.y))))}`);
-  if (lane?.picture === "queue") out.push(`${depthAt(run.queue, stage.time(here.x))} commands at the device`);
+  if (lane?.picture === "sectors") {
+    const place = stage.placeAt(here.y);
+    const of = run.devices.length > 1 ? ` of ${run.devices[run.folds.device(place)]}` : "";
+    out.push(`sector ${count(Math.round(run.folds.sector(place)))}${of}`);
+  }
+  if (lane?.picture === "queue") out.push(`${depthAt(lane.queue, stage.time(here.x))} commands at the device`);
   return out;
 }
 

@@ -4,9 +4,15 @@ import { mix, pixel } from "./colors.mjs";
 import { eachBin, Levels } from "./levels.mjs";
 import { lowerBound } from "./table.mjs";
 
-/** How many commands the device had at a time: `depth[i]` from `time[i]` on. */
-export function makeQueue(run) {
-  const { begin, end } = run.commands;
+/** The queue of each device. */
+export function makeQueues(run) {
+  return run.devices.map((_, device) => makeQueue(run, device));
+}
+
+/** How many commands a device had at a time: `depth[i]` from `time[i]` on. */
+function makeQueue(run, device) {
+  const its = (_, row) => run.deviceOf(row) === device;
+  const [begin, end] = [run.commands.begin, run.commands.end].map((times) => times.filter(its));
   const ends = end.slice().sort();
   const time = new Float64Array(2 * begin.length);
   const depth = new Uint16Array(time.length);

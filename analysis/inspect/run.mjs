@@ -23,12 +23,23 @@ export class Run {
     this.sharedBy = new Groups(shares.transaction, shares.command);
     this.deferredOf = new Groups(deferred.command);
     this.laterOf = new Groups(deferred.transaction, deferred.command);
+    this.devices = commands.texts.device ?? [null]; // of a trace; a run has one
     this.begin = 0;
     this.end = 1;
     for (const table of Object.values(tables)) {
       if (table === tables.phases) continue; // they begin long before the first transaction
       for (const time of table.end ?? []) if (time > this.end) this.end = time;
     }
+  }
+
+  /** The number of a command's device. */
+  deviceOf(command) {
+    return this.devices.length > 1 ? this.commands.device[command] : 0;
+  }
+
+  /** Whether the device answered a command with an error; of a run that is not recorded. */
+  failed(command) {
+    return this.commands.error?.[command] > 0;
   }
 
   /** What a row is called, in a few words. */
@@ -40,7 +51,7 @@ export class Run {
     if (table === "syncs") return `sync of ${syncs.text("file", row) ?? "another file"}`;
     if (table === "journal") return `${journal.text("what", row)} ${journal.number[row]}`;
     const bytes = commands.bytes[row] > 0 ? ` ${size(commands.bytes[row])}` : "";
-    return `${commands.text("rwbs", row)}${bytes} ${commands.text("kind", row)}`;
+    return `${commands.text("rwbs", row)}${bytes} ${commands.text("kind", row)}${this.failed(row) ? ", failed" : ""}`;
   }
 
   /** The bytes written of each label. */

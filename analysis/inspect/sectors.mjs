@@ -1,7 +1,7 @@
 // The sectors that were read, written or discarded over time, coloured by what they were.
 
 import { pixel } from "./colors.mjs";
-import { Folds } from "./folds.mjs";
+import { Folds, Scales } from "./folds.mjs";
 import { Levels } from "./levels.mjs";
 import { lowerBound } from "./table.mjs";
 
@@ -42,10 +42,16 @@ export function makePoints(run) {
 /** Set the places of points on a scale whose gaps are folded, or not. */
 export function setScale(run, folded) {
   const { points } = run;
-  const ends = points.sector.map((sector, i) => sector + points.bytes[i] / 512);
-  run.folds = new Folds(points.sector, ends, folded);
+  const of = (i) => run.deviceOf(points.command[i]);
+  const scales = run.devices.map((_, device) => {
+    const own = run.devices.length > 1 ? points.sector.map((_, i) => i).filter((i) => of(i) === device) : null;
+    const sectors = own ? own.map((i) => points.sector[i]) : points.sector;
+    const ends = sectors.map((sector, i) => sector + points.bytes[own ? own[i] : i] / 512);
+    return new Folds(sectors, ends, folded);
+  });
+  run.folds = new Scales(scales);
   run.folded = folded;
-  points.place = points.sector.map((sector) => run.folds.place(sector));
+  points.place = points.sector.map((sector, i) => run.folds.place(sector, of(i)));
   const room = Math.max(run.folds.end * 0.03, 8);
   run.sectors = [-room, run.folds.end + room];
   run.pointLevels = new Levels((...asked) => pointsLevel(run, ...asked));

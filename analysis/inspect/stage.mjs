@@ -109,7 +109,7 @@ export class Stage {
 
   #picture(lane, box) {
     const { pixels, palette, run, view, filter } = this;
-    if (lane.picture === "queue") drawQueue(pixels, run.queue, box, view, palette);
+    if (lane.picture === "queue") drawQueue(pixels, lane.queue, box, view, palette);
     if (lane.picture === "sectors") {
       this.#grid(box);
       this.#gaps(box);
@@ -168,7 +168,8 @@ export class Stage {
     let free = Infinity; // nothing is written below here yet
     base.textAlign = "right";
     base.fillStyle = palette.soft;
-    for (const { from, to, place } of run.folds.touched) {
+    let named = -1; // the device that was written last
+    for (const { from, to, place, device } of run.folds.touched) {
       const [low, high] = [this.placeY(place), this.placeY(place + to - from)];
       const [first, last] = [from + Math.max(view.s0 - place, 0), Math.min(to, from + view.s1 - place)];
       if (last <= first) continue;
@@ -177,7 +178,9 @@ export class Stage {
       for (const bytes of marks) {
         const y = this.placeY(place + bytes / 512 - from);
         if (!within(y) || y > free) continue;
-        base.fillText(offset(bytes, found.length ? step : 1e5), GUTTER - 8, y);
+        const which = run.devices.length > 1 && device !== named ? `${run.devices[device]} ` : "";
+        named = device;
+        base.fillText(which + offset(bytes, found.length ? step : 1e5), GUTTER - 8, y);
         base.fillRect(GUTTER - 5, Math.round(y), 4, 1);
         free = y - 14;
       }

@@ -55,9 +55,14 @@ export class Tables {
     const { run, view, filter } = this.app;
     const { origin } = run.about;
     if (this.name === "queue") {
-      const { time, depth } = run.queue;
-      const rows = range(lowerBound(time, view.t0), lowerBound(time, view.t1));
-      return { columns: ["time_ns", "commands"], rows, value: (i, row) => [time[row] + origin, depth[row]][i] };
+      const rows = run.queues.flatMap(({ time, depth }, device) =>
+        range(lowerBound(time, view.t0), lowerBound(time, view.t1)).map((row) => [
+          ...(run.devices.length > 1 ? [run.devices[device]] : []),
+          ...[time[row] + origin, depth[row]],
+        ]),
+      );
+      const columns = [...(run.devices.length > 1 ? ["device"] : []), "time_ns", "commands"];
+      return { columns, rows, value: (i, row) => row[i] };
     }
     if (this.name === "bytes") return this.#bytes();
     const table = run[this.name];
