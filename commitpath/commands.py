@@ -25,7 +25,7 @@ from commitpath.host import ensure_packages
 
 def experiment(variables: dict[str, str]) -> int:
     """Run one cell."""
-    from commitpath import ansible, lab
+    from commitpath import ansible, lab, sql_check
     from commitpath.experiment import experiment as run
     from images import kvm
 
@@ -41,16 +41,22 @@ def experiment(variables: dict[str, str]) -> int:
         kvm.check()
     places.check_runs([cell])
     ensure_packages(virtual=entry["board_kind"] == "virtual")
+    sql_check.check(cell, variables.get("FILE", ""))
     return run(cell, **of_run)
 
 
 def plan(variables: dict[str, str]) -> int:
-    """Print the plan of a cell: what `make experiment` would run, expect and check. Builds nothing."""
-    from commitpath import ansible
+    """Print the plan of a cell: what `make experiment` would run, expect and check.
+
+    Builds nothing but what FILE is checked with: the cell's SQLite for this host.
+    """
+    from commitpath import ansible, sql_check
     from commitpath.plan import make
 
     entry = ansible.board(variables.get("BOARD", "virtual"))
-    print(json.dumps(make(make_cell(variables), entry).document, indent=2))
+    cell = make_cell(variables)
+    sql_check.check(cell, variables.get("FILE", ""))
+    print(json.dumps(make(cell, entry).document, indent=2))
     return 0
 
 

@@ -4,15 +4,20 @@ import os
 import shlex
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
-from analysis.adapters import recording, tracefile
+from analysis.adapters import pragmas, recording, tracefile
 from analysis.adapters.sqlfile import SqlFileError
+from analysis.adapters.tracefile import Trace
 from base import scratch
 from base.errors import BadInputError, LabError
 from base.paths import ROOT
+from base.text import printable
 from commitpath import places
+from commitpath.axes import axes
 from commitpath.host import ensure_packages
+from commitpath.trace_replayed import differences, header
 
 COMMAND = ROOT / "workloads/command"
 # The folder that a preload records to (workloads/command/transactions.h).
@@ -35,9 +40,11 @@ def trace_record(variables: dict[str, str]) -> int:
         environment = {**os.environ, VARIABLE: str(records), "LD_PRELOAD": preload}
         status = subprocess.run(["sh", "-c", command], env=environment, check=False).returncode
         try:
-            trace, left = recording.trace(records)
+            trace, paths, left = recording.trace(records)
         except SqlFileError as error:
             raise LabError(f"CMD: {error}") from None
+        notes = [*databases(trace, paths), *map(left_out, sorted(left.items()))]
+        notes += [f"beware: {line}" for line in differences(trace, paths, folder)]
     if not trace.entries:
         raise LabError(
             f"CMD ended with {status}, and changed no database by the shared library of "
@@ -49,10 +56,36 @@ def trace_record(variables: dict[str, str]) -> int:
     counts = [sum(entry.file == number for entry in trace.entries) for number in trace.files]
     for (number, file), count in zip(trace.files.items(), counts, strict=True):
         print(f"{number} {file}: {count} statements")
-    for words, count in sorted(left.items()):
-        print(f"left out {count} times: {words}")
+    for note in notes:
+        print(printable(note))
     print(f"{target}: {len(text.encode())} bytes; the command ended with {status}")
     return status if status >= 0 else 128 - status
+
+
+def databases(trace: Trace, paths: dict[int, str]) -> Iterator[str]:
+    """Yield what of a database the command left is another cell's than the default."""
+    for number, file in trace.files.items():
+        said = header(Path(paths[number]))
+        words = [
+            f"{axes()[axis].variable}={value}"
+            for axis, value in said.items()
+            if axis in axes() and str(axes()[axis].spec["default"]) != value
+        ]
+        if words:
+            yield f"{number} {file} is as of a cell with {' '.join(words)}"
+        if "encoding" in said:
+            yield f"{number} {file} has its texts in {said['encoding']}; a cell's database has them in UTF-8"
+
+
+def left_out(counted: tuple[str, int]) -> str:
+    """Say what was left out how often, and what sets it in its place."""
+    words, count = counted
+    said = f"left out {count} times: {words}"
+    if axis := pragmas.axis(words):
+        return f"{said}: the variable {axes()[axis].variable} sets it"
+    if pragmas.is_default(words):
+        return f"{said}: no variable sets it, a cell has SQLite's default"
+    return said
 
 
 def engines() -> list[str]:

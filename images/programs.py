@@ -23,8 +23,9 @@ def release_object(engine: str, version: str, root: Path | None) -> Path:
     """A release of an engine compiled for the board: the driver's own files change more often. Without a
     build root: for this host."""
     sources, by = artifacts.release(engine, version), root.name if root else hosts_compiler()
-    rules = [artifacts.WORKLOADS / "Makefile", artifacts.WORKLOADS / "engines" / engine / "engine.mk"]
-    files = [path for path in sources.iterdir() if path.suffix == ".c"]
+    own = artifacts.WORKLOADS / "engines" / engine
+    rules = [artifacts.WORKLOADS / "Makefile", *own.glob("*.mk"), *own.glob("extensions/*")]
+    files = list(sources.glob("**/*.c"))
     path = artifacts.CACHE / f"{engine}-{version}-{artifacts.hash_of(version, by, files=[*rules, *files])}.o"
 
     def build() -> None:
@@ -38,6 +39,21 @@ def release_object(engine: str, version: str, root: Path | None) -> Path:
 
     what = f"compile {engine} {version}" + ("" if root else " for this host")
     return artifacts.ensure(path, what, build, mib=100)
+
+
+def release_library(engine: str, version: str) -> Path:
+    """A release of an engine as a shared library of this host."""
+    compiled = release_object(engine, version, None)
+    path = compiled.with_suffix(".so")
+
+    def build() -> None:
+        with artifacts.work_folder() as work:
+            made = work / path.name
+            command = ["cc", "-shared", "-o", str(made), str(compiled), "-lpthread", "-lm"]
+            artifacts.run(command, f"{engine}-{version}-here")
+            made.rename(path)
+
+    return artifacts.ensure(path, f"link {engine} {version} for this host", build, mib=20)
 
 
 @functools.cache
@@ -196,5 +212,5 @@ def make_in(work: Path, root: Path | None, words: Iterable[str], variables: Mapp
         # what a make around us was given is not for this one
         place = ["env", "-i", "-C", str(work), f"PATH={os.environ['PATH']}", "LC_ALL=C"]
         # it is for a few databases: an engine is compiled in 4 s of CPU time, with -O1 in 13
-        own = {"CC": "cc", "CFLAGS": "-O0 -g"}
+        own = {"CC": "cc", "CFLAGS": "-O0 -g -fPIC"}
     return [*place, "make", *words, *(f"{name}={value}" for name, value in {**own, **variables}.items())]

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path, PurePath
 
-from analysis.adapters import sqlfile, tracefile
+from analysis.adapters import pragmas, sqlfile, tracefile
 from analysis.adapters.bound import Raw, Value
 from analysis.adapters.sqlfile import SqlFileError
 from analysis.adapters.tracefile import Entry, Trace
@@ -18,13 +18,20 @@ from analysis.adapters.tracefile import Entry, Trace
 # content before, its WAL and its path.
 TRANSACTIONS = "transactions"
 PATH = "-path"
+# How what is of an attached file is called where it is left out, and what else its transaction has.
+ATTACHED = "a statement of an attached file"
+BESIDE = "what else its transaction has"
+# A file's number until it has one.
+_ATTACHED = -1
 # A temporary table of SQLite's shell, with a name that nobody else may make.
 _SHELLS = "SQLITE_PARAMETERS"
+_CONTROLS = [[word] for word in ("BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE")]
 _ENDS = re.compile(r"(COMMIT|END|ROLLBACK)\b(?!.*\bTO\b)", re.IGNORECASE)
 
 
-def trace(folder: Path) -> tuple[Trace, Counter[str]]:
-    """Return the trace, and how often what could not be carried over is left out, by its words.
+def trace(folder: Path) -> tuple[Trace, dict[int, str], Counter[str]]:
+    """Return the trace, the path of each of its files, and how often what could not be carried over is left
+    out, by its words.
 
     Raises SqlFileError for a database that cannot be.
     """
@@ -34,11 +41,20 @@ def trace(folder: Path) -> tuple[Trace, Counter[str]]:
     given = folder / TRANSACTIONS
     found, left = list[Entry](), Counter[str]()
     numbers = dict[str, int]()
-    for block in _blocks(given.read_text() if given.exists() else ""):
+    blocks = list(_blocks(given.read_text() if given.exists() else ""))
+    # of a file that is only asked there is nothing to replay
+    changed = {path for block in blocks for path, entry in block if _changes(entry.sql)}
+    for block in blocks:
+        other = any(entry.file == _ATTACHED for _, entry in block)
         for path, entry in block:
-            if word := _unfit(entry.sql):
+            word = _unfit(entry.sql)
+            if other and sqlfile.first_words(entry.sql)[:1] in _CONTROLS:
+                continue
+            if other:
+                word = ATTACHED if entry.file == _ATTACHED else BESIDE
+            if word:
                 left[word] += 1
-            else:
+            elif path in changed:
                 found.append(entry._replace(file=numbers.setdefault(path, len(numbers) + 1)))
     first = min((entry.seconds or 0 for entry in found), default=0)
     replayed = [entry._replace(seconds=(entry.seconds or 0) - first) for entry in found]
@@ -48,7 +64,7 @@ def trace(folder: Path) -> tuple[Trace, Counter[str]]:
         for path, number in numbers.items()
     }
     made = [entry for path, number in numbers.items() if path in paths for entry in dump(paths[path], number)]
-    return Trace(files, None, (*made, *replayed)), left
+    return Trace(files, None, (*made, *replayed)), {number: path for path, number in numbers.items()}, left
 
 
 def _blocks(text: str) -> Iterator[list[tuple[str, Entry]]]:
@@ -60,8 +76,10 @@ def _blocks(text: str) -> Iterator[list[tuple[str, Entry]]]:
                 yield _whole(block)
             block = []
             continue
-        seconds, path, sql, *values = tracefile.words(line)
-        entry = Entry(0, float(seconds), 0, str(tracefile.value(sql)), tuple(map(tracefile.value, values)))
+        words = tracefile.words(line)
+        file = _ATTACHED if words[0] == "attached" else 0
+        seconds, path, sql, *values = words[1:] if file else words
+        entry = Entry(0, float(seconds), file, str(tracefile.value(sql)), tuple(map(tracefile.value, values)))
         block.append((str(tracefile.value(path)), entry))
     if block:
         yield _whole(block)
@@ -78,8 +96,15 @@ def _whole(block: list[tuple[str, Entry]]) -> list[tuple[str, Entry]]:
     return block
 
 
+def _changes(sql: str) -> bool:
+    """Say whether a statement that a trace can have may change rows."""
+    return _unfit(sql) is None and sqlfile.first_words(sql)[:1] not in ([], ["PRAGMA"], *_CONTROLS)
+
+
 def _unfit(sql: str) -> str | None:
     """What a workload cannot have, in its words."""
+    if word := pragmas.left_out(sql):
+        return word
     try:
         # it may end with a comment
         for one in sqlfile.statements(f"{sql}\n;", 1):
@@ -87,7 +112,8 @@ def _unfit(sql: str) -> str | None:
             if _SHELLS in one.words:
                 return f"{one.words[0]} {_SHELLS}"
     except SqlFileError:
-        return " ".join(sqlfile.first_words(sql)[:2])
+        words = sqlfile.first_words(sql)
+        return " ".join(words[: 1 if words[0] in ("ATTACH", "DETACH") else 2])
     return None
 
 

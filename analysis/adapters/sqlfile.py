@@ -18,6 +18,8 @@ MARK = "-- commitpath: transactions"
 OPERATION = "sql"
 # PRAGMAs that change no setting that a cell asks for or that a check takes for SQLite's own.
 KEPT = frozenset({"application_id", "user_version"})  # in the database
+# Those that may make it: by the second a dump has its virtual tables.
+MAKING = KEPT | {"foreign_keys", "writable_schema"}
 ALLOWED = KEPT | {
     # of the connection
     *("automatic_index", "case_sensitive_like", "defer_foreign_keys", "foreign_keys"),
@@ -26,6 +28,7 @@ ALLOWED = KEPT | {
     *("foreign_key_check", "integrity_check", "optimize", "quick_check", "wal_checkpoint"),
     *("index_info", "index_list", "table_info", "table_list", "table_xinfo"),
 }
+_OFF = frozenset({"OFF", "0", "NO", "FALSE"})
 _CONTROL = frozenset({"BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE"})
 # SQLite's tokens, as far as they say where a statement ends (tokenize.c).
 _TOKEN = re.compile(
@@ -85,15 +88,38 @@ def checked(
     SqlFileError for what a workload cannot have.
     """
     found = tuple(transactions(given))
-    for one in schema:
-        refuse(one, KEPT)
-        if one.words[0] in _CONTROL or one.words[0] == "VACUUM":
-            raise SqlFileError(
-                f"line {one.line}: {one.words[0]} {where}: all that is there is one transaction"
-            )
+    made = tuple(_making(schema, where))
     if not found:
         raise SqlFileError(f"it has no statement{after}")
-    return SqlFile(schema, found)
+    return SqlFile(made, found)
+
+
+def _making(schema: Iterable[Statement], where: str) -> Iterator[Statement]:
+    """Yield what of statements makes a database, in one transaction.
+
+    A dump of SQLite's shell begins with PRAGMA foreign_keys=OFF, which is so anyway, and is a transaction:
+    these statements are left out. Raises SqlFileError for what is not one transaction.
+    """
+    begun = dict[int, Statement]()  # by database
+    for one in schema:
+        refuse(one, MAKING)
+        word, begin = one.words[0], begun.get(one.database)
+        if word == "PRAGMA" and "FOREIGN_KEYS" in one.words:
+            if not _OFF & set(one.words):
+                raise SqlFileError(
+                    f"line {one.line}: PRAGMA foreign_keys {where}: there it may be OFF alone, as all is one "
+                    "transaction, in which SQLite turns on none"
+                )
+        elif word == "BEGIN" and begin is None:
+            begun[one.database] = one
+        elif word in ("COMMIT", "END") and begin is not None:
+            del begun[one.database]
+        elif word in _CONTROL or word == "VACUUM":
+            raise SqlFileError(f"line {one.line}: {word} {where}: all that is there is one transaction")
+        else:
+            yield one
+    for one in begun.values():
+        raise SqlFileError(f"line {one.line}: BEGIN {where} without a COMMIT or END there")
 
 
 def statements(text: str, line: int) -> Iterator[Statement]:

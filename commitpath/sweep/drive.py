@@ -16,7 +16,7 @@ from base import scratch
 from base.errors import BadInputError, LabError
 from base.paths import RESULTS
 from base.text import printable
-from commitpath import ansible, places
+from commitpath import ansible, places, sql_check
 from commitpath.database import select, store, sync
 from commitpath.database.select import Run
 from commitpath.host import ensure_packages
@@ -65,6 +65,8 @@ def carry_out(
         if todo:
             boards = [ansible.board(runs[key].cell["board"]) for key in todo]
             ensure_packages(virtual=any(board["board_kind"] == "virtual" for board in boards))
+            for key in todo:
+                sql_check.check(runs[key].cell)
             offer_emulator(runs[key].cell for key in todo)
             snakemake.run(runs, todo, jobs, retries, on_slurm)
             settle(runs, todo)

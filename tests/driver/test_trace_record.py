@@ -3,11 +3,12 @@
 import sqlite3
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from conftest import NEWEST, OLD, Driver, binary, one_line_error
 
-from analysis.adapters import recording, sqlfile, tracefile
+from analysis.adapters import pragmas, recording, sqlfile, tracefile
 from base.errors import BadInputError, LabError
 from commitpath.trace_record import trace_record
 
@@ -158,3 +159,147 @@ def test_what_cannot_be_recorded_is_told(tmp_path, monkeypatch):
     failing = insert.replace("virtual.db", "plain.db") + "; c.close(); raise SystemExit(4)"
     assert trace_record({"CMD": f'{sys.executable} -c "{failing}"', "FILE": "x"}) == 4
     assert (tmp_path / "x").read_text().startswith(tracefile.FIRST)
+
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+
+def record_here(command, tmp_path, monkeypatch, capfd):
+    """The lines of a recording's trace, and what it printed."""
+    monkeypatch.chdir(tmp_path)
+    assert trace_record({"CMD": command, "FILE": "x.trace"}) == 0
+    text = (tmp_path / "x.trace").read_text()
+    return [line.split(" ", 2)[2] for line in text.splitlines() if line[0].isdigit()], capfd.readouterr().out
+
+
+def test_what_changes_rows_is_recorded_and_the_rest_is_told(tmp_path, monkeypatch, capfd):
+    program = PROGRAMS / "settings.py"
+    lines, said = record_here(f"{sys.executable} {program}", tmp_path, monkeypatch, capfd)
+    assert [line for line in lines if "PRAGMA" in line] == [
+        '"PRAGMA foreign_keys=ON"',
+        '"PRAGMA recursive_triggers=ON"',
+        '"PRAGMA case_sensitive_like=ON"',
+        '"PRAGMA user_version=7"',
+    ]
+    for words in (
+        "1 app.db is as of a cell with PAGE_SIZE=8192 JOURNAL_MODE=wal\n",
+        "left out 1 times: PRAGMA synchronous=normal: the variable SYNCHRONOUS sets it\n",
+        "left out 1 times: PRAGMA wal_autocheckpoint=100: the variable WAL_AUTOCHECKPOINT sets it\n",
+        "left out 1 times: PRAGMA secure_delete=on: no variable sets it, a cell has SQLite's default\n",
+    ):
+        assert words in said
+    assert said.count("left out") == 9 and "beware" not in said
+    assert tracefile.parts((tmp_path / "x.trace").read_text()).databases == 1
+
+
+def test_what_is_of_an_attached_file_is_left_out_with_its_transaction(tmp_path, monkeypatch, capfd):
+    program = PROGRAMS / "attached.py"
+    lines, said = record_here(f"{sys.executable} {program}", tmp_path, monkeypatch, capfd)
+    assert lines == ['"CREATE TABLE t(x)"', *(f'"INSERT INTO t VALUES(?)" {i}' for i in range(5))]
+    for words in (
+        "left out 1 times: ATTACH\n",
+        # by its name, in a transaction, and without the name of its file
+        "left out 3 times: a statement of an attached file\n",
+        "left out 1 times: what else its transaction has\n",
+        "beware: 1 m.db: a replay leaves other rows: 0 are missing and 3 more are there; the first: make",
+    ):
+        assert words in said
+
+
+def test_what_only_reads_an_attached_file_is_of_it(tmp_path, monkeypatch, capfd):
+    (tmp_path / "p.py").write_text("""\
+import sqlite3
+c = sqlite3.connect("m.db", isolation_level=None)
+c.execute("CREATE TABLE t(x)")
+c.execute("ATTACH 'o.db' AS \\"o p\\"")
+c.execute("CREATE TABLE \\"o p\\".u(x)")
+c.execute("INSERT INTO t SELECT count(*) FROM u")
+c.execute("CREATE TEMP TRIGGER g AFTER DELETE ON t BEGIN INSERT INTO u VALUES(old.x); END")
+c.execute("DELETE FROM t")
+c.execute("PRAGMA \\"o p\\".user_version=3")
+c.execute("INSERT INTO t VALUES(7)")
+c.execute("DETACH \\"o p\\"")
+c.execute("INSERT INTO t VALUES(8)")
+""")
+    lines, said = record_here(f"{sys.executable} p.py", tmp_path, monkeypatch, capfd)
+    assert lines[0] == '"CREATE TABLE t(x)"'
+    assert lines[-2:] == ['"INSERT INTO t VALUES(7)"', '"INSERT INTO t VALUES(8)"']
+    assert not [line for line in lines if "SELECT count" in line or "DELETE FROM" in line]
+    assert "left out 1 times: PRAGMA o p.user_version\n" in said and "beware" not in said
+
+
+def test_a_database_that_was_there_is_told_as_it_is(tmp_path, monkeypatch, capfd):
+    with sqlite3.connect(tmp_path / "old.db") as database:
+        database.executescript("PRAGMA page_size=1024; PRAGMA encoding='UTF-16le'; CREATE TABLE t(a);")
+    database.close()
+    insert = "import sqlite3; c=sqlite3.connect('old.db'); c.execute('INSERT INTO t VALUES(?)', ('\xfc',))"
+    lines, said = record_here(f'{sys.executable} -c "{insert}; c.commit()"', tmp_path, monkeypatch, capfd)
+    assert lines[1] == '"INSERT INTO t VALUES(?)" "\xfc"'
+    assert "1 old.db is as of a cell with PAGE_SIZE=1024\n" in said
+    assert "1 old.db has its texts in UTF-16le; a cell's database has them in UTF-8\n" in said
+    assert "beware" not in said
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        (
+            "INSERT INTO t VALUES(random())",
+            "beware: 1 a.db: a replay leaves other rows: 1 are missing and 1 more",
+        ),
+        (
+            "INSERT INTO t VALUES(f())",
+            "beware: 1 a.db: a replay fails: line 4 of the trace: no such function: f",
+        ),
+        ("INSERT INTO t VALUES(1)", ""),
+    ],
+)
+def test_other_rows_of_a_replay_are_told(tmp_path, monkeypatch, capfd, statement, words):
+    (tmp_path / "p.py").write_text(f"""\
+import sqlite3
+c = sqlite3.connect("a.db", isolation_level=None)
+c.create_function("f", 0, lambda: 5)
+c.execute("CREATE TABLE t(x)")
+c.execute("{statement}")
+""")
+    _, said = record_here(f"{sys.executable} p.py", tmp_path, monkeypatch, capfd)
+    assert words in said and ("beware" in said) == bool(words)
+
+
+def test_settings_of_two_files_and_a_function_of_the_program(tmp_path, monkeypatch, capfd):
+    program = PROGRAMS / "page_size_wal.sh"
+    lines, said = record_here(f"sh {program}", tmp_path, monkeypatch, capfd)
+    assert sum("VACUUM" in line for line in lines) == 2
+    assert "2 delete.db is as of a cell with PAGE_SIZE=8192\n" in said and "beware" not in said
+    assert "left out 2 times: PRAGMA page_size=8192: the variable PAGE_SIZE sets it\n" in said
+    (tmp_path / "x.trace").unlink()
+    _, said = record_here(f"{sys.executable} {PROGRAMS / 'dedup.py'}", tmp_path, monkeypatch, capfd)
+    assert "beware: 1 a.db: a replay fails: line 27 of the trace: no such function: half\n" in said
+
+
+def test_each_of_sqlites_pragmas_has_its_place():
+    database = sqlite3.connect(":memory:")
+    of_host = {name for (name,) in database.execute("SELECT name FROM pragma_pragma_list")}
+    assert of_host <= pragmas.known()
+    sets = [pragmas.RECORDED, frozenset(pragmas.SETTINGS), pragmas.DEFAULTS, pragmas.NOTHING]
+    assert sum(map(len, sets)) == len(pragmas.known())
+    # what a trace has a workload may have
+    assert pragmas.RECORDED <= sqlfile.ALLOWED
+
+
+@pytest.mark.parametrize(
+    ("sql", "words"),
+    [
+        ("pragma Foreign_Keys(1)", None),
+        ("/* a */ PRAGMA main.defer_foreign_keys = ON;", None),
+        ("PRAGMA wal_checkpoint", None),
+        ("PRAGMA foreign_keys", "PRAGMA foreign_keys"),
+        ("PRAGMA h.foreign_keys=1", "PRAGMA h.foreign_keys"),
+        ("PRAGMA 'journal_mode' = 'WAL'", "PRAGMA journal_mode=wal"),
+        ("PRAGMA cache_size(-8000)", "PRAGMA cache_size=-8000"),
+        ("PRAGMA table_info(t)", "PRAGMA table_info"),
+        ("INSERT INTO pragma VALUES(1)", None),
+    ],
+)
+def test_a_pragma_is_recorded_or_counted(sql, words):
+    assert pragmas.left_out(sql) == words

@@ -58,6 +58,14 @@ def built() -> Path:
     return BUILT
 
 
+def test_it_compiles_with_the_oldest_releases_header() -> None:
+    command = ["make", "-s", "-C", str(FOLDER), "extension-syntax"]
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+    with artifacts.locked(BUILT):
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=clean)
+    assert done.returncode == 0, done.stderr
+
+
 class Shell:
     """SQLite's shell with a database that is opened with the log."""
 

@@ -57,6 +57,14 @@ def test_a_file_is_cut_where_sqlite_ends_its_statements() -> None:
     assert [sqlfile.is_ordered(one) for one in found.transactions] == [True, False, True, False]
 
 
+@pytest.mark.parametrize("begin", ["BEGIN TRANSACTION", "begin immediate", "BEGIN"])
+@pytest.mark.parametrize("off", ["PRAGMA foreign_keys=OFF;", "pragma foreign_keys(0);", ""])
+def test_a_dump_makes_a_database(begin: str, off: str) -> None:
+    made = "CREATE TABLE a(b);", "INSERT INTO a VALUES('COMMIT;');"
+    found = sqlfile.read(f"{off}\n{begin};\n{''.join(made)}\nCOMMIT;\n{MARK}\nSELECT 1;")
+    assert [one.text for one in found.schema] == list(made)
+
+
 def test_what_was_rendered_is_cut_again() -> None:
     given = sqlfile.read(SHOP).transactions
     again = list(sqlfile.of_rendered(io.BytesIO(sqlfile.rendered(given))))
@@ -93,9 +101,16 @@ BAD = [
     ("SELECT 1;\n\ufeffPRAGMA synchronous=off;", "line 2: PRAGMA synchronous: "),
     (
         f"PRAGMA foreign_keys=1;\n{MARK}\nSELECT 1;",
-        "line 1: PRAGMA foreign_keys: here there may be application_id, user_",
+        f"line 1: PRAGMA foreign_keys before '{MARK}': there it may be OFF alone",
     ),
-    (f"BEGIN;\n{MARK}\nSELECT 1;", f"line 1: BEGIN before '{MARK}': all that is there is one transaction"),
+    (
+        f"PRAGMA recursive_triggers=1;\n{MARK}\nSELECT 1;",
+        "line 1: PRAGMA recursive_triggers: here there may be application_id, foreign_keys, user_version",
+    ),
+    (f"BEGIN;\n{MARK}\nSELECT 1;", f"line 1: BEGIN before '{MARK}' without a COMMIT or END there"),
+    (f"BEGIN;BEGIN;\n{MARK}\nSELECT 1;", f"line 1: BEGIN before '{MARK}': all that is there is one"),
+    (f"BEGIN;\nROLLBACK;\n{MARK}\nSELECT 1;", f"line 2: ROLLBACK before '{MARK}': all that is there is"),
+    (f"COMMIT;\n{MARK}\nSELECT 1;", f"line 1: COMMIT before '{MARK}': all that is there is one"),
     (f"{MARK}\n{MARK}\nSELECT 1;", "line 2: the second "),
     ("--commitpath: schema\nSELECT 1;", "line 1: '--commitpath: schema': the only such line is "),
     ("ATTACH 'x' AS x;", "line 1: ATTACH: a statement is of one database"),

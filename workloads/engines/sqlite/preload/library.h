@@ -48,6 +48,9 @@ struct library {
 	const char *(*value_text)(sqlite3_value *);
 	const void *(*value_blob)(sqlite3_value *);
 	int (*value_bytes)(sqlite3_value *);
+	int (*prepare_v2)(sqlite3 *, const char *, int, sqlite3_stmt **, const char **);
+	int (*column_int)(sqlite3_stmt *, int);
+	const char *(*column_text)(sqlite3_stmt *, int);
 	/* an old library lacks some: it is called, and not watched, or not recorded */
 	bool has_all, has_recorded;
 };

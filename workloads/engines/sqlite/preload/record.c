@@ -3,7 +3,9 @@
  * written when it has ended, with one write to a file that all processes of the command share:
  *
  *   transaction SECONDS          since the recording began
- *   SECONDS "PATH" "SQL" VALUE…  each statement that changes something, and BEGIN, SAVEPOINT, …
+ *   SECONDS "PATH" "SQL" VALUE…  each statement that changes something, and BEGIN, SAVEPOINT, …,
+ *                                PRAGMA, ATTACH, DETACH; where it reads or writes an attached
+ *                                file, `attached` stands before it
  *
  * A statement that failed is left out. Before a process writes to a database whose path is new it
  * is copied, so that what it has is known. Without a recording nothing is done here. */
@@ -37,6 +39,7 @@ struct entry {
 	struct text text; /* of a statement: the line of it that is executing; of a connection: its
 			     transaction's */
 	bool changes;	  /* it has more than control of transactions */
+	bool attached;	  /* of a connection: it has had another file */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -142,35 +145,69 @@ static void keep(const char *path)
 	}
 }
 
-static bool is_control(const char *sql)
+static bool begins_with(const char *sql, const char *const *words)
 {
-	static const char *const words[] = {"begin",	"commit",    "end",
-					    "rollback", "savepoint", "release"};
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strncasecmp(sql, words[i], strlen(words[i])) == 0)
+	for (; *words != NULL; words++)
+		if (strncasecmp(sql, *words, strlen(*words)) == 0)
 			return true;
 	return false;
 }
 
+/* Whether a statement reads or writes a file that is attached to the connection: its program begins
+ * a transaction of a database that is neither main nor temp. What cannot be explained may. */
+static bool of_attached(struct library *sqlite, sqlite3 *db, const char *sql)
+{
+	struct text text = {0};
+	sqlite3_stmt *program = NULL;
+	bool found = false;
+	int result;
+
+	text_add(&text, "EXPLAIN ", 8);
+	text_add(&text, sql, strlen(sql) + 1);
+	if (text.failed || sqlite->prepare_v2(db, text.data, -1, &program, NULL) != OK) {
+		text_free(&text);
+		return true;
+	}
+	while ((result = sqlite->step(program)) == ROW) {
+		const char *operation = sqlite->column_text(program, 1);
+
+		found |= operation != NULL && strcmp(operation, "Transaction") == 0 &&
+			 sqlite->column_int(program, 2) > 1;
+	}
+	sqlite->finalize(program);
+	text_free(&text);
+	return found || result != DONE;
+}
+
 void record_begin(struct library *sqlite, sqlite3 *db, sqlite3_stmt *statement)
 {
-	const char *sql = sqlite->sql(statement), *path = sqlite->db_filename(db, "main");
-	struct entry *entry;
-	bool control;
+	static const char *const controls[] = {"begin",	    "commit",  "end", "rollback",
+					       "savepoint", "release", NULL};
+	/* SQLite calls them readonly, but they change what is written, or where */
+	static const char *const settings[] = {"pragma", "attach", "detach", NULL};
+	static const char *const attaches[] = {"attach", NULL};
+	const char *sql = sqlite->sql(statement), *path = sqlite->db_filename(db, "main"), *word;
+	struct entry *entry, *of;
+	bool control, setting;
 
 	if (folder() == NULL || !sqlite->has_recorded || sql == NULL || path == NULL ||
 	    path[0] == '\0' || sqlite->stmt_busy(statement))
 		return;
-	control = is_control(skip_comments(sql));
-	if (!control && sqlite->stmt_readonly(statement))
+	word = skip_comments(sql);
+	control = begins_with(word, controls);
+	setting = begins_with(word, settings);
+	if (!control && !setting && sqlite->stmt_readonly(statement))
 		return;
 	entry = entry_of(statement, true);
-	if (entry == NULL)
+	of = entry_of(db, true);
+	if (entry == NULL || of == NULL)
 		return;
 	keep(path);
 	text_clear(&entry->text);
 	entry->changes = !control;
+	if (of->attached && !control && !setting && of_attached(sqlite, db, sql))
+		text_print(&entry->text, "attached ");
+	of->attached |= begins_with(word, attaches);
 	text_print(&entry->text, "%.6f", seconds());
 	text_string(&entry->text, path, strlen(path));
 	text_string(&entry->text, sql, strlen(sql));

@@ -13,6 +13,8 @@
 
 #include <string.h>
 
+#include "release.h"
+
 /* What an app may switch by sqlite3_db_config so that a text means something else, and a record
  * does not have (record.c). */
 static const int settings[UNREPEATED_SETTINGS] = {

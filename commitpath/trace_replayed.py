@@ -1,0 +1,102 @@
+"""What a trace that was recorded leaves when it is replayed, compared with what the command left.
+
+The SQLite of this Python executes it, as the driver would: one connection to each database.
+"""
+
+import contextlib
+import shutil
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from analysis.adapters import recording, sqlfile, tracefile
+from analysis.adapters.sqlfile import SqlFile, SqlFileError
+from analysis.adapters.tracefile import Trace
+
+# Characters of the first row that differs.
+SHOWN = 100
+# Of a database's header: whether its WAL is in use, bytes of a page, and its texts' encoding.
+WRITES, PAGE_SIZE, ENCODING = 18, slice(16, 18), slice(56, 60)
+ENCODINGS = {2: "UTF-16le", 3: "UTF-16be"}
+
+
+def differences(trace: Trace, paths: dict[int, str], folder: Path) -> Iterator[str]:
+    """Yield a line for each file of a trace whose replay leaves other rows. folder: for copies."""
+    try:
+        parts = tracefile.parts(tracefile.write(trace))
+    except SqlFileError as error:
+        yield f"the rows that a replay leaves were not compared: {error}"
+        return
+    for place, (number, file) in enumerate(trace.files.items()):
+        where = f"{number} {file}: "
+        path = Path(paths[number])
+        if not path.is_file():
+            yield f"{where}it is gone, so the rows that a replay leaves were not compared"
+            continue
+        left = folder / f"left-{number}"
+        for suffix in ("", "-wal"):
+            with contextlib.suppress(FileNotFoundError):
+                shutil.copy(f"{path}{suffix}", f"{left}{suffix}")
+        try:
+            wanted = _lines(left, number)
+            played = folder / f"played-{number}"
+            _play(parts, place, played)
+            had = _lines(played, number)
+        except sqlite3.Error as error:
+            yield f"{where}a replay fails: {error}"
+            continue
+        except SqlFileError as error:
+            yield f"{where}the rows that a replay leaves were not compared: {error}"
+            continue
+        missing, more = wanted - had, had - wanted
+        if missing or more:
+            first = next(iter([*missing, *more]))
+            yield (
+                f"{where}a replay leaves other rows: {missing.total()} are missing and {more.total()} more "
+                f"are there; the first: {first[:SHOWN]}"
+            )
+
+
+def _lines(path: Path, number: int) -> Counter[str]:
+    return Counter(tracefile.line_of(entry) for entry in recording.dump(path, number))
+
+
+def _play(parts: SqlFile, place: int, path: Path) -> None:
+    """Execute what a trace has of one file. Raises sqlite3.Error with the line of what fails."""
+    for given, enclosed in ((parts.schema, True), (parts.transactions, False)):
+        with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as database:
+            # a text need not be UTF-8
+            database.text_factory = bytes
+            database.execute("PRAGMA synchronous=OFF")
+            if enclosed:
+                database.execute("BEGIN")
+            for transaction in (one for one in given if one.database == place):
+                for one in sqlfile.statements(transaction.text, transaction.line):
+                    try:
+                        database.execute(one.text).fetchall()
+                    except (sqlite3.Error, sqlite3.Warning) as error:
+                        raise sqlite3.Error(f"line {transaction.line} of the trace: {error}") from None
+            if enclosed:
+                database.execute("COMMIT")
+
+
+def header(path: Path) -> dict[str, str]:
+    """Return what a database says of itself that a cell sets, by the axis, and its encoding if not UTF-8.
+
+    Nothing of what is not there or has no page yet.
+    """
+    try:
+        with path.open("rb") as file:
+            head = file.read(100)
+    except OSError:
+        return {}
+    if len(head) < 100 or not head.startswith(b"SQLite format 3\0"):
+        return {}
+    size = int.from_bytes(head[PAGE_SIZE], "big")
+    found = {"page_size": str(65536 if size == 1 else size)}
+    if head[WRITES] == 2:
+        found["journal_mode"] = "wal"
+    if encoding := ENCODINGS.get(int.from_bytes(head[ENCODING], "big")):
+        found["encoding"] = encoding
+    return found

@@ -1,0 +1,54 @@
+/* What SQLite's shell has beside SQLite, as far as it reads and writes nothing but the database:
+ * people try their SQL there. The sources are SQLite's (ext/misc/), in one file as the shell has
+ * them. */
+#include "sqlite3ext.h"
+
+int commitpath_extensions(const char *unused);
+
+#if SQLITE_VERSION_NUMBER >= 3025000
+
+/* SQLite ignores it */
+typedef struct sqlite3_api_routines sqlite3_api_routines;
+
+#define SQLITE_CORE 1
+#define SQLITE_SHELL_EXTFUNCS 1
+
+#include "base64.c"
+#include "base85.c"
+#include "decimal.c"
+#include "ieee754.c"
+#include "regexp.c"
+#include "series.c"
+#include "shathree.c"
+#include "uint.c"
+
+typedef int initializer(sqlite3 *, char **, const sqlite3_api_routines *);
+
+static initializer *const initializers[] = {
+	sqlite3_shathree_init, sqlite3_uint_init,   sqlite3_decimal_init, sqlite3_base64_init,
+	sqlite3_base85_init,   sqlite3_regexp_init, sqlite3_ieee_init,	  sqlite3_series_init,
+};
+
+static int initialize(sqlite3 *db, char **error, const sqlite3_api_routines *api)
+{
+	int result = SQLITE_OK;
+
+	for (size_t i = 0; i < sizeof(initializers) / sizeof(initializers[0]); i++)
+		if (result == SQLITE_OK)
+			result = initializers[i](db, error, api);
+	return result;
+}
+
+#endif
+
+/* SQLITE_EXTRA_INIT: SQLite calls it once, before it opens anything. What is older than 3.25 lacks
+ * functions that they call, and has none. */
+int commitpath_extensions(const char *unused)
+{
+	(void)unused;
+#if SQLITE_VERSION_NUMBER >= 3025000
+	return sqlite3_auto_extension((void (*)(void))initialize);
+#else
+	return SQLITE_OK;
+#endif
+}
