@@ -10,8 +10,9 @@ from typing import Any
 from analysis.adapters import sqlfile
 from base import identity
 from base.errors import BadInputError
+from base.text import did_you_mean
 from commitpath import combinations, crashes, observers, persistent, transactions, userfiles
-from commitpath.axes import axes, did_you_mean, newest, own_name, parse_probes
+from commitpath.axes import axes, newest, own_name, parse_probes
 from commitpath.profiles import load_profile, logs_itself
 from images import given
 

@@ -56,9 +56,9 @@ def reader(text: str) -> blklines.Reader:
             parts.append(_ESCAPES[piece["escape"]])
         else:
             parts.append(r"\s+" if piece["text"].isspace() else re.escape(piece["text"]))
-    for letters in _NEEDED:
-        if not any(letter[1] in seen for letter in letters):
-            raise FormatError(f"{' or '.join(letters)} is not in it, without which no command can be told")
+    for needed in _NEEDED:
+        if not any(one[1] in seen for one in needed):
+            raise FormatError(f"{' or '.join(needed)} is not in it, without which no command can be told")
     # blanks of a field and of the text between are one
     joined = "".join([*parts, r"\s*"])
     joined = re.sub(r"(?:\\s[*+])+", lambda blanks: r"\s+" if "+" in blanks[0] else r"\s*", joined)

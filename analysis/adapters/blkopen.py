@@ -36,6 +36,13 @@ class Open:
         else:
             self._exact[key] = [item]
         first, last = item.start >> _PART, (item.end - 1) >> _PART
+        if first == last:
+            place = (target, first)
+            if here := self._parts.get(place):
+                here.append(item)
+            else:
+                self._parts[place] = [item]
+            return
         if last - first >= _MOST_PARTS:
             self._long.setdefault(target, []).append(item)
             return

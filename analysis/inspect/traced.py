@@ -44,23 +44,29 @@ def commands(events: Events) -> Traced:
     whole = np.isin(device, bios)
     of_requests = _pairs(rows, ~whole)
     owner, of_orphan = blkowners.queued(rows, of_requests, whole)
-    of_bios = _pairs(_as_requests(rows), whole, parts=False)
+    of_bios = _pairs(_as_requests(rows) if bios else rows, whole, parts=False)
     issue = np.concatenate([of_requests.issue, of_bios.issue])
     order = np.argsort(issue)
     queue = np.concatenate([owner, of_bios.issue])[order]
-    pairs = {
-        name: np.concatenate([getattr(of_requests, name), getattr(of_bios, name)])[order]
-        for name in ("issue", "done", "error", "bytes")
-    }
+    done, error, size = (
+        np.concatenate([getattr(of_requests, name), getattr(of_bios, name)])[order]
+        for name in ("done", "error", "bytes")
+    )
     orphans = np.concatenate([of_requests.orphans, of_bios.orphans])
     of_orphans = np.concatenate([of_orphan, np.full(of_bios.orphans.size, blkowners.NOBODY)])
-    issue = pairs["issue"]
+    issue = issue[order]
     nowhere = np.full(orphans.size, -1)
     return Traced(
-        commands=_table(events, rows, *pairs.values(), queue, whole[issue]),
+        commands=_table(events, rows, issue, done, error, size, queue, whole[issue]),
         orphans=_table(
-            *(events, rows, nowhere, orphans, rows["error"][orphans], rows["bytes"][orphans]),
-            *(of_orphans, nowhere >= 0),
+            events,
+            rows,
+            nowhere,
+            orphans,
+            rows["error"][orphans],
+            rows["bytes"][orphans],
+            of_orphans,
+            nowhere >= 0,
         ),
         bios=[schema.device_name(number) for number in bios],
         passed=int(passed[ISSUE] or passed[COMPLETE]),
@@ -151,7 +157,7 @@ def _table(
 
 def csv(traced: Traced, place: Path) -> None:
     """Write all commands, and the completions of none, in the order of time."""
-    orphan = pl.when(pl.col("end_ns").is_null()).then(pl.lit("no completion")).otherwise(pl.lit(""))
+    orphan = pl.when(pl.col("end_ns").is_null()).then(pl.lit("no completion")).otherwise(None)
     rows = pl.concat(
         [
             traced.commands.with_columns(orphan=orphan),

@@ -14,7 +14,8 @@ from base.data import load_yaml
 from base.errors import BadInputError
 from base.paths import EXPERIMENTS
 from base.schema import schema
-from commitpath.axes import axes, did_you_mean, own_name
+from base.text import did_you_mean
+from commitpath.axes import axes, own_name
 from commitpath.cell import make_cell
 from commitpath.identities import cell_id
 from commitpath.profiles import load_profile
@@ -206,7 +207,8 @@ def checked_overrides(content: Mapping[str, Any], overrides: Mapping[str, str]) 
             raise BadInputError(f"{variable}: this grid varies it")
     for variable in overrides:
         if variable != variable.upper():
-            near = did_you_mean(variable, (axis.variable for axis in axes().values()))
+            names = [name for axis in axes().values() for name in (axis.variable, axis.also) if name]
+            near = did_you_mean(variable, names)
             raise BadInputError(f"{variable}: unknown variable{f'; {near}'.rstrip() if near else ''}")
     return checked({variable.lower(): text for variable, text in overrides.items()})
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from analysis.adapters import blkevents
 from analysis.adapters.blkevents import EVENT, Collected, Events
 from analysis.adapters.blkrecords import (
     BACK_MERGE,
@@ -52,9 +52,8 @@ class Made:
         self, time: int, action: int, device: int, kind: int, sector: int, sectors: int, pid: int, **more: int
     ) -> int:
         """Add an event, and return its number."""
-        fields = dict(
-            time=time, action=action | kind, device=device, sector=sector, bytes=sectors * 512, pid=pid
-        )
+        fields = {"time": time, "action": action | kind, "device": device, "pid": pid}
+        fields |= {"sector": sector, "bytes": sectors * 512}
         self.lines.append((time, len(self.lines), fields | more))
         return len(self.lines) - 1
 
@@ -63,7 +62,7 @@ class Made:
         self.busy = [item for item in self.busy if item[4] >= now]
         return not any(d == device and k == kind and s < end and start < e for d, k, s, e, _ in self.busy)
 
-    def requests(self, now: int) -> None:
+    def requests(self, now: int) -> None:  # noqa: PLR0915
         """Bios that are merged, split, put back and done in parts, by chance."""
         choose = self.random
         device, kind, pid = choose.choice(DEVICES), choose.choice(KINDS), choose.randrange(100, 108)
@@ -81,7 +80,7 @@ class Made:
         split = pieces > 1 and choose.random() < 0.5
         front = not split and pieces > 1 and choose.random() < 0.4
         bounds = [start + sum(sizes[:i]) for i in range(pieces + 1)]
-        parts = list(zip(bounds, bounds[1:], strict=False))
+        parts = list(itertools.pairwise(bounds))
         owners = [pid] * pieces
         queues = [0] * pieces
         if split:
@@ -116,8 +115,9 @@ class Made:
             until = ends[i]
             if b - a > 8 and choose.random() < 0.3:
                 own.append(self.event(until - 5, COMPLETE, device, kind, a, 8, 0))
-                a += 8
-            own.append(self.event(until, COMPLETE, device, kind, a, b - a, 0))
+                own.append(self.event(until, COMPLETE, device, kind, a + 8, b - a - 8, 0))
+            else:
+                own.append(self.event(until, COMPLETE, device, kind, a, b - a, 0))
             self.truth[first + i][0]["done"] = own[-1]
 
     def flush(self, now: int) -> int:
@@ -149,14 +149,10 @@ class Made:
             for name, value in fields.items():
                 rows[name][at] = value
         rows["name"] = rows["pid"]
-        commands = [
-            Command(
-                *(place[at[name]] for name in ("queue", "issue", "done")),
-                pid,
-                frozenset(place[i] for i in own),
-            )
-            for at, pid, own in self.truth
-        ]
+        commands = []
+        for at, pid, own in self.truth:
+            queue, issue, done = (place[at[name]] for name in ("queue", "issue", "done"))
+            commands.append(Command(queue, issue, done, pid, frozenset(place[number] for number in own)))
         return rows, commands
 
 
@@ -165,6 +161,3 @@ def events(rows: np.ndarray) -> Events:
     found = Collected()
     found.keep(rows[found.add(rows["action"], rows["device"])])
     return found.events(sort=False)._replace(names=[None, *(f"p{pid}" for pid in range(1, 200))])
-
-
-__all__ = ["Command", "Made", "blkevents", "events"]

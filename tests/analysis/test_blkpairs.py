@@ -14,7 +14,7 @@ Told = dict[tuple[int, str, int, int], tuple[int | None, int | None, str | None]
 
 
 def told(rows: np.ndarray) -> Told:
-    """Return {(issue, device, sector, sectors): (queue, end, process)}; no command may end before it begins."""
+    """Return {(issue, device, sector, sectors): (queue, end, process)}; none may end before it begins."""
     pairs = blkpairs.pair(rows)
     owner, _ = blkowners.queued(rows, pairs, np.zeros(len(rows), bool))
     found: Told = {}

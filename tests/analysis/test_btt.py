@@ -11,8 +11,9 @@ import polars as pl
 import pytest
 
 from analysis import run as runs
-from analysis.adapters import proberecords
+from analysis.adapters import blkevents, proberecords
 from analysis.adapters.blkrecords import NOTIFY, read_file
+from analysis.inspect import traced
 
 HERE = Path(__file__).parent
 SAMPLES = {"F2FS, WAL": HERE / "sample-f2fs-wal.tar.xz", "ext4, DELETE": HERE.parent / "bench/sample.tar.xz"}
@@ -71,3 +72,17 @@ def test_the_requests_own_time_is_another(tmp_path: Path) -> None:
     both = run.ledger.ledger.join(made, on="issue_ns")
     assert both.height == run.ledger.ledger.height
     assert (both["made_ns"] - both["queue_ns"]).max() > 1_000_000
+
+
+@pytest.mark.parametrize("fs", ["ext4", "f2fs"])
+def test_a_trace_is_matched_as_btt_matches_it(fs: str, tmp_path: Path) -> None:
+    """Every latency that btt tells of a whole trace is told here, of a command of the same time."""
+    trace = HERE / f"blktrace-{fs}/nullb0"
+    rows = blkevents.read([trace.parent / "nullb0.blktrace.0"])
+    found = traced.commands(rows).commands.filter(pl.col("kind") != "flush")
+    begin = int(rows.rows["time"].min())
+    queued, issued, done = (found[name].to_numpy() for name in ("queue_ns", "issue_ns", "end_ns"))
+    q2c, d2c = btt(trace, tmp_path)
+    assert found.height > 50 and found["queue_ns"].null_count() == found["end_ns"].null_count() == 0
+    assert differences((queued - begin) / 1e9, (done - queued) / 1e9, q2c).max() < MICROSECOND
+    assert differences((done - begin) / 1e9, (done - issued) / 1e9, d2c).max() < MICROSECOND

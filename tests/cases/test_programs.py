@@ -18,8 +18,8 @@ SAYS = {
     "direct_and_mapped.py": "10 records",
     "replace_in_children.py": "15000 bytes",
 }
-# syncs of files: 10 mapped pages and one fdatasync; of 12 replacements the file and the folder
-SYNCS = {"direct_and_mapped.py": 11, "replace_in_children.py": 24}
+# syncs: of 10 writes with O_DSYNC, 10 mapped pages, and fdatasync; of 12 replacements the file and the folder
+SYNCS = {"direct_and_mapped.py": 21, "replace_in_children.py": 24}
 
 
 def test_each_file_is_tried() -> None:

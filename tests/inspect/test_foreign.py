@@ -1,0 +1,233 @@
+"""Traces as people post them (tests/inspect/traces/): what device had which command when, and whose it is."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from analysis.inspect import blktrace
+from analysis.inspect.__main__ import main
+from base.errors import BadInput, BadInputError
+
+TRACES = Path(__file__).parent / "traces"
+US = 1000
+# device, operation, sectors, process, begin and end in µs
+COMMANDS = {
+    "begins-within-a-flush.txt": [
+        ("8:0", "FN", 0, "kworker/0:1H", 1000, 2000),
+        ("8:0", "WFS", 8, "jbd2/sda1-8", 2100, 2400),
+        ("8:0", "FN", 0, "kworker/0:1H", 3000, 4000),
+        ("8:0", "FN", 0, "kworker/0:1H", 1_003_000, 1_004_000),
+    ],
+    "stack-three-devices.txt": [
+        ("249:0", "WS", 2048, "dd", 0, 1552),
+        ("8:0", "WS", 1024, "dd", 16, 1550),
+        ("8:0", "WS", 1024, "dd", 40, 1300),
+        ("249:0", "R", 8, "dd2", 700, None),
+        ("8:0", "R", 8, "dd2", 712, 1400),
+        ("8:16", "W", 8, "kworker/3:2", 1412, 1600),
+    ],
+    "bounced-two-completions.txt": [
+        ("252:0", "WS", 1, "dd", 65, 92),
+        ("252:0", "WS", 1, "dd", 10065, 10092),
+    ],
+    "partial-and-error.txt": [
+        ("251:0", "WS", 255, "fio", 75, 77),
+        ("251:0", "WS", 255, "fio", 281, 445),
+    ],
+    "stale-queue.txt": [
+        ("8:0", "WS", 8, "alpha", 10, 100),
+        ("8:0", "WS", 256, "beta", 5_000_010, 5_000_100),
+        ("8:0", "WS", 256, "beta", 5_000_020, 5_000_200),
+    ],
+    "passthrough.blktrace.0": [("8:32", "WS", 8, "db", 1001, 2001)],
+    "scsi-passthrough.txt": [("8:32", "WS", 8, "db", 200_002, 201_000)],
+    "md-bio-based.txt": [("9:0", "WS", 8, "fio", 0, 400), ("9:0", "WS", 16, "fio", 10, 600)],
+    "barrier-2.6.txt": [("8:32", "FW", 8, "kjournald", 10_002, 10_900)],
+    "flush-sequence-null-names.txt": [
+        ("8:0", "FN", 0, None, 31, 1628),
+        ("8:0", "WSM", 17, None, 1671, 1843),
+        ("8:0", "FN", 0, None, 1863, 2735),
+    ],
+    "bom.txt": [("259:2", "WS", 64, "fio", 13.46, 100)],
+    "merged.txt": [("259:2", "WS", 64, "fio", 13.46, 100)],
+    "discard.txt": [("259:0", "DS", 1172272, "fio", 7_124_393.062, 7_125_765.42)],
+    "with-t.txt": [("8:0", "WS", 8, "alpha", 20, 100)],
+    "ftrace.txt": [("179:0", "WS", 8, "mydb", 101_000_100, 101_002_100)],
+    "perf-script.txt": [("8:48", "W", 512, "z_wr_int_4", 1_048_414_534, 1_048_415_089)],
+}
+SAID = {
+    "begins-within-a-flush.txt": "1 completions have no issue in it",
+    "bounced-two-completions.txt": "2 completions have no issue in it",
+    "partial-and-error.txt": "1 commands failed: 1 with EIO",
+    "passthrough.blktrace.0": "2 SCSI or ATA passthrough commands",
+    "scsi-passthrough.txt": "2 SCSI or ATA passthrough commands",
+    "md-bio-based.txt": "of 9:0 nothing was issued",
+    "stack-three-devices.txt": "249:0 is on 8:0",
+}
+REFUSED = {
+    "complete-only.txt": r"no command was issued \(0 queued, 2 completed\)",
+    "elided.txt": r"line 3: '\[\.\.\.\]' is no event",
+    "terminal-paste.txt": "line 1: '# btrace",
+    "utf16.txt": "no text",
+}
+
+
+def rows(trace: blktrace.Trace) -> list[tuple[object, ...]]:
+    """Return the commands of a trace as COMMANDS has them."""
+    columns = ("dev", "rwbs", "sectors", "comm", "begin_ns", "end_ns")
+    found = trace.found.commands.select(columns).iter_rows()
+    return [(*row[:4], *(None if time is None else time / US for time in row[4:])) for row in found]
+
+
+def test_every_trace_is_tried() -> None:
+    assert {path.name for path in TRACES.iterdir()} == {*COMMANDS, *REFUSED}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_its_commands_are_the_devices(name: str) -> None:
+    trace = blktrace.read(str(TRACES / name))
+    assert rows(trace) == COMMANDS[name]
+    assert any(lack.startswith(SAID.get(name, "")) for lack in (*trace.said, ""))
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_no_trace_is_refused_with_its_line(name: str) -> None:
+    with pytest.raises(BadInput, match=REFUSED[name]):
+        blktrace.read(str(TRACES / name))
+
+
+def test_devices_have_lanes_and_facts_of_their_own() -> None:
+    trace = blktrace.read(str(TRACES / "stack-three-devices.txt"))
+    assert trace.lanes == (
+        *("249:0 dd write", "249:0 dd2 read", "8:0 dd write", "8:0 dd2 read", "8:16 kworker write"),
+    )
+    assert blktrace.said(trace)["facts"].count("block commands of device") == 3
+
+
+def test_the_csv_has_commands_and_orphans(tmp_path: Path) -> None:
+    trace, table = tmp_path / "t.txt", tmp_path / "t.csv"
+    trace.write_text(
+        "8,0 0 1 0.000000500 0 C  WS 64 + 8 [0]\n"
+        '8,0 0 2 0.000001000 7 Q  WS 128 + 8 [a, "b"]\n'
+        "8,0 0 3 0.000002000 9 D  WS 128 + 8 [kworker/0:1H]\n"
+        "8,0 0 4 0.000003000 0 C  WS 128 + 8 [65531]\n"
+        "8,0 0 5 0.000004000 9 D  FN [kworker/0:1H]\n"
+    )
+    assert main(["--trace", str(trace), "--csv", str(table)]) == 0
+    with table.open(newline="") as file:
+        head, *found = csv.reader(file)
+    assert head == (
+        [
+            "device",
+            "operation",
+            "flags",
+            "sector",
+            "sectors",
+            "queue_ns",
+            "issue_ns",
+            "complete_ns",
+            "process",
+            "pid",
+            "error",
+            "orphan",
+        ]
+    )
+    assert found == [
+        ["8:0", "write", "WS", "64", "8", "", "", "500", "", "", "0", "no issue"],
+        ["8:0", "write", "WS", "128", "8", "1000", "2000", "3000", 'a, "b"', "7", "5", ""],
+        ["8:0", "flush", "FN", "", "0", "", "4000", "", "kworker/0:1H", "9", "", "no completion"],
+    ]
+
+
+FORMATS = {
+    "%5T.%9t, %p, %C, %a, %S, %n, %d, %D, %e\\n": "    1.000002000, 7, a b, {a}, 64, 8, WS,   8,0  , {e}",
+    "%M:%m %a %d %S+%N %p @%T.%t err=%e\\n": "8:0 {a} WS 64+4096 7 @1.000002000 err={e}",
+}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_format_of_blkparses_is_read_back(form: str, tmp_path: Path) -> None:
+    line, trace = FORMATS[form], tmp_path / "t"
+    trace.write_text(f"{line.format(a='D', e=0)}\n{line.format(a='C', e=-5)}\n{line.format(a='P', e=0)}\n")
+    found = blktrace.read(str(trace), form).found.commands
+    assert found.select("dev", "sector", "sectors", "begin_ns", "tid", "result").rows() == [
+        ("8:0", 64, 8, 1_000_002_000, 7, 5)
+    ]
+    with pytest.raises(BadInput, match=r"line 1: .* is no event"):
+        blktrace.read(str(trace))
+
+
+def test_a_format_that_says_too_little_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "t").write_text("8,0\n")
+    for form, wrong in (("%a %S", "%d is not in it"), ("%q", "%q is none of blkparse's")):
+        with pytest.raises(BadInputError, match=wrong):
+            blktrace.read(str(tmp_path / "t"), form)
+
+
+@pytest.mark.parametrize("given", ["dump", "text", "format"])
+def test_what_blkparse_makes_of_a_trace_says_the_same(given: str, tmp_path: Path) -> None:
+    folder = TRACES.parents[1] / "analysis/blktrace-ext4"
+    form = "%D %c %s %T %t %p %a %d %S %n %e %C\\n"
+    options = {"dump": ["-O", "-d", str(tmp_path / "t")], "text": [], "format": ["-f", form]}[given]
+    done = subprocess.run(
+        ["blkparse", "-q", "-i", "nullb0", *options], cwd=folder, capture_output=True, check=True
+    )
+    if given != "dump":
+        (tmp_path / "t").write_bytes(done.stdout)
+    own = blktrace.read(str(folder / "nullb0")).found.commands
+    found = blktrace.read(str(tmp_path / "t"), form if given == "format" else "").found.commands
+    same = ["sector", "sectors", "rwbs", "kind", "comm", "tid", "result"]
+    assert found.select(same).equals(own.select(same))
+    for name in ("queue_ns", "end_ns"):
+        assert (found[name] - found["begin_ns"]).equals(own[name] - own["begin_ns"])
+
+
+TRACED = """# tracer: nop
+      db-7     [001] d..1.   1.000001: block_bio_remap: 8,0 WS 2112 + 16 <- (8,1) 64
+      db-7     [001] .....   1.000002: block_bio_queue: 8,0 WS 2112 + 16 [db]
+      db-7     [001] .....   1.000003: block_split: 8,0 WS 2112 / 2120 [db]
+      db-7     (      7) [001] .....   1.000004: block_getrq: 8,0 WS 2112 + 8 [db]
+kworker/1:1H-9 [001] .....   1.000005: block_rq_issue: 8,0 WS 4096 () 2112 + 8 none,0,0 [kworker/1:1H]
+kworker/1:1H-9 [001] .....   1.000006: block_rq_issue: 8,0 WS 4096 () 2120 + 8 [kworker/1:1H]
+  <idle>-0     [000] d.h..   1.000007: block_rq_complete: 8,0 WS () 2120 + 8 [0]
+  <idle>-0     [000] d.h..   1.000008: block_rq_requeue: 8,0 WS () 2112 + 8 [0]
+kworker/1:1H-9 [001] .....   1.000009: block_rq_issue: 8,0 WS 4096 () 2112 + 8 [kworker/1:1H]
+  <idle>-0     [000] d.h..   1.000010: block_rq_complete: 8,0 WS () 2112 + 8 [-5]
+kworker/1:1H-9 [001] .....   1.000011: block_rq_issue: 8,0 FF 0 () 18446744073709551615 + 0 [kworker/1:1H]
+  <idle>-0     [000] d.h..   1.000012: block_rq_complete: 8,0 FF () 18446744073709551615 + 0 [0]
+  smartd-5     [000] .....   1.000013: block_rq_issue: 8,0 N 512 (85 08 0e 00) 0 + 0 [smartd]
+  other-5      [000] .....   1.000014: sched_switch: prev_comm=other
+"""
+TOLD = [
+    ("8:0", "WS", 8, "db", 1_000_006, 1_000_007),
+    ("8:0", "WS", 8, "db", 1_000_009, 1_000_010),
+    ("8:0", "FN", 0, "kworker/1:1H", 1_000_011, 1_000_012),
+]
+
+
+def test_ftrace_and_perf_say_what_blkparse_says(tmp_path: Path) -> None:
+    trace = tmp_path / "t"
+    for text in (
+        TRACED,
+        TRACED.replace("# tracer: nop", "cpus=2").replace(" .....", ""),
+        TRACED.replace("-7 ", " 7/7 ")
+        .replace("-0 ", " 0 ")
+        .replace("-9 ", " 9 ")
+        .replace(": block_", ": block:block_"),
+    ):
+        trace.write_text(text)
+        assert rows(blktrace.read(str(trace))) == TOLD
+    trace.write_text(TRACED + "what is this\n")
+    with pytest.raises(BadInput, match="line 16: 'what is this' is no event as ftrace"):
+        blktrace.read(str(trace))
+
+
+@pytest.mark.parametrize("sector", [2**54, 2**63 - 1, 2**63, 2**64 - 2])
+def test_a_sector_that_no_device_has_is_refused(sector: int, tmp_path: Path) -> None:
+    (tmp_path / "t").write_text(f"8,0 0 1 0.000000001 7 D WS {sector} + 8 [a]\n")
+    with pytest.raises(BadInput, match=rf"line 1: 8 sectors from {sector} on: a device has at most 2\^54"):
+        blktrace.read(str(tmp_path / "t"))
