@@ -97,7 +97,7 @@ class Collected:
 
 
 def read(paths: list[Path]) -> Events:
-    """Return the events of blktrace's files. Raises BadInput."""
+    """Return the events of files of the kernel's records. Raises BadInput."""
     found, names = Collected(), dict[int, str]()
     for path in paths:
         for chunk in chunks(path):

@@ -98,7 +98,8 @@ class _Word(NamedTuple):
     def is_digit(self) -> np.ndarray:
         """Return which begin and end with a digit."""
         ends = np.stack([self.data[self.begins], self.data[self.ends - 1]])
-        return np.logical_and.reduce((ends >= ord("0")) & (ends <= ord("9")), axis=0)
+        digit: np.ndarray = np.logical_and.reduce((ends >= ord("0")) & (ends <= ord("9")), axis=0)
+        return digit
 
     def number(self) -> np.ndarray:
         """Return each as a number, _ODD of what is none."""

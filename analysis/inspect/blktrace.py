@@ -17,7 +17,6 @@ import polars as pl
 from analysis.adapters import blkevents, blkformat, blkparsed
 from analysis.adapters.blkrecords import COMPLETE, FUA, MAGIC, MAGIC2, QUEUE, WRITE, version
 from analysis.events import BLOCK_KINDS
-from analysis.figures import style
 from analysis.inspect import traced
 from base.errors import BadInput, BadInputError
 
@@ -41,7 +40,7 @@ class Trace(NamedTuple):
     found: traced.Traced
     commands: pl.DataFrame  # of `found`, with `process` and `lane`
     lanes: tuple[str, ...]  # `[<device> ]<process> <kind>`, in the order in which they are shown
-    colors: dict[str, str]
+    kinds: dict[str, str]  # {lane: its kind of command}
     said: tuple[str, ...]  # what the trace lacks
 
 
@@ -176,7 +175,7 @@ def _with_lanes(name: str, found: traced.Traced, lacks: tuple[str, ...]) -> Trac
         )
         pairs = set(part.select("process", "kind").unique().iter_rows())
         order = [pair for who in [*shown, _OTHERS] for kind in BLOCK_KINDS if (pair := (who, kind)) in pairs]
-        lanes |= {f"{before}{who} {kind}": style.BLOCKS[kind] for who, kind in order}
+        lanes |= {f"{before}{who} {kind}": kind for who, kind in order}
         parts.append(part)
     commands = pl.concat(parts).sort("begin_ns", maintain_order=True)
     return Trace(name, found, commands, tuple(lanes), lanes, lacks)

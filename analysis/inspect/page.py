@@ -74,7 +74,7 @@ def render_trace(trace: blktrace.Trace) -> str:
     )
     # the clock of blkparse's text begins at 0, the kernel's where the machine booted
     origin = int(rows["begin_ns"][0])
-    kinds = {style.clean(name): color for name, color in trace.colors.items()}
+    kinds = {style.clean(name): style.BLOCKS[kind] for name, kind in trace.kinds.items()}
     about = {
         **{"cell": style.clean(trace.name), "run": "", "clock": "", "rejected": [], "labels": []},
         "origin": origin,

@@ -3,8 +3,9 @@
 One recorded run is made longer (scale.py) to 1 and to 10 million block events. Ours reads the
 probes' records, SQLite's calls and blktrace's files, correlates them, makes the ledger's tables
 and writes them; blkparse prints the blktrace's records as text, every field, to /dev/null; btt
-reads what blkparse merged. All in turn, on the same files, the best of ROUNDS of each. Prints a
-Markdown table and fails when a limit is not held.
+reads what blkparse merged. The matcher is what `make inspect TRACE=` does before its page: of blktrace's
+files, and of what blkparse prints of them. All in turn, on the same files, the best of ROUNDS of each.
+Prints a Markdown table and fails when a limit is not held.
 
 RUN=<a run's folder> takes another recording than sample.tar.xz, which is the run of
 `make experiment ROWS=1000 N=50`, packed with
@@ -32,6 +33,9 @@ TEXT = "%c %s %T %t %p %D %a %d %S %n %e\\n"
 
 FASTER = 5.0  # times as many events a second as blkparse's text output
 MEMORY = 1.5e9  # bytes at the largest size
+MATCHED = 3.0  # seconds of a million events, of records and of text
+MATCHER_MEMORY = 300e6  # bytes at the peak for these
+MATCHER = ("matcher, records", "matcher, text")
 FLAT = 1.25  # cost per event at the largest size over that at the smallest
 
 
@@ -64,7 +68,7 @@ def run(command: list[str], folder: Path) -> tuple[float, float, int, str]:
 
 def measure(folder: Path) -> dict[str, Best]:
     """Every tool on one run, in turn."""
-    best = {name: Best() for name in ("ours", "blkparse -f", "blkparse + btt")}
+    best = {name: Best() for name in ("ours", "blkparse -f", "blkparse + btt", *MATCHER)}
     trace = folder / "raw/blktrace"
     device = next(trace.glob("*.blktrace.*")).name.split(".")[0]
     for _ in range(ROUNDS):
@@ -77,6 +81,12 @@ def measure(folder: Path) -> dict[str, Best]:
         btt = run(["btt", "-i", "merged.bin", "-o", "btt"], trace)
         for path in trace.glob("btt*"):
             path.unlink()
+        run(["sh", "-c", f"exec blkparse -q -i {device} > text"], trace)
+        for name, given in zip(MATCHER, (device, "text"), strict=True):
+            *_, memory, told = run([sys.executable, str(HERE / "matcher.py"), str(trace / given)], ROOT)
+            matched = json.loads(told)
+            best[name].take(matched["seconds"], matched["cpu"], memory)
+        (trace / "text").unlink()
         (trace / "merged.bin").unlink()
         total = (merged[0] + btt[0], merged[1] + btt[1], max(merged[2], btt[2]))
         best["blkparse + btt"].take(*total)
@@ -111,6 +121,13 @@ def verdicts(events: dict[int, int], found: dict[int, dict[str, Best]]) -> list[
     verdict.append(
         (memory <= MEMORY, f"{memory / 1e9:.2f} GB at {events[largest]:,} (limit {MEMORY / 1e9:g})")
     )
+    for name in MATCHER:
+        one = found[smallest][name]
+        what = (
+            f"{name}: {one.seconds:.2f} s and {one.memory / 1e6:.0f} MB at {events[smallest]:,} "
+            f"(limits {MATCHED:g} and {MATCHER_MEMORY / 1e6:g})"
+        )
+        verdict.append((one.seconds <= MATCHED and one.memory <= MATCHER_MEMORY, what))
     cost = {size: tools["ours"].seconds / events[size] for size, tools in found.items()}
     ratio = cost[largest] / cost[smallest]
     verdict.append((ratio <= FLAT, f"cost per event grows by {ratio:.2f} (limit {FLAT:g})"))
