@@ -107,7 +107,7 @@ def test_many_cells_are_tables_of_settings_by_filesystems() -> None:
     first = told.index("`device=lying`")
     assert told[6:9] == [
         "| delete/off | 100.0; ✗ 5 | 100.0; ✗ 5 | 100.0; ✗ 5 |",
-        "| delete/normal | **100.0; 3 (4.2)** | **100.0; 3 (4.2)** | **100.0; 3 (4.2)** |",
+        "| delete/normal | **100.0; 3 (4.2 ms)** | **100.0; 3 (4.2 ms)** | **100.0; 3 (4.2 ms)** |",
         "| delete/full | 100.0; 0 | 100.0; 0 | 100.0; 0 |",
     ]
     # in the order of the axes, whichever is not measured
