@@ -38,8 +38,8 @@ def due_ns(cell: Mapping[str, Any], begins: Ints) -> Ints | None:
         due = ints(sqlfile.due_ns(userfile.parts(cell["profiles"]["file"]).transactions))
         if due.size != begins.size:
             raise ValueError(f"{begins.size} transactions, and the trace has {due.size}")
-        return begins[0] + due
-    return begins[0] + np.arange(begins.size) * interval_ns(pace)
+        return ints(begins[0] + due)
+    return ints(begins[0] + np.arange(begins.size) * interval_ns(pace))
 
 
 def summary(cell: Mapping[str, Any], ran: Driver) -> dict[str, Any] | None:
@@ -71,4 +71,4 @@ def slept_ns(cell: Mapping[str, Any], begins: Ints, ends: Ints) -> Ints:
     if due is None:
         return np.zeros(begins.size, np.int64)
     free = np.r_[begins[:1], ends[:-1]]
-    return np.clip(due - free, 0, None)
+    return ints(np.clip(due - free, 0, None))

@@ -116,7 +116,7 @@ def cells(runs: Sequence[Run]) -> str:
     each = [dict.fromkeys(values) for values in zip(*run, strict=True)]
     if len(run) == (all_of_them := math.prod(map(len, each))):
         return ""
-    blocks = [tuple((value,) for value in values) for values in run]
+    blocks: list[tuple[tuple[str, ...], ...]] = [tuple((value,) for value in values) for values in run]
     for at in reversed(range(len(axes))):
         joined: dict[tuple[Any, ...], list[str]] = {}
         for block in blocks:

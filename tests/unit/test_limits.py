@@ -45,7 +45,7 @@ def words(array: str) -> list[str]:
 def axes_by_option() -> dict[str, str]:
     """The driver's options that an axis sets → the axis, from the command line that a run has."""
     marked = make_cell({}) | {
-        name: f"<{name}>" for name in axes.axes() if name not in ("clock", "engine", "probes")
+        name: f"<{name}>" for name in axes.axes() if name not in ("clock", "engine", "pace", "probes")
     }
     line = re.search(r"^DRIVER_OPTIONS=(.*)$", cell_env(marked, "/dev/x", "db"), re.MULTILINE)
     assert line
