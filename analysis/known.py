@@ -18,16 +18,18 @@ from analysis.adapters.proberecords import CALLERS, OWNERS
 _PAGE_SECTORS = 8
 
 
-def wrong(known: Known, probes: Sequence[str], own: str, journals_data: bool = False) -> list[str]:
+def wrong(
+    known: Known, probes: Sequence[str], own: str, journals_data: bool = False, journalled: bool = True
+) -> list[str]:
     """Return what these probes did not record as it was, a line each; own: the filesystem's probe.
 
     journals_data: the pages of files are written to a journal first, as pages of nobody's, and on some
-    kernels one by one.
+    kernels one by one. journalled: a sync may wait for a journal, a log or nodes, which are counted.
     """
     checks: dict[str, Sequence[Callable[[Known], list[str]]]] = {
         "block": (_commands,),
         "bio": (_bios, *(() if journals_data else (_pages, _of_several_pages))),
-        own: (_syncs, _names, _data_waits, _waits, _as_counted),
+        own: (_syncs, _names, _data_waits, *((_waits, _as_counted) if journalled else ())),
         "flush": (_some("flush"),) if known.cached else (),
         "wait": (_off_cpu,),
         "writeback": (_written_back,),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from analysis.filesystems import Superblock, find
 
@@ -30,6 +32,22 @@ def words(kind: str, options: str) -> list[str]:
     """Options as mkfs takes them, each with its value in one word: none can stand for a device."""
     given, flags = iter(options.split()), find(kind).mkfs.flags
     return [word if word in flags or len(word) > 2 else word + next(given, "") for word in given]
+
+
+def parts(kind: str, options: str) -> list[str]:
+    """Return each option with each value of its list by itself: `-O ^has_journal`, `-b 4096`, `-q`."""
+    return [
+        f"{word[:2]} {value}".rstrip()
+        for word in words(kind, options)
+        for value in (word[2:].split(",") if word not in find(kind).mkfs.flags else [""])
+    ]
+
+
+def journalled(cell: Mapping[str, Any]) -> bool:
+    """Return whether a cell's filesystem is made with what it has of a journal."""
+    fs = cell["profiles"]["fs"]
+    given = parts(fs["type"], " ".join([*fs["mkfs"], cell["mkfs_options"]]))
+    return not any(re.fullmatch(find(fs["type"]).unjournalled, part) for part in given)
 
 
 def asked(kind: str, options: str) -> dict[str, str]:

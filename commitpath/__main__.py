@@ -1,9 +1,26 @@
 """Command line behind bin/commitpath: python -m commitpath TARGET NAME=value…"""
 
+import fcntl
 import os
 import sys
 
 from base import interrupts
+
+
+def _open_streams() -> None:
+    """Open what was closed, to nobody: else a file that is opened takes its number."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            # a shell's own script may have the number of a stream that was closed
+            unfit = number > 0 and fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY
+        except OSError:
+            unfit = True
+        if unfit:
+            nobody = os.open(os.devnull, os.O_RDWR)
+            if nobody != number:
+                os.dup2(nobody, number)
+                os.close(nobody)
+            setattr(sys, name, os.fdopen(number, "w" if number else "r"))
 
 
 def _run() -> int:
@@ -24,6 +41,7 @@ def main() -> int:
 
     bin/commitpath blocks SIGINT.
     """
+    _open_streams()
     return interrupts.answered("commitpath", _run)
 
 

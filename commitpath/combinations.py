@@ -1,15 +1,14 @@
 """Combinations of settings that no board can run: each is refused in one line that says what fits."""
 
 import re
-import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from analysis import devices, engines, mkfs, mount, pace
+from analysis import devices, engines, pace
 from base.data import load_yaml
 from base.errors import BadInputError
-from base.paths import EXPERIMENTS, ROOT
-from commitpath import observers, persistent
+from base.paths import ROOT
+from commitpath import filesystem_options, observers, persistent
 from commitpath.axes import axes, version_key
 from commitpath.profiles import driver_folder, has_module, kernel_profile, load_profile, watching
 from images import given
@@ -151,27 +150,7 @@ def check_combination(cell: Mapping[str, Any]) -> None:
             f"SYNCHRONOUS=extra: SQLite {cell['sqlite']} has no synchronous=EXTRA (it came with 3.12); "
             "use SYNCHRONOUS=full or a newer SQLITE"
         )
-    kind = cell["profiles"]["fs"]["type"]
-    if refused := mkfs.refused(kind, cell["mkfs_options"]):
-        raise BadInputError(
-            f"MKFS_OPTIONS={cell['mkfs_options']}: mkfs.{kind} may not be given {' '.join(refused)}; what it "
-            f"may, with values that the superblock shows, is {mkfs.allowed(kind)} "
-            f"(analysis/filesystems/{kind}.py)"
-        )
-    if refused := mkfs.refused(kind, shlex.join(cell["profiles"]["fs"]["mkfs"])):
-        raise BadInputError(
-            f"{EXPERIMENTS}/fs/{cell['fs']}.yml: mkfs.{kind} may not be given {' '.join(refused)}; what it "
-            f"may is {mkfs.allowed(kind)} (analysis/filesystems/{kind}.py)"
-        )
-    for where, options in (
-        (f"MOUNT_OPTIONS={cell['mount_options']}", cell["mount_options"].split(",")),
-        (f"{EXPERIMENTS}/fs/{cell['fs']}.yml", cell["profiles"]["fs"]["mount"]),
-    ):
-        if refused := mount.refused(kind, [option for option in options if option]):
-            raise BadInputError(
-                f"{where}: {kind} may not be mounted with {' '.join(refused)}; it may with "
-                f"{mount.allowed(kind)} (analysis/filesystems/{kind}.py)"
-            )
+    filesystem_options.check(cell)
     made = devices.find(cell["profiles"]["device"]["driver"]).made
     if cell["board"] == "virtual" and not made:
         raise BadInputError(f"DEVICE={cell['device']}: only a lab board has a device of its own")

@@ -1,5 +1,6 @@
 """The commands, by the names of the Makefile's targets."""
 
+import contextlib
 import errno
 import functools
 import importlib
@@ -326,6 +327,12 @@ COMMANDS: dict[str, Callable[[dict[str, str]], int]] = {
 }
 
 
+def tell(error: Exception) -> None:
+    """Print what went wrong; where nobody reads it any more, the exit code says it."""
+    with contextlib.suppress(BrokenPipeError):
+        print(f"commitpath: {one_line(error)}", file=sys.stderr, flush=True)
+
+
 def run(arguments: list[str]) -> int:
     """Run one command; every failure is one line and an exit code."""
     try:
@@ -342,10 +349,10 @@ def run(arguments: list[str]) -> int:
         sys.stdout.flush()
         return code
     except LabError as error:
-        print(f"commitpath: {one_line(error)}", file=sys.stderr)
+        tell(error)
         return error.exit_code
     except BadInput as error:
-        print(f"commitpath: {one_line(error)}", file=sys.stderr)
+        tell(error)
         return EXIT_UNREADABLE
     except BrokenPipeError:
         # `| head` has all that it wants; what Python still holds would fail at its end
@@ -353,7 +360,7 @@ def run(arguments: list[str]) -> int:
         return 0
     except (OSError, subprocess.SubprocessError) as error:
         # "[Errno 28] No space left on device: 'file'" says it all
-        print(f"commitpath: {one_line(error)}", file=sys.stderr)
+        tell(error)
         # of names, only who calls gives some that are too long
         too_long = isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG
         return EXIT_BAD_INPUT if too_long else EXIT_FAILED

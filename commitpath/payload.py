@@ -69,7 +69,7 @@ def expected_probes(names: Iterable[str]) -> int:
 def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str, Any]) -> dict[str, Any]:
     """What provision.yml, prepare.yml and run.yml are told about a cell."""
     fs, device = cell["profiles"]["fs"], cell["profiles"]["device"]
-    mkfs_words = mkfs.words(fs["type"], f"{shlex.join(fs['mkfs'])} {cell['mkfs_options']}")
+    mkfs_words = mkfs.words(fs["type"], " ".join([*fs["mkfs"], cell["mkfs_options"]]))
     # a virtual board's runs may have any filesystem and any observer, if its kernel can be watched at all; a
     # lab board, and a user's kernel, need only have its cell's
     kernel = kernel_profile(cell)

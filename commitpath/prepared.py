@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from analysis import known
+from analysis import known, mkfs
 from analysis.adapters.known import read as read_known
 from base import identity, scratch
 from base.errors import LabError
@@ -262,6 +262,7 @@ def prove(cell: Mapping[str, Any], watched: Path, files: Mapping[str, bytes], bo
             probe_files(cell["probes"], kind),
             kind,
             journals_data="data=journal" in mount_options(cell).split(","),
+            journalled=mkfs.journalled(cell),
         )
         if found:
             log = artifacts.CACHE / "log/known-sequence.tar"

@@ -61,6 +61,15 @@ class Filesystem:
     fsck: str
     # (raw/board/, superblock.txt's fields) → where it keeps what; raises BadInput
     layout: Callable[[Path, Superblock], Layout]
+    # (pattern, pattern, why), of parts of mkfs's options (mkfs.parts) and options of mount: two that exclude
+    # each other
+    excluded: tuple[tuple[str, str, str], ...] = ()
+    # likewise: one that is there only with the other
+    needs: tuple[tuple[str, str, str], ...] = ()
+    # pattern of the part of mkfs's options that leaves its journal out
+    unjournalled: str = "(?!)"
+    # pattern of a part of mkfs's options → why no board mounts what it makes
+    unmountable: Mapping[str, str] = field(default_factory=dict)
     # what that needs beside superblock.txt
     files: tuple[str, ...] = ()
     # mount option → what no option of /proc/mounts begins with where it is in effect and not shown

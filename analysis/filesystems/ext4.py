@@ -29,6 +29,7 @@ _FEATURE = (
     "|metadata_csum_seed|orphan_file|project|quota|resize_inode|sparse_super2?|stable_inodes"
     "|uninit_(bg|groups)|verity"
 )
+_NO_JOURNAL = r"-O \^has_journal"
 # Inode tables and journal are zeroed at once, or later: no field of the superblock says so.
 _LATER = "(lazy_itable_init|lazy_journal_init)="
 
@@ -162,6 +163,24 @@ FILESYSTEM = Filesystem(
         "errors=(continue|remount-ro)",
         "i_version",
     ),
+    # fs/ext4/super.c of Linux 6.12, ext4_check_opt_consistency and what __ext4_fill_super says without a
+    # journal; e2fsprogs, misc/mke2fs.c
+    excluded=(
+        (_NO_JOURNAL, "(data|commit)=.*|(no)?journal_.*", "it has no journal to mount with"),
+        (_NO_JOURNAL, "-J .*|-O fast_commit|-O orphan_file", "it has no journal"),
+        ("data=journal", "delalloc|dioread_nolock", "the kernel refuses both"),
+        ("data=ordered", "journal_async_commit", "the kernel refuses both"),
+        ("journal_async_commit", "nojournal_checksum", "asynchronous commits have checksums"),
+        ("-O metadata_csum", "-O uninit_(bg|groups)", "one takes the other's place"),
+    ),
+    unjournalled=_NO_JOURNAL,
+    needs=(
+        ("-C .*", "-O bigalloc", "a cluster is of a filesystem with that feature"),
+        (r"-O \^extents?", r"-O \^64bit", "64 bits, which are on by default, need extents"),
+        ("-O meta_bg", r"-O \^resize_inode", "resize_inode, which is on by default, excludes it"),
+        (r"-O \^metadata_csum", r"-O \^metadata_csum_seed", "the seed, which is on by default, needs it"),
+    ),
+    unmountable={"-b (?!(1024|2048|4096)$).*": "a block is 1024, 2048 or 4096 bytes: at most a page"},
     fsck="e2fsck -fn",
     errors=(
         r"JBD2: .*(error|corrupt)|Aborting journal|EXT4-fs (error|warning)"

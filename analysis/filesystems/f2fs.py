@@ -86,6 +86,15 @@ FILESYSTEM = Filesystem(
         "errors=(continue|remount-ro)",
         "memory=(normal|low)",
     ),
+    # fs/f2fs/super.c, parse_options; f2fs-tools, mkfs/f2fs_format_main.c
+    excluded=(("mode=lfs", "atgc", "the kernel refuses both"),),
+    needs=(
+        (
+            "-O (project_quota|inode_checksum|flexible_inline_xattr|inode_crtime|compression)",
+            "-O extra_attr",
+            "mkfs.f2fs refuses it without",
+        ),
+    ),
     fsck="fsck.f2fs -f --dry-run",
     errors=r"F2FS-fs \(.*\): .*(error|corrupt|inconsisten|invalid|bug|stop)",
     # not every kernel shows it

@@ -113,6 +113,15 @@ FILESYSTEM = Filesystem(
         "noalign",
         "wsync",
     ),
+    # xfsprogs, mkfs/xfs_mkfs.c, validate_sb_features, validate_inodesize and validate_blocksize
+    excluded=(
+        ("-m crc=0", "-m (bigtime|finobt|inobtcount|reflink|rmapbt)=1", "it needs checksums"),
+        ("-m finobt=0", "-m inobtcount=1", "it counts what the other would have"),
+    ),
+    needs=(
+        ("-i size=256", "-m crc=0", "with checksums an inode has 512 bytes at least"),
+        ("-b size=512", "-m crc=0", "with checksums a block has 1024 bytes at least"),
+    ),
     fsck="xfs_repair -n",
     errors=r"XFS( \(.*\))?: .*([Ee]rror|[Cc]orrupt|[Ss]hut(ting)? ?down|failed)",
     layout=_layout,

@@ -44,7 +44,7 @@ def analyse(raw: Path) -> build.Ledger:
                 transactions=ran.transactions,
                 phases=ran.phases,
                 window=ran.window,
-                database=Path(ran.config["driver"]["database"]).name,
+                databases={Path(ran.config["driver"]["database"]).name},
                 calls=True,
             )
         )

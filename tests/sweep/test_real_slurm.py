@@ -25,7 +25,7 @@ axes:
 """
 # the last one's board cannot be prepared
 VARIANTS = """\
-variants: [{mode: delete}, {mode: wal}, {mode: truncate, mount_options: 'mode=lfs,atgc'}]
+variants: [{mode: delete}, {mode: wal}, {mode: truncate, mkfs_options: '-s 100000'}]
 """
 
 
@@ -64,7 +64,7 @@ def test_slurm_runs_a_sweep(
 
     grid.write_text(GRID.partition("axes:")[0] + VARIANTS)
     cells = {mode: make_cell({**CELLS, "MODE": mode}) for mode in ("delete", "wal")}
-    unfit = make_cell({**CELLS, "MODE": "truncate", "MOUNT_OPTIONS": "mode=lfs,atgc"})
+    unfit = make_cell({**CELLS, "MODE": "truncate", "MKFS_OPTIONS": "-s 100000"})
     interrupted(there, grid, machine)
 
     done = there.make("sweep", GRID=str(grid), EXECUTOR="slurm", RETRIES="0", JOBS="3")

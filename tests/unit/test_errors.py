@@ -158,6 +158,15 @@ def test_a_reader_that_has_enough_is_no_error() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize(("closed", "said"), [(">&-", True), ("0<&- >&-", True), ("2>&-", False)])
+def test_a_stream_that_is_closed_is_nobodys(closed: str, said: bool) -> None:
+    """And no file that the command opens is taken for it."""
+    line = f"bin/commitpath plan FS=zzz {closed}"
+    done = subprocess.run(["bash", "-c", line], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert done.stderr.startswith("commitpath: FS=zzz: ") is said
+
+
 @pytest.mark.parametrize("program", ["tests/sweep/kill.py", "tests/inspect/speed.py", "tests/fresh-machine"])
 def test_a_program_of_the_tests_says_how_it_is_called(program: str) -> None:
     line = [sys.executable, program] if program.endswith(".py") else [program]
