@@ -42,11 +42,11 @@ class _Apart(NamedTuple):
     each: int | None  # None: as long as another thread may have the CPU
 
 
-# Measured on clean runs: 0.3 to 0.6 µs to another observer, of which 16 ns change within a run; one tracepoint
-# calls both. A device has a command 0.6 to 0.8 µs after its issue, and is done 2 to 13 µs before its completion;
-# the quickest, whose commands wait for the CPU that copies their data, up to 18 and 57 µs. What the CPU copies
-# for the commands that are under way comes on top. A thread that loses the CPU between the issue and the device
-# takes any time.
+# Measured on clean runs: 0.3 to 0.6 µs to another observer, of which 16 ns change within a run; one
+# tracepoint calls both. A device has a command 0.6 to 0.8 µs after its issue, and is done 2 to 13 µs before
+# its completion; the quickest, whose commands wait for the CPU that copies their data, up to 18 and 57 µs.
+# What the CPU copies for the commands that are under way comes on top. A thread that loses the CPU between
+# the issue and the device takes any time.
 _BIO_NS = 100_000
 _BESIDE = _Apart(1_000, 1_000, _BIO_NS)
 _IN_THE_DEVICE = _Apart(25_000, 100_000, None)
