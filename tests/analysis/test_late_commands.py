@@ -11,8 +11,8 @@ from analysis.checks import witness
 
 US = 1_000
 # of 2000 commands: {µs late: how many}
-CLEAN: list[dict[int, int]] = [{}, {150: 40}, {900: 3}, {900: 2, 1620: 2}, {4900: 1}]
-FORGED: list[dict[int, int]] = [{250: 50}, {900: 50}, {1100: 3}, {4900: 5}, {5100: 1}]
+CLEAN: list[dict[int, int]] = [{}, {150: 40}, {900: 3}, {900: 2, 1620: 2}, {4900: 5}, {30_000: 1}]
+WRONG: list[dict[int, int]] = [{250: 50}, {900: 50}, {30: 1100}]
 
 
 def late(many: dict[int, int]) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -25,7 +25,7 @@ def late(many: dict[int, int]) -> np.ndarray[Any, np.dtype[np.int64]]:
 
 
 @pytest.mark.parametrize("slower", [1, 4])
-@pytest.mark.parametrize("many", [*CLEAN, *FORGED])
+@pytest.mark.parametrize("many", [*CLEAN, *WRONG])
 def test_by_a_witness(many: dict[int, int], slower: int) -> None:
     begin = np.arange(2000) * 10_000 * US
     done = begin + 50 * US
@@ -33,4 +33,4 @@ def test_by_a_witness(many: dict[int, int], slower: int) -> None:
     own = seen.with_columns(end_ns=pl.Series(done + late(many) * slower))
     run: Any = SimpleNamespace(board=SimpleNamespace(run={"clock": "virtual"}))
     said = witness._in_time(run, "the log", own, seen, witness._IN_THE_DEVICE, slower)
-    assert bool(said) == (many in FORGED), said
+    assert bool(said) == (many in WRONG), said
