@@ -87,7 +87,7 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def start(checkout: Path, *options: str, **environment: str) -> subprocess.Popen[str]:
-    clean = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_") and k != "ALL"}
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
     return subprocess.Popen(
         [sys.executable, "tests/runner.py", *options],
         cwd=checkout,
@@ -130,7 +130,7 @@ def test_a_group_that_passed_is_skipped_until_it_changes(checkout: Path) -> None
     assert code == 0 and SKIPPED in said and "test_data" not in said and "test_sleep" in said
     # of the same folder, and another group's
     assert "tests/quick/test_own.py::test_own" in said
-    code, said = ran(checkout, ALL="1")
+    code, said = ran(checkout, "ALL=1")
     assert code == 0 and SKIPPED not in said and "test_data" in said
     (checkout / "data").write_text("bad")
     for _ in range(2):
