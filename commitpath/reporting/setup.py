@@ -111,7 +111,9 @@ def paragraph(found: Reported, runs: Sequence[Run]) -> str:
 
 def cells(runs: Sequence[Run]) -> str:
     """Return which combinations of the settings that vary were run; nothing where all of them were."""
-    axes = [name for name in select.varying(runs) if name not in NO_SETTING]
+    # an engine that lacks an axis is not at another value of it
+    given = {name: {run.shown(name) for run in runs} - {select.NONE} for name in select.varying(runs)}
+    axes = [name for name, values in given.items() if len(values) > 1 and name not in NO_SETTING]
     run = dict.fromkeys(tuple(one.shown(name) for name in axes) for one in runs)
     each = [dict.fromkeys(values) for values in zip(*run, strict=True)]
     if len(run) == (all_of_them := math.prod(map(len, each))):
