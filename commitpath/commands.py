@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from base.errors import EXIT_BAD_INPUT, EXIT_FAILED, EXIT_UNREADABLE, BadInput, BadInputError, LabError
-from base.paths import RESULTS
+from base.paths import RESULTS, is_closed
 from base.text import one_line, printable
 from commitpath import command_line, places, programs
 from commitpath import help as help_text
@@ -75,6 +75,8 @@ def run_folder(command: str, given: dict[str, str], name: str = "RUN") -> str:
     if not run:
         raise BadInputError(f"make {command} takes {name}=results/<cell name>/<run id>")
     check_utf8(name, run)
+    if is_closed(Path(run)):
+        raise BadInputError(f"{name}={run}: this user may not read it")
     if not Path(run).is_dir():
         shown = RESULTS.relative_to(Path.cwd()) if RESULTS.is_relative_to(Path.cwd()) else RESULTS
         raise BadInputError(f"{name}={run}: no such folder; a run's is {shown}/<cell name>/<run id>")
