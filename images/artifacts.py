@@ -32,7 +32,7 @@ WORKLOADS = ROOT / "workloads"
 # How long a build that is interrupted may take to delete up to 1.4 GB of its work.
 TIDY_UP_SECONDS = 10.0
 # What apt, a compiler and make say of what went wrong.
-ERROR_LINE = re.compile(r"^(E|Err):|No space left|\berror: |\bERROR: |\*\*\*")
+ERROR_LINE = re.compile(r"^(E|Err):|No space left|File too large|File size limit|\berror: |\bERROR: |\*\*\*")
 
 
 def hash_of(*parts: str, files: Iterable[Path] = ()) -> str:

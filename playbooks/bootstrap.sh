@@ -20,7 +20,7 @@ if [ -L "$venv" ]; then
   echo "commitpath: $venv is a link, and there is no bin/python in what it leads to; without the link an environment is made" >&2
   exit 2
 fi
-trap 'echo "commitpath: the Python environment was not made (network? disk?); see above" >&2' ERR
+trap 'echo "commitpath: the Python environment was not made (network? disk? ulimit -f?); see above" >&2' ERR
 trap 'echo "commitpath: interrupted; the next call makes the Python environment" >&2; exit 130' INT TERM
 # quiet COMMAND...: what it prints is shown where it fails
 quiet() {
