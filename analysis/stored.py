@@ -9,8 +9,9 @@ from typing import Any
 
 import polars as pl
 
-from analysis import derived, engines
+from analysis import consistent, derived, engines
 from analysis.files import read_json
+from analysis.ledger import schema
 from base import identity
 from base.errors import BadInput
 from base.identity import cell_name, current, digest
@@ -31,7 +32,7 @@ class Stored:
         """Return tables/`name`.parquet. Raises BadInput if it, or one of `columns`, is not there."""
         path = self.folder / "tables" / f"{name}.parquet"
         if not path.is_file():
-            raise BadInput(path, "", "no such table", f"the tables of `make analyse RUN={self.folder}`")
+            raise self._without(path)
         derived.check(self.folder, f"tables/{path.name}")
         try:
             table = pl.read_parquet(path)
@@ -49,6 +50,20 @@ class Stored:
             again = f"those of docs/formats.md; make analyse RUN={self.folder} makes them anew"
             raise BadInput(path, "", f"no column {', '.join(missing)}", again)
         return table
+
+    def _without(self, path: Path) -> BadInput:
+        """Return why a table is not there: to analyse a run again makes no ledger that it cannot have."""
+        if path.stem not in schema.TABLES or self.summary.get("ledger", path) is not None:
+            return BadInput(path, "", "no such table", f"the tables of `make analyse RUN={self.folder}`")
+        probes = consistent.probes(self.cell)
+        if not probes:
+            why = "it has no observers (PROBES=none)"
+        elif self.rejected:
+            why = f"it was rejected, of PROBES={','.join(probes)}: {self.rejected[0]}"
+        else:
+            why = f"PROBES={','.join(probes)} are too few observers"
+        expected = "a run with all of them: `make experiment` with its settings, and without PROBES"
+        return BadInput(self.folder, "", f"no command of this run has a known cause: {why}", expected)
 
     @property
     def rejected(self) -> list[str]:

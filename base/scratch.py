@@ -13,6 +13,7 @@ import os
 import re
 import secrets
 import shutil
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,6 +50,11 @@ def folder(parent: Path, name: str, mode: int = OPEN) -> Iterator[Path]:
             yield path
     finally:
         shutil.rmtree(path, ignore_errors=True)
+
+
+def temporary(name: str) -> contextlib.AbstractContextManager[Path]:
+    """A folder of this user's alone where temporary files are: its path is short, and has no blank."""
+    return folder(Path(tempfile.gettempdir()), f"commitpath-{name}", PRIVATE)
 
 
 def lock_file(path: Path) -> IO[str]:
@@ -120,7 +126,9 @@ def remove_unheld(path: Path) -> None:
     """Remove a folder; OSError when a living process holds it."""
     with contextlib.ExitStack() as stack:
         try:
-            lock = stack.enter_context((path / LOCK).open("r+"))
+            # nothing is waited for, as of lock_file
+            number = os.open(path / LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+            lock = stack.enter_context(os.fdopen(number))
         except FileNotFoundError:
             if not is_old(path):
                 return

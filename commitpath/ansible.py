@@ -7,11 +7,11 @@ import re
 import shlex
 import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from base import scratch
 from base.data import load_yaml
 from base.errors import BadInputError, LabError
 from base.paths import EXPERIMENTS, ROOT
@@ -136,8 +136,8 @@ def play(
     ends it sooner (images/ssh.py, playbooks/ansible.cfg).
     """
     # its sockets and its temporary files: a socket's name has 107 bytes at most
-    with tempfile.TemporaryDirectory(prefix="commitpath-", ignore_cleanup_errors=True) as home:
-        output, errors, code = called(playbook, variables, options, limit, home)
+    with scratch.temporary("ansible") as home:
+        output, errors, code = called(playbook, variables, options, limit, str(home))
     # for Ansible a playbook for nobody succeeds
     nobody = "no hosts matched" in output + errors
     if not (code is None or nobody or code):

@@ -6,6 +6,7 @@ import functools
 import importlib
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -14,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from base.errors import EXIT_BAD_INPUT, EXIT_FAILED, EXIT_UNREADABLE, BadInput, BadInputError, LabError
-from base.paths import RESULTS
+from base.paths import RESULTS, is_closed
 from base.text import one_line, printable
 from commitpath import command_line, places, programs
 from commitpath import help as help_text
@@ -75,6 +76,8 @@ def run_folder(command: str, given: dict[str, str], name: str = "RUN") -> str:
     if not run:
         raise BadInputError(f"make {command} takes {name}=results/<cell name>/<run id>")
     check_utf8(name, run)
+    if is_closed(Path(run)):
+        raise BadInputError(f"{name}={run}: this user may not read it")
     if not Path(run).is_dir():
         shown = RESULTS.relative_to(Path.cwd()) if RESULTS.is_relative_to(Path.cwd()) else RESULTS
         raise BadInputError(f"{name}={run}: no such folder; a run's is {shown}/<cell name>/<run id>")
@@ -327,10 +330,19 @@ COMMANDS: dict[str, Callable[[dict[str, str]], int]] = {
 }
 
 
-def tell(error: Exception) -> None:
+def tell(error: Exception, more: str = "") -> None:
     """Print what went wrong; where nobody reads it any more, the exit code says it."""
     with contextlib.suppress(BrokenPipeError):
-        print(f"commitpath: {one_line(error)}", file=sys.stderr, flush=True)
+        print(f"commitpath: {one_line(error)}{more}", file=sys.stderr, flush=True)
+
+
+def file_size_limit() -> str:
+    """How large a file may be here; nothing where there is no limit.
+
+    What a program says that met it does not name it: a compiler is killed, SQLite has a disk I/O error.
+    """
+    most, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    return "" if most == resource.RLIM_INFINITY else f" (`ulimit -f` limits a file to {most} bytes here)"
 
 
 def run(arguments: list[str]) -> int:
@@ -349,7 +361,7 @@ def run(arguments: list[str]) -> int:
         sys.stdout.flush()
         return code
     except LabError as error:
-        tell(error)
+        tell(error, file_size_limit() if error.exit_code == EXIT_FAILED else "")
         return error.exit_code
     except BadInput as error:
         tell(error)
@@ -360,7 +372,7 @@ def run(arguments: list[str]) -> int:
         return 0
     except (OSError, subprocess.SubprocessError) as error:
         # "[Errno 28] No space left on device: 'file'" says it all
-        tell(error)
+        tell(error, file_size_limit())
         # of names, only who calls gives some that are too long
         too_long = isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG
         return EXIT_BAD_INPUT if too_long else EXIT_FAILED

@@ -83,6 +83,7 @@ def begin(command: str) -> None:
             with scratch.whole(CACHE / TAG) as part:
                 part.write_text(TAG_TEXT)
         scratch.sweep(CACHE.resolve(), 2)
+        scratch.sweep(Path(tempfile.gettempdir()), 1)
 
 
 def check_cache(cache: Path) -> None:

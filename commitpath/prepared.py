@@ -7,7 +7,6 @@ that with a cell's probes attached.
 import hashlib
 import json
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -70,9 +69,9 @@ def virtual_board(cell: Mapping[str, Any]) -> VirtualBoard:
 
 def provision(variables: Mapping[str, Any], limit: float | None = None, *options: str) -> list[str]:
     """provision.yml on a board that answers: all but the filesystem. What it said, with --check."""
-    with step("provision the board"), tempfile.NamedTemporaryFile() as packed:
-        write_self_extracting(Path(packed.name), board_files(variables))
-        more = {**variables, "files": packed.name}
+    with step("provision the board"), scratch.temporary("files") as work:
+        write_self_extracting(work / "packed", board_files(variables))
+        more = {**variables, "files": str(work / "packed")}
         log = artifacts.CACHE / "log/provision.json"
         said = ansible.play("provision.yml", more, log, *options, limit=limit)
         if "persistent_folder" in variables:
@@ -92,9 +91,9 @@ def prepare(variables: Mapping[str, Any], limit: float | None = None) -> None:
         files[f"given/bin/{name}"] = artifacts.kept(digest).read_bytes()
     for name, made in variables.get("preloads", {}).items():
         files[f"bin/preload/{name}.so"] = (artifacts.CACHE / made).read_bytes()
-    with step("make, mount and populate the filesystem, rehearse"), tempfile.NamedTemporaryFile() as packed:
-        write_self_extracting(Path(packed.name), files)
-        more = {**variables, "files": packed.name}
+    with step("make, mount and populate the filesystem, rehearse"), scratch.temporary("files") as work:
+        write_self_extracting(work / "packed", files)
+        more = {**variables, "files": str(work / "packed")}
         ansible.play("prepare.yml", more, artifacts.CACHE / "log/prepare.json", limit=limit)
 
 

@@ -3,7 +3,6 @@
 import os
 import shlex
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,8 +30,7 @@ def trace_record(variables: dict[str, str]) -> int:
         raise BadInputError("make trace-record takes CMD='<a command of sh, run here>' and FILE=<a new file>")
     target = places.new_file("FILE", variables["FILE"])
     ensure_packages(virtual=False)
-    with tempfile.TemporaryDirectory(prefix="commitpath-record-") as name:
-        folder = Path(name)
+    with scratch.temporary("record") as folder:
         libraries = [build(engine, folder) for engine in sorted(engines())]
         records = folder / "records"
         records.mkdir()

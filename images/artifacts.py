@@ -32,7 +32,7 @@ WORKLOADS = ROOT / "workloads"
 # How long a build that is interrupted may take to delete up to 1.4 GB of its work.
 TIDY_UP_SECONDS = 10.0
 # What apt, a compiler and make say of what went wrong.
-ERROR_LINE = re.compile(r"^(E|Err):|No space left|\berror: |\bERROR: |\*\*\*")
+ERROR_LINE = re.compile(r"^(E|Err):|No space left|File too large|File size limit|\berror: |\bERROR: |\*\*\*")
 
 
 def hash_of(*parts: str, files: Iterable[Path] = ()) -> str:
@@ -288,10 +288,16 @@ def release(engine: str, version: str) -> Path:
     """Folder with the sources of an engine's release, as its fetch.py leaves them."""
     fetch = WORKLOADS / "engines" / engine / "fetch.py"
     path = CACHE / engine / f"{version}-{hash_of(files=[fetch])}"
+
+    def build() -> None:
+        with work_folder() as work:
+            command = ["env", f"TMPDIR={work}", sys.executable, str(fetch), version, str(path)]
+            run(command, f"{engine}-{version}")
+
     return ensure(
         path,
         f"fetch {engine} {version}",
-        lambda: run([sys.executable, str(fetch), version, str(path)], f"{engine}-{version}"),
+        build,
         mib=200,  # measured: 13 MB of source, 60 MB while it is turned into one file
     )
 

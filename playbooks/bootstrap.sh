@@ -4,7 +4,8 @@
 # With Debian's own Python, whatever else is on PATH: what runs here runs on a new machine, too.
 # Every package is pinned with its hash (`make requirements`); the few that come as source only
 # are built with the setuptools of requirements-build.txt.
-# Asks for root only when Debian's python3 or python3-venv is missing. Writes nothing elsewhere.
+# Asks for root only when Debian's python3 or python3-venv is missing. Writes nothing elsewhere:
+# a VENV that is a link is the user's own environment, used as it is.
 set -euo pipefail
 venv=$1
 python=/usr/bin/python3
@@ -14,7 +15,12 @@ case $PWD in
     echo "commitpath: this folder's path does not work: it may have any printable characters but : \$ { }" >&2
     exit 2 ;;
 esac
-trap 'echo "commitpath: the Python environment was not made (network? disk?); see above" >&2' ERR
+if [ -L "$venv" ]; then
+  if [ -x "$venv/bin/python" ]; then exit; fi
+  echo "commitpath: $venv is a link, and there is no bin/python in what it leads to; without the link an environment is made" >&2
+  exit 2
+fi
+trap 'echo "commitpath: the Python environment was not made (network? disk? ulimit -f?); see above" >&2' ERR
 trap 'echo "commitpath: interrupted; the next call makes the Python environment" >&2; exit 130' INT TERM
 # quiet COMMAND...: what it prints is shown where it fails
 quiet() {

@@ -89,6 +89,11 @@ def read(path: Path = BUDGETS) -> list[Group]:
             raise BudgetError(f"{path}: {name}: {' '.join(sorted(unknown))} is not a word of a group's")
         lists = {word: tuple(flat(entry.pop(word, ()))) for word in ("tests", "inputs")}
         groups.append(Group(name, **lists, **entry))
+    modules: dict[str, str] = {}
+    for file in files():
+        # pytest imports each by its name alone, and does not run the second of two
+        if (first := modules.setdefault(Path(file).name, file)) != file:
+            raise BudgetError(f"tests/{file}: tests/{first} has its name; pytest takes each name once")
     found = {file: of(f"tests/{file}", groups) for file in files()}
     for file, group in found.items():
         if group is None:

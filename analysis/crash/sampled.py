@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import gzip
 import sqlite3
-import tempfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any
 
 from analysis.crash import hashes, oracle
 from analysis.crash.hashes import Held
+from base import scratch
 from base.errors import BadInput
 
 # The first that is sampled, where there are so many, and every so manieth behind it.
@@ -48,8 +48,8 @@ def folders(raw: Path) -> list[Path]:
 def rows(place: Path, table: str | None) -> Held | None:
     """Return what is in the database whose files a folder has, by Python's SQLite: in a table, or all; None
     where that does not read all of them. Raises BadInput at a file that cannot be unpacked."""
-    with tempfile.TemporaryDirectory(prefix="commitpath-") as name:
-        copies = [_unpacked(path, Path(name)) for path in sorted(place.glob("*.gz"))]
+    with scratch.temporary("trial") as folder:
+        copies = [_unpacked(path, folder) for path in sorted(place.glob("*.gz"))]
         if not copies:
             return None
         # what else belongs to a database has its name, and something behind

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 import struct
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple
 from analysis.adapters import sqlfile
 from analysis.adapters.sqlfile import SqlFile, Statement
 from analysis.synthetic.spec import PAGE, Spec
+from base import scratch
 
 # SQLite's file format, sections 4.1 and 4.2.
 HEADER, FRAME = 32, 24
@@ -38,8 +38,8 @@ class Measured(NamedTuple):
 def executed(trace: SqlFile, checkpoints: int) -> Measured:
     """Return what a trace does; between two of `checkpoints` as many pages of a database are written."""
     updates = sql_bytes = batches = alone = statements = 0
-    with tempfile.TemporaryDirectory(prefix="commitpath-trace-") as folder:
-        opened = [_Database(Path(folder) / f"trace-{number}.db") for number in range(trace.databases)]
+    with scratch.temporary("trace") as folder:
+        opened = [_Database(folder / f"trace-{number}.db") for number in range(trace.databases)]
         try:
             for number, one in enumerate(opened):
                 one.make([part for part in trace.schema if part.database == number])

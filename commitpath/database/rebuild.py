@@ -34,9 +34,9 @@ def rebuild() -> int:
     if own:
         with store.opened(write=False) as connection:
             for run in select.load(connection):
-                if select.NO_FILES in run.marks:
+                for mark in {*run.marks} & {select.NO_FILES, select.CLOSED}:
                     name = "/".join(run.facts[key] for key in ("lab", "cell", "run"))
-                    print(f"commitpath: run {printable(name)}: {select.NO_FILES}", file=sys.stderr)
+                    print(f"commitpath: run {printable(name)}: {mark}", file=sys.stderr)
     return changed
 
 

@@ -26,6 +26,7 @@ from analysis import engines
 from analysis.stored_files import NOT_HELD
 from base import identity
 from base.errors import BadInputError
+from base.paths import RESULTS, is_closed
 from base.text import did_you_mean, printable
 from commitpath.axes import axes, newest, own_name
 from commitpath.database import rows, store, unknown
@@ -45,6 +46,7 @@ FACTS = {
     "repeat": "which of a sweep's runs of the cell",
 }
 NO_FILES = "its folder is not here, so nothing holds its numbers"
+CLOSED = "its folder may not be read, so nothing holds its numbers"
 
 
 @dataclass(frozen=True)
@@ -152,7 +154,8 @@ def marks(
 ) -> Iterator[str]:
     """What is to be known of a run, though it counts. own: the label of the lab whose folders are here."""
     if row["lab"] == own and row["path"] is None and not row["run_id"].startswith("failed-"):
-        yield NO_FILES
+        folder = RESULTS / identity.cell_name(json.loads(row["cell"])) / row["run_id"]
+        yield CLOSED if is_closed(folder) else NO_FILES
     if summary and not summary.get("raw_held"):
         yield NOT_HELD
     for axis in other_profiles(cell):

@@ -13,9 +13,13 @@ import pytest
 import synthetic
 
 from analysis import __main__ as command
-from analysis import events, pipeline, tables, terminal
+from analysis import derived, events, pipeline, tables, terminal
 from analysis import run as runs
+from analysis.diff.__main__ import main as diff
+from analysis.export.__main__ import main as export
 from analysis.figures import style, zoom
+from analysis.inspect.__main__ import main as inspect
+from analysis.tree.__main__ import main as tree
 
 
 def outputs(folder: Path) -> dict[str, bytes]:
@@ -93,6 +97,35 @@ def test_what_nobody_watched_is_no_zero(run_dir: Path, capsys: pytest.CaptureFix
     assert page.count("Not watched: the cell") == 3 and "such events" not in page
     zoom = (run_dir / "figures/zoom.svg").read_text()
     assert "not watched" in zoom and ">nothing<" not in zoom
+
+
+@pytest.mark.parametrize(
+    ("probes", "why"),
+    [
+        ("none", "it has no observers (PROBES=none)"),
+        ("block,bio", "it was rejected, of PROBES=block,bio: probes: "),
+        ("block,bio, kept", "PROBES=block,bio are too few observers"),
+    ],
+)
+def test_what_needs_a_ledger_says_why_a_run_has_none(
+    run_dir: Path, capsys: pytest.CaptureFixture[str], probes: str, why: str
+) -> None:
+    """Not that it is to be analysed again, which changes nothing."""
+    synthetic.change_cell(run_dir, probes=probes.removesuffix(", kept"))
+    summary = pipeline.analyse(run_dir)
+    if probes.endswith(", kept"):
+        (run_dir / "summary.json").write_text(json.dumps({**summary, "status": "ok"}))
+        derived.write(run_dir)
+    for call in (
+        lambda: inspect([str(run_dir)]),
+        lambda: tree([str(run_dir), "slowest"]),
+        lambda: diff([str(run_dir), str(run_dir), "--force"]),
+        lambda: export([str(run_dir), "perfetto"]),
+    ):
+        assert call() == 3
+        said = capsys.readouterr().err.splitlines()
+        assert len(said) == 1 and why in said[0] and "`make experiment` with its settings" in said[0], said
+        assert "make analyse" not in said[0]
 
 
 def test_a_journal_commit_of_an_insert_has_its_name() -> None:

@@ -54,14 +54,15 @@ class Best:
 
 def run(command: list[str], folder: Path) -> tuple[float, float, int, str]:
     """(wall seconds, CPU seconds, bytes of memory at the peak, stdout) of one process."""
-    with tempfile.TemporaryFile("w+") as out:
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
         begin = time.monotonic()
-        process = subprocess.Popen(command, cwd=folder, stdout=out, stderr=subprocess.PIPE)
+        process = subprocess.Popen(command, cwd=folder, stdout=out, stderr=errors)
         _, status, used = os.wait4(process.pid, 0)
         seconds = time.monotonic() - begin
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode:
-            sys.exit(f"bench-analysis: {' '.join(command)} failed:\n{process.stderr.read().decode()}")
+            errors.seek(0)
+            sys.exit(f"bench-analysis: {' '.join(command)} failed:\n{errors.read()}")
         out.seek(0)
         return seconds, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024, out.read()
 

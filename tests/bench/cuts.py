@@ -94,7 +94,7 @@ def steps(trials_: pl.DataFrame) -> list[str]:
 
 def mean_ms(rows: pl.DataFrame, begin: str, end: str) -> float:
     """Mean of a time, ms; 0 of no rows."""
-    return float((rows[end] - rows[begin]).mean() or 0) / 1e6
+    return float(rows.select((pl.col(end) - pl.col(begin)).mean()).item() or 0) / 1e6
 
 
 def told(name: str, count: int, boards: int, parts: list[Part]) -> str:

@@ -18,6 +18,7 @@ import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
@@ -48,7 +49,7 @@ def driver_symbols(driver: Path) -> Symbols:
     return sorted_symbols([(EXECUTABLE + int(address, 16), name) for address, name in found])
 
 
-def kernel_symbols(cell: dict, driver: Path) -> Symbols:
+def kernel_symbols(cell: dict[str, Any], driver: Path) -> Symbols:
     """The kernel's functions and its modules', from a board prepared for this cell."""
     variables = prepared_variables(cell, driver, board("virtual"))
     with prepared_board(virtual_board(cell), variables) as (login, _, _):

@@ -123,7 +123,7 @@ def lost(cell: dict[str, Any], peer: Peer) -> list[str]:
 def steps(peer: Peer) -> list[str]:
     """Mean ms of the board's clock of what a state takes besides."""
     return [
-        f"{name.removesuffix('_ns')} {float(peer.times[name].mean() or 0) / 1e6:.0f}"
+        f"{name.removesuffix('_ns')} {float(peer.times.select(pl.mean(name)).item() or 0) / 1e6:.0f}"
         for name in ("replay_ns", "snapshot_ns", "remove_ns")
     ]
 
@@ -132,7 +132,7 @@ def states(log: DeviceLog, cell: dict[str, Any], flushes: list[int]) -> list[tup
     """Of FLUSHes by their number: right after each all is lost that may be, right before each nothing."""
     commands = Commands(log.entries, Cache.of(cell["profiles"]["device"]))
     numbers = commands.is_flush.nonzero()[0].tolist()
-    found = []
+    found: list[tuple[int, cuts.Trial]] = []
     for flush in flushes:
         command = numbers[flush]
         for where, moment, policy in (

@@ -19,7 +19,7 @@ import shlex
 import sys
 import tempfile
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
@@ -107,7 +107,7 @@ def scripts() -> str:
     return ",".join(str(HERE / "programs" / name) for name in SCRIPTS)
 
 
-def watched(command: str, files: str, fs: str) -> dict:
+def watched(command: str, files: str, fs: str) -> dict[str, Any]:
     """The summary of a watched command."""
     from analysis import pipeline
 
@@ -115,7 +115,7 @@ def watched(command: str, files: str, fs: str) -> dict:
     return pipeline.analyse(run_once(command_cell(cell)))
 
 
-def called(summary: dict) -> int:
+def called(summary: dict[str, Any]) -> int:
     """How many syncs of files a program called for."""
     return sum(one["syncs"] for one in summary["syncs"] if one["caller"] in SYNCS.split(","))
 
@@ -165,8 +165,8 @@ def main() -> int:
     )
     print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
     for one in rows:
-        numbers = (one.syncs, one.strace, *one.writes, *one.sectors, *one.flushes)
-        numbers += ("not known" if one.transactions is None else one.transactions,)
+        transactions = "not known" if one.transactions is None else one.transactions
+        numbers = (one.syncs, one.strace, *one.writes, *one.sectors, *one.flushes, transactions)
         said = f"{'equal' if one.equal else 'they differ'}{', rejected' * bool(one.reasons)}"
         print(f"| {one.name} | " + " | ".join(map(str, numbers)) + f" | {said} |")
     print(*(f"{one.name}: {reason}" for one in rows for reason in one.reasons), sep="\n")

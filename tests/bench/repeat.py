@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
@@ -53,7 +54,7 @@ def finish(process: subprocess.Popen[str]) -> Path:
     return Path(output.rsplit("report: ", 1)[1].splitlines()[0])
 
 
-def summaries(page: Path) -> list[dict]:
+def summaries(page: Path) -> list[dict[str, Any]]:
     """The runs' summaries behind a report of one run or of repeats."""
     listed = page.parent / "repeats.json"
     if not listed.exists():

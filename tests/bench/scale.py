@@ -87,6 +87,7 @@ def _trace(path: Path, rows: np.ndarray, to: Path, window: Window) -> None:
 
 def _field(data: np.ndarray, at: np.ndarray, name: str, values: np.ndarray) -> None:
     """Write a field of the records that begin `at` bytes into `data`."""
+    assert blkrecords.RECORD.fields
     kind, offset = blkrecords.RECORD.fields[name][:2]
     places = at[:, None] + offset + np.arange(kind.itemsize)
     data[places] = values.astype(kind).view(np.uint8).reshape(-1, kind.itemsize)

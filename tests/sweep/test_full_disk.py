@@ -1,4 +1,4 @@
-"""A disk without room for what a command writes: one line, and all is as it was."""
+"""No room for what a command writes, or a limit of files' size: one line, and all is as it was."""
 
 import os
 import re
@@ -60,4 +60,5 @@ def test_a_full_disk_is_one_line_and_leaves_all_as_it_was(
         assert (done.returncode, len(said)) == (1, 1), done.stderr
         why = rf"(File too large|Input/output error \(.+\)): '{lab.results}/|disk I/O error"
         assert re.search(why, said[0]), said
+        assert said[0].endswith(f" (`ulimit -f` limits a file to {most} bytes here)"), said
         assert content(lab.results) == before

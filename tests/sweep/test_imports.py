@@ -3,9 +3,12 @@
 import contextlib
 import hashlib
 import json
+import os
 import re
 import shutil
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +19,9 @@ from commitpath.database import files
 from commitpath.database.evidence import differences
 
 Labs = Callable[[str], Lab]
+# Root may read every folder, but for one without these two.
+WITHOUT = "-dac_override,-dac_read_search"
+AS_A_USER = ["setpriv", f"--bounding-set={WITHOUT}"] if os.geteuid() == 0 else []
 
 
 def forged(transactions: int) -> str:
@@ -179,6 +185,41 @@ def test_a_label_that_others_grids_have_is_not_ours(lab: Lab, tmp_path: Path) ->
     lab.ok("results")
     change(lab.results / "results.sqlite", "INSERT INTO grid_run VALUES ('kiel', 'quick', '0123456789', 0)")
     assert "another lab's runs" in lab.says("export", FILE=str(tmp_path / "x"), LAB="kiel")
+
+
+@pytest.mark.parametrize("above", [False, True])
+def test_a_run_of_ours_that_may_not_be_read_is_not_gone(home: tuple[Lab, Path], above: bool) -> None:
+    """Closed, or its cell's folder; as a user, who may do less than root."""
+    lab, _ = home
+    folder = next(lab.results.glob("*/*/host.json")).parent
+    lab.ok("results")
+    closed = folder.parent if above else folder
+    closed.chmod(0)
+    try:
+        said = {
+            target: subprocess.run(
+                [*AS_A_USER, sys.executable, "-m", "commitpath", *target.split()],
+                cwd=Path(__file__).parents[2],
+                env={**os.environ, "COMMITPATH_RESULTS": str(lab.results)},
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            for target in ("results", *["results REBUILD=yes"] * (not above), f"inspect RUN={folder}")
+        }
+    finally:
+        closed.chmod(0o755)
+    for target, done in said.items():
+        every = done.stdout + done.stderr
+        assert "not here" not in every and "no such folder" not in every, every
+        if target.startswith("results"):
+            assert done.returncode == 0 and "its folder may not be read" in done.stdout, every
+        else:
+            assert done.returncode == 2, every
+            assert done.stderr == f"commitpath: RUN={folder}: this user may not read it\n"
+    assert above or "may not be read" in said["results REBUILD=yes"].stderr
+    # nothing of it was lost
+    assert "may not be read" not in lab.ok("results") and lab.ok("results", WHERE=f"run={folder.name}")
 
 
 def test_a_run_of_ours_without_its_folder_is_named(home: tuple[Lab, Path]) -> None:

@@ -1,6 +1,7 @@
 """One prefix, and one exit code for one kind of error, whatever the command."""
 
 import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -165,6 +166,44 @@ def test_a_stream_that_is_closed_is_nobodys(closed: str, said: bool) -> None:
     done = subprocess.run(["bash", "-c", line], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 2 and "Traceback" not in done.stderr
     assert done.stderr.startswith("commitpath: FS=zzz: ") is said
+
+
+BUILD = """
+import sys
+from commitpath import commands
+from images import artifacts
+line = ["sh", "-c", 'echo begun; head -c 100000 /dev/zero > "$0"', sys.argv[1]]
+commands.COMMANDS["emulator"] = lambda given: artifacts.run(line, "a build")
+sys.exit(commands.run(["emulator", *sys.argv[2:]]))
+"""
+
+
+@pytest.mark.parametrize("limit", [20_000, resource.RLIM_INFINITY])
+@pytest.mark.parametrize("place", ["file", "no folder/file"])
+def test_a_limit_of_files_sizes_is_named_where_a_build_fails(limit: int, place: str, tmp_path: Path) -> None:
+    """Its programs are killed by a signal, and say nothing of it."""
+
+    def call(*more: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            [sys.executable, "-c", BUILD, str(tmp_path / place), *more],
+            cwd=ROOT,
+            env={**os.environ, "COMMITPATH_CACHE": str(tmp_path / "cache")},
+            capture_output=True,
+            text=True,
+            check=False,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+        )
+
+    named = " (`ulimit -f` limits a file to 20000 bytes here)\n"
+    done = call()
+    if limit == resource.RLIM_INFINITY and place == "file":
+        assert (done.returncode, done.stderr) == (0, "")
+    else:
+        assert done.returncode == 1 and done.stderr.startswith("commitpath: a build failed: "), done.stderr
+        assert len(done.stderr.splitlines()) == 1
+        assert done.stderr.endswith(named) == (limit != resource.RLIM_INFINITY)
+    # what was asked is no matter of files
+    assert "ulimit" not in call("FS=zzz").stderr
 
 
 @pytest.mark.parametrize("program", ["tests/sweep/kill.py", "tests/inspect/speed.py", "tests/fresh-machine"])

@@ -29,6 +29,13 @@ def test_a_test_without_a_budget_is_an_error(content: str, says: str, tmp_path: 
         groups.read(tmp_path / "budgets.yml")
 
 
+def test_two_files_of_one_name_are_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pytest imports a file by its name alone: the tests of the second of two are not run."""
+    monkeypatch.setattr(groups, "files", lambda: iter(["driver/test_a.py", "unit/test_a.py"]))
+    with pytest.raises(groups.BudgetError, match=r"unit/test_a.py: tests/driver/test_a.py has its name"):
+        groups.read()
+
+
 def test_the_longest_path_decides() -> None:
     known = [groups.Group("all", ("unit",), 1), groups.Group("one", ("unit/test_a.py",), 1, each=True)]
     assert groups.of("tests/unit/test_b.py::test", known) is known[0]

@@ -161,6 +161,33 @@ def test_the_environment_is_made_where_make_would(tree: Path, tmp_path: Path, mi
     assert said == ["made .venv\n", ""]
 
 
+@pytest.mark.parametrize("state", ["ready", "older", "not ready", "empty", "nowhere"])
+def test_an_environment_that_is_linked_is_left_as_it_is(tree: Path, tmp_path: Path, state: str) -> None:
+    """It is another checkout's: to make it anew would first delete it."""
+    new, other = tmp_path / "new", tmp_path / "other"
+    shutil.copytree(tree, new, symlinks=True)
+    (new / ".venv").rename(other)
+    (new / ".venv").symlink_to(other)
+    if state == "older":
+        os.utime(other / "ready", (0, 0))
+    elif state == "not ready":
+        (other / "ready").unlink()
+    elif state in ("empty", "nowhere"):
+        shutil.rmtree(other)
+    if state == "empty":
+        other.mkdir()
+    before = sorted(other.rglob("*"))
+    done = run("bin/commitpath", "results", cwd=new)
+    assert sorted(other.rglob("*")) == before and other.exists() == (state != "nowhere")
+    assert (new / ".venv").readlink() == other
+    if state in ("empty", "nowhere"):
+        assert done.returncode == 2
+        assert done.stderr.startswith("commitpath: .venv is a link, and there is no bin/python in what")
+        assert len(done.stderr.splitlines()) == 1
+    else:
+        assert json.loads(done.stdout)[1] == "results", done.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "why"),
     [

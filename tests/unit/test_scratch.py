@@ -26,6 +26,7 @@ HOLDERS = {
     "a run's": "scratch.folder(RESULTS / 'cell', '.run')",
     "an import's": "scratch.folder(RESULTS, '.import')",
     "a paper's": "command.replaced(RESULTS / 'papers/one')",
+    "Ansible's": "scratch.temporary('ansible')",
     "an imported run's": "scratch.folder(RESULTS / 'imported/lab/cell/run', '.analysis')",
 }
 HOLD = """
@@ -53,6 +54,7 @@ def environment(folder: Path) -> dict[str, str]:
         **os.environ,
         "COMMITPATH_CACHE": str(folder / "cache"),
         "COMMITPATH_RESULTS": str(folder / "results"),
+        "TMPDIR": str(folder),
     }
 
 

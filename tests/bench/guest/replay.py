@@ -140,13 +140,13 @@ def same() -> None:
     own, control = f"/dev/{os.environ['DEVICE_NAME']}", os.environ["DEVICE_CONTROL"]
     found = ["flush,first_difference\n"]
     device = os.open(REPLAYED, os.O_RDWR)
-    for number, _ in flushes(device):
-        for first, *kept in wanted.get(number, []):
+    for flush, _ in flushes(device):
+        for first, *kept in wanted.get(flush, []):
             commands = [f"show {first}"]
             commands += [f"keep {' '.join(kept[at : at + WORDS])}" for at in range(0, len(kept), WORDS)]
             for command in commands:
                 Path(control, "history").write_text(command)
-            found.append(f"{number},{difference(own, REPLAYED)}\n")
+            found.append(f"{flush},{difference(own, REPLAYED)}\n")
     (RAW / "same.csv").write_text("".join(found))
     run("gzip", "-d", "-f", str(FOLDER / "trials.gz"))
     plan = (FOLDER / "trials").read_text()
