@@ -48,7 +48,7 @@ def reader(text: str) -> blklines.Reader:
         elif letter:
             if letter not in _LETTERS:
                 letters = ", ".join(f"%{one}" for one in _LETTERS)
-                raise FormatError(f"%{letter} is none of blkparse's: {letters}")
+                raise FormatError(f"%{letter} is not one of blkparse's letters: {letters}")
             name, pattern = _LETTERS[letter]
             parts.append(rf"\s*(?P={name})\s*" if letter in seen else rf"\s*(?P<{name}>{pattern})\s*")
             seen.add(letter)
@@ -58,7 +58,7 @@ def reader(text: str) -> blklines.Reader:
             parts.append(r"\s+" if piece["text"].isspace() else re.escape(piece["text"]))
     for needed in _NEEDED:
         if not any(one[1] in seen for one in needed):
-            raise FormatError(f"{' or '.join(needed)} is not in it, without which no command can be told")
+            raise FormatError(f"{' or '.join(needed)} is missing: commands cannot be read without it")
     # blanks of a field and of the text between are one
     joined = "".join([*parts, r"\s*"])
     joined = re.sub(r"(?:\\s[*+])+", lambda blanks: r"\s+" if "+" in blanks[0] else r"\s*", joined)
@@ -67,7 +67,7 @@ def reader(text: str) -> blklines.Reader:
     def read(line: str, number: blklines.Number) -> blklines.Row | None:
         event = whole.fullmatch(line)
         if event is None:
-            raise blklines.LineError(f"{line.strip()[:40]!r} is no event in the format that was given")
+            raise blklines.LineError(f"{line.strip()[:40]!r} is not an event in the given format")
         fields = event.groupdict()
         action = blklines.ACTIONS.get(fields["action"])
         if action is None:

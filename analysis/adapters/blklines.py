@@ -90,13 +90,13 @@ def parsed(line: str, number: Number) -> Row | None:
     """Return the event of a line as blkparse prints it by default. Raises LineError."""
     event = _EVENT.fullmatch(line)
     if event is None:
-        raise LineError(f"{line.strip()[:40]!r} is no event as blkparse prints one by default")
+        raise LineError(f"{line.strip()[:40]!r} is not an event in blkparse's default format")
     action = ACTIONS.get(event["action"])
     if action is None:
         return None
     about = _ABOUT.fullmatch(event["rest"].rstrip())
     if about is None:
-        raise LineError(f"{event['rest'][:40]!r} is no command as blkparse prints one by default")
+        raise LineError(f"{event['rest'][:40]!r} is not a command in blkparse's default format")
     passed = _COMMAND.fullmatch(about["inside"] or "") is not None
     if action in (COMPLETE, REQUEUE):
         passed |= about["sector"] is None
@@ -112,13 +112,13 @@ def traced(line: str, number: Number) -> Row | None:
     if event is None and _STACK.fullmatch(line.rstrip()):
         return None
     if event is None:
-        raise LineError(f"{line.strip()[:40]!r} is no event as ftrace, trace-cmd or perf print one")
+        raise LineError(f"{line.strip()[:40]!r} is not an event in the format of ftrace, trace-cmd or perf")
     action = _TRACED_ACTIONS.get(event["event"])
     if action is None:
         return None
     about = _TRACED_ABOUT.fullmatch(event["rest"].rstrip())
     if about is None:
-        raise LineError(f"{event['rest'][:40]!r} is no {event['event']} as the kernel prints one")
+        raise LineError(f"{event['rest'][:40]!r} is not a {event['event']} as the kernel prints it")
     time = int(event["s"]) * 10**9 + int(event["fraction"].ljust(9, "0"))
     fields = {**event.groupdict(), **about.groupdict()}
     passed = about["rwbs"].startswith("N") and int(about["n"]) == 0
@@ -164,7 +164,7 @@ def flags(rwbs: str, *, has_data: bool) -> int:
     """Return the bits of an action that blkparse's letters stand for. Raises LineError."""
     found = _RWBS.fullmatch(rwbs)
     if found is None or (found[2] == "F" and has_data):
-        raise LineError(f"{rwbs!r} is no operation as blkparse and the kernel write one, as in WS or FWFSM")
+        raise LineError(f"{rwbs!r} is not an operation (expected letters such as WS or FWFSM)")
     bits = _OPERATIONS[found[2]] | (FLUSH if found[1] else 0)
     for letter in found[3]:
         bits |= _LATER[letter]
@@ -173,5 +173,5 @@ def flags(rwbs: str, *, has_data: bool) -> int:
 
 def _device(major: str, minor: str) -> int:
     if int(major) >> 12 or int(minor) >> 20:
-        raise LineError(f"{major},{minor} is no device: 12 and 20 bits")
+        raise LineError(f"{major},{minor} is not a device number (12 and 20 bits)")
     return int(major) << 20 | int(minor)

@@ -7,29 +7,17 @@ what it has. A command is of who queued its first sector, of those that waited t
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
+from analysis.adapters import blkflushes
+from analysis.adapters.blkflushes import NOBODY
 from analysis.adapters.blkopen import Open, Range
-from analysis.adapters.blkpairs import (
-    DISCARDS,
-    FLUSHES,
-    READS,
-    WRITES,
-    WRITTEN_FLUSHES,
-    Pairs,
-    alternating,
-    operations,
-    targets,
-)
+from analysis.adapters.blkpairs import DISCARDS, READS, WRITES, Pairs, alternating, operations, targets
 from analysis.adapters.blkrecords import (
     ACTION,
     BACK_MERGE,
     COMPLETE,
-    FLUSH,
     FRONT_MERGE,
-    FUA,
     ISSUE,
     QUEUE,
     REQUEUE,
@@ -37,15 +25,6 @@ from analysis.adapters.blkrecords import (
 )
 
 _WITH_DATA = (READS, WRITES, DISCARDS)
-NOBODY = -1
-_ASKS, _FLUSHED, _ISSUED, _DONE = range(4)
-
-
-class _Flush(NamedTuple):
-    """A bio that waits for a flush: since when, and who queued it."""
-
-    since: int
-    queue: int
 
 
 def queued(events: np.ndarray, pairs: Pairs, whole: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -68,13 +47,40 @@ def queued(events: np.ndarray, pairs: Pairs, whole: np.ndarray) -> tuple[np.ndar
         targets(events)[rows], events["sector"][rows].astype(np.int64), events["bytes"][rows].astype(np.int64)
     )  # fmt: skip
     kind = action[rows]
+    kept, size = merged(kind, target, sector, size)
+    rows, kind, target, sector, size = (column[kept] for column in (rows, kind, target, sector, size))
     first, second, rest = alternating(kind == QUEUE, kind == ISSUE, target, sector, size)
     owner[rows[second]] = rows[first]
     waiting = _Waiting(owner)
     waiting.run(rows[rest], kind[rest], target[rest], sector[rest], size[rest], events["other"][rows[rest]])
     waiting.exchange()
-    _flushes(events, operation, owner, pairs)
+    blkflushes.add(events, operation, owner, pairs)
     return owner[pairs.issue], owner[pairs.orphans]
+
+
+def merged(
+    kind: np.ndarray, target: np.ndarray, sector: np.ndarray, size: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return (rows that are left, sizes) once bios that are merged as they come are one with the bio before.
+
+    That is a Q and, with no event of their target between, the Q and the M of what is behind it, any number
+    of times: what was queued last is what is merged, so it does not matter what else waits.
+    """
+    order = np.argsort(target, kind="stable")
+    kind, target, sector = kind[order], target[order], sector[order]
+    end = sector + (size[order] >> 9)
+    at = np.flatnonzero((kind[1:-1] == QUEUE) & (kind[2:] == BACK_MERGE)) + 1
+    at = at[(target[at - 1] == target[at + 1]) & (sector[at] == sector[at + 1]) & (end[at] == end[at + 1])]
+    at = at[end[at - 1] == sector[at]]
+    behind = np.isin(at - 2, at) & (kind[at - 1] == BACK_MERGE)  # of what is merged already
+    place = np.maximum.accumulate(np.where(behind, 0, np.arange(at.size)))
+    whole = kind[at[place] - 1] == QUEUE
+    at, begin = at[whole], at[place[whole]] - 1
+    sizes, left = size.copy(), np.ones(kind.size, bool)
+    # in order, so the last end of each is what is left
+    sizes[order[begin]] = (end[at] - sector[begin]) << 9
+    left[order[at]] = left[order[at + 1]] = False
+    return np.flatnonzero(left), sizes
 
 
 class _Waiting:
@@ -164,47 +170,3 @@ class _Waiting:
             if len(issues) > 1:
                 for issue, bio in zip(sorted(issues), sorted(self.owner[issues].tolist()), strict=True):
                     self.owner[issue] = bio
-
-
-def _flushes(events: np.ndarray, operation: np.ndarray, owner: np.ndarray, pairs: Pairs) -> None:
-    """Note of each flush command who waited for it: of those that queued a bio that asks for one and were not
-    flushed yet, the last, or one with the process that issued it."""
-    action, bits, time = events["action"] & ACTION, events["action"], events["time"]
-    flushes = np.isin(operation[pairs.issue], (FLUSHES, WRITTEN_FLUSHES))
-    if not flushes.any():
-        return
-    steps: list[tuple[int, int, int, int]] = []  # time, order, what, row
-    asks = np.flatnonzero((action == QUEUE) & (bits & FLUSH > 0))
-    data = ~flushes & (owner[pairs.issue] != NOBODY)
-    issue, done = pairs.issue[data], pairs.done[data]
-    queue = owner[issue]
-    flushed = bits[queue] & FLUSH > 0  # the flush was before
-    later = (bits[queue] & FUA > 0) & (bits[issue] & FUA == 0) & (done >= 0)  # another comes behind it
-    for at, bios, order, what in (
-        (asks, asks, 1, _ASKS),
-        (issue[flushed], queue[flushed], 0, _FLUSHED),
-        (done[later], queue[later], 1, _ASKS),
-    ):
-        steps += [(now, order, what, bio) for now, bio in zip(time[at].tolist(), bios.tolist(), strict=True)]
-    for issue, done in zip(pairs.issue[flushes].tolist(), pairs.done[flushes].tolist(), strict=True):
-        steps.append((int(time[issue]), 2, _ISSUED, issue))
-        if done >= 0:
-            steps.append((int(time[done]), 0, _DONE, issue))
-    steps.sort()
-    devices, pids = events["device"], events["pid"]
-    waiting: dict[int, list[_Flush]] = {}
-    for now, _, what, row in steps:
-        device = int(devices[row])
-        there = waiting.setdefault(device, [])
-        if what == _ASKS:
-            there.append(_Flush(now, row))
-        elif what == _FLUSHED:
-            waiting[device] = [bio for bio in there if bio.queue != row]
-        elif what == _DONE:
-            begun = int(time[row])
-            waiting[device] = [bio for bio in there if bio.since > begun]
-        elif there:
-            own = [bio for bio in there if pids[bio.queue] == pids[row]] if len(there) > 1 else there
-            chosen = (own or there)[-1]
-            there.remove(chosen)
-            owner[row] = chosen.queue

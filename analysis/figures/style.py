@@ -37,6 +37,7 @@ BLOCKS = {
     "discard": "#A07855",
     "other": "#8C8C8C",
 }
+FAILED = "#D62728"  # a command that the device answered with an error
 # What the bytes of a write are, in the order in which figures stack them.
 LABELS = {
     **engines.labels(),

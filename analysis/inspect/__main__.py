@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 from analysis.inspect import blktrace, cut, page, traced
+from analysis.inspect.lacks import counted
 from analysis.inspect.load import Loaded
 from base import scratch
 from base.errors import EXIT_BAD_INPUT, EXIT_UNREADABLE, BadInput, BadInputError
@@ -33,12 +34,14 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if is_trace:
             trace = blktrace.read(options["--trace"], options.get("--format", ""))
+            for line in blktrace.summary(trace):
+                print(f"inspect: {printable(line)}")
             place, text = blktrace.place(options["--trace"]), page.render_trace(trace)
             if table := options.get("--csv"):
                 with scratch.whole(Path(table)) as part:
                     traced.csv(trace.found, part)
                 rows = trace.commands.height + trace.found.orphans.height
-                print(f"inspect: {table} ({rows} rows)")
+                print(f"inspect: {table} ({counted(rows, 'row')})")
         elif len(given) > 1:
             run = Loaded(Path(given[0]))
             text = page.render(run, cut.of(run, given[1]))

@@ -4,6 +4,7 @@
 const UNTOUCHED = 0.03; // of all sectors: what is longer and untouched is folded
 const PARTS = 4096; // of all sectors, in which gaps are looked for: much shorter than any that is folded
 const GAP = 0.02; // of the folded scale: what a fold takes
+const LEAST_DEVICE = 0.1; // of all devices' scales: what a device takes at least, so that its name has room
 
 /** Places on a scale on which `sectors` with their `ends` (both in no order) are near each other. */
 export class Folds {
@@ -46,10 +47,10 @@ export class Scales {
     let base = 0;
     this.bases = folds.map(({ end }) => {
       const mine = base;
-      base += end + Math.ceil(length * 2 * GAP);
+      base += Math.max(end, Math.ceil(length * LEAST_DEVICE)) + Math.ceil(length * 2 * GAP);
       return mine;
     });
-    this.end = this.bases.at(-1) + folds.at(-1).end;
+    this.end = this.bases.at(-1) + Math.max(folds.at(-1).end, folds.length > 1 ? Math.ceil(length * LEAST_DEVICE) : 0);
     this.touched = folds.flatMap(({ touched }, device) =>
       touched.map(({ from, to, place }) => ({ from, to, place: this.bases[device] + place, device })),
     );

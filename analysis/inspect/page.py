@@ -12,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from analysis.figures import style
-from analysis.inspect import blktrace
+from analysis.inspect import blktrace, lacks
 from analysis.inspect.load import NEEDED, Loaded
 from analysis.inspect.pack import pack
 from analysis.ledger import schema
@@ -46,7 +46,7 @@ def render(run: Loaded, cut: Mapping[str, Any] | None = None) -> str:
 
 def render_trace(trace: blktrace.Trace) -> str:
     """Return the page of a block trace alone: tables without a row, but for its commands."""
-    rows, end = trace.commands, pl.col("end_ns").fill_null(pl.col("begin_ns"))
+    rows, end = trace.shown, pl.col("end_ns").fill_null(pl.col("begin_ns"))
     told = rows.select(
         rwbs="rwbs",
         kind="lane",
@@ -61,7 +61,7 @@ def render_trace(trace: blktrace.Trace) -> str:
         device="dev",
         error="result",
         failure=pl.when(pl.col("result") > 0).then(
-            pl.col("result").map_elements(blktrace.error_name, return_dtype=pl.String)
+            pl.col("result").map_elements(lacks.error_name, return_dtype=pl.String)
         ),
     )
     own = {"kind": pl.String, "device": pl.String, "error": pl.Int64, "failure": pl.String}
@@ -74,7 +74,7 @@ def render_trace(trace: blktrace.Trace) -> str:
     )
     # the clock of blkparse's text begins at 0, the kernel's where the machine booted
     origin = int(rows["begin_ns"][0])
-    kinds = {style.clean(name): style.BLOCKS[kind] for name, kind in trace.kinds.items()}
+    kinds = {style.clean(name): color for name, color in trace.colors.items()}
     about = {
         **{"cell": style.clean(trace.name), "run": "", "clock": "", "rejected": [], "labels": []},
         "origin": origin,

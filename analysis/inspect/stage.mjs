@@ -10,6 +10,7 @@ import { drawSectors } from "./sectors.mjs";
 import { drawTrack } from "./tracks.mjs";
 
 export const GUTTER = 196; // CSS pixels, for the names of the lanes
+const SECTORS_TITLE = 24; // CSS pixels at the top of the sectors: their name and switches
 const FONT = '11px "Inter", "Helvetica Neue", Helvetica, Arial, sans-serif';
 
 export class Stage {
@@ -164,12 +165,13 @@ export class Stage {
   #sectorAxis() {
     const { base, palette, view, run } = this;
     const lane = this.sectorLane();
-    const within = (y) => y >= lane.top + 7 && y <= lane.top + lane.height - 5;
+    // the lane's name and its switches are above
+    const within = (y) => y >= lane.top + SECTORS_TITLE && y <= lane.top + lane.height - 5;
+    this.#devices(lane);
     let free = Infinity; // nothing is written below here yet
     base.textAlign = "right";
     base.fillStyle = palette.soft;
-    let named = -1; // the device that was written last
-    for (const { from, to, place, device } of run.folds.touched) {
+    for (const { from, to, place } of run.folds.touched) {
       const [low, high] = [this.placeY(place), this.placeY(place + to - from)];
       const [first, last] = [from + Math.max(view.s0 - place, 0), Math.min(to, from + view.s1 - place)];
       if (last <= first) continue;
@@ -178,13 +180,25 @@ export class Stage {
       for (const bytes of marks) {
         const y = this.placeY(place + bytes / 512 - from);
         if (!within(y) || y > free) continue;
-        const which = run.devices.length > 1 && device !== named ? `${run.devices[device]} ` : "";
-        named = device;
-        base.fillText(which + offset(bytes, found.length ? step : 1e5), GUTTER - 8, y);
+        base.fillText(offset(bytes, found.length ? step : 1e5), GUTTER - 8, y);
         base.fillRect(GUTTER - 5, Math.round(y), 4, 1);
         free = y - 14;
       }
     }
+  }
+
+  /** Name each of several devices where its sectors begin. */
+  #devices(lane) {
+    const { base, palette, run } = this;
+    if (run.devices.length < 2) return;
+    const [top, bottom] = [lane.top + SECTORS_TITLE, lane.top + lane.height];
+    base.textAlign = "left";
+    base.fillStyle = palette.ink;
+    run.folds.bases.forEach((place, device) => {
+      const [low, high] = [place, run.folds.bases[device + 1] ?? run.folds.end].map((at) => this.placeY(at));
+      if (high > bottom || low < top) return;
+      base.fillText(run.devices[device], 13, Math.min(Math.max(low - 6, top), bottom - 6));
+    });
   }
 
   #empty() {

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from analysis import events as schema
-from analysis.adapters import blkowners, blkpairs
+from analysis.adapters import blkflushes, blkowners, blkpairs, blkremaps
 from analysis.adapters.blkcommands import codes, words
 from analysis.adapters.blkevents import Events
 from analysis.adapters.blkrecords import ACTION, COMPLETE, FLUSH, ISSUE, PASSTHROUGH, QUEUE, REMAP, WRITE
@@ -53,11 +53,13 @@ def commands(events: Events) -> Traced:
         for name in ("done", "error", "bytes")
     )
     orphans = np.concatenate([of_requests.orphans, of_bios.orphans])
-    of_orphans = np.concatenate([of_orphan, np.full(of_bios.orphans.size, blkowners.NOBODY)])
+    of_orphans = np.concatenate([of_orphan, np.full(of_bios.orphans.size, blkflushes.NOBODY)])
     issue = issue[order]
     nowhere = np.full(orphans.size, -1)
+    above = blkremaps.origins(rows)
+    by = _asked(above, issue, queue)
     return Traced(
-        commands=_table(events, rows, issue, done, error, size, queue, whole[issue]),
+        commands=_table(events, rows, issue, done, error, size, queue, by, whole[issue]),
         orphans=_table(
             events,
             rows,
@@ -66,6 +68,7 @@ def commands(events: Events) -> Traced:
             rows["error"][orphans],
             rows["bytes"][orphans],
             of_orphans,
+            _asked(above, nowhere, of_orphans),
             nowhere >= 0,
         ),
         bios=[schema.device_name(number) for number in bios],
@@ -73,6 +76,14 @@ def commands(events: Events) -> Traced:
         returned=of_requests.returned.size,
         stacked=_stacked(rows[action == REMAP], set(np.unique(device).tolist())),
     )
+
+
+def _asked(above: dict[int, int], issue: np.ndarray, queue: np.ndarray) -> np.ndarray:
+    """Return the row of who asked for each command: of the Q above, of its own, or else of its issue."""
+    by = np.where(queue >= 0, queue, issue)
+    if above:
+        by = np.array([above.get(row, row) for row in by.tolist()], np.int64)
+    return by
 
 
 def _pairs(rows: np.ndarray, which: np.ndarray, *, parts: bool = True) -> blkpairs.Pairs:
@@ -112,11 +123,11 @@ def _table(
     error: np.ndarray,
     size: np.ndarray,
     queue: np.ndarray,
+    by: np.ndarray,
     whole: np.ndarray,
 ) -> pl.DataFrame:
-    """Return a row for each command: rows of its events, -1 where there is none."""
+    """Return a row for each command: rows of its events, -1 where there is none; by: who asked."""
     known = np.where(issue >= 0, issue, done)
-    by = np.where(queue >= 0, queue, issue)
     operation = blkpairs.operations(rows[known])
     is_flush = np.isin(operation, (blkpairs.FLUSHES, blkpairs.WRITTEN_FLUSHES))
     which = words()[codes(rows["action"][known], rows["bytes"][known])]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import random
+
 import block_trace
 import numpy as np
 import pytest
 
 from analysis.adapters import blkowners, blkpairs
+from analysis.adapters.blkevents import EVENT
+from analysis.adapters.blkrecords import BACK_MERGE, COMPLETE, FRONT_MERGE, ISSUE, QUEUE, REQUEUE, WRITE
 from analysis.inspect import traced
 
 SEEDS = range(3)
@@ -76,3 +80,44 @@ def test_a_cut_changes_no_other_command(seed: int) -> None:
     for cut in range(1, len(rows)):
         holds(rows, commands, at >= cut, f"from event {cut} on")
         holds(rows, commands, at < cut, f"up to event {cut}")
+
+
+def any_order(seed: int) -> np.ndarray:
+    """Return events of few sectors in any order, many of which merge what was queued last."""
+    choose = random.Random(seed)
+    rows = np.zeros(choose.choice([10, 60, 100]), EVENT)
+    base = start = end = 0
+    for row in rows:
+        action = choose.choices(
+            [QUEUE, BACK_MERGE, FRONT_MERGE, REQUEUE, ISSUE, COMPLETE], [5, 5, 1, 1, 3, 1]
+        )[0]
+        if choose.random() < 0.15:
+            start = choose.randrange(4) * 8
+            end = start + choose.choice([8, 16])
+        elif action == QUEUE:
+            start, end = end % 32, end % 32 + 8
+        elif action == ISSUE and base < end:
+            start = base
+        if action == QUEUE and choose.random() < 0.5:
+            base = start
+        row["action"], row["device"] = action | WRITE, 8 << 20 | choose.choice([0] * 9 + [16])
+        row["sector"], row["bytes"] = start, (end - start) * 512
+    return rows
+
+
+def test_merges_at_once_are_those_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    merged, found = 0, []
+    for seed in range(300):
+        rows = any_order(seed)
+        pairs, whole = blkpairs.pair(rows), np.zeros(len(rows), bool)
+        kind, size = rows["action"] & ~np.uint32(WRITE), rows["bytes"].astype(np.int64)
+        kept, _ = blkowners.merged(kind, blkpairs.targets(rows), rows["sector"].astype(np.int64), size)
+        merged += len(rows) - kept.size
+        found.append((rows, pairs, whole, blkowners.queued(rows, pairs, whole)))
+    assert merged > 300
+    monkeypatch.setattr(
+        blkowners, "merged", lambda kind, _target, _sector, size: (np.arange(kind.size), size)
+    )
+    for rows, pairs, whole, at_once in found:
+        for one, other in zip(at_once, blkowners.queued(rows, pairs, whole), strict=True):
+            assert np.array_equal(one, other)

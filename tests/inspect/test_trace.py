@@ -19,6 +19,7 @@ from base.errors import BadInput
 from base.paths import ROOT
 
 SAMPLES = ROOT / "tests/analysis"
+TRACES = Path(__file__).parent / "traces"
 KNOWN = ("rwbs", "sector", "sectors", "kind", "comm", "process", "result")
 
 
@@ -51,14 +52,14 @@ def test_its_commands_are_those_of_a_run_and_have_who_queued_them(prefix: Path) 
 
 def test_what_its_records_do_not_show_is_told(prefix: Path, tmp_path: Path) -> None:
     (tmp_path / "nullb0.blktrace.0").rename(tmp_path / "nullb0.blktrace.2")
-    told = "there is no nullb0.blktrace.0, nullb0.blktrace.1: what these CPUs did is not in it"
+    told = "there is no nullb0.blktrace.0, nullb0.blktrace.1: what these CPUs did is missing"
     assert blktrace.read(str(prefix)).said == (told,)
     text = tmp_path / "trace.txt"
     lines = (
         f"8,0 0 {n} 0.00000000{n} 7 {what} [x]\n" for n, what in enumerate(("D WS 8 + 8", "C WS 8 + 8"), 1)
     )
     text.write_text("".join(lines))
-    assert blktrace.read(str(text)).said[-1].startswith("no write with FUA is in it: of records of version 7")
+    assert blktrace.read(str(text)).said[-1].startswith("no write is marked FUA: either")
     text.write_text(text.read_text().replace("WS", "RS"))
     assert not any("FUA" in one for one in blktrace.read(str(text)).said)
 
@@ -91,7 +92,7 @@ def test_each_process_and_kind_has_a_lane(prefix: Path) -> None:
     trace = blktrace.read(str(prefix))
     assert set(trace.lanes) == set(trace.commands["lane"])
     assert "fio read" in trace.lanes and any(lane.endswith(" flush") for lane in trace.lanes)
-    assert "no such trace says" in blktrace.said(trace)["notice"]
+    assert "It does not show which statement" in blktrace.said(trace)["notice"]
 
 
 def test_many_processes_share_lanes(tmp_path: Path) -> None:
@@ -103,7 +104,7 @@ def test_many_processes_share_lanes(tmp_path: Path) -> None:
     (tmp_path / "t").write_text("".join(lines))
     trace = blktrace.read(str(tmp_path / "t"))
     assert len(trace.lanes) == 7 and trace.lanes[-1] == "others write"
-    assert trace.said[0].startswith("nobody is told to have queued anything")
+    assert trace.said[0].startswith("the trace has no queue events (Q)")
 
 
 def test_what_has_no_end_or_no_begin_is_told(tmp_path: Path) -> None:
@@ -123,9 +124,9 @@ def test_what_has_no_end_or_no_begin_is_told(tmp_path: Path) -> None:
     assert trace.commands["comm"].to_list() == ["a b] c", "x", "x"]
     assert trace.commands["result"].to_list() == [0, None, 5]
     assert trace.said == (
-        "1 commands have no completion in it, and are shown without a length",
-        "1 completions have no issue in it, and are left out",
-        "1 commands failed: 1 with EIO",
+        "1 command has no completion in the trace: shown without a length",
+        "1 completion has no issue in the trace: shown without a length",
+        "1 command failed: 1 with EIO",
     )
     assert main(["--trace", str(tmp_path / "t")]) == 0
     assert (tmp_path / "t.inspect.html").is_file()
@@ -135,11 +136,11 @@ BAD = {
     "cut": "byte .*: the record is cut short after 20 bytes",
     "swapped": r"byte 0: the magic number is 0x07746165 \(a big-endian board\?\); expected 0x65617407",
     "empty": r"no command was issued \(0 queued, 0 completed\)",
-    "binary": "no text; expected what blkparse prints, or the prefix",
-    "other text": "line 1: 'hello' is no event as blkparse prints one by default; expected blkparse's ",
-    "mixed up": "line 3: 'kernel: something else' is no event",
-    "own format": "line 1: '0 1 0 000000000 275 253,0   Q RM 16968 8' is no event",
-    "no command": "line 1: 'W 8 plus 8' is no command as blkparse prints one",
+    "binary": "not text .*; expected what blkparse prints, or the prefix",
+    "other text": "line 1: 'hello' is not an event in blkparse's default format; expected blkparse's ",
+    "mixed up": "line 3: 'kernel: something else' is not an event",
+    "own format": "line 1: '0 1 0 000000000 275 253,0   Q RM 16968 8' is not an event",
+    "no command": "line 1: 'W 8 plus 8' is not a command in blkparse's default format",
     "nothing": r"no such file, and no gone.blktrace.0 there; expected blkparse's text, or the prefix",
     "folder": r"no such file, and no .*.blktrace.0 there",
 }
@@ -198,8 +199,8 @@ def test_the_page_shows_it(trace_page: Callable[[str], Any], tmp_path: Path) -> 
     page = trace_page(str(tmp_path / "nullb0"))
     names = page.js("app.lanes.map((lane) => lane.name)")
     assert "fio read" in names and not {"transactions", "filesystem syncs", "journal commits"} & set(names)
-    assert "no such trace says" in page.text("#notice")
-    assert page.text("#facts").startswith("96 block commands of device 253:0: 8 read, ")
+    assert "It does not show which statement" in page.text("#notice")
+    assert page.text("#facts").startswith("96 block commands of device 253:0: 8 reads, ")
     assert "fio read" in page.text("#details")
     page.js("app.choose('commands', 3)")
     assert "jbd2" in page.text("#details") and "queued" in page.text("#details").lower()
@@ -209,6 +210,63 @@ def test_the_page_shows_it(trace_page: Callable[[str], Any], tmp_path: Path) -> 
     assert page.js("app.filter.masks.commands.reduce((a, b) => a + b, 0)") == 8
     page.keys("t")
     assert "fio read" in page.text("#rows")
+
+
+# What is written left of the lanes, and the buttons there: text, left, top, right, bottom
+GUTTER = """(() => {
+    const found = [], canvas = CanvasRenderingContext2D.prototype, { fillText } = canvas;
+    canvas.fillText = function (text, x, y) {
+        const wide = this.measureText(text).width;
+        const left = x - { left: 0, center: wide / 2, right: wide }[this.textAlign];
+        if (left < 150) found.push([text, left, y - 6, left + wide, y + 6]);
+        return fillText.call(this, text, x, y);
+    };
+    app.stage.draw();
+    canvas.fillText = fillText;
+    const box = app.stage.element.getBoundingClientRect();
+    for (const button of document.querySelectorAll("#lanes button")) {
+        const { left, top, right, bottom } = button.getBoundingClientRect();
+        found.push([button.textContent, left - box.left, top - box.top, right - box.left, bottom - box.top]);
+    }
+    return found;
+})()"""
+
+
+def test_a_page_of_several_devices(trace_page: Callable[[str], Any], tmp_path: Path) -> None:
+    """Each has lanes, a queue and a name at its sectors; nothing is written over something else."""
+    shutil.copy(TRACES / "stack-three-devices.txt", tmp_path / "t")
+    page = trace_page(str(tmp_path / "t"))
+    names = page.js("app.lanes.map((lane) => lane.name)")
+    assert {"249:0 dd write", "249:0 dd2 read, no end", "8:0 dd write", "8:16 kworker write"} < set(names)
+    assert [name for name in names if name.startswith("queue")] == (
+        ["queue of 249:0", "queue of 8:0", "queue of 8:16"]
+    )
+    written = [item for item in page.js(GUTTER) if item[3] > item[1]]
+    assert {"249:0", "8:0", "8:16", "fit", "unfold"} < {text for text, *_ in written}
+    for i, (text, left, top, right, bottom) in enumerate(written):
+        for other, x, y, until, low in written[i + 1 :]:
+            apart = right <= x or until <= left or bottom <= y or low <= top
+            assert apart, f"{text} is written over {other}"
+    page.js(
+        "app.choose('commands', app.lanes.find((lane) => lane.name === '8:16 kworker write').track.rows[0])"
+    )
+    assert "8:16" in page.text("#details")
+
+
+def test_failed_commands_and_completions_without_an_issue_have_lanes(
+    trace_page: Callable[[str], Any], tmp_path: Path
+) -> None:
+    text = (TRACES / "partial-and-error.txt").read_text()
+    (tmp_path / "t").write_text("251,0 0 1 0.000000001 0 C WS 4096 + 8 [0]\n" + text)
+    page = trace_page(str(tmp_path / "t"))
+    names = page.js("app.lanes.filter((lane) => lane.kind).map((lane) => lane.name)")
+    assert names == ["fio write", "fio write, failed", "no issue: write"]
+    assert "no issue: write" in page.text("#details")
+    page.js(
+        "app.choose('commands', app.lanes.find((lane) => lane.name === 'fio write, failed').track.rows[0])"
+    )
+    assert "EIO" in page.text("#details")
+    assert page.text("#facts").startswith("2 block commands of device 251:0: 2 writes, 255 KiB written")
 
 
 def test_a_pipe_is_no_trace(tmp_path: Path) -> None:

@@ -1,0 +1,108 @@
+"""Whose bios a stack of devices (dm, md) hands on, from the remaps (A) of a trace (blkevents.EVENT, by time).
+
+A bio of the device below is often queued by a worker, some time after it was remapped. It is of who queued
+the bio above that has its sectors and is not done yet: of those the last.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analysis.adapters.blkopen import Open, Range
+from analysis.adapters.blkpairs import targets
+from analysis.adapters.blkrecords import ACTION, COMPLETE, FLUSH, ISSUE, QUEUE, REMAP
+
+_Key = tuple[int, int, int]  # device and operation, first sector, bytes
+
+
+def origins(events: np.ndarray) -> dict[int, int]:
+    """Return {row of a Q or of a D: row of the Q above}, of those that were remapped from a traced device.
+
+    The device below has no Q, but a D, where requests are remapped in place of bios.
+    """
+    action = events["action"] & ACTION
+    is_remap, is_queue = action == REMAP, action == QUEUE
+    stacked = is_remap & (events["source"] != events["device"])
+    stacked &= np.isin(events["source"], np.unique(events["device"][is_queue]))
+    if not stacked.any():
+        return {}
+    below = np.isin(events["device"], np.unique(events["device"][stacked]))
+    above = np.isin(events["device"], np.unique(events["source"][stacked]))
+    queues = np.isin(events["device"], np.unique(events["device"][is_queue]))
+    used = is_remap | (is_queue & (above | below)) | ((action == ISSUE) & below & ~queues)
+    rows = np.flatnonzero(used | ((action == COMPLETE) & above))
+    columns = (
+        targets(events)[rows],
+        *(events[name][rows] for name in ("sector", "bytes", "other", "source")),
+    )
+    stack = _Stack()
+    for row, bits, target, sector, size, other, source in zip(
+        rows.tolist(), events["action"][rows].tolist(), *(column.tolist() for column in columns), strict=True
+    ):
+        what, key = bits & ACTION, (target, sector, size)
+        if what == REMAP:
+            stack.remap(key, source, other)
+        elif what == COMPLETE:
+            stack.complete(key)
+        else:
+            stack.submit(row, key)
+            if what == QUEUE:
+                stack.queue(row, key, asks=bits & FLUSH > 0)
+    return stack.origins
+
+
+class _Stack:
+    """The bios that are not done, and what was remapped and not yet submitted."""
+
+    def __init__(self) -> None:
+        self.origins: dict[int, int] = {}
+        self.open = Open()
+        self.flushes: dict[int, list[Range]] = {}  # {device: bios that ask for a flush}
+        self.remapped: dict[_Key, list[Range]] = {}
+
+    def queue(self, row: int, key: _Key, *, asks: bool) -> None:
+        """Open a bio."""
+        target, sector, size = key
+        item = Range(row, sector, sector + (size >> 9))
+        if size:
+            self.open.add(target, item)
+        if asks:
+            self.flushes.setdefault(target >> 3, []).append(item)
+
+    def complete(self, key: _Key) -> None:
+        """Close the bio that was completed."""
+        target, sector, size = key
+        end = sector + (size >> 9)
+        if (item := self.open.latest(target, sector, end)) is not None:
+            self.open.remove(target, item)
+        flushes = self.flushes.get(target >> 3, [])
+        ended = [one for one in flushes if one is item or (not size and one.start == one.end == sector)]
+        if ended:
+            ended[-1].open = False
+            flushes.remove(ended[-1])
+
+    def remap(self, key: _Key, source: int, place: int) -> None:
+        """Note the bio above of a range below."""
+        target, _, size = key
+        item: Range | None
+        if not size:
+            flushes = self.flushes.get(source)
+            item = flushes[-1] if flushes else None
+        else:
+            item = self.open.around(source << 3 | target & 7, place, place + (size >> 9))
+            # a partition's remap is behind the one to it, and on the same device
+            item = item or self._take((target, place, size))
+        if item is not None:
+            self.remapped.setdefault(key, []).append(item)
+
+    def submit(self, row: int, key: _Key) -> None:
+        """Note of who a Q or a D is, if that was remapped."""
+        if (item := self._take(key)) is not None and item.open:
+            self.origins[row] = self.origins.get(item.row, item.row)
+
+    def _take(self, key: _Key) -> Range | None:
+        items = self.remapped.get(key)
+        item = items.pop() if items else None
+        if items is not None and not items:
+            del self.remapped[key]
+        return item
