@@ -46,7 +46,7 @@ def parts(kind: str, options: str) -> list[str]:
 def journalled(cell: Mapping[str, Any]) -> bool:
     """Return whether a cell's filesystem is made with what it has of a journal."""
     fs = cell["profiles"]["fs"]
-    given = parts(fs["type"], " ".join([*fs["mkfs"], cell["mkfs_options"]]))
+    given = parts(fs["type"], " ".join([*fs.get("mkfs", ()), cell.get("mkfs_options", "")]))
     return not any(re.fullmatch(find(fs["type"]).unjournalled, part) for part in given)
 
 

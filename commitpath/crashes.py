@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from analysis import devices
+from analysis import devices, mkfs
 from analysis.adapters import userfile
 from analysis.crash import oracle
 from analysis.crash.cuts import PROCESS
@@ -34,6 +34,7 @@ def check(cell: Mapping[str, Any], variables: Mapping[str, str]) -> None:
             )
     if cell["crash"] != PROCESS:
         check_history(cell, asked)
+        check_ticks(cell, asked)
     if not programs.trials_folders(cell["engine"]):
         raise BadInputError(
             f"{asked}: ENGINE={cell['engine']} has nothing that looks at a database that came up again "
@@ -68,6 +69,18 @@ def check_history(cell: Mapping[str, Any], asked: str) -> None:
         raise BadInputError(
             f"{asked}: DEVICE={cell['device']} ignores {' and '.join(device['ignores'])} and has no cache to "
             f"lose (experiments/device/{cell['device']}.yml: cache_kib)"
+        )
+
+
+def check_ticks(cell: Mapping[str, Any], asked: str) -> None:
+    """Refuse a filesystem whose syncs are other block commands on each board. Without a journal a sync writes
+    the file's inode if a tick of the kernel's clock came between the file's last two writes, with lazytime
+    too, and the boards of trials do the run again some microseconds apart."""
+    if not mkfs.journalled(cell):
+        others = " or ".join(name for name in axes()["fs"].files() if name != cell["fs"])
+        raise BadInputError(
+            f"{asked}: FS={cell['fs']} has no journal, and whether a sync writes an inode goes by a tick of "
+            f"the clock, so no board does a run's commands again; use FS={others}, or CRASH=process"
         )
 
 

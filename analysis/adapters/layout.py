@@ -33,6 +33,11 @@ class Layout:
     # whether each region's blocks may have been something else earlier in the run; None: directories' only
     changing: Bools | None = None
 
+    @property
+    def in_place(self) -> bool:
+        """Whether there is neither a journal nor a checkpoint pack: a sync writes metadata to their place."""
+        return not np.isin(self.labels, (JOURNAL, PACK)).any()
+
     def region(self, sectors: Ints) -> Ints:
         """Return the number of the region of each sector."""
         found: Ints = np.searchsorted(self.starts, sectors, side="right") - 1

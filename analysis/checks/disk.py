@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis import known
+from analysis import known, mkfs
 from analysis.adapters import partition
 from analysis.checks import counts
 from analysis.run import Run
@@ -57,7 +57,11 @@ def rehearsed(run: Run) -> list[str]:
     if run.known is None or run.plan is None:
         return ["raw/known: nothing says what the probes record of a known sequence on this partition"]
     kind = run.board.mount.fs if run.board.mount else ""
-    found = known.wrong(run.known, run.plan["runs"]["run"]["probes"], kind, run.board.data_mode == "journal")
+    found = known.wrong(
+        *(run.known, run.plan["runs"]["run"]["probes"], kind),
+        journals_data=run.board.data_mode == "journal",
+        journalled=mkfs.journalled(run.cell),
+    )
     if run.known.counts_empty is None:
         number = run.known.stat["write_ios"]
         found.append(f"{counts.STAT} counted {number} writes, neither with the empty flushes nor without")

@@ -63,19 +63,28 @@ def _flushes(made: Ledger, syncs: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
 
 def explained(made: Ledger) -> list[str]:
     """What a sync waited for has a record: while it was off the CPU, it waited for data, for a commit or
-    for pages that say where data is, or a checkpoint, a flush or a read was under way; but for _AWAKE_NS."""
+    for pages that say where data is, or a checkpoint, a flush or a read was under way, or without a journal a
+    write of the filesystem's blocks; but for _AWAKE_NS."""
     few, found = made.few, []
     commands = made.ledger.filter(pl.col("kind").is_in(["flush", "read"]))
     others = [Intervals(ints(commands["issue_ns"]), ints(commands["complete_ns"]))]
-    others += [Intervals(*spans(few[name])) for name in ("checkpoint", "flush")]
+    others += [*(Intervals(*spans(few[name])) for name in ("checkpoint", "flush")), _in_place(made)]
     for thread in driver_tids(few).tolist():
         known = union([*others, *(Intervals(*spans(few[name], thread)) for name in WAITS)])
         away = union([Intervals(*spans(few["off_cpu"], thread)), known])
-        begins, ends = edges(made.syncs.filter(pl.col("tid") == thread))
+        begins, ends = _within(made, *edges(made.syncs.filter(pl.col("tid") == thread)))
         unknown = length_within(away, begins, ends) - length_within(known, begins, ends)
         if wrong := _too_long(unknown, _AWAKE_NS, made.given.slower):
             found.append(f"{wrong} syncs of the thread {thread} waited for nothing that is recorded")
     return found
+
+
+def _in_place(made: Ledger) -> Intervals:
+    """Return when blocks of a filesystem without a journal were queued or in the device: a sync writes those
+    of its file to their place, or waits for whoever does."""
+    home = made.pieces.filter(pl.col("home").is_not_null())["command"].unique().implode()
+    own = made.ledger.filter(pl.col("command").is_in(home) & made.given.layout.in_place)
+    return Intervals(ints(own["queue_ns"]), ints(own["complete_ns"]))
 
 
 def for_writes(made: Ledger) -> list[str]:

@@ -92,7 +92,8 @@ def build(given: Input) -> Ledger:
         making = pool.submit(tables, rows, few, given.phases)
         # what needs the most memory here: each thread has its own, and this one's is used again
         # of a command's threads nobody records when they leave the CPU (probes/wait.bpf.c)
-        split = None if line.lanes else costs.time_split(few, line.tids, given.transactions, *times)
+        in_place = given.layout.in_place
+        split = None if line.lanes else costs.time_split(few, line.tids, given.transactions, in_place, *times)
         synced = frames.syncs(few["sync"], line, inodes, named)
         witness = costs.witnessed_syncs(vfs)
         commands, pieces, shares, deferred, faults = making.result()

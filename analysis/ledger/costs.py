@@ -2,9 +2,9 @@
 
 The time split: a transaction's latency is what its thread ran (`cpu_ns`) and what it was off the
 CPU for, each nanosecond of that for the first of these reasons that holds: a flush command is
-in flight; the filesystem's journal is being waited for (a commit, a checkpoint,
-or pages that say where a file's data is); data is being waited for (file_write_and_wait_range, or a read
-or a write of file data in flight); anything else.
+in flight; the filesystem's journal is being waited for (a commit, a checkpoint, pages that say
+where a file's data is, or without a journal a write of the filesystem's blocks); data is being
+waited for (file_write_and_wait_range, or a read or a write of file data in flight); anything else.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from analysis.ledger.schema import COSTS, KINDS, LABELS, WAITS
 
 # what is waited for as data
 _DATA = [KINDS.index(kind) for kind in (*engines.labels(), "directory", "other", "read")]
+# what is waited for in the place of a journal where there is none
+_IN_PLACE = [KINDS.index(kind) for kind in ("inode/node", "bitmap/SIT/NAT/superblock")]
 _UNATTRIBUTED = LABELS.index("unattributed")
 _COUNTS = ("flushes", "fua", "writes")
 
@@ -101,11 +103,18 @@ def costs(
 
 
 def time_split(
-    few: Few, tids: Ints, transactions: pl.DataFrame, kind: Ints, issue: Ints, complete: Ints
+    few: Few,
+    tids: Ints,
+    transactions: pl.DataFrame,
+    in_place: bool,
+    kind: Ints,
+    issue: Ints,
+    complete: Ints,
 ) -> dict[str, Ints]:
     """Return how long each transaction was off the CPU, by reason (schema.WAITS).
 
-    `kind` (place in schema.KINDS), `issue` and `complete` are those of the block commands.
+    in_place: of the layout. `kind` (place in schema.KINDS), `issue` and `complete` are those of the block
+    commands.
     """
     begins, ends = ints(transactions["begin_ns"]), ints(transactions["end_ns"])
 
@@ -119,7 +128,10 @@ def time_split(
 
     reasons = (
         [commands([KINDS.index("flush")])],
-        [of("commit_wait", True), of("checkpoint", False), of("node_wait", True)],
+        [
+            *(of("commit_wait", True), of("checkpoint", False), of("node_wait", True)),
+            commands(_IN_PLACE if in_place else []),
+        ],
         [commands(_DATA), of("data_wait", True)],
     )
     away = union([of("off_cpu", True)])

@@ -40,6 +40,7 @@ def run(flushes: str | None = "14", traced: int = 3, **changes: Any) -> Run:
         "witnesses": {"blktrace": SimpleNamespace(commands={"flush": traced})},
         "driver": SimpleNamespace(window=(120 * MS, 899 * MS)),
         "board": SimpleNamespace(covariates=Covariates(edge("10", 100, 110), edge(flushes, 900, 910), {})),
+        "cell": {"profiles": {"fs": {"type": "ext4"}}},
         **changes,
     }
     return cast(Run, SimpleNamespace(**fields))
@@ -82,3 +83,14 @@ def test_a_partition_is_watched_by_proved_probes() -> None:
     (line,) = disk.rehearsed(run(**given, known=None))
     assert line.startswith("raw/known: nothing says")
     assert disk.rehearsed(run(partition=None)) == []
+
+
+def test_without_a_journal_nothing_is_seen_to_wait_for_it() -> None:
+    stat = {"write_ios": 0, "write_sectors": 0, "flush_ios": 0}
+    one = Known([], stat, {}, 1, 1, np.zeros(0, RECORD), (0, 0), False, flushes=(0, 0, 0))
+    plan = {"runs": {"run": {"probes": ["ext4"]}}}
+    board = SimpleNamespace(mount=SimpleNamespace(fs="ext4"), data_mode="ordered")
+    for options, no_wait in (("-b 1024", True), ("-O quota,^has_journal", False)):
+        cell = {"profiles": {"fs": {"type": "ext4", "mkfs": ["-q"]}}, "mkfs_options": options}
+        found = disk.rehearsed(run(plan=plan, board=board, known=one, cell=cell))
+        assert any("no wait for a journal" in line for line in found) == no_wait

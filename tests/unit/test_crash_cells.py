@@ -105,6 +105,18 @@ def test_its_plan_has_boards_of_trials() -> None:
     assert without.trials is None and b"HISTORY" not in without.runs[0].files["cell.env"]
 
 
+@pytest.mark.parametrize("crash", ["power", "os"])
+def test_syncs_that_go_by_a_tick_are_not_cut(crash: str) -> None:
+    """Without a journal a sync writes an inode where a tick came since the last write."""
+    cell = FLASH | {"FS": "ext4-nojournal"}
+    for options in ("", "lazytime"):
+        with pytest.raises(
+            BadInputError, match=f"CRASH={crash}: FS=ext4-nojournal has no journal.*ext4-ordered"
+        ):
+            make_cell(cell | {"MOUNT_OPTIONS": options, "CRASH": crash})
+    make_cell(cell | {"CRASH": "process"})
+
+
 @pytest.mark.parametrize("device", ["emmc-5.0", "constant"])
 def test_a_process_that_is_killed_needs_its_calls_and_no_past(device: str) -> None:
     made = plan.make(make_cell(KILLED | {"DEVICE": device}), ansible.board("virtual"))

@@ -1,0 +1,87 @@
+"""A recorded run on ext4 without a journal: its syncs write metadata to their place, and wait for that.
+
+The sample was made with `make experiment FS=ext4-nojournal MODE=delete N=8 ROWS=1000`, and packed with
+tar -cJf sample-nojournal.tar.xz cell.json host.json raw twin, below run/.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from analysis import checks
+from analysis import run as runs
+from analysis.adapters.layout import JOURNAL
+from analysis.checks import waits
+from analysis.ledger.build import Ledger
+from analysis.ledger.schema import WAITS
+
+SHARES = ("journal_wait_ns", "other_wait_ns")
+WAITED = "syncs of the thread 1005 waited for nothing that is recorded"
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> runs.Run:
+    folder = tmp_path_factory.mktemp("nojournal")
+    shutil.unpack_archive(Path(__file__).parent / "sample-nojournal.tar.xz", folder)
+    return runs.read(folder / "run")
+
+
+def ledger(run: runs.Run) -> Ledger:
+    assert run.ledger is not None
+    return run.ledger
+
+
+def test_it_passes(recorded: runs.Run) -> None:
+    assert checks.reasons(recorded) == []
+
+
+def test_every_byte_has_a_label_that_its_bytes_confirm(recorded: runs.Run) -> None:
+    """But for bitmaps, whose checksums are in the descriptors of their groups."""
+    pieces = ledger(recorded).pieces
+    label = pl.col("label").cast(pl.String)
+    assert set(pieces.select(label).to_series().unique()) == {
+        *("database page", "rollback journal", "inode/node", "bitmap/SIT/NAT/superblock", "directory")
+    }
+    unconfirmed = pieces.filter(pl.col("confirmed").is_null() | ~pl.col("confirmed"))
+    assert set(unconfirmed.select(label).to_series()) == {"bitmap/SIT/NAT/superblock"}
+    assert pieces["confirmed"].all()  # of what is not null
+
+
+def test_a_write_to_its_place_is_waited_for_as_a_journal_is(recorded: runs.Run) -> None:
+    costs = ledger(recorded).costs
+    away = sum(int(costs[name].sum()) for name in WAITS)
+    waited, other = (int(costs[name].sum()) / away for name in SHARES)
+    assert waited > 0.2 and other < 0.01
+
+
+def as_journalled(made: Ledger) -> Ledger:
+    """The layout has a journal, which an observer of the journal would have seen waited for."""
+    labels = made.given.layout.labels.copy()
+    labels[-1] = JOURNAL
+    return replace(made, given=replace(made.given, layout=replace(made.given.layout, labels=labels)))
+
+
+def without_an_inode(made: Ledger) -> Ledger:
+    """What one command wrote to an inode table was no block of the filesystem's."""
+    command = made.pieces.filter(pl.col("label").cast(pl.String) == "inode/node")["command"][20]
+    home = pl.when(pl.col("command") != command).then("home")
+    return replace(made, pieces=made.pieces.with_columns(home=home))
+
+
+def at_once(made: Ledger) -> Ledger:
+    """Each such command was done as soon as it was issued."""
+    done = pl.when(pl.col("kind").cast(pl.String) == "inode/node").then("issue_ns").otherwise("complete_ns")
+    return replace(made, ledger=made.ledger.with_columns(complete_ns=done))
+
+
+@pytest.mark.parametrize("spoil", [as_journalled, without_an_inode, at_once])
+def test_a_wait_without_its_write_is_seen(recorded: runs.Run, spoil: Callable[[Ledger], Ledger]) -> None:
+    made = ledger(recorded)
+    assert waits.explained(made) == []
+    assert [reason.partition(" ")[2] for reason in waits.explained(spoil(made))] == [WAITED]
