@@ -52,7 +52,7 @@ _COMMAND = re.compile(r"[0-9a-f]{2}( [0-9a-f]{2})*( ?\.\.)? ?")
 # before 2.6.37 a barrier stood where a flush stands now, behind the operation
 _RWBS = re.compile(r"(F?)(DE|WZ|ZRA|Z[ARFOC]|[WDRNF])([FBASMU]*)")
 _OPERATIONS = {"W": WRITE, "D": WRITE | DISCARD, "DE": WRITE | DISCARD, "R": 0, "N": 0, "F": FLUSH}
-# zeroes and zones have letters since Linux 6.19, and were N before; blktrace's records call them writes
+# zeroes and zones have letters since Linux 6.19, and were N before; the tracer's records call them writes
 _OPERATIONS |= dict.fromkeys(("WZ", "ZA", "ZR", "ZRA", "ZF", "ZO", "ZC"), WRITE)
 _LATER = {"F": FUA, "A": AHEAD, "S": SYNC, "M": META, "B": FLUSH, "U": 0}
 

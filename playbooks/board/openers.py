@@ -24,7 +24,7 @@ INITIAL_PID_NAMESPACE = 0xEFFFFFFC
 EXPORTS = {
     "/sys/kernel/config/nvmet/subsystems/*/namespaces/*/device_path": "(.+)",
     "/sys/kernel/config/target/core/*/*/udev_path": "(.+)",
-    "/sys/kernel/config/target/core/*/*/info": r".*\bFile: (.+)  Size: \d+  Mode: .*",
+    "/sys/kernel/config/target/core/*/*/info": r".*\bFile: (.+)  Size: [0-9]+  Mode: .*",
     "/sys/kernel/config/usb_gadget/*/functions/mass_storage.*/lun.*/file": "(.+)",
     "/sys/class/udc/*/device/gadget*/lun*/file": "(.+)",
 }

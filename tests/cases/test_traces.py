@@ -35,8 +35,8 @@ COMMANDS = {
     # both legs have the same place, and end in the other order
     "raid1-legs.txt": [
         Command("9:127", 65536, 8, 0, 910_000, "mysqld"),
-        Command("8:16", 67584, 8, 8_000, 900_000, "md127_raid1"),
-        Command("8:32", 67584, 8, 9_000, 200_000, "md127_raid1"),
+        Command("8:16", 67584, 8, 8_000, 900_000, "mysqld"),
+        Command("8:32", 67584, 8, 9_000, 200_000, "mysqld"),
     ],
     # a read of the same place, long ago, has nothing to do with the write
     "front-merge.txt": [
@@ -70,7 +70,7 @@ COMMANDS = {
     # blkparse's summary below is no event
     "crypt.txt": [
         Command("253:0", 2048, 8, 0, 1_060_000, "sqlite3"),
-        Command("8:0", 36864, 8, 52_000, 1_000_000, "dmcrypt_write/2"),
+        Command("8:0", 36864, 8, 52_000, 1_000_000, "sqlite3"),
     ],
     # the readahead of more sectors ends first, though it began later
     "same-sector-readers.txt": [

@@ -140,7 +140,7 @@ def test_every_profile_satisfies_its_schema() -> None:
 @pytest.mark.parametrize(
     ("variables", "says"),
     [
-        ("FS=ext5", "FS is ext4-journal, ext4-ordered (ext4), ext4-writeback, f2fs, xfs"),
+        ("FS=ext5", "FS is ext4-journal, ext4-nojournal, ext4-ordered (ext4), ext4-writeback, f2fs, xfs"),
         ("MODE=wall", "JOURNAL_MODE is delete, truncate, persist, wal, memory, off"),
         ("N=-1", "a whole number from 1 to"),
         ("N=abc", "a whole number from 1 to"),
@@ -390,7 +390,7 @@ NAMED = {
     "images/patched-qemu/": "who makes a CRC-32C of each block",
     "playbooks/persistent.sh": "the one of the persistent memory, beside the cell's",
     "probes/bio.bpf.c": "a mark that one garbage collector leaves on a page can be read there only",
-    "workloads/engines/sqlite/engine.mk": "why an option of its build is never given",
+    "workloads/engines/sqlite/options.mk": "why an option of its build is never given",
     "workloads/run.c": "why the drain asks for a flush",
 }
 

@@ -312,7 +312,9 @@ def test_what_is_no_script_is_one_line(tmp_path: Path, given: str, text: str, sa
 def test_a_script_goes_with_the_probes_and_its_observer_with_a_script(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="a script runs beside the probes, and PROBES is none"):
         of_script(tmp_path, PROBES="none")
-    with pytest.raises(BadInputError, match=r"^PROBES=all,bpftrace: PROBES is all, none, or some of "):
+    with pytest.raises(
+        BadInputError, match=r"^PROBES=all,bpftrace: did you mean blktrace\? PROBES is all, none, or some of "
+    ):
         cells.make_cell({"PROBES": "all,bpftrace"})
 
 
@@ -372,6 +374,7 @@ NAMED = {
     "analysis/export/__init__.py": "the export format of that name",
     "analysis/export/iolog.py": "why fio is not given a trace of that format",
     "analysis/inspect/__main__.py": "the page of a trace in that format",
+    "analysis/inspect/lacks.py": "the page of a trace in that format",
     "analysis/inspect/page.py": "the page of a trace in that format",
     "commitpath/variables.yml": "the export format of that name",
     "experiments/schema.yml": "what OBSERVERS takes, for who reads of it",
