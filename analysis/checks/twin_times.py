@@ -31,7 +31,8 @@ OTHERS = 0.1
 _WAITING = 0.06
 # Of a phase. What comes by the clock comes at another place in the baseline run, and may move where a
 # filesystem's log crosses its segments. Each crossing then takes another command for as long as the run goes
-# on: one in 100 transactions and 1.1 % of a phase were seen. A baseline run on another device or at another clock is further off.
+# on: one in 100 transactions and 1.1 % of a phase were seen. A baseline run on another device or at another
+# clock is further off.
 _PHASE = 0.05
 
 

@@ -137,7 +137,7 @@ TIMES = "board 1 of trials did not do the same run: its transactions were at oth
         (as_after(SAMPLED, 0), "board found rows 10, and 12 is what the host finds in its files"),
         (as_after(0, 1), "run's begin it was to hold 0 transactions whole, and trial 0 found: whole, 1"),
         (as_after(39, 10), "run's end it was to hold 11 transactions whole, and trial 39 found: lost, 10"),
-        (lambda folder: edit_trial(folder, 0, hash="0" * 16), "trial 0 found: not a prefix, None"),
+        (lambda folder: edit_trial(folder, 0, hash="0" * 16), "trial 0 found: not a prefix, as its rows"),
         (moved("end_ns", "begin_ns", 1), TIMES),
         (moved("begin_ns", "end_ns", -1), TIMES),
         # a recovery in no time, or one that ended before it began

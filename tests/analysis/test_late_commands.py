@@ -31,6 +31,6 @@ def test_by_a_witness(many: dict[int, int], slower: int) -> None:
     done = begin + 50 * US
     seen = pl.DataFrame({"sector": begin, "begin_ns": begin, "end_ns": done})
     own = seen.with_columns(end_ns=pl.Series(done + late(many) * slower))
-    run: Any = SimpleNamespace(board=SimpleNamespace(run={"clock": "virtual"}))
+    run: Any = SimpleNamespace(counted=True)
     said = witness._in_time(run, "the log", own, seen, witness._IN_THE_DEVICE, slower)
     assert bool(said) == (many in WRONG), said
