@@ -24,7 +24,7 @@ else
   packages=$packages,libc6-dev-arm64-cross,libstdc++-14-dev-arm64-cross
 fi
 
-work=$(mktemp -d "$out.XXXXXX") # the template of mktemp
+work=$(mktemp -d "$out.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 chmod 0777 "$work"
 mkdir "$work/root"
