@@ -147,21 +147,6 @@ class Commands:
                 places = self.run.of(name)
                 records["d"][places] = np.searchsorted(serials, records["d"][places])
 
-    def last(self, one: Command, by: int) -> None:
-        """Let the command complete later by so many ns, in all that recorded it."""
-        records = self.run.records
-        end = int(records["end_ns"][one.block])
-        records["end_ns"][one.block] = end + by
-        if one.traced.size:
-            traced = self.run.trace.records
-            done = one.traced[traced["action"][one.traced] & ACTION == COMPLETE]
-            traced["time"][done] = traced["time"][done].astype(np.int64) + by
-        if one.entry is not None:
-            log = self.run.log
-            log["end_ns"][one.entry] = max(
-                int(log["end_ns"][one.entry]) + by, int(log["begin_ns"][one.entry])
-            )
-
     def flag(self, one: Command, bit: int, traced_bit: int) -> None:
         """Flip a flag of the command, in all that recorded it."""
         self.run.records["b"][np.r_[[one.block], one.bios]] ^= np.uint64(bit)

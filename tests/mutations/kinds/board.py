@@ -47,20 +47,6 @@ def tables_elsewhere(run: Forged, draw: np.random.Generator) -> None:
     (run.raw / "board/groups.txt").write_text("\n".join(lines) + "\n")
 
 
-@kind
-def directory_elsewhere(run: Forged, draw: np.random.Generator) -> None:
-    """the layout has ext4's directories at other places"""
-    text, number = re.subn(
-        r"^\(0\):([0-9]+)$",
-        lambda m: f"(0):{int(m[1]) + int(draw.integers(1, 5000))}",
-        run.text("board/inodes.txt"),
-        flags=re.M,
-    )
-    if not number:
-        raise Absent("directories of one block")
-    (run.raw / "board/inodes.txt").write_text(text)
-
-
 def _area(run: Forged, name: str, by: int) -> None:
     found = re.search(rf"^{name}\s+\[0x\s*[0-9a-f]+ : ([0-9]+)\]", run.text("board/superblock.txt"), re.M)
     if not found:

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 from forged import Forged
 from side import LOG_HEADER, Absent, Side
-from times import NS, halved, inner, moved_boundaries, set_rows, shorter_phases
+from times import NS, halved, set_rows, shorter_phases
 
 from analysis.ledger.match import WRITE
 from kinds import kind, some
@@ -28,12 +28,6 @@ def twin_quicker(run: Forged, draw: np.random.Generator) -> None:
 def twin_some_quicker(run: Forged, draw: np.random.Generator) -> None:
     """some of the twin's transactions took less time"""
     _scaled(run.twin, float(draw.choice([0.5, 0.9])), some(draw, np.arange(run.twin.transactions.height)))
-
-
-@kind
-def twin_boundaries(run: Forged, draw: np.random.Generator) -> None:
-    """boundaries between the twin's transactions are moved"""
-    moved_boundaries(run.twin, draw, some(draw, inner(run.twin)[::2]))
 
 
 @kind

@@ -9,7 +9,7 @@ from witnesses import Commands
 
 from analysis.adapters import blkrecords
 from analysis.adapters.blkrecords import ACTION, COMPLETE, ISSUE
-from analysis.ledger.match import FLUSH, FUA, OP, PREFLUSH
+from analysis.ledger.match import FUA, PREFLUSH
 from kinds import kind, pairs, some
 
 MS = 1_000_000
@@ -65,33 +65,6 @@ def twice_written(run: Forged, draw: np.random.Generator) -> None:
     whole = [place for place in found.writes() if found.of(place).bios.size]
     for place in some(draw, np.array(whole, np.int64))[:20][::-1]:
         again(run, Commands(run), int(place))
-
-
-@kind
-def longer_commands(run: Forged, draw: np.random.Generator) -> None:
-    """commands complete later, in every witness"""
-    found, by = Commands(run), int(draw.choice([0.3, 2, 20]) * MS)
-    for place in some(draw, found.blocks):
-        found.last(found.of(place), by)
-
-
-@kind
-def shorter_commands(run: Forged, draw: np.random.Generator) -> None:
-    """commands complete earlier, in every witness"""
-    found = Commands(run)
-    for place in some(draw, found.blocks):
-        row = run.records[place]
-        found.last(found.of(place), -int((int(row["end_ns"]) - int(row["begin_ns"])) * 0.9))
-
-
-@kind
-def shorter_flushes(run: Forged, draw: np.random.Generator) -> None:
-    """flush commands complete earlier, in every witness"""
-    found = Commands(run)
-    rows = run.records[found.blocks]
-    for place in some(draw, found.blocks[rows["b"] & OP == FLUSH]):
-        row = run.records[place]
-        found.last(found.of(place), -int((int(row["end_ns"]) - int(row["begin_ns"])) * 0.9))
 
 
 @kind
