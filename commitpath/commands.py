@@ -57,6 +57,8 @@ def plan(variables: dict[str, str]) -> int:
 
     entry = ansible.board(variables.get("BOARD", "virtual"))
     cell = make_cell(variables)
+    if "FILE" in variables:
+        ensure_packages(virtual=False)
     sql_check.check(cell, variables.get("FILE", ""))
     print(json.dumps(make(cell, entry).document, indent=2))
     return 0

@@ -41,16 +41,17 @@ def trace_record(variables: dict[str, str]) -> int:
             trace, paths, left = recording.trace(records)
         except SqlFileError as error:
             raise LabError(f"CMD: {error}") from None
+        if not trace.entries:
+            raise LabError(
+                f"CMD ended with {status}, and changed no database by the shared library of "
+                f"{' or '.join(sorted(engines()))}"
+            )
+        # before anything else is tried: the command is not run a second time
+        text = tracefile.write(trace)
+        with scratch.whole(target) as part:
+            part.write_text(text)
         notes = [*databases(trace, paths), *map(left_out, sorted(left.items()))]
         notes += [f"beware: {line}" for line in differences(trace, paths, folder)]
-    if not trace.entries:
-        raise LabError(
-            f"CMD ended with {status}, and changed no database by the shared library of "
-            f"{' or '.join(sorted(engines()))}"
-        )
-    text = tracefile.write(trace)
-    with scratch.whole(target) as part:
-        part.write_text(text)
     counts = [sum(entry.file == number for entry in trace.entries) for number in trace.files]
     for (number, file), count in zip(trace.files.items(), counts, strict=True):
         print(f"{number} {file}: {count} statements")

@@ -35,10 +35,11 @@ def differences(trace: Trace, paths: dict[int, str], folder: Path) -> Iterator[s
             yield f"{where}it is gone, so the rows that a replay leaves were not compared"
             continue
         left = folder / f"left-{number}"
-        for suffix in ("", "-wal"):
-            with contextlib.suppress(FileNotFoundError):
-                shutil.copy(f"{path}{suffix}", f"{left}{suffix}")
         try:
+            # a command that was killed leaves a journal that is to be rolled back
+            for suffix in ("", "-wal", "-journal"):
+                with contextlib.suppress(FileNotFoundError):
+                    shutil.copy(f"{path}{suffix}", f"{left}{suffix}")
             wanted = _lines(left, number)
             played = folder / f"played-{number}"
             _play(parts, place, played)
@@ -46,7 +47,7 @@ def differences(trace: Trace, paths: dict[int, str], folder: Path) -> Iterator[s
         except sqlite3.Error as error:
             yield f"{where}a replay fails: {error}"
             continue
-        except SqlFileError as error:
+        except (OSError, SqlFileError) as error:
             yield f"{where}the rows that a replay leaves were not compared: {error}"
             continue
         missing, more = wanted - had, had - wanted

@@ -72,14 +72,14 @@ _TRACED_ABOUT = re.compile(
     r"(?: <- \((?P<smajor>[0-9]{1,4}),(?P<sminor>[0-9]{1,7})\) (?P<other>[0-9]{1,20})(?: [0-9]+)?)?"
     r"(?: [^\[]*?)?(?: \[(?P<last>.*)\])?\s*"
 )
-_TRACED_ACTIONS = {
+TRACED_ACTIONS = {
     **{"block_bio_queue": QUEUE, "block_bio_backmerge": BACK_MERGE, "block_bio_frontmerge": FRONT_MERGE},
     **{"block_rq_merge": BACK_MERGE, "block_getrq": GET_REQUEST, "block_rq_insert": INSERT},
     **{"block_rq_issue": ISSUE, "block_rq_requeue": REQUEUE, "block_rq_complete": COMPLETE},
     **{"block_bio_complete": COMPLETE, "block_split": SPLIT},
     **{"block_bio_remap": REMAP, "block_rq_remap": REMAP},
 }
-_NOWHERE = (1 << 64) - 1  # of a flush
+NOWHERE = (1 << 64) - 1  # of a flush
 
 
 class LineError(ValueError):
@@ -113,7 +113,7 @@ def traced(line: str, number: Number) -> Row | None:
         return None
     if event is None:
         raise LineError(f"{line.strip()[:40]!r} is not an event in the format of ftrace, trace-cmd or perf")
-    action = _TRACED_ACTIONS.get(event["event"])
+    action = TRACED_ACTIONS.get(event["event"])
     if action is None:
         return None
     about = _TRACED_ABOUT.fullmatch(event["rest"].rstrip())
@@ -139,20 +139,27 @@ def row(fields: Mapping[str, str | None], action: int, time: int, number: Number
         other, size = count, max(count - sector, 1) * 512
     elif "bytes" in get:
         size = int(get["bytes"])
-    if sector == _NOWHERE:
+    if sector == NOWHERE:
         sector = 0
     if sector + count >= SECTORS or other >= SECTORS:
         raise LineError(f"{count} sectors from {max(sector, other)} on: a device has at most 2^54")
-    last, error, name = get.get("last"), 0, UNKNOWN
+    last, failed, name = get.get("last"), 0, UNKNOWN
     if action == COMPLETE:
-        # one that failed: the number is below 0, or above 2^15
-        error = abs(int(last)) & 0xFFFF if last and re.fullmatch(r"-?[0-9]{1,9}", last) else 0
+        failed = error(last or "")
     elif action != REQUEUE:
         name = number(process(last))
     bits = flags(get.get("rwbs", ""), has_data=size > 0) | action | (PASSTHROUGH if passed else 0)
-    source = _device(get["smajor"], get["sminor"]) if "smajor" in get else 0
-    device = _device(get["major"], get["minor"])
-    return (time, sector, size, other, bits, int(get["pid"]) & 0xFFFFFFFF, device, source, name, error)
+    source = device(get["smajor"], get["sminor"]) if "smajor" in get else 0
+    of = device(get["major"], get["minor"])
+    return (time, sector, size, other, bits, int(get["pid"]) & 0xFFFFFFFF, of, source, name, failed)
+
+
+def error(text: str) -> int:
+    """Return the error of a completion as the kernel's records have it, 0 of a text that is not a number.
+
+    blkparse prints it as 16 bits without a sign, ftrace and perf as a number below 0.
+    """
+    return abs(int(text)) & 0xFFFF if re.fullmatch(r"-?[0-9]{1,9}", text) else 0
 
 
 def process(name: str | None) -> str | None:
@@ -171,7 +178,7 @@ def flags(rwbs: str, *, has_data: bool) -> int:
     return bits
 
 
-def _device(major: str, minor: str) -> int:
+def device(major: str, minor: str) -> int:
     if int(major) >> 12 or int(minor) >> 20:
         raise LineError(f"{major},{minor} is not a device number (12 and 20 bits)")
     return int(major) << 20 | int(minor)

@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from analysis.adapters import blkbytes, blklines, blkwords
+from analysis.adapters import blklines, blktable
 from analysis.adapters.blkevents import EVENT, Collected, Events
 
 _PIECE = 1 << 20  # bytes at once
@@ -17,9 +17,9 @@ _LONGEST = 1 << 16  # of a line
 # A piece has less, which it gave back and asked for again with every piece: 150 000 page faults.
 _KEPT = 31 << 20
 _BOM = b"\xef\xbb\xbf"
-_HEADERS = (b"Input file ", b"Trace started at ")
-_SUMS = (b"CPU", b"Total (", b"Throughput", b"Events (")
-_OF_TRACER = (b"#", b"CPU ", b"CPU:", b"cpus=", b"version = ", b"name: ")
+_HEADERS = ("Input file ", "Trace started at ")
+_SUMS = ("CPU", "Total (", "Throughput", "Events (")
+_OF_TRACER = ("#", "CPU ", "CPU:", "cpus=", "version = ", "name: ")
 
 
 class NoTextError(ValueError):
@@ -41,7 +41,6 @@ class _Text:
     def __init__(self, file: BinaryIO, found: Collected, form: blklines.Reader | None) -> None:
         self.file, self.found = file, found
         self.form = form
-        self.words = blkwords.Lines(found)
         self.line = 0  # number of the line before the piece
         self.events = 0
         self.ended = False
@@ -49,13 +48,14 @@ class _Text:
     def read(self) -> None:
         """Read all of it."""
         for piece in self._pieces():
+            lines = piece.replace(b"\r\n", b"\n").decode(errors="replace").split("\n")[:-1]
             if self.form is None:
-                self.form = _form(piece)
+                self.form = _form(lines)
                 self.found.traced = self.form is blklines.traced
-            if self.form is blklines.parsed:
-                self._by_words(piece)
+            if self.form in (blklines.parsed, blklines.traced):
+                self._at_once(self.form, lines)
             else:
-                self._by_lines(piece)
+                self._by_lines(lines)
             if self.ended:
                 return
 
@@ -74,11 +74,11 @@ class _Text:
         if rest:
             yield rest + b"\n"
 
-    def _by_lines(self, piece: bytes) -> None:
-        rows = [row for line in piece.split(b"\n")[:-1] if (row := self._row(line)) is not None]
+    def _by_lines(self, lines: list[str]) -> None:
+        rows = [row for line in lines if (row := self._row(line)) is not None]
         self._keep(np.array(rows, EVENT))
 
-    def _row(self, line: bytes) -> blklines.Row | None:
+    def _row(self, line: str) -> blklines.Row | None:
         """Return the event of the next line."""
         self.line += 1
         if self.ended or not line.strip() or line.startswith(_HEADERS):
@@ -90,7 +90,7 @@ class _Text:
             return None
         assert self.form is not None
         try:
-            row = self.form(line.decode(errors="replace").rstrip("\r"), self.found.number)
+            row = self.form(line, self.found.number)
         except blklines.LineError as error:
             raise NoTextError(f"line {self.line}: {error}") from None
         self.events += 1
@@ -99,38 +99,32 @@ class _Text:
     def _keep(self, rows: np.ndarray) -> None:
         self.found.keep(rows[self.found.add(rows["action"], rows["device"])])
 
-    def _by_words(self, piece: bytes) -> None:
-        """Read blkparse's lines: most at once, the others one by one."""
-        blanks = b" " * blkbytes.PAD
-        piece = b"".join((blanks, piece, blanks))
-        data = np.frombuffer(piece, np.uint8)
-        newlines = np.flatnonzero(data == ord("\n"))
-        unread, lines, rows = self.words.rows(data, newlines)
+    def _at_once(self, form: blklines.Reader, lines: list[str]) -> None:
+        """Read lines: most at once, the others one by one."""
+        rows, read, unread = blktable.read(lines, form, self.found.number)
         before, events = self.line, self.events
-        begins = np.r_[len(blanks), newlines[:-1] + 1]
-        places, found = list[int](), list[blklines.Row]()
+        places, others = list[int](), list[blklines.Row]()
         for number in unread.tolist():
             self.line = before + number
-            self.events = events + int(np.searchsorted(lines, number)) + len(found)
-            row = self._row(piece[begins[number] : newlines[number]])
+            self.events = events + int(np.searchsorted(read, number)) + len(others)
+            row = self._row(lines[number])
             if self.ended:
-                rows, lines = rows[lines < number], lines[lines < number]
+                rows, read = rows[read < number], read[read < number]
                 break
             if row is not None:
                 places.append(number)
-                found.append(row)
-        self.line, self.events = before + newlines.size, events + lines.size + len(found)
-        if found:
-            order = np.argsort(np.r_[lines, places], kind="stable")
-            rows = np.concatenate([rows, np.array(found, EVENT)])[order]
+                others.append(row)
+        self.line, self.events = before + len(lines), events + read.size + len(others)
+        if others:
+            order = np.argsort(np.r_[read, places], kind="stable")
+            rows = np.concatenate([rows, np.array(others, EVENT)])[order]
         self._keep(rows)
 
 
-def _form(piece: bytes) -> blklines.Reader:
+def _form(lines: list[str]) -> blklines.Reader:
     """Return what reads the lines of a text, by its first."""
-    for line in piece.split(b"\n"):
+    for line in lines:
         if not line.strip() or line.lstrip().startswith(_OF_TRACER):
             continue
-        text = line.decode(errors="replace").rstrip("\r")
-        return blklines.traced if blklines.TRACED.fullmatch(text) else blklines.parsed
+        return blklines.traced if blklines.TRACED.fullmatch(line) else blklines.parsed
     return blklines.parsed

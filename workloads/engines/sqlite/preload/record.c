@@ -105,16 +105,37 @@ void record_forget(sqlite3_stmt *statement)
 	free(gone);
 }
 
-/* Copies a file's content; what cannot be read is empty. */
+/* Marks the recording as incomplete, so that no trace is made of it. The mark's text may be lost on
+ * a full disk; its name is not. */
+static void incomplete(const char *path)
+{
+	char name[PATH_MAX];
+	int error = errno, file;
+
+	snprintf(name, sizeof(name), "%s/incomplete", folder());
+	file = open(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	if (file < 0 || dprintf(file, "%s: %s\n", path, strerror(error)) < 0)
+		fprintf(stderr, "commitpath: %s: %s\n", path, strerror(error));
+	if (file >= 0)
+		close(file);
+}
+
+/* Copies a file's content. A file that does not exist is empty. */
 static void copy(const char *from, int to)
 {
 	char part[65536];
 	int file = open(from, O_RDONLY | O_CLOEXEC);
-	ssize_t size;
+	ssize_t size = 0;
 
+	errno = file < 0 ? errno : 0;
 	while (file >= 0 && (size = read(file, part, sizeof(part))) > 0)
-		if (write(to, part, (size_t)size) != size)
+		if (write(to, part, (size_t)size) != size) {
+			errno = errno != 0 ? errno : ENOSPC; /* a short write has no errno */
+			size = -1;
 			break;
+		}
+	if (file < 0 ? errno != ENOENT : size < 0)
+		incomplete(from);
 	if (file >= 0)
 		close(file);
 }
@@ -135,12 +156,15 @@ static void keep(const char *path)
 		snprintf(name, sizeof(name), "%s/%016" PRIx64 "%s", folder(), hash, suffixes[i]);
 		snprintf(from, sizeof(from), "%s%s", path, suffixes[i]);
 		file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-		if (file < 0)
+		if (file < 0) {
+			if (errno != EEXIST) /* another process keeps it */
+				incomplete(name);
 			return;
+		}
 		if (i < 2)
 			copy(from, file);
-		else if (write(file, path, strlen(path)) < 0)
-			unlink(name);
+		else if (write(file, path, strlen(path)) != (ssize_t)strlen(path))
+			incomplete(name);
 		close(file);
 	}
 }
@@ -227,10 +251,14 @@ static void write_transaction(const struct text *text)
 
 	snprintf(name, sizeof(name), "%s/transactions", folder());
 	file = open(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-	text_print(&all, "transaction %.6f%s\n", seconds(), text->failed ? " lacks memory" : "");
+	text_print(&all, "transaction %.6f\n", seconds());
 	text_add(&all, text->data, text->size);
-	if (file < 0 || write(file, all.data, all.size) != (ssize_t)all.size)
-		fprintf(stderr, "commitpath: %s: %s\n", name, strerror(errno));
+	if (file >= 0)
+		errno = text->failed || all.failed ? ENOMEM
+						   : ENOSPC; /* a short write has no errno */
+	if (file < 0 || text->failed || all.failed ||
+	    write(file, all.data, all.size) != (ssize_t)all.size)
+		incomplete(name);
 	if (file >= 0)
 		close(file);
 	text_free(&all);
