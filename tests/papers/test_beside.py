@@ -26,6 +26,12 @@ def inventory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ansible, "inventory", lambda: {**boards, "pi": entry})
 
 
+@pytest.fixture(autouse=True)
+def as_svg(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No figure is written as PDF or PNG, of which nothing is read here; test_paper_figures.py has these."""
+    monkeypatch.setattr(figures, "SUFFIXES", (".svg",))
+
+
 @pytest.fixture
 def database(tmp_path: Path) -> Path:
     return fixture.database(tmp_path / "made-up.sqlite")
