@@ -234,7 +234,7 @@ export MOUNT_OPTIONS= MOUNT_ALLOWED=[] MOUNTPOINT=/mnt/slow REHEARSAL_CELL=
 export FS_SIGNATURES='["ext4", "f2fs", "xfs"]'
 export POPULATE_OPTIONS='--rows 10 --value-size 3072' REHEARSAL_OPTIONS='--rows 0 --value-size 3072'
 mv bin/driver bin/quick
-printf '#!/bin/sh\nset -e\n/run/commitpath/bin/quick "$@"\ntouch /mnt/slow/dirty\nsleep 300\n' > bin/driver
+printf '#!/bin/sh\nset -e\n/run/commitpath/bin/quick "$@"\ntouch /mnt/slow/dirty\nsleep 100\n' > bin/driver
 chmod +x bin/driver
 for FS_TYPE in ext4 f2fs; do
   name=slow-$FS_TYPE
@@ -258,7 +258,7 @@ written() { awk '{ print $7 }' /sys/class/block/quiet/stat; }
 /run/commitpath/bin/quick "$@"
 touch /mnt/quiet/dirty
 before=$(written)
-sleep 300
+sleep 100
 echo $(($(written) - before)) sectors
 END
 chmod +x bin/driver
