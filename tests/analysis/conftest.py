@@ -16,7 +16,7 @@ sys.path[:0] = [str(HERE.parent.parent), str(HERE)]
 
 import synthetic  # noqa: E402
 
-# What is about the figures, and test_consistent.py, which has a recorded run of each kind: theirs are drawn.
+# What is about the figures, and test_consistent.py, which has recorded runs: theirs are drawn.
 DRAWN = ("test_pipeline", "test_sample", "test_consistent")
 
 
