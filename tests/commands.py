@@ -3,7 +3,8 @@
 Of the 0.5 to 1.1 s of CPU that such a call takes, most is make's and the loading of libraries, and
 the tests make hundreds of calls. One process for each that runs tests loads them once and forks a
 child for each call. The child is a process as any, with its own environment, signals and exit code, and
-imports commitpath's own modules anew, but for the analysis, which asks nothing of the environment. What a test says of make itself, or kills, it starts with make.
+imports commitpath's own modules anew, but for the analysis, which asks nothing of the environment.
+What a test says of make itself, or kills, it starts with make.
 
 As a program (python commands.py) it is that process: a call, as JSON, a line; it answers with the
 child's process number, then with its exit code.
