@@ -15,8 +15,6 @@ PAGES = {"ENGINE": "ppl", "DIRTY_PAGES": "20"}
 LARGE = {"SECTOR_SIZE": "4096"}
 MAPPED = LARGE | {"LOG_MEDIUM": "msync"}
 CELL = SHORT | PAGES | LARGE
-# without cuts
-RUN = {name: value for name, value in CELL.items() if name not in ("CRASH", "CUTS")}
 # workloads/engines/ppl/recover.c
 TABLE = {
     *("clean", "log not begun or closed"),
@@ -50,7 +48,7 @@ def test_a_short_cell_loses_nothing(run_cell: Callable[..., Path]) -> None:
 
 def test_a_transaction_is_its_records_and_a_sync_or_a_merge(run_cell: Callable[..., Path]) -> None:
     """What the ledger, the calls and the engine itself tell of the log, its merges and its checkpoints."""
-    folder = run_cell(**RUN)
+    folder = run_cell(**CELL)
     vfs, costs, deferred = (table(folder, name) for name in ("vfs", "costs", "deferred"))
     config = json.loads((folder / "raw/driver/config.json").read_text())
     did = {name: int(value) for name, value in config["properties"].items() if value.isdecimal()}
