@@ -68,12 +68,13 @@ def error_name(number: int) -> str:
 
 def left_out(files: list[Path], prefix: str, events: Events) -> list[str]:
     """Say what a trace lacks that its records do not show: those of a CPU, and writes with FUA."""
-    numbers = {int(file.suffix[1:]) for file in files}
+    before = f"{Path(prefix).name}.blktrace."
+    numbers = {int(file.suffix[1:]) for file in files if file.name.startswith(before)}
     found = []
     if missing := sorted(set(range(max(numbers, default=-1) + 1)) - numbers):
         named = ", ".join(f"{Path(prefix).name}.blktrace.{number}" for number in missing)
         found.append(f"there is no {named}: what these CPUs did is missing")
-    of_first = not events.traced and (not files or any(version(file) == _FIRST for file in files))
+    of_first = any(version(file) == _FIRST for file in files)
     action = events.rows["action"]
     writes = action[action & (WRITE | DISCARD | PASSTHROUGH) == WRITE]
     if of_first and writes.size and not (writes & FUA > 0).any():
