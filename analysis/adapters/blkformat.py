@@ -75,7 +75,7 @@ def reader(text: str) -> blklines.Reader:
         if "device" in fields:
             fields["major"], fields["minor"] = fields["device"].split(",")
         if action == COMPLETE:
-            fields["last"] = fields.get("error", "0")
+            fields["last"] = fields.get("error", "")
         if action in (REMAP, SPLIT):
             return None  # it does not say where to
         time = int(fields["s"]) * 10**9 + int(fields["ns"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from analysis.adapters.blkevents import SECTORS, UNKNOWN
+from analysis.adapters.blkevents import SECTORS, UNKNOWN, UNTOLD
 from analysis.adapters.blkrecords import (
     AHEAD,
     BACK_MERGE,
@@ -145,21 +145,28 @@ def row(fields: Mapping[str, str | None], action: int, time: int, number: Number
         raise LineError(f"{count} sectors from {max(sector, other)} on: a device has at most 2^54")
     last, failed, name = get.get("last"), 0, UNKNOWN
     if action == COMPLETE:
-        failed = error(last or "")
+        failed = 0 if passed else error(last or "")
     elif action != REQUEUE:
         name = number(process(last))
     bits = flags(get.get("rwbs", ""), has_data=size > 0) | action | (PASSTHROUGH if passed else 0)
     source = device(get["smajor"], get["sminor"]) if "smajor" in get else 0
-    of = device(get["major"], get["minor"])
-    return (time, sector, size, other, bits, int(get["pid"]) & 0xFFFFFFFF, of, source, name, failed)
+    of, pid = device(get["major"], get["minor"]), int(get["pid"])
+    if pid >> 32:
+        raise LineError(f"{pid} is not the number of a process (32 bits)")
+    return (time, sector, size, other, bits, pid, of, source, name, failed)
 
 
 def error(text: str) -> int:
-    """Return the error of a completion as the kernel's records have it, 0 of a text that is not a number.
+    """Return the error of a completion as the kernel's records have it, UNTOLD if the text is not a number.
 
-    blkparse prints it as 16 bits without a sign, ftrace and perf as a number below 0.
+    blkparse prints it as 16 bits without a sign, ftrace and perf as a number below 0. Raises LineError.
     """
-    return abs(int(text)) & 0xFFFF if re.fullmatch(r"-?[0-9]{1,9}", text) else 0
+    if not re.fullmatch(r"-?[0-9]{1,20}", text):
+        return UNTOLD
+    number = abs(int(text))
+    if number >> 16:
+        raise LineError(f"{text} is not an error of a command (16 bits)")
+    return number
 
 
 def process(name: str | None) -> str | None:

@@ -58,18 +58,21 @@ def read(lines: list[str], form: blklines.Reader, number: blklines.Number) -> Re
         action=_coded(text["action"], actions.get),
         device=_coded(text["device"], _device),
         source=_coded(text["source"].fill_null("0,0"), _device),
-        without_data=_coded(text["rwbs"], lambda word: _bits(word, has_data=False)),
-        with_data=_coded(text["rwbs"], lambda word: _bits(word, has_data=True)),
+        without_data=_coded(text["rwbs"], lambda word: blklines.flags(word, has_data=False)),
+        with_data=_coded(text["rwbs"], lambda word: blklines.flags(word, has_data=True)),
         has_sector=pl.col("sector").is_not_null(),
         has_size=pl.col("n").is_not_null(),
+        error=_coded(text["last"].fill_null(""), blklines.error),
     ).with_columns(
         pl.col("sector").replace(blklines.NOWHERE, 0),
         bits=pl.when(pl.col("n") > 0).then("with_data").otherwise("without_data"),
         answers=pl.col("action").is_in([COMPLETE, REQUEUE]),
     )
     ok = pl.all_horizontal(pl.col("action", "device", "source", "bits", "sector", "n", "other").is_not_null())
+    ok &= pl.col("error").is_not_null() | (pl.col("action") != COMPLETE)
     ok &= (
-        (pl.col("other") < SECTORS)
+        (pl.col("pid") < 1 << 32)
+        & (pl.col("other") < SECTORS)
         & (pl.col("sector") < SECTORS)
         & (pl.col("sector") + pl.col("n") < SECTORS)
     )
@@ -85,20 +88,21 @@ def read(lines: list[str], form: blklines.Reader, number: blklines.Number) -> Re
 
 def _rows(table: pl.DataFrame, number: blklines.Number) -> np.ndarray:
     """Return a table's lines as EVENT."""
-    of_process = pl.when(~pl.col("answers")).then("last")
-    of_error = pl.when(pl.col("action") == COMPLETE).then("last")
-    words = table.select(process=of_process, error=of_error)
+    words = table.select(
+        process=pl.when(~pl.col("answers")).then("last"),
+        error=pl.when(pl.col("action") == COMPLETE).then("error").otherwise(0),
+    )
     columns = {
         "time": table["s"] * 10**9 + table["ns"],
         "sector": table["sector"],
         "bytes": table["n"] * 512,
         "other": table["other"],
         "action": table["action"] | table["bits"],
-        "pid": table["pid"] & 0xFFFFFFFF,
+        "pid": table["pid"],
         "device": table["device"],
         "source": table["source"],
         "name": _coded(words["process"], lambda word: number(blklines.process(word))).fill_null(UNKNOWN),
-        "error": _coded(words["error"], blklines.error).fill_null(0),
+        "error": words["error"],
     }
     rows = np.zeros(table.height, EVENT)
     for name, values in columns.items():
@@ -107,21 +111,18 @@ def _rows(table: pl.DataFrame, number: blklines.Number) -> np.ndarray:
 
 
 def _coded(words: pl.Series, code: Callable[[str], int | None]) -> pl.Series:
-    """Return the code of each word; `code` is called once for each distinct word."""
+    """Return the code of each word, null where that is a LineError; `code` is called once for each word."""
+
+    def coded(word: str) -> int | None:
+        try:
+            return code(word)
+        except blklines.LineError:
+            return None
+
     distinct = words.drop_nulls().unique(maintain_order=True)
-    codes = pl.Series([code(word) for word in distinct], dtype=pl.Int64)
+    codes = pl.Series([coded(word) for word in distinct], dtype=pl.Int64)
     return words.replace_strict(distinct, codes, default=None, return_dtype=pl.Int64)
 
 
-def _device(text: str) -> int | None:
-    try:
-        return blklines.device(*text.split(","))
-    except blklines.LineError:
-        return None
-
-
-def _bits(text: str, *, has_data: bool) -> int | None:
-    try:
-        return blklines.flags(text, has_data=has_data)
-    except blklines.LineError:
-        return None
+def _device(text: str) -> int:
+    return blklines.device(*text.split(","))

@@ -7,8 +7,17 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.adapters.blkevents import Events
-from analysis.adapters.blkrecords import DISCARD, FUA, PASSTHROUGH, QUEUE, WRITE, version
+from analysis.adapters.blkevents import UNTOLD, Events
+from analysis.adapters.blkrecords import (
+    ACTION,
+    COMPLETE,
+    DISCARD,
+    FUA,
+    PASSTHROUGH,
+    QUEUE,
+    WRITE,
+    version,
+)
 from analysis.inspect.traced import Traced
 
 # the version of records that a kernel of any release makes
@@ -39,6 +48,9 @@ def lacks(events: Events, found: Traced) -> list[str]:
     if failed.height:
         errors = (f"{count} with {error_name(result)}" for result, count in failed.iter_rows())
         said.append(f"{counted(int(failed['count'].sum()), 'command')} failed: {', '.join(errors)}")
+    completed = events.rows[events.rows["action"] & ACTION == COMPLETE]
+    if untold := int((completed["error"] == UNTOLD).sum()):
+        said.append(f"of {counted(untold, 'completion')} the text does not say whether they failed")
     said += [
         f"{device} has no issue events, as is normal for md, dm, bcache and zram: "
         "its commands begin when they are queued"

@@ -237,3 +237,50 @@ def test_a_sector_that_no_device_has_is_refused(sector: int, tmp_path: Path) -> 
     (tmp_path / "t").write_text(f"8,0 0 1 0.000000001 7 D WS {sector} + 8 [a]\n")
     with pytest.raises(BadInput, match=rf"line 1: 8 sectors from {sector} on: a device has at most 2\^54"):
         blktrace.read(str(tmp_path / "t"))
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong"),
+    [
+        ("8,0 0 1 0.000000001 4294967297 D WS 64 + 8 [a]", "4294967297 is not the number of a process"),
+        ("8,0 0 1 0.000000001 7 C WS 64 + 8 [99999]", "99999 is not an error"),
+        ("8,0 0 1 0.000000001 7 C WS 64 + 8 [-65536]", "-65536 is not an error"),
+        ("8,0 0 1 0.000000001 7 C WS 64 + 8 [99999999999]", "99999999999 is not an error"),
+        ("a-7 [001] 1.000001: block_rq_complete: 8,0 WS () 64 + 8 [99999]", "99999 is not an error"),
+        ("a-4294967297 [001] 1.000001: block_bio_queue: 8,0 WS 64 + 8 [a]", "4294967297 is not the number"),
+    ],
+)
+def test_a_number_out_of_range_is_refused(line: str, wrong: str, tmp_path: Path) -> None:
+    (tmp_path / "t").write_text(f"{line}\n")
+    with pytest.raises(BadInput, match=f"line 1: {wrong}"):
+        blktrace.read(str(tmp_path / "t"))
+
+
+COMPLETED = {
+    "no brackets": "8,0 0 1 0.1 7 D WS 64 + 8 [a]\n8,0 0 2 0.2 7 C WS 64 + 8\n",
+    "no number": "8,0 0 1 0.1 7 D WS 64 + 8 [a]\n8,0 0 2 0.2 7 C WS 64 + 8 [x]\n",
+    "a format": "8,0 D WS 64 8 0.1 7\n8,0 C WS 64 8 0.2 7\n",
+}
+
+
+@pytest.mark.parametrize("case", COMPLETED)
+def test_an_error_that_the_text_does_not_have_is_empty(case: str, tmp_path: Path) -> None:
+    trace, table = tmp_path / "t.txt", tmp_path / "t.csv"
+    trace.write_text(COMPLETED[case].replace("0.1", "0.000000001").replace("0.2", "0.000000002"))
+    form = ["--format", "%D %a %d %S %n %T.%t %p\\n"] if case == "a format" else []
+    assert main(["--trace", str(trace), "--csv", str(table), *form]) == 0
+    with table.open(newline="") as file:
+        assert [row["error"] for row in csv.DictReader(file)] == [""]
+    said = blktrace.read(str(trace), "".join(form[1:])).said
+    assert "of 1 completion the text does not say whether they failed" in said
+
+
+def test_a_command_of_which_a_part_failed_has_that_error(tmp_path: Path) -> None:
+    """The other part's error is not in the text, before it or behind it."""
+    lines = ["7 D WS 64 + 8 [a]", "7 C WS 64 + 4", "7 C WS 68 + 4 [5]"]
+    for errors in (["", "[5]"], ["[5]", ""], ["", ""], ["[0]", ""]):
+        lines[1:] = [f"7 C WS {64 + 4 * n} + 4 {error}" for n, error in enumerate(errors)]
+        text = "".join(f"8,0 0 {n} 0.00000000{n} {line}\n" for n, line in enumerate(lines, 1))
+        (tmp_path / "t").write_text(text)
+        expected = 5 if "[5]" in errors else None
+        assert blktrace.read(str(tmp_path / "t")).found.commands["result"].to_list() == [expected]
