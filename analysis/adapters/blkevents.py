@@ -59,7 +59,9 @@ class Events(NamedTuple):
     names: list[str | None]  # of processes; the first is None
     requests: set[int]  # the devices that have requests
     actions: np.ndarray  # how many events there are of each action, notes left out
-    traced: bool = False  # by ftrace or perf: not by the kernel's block tracer
+    cut: bool = False  # the text's last line has no end
+    lost: int = 0  # events that the tracer says it lost
+    lost_more: bool = False  # it does not say of all losses how many events they were
 
 
 class Collected:
@@ -70,7 +72,9 @@ class Collected:
         self._requests: set[int] = set()
         self._actions = np.zeros(ACTION + 1, np.int64)
         self.numbers: dict[str | None, int] = {None: UNKNOWN}
-        self.traced = False
+        self.cut = False
+        self.lost = 0
+        self.lost_more = False
 
     def number(self, name: str | None) -> int:
         """Return the number of a process's name."""
@@ -94,7 +98,15 @@ class Collected:
         self._parts = []
         if sort and (rows["time"][1:] < rows["time"][:-1]).any():
             rows = rows[np.argsort(rows["time"], kind="stable")]
-        return Events(rows, list(self.numbers), self._requests, self._actions, self.traced)
+        return Events(
+            rows,
+            list(self.numbers),
+            self._requests,
+            self._actions,
+            cut=self.cut,
+            lost=self.lost,
+            lost_more=self.lost_more,
+        )
 
 
 def read(paths: list[Path]) -> Events:

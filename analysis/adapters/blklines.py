@@ -38,7 +38,7 @@ ACTIONS = {
 # `8,0    3        1     0.000000000   697  D  WS 223490 + 8 [kjournald]`: device, CPU, number, time, process,
 # what happened, to what, and of what it is about the rest. Since release 1.3 a note names a control group
 # behind the process: `252 1,0  m   N text`
-_EVENT = re.compile(
+PARSED = re.compile(
     r"\s*(?P<major>[0-9]{1,4}),(?P<minor>[0-9]{1,7})\s+(?P<cpu>[0-9]{1,5})\s+(?P<number>[0-9]{1,18})"
     r"\s+(?P<s>[0-9]{1,9})\.(?P<ns>[0-9]{9})\s+(?P<pid>[0-9]{1,10})\s+(?:[0-9a-f]+,[0-9a-f]+\s+)?"
     r"(?P<action>[A-Za-z]{1,2})\s+(?P<rest>.*)"
@@ -88,7 +88,7 @@ class LineError(ValueError):
 
 def parsed(line: str, number: Number) -> Row | None:
     """Return the event of a line as blkparse prints it by default. Raises LineError."""
-    event = _EVENT.fullmatch(line)
+    event = PARSED.fullmatch(line)
     if event is None:
         raise LineError(f"{line.strip()[:40]!r} is not an event in blkparse's default format")
     action = ACTIONS.get(event["action"])

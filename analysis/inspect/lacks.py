@@ -43,7 +43,11 @@ def lacks(events: Events, found: Traced) -> list[str]:
             "SCSI or ATA passthrough (as of smartd or hdparm): left out",
         ),
     )
-    said = [f"{count} {one if count == 1 else many} {what}" for count, one, many, what in number if count]
+    said = ["the last line has no end: left out, the trace may be cut short"] if events.cut else []
+    if events.lost:
+        lost = f"{'at least ' if events.lost_more else ''}{counted(events.lost, 'event')}"
+        said.append(f"the tracer lost {lost}: commands may be missing or unfinished")
+    said += [f"{count} {one if count == 1 else many} {what}" for count, one, many, what in number if count]
     failed = found.commands.filter(pl.col("result") > 0)["result"].value_counts(sort=True)
     if failed.height:
         errors = (f"{count} with {error_name(result)}" for result, count in failed.iter_rows())

@@ -284,3 +284,87 @@ def test_a_command_of_which_a_part_failed_has_that_error(tmp_path: Path) -> None
         (tmp_path / "t").write_text(text)
         expected = 5 if "[5]" in errors else None
         assert blktrace.read(str(tmp_path / "t")).found.commands["result"].to_list() == [expected]
+
+
+CUT = "the last line has no end: left out, the trace may be cut short"
+PARSED = "8,0 0 1 0.000000001 7 D WS 64 + 8 [app]\n8,0 0 2 0.000000002 0 C WS 64 + 8 [0]\n"
+LAST = {
+    "8,0 0 4 0.000004000 7 D R 5000 + 1024 [app]": PARSED,
+    "8,0 0 4 0.000004000 7 C R 5000 + 1024 [0]": PARSED,
+    "app-7 [001] d..1 1.000003: block_rq_issue: 8,0 R 4096 () 5000 + 1024 none,0,0 [app]": (
+        "app-7 [001] d..1 1.000001: block_rq_issue: 8,0 WS 4096 () 64 + 8 none,0,0 [app]\n"
+        "app-7 [001] d..1 1.000002: block_rq_complete: 8,0 WS () 64 + 8 none,0,0 [0]\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("last", LAST)
+def test_a_line_that_is_cut_short_is_left_out(last: str, tmp_path: Path) -> None:
+    def read(text: str) -> blktrace.Trace:
+        (tmp_path / "t").write_text(text)
+        return blktrace.read(str(tmp_path / "t"))
+
+    before = LAST[last]
+    without = rows(read(before))
+    for length in range(1, len(last)):
+        trace = read(before + last[:length])
+        assert (rows(trace), trace.found.orphans.height) == (without, 0), last[:length]
+        assert trace.said[0] == CUT
+    whole = read(before + last)
+    assert CUT not in whole.said and whole.shown.height == 2
+    assert rows(whole) == rows(read(f"{before}{last}\n"))
+
+
+def test_a_line_of_a_format_without_an_end_is_left_out(tmp_path: Path) -> None:
+    form = "%D %a %d %S %n %T.%t %p %e\\n"
+    (tmp_path / "t").write_text("8,0 D WS 64 8 0.1 7 0\n8,0 C WS 64 8 0.2 7 0\n8,0 D WS 72 8 0.3 7 0")
+    trace = blktrace.read(str(tmp_path / "t"), form)
+    assert trace.found.commands["sector"].to_list() == [64] and CUT in trace.said
+
+
+def test_a_cut_within_the_sums_loses_no_event(tmp_path: Path) -> None:
+    (tmp_path / "t").write_text(f"{PARSED}CPU0 (sda):\n Reads Queued:    ")
+    assert CUT not in blktrace.read(str(tmp_path / "t")).said
+
+
+LOST = {
+    "CPU:1 [LOST 500 EVENTS]\nCPU:2 [LOST 7 EVENTS]": "507 events",
+    "CPU:7 [204600 EVENTS DROPPED]": "204600 events",
+    "CPU:1 [LOST EVENTS]": "at least 1 event",
+    "CPU:1 [EVENTS DROPPED]\nCPU:1 [3 EVENTS DROPPED]": "at least 4 events",
+    "app  7 [001]  1.000003: PERF_RECORD_LOST lost 12": "12 events",
+    "app 7/7 [001] 1.000003: unknown: PERF_RECORD_LOST lost 9\nPERF_RECORD_LOST_SAMPLES lost 1": "10 events",
+}
+
+
+@pytest.mark.parametrize("lines", LOST)
+@pytest.mark.parametrize("first", [True, False])
+def test_events_that_the_tracer_lost_are_told(lines: str, first: bool, tmp_path: Path) -> None:
+    text = LAST["app-7 [001] d..1 1.000003: block_rq_issue: 8,0 R 4096 () 5000 + 1024 none,0,0 [app]"]
+    (tmp_path / "t").write_text(f"{lines}\n{text}" if first else f"{text}{lines}\n")
+    said = blktrace.read(str(tmp_path / "t")).said
+    assert f"the tracer lost {LOST[lines]}: commands may be missing or unfinished" in said
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "app-7 [001] d..1 1,000001: block_rq_issue: 8,0 WS 4096 () 64 + 8 [app]",
+        "app-7 [001] d..1 1234567890.000001: block_rq_issue: 8,0 WS 4096 () 64 + 8 [app]",
+        "hello",
+    ],
+)
+def test_the_first_line_that_is_no_comment_is_named(line: str, tmp_path: Path) -> None:
+    (tmp_path / "t").write_text(f"# tracer: nop\n#\n\n{line}\n")
+    either = "an event in blkparse's default format, nor in that of ftrace, trace-cmd or perf"
+    with pytest.raises(BadInput, match=f"line 4: '{line[:5]}.*' is not {either}"):
+        blktrace.read(str(tmp_path / "t"))
+
+
+@pytest.mark.parametrize("length", [1, 3000])
+def test_lines_that_end_with_cr_alone_are_refused(length: int, tmp_path: Path) -> None:
+    (tmp_path / "t").write_bytes((PARSED * length).replace("\n", "\r").encode())
+    with pytest.raises(BadInput, match="line 1: has a carriage return"):
+        blktrace.read(str(tmp_path / "t"))
+    (tmp_path / "t").write_bytes(PARSED.replace("\n", "\r\n").encode())
+    assert blktrace.read(str(tmp_path / "t")).commands.height == 1

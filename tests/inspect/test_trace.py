@@ -142,7 +142,7 @@ BAD = {
     "swapped": r"byte 0: the magic number is 0x07746165 \(a big-endian board\?\); expected 0x65617407",
     "empty": r"no command was issued \(0 queued, 0 completed\)",
     "binary": "not text .*; expected what blkparse prints, or the prefix",
-    "other text": "line 1: 'hello' is not an event in blkparse's default format; expected blkparse's ",
+    "other text": "line 1: 'hello' is not an event in blkparse's default format, nor in that of ftrace",
     "mixed up": "line 3: 'kernel: something else' is not an event",
     "own format": "line 1: '0 1 0 000000000 275 253,0   Q RM 16968 8' is not an event",
     "no command": "line 1: 'W 8 plus 8' is not a command in blkparse's default format",
