@@ -132,12 +132,15 @@ def row(fields: Mapping[str, str | None], action: int, time: int, number: Number
     `other`, `last`, … Raises LineError."""
     get = {name: text for name, text in fields.items() if text}
     sector, count = int(get.get("sector", 0)), int(get.get("n", 0))
+    if "bytes" in get:
+        count = -(-int(get["bytes"]) // 512)
+        passed &= count < SECTORS
     if passed:
         sector = count = 0
     other, size = int(get.get("other", 0)), count * 512
     if action == SPLIT:
         other, size = count, max(count - sector, 1) * 512
-    elif "bytes" in get:
+    elif "bytes" in get and not passed:
         size = int(get["bytes"])
     if sector == NOWHERE:
         sector = 0

@@ -64,10 +64,7 @@ class _Text:
                 continue
             if self.form is blklines.traced and (b"LOST" in piece or b"DROPPED" in piece):
                 self._count_lost(lines)
-            if self.form in (blklines.parsed, blklines.traced):
-                self._at_once(self.form, lines)
-            else:
-                self._by_lines(lines)
+            self._at_once(self.form, lines)
             if self.ended:
                 return
         if self.rest.strip():
@@ -115,10 +112,6 @@ class _Text:
             if end:
                 yield data[:end]
         self.rest = rest
-
-    def _by_lines(self, lines: list[str]) -> None:
-        rows = [row for line in lines if (row := self._row(line)) is not None]
-        self._keep(np.array(rows, EVENT))
 
     def _row(self, line: str) -> blklines.Row | None:
         """Return the event of the next line."""

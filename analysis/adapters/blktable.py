@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from analysis.adapters import blklines
+from analysis.adapters import blkformat, blklines
 from analysis.adapters.blkevents import EVENT, SECTORS, UNKNOWN
 from analysis.adapters.blkrecords import COMPLETE, REQUEUE
 
@@ -34,6 +34,7 @@ _TRACED = (
     r"(?: <- \((?P<source>[0-9]{1,4},[0-9]{1,7})\) (?P<other>[0-9]{1,20})(?: [0-9]+)?)?"
     r"(?: [^\[]*?)?(?: \[(?P<last>.*)\])?|(?P<event>\w+):.*)\s*$"
 )
+_GROUPS = ("n", "bytes", "last", "error", "source", "other", "event")
 
 
 class Read(NamedTuple):
@@ -45,15 +46,18 @@ class Read(NamedTuple):
 
 
 def read(lines: list[str], form: blklines.Reader, number: blklines.Number) -> Read:
-    """Return the events of lines without their newlines; `form` is blklines.parsed or blklines.traced."""
-    is_traced = form is blklines.traced
-    actions = blklines.TRACED_ACTIONS if is_traced else blklines.ACTIONS
-    pattern = _TRACED if is_traced else _PARSED
-    text = pl.Series(lines, dtype=pl.String).str.extract_groups(pattern).struct.unnest()
+    """Return the events of lines without their newlines."""
+    pattern, actions = _PARSED, blklines.ACTIONS
+    if isinstance(form, blkformat.Format):
+        pattern, actions = form.pattern, blkformat.ACTIONS
+    elif form is blklines.traced:
+        pattern, actions = _TRACED, blklines.TRACED_ACTIONS
+    text = _groups(lines, pattern)
+    if form is blklines.traced:
+        text = text.with_columns(pl.col("ns").str.pad_end(9, "0"))
     table = text.select(
-        pl.col("s", "pid").cast(pl.UInt64),
-        pl.col("n", "sector", "other").fill_null("0").cast(pl.UInt64, strict=False),
-        pl.col("ns").str.pad_end(9, "0").cast(pl.UInt64),
+        pl.col("s", "pid", "ns").cast(pl.UInt64),
+        pl.col("n", "sector", "other", "bytes").fill_null("0").cast(pl.UInt64, strict=False),
         "last",
         action=_coded(text["action"], actions.get),
         device=_coded(text["device"], _device),
@@ -62,27 +66,43 @@ def read(lines: list[str], form: blklines.Reader, number: blklines.Number) -> Re
         with_data=_coded(text["rwbs"], lambda word: blklines.flags(word, has_data=True)),
         has_sector=pl.col("sector").is_not_null(),
         has_size=pl.col("n").is_not_null(),
-        error=_coded(text["last"].fill_null(""), blklines.error),
+        has_bytes=pl.col("bytes").is_not_null(),
+        error=_coded(text["error"].fill_null(""), blklines.error),
     ).with_columns(
         pl.col("sector").replace(blklines.NOWHERE, 0),
-        bits=pl.when(pl.col("n") > 0).then("with_data").otherwise("without_data"),
+        n=pl.when("has_bytes").then(pl.col("bytes") // 512).otherwise("n"),
         answers=pl.col("action").is_in([COMPLETE, REQUEUE]),
     )
+    table = table.with_columns(bits=pl.when(pl.col("n") > 0).then("with_data").otherwise("without_data"))
     ok = pl.all_horizontal(pl.col("action", "device", "source", "bits", "sector", "n", "other").is_not_null())
     ok &= pl.col("error").is_not_null() | (pl.col("action") != COMPLETE)
+    ok &= pl.col("bytes") % 512 == 0
     ok &= (
         (pl.col("pid") < 1 << 32)
         & (pl.col("other") < SECTORS)
         & (pl.col("sector") < SECTORS)
+        & (pl.col("n") < SECTORS)
         & (pl.col("sector") + pl.col("n") < SECTORS)
     )
-    if not is_traced:  # a line with a sector and no size, or the reverse, may be SCSI passthrough
+    if form is blklines.parsed:  # a line with a sector and no size, or the reverse, may be SCSI passthrough
         ok &= pl.col("has_size") | (pl.col("has_sector") == pl.col("answers"))
     is_event = table.select(ok.fill_null(value=False)).to_series()
     skipped = _coded(text["event"].fill_null(text["action"]), lambda word: None if word in actions else 1)
     unread = ~is_event & skipped.is_null()
     return Read(
         _rows(table.filter(is_event), number), is_event.arg_true().to_numpy(), unread.arg_true().to_numpy()
+    )
+
+
+def _groups(lines: list[str], pattern: str) -> pl.DataFrame:
+    """Return what a pattern's groups have of each line, null where it has no such group."""
+    text = pl.Series(lines, dtype=pl.String).str.extract_groups(pattern).struct.unnest()
+    if "device" not in text.columns:
+        text = text.with_columns(device=pl.concat_str("major", pl.lit(","), "minor"))
+    if "error" not in text.columns and pattern in (_PARSED, _TRACED):
+        text = text.with_columns(error="last")
+    return text.with_columns(
+        pl.lit(None, pl.String).alias(name) for name in _GROUPS if name not in text.columns
     )
 
 

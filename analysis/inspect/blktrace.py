@@ -116,7 +116,7 @@ def _head(path: Path) -> bytes:
 def _text(path: Path, form: str) -> blkevents.Events:
     """Read the text of blkparse, with or without -f, or of ftrace, trace-cmd or perf."""
     try:
-        reader = blkformat.reader(form) if form else None
+        reader = blkformat.Format(form) if form else None
     except blkformat.FormatError as error:
         raise BadInputError(f"FORMAT={form}: {error}") from None
     try:

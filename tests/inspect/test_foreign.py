@@ -368,3 +368,36 @@ def test_lines_that_end_with_cr_alone_are_refused(length: int, tmp_path: Path) -
         blktrace.read(str(tmp_path / "t"))
     (tmp_path / "t").write_bytes(PARSED.replace("\n", "\r\n").encode())
     assert blktrace.read(str(tmp_path / "t")).commands.height == 1
+
+
+@pytest.mark.parametrize("size", [2**63 - 1, 2**63, 99999999999999999999])
+def test_bytes_that_no_device_has_are_refused(size: int, tmp_path: Path) -> None:
+    (tmp_path / "t").write_text(f"D WS 64 {size} 0.1 7 8,0\n")
+    with pytest.raises(BadInput, match=r"line 1: [0-9]+ sectors from 64 on: a device has at most 2\^54"):
+        blktrace.read(str(tmp_path / "t"), "%a %d %S %N %T.%t %p %D\\n")
+
+
+def test_bytes_that_are_no_sectors_are_passthrough(tmp_path: Path) -> None:
+    lines = ("D R 64 4096 0.1 7 8,0", "C R 64 4096 0.2 7 8,0", "D N 0 36 0.3 7 8,0", "C N 0 36 0.4 7 8,0")
+    (tmp_path / "t").write_text("\n".join((*lines, "")))
+    trace = blktrace.read(str(tmp_path / "t"), "%a %d %S %N %T.%t %p %D\\n")
+    assert trace.shown["sectors"].to_list() == [8]
+    assert trace.said[0].startswith("1 command is SCSI or ATA passthrough")
+
+
+@pytest.mark.parametrize(
+    ("form", "wrong"),
+    [
+        ("%D %a %d %S%n %T.%t %p\\n", "%S and %n cannot be told apart: nothing is between them"),
+        ("%D %a %d %S %n %T%t %p\\n", "%T and %t cannot be told apart"),
+        ("%D %a %d %S %n %5T%9t %p\\n", "%T and %t cannot be told apart"),
+        ("%D %a%d %S %n %T.%t %p\\n", "%a and %d cannot be told apart"),
+        ("%D %a %d %S0%n %T.%t %p\\n", "%S and %n cannot be told apart: only '0' is between them"),
+        ("%D %aX%d %S %n %T.%t %p\\n", "%a and %d cannot be told apart: only 'X' is between them"),
+        ("%D %a %d %S\\n%n %T.%t %p\\n", "%S and %n cannot be told apart"),
+    ],
+)
+def test_a_format_that_can_be_read_in_two_ways_is_refused(form: str, wrong: str, tmp_path: Path) -> None:
+    (tmp_path / "t").write_text("8,0\n")
+    with pytest.raises(BadInputError, match=wrong):
+        blktrace.read(str(tmp_path / "t"), form)
