@@ -16,6 +16,7 @@ from analysis.adapters.blkrecords import (
     INSERT,
     ISSUE,
     NOTIFY,
+    PASSTHROUGH,
     QUEUE,
     REMAP,
     REQUEUE,
@@ -119,10 +120,7 @@ def read(paths: list[Path]) -> Events:
             names |= process_names(chunk, np.flatnonzero(note).tolist())
             events = np.flatnonzero(~note)
             kept = events[found.add(records["action"][events], records["device"][events])]
-            beyond = np.flatnonzero((records["bytes"][kept] > 0) & (records["sector"][kept] >= SECTORS))
-            if beyond.size:
-                sector = int(records["sector"][kept[beyond[0]]])
-                raise BadInput(path, "", f"a command at sector {sector}", "less than 2^54, as a device has")
+            _check(path, records[kept])
             found.keep(_with_payload(chunk, kept))
     result = found.events(sort=True)
     pids = {pid: found.number(name) for pid, name in names.items()}
@@ -130,6 +128,28 @@ def read(paths: list[Path]) -> Events:
     numbers = np.array([pids.get(pid, UNKNOWN) for pid in distinct.tolist()], np.uint32)
     result.rows["name"] = numbers[places] if distinct.size else 0
     return result._replace(names=list(found.numbers))
+
+
+def _check(path: Path, records: np.ndarray) -> None:
+    """Refuse numbers that no device or clock has. Raises BadInput with the first."""
+    of_sectors = records["action"] & PASSTHROUGH == 0
+    for name, wrong, what, expected in (
+        (
+            "sector",
+            (records["bytes"] > 0) & (records["sector"] >= SECTORS),
+            "a command at sector",
+            "less than 2^54, as a device has",
+        ),
+        ("time", records["time"] >= 1 << 63, "an event at nanosecond", "less than 2^63"),
+        (
+            "bytes",
+            of_sectors & (records["bytes"] % 512 > 0),
+            "a command whose bytes are",
+            "a multiple of 512, which is a sector",
+        ),
+    ):
+        if (rows := np.flatnonzero(wrong)).size:
+            raise BadInput(path, "", f"{what} {int(records[name][rows[0]])}", expected)
 
 
 def _with_payload(chunk: Chunk, kept: np.ndarray) -> np.ndarray:

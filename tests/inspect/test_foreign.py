@@ -6,8 +6,10 @@ import csv
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from analysis.adapters.blkrecords import COMPLETE, ISSUE, MAGIC, RECORD, WRITE
 from analysis.inspect import blktrace
 from analysis.inspect.__main__ import main
 from base.errors import BadInput, BadInputError
@@ -401,3 +403,24 @@ def test_a_format_that_can_be_read_in_two_ways_is_refused(form: str, wrong: str,
     (tmp_path / "t").write_text("8,0\n")
     with pytest.raises(BadInputError, match=wrong):
         blktrace.read(str(tmp_path / "t"), form)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "wrong"),
+    [
+        ("sector", 2**54, "a command at sector 18014398509481984; expected less than 2"),
+        ("time", 2**63, "an event at nanosecond 9223372036854775808; expected less than 2"),
+        ("time", 2**64 - 1, "an event at nanosecond 18446744073709551615; expected less than 2"),
+        ("bytes", 1000, "a command whose bytes are 1000; expected a multiple of 512"),
+    ],
+)
+def test_a_record_out_of_range_is_refused(field: str, value: int, wrong: str, tmp_path: Path) -> None:
+    records = np.zeros(2, RECORD)
+    records["magic"], records["time"], records["sector"], records["bytes"] = MAGIC, [1, 2], 64, 4096
+    records["action"] = [ISSUE | WRITE, COMPLETE | WRITE]
+    (tmp_path / "a.blktrace.0").write_bytes(records.tobytes())
+    assert blktrace.read(str(tmp_path / "a")).commands.height == 1
+    records[field][1] = value
+    (tmp_path / "a.blktrace.0").write_bytes(records.tobytes())
+    with pytest.raises(BadInput, match=rf"a\.blktrace\.0: {wrong}"):
+        blktrace.read(str(tmp_path / "a"))
