@@ -54,7 +54,8 @@ def lacks(events: Events, found: Traced) -> list[str]:
         said.append(f"{counted(int(failed['count'].sum()), 'command')} failed: {', '.join(errors)}")
     completed = events.rows[events.rows["action"] & ACTION == COMPLETE]
     if untold := int((completed["error"] == UNTOLD).sum()):
-        said.append(f"of {counted(untold, 'completion')} the text does not say whether they failed")
+        without = f"{counted(untold, 'completion')} without an error number in the text"
+        said.append(f"{without}: whether the command failed is not known")
     said += [
         f"{device} has no issue events, as is normal for md, dm, bcache and zram: "
         "its commands begin when they are queued"

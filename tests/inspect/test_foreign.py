@@ -274,7 +274,7 @@ def test_an_error_that_the_text_does_not_have_is_empty(case: str, tmp_path: Path
     with table.open(newline="") as file:
         assert [row["error"] for row in csv.DictReader(file)] == [""]
     said = blktrace.read(str(trace), "".join(form[1:])).said
-    assert "of 1 completion the text does not say whether they failed" in said
+    assert "1 completion without an error number in the text: whether the command failed is not known" in said
 
 
 def test_a_command_of_which_a_part_failed_has_that_error(tmp_path: Path) -> None:
