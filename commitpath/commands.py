@@ -101,18 +101,37 @@ def inspect(variables: dict[str, str]) -> int:
         for name in ("RUN", "TRIAL"):
             if name in variables:
                 raise BadInputError(f"{name} and TRACE: a page is of one of them")
-        words = ["--trace", trace]
-        for name, option in (("FORMAT", "--format"), ("CSV", "--csv")):
-            if text := variables.get(name):
-                words += [option, text]
         for name in ("TRACE", "FORMAT", "CSV"):
             check_utf8(name, variables.get(name, ""))
+        check_trace_files(trace, variables)
+        words = ["--trace", trace]
+        for name, option in (("FORMAT", "--format"), ("CSV", "--csv")):
+            if name in variables:
+                words += [option, variables[name]]
         return inspect_run(words)
     for name in ("FORMAT", "CSV"):
         if name in variables:
             raise BadInputError(f"{name} without TRACE: it is of a trace that no run made")
     trial = [variables["TRIAL"]] if "TRIAL" in variables else []
     return inspect_run([run_folder("inspect", variables), *trial])
+
+
+def check_trace_files(trace: str, variables: dict[str, str]) -> None:
+    """Refuse a page or a CSV that cannot be written, or would be in the place of something else."""
+    from analysis.inspect.blktrace import place
+
+    if not variables.get("FORMAT", "any"):
+        raise BadInputError("FORMAT=: name the text that blkparse -f was given")
+    page = place(trace)
+    if "CSV" in variables:
+        table = places.new_file("CSV", variables["CSV"])
+        # a file that is called as those of the trace would be read as one of them
+        if os.path.realpath(page) in (os.path.realpath(table), os.path.realpath(place(str(table)))):
+            raise BadInputError(f"CSV={table}: it is the trace's name, or the page's; name another file")
+    if page.is_dir():
+        raise BadInputError(f"{page}: the page is written there, but it is a folder; remove it")
+    if page.parent.is_dir():
+        places.check_writable(page.parent, "the page is written beside the trace: copy that elsewhere")
 
 
 def tree(variables: dict[str, str]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -20,6 +21,13 @@ _BOM = b"\xef\xbb\xbf"
 _HEADERS = ("Input file ", "Trace started at ")
 _SUMS = ("CPU", "Total (", "Throughput", "Events (")
 _OF_TRACER = ("#", "CPU ", "CPU:", "cpus=", "version = ", "name: ")
+# `CPU:1 [LOST 500 EVENTS]` of ftrace, `CPU:1 [500 EVENTS DROPPED]` of trace-cmd (either may have no number),
+# `fio 7 [001] 1.000001: PERF_RECORD_LOST lost 5` of perf
+_LOST = re.compile(
+    r"CPU:[ 0-9]+\[(?:LOST )?(?:(?P<number>[0-9]{1,18}) )?EVENTS(?: DROPPED)?\]\s*"
+    r"|.*PERF_RECORD_LOST(?:_SAMPLES)? lost (?P<records>[0-9]{1,18})\s*"
+)
+_EITHER = "an event in blkparse's default format, nor in that of ftrace, trace-cmd or perf"
 
 
 class NoTextError(ValueError):
@@ -44,20 +52,51 @@ class _Text:
         self.line = 0  # number of the line before the piece
         self.events = 0
         self.ended = False
+        self.rest = b""  # what is behind the last newline
 
     def read(self) -> None:
         """Read all of it."""
         for piece in self._pieces():
-            lines = piece.replace(b"\r\n", b"\n").decode(errors="replace").split("\n")[:-1]
+            lines = self._lines(piece)
+            self.form = self.form or _form(lines, self.line)
             if self.form is None:
-                self.form = _form(lines)
-                self.found.traced = self.form is blklines.traced
-            if self.form in (blklines.parsed, blklines.traced):
-                self._at_once(self.form, lines)
-            else:
-                self._by_lines(lines)
+                self.line += len(lines)
+                continue
+            if self.form is blklines.traced and (b"LOST" in piece or b"DROPPED" in piece):
+                self._count_lost(lines)
+            self._at_once(self.form, lines)
             if self.ended:
                 return
+        if self.rest.strip():
+            self._last_line(*self._lines(self.rest.rstrip() + b"\n"))
+
+    def _lines(self, piece: bytes) -> list[str]:
+        lines = piece.replace(b"\r\n", b"\n").decode(errors="replace").split("\n")[:-1]
+        if b"\r" in piece:
+            for number, line in enumerate(lines, self.line + 1):
+                if "\r" in line:
+                    raise NoTextError(f"line {number}: has a carriage return (CR), which alone ends no line")
+        return lines
+
+    def _last_line(self, line: str) -> None:
+        """Read a last line that has no newline: an event ends with `]`, or it may be cut short."""
+        self.form = self.form or _form([line], self.line)
+        self.found.cut = self.form not in (blklines.parsed, blklines.traced) or not line.endswith("]")
+        try:
+            row = None if self.form is None else self._row(line)
+        except NoTextError:
+            if not self.events:
+                raise
+            row, self.found.cut = None, True
+        if row is not None and not self.found.cut:
+            self._keep(np.array([row], EVENT))
+
+    def _count_lost(self, lines: list[str]) -> None:
+        for line in lines:
+            if lost := _LOST.fullmatch(line):
+                number = lost["number"] or lost["records"]
+                self.found.lost += int(number or 1)
+                self.found.lost_more |= number is None
 
     def _pieces(self) -> Iterator[bytes]:
         """Give whole lines."""
@@ -67,23 +106,19 @@ class _Text:
             data = rest + data
             end = data.rfind(b"\n") + 1
             if end == 0 and len(data) > _LONGEST:
+                self._lines(data + b"\n")
                 raise NoTextError(f"line {self.line + 1}: longer than {_LONGEST} bytes")
             rest = data[end:]
             if end:
                 yield data[:end]
-        if rest:
-            yield rest + b"\n"
-
-    def _by_lines(self, lines: list[str]) -> None:
-        rows = [row for line in lines if (row := self._row(line)) is not None]
-        self._keep(np.array(rows, EVENT))
+        self.rest = rest
 
     def _row(self, line: str) -> blklines.Row | None:
         """Return the event of the next line."""
         self.line += 1
         if self.ended or not line.strip() or line.startswith(_HEADERS):
             return None
-        if self.form is blklines.traced and line.lstrip().startswith(_OF_TRACER):
+        if self.form is blklines.traced and (line.lstrip().startswith(_OF_TRACER) or _LOST.fullmatch(line)):
             return None
         if self.form is not blklines.traced and self.events and line.startswith(_SUMS):
             self.ended = True
@@ -121,10 +156,17 @@ class _Text:
         self._keep(rows)
 
 
-def _form(lines: list[str]) -> blklines.Reader:
-    """Return what reads the lines of a text, by its first."""
-    for line in lines:
-        if not line.strip() or line.lstrip().startswith(_OF_TRACER):
+def _form(lines: list[str], before: int) -> blklines.Reader | None:
+    """Return what reads the lines of a text, by the first that is no comment; None if all are.
+
+    `before` is the number of the line before them. Raises NoTextError.
+    """
+    for number, line in enumerate(lines, before + 1):
+        if not line.strip() or line.lstrip().startswith(_OF_TRACER) or _LOST.fullmatch(line):
             continue
-        return blklines.traced if blklines.TRACED.fullmatch(line) else blklines.parsed
-    return blklines.parsed
+        if blklines.TRACED.fullmatch(line):
+            return blklines.traced
+        if line.startswith(_HEADERS) or blklines.PARSED.fullmatch(line):
+            return blklines.parsed
+        raise NoTextError(f"line {number}: {line.strip()[:40]!r} is not {_EITHER}")
+    return None

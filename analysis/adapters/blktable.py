@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from analysis.adapters import blklines
+from analysis.adapters import blkformat, blklines
 from analysis.adapters.blkevents import EVENT, SECTORS, UNKNOWN
 from analysis.adapters.blkrecords import COMPLETE, REQUEUE
 
@@ -34,6 +34,7 @@ _TRACED = (
     r"(?: <- \((?P<source>[0-9]{1,4},[0-9]{1,7})\) (?P<other>[0-9]{1,20})(?: [0-9]+)?)?"
     r"(?: [^\[]*?)?(?: \[(?P<last>.*)\])?|(?P<event>\w+):.*)\s*$"
 )
+_GROUPS = ("n", "bytes", "last", "error", "source", "other", "event")
 
 
 class Read(NamedTuple):
@@ -45,35 +46,45 @@ class Read(NamedTuple):
 
 
 def read(lines: list[str], form: blklines.Reader, number: blklines.Number) -> Read:
-    """Return the events of lines without their newlines; `form` is blklines.parsed or blklines.traced."""
-    is_traced = form is blklines.traced
-    actions = blklines.TRACED_ACTIONS if is_traced else blklines.ACTIONS
-    pattern = _TRACED if is_traced else _PARSED
-    text = pl.Series(lines, dtype=pl.String).str.extract_groups(pattern).struct.unnest()
+    """Return the events of lines without their newlines."""
+    pattern, actions = _PARSED, blklines.ACTIONS
+    if isinstance(form, blkformat.Format):
+        pattern, actions = form.pattern, blkformat.ACTIONS
+    elif form is blklines.traced:
+        pattern, actions = _TRACED, blklines.TRACED_ACTIONS
+    text = _groups(lines, pattern)
+    if form is blklines.traced:
+        text = text.with_columns(pl.col("ns").str.pad_end(9, "0"))
     table = text.select(
-        pl.col("s", "pid").cast(pl.UInt64),
-        pl.col("n", "sector", "other").fill_null("0").cast(pl.UInt64, strict=False),
-        pl.col("ns").str.pad_end(9, "0").cast(pl.UInt64),
+        pl.col("s", "pid", "ns").cast(pl.UInt64),
+        pl.col("n", "sector", "other", "bytes").fill_null("0").cast(pl.UInt64, strict=False),
         "last",
         action=_coded(text["action"], actions.get),
         device=_coded(text["device"], _device),
         source=_coded(text["source"].fill_null("0,0"), _device),
-        without_data=_coded(text["rwbs"], lambda word: _bits(word, has_data=False)),
-        with_data=_coded(text["rwbs"], lambda word: _bits(word, has_data=True)),
+        without_data=_coded(text["rwbs"], lambda word: blklines.flags(word, has_data=False)),
+        with_data=_coded(text["rwbs"], lambda word: blklines.flags(word, has_data=True)),
         has_sector=pl.col("sector").is_not_null(),
         has_size=pl.col("n").is_not_null(),
+        has_bytes=pl.col("bytes").is_not_null(),
+        error=_coded(text["error"].fill_null(""), blklines.error),
     ).with_columns(
         pl.col("sector").replace(blklines.NOWHERE, 0),
-        bits=pl.when(pl.col("n") > 0).then("with_data").otherwise("without_data"),
+        n=pl.when("has_bytes").then(pl.col("bytes") // 512).otherwise("n"),
         answers=pl.col("action").is_in([COMPLETE, REQUEUE]),
     )
+    table = table.with_columns(bits=pl.when(pl.col("n") > 0).then("with_data").otherwise("without_data"))
     ok = pl.all_horizontal(pl.col("action", "device", "source", "bits", "sector", "n", "other").is_not_null())
+    ok &= pl.col("error").is_not_null() | (pl.col("action") != COMPLETE)
+    ok &= pl.col("bytes") % 512 == 0
     ok &= (
-        (pl.col("other") < SECTORS)
+        (pl.col("pid") < 1 << 32)
+        & (pl.col("other") < SECTORS)
         & (pl.col("sector") < SECTORS)
+        & (pl.col("n") < SECTORS)
         & (pl.col("sector") + pl.col("n") < SECTORS)
     )
-    if not is_traced:  # a line with a sector and no size, or the reverse, may be SCSI passthrough
+    if form is blklines.parsed:  # a line with a sector and no size, or the reverse, may be SCSI passthrough
         ok &= pl.col("has_size") | (pl.col("has_sector") == pl.col("answers"))
     is_event = table.select(ok.fill_null(value=False)).to_series()
     skipped = _coded(text["event"].fill_null(text["action"]), lambda word: None if word in actions else 1)
@@ -83,22 +94,35 @@ def read(lines: list[str], form: blklines.Reader, number: blklines.Number) -> Re
     )
 
 
+def _groups(lines: list[str], pattern: str) -> pl.DataFrame:
+    """Return what a pattern's groups have of each line, null where it has no such group."""
+    text = pl.Series(lines, dtype=pl.String).str.extract_groups(pattern).struct.unnest()
+    if "device" not in text.columns:
+        text = text.with_columns(device=pl.concat_str("major", pl.lit(","), "minor"))
+    if "error" not in text.columns and pattern in (_PARSED, _TRACED):
+        text = text.with_columns(error="last")
+    return text.with_columns(
+        pl.lit(None, pl.String).alias(name) for name in _GROUPS if name not in text.columns
+    )
+
+
 def _rows(table: pl.DataFrame, number: blklines.Number) -> np.ndarray:
     """Return a table's lines as EVENT."""
-    of_process = pl.when(~pl.col("answers")).then("last")
-    of_error = pl.when(pl.col("action") == COMPLETE).then("last")
-    words = table.select(process=of_process, error=of_error)
+    words = table.select(
+        process=pl.when(~pl.col("answers")).then("last"),
+        error=pl.when(pl.col("action") == COMPLETE).then("error").otherwise(0),
+    )
     columns = {
         "time": table["s"] * 10**9 + table["ns"],
         "sector": table["sector"],
         "bytes": table["n"] * 512,
         "other": table["other"],
         "action": table["action"] | table["bits"],
-        "pid": table["pid"] & 0xFFFFFFFF,
+        "pid": table["pid"],
         "device": table["device"],
         "source": table["source"],
         "name": _coded(words["process"], lambda word: number(blklines.process(word))).fill_null(UNKNOWN),
-        "error": _coded(words["error"], blklines.error).fill_null(0),
+        "error": words["error"],
     }
     rows = np.zeros(table.height, EVENT)
     for name, values in columns.items():
@@ -107,21 +131,18 @@ def _rows(table: pl.DataFrame, number: blklines.Number) -> np.ndarray:
 
 
 def _coded(words: pl.Series, code: Callable[[str], int | None]) -> pl.Series:
-    """Return the code of each word; `code` is called once for each distinct word."""
+    """Return the code of each word, null where that is a LineError; `code` is called once for each word."""
+
+    def coded(word: str) -> int | None:
+        try:
+            return code(word)
+        except blklines.LineError:
+            return None
+
     distinct = words.drop_nulls().unique(maintain_order=True)
-    codes = pl.Series([code(word) for word in distinct], dtype=pl.Int64)
+    codes = pl.Series([coded(word) for word in distinct], dtype=pl.Int64)
     return words.replace_strict(distinct, codes, default=None, return_dtype=pl.Int64)
 
 
-def _device(text: str) -> int | None:
-    try:
-        return blklines.device(*text.split(","))
-    except blklines.LineError:
-        return None
-
-
-def _bits(text: str, *, has_data: bool) -> int | None:
-    try:
-        return blklines.flags(text, has_data=has_data)
-    except blklines.LineError:
-        return None
+def _device(text: str) -> int:
+    return blklines.device(*text.split(","))

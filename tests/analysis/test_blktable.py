@@ -7,10 +7,26 @@ import random
 import numpy as np
 import pytest
 
-from analysis.adapters import blklines, blktable
+from analysis.adapters import blkformat, blklines, blktable
 from analysis.adapters.blkevents import EVENT, Collected
 
+FORMATS = (
+    blkformat.Format("%D %2c %8s %5T.%9t %5p %2a %3d %S + %n [%C] %e %T\\n"),
+    blkformat.Format("%M:%m %a%%%d @%S+%N pid=%p %z (%P) %T.%t\\n"),
+)
 LINES = {
+    FORMATS[0]: (
+        "8,0  3    1000     2.929048912   337  D WSM 2098416 + 32 [jbd2/target-8] 0 2",
+        "  8,0  3    1000     2.        7   337  C FWS 18446744073709551615 + 0 [] -5 2",
+        "8,0  3 1000 2.7 4294967295  A WS 64 + 8 [a b] 0 2",
+    ),
+    FORMATS[1]: (
+        "8:16 D%WS @64+4096 pid=7 10:11:12.000000001 (00 01) 1.000002000",
+        "  8:16 C%R @9007199254740991+9223372036854775808 pid=7 10:11:12.000000001 () 1.2",
+        "8:16 G%WFS @64+512 pid=7 10:11:12.000000001 () 1.2",
+        "8:16 Q%N @0+36 pid=7 10:11:12.000000001 (12 00 00 00 24 00 ..) 1.2",
+        "8:16 UT%N @0+0 pid=7 10:11:12.000000001 () 1.2",
+    ),
     blklines.parsed: (
         "253,0    0     1000     2.929048912   337  D WSM 2098416 + 32 [jbd2/target-8]",
         "  8,16   3        1     0.000000000     0  C   R 0 + 8 [0]",
@@ -18,6 +34,7 @@ LINES = {
         "8,0 1 7 12345678.000000001 697 Q FWS [a b] c]",
         "8,0 1 8 0.000000002 697 C WS 64 + 123456789 [65531]",
         "8,0 1 8 0.000000002 697 C FN 0 [0]",
+        "8,0 1 8 0.000000002 697 C WS 64 + 8",
         "8,0 1 9 0.000000003 697 U N [x] 1",
         "8,0 1 9 0.000000003 697 X WS 64 / 72 [x]",
         "9,1 1 9 0.000000003 697 A WS 64 + 8 <- (8,1) 0",
@@ -51,7 +68,7 @@ def mutated(form: blklines.Reader, seed: int) -> list[str]:
     return lines
 
 
-@pytest.mark.parametrize("form", LINES, ids=["blkparse", "ftrace and perf"])
+@pytest.mark.parametrize("form", LINES, ids=["a format", "another", "blkparse", "ftrace and perf"])
 def test_both_ways_give_the_same_events(form: blklines.Reader) -> None:
     for seed in range(30):
         lines, found = mutated(form, seed), Collected()
