@@ -17,10 +17,7 @@ from analysis.figures import style
 from analysis.run import Run
 from analysis.stored_files import NOT_HELD
 from analysis.tables import BLOCK_COLUMNS, Tables
-from base.data import load_yaml
 from base.schema import unused
-
-HERE = Path(__file__).resolve().parent
 
 CAPTIONS = {
     "zoom": (
@@ -63,20 +60,6 @@ AXES_FIRST = (
 )
 
 
-def forged() -> list[dict[str, Any]]:
-    """Return what became of runs that were forged on purpose, by the command that forges them: `tries`,
-    `missed`, and `known`, of kinds that cannot be told."""
-    return [
-        {
-            "command": one["command"],
-            "tries": sum(number for number in one.values() if isinstance(number, int)),
-            "missed": one["missed"],
-            "known": one["cannot be told"],
-        }
-        for one in load_yaml(HERE / "forged.yml")
-    ]
-
-
 def render(
     run: Run,
     tables: Tables,
@@ -115,7 +98,6 @@ def render(
         caused=whose.rows(summary["ledger"]) if summary["ledger"] else [],
         manifest=manifest,
         engine=run.driver.engine,
-        forged=forged(),
         figures=figures,
         axes={key: axes[key] for key in order},
         profiles=run.cell.get("profiles") or {},

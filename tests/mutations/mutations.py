@@ -1,15 +1,13 @@
-"""Forge recorded runs in every way that is known here, and see whether the analysis is deceived.
+"""Imitate faults of instruments in recorded runs, and see whether the analysis notices them.
 
 usage: make mutations [KIND=name] [SAMPLE=name] [SEED=number] [N=tries of each kind on each sample]
 
-Each try spoils a copy of a sample at seeded random places, makes the hashes of host.json anew as a
-careful forger would, and analyses it. The verdict:
-  noticed       the run is refused or rejected, for a reason that the true one has not
-  unattributed  it is accepted, and what moved is shown as unattributed
-  harmless      it is accepted, and less moved than the limits of moved.py
-  cannot be told  the same, of a kind that known.yml says nothing in a run can refute
-  missed        it is accepted, and somebody is told what is not so
-Prints a Markdown table; exit 1 if one is missed, 2 if a variable cannot be.
+Each try changes a copy of a recorded run at places drawn by SEED, and analyses it. The verdict:
+  noticed   the run is refused or rejected, for a reason that the sound one has not
+  harmless  it is accepted, and what is reported moves by less than the limits of comparison.py,
+            or is reported as unknown
+  missed    it is accepted, and something that is reported is wrong
+Prints a Markdown table. Exits with 1 if a fault is missed, with 2 if a variable is invalid.
 """
 
 from __future__ import annotations
@@ -18,133 +16,137 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-sys.path[:0] = [str(ROOT), str(HERE)]
+sys.path[:0] = [str(HERE.parents[1]), str(HERE)]
 
 from base import interrupts  # noqa: E402
 
 if __name__ == "__main__":
-    interrupts.hold()  # until all that is below is loaded
+    interrupts.hold()  # until everything below is loaded
 
-import multiprocessing  # noqa: E402
-import os  # noqa: E402
-import signal  # noqa: E402
+import shutil  # noqa: E402
 import tempfile  # noqa: E402
+import zlib  # noqa: E402
 from collections import Counter  # noqa: E402
-from collections.abc import Callable, Iterable, Iterator  # noqa: E402
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait  # noqa: E402
-from contextlib import AbstractContextManager, nullcontext  # noqa: E402
+from collections.abc import Iterable  # noqa: E402
 from dataclasses import dataclass  # noqa: E402
-from itertools import islice  # noqa: E402
+from functools import lru_cache  # noqa: E402
 
-import kinds  # noqa: E402
-from attempts import SAMPLES, VERDICTS, Outcome, Try, attempt, known, unpack  # noqa: E402
+import comparison  # noqa: E402
+import numpy as np  # noqa: E402
+from faults import FAULTS, description  # noqa: E402
+from recording import AbsentError, Recording  # noqa: E402
 
 from analysis.files import shown  # noqa: E402
 from base import progress  # noqa: E402
-from base.errors import BadInputError  # noqa: E402
+from base.errors import BadInput, BadInputError  # noqa: E402
 from commitpath import command_line, variables  # noqa: E402
 
-PROCESSES = 2
-AHEAD = 4 * PROCESSES  # tries that are handed out before they are begun
-# of the variables that are numbers
+SAMPLES = {
+    path.name.removesuffix(".tar.xz"): path for path in sorted(HERE.parent.glob("analysis/samples/*.tar.xz"))
+}
+VERDICTS = ("noticed", "harmless", "missed")
+ABSENT = "absent"
 LARGEST = {"SEED": 999_999_999, "N": 1000}
 
 
 @dataclass(frozen=True)
-class Tries:
-    """N tries of each kind on each sample, made one after the other when they are asked for."""
+class Try:
+    """One fault in one recorded run."""
 
-    kinds: list[str]
-    samples: list[str]
+    kind: str
+    sample: str
     seed: int
     number: int
 
-    def __len__(self) -> int:
-        return len(self.kinds) * len(self.samples) * self.number
-
-    def __iter__(self) -> Iterator[Try]:
-        for kind in self.kinds:
-            for sample in self.samples:
-                for number in range(self.number):
-                    yield Try(kind, sample, self.seed, number)
+    @property
+    def command(self) -> str:
+        """Return the command that repeats it, among others."""
+        return f"make mutations KIND={self.kind} SAMPLE={self.sample} SEED={self.seed} N={self.number + 1}"
 
 
-def tries(given: dict[str, str]) -> Tries:
-    """What the variables ask for. Raises BadInputError."""
+@dataclass(frozen=True)
+class Outcome:
+    """What a try led to."""
+
+    tried: Try
+    verdict: str
+    why: str
+
+
+def tries(given: dict[str, str]) -> list[Try]:
+    """Return the tries that the variables ask for. Raises BadInputError."""
     variables.check("mutations", given)
-    asked = {"KIND": kinds.find(), "SAMPLE": SAMPLES}
-    for name, those in asked.items():
-        if given.get(name, next(iter(those))) not in those:
-            raise BadInputError(f"{name}={given[name]}: no such one; there are {', '.join(those)}")
-    numbers = {}
-    for name, default in (("SEED", "1"), ("N", "3")):
-        text = given.get(name, default)
-        most = LARGEST[name]
-        few = text.isascii() and text.isdigit() and len(text) <= len(str(most))
-        if not few or not 1 <= int(text) <= most:
-            raise BadInputError(f"{name} is {shown(text)}: it is a whole number from 1 to {most}")
-        numbers[name] = int(text)
-    chosen = {name: [given[name]] if name in given else list(those) for name, those in asked.items()}
-    return Tries(chosen["KIND"], chosen["SAMPLE"], numbers["SEED"], numbers["N"])
+    chosen = []
+    for name, allowed in (("KIND", FAULTS), ("SAMPLE", SAMPLES)):
+        if name in given and given[name] not in allowed:
+            raise BadInputError(f"{name}={given[name]}: no such one; there are {', '.join(allowed)}")
+        chosen.append([given[name]] if name in given else list(allowed))
+    seed, count = _number(given, "SEED", "1"), _number(given, "N", "3")
+    return [Try(kind, sample, seed, n) for kind in chosen[0] for sample in chosen[1] for n in range(count)]
 
 
-@interrupts.uninterrupted
-def make_pool() -> ProcessPoolExecutor:
-    """Return the processes that make tries; half-made, it leaves semaphores behind."""
-    spawn = multiprocessing.get_context("spawn")  # Polars' threads do not live through a fork
-    # a signal is answered by this process alone
-    return ProcessPoolExecutor(PROCESSES, spawn, interrupts.ignore)
+def _number(given: dict[str, str], name: str, default: str) -> int:
+    text, largest = given.get(name, default), LARGEST[name]
+    digits = text.isascii() and text.isdigit() and len(text) <= len(str(largest))
+    if not digits or not 1 <= int(text) <= largest:
+        raise BadInputError(f"{name} is {shown(text)}: it is a whole number from 1 to {largest}")
+    return int(text)
 
 
-@interrupts.uninterrupted
-def submit(pool: ProcessPoolExecutor, one: Try, folder: Path) -> Future[Outcome]:
-    """Hand out a try. It may start a process, which hears no signal before it ignores them."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, interrupts.TOLD)
-    try:
-        return pool.submit(attempt, one, folder)
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+def unpack(folder: Path) -> None:
+    """Unpack all samples, each below its name."""
+    for name, path in SAMPLES.items():
+        shutil.unpack_archive(path, folder / name)
 
 
-def run(wanted: Tries) -> list[Outcome]:
-    """Make all tries, several at a time; in their order."""
-    done: dict[Try, Outcome] = {}
-    signal.siginterrupt(signal.SIGINT, True)  # Polars has system calls restarted after a signal
-    with tempfile.TemporaryDirectory(prefix="mutations-") as name, make_pool() as pool:
-        unpack(wanted.samples, Path(name))
-        left = iter(wanted)
-        pending: set[Future[Outcome]] = set()
+@lru_cache
+def sound(folder: Path) -> comparison.Reported:
+    """Return what is reported of a sample as it was recorded."""
+    return comparison.reported(folder)
+
+
+def attempt(tried: Try, unpacked: Path) -> Outcome:
+    """Imitate a fault in a copy of a sample, and judge what the analysis reports."""
+    words = [tried.seed, tried.number, zlib.crc32(tried.kind.encode()), zlib.crc32(tried.sample.encode())]
+    with tempfile.TemporaryDirectory(dir=unpacked) as name:
+        folder = Path(shutil.copytree(unpacked / tried.sample / "run", Path(name) / "run"))
+        others = [unpacked / sample / "run" for sample in SAMPLES if sample != tried.sample]
+        run = Recording(folder, others)
         try:
-            with _shown(lambda: f"mutations: {len(done)} of {len(wanted)}"):
-                while len(done) < len(wanted):
-                    begun = islice(left, AHEAD - len(pending))
-                    pending |= {submit(pool, one, Path(name)) for one in begun}
-                    finished, pending = wait(pending, return_when=FIRST_COMPLETED)
-                    done |= {outcome.tried: outcome for outcome in (one.result() for one in finished)}
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
-    return [done[one] for one in wanted]
+            FAULTS[tried.kind](run, np.random.default_rng(words))
+        except AbsentError as error:
+            return Outcome(tried, ABSENT, str(error))
+        run.write()
+        try:
+            before = sound(unpacked / tried.sample / "run")
+            return Outcome(tried, *comparison.verdict(before, comparison.reported(folder)))
+        except BadInput as error:
+            return Outcome(tried, "noticed", str(error).removeprefix(f"{folder}/"))
+        except Exception as error:  # a fault must lead to one clear line
+            return Outcome(tried, "missed", f"the analysis ends with {error!r}")
 
 
-def _shown(line: Callable[[], str]) -> AbstractContextManager[None]:
-    """Show a line where there is a terminal."""
-    return progress.shown(line) if progress.on_terminal() else nullcontext()
+def run(wanted: list[Try]) -> list[Outcome]:
+    """Make all tries."""
+    outcomes: list[Outcome] = []
+    with tempfile.TemporaryDirectory(prefix="mutations-") as name:
+        unpack(Path(name))
+        for tried in wanted:
+            outcomes.append(attempt(tried, Path(name)))
+            if progress.on_terminal():
+                print(f"\rmutations: {len(outcomes)} of {len(wanted)}", end="", file=sys.stderr)
+    return outcomes
 
 
 def table(outcomes: Iterable[Outcome]) -> str:
-    """The verdicts by kind, as Markdown; kinds that are alike but for a record's type are one row."""
-    by_kind: dict[str, Counter[str]] = {}
-    for one in outcomes:
-        by_kind.setdefault(kinds.told(one.tried.kind), Counter())[one.verdict] += 1
-    lines = [f"| what is spoiled | {' | '.join(VERDICTS)} |", "|---" * (len(VERDICTS) + 1) + "|"]
-    for kind, found in by_kind.items():
-        cells = " | ".join(str(found[verdict] or "") for verdict in VERDICTS)
-        lines.append(f"| {kind} | {cells} |")
-    total = sum(by_kind.values(), Counter())
-    lines.append(f"| **all** | {' | '.join(f'**{total[v]}**' for v in VERDICTS)} |")
-    return "\n".join(lines)
+    """Return the verdicts by kind, as Markdown."""
+    counts: dict[str, Counter[str]] = {}
+    for outcome in outcomes:
+        counts.setdefault(description(outcome.tried.kind), Counter())[outcome.verdict] += 1
+    counts["**all**"] = sum(counts.values(), Counter())
+    rows = [[kind, *(str(count[verdict] or "") for verdict in VERDICTS)] for kind, count in counts.items()]
+    lines = [["fault", *VERDICTS], ["---", *("--:" for _ in VERDICTS)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def main() -> int:
@@ -156,18 +158,10 @@ def main() -> int:
         print(f"mutations: {error}", file=sys.stderr)
         return error.exit_code
     outcomes = run(wanted)
-    if os.environ.get("MUTATIONS_WHY"):
-        for one in outcomes:
-            print(one.verdict, one.tried.kind, one.tried.sample, one.tried.number, one.why[:200])
-    number, samples = (len({getattr(one.tried, what) for one in outcomes}) for what in ("kind", "sample"))
-    print(f"SEED={wanted.seed}: {number} kinds on {samples} samples, {len(outcomes)} tries")
-    print(f"\n{table(outcomes)}")
-    for kind, why in known().items():
-        if any(one.tried.kind == kind and one.verdict == "cannot be told" for one in outcomes):
-            print(f"cannot be told: {kinds.told(kind)}: {why}")
+    print(table(outcomes))
     missed = [one for one in outcomes if one.verdict == "missed"]
     for one in missed:
-        print(f"missed: {kinds.told(one.tried.kind)}: {one.why}\n        {one.tried.again}")
+        print(f"missed: {description(one.tried.kind)}: {one.why}\n        {one.tried.command}")
     return 1 if missed else 0
 
 
