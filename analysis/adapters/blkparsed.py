@@ -12,7 +12,7 @@ import numpy as np
 from analysis.adapters import blklines, blktable
 from analysis.adapters.blkevents import EVENT, Collected, Events
 
-_PIECE = 1 << 20  # bytes at once
+_PIECE = 1 << 22  # bytes at once
 _LONGEST = 1 << 16  # of a line
 # glibc keeps for later what is freed, up to twice the largest block that was (mallopt(3), M_MMAP_THRESHOLD).
 # A piece has less, which it gave back and asked for again with every piece: 150 000 page faults.
