@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import NEWEST, OLD, Driver, binary, one_line_error
+from conftest import NEWEST, OLD, Driver, binary, linked_with_sqlite, one_line_error
 
 from analysis.adapters import pragmas, recording, sqlfile, tracefile
 from base.errors import BadInputError, LabError
@@ -254,6 +254,46 @@ def test_a_database_that_was_there_is_told_as_it_is(tmp_path, monkeypatch, capfd
     assert lines[1] == '"INSERT INTO t VALUES(?)" "\xfc"'
     assert "1 old.db is as of a cell with PAGE_SIZE=1024\n" in said
     assert "1 old.db has its texts in UTF-16le; a cell's database has them in UTF-8\n" in said
+    assert "beware" not in said
+
+
+def test_a_connection_that_is_closed_leaves_its_transaction_to_none(tmp_path, monkeypatch, capfd):
+    """Of the close's own rollback nothing is in the trace, which leaves the rows that the program left."""
+    program = linked_with_sqlite("closed", tmp_path)
+    lines, said = record_here(str(program), tmp_path, monkeypatch, capfd)
+    assert lines == [
+        *('"CREATE TABLE t(a)"', '"BEGIN;"', "\"INSERT INTO t VALUES('kept 1')\"", '"COMMIT"', '"BEGIN"'),
+        *("\"INSERT INTO t VALUES('kept 2')\"", '"COMMIT"'),
+        "\"INSERT INTO t VALUES('kept 3') RETURNING a\"",
+        "\"INSERT INTO t VALUES('kept 4')\"",
+    ]
+    assert "beware" not in said
+
+
+def test_a_child_has_none_of_a_transaction_that_its_parent_closed(tmp_path, monkeypatch, capfd):
+    (tmp_path / "p.py").write_text("""\
+import os, sqlite3
+def connect():
+    return sqlite3.connect("a.db", isolation_level=None)
+c = connect()
+c.execute("CREATE TABLE t(x)")
+c.execute("BEGIN")
+c.execute("INSERT INTO t VALUES('lost')")
+c.close()
+for i in range(3):
+    if os.fork() == 0:
+        c = connect()
+        c.execute("INSERT INTO t VALUES(?)", (i,))
+        c.execute("SAVEPOINT s")
+        c.execute("INSERT INTO t VALUES('lost')")
+        c.close()
+        connect().execute("INSERT INTO t VALUES(?)", (i,))
+        os._exit(0)
+    os.wait()
+""")
+    lines, said = record_here(f"{sys.executable} p.py", tmp_path, monkeypatch, capfd)
+    inserts = [f'"INSERT INTO t VALUES(?)" {i}' for i in range(3) for _ in range(2)]
+    assert lines == ['"CREATE TABLE t(x)"', *inserts]
     assert "beware" not in said
 
 
