@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from conftest import linked_with_sqlite
 
+from analysis.adapters import drivertables
+
 ROOT = Path(__file__).resolve().parents[2]
 SANITIZED = "CFLAGS=-O0 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
 MODES = ROOT / "tests/bench/programs/modes.py"
@@ -45,6 +47,9 @@ def run(built: Path, folder: Path, command: str) -> tuple[list[dict], dict, str]
     said = (folder / "out/stdout").read_text() + (folder / "out/stderr").read_text()
     with (folder / "out/transactions.csv").open() as file:
         rows = list(csv.DictReader(file))
+    for row in rows:
+        row["path"] = drivertables.unescaped(row["file"])
+        row["file"] = Path(row["path"]).name
     assert config["command"].get("exit_status") == 0, said
     assert config["transactions"]["ended"] == len(rows)
     assert not (folder / "out/transactions.log").exists()
@@ -77,7 +82,10 @@ def test_k_inserts_are_k_transactions_in_each_mode(built: Path, tmp_path: Path) 
     }
     assert all(row["changes"] == "1" for row in rows if row["op"] == "insert")
     locks = {"busy": 0, "sleeps": 0, "slept_ns": 0}
-    assert counted == {"processes": 1, "ended": len(rows), "unseen_pages": 0, "unfollowed": 0, **locks}
+    assert (
+        counted
+        == {"processes": 1, "ended": len(rows), "unseen_pages": 0, "unfollowed": 0, "attached": []} | locks
+    )
     begins = [int(row["begin_ns"]) for row in rows]
     assert begins == sorted(begins)
 
@@ -95,6 +103,33 @@ def test_hooks_of_the_program_are_its_own(built: Path, tmp_path: Path) -> None:
     ]
     assert {row["rolled_back"] for row in rows} == {"0"}
     assert (counted["unseen_pages"], counted["unfollowed"]) == (0, 0)
+
+
+def test_each_database_has_its_whole_path(built: Path, tmp_path: Path) -> None:
+    names = [
+        "with space.db",
+        "two\nlines.db",
+        'ümläut,"q\\x41.db',
+        "l" * 200 + ".db",
+        "a/same.db",
+        "b/same.db",
+    ]
+    text = f"""
+import os, sqlite3
+os.mkdir("a"); os.mkdir("b")
+for name in {names}:
+    sqlite3.connect(name).execute("create table t (a)")
+database = sqlite3.connect(":memory:", isolation_level=None)
+database.execute("attach ? as 'an other'", ("at tached.db",))
+database.execute('create table "an other".t (a)')
+"""
+    rows, counted, said = run(built, tmp_path, python(text))
+    assert said == ""
+    here = tmp_path / "db"
+    assert [row["path"] for row in rows] == [*(str(here / name) for name in names), ""]
+    assert [drivertables.unescaped(path) for path in counted["attached"]] == [str(here / "at tached.db")]
+    table = drivertables.noted(tmp_path / "out/transactions.csv")
+    assert table["file"].to_list() == [row["path"] for row in rows]
 
 
 def test_threads_processes_and_two_connections(built: Path, tmp_path: Path) -> None:

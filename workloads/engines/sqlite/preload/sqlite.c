@@ -14,7 +14,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -38,6 +37,8 @@ struct connection {
 	uint64_t begin_ns; /* of the transaction under way, 0 for none */
 	int pages;	   /* that it had written when that began, or when it was last looked */
 	int rows;
+	uint32_t path; /* of its main database, in the log */
+	bool has_path;
 	bool closed; /* by sqlite3_close_v2, and the end of its last statement will free it */
 	char op[sizeof(((struct transaction *)NULL)->op)];
 };
@@ -79,12 +80,16 @@ static void first_word(char *word, size_t size, const char *sql)
 static void note(struct library *sqlite, struct connection *of, int pages, int rows, bool undone)
 {
 	uint64_t number = __atomic_fetch_add(&transaction_log->next, 1, __ATOMIC_RELAXED);
-	const char *path = sqlite->db_filename(of->db, "main");
-	const char *name = path ? strrchr(path, '/') : NULL;
 	struct transaction *place;
 
 	if (number >= TRANSACTIONS_MOST)
 		return;
+	if (!of->has_path) {
+		const char *path = sqlite->db_filename(of->db, "main");
+
+		of->path = log_path(path ? path : "", false);
+		of->has_path = true;
+	}
 	place = &transaction_log->transactions[number];
 	*place = (struct transaction){
 		.begin_ns = of->begin_ns,
@@ -93,9 +98,9 @@ static void note(struct library *sqlite, struct connection *of, int pages, int r
 		.pages = (uint32_t)(pages - of->pages),
 		.rows = (uint32_t)(rows - of->rows),
 		.rolled_back = undone,
+		.path = of->path,
 	};
 	memcpy(place->op, of->op, sizeof(place->op));
-	snprintf(place->file, sizeof(place->file), "%s", name ? name + 1 : path ? path : "");
 	__atomic_store_n(&place->whole, 1, __ATOMIC_RELEASE);
 }
 
@@ -239,6 +244,21 @@ static void leave(struct library *sqlite, sqlite3 *db, int result, bool undoes)
 	unlock_all();
 }
 
+/* Behind an ATTACH: notes the files that a connection has beside its own. */
+static void note_attached(struct library *sqlite, sqlite3 *db)
+{
+	const char *name, *path;
+
+	lock_all();
+	if (can_note() && sqlite->db_name == NULL)
+		count_unfollowed();
+	/* behind main and temp; of one in memory there is no path */
+	for (int i = 2; can_note() && sqlite->db_name && (name = sqlite->db_name(db, i)); i++)
+		if ((path = sqlite->db_filename(db, name)) && *path)
+			log_path(path, true);
+	unlock_all();
+}
+
 /* One of SQLite's functions of a statement, watched unless SQLite itself calls it on the way. */
 static int call(struct library *sqlite, int (*real)(sqlite3_stmt *), sqlite3_stmt *statement)
 {
@@ -269,6 +289,8 @@ static int call(struct library *sqlite, int (*real)(sqlite3_stmt *), sqlite3_stm
 	record_end(&recorded, sqlite, db, statement, result);
 	if (looks)
 		leave(sqlite, db, result, undoes);
+	if (recorded.steps && result == DONE && begins_with(sqlite, statement, "attach"))
+		note_attached(sqlite, db);
 	errno = error;
 	return result;
 }
