@@ -54,7 +54,7 @@ def trace_record(variables: dict[str, str]) -> int:
         notes += [f"beware: {line}" for line in differences(trace, paths, folder)]
     counts = [sum(entry.file == number for entry in trace.entries) for number in trace.files]
     for (number, file), count in zip(trace.files.items(), counts, strict=True):
-        print(f"{number} {file}: {count} statements")
+        print(f"{number} {file}: {count} statement{'' if count == 1 else 's'}")
     for note in notes:
         print(printable(note))
     print(f"{target}: {len(text.encode())} bytes; the command ended with {status}")
@@ -79,7 +79,7 @@ def databases(trace: Trace, paths: dict[int, str]) -> Iterator[str]:
 def left_out(counted: tuple[str, int]) -> str:
     """Say what was left out how often, and what sets it in its place."""
     words, count = counted
-    said = f"left out {count} times: {words}"
+    said = f"left out {'once' if count == 1 else f'{count} times'}: {words}"
     if axis := pragmas.axis(words):
         return f"{said}: the variable {axes()[axis].variable} sets it"
     if pragmas.is_default(words):

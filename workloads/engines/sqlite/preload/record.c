@@ -16,14 +16,14 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
+#include "log.h"
 #include "text.h"
 #include "transactions.h"
 
@@ -42,7 +42,6 @@ struct entry {
 	bool attached;	  /* of a connection: it has had another file */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct entry *entries[256];
 
 /* The folder, or NULL: nothing is recorded. */
@@ -58,51 +57,77 @@ static const char *folder(void)
 	return found;
 }
 
+bool record_is_on(void)
+{
+	return folder() != NULL;
+}
+
 static double seconds(void)
 {
-	struct timespec time;
+	return (double)clock_now() / (double)NANOSECONDS_PER_SECOND;
+}
 
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+/* Called with the lock: where an entry is, or would be. */
+static struct entry **find_entry(const void *of)
+{
+	struct entry **place = &entries[((uintptr_t)of >> 4) % 256];
+
+	while (*place != NULL && (*place)->of != of)
+		place = &(*place)->next;
+	return place;
 }
 
 /* The entry; of a new one NULL if there is no memory, or if none is to be made. */
 static struct entry *entry_of(const void *of, bool make)
 {
-	struct entry **list = &entries[((uintptr_t)of >> 4) % 256], *found;
+	struct entry **place, *found;
 
-	pthread_mutex_lock(&lock);
-	for (found = *list; found != NULL && found->of != of;)
-		found = found->next;
-	if (found == NULL && make && (found = calloc(1, sizeof(*found))) != NULL) {
-		found->of = of;
-		found->next = *list;
-		*list = found;
-	}
-	pthread_mutex_unlock(&lock);
+	lock_all();
+	place = find_entry(of);
+	if (*place == NULL && make && (*place = calloc(1, sizeof(**place))) != NULL)
+		(*place)->of = of;
+	found = *place;
+	unlock_all();
 	return found;
 }
 
-void record_forget(sqlite3_stmt *statement)
+struct entry *record_take(const void *of)
 {
-	struct entry **place = &entries[((uintptr_t)statement >> 4) % 256], *gone;
+	struct entry **place, *found;
 
 	if (folder() == NULL)
+		return NULL;
+	lock_all();
+	place = find_entry(of);
+	found = *place;
+	if (found != NULL)
+		*place = found->next;
+	unlock_all();
+	return found;
+}
+
+void record_put(struct entry *entry)
+{
+	struct entry **place;
+
+	if (entry == NULL)
 		return;
-	pthread_mutex_lock(&lock);
-	while (*place != NULL && (*place)->of != statement)
-		place = &(*place)->next;
-	gone = *place;
-	if (gone != NULL)
-		*place = gone->next;
-	pthread_mutex_unlock(&lock);
-	if (gone == NULL)
+	lock_all();
+	place = find_entry(entry->of);
+	entry->next = *place;
+	*place = entry;
+	unlock_all();
+}
+
+void record_free(struct entry *entry)
+{
+	if (entry == NULL)
 		return;
-	for (int i = 0; i < gone->count; i++)
-		text_free(&gone->values[i]);
-	free(gone->values);
-	text_free(&gone->text);
-	free(gone);
+	for (int i = 0; i < entry->count; i++)
+		text_free(&entry->values[i]);
+	free(entry->values);
+	text_free(&entry->text);
+	free(entry);
 }
 
 /* Marks the recording as incomplete, so that no trace is made of it. The mark's text may be lost on
@@ -203,7 +228,8 @@ static bool of_attached(struct library *sqlite, sqlite3 *db, const char *sql)
 	return found || result != DONE;
 }
 
-void record_begin(struct library *sqlite, sqlite3 *db, sqlite3_stmt *statement)
+/* Before a step that begins a statement: takes down what it is and what it is given. */
+static void take_down(struct library *sqlite, sqlite3 *db, sqlite3_stmt *statement)
 {
 	static const char *const controls[] = {"begin",	    "commit",  "end", "rollback",
 					       "savepoint", "release", NULL};
@@ -214,8 +240,8 @@ void record_begin(struct library *sqlite, sqlite3 *db, sqlite3_stmt *statement)
 	struct entry *entry, *of;
 	bool control, setting;
 
-	if (folder() == NULL || !sqlite->has_recorded || sql == NULL || path == NULL ||
-	    path[0] == '\0' || sqlite->stmt_busy(statement))
+	if (!sqlite->has_recorded || sql == NULL || path == NULL || path[0] == '\0' ||
+	    sqlite->stmt_busy(statement))
 		return;
 	word = skip_comments(sql);
 	control = begins_with(word, controls);
@@ -264,29 +290,56 @@ static void write_transaction(const struct text *text)
 	text_free(&all);
 }
 
-void record_end(struct library *sqlite, sqlite3 *db, sqlite3_stmt *statement, int result)
+void record_begin(struct recorded *call, struct library *sqlite, sqlite3 *db,
+		  sqlite3_stmt *statement)
 {
-	struct entry *entry = entry_of(statement, false), *of;
+	if (folder() == NULL)
+		return;
+	if (call->finalizes)
+		call->statement = record_take(statement);
+	if (call->steps)
+		take_down(sqlite, db, statement);
+	if (call->closes) {
+		call->connection = record_take(db);
+		call->autocommit = sqlite->get_autocommit(db);
+	}
+}
+
+/* Adds the line of a statement that was executed to the transaction of its connection. */
+static void add_line(struct entry *of, struct entry *entry, int result)
+{
+	if (result == OK || result == ROW || result == DONE) {
+		text_add(&of->text, entry->text.data, entry->text.size);
+		of->text.failed |= entry->text.failed;
+		of->changes |= entry->changes;
+	}
+	text_clear(&entry->text);
+}
+
+void record_end(struct recorded *call, struct library *sqlite, sqlite3 *db, sqlite3_stmt *statement,
+		int result)
+{
+	struct entry *entry, *of;
+	bool has_line;
 
 	if (folder() == NULL)
 		return;
-	of = entry_of(db, entry != NULL && entry->text.size > 0);
-	if (of == NULL)
-		return;
-	if (entry != NULL && entry->text.size > 0) {
-		if (result == OK || result == ROW || result == DONE) {
-			text_add(&of->text, entry->text.data, entry->text.size);
-			of->text.failed |= entry->text.failed;
-			of->changes |= entry->changes;
-		}
-		text_clear(&entry->text);
+	entry = call->finalizes ? call->statement : entry_of(statement, false);
+	has_line = entry != NULL && entry->text.size > 0;
+	of = call->closes ? call->connection : entry_of(db, has_line);
+	if (of != NULL && has_line)
+		add_line(of, entry, result);
+	if (of != NULL && of->text.size > 0 && result != ROW &&
+	    (call->closes ? call->autocommit : sqlite->get_autocommit(db))) {
+		if (of->changes)
+			write_transaction(&of->text);
+		text_clear(&of->text);
+		of->changes = false;
 	}
-	if (of->text.size == 0 || result == ROW || !sqlite->get_autocommit(db))
-		return;
-	if (of->changes)
-		write_transaction(&of->text);
-	text_clear(&of->text);
-	of->changes = false;
+	if (call->finalizes)
+		record_free(call->statement);
+	if (call->closes)
+		record_free(call->connection);
 }
 
 struct text *record_value(sqlite3_stmt *statement, int index)
