@@ -18,7 +18,7 @@ from commitpath.profiles import board_modules, watching
 
 # Of a run that records all of analysis/recorded.py, and has the trials of analysis/crash/placed.py; 2: it has
 # the trials of before; 1: its other signs say what it records.
-FORMAT = 3
+FORMAT = 4
 
 
 @dataclass(frozen=True)
