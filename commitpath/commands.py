@@ -1,6 +1,5 @@
 """The commands, by the names of the Makefile's targets."""
 
-import contextlib
 import errno
 import functools
 import importlib
@@ -333,9 +332,12 @@ COMMANDS: dict[str, Callable[[dict[str, str]], int]] = {
 
 
 def tell(error: Exception, more: str = "") -> None:
-    """Print what went wrong; where nobody reads it any more, the exit code says it."""
-    with contextlib.suppress(BrokenPipeError):
+    """Print what went wrong; where it cannot be written, the exit code says it."""
+    try:
         print(f"commitpath: {one_line(error)}{more}", file=sys.stderr, flush=True)
+    except OSError:
+        # what Python still holds would fail at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def file_size_limit() -> str:

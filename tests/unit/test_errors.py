@@ -143,6 +143,13 @@ def test_a_run_beside_itself() -> None:
     assert "are one run; nothing to compare" in done.stderr
 
 
+def test_an_error_that_cannot_be_written_has_its_exit_code() -> None:
+    for place in ("/dev/full", "/dev/null"):
+        with Path(place).open("wb") as full:
+            done = subprocess.run([ROOT / "bin/commitpath", "plan", "FS=x"], stderr=full, check=False)
+        assert done.returncode == 2, place
+
+
 def test_a_reader_that_has_enough_is_no_error() -> None:
     """make help | head -1: more text than a pipe holds is not needed, the reader is gone at once."""
     read, write = os.pipe()
