@@ -1,6 +1,5 @@
 """The commands, by the names of the Makefile's targets."""
 
-import contextlib
 import errno
 import functools
 import importlib
@@ -76,13 +75,16 @@ def run_folder(command: str, given: dict[str, str], name: str = "RUN") -> str:
     """The folder of a stored run that a variable names; BadInputError if it is none."""
     run = given.get(name, "")
     if not run:
-        raise BadInputError(f"make {command} takes {name}=results/<cell name>/<run id>")
+        raise BadInputError(f"{name}: missing; {variables_table.takes(command)}")
     check_utf8(name, run)
     if is_closed(Path(run)):
         raise BadInputError(f"{name}={run}: this user may not read it")
     if not Path(run).is_dir():
         shown = RESULTS.relative_to(Path.cwd()) if RESULTS.is_relative_to(Path.cwd()) else RESULTS
-        raise BadInputError(f"{name}={run}: no such folder; a run's is {shown}/<cell name>/<run id>")
+        some = any(RESULTS.glob("*/*/cell.json"))
+        none = f"there is no run in {shown} yet, make experiment makes one"
+        where = f"a run's is {shown}/<cell name>/<run id>" if some else none
+        raise BadInputError(f"{name}={run}: no such folder; {where}")
     return run
 
 
@@ -145,7 +147,17 @@ def diff(variables: dict[str, str]) -> int:
     """Say what changed from one stored run to another."""
     from analysis.diff.__main__ import main as compare_runs
 
-    runs = [run_folder("diff", variables, name) for name in ("RUN_A", "RUN_B")]
+    names = ("RUN_A", "RUN_B")
+    if not any(variables.get(name) for name in names):
+        raise BadInputError(f"{' and '.join(names)}: missing; {variables_table.takes('diff')}")
+    runs, faults = list[str](), list[str]()
+    for name in names:
+        try:
+            runs.append(run_folder("diff", variables, name))
+        except BadInputError as error:
+            faults.append(str(error))
+    if faults:
+        raise BadInputError("; ".join(faults))
     if Path(runs[0]).resolve() == Path(runs[1]).resolve():
         raise BadInputError(f"RUN_A={runs[0]} and RUN_B={runs[1]} are one run; nothing to compare")
     return compare_runs([*runs, *["--force"] * int(variables.get("FORCE", "0"))])
@@ -352,9 +364,12 @@ COMMANDS: dict[str, Callable[[dict[str, str]], int]] = {
 
 
 def tell(error: Exception, more: str = "") -> None:
-    """Print what went wrong; where nobody reads it any more, the exit code says it."""
-    with contextlib.suppress(BrokenPipeError):
+    """Print what went wrong; where it cannot be written, the exit code says it."""
+    try:
         print(f"commitpath: {one_line(error)}{more}", file=sys.stderr, flush=True)
+    except OSError:
+        # what Python still holds would fail at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def file_size_limit() -> str:

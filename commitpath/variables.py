@@ -61,6 +61,17 @@ def check(command: str, given: Mapping[str, str]) -> None:
             raise BadInputError(f"{name}={text}: {did_you_mean(text, values)}{name} is {', '.join(values)}")
 
 
+def takes(command: str) -> str:
+    """Say what a command takes, each of its own variables with what it is or may be."""
+    known = run_axes() | axes()
+    parts = []
+    for name, entry in own(command).items():
+        what = known[name.lower()].spec["description"] if entry is None else entry["what"]
+        shown = "|".join(entry["values"]) if entry and "values" in entry else f"<{what}>"
+        parts.append(f"{name}={shown}")
+    return f"make {command} takes {', '.join(parts)}"
+
+
 def lines(command: str) -> list[str]:
     """A command's own variables for help: name, what it is, what it may be, [default]."""
     known = run_axes() | axes()

@@ -72,6 +72,9 @@ def filled(run: Run) -> list[str]:
     """In virtual time there is nothing between two transactions but the making of a text, and a sleep until
     the next one is due (PACE), which none precedes."""
     begins = ints(run.driver.transactions["begin_ns"])
+    recorded = pace.recorded_ns(run.cell)
+    if recorded is not None and recorded.size != begins.size:
+        return [f"{begins.size} transactions, and the trace has {recorded.size} (PACE={run.cell['pace']})"]
     due = pace.due_ns(run.cell, begins)
     if due is not None and (early := np.flatnonzero(begins < due)).size:
         at = int(early[0])

@@ -212,7 +212,7 @@ def test_a_check_that_is_not_known(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"format": 4}, "format"),
+        ({"format": 5}, "format"),
         ({"checks": []}, "checks"),
         ({"cell": {"n": 1}}, "it is of another cell than cell.json"),
         ({"steps": 1}, "steps"),
