@@ -42,10 +42,10 @@ def test_a_run_is_looked_for_where_runs_are(stored: str) -> None:
 @pytest.mark.parametrize("command", OF_A_RUN)
 def test_where_no_run_was_made_it_is_said_how_to(command: list[str], tmp_path: Path) -> None:
     name = "RUN_A" if command[0] == "diff" else "RUN"
-    done = commands.call(*command, f"{name}=results/latest", COMMITPATH_RESULTS=str(tmp_path / "none"))
+    done = commands.call(*command, f"{name}=nowhere/latest", COMMITPATH_RESULTS=str(tmp_path / "none"))
     assert done.returncode == EXIT_BAD_INPUT
     said = f"no such folder; there is no run in {tmp_path}/none yet, make experiment makes one"
-    assert done.stderr == f"commitpath: {name}=results/latest: {said}\n"
+    assert done.stderr == f"commitpath: {name}=nowhere/latest: {said}\n"
 
 
 @pytest.mark.parametrize("command", ["analyse", "inspect", "tree", "trace-export", "diff", "crash-replay"])
