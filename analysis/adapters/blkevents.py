@@ -38,7 +38,7 @@ EVENT = np.dtype(
         ("device", "<u4"),
         ("source", "<u4"),  # REMAP: the device that the bio was for before
         ("name", "<u4"),  # of the process: an index of Events.names
-        ("error", "<u4"),  # of a completion: 16 bits as the kernel's records have them, or UNTOLD
+        ("error", "<u4"),  # of a completion: 16 bits as the kernel's records have them, or ERROR_UNKNOWN
     ]
 )
 KEPT = (QUEUE, BACK_MERGE, FRONT_MERGE, REQUEUE, ISSUE, COMPLETE, SPLIT, REMAP)
@@ -48,7 +48,7 @@ _IS_KEPT[list(KEPT)] = True
 _OF_REQUESTS = np.zeros(ACTION + 1, bool)
 _OF_REQUESTS[[GET_REQUEST, INSERT, BACK_MERGE, FRONT_MERGE, REQUEUE, ISSUE]] = True
 UNKNOWN = 0
-UNTOLD = 1 << 16  # the text does not say whether there was an error
+ERROR_UNKNOWN = 1 << 16  # the text does not say whether there was an error
 SECTORS = 1 << 54  # of 512 bytes, of a device of at most 2^63 bytes
 _CGROUP = 1 << 8  # of an action: 8 bytes of a control group's id lead the payload
 

@@ -1,4 +1,4 @@
-"""Who waited for each flush command of a block trace (blkevents.EVENT, by time)."""
+"""Attribute each flush command of a block trace to the processes that waited for it (blkevents.EVENT)."""
 
 from __future__ import annotations
 

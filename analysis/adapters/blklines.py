@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from analysis.adapters.blkevents import SECTORS, UNKNOWN, UNTOLD
+from analysis.adapters.blkevents import ERROR_UNKNOWN, SECTORS, UNKNOWN
 from analysis.adapters.blkrecords import (
     AHEAD,
     BACK_MERGE,
@@ -83,7 +83,7 @@ NOWHERE = (1 << 64) - 1  # of a flush
 
 
 class LineError(ValueError):
-    """A line does not tell of what it should; says what it is not."""
+    """The line is not a valid event; the message says what was expected."""
 
 
 def parsed(line: str, number: Number) -> Row | None:
@@ -160,12 +160,12 @@ def row(fields: Mapping[str, str | None], action: int, time: int, number: Number
 
 
 def error(text: str) -> int:
-    """Return the error of a completion as the kernel's records have it, UNTOLD if the text is not a number.
+    """Return the error of a completion as the kernel's records have it, or ERROR_UNKNOWN if not a number.
 
     blkparse prints it as 16 bits without a sign, ftrace and perf as a number below 0. Raises LineError.
     """
     if not re.fullmatch(r"-?[0-9]{1,20}", text):
-        return UNTOLD
+        return ERROR_UNKNOWN
     number = abs(int(text))
     if number >> 16:
         raise LineError(f"{text} is not an error of a command (16 bits)")

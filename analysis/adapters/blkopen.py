@@ -1,4 +1,4 @@
-"""Ranges of sectors that are open: bios that wait, or commands that are at the device."""
+"""Sector ranges in flight: bios that wait, or commands at the device."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _MOST_PARTS = 64  # a range with more is looked at from everywhere
 
 @dataclass(eq=False, slots=True)
 class Range:
-    """Sectors start to end of what event `row` began, of which `left` bytes are not done."""
+    """Sectors [start, end) that event `row` opened; `left` bytes of them are pending."""
 
     row: int
     start: int

@@ -1,8 +1,8 @@
-"""Who queued each block command, from the events before its issue (blkevents.EVENT, by time).
+"""Attribute each block command to the process that queued it (blkevents.EVENT, sorted by time).
 
-A bio waits from when it is queued (Q), in one piece or in those that it is split into (X), until commands
-that have all of its sectors were issued (D); merges (M, F) make one piece of two. What is issued uses up
-what it has. A command is of who queued its first sector, of those that waited the last.
+A bio waits from its queue event (Q) until commands that cover all of its sectors are issued (D). A split (X)
+makes two pieces of it, a merge (M, F) one of two. An issue uses up the sectors that it covers. A command
+belongs to the bio that holds its first sector; of several such bios, to the one queued last.
 """
 
 from __future__ import annotations

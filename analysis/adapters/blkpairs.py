@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.adapters.blkevents import UNTOLD
+from analysis.adapters.blkevents import ERROR_UNKNOWN
 from analysis.adapters.blkopen import Open, Range
 from analysis.adapters.blkrecords import (
     ACTION,
@@ -39,7 +39,7 @@ class Pairs(NamedTuple):
 
     issue: np.ndarray  # of each command: its issue
     done: np.ndarray  # its last completion, -1: there is none
-    error: np.ndarray  # its first error, 0: none, UNTOLD: not known
+    error: np.ndarray  # its first error, 0: none, ERROR_UNKNOWN: not known
     bytes: np.ndarray  # how much was issued, or done before the rest of it was put back
     orphans: np.ndarray  # completions of no command
     returned: np.ndarray  # requeues of no command
@@ -218,7 +218,7 @@ class _Machine:
             self.open.remove(target, command)
         ended = self.ends[command.row]
         # a part of which it is not known may have failed, too
-        if ended[1] in (0, UNTOLD) and error:
+        if ended[1] in (0, ERROR_UNKNOWN) and error:
             ended[1] = error
         left = command.left - size
         if self.parts and not whole:

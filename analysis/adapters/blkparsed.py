@@ -31,7 +31,7 @@ _EITHER = "an event in blkparse's default format, nor in that of ftrace, trace-c
 
 
 class NoTextError(ValueError):
-    """The text is none of block events; says which line of it."""
+    """The text is not a block trace; the message names the line."""
 
 
 def read(path: Path, form: blklines.Reader | None = None) -> Events:

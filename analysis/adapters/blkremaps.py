@@ -1,7 +1,7 @@
-"""Whose bios a stack of devices (dm, md) hands on, from the remaps (A) of a trace (blkevents.EVENT, by time).
+"""Attribute the bios of a lower device (below dm or md) by a trace's remaps (A; blkevents.EVENT, by time).
 
-A bio of the device below is often queued by a worker, some time after it was remapped. It is of who queued
-the bio above that has its sectors and is not done yet: of those the last.
+A worker often queues the lower bio some time after the remap. The lower bio belongs to the process that
+queued the latest unfinished upper bio that covers its sectors.
 """
 
 from __future__ import annotations

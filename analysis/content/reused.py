@@ -1,8 +1,7 @@
-"""Label blocks of a filesystem's own whose place was something else after the run, or earlier.
+"""Label metadata blocks whose location was reused during the run.
 
-What a place is was read from the filesystem after the run. What a block of a directory that was deleted by
-then was, or one of a file's map, only its bytes say: a filesystem's module here may have
-`kinds(pages) -> labels`.
+The filesystem's layout is read after the run. By then a directory or an extent tree may be gone and its block
+reused, so only the bytes show what it was: a filesystem's module here may have `kinds(pages) -> labels`.
 """
 
 from __future__ import annotations

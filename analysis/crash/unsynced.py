@@ -1,11 +1,11 @@
-"""Acknowledgements that too few FLUSHes stand behind: the first moments at which to cut the power.
+"""Transactions acknowledged with too few FLUSHes: the crash points that are tried first.
 
-Where the settings promise that what is acknowledged survives, a transaction that changed anything is
-acknowledged once a FLUSH or a write with FUA was done since it began; on a device without a volatile cache,
-or before a crash of the system alone (CRASH=os), once a write was. One with none of these was not made
-durable by whoever should have: SQLite's calls, the VFS, the filesystem or the kernel. One with fewer than
-most of its operation may lack one of several syncs, or write less than most; before a crash of the system
-the number of writes says nothing of that. Few transactions of a run are such, so no seed is to find them.
+If the settings promise that acknowledged transactions survive, a transaction that changed something needs a
+completed FLUSH or FUA write between its begin and its acknowledgement. On a device without a volatile cache,
+and for CRASH=os, a completed write is enough. Without it SQLite, the VFS, the filesystem or the kernel failed
+to make the transaction durable. A transaction with fewer FLUSHes than most of its operation may lack one of
+several syncs; for CRASH=os the number of writes shows nothing of the kind. Such transactions are rare, so
+finding one must not depend on the seed.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.adapters.blkevents import UNTOLD, Events
+from analysis.adapters.blkevents import ERROR_UNKNOWN, Events
 from analysis.adapters.blkrecords import (
     ACTION,
     COMPLETE,
@@ -53,7 +53,7 @@ def lacks(events: Events, found: Traced) -> list[str]:
         errors = (f"{count} with {error_name(result)}" for result, count in failed.iter_rows())
         said.append(f"{counted(int(failed['count'].sum()), 'command')} failed: {', '.join(errors)}")
     completed = events.rows[events.rows["action"] & ACTION == COMPLETE]
-    if untold := int((completed["error"] == UNTOLD).sum()):
+    if untold := int((completed["error"] == ERROR_UNKNOWN).sum()):
         without = f"{counted(untold, 'completion')} without an error number in the text"
         said.append(f"{without}: whether the command failed is not known")
     said += [

@@ -11,7 +11,7 @@ import polars as pl
 from analysis import events as schema
 from analysis.adapters import blkflushes, blkowners, blkpairs, blkremaps
 from analysis.adapters.blkcommands import codes, words
-from analysis.adapters.blkevents import UNTOLD, Events
+from analysis.adapters.blkevents import ERROR_UNKNOWN, Events
 from analysis.adapters.blkrecords import ACTION, COMPLETE, FLUSH, ISSUE, PASSTHROUGH, QUEUE, REMAP, WRITE
 
 _OPERATIONS = {"write metadata": "write", "write FUA": "write"}
@@ -134,6 +134,7 @@ def _table(
     kinds = pl.Series(which["kind"]).to_numpy().copy()
     kinds[is_flush], kinds[operation == blkpairs.NOTHING] = "flush", "other"
     # one below 0 in 16 bits
+    lacks_error = (done < 0) | (error == ERROR_UNKNOWN)
     errors = np.where(error > 1 << 15, (1 << 16) - error.astype(np.int64), error)
 
     def at(name: str, places: np.ndarray, there: np.ndarray) -> pl.Series:
@@ -153,7 +154,9 @@ def _table(
             "sectors": size.astype(np.int64) // 512,
             "rwbs": which["rwbs"],
             "kind": pl.Series(kinds, dtype=pl.String),
-            "result": pl.Series(errors.astype(np.int64)).set(pl.Series((done < 0) | (error == UNTOLD)), None),
+            "result": pl.Series(errors.astype(np.int64)).set(
+                pl.Series((done < 0) | (error == ERROR_UNKNOWN)), None
+            ),
         }
     )
     devices = {number: schema.device_name(number) for number in table["number"].unique().to_list()}
