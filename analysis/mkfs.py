@@ -51,7 +51,7 @@ def journalled(cell: Mapping[str, Any]) -> bool:
 
 
 def asked(kind: str, options: str) -> dict[str, str]:
-    """Options that leave a trace and their values; of one that is there twice mkfs takes the last."""
+    """Options that leave a trace and their values, as mkfs takes those that are there twice."""
     how = find(kind).mkfs
     found: dict[str, str] = {}
     for word in words(kind, options):
@@ -61,6 +61,8 @@ def asked(kind: str, options: str) -> dict[str, str]:
         if how.suboptions:
             parts = (part.partition("=") for part in value.split(","))
             found |= {f"{name} {part}": given for part, _, given in parts}
+        elif name in how.adds and name in found:
+            found[name] += f",{value}"
         else:
             found[name] = value
     return found

@@ -13,12 +13,20 @@ import re
 from analysis.filesystems import find
 
 # mount(8), filesystem-independent options
-_COMMON = ("noatime", "relatime", "strictatime", "(no)?lazytime", "(no)?diratime", "sync", "dirsync")
+_COMMON = ("(no|rel|strict)atime", "(no)?lazytime", "(no)?diratime", "sync", "dirsync")
 
 
 def patterns(kind: str) -> list[str]:
     """What each option must match as a whole."""
     return [*_COMMON, *find(kind).mount]
+
+
+def key(kind: str, option: str) -> str:
+    """Return the pattern of what an allowed option sets, the same for barrier=0 and nobarrier, and for
+    noatime and relatime: a mount has one value of it."""
+    bare = option.removeprefix("no")
+    either = bare if bare != option and not refused(kind, [bare]) else option
+    return next(pattern for pattern in patterns(kind) if re.fullmatch(pattern, either))
 
 
 def refused(kind: str, options: list[str]) -> list[str]:

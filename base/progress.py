@@ -2,14 +2,19 @@
 
 import contextlib
 import os
+import signal
 import sys
 import textwrap
+import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.live import Live
+
+# After which a step says again that it is being done, where nothing counts its seconds.
+EVERY_SECONDS = 60.0
 
 
 class Bottom:
@@ -93,8 +98,30 @@ def counted(what: str) -> contextlib.AbstractContextManager[None]:
 
 
 @contextlib.contextmanager
+def reminded(what: str) -> Iterator[None]:
+    """Say every EVERY_SECONDS that a step is still being done, but while a step within it says so."""
+    begin, depth, ended = time.monotonic(), _bottom.depth, threading.Event()
+    indent = "  " * (depth - 1)
+
+    def remind() -> None:
+        # interrupts are for the thread that is doing it
+        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        while not ended.wait(EVERY_SECONDS):
+            if _bottom.depth == depth:
+                say(f"{indent}{what}: still running, {time.monotonic() - begin:.0f} s")
+
+    thread = threading.Thread(target=remind, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+@contextlib.contextmanager
 def step(what: str, alone: bool = True) -> Iterator[None]:
-    """Say what is being done; on a terminal count its seconds, at the end print them.
+    """Say what is being done; on a terminal count its seconds, elsewhere each minute, at the end print them.
 
     alone: no other program talks to the terminal meanwhile.
     """
@@ -105,12 +132,17 @@ def step(what: str, alone: bool = True) -> Iterator[None]:
         context = counted(what)
     else:
         say(f"{indent}{what} …")
+        if not on_terminal():
+            context = reminded(what)
     _bottom.depth += 1
     verdict = "failed"
     try:
         with context:
             yield
         verdict = "done"
+    except KeyboardInterrupt:
+        verdict = "interrupted"
+        raise
     finally:
         _bottom.depth -= 1
         say(f"{indent}{what}: {verdict}, {time.monotonic() - begin:.1f} s")

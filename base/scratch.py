@@ -53,7 +53,7 @@ def folder(parent: Path, name: str, mode: int = OPEN) -> Iterator[Path]:
 
 
 def temporary(name: str) -> contextlib.AbstractContextManager[Path]:
-    """A folder of this user's alone where temporary files are: its path is short, and has no blank."""
+    """A folder of this user's alone where temporary files are (TMPDIR)."""
     return folder(Path(tempfile.gettempdir()), f"commitpath-{name}", PRIVATE)
 
 

@@ -112,20 +112,22 @@ class Axis:
 
     def parse(self, text: str, where: str) -> Any:
         """The value that TEXT means; BadInputError says what is allowed."""
-        allowed = f"{self.variable} is {self.allowed()}"
-        said = text if text.isprintable() else ascii(text)[1:-1]  # an error is one line
-        bad = BadInputError(f"{where}={said}: {allowed}")
+
+        def bad(near: str = "") -> BadInputError:
+            said = text if text.isprintable() else ascii(text)[1:-1]  # an error is one line
+            return BadInputError(f"{where}={said}: {near}{self.variable} is {self.allowed()}")
+
         if "x-glob-list" in self.spec:
             names = {"all", "none", *probe_names(), *observers.optional()}
             unknown = next((name for name in text.split(",") if name not in names), "")
             near = did_you_mean(unknown, names)
-            return ",".join(parse_probes(text, BadInputError(f"{where}={said}: {near}{allowed}")))
+            return ",".join(parse_probes(text, bad(near)))
         if self.spec.get("type") == "integer" or all(
             isinstance(value, int) for value in self.spec.get("enum", [""])
         ):
             # no axis has numbers of more digits, and int() takes no more than 4300
             if not re.fullmatch(r"[+-]?[0-9]{1,18}([eE][0-9]{1,3})?", text):
-                raise bad
+                raise bad()
             mantissa, _, exponent = text.lower().partition("e")
             value: Any = int(mantissa) * 10 ** int(exponent or 0)
         else:
@@ -137,12 +139,12 @@ class Axis:
             # names are of one case only: no two differ in nothing else
             known = {choice.casefold(): choice for choice in choices}
             if str(value).casefold() not in known:
-                raise BadInputError(f"{where}={said}: {did_you_mean(str(value), choices)}{allowed}")
+                raise bad(did_you_mean(str(value), choices))
             value = known[str(value).casefold()]
         value = aliases(self.name).get(value, value)
         check = {key: self.spec[key] for key in ("minimum", "maximum", "not", "pattern") if key in self.spec}
         if not jsonschema.Draft202012Validator(check).is_valid(value):
-            raise bad
+            raise bad()
         return value
 
 
@@ -169,6 +171,7 @@ def run_axes() -> dict[str, Axis]:
     return {name: Axis(name, spec) for name, spec in schema()["$defs"]["run"]["properties"].items()}
 
 
+@functools.cache
 def probe_names() -> list[str]:
     """Every probe there is; that of each filesystem by one name, as a cell has one filesystem."""
     files = {path.name.removesuffix(".bpf.c") for path in (ROOT / "probes").glob("*.bpf.c")}

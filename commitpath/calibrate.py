@@ -88,7 +88,7 @@ def calibrate(cell: Mapping[str, Any]) -> int:
     profile = cell["profiles"]["device"]
     entry = ansible.board("virtual")
     driver = programs.driver(cell)
-    files = payload(cell, entry["board_device"])
+    files = payload(cell)
     for name in ("calibrate.sh", "calibrate.fio"):
         files[name] = (ansible.PLAYBOOKS / "board" / name).read_bytes()
     files["run-cell.sh"] = (ansible.PLAYBOOKS / "board/calibrate-cell.sh").read_bytes()

@@ -11,7 +11,7 @@ from analysis.adapters import sqlfile
 from base import identity
 from base.errors import BadInputError
 from base.text import did_you_mean
-from commitpath import combinations, crashes, observers, persistent, transactions, userfiles
+from commitpath import combinations, crash_refusals, observers, persistent, transactions, userfiles
 from commitpath.axes import axes, newest, own_name, parse_probes
 from commitpath.profiles import load_profile, logs_itself
 from images import given
@@ -64,7 +64,7 @@ def make_cell(variables: Mapping[str, str]) -> dict[str, Any]:
     combinations.check_kernel(cell, profiles["fs"])
     combinations.check_combination(cell)
     persistent.check(cell, variables)
-    crashes.check(cell, variables)
+    crash_refusals.check(cell, variables)
     return cell
 
 

@@ -1,6 +1,5 @@
 """The commands, by the names of the Makefile's targets."""
 
-import contextlib
 import errno
 import functools
 import importlib
@@ -57,6 +56,8 @@ def plan(variables: dict[str, str]) -> int:
 
     entry = ansible.board(variables.get("BOARD", "virtual"))
     cell = make_cell(variables)
+    if "FILE" in variables:
+        ensure_packages(virtual=False)
     sql_check.check(cell, variables.get("FILE", ""))
     print(json.dumps(make(cell, entry).document, indent=2))
     return 0
@@ -74,13 +75,16 @@ def run_folder(command: str, given: dict[str, str], name: str = "RUN") -> str:
     """The folder of a stored run that a variable names; BadInputError if it is none."""
     run = given.get(name, "")
     if not run:
-        raise BadInputError(f"make {command} takes {name}=results/<cell name>/<run id>")
+        raise BadInputError(f"{name}: missing; {variables_table.takes(command)}")
     check_utf8(name, run)
     if is_closed(Path(run)):
         raise BadInputError(f"{name}={run}: this user may not read it")
     if not Path(run).is_dir():
         shown = RESULTS.relative_to(Path.cwd()) if RESULTS.is_relative_to(Path.cwd()) else RESULTS
-        raise BadInputError(f"{name}={run}: no such folder; a run's is {shown}/<cell name>/<run id>")
+        some = any(RESULTS.glob("*/*/cell.json"))
+        none = f"there is no run in {shown} yet, make experiment makes one"
+        where = f"a run's is {shown}/<cell name>/<run id>" if some else none
+        raise BadInputError(f"{name}={run}: no such folder; {where}")
     return run
 
 
@@ -99,18 +103,37 @@ def inspect(variables: dict[str, str]) -> int:
         for name in ("RUN", "TRIAL"):
             if name in variables:
                 raise BadInputError(f"{name} and TRACE: a page is of one of them")
-        words = ["--trace", trace]
-        for name, option in (("FORMAT", "--format"), ("CSV", "--csv")):
-            if text := variables.get(name):
-                words += [option, text]
         for name in ("TRACE", "FORMAT", "CSV"):
             check_utf8(name, variables.get(name, ""))
+        check_trace_files(trace, variables)
+        words = ["--trace", trace]
+        for name, option in (("FORMAT", "--format"), ("CSV", "--csv")):
+            if name in variables:
+                words += [option, variables[name]]
         return inspect_run(words)
     for name in ("FORMAT", "CSV"):
         if name in variables:
             raise BadInputError(f"{name} without TRACE: it is of a trace that no run made")
     trial = [variables["TRIAL"]] if "TRIAL" in variables else []
     return inspect_run([run_folder("inspect", variables), *trial])
+
+
+def check_trace_files(trace: str, variables: dict[str, str]) -> None:
+    """Refuse a page or a CSV that cannot be written, or would be in the place of something else."""
+    from analysis.inspect.__main__ import page_of_trace
+
+    if not variables.get("FORMAT", "any"):
+        raise BadInputError("FORMAT=: name the text that blkparse -f was given")
+    page = page_of_trace(trace)
+    if "CSV" in variables:
+        table = places.new_file("CSV", variables["CSV"])
+        # a file that is called as those of the trace would be read as one of them
+        if os.path.realpath(page) in (os.path.realpath(table), os.path.realpath(page_of_trace(str(table)))):
+            raise BadInputError(f"CSV={table}: it is the trace's name, or the page's; name another file")
+    if page.is_dir():
+        raise BadInputError(f"{page}: the page is written there, but it is a folder; remove it")
+    if page.parent.is_dir():
+        places.check_writable(page.parent, "the page is written beside the trace: copy that elsewhere")
 
 
 def tree(variables: dict[str, str]) -> int:
@@ -124,7 +147,17 @@ def diff(variables: dict[str, str]) -> int:
     """Say what changed from one stored run to another."""
     from analysis.diff.__main__ import main as compare_runs
 
-    runs = [run_folder("diff", variables, name) for name in ("RUN_A", "RUN_B")]
+    names = ("RUN_A", "RUN_B")
+    if not any(variables.get(name) for name in names):
+        raise BadInputError(f"{' and '.join(names)}: missing; {variables_table.takes('diff')}")
+    runs, faults = list[str](), list[str]()
+    for name in names:
+        try:
+            runs.append(run_folder("diff", variables, name))
+        except BadInputError as error:
+            faults.append(str(error))
+    if faults:
+        raise BadInputError("; ".join(faults))
     if Path(runs[0]).resolve() == Path(runs[1]).resolve():
         raise BadInputError(f"RUN_A={runs[0]} and RUN_B={runs[1]} are one run; nothing to compare")
     return compare_runs([*runs, *["--force"] * int(variables.get("FORCE", "0"))])
@@ -331,9 +364,12 @@ COMMANDS: dict[str, Callable[[dict[str, str]], int]] = {
 
 
 def tell(error: Exception, more: str = "") -> None:
-    """Print what went wrong; where nobody reads it any more, the exit code says it."""
-    with contextlib.suppress(BrokenPipeError):
+    """Print what went wrong; where it cannot be written, the exit code says it."""
+    try:
         print(f"commitpath: {one_line(error)}{more}", file=sys.stderr, flush=True)
+    except OSError:
+        # what Python still holds would fail at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def file_size_limit() -> str:

@@ -105,7 +105,7 @@ def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str
         **({"persistent_folder": persistent.MOUNTPOINT} if persistent.asked(cell) else {}),
         "load_script": identity.load(cell),
         **(populated(cell) if identity.load(cell) == identity.DRIVER else for_command(cell)),
-        "rehearsal_cell": rehearsal(cell, board["board_device"]),
+        "rehearsal_cell": rehearsal(cell),
     }
 
 
@@ -209,10 +209,10 @@ def mount_options(cell: Mapping[str, Any]) -> str:
     return ",".join([*cell["profiles"]["fs"]["mount"], *extra])
 
 
-def payload(cell: Mapping[str, Any], node: str, trials: bool = False) -> dict[str, bytes]:
+def payload(cell: Mapping[str, Any], trials: bool = False) -> dict[str, bytes]:
     """The files that a run needs on the board, below /run/commitpath. trials: on a board of trials, which has
     two more (commitpath/crash.py)."""
-    environment = cell_env(cell, node, f"{MOUNTPOINT}/db/{DATABASE}", trials).encode()
+    environment = cell_env(cell, f"{MOUNTPOINT}/db/{DATABASE}", trials).encode()
     files = {"cell.env": environment, "load.sh": load_script(identity.load(cell))}
     files |= {**run_scripts(), **scripts_of(watching(cell))}
     own_scripts = cell["profiles"].get("observers", {})
@@ -225,7 +225,7 @@ def payload(cell: Mapping[str, Any], node: str, trials: bool = False) -> dict[st
     return files
 
 
-def cell_env(cell: Mapping[str, Any], node: str, database: str, trials: bool = False) -> str:
+def cell_env(cell: Mapping[str, Any], database: str, trials: bool = False) -> str:
     """What the scripts of a run are told: NAME=value, a line each. A command's folder is the database's."""
     device = cell["profiles"]["device"]
     files = probe_files(cell["probes"], cell["profiles"]["fs"]["type"])
@@ -338,7 +338,7 @@ def texts(variables: Mapping[str, Any]) -> dict[str, bytes]:
     return {**own, "rehearsal": sqlfile.pack(rehearsed)}
 
 
-def rehearsal(cell: Mapping[str, Any], node: str) -> str:
+def rehearsal(cell: Mapping[str, Any]) -> str:
     """cell.env of a run of all phases that nobody watches, on an empty database in memory.
 
     Of the cell it takes only what its snapshot is for: the axes that cells of one snapshot
@@ -347,7 +347,7 @@ def rehearsal(cell: Mapping[str, Any], node: str) -> str:
     if identity.load(cell) == identity.COMMAND:
         device = {**cell["profiles"]["device"], "timing": {}}
         idle = {"command": ":", "probes": "", "profiles": {**cell["profiles"], "device": device}}
-        return cell_env({**cell, **idle}, node, "/run/commitpath/rehearsal.db")
+        return cell_env({**cell, **idle}, "/run/commitpath/rehearsal.db")
     default = make_cell({})
     kept = ("board", "clock", "kernel", "fs", "engine", "workload", "value_size", "page_size")
     profiles = {
@@ -358,7 +358,7 @@ def rehearsal(cell: Mapping[str, Any], node: str) -> str:
     }
     small = {"rows": 0, "n": REHEARSED, "probes": "", "profiles": profiles}
     taken = {axis: cell[axis] for axis in kept}
-    environment = cell_env({**default, **taken, **small}, node, "/run/commitpath/rehearsal.db")
+    environment = cell_env({**default, **taken, **small}, "/run/commitpath/rehearsal.db")
     # what a board of trials reads of its root disk, too
     return environment + (rehearsed_trials(cell) if has_trials(cell) else "")
 

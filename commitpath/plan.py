@@ -18,7 +18,7 @@ from commitpath.profiles import board_modules, watching
 
 # Of a run that records all of analysis/recorded.py, and has the trials of analysis/crash/placed.py; 2: it has
 # the trials of before; 1: its other signs say what it records.
-FORMAT = 3
+FORMAT = 4
 
 
 @dataclass(frozen=True)
@@ -48,11 +48,11 @@ def has_twin(cell: Mapping[str, Any]) -> bool:
 def make(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> Plan:
     """The plan of a cell on a board of playbooks/inventory. Nothing is built for it."""
     cells = {"run": cell, **({"twin": {**cell, "probes": ""}} if has_twin(cell) else {})}
-    runs = {name: PlannedRun(one, payload(one, entry["board_device"])) for name, one in cells.items()}
+    runs = {name: PlannedRun(one, payload(one)) for name, one in cells.items()}
     trials = None
     if cell.get("crash", "none") != "none":
         unwatched = {**cell, "probes": ""}
-        trials = PlannedRun(unwatched, payload(unwatched, entry["board_device"], trials=True))
+        trials = PlannedRun(unwatched, payload(unwatched, trials=True))
     every = {**runs, **({expected.TRIALS: trials} if trials else {})}
     document = {
         "format": FORMAT,

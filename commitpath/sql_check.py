@@ -6,6 +6,7 @@ or module that it does not have, a constraint.
 
 import functools
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -21,6 +22,8 @@ from images import artifacts, programs
 
 # Of a CPU. What takes longer here takes hours on a board, and is not checked to its end.
 SECONDS = 30
+# How a process ends that had all of its CPU time.
+LIMITED = (-signal.SIGXCPU, -signal.SIGKILL)
 
 
 def check(cell: Mapping[str, Any], file: str = "") -> None:
@@ -61,7 +64,8 @@ def _error(library: Path, kind: str, text: str) -> str:
             errors="replace",
             check=False,
         )
-    if done.returncode > 0:
+    if done.returncode and done.returncode not in LIMITED:
         said = (done.stderr.strip().splitlines() or ["no reason"])[-1]
-        raise LabError(f"FILE cannot be executed on this host: {said}")
+        ended = signal.Signals(-done.returncode).name if done.returncode < 0 else said
+        raise LabError(f"FILE cannot be executed on this host: {ended}")
     return done.stdout.rstrip("\n")

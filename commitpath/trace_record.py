@@ -41,19 +41,20 @@ def trace_record(variables: dict[str, str]) -> int:
             trace, paths, left = recording.trace(records)
         except SqlFileError as error:
             raise LabError(f"CMD: {error}") from None
+        if not trace.entries:
+            raise LabError(
+                f"CMD ended with {status}, and changed no database by the shared library of "
+                f"{' or '.join(sorted(engines()))}"
+            )
+        # before anything else is tried: the command is not run a second time
+        text = tracefile.write(trace)
+        with scratch.whole(target) as part:
+            part.write_text(text)
         notes = [*databases(trace, paths), *map(left_out, sorted(left.items()))]
         notes += [f"beware: {line}" for line in differences(trace, paths, folder)]
-    if not trace.entries:
-        raise LabError(
-            f"CMD ended with {status}, and changed no database by the shared library of "
-            f"{' or '.join(sorted(engines()))}"
-        )
-    text = tracefile.write(trace)
-    with scratch.whole(target) as part:
-        part.write_text(text)
     counts = [sum(entry.file == number for entry in trace.entries) for number in trace.files]
     for (number, file), count in zip(trace.files.items(), counts, strict=True):
-        print(f"{number} {file}: {count} statements")
+        print(f"{number} {file}: {count} statement{'' if count == 1 else 's'}")
     for note in notes:
         print(printable(note))
     print(f"{target}: {len(text.encode())} bytes; the command ended with {status}")
@@ -78,7 +79,7 @@ def databases(trace: Trace, paths: dict[int, str]) -> Iterator[str]:
 def left_out(counted: tuple[str, int]) -> str:
     """Say what was left out how often, and what sets it in its place."""
     words, count = counted
-    said = f"left out {count} times: {words}"
+    said = f"left out {'once' if count == 1 else f'{count} times'}: {words}"
     if axis := pragmas.axis(words):
         return f"{said}: the variable {axes()[axis].variable} sets it"
     if pragmas.is_default(words):

@@ -13,6 +13,7 @@ from pathlib import Path
 from analysis.adapters import recording, sqlfile, tracefile
 from analysis.adapters.sqlfile import SqlFile, SqlFileError
 from analysis.adapters.tracefile import Trace
+from analysis.crash import functions
 
 # Characters of the first row that differs.
 SHOWN = 100
@@ -22,7 +23,8 @@ ENCODINGS = {2: "UTF-16le", 3: "UTF-16be"}
 
 
 def differences(trace: Trace, paths: dict[int, str], folder: Path) -> Iterator[str]:
-    """Yield a line for each file of a trace whose replay leaves other rows. folder: for copies."""
+    """Yield a line for each file of a trace whose replay leaves other rows, and for each function that it
+    calls and that does not give the same each time. folder: for copies."""
     try:
         parts = tracefile.parts(tracefile.write(trace))
     except SqlFileError as error:
@@ -35,26 +37,28 @@ def differences(trace: Trace, paths: dict[int, str], folder: Path) -> Iterator[s
             yield f"{where}it is gone, so the rows that a replay leaves were not compared"
             continue
         left = folder / f"left-{number}"
-        for suffix in ("", "-wal"):
-            with contextlib.suppress(FileNotFoundError):
-                shutil.copy(f"{path}{suffix}", f"{left}{suffix}")
         try:
+            # a command that was killed leaves a journal that is to be rolled back
+            for suffix in ("", "-wal", "-journal"):
+                with contextlib.suppress(FileNotFoundError):
+                    shutil.copy(f"{path}{suffix}", f"{left}{suffix}")
             wanted = _lines(left, number)
             played = folder / f"played-{number}"
-            _play(parts, place, played)
+            for used, statement in _play(parts, place, played).items():
+                yield f"{where}{used} gives another value in a replay: {statement[:SHOWN]}"
             had = _lines(played, number)
         except sqlite3.Error as error:
             yield f"{where}a replay fails: {error}"
             continue
-        except SqlFileError as error:
+        except (OSError, SqlFileError) as error:
             yield f"{where}the rows that a replay leaves were not compared: {error}"
             continue
         missing, more = wanted - had, had - wanted
         if missing or more:
             first = next(iter([*missing, *more]))
             yield (
-                f"{where}a replay leaves other rows: {missing.total()} are missing and {more.total()} more "
-                f"are there; the first: {first[:SHOWN]}"
+                f"{where}a replay leaves other rows: {missing.total()} missing, {more.total()} more; "
+                f"the first: {first[:SHOWN]}"
             )
 
 
@@ -62,10 +66,16 @@ def _lines(path: Path, number: int) -> Counter[str]:
     return Counter(tracefile.line_of(entry) for entry in recording.dump(path, number))
 
 
-def _play(parts: SqlFile, place: int, path: Path) -> None:
-    """Execute what a trace has of one file. Raises sqlite3.Error with the line of what fails."""
+def _play(parts: SqlFile, place: int, path: Path) -> dict[str, str]:
+    """Execute what a trace has of one file. Return of each function that does not give the same each time the
+    first statement that called it. Raises sqlite3.Error with the line of what fails."""
+    called, found = list[str](), dict[str, str]()
     for given, enclosed in ((parts.schema, True), (parts.transactions, False)):
-        with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as database:
+        with (
+            contextlib.closing(sqlite3.connect(path, isolation_level=None)) as database,
+            contextlib.closing(sqlite3.connect(":memory:")) as plain,
+        ):
+            functions.watch(database, plain, called)
             # a text need not be UTF-8
             database.text_factory = bytes
             database.execute("PRAGMA synchronous=OFF")
@@ -77,8 +87,12 @@ def _play(parts: SqlFile, place: int, path: Path) -> None:
                         database.execute(one.text).fetchall()
                     except (sqlite3.Error, sqlite3.Warning) as error:
                         raise sqlite3.Error(f"line {transaction.line} of the trace: {error}") from None
+                    for call in called:
+                        found.setdefault(call.partition("(")[0], one.text)
+                    called.clear()
             if enclosed:
                 database.execute("COMMIT")
+    return found
 
 
 def header(path: Path) -> dict[str, str]:

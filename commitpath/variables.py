@@ -27,8 +27,12 @@ def own(command: str) -> dict[str, Mapping[str, Any] | None]:
 def axes_of(command: str) -> list[str]:
     """The variables of a cell that a command takes."""
     entry = commands()[command]
-    without = entry.get("without", [])
-    return [axis.variable for axis in axes().values() if entry.get("axes") and axis.variable not in without]
+    takes, without = entry.get("axes", False), entry.get("without", [])
+    return [
+        axis.variable
+        for axis in axes().values()
+        if (takes is True or (takes and axis.spec["x-of"] in takes)) and axis.variable not in without
+    ]
 
 
 def by_their_names(given: Mapping[str, str]) -> dict[str, str]:
@@ -57,6 +61,17 @@ def check(command: str, given: Mapping[str, str]) -> None:
             raise BadInputError(f"{name}={text}: {did_you_mean(text, values)}{name} is {', '.join(values)}")
 
 
+def takes(command: str) -> str:
+    """Say what a command takes, each of its own variables with what it is or may be."""
+    known = run_axes() | axes()
+    parts = []
+    for name, entry in own(command).items():
+        what = known[name.lower()].spec["description"] if entry is None else entry["what"]
+        shown = "|".join(entry["values"]) if entry and "values" in entry else f"<{what}>"
+        parts.append(f"{name}={shown}")
+    return f"make {command} takes {', '.join(parts)}"
+
+
 def lines(command: str) -> list[str]:
     """A command's own variables for help: name, what it is, what it may be, [default]."""
     known = run_axes() | axes()
@@ -69,8 +84,9 @@ def lines(command: str) -> list[str]:
         default = f" [{entry['default']}]" if "default" in entry else ""
         found.append(f"{name:<13} {entry['what']}{values}{default}")
     if axes_of(command):
-        without = ", ".join(commands()[command].get("without", []))
+        takes, without = commands()[command]["axes"], ", ".join(commands()[command].get("without", []))
+        of = "a cell" if takes is True else ", ".join(takes)
         found.append(
-            f"{'and ' if found else ''}the variables of a cell, below{f', but {without}' if without else ''}"
+            f"{'and ' if found else ''}the variables of {of}, below{f', but {without}' if without else ''}"
         )
     return found

@@ -13,10 +13,9 @@ from commitpath import ansible, lab, places
 from commitpath.axes import axes, run_axes
 from commitpath.cell import make_cell
 from commitpath.host import ensure_packages
+from commitpath.variables import axes_of
 from images import artifacts, kvm
 
-# Of a cell's axes those that say where it runs and who watches (schema.yml, x-of); others are the driver's.
-GROUPS = ("board", "filesystem", "observation")
 PACKAGE = re.compile("[a-z0-9][a-z0-9+.-]+")
 NAME = re.compile("[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
 # e_ident up to its data encoding, and e_machine: little-endian 64-bit arm64 (elf.h)
@@ -44,7 +43,8 @@ def watch(variables: dict[str, str]) -> int:
 
 
 def command_cell(variables: Mapping[str, str]) -> dict[str, Any]:
-    """The cell of a command: CMD, FILES and PACKAGES, and the axes of GROUPS. Raises BadInputError."""
+    """The cell of a command: CMD, FILES and PACKAGES, and the axes that watch takes, those that say where it
+    runs and who watches. Raises BadInputError."""
     given = dict(variables)
     command = given.pop("CMD", "")
     if not command.strip():
@@ -80,7 +80,7 @@ def command_cell(variables: Mapping[str, str]) -> dict[str, Any]:
             f"FILES: {size} MiB; DEVICE={cell['device']} has {device}, half of which is theirs"
         )
     contents = {name: checked(path) for name, path in files.items()}
-    kept = [name for name, axis in axes().items() if axis.spec["x-of"] in GROUPS]
+    kept = [name for name, axis in axes().items() if axis.variable in axes_of("watch")]
     parts = {name: content for name, content in cell["profiles"].items() if name in kept}
     return {
         **{name: cell[name] for name in kept},

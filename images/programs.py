@@ -170,8 +170,8 @@ def preloads() -> dict[str, Path]:
 def preload(folder: Path) -> Path:
     """The library made of an engine's preload/."""
     root, engine = artifacts.build_root(), folder.parent.name
-    of_command = [artifacts.WORKLOADS / "command" / name for name in ("Makefile", "transactions.h")]
-    sources = [*of_command, *folder.iterdir()]
+    names = ("command/Makefile", "command/transactions.h", "clock.h", "fail.h")
+    sources = [*(artifacts.WORKLOADS / name for name in names), *folder.iterdir()]
     path = artifacts.CACHE / f"preload-{engine}-{artifacts.hash_of(root.name, files=sources)}"
     words = ["preload", f"ENGINE={engine}"]
     what = f"build what notes {engine}'s transactions"

@@ -3,7 +3,8 @@
 Of the 0.5 to 1.1 s of CPU that such a call takes, most is make's and the loading of libraries, and
 the tests make hundreds of calls. One process for each that runs tests loads them once and forks a
 child for each call. The child is a process as any, with its own environment, signals and exit code, and
-imports commitpath's own modules anew. What a test says of make itself, or kills, it starts with make.
+imports commitpath's own modules anew, but for the analysis, which asks nothing of the environment.
+What a test says of make itself, or kills, it starts with make.
 
 As a program (python commands.py) it is that process: a call, as JSON, a line; it answers with the
 child's process number, then with its exit code.
@@ -31,13 +32,19 @@ ROOT = Path(__file__).resolve().parents[1]
 LIBRARIES = (
     *("fastjsonschema", "jinja2", "jsonschema", "matplotlib.figure", "matplotlib.backends.backend_svg"),
     *("numpy", "polars", "rich.console", "rich.live", "scipy.stats", "sqlite3", "xxhash", "yaml"),
+    # ours; import-linter holds that it imports nothing of commitpath
+    *("analysis.pipeline", "analysis.crash.verdicts", "base.schema"),
 )
+# Of these the two that look at the environment.
+OF_ENVIRONMENT = ("base.paths", "analysis")
 
 
 def serve() -> None:
     """Answer each call; the end of the calls is the end of the process."""
+    sys.path[0] = str(ROOT)
     for library in LIBRARIES:
         importlib.import_module(library)
+    sys.modules["base.schema"].schema()
     gc.freeze()
     for line in sys.stdin:
         call = json.loads(line)
@@ -57,10 +64,11 @@ def become(call: dict[str, Any]) -> int:
         os.close(opened)
     os.environ.clear()
     os.environ.update(call["environment"])
+    for name in OF_ENVIRONMENT:
+        importlib.reload(sys.modules[name])
     os.chdir(ROOT)
     # as the interpreter has them when it starts
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    sys.path[0] = str(ROOT)
     sys.argv = ["commitpath", call["target"], *call["words"]]
     try:
         runpy.run_module("commitpath", run_name="__main__", alter_sys=True)

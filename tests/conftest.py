@@ -1,10 +1,11 @@
 """The repository's root on the path, and boards for the tests that need one."""
 
+import contextlib
 import json
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -55,12 +56,32 @@ def run_on_board(script: Path | str, files: dict[str, bytes] | None = None, **va
     cell = make_cell({**SMALL, **variables})
     entry = ansible.board("virtual")
     driver = programs.driver(cell)
-    content = payload(cell, entry["board_device"])
+    content = payload(cell)
     content |= files or {}
     content["run-cell.sh"] = script.read_bytes() if isinstance(script, Path) else script.encode()
     folder = ensure_snapshot(cell, driver, entry)
     board = virtual_board(cell)
     return board.run_cell(folder, content, 900)
+
+
+@contextlib.contextmanager
+def without_figures() -> Iterator[None]:
+    """Analyse meanwhile without figures, which take nine tenths of an analysis."""
+    from analysis import figures
+
+    def none(_: object, folder: Path) -> dict[str, Path]:
+        folder.mkdir()
+        return {}
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(figures, "render_all", none)
+        yield
+
+
+@pytest.fixture(scope="session")
+def undrawn() -> Callable[[], contextlib.AbstractContextManager[None]]:
+    """`with undrawn():` without_figures."""
+    return without_figures
 
 
 @pytest.fixture(scope="session")
@@ -71,7 +92,7 @@ def on_board() -> Callable[..., RunOutput]:
 
 @pytest.fixture(scope="session")
 def run_cell(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """run_cell(FS=…, MODE=…): a whole experiment; the run's folder.
+    """run_cell(FS=…, MODE=…): a whole experiment, analysed but for its figures; the run's folder.
 
     Once per set of variables, whichever of the workers that run tests asks for it first.
     """
@@ -85,7 +106,8 @@ def run_cell(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
                 from analysis.__main__ import main as analyse
 
                 folder = experiment.run_once(make_cell({**SMALL, **variables}))
-                analyse([str(folder)])
+                with without_figures():
+                    analyse([str(folder)])
                 place.write_text(str(folder))
         return Path(place.read_text())
 

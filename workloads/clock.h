@@ -2,8 +2,12 @@
 #ifndef COMMITPATH_CLOCK_H
 #define COMMITPATH_CLOCK_H
 
+#include <errno.h>
 #include <stdint.h>
+#include <string.h>
 #include <time.h>
+
+#include "fail.h"
 
 #define NANOSECONDS_PER_SECOND UINT64_C(1000000000)
 
@@ -22,14 +26,18 @@ static inline uint64_t clock_now(void)
 	return clock_read(CLOCK_MONOTONIC);
 }
 
-/* Sleeps until CLOCK_MONOTONIC has that time, in ns. */
+/* Sleeps until CLOCK_MONOTONIC has that time, in ns. Ends the run on an error. */
 static inline void clock_wait_until(uint64_t ns)
 {
 	struct timespec until = {.tv_sec = (time_t)(ns / NANOSECONDS_PER_SECOND),
 				 .tv_nsec = (long)(ns % NANOSECONDS_PER_SECOND)};
+	int error;
 
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) != 0)
+	while ((error = clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL)) == EINTR)
 		;
+	if (error != 0)
+		fail("cannot wait until %llu ns of CLOCK_MONOTONIC: %s", (unsigned long long)ns,
+		     strerror(error));
 }
 
 /* Sleeps until CLOCK_MONOTONIC is a whole second. */

@@ -16,6 +16,7 @@ from analysis.adapters.blkrecords import (
     INSERT,
     ISSUE,
     NOTIFY,
+    PASSTHROUGH,
     QUEUE,
     REMAP,
     REQUEUE,
@@ -37,7 +38,7 @@ EVENT = np.dtype(
         ("device", "<u4"),
         ("source", "<u4"),  # REMAP: the device that the bio was for before
         ("name", "<u4"),  # of the process: an index of Events.names
-        ("error", "<u2"),
+        ("error", "<u4"),  # of a completion: 16 bits as the kernel's records have them, or UNTOLD
     ]
 )
 KEPT = (QUEUE, BACK_MERGE, FRONT_MERGE, REQUEUE, ISSUE, COMPLETE, SPLIT, REMAP)
@@ -47,6 +48,7 @@ _IS_KEPT[list(KEPT)] = True
 _OF_REQUESTS = np.zeros(ACTION + 1, bool)
 _OF_REQUESTS[[GET_REQUEST, INSERT, BACK_MERGE, FRONT_MERGE, REQUEUE, ISSUE]] = True
 UNKNOWN = 0
+UNTOLD = 1 << 16  # the text does not say whether there was an error
 SECTORS = 1 << 54  # of 512 bytes, of a device of at most 2^63 bytes
 _CGROUP = 1 << 8  # of an action: 8 bytes of a control group's id lead the payload
 
@@ -58,7 +60,9 @@ class Events(NamedTuple):
     names: list[str | None]  # of processes; the first is None
     requests: set[int]  # the devices that have requests
     actions: np.ndarray  # how many events there are of each action, notes left out
-    traced: bool = False  # by ftrace or perf: not by the kernel's block tracer
+    cut: bool = False  # the text's last line has no end
+    lost: int = 0  # events that the tracer says it lost
+    lost_more: bool = False  # it does not say of all losses how many events they were
 
 
 class Collected:
@@ -69,7 +73,9 @@ class Collected:
         self._requests: set[int] = set()
         self._actions = np.zeros(ACTION + 1, np.int64)
         self.numbers: dict[str | None, int] = {None: UNKNOWN}
-        self.traced = False
+        self.cut = False
+        self.lost = 0
+        self.lost_more = False
 
     def number(self, name: str | None) -> int:
         """Return the number of a process's name."""
@@ -93,7 +99,15 @@ class Collected:
         self._parts = []
         if sort and (rows["time"][1:] < rows["time"][:-1]).any():
             rows = rows[np.argsort(rows["time"], kind="stable")]
-        return Events(rows, list(self.numbers), self._requests, self._actions, self.traced)
+        return Events(
+            rows,
+            list(self.numbers),
+            self._requests,
+            self._actions,
+            cut=self.cut,
+            lost=self.lost,
+            lost_more=self.lost_more,
+        )
 
 
 def read(paths: list[Path]) -> Events:
@@ -106,10 +120,7 @@ def read(paths: list[Path]) -> Events:
             names |= process_names(chunk, np.flatnonzero(note).tolist())
             events = np.flatnonzero(~note)
             kept = events[found.add(records["action"][events], records["device"][events])]
-            beyond = np.flatnonzero((records["bytes"][kept] > 0) & (records["sector"][kept] >= SECTORS))
-            if beyond.size:
-                sector = int(records["sector"][kept[beyond[0]]])
-                raise BadInput(path, "", f"a command at sector {sector}", "less than 2^54, as a device has")
+            _check(path, records[kept])
             found.keep(_with_payload(chunk, kept))
     result = found.events(sort=True)
     pids = {pid: found.number(name) for pid, name in names.items()}
@@ -117,6 +128,28 @@ def read(paths: list[Path]) -> Events:
     numbers = np.array([pids.get(pid, UNKNOWN) for pid in distinct.tolist()], np.uint32)
     result.rows["name"] = numbers[places] if distinct.size else 0
     return result._replace(names=list(found.numbers))
+
+
+def _check(path: Path, records: np.ndarray) -> None:
+    """Refuse numbers that no device or clock has. Raises BadInput with the first."""
+    of_sectors = records["action"] & PASSTHROUGH == 0
+    for name, wrong, what, expected in (
+        (
+            "sector",
+            (records["bytes"] > 0) & (records["sector"] >= SECTORS),
+            "a command at sector",
+            "less than 2^54, as a device has",
+        ),
+        ("time", records["time"] >= 1 << 63, "an event at nanosecond", "less than 2^63"),
+        (
+            "bytes",
+            of_sectors & (records["bytes"] % 512 > 0),
+            "a command whose bytes are",
+            "a multiple of 512, which is a sector",
+        ),
+    ):
+        if (rows := np.flatnonzero(wrong)).size:
+            raise BadInput(path, "", f"{what} {int(records[name][rows[0]])}", expected)
 
 
 def _with_payload(chunk: Chunk, kept: np.ndarray) -> np.ndarray:

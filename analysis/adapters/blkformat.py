@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 
 from analysis.adapters import blklines
 from analysis.adapters.blkrecords import COMPLETE, REMAP, SPLIT
@@ -31,54 +32,76 @@ _LETTERS = {
 }
 _NEEDED = (("%a",), ("%d",), ("%S",), ("%n", "%N"), ("%T",), ("%t",), ("%D", "%M"), ("%D", "%m"), ("%p",))
 _PIECE = re.compile(r"%(?P<wide>-?[0-9]*)(?P<letter>[A-Za-z%])|\\(?P<escape>[nt\\])|(?P<text>.)", re.DOTALL)
-_ESCAPES = {"n": "", "t": r"\s+", "\\": r"\\"}
+_ESCAPES = {"n": "", "t": "\t", "\\": "\\"}
+# what the value of a letter may have in it; of the others digits
+_CHARACTERS = {"a": string.ascii_letters, "d": string.ascii_uppercase, "u": string.digits + "."}
+_CHARACTERS |= {"C": "", "P": "", "z": string.digits + ":."}  # a name is taken as short as it may be
+# splits and remaps do not say where to
+ACTIONS = {word: action for word, action in blklines.ACTIONS.items() if action not in (REMAP, SPLIT)}
 
 
 class FormatError(ValueError):
     """A format cannot be read back; says why."""
 
 
-def reader(text: str) -> blklines.Reader:
-    """Return what reads the lines that were printed with `blkparse -f TEXT`. Raises FormatError."""
-    parts, seen = [r"\s*"], set[str]()
-    for piece in _PIECE.finditer(text):
-        letter = piece["letter"]
-        if letter == "%":
-            parts.append("%")
-        elif letter:
-            if letter not in _LETTERS:
-                letters = ", ".join(f"%{one}" for one in _LETTERS)
-                raise FormatError(f"%{letter} is not one of blkparse's letters: {letters}")
-            name, pattern = _LETTERS[letter]
-            parts.append(rf"\s*(?P={name})\s*" if letter in seen else rf"\s*(?P<{name}>{pattern})\s*")
-            seen.add(letter)
-        elif piece["escape"]:
-            parts.append(_ESCAPES[piece["escape"]])
-        else:
-            parts.append(r"\s+" if piece["text"].isspace() else re.escape(piece["text"]))
-    for needed in _NEEDED:
-        if not any(one[1] in seen for one in needed):
-            raise FormatError(f"{' or '.join(needed)} is missing: commands cannot be read without it")
-    # blanks of a field and of the text between are one
-    joined = "".join([*parts, r"\s*"])
-    joined = re.sub(r"(?:\\s[*+])+", lambda blanks: r"\s+" if "+" in blanks[0] else r"\s*", joined)
-    whole = re.compile(joined)
+class Format:
+    """Reads the lines that were printed with a format."""
 
-    def read(line: str, number: blklines.Number) -> blklines.Row | None:
-        event = whole.fullmatch(line)
+    def __init__(self, text: str) -> None:
+        """Take the text that `blkparse -f` was given. Raises FormatError."""
+        self.pattern = f"^{_pattern(text)}$"
+        self._whole = re.compile(self.pattern)
+
+    def __call__(self, line: str, number: blklines.Number) -> blklines.Row | None:
+        """Return the event of a line. Raises LineError."""
+        event = self._whole.fullmatch(line)
         if event is None:
             raise blklines.LineError(f"{line.strip()[:40]!r} is not an event in the given format")
         fields = event.groupdict()
-        action = blklines.ACTIONS.get(fields["action"])
+        action = ACTIONS.get(fields["action"])
         if action is None:
             return None
         if "device" in fields:
             fields["major"], fields["minor"] = fields["device"].split(",")
         if action == COMPLETE:
-            fields["last"] = fields.get("error", "0")
-        if action in (REMAP, SPLIT):
-            return None  # it does not say where to
+            fields["last"] = fields.get("error", "")
+        # a command of the block layer has whole sectors
+        passed = int(fields.get("bytes", 0)) % 512 > 0
         time = int(fields["s"]) * 10**9 + int(fields["ns"])
-        return blklines.row(fields, action, time, number, passed=False)
+        return blklines.row(fields, action, time, number, passed=passed)
 
-    return read
+
+def _pattern(text: str) -> str:
+    """Return the regular expression of a line. Raises FormatError."""
+    parts, seen, last, between = [r"\s*"], set[str](), "", ""
+    for piece in _PIECE.finditer(text):
+        letter = piece["letter"]
+        if letter and letter != "%":
+            if letter not in _LETTERS:
+                letters = ", ".join(f"%{one}" for one in _LETTERS)
+                raise FormatError(f"%{letter} is not one of blkparse's letters: {letters}")
+            if last:
+                _check_apart(last, between, letter)
+            name, pattern = _LETTERS[letter]
+            # one that is there again says the same
+            parts.append(rf"\s*(?:{pattern})\s*" if letter in seen else rf"\s*(?P<{name}>{pattern})\s*")
+            seen.add(letter)
+            last, between = letter, ""
+        else:
+            fixed = letter or piece["text"] or _ESCAPES[piece["escape"]]
+            parts.append(r"\s+" if fixed.isspace() else re.escape(fixed))
+            between += fixed
+    for needed in _NEEDED:
+        if not any(one[1] in seen for one in needed):
+            raise FormatError(f"{' or '.join(needed)} is missing: commands cannot be read without it")
+    # blanks of a field and of the text between are one
+    joined = "".join([*parts, r"\s*"])
+    return re.sub(r"(?:\\s[*+])+", lambda blanks: r"\s+" if "+" in blanks[0] else r"\s*", joined)
+
+
+def _check_apart(letter: str, between: str, other: str) -> None:
+    """Refuse two fields of which the first may go on in what is between them. Raises FormatError."""
+    characters = _CHARACTERS.get(letter, string.digits)
+    if not between or (characters and set(between) <= set(characters)):
+        ends = f"only {between!r} is between them" if between else "nothing is between them"
+        raise FormatError(f"%{letter} and %{other} cannot be told apart: {ends}; put a blank there")

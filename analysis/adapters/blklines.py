@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from analysis.adapters.blkevents import SECTORS, UNKNOWN
+from analysis.adapters.blkevents import SECTORS, UNKNOWN, UNTOLD
 from analysis.adapters.blkrecords import (
     AHEAD,
     BACK_MERGE,
@@ -38,7 +38,7 @@ ACTIONS = {
 # `8,0    3        1     0.000000000   697  D  WS 223490 + 8 [kjournald]`: device, CPU, number, time, process,
 # what happened, to what, and of what it is about the rest. Since release 1.3 a note names a control group
 # behind the process: `252 1,0  m   N text`
-_EVENT = re.compile(
+PARSED = re.compile(
     r"\s*(?P<major>[0-9]{1,4}),(?P<minor>[0-9]{1,7})\s+(?P<cpu>[0-9]{1,5})\s+(?P<number>[0-9]{1,18})"
     r"\s+(?P<s>[0-9]{1,9})\.(?P<ns>[0-9]{9})\s+(?P<pid>[0-9]{1,10})\s+(?:[0-9a-f]+,[0-9a-f]+\s+)?"
     r"(?P<action>[A-Za-z]{1,2})\s+(?P<rest>.*)"
@@ -72,14 +72,14 @@ _TRACED_ABOUT = re.compile(
     r"(?: <- \((?P<smajor>[0-9]{1,4}),(?P<sminor>[0-9]{1,7})\) (?P<other>[0-9]{1,20})(?: [0-9]+)?)?"
     r"(?: [^\[]*?)?(?: \[(?P<last>.*)\])?\s*"
 )
-_TRACED_ACTIONS = {
+TRACED_ACTIONS = {
     **{"block_bio_queue": QUEUE, "block_bio_backmerge": BACK_MERGE, "block_bio_frontmerge": FRONT_MERGE},
     **{"block_rq_merge": BACK_MERGE, "block_getrq": GET_REQUEST, "block_rq_insert": INSERT},
     **{"block_rq_issue": ISSUE, "block_rq_requeue": REQUEUE, "block_rq_complete": COMPLETE},
     **{"block_bio_complete": COMPLETE, "block_split": SPLIT},
     **{"block_bio_remap": REMAP, "block_rq_remap": REMAP},
 }
-_NOWHERE = (1 << 64) - 1  # of a flush
+NOWHERE = (1 << 64) - 1  # of a flush
 
 
 class LineError(ValueError):
@@ -88,7 +88,7 @@ class LineError(ValueError):
 
 def parsed(line: str, number: Number) -> Row | None:
     """Return the event of a line as blkparse prints it by default. Raises LineError."""
-    event = _EVENT.fullmatch(line)
+    event = PARSED.fullmatch(line)
     if event is None:
         raise LineError(f"{line.strip()[:40]!r} is not an event in blkparse's default format")
     action = ACTIONS.get(event["action"])
@@ -113,7 +113,7 @@ def traced(line: str, number: Number) -> Row | None:
         return None
     if event is None:
         raise LineError(f"{line.strip()[:40]!r} is not an event in the format of ftrace, trace-cmd or perf")
-    action = _TRACED_ACTIONS.get(event["event"])
+    action = TRACED_ACTIONS.get(event["event"])
     if action is None:
         return None
     about = _TRACED_ABOUT.fullmatch(event["rest"].rstrip())
@@ -132,27 +132,44 @@ def row(fields: Mapping[str, str | None], action: int, time: int, number: Number
     `other`, `last`, … Raises LineError."""
     get = {name: text for name, text in fields.items() if text}
     sector, count = int(get.get("sector", 0)), int(get.get("n", 0))
+    if "bytes" in get:
+        count = -(-int(get["bytes"]) // 512)
+        passed &= count < SECTORS
     if passed:
         sector = count = 0
     other, size = int(get.get("other", 0)), count * 512
     if action == SPLIT:
         other, size = count, max(count - sector, 1) * 512
-    elif "bytes" in get:
+    elif "bytes" in get and not passed:
         size = int(get["bytes"])
-    if sector == _NOWHERE:
+    if sector == NOWHERE:
         sector = 0
     if sector + count >= SECTORS or other >= SECTORS:
         raise LineError(f"{count} sectors from {max(sector, other)} on: a device has at most 2^54")
-    last, error, name = get.get("last"), 0, UNKNOWN
+    last, failed, name = get.get("last"), 0, UNKNOWN
     if action == COMPLETE:
-        # one that failed: the number is below 0, or above 2^15
-        error = abs(int(last)) & 0xFFFF if last and re.fullmatch(r"-?[0-9]{1,9}", last) else 0
+        failed = 0 if passed else error(last or "")
     elif action != REQUEUE:
         name = number(process(last))
     bits = flags(get.get("rwbs", ""), has_data=size > 0) | action | (PASSTHROUGH if passed else 0)
-    source = _device(get["smajor"], get["sminor"]) if "smajor" in get else 0
-    device = _device(get["major"], get["minor"])
-    return (time, sector, size, other, bits, int(get["pid"]) & 0xFFFFFFFF, device, source, name, error)
+    source = device(get["smajor"], get["sminor"]) if "smajor" in get else 0
+    of, pid = device(get["major"], get["minor"]), int(get["pid"])
+    if pid >> 32:
+        raise LineError(f"{pid} is not the number of a process (32 bits)")
+    return (time, sector, size, other, bits, pid, of, source, name, failed)
+
+
+def error(text: str) -> int:
+    """Return the error of a completion as the kernel's records have it, UNTOLD if the text is not a number.
+
+    blkparse prints it as 16 bits without a sign, ftrace and perf as a number below 0. Raises LineError.
+    """
+    if not re.fullmatch(r"-?[0-9]{1,20}", text):
+        return UNTOLD
+    number = abs(int(text))
+    if number >> 16:
+        raise LineError(f"{text} is not an error of a command (16 bits)")
+    return number
 
 
 def process(name: str | None) -> str | None:
@@ -171,7 +188,7 @@ def flags(rwbs: str, *, has_data: bool) -> int:
     return bits
 
 
-def _device(major: str, minor: str) -> int:
+def device(major: str, minor: str) -> int:
     if int(major) >> 12 or int(minor) >> 20:
         raise LineError(f"{major},{minor} is not a device number (12 and 20 bits)")
     return int(major) << 20 | int(minor)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from analysis.adapters.blkevents import UNTOLD
 from analysis.adapters.blkopen import Open, Range
 from analysis.adapters.blkrecords import (
     ACTION,
@@ -38,7 +39,7 @@ class Pairs(NamedTuple):
 
     issue: np.ndarray  # of each command: its issue
     done: np.ndarray  # its last completion, -1: there is none
-    error: np.ndarray  # its first error, 0: none
+    error: np.ndarray  # its first error, 0: none, UNTOLD: not known
     bytes: np.ndarray  # how much was issued, or done before the rest of it was put back
     orphans: np.ndarray  # completions of no command
     returned: np.ndarray  # requeues of no command
@@ -216,7 +217,9 @@ class _Machine:
         if command.open:
             self.open.remove(target, command)
         ended = self.ends[command.row]
-        ended[1] = ended[1] or error
+        # a part of which it is not known may have failed, too
+        if ended[1] in (0, UNTOLD) and error:
+            ended[1] = error
         left = command.left - size
         if self.parts and not whole:
             command.start, command.left = end, (command.end - end) << 9

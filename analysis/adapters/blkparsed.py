@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 
-from analysis.adapters import blkbytes, blklines, blkwords
+from analysis.adapters import blklines, blktable
 from analysis.adapters.blkevents import EVENT, Collected, Events
 
-_PIECE = 1 << 20  # bytes at once
+_PIECE = 1 << 22  # bytes at once
 _LONGEST = 1 << 16  # of a line
 # glibc keeps for later what is freed, up to twice the largest block that was (mallopt(3), M_MMAP_THRESHOLD).
 # A piece has less, which it gave back and asked for again with every piece: 150 000 page faults.
 _KEPT = 31 << 20
 _BOM = b"\xef\xbb\xbf"
-_HEADERS = (b"Input file ", b"Trace started at ")
-_SUMS = (b"CPU", b"Total (", b"Throughput", b"Events (")
-_OF_TRACER = (b"#", b"CPU ", b"CPU:", b"cpus=", b"version = ", b"name: ")
+_HEADERS = ("Input file ", "Trace started at ")
+_SUMS = ("CPU", "Total (", "Throughput", "Events (")
+_OF_TRACER = ("#", "CPU ", "CPU:", "cpus=", "version = ", "name: ")
+# `CPU:1 [LOST 500 EVENTS]` of ftrace, `CPU:1 [500 EVENTS DROPPED]` of trace-cmd (either may have no number),
+# `fio 7 [001] 1.000001: PERF_RECORD_LOST lost 5` of perf
+_LOST = re.compile(
+    r"CPU:[ 0-9]+\[(?:LOST )?(?:(?P<number>[0-9]{1,18}) )?EVENTS(?: DROPPED)?\]\s*"
+    r"|.*PERF_RECORD_LOST(?:_SAMPLES)? lost (?P<records>[0-9]{1,18})\s*"
+)
+_EITHER = "an event in blkparse's default format, nor in that of ftrace, trace-cmd or perf"
 
 
 class NoTextError(ValueError):
@@ -41,23 +49,54 @@ class _Text:
     def __init__(self, file: BinaryIO, found: Collected, form: blklines.Reader | None) -> None:
         self.file, self.found = file, found
         self.form = form
-        self.words = blkwords.Lines(found)
         self.line = 0  # number of the line before the piece
         self.events = 0
         self.ended = False
+        self.rest = b""  # what is behind the last newline
 
     def read(self) -> None:
         """Read all of it."""
         for piece in self._pieces():
+            lines = self._lines(piece)
+            self.form = self.form or _form(lines, self.line)
             if self.form is None:
-                self.form = _form(piece)
-                self.found.traced = self.form is blklines.traced
-            if self.form is blklines.parsed:
-                self._by_words(piece)
-            else:
-                self._by_lines(piece)
+                self.line += len(lines)
+                continue
+            if self.form is blklines.traced and (b"LOST" in piece or b"DROPPED" in piece):
+                self._count_lost(lines)
+            self._at_once(self.form, lines)
             if self.ended:
                 return
+        if self.rest.strip():
+            self._last_line(*self._lines(self.rest.rstrip() + b"\n"))
+
+    def _lines(self, piece: bytes) -> list[str]:
+        lines = piece.replace(b"\r\n", b"\n").decode(errors="replace").split("\n")[:-1]
+        if b"\r" in piece:
+            for number, line in enumerate(lines, self.line + 1):
+                if "\r" in line:
+                    raise NoTextError(f"line {number}: has a carriage return (CR), which alone ends no line")
+        return lines
+
+    def _last_line(self, line: str) -> None:
+        """Read a last line that has no newline: an event ends with `]`, or it may be cut short."""
+        self.form = self.form or _form([line], self.line)
+        self.found.cut = self.form not in (blklines.parsed, blklines.traced) or not line.endswith("]")
+        try:
+            row = None if self.form is None else self._row(line)
+        except NoTextError:
+            if not self.events:
+                raise
+            row, self.found.cut = None, True
+        if row is not None and not self.found.cut:
+            self._keep(np.array([row], EVENT))
+
+    def _count_lost(self, lines: list[str]) -> None:
+        for line in lines:
+            if lost := _LOST.fullmatch(line):
+                number = lost["number"] or lost["records"]
+                self.found.lost += int(number or 1)
+                self.found.lost_more |= number is None
 
     def _pieces(self) -> Iterator[bytes]:
         """Give whole lines."""
@@ -67,30 +106,26 @@ class _Text:
             data = rest + data
             end = data.rfind(b"\n") + 1
             if end == 0 and len(data) > _LONGEST:
+                self._lines(data + b"\n")
                 raise NoTextError(f"line {self.line + 1}: longer than {_LONGEST} bytes")
             rest = data[end:]
             if end:
                 yield data[:end]
-        if rest:
-            yield rest + b"\n"
+        self.rest = rest
 
-    def _by_lines(self, piece: bytes) -> None:
-        rows = [row for line in piece.split(b"\n")[:-1] if (row := self._row(line)) is not None]
-        self._keep(np.array(rows, EVENT))
-
-    def _row(self, line: bytes) -> blklines.Row | None:
+    def _row(self, line: str) -> blklines.Row | None:
         """Return the event of the next line."""
         self.line += 1
         if self.ended or not line.strip() or line.startswith(_HEADERS):
             return None
-        if self.form is blklines.traced and line.lstrip().startswith(_OF_TRACER):
+        if self.form is blklines.traced and (line.lstrip().startswith(_OF_TRACER) or _LOST.fullmatch(line)):
             return None
         if self.form is not blklines.traced and self.events and line.startswith(_SUMS):
             self.ended = True
             return None
         assert self.form is not None
         try:
-            row = self.form(line.decode(errors="replace").rstrip("\r"), self.found.number)
+            row = self.form(line, self.found.number)
         except blklines.LineError as error:
             raise NoTextError(f"line {self.line}: {error}") from None
         self.events += 1
@@ -99,38 +134,39 @@ class _Text:
     def _keep(self, rows: np.ndarray) -> None:
         self.found.keep(rows[self.found.add(rows["action"], rows["device"])])
 
-    def _by_words(self, piece: bytes) -> None:
-        """Read blkparse's lines: most at once, the others one by one."""
-        blanks = b" " * blkbytes.PAD
-        piece = b"".join((blanks, piece, blanks))
-        data = np.frombuffer(piece, np.uint8)
-        newlines = np.flatnonzero(data == ord("\n"))
-        unread, lines, rows = self.words.rows(data, newlines)
+    def _at_once(self, form: blklines.Reader, lines: list[str]) -> None:
+        """Read lines: most at once, the others one by one."""
+        rows, read, unread = blktable.read(lines, form, self.found.number)
         before, events = self.line, self.events
-        begins = np.r_[len(blanks), newlines[:-1] + 1]
-        places, found = list[int](), list[blklines.Row]()
+        places, others = list[int](), list[blklines.Row]()
         for number in unread.tolist():
             self.line = before + number
-            self.events = events + int(np.searchsorted(lines, number)) + len(found)
-            row = self._row(piece[begins[number] : newlines[number]])
+            self.events = events + int(np.searchsorted(read, number)) + len(others)
+            row = self._row(lines[number])
             if self.ended:
-                rows, lines = rows[lines < number], lines[lines < number]
+                rows, read = rows[read < number], read[read < number]
                 break
             if row is not None:
                 places.append(number)
-                found.append(row)
-        self.line, self.events = before + newlines.size, events + lines.size + len(found)
-        if found:
-            order = np.argsort(np.r_[lines, places], kind="stable")
-            rows = np.concatenate([rows, np.array(found, EVENT)])[order]
+                others.append(row)
+        self.line, self.events = before + len(lines), events + read.size + len(others)
+        if others:
+            order = np.argsort(np.r_[read, places], kind="stable")
+            rows = np.concatenate([rows, np.array(others, EVENT)])[order]
         self._keep(rows)
 
 
-def _form(piece: bytes) -> blklines.Reader:
-    """Return what reads the lines of a text, by its first."""
-    for line in piece.split(b"\n"):
-        if not line.strip() or line.lstrip().startswith(_OF_TRACER):
+def _form(lines: list[str], before: int) -> blklines.Reader | None:
+    """Return what reads the lines of a text, by the first that is no comment; None if all are.
+
+    `before` is the number of the line before them. Raises NoTextError.
+    """
+    for number, line in enumerate(lines, before + 1):
+        if not line.strip() or line.lstrip().startswith(_OF_TRACER) or _LOST.fullmatch(line):
             continue
-        text = line.decode(errors="replace").rstrip("\r")
-        return blklines.traced if blklines.TRACED.fullmatch(text) else blklines.parsed
-    return blklines.parsed
+        if blklines.TRACED.fullmatch(line):
+            return blklines.traced
+        if line.startswith(_HEADERS) or blklines.PARSED.fullmatch(line):
+            return blklines.parsed
+        raise NoTextError(f"line {number}: {line.strip()[:40]!r} is not {_EITHER}")
+    return None

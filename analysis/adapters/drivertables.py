@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -88,9 +89,18 @@ def transactions(path: Path) -> pl.DataFrame:
     return table
 
 
+def unescaped(path: str) -> str:
+    """Return a path as it is, of which transactions.csv and config.json have \\xHH for some bytes."""
+    return re.sub(rb"\\x([0-9a-f]{2})", lambda found: bytes.fromhex(found[1].decode()), path.encode()).decode(
+        errors="replace"
+    )
+
+
 def noted(path: Path) -> pl.DataFrame:
     """Return a command's transactions in the order in which they began; they may overlap. Raises BadInput."""
-    table = read_csv(path, NOTED)
+    # that of a database in memory, which writes into an attached one, has no path
+    table = read_csv(path, NOTED, ("file",))
+    table = table.with_columns(pl.col("file").fill_null("").map_elements(unescaped, return_dtype=pl.String))
     _numbered(path, table)
     before = pl.col("begin_ns").shift(1, fill_value=0)
     _refuse(

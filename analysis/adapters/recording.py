@@ -18,6 +18,8 @@ from analysis.adapters.tracefile import Entry, Trace
 # content before, its WAL and its path.
 TRANSACTIONS = "transactions"
 PATH = "-path"
+# Exists if something of the recording was lost, and says what.
+INCOMPLETE = "incomplete"
 # How what is of an attached file is called where it is left out, and what else its transaction has.
 ATTACHED = "a statement of an attached file"
 BESIDE = "what else its transaction has"
@@ -33,8 +35,12 @@ def trace(folder: Path) -> tuple[Trace, dict[int, str], Counter[str]]:
     """Return the trace, the path of each of its files, and how often what could not be carried over is left
     out, by its words.
 
-    Raises SqlFileError for a database that cannot be.
+    Raises SqlFileError for a database that cannot be carried over, and for an incomplete recording.
     """
+    mark = folder / INCOMPLETE
+    if mark.exists():
+        why = next(iter(mark.read_text(errors="replace").splitlines()), "no space is left for it")
+        raise SqlFileError(f"the recording is incomplete: {why}")
     paths = {
         path.read_text(): path.with_name(path.name.removesuffix(PATH)) for path in folder.glob(f"*{PATH}")
     }

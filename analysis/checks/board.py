@@ -15,7 +15,8 @@ _VECTORS = "bio_vectors"
 
 def has_its_modules(run: Run) -> list[str]:
     """The modules that the plan has for a virtual board are loaded, in the run and in its twin, and
-    bio_vectors is at work: else the block commands of a large sync are those of that board's memory."""
+    bio_vectors answered when it was tried as it was loaded: else the block commands of a large sync are those
+    of that board's memory. Whether the run's own writes asked it the counts do not say."""
     planned = run.plan["board"].get("modules", []) if run.plan else []
     boards = {"": run.board, **({"the untraced twin: ": run.twin.board} if run.twin else {})}
     found = [

@@ -34,6 +34,9 @@ def recorded(ran: Driver) -> bool:
 def due(run: Run) -> list[str]:
     """No transaction began before it was due (PACE)."""
     begins = ints(run.driver.transactions["begin_ns"])
+    times = pace.recorded_ns(run.cell)
+    if times is not None and times.size != begins.size:
+        return [f"{begins.size} transactions, and the trace has {times.size} (PACE={run.cell['pace']})"]
     wanted = pace.due_ns(run.cell, begins)
     if wanted is None or not (early := np.flatnonzero(begins < wanted)).size:
         return []

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
+from pathlib import PurePosixPath
 from typing import Any
 
 import polars as pl
 
 from analysis import engines
+from analysis.adapters.drivertables import unescaped
 from analysis.command.tables import Tables
 from analysis.run import Run
+from base.text import printable
 
 # means of the costs of one
 _MEANS = ("syncs", "writes", "bytes", "flushes")
@@ -50,9 +54,13 @@ def _known(run: Run, built: Tables) -> dict[str, Any]:
         said.append(f"{words} written in calls that nothing watches (a backup, a blob)")
     if calls := config["unfollowed"]:
         said.append(f"{calls} calls could not be followed")
-    databases = {one["name"] for one in named if one["file"] == "database"} - set(noted["file"])
-    if databases:
-        said.append(f"not known of {', '.join(sorted(databases))}, which others wrote")
+    databases = {one["name"] for one in named if one["file"] == "database"}
+    databases -= {PurePosixPath(path).name for path in noted["file"]}
+    attached = {PurePosixPath(unescaped(path)).name for path in config.get("attached", [])} & databases
+    if attached:
+        said.append(f"{_listed(attached)} attached: what is written there is of its connection's database")
+    if others := databases - attached:
+        said.append(f"not known of {_listed(others)}, which no transaction that was noted wrote")
     return {
         "said": "; ".join(said),
         "count": noted.height,
@@ -64,6 +72,10 @@ def _known(run: Run, built: Tables) -> dict[str, Any]:
 
 def _nothing(said: str) -> dict[str, Any]:
     return {"said": said, "count": None, "rolled_back": None, "rows": None, "syncs_in_none": None}
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(map(printable, sorted(names)))
 
 
 def _counted(number: int, one: str, many: str) -> str:
@@ -94,6 +106,19 @@ def _why_none(written: set[str], config: dict[str, int], titles: str) -> str:
     )
 
 
+def _endings(paths: Iterable[str]) -> dict[str, str]:
+    """Return each path's last parts, as many as tell it from the others."""
+    parts = {path: PurePosixPath(path).parts for path in paths}
+    # that of a database in memory is empty
+    found: dict[str, str] = {path: "" for path in parts if not path}
+    for length in range(1, max(map(len, parts.values()), default=0) + 1):
+        alike = Counter(of[-length:] for of in parts.values())
+        for path, of in parts.items():
+            if alike[of[-length:]] == 1 or length >= len(of):
+                found.setdefault(path, printable(PurePosixPath(*of[-length:])))
+    return found
+
+
 def rows(run: Run) -> list[dict[str, Any]]:
     """Return for each database and first word of a statement: how many there were, the median of their time,
     the rows changed, and the means of what they cost; null of what was not watched."""
@@ -102,8 +127,10 @@ def rows(run: Run) -> list[dict[str, Any]]:
         table = table.join(run.ledger.costs.select("transaction", *_MEANS), on="transaction")
     else:
         table = table.with_columns(pl.lit(None, pl.Float64).alias(name) for name in _MEANS)
+    endings = _endings(table["file"].unique())
     return (
-        table.group_by("file", "op")
+        table.with_columns(pl.col("file").replace_strict(endings, return_dtype=pl.String))
+        .group_by("file", "op")
         .agg(
             pl.len().alias("transactions"),
             pl.col("rolled_back").sum(),

@@ -14,9 +14,11 @@ from analysis.ledger.schema import LABELS
 
 def read(given: Evidence, known: Known, salts: np.ndarray, certain: Ints) -> list[Said]:
     """Contradict units but `certain` ones that hold a page of a database, or what is a WAL's or a rollback
-    journal's, and are labelled otherwise. A filesystem's journal has copies of any."""
+    journal's, and are labelled otherwise. A filesystem's journal has copies of any, and a temporary file is a
+    database of its own, or VACUUM's copy of one."""
     units = given.units
-    which = np.flatnonzero((units.row >= 0) & (units.label != LABELS.index("filesystem journal")))
+    has_any = [LABELS.index(name) for name in ("filesystem journal", "temporary file")]
+    which = np.flatnonzero((units.row >= 0) & ~np.isin(units.label, has_any))
     which = which[~np.isin(which, certain)]
     pages = given.blocks.take(units.row[which])
     words = pages.view(np.uint64)

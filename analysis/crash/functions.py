@@ -39,12 +39,11 @@ def _noting(name: str, first: int | None, plain: sqlite3.Connection, used: list[
     def call(*values: Any) -> Any:
         if first is None:
             used.append(f"{name}()" if name not in _NOW else name.upper())
-            return None
-        if len(values) <= first or {_word(value) for value in values[first:]} & _CLOCK:
+        elif len(values) <= first or {_word(value) for value in values[first:]} & _CLOCK:
             shown = ", ".join(repr(value) for value in values)
             used.append(f"{name}({shown})")
-            return None
-        return plain.execute(f"SELECT {name}({','.join('?' * len(values))})", values).fetchone()[0]
+        marks = "" if name in _NOW else f"({','.join('?' * len(values))})"
+        return plain.execute(f"SELECT {name}{marks}", values).fetchone()[0]
 
     return call
 

@@ -2,9 +2,10 @@
 
 Where the settings promise that what is acknowledged survives, a transaction that changed anything is
 acknowledged once a FLUSH or a write with FUA was done since it began; on a device without a volatile cache,
-once a write was. One with none of these was not made durable by whoever should have: SQLite's calls, the VFS,
-the filesystem or the kernel. One with fewer than most of its operation may lack one of several syncs, or
-write less than most. Few transactions of a run are such, so no seed is to find them.
+or before a crash of the system alone (CRASH=os), once a write was. One with none of these was not made
+durable by whoever should have: SQLite's calls, the VFS, the filesystem or the kernel. One with fewer than
+most of its operation may lack one of several syncs, or write less than most; before a crash of the system
+the number of writes says nothing of that. Few transactions of a run are such, so no seed is to find them.
 """
 
 from __future__ import annotations
@@ -22,6 +23,10 @@ from analysis.crash.durable import Commands
 from analysis.engines.survival import MOST_LOST
 from analysis.ledger.arrays import Ints, ints
 
+# The first formats of plans (commitpath/plan.py) whose runs are cut behind these, and in which CRASH=os asks
+# for a write, and no longer for a FLUSH.
+SUSPECTS, OS_BY_WRITES = 3, 4
+
 
 class Unsynced(NamedTuple):
     """The commands that came next behind such acknowledgements, each once, in their order: until one comes
@@ -32,7 +37,9 @@ class Unsynced(NamedTuple):
     fewer: list[int]
 
 
-def behind(cell: Mapping[str, Any], commands: Commands, ran: Driver) -> Unsynced:
+def behind(
+    cell: Mapping[str, Any], commands: Commands, ran: Driver, plan_format: int = OS_BY_WRITES
+) -> Unsynced:
     """Return those of a run; where the settings promise nothing of each transaction there are none."""
     survives = durability.of(cell)
     promise = survives.power if cell["crash"] == "power" else survives.system
@@ -40,13 +47,18 @@ def behind(cell: Mapping[str, Any], commands: Commands, ran: Driver) -> Unsynced
         return Unsynced([], [])
     changed = ran.transactions.filter(pl.col("changes") > 0)
     begins, ends = (ints(changed[name]) for name in ("begin_ns", "end_ns"))
-    barriers = commands.is_flush | commands.is_fua if commands.cache.bytes else commands.is_write
+    # when a system crashes, its device keeps all that it was given
+    by_writes = cell["crash"] != "power" and plan_format >= OS_BY_WRITES
+    cached = commands.cache.bytes and not by_writes
+    barriers = commands.is_flush | commands.is_fua if cached else commands.is_write
     done = np.sort(commands.end[barriers & (commands.end > 0)])
     had = np.searchsorted(done, ends, side="right") - np.searchsorted(done, begins)
     following = np.searchsorted(commands.begin, ends, side="right")
     inside = following < commands.arrived(ran.window[1])
     none, fewer = inside & (had == 0), inside & (had > 0) & (had < _most(changed["op"], had))
     first = np.unique(following[none]).tolist()
+    if by_writes:
+        return Unsynced(first, [])
     return Unsynced(first, sorted({*following[fewer].tolist()}.difference(first)))
 
 

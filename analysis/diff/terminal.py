@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from analysis.diff import COUNTS, WHOLE, Diff, words
 
 TITLES = {
@@ -22,7 +24,7 @@ WIDTH = 16
 
 def table(diff: Diff) -> str:
     """The whole diff for a terminal of 80 columns."""
-    folders = [run.folder.resolve() if run.folder.is_symlink() else run.folder for run in (diff.a, diff.b)]
+    folders = [_place(run.folder) for run in (diff.a, diff.b)]
     lines = [f"a  {folders[0]}  {diff.names[0]}", f"b  {folders[1]}  {diff.names[1]}", ""]
     lines += marks(diff)
     lines += words.sentences(diff)
@@ -30,12 +32,18 @@ def table(diff: Diff) -> str:
     heads = diff.names if max(map(len, diff.names)) < WIDTH else ("a", "b")
     for key, means in diff.means.items():
         head = "whole run, totals" if key == WHOLE else f"per {key}"
-        shown = rows(means)
+        shown = rows(means, total=key == WHOLE)
         wide = max(28, *(len(name) + 2 for name, *_ in shown)) if shown else 28
         lines += ["", f"{head:{wide}}{heads[0]:>{WIDTH}}{heads[1]:>{WIDTH}}{'b − a':>{WIDTH}}"]
         lines += [f"{name:{wide}}{a:>{WIDTH}}{b:>{WIDTH}}{change:>{WIDTH}}" for name, a, b, change in shown]
     lines += ["", PARTS]
     return "\n".join(line.rstrip() for line in lines)
+
+
+def _place(folder: Path) -> Path:
+    """Return where a run is, of a link where it leads to: below the working directory, else absolute."""
+    here, path = Path.cwd(), folder.resolve() if folder.is_symlink() else folder.absolute()
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def marks(diff: Diff) -> list[str]:
@@ -48,21 +56,21 @@ def marks(diff: Diff) -> list[str]:
     return lines + diff.profiles
 
 
-def rows(means: dict[str, tuple[float, float]]) -> list[tuple[str, str, str, str]]:
-    """(name, a, b, b − a) of every metric that is not zero in both, with units."""
+def rows(means: dict[str, tuple[float, float]], total: bool = False) -> list[tuple[str, str, str, str]]:
+    """(name, a, b, b − a) of every metric that is not zero in both, with units. total: counts are whole."""
     found = []
     for name, (a, b) in means.items():
         if not a and not b:
             continue
-        unit, factor, digits = _unit(name)
+        unit, factor, digits = _unit(name, total)
         title = TITLES.get(name, name if name in COUNTS else f"  {name}")
         change = f"{(b - a) * factor:+,.{digits}f}".replace("-", "−")
         found.append((title + unit, f"{a * factor:,.{digits}f}", f"{b * factor:,.{digits}f}", change))
     return found
 
 
-def _unit(metric: str) -> tuple[str, float, int]:
+def _unit(metric: str, total: bool) -> tuple[str, float, int]:
     """(unit with its comma, factor, digits) in which a metric is shown."""
     if metric in COUNTS:
-        return "", 1.0, 2
+        return "", 1.0, 0 if total else 2
     return (", ms", 1e-6, 3) if metric.endswith("_ns") else (", KiB", 1 / 1024, 1)

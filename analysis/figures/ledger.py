@@ -20,13 +20,16 @@ from matplotlib.axes import Axes
 from analysis import engines, stored
 from analysis.figures import bars, style
 from analysis.stored import Stored
+from analysis.terminal import whole
 from base.errors import BadInput
 from base.text import printable
 
 SUFFIXES = (".svg", ".png", ".pdf")
-# what was written for no transaction, over the number of transactions
+# what was written, or flushed, for no transaction, over the number of transactions
 NONE = {"no transaction": "#B0B0B0"}
-FLUSHES = {**style.FILES, "no sync": "#101010"}
+FLUSHES = {**style.FILES, "no sync": "#101010", **NONE}
+# Of the longest bar: a piece of a pixel. A kind without a larger one is not in the legend.
+VISIBLE = 0.0025
 MODES = ("delete", "truncate", "persist", "memory", "off", "wal")
 
 
@@ -37,6 +40,8 @@ class Bar:
     folder: Path
     cell: dict[str, Any]
     ledger: dict[str, Any]
+    # per transaction, of all that the device was given; None where nobody counted them
+    flushes: float | None = None
 
     @property
     def place(self) -> tuple[str, str]:
@@ -62,14 +67,14 @@ def bar_of(run: Stored) -> Bar:
     made = run.summary.get("ledger") or {}
     if not {"per_transaction", "flushes_per_transaction"} <= set(made):
         raise BadInput(run.folder / "summary.json", "", "no ledger", "a run with all probes, analysed again")
-    return Bar(run.folder, run.cell, made)
+    return Bar(run.folder, run.cell, made, whole(run.summary)["flushes"])
 
 
 def differing(bar: Bar, other: Bar) -> list[str]:
     """Return `axis=value` of a bar for each axis but mode and filesystem in which another differs."""
     return [
         f"{key}={value or '-'}"
-        for key, value in bar.cell.items()
+        for key, value in ((key, bar.cell.get(key)) for key in dict.fromkeys((*bar.cell, *other.cell)))
         if key not in ("journal_mode", "fs", "profiles", "at_default") and other.cell.get(key) != value
     ]
 
@@ -118,13 +123,17 @@ def given(folders: list[Path]) -> list[Bar]:
     return found
 
 
-def render(found: list[Bar], path: Path) -> None:
+def ordered(found: list[Bar]) -> list[Bar]:
+    """Return the bars as the figure has them, from the top."""
+    return sorted(
+        found, key=lambda bar: (MODES.index(bar.place[0]) if bar.place[0] in MODES else 99, bar.place)
+    )
+
+
+def render(order: list[Bar], path: Path) -> None:
     """Draw the figure. Raises BadInput for a suffix that is not one of SUFFIXES."""
     if path.suffix not in SUFFIXES:
         raise BadInput(path, "", f"the suffix {path.suffix!r}", " or ".join(SUFFIXES))
-    order = sorted(
-        found, key=lambda bar: (MODES.index(bar.place[0]) if bar.place[0] in MODES else 99, bar.place)
-    )
     names = ["  ".join(bar.place) for bar in order]
     written = _table(order, names, "per_transaction", 1 / 1024)
     flushed = _table(order, names, "flushes_per_transaction", 1)
@@ -141,7 +150,12 @@ def _panel(
 ) -> None:
     bars.stacked(axes, table, names, "value", colors, digits)
     axes.set_xlabel(title)
-    bars.legend(axes, table.filter(pl.col("value") > 0), colors, columns=2)
+    bars.legend(axes, table.filter(pl.col("value") > _longest(table) * VISIBLE), colors, columns=2)
+
+
+def _longest(table: pl.DataFrame) -> float:
+    """Return the length of the longest bar."""
+    return max(table.group_by("op").agg(pl.col("value").sum())["value"].to_list(), default=0.0)
 
 
 def _table(order: list[Bar], names: list[str], key: str, factor: float) -> pl.DataFrame:
@@ -149,7 +163,7 @@ def _table(order: list[Bar], names: list[str], key: str, factor: float) -> pl.Da
     rows = [
         {"op": name, "kind": kind, "value": value * factor}
         for name, bar in zip(names, order, strict=True)
-        for kind, value in _values(bar.ledger, key).items()
+        for kind, value in _values(bar, key).items()
     ]
     return pl.DataFrame(rows, schema={"op": pl.String, "kind": pl.String, "value": pl.Float64})
 
@@ -162,13 +176,13 @@ def _causes(ledger: dict[str, Any]) -> str:
     return "".join(f"{share:.3%} {what}, " for what, share in shares.items())
 
 
-def _values(ledger: dict[str, Any], key: str) -> dict[str, float]:
-    """Return kind → value of a bar. A run that was analysed by an earlier release has none for nobody."""
-    found: dict[str, float] = dict(ledger[key].get("all", {}))
-    nobody = (ledger.get("no_transaction") or {}).get("per_transaction")
-    if key == "per_transaction" and nobody is not None:
-        found |= dict.fromkeys(NONE, nobody)
-    return found
+def _values(bar: Bar, key: str) -> dict[str, float]:
+    """Return kind → value of a bar. A run that was analysed by an earlier release has no bytes for nobody."""
+    found: dict[str, float] = dict(bar.ledger[key].get("all", {}))
+    nobody = (bar.ledger.get("no_transaction") or {}).get("per_transaction")
+    if key == "flushes_per_transaction":
+        nobody = None if bar.flushes is None else max(bar.flushes - sum(found.values()), 0.0)
+    return found if nobody is None else found | dict.fromkeys(NONE, nobody)
 
 
 def main(arguments: list[str]) -> int:
@@ -180,6 +194,7 @@ def main(arguments: list[str]) -> int:
     try:
         whole = len(folders) == 1 and not (folders[0] / "cell.json").is_file()
         found, left = newest(folders[0]) if whole else (given(folders), Counter[str]())
+        found = ordered(found)
         render(found, path)
     except BadInput as error:
         print(f"commitpath: {error}", file=sys.stderr)

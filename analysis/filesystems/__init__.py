@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import importlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -43,6 +43,8 @@ class Mkfs:
     untraced: str = "(?!)"  # pattern of the words with a value that leave no trace either
     # `-m crc=1,reflink=0` is two options, read back as `-m crc` and `-m reflink`
     suboptions: bool = False
+    # options whose values add up where they are given several times; of another one the last is in effect
+    adds: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,10 @@ class Filesystem:
     needs: tuple[tuple[str, str, str], ...] = ()
     # pattern of the part of mkfs's options that leaves its journal out
     unjournalled: str = "(?!)"
+    # what such a part begins with → the numbers that may follow, and what these are, with the source
+    limits: Mapping[str, tuple[Container[int], str]] = field(default_factory=dict)
+    # what such a part begins with → how many MiB of the device each of that number needs, with the source
+    each_mib: Mapping[str, tuple[int, str]] = field(default_factory=dict)
     # pattern of a part of mkfs's options → why no board mounts what it makes
     unmountable: Mapping[str, str] = field(default_factory=dict)
     # what that needs beside superblock.txt

@@ -157,7 +157,8 @@ FILESYSTEM = Filesystem(
         "(no)?block_validity",
         "(no)?user_xattr",
         "(no)?acl",
-        f"(max|min)_batch_time={_NUMBER}",
+        f"max_batch_time={_NUMBER}",
+        f"min_batch_time={_NUMBER}",
         f"inode_readahead_blks={_NUMBER}",
         f"stripe={_NUMBER}",
         "errors=(continue|remount-ro)",
@@ -180,6 +181,18 @@ FILESYSTEM = Filesystem(
         ("-O meta_bg", r"-O \^resize_inode", "resize_inode, which is on by default, excludes it"),
         (r"-O \^metadata_csum", r"-O \^metadata_csum_seed", "the seed, which is on by default, needs it"),
     ),
+    # fs/ext4/super.c, ext4_parse_param: INT_MAX / HZ, and HZ is 100 at least; the others have 32 bits
+    limits={
+        "commit=": (range(2**31 // 100), "0 to 21474835 s (fs/ext4/super.c: INT_MAX ticks)"),
+        "inode_readahead_blks=": (
+            frozenset((0, *(1 << power for power in range(31)))),
+            "0 or a power of two up to 2^30 (fs/ext4/super.c)",
+        ),
+        **dict.fromkeys(
+            ("max_batch_time=", "min_batch_time=", "stripe="),
+            (range(2**32), "0 to 4294967295 (fs/ext4/super.c: 32 bits)"),
+        ),
+    },
     unmountable={"-b (?!(1024|2048|4096)$).*": "a block is 1024, 2048 or 4096 bytes: at most a page"},
     fsck="e2fsck -fn",
     errors=(

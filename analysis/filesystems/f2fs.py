@@ -58,6 +58,8 @@ FILESYSTEM = Filesystem(
         },
         # -f, force, is what runs of earlier releases had
         flags=frozenset(("-q", "-f")),
+        # mkfs/f2fs_format_main.c, f2fs_parse_options: `-O encrypt -O quota -O verity` is all three
+        adds=frozenset(("-O",)),
     ),
     # Documentation/filesystems/f2fs.rst of Linux 6.12
     mount=(

@@ -73,6 +73,11 @@ def _log_size(_: str, superblock: Superblock) -> str | None:
     return str(blocks * size)
 
 
+def _powers(least: int, most: int) -> frozenset[int]:
+    """Return the powers of two from one to another."""
+    return frozenset(1 << power for power in range(least.bit_length() - 1, most.bit_length()))
+
+
 _READ_BACK: dict[str, ReadBack] = {
     "-b size": number("data.bsize"),
     "-d agcount": number("meta-data.agcount"),
@@ -117,11 +122,29 @@ FILESYSTEM = Filesystem(
     excluded=(
         ("-m crc=0", "-m (bigtime|finobt|inobtcount|reflink|rmapbt)=1", "it needs checksums"),
         ("-m finobt=0", "-m inobtcount=1", "it counts what the other would have"),
+        *(
+            (f"-b size={block}", f"-i size={inode}", "a block holds two inodes at least")
+            for block in (512, 1024, 2048)
+            for inode in (256, 512, 1024, 2048)
+            if inode > block // 2
+        ),
     ),
     needs=(
         ("-i size=256", "-m crc=0", "with checksums an inode has 512 bytes at least"),
         ("-b size=512", "-m crc=0", "with checksums a block has 1024 bytes at least"),
     ),
+    # xfsprogs, mkfs/xfs_mkfs.c, bopts, dopts, iopts, lopts and nopts
+    limits={
+        "-b size=": (_powers(512, 65536), "a power of two, 512 to 65536 (mkfs.xfs(8))"),
+        "-d agcount=": (range(1, 2**32 - 1), "1 or more (mkfs.xfs(8))"),
+        "-i size=": (_powers(256, 2048), "256, 512, 1024 or 2048 (mkfs.xfs(8))"),
+        "-l size=": (
+            range(2 << 20, (2 << 30) - (10 << 20) + 1),
+            "2097152 to 2136997888 bytes (mkfs/xfs_mkfs.c, lopts)",
+        ),
+        "-n size=": (_powers(4096, 65536), "a power of two, 4096 to 65536 (mkfs/xfs_mkfs.c, nopts)"),
+    },
+    each_mib={"-d agcount=": (16, "an allocation group has 16 MiB at least (mkfs.xfs(8))")},
     fsck="xfs_repair -n",
     errors=r"XFS( \(.*\))?: .*([Ee]rror|[Cc]orrupt|[Ss]hut(ting)? ?down|failed)",
     layout=_layout,

@@ -60,12 +60,10 @@ def read(given: str, form: str = "") -> Trace:
 
     form: what `blkparse -f` was given, for its text.
     """
-    prefix = _PER_CPU.sub("", given)
-    path = Path(given)
-    files = [] if prefix == given and path.is_file() else _paths(prefix)
+    prefix, files = _record_files(given)
     if files and form:
         raise BadInputError(f"FORMAT and {files[0]}: that is no text, but blktrace's records")
-    events = blkevents.read(files) if files else _file(path, prefix, form)
+    events = blkevents.read(files) if files else _text(Path(given), form)
     found = traced.commands(events)
     if found.commands.is_empty():
         expected = "a trace with issue and complete events, as of blktrace without -a"
@@ -74,29 +72,54 @@ def read(given: str, form: str = "") -> Trace:
     return _with_lanes(Path(prefix).name, found, tuple(missing))
 
 
-def _file(path: Path, prefix: str, form: str) -> blkevents.Events:
-    """Read one file: records as `blkparse -d` and `blktrace -o -` write them, or text."""
-    if not path.is_file():
-        wrong = f"no such file, and no {Path(prefix).name}.blktrace.0 there"
-        raise BadInput(prefix, "", wrong, "blkparse's text, or the prefix of blktrace's files")
+def _record_files(given: str) -> tuple[str, list[Path]]:
+    """Return what a trace is called, and its files of records: blktrace's, or the one that `blkparse -d` or
+    `blktrace -o -` wrote. A text has none."""
+    prefix, path = _PER_CPU.sub("", given), Path(given)
+    if prefix != given and not path.exists():
+        raise BadInput(path, "", "no such file", "the file of a CPU, or what is before `.blktrace.0`")
+    files = [] if path.is_file() and prefix == given else _paths(prefix)
+    if files:
+        return prefix, files
+    expected = "blkparse's text, or the prefix of blktrace's files"
+    if not path.exists():
+        raise BadInput(prefix, "", f"no such file, and no {Path(prefix).name}.blktrace.0 there", expected)
+    if not path.is_file() or _is_descriptor(path):
+        raise BadInput(prefix, "", "a folder" if path.is_dir() else "not a regular file", expected)
+    head = _head(path)
+    if head[:4] in _MAGICS:
+        return prefix, [path]
+    if b"\0" in head:
+        raise BadInput(
+            path,
+            "",
+            "not text (it has NUL bytes, as UTF-16 and binary files have)",
+            "what blkparse prints, or the prefix of blktrace's files",
+        )
+    return prefix, []
+
+
+def _is_descriptor(path: Path) -> bool:
+    """Whether a name is that of an open file, such as /dev/stdin: beside it is no place for a page."""
+    is_link = path.is_symlink() and path.readlink().is_relative_to("/proc")
+    return is_link or path.parent.resolve().is_relative_to("/proc")
+
+
+def _head(path: Path) -> bytes:
     try:
-        reader = blkformat.reader(form) if form else None
+        with path.open("rb") as file:
+            return file.read(_LOOKED_AT)
+    except OSError as error:
+        raise BadInput(path, "", f"cannot be read ({error.strerror})", "a readable file") from None
+
+
+def _text(path: Path, form: str) -> blkevents.Events:
+    """Read the text of blkparse, with or without -f, or of ftrace, trace-cmd or perf."""
+    try:
+        reader = blkformat.Format(form) if form else None
     except blkformat.FormatError as error:
         raise BadInputError(f"FORMAT={form}: {error}") from None
     try:
-        with path.open("rb") as file:
-            head = file.read(_LOOKED_AT)
-        if head[:4] in _MAGICS:
-            if form:
-                raise BadInputError(f"FORMAT and {path}: that is no text, but blktrace's records")
-            return blkevents.read([path])
-        if b"\0" in head:
-            raise BadInput(
-                path,
-                "",
-                "not text (it has NUL bytes, as UTF-16 and binary files have)",
-                "what blkparse prints, or the prefix of blktrace's files",
-            )
         return blkparsed.read(path, reader)
     except OSError as error:
         raise BadInput(path, "", f"cannot be read ({error.strerror})", "a readable file") from None

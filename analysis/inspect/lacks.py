@@ -7,8 +7,17 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.adapters.blkevents import Events
-from analysis.adapters.blkrecords import DISCARD, FUA, PASSTHROUGH, QUEUE, WRITE, version
+from analysis.adapters.blkevents import UNTOLD, Events
+from analysis.adapters.blkrecords import (
+    ACTION,
+    COMPLETE,
+    DISCARD,
+    FUA,
+    PASSTHROUGH,
+    QUEUE,
+    WRITE,
+    version,
+)
 from analysis.inspect.traced import Traced
 
 # the version of records that a kernel of any release makes
@@ -34,11 +43,19 @@ def lacks(events: Events, found: Traced) -> list[str]:
             "SCSI or ATA passthrough (as of smartd or hdparm): left out",
         ),
     )
-    said = [f"{count} {one if count == 1 else many} {what}" for count, one, many, what in number if count]
+    said = ["the last line has no end: left out, the trace may be cut short"] if events.cut else []
+    if events.lost:
+        lost = f"{'at least ' if events.lost_more else ''}{counted(events.lost, 'event')}"
+        said.append(f"the tracer lost {lost}: commands may be missing or unfinished")
+    said += [f"{count} {one if count == 1 else many} {what}" for count, one, many, what in number if count]
     failed = found.commands.filter(pl.col("result") > 0)["result"].value_counts(sort=True)
     if failed.height:
         errors = (f"{count} with {error_name(result)}" for result, count in failed.iter_rows())
         said.append(f"{counted(int(failed['count'].sum()), 'command')} failed: {', '.join(errors)}")
+    completed = events.rows[events.rows["action"] & ACTION == COMPLETE]
+    if untold := int((completed["error"] == UNTOLD).sum()):
+        without = f"{counted(untold, 'completion')} without an error number in the text"
+        said.append(f"{without}: whether the command failed is not known")
     said += [
         f"{device} has no issue events, as is normal for md, dm, bcache and zram: "
         "its commands begin when they are queued"
@@ -68,12 +85,13 @@ def error_name(number: int) -> str:
 
 def left_out(files: list[Path], prefix: str, events: Events) -> list[str]:
     """Say what a trace lacks that its records do not show: those of a CPU, and writes with FUA."""
-    numbers = {int(file.suffix[1:]) for file in files}
+    before = f"{Path(prefix).name}.blktrace."
+    numbers = {int(file.suffix[1:]) for file in files if file.name.startswith(before)}
     found = []
     if missing := sorted(set(range(max(numbers, default=-1) + 1)) - numbers):
         named = ", ".join(f"{Path(prefix).name}.blktrace.{number}" for number in missing)
         found.append(f"there is no {named}: what these CPUs did is missing")
-    of_first = not events.traced and (not files or any(version(file) == _FIRST for file in files))
+    of_first = any(version(file) == _FIRST for file in files)
     action = events.rows["action"]
     writes = action[action & (WRITE | DISCARD | PASSTHROUGH) == WRITE]
     if of_first and writes.size and not (writes & FUA > 0).any():

@@ -11,7 +11,7 @@ import polars as pl
 from analysis import events as schema
 from analysis.adapters import blkflushes, blkowners, blkpairs, blkremaps
 from analysis.adapters.blkcommands import codes, words
-from analysis.adapters.blkevents import Events
+from analysis.adapters.blkevents import UNTOLD, Events
 from analysis.adapters.blkrecords import ACTION, COMPLETE, FLUSH, ISSUE, PASSTHROUGH, QUEUE, REMAP, WRITE
 
 _OPERATIONS = {"write metadata": "write", "write FUA": "write"}
@@ -153,7 +153,7 @@ def _table(
             "sectors": size.astype(np.int64) // 512,
             "rwbs": which["rwbs"],
             "kind": pl.Series(kinds, dtype=pl.String),
-            "result": pl.Series(errors.astype(np.int64)).set(pl.Series(done < 0), None),
+            "result": pl.Series(errors.astype(np.int64)).set(pl.Series((done < 0) | (error == UNTOLD)), None),
         }
     )
     devices = {number: schema.device_name(number) for number in table["number"].unique().to_list()}

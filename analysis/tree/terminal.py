@@ -17,6 +17,8 @@ from analysis.tree.chain import Node, tree
 from base.text import printable
 
 _SLOWEST = 5
+# What a transaction cost in numbers, as the table has it: the word, and its plural.
+_COUNTS = (("sync", "s"), ("write", "s"), ("flush", "es"))
 _WAITS = {
     "cpu_ns": "CPU",
     "data_wait_ns": "data",
@@ -78,10 +80,15 @@ def lines(run: Loaded, transaction: int | None, terminal: Terminal) -> list[str]
     return out
 
 
+def _counted(number: float, one: str, end: str) -> str:
+    """Return a number with its word: `1 flush`, `2 flushes`, `0.5 flushes`."""
+    return f"{number:.4g} {one}{'' if number == 1 else end}"
+
+
 def _transaction(run: Loaded, number: int, terminal: Terminal) -> list[str]:
     costs = run["costs"].row(number, named=True)
     root = tree(run, number)
-    counts = ", ".join(f"{costs[name]:.4g} {name}" for name in ("syncs", "writes", "flushes"))
+    counts = ", ".join(_counted(costs[f"{one}{end}"], one, end) for one, end in _COUNTS)
     written = f"{costs['fua']:.4g} FUA, {costs['bytes'] / 1024:.1f} KiB written"
     for view, text in (("for_others", "of these for others"), ("deferred", "written later")):
         written += f", {costs[view] / 1024:.1f} KiB {text}" if costs[view] else ""
@@ -145,7 +152,7 @@ def _slowest(run: Loaded, terminal: Terminal) -> list[str]:
     out = [terminal.line("", "Slowest transactions")]
     for row in rows.iter_rows(named=True):
         left = f"{row['latency_ns'] / 1e6:12.3f} ms  {row['bytes'] / 1024:8.1f} KiB "
-        left += f"{row['flushes']:6.4g} flushes  "
+        left += f"{row['flushes']:6.4g} {'flush' if row['flushes'] == 1 else 'flushes':7}  "
         text = f"{row['op']} {row['transaction']}"
         out.append(terminal.line(left, text, style.OPS.get(row["op"])))
     return out

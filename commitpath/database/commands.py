@@ -55,7 +55,8 @@ def import_(options: dict[str, str]) -> int:
         raise BadInputError(f"FILE={source}: {'not a file' if source.exists() else 'no such file'}")
     sync.up_to_date()
     try:
-        done = exchange.import_(source, label, conflict)
+        # the process that reads it has another working directory
+        done = exchange.import_(source.absolute(), label, conflict)
     except store.DatabaseError as error:
         if store.passes(error):
             raise

@@ -22,12 +22,9 @@ def advise(options: dict[str, str]) -> int:
     """Print the Pareto set of one lab; RUN=yes first runs what the grid `advise` has for the choice."""
     names = axes_of("advise")
     failure, loss = options.get("SURVIVE", ""), options.get("LOSS", "none")
-    if (
-        failure not in SURVIVE
-        or (loss not in LOSSES and limit_ms(loss) is None)
-        or options.get("RUN", "yes") != "yes"
-        or "FS" not in options
-    ):
+    if loss not in LOSSES and limit_ms(loss) is None:
+        raise BadInputError(f"LOSS={loss}: it is {', '.join(LOSSES)}, or a time such as 1s, 500ms or 2min")
+    if failure not in SURVIVE or options.get("RUN", "yes") != "yes" or "FS" not in options:
         missing = " and ".join(name for name in ("FS", "SURVIVE") if name not in options)
         raise BadInputError(
             f"{missing + ': missing; ' if missing else ''}make advise takes FS=<filesystem>, "
@@ -52,10 +49,24 @@ def advise(options: dict[str, str]) -> int:
     if not kept:
         raise BadInputError(
             f"SURVIVE={failure} LOSS={loss}: none of the {len(measured)} settings measured keeps that "
-            "promise; LOSS=last allows more, RUN=yes measures more"
+            f"promise; {wider(measured, failure, loss)}RUN=yes measures more"
         )
     print(printable_lines([*report(measured, kept, failure), *unpaced(loss, chosen)]))
     return 0
+
+
+def wider(measured: Sequence[Setting], failure: str, loss: str) -> str:
+    """Return what of LOSS allows more, and is kept by a setting; nothing where none is."""
+    untried = sum(one.trials is None for one in measured)
+    time = (
+        f"a time needs trials, which {untried} of them have not; "
+        if limit_ms(loss) is not None and untried
+        else ""
+    )
+    for word in LOSSES:
+        if number := sum(one.keeps(failure, word) for one in measured):
+            return f"{time}LOSS={word} allows more, and {number} keep it; "
+    return time
 
 
 def run_missing(given: dict[str, str], failure: str) -> None:
@@ -93,7 +104,8 @@ def report(measured: Sequence[Setting], kept: Sequence[Setting], failure: str) -
     how = "by trials" if tried == len(measured) else f"{tried} by trials, the others by what they promise"
     lines.append(
         f"{len(measured)} settings measured, {len(kept)} keep the promise (SURVIVE={failure}, {how}), "
-        f"{len(kept) - len(best)} of these are beaten in both speed and wear by one above"
+        f"{(beaten := len(kept) - len(best))} of these {'is' if beaten == 1 else 'are'} beaten in both speed "
+        "and wear by one above"
     )
     return lines
 

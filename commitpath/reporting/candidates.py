@@ -58,11 +58,13 @@ class Setting:
     def keeps(self, failure: str, loss: str) -> bool:
         """Whether what is lost after a failure is no more than LOSS allows.
 
-        A time is judged by trials alone: what settings promise has none.
+        Without trials a time is kept by what is promised to lose nothing: no other promise has a time.
         """
-        if (ms := limit_ms(loss)) is not None:
-            return self.trials is not None and self.trials.loses_at_most(ms)
+        ms = limit_ms(loss)
+        if self.trials is not None and ms is not None:
+            return self.trials.loses_at_most(ms)
         if self.trials is None:
+            loss = loss if ms is None else "none"
             return failure != POWER and getattr(self.survives, SURVIVE[failure]) in LOSSES[loss]
         return self.trials.keeps(MOST[loss])
 

@@ -26,6 +26,10 @@ HEAD = ("cell", "of", "a", "b", "n_a", "n_b")  # of FILE's columns, those before
 METRICS = "tps, latency_us.p99, per_transaction.bytes_written, syncs, write_amplification, …"
 
 
+# Of cells without a counterpart, how many are named.
+MOST_NAMED = 5
+
+
 @dataclass(frozen=True)
 class Matched:
     """One cell as it is in A and in B: its distinct measurements, and how many runs repeat one of them."""
@@ -138,7 +142,7 @@ def match(options: dict[str, str], a: list[Run], b: list[Run]) -> list[Matched]:
     ]
     return [
         Matched(
-            select.label(groups[0][s][0], shown) or "the one matched cell",
+            select.label(groups[0][s][0], shown) or f"{options['A']} and {options['B']}",
             a,
             b,
             (len(groups[0][s]) - len(a), len(groups[1][s]) - len(b)),
@@ -160,8 +164,14 @@ def left_out(options: dict[str, str], *sides: list[Run]) -> list[str]:
     groups = [by_signature(runs, named) for runs in sides]
     lines = []
     for side, own, other in (("A", groups[0], groups[1]), ("B", groups[1], groups[0])):
-        if missing := sum(signature not in other for signature in own):
-            lines.append(f"left out: {missing} of {len(own)} cells of {side}, which the other has not")
+        if missing := [runs[0] for signature, runs in own.items() if signature not in other]:
+            shown = [name for name in select.varying([*sides[0], *sides[1]]) if name != "seed"]
+            names = ", ".join(select.label(run, shown) for run in missing[:MOST_NAMED])
+            more = f", … ({len(missing)})" if len(missing) > MOST_NAMED else ""
+            lines.append(
+                f"left out: {len(missing)} of {len(own)} cells of {side}, which the other has not: "
+                f"{names}{more}"
+            )
     return lines
 
 

@@ -3,6 +3,7 @@ speed, or beside latency and bytes."""
 
 import csv
 import dataclasses
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +19,8 @@ from commitpath.database.select import Run
 from commitpath.reporting.cells import Cells
 from commitpath.reporting.items import database
 from commitpath.reporting.statistics import median
-from commitpath.reporting.trials import Trials, limit_ms, unpaced
-from commitpath.sweep.grid import Excluded, Expanded, expand, names
+from commitpath.reporting.trials import MORE, Trials, limit_ms, unpaced
+from commitpath.sweep.grid import Excluded, Expanded, expand, load, names
 
 SUFFIXES = (".svg", ".png", ".pdf")
 # What OVER may be: what of a cell stands across the figure.
@@ -91,8 +92,8 @@ def durability(options: dict[str, str]) -> int:
     grid, figure = options.get("GRID"), options.get("FIGURE")
     if not grid or not figure:
         raise BadInputError(
-            f"make durability takes GRID=<a grid with CRASH that was swept; there are {', '.join(names())}> "
-            f"and FIGURE=<file>{' or '.join(SUFFIXES)}"
+            f"make durability takes GRID=<a grid with CRASH that was swept; there are {', '.join(cutting())}"
+            f"> and FIGURE=<file>{' or '.join(SUFFIXES)}"
         )
     path = Path(figure)
     if path.suffix not in SUFFIXES:
@@ -122,18 +123,39 @@ def durability(options: dict[str, str]) -> int:
     return 0
 
 
+def cutting() -> list[str]:
+    """The grids that set CRASH, themselves or in a part of theirs."""
+    return [name for name in names() if sets_crash(name)]
+
+
+def sets_crash(name: str) -> bool:
+    """Whether a grid's file, or one of its parts', has crash."""
+    _, content = load(name)
+    own = json.dumps({key: value for key, value in content.items() if key not in ("description", "exclude")})
+    return '"crash": ' in own or any(sets_crash(part) for part in content.get("grids", []))
+
+
 def within(found: Found, loss: str) -> Found:
     """Return the cells that lost no more time than LOSS; the others are named among those not drawn."""
     if (ms := limit_ms(loss)) is None:
         raise BadInputError(f"LOSS={loss}: it is a time, such as 1s, 500ms or 2min")
-    kept = [row for row in found.rows if row.trials.loses_at_most(ms)]
+    kept, beyond = list[Row](), dict[str, list[Mapping[str, str]]]()
+    for row in found.rows:
+        if why := row.trials.beyond(ms):
+            beyond.setdefault(f"a cut took more than {loss}" if why == MORE else why, []).append(row.settings)
+        else:
+            kept.append(row)
     if not kept:
+        reasons = "; ".join(f"{len(of)}: {why}" for why, of in beyond.items())
         raise BadInputError(
-            f"LOSS={loss}: each of the {len(found.rows)} cells measured loses more; a larger LOSS keeps some"
+            f"LOSS={loss}: none of the {len(found.rows)} cells measured is within it: {reasons}"
         )
-    lossy = [row.settings for row in found.rows if row not in kept]
-    unmeasured = {**found.unmeasured, **({f"a cut took more than {loss}": lossy} if lossy else {})}
-    return dataclasses.replace(found, rows=kept, unmeasured=unmeasured, beyond=len(lossy))
+    return dataclasses.replace(
+        found,
+        rows=kept,
+        unmeasured={**found.unmeasured, **beyond},
+        beyond=sum(map(len, beyond.values())),
+    )
 
 
 def finish(figure: Path, rows: Sequence[Sequence[str]], lines: Sequence[str], caption: str) -> None:

@@ -11,6 +11,9 @@ from commitpath.database.select import Run
 # What of a cell says how large the tried run was and who watched, and nothing of what a cut takes.
 SIZES = ("rows", "n", "seed", "probes", "observers", "crash", "cuts", "cut_seed")
 
+# That a cut took more time than it may.
+MORE = "a cut took more"
+
 
 @dataclass(frozen=True)
 class Trials:
@@ -67,7 +70,15 @@ class Trials:
 
     def loses_at_most(self, ms: float) -> bool:
         """Whether every database was usable, and no cut took more than so many ms of the run."""
-        return not self.unusable and self.worst_ms is not None and self.worst_ms <= ms
+        return self.beyond(ms) is None
+
+    def beyond(self, ms: float) -> str | None:
+        """Return why it is not known that no cut took more than so many ms of the run; None where it is."""
+        if self.unusable:
+            return "a cut left no usable database"
+        if self.worst_ms is None:
+            return "its runs do not say how much time a cut took"
+        return MORE if self.worst_ms > ms else None
 
     def text(self) -> str:
         """What was measured, in words."""

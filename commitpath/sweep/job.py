@@ -40,7 +40,7 @@ def prepare(cell: Mapping[str, Any], watched: bool) -> None:
     def snapshots() -> None:
         saved = ensure_snapshot(cell, driver, entry)
         if watched:
-            ensure_watched(cell, saved, payload(cell, entry["board_device"]), virtual_board(cell))
+            ensure_watched(cell, saved, payload(cell), virtual_board(cell))
 
     if cell["clock"] == "virtual":
         again_if_damaged(snapshots)

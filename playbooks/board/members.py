@@ -36,14 +36,14 @@ def owners(device: Device) -> Iterator[str]:
         first = head(node, number)
         for kind, module in kinds.items():
             for name, length in module.members(first):
-                if length <= size and (why := owned(device, name)):
-                    yield f"{kind} on {node} has {why.format(length)}"
+                if length <= size and (why := owned(device, name, length)):
+                    yield f"{kind} on {node} has {why}"
 
 
-def owned(device: Device, name: str) -> str:
+def owned(device: Device, name: str, length: int) -> str:
     """How a device is, or may be, the member of that name; nothing if another is."""
     if not name:
-        return "a member of {} bytes and does not say which: it may be this"
+        return f"a member of {length} bytes and does not say which: it may be this"
     try:
         status = Path(name).stat()
     except OSError:

@@ -135,9 +135,11 @@ def information_of(link: Path) -> str:
 
 
 def for_writing(information: str) -> bool:
-    """Whether an open file is for writing."""
+    """Whether an open file is for writing; one of which the kernel says something, and not that, may be."""
+    if not information:
+        return False  # it is closed since
     flags = re.search(r"^flags:\s*([0-7]+)", information, re.M)
-    return flags is not None and int(flags[1], 8) & os.O_ACCMODE != os.O_RDONLY
+    return flags is None or int(flags[1], 8) & os.O_ACCMODE != os.O_RDONLY
 
 
 def keys(link: Path) -> Iterator[object]:

@@ -136,6 +136,17 @@ hold() {
   while sleep 1000; do :; done
 }
 
+# what modules of ours that every virtual board has say of themselves
+record_modules() {
+  for module in modules/*.ko; do
+    [ -e "$module" ] || continue
+    loaded=$(basename "$module" .ko)
+    said=$(cd "/sys/module/$loaded/parameters" && grep -H '' -- *) || return
+    mkdir -p "$raw/board/modules"
+    echo "$said" | sed 's/:/=/' > "$raw/board/modules/$loaded.txt"
+  done
+}
+
 record_board() {
   cat /proc/mounts > "$raw/board/mounts"
   describe "$raw/board" || return
@@ -144,13 +155,7 @@ record_board() {
   cat /proc/cmdline > "$raw/board/cmdline.txt"
   cat /proc/cpuinfo > "$raw/board/cpuinfo.txt"
   cat /proc/meminfo > "$raw/board/meminfo.txt"
-  # what modules of ours that every virtual board has say of themselves
-  for module in modules/*.ko; do
-    [ -e "$module" ] || continue
-    loaded=$(basename "$module" .ko)
-    mkdir -p "$raw/board/modules"
-    (cd "/sys/module/$loaded/parameters" && grep -H '' -- *) | sed 's/:/=/' > "$raw/board/modules/$loaded.txt"
-  done
+  record_modules || return
   {
     ls -1 -i -s --block-size=1 "$MOUNTPOINT/db"
     # an engine's database may be a folder

@@ -11,9 +11,9 @@ populate() {
 }
 
 run_load() {
-  # a watched run notes the transactions of engines that can be told them
   # a program's temporary files, as SQLite's
   export TMPDIR="$DATABASE_FOLDER"
+  # a watched run notes the transactions of engines that can be told them
   preloads=$(printf '%s:' "$folder"/bin/preload/*.so)
   "$folder/bin/command" --folder "$DATABASE_FOLDER" --output-dir "$raw/driver" \
     --device-stat "/sys/class/block/$DEVICE_NAME/stat" --announce /dev/console \

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,21 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parent.parent), str(HERE)]
 
 import synthetic  # noqa: E402
+
+# What is about the figures, and test_consistent.py, which has recorded runs: theirs are drawn.
+DRAWN = ("test_pipeline", "test_sample", "test_consistent")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _undrawn(
+    request: pytest.FixtureRequest, undrawn: Callable[[], AbstractContextManager[None]]
+) -> Iterator[None]:
+    """Analyse without figures, but in DRAWN."""
+    if request.module.__name__ in DRAWN:
+        yield
+        return
+    with undrawn():
+        yield
 
 
 @pytest.fixture(scope="session")

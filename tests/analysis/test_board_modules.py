@@ -1,5 +1,7 @@
 """The modules that a virtual board has by its plan were loaded, and did their work."""
 
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -7,6 +9,7 @@ import synthetic
 
 from analysis import run as runs
 from analysis.checks import board
+from base.paths import ROOT
 
 SAID = {"by": "ftrace", "calls": "9120", "function": "bvec_try_merge_page", "kept_apart": "4031"}
 
@@ -72,3 +75,26 @@ def test_a_plan_says_which_modules_a_board_has() -> None:
     for kernel in ("5.10", "6.1", "6.12", "7.x"):
         document = plan.make(make_cell({"KERNEL": kernel, "PROBES": "none"}), virtual).document
         assert document["board"]["modules"] == ["bio_vectors"]
+
+
+def test_a_module_that_says_nothing_ends_the_step(tmp_path: Path) -> None:
+    """The board's function with another /sys, by the shell that is this host's."""
+    script = (ROOT / "playbooks/board/run-cell.sh").read_text()
+    (function,) = re.findall(r"^record_modules\(\) \{\n.*?^\}\n", script, re.M | re.S)
+    text = f"raw={tmp_path}\n{function.replace('/sys/', f'{tmp_path}/sys/')}record_modules\n"
+    (tmp_path / "modules").mkdir()
+    (tmp_path / "modules/bio_vectors.ko").touch()
+    parameters = tmp_path / "sys/module/bio_vectors/parameters"
+
+    def recorded() -> int:
+        return subprocess.run(
+            ["sh", "-uc", text], cwd=tmp_path, check=False, stderr=subprocess.DEVNULL
+        ).returncode
+
+    assert recorded() != 0
+    parameters.mkdir(parents=True)
+    assert recorded() != 0
+    (parameters / "by").write_text("a:b\n")
+    (parameters / "calls").write_text("3\n")
+    assert recorded() == 0
+    assert (tmp_path / "board/modules/bio_vectors.txt").read_text() == "by=a:b\ncalls=3\n"

@@ -227,3 +227,20 @@ def test_a_cell_of_settings_that_there_are_not(pair: tuple[Path, Path]) -> None:
         BadInput, match=r"cell\.json: its engine has no such settings; expected a cell as it was"
     ):
         diff.compare(*pair, force=True)
+
+
+def test_totals_of_counts_are_whole_and_means_are_not() -> None:
+    means = {"syncs": (1180.0, 1180.0), "bytes": (1024.0, 2048.0)}
+    assert terminal.rows(means, total=True)[0] == ("syncs", "1,180", "1,180", "+0")
+    assert terminal.rows(means)[0] == ("syncs", "1,180.00", "1,180.00", "+0.00")
+
+
+def test_two_runs_are_named_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A link and a folder of one working directory, and one elsewhere."""
+    (tmp_path / "here/run").mkdir(parents=True)
+    (tmp_path / "here/latest").symlink_to("run")
+    monkeypatch.chdir(tmp_path / "here")
+    names = [
+        terminal._place(Path(name)) for name in ("run", "latest", str(tmp_path / "here/run"), str(tmp_path))
+    ]
+    assert names == [Path("run")] * 3 + [tmp_path]

@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
-from analysis import derived
+from analysis import derived, stored
+from analysis.figures import ledger
 from analysis.figures.ledger import main
+from analysis.terminal import whole
 from base.identity import canonical, cell_name
 
 PROFILES = {"fs": {"type": "ext4"}, "device": {"driver": "null_blk"}}
@@ -35,7 +37,9 @@ def make(results: Path, mode: str, run_id: str, engine: str = "sqlite", n: int =
     folder.mkdir(parents=True)
     (folder / "cell.json").write_text(canonical(cell))
     (folder / "host.json").write_text(json.dumps({"run_id": run_id}))
-    told = {"status": "ok", "reasons": [], "ledger": LEDGER} | summary
+    counted = {"tps": {"all": 50.0}, "virtual_seconds": 2.0}
+    counted["block"] = {"writes": 200, "flushes": 100, "bytes_written": 409600}
+    told = {"status": "ok", "reasons": [], "ledger": LEDGER, **counted} | summary
     (folder / "summary.json").write_text(json.dumps(told))
     derived.write(folder)
     return folder
@@ -86,6 +90,35 @@ def test_what_is_for_no_transaction_is_a_part_of_the_bar(
     assert main([str(tmp_path / "out.svg"), str(old)]) == 0
     assert capsys.readouterr().out.startswith(f"wal  ext4-ordered: 0.000% unattributed, {old}")
     assert "no transaction" not in (tmp_path / "out.svg").read_text()
+
+
+def test_both_panels_have_everything(tmp_path: Path) -> None:
+    """The flushes of a close, too: 100 transactions, 99 flushes of theirs and one of none."""
+    made = LEDGER | {"flushes_per_transaction": {"all": {"database": 0.99}}}
+    bar = ledger.bar_of(stored.read_named(make(tmp_path / "results", "wal", "r1", ledger=made)))
+    found = ledger._values(bar, "flushes_per_transaction")
+    assert sum(found.values()) == whole(stored.read_named(bar.folder).summary)["flushes"] == 1.0
+    assert found["no transaction"] == pytest.approx(0.01)
+
+
+def test_axes_that_only_one_of_two_runs_has_are_named(tmp_path: Path) -> None:
+    one, other = (ledger.Bar(tmp_path, cell, {}) for cell in ({"n": 1}, {"n": 1, "pace": "1/s"}))
+    assert ledger.differing(one, other) == ["pace=-"]
+    assert ledger.differing(other, one) == ["pace=1/s"]
+
+
+def test_a_kind_that_nobody_sees_is_not_in_the_legend(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for mode in ("wal", "delete"):
+        each = {"all": {"database page": 1e6, "directory": 100.0, "WAL": 1e5}}
+        make(tmp_path / "results", mode, f"{mode}-1", ledger=LEDGER | {"per_transaction": each})
+    assert main([str(tmp_path / "out.svg"), str(tmp_path / "results")]) == 0
+    drawn = (tmp_path / "out.svg").read_text()
+    assert "WAL" in drawn and "directory" not in drawn
+    # as in the figure, from the top
+    said = capsys.readouterr().out
+    assert said.index("delete  ext4-ordered") < said.index("wal  ext4-ordered")
 
 
 def test_a_rejected_run_that_is_called_ok_is_not_drawn(

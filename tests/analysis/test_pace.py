@@ -15,7 +15,7 @@ from analysis import run as runs
 from analysis.adapters import sqlfile, tracefile
 from analysis.checks import phases
 from analysis.ledger.arrays import ints
-from base.errors import BadInputError
+from base.errors import BadInput, BadInputError
 from commitpath.cell import make_cell
 from commitpath.payload import driver_env, packed
 
@@ -88,6 +88,27 @@ def test_a_run_that_starts_too_early_is_told(run_dir: Path) -> None:
     assert phases.due(runs.read(run_dir)) == []
     (reason,) = phases.due(runs.read(paced(run_dir, "1/h")))
     assert re.match(r"transaction 1 began [0-9]+ ns before it was due \(PACE=1/h\)", reason)
+
+
+@pytest.mark.parametrize("lines", [3, 200])
+def test_a_run_of_other_transactions_than_its_trace_is_rejected(run_dir: Path, lines: int) -> None:
+    """One of a driver that stopped early, or did not end with the trace."""
+    times = "".join(f'{number}.5 1 "INSERT INTO t VALUES({number})"\n' for number in range(lines))
+    text = TRACE[: TRACE.index("1.000000")] + times
+    cell = json.loads((paced(run_dir, "trace") / "cell.json").read_text())
+    cell["profiles"]["file"] = {"trace": text}
+    (run_dir / "cell.json").write_text(json.dumps(cell))
+    result = pipeline.analyse(run_dir)
+    number = runs.read(run_dir).driver.transactions.height
+    assert result["status"] == "rejected"
+    assert f"{number} transactions, and the trace has {lines} (PACE=trace)" in result["reasons"]
+
+
+@pytest.mark.parametrize("asked", ["x", "5/day", "0/s", "/s", "1.5/s", "1e400/s", "trace"])
+def test_a_run_with_no_pace_that_can_be_is_one_line(run_dir: Path, asked: str) -> None:
+    with pytest.raises(BadInput, match=r"cell\.json: pace is '") as error:
+        pipeline.analyse(paced(run_dir, asked))
+    assert "\n" not in str(error.value)
 
 
 def test_a_setting_that_the_driver_did_not_get_is_told(run_dir: Path) -> None:

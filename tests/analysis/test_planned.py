@@ -183,7 +183,7 @@ def test_a_plan_may_list_checks_of_another_release(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"format": 4}, "format"),
+        ({"format": 5}, "format"),
         ({"checks": []}, "checks"),
         ({"cell": {"n": 1}}, "it is of another cell than cell.json"),
         ({"steps": 1}, "steps"),

@@ -211,7 +211,24 @@ def test_a_database_of_which_nothing_was_noted_is_named(folder: Path) -> None:
     path = folder / "raw/driver/transactions.csv"
     path.write_text(path.read_text().replace("wal.db", "another.db"))
     said = pipeline.analyse(folder)["transactions"]["said"]
-    assert said == "43 in 1 process; not known of wal.db, which others wrote"
+    assert said == "43 in 1 process; not known of wal.db, which no transaction that was noted wrote"
+
+
+def test_a_database_is_known_by_its_path_and_an_attached_one_is_called_so(folder: Path) -> None:
+    path = folder / "raw/driver/transactions.csv"
+    noted = path.read_text().replace("wal.db", r"/a\x20b/wal.db").replace("delete.db", "/other/wal.db")
+    path.write_text(noted)
+    edited(
+        folder / "raw/driver/config.json",
+        lambda config: config["transactions"].update(attached=["/a/delete.db", "/a/read.db", "/a/wal.db"]),
+    )
+    known = pipeline.analyse(folder)["transactions"]
+    attached = "delete.db attached: what is written there is of its connection's database"
+    assert known["said"] == f"43 in 1 process; {attached}"
+    assert {row["file"] for row in known["rows"]} == {"a b/wal.db", "other/wal.db"}
+    # no name of its own: of a connection to a database in memory
+    path.write_text(noted.replace("/other/wal.db", ""))
+    assert {row["file"] for row in pipeline.analyse(folder)["transactions"]["rows"]} == {"wal.db", ""}
 
 
 def test_syncs_and_commands_are_tied_to_transactions(folder: Path) -> None:

@@ -57,7 +57,7 @@ class Case:
     def of(cls, variables: dict[str, str]) -> "Case":
         cell, entry = make_cell(variables), ansible.board("virtual")
         saved = ensure_snapshot(cell, programs.driver(cell), entry)
-        return cls(virtual_board(cell), saved, payload(cell, entry["board_device"]))
+        return cls(virtual_board(cell), saved, payload(cell))
 
     def run(self, program: str) -> RunOutput:
         return replace(self.board, program=program).run_cell(self.saved, self.files, LIMIT_SECONDS)

@@ -20,7 +20,7 @@ for mode in $MODES; do
     database=$MOUNTPOINT/db/table.db
     rm -f "$database"*
     "$folder/bin/driver" populate --database "$database" --rows 100
-    "$folder/bin/driver" run --database "$database" --rows 100 --n 10 --journal-mode "$mode" \
+    "$folder/bin/driver" run --database "$database" --rows 100 --n 5 --journal-mode "$mode" \
       --synchronous "$level" --output-dir "$raw/$mode-$level" --seed 3
   done
 done

@@ -12,6 +12,8 @@ from commitpath import experiment, payload, plan
 from commitpath.cell import make_cell
 
 CELL = {"DEVICE": "emmc-5.0", "ROWS": "1000", "N": "30", "PROBES": "none", "CRASH": "power", "CUTS": "150"}
+# test_flash.py has its run, too.
+SHORT = CELL | {"N": "10", "CUTS": "40"}
 
 
 def crash(folder: Path) -> dict[str, Any]:
@@ -24,7 +26,7 @@ def crash(folder: Path) -> dict[str, Any]:
 
 def test_a_short_cell(run_cell: Callable[..., Path]) -> None:
     """Every cut of a rollback journal comes up with all that was acknowledged, but for the last of DELETE."""
-    found = crash(run_cell(**CELL | {"N": "10", "CUTS": "40"}))
+    found = crash(run_cell(**SHORT))
     assert (found["cuts"], found["mounted"], found["opened"]) == (40, 40, 40)
     assert found["corrupt"] == found["not_a_prefix"] == found["broken"] == 0
     assert found["lost_acknowledged"]["max"] == 1
@@ -105,7 +107,7 @@ def test_a_kernel_that_panics_in_a_trial_is_its_result(
     monkeypatch.setattr(experiment, "RESULTS", tmp_path)
     monkeypatch.setattr(payload, "trials_env", lambda cell: env(cell) | {"FSCK": "sh die.sh"})
     monkeypatch.setattr(plan, "payload", lambda *given, **named: files(*given, **named) | {"die.sh": DEADLY})
-    folder = experiment.run_once(make_cell(CELL | {"N": "10", "CUTS": "40"}))
+    folder = experiment.run_once(make_cell(SHORT))
     analyse([str(folder), "--quiet"])
     found = crash(folder)
     assert (found["cuts"], found["died"], found["mounted"], found["broken"]) == (40, 1, 39, 1)
@@ -116,9 +118,9 @@ def test_the_same_cut_has_the_same_outcome(
     run_cell: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """To the byte, with what it took on the board's clock."""
-    first = run_cell(**CELL | {"N": "10", "CUTS": "40"})
+    first = run_cell(**SHORT)
     monkeypatch.setattr(experiment, "RESULTS", tmp_path)
-    second = experiment.run_once(make_cell(CELL | {"N": "10", "CUTS": "40"}))
+    second = experiment.run_once(make_cell(SHORT))
     for board in first.glob("crash/*"):
         of_second = second / "crash" / board.name / "raw/trials.csv"
         assert of_second.read_bytes() == (board / "raw/trials.csv").read_bytes()

@@ -363,7 +363,8 @@ def test_a_step_ends_as_it_was_planned(on_board: Callable[..., RunOutput]) -> No
     run = (ansible.PLAYBOOKS / "board/run-cell.sh").read_bytes()
     script = 'cd /run/commitpath && sed -i "s/ driver:ok/ PLANNED driver:ok/" cell.env && sh whole-run.sh'
     for planned, status in (("moon:fails", "0"), ("moon:ok", "2"), ("settle:fails", "1")):
-        output = on_board(script.replace("PLANNED", planned), {"whole-run.sh": run}, PROBES="none")
+        files = {"whole-run.sh": run}
+        output = on_board(script.replace("PLANNED", planned), files, PROBES="none", N="2")
         assert output.text("run-cell.status").strip() == status, output.text("run-cell.log")
     assert "settle ended with 1, and was to end: fails" in output.text("run-cell.log")
 

@@ -5,6 +5,7 @@ is labelled as docs/lab-boards.md says, and named in an inventory file as a user
 """
 
 import json
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -30,15 +31,18 @@ def bench() -> Iterator[Login]:
         yield login
 
 
+def hold_left(bench: Login) -> None:
+    """Nothing of a run is left on the board."""
+    left = lab_board.said(bench, f"ls -d /run/commitpath {MOUNTPOINT}/db 2>/dev/null || echo nothing")
+    assert left == "nothing\n"
+
+
 def test_a_run_on_a_lab_board(bench: Login) -> None:
     folder = experiment.run_once(make_cell({**LAB, "FS": "f2fs", "MODE": "wal"}))
     assert analyse([str(folder)]) == 0
     summary = json.loads((folder / "summary.json").read_text())
     assert summary["status"] == "ok", summary["reasons"]
-    own = dict(line.split("=", 1) for line in (folder / "raw/board/device.txt").read_text().splitlines())
-    assert int(own["start"]) > 0 and int(own["size"]) == 512 << 11
-    left = lab_board.said(bench, f"ls -d /run/commitpath {MOUNTPOINT}/db 2>/dev/null || echo nothing")
-    assert left == "nothing\n"
+    hold_left(bench)
 
 
 def run_command(bench: Login, folder: Path, probes: str) -> dict[str, Any]:
@@ -54,8 +58,7 @@ def run_command(bench: Login, folder: Path, probes: str) -> dict[str, Any]:
     assert summary["command"]["stdout"] == "written"
     assert summary["counters"]["bytes_written"] >= 256 << 10
     assert summary["counters"]["flushes"] is None
-    left = lab_board.said(bench, f"ls -d /run/commitpath {MOUNTPOINT}/db 2>/dev/null || echo nothing")
-    assert left == "nothing\n"
+    hold_left(bench)
     return summary
 
 
@@ -77,6 +80,25 @@ def test_a_partition_is_watched_beside_another_that_is_in_use(bench: Login) -> N
     finally:
         lab_board.said(bench, "umount /run/other && rmdir /run/other")
     lab_board.hold_neighbour(lab_board.hold_partition(folder))
+    own = dict(line.split("=", 1) for line in (folder / "raw/board/device.txt").read_text().splitlines())
+    assert int(own["start"]) > 0 and int(own["size"]) == 512 << 11
+    hold_left(bench)
+
+
+def test_a_setting_of_the_kernel_that_changes_after_the_boot_is_noticed(bench: Login) -> None:
+    """By check-cmdline.sh: as it was booted all is well; then not what was changed."""
+    check = (ansible.PLAYBOOKS / "board/check-cmdline.sh").read_text()
+    name = "percpu_pagelist_high_fraction"
+    booted = lab_board.said(bench, f"cat /proc/sys/vm/{name}").strip()
+    answers = []
+    for value in ("8", booted):
+        done = subprocess.run(bench.ssh("sh -s"), input=check, capture_output=True, text=True, check=False)
+        answers.append((done.returncode, done.stderr.splitlines()))
+        lab_board.said(bench, f"echo {value} > /proc/sys/vm/{name}")
+    before, (code, lines) = answers
+    assert before == (0, [])
+    assert code == 1
+    assert [line for line in lines if f"{name}={booted}" in line] == lines and lines
 
 
 # Nothing of commitpath is on the board. Each line is a fact that the test looks for.

@@ -19,6 +19,8 @@ from commitpath.cell import make_cell
 
 # KiB of a bio with a page in each of its 256 vectors
 BIO_KIB = 1024
+# A cell in which there is one; test_flash.py has it, too.
+LARGE = {"FS": "ext4", "DEVICE": "emmc-5.0", "MODE": "wal", "SYNC": "normal", "N": "100"}
 # a transaction has 20 rows of two indexes, so that 150 of them fill the log until a checkpoint twice
 ROWS, TRANSACTIONS = 20, 150
 
@@ -48,7 +50,7 @@ def alike_until_the_drain(one: Ran, other: Ran) -> bool:
 
 def test_a_watched_run_and_its_baseline_split_a_large_sync_alike(run_cell: Callable[..., Path]) -> None:
     """A checkpoint of the default 1000 pages syncs 4 MiB of log, which no commit has synced with NORMAL."""
-    folder = run_cell(FS="ext4", DEVICE="emmc-5.0", MODE="wal", SYNC="normal", N="100")
+    folder = run_cell(**LARGE)
     result = json.loads((folder / "summary.json").read_text())
     assert result["status"] == "ok", result["reasons"]
     both = boards(folder)

@@ -20,7 +20,7 @@ def test_boards_end_and_are_the_same() -> None:
     ours = str(emulator.build() / qemu.QEMU)
     cell, entry = make_cell(CELL), ansible.board("virtual")
     saved = ensure_snapshot(cell, programs.driver(cell), entry)
-    files, board = payload(cell, entry["board_device"]), virtual_board(cell)
+    files, board = payload(cell), virtual_board(cell)
 
     def transactions(program: str) -> bytes:
         output = replace(board, program=program).run_cell(saved, files, LIMIT_SECONDS)

@@ -4,6 +4,8 @@ import csv
 import functools
 import json
 import os
+import re
+import sqlite3  # noqa: F401 - so that its library is mapped
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,3 +127,12 @@ def one_line_error(done, status):
     lines = done.stderr.splitlines()
     assert len(lines) == 1 and lines[0].startswith("driver: "), done.stderr
     return lines[0]
+
+
+def linked_with_sqlite(program: str, folder: Path) -> Path:
+    """A program of this folder, linked with this machine's SQLite, of which no header need be installed."""
+    (library,) = set(re.findall(r"(/\S+/libsqlite3\.so\S*)$", Path("/proc/self/maps").read_text(), re.M))
+    made = folder / program
+    source = Path(__file__).with_name(f"{program}.c")
+    subprocess.run(["gcc", "-O0", "-g", "-o", made, source, library], check=True)
+    return made

@@ -33,7 +33,7 @@ def test_each_transaction_is_in_order(driver, mode, load):
         if level == "extra" and driver.binary.name.endswith("3.8.11.1"):
             continue
         driver.populate(*populated)
-        driver.run_ok("--vfs-log", *more, mode=mode, synchronous=level)
+        driver.run_ok("--vfs-log", *more, n=10, mode=mode, synchronous=level)
         assert sqlite.contradicted(driver.config()["effective"], _of_transactions(driver)) == [], level
         allowed = sqlite.order({"journal_mode": mode, "synchronous": level})
         log = [call for call in calls(driver) if call["file"] not in sqlite.UNORDERED]

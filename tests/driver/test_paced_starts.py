@@ -1,7 +1,11 @@
 """When transactions start: --pace-ns."""
 
+import errno
+import subprocess
+from pathlib import Path
+
 import pytest
-from conftest import one_line_error
+from conftest import WORKLOADS, one_line_error
 
 from analysis.adapters import sqlfile
 
@@ -48,3 +52,16 @@ def test_a_recording_starts_as_it_was_recorded(newest):
 def test_what_is_no_pace_is_refused(newest, pace):
     newest.populate()
     assert "--pace-ns" in one_line_error(newest.run("--pace-ns", pace), 2)
+
+
+def test_a_wait_goes_on_after_a_signal_and_ends_the_run_on_an_error(tmp_path):
+    program = tmp_path / "wait"
+    sources = [Path(__file__).with_name("wait.c"), WORKLOADS / "fail.c"]
+    options = ["-std=c17", "-D_POSIX_C_SOURCE=200809L", f"-I{WORKLOADS}", "-Wl,--wrap=clock_nanosleep"]
+    subprocess.run(["gcc", *options, "-o", program, *sources], check=True)
+
+    def waited(error):
+        return subprocess.run([program, str(error)], capture_output=True, text=True, check=False, timeout=60)
+
+    assert waited(0).stdout == "3 calls\n"
+    assert one_line_error(waited(errno.EINVAL), 1).endswith("ns of CLOCK_MONOTONIC: Invalid argument")

@@ -3,15 +3,16 @@
 import csv
 import json
 import os
-import re
 import shlex
-import sqlite3  # noqa: F401 - so that its library is mapped
 import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from conftest import linked_with_sqlite
+
+from analysis.adapters import drivertables
 
 ROOT = Path(__file__).resolve().parents[2]
 SANITIZED = "CFLAGS=-O0 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
@@ -20,15 +21,13 @@ MODES = ROOT / "tests/bench/programs/modes.py"
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the runner, the preload, and a program with hooks."""
+    """A folder with the runner, the preload, and programs that use SQLite."""
     folder = tmp_path_factory.mktemp("preload")
     make = ["make", "-s", "-C", str(ROOT / "workloads/command"), SANITIZED]
     subprocess.run([*make, f"OUT={folder}/command"], check=True)
     subprocess.run([*make, "preload", "ENGINE=sqlite", f"OUT={folder}/sqlite.so"], check=True)
-    # sqlite3 is imported: its library is mapped; no header of it need be installed
-    (library,) = set(re.findall(r"(/\S+/libsqlite3\.so\S*)$", Path("/proc/self/maps").read_text(), re.M))
-    program = ["gcc", "-O0", "-g", "-o", f"{folder}/hooks", str(ROOT / "tests/driver/hooks.c"), library]
-    subprocess.run(program, check=True)
+    for program in ("hooks", "closed"):
+        linked_with_sqlite(program, folder)
     return folder
 
 
@@ -48,6 +47,9 @@ def run(built: Path, folder: Path, command: str) -> tuple[list[dict], dict, str]
     said = (folder / "out/stdout").read_text() + (folder / "out/stderr").read_text()
     with (folder / "out/transactions.csv").open() as file:
         rows = list(csv.DictReader(file))
+    for row in rows:
+        row["path"] = drivertables.unescaped(row["file"])
+        row["file"] = Path(row["path"]).name
     assert config["command"].get("exit_status") == 0, said
     assert config["transactions"]["ended"] == len(rows)
     assert not (folder / "out/transactions.log").exists()
@@ -80,7 +82,10 @@ def test_k_inserts_are_k_transactions_in_each_mode(built: Path, tmp_path: Path) 
     }
     assert all(row["changes"] == "1" for row in rows if row["op"] == "insert")
     locks = {"busy": 0, "sleeps": 0, "slept_ns": 0}
-    assert counted == {"processes": 1, "ended": len(rows), "unseen_pages": 0, "unfollowed": 0, **locks}
+    assert (
+        counted
+        == {"processes": 1, "ended": len(rows), "unseen_pages": 0, "unfollowed": 0, "attached": []} | locks
+    )
     begins = [int(row["begin_ns"]) for row in rows]
     assert begins == sorted(begins)
 
@@ -98,6 +103,33 @@ def test_hooks_of_the_program_are_its_own(built: Path, tmp_path: Path) -> None:
     ]
     assert {row["rolled_back"] for row in rows} == {"0"}
     assert (counted["unseen_pages"], counted["unfollowed"]) == (0, 0)
+
+
+def test_each_database_has_its_whole_path(built: Path, tmp_path: Path) -> None:
+    names = [
+        "with space.db",
+        "two\nlines.db",
+        'ümläut,"q\\x41.db',
+        "l" * 200 + ".db",
+        "a/same.db",
+        "b/same.db",
+    ]
+    text = f"""
+import os, sqlite3
+os.mkdir("a"); os.mkdir("b")
+for name in {names}:
+    sqlite3.connect(name).execute("create table t (a)")
+database = sqlite3.connect(":memory:", isolation_level=None)
+database.execute("attach ? as 'an other'", ("at tached.db",))
+database.execute('create table "an other".t (a)')
+"""
+    rows, counted, said = run(built, tmp_path, python(text))
+    assert said == ""
+    here = tmp_path / "db"
+    assert [row["path"] for row in rows] == [*(str(here / name) for name in names), ""]
+    assert [drivertables.unescaped(path) for path in counted["attached"]] == [str(here / "at tached.db")]
+    table = drivertables.noted(tmp_path / "out/transactions.csv")
+    assert table["file"].to_list() == [row["path"] for row in rows]
 
 
 def test_threads_processes_and_two_connections(built: Path, tmp_path: Path) -> None:
@@ -190,6 +222,37 @@ database.execute("/* no */ rollback")
     rows, _, _ = run(built, tmp_path, python(text))
     assert [(row["op"], row["rolled_back"]) for row in rows] == [("create", "0"), ("begin", "1")]
     assert int(rows[1]["pages"]) > 10
+
+
+def test_a_connection_that_is_closed_leaves_its_transaction_to_none(built: Path, tmp_path: Path) -> None:
+    rows, counted, said = run(built, tmp_path, str(built / "closed"))
+    assert said == ""
+    assert [(row["op"], row["changes"]) for row in rows] == [
+        *(("create", "0"), ("begin", "1"), ("begin", "1"), ("insert", "1")),
+    ]
+    assert {row["rolled_back"] for row in rows} == {"0"}
+    # what the end of a closed connection's last statement commits
+    assert (counted["unseen_pages"], counted["unfollowed"]) == (0, 1)
+
+
+def test_what_a_close_rolls_back_after_it_wrote_says_so(built: Path, tmp_path: Path) -> None:
+    text = """
+import sqlite3
+database = sqlite3.connect("a.db", isolation_level=None)
+database.execute("create table t (a)")
+for count in (50, 1):
+    database = sqlite3.connect("a.db", isolation_level=None)
+    database.execute("pragma cache_size = 5")
+    database.execute("begin")
+    database.executemany("insert into t values (?)", [("x" * 4000,)] * count)
+    database.close()
+sqlite3.connect("a.db", isolation_level=None).execute("insert into t values (1)")
+"""
+    rows, counted, _ = run(built, tmp_path, python(text))
+    assert [(row["op"], row["rolled_back"]) for row in rows] == [
+        *(("create", "0"), ("begin", "1"), ("insert", "0")),
+    ]
+    assert (counted["unseen_pages"], counted["unfollowed"]) == (0, 0)
 
 
 def test_what_nothing_watches_is_counted(built: Path, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import NEWEST, OLD, Driver, binary, one_line_error
+from conftest import NEWEST, OLD, Driver, binary, linked_with_sqlite, one_line_error
 
 from analysis.adapters import pragmas, recording, sqlfile, tracefile
 from base.errors import BadInputError, LabError
@@ -161,6 +161,23 @@ def test_what_cannot_be_recorded_is_told(tmp_path, monkeypatch):
     assert (tmp_path / "x").read_text().startswith(tracefile.FIRST)
 
 
+def test_a_recording_that_lost_something_is_no_trace(tmp_path, monkeypatch):
+    """A copy of the database as it was before is cut short, as on a full disk; Python ignores SIGXFSZ."""
+    monkeypatch.chdir(tmp_path)
+    with sqlite3.connect("large.db") as database:
+        database.execute("CREATE TABLE t(a)")
+        database.execute("INSERT INTO t VALUES(zeroblob(300000))")
+    database.close()
+    insert = "import sqlite3; c = sqlite3.connect('large.db', isolation_level=None)"
+    insert += "; c.execute('UPDATE t SET a=1 WHERE 0'); c.execute('PRAGMA user_version=1')"
+    with pytest.raises(
+        LabError,
+        match=r"CMD: the recording is incomplete: .*large\.db: ",
+    ):
+        trace_record({"CMD": f'ulimit -f 200; {sys.executable} -c "{insert}"', "FILE": "x"})
+    assert not Path("x").exists()
+
+
 PROGRAMS = Path(__file__).parent / "programs"
 
 
@@ -183,9 +200,9 @@ def test_what_changes_rows_is_recorded_and_the_rest_is_told(tmp_path, monkeypatc
     ]
     for words in (
         "1 app.db is as of a cell with PAGE_SIZE=8192 JOURNAL_MODE=wal\n",
-        "left out 1 times: PRAGMA synchronous=normal: the variable SYNCHRONOUS sets it\n",
-        "left out 1 times: PRAGMA wal_autocheckpoint=100: the variable WAL_AUTOCHECKPOINT sets it\n",
-        "left out 1 times: PRAGMA secure_delete=on: no variable sets it, a cell has SQLite's default\n",
+        "left out once: PRAGMA synchronous=normal: the variable SYNCHRONOUS sets it\n",
+        "left out once: PRAGMA wal_autocheckpoint=100: the variable WAL_AUTOCHECKPOINT sets it\n",
+        "left out once: PRAGMA secure_delete=on: no variable sets it, a cell has SQLite's default\n",
     ):
         assert words in said
     assert said.count("left out") == 9 and "beware" not in said
@@ -197,11 +214,11 @@ def test_what_is_of_an_attached_file_is_left_out_with_its_transaction(tmp_path, 
     lines, said = record_here(f"{sys.executable} {program}", tmp_path, monkeypatch, capfd)
     assert lines == ['"CREATE TABLE t(x)"', *(f'"INSERT INTO t VALUES(?)" {i}' for i in range(5))]
     for words in (
-        "left out 1 times: ATTACH\n",
+        "left out once: ATTACH\n",
         # by its name, in a transaction, and without the name of its file
         "left out 3 times: a statement of an attached file\n",
-        "left out 1 times: what else its transaction has\n",
-        "beware: 1 m.db: a replay leaves other rows: 0 are missing and 3 more are there; the first: make",
+        "left out once: what else its transaction has\n",
+        "beware: 1 m.db: a replay leaves other rows: 0 missing, 3 more; the first: make",
     ):
         assert words in said
 
@@ -225,7 +242,7 @@ c.execute("INSERT INTO t VALUES(8)")
     assert lines[0] == '"CREATE TABLE t(x)"'
     assert lines[-2:] == ['"INSERT INTO t VALUES(7)"', '"INSERT INTO t VALUES(8)"']
     assert not [line for line in lines if "SELECT count" in line or "DELETE FROM" in line]
-    assert "left out 1 times: PRAGMA o p.user_version\n" in said and "beware" not in said
+    assert "left out once: PRAGMA o p.user_version\n" in said and "beware" not in said
 
 
 def test_a_database_that_was_there_is_told_as_it_is(tmp_path, monkeypatch, capfd):
@@ -240,12 +257,52 @@ def test_a_database_that_was_there_is_told_as_it_is(tmp_path, monkeypatch, capfd
     assert "beware" not in said
 
 
+def test_a_connection_that_is_closed_leaves_its_transaction_to_none(tmp_path, monkeypatch, capfd):
+    """Of the close's own rollback nothing is in the trace, which leaves the rows that the program left."""
+    program = linked_with_sqlite("closed", tmp_path)
+    lines, said = record_here(str(program), tmp_path, monkeypatch, capfd)
+    assert lines == [
+        *('"CREATE TABLE t(a)"', '"BEGIN;"', "\"INSERT INTO t VALUES('kept 1')\"", '"COMMIT"', '"BEGIN"'),
+        *("\"INSERT INTO t VALUES('kept 2')\"", '"COMMIT"'),
+        "\"INSERT INTO t VALUES('kept 3') RETURNING a\"",
+        "\"INSERT INTO t VALUES('kept 4')\"",
+    ]
+    assert "beware" not in said
+
+
+def test_a_child_has_none_of_a_transaction_that_its_parent_closed(tmp_path, monkeypatch, capfd):
+    (tmp_path / "p.py").write_text("""\
+import os, sqlite3
+def connect():
+    return sqlite3.connect("a.db", isolation_level=None)
+c = connect()
+c.execute("CREATE TABLE t(x)")
+c.execute("BEGIN")
+c.execute("INSERT INTO t VALUES('lost')")
+c.close()
+for i in range(3):
+    if os.fork() == 0:
+        c = connect()
+        c.execute("INSERT INTO t VALUES(?)", (i,))
+        c.execute("SAVEPOINT s")
+        c.execute("INSERT INTO t VALUES('lost')")
+        c.close()
+        connect().execute("INSERT INTO t VALUES(?)", (i,))
+        os._exit(0)
+    os.wait()
+""")
+    lines, said = record_here(f"{sys.executable} p.py", tmp_path, monkeypatch, capfd)
+    inserts = [f'"INSERT INTO t VALUES(?)" {i}' for i in range(3) for _ in range(2)]
+    assert lines == ['"CREATE TABLE t(x)"', *inserts]
+    assert "beware" not in said
+
+
 @pytest.mark.parametrize(
     ("statement", "words"),
     [
         (
             "INSERT INTO t VALUES(random())",
-            "beware: 1 a.db: a replay leaves other rows: 1 are missing and 1 more",
+            "beware: 1 a.db: a replay leaves other rows: 1 missing, 1 more",
         ),
         (
             "INSERT INTO t VALUES(f())",
@@ -264,6 +321,30 @@ c.execute("{statement}")
 """)
     _, said = record_here(f"{sys.executable} p.py", tmp_path, monkeypatch, capfd)
     assert words in said and ("beware" in said) == bool(words)
+
+
+def test_what_a_replay_has_of_chance_and_time_is_named(tmp_path, monkeypatch, capfd):
+    """By its first statement, though this replay is of the same day."""
+    (tmp_path / "p.py").write_text("""\
+import sqlite3
+c = sqlite3.connect("a.db", isolation_level=None)
+c.execute("CREATE TABLE t(x, d DEFAULT CURRENT_DATE)")
+c.execute("CREATE TABLE u(x)")
+c.execute("CREATE TRIGGER g AFTER INSERT ON u BEGIN INSERT INTO t VALUES(random() * 0, 1); END")
+c.execute("INSERT INTO t VALUES(date('now'), 1)")
+c.execute("INSERT INTO t VALUES(date(?, ?), 2)", ("now", "+1 day"))
+c.execute("INSERT INTO t VALUES(strftime('%Y', '2024-01-01'), length(randomblob(3)))")
+c.execute("INSERT INTO t(x) VALUES(5)")
+c.execute("INSERT INTO u VALUES('random()')")
+""")
+    _, said = record_here(f"{sys.executable} p.py", tmp_path, monkeypatch, capfd)
+    assert [line.partition(" a.db: ")[2] for line in said.splitlines() if line.startswith("beware: ")] == [
+        "date gives another value in a replay: INSERT INTO t VALUES(date('now'), 1);",
+        "randomblob gives another value in a replay: INSERT INTO t VALUES(strftime('%Y', '2024-01-01'), "
+        "length(randomblob(3)));",
+        "CURRENT_DATE gives another value in a replay: INSERT INTO t(x) VALUES(5);",
+        "random gives another value in a replay: INSERT INTO u VALUES('random()');",
+    ]
 
 
 def test_settings_of_two_files_and_a_function_of_the_program(tmp_path, monkeypatch, capfd):

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import commands
 import polars as pl
 import pytest
 
@@ -59,9 +60,13 @@ def test_what_its_records_do_not_show_is_told(prefix: Path, tmp_path: Path) -> N
         f"8,0 0 {n} 0.00000000{n} 7 {what} [x]\n" for n, what in enumerate(("D WS 8 + 8", "C WS 8 + 8"), 1)
     )
     text.write_text("".join(lines))
-    assert blktrace.read(str(text)).said[-1].startswith("no write is marked FUA: either")
-    text.write_text(text.read_text().replace("WS", "RS"))
+    # a text does not say of which version the records were
     assert not any("FUA" in one for one in blktrace.read(str(text)).said)
+    records = (TRACES / "passthrough.blktrace.0").read_bytes()
+    for name in ("trace.bin", "sda.blktrace.0"):
+        (tmp_path / name).write_bytes(records)
+        said = blktrace.read(str(tmp_path / name)).said
+        assert said[-1].startswith("no write is marked FUA: either")
 
 
 def test_the_text_says_what_the_records_do(prefix: Path, tmp_path: Path) -> None:
@@ -137,12 +142,12 @@ BAD = {
     "swapped": r"byte 0: the magic number is 0x07746165 \(a big-endian board\?\); expected 0x65617407",
     "empty": r"no command was issued \(0 queued, 0 completed\)",
     "binary": "not text .*; expected what blkparse prints, or the prefix",
-    "other text": "line 1: 'hello' is not an event in blkparse's default format; expected blkparse's ",
+    "other text": "line 1: 'hello' is not an event in blkparse's default format, nor in that of ftrace",
     "mixed up": "line 3: 'kernel: something else' is not an event",
     "own format": "line 1: '0 1 0 000000000 275 253,0   Q RM 16968 8' is not an event",
     "no command": "line 1: 'W 8 plus 8' is not a command in blkparse's default format",
     "nothing": r"no such file, and no gone.blktrace.0 there; expected blkparse's text, or the prefix",
-    "folder": r"no such file, and no .*.blktrace.0 there",
+    "folder": "a folder; expected blkparse's text, or the prefix",
 }
 
 
@@ -274,3 +279,57 @@ def test_a_pipe_is_no_trace(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "a.blktrace.0")
     with pytest.raises(BadInput, match=r"a\.blktrace\.0: not a file"):
         blktrace.read(str(tmp_path / "a"))
+
+
+def test_a_name_that_is_no_regular_files_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "stdin").symlink_to("/proc/self/fd/0")
+    for given in ("/dev/null", "/proc/self/fd/0", str(tmp_path / "stdin")):
+        with pytest.raises(BadInput, match=f"{given}: not a regular file"):
+            blktrace.read(given)
+
+
+def test_a_file_of_a_cpu_that_is_missing_is_refused(prefix: Path) -> None:
+    with pytest.raises(BadInput, match=r"nullb0\.blktrace\.7: no such file"):
+        blktrace.read(f"{prefix}.blktrace.7")
+
+
+LINES = "8,0 0 1 0.000000001 7 D  WS 64 + 8 [a]\n8,0 0 2 0.000000002 7 C  WS 64 + 8 [0]\n"
+NAMES = {
+    ("a.txt", "a.txt"): "it exists already",
+    ("a.txt", "a.txt.inspect.html"): "it is the trace's name, or the page's",
+    ("nullb0", "nullb0.blktrace.0"): "it exists already",
+    ("nullb0", "nullb0.blktrace.5"): "it is the trace's name, or the page's",
+    ("nullb0", "nullb0"): "it is the trace's name, or the page's",
+    ("a.txt", "gone/x"): "there is no folder",
+    ("a.txt", "."): "it exists already",
+    ("a.txt", ""): "CSV=: name a new file",
+}
+
+
+@pytest.mark.parametrize(("trace", "table"), NAMES)
+def test_a_csv_that_cannot_be_is_refused_before_anything_is_written(
+    trace: str, table: str, prefix: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "a.txt").write_text(LINES)
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    done = commands.call("inspect", f"TRACE={tmp_path / trace}", f"CSV={table and tmp_path / table}")
+    assert (done.returncode, done.stdout) == (2, "") and done.stderr.count("\n") == 1
+    assert NAMES[trace, table] in done.stderr
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_page_that_cannot_be_is_refused_before_the_csv_is_written(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(LINES)
+    (tmp_path / "a.txt.inspect.html").mkdir()
+    asked = ("inspect", f"TRACE={tmp_path}/a.txt")
+    done = commands.call(*asked, f"CSV={tmp_path}/x.csv")
+    assert (done.returncode, done.stdout) == (2, "") and "it is a folder" in done.stderr
+    (tmp_path / "a.txt.inspect.html").rmdir()
+    done = commands.call(*asked, "FORMAT=")
+    assert (done.returncode, done.stdout) == (2, "") and "FORMAT=: name the text" in done.stderr
+    # where nothing can be written, not even by root
+    done = commands.call("inspect", "TRACE=/sys/kernel/uevent_seqnum", f"CSV={tmp_path}/x.csv")
+    assert (done.returncode, done.stdout) == (2, "") and "nothing can be written there" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+    done = commands.call(*asked, f"CSV={tmp_path}/x.csv")
+    assert done.returncode == 0 and (tmp_path / "x.csv").read_text().count("\n") == 2

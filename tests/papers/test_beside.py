@@ -1,5 +1,6 @@
 """A lab board's values beside the virtual board's, and a paper that is asked for in part."""
 
+import functools
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +15,7 @@ from commitpath.database import select, store
 from commitpath.identities import cell_id
 from commitpath.papers import asked, beside, document, figures, judge, page, paper
 from commitpath.papers.measured import Database
+from commitpath.sweep.grid import Expanded, expand
 
 PAPER = "apsys17"
 
@@ -24,6 +26,28 @@ def inventory(monkeypatch: pytest.MonkeyPatch) -> None:
     entry = {"board_kind": "lab", "board_device": "/dev/x", "board_device_bytes": 1}
     boards = ansible.inventory()
     monkeypatch.setattr(ansible, "inventory", lambda: {**boards, "pi": entry})
+
+
+@pytest.fixture(autouse=True)
+def as_svg(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No figure is written as PDF or PNG, of which nothing is read here; test_paper_figures.py has these."""
+    monkeypatch.setattr(figures, "SUFFIXES", (".svg",))
+
+
+@functools.cache
+def expanded(name: str, place: str, repeats: int | None, most: str) -> Expanded:
+    """grid.expand, once for all that ask for the same; what is given as JSON."""
+    return expand(name, json.loads(place), repeats, most=json.loads(most))
+
+
+@pytest.fixture(autouse=True)
+def one_expansion(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A grid is expanded once: it is the same for each test, and takes a second."""
+
+    def once(name: str, place: object = None, repeats: int | None = None, most: object = None) -> Expanded:
+        return expanded(name, json.dumps(place), repeats, json.dumps(most))
+
+    monkeypatch.setattr(asked, "expand", once)
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """A paper's figures: their data, and that what is missing, failed or unequal is drawn as such."""
 
 import csv
+import functools
 import json
 import re
 from pathlib import Path
@@ -15,7 +16,7 @@ from commitpath.cell import make_cell
 from commitpath.papers import __main__ as command
 from commitpath.papers import figures, report, runs, study
 from commitpath.papers.drawn import fill, footnotes
-from commitpath.sweep.grid import expand
+from commitpath.sweep.grid import Expanded, expand
 
 PAPER = "apsys17"
 FIGURES = study.load(PAPER).figures
@@ -32,18 +33,21 @@ def database(tmp_path: Path) -> Path:
     return fixture.database(tmp_path / "made-up.sqlite")
 
 
+@functools.cache
+def whole_grid() -> Expanded:
+    """The paper's grid."""
+    return expand(yaml.safe_load((study.PAPERS / PAPER / "paper.yml").read_text())["grid"])
+
+
 @pytest.mark.parametrize("data", FIGURES, ids=[path.stem for path in FIGURES])
 def test_data_is_valid_and_asks_for_what_the_grid_runs(data: Path) -> None:
     content = study.read(data)
-    grid = {
-        run.key
-        for run in expand(yaml.safe_load((study.PAPERS / PAPER / "paper.yml").read_text())["grid"]).runs
-    }
+    grid = {run.key for run in whole_grid().runs}
     if content["form"] == "factors":
         assert {run.key for run in expand(content["grid"]).runs} <= grid
         return
     asked = {f"{fixture.cell_id(bar.cell)}-1": (bar.group, bar.series, bar.build) for bar in cells_of(data)}
-    left_out = expand(PAPER).excluded
+    left_out = whole_grid().excluded
     results = runs.Results([], "", [(one.grid, dict(one.settings), one.reason) for one in left_out])
     states = {results.find(bar.cell, bar.op).state for bar in cells_of(data)
               if f"{fixture.cell_id(bar.cell)}-1" not in grid}  # fmt: skip

@@ -82,8 +82,29 @@ def test_a_loss_is_allowed_by_its_time(lab: Lab) -> None:
     assert "LOSS=1s is time of the run, in which transactions follow one another at once; PACE gives" in out
     tight = lab.ok("advise", **POWER, LOSS="40ms")
     assert not re.search("^journal_mode=wal synchronous=normal", tight, re.M)
-    for wrong in ("1", "10", "some", "1sec"):
-        assert "LOSS=none|last|recent|1s|500ms|2min" in lab.says("advise", **POWER, LOSS=wrong)
+    for wrong in ("1", "10", "some", "1sec", "-1s", "nan", "1e400s", "1x"):
+        said = f"LOSS={wrong}: it is none, last, recent, or a time such as 1s, 500ms or 2min"
+        assert said in lab.says("advise", **POWER, LOSS=wrong)
+
+
+def test_what_is_promised_to_lose_nothing_loses_no_time(lab: Lab) -> None:
+    """Without trials, of a failure whose promise is believed."""
+    for tps, mode in ((100, "delete"), (300, "wal")):
+        lab.run(tps, MODE=mode, SYNC="full", **WHERE)
+    asked = {**WHERE, "SURVIVE": "process"}
+    for loss in ("none", "1s", "1ms"):
+        assert "2 settings measured, 2 keep the promise" in lab.ok("advise", **asked, LOSS=loss)
+
+
+def test_a_time_that_nothing_keeps_says_what_it_lacks(lab: Lab) -> None:
+    for tps, mode in ((100, "delete"), (300, "wal")):
+        lab.run(tps, MODE=mode, SYNC="normal", **WHERE)
+    said = lab.says("advise", **WHERE, SURVIVE="os", LOSS="1s")
+    assert "a time needs trials, which 2 of them have not; LOSS=" in said
+    # no word is suggested that no setting keeps
+    lab = Lab(lab.results.parent / "corrupt")
+    lab.run(100, MODE="off", SYNC="off", **WHERE)
+    assert "LOSS=last" not in lab.says("advise", **WHERE, SURVIVE="os")
 
 
 def test_what_a_trial_showed_against_a_promise_is_told_and_not_advised(lab: Lab) -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from lab import Lab
 
-from commitpath.reporting.durability import Found, Row
+from commitpath.reporting.durability import Found, Row, cutting, within
 from commitpath.reporting.durability_figure import SHAPELESS, SHAPES, front, shape
 from commitpath.reporting.durability_table import KEY, lines
 from commitpath.reporting.trials import Trials
-from commitpath.sweep.grid import expand
+from commitpath.sweep.grid import expand, names
 
 GRID = """description: four cells
 constants: {crash: power, cuts: 20, rows: 100, n: 10, probes: none, device: emmc-5.0}
@@ -45,9 +45,33 @@ def test_cells_that_lose_more_time_than_allowed_are_not_drawn(lab: Lab, grid: st
     assert "not drawn: 1, as a cut took more than 50ms" in out
     assert [one["synchronous"] for one in csv.DictReader((tmp_path / "figure.csv").open())] == ["full"]
     said = lab.says("durability", GRID=grid, FIGURE=figure, LOSS="1ms")
-    assert "LOSS=1ms: each of the 2 cells measured loses more" in said
+    assert "LOSS=1ms: none of the 2 cells measured is within it: 2: a cut took more than 1ms" in said
     for wrong in ("1", "s", "last", "-1s"):
         assert "it is a time, such as 1s" in lab.says("durability", GRID=grid, FIGURE=figure, LOSS=wrong)
+
+
+def test_each_reason_why_a_cell_is_beyond_a_time_is_its_own() -> None:
+    times = (100.0, None, 1.0)
+    rows = [
+        Row({"n": str(unusable + 2 * place)}, 1.0, Trials(20, 1, 0.0, unusable, 0, None, ms, ms, 0, 0), "")
+        for place, ms in enumerate(times)
+        for unusable in (0, 1)
+    ]
+    found = within(Found("grid", "power", ["n"], rows, {}, []), "10ms")
+    assert found.rows == [rows[4]] and found.beyond == 5
+    assert {why: len(of) for why, of in found.unmeasured.items()} == {
+        "a cut took more than 10ms": 1,
+        "a cut left no usable database": 3,
+        "its runs do not say how much time a cut took": 1,
+    }
+
+
+def test_only_grids_that_cut_are_named() -> None:
+    named = cutting()
+    assert {"durability", "durability-short", "engines-durability"} <= set(named)
+    for name in names():
+        cuts = {run.cell["crash"] for run in expand(name).runs} != {"none"}
+        assert cuts == (name in named), name
 
 
 def test_what_is_not_measured_is_not_drawn_and_is_counted(lab: Lab, grid: str, tmp_path: Path) -> None:

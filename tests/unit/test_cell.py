@@ -50,8 +50,8 @@ def test_phases_reach_the_driver_but_not_the_rehearsal() -> None:
     from commitpath.payload import payload, rehearsal
 
     cell = cells.make_cell({"WORKLOAD": "apsys17-update"})
-    assert b"--phases update" in payload(cell, "/dev/nullb0")["cell.env"]
-    assert "--phases" not in rehearsal(cell, "/dev/nullb0")
+    assert b"--phases update" in payload(cell)["cell.env"]
+    assert "--phases" not in rehearsal(cell)
 
 
 def test_cells_of_one_snapshot_are_rehearsed_alike() -> None:
@@ -63,8 +63,8 @@ def test_cells_of_one_snapshot_are_rehearsed_alike() -> None:
         {"FS": "f2fs", "DEVICE": "emmc-5.0", "MODE": "wal", "SYNC": "normal", "ROWS": "7", "N": "2"}
         | {"SEED": "2", "CACHE_SIZE": "10", "AUTOCHECKPOINT": "5", "PROBES": "none", "SQLITE": "3.8.11.1"}
     )
-    assert rehearsal(first, "/dev/target") == rehearsal(other, "/dev/target")
-    assert "FS_TYPE=f2fs" in rehearsal(other, "/dev/target")
+    assert rehearsal(first) == rehearsal(other)
+    assert "FS_TYPE=f2fs" in rehearsal(other)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="what a board unpacks is root's, as it is on the board")
@@ -166,7 +166,7 @@ def test_every_profile_satisfies_its_schema() -> None:
         ("MKFS_OPTIONS=-Jdevice=LABEL=other", "mkfs.ext4 may not be given -Jdevice=LABEL=other"),
         ("DEVICE=own", "only a lab board has a device of its own"),
         ("MOUNT_OPTIONS=$$(id)", "MOUNT_OPTIONS is"),
-        ("MOUNT_OPTIONS=noatime,abort", "ext4 may not be mounted with abort; it may with noatime"),
+        ("MOUNT_OPTIONS=noatime,abort", "ext4 may not be mounted with abort; it may with (no"),
         ("FS=f2fs MOUNT_OPTIONS=errors=panic", "f2fs may not be mounted with errors=panic"),
         ("WORKLOAD=mobibench ROWS=7", "ROWS=7: WORKLOAD=mobibench allows only 0"),
         ("VALUE_SIZE=3072 WORKLOAD=rlbench", "VALUE_SIZE=3072: WORKLOAD=rlbench allows only 100"),
@@ -354,7 +354,7 @@ def test_what_a_kernel_cannot_do_is_said_at_once() -> None:
 def test_a_cell_has_the_probe_of_its_filesystem() -> None:
     cell = cells.make_cell({"FS": "xfs", "PROBES": "block,filesystem"})
     assert cell["probes"] == "block,filesystem"
-    environment = cell_env(cell, "/dev/target", "/db").splitlines()
+    environment = cell_env(cell, "/db").splitlines()
     assert {"PROBES=block,xfs", "EXPECTED_PROBES=11", "FS_TYPE=xfs"} <= set(environment)
 
 

@@ -132,9 +132,7 @@ def test_a_process_that_is_killed_needs_its_calls_and_no_past(device: str) -> No
 def test_what_the_driver_wrote_is_noted_on_a_board_of_trials_alone() -> None:
     """Of a device that is cut: the run that is timed does nothing besides."""
     both = [FLASH, KILLED]
-    told = [
-        [payload.cell_env(make_cell(cell), "/dev/x", "db", tried) for tried in (False, True)] for cell in both
-    ]
+    told = [[payload.cell_env(make_cell(cell), "db", tried) for tried in (False, True)] for cell in both]
     assert [[f"--written {payload.BOARD}/written" in one for one in each] for each in told] == [
         [False, True],
         [False, False],
@@ -143,9 +141,9 @@ def test_what_the_driver_wrote_is_noted_on_a_board_of_trials_alone() -> None:
 
 def test_a_cell_with_cuts_starts_from_the_same_board() -> None:
     """Nothing that a prepared board is told has a word of the cuts."""
-    boards = [payload.rehearsal(make_cell(cell), "/dev/target") for cell in (FLASH, {"DEVICE": "emmc-5.0"})]
+    boards = [payload.rehearsal(make_cell(cell)) for cell in (FLASH, {"DEVICE": "emmc-5.0"})]
     assert boards[0] == boards[1] and "rehearse-trials" in boards[0]
-    assert "rehearse-trials" not in payload.rehearsal(make_cell({}), "/dev/target")
+    assert "rehearse-trials" not in payload.rehearsal(make_cell({}))
 
 
 def some_trials(count: int) -> list[Trial]:

@@ -183,11 +183,28 @@ def test_whose_member_a_device_is(file: Path) -> None:
         def __init__(self) -> None:
             self.rdev = node.stat().st_rdev if node else 1
 
-    assert "does not say which: it may be this" in members.owned(Disk(), "")
-    assert "a name that is not there: it may be this" in members.owned(Disk(), "/dev/none")
-    assert members.owned(Disk(), str(file)) == ""
+    assert "does not say which: it may be this" in members.owned(Disk(), "", 1)
+    assert "a name that is not there: it may be this" in members.owned(Disk(), "/dev/none", 1)
+    assert members.owned(Disk(), str(file), 1) == ""
+    # a name is another's text
+    assert members.owned(Disk(), "/dev/{no}{", 1).startswith("the member /dev/{no}{, a name that is not")
     if node:
-        assert members.owned(Disk(), str(node)) == f"it as its member {node}"
+        assert members.owned(Disk(), str(node), 1) == f"it as its member {node}"
+
+
+@pytest.mark.parametrize(
+    ("information", "may_write"),
+    [
+        ("", False),  # closed since
+        ("pos:\t0\nflags:\t0100000\n", False),
+        ("pos:\t0\nflags:\t0100001\n", True),
+        ("pos:\t0\nflags:\t0100002\n", True),
+        ("pos:\t0\nmnt_id:\t9\n", True),
+        ("flags:\n", True),
+    ],
+)
+def test_what_does_not_say_how_it_is_open_may_be_open_for_writing(information: str, may_write: bool) -> None:
+    assert openers.for_writing(information) == may_write
 
 
 @pytest.mark.parametrize(

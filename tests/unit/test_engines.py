@@ -34,7 +34,7 @@ def test_each_engine_is_known_in_every_stage(engine: str) -> None:
     assert engine in engines.names()
     cell = make_cell({"ENGINE": engine})
     assert cell_name(cell) == identity.cell_name(identities.stored(cell))
-    env = cell_env(cell, "/dev/x", "/db")
+    env = cell_env(cell, "/db")
     asked = engines.of(engine).requested(cell)
     assert asked
     for name, value in asked.items():

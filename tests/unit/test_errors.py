@@ -12,22 +12,51 @@ import pytest
 from analysis import export
 from base.data import load_mapping
 from base.errors import EXIT_BAD_INPUT, EXIT_UNREADABLE, BadInputError
+from commitpath import variables
 
 ROOT = Path(__file__).resolve().parents[2]
 OF_A_RUN = [["analyse"], ["inspect"], ["tree"], ["trace-export"], ["diff", "RUN_B=/tmp"]]
 
 
+@pytest.fixture
+def stored(tmp_path: Path) -> str:
+    """A folder of results that has a run."""
+    (tmp_path / "cell/run").mkdir(parents=True)
+    (tmp_path / "cell/run/cell.json").touch()
+    return str(tmp_path)
+
+
 @pytest.mark.parametrize("command", OF_A_RUN)
-def test_a_run_that_is_not_there(command: list[str]) -> None:
+def test_a_run_that_is_not_there(command: list[str], stored: str) -> None:
     name = "RUN_A" if command[0] == "diff" else "RUN"
-    done = commands.call(*command, f"{name}=/nowhere")
+    done = commands.call(*command, f"{name}=/nowhere", COMMITPATH_RESULTS=stored)
     assert (done.returncode, done.stdout) == (EXIT_BAD_INPUT, "")
     assert done.stderr.startswith(f"commitpath: {name}=/nowhere: no such folder; ")
 
 
-def test_a_run_is_looked_for_where_runs_are(tmp_path: Path) -> None:
-    done = commands.call("tree", "RUN=results/none/such", COMMITPATH_RESULTS=str(tmp_path))
-    assert f"no such folder; a run's is {tmp_path}/<cell name>/<run id>" in done.stderr
+def test_a_run_is_looked_for_where_runs_are(stored: str) -> None:
+    done = commands.call("tree", "RUN=results/none/such", COMMITPATH_RESULTS=stored)
+    assert f"no such folder; a run's is {stored}/<cell name>/<run id>" in done.stderr
+
+
+@pytest.mark.parametrize("command", OF_A_RUN)
+def test_where_no_run_was_made_it_is_said_how_to(command: list[str], tmp_path: Path) -> None:
+    name = "RUN_A" if command[0] == "diff" else "RUN"
+    done = commands.call(*command, f"{name}=nowhere/latest", COMMITPATH_RESULTS=str(tmp_path / "none"))
+    assert done.returncode == EXIT_BAD_INPUT
+    said = f"no such folder; there is no run in {tmp_path}/none yet, make experiment makes one"
+    assert done.stderr == f"commitpath: {name}=nowhere/latest: {said}\n"
+
+
+@pytest.mark.parametrize("command", ["analyse", "inspect", "tree", "trace-export", "diff", "crash-replay"])
+def test_a_command_without_its_run_says_all_that_it_takes(command: str) -> None:
+    done = commands.call(command, *(["RUN_A=/nowhere"] if command == "diff" else []))
+    assert done.returncode == EXIT_BAD_INPUT and len(done.stderr.splitlines()) == 1
+    assert ("RUN_B: missing; " if command == "diff" else "RUN: missing; ") in done.stderr
+    for name in variables.own(command):
+        assert f"{name}=" in done.stderr
+    if command == "diff":
+        assert "RUN_A=/nowhere: no such folder; " in done.stderr
 
 
 @pytest.mark.parametrize("command", OF_A_RUN)
@@ -42,7 +71,11 @@ def test_a_run_that_cannot_be_read(command: list[str], tmp_path: Path) -> None:
     "line",
     [
         *[["analyse", "RUN="], ["inspect", "RUN="], ["tree", "RUN="], ["trace-export", "RUN="]],
-        *[["diff", "RUN_A="], ["ledger", "FIGURE=a.svg", "RUNS="], ["ledger", "RUNS=x", "FIGURE=/a.svg"]],
+        *[
+            ["diff", "RUN_B=/tmp", "RUN_A="],
+            ["ledger", "FIGURE=a.svg", "RUNS="],
+            ["ledger", "RUNS=x", "FIGURE=/a.svg"],
+        ],
     ],
     ids=lambda line: str(line[0]),
 )
@@ -141,6 +174,13 @@ def test_a_run_beside_itself() -> None:
     done = commands.call("diff", "RUN_A=/tmp", "RUN_B=/tmp/.")
     assert done.returncode == EXIT_BAD_INPUT
     assert "are one run; nothing to compare" in done.stderr
+
+
+def test_an_error_that_cannot_be_written_has_its_exit_code() -> None:
+    for place in ("/dev/full", "/dev/null"):
+        with Path(place).open("wb") as full:
+            done = subprocess.run([ROOT / "bin/commitpath", "plan", "FS=x"], stderr=full, check=False)
+        assert done.returncode == 2, place
 
 
 def test_a_reader_that_has_enough_is_no_error() -> None:

@@ -27,6 +27,9 @@ from commitpath.cell import make_cell
         ("MOUNT_OPTIONS=delalloc,nodelalloc", "nodelalloc: MOUNT_OPTIONS mounts with delalloc"),
         ("MOUNT_OPTIONS=discard,nodiscard FS=f2fs", "nodiscard: MOUNT_OPTIONS mounts with discard"),
         ("MOUNT_OPTIONS=logbufs=2,logbufs=4 FS=xfs", "logbufs=4: MOUNT_OPTIONS mounts with logbufs=2"),
+        ("MOUNT_OPTIONS=noatime,relatime", "relatime: MOUNT_OPTIONS mounts with noatime; one of them"),
+        ("MOUNT_OPTIONS=noatime,strictatime", "strictatime: MOUNT_OPTIONS mounts with noatime"),
+        ("MOUNT_OPTIONS=inode32,inode64 FS=xfs", "inode64: MOUNT_OPTIONS mounts with inode32"),
         # what the kernel refuses
         (
             "MKFS_OPTIONS=-O_^has_journal",
@@ -35,11 +38,13 @@ from commitpath.cell import make_cell
         ("MKFS_OPTIONS=-O_^has_journal,fast_commit FS=ext4-journal", "; use FS=ext4-nojournal"),
         (
             "MOUNT_OPTIONS=data=ordered FS=ext4-nojournal",
-            "MOUNT_OPTIONS: data=ordered cannot be with -O ^has_journal",
+            "MOUNT_OPTIONS: data=ordered cannot be with -O ^has_journal of FS=ext4-nojournal: it has no "
+            "journal to mount with; use FS=ext4-ordered",
         ),
         (
             "MOUNT_OPTIONS=commit=30 FS=ext4-nojournal",
-            "MOUNT_OPTIONS: commit=30 cannot be with -O ^has_journal of FS",
+            "MOUNT_OPTIONS: commit=30 cannot be with -O ^has_journal of FS=ext4-nojournal: it has no "
+            "journal to mount with; use FS=ext4-journal or ext4-ordered or ext4-writeback",
         ),
         (
             "MOUNT_OPTIONS=journal_checksum FS=ext4-nojournal",
@@ -47,7 +52,8 @@ from commitpath.cell import make_cell
         ),
         (
             "MKFS_OPTIONS=-J_size=8 FS=ext4-nojournal",
-            "MKFS_OPTIONS: -J size=8 cannot be with -O ^has_journal of FS",
+            "MKFS_OPTIONS: -J size=8 cannot be with -O ^has_journal of FS=ext4-nojournal: it has no journal; "
+            "use FS=ext4-journal or ext4-ordered or ext4-writeback",
         ),
         (
             "MOUNT_OPTIONS=delalloc FS=ext4-journal",
@@ -70,6 +76,25 @@ from commitpath.cell import make_cell
         ("MKFS_OPTIONS=-O_compression FS=f2fs", "MKFS_OPTIONS: -O compression needs -O extra_attr"),
         ("MKFS_OPTIONS=-m_crc=0,reflink=1 FS=xfs", "MKFS_OPTIONS: -m crc=0 cannot be with -m reflink=1"),
         ("MKFS_OPTIONS=-i_size=256 FS=xfs", "MKFS_OPTIONS: -i size=256 needs -m crc=0"),
+        ("MKFS_OPTIONS=-m_crc=0,crc=1 FS=xfs", "MKFS_OPTIONS: -m crc=1: MKFS_OPTIONS has -m crc=0; one"),
+        ("MKFS_OPTIONS=-O_quota,^quota", "MKFS_OPTIONS: -O ^quota: MKFS_OPTIONS has -O quota; one of"),
+        # beyond what they document
+        ("MOUNT_OPTIONS=commit=99999999999", "commit=99999999999: it is 0 to 21474835 s (fs/ext4/super.c"),
+        ("MOUNT_OPTIONS=inode_readahead_blks=3", "inode_readahead_blks=3: it is 0 or a power of two"),
+        ("MOUNT_OPTIONS=stripe=4294967296", "stripe=4294967296: it is 0 to 4294967295"),
+        ("MKFS_OPTIONS=-l_size=1 FS=xfs", "-l size=1: it is 2097152 to 2136997888 bytes"),
+        ("MKFS_OPTIONS=-i_size=4096 FS=xfs", "-i size=4096: it is 256, 512, 1024 or 2048 (mkfs.xfs(8))"),
+        (
+            "MKFS_OPTIONS=-i_size=1024_-b_size=1024 FS=xfs",
+            "cannot be with -i size=1024 of MKFS_OPTIONS: a block",
+        ),
+        ("MKFS_OPTIONS=-b_size=3000 FS=xfs", "-b size=3000: it is a power of two, 512 to 65536"),
+        ("MKFS_OPTIONS=-n_size=512 FS=xfs", "-n size=512: it is a power of two, 4096 to 65536"),
+        ("MKFS_OPTIONS=-d_agcount=0 FS=xfs", "-d agcount=0: it is 1 or more"),
+        (
+            "MKFS_OPTIONS=-d_agcount=100000 FS=xfs",
+            "-d agcount=100000: an allocation group has 16 MiB at least",
+        ),
     ],
 )
 def test_a_contradiction_is_refused(given: str, says: str) -> None:
@@ -94,6 +119,9 @@ def test_a_contradiction_is_refused(given: str, says: str) -> None:
         {"FS": "ext4-journal", "MOUNT_OPTIONS": "nodelalloc,nodioread_nolock"},
         {"FS": "ext4-writeback", "MOUNT_OPTIONS": "journal_async_commit"},
         {"FS": "f2fs", "MKFS_OPTIONS": "-O extra_attr,compression", "MOUNT_OPTIONS": "mode=lfs"},
+        {"FS": "f2fs", "MKFS_OPTIONS": "-O encrypt -O quota -O verity"},
+        {"FS": "xfs", "MKFS_OPTIONS": "-m crc=0 -m reflink=0 -d agcount=128 -l size=67108864"},
+        {"MOUNT_OPTIONS": "max_batch_time=1,min_batch_time=0,noatime,lazytime,inode_readahead_blks=32"},
         {"FS": "xfs", "MKFS_OPTIONS": "-m crc=0,reflink=0 -i size=256", "MOUNT_OPTIONS": "logbufs=2"},
     ],
 )
@@ -111,3 +139,9 @@ def test_parts_are_the_values_of_lists_one_by_one() -> None:
         *("-q", "-b 4096", "-O ^has_journal", "-O quota", "-E lazy_itable_init=0")
     ]
     assert mkfs.parts("xfs", "-m crc=0,reflink=0") == ["-m crc=0", "-m reflink=0"]
+
+
+def test_what_is_read_back_is_what_mkfs_takes_of_several() -> None:
+    assert mkfs.asked("f2fs", "-q -O encrypt -O quota,verity") == {"-O": "encrypt,quota,verity"}
+    assert mkfs.asked("ext4", "-q -b 4096 -b 1024") == {"-b": "1024"}
+    assert mkfs.asked("xfs", "-m crc=0 -m reflink=0") == {"-m crc": "0", "-m reflink": "0"}

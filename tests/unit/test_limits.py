@@ -47,7 +47,7 @@ def axes_by_option() -> dict[str, str]:
     marked = make_cell({}) | {
         name: f"<{name}>" for name in axes.axes() if name not in ("clock", "engine", "pace", "probes")
     }
-    line = re.search(r"^DRIVER_OPTIONS=(.*)$", cell_env(marked, "/dev/x", "db"), re.MULTILINE)
+    line = re.search(r"^DRIVER_OPTIONS=(.*)$", cell_env(marked, "db"), re.MULTILINE)
     assert line
     (text,) = shlex.split(line[1])
     return dict(re.findall(r"--(\S+) <(\w+)>", text))

@@ -87,7 +87,7 @@ from commitpath.payload import payload
 from images import artifacts
 
 cell = make_cell({"PROBES": "all,diskstats"})
-files = payload(cell, "/dev/target")
+files = payload(cell)
 print(json.dumps({
     "names": observers.names(), "watching": watching(cell), "default": watching(make_cell({})),
     "env": files["cell.env"].decode().splitlines(), "sent": sorted(files),
@@ -251,11 +251,11 @@ def test_blktrace_is_named_where_the_device_logs_itself() -> None:
     assert profiles.watching(both) == ["blktrace", "content", "probes"]
     assert identities.cell_id(both) != identities.cell_id(flash)
     assert profiles.watching(cells.make_cell({"PROBES": "none"})) == []
-    environment = cell_env(both, "/dev/target", "/db").splitlines()
+    environment = cell_env(both, "/db").splitlines()
     assert "OBSERVERS='blktrace content probes'" in environment
-    assert "OBSERVERS='content probes'" in cell_env(flash, "/dev/target", "/db").splitlines()
+    assert "OBSERVERS='content probes'" in cell_env(flash, "/db").splitlines()
     names = {line for line in environment if "PROBES" in line}
-    assert names <= set(cell_env(flash, "/dev/target", "/db").splitlines())
+    assert names <= set(cell_env(flash, "/db").splitlines())
     with pytest.raises(BadInputError, match="with one of them also blktrace"):
         cells.make_cell({"PROBES": "blktrace"})
 
@@ -275,16 +275,16 @@ def test_a_users_script_is_the_cells_by_its_content(tmp_path: Path) -> None:
     assert cell == same and identities.cell_id(cell) != identities.cell_id(other)
     assert str(tmp_path) not in json.dumps(identities.stored(cell))
     assert profiles.watching(cell) == ["blktrace", "content", "probes", "bpftrace"]
-    sent = payload(cell, "/dev/target")
+    sent = payload(cell)
     assert sent["observers/bpftrace.bt"].decode() == SCRIPT
     # the twin has neither
-    assert not [name for name in payload({**cell, "probes": ""}, "/dev/target") if "bpftrace" in name]
+    assert not [name for name in payload({**cell, "probes": ""}) if "bpftrace" in name]
 
 
 def test_a_board_without_a_script_has_nothing_of_it(tmp_path: Path) -> None:
     default, cell = cells.make_cell({}), of_script(tmp_path)
     assert cells.make_cell({"OBSERVERS": "all"}) == default
-    assert not [name for name in payload(default, "/dev/target") if "bpftrace" in name]
+    assert not [name for name in payload(default) if "bpftrace" in name]
     assert "bpftrace" not in observers.on_board(default["probes"].split(","))
     assert observers.packages(default["probes"].split(",")) == []
     assert observers.packages(cell["probes"].split(",")) == ["bpftrace"]
@@ -400,7 +400,7 @@ def test_a_watched_snapshot_hangs_on_the_scripts(monkeypatch: pytest.MonkeyPatch
     from images import snapshot
 
     cell = cells.make_cell({})
-    files = payload(cell, "/dev/target")
+    files = payload(cell)
     made: list[Path] = []
     monkeypatch.setattr(snapshot, "read_meta", lambda _: {"inputs": {}})
     monkeypatch.setattr(prepared, "ensure", lambda folder, *_: made.append(folder) or folder)

@@ -105,7 +105,7 @@ def test_it_is_as_large_as_the_log_needs() -> None:
 
 def test_the_driver_is_told_where() -> None:
     for variables, told in (({"ENGINE": "ssl"}, False), (PCM, True)):
-        env = cell_env(make_cell(variables), "/dev/target", "/mnt/target/db/sample.db")
+        env = cell_env(make_cell(variables), "/mnt/target/db/sample.db")
         assert (f"--persistent-memory {persistent.MOUNTPOINT}" in env) == told
 
 
@@ -114,11 +114,11 @@ def test_a_run_whose_cuts_are_told_by_its_calls_notes_them() -> None:
     cut = {**PCM, "CRASH": "power", "DEVICE": "emmc-5.0"}
     for variables, noted in ((PCM, False), (cut, True), (cut | {"LOG_MEDIUM": "msync"}, False)):
         cell = make_cell(variables)
-        env = cell_env(cell, "/dev/target", "/mnt/target/db/sample.db")
+        env = cell_env(cell, "/mnt/target/db/sample.db")
         options = next(line for line in env.splitlines() if line.startswith("DRIVER_OPTIONS="))
         assert ("--vfs-log" in options) == noted
         if noted:
-            of_trials = cell_env(cell, "/dev/target", "/mnt/target/db/sample.db", trials=True)
+            of_trials = cell_env(cell, "/mnt/target/db/sample.db", trials=True)
             assert f"--vfs-log --written {BOARD}/{WRITTEN}" in of_trials
 
 

@@ -297,9 +297,10 @@ def test_nor_the_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
             places.begin("destroy")
 
 
-def test_a_cache_is_marked_when_it_is_made(tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", [("sweep", "GRID=none"), ("plan", "ROWS=none")])
+def test_a_cache_is_marked_when_it_is_made(command: tuple[str, str], tmp_path: Path) -> None:
     cache = tmp_path / "cache"
-    assert commands.call("sweep", "GRID=none", COMMITPATH_CACHE=str(cache)).returncode == 2
+    assert commands.call(*command, COMMITPATH_CACHE=str(cache)).returncode == 2
     assert (cache / places.TAG).read_text() == places.TAG_TEXT
 
 

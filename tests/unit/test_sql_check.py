@@ -1,11 +1,13 @@
 """FILE is executed by the cell's SQLite on this host before a board is prepared."""
 
 import re
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from base.errors import BadInputError
+from base.errors import BadInputError, LabError
 from commitpath import cell as cells
 from commitpath import sql_check
 from images import artifacts, programs
@@ -103,6 +105,21 @@ def test_what_runs_for_ever_is_no_fault(tmp_path: Path, monkeypatch: pytest.Monk
     )
     monkeypatch.setattr(sql_check, "SECONDS", 1)
     check(tmp_path / "mine.sql")
+
+
+@pytest.mark.parametrize("name", ["SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGTERM"])
+def test_a_crash_of_sqlite_is_reported(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = subprocess.CompletedProcess([], -signal.Signals[name], stdout="", stderr="")
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: ended)
+    with pytest.raises(LabError, match=f"^FILE cannot be executed on this host: {name}$"):
+        sql_check._error(Path("library"), "sql", f"SELECT '{name}';\n")
+
+
+def test_the_limits_end_it_without_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in (signal.SIGXCPU, signal.SIGKILL):
+        ended = subprocess.CompletedProcess([], -number, stdout="", stderr="")
+        monkeypatch.setattr(subprocess, "run", lambda *_, ended=ended, **__: ended)
+        assert sql_check._error(Path("library"), "sql", f"SELECT {number};\n") == ""
 
 
 # Of each module and function that Debian's SQLite or its shell has.

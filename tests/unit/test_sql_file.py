@@ -201,7 +201,7 @@ def test_the_plan_has_the_transactions_by_hash_and_the_board_the_schema(tmp_path
     assert made.document["runs"]["twin"]["files"]["transactions"] == plan.digest(text)
     assert text.split(b"\0")[0] == b"6\nINSERT INTO item(name) VALUES('a; b');"
     assert b"--file /run/commitpath/transactions" in made.runs[0].files["cell.env"]
-    assert "--file /run/commitpath/rehearsal" in payload.rehearsal(cell, "/dev/target")
+    assert "--file /run/commitpath/rehearsal" in payload.rehearsal(cell)
     assert payload.texts({}) == {}
     packed = payload.texts({"schema": sqlfile.pack(sqlfile.read(SHOP).schema)})
     assert packed["schema"].startswith(b"1\nCREATE TABLE") and packed["rehearsal"].count(b"\0") == 10
@@ -211,10 +211,10 @@ def test_transactions_that_do_not_fit_beside_a_cell_are_on_the_board_before(tmp_
     most, one = payload.MOST_WITH_CELL, "SELECT '%s';\n"
     short = make(tmp_path, one % ("x" * (most - len(one))))
     assert len(payload.packed(short)[1]) == most
-    assert "transactions" in payload.payload(short, "/dev/target")
+    assert "transactions" in payload.payload(short)
     assert set(payload.texts(payload.populated(short))) == {"schema", "rehearsal"}
     long = make(tmp_path, one % ("x" * (most - len(one) + 1)))
-    assert "transactions" not in payload.payload(long, "/dev/target")
+    assert "transactions" not in payload.payload(long)
     assert payload.texts(payload.populated(long))["transactions"] == payload.packed(long)[1]
     assert "--file /run/commitpath/transactions" in payload.driver_env(long, "a")["DRIVER_OPTIONS"]
 

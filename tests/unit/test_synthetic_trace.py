@@ -102,9 +102,9 @@ def test_a_workload_of_it_is_a_cell_that_has_its_measures_and_not_its_text() -> 
     short = cells.make_cell({"WORKLOAD": "synthetic-gmail", "N": "7"})
     schema, transactions = payload.packed(short)
     assert transactions.count(b"\0") == 7 and schema.startswith(b"3\nCREATE TABLE item")
-    assert payload.payload(short, "/dev/target")["transactions"] == transactions
+    assert payload.payload(short)["transactions"] == transactions
     whole = cells.make_cell({"WORKLOAD": "synthetic-gmail"})
-    assert "transactions" not in payload.payload(whole, "/dev/target")
+    assert "transactions" not in payload.payload(whole)
     assert payload.populated(whole)["transactions"].startswith(transactions)
     ids = [
         identities.cell_id(one)

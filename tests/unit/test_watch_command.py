@@ -10,7 +10,7 @@ import pytest
 from analysis import checks
 from base import identity
 from base.errors import BadInputError
-from commitpath import watch
+from commitpath import variables, watch
 from commitpath.axes import axes
 from images import artifacts
 
@@ -115,8 +115,21 @@ def test_an_arm64_program_is_taken(cache: Path, tmp_path: Path) -> None:
     assert watch.command_cell({"CMD": "./program", "FILES": str(tmp_path / "program")})["files"]
 
 
-@pytest.mark.parametrize("word", ["MODE=wal", "SYNC=off", "WORKLOAD=kv", "N=5", "ROWS=1", "BOARD=virtual"])
-def test_axes_of_the_driver_are_refused(word: str) -> None:
+def test_it_takes_the_axes_that_its_cell_has_and_refuses_the_others(cache: Path) -> None:
+    cell = watch.command_cell({"CMD": "true"})
+    assert {"board", "clock", "kernel", "fs", "probes"} <= cell.keys()
+    for name, axis in axes().items():
+        given = {"CMD": "true", axis.variable: str(axis.spec["default"])}
+        if name in cell:
+            variables.check("watch", given)
+        else:
+            with pytest.raises(BadInputError, match=f"^{axis.variable}: .*make watch takes CMD"):
+                variables.check("watch", given)
+    variables.check("watch", {"CMD": "true", "BOARD": "pi", "CLOCK": "real", "DEVICE": "own"})
+
+
+@pytest.mark.parametrize("word", ["MODE=wal", "CRASH=power", "PCM_LINE=64"])
+def test_axes_of_the_driver_and_of_failures_are_refused(word: str) -> None:
     done = commands.call("watch", "CMD=true", word)
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1

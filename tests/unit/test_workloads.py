@@ -26,7 +26,7 @@ from commitpath.cell import make_cell
 from commitpath.payload import payload
 
 cell = make_cell({"WORKLOAD": "again"})
-environment = payload(cell, "/dev/target")["cell.env"].decode()
+environment = payload(cell)["cell.env"].decode()
 print(json.dumps([consistent.workloads()["again"], sorted(cell["profiles"]["workload"]), environment]))
 """
 

@@ -134,6 +134,7 @@ static void write_config(const struct options *options, uint64_t monotonic_ns, u
 		json_number(&json, "busy", (int64_t)log->busy);
 		json_number(&json, "sleeps", (int64_t)log->sleeps);
 		json_number(&json, "slept_ns", (int64_t)log->slept_ns);
+		log_attached(log, &json, "attached");
 		json_end(&json, '}');
 	}
 	json_begin(&json, "clock", '{');

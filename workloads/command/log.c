@@ -62,20 +62,40 @@ static int by_begin(const void *one, const void *other)
 	return a < b ? -1 : a > b;
 }
 
-/* A name as a column: of letters that end none. */
-static void put_name(FILE *file, const char *text, size_t size)
+/* Of the longest path, each byte of which is escaped. */
+#define ESCAPED_MOST (4 * PATH_MAX)
+
+/* A path as a column: \xHH stands for a byte that is no printable ASCII, or that would end it. */
+static void escape(char escaped[ESCAPED_MOST], const char *path)
 {
-	for (size_t i = 0; i < size && text[i]; i++)
-		putc(text[i] <= ' ' || text[i] == ',' || text[i] == '"' || text[i] > '~' ? '?'
-											 : text[i],
-		     file);
+	size_t at = 0;
+
+	escaped[0] = '\0';
+	for (const char *c = path; *c != '\0' && at + 4 < ESCAPED_MOST; c++)
+		if (*c <= ' ' || *c > '~' || strchr(",\"\\", *c))
+			at += (size_t)snprintf(escaped + at, 5, "\\x%02x", (unsigned char)*c);
+		else
+			at += (size_t)snprintf(escaped + at, 2, "%c", *c);
+}
+
+void log_attached(const struct transaction_log *log, struct json *json, const char *key)
+{
+	char escaped[ESCAPED_MOST];
+
+	json_begin(json, key, '[');
+	for (uint64_t i = 0; i < log->next_path && i < PATHS_MOST; i++)
+		if (log->paths[i].whole && log->paths[i].attached) {
+			escape(escaped, log->paths[i].text);
+			json_text(json, NULL, escaped);
+		}
+	json_end(json, ']');
 }
 
 void log_write(const char *directory, const struct transaction_log *log)
 {
 	uint64_t count = log_count(log), place = 0;
 	const struct transaction **order = malloc((count + 1) * sizeof(*order));
-	char path[PATH_MAX];
+	char path[PATH_MAX], escaped[ESCAPED_MOST];
 	FILE *file;
 
 	if (order == NULL)
@@ -89,12 +109,10 @@ void log_write(const char *directory, const struct transaction_log *log)
 	for (uint64_t i = 0; i < count; i++) {
 		const struct transaction *one = order[i];
 
-		fprintf(file, "%" PRIu64 ",command,", i);
-		put_name(file, one->op, sizeof(one->op));
-		fprintf(file, ",%" PRIu64 ",%" PRIu64 ",%u,%u,%u,%u,", one->begin_ns, one->end_ns,
-			one->rows, one->tid, one->pages, one->rolled_back);
-		put_name(file, one->file, sizeof(one->file));
-		putc('\n', file);
+		escape(escaped, one->path < PATHS_MOST ? log->paths[one->path].text : "");
+		fprintf(file, "%" PRIu64 ",command,%s,%" PRIu64 ",%" PRIu64 ",%u,%u,%u,%u,%s\n", i,
+			one->op, one->begin_ns, one->end_ns, one->rows, one->tid, one->pages,
+			one->rolled_back, escaped);
 	}
 	output_commit(file);
 	free(order);

@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "json.h"
+
 struct transaction_log;
 
 /* Makes the log, names it in the environment and returns it mapped; its file is gone when it is
@@ -12,6 +14,9 @@ struct transaction_log *log_create(const char *directory);
 
 /* How many of its transactions are whole. */
 uint64_t log_count(const struct transaction_log *log);
+
+/* The paths of databases that were attached, an array of texts. */
+void log_attached(const struct transaction_log *log, struct json *json, const char *key);
 
 /* Writes transactions.csv, in the order in which they began, and removes the log. Ends the run on
  * an error. */

@@ -3,6 +3,8 @@
 #ifndef COMMITPATH_TRANSACTIONS_H
 #define COMMITPATH_TRANSACTIONS_H
 
+#include <limits.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
 
@@ -10,9 +12,17 @@
 #define TRANSACTIONS_VARIABLE "COMMITPATH_TRANSACTIONS"
 /* Names the folder that a recording is written to, which is there without a log, too. */
 #define RECORD_VARIABLE "COMMITPATH_RECORD"
-#define TRANSACTIONS_MAGIC "CPTRANS1"
-/* 128 MiB, of which only what is written takes memory. */
+#define TRANSACTIONS_MAGIC "CPTRANS2"
+/* 64 MiB, of which only what is written takes memory, and 16 MiB of paths. */
 #define TRANSACTIONS_MOST (1u << 20)
+#define PATHS_MOST (1u << 12)
+
+/* A database's. Two may be alike. */
+struct path {
+	uint8_t whole;	  /* set last */
+	uint8_t attached; /* to a connection, whose transactions have another one */
+	char text[PATH_MAX];
+};
 
 struct transaction {
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC, around the engine's calls */
@@ -22,7 +32,9 @@ struct transaction {
 	uint8_t rolled_back;
 	uint8_t whole; /* set last: without it its process died while it wrote this */
 	char op[18];   /* the first word of the statement that began it */
-	char file[80]; /* the last part of the database's path */
+	uint32_t path; /* of the main database, its place in `paths`; PATHS_MOST: no place was left
+			*/
+	uint8_t reserved[12];
 };
 
 struct transaction_log {
@@ -36,7 +48,9 @@ struct transaction_log {
 				   number is not the one that observers see */
 	uint64_t busy;		/* calls that returned SQLITE_BUSY */
 	uint64_t sleeps, slept_ns; /* the engine's, until a lock is free */
-	uint64_t reserved[7];
+	uint64_t next_path;	   /* those from PATHS_MOST on are not here */
+	uint64_t reserved[6];
+	struct path paths[PATHS_MOST];
 	struct transaction transactions[];
 };
 
@@ -48,8 +62,8 @@ static inline uint64_t namespace_of_pids(void)
 	return stat("/proc/self/ns/pid", &status) == 0 ? (uint64_t)status.st_ino : 0;
 }
 
-_Static_assert(sizeof(struct transaction) == 128, "a transaction has 128 bytes");
-_Static_assert(sizeof(struct transaction_log) == 128, "so has the header");
+_Static_assert(sizeof(struct transaction) == 64, "a transaction has 64 bytes");
+_Static_assert(offsetof(struct transaction_log, paths) == 128, "the header has 128 bytes");
 
 #define TRANSACTIONS_BYTES \
 	(sizeof(struct transaction_log) + TRANSACTIONS_MOST * sizeof(struct transaction))

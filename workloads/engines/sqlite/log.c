@@ -1,6 +1,7 @@
 /* The log of SQLite's calls: a VFS around the default one that notes them and passes them on, as
  * SQLite's own test_vfslog.c does. What the filesystem is asked for in its turn is the default
  * VFS's affair. */
+#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "engine.h"
 #include "log.h"
@@ -123,6 +125,28 @@ static uint64_t inode_of(const char *path)
 	struct stat status;
 
 	return path != NULL && stat(path, &status) == 0 ? status.st_ino : 0;
+}
+
+/* The descriptor that the next open(2) returns, if no other thread opens a file meanwhile; SQLite
+ * uses none below 3. */
+static int next_descriptor(void)
+{
+	int next = fcntl(STDERR_FILENO, F_DUPFD, 3);
+
+	if (next >= 0)
+		close(next);
+	return next;
+}
+
+/* The inode of a temporary file, which SQLite unlinks when it has opened it: of the descriptor, if
+ * it is a file without a name; else 0. */
+static uint64_t inode_of_unlinked(int descriptor)
+{
+	struct stat status;
+
+	return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 0
+		       ? status.st_ino
+		       : 0;
 }
 
 static uint64_t shm_inode_of(const struct file *file)
@@ -278,6 +302,7 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *base, int
 		     int *out_flags)
 {
 	struct file *file = file_of(base);
+	int descriptor = name == NULL ? next_descriptor() : -1;
 	uint64_t begin = ticks_now();
 	int result = wrapped->xOpen(wrapped, name, base, flags, out_flags);
 
@@ -293,7 +318,7 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *base, int
 	copy_methods(file);
 	base->pMethods = &file->methods;
 	file->name = name;
-	file->inode = inode_of(name);
+	file->inode = name != NULL ? inode_of(name) : inode_of_unlinked(descriptor);
 	file->kind = kind_of_open(name, flags);
 	file->database = database_of(name);
 	file->directory_due = (flags & SQLITE_OPEN_CREATE) != 0 &&

@@ -48,8 +48,9 @@ static const char *const names[] = {
 	"sqlite3_column_int",
 	"sqlite3_column_text",
 	"sqlite3_prepare_v2",
-	/* an old library lacks this one */
+	/* an old library lacks these */
 	"sqlite3_prepare_v3",
+	"sqlite3_db_name",
 };
 #define FUNCTIONS (sizeof(names) / sizeof(names[0]))
 #define WATCHED (offsetof(struct library, stmt_busy) / sizeof(function))

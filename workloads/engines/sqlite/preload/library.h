@@ -54,6 +54,7 @@ struct library {
 	int (*prepare_v2)(sqlite3 *, const char *, int, sqlite3_stmt **, const char **);
 	int (*prepare_v3)(sqlite3 *, const char *, int, unsigned int, sqlite3_stmt **,
 			  const char **);
+	const char *(*db_name)(sqlite3 *, int);
 	/* an old library lacks some: it is called, and not watched, or not recorded */
 	bool has_all, has_recorded;
 };

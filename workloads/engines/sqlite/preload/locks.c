@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "library.h"
 #include "log.h"
 
@@ -46,14 +47,6 @@ void locks_leave(int result)
 		add(&log->busy, 1);
 }
 
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
 static void slept(uint64_t begin_ns)
 {
 	int error = errno;
@@ -61,7 +54,7 @@ static void slept(uint64_t begin_ns)
 
 	if (log) {
 		add(&log->sleeps, 1);
-		add(&log->slept_ns, now() - begin_ns);
+		add(&log->slept_ns, clock_now() - begin_ns);
 	}
 	errno = error;
 }
@@ -79,7 +72,7 @@ static function next_of(const char *name)
 EXPORT int usleep(useconds_t microseconds)
 {
 	static int (*real)(useconds_t);
-	uint64_t begin_ns = now();
+	uint64_t begin_ns = clock_now();
 	int result;
 
 	if (real == NULL)
@@ -93,7 +86,7 @@ EXPORT int usleep(useconds_t microseconds)
 EXPORT int nanosleep(const struct timespec *wanted, struct timespec *left)
 {
 	static int (*real)(const struct timespec *, struct timespec *);
-	uint64_t begin_ns = now();
+	uint64_t begin_ns = clock_now();
 	int result;
 
 	if (real == NULL)

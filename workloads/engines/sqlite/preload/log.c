@@ -3,7 +3,9 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -91,4 +93,27 @@ bool can_note(void)
 		is_apart = namespace_of_pids() != transaction_log->pid_namespace;
 	looked = true;
 	return !is_apart;
+}
+
+uint32_t log_path(const char *text, bool attached)
+{
+	uint64_t number, count = __atomic_load_n(&transaction_log->next_path, __ATOMIC_RELAXED);
+	struct path *path;
+
+	for (uint32_t i = 0; i < count && i < PATHS_MOST; i++) {
+		path = &transaction_log->paths[i];
+		if (__atomic_load_n(&path->whole, __ATOMIC_ACQUIRE) && path->attached == attached &&
+		    strcmp(path->text, text) == 0)
+			return i;
+	}
+	number = __atomic_fetch_add(&transaction_log->next_path, 1, __ATOMIC_RELAXED);
+	if (number >= PATHS_MOST) {
+		__atomic_add_fetch(&transaction_log->unfollowed, 1, __ATOMIC_RELAXED);
+		return PATHS_MOST;
+	}
+	path = &transaction_log->paths[number];
+	snprintf(path->text, sizeof(path->text), "%s", text);
+	path->attached = attached;
+	__atomic_store_n(&path->whole, 1, __ATOMIC_RELEASE);
+	return (uint32_t)number;
 }

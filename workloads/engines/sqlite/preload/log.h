@@ -18,6 +18,10 @@ void unlock_all(void);
  * what these threads did would be taken for nobody's, or for another thread's. With the lock. */
 bool can_note(void);
 
+/* Where a database's path is in the log, PATHS_MOST if no place is left. With the lock, where
+ * transactions can be noted. */
+uint32_t log_path(const char *text, bool attached);
+
 /* The log, NULL where there is none. Without the lock. */
 struct transaction_log *preload_log(void);
 

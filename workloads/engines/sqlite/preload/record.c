@@ -16,14 +16,14 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
+#include "log.h"
 #include "text.h"
 #include "transactions.h"
 
@@ -42,7 +42,6 @@ struct entry {
 	bool attached;	  /* of a connection: it has had another file */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct entry *entries[256];
 
 /* The folder, or NULL: nothing is recorded. */
@@ -58,63 +57,110 @@ static const char *folder(void)
 	return found;
 }
 
+bool record_is_on(void)
+{
+	return folder() != NULL;
+}
+
 static double seconds(void)
 {
-	struct timespec time;
+	return (double)clock_now() / (double)NANOSECONDS_PER_SECOND;
+}
 
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+/* Called with the lock: where an entry is, or would be. */
+static struct entry **find_entry(const void *of)
+{
+	struct entry **place = &entries[((uintptr_t)of >> 4) % 256];
+
+	while (*place != NULL && (*place)->of != of)
+		place = &(*place)->next;
+	return place;
 }
 
 /* The entry; of a new one NULL if there is no memory, or if none is to be made. */
 static struct entry *entry_of(const void *of, bool make)
 {
-	struct entry **list = &entries[((uintptr_t)of >> 4) % 256], *found;
+	struct entry **place, *found;
 
-	pthread_mutex_lock(&lock);
-	for (found = *list; found != NULL && found->of != of;)
-		found = found->next;
-	if (found == NULL && make && (found = calloc(1, sizeof(*found))) != NULL) {
-		found->of = of;
-		found->next = *list;
-		*list = found;
-	}
-	pthread_mutex_unlock(&lock);
+	lock_all();
+	place = find_entry(of);
+	if (*place == NULL && make && (*place = calloc(1, sizeof(**place))) != NULL)
+		(*place)->of = of;
+	found = *place;
+	unlock_all();
 	return found;
 }
 
-void record_forget(sqlite3_stmt *statement)
+struct entry *record_take(const void *of)
 {
-	struct entry **place = &entries[((uintptr_t)statement >> 4) % 256], *gone;
+	struct entry **place, *found;
 
 	if (folder() == NULL)
-		return;
-	pthread_mutex_lock(&lock);
-	while (*place != NULL && (*place)->of != statement)
-		place = &(*place)->next;
-	gone = *place;
-	if (gone != NULL)
-		*place = gone->next;
-	pthread_mutex_unlock(&lock);
-	if (gone == NULL)
-		return;
-	for (int i = 0; i < gone->count; i++)
-		text_free(&gone->values[i]);
-	free(gone->values);
-	text_free(&gone->text);
-	free(gone);
+		return NULL;
+	lock_all();
+	place = find_entry(of);
+	found = *place;
+	if (found != NULL)
+		*place = found->next;
+	unlock_all();
+	return found;
 }
 
-/* Copies a file's content; what cannot be read is empty. */
+void record_put(struct entry *entry)
+{
+	struct entry **place;
+
+	if (entry == NULL)
+		return;
+	lock_all();
+	place = find_entry(entry->of);
+	entry->next = *place;
+	*place = entry;
+	unlock_all();
+}
+
+void record_free(struct entry *entry)
+{
+	if (entry == NULL)
+		return;
+	for (int i = 0; i < entry->count; i++)
+		text_free(&entry->values[i]);
+	free(entry->values);
+	text_free(&entry->text);
+	free(entry);
+}
+
+/* Marks the recording as incomplete, so that no trace is made of it. The mark's text may be lost on
+ * a full disk; its name is not. */
+static void incomplete(const char *path)
+{
+	char name[PATH_MAX];
+	int error = errno, file;
+
+	snprintf(name, sizeof(name), "%s/incomplete", folder());
+	file = open(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	if (file < 0 || dprintf(file, "%s: %s\n", path, strerror(error)) < 0)
+		fprintf(stderr, "commitpath: %s: %s\n", path, strerror(error));
+	if (file >= 0)
+		close(file);
+}
+
+/* Copies a file's content. A file that does not exist is empty. */
 static void copy(const char *from, int to)
 {
 	char part[65536];
 	int file = open(from, O_RDONLY | O_CLOEXEC);
-	ssize_t size;
+	ssize_t size = 0;
 
+	errno = file < 0 ? errno : 0;
 	while (file >= 0 && (size = read(file, part, sizeof(part))) > 0)
-		if (write(to, part, (size_t)size) != size)
+		if (write(to, part, (size_t)size) != size) {
+			errno = errno != 0 ? errno : ENOSPC; /* a short write has no errno */
+			size = -1;
 			break;
+		}
+	if (file < 0 ? errno != ENOENT : size < 0)
+		incomplete(from);
 	if (file >= 0)
 		close(file);
 }
@@ -135,12 +181,15 @@ static void keep(const char *path)
 		snprintf(name, sizeof(name), "%s/%016" PRIx64 "%s", folder(), hash, suffixes[i]);
 		snprintf(from, sizeof(from), "%s%s", path, suffixes[i]);
 		file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-		if (file < 0)
+		if (file < 0) {
+			if (errno != EEXIST) /* another process keeps it */
+				incomplete(name);
 			return;
+		}
 		if (i < 2)
 			copy(from, file);
-		else if (write(file, path, strlen(path)) < 0)
-			unlink(name);
+		else if (write(file, path, strlen(path)) != (ssize_t)strlen(path))
+			incomplete(name);
 		close(file);
 	}
 }
@@ -179,7 +228,8 @@ static bool of_attached(struct library *sqlite, sqlite3 *db, const char *sql)
 	return found || result != DONE;
 }
 
-void record_begin(struct library *sqlite, sqlite3 *db, sqlite3_stmt *statement)
+/* Before a step that begins a statement: takes down what it is and what it is given. */
+static void take_down(struct library *sqlite, sqlite3 *db, sqlite3_stmt *statement)
 {
 	static const char *const controls[] = {"begin",	    "commit",  "end", "rollback",
 					       "savepoint", "release", NULL};
@@ -190,8 +240,8 @@ void record_begin(struct library *sqlite, sqlite3 *db, sqlite3_stmt *statement)
 	struct entry *entry, *of;
 	bool control, setting;
 
-	if (folder() == NULL || !sqlite->has_recorded || sql == NULL || path == NULL ||
-	    path[0] == '\0' || sqlite->stmt_busy(statement))
+	if (!sqlite->has_recorded || sql == NULL || path == NULL || path[0] == '\0' ||
+	    sqlite->stmt_busy(statement))
 		return;
 	word = skip_comments(sql);
 	control = begins_with(word, controls);
@@ -227,38 +277,69 @@ static void write_transaction(const struct text *text)
 
 	snprintf(name, sizeof(name), "%s/transactions", folder());
 	file = open(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-	text_print(&all, "transaction %.6f%s\n", seconds(), text->failed ? " lacks memory" : "");
+	text_print(&all, "transaction %.6f\n", seconds());
 	text_add(&all, text->data, text->size);
-	if (file < 0 || write(file, all.data, all.size) != (ssize_t)all.size)
-		fprintf(stderr, "commitpath: %s: %s\n", name, strerror(errno));
+	if (file >= 0)
+		errno = text->failed || all.failed ? ENOMEM
+						   : ENOSPC; /* a short write has no errno */
+	if (file < 0 || text->failed || all.failed ||
+	    write(file, all.data, all.size) != (ssize_t)all.size)
+		incomplete(name);
 	if (file >= 0)
 		close(file);
 	text_free(&all);
 }
 
-void record_end(struct library *sqlite, sqlite3 *db, sqlite3_stmt *statement, int result)
+void record_begin(struct recorded *call, struct library *sqlite, sqlite3 *db,
+		  sqlite3_stmt *statement)
 {
-	struct entry *entry = entry_of(statement, false), *of;
+	if (folder() == NULL)
+		return;
+	if (call->finalizes)
+		call->statement = record_take(statement);
+	if (call->steps)
+		take_down(sqlite, db, statement);
+	if (call->closes) {
+		call->connection = record_take(db);
+		call->autocommit = sqlite->get_autocommit(db);
+	}
+}
+
+/* Adds the line of a statement that was executed to the transaction of its connection. */
+static void add_line(struct entry *of, struct entry *entry, int result)
+{
+	if (result == OK || result == ROW || result == DONE) {
+		text_add(&of->text, entry->text.data, entry->text.size);
+		of->text.failed |= entry->text.failed;
+		of->changes |= entry->changes;
+	}
+	text_clear(&entry->text);
+}
+
+void record_end(struct recorded *call, struct library *sqlite, sqlite3 *db, sqlite3_stmt *statement,
+		int result)
+{
+	struct entry *entry, *of;
+	bool has_line;
 
 	if (folder() == NULL)
 		return;
-	of = entry_of(db, entry != NULL && entry->text.size > 0);
-	if (of == NULL)
-		return;
-	if (entry != NULL && entry->text.size > 0) {
-		if (result == OK || result == ROW || result == DONE) {
-			text_add(&of->text, entry->text.data, entry->text.size);
-			of->text.failed |= entry->text.failed;
-			of->changes |= entry->changes;
-		}
-		text_clear(&entry->text);
+	entry = call->finalizes ? call->statement : entry_of(statement, false);
+	has_line = entry != NULL && entry->text.size > 0;
+	of = call->closes ? call->connection : entry_of(db, has_line);
+	if (of != NULL && has_line)
+		add_line(of, entry, result);
+	if (of != NULL && of->text.size > 0 && result != ROW &&
+	    (call->closes ? call->autocommit : sqlite->get_autocommit(db))) {
+		if (of->changes)
+			write_transaction(&of->text);
+		text_clear(&of->text);
+		of->changes = false;
 	}
-	if (of->text.size == 0 || result == ROW || !sqlite->get_autocommit(db))
-		return;
-	if (of->changes)
-		write_transaction(&of->text);
-	text_clear(&of->text);
-	of->changes = false;
+	if (call->finalizes)
+		record_free(call->statement);
+	if (call->closes)
+		record_free(call->connection);
 }
 
 struct text *record_value(sqlite3_stmt *statement, int index)

@@ -5,15 +5,38 @@
 #include "library.h"
 #include "text.h"
 
-/* Before a step that begins a statement: takes down what it is and what it is given. */
-void record_begin(struct library *sqlite, sqlite3 *db, sqlite3_stmt *statement);
+/* What is recorded of a statement or a connection. */
+struct entry;
 
-/* Behind any call of a statement: keeps it unless it failed, and writes a transaction that ended.
- */
-void record_end(struct library *sqlite, sqlite3 *db, sqlite3_stmt *statement, int result);
+/* A call of a statement. */
+struct recorded {
+	struct entry *statement, *connection;
+	bool steps, finalizes;
+	bool closes;	 /* its connection, which was closed and has no other statement */
+	bool autocommit; /* before the call, if it closes the connection */
+};
 
-/* Before a statement is finalized. */
-void record_forget(sqlite3_stmt *statement);
+/* Whether anything is recorded. */
+bool record_is_on(void);
+
+/* Before a call of a statement. One that is finalized is taken out, as is a connection that the
+ * call closes: others may get their addresses. A step that begins the statement takes down what it
+ * is and what it is given. */
+void record_begin(struct recorded *call, struct library *sqlite, sqlite3 *db,
+		  sqlite3_stmt *statement);
+
+/* Behind it: keeps the statement unless it failed, and writes a transaction that ended. */
+void record_end(struct recorded *call, struct library *sqlite, sqlite3 *db, sqlite3_stmt *statement,
+		int result);
+
+/* Before a connection is closed: takes out what is recorded of it, NULL if nothing is. */
+struct entry *record_take(const void *of);
+
+/* Puts it back, as the connection is still open. */
+void record_put(struct entry *entry);
+
+/* Frees it. A transaction that has not ended was rolled back by the close. */
+void record_free(struct entry *entry);
 
 /* Where the value of a parameter is put, empty; NULL: nowhere. */
 struct text *record_value(sqlite3_stmt *statement, int index);

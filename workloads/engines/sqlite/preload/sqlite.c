@@ -14,13 +14,12 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "library.h"
 #include "locks.h"
 #include "log.h"
@@ -38,20 +37,14 @@ struct connection {
 	uint64_t begin_ns; /* of the transaction under way, 0 for none */
 	int pages;	   /* that it had written when that began, or when it was last looked */
 	int rows;
-	bool closed; /* by sqlite3_close_v2, and its last statement will be what frees it */
+	uint32_t path; /* of its main database, in the log */
+	bool has_path;
+	bool closed; /* by sqlite3_close_v2, and the end of its last statement will free it */
 	char op[sizeof(((struct transaction *)NULL)->op)];
 };
 
 static struct connection *connections[64];
 static _Thread_local sqlite3 *within; /* whose call this thread is in: SQLite calls itself */
-
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
 
 /* Called with the lock: where a connection is, or would be. */
 static struct connection **find_connection(sqlite3 *db)
@@ -87,23 +80,27 @@ static void first_word(char *word, size_t size, const char *sql)
 static void note(struct library *sqlite, struct connection *of, int pages, int rows, bool undone)
 {
 	uint64_t number = __atomic_fetch_add(&transaction_log->next, 1, __ATOMIC_RELAXED);
-	const char *path = sqlite->db_filename(of->db, "main");
-	const char *name = path ? strrchr(path, '/') : NULL;
 	struct transaction *place;
 
 	if (number >= TRANSACTIONS_MOST)
 		return;
+	if (!of->has_path) {
+		const char *path = sqlite->db_filename(of->db, "main");
+
+		of->path = log_path(path ? path : "", false);
+		of->has_path = true;
+	}
 	place = &transaction_log->transactions[number];
 	*place = (struct transaction){
 		.begin_ns = of->begin_ns,
-		.end_ns = now(),
+		.end_ns = clock_now(),
 		.tid = (uint32_t)gettid(),
 		.pages = (uint32_t)(pages - of->pages),
 		.rows = (uint32_t)(rows - of->rows),
 		.rolled_back = undone,
+		.path = of->path,
 	};
 	memcpy(place->op, of->op, sizeof(place->op));
-	snprintf(place->file, sizeof(place->file), "%s", name ? name + 1 : path ? path : "");
 	__atomic_store_n(&place->whole, 1, __ATOMIC_RELEASE);
 }
 
@@ -158,12 +155,12 @@ static bool enter_step(struct library *sqlite, sqlite3 *db, sqlite3_stmt *statem
 	of = can_note() ? *connection_of(db) : NULL;
 	if (of == NULL || pages < 0) {
 		count_unfollowed();
-	} else if (!of->closed) {
+	} else {
 		looks = true;
 		if (of->begin_ns == 0) {
 			if (is_autocommit)
 				look(of, pages);
-			of->begin_ns = now();
+			of->begin_ns = clock_now();
 			of->rows = sqlite->total_changes(db);
 			first_word(of->op, sizeof(of->op), sqlite->sql(statement));
 		}
@@ -173,23 +170,56 @@ static bool enter_step(struct library *sqlite, sqlite3 *db, sqlite3_stmt *statem
 }
 
 /* Before a reset or the end of a statement: the same. Neither begins anything. */
-static bool enter_end(struct library *sqlite, sqlite3 *db, sqlite3_stmt *statement, bool finalizes)
+static bool enter_end(sqlite3 *db)
 {
-	struct connection **place, *of;
+	struct connection *of;
 	bool looks;
 
 	lock_all();
+	of = *find_connection(db);
+	looks = of && of->begin_ns;
+	unlock_all();
+	return looks;
+}
+
+/* With the lock: notes the transaction that a connection is in when it ends. */
+static void note_closed(struct library *sqlite, struct connection *of, int pages, bool undone)
+{
+	if (of->begin_ns && pages > of->pages)
+		note(sqlite, of, pages, sqlite->total_changes(of->db), undone);
+	of->begin_ns = 0;
+}
+
+/* Whether the end of a statement is that of its connection, too: that was closed, and this is its
+ * last one. What is known of the connection is forgotten, as another may get its address. */
+static bool forget_closed(struct library *sqlite, sqlite3 *db, sqlite3_stmt *statement)
+{
+	struct connection **place, *of;
+	bool closed, goes_on;
+	int pages;
+
+	lock_all();
+	of = *find_connection(db);
+	closed = of && of->closed;
+	unlock_all();
+	if (!closed || sqlite->next_stmt(db, NULL) != statement ||
+	    sqlite->next_stmt(db, statement) != NULL)
+		return false;
+	pages = written(sqlite, db);
+	goes_on = sqlite->get_autocommit(db);
+	lock_all();
 	place = find_connection(db);
 	of = *place;
-	looks = of && !of->closed && of->begin_ns;
-	/* the last statement of a connection that is closed: with it that is gone */
-	if (of && of->closed && finalizes && sqlite->next_stmt(db, NULL) == statement &&
-	    sqlite->next_stmt(db, statement) == NULL) {
+	if (of) {
+		/* what its end writes cannot be asked behind it */
+		if (of->begin_ns && goes_on)
+			count_unfollowed();
+		note_closed(sqlite, of, pages, !goes_on);
 		*place = of->next;
 		free(of);
 	}
 	unlock_all();
-	return looks;
+	return true;
 }
 
 /* Behind it: note the transaction that has ended. undoes: the statement was a ROLLBACK. */
@@ -214,40 +244,53 @@ static void leave(struct library *sqlite, sqlite3 *db, int result, bool undoes)
 	unlock_all();
 }
 
+/* Behind an ATTACH: notes the files that a connection has beside its own. */
+static void note_attached(struct library *sqlite, sqlite3 *db)
+{
+	const char *name, *path;
+
+	lock_all();
+	if (can_note() && sqlite->db_name == NULL)
+		count_unfollowed();
+	/* behind main and temp; of one in memory there is no path */
+	for (int i = 2; can_note() && sqlite->db_name && (name = sqlite->db_name(db, i)); i++)
+		if ((path = sqlite->db_filename(db, name)) && *path)
+			log_path(path, true);
+	unlock_all();
+}
+
 /* One of SQLite's functions of a statement, watched unless SQLite itself calls it on the way. */
 static int call(struct library *sqlite, int (*real)(sqlite3_stmt *), sqlite3_stmt *statement)
 {
+	struct recorded recorded = {.steps = real == sqlite->step,
+				    .finalizes = real == sqlite->finalize};
 	int error = errno, result;
 	sqlite3 *outer = within, *db;
-	bool looks, undoes, gone;
+	bool looks, undoes;
 
 	if (statement == NULL || !sqlite->has_all)
 		return real(statement);
 	db = sqlite->db_handle(statement);
 	if (db == outer)
 		return real(statement);
-	looks = real == sqlite->step ? enter_step(sqlite, db, statement)
-				     : enter_end(sqlite, db, statement, real == sqlite->finalize);
+	recorded.closes = recorded.finalizes && forget_closed(sqlite, db, statement);
+	looks = recorded.steps ? enter_step(sqlite, db, statement)
+			       : !recorded.closes && enter_end(db);
 	undoes = looks && begins_with(sqlite, statement, "rollback");
-	if (real == sqlite->step)
-		record_begin(sqlite, db, statement);
-	/* with its last statement a connection that is closed is gone */
-	gone = real == sqlite->finalize && sqlite->next_stmt(db, NULL) == statement &&
-	       sqlite->next_stmt(db, statement) == NULL;
+	record_begin(&recorded, sqlite, db, statement);
 	within = db;
 	locks_enter();
 	errno = error;
 	result = real(statement);
 	error = errno;
 	/* a reset, and the end of a statement, return what its last step did */
-	locks_leave(real == sqlite->step ? result : OK);
+	locks_leave(recorded.steps ? result : OK);
 	within = outer;
-	if (!gone)
-		record_end(sqlite, db, statement, result);
-	if (real == sqlite->finalize)
-		record_forget(statement);
+	record_end(&recorded, sqlite, db, statement, result);
 	if (looks)
 		leave(sqlite, db, result, undoes);
+	if (recorded.steps && result == DONE && begins_with(sqlite, statement, "attach"))
+		note_attached(sqlite, db);
 	errno = error;
 	return result;
 }
@@ -273,49 +316,68 @@ EXPORT int sqlite3_finalize(sqlite3_stmt *statement)
 	return call(sqlite, sqlite->finalize, statement);
 }
 
-/* Before a connection is closed, as another may get its address: what was known of it, NULL if
- * nothing was. What sqlite3_close_v2 leaves until its last statement is finalized stays known, as
- * closed. */
-static struct connection *forget(struct library *sqlite, sqlite3 *db, bool later)
+/* What is known of a connection that is being closed. */
+struct closing {
+	struct connection *connection; /* NULL if nothing is */
+	struct entry *recorded;	       /* the same */
+};
+
+/* Before a connection is closed: what is known of it is taken out, as another may get its address.
+ * What sqlite3_close_v2 leaves until its last statement is finalized stays known, as closed. */
+static struct closing forget(struct library *sqlite, sqlite3 *db, bool later)
 {
-	struct connection **place, *gone;
+	struct closing closing = {0};
+	struct connection **place, *of;
 	int error = errno, pages;
+	bool in_use, stays;
 
 	if (db == NULL || !sqlite->has_all)
-		return NULL;
+		return closing;
+	/* it takes the connection's mutex, too */
+	in_use = sqlite->next_stmt(db, NULL) != NULL;
+	stays = later && in_use;
 	pages = written(sqlite, db);
 	lock_all();
-	place = can_note() ? connection_of(db) : find_connection(db);
-	gone = *place;
-	if (gone && gone->begin_ns == 0 && pages >= 0)
-		look(gone, pages);
-	if (gone && later && sqlite->next_stmt(db, NULL)) {
-		gone->closed = true;
-		gone = NULL;
-	} else if (gone) {
-		*place = gone->next;
+	place = can_note() || record_is_on() ? connection_of(db) : find_connection(db);
+	of = *place;
+	if (of && of->begin_ns == 0 && pages >= 0 && can_note())
+		look(of, pages);
+	if (of && stays) {
+		of->closed = true;
+	} else if (of) {
+		/* of one in use sqlite3_close fails, and leaves it as it is */
+		if (!in_use)
+			note_closed(sqlite, of, pages, true);
+		*place = of->next;
+		closing.connection = of;
 	}
 	unlock_all();
+	if (!stays)
+		closing.recorded = record_take(db);
 	errno = error;
-	return gone;
+	return closing;
 }
 
 EXPORT int sqlite3_close(sqlite3 *db)
 {
 	struct library *sqlite = library_of(__builtin_return_address(0));
-	struct connection *gone = forget(sqlite, db, false);
+	struct closing closing = forget(sqlite, db, false);
 	int result = sqlite->close(db), error = errno;
 
-	if (gone && result != OK) {
+	if (result == OK) {
+		free(closing.connection);
+		record_free(closing.recorded);
+	} else {
 		struct connection **place;
 
 		lock_all();
 		place = find_connection(db);
-		gone->next = *place;
-		*place = gone;
+		if (closing.connection) {
+			closing.connection->next = *place;
+			*place = closing.connection;
+		}
 		unlock_all();
-	} else {
-		free(gone);
+		record_put(closing.recorded);
 	}
 	errno = error;
 	return result;
@@ -324,7 +386,9 @@ EXPORT int sqlite3_close(sqlite3 *db)
 EXPORT int sqlite3_close_v2(sqlite3 *db)
 {
 	struct library *sqlite = library_of(__builtin_return_address(0));
+	struct closing closing = forget(sqlite, db, true);
 
-	free(forget(sqlite, db, true));
+	free(closing.connection);
+	record_free(closing.recorded);
 	return sqlite->close_v2(db);
 }

@@ -1,0 +1,148 @@
+"""Block events of many lines of text, read at once with Polars.
+
+A pattern covers the lines that a tracer usually prints. A line that does not match it, or has a value out
+of range, is left to blklines, which reads it or names its fault. Both give the same event for a line that
+both read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from analysis.adapters import blkformat, blklines
+from analysis.adapters.blkevents import EVENT, SECTORS, UNKNOWN
+from analysis.adapters.blkrecords import COMPLETE, REQUEUE
+
+# `8,0    3        1     0.000000000   697  D  WS 223490 + 8 [kjournald]`
+_PARSED = (
+    r"^\s*(?P<device>[0-9]{1,4},[0-9]{1,7})\s+[0-9]{1,5}\s+[0-9]{1,18}"
+    r"\s+(?P<s>[0-9]{1,9})\.(?P<ns>[0-9]{9})\s+(?P<pid>[0-9]{1,10})\s+(?:[0-9a-f]+,[0-9a-f]+\s+)?"
+    r"(?:(?P<action>[A-WYZ])\s+(?P<rwbs>[A-Z]{1,8})(?:\s+(?P<sector>[0-9]{1,20})(?:\s+\+\s+(?P<n>[0-9]{1,16}))?)?"
+    r"(?:\s+<-\s+\((?P<source>[0-9]{1,4},[0-9]{1,7})\)\s+(?P<other>[0-9]{1,20}))?(?:\s+\[(?P<last>.*)\])?"
+    r"|(?P<event>[A-Za-z]{1,2})\s.*)\s*$"
+)
+# `mydb-912 [001] d..1 101.000100: block_rq_issue: 179,0 WS 4096 () 2048 + 8 none,0,0 [mydb]`
+_TRACED = (
+    r"^\s*.{1,64}?(?:-|\s+)(?P<pid>[0-9]{1,10})(?:/[0-9]+)?\s+(?:\(\s*[-0-9]+\)\s+)?\[[0-9]+\]\s+"
+    r"(?:[^\s:]+\s+)?(?P<s>[0-9]{1,9})\.(?P<ns>[0-9]{6,9}):\s+(?:[0-9]+\s+)?(?:\w+:)?"
+    r"(?:(?P<action>block_\w+):\s+(?P<device>[0-9]{1,4},[0-9]{1,7}) (?P<rwbs>[A-MO-Z][A-Z]{0,7})"
+    r"(?: [0-9]+)?(?: \([^()]*\))? (?P<sector>[0-9]{1,20}) \+ (?P<n>[0-9]{1,16})"
+    r"(?: <- \((?P<source>[0-9]{1,4},[0-9]{1,7})\) (?P<other>[0-9]{1,20})(?: [0-9]+)?)?"
+    r"(?: [^\[]*?)?(?: \[(?P<last>.*)\])?|(?P<event>\w+):.*)\s*$"
+)
+_GROUPS = ("n", "bytes", "last", "error", "source", "other", "event")
+
+
+class Read(NamedTuple):
+    """The events of some lines, which are numbered from 0."""
+
+    rows: np.ndarray  # EVENT
+    lines: np.ndarray  # the line of each row
+    unread: np.ndarray  # the lines that are left to blklines
+
+
+def read(lines: list[str], form: blklines.Reader, number: blklines.Number) -> Read:
+    """Return the events of lines without their newlines."""
+    pattern, actions = _PARSED, blklines.ACTIONS
+    if isinstance(form, blkformat.Format):
+        pattern, actions = form.pattern, blkformat.ACTIONS
+    elif form is blklines.traced:
+        pattern, actions = _TRACED, blklines.TRACED_ACTIONS
+    text = _groups(lines, pattern)
+    if form is blklines.traced:
+        text = text.with_columns(pl.col("ns").str.pad_end(9, "0"))
+    table = text.select(
+        pl.col("s", "pid", "ns").cast(pl.UInt64),
+        pl.col("n", "sector", "other", "bytes").fill_null("0").cast(pl.UInt64, strict=False),
+        "last",
+        action=_coded(text["action"], actions.get),
+        device=_coded(text["device"], _device),
+        source=_coded(text["source"].fill_null("0,0"), _device),
+        without_data=_coded(text["rwbs"], lambda word: blklines.flags(word, has_data=False)),
+        with_data=_coded(text["rwbs"], lambda word: blklines.flags(word, has_data=True)),
+        has_sector=pl.col("sector").is_not_null(),
+        has_size=pl.col("n").is_not_null(),
+        has_bytes=pl.col("bytes").is_not_null(),
+        error=_coded(text["error"].fill_null(""), blklines.error),
+    ).with_columns(
+        pl.col("sector").replace(blklines.NOWHERE, 0),
+        n=pl.when("has_bytes").then(pl.col("bytes") // 512).otherwise("n"),
+        answers=pl.col("action").is_in([COMPLETE, REQUEUE]),
+    )
+    table = table.with_columns(bits=pl.when(pl.col("n") > 0).then("with_data").otherwise("without_data"))
+    ok = pl.all_horizontal(pl.col("action", "device", "source", "bits", "sector", "n", "other").is_not_null())
+    ok &= pl.col("error").is_not_null() | (pl.col("action") != COMPLETE)
+    ok &= pl.col("bytes") % 512 == 0
+    ok &= (
+        (pl.col("pid") < 1 << 32)
+        & (pl.col("other") < SECTORS)
+        & (pl.col("sector") < SECTORS)
+        & (pl.col("n") < SECTORS)
+        & (pl.col("sector") + pl.col("n") < SECTORS)
+    )
+    if form is blklines.parsed:  # a line with a sector and no size, or the reverse, may be SCSI passthrough
+        ok &= pl.col("has_size") | (pl.col("has_sector") == pl.col("answers"))
+    is_event = table.select(ok.fill_null(value=False)).to_series()
+    skipped = _coded(text["event"].fill_null(text["action"]), lambda word: None if word in actions else 1)
+    unread = ~is_event & skipped.is_null()
+    return Read(
+        _rows(table.filter(is_event), number), is_event.arg_true().to_numpy(), unread.arg_true().to_numpy()
+    )
+
+
+def _groups(lines: list[str], pattern: str) -> pl.DataFrame:
+    """Return what a pattern's groups have of each line, null where it has no such group."""
+    text = pl.Series(lines, dtype=pl.String).str.extract_groups(pattern).struct.unnest()
+    if "device" not in text.columns:
+        text = text.with_columns(device=pl.concat_str("major", pl.lit(","), "minor"))
+    if "error" not in text.columns and pattern in (_PARSED, _TRACED):
+        text = text.with_columns(error="last")
+    return text.with_columns(
+        pl.lit(None, pl.String).alias(name) for name in _GROUPS if name not in text.columns
+    )
+
+
+def _rows(table: pl.DataFrame, number: blklines.Number) -> np.ndarray:
+    """Return a table's lines as EVENT."""
+    words = table.select(
+        process=pl.when(~pl.col("answers")).then("last"),
+        error=pl.when(pl.col("action") == COMPLETE).then("error").otherwise(0),
+    )
+    columns = {
+        "time": table["s"] * 10**9 + table["ns"],
+        "sector": table["sector"],
+        "bytes": table["n"] * 512,
+        "other": table["other"],
+        "action": table["action"] | table["bits"],
+        "pid": table["pid"],
+        "device": table["device"],
+        "source": table["source"],
+        "name": _coded(words["process"], lambda word: number(blklines.process(word))).fill_null(UNKNOWN),
+        "error": words["error"],
+    }
+    rows = np.zeros(table.height, EVENT)
+    for name, values in columns.items():
+        rows[name] = values.to_numpy()
+    return rows
+
+
+def _coded(words: pl.Series, code: Callable[[str], int | None]) -> pl.Series:
+    """Return the code of each word, null where that is a LineError; `code` is called once for each word."""
+
+    def coded(word: str) -> int | None:
+        try:
+            return code(word)
+        except blklines.LineError:
+            return None
+
+    distinct = words.drop_nulls().unique(maintain_order=True)
+    codes = pl.Series([coded(word) for word in distinct], dtype=pl.Int64)
+    return words.replace_strict(distinct, codes, default=None, return_dtype=pl.Int64)
+
+
+def _device(text: str) -> int:
+    return blklines.device(*text.split(","))

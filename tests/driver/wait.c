@@ -1,0 +1,31 @@
+/* Waits by clock.h where clock_nanosleep is interrupted twice, and then returns what it is given.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "clock.h"
+#include "output.h"
+
+int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *until,
+			   struct timespec *left);
+
+static int calls, last;
+
+int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *until,
+			   struct timespec *left)
+{
+	(void)clock, (void)flags, (void)until, (void)left;
+	return ++calls <= 2 ? EINTR : last;
+}
+
+void output_abandon(void)
+{
+}
+
+int main(int argc, char **argv)
+{
+	last = argc > 1 ? atoi(argv[1]) : 0;
+	clock_wait_until(5);
+	printf("%d calls\n", calls);
+	return EXIT_SUCCESS;
+}

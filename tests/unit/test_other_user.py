@@ -1,0 +1,55 @@
+"""Commands that need no board, as a user who may not write to the checkout and is in no group of root's."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from base.paths import ROOT
+
+TRACE = ROOT / "tests/inspect/traces/merged.txt"
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs"]
+# a command, and what it prints or makes
+COMMANDS = {
+    "help": (["help"], "make experiment"),
+    "plan": (["plan", "FS=f2fs", "MODE=wal"], '"journal_mode"'),
+    "demo": (["demo"], "inspect"),
+    "inspect": (["inspect", "TRACE=trace.txt", "CSV=commands.csv"], "commands.csv"),
+    "trace-record": (
+        ["trace-record", "FILE=new.trace", "--", "sqlite3", "new.db", "CREATE TABLE t(a)"],
+        "new.trace: ",
+    ),
+}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_commands_without_a_board_work_for_another_user(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    shutil.copy(TRACE, home / "trace.txt")
+    for path in (home, home / "trace.txt"):
+        os.chown(path, 65534, 65534)
+    for above in (tmp_path, *tmp_path.parents):
+        if "pytest-" in str(above):  # pytest's folders are closed to others
+            above.chmod(above.stat().st_mode | 0o011)
+    environment = {
+        **{"PATH": os.environ["PATH"], "HOME": str(home), "TMPDIR": str(home)},
+        **{"COMMITPATH_CACHE": str(home / "cache"), "COMMITPATH_RESULTS": str(home / "results")},
+    }
+    failed = {}
+    for name, (words, printed) in COMMANDS.items():
+        done = subprocess.run(
+            [*NOBODY, ROOT / "bin/commitpath", *words],
+            cwd=home,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode != 0 or printed not in done.stdout + done.stderr:
+            failed[name] = f"{done.returncode}: {done.stdout[-300:]}{done.stderr[-300:]}"
+    assert failed == {}
