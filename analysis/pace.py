@@ -43,7 +43,7 @@ def recorded_ns(cell: Mapping[str, Any]) -> Ints | None:
 def due_ns(cell: Mapping[str, Any], begins: Ints) -> Ints | None:
     """Return when each transaction was due, given when each began; None without a PACE.
 
-    One that the trace does not have (phases.filled) was due when it began.
+    One that the trace does not have (phases.due) was due when it began.
     """
     pace = cell.get("pace", NONE)
     if pace == NONE or begins.size == 0:
@@ -75,12 +75,3 @@ def summary(cell: Mapping[str, Any], ran: Driver) -> dict[str, Any] | None:
         "late": int((due[1:] < ends[:-1]).sum()),
         "busy_tps": {**each, "all": rows.height * 1e9 / total if total else None},
     }
-
-
-def slept_ns(cell: Mapping[str, Any], begins: Ints, ends: Ints) -> Ints:
-    """Return the ns before each transaction in which the driver waited for it to be due, by the record."""
-    due = due_ns(cell, begins)
-    if due is None:
-        return np.zeros(begins.size, np.int64)
-    free = np.r_[begins[:1], ends[:-1]]
-    return ints(np.clip(due - free, 0, None))

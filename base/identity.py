@@ -24,8 +24,8 @@ PATTERN = f"([0-9a-f]{{10}}|{RULE}[0-9a-f]{{{DIGITS}}})"
 PROSE = ("aliases", "description", "no_modules", "sources")
 # What limits what may be requested, is checked afterwards or is on every board: no part of a cell.
 NO_SETTINGS = (
-    *("atomic_writes", "attached_by", "engines", "least", "most", "options", "packages", "since"),
-    *("tracer_records", "transactions", "unwatched"),
+    *("atomic_writes", "engines", "least", "most", "options", "packages", "since"),
+    *("transactions", "unwatched"),
 )
 # Axes by rule 1 → what they are called now.
 RENAMED = {

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from analysis.checks import (
     again,
     board,
-    busy,
     content,
     counts,
     covariates,
@@ -20,7 +19,6 @@ from analysis.checks import (
     order,
     persistent,
     phases,
-    planned,
     release,
     rendered,
     settings,
@@ -44,8 +42,6 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     again.of_the_file,
     again.rows,
     rendered.values_as_told,
-    planned.as_the_cell,
-    planned.at_default,
     release.whole,
     loss.steps_succeeded,
     loss.no_disk_read,
@@ -56,10 +52,6 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     loss.kernel_quiet,
     machine.as_built,
     settings.equal,
-    board.one_kernel,
-    board.named,
-    board.leaves_its_signs,
-    board.has_its_observers,
     board.has_its_modules,
     covariates.same,
     covariates.around,
@@ -70,11 +62,8 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     counts.agree,
     disk.rehearsed,
     disk.flushes,
-    busy.long_enough,
-    busy.as_modelled,
-    busy.in_the_log,
     failures.none,
-    phases.filled,
+    phases.due,
     phases.counters_at_edges,
     phases.cpu_time,
     phases.on_the_cpu,
@@ -91,7 +80,6 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     twin.same,
     twin.same_command,
     twin_times.plausible,
-    twin_times.device,
     crash.there,
     crash.as_planned,
     crash.ends,
@@ -118,7 +106,7 @@ OF_DRIVER = frozenset(
         rendered.values_as_told,
         engine.as_set,
         engine.as_counted,
-        phases.filled,
+        phases.due,
         phases.cpu_time,
         phases.on_the_cpu,
         order.calls,
@@ -129,7 +117,6 @@ OF_DRIVER = frozenset(
         unledgered.frames,
         twin.same,
         twin_times.plausible,
-        twin_times.device,
         crash.there,
         crash.as_planned,
         crash.ends,
@@ -156,9 +143,6 @@ def names(load: str = identity.DRIVER) -> list[str]:
 def reasons(run: Run) -> list[str]:
     """Return why the run is rejected; empty if it is not.
 
-    All checks are made, whatever the plan says: it is a file of the run. It may know of more.
+    All checks are made, whatever the plan lists: a run may be older than a check, or newer.
     """
-    listed, load = run.plan["checks"] if run.plan else [], identity.load(run.cell)
-    known = names(load)
-    unknown = [f"the plan has a check that is not known here: {one}" for one in listed if one not in known]
-    return unknown + [reason for check in of_load(load) for reason in check(run)]
+    return [reason for check in of_load(identity.load(run.cell)) for reason in check(run)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from analysis import databases, synthetic, workloads
+from analysis import databases, workloads
 from analysis.adapters import sqlfile, userfile
 from analysis.adapters.rendered import Rendered
 from analysis.checks.rendered import beside
@@ -47,19 +47,12 @@ def of_the_file(run: Run) -> list[str]:
         return ["config.json: a user's file was run" + (", and the cell has none" if ran else " by nobody")]
     if profile is None:
         return []
-    kind, text = userfile.text_of(profile)
     try:
         parts = userfile.parts(profile)
     except sqlfile.SqlFileError as error:
         return [f"the cell's file: {error}"]
     wanted = sqlfile.rendered(parts.transactions)
     found = _databases(run, parts)
-    if kind == "synthetic" and not _is_synthetic(run.cell, text):
-        found.append("the cell's trace is not made from its workload's measures and its seed")
-    if kind in userfile.USERS and run.cell.get("file") != sqlfile.name(text):
-        found.append(
-            f"the cell's file is {run.cell.get('file')!r}, its content's name {sqlfile.name(text)!r}"
-        )
     if given is not None and hashlib.sha256(wanted).hexdigest() != given.sha256:
         found.append("rendered.gz is not what the cell's file has")
     return found
@@ -89,25 +82,17 @@ def _databases(run: Run, parts: sqlfile.SqlFile) -> list[str]:
     return found
 
 
-def _is_synthetic(cell: dict[str, Any], text: str) -> bool:
-    measures = cell["profiles"].get("workload", {}).get("synthetic", {})
-    return text in {synthetic.text_of(measures, cell["seed"], most) for most in (None, cell["n"])}
-
-
 def _compared(
     run: Run, workload: Workload, options: Options, phases: list[str], changes: list[int], given: Rendered
 ) -> list[str]:
     config, table = run.driver.config, Table(options.rows)
-    digest, values, due = hashlib.sha256(), 0, list[int]()
+    digest, due = hashlib.sha256(), list[int]()
     for one in workloads.again(workload, options, phases):
         digest.update(run.driver.engine.rendered(one, workload.TEXTS))
-        values += sum(len(operation.value) for operation in one)
         due.append(table.apply(one))
     found = []
     if digest.hexdigest() != given.sha256:
         found.append(f"rendered.gz is not what {config['driver']['workload']} makes of {_words(options)}")
-    if config["sql_bytes"] != values:
-        found.append(f"config.json has sql_bytes {config['sql_bytes']}, the transactions have {values}")
     wrong = [place for place, (had, one) in enumerate(zip(changes, due, strict=True)) if had != one]
     if wrong:
         first = wrong[0]

@@ -1,95 +1,11 @@
-"""Does what a board says of itself agree with itself?"""
+"""Are the modules of a virtual board at work?"""
 
 from __future__ import annotations
 
 import re
 
 from analysis.adapters.board import Board
-from analysis.recorded import is_virtual
 from analysis.run import Run
-from base import identity
-from base.data import load_yaml
-from base.paths import EXPERIMENTS
-
-# `uname -a` of Debian's kernels: the release, and with the build the version of the package. A release may
-# have the package's ABI in the place of the third number: 6.1.0-40 of 6.1.153-1.
-_KERNEL = re.compile(
-    r"\S+ \S+ ([0-9]+\.[0-9]+)\.([0-9]+)\S* .* Debian ([0-9]+\.[0-9]+)\.([0-9]+)[-+~ ]", re.S
-)
-# What a virtual board's list of packages has of its kernel, the only one: a package called after its release,
-# or of a user's tree that release (images/kernels/).
-_PACKAGES, _TREE, _UNSIGNED = ("linux-image-", "linux-binary-"), "linux-tree", "-unsigned"
-
-
-def one_kernel(run: Run) -> list[str]:
-    """The kernel's release, the version that it was built as and, on a virtual board, its package are of one
-    kernel. The twin's is its."""
-    text = run.board.texts.get("kernel", "")
-    told, words, found = _KERNEL.match(text), text.split(), []
-    if told and not (told[1] == told[3] and told[2] in ("0", told[4])):
-        found.append(
-            f"kernel.txt: release {told[1]}.{told[2]} of a kernel that was built as {told[3]}.{told[4]}"
-        )
-    known = {name: of for name, of in run.board.versions.items() if name.startswith((*_PACKAGES, _TREE))}
-    if is_virtual(run) and known and len(words) > 2:
-        named = (name.removesuffix(_UNSIGNED).endswith(f"-{words[2]}") for name in known)
-        if known.get(_TREE) != words[2] and not any(named):
-            found.append(
-                f"kernel.txt: release {words[2]}; in versions.txt there is {', '.join(sorted(known))}"
-            )
-    return found
-
-
-# Digits of a content in the name of a user's kernel (docs/formats.md).
-_DIGITS = 12
-
-
-def named(run: Run) -> list[str]:
-    """A user's kernel is called after its content; a tree's has no package, and nobody else's is a tree's."""
-    profile = run.cell["profiles"].get("kernel", {})
-    kind, colon, digits = str(run.cell.get("kernel", "")).partition(":")
-    found = []
-    if colon and digits != str(profile.get(kind, ""))[:_DIGITS]:
-        found.append(f"the cell's kernel is {kind}:{digits}, its content {profile.get(kind)}")
-    in_list = _TREE in run.board.versions
-    if is_virtual(run) and in_list != (f"linux-{kind}" == _TREE):
-        found.append(f"versions.txt has {'a' if in_list else 'no'} {_TREE}, the cell's kernel is {kind}")
-    return found
-
-
-def leaves_its_signs(run: Run) -> list[str]:
-    """What a kernel that is known here leaves in each watched run is there: how the probes are attached to
-    it, and of which version its tracer's records are (experiments/kernel/)."""
-    name = str(run.cell.get("kernel", identity.FIRST_KERNEL))
-    path = EXPERIMENTS / "kernel" / f"{name}.yml"
-    if not is_virtual(run) or not re.fullmatch(r"[\w.]+", name) or not path.is_file():
-        return []
-    profile, probes = load_yaml(path), run.board.run.get("probes")
-    attached = probes.get("by") if isinstance(probes, dict) else None
-    found = [
-        f"the probes were attached by {attached}; to KERNEL={name} it is by {due}"
-        for due in [profile.get("attached_by")]
-        if attached and due and attached != due
-    ]
-    return found + [
-        f"{who} has records of version {witness.version}; of KERNEL={name} they are of {due}"
-        for who, witness in run.witnesses.items()
-        for due in [profile.get("tracer_records")]
-        if due and witness.version != due
-    ]
-
-
-def has_its_observers(run: Run) -> list[str]:
-    """Who watched on a virtual board has its programs there."""
-    if not is_virtual(run) or not run.board.versions:
-        return []
-    return [
-        f"{name} watched, and its package {package} is not in versions.txt"
-        for name in run.seen
-        for package in load_yaml(EXPERIMENTS / "observer" / f"{name}.yml")["packages"]
-        if package not in run.board.versions
-    ]
-
 
 # How images/modules/bio_vectors/ hooks the kernel's function, and how often it must have been asked since it
 # was loaded: it fills three bios of two pages to see that it works, two of them with pages of two folios.

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from analysis.adapters.layout import DATA, SECTOR
-from analysis.checks import calls, checkpoints, journal, pages, processor, views
+from analysis.checks import calls, journal, pages, views
 from analysis.checks.calls import first
 from analysis.filesystems import find
 from analysis.ledger.arrays import Bools, Ints, LastBefore, at, ints
@@ -152,10 +152,7 @@ CHECKS: tuple[Callable[[Ledger], list[str]], ...] = (
     pages.without_holes,
     pages.directories,
     journal.whole,
-    checkpoints.whole,
-    checkpoints.once,
     calls.syncs_witnessed,
-    processor.own_file,
     shares_add_up,
     costs_add_up,
     views.deferred,

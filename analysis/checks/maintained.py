@@ -32,12 +32,6 @@ def every(ran: Driver) -> int:
     return asked if asked > 0 and ran.engine.maintenance(ran.config["effective"]) else 0
 
 
-def idle(ran: Driver) -> int:
-    """Return how many checkpoints the driver called for that do nothing."""
-    asked = int(ran.config["driver"].get("checkpoint_every", -1))
-    return 0 if every(ran) or asked <= 0 else ran.transactions.height // asked
-
-
 def letters(engine: Engine) -> pl.Expr:
     """Expression: the letter of each call of vfs.csv (Engine.CALLS)."""
     named = pl.concat_str(pl.col("file").cast(pl.String), pl.lit("."), pl.col("op").cast(pl.String))

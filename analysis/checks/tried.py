@@ -1,8 +1,4 @@
-"""Can what the boards said of a run's trials be so?
-
-All of it held in 153 runs (134 of CRASH=power, one of os, 18 of process) on two filesystems, in all journal
-modes, with devices that keep their word and that do not.
-"""
+"""Do the boards of a run's trials agree with the run, with each other and with the host?"""
 
 from __future__ import annotations
 
@@ -16,8 +12,8 @@ import numpy as np
 import polars as pl
 
 from analysis import engines
-from analysis.checks import loss, moments, recovered, twin
-from analysis.crash import kills, oracle, placed, prefixes, sampled, trials, verdicts
+from analysis.checks import loss, moments, twin
+from analysis.crash import kills, oracle, placed, sampled, trials
 from analysis.crash.hashes import Held
 from analysis.crash.trials import RECOVERY
 from analysis.expected import TRIALS
@@ -36,7 +32,6 @@ _OUTCOME = (
     "stale",
     *RECOVERY,
 )
-_TIMES = ("begin_ns", "shown_ns", "mounted_ns", "opened_ns", "read_ns", "end_ns")
 # what plans call `looks`, since there is one
 _LOOKS = "tried.looks"
 
@@ -61,31 +56,16 @@ def boards(run: Run) -> list[str]:
 
 
 def outcomes(run: Run) -> list[str]:
-    """What a board said of each trial agrees with itself, with the rows that are known, and with the other
-    trials of that state."""
+    """What a board found after each trial agrees with the run, and with the other trials of that state."""
     if run.judged is None:
         return []
-    found = [*_acknowledged(run)] if run.kills is not None else [*_alike(run), *_behind_deaths(run)]
-    tables = [board.trials for board in run.trials] if run.kills is None else [run.kills]
-    for table in tables:
-        last = {"trial": -1, "end_ns": 0}
-        for row in table.iter_rows(named=True):
-            wrong = _impossible(row) or _out_of_order(row, last if run.kills is None else None)
-            found += [f"trial {row['trial']}: {wrong}"] if wrong else []
-            last = row
-        found += recovered.told(run, table) if run.kills is None else []
-    known = prefixes.states(run.cell, verdicts.phases_of(run.driver), run.judged)
+    found = [*_acknowledged(run)] if run.kills is not None else [*_alike(run)]
     found += [
         f"trial {row['trial']} executed {row['replayed']} transactions again, and {row['begun']} had begun"
         for row in run.judged.filter(~pl.col("replayed").is_between(0, pl.col("begun"))).iter_rows(named=True)
     ]
     lies = bool(run.cell["profiles"]["device"].get("ignores"))
-    found += _recovered(engines.of(engines.name_in(run.cell)).RECOVERIES, run.judged, lies)
-    return found + [
-        f"trial {row['trial']} found {row['rows']} rows, and the hash of {known[held].rows}"
-        for row in run.judged.iter_rows(named=True)
-        if (held := row["transactions"]) is not None and row["rows"] != known[held].rows
-    ]
+    return found + _recovered(engines.of(engines.name_in(run.cell)).RECOVERIES, run.judged, lies)
 
 
 def _recovered(known: Mapping[str, bool | None], judged: pl.DataFrame, lies: bool) -> list[str]:
@@ -160,29 +140,6 @@ def _looked(
     return None
 
 
-def _impossible(row: Mapping[str, Any]) -> str | None:
-    """Say what of a trial's steps was done without the one before it; None where all were in their order."""
-    done = [int(row.get("mount_error", 0) == 0), *(row[name] for name in ("opened", "is_read", "is_whole"))]
-    if not set(done) <= {0, 1} or done != sorted(done, reverse=True):
-        return f"mounted, opened, read and whole are {done}, each 1 only where those before it are"
-    if (row["recovery"] is not None) > row["opened"]:
-        return f"it was not opened, and met '{row['recovery']}'"
-    if row.get("unmount_error", 0) != 0:
-        return f"unmounting failed ({row['unmount_error']}), which ends a board of trials"
-    return f"mount_error is {row['mount_error']}" if row.get("mount_error", 0) < 0 else None
-
-
-def _out_of_order(row: Mapping[str, Any], before: Mapping[str, Any] | None) -> str | None:
-    """Say what of a trial's times goes back, or back to before another trial; None where none does."""
-    # one that was not opened did not say when
-    times = [row[name] for name in _TIMES if name in row and (name != "opened_ns" or row["opened"])]
-    if times != sorted(times):
-        return "its times go back"
-    if before is not None and (row["trial"] <= before["trial"] or times[0] < before["end_ns"]):
-        return f"it came before trial {before['trial']}, behind which it is"
-    return None
-
-
 def _alike(run: Run) -> list[str]:
     """The same state comes to the same."""
     known, found = dict[str, tuple[int, tuple[Any, ...]]](), []
@@ -198,19 +155,6 @@ def _alike(run: Run) -> list[str]:
             first, was = known.setdefault(state, (one.number, outcome))
             if was != outcome:
                 found.append(f"trials {first} and {one.number} were of one state, and came to different ends")
-    return found
-
-
-def _behind_deaths(run: Run) -> list[str]:
-    """A board that a trial ended sends nothing: those before and behind it are of other boards."""
-    found = []
-    for number in sorted(int(number) for number in run.host.get("trials_died", ())):
-        for board in run.trials:
-            tried = board.trials["trial"]
-            if (tried < number).any() and (tried > number).any():
-                found.append(
-                    f"trial {number} ended its board, and board {board.name} has trials before and behind it"
-                )
     return found
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from analysis import engines, observers
 from analysis.adapters.board import Board
-from analysis.checks import again, busy, counts, loss, machine, persistent, phases, rendered, settings
+from analysis.checks import again, counts, loss, machine, persistent, phases, rendered, settings
 from analysis.run import Run, Twin
 
 # A device that is mounted by an open file of format_device.py, which was another process for the twin.
@@ -38,7 +38,7 @@ def same(run: Run) -> list[str]:
         found.append("the untraced twin ran other operations than the run")
     checks = (
         *(loss.phases_cover, again.made, again.rows),
-        *(phases.filled, phases.cpu_time, phases.on_the_cpu, rendered.values_as_told),
+        *(phases.due, phases.cpu_time, phases.on_the_cpu, rendered.values_as_told),
     )
     return found + _as_a_run(run, twin, checks)
 
@@ -102,7 +102,7 @@ def _as_a_run(run: Run, twin: Twin, of_load: tuple[Callable[[Run], list[str]], .
     checks = (
         *(settings.equal, loss.steps_succeeded, loss.observers_watched, loss.kernel_quiet),
         *(machine.as_built, loss.device_lost_nothing, counts.device_idle, counts.agree),
-        *(phases.counters_at_edges, busy.long_enough, busy.as_modelled, busy.in_the_log, *of_load),
+        *(phases.counters_at_edges, *of_load),
     )
     problems = twin.board.problems + [problem for check in checks for problem in check(as_run)]
     return found + [f"untraced twin: {problem}" for problem in problems]

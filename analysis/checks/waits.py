@@ -9,9 +9,7 @@ import numpy as np
 import polars as pl
 
 from analysis.adapters.proberecords import taken
-from analysis.checks import late
 from analysis.checks.calls import first
-from analysis.checks.processor import WAITS, spans
 from analysis.ledger.arrays import Intervals, Ints, at, inside, ints, length_within, union
 from analysis.ledger.build import Ledger
 from analysis.ledger.timeline import driver_tids, edges
@@ -21,14 +19,20 @@ _AWAKE_NS = 100_000  # at most 23 µs on clean runs
 _WRITING_NS, _BLOCK_NS, _BLOCK = 200_000, 10_000, 4096
 # of a call, beside its syncs: at most 40 µs on clean runs
 _CALLED_NS = 100_000
-# Another thread may have had the CPU, and the first wait after a checkpoint of 1000 frames is 0.5 to 0.9 ms
-# on the CPU: of the 3017 waits for data of `make experiment FS=… MODE=wal DEVICE=emmc-5.0` at most four of
-# 0.73 to 0.83 ms and one of 1.75 ms
-_SELDOM = {0: (0.01, 1), 800_000: (0.001, 0)}
-_NEVER_NS = 5_000_000
+# Share that may take longer, or one of few: another thread had the CPU, which it has for a tick of the
+# scheduler (4 ms) at most.
+_SELDOM, _TICK_NS = 0.01, 5_000_000
+WAITS = ("commit_wait", "data_wait", "node_wait")
 _WRITES = {"data_wait": "data", "node_wait": "nodes"}
 # beside data, what a wait for data waits for
 _OTHERS = ("commit_wait", "node_wait")
+
+
+def spans(rows: np.ndarray, thread: int | None = None) -> tuple[Ints, Ints]:
+    """Return the begins and the ends of records; of one thread, if one is named."""
+    if thread is not None:
+        rows = taken(rows, ints(rows["tid"]) == thread)
+    return ints(rows["begin_ns"]), ints(rows["end_ns"])
 
 
 def asleep(made: Ledger) -> list[str]:
@@ -143,9 +147,10 @@ def _in_flight(made: Ledger, own: pl.DataFrame) -> list[Intervals]:
 
 
 def _too_long(times: Ints, limit_ns: int, slower: int) -> int:
-    """Return how many times are over the limit by more than as few as these may be."""
-    over = times - limit_ns * slower
-    return int((over > late.most(over, _SELDOM, _NEVER_NS, slower)).sum())
+    """Return how many times are over the limit, 0 where as many may be."""
+    over = int((times > limit_ns * slower).sum())
+    is_few = over <= max(1, _SELDOM * times.size) and not (times > (limit_ns + _TICK_NS) * slower).any()
+    return 0 if is_few else over
 
 
 def in_calls(made: Ledger) -> list[str]:

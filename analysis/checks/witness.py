@@ -8,19 +8,7 @@ import numpy as np
 import polars as pl
 
 from analysis.adapters.partition import ELSEWHERE
-from analysis.checks import (
-    counts,
-    disk,
-    frozen,
-    fua,
-    journal,
-    ledger,
-    machine,
-    model,
-    phases,
-    processor,
-    waits,
-)
+from analysis.checks import counts, disk, journal, ledger, machine, phases, waits
 from analysis.checks.calls import first
 from analysis.ledger import logged
 from analysis.ledger.arrays import Ints, ints
@@ -72,18 +60,11 @@ def holds(run: Run) -> list[str]:
     if run.log:
         found += _as_the_device_says(run, made)
     options = run.board.mount.options if run.board.mount else ()
-    told = (
-        fua.where(made, options, run.board.queue) + journal.asked_for(made, options) + model.times(run, made)
-    )
+    told = journal.asked_for(made, options)
+    if machine.one_cpu(run) and made.given.counted:
+        told += waits.asleep(made) + waits.explained(made)
+        told += waits.for_writes(made) + waits.in_calls(made)
     found += [f"ledger: {text}" for text in told]
-    if machine.one_cpu(run):
-        told = processor.alternate(made, bios) + processor.in_turn(own)
-        if {"all", "writeback"} & set(run.probes):
-            told += frozen.copies(made)
-        if made.given.counted:
-            told += waits.asleep(made) + waits.explained(made)
-            told += waits.for_writes(made) + waits.in_calls(made)
-        found += [f"ledger: {text}" for text in told]
     return [*ledger.reasons(made), *found]
 
 

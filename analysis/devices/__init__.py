@@ -48,22 +48,10 @@ class Device:
     counts: bool = False
     # (raw/board/device_time.txt, its log) → in what they disagree
     disagree: Callable[[Mapping[str, str], DeviceLog], list[str]] = lambda _counters, _log: []
-    # (raw/board/device.txt, device_time.txt, its log) → which times are not of those parameters
-    untimely: Callable[[Mapping[str, str], Mapping[str, str], DeviceLog | None], list[str]] = (
-        lambda _parameters, _counters, _log: []
-    )
     # (raw/board/device.txt, device_time.txt) → what it programmed and erased; None where nobody can tell
     wear: Callable[[Mapping[str, str], Mapping[str, str]], dict[str, Any] | None] = (
         lambda _parameters, _counters: None
     )
-    # raw/board/device.txt → ns that each command takes at least
-    takes: Callable[[Mapping[str, str]], int] = lambda _: 0
-    # raw/board/device.txt → ns that it works at each read or write at least, at one after another
-    each_takes: Callable[[Mapping[str, str]], int] = lambda _: 0
-    # (raw/board/device.txt, queue.txt) → whether a request waits until the one before has ended
-    one_at_a_time: Callable[[Mapping[str, str], Mapping[str, str]], bool] = lambda _parameters, _queue: False
-    # ns that each block of 4096 bytes adds to that at most, copied by a CPU of 2 ns an instruction
-    block_ns: int = 0
     # what stored runs of earlier releases call it
     earlier: frozenset[str] = frozenset()
 

@@ -86,8 +86,6 @@ class Filesystem:
     copies_have_homes: bool = False
     # s after which one comes that nobody asks for, where no option `commit=` says otherwise
     commit_seconds: int = 0
-    # label of blocks that it does not write again, at their place, before the next checkpoint
-    once: str | None = None
     # inode number, of an inode that is no file of anybody's → the label of its pages, None: their region's
     inodes: Mapping[int, str | None] = field(default_factory=dict)
     # whether a file's first page may be kept in its inode, and so never be written by itself
@@ -96,8 +94,6 @@ class Filesystem:
     threads: Mapping[str, str] = field(default_factory=dict)
     # whether it has a garbage collector that moves pages of files
     collects: bool = False
-    # label of what it writes with FUA → whether that is one write of each checkpoint
-    fua: Mapping[str, bool] = field(default_factory=dict)
     # names of the bits that say why a checkpoint was made
     checkpoint_reasons: tuple[str, ...] = ()
     # (options of /proc/mounts, superblock) → its data mode, None where that cannot be told

@@ -213,7 +213,6 @@ FILESYSTEM = Filesystem(
     copies_have_homes=True,
     commit_seconds=5,  # JBD2_DEFAULT_MAX_COMMIT_AGE
     # fs/jbd2/commit.c, journal_submit_commit_record; fs/ext4/super.c, ext4_commit_super
-    fua={"filesystem journal": False, "bitmap/SIT/NAT/superblock": False},
     data_mode=_data_mode,
     earlier_probes=frozenset(("jbd2", "sync")),
     colors={

@@ -109,9 +109,7 @@ FILESYSTEM = Filesystem(
     threads={"f2fs_gc-": "garbage collection"},
     collects=True,
     # recovery follows them from the last checkpoint on (segment.c, update_sit_entry)
-    once="inode/node",
     # fs/f2fs/checkpoint.c, commit_checkpoint; super.c, __f2fs_commit_super
-    fua={"checkpoint pack": True, "bitmap/SIT/NAT/superblock": False},
     # CP_* of fs/f2fs/f2fs.h
     checkpoint_reasons=(
         *("umount", "fastboot", "sync", "recovery", "discard"),

@@ -150,7 +150,6 @@ FILESYSTEM = Filesystem(
     layout=_layout,
     files=("fsmap.csv", "directories.txt"),
     # fs/xfs/xfs_log.c, xlog_write_iclog
-    fua={"filesystem journal": False},
     # fs/xfs/xfs_trans_ail.c, xfs_trans_ail_init
     threads={"xfsaild/": "write back"},
     colors={"XFS": "#D55E00"},

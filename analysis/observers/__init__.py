@@ -42,7 +42,6 @@ class Witness:
     unfinished: int
     failed: int
     devices: list[str]  # major:minor, of all that it saw
-    version: int  # of its records
     # the commands of the whole run, in the order of issue: columns of events.SCHEMA, and `kind`
     read: Callable[[], pl.DataFrame]
     # bios queued in the window that are writes or flushes: pid, sector and bytes of each, by pid, then

@@ -22,7 +22,6 @@ from analysis.adapters.blkrecords import (
     WRITE,
     chunks,
     read_file,
-    version,
 )
 from analysis.adapters.partition import Partition
 from analysis.files import read_text
@@ -78,7 +77,6 @@ def count(folder: Path, begin: int, end: int, partition: Partition | None = None
         unfinished=int((issued - back).sum() - done.sum()),
         failed=failed,
         devices=[events.device_name(number) for number in sorted(devices)],
-        version=max(map(version, _paths(folder))),
         read=lambda: read(folder, partition),
         queued=lambda: queued(folder, begin, end, partition),
     )

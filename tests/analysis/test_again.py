@@ -59,11 +59,6 @@ def test_other_numbers_make_something_else(told: dict[str, Any], said: str, reco
     assert found and said in found[0], found
 
 
-def test_other_values_than_were_rendered(recorded: Run) -> None:
-    found = again.made(changed(recorded, {}, sql_bytes=1))
-    assert found == ["config.json has sql_bytes 1, the transactions have 49152"]
-
-
 def test_another_number_of_changes(recorded: Run) -> None:
     table = recorded.driver.transactions.with_columns(changes=pl.lit(1000))
     run = dataclasses.replace(recorded, driver=dataclasses.replace(recorded.driver, transactions=table))

@@ -1,4 +1,4 @@
-"""The settings that the driver tells are held against its calls, and FUA against the filesystem.
+"""The settings that the driver tells are held against its calls.
 
 Each check is seen to fail on a recorded run with one thing changed.
 """
@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from analysis import run as runs
-from analysis.checks import engine, fua, order
+from analysis.checks import engine, order
 from analysis.run import Run
 
 SAMPLES = Path(__file__).parent / "samples"
@@ -30,17 +30,11 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
     return found
 
 
-def options(run: Run) -> tuple[str, ...]:
-    assert run.board.mount
-    return run.board.mount.options
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_a_true_run_is_not_refuted(name: str, recorded: dict[str, Run]) -> None:
     run = recorded[name]
     assert run.ledger
     assert engine.as_set(run) == [] == order.calls(run)
-    assert fua.where(run.ledger, options(run), {}) == []
 
 
 @pytest.mark.parametrize(
@@ -110,26 +104,3 @@ def test_a_setting_that_is_none_of_the_engines_is_told(
         else "no order of SQLite's calls is known with what"
     )
     assert len(found) == 1 and found[0].removeprefix("vfs.csv: ").startswith(says), found
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_fua_elsewhere_is_seen(name: str, recorded: dict[str, Run]) -> None:
-    made = recorded[name].ledger
-    assert made
-    rwbs = pl.col("rwbs").cast(pl.String)
-    every = made.ledger.with_columns(rwbs.str.replace("^W([^F]|$)", "WF$1").alias("rwbs"))
-    assert any(
-        "pieces written with FUA" in one for one in fua.where(dataclasses.replace(made, ledger=every), (), {})
-    )
-    assert any("pieces written with FUA" in one for one in fua.where(made, ("nobarrier",), {}))
-    # a device that does not know FUA is not told to
-    assert any("pieces written with FUA" in one for one in fua.where(made, (), {"fua": "0"}))
-
-
-@pytest.mark.parametrize("name", ["f2fs-delete", "f2fs-wal"])
-def test_a_checkpoint_without_fua_is_seen(name: str, recorded: dict[str, Run]) -> None:
-    made = recorded[name].ledger
-    assert made
-    lost = made.ledger.with_columns(pl.col("rwbs").cast(pl.String).str.replace("^WF", "W"))
-    found = fua.where(dataclasses.replace(made, ledger=lost), (), {})
-    assert any("checkpoints without one write with FUA" in one for one in found)

@@ -13,8 +13,7 @@ import pytest
 from analysis import pace, pipeline, terminal
 from analysis import run as runs
 from analysis.adapters import sqlfile, tracefile
-from analysis.adapters.devicelog import ENTRY
-from analysis.checks import phases, twin_device, twin_times
+from analysis.checks import phases
 from analysis.ledger.arrays import ints
 from base.errors import BadInput, BadInputError
 from commitpath.cell import make_cell
@@ -78,16 +77,6 @@ def test_a_trace_has_its_own_times(tmp_path: Path) -> None:
         make_cell({"WORKLOAD": "sql", "FILE": str(tmp_path / "a.sql"), "PACE": "trace"})
 
 
-def test_what_is_slept_lies_before_a_transaction_that_is_not_due() -> None:
-    begins, ends = ints([0, 50, 105, 210]), ints([20, 101, 120, 230])
-    cell = {"pace": "20/s"}
-    scaled = begins * 1_000_000, ends * 1_000_000
-    slept = pace.slept_ns(cell, *scaled) // 1_000_000
-    # the second ended late, so the third, due at 100, slept for nothing
-    assert slept.tolist() == [0, 30, 0, 30]
-    assert not pace.slept_ns({"pace": "none"}, *scaled).any()
-
-
 def paced(folder: Path, asked: str) -> Path:
     """Let a run have asked for a pace."""
     cell = json.loads((folder / "cell.json").read_text())
@@ -96,8 +85,8 @@ def paced(folder: Path, asked: str) -> Path:
 
 
 def test_a_run_that_starts_too_early_is_told(run_dir: Path) -> None:
-    assert phases.filled(runs.read(run_dir)) == []
-    (reason,) = phases.filled(runs.read(paced(run_dir, "1/h")))
+    assert phases.due(runs.read(run_dir)) == []
+    (reason,) = phases.due(runs.read(paced(run_dir, "1/h")))
     assert re.match(r"transaction 1 began [0-9]+ ns before it was due \(PACE=1/h\)", reason)
 
 
@@ -151,34 +140,3 @@ def test_the_rates_of_a_paced_run_are_named(run_dir: Path, monkeypatch: pytest.M
     text = " ".join(" ".join(terminal.crash(crash, {**found, "asked": "1/s"})).split())
     assert "35 at most, 1.50 a cut; 35.00 s of the run at most, 1.50 s a cut (PACE=1/s);" in text
     assert "35.00 s of work at most" in " ".join(" ".join(terminal.crash(crash)).split())
-
-
-def log(*commands: tuple[int, int, int]) -> np.ndarray:
-    """A device's log: sector, sectors, ns of each write, one after another."""
-    entries = np.zeros(len(commands), ENTRY)
-    begin = 1000
-    for entry, (sector, sectors, ns) in zip(entries, commands, strict=True):
-        entry["operation"], entry["sector"], entry["sectors"] = 1, sector, sectors
-        entry["begin_ns"], entry["end_ns"] = begin, begin + ns
-        begin += ns + 10
-    return entries
-
-
-@pytest.mark.parametrize(
-    ("twin", "is_explained"),
-    [
-        # the flusher came once more, or wrote two commands as one
-        ([(0, 8, 1000), (8, 8, 1000), (16, 8, 400)], True),
-        ([(0, 16, 1700)], True),
-        # the commands that both got took another time
-        ([(8, 8, 800), (0, 8, 1000)], False),
-        ([(0, 8, 1000), (8, 8, 1700), (16, 8, 400)], False),
-    ],
-)
-def test_what_the_clock_gave_one_device_alone_explains_its_time(
-    monkeypatch: pytest.MonkeyPatch, twin: list[tuple[int, int, int]], is_explained: bool
-) -> None:
-    both = log((0, 8, 1000), (8, 8, 1000)), log(*twin)
-    monkeypatch.setattr(twin_device, "logs", lambda _: tuple((None, one) for one in both))
-    found = twin_times.device(None)  # type: ignore[arg-type]
-    assert bool(found) != is_explained, found

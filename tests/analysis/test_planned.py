@@ -11,8 +11,7 @@ import synthetic
 from analysis import checks, expected, pipeline, recorded
 from analysis import run as runs
 from analysis.adapters import driver
-from analysis.checks import board, loss, settings
-from analysis.checks import planned as checked
+from analysis.checks import loss, settings
 from analysis.expected import of
 from base import identity
 from base.errors import BadInput
@@ -112,13 +111,10 @@ def ended(folder: Path, step: str, status: int) -> None:
 
 
 def test_a_step_that_is_to_fail(folder: Path) -> None:
-    """It may, and the run is no measurement all the same: no cell asks for it."""
     runs_planned = steps(folder, settle="fails")
     assert "step 'settle' was to fail and did not" in loss.steps_succeeded(planned(folder, runs=runs_planned))
     ended(folder, "settle", 5)
-    run = planned(folder, runs=runs_planned)
-    assert loss.steps_succeeded(run) == []
-    assert "the plan's run has the step 'settle' fail, which no cell asks for" in checks.reasons(run)
+    assert loss.steps_succeeded(planned(folder, runs=runs_planned)) == []
     assert "step 'settle' ended with status 5" in loss.steps_succeeded(planned(folder))
 
 
@@ -128,10 +124,6 @@ def test_a_step_that_was_left_out(folder: Path) -> None:
     (folder / "raw/run.json").write_text(json.dumps(document))
     (said,) = loss.steps_succeeded(planned(folder, runs=steps(folder)))
     assert said.startswith("the steps were watch, set-timing, driver,") and "settle, driver" in said
-    short = steps(folder)
-    for run in short.values():
-        run["steps"] = [step for step in run["steps"] if step["name"] != "settle"]
-    assert "the plan's run leaves out the steps settle" in checks.reasons(planned(folder, runs=short))
 
 
 def test_what_a_plan_expects_beside_the_cell_counts_too(folder: Path) -> None:
@@ -150,11 +142,6 @@ def test_a_plan_takes_nothing_away(folder: Path) -> None:
     assert "board kernel: requested '6.12', in effect '5.10'" in found
 
 
-def test_a_plan_of_another_name(folder: Path) -> None:
-    found = checks.reasons(planned(folder, cell_id="v2" + 16 * "0"))
-    assert any(one.startswith("the plan's cell_id is v20000") for one in found)
-
-
 @pytest.mark.parametrize("limits", [[1], 5, {"celsius": "80"}, {"celsius": True}, {"celsius": -1}])
 def test_limits_are_numbers(folder: Path, limits: Any) -> None:
     with pytest.raises(BadInput, match=r"board\.limits"):
@@ -169,21 +156,6 @@ def test_a_limit_that_a_plan_lacks_is_not_in_its_page(folder: Path) -> None:
     pipeline.analyse(folder)
     page = (folder / "report.html").read_text()
     assert re.search(r"<th>foreign_commands</th>.*>0.5<", page) and re.search(r"<th>celsius</th>.*>–<", page)
-
-
-def test_what_is_not_at_its_default_is_not_said_to_be(folder: Path) -> None:
-    """The id would be the default cell's; of an axis that is not known here nobody can say."""
-    cell = json.loads((folder / "cell.json").read_text())
-    named = {identity.RENAMED.get(key, key): value for key, value in cell.items()} | {"moon": "new"}
-    for at_default, wrong in (
-        (["moon", "seed"], []),
-        (["n", "seed"], ["n"]),
-        (["board", "kernel"], ["kernel"]),
-    ):
-        made = named | {"engine": "sqlite", "board": "virtual", "seed": 1, "at_default": at_default}
-        (folder / "cell.json").write_text(json.dumps(made))
-        found = checked.at_default(planned(folder))
-        assert [one.split(" says that ")[1].split(" is at")[0] for one in found] == wrong
 
 
 def test_a_run_by_rule_2_has_a_plan(folder: Path) -> None:
@@ -204,9 +176,8 @@ def test_the_kernel_is_the_planned_one(folder: Path, requested: str, uname: str,
     assert [one for one in settings.equal(run) if "kernel" in one] == reasons
 
 
-def test_a_check_that_is_not_known(folder: Path) -> None:
-    run = planned(folder, checks=["loss.host_there", "moon.full"])
-    assert checks.reasons(run) == ["the plan has a check that is not known here: moon.full"]
+def test_a_plan_may_list_checks_of_another_release(folder: Path) -> None:
+    assert checks.reasons(planned(folder, checks=["loss.host_there", "moon.full"])) == []
 
 
 @pytest.mark.parametrize(
@@ -258,39 +229,3 @@ def test_without_a_plan_the_cell_says_who_watches(folder: Path) -> None:
     assert loss.observers_watched(runs.read(folder)) == says
     change_run(folder / "raw", observers=["probes"])
     assert loss.observers_watched(runs.read(folder)) == []
-
-
-@pytest.mark.parametrize(
-    ("uname", "is_one"),
-    [
-        ("6.12.117+deb13-arm64 #1 SMP Debian 6.12.117-1 (2026-11-12) aarch64", True),
-        ("6.1.0-40-arm64 #1 SMP Debian 6.1.153-1 (2025-09-20) aarch64", True),
-        ("6.6.51-v8 #1 SMP PREEMPT aarch64", True),
-        ("6.1.0-40-arm64 #1 SMP Debian 6.12.117-1 (2026-11-12) aarch64", False),
-        ("6.12.1-custom-arm64 #1 SMP Debian 6.12.117-1 (2026-11-12) aarch64", False),
-    ],
-)
-def test_a_kernel_has_one_version(folder: Path, uname: str, is_one: bool) -> None:
-    (folder / "raw/board/kernel.txt").write_text(f"Linux board {uname}\n")
-    (folder / "raw/board/versions.txt").write_text(f"linux-image-{uname.split(maxsplit=1)[0]} 1\n")
-    assert (board.one_kernel(runs.read(folder)) == []) == is_one
-
-
-@pytest.mark.parametrize(
-    ("package", "is_its"),
-    [
-        *(
-            ("linux-image-6.12.117+deb13-arm64 1", True),
-            ("linux-image-6.12.117+deb13-arm64-unsigned 1", True),
-        ),
-        *(("linux-image-6.12.118+deb13-arm64 1", False), ("linux-binary-6.12.117+deb13-arm64 1", True)),
-        *(("linux-tree 6.12.117+deb13-arm64", True), ("linux-tree 6.12.117", False), ("linux-base 4", True)),
-    ],
-)
-def test_a_kernel_is_the_one_whose_package_the_board_has(folder: Path, package: str, is_its: bool) -> None:
-    (folder / "raw/board/versions.txt").write_text(f"{package}\n")
-    found = board.one_kernel(runs.read(folder))
-    assert (found == []) == is_its
-    assert is_its or found[0].startswith(
-        "kernel.txt: release 6.12.117+deb13-arm64; in versions.txt there is "
-    )

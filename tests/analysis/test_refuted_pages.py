@@ -44,22 +44,6 @@ def a_journal_is_a_directory(folder: Path) -> None:
     records(called("directory", one))(folder)
 
 
-def third_blocks(rows: np.ndarray) -> np.ndarray:
-    """Each third run of pages of the block device."""
-    return np.flatnonzero(rows["flags"] == OWNERS.index("device"))[::3]
-
-
-def twice(rows: np.ndarray) -> np.ndarray:
-    """The last write of a node is at the place of the one before."""
-    bios, pages_of = of(rows, "bio"), of(rows, "pages")
-    node = (rows["flags"][pages_of] == OWNERS.index("other")) & (rows["a"][pages_of] == 1)
-    one, other = (bios[rows["d"][bios] == serial][0] for serial in rows["d"][pages_of[node]][-2:])
-    blocks = of(rows, "block")
-    for place in (other, *blocks[(rows["a"][blocks] == rows["a"][other])][-1:]):
-        rows["a"][place] = rows["a"][one]
-    return rows
-
-
 def writes_of_a_wal_lost(folder: Path) -> None:
     """xWrites of the WAL are gone from the log of calls."""
     path = folder / "raw/driver/vfs.csv"
@@ -74,16 +58,6 @@ FAULTS: dict[str, tuple[str, Spoil, str]] = {
         "f2fs-delete",
         a_journal_is_a_directory,
         "1 pages of a directory that is a file",
-    ),
-    "blocks in the journal as nobody's": (
-        "ext4-ordered-delete",
-        records(called("none", third_blocks)),
-        "copies in the journal of no mapping that nobody can have frozen",
-    ),
-    "nodes written twice": (
-        "f2fs-delete",
-        records(twice),
-        "blocks with inode/node written twice between two",
     ),
     "xWrites of a WAL that are lost": ("f2fs-wal", writes_of_a_wal_lost, "xWrites of a WAL behind its end"),
 }

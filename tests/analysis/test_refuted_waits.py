@@ -59,7 +59,7 @@ def a_wait_of_another(rows: np.ndarray) -> np.ndarray:
 
 
 FAULTS: dict[str, tuple[str, Change, str]] = {
-    "a bio earlier": ("ext4-ordered-delete", one_bio_earlier, "queued before one with a lesser number"),
+    "a bio earlier": ("ext4-ordered-delete", one_bio_earlier, "bios that blktrace saw otherwise"),
     "bios later": ("f2fs-wal", bios_a_little_later, "bios that blktrace saw otherwise"),
     "shorter off the CPU for data": (
         "ext4-ordered-delete",

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import yaml
 from native import PLAIN, ROOT, Refused
+from oracle import made_again
 
 from analysis.adapters.devicelog import ENTRY
-from analysis.devices._flash_model import made_again
 from analysis.ledger.match import FUA
 
 COMMAND, READ, PROGRAM = 100_000, 60_000, 1_000_000
@@ -307,8 +307,8 @@ def test_profile_is_whole_and_accepted(model, profile):
 
 
 @pytest.mark.parametrize("profile", PROFILES, ids=lambda path: path.stem)
-def test_the_analysis_makes_the_same_times_again(model, profile):
-    """analysis/devices/_flash_model.py, of commands that meet and of commands that do not."""
+def test_the_oracle_makes_the_same_times(model, profile):
+    """tests/flash/oracle.py, of commands that meet and of commands that do not."""
     described = yaml.safe_load(profile.read_text())
     changes = {**described["geometry"], **described["timing"], "gc_blocks": 0}
     draw, now, told, entries = random.Random(1), 0, [], []

@@ -112,7 +112,7 @@ def clock_pace(run: Recording, draw: np.random.Generator) -> None:
     zero = pl.read_csv(side.raw / "driver/phases.csv")["begin_ns"][0]
 
     def change(table: pl.DataFrame) -> pl.DataFrame:
-        times = [column for column in table.columns if column.endswith("_ns")]
+        times = [column for column in ("begin_ns", "end_ns", "time_ns") if column in table.columns]
         return table.with_columns(((pl.col(times) - zero) * pace).cast(pl.Int64) + zero)
 
     for path in sorted((side.raw / "driver").glob("*.csv")):

@@ -145,7 +145,6 @@ NAMED = {
     "README.md": "what is under another licence; the medium",
     "CITATION.cff": "the medium",
     "CONTRIBUTING.md": "a sample's name",
-    "analysis/devices/_flash_model.py": "what its own file there makes times with",
     "analysis/devices/_flash_wear.py": "its programs and erases",
     "analysis/report.html.j2": "a summary's name of what the medium did",
     "analysis/schema.yml": "a summary's name of what the medium did",

@@ -1,8 +1,7 @@
 """The time model of images/devices/flashsim (model.c, media.c) once more: when was each command done?
 
-What a command takes follows from the device's parameters, the commands since its reset and when each came:
-all of it is in the device's log. tests/flash holds this model to the device's own. Without the collection
-of garbage: how much a device held at its reset is not recorded.
+What a command takes follows from the device's parameters, the commands since its reset and when each came.
+Garbage collection is not modelled.
 """
 
 from __future__ import annotations
@@ -18,11 +17,6 @@ from analysis.ledger.match import DISCARD, FLUSH, FUA, OP, READ
 # model.h
 _MOST_PENDING, _MOST_PROGRAMS = 256, 4096
 _U64 = 2**64 - 1
-PARAMETERS = (
-    *("bus_mb_s", "cache_kib", "cache_reorder", "command_ns", "dies", "discard_ns", "erase_ns"),
-    *("flush_clean_ns", "flush_dirty_ns", "fua_ns", "merge_ns", "merge_spread_ns", "open_units"),
-    *("program_bytes", "program_kib_ns", "program_ns", "read_bytes", "read_ns", "seed", "unit_kib"),
-)
 
 
 class Chain:
