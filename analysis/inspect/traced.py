@@ -154,9 +154,7 @@ def _table(
             "sectors": size.astype(np.int64) // 512,
             "rwbs": which["rwbs"],
             "kind": pl.Series(kinds, dtype=pl.String),
-            "result": pl.Series(errors.astype(np.int64)).set(
-                pl.Series((done < 0) | (error == ERROR_UNKNOWN)), None
-            ),
+            "result": pl.Series(errors.astype(np.int64)).set(pl.Series(lacks_error), None),
         }
     )
     devices = {number: schema.device_name(number) for number in table["number"].unique().to_list()}
