@@ -13,7 +13,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 out=$1
 shift
 
-work=$(mktemp -d "$out.XXXXXX") # the template of mktemp
+work=$(mktemp -d "$out.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 chmod 0755 "$work"
 mkdir -p "$work/kernel/lib" "$work/kernel/src" "$work/unpacked"

@@ -12,7 +12,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 out=$1 suite=$2 frozen=${3:-}
 host=$(dpkg --print-architecture)
 
-work=$(mktemp -d "$out.XXXXXX") # the template of mktemp
+work=$(mktemp -d "$out.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 # The hook runs as root of a user namespace, which is nobody to this folder.
 chmod 0755 "$work"

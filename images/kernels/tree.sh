@@ -13,7 +13,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 out=$1 tree=$2 source=${3:-}
 release=$(cat "$tree/include/config/kernel.release")
 
-work=$(mktemp -d "$out.XXXXXX") # the template of mktemp
+work=$(mktemp -d "$out.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 chmod 0755 "$work"
 modules=$work/kernel/lib/modules/$release

@@ -16,7 +16,7 @@ here=$(dirname "$(readlink -f "$0")")
 . /etc/os-release
 suite=$VERSION_CODENAME
 
-work=$(mktemp -d "$out.XXXXXX") # the template of mktemp
+work=$(mktemp -d "$out.XXXXXX")
 trap 'rm -rf --one-file-system "$work"' EXIT
 chmod 0777 "$work"
 mkdir -p "$work/root" "$work/build/out" "$work/apt/lists/partial" "$work/apt/archives/partial"

@@ -13,7 +13,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 out=$1 kernel=$2 more=$3
 
 if [ "${4:-}" != inside ]; then
-  work=$(mktemp -d "$out.XXXXXX") # the template of mktemp
+  work=$(mktemp -d "$out.XXXXXX")
   trap 'rm -rf "$work"' EXIT
   # the hook runs as root of a user namespace, which is nobody to this folder
   chmod 0777 "$work"

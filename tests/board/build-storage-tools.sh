@@ -3,7 +3,7 @@
 # usage: build-storage-tools.sh OUT_DIR      gets tools.tar, to be unpacked on the board's /
 set -euo pipefail
 out=$1
-work=$(mktemp -d "$out.XXXXXX") # the template of mktemp
+work=$(mktemp -d "$out.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 # as in images/build-userland.sh
 chmod 0777 "$work"

@@ -17,7 +17,7 @@ modprobe loop || exit 1
 room=100
 # disk [TYPE [NAME1 [NAME2]]]: a new one as $disk, $one, $two
 disk() {
-  file=$(mktemp -p $here disk.XXXXXX) # the template of mktemp
+  file=$(mktemp -p $here disk.XXXXXX)
   truncate -s $((100 + room))M "$file"
   printf 'label: gpt\nsize=80M, name=%s\nsize='$room'M, name=%s, type=%s\n' "${2:-other}" "${3:-commitpath}" "${1:-linux}" |
     sfdisk -q "$file"

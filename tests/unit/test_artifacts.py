@@ -91,7 +91,7 @@ def test_a_cache_elsewhere_has_the_same_names(tmp_path: Path) -> None:
 # As the scripts of images/ do it; the alarm comes once there is something to tidy up, and not at once: what
 # is raised while Python's own code after a fork runs is dropped.
 BUILD = """
-work=$(mktemp -d "$1/thing.XXXXXX") # the template of mktemp
+work=$(mktemp -d "$1/thing.XXXXXX")
 trap 'sleep 1; rm -rf "$work"' EXIT
 sh -c 'echo $$ > "$1/pid"; sleep 1; kill -ALRM "$2"; exec sleep 30' sh "$1" "$PPID"
 """
