@@ -19,6 +19,7 @@ from analysis.stored_files import NOT_HELD
 from analysis.tables import BLOCK_COLUMNS, Tables
 from base.data import load_yaml
 from base.schema import unused
+from base.version import version
 
 HERE = Path(__file__).resolve().parent
 
@@ -140,7 +141,7 @@ def environment() -> Environment:
         finalize=lambda value: value if isinstance(value, Markup) else _shown(value),
     )
     made.filters["number"] = number
-    made.globals["between"] = terminal.between
+    made.globals |= {"between": terminal.between, "version": version()}
     made.filters["percent"] = told.percent
     return made
 

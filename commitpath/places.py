@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from analysis import devices
 from base import scratch
 from base.errors import BadInputError
 from base.paths import RESULTS, ROOT
@@ -48,9 +47,7 @@ TAG = "CACHEDIR.TAG"
 TAG_TEXT = "Signature: 8a477f597d28d172789f06886806bc55\n# commitpath's cache; `make destroy` empties it\n"
 # What is made in it: under a hash of its inputs, or under a name of its own.
 HASHED = re.compile(
-    # a folder of before modules were called so has its driver's name alone
-    r"(userland|build-root|command|given|emulator|probes|storage-tools|foreign-board"
-    rf"|{'|'.join(devices.names())}|sqlite-[0-9.]+"
+    r"(userland|build-root|command|given|emulator|probes|storage-tools|foreign-board|sqlite-[0-9.]+"
     r"|(driver|image|kernel|module)(-[a-z0-9_.-]+)?)-[0-9a-f]{12}(\.o)?(\.lock)?"
 )
 NAMED = re.compile(r"sqlite|demo|snapshots|tests|vm|log|ansible|keys(\.lock)?|board-.+\.lock|CACHEDIR\.TAG")

@@ -21,7 +21,6 @@ from analysis.checks import (
     persistent,
     phases,
     planned,
-    release,
     rendered,
     settings,
     tried,
@@ -46,7 +45,6 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     rendered.values_as_told,
     planned.as_the_cell,
     planned.at_default,
-    release.whole,
     loss.steps_succeeded,
     loss.no_disk_read,
     loss.probes_attached,
@@ -154,11 +152,5 @@ def names(load: str = identity.DRIVER) -> list[str]:
 
 
 def reasons(run: Run) -> list[str]:
-    """Return why the run is rejected; empty if it is not.
-
-    All checks are made, whatever the plan says: it is a file of the run. It may know of more.
-    """
-    listed, load = run.plan["checks"] if run.plan else [], identity.load(run.cell)
-    known = names(load)
-    unknown = [f"the plan has a check that is not known here: {one}" for one in listed if one not in known]
-    return unknown + [reason for check in of_load(load) for reason in check(run)]
+    """Return why the run is rejected; empty if it is not."""
+    return [reason for check in of_load(identity.load(run.cell)) for reason in check(run)]

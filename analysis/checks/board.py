@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 
 from analysis.adapters.board import Board
-from analysis.recorded import is_virtual
 from analysis.run import Run
-from base import identity
 from base.data import load_yaml
 from base.paths import EXPERIMENTS
 
@@ -31,7 +29,7 @@ def one_kernel(run: Run) -> list[str]:
             f"kernel.txt: release {told[1]}.{told[2]} of a kernel that was built as {told[3]}.{told[4]}"
         )
     known = {name: of for name, of in run.board.versions.items() if name.startswith((*_PACKAGES, _TREE))}
-    if is_virtual(run) and known and len(words) > 2:
+    if run.is_virtual and known and len(words) > 2:
         named = (name.removesuffix(_UNSIGNED).endswith(f"-{words[2]}") for name in known)
         if known.get(_TREE) != words[2] and not any(named):
             found.append(
@@ -52,7 +50,7 @@ def named(run: Run) -> list[str]:
     if colon and digits != str(profile.get(kind, ""))[:_DIGITS]:
         found.append(f"the cell's kernel is {kind}:{digits}, its content {profile.get(kind)}")
     in_list = _TREE in run.board.versions
-    if is_virtual(run) and in_list != (f"linux-{kind}" == _TREE):
+    if run.is_virtual and in_list != (f"linux-{kind}" == _TREE):
         found.append(f"versions.txt has {'a' if in_list else 'no'} {_TREE}, the cell's kernel is {kind}")
     return found
 
@@ -60,9 +58,9 @@ def named(run: Run) -> list[str]:
 def leaves_its_signs(run: Run) -> list[str]:
     """What a kernel that is known here leaves in each watched run is there: how the probes are attached to
     it, and of which version its tracer's records are (experiments/kernel/)."""
-    name = str(run.cell.get("kernel", identity.FIRST_KERNEL))
+    name = str(run.cell["kernel"])
     path = EXPERIMENTS / "kernel" / f"{name}.yml"
-    if not is_virtual(run) or not re.fullmatch(r"[\w.]+", name) or not path.is_file():
+    if not run.is_virtual or not re.fullmatch(r"[\w.]+", name) or not path.is_file():
         return []
     profile, probes = load_yaml(path), run.board.run.get("probes")
     attached = probes.get("by") if isinstance(probes, dict) else None
@@ -81,7 +79,7 @@ def leaves_its_signs(run: Run) -> list[str]:
 
 def has_its_observers(run: Run) -> list[str]:
     """Who watched on a virtual board has its programs there."""
-    if not is_virtual(run) or not run.board.versions:
+    if not run.is_virtual or not run.board.versions:
         return []
     return [
         f"{name} watched, and its package {package} is not in versions.txt"

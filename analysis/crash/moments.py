@@ -44,13 +44,11 @@ class Moment(NamedTuple):
         return cls(cuts.time_of(*times, where), True, place, where)
 
 
-def plan(cell: Mapping[str, Any], entries: np.ndarray, ran: Driver, suspects: bool = True) -> list[Trial]:
+def plan(cell: Mapping[str, Any], entries: np.ndarray, ran: Driver) -> list[Trial]:
     """Return the trials of a run, by the moments of their cuts; the first has all as the run's window begins,
-    and the last as it ends. suspects: with those behind acknowledgements of too few FLUSHes."""
+    and the last as it ends."""
     memory = lines.of(ran)
     if memory is None or not len(memory):
-        if not suspects:
-            return cuts.plan(cell, entries, ran.window)
         logged = Commands(entries, Cache.of(cell["profiles"]["device"]))
         return cuts.plan(cell, entries, ran.window, unsynced.behind(cell, logged, ran))
     commands = Commands(entries, Cache.of(cell["profiles"]["device"]))

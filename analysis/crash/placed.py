@@ -34,8 +34,6 @@ from analysis.crash.trials import Board
 if TYPE_CHECKING:
     from analysis.run import Run
 
-# Of the first plans (commitpath/plan.py) whose runs are cut behind what too few FLUSHes stand behind.
-_SUSPECTS = 3
 # What comes by a clock comes no oftener.
 CLOCK_NS = 1_000_000_000
 
@@ -60,8 +58,7 @@ class Numbers(NamedTuple):
 def plan(run: Run) -> list[Trial]:
     """Return the trials that the timed run's log makes; none without a log."""
     log = run.timed_log
-    suspects = run.plan is not None and run.plan["format"] >= _SUSPECTS
-    return [] if log is None else moments.plan(run.cell, log.entries, run.timing, suspects)
+    return [] if log is None else moments.plan(run.cell, log.entries, run.timing)
 
 
 class Ran(NamedTuple):

@@ -64,8 +64,6 @@ class Device:
     one_at_a_time: Callable[[Mapping[str, str], Mapping[str, str]], bool] = lambda _parameters, _queue: False
     # ns that each block of 4096 bytes adds to that at most, copied by a CPU of 2 ns an instruction
     block_ns: int = 0
-    # what stored runs of earlier releases call it
-    earlier: frozenset[str] = frozenset()
 
 
 @functools.cache
@@ -79,25 +77,11 @@ def _modules() -> dict[str, Device]:
     return {name: importlib.import_module(f"{__name__}.{name}").DEVICE for name in names()}
 
 
-def name_of(driver: str) -> str:
-    """A driver's name of now. Raises UnknownDriverError."""
-    for name, device in _modules().items():
-        if driver == name or driver in device.earlier:
-            return name
-    raise UnknownDriverError(driver)
-
-
 def find(driver: str) -> Device:
     """The driver of that name. Raises UnknownDriverError."""
-    return _modules()[name_of(driver)]
-
-
-def current(profile: Mapping[str, Any]) -> dict[str, Any]:
-    """A profile of a device with its driver's name of now; one that has no known driver, as it is."""
-    try:
-        return {**profile, "driver": name_of(profile["driver"])}
-    except (KeyError, UnknownDriverError):
-        return dict(profile)
+    if driver not in names():
+        raise UnknownDriverError(driver)
+    return _modules()[driver]
 
 
 def of(cell: Mapping[str, Any]) -> Device | None:

@@ -213,5 +213,4 @@ DEVICE = Device(
     wear=wear,
     # its controller has one command at a time (model.c)
     each_takes=lambda parameters: _count(parameters.get("command_ns")) or 0,
-    earlier=frozenset(("flash",)),
 )

@@ -156,18 +156,18 @@ def _table(order: list[Bar], names: list[str], key: str, factor: float) -> pl.Da
 
 def _causes(ledger: dict[str, Any]) -> str:
     """Say which share of the bytes has no label, and which no transaction."""
-    shares = {"unattributed": ledger["unattributed_share"]}
-    if none := ledger.get("no_transaction"):
-        shares["for no transaction"] = none["share"]
+    shares = {
+        "unattributed": ledger["unattributed_share"],
+        "for no transaction": ledger["no_transaction"]["share"],
+    }
     return "".join(f"{share:.3%} {what}, " for what, share in shares.items())
 
 
 def _values(ledger: dict[str, Any], key: str) -> dict[str, float]:
-    """Return kind → value of a bar. A run that was analysed by an earlier release has none for nobody."""
+    """Return kind → value of a bar."""
     found: dict[str, float] = dict(ledger[key].get("all", {}))
-    nobody = (ledger.get("no_transaction") or {}).get("per_transaction")
-    if key == "per_transaction" and nobody is not None:
-        found |= dict.fromkeys(NONE, nobody)
+    if key == "per_transaction":
+        found |= dict.fromkeys(NONE, ledger["no_transaction"]["per_transaction"])
     return found
 
 

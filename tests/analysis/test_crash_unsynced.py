@@ -146,11 +146,6 @@ def test_a_transaction_with_fewer_than_most_of_its_operation_is_cut_at() -> None
         assert {moment - 1 for moment in due} <= cut, seed
 
 
-def test_an_earlier_run_is_cut_as_then() -> None:
-    entries, ran = transactions(SKIPPED, "flush")
-    assert moments.plan(cell(), entries, ran, suspects=False) == cuts.plan(cell(), entries, ran.window)
-
-
 def test_a_run_without_any_is_cut_as_ever() -> None:
     entries, ran = transactions([], "flush")
     assert moments.plan(cell(), entries, ran) == cuts.plan(cell(), entries, ran.window)

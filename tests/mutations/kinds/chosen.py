@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import hashlib
-import json
 from typing import Any
 
 import numpy as np
@@ -13,7 +10,6 @@ from forged import Forged
 from side import Absent, Side
 
 from analysis.adapters import proberecords
-from base import identity
 from kinds import kind, some
 
 
@@ -114,31 +110,3 @@ def _narrow(run: Forged) -> None:
     said["probes"]["requested"] = f"block,{kind_of}"
     run.put("plan.json", plan)
     run.put("run.json", said)
-
-
-@kind
-def by_the_old_rule(run: Forged, draw: np.random.Generator) -> None:
-    """the run is said to be of before there were plans, and what those runs do not have is gone"""
-    _unkept(run)
-    (run.raw / "plan.json").unlink()
-    earlier = {new: old for old, new in identity.RENAMED.items()}
-    cell = run.document("../cell.json")
-    later = ("at_default", "engine", "cpu_ns", "kernel")
-    cell = {earlier.get(name, name): value for name, value in cell.items() if name not in later}
-    (run.folder / "cell.json").write_text(json.dumps(cell))
-    host = run.document("../host.json") | {"cell_id": identity.cell_id(cell)}
-    (run.folder / "host.json").write_text(json.dumps(host))
-    for side in (run, run.twin):
-        _with_hash(side)
-
-
-def _with_hash(side: Side) -> None:
-    """Leave of what the engine was given its hash, as drivers did once."""
-    path = side.raw / "driver/rendered.gz"
-    text = gzip.decompress(path.read_bytes())
-    path.unlink()
-    config = side.document("driver/config.json")
-    config["clock"].pop("instruction_ps", None)
-    config.pop("engine", None)
-    config["sql_sha256"] = hashlib.sha256(text).hexdigest()
-    side.put("driver/config.json", config)
