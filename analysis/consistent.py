@@ -16,7 +16,7 @@ from analysis import cpu, devices, engines, filesystems, observers
 from analysis.crash import fits
 from analysis.durability import NO_BARRIER
 from base.data import load_yaml
-from base.identity import contents, current
+from base.identity import contents, settings
 from base.paths import EXPERIMENTS
 
 Document = Mapping[str, Any]
@@ -40,7 +40,7 @@ def reasons(cell: Document, summary: Document, manifest: Document, host: Documen
 
     The documents fit analysis/schema.yml; manifest may lack its copy of the cell.
     """
-    cell = current(cell)
+    cell = settings(cell)
     found = _one_run(summary, manifest, host)
     if summary["status"] != "ok":
         return found
@@ -97,8 +97,7 @@ def _one_run(summary: Document, manifest: Document, host: Document) -> list[str]
     )
     if "raw_sha256" in host and host["raw_sha256"] != manifest["raw_sha256"]:
         found.append("raw_sha256: host and manifest do not say the same")
-    if "raw_held" in summary:  # an older analysis says nothing of it
-        found += _differ("raw_held", summary=summary["raw_held"], host="raw_sha256" in host)
+    found += _differ("raw_held", summary=summary["raw_held"], host="raw_sha256" in host)
     if manifest["host"] != {key: value for key, value in host.items() if key != "raw_sha256"}:
         found.append("manifest: its copy of host.json is another")
     return found
@@ -265,11 +264,8 @@ def _bytes(cell: Document, summary: Document, manifest: Document, host: Document
 
 
 def _causes(ledger: Document, told: dict[str, int], written: int) -> list[str]:
-    """What transactions made written and what was for none is all that was written. A run analysed by
-    an earlier release does not say what was for none."""
-    none = ledger.get("no_transaction")
-    if none is None:
-        return []
+    """What transactions made written and what was for none is all that was written."""
+    none = ledger["no_transaction"]
     caused = sum(
         told[op] * sum(size or 0 for size in row.values())
         for op, row in ledger["per_transaction"].items()

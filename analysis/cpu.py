@@ -42,17 +42,14 @@ def effective(clock: Document) -> str | None:
 
 
 def counted(cell: Document, clock: Document) -> int | None:
-    """Return the virtual ns of an instruction as read back; None where none are counted, or it was not read.
-
-    A run from before CPU_NS was an axis says nothing of it.
-    """
+    """Return the virtual ns of an instruction as read back; None in real time, or where it was not read."""
     told = effective(clock) if is_counted(cell) else None
     return int(told) if told is not None and told.isdigit() else None
 
 
 def is_counted(cell: Document) -> bool:
     """Whether a cell asks for a time of each instruction."""
-    return cell.get("clock") == "virtual" and "cpu_ns" in cell
+    return cell.get("clock") == "virtual"
 
 
 def sentence(summary: Document) -> str | None:
@@ -83,7 +80,7 @@ def share(made: Ledger | None) -> dict[str, float | None] | None:
 
 
 def contradictions(cell: Document, summary: Document, manifest: Document) -> list[str]:
-    """Say what of this a run's documents do not say alike. An older analysis says nothing of it."""
+    """Say what of this a run's documents do not say alike."""
     return [*_times(cell, summary, manifest), *_in_real_time(cell, manifest), *_shares(summary)]
 
 
@@ -92,7 +89,7 @@ def _times(cell: Document, summary: Document, manifest: Document) -> Iterator[st
     if is_counted(cell) and str(cell["cpu_ns"]) != told:
         yield f"cpu_ns: cell says {cell['cpu_ns']!r}, read back says {told!r}"
     had = counted(cell, manifest["clock"])
-    if "cpu_ns" in summary and summary["cpu_ns"] != had:
+    if summary["cpu_ns"] != had:
         yield f"cpu_ns: summary says {summary['cpu_ns']!r}, read back says {had!r}"
 
 

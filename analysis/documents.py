@@ -14,7 +14,6 @@ import fastjsonschema
 import yaml
 
 from analysis import engines
-from base.identity import FIRST_ENGINE
 
 SCHEMA = Path(__file__).with_name("schema.yml")
 # objects and lists within each other; the deepest document there is has 5
@@ -46,9 +45,7 @@ def validator(schema: dict[str, Any]) -> Validator:
 
 
 def _of_engine(name: str) -> dict[str, Any]:
-    """What a manifest of a run of that engine must have; one that names none is of the first."""
-    if name == FIRST_ENGINE:
-        return {"required": [name]}
+    """What a manifest of a run of that engine must have."""
     return {"required": ["engine", name], "properties": {"engine": {"const": name}}}
 
 

@@ -118,7 +118,7 @@ def _kernel(cell: dict[str, Any]) -> list[Expected]:
     another time, of which no file here says what it is.
     """
     profile = _profile(cell, "kernel")
-    path = EXPERIMENTS / "kernel" / f"{cell.get('kernel', identity.FIRST_KERNEL)}.yml"
+    path = EXPERIMENTS / "kernel" / f"{cell['kernel']}.yml"
     if not profile and path.is_file():
         profile = load_yaml(path)
     if "release" not in profile:

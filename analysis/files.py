@@ -105,21 +105,6 @@ def read_csv(
     return table if whole else _read_by_line(path, read_text(path), schema, optional)
 
 
-def read_grown(
-    path: Path,
-    schema: dict[str, type[pl.DataType]],
-    *added: dict[str, type[pl.DataType]],
-    optional: tuple[str, ...] = (),
-) -> pl.DataFrame:
-    """Read a CSV file that has behind the columns of `schema` those of the first few of `added`: an older
-    program knew no more."""
-    names = columns(path)
-    for more in added:
-        if len(names) > len(schema):
-            schema = schema | more
-    return read_csv(path, schema, optional)
-
-
 def _is_plain(path: Path, width: int) -> bool:
     """Whether Polars reads a CSV file as this module does: it also takes ' 1' and '+1' for integers, and a
     line cut short for one with empty fields."""

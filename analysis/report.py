@@ -18,6 +18,7 @@ from analysis.run import Run
 from analysis.stored_files import NOT_HELD
 from analysis.tables import BLOCK_COLUMNS, Tables
 from base.schema import unused
+from base.version import version
 
 CAPTIONS = {
     "zoom": (
@@ -122,7 +123,7 @@ def environment() -> Environment:
         finalize=lambda value: value if isinstance(value, Markup) else _shown(value),
     )
     made.filters["number"] = number
-    made.globals["between"] = terminal.between
+    made.globals |= {"between": terminal.between, "version": version()}
     made.filters["percent"] = told.percent
     return made
 

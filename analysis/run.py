@@ -17,7 +17,6 @@ from analysis import (
     events,
     expected,
     observers,
-    recorded,
     stored_files,
 )
 from analysis.adapters import board, command, devicelog, driver, drivertables, known, partition, proberecords
@@ -33,7 +32,9 @@ from analysis.ledger import build, lives, records
 from base import identity
 from base.errors import BadInput
 
-_CPU_NS = 2  # the default of cpu_ns
+_CPU_NS = 2  # ns of an instruction that the ledger's limits are for
+# Axes without which no cell can be read.
+_REQUIRED = ("board", "clock", "cpu_ns", "kernel", "probes")
 # Without one of these, bytes or waits would have no cause. `filesystem` is probes/<type>.bpf.c.
 LEDGER_PROBES = frozenset(("bio", "block", "filesystem", "flush", "wait"))
 
@@ -64,8 +65,7 @@ class Run:
     content: content.Content | None = None  # None: the bytes written were not kept
     missing: list[str] = field(default_factory=list)  # raw files that are not there
     host: dict[str, Any] = field(default_factory=dict)  # host.json, {} if there is none
-    plan: dict[str, Any] | None = None  # raw/plan.json; None: of a run from before there were plans
-    release: recorded.Release = recorded.Release.CELLS  # that recorded it
+    plan: dict[str, Any] | None = None  # raw/plan.json; None: it is missing
     planned_as: str = "run"  # which of the plan's runs it is: its twin and boards of trials are checked, too
     known: known.Known | None = None  # the known sequence that a partition's probes were proved by
     twin: Twin | None = None  # the same cell, unwatched; None if none was run
@@ -86,6 +86,11 @@ class Run:
         for witness in self.witnesses.values():
             return witness.devices
         return [self.log.device] if self.log else []
+
+    @property
+    def is_virtual(self) -> bool:
+        """Whether the run is one of a virtual board, by its cell's board or its clock."""
+        return expected.VIRTUAL in (self.cell["board"], self.cell["clock"], self.board.run.get("clock"))
 
     @property
     def scripted(self) -> bool:
@@ -144,10 +149,7 @@ class Run:
     @property
     def has_ledger(self) -> bool:
         """Whether all that the ledger is made from was to be recorded."""
-        asked, known = set(self.probes), self.board.filesystem
-        if known is not None and asked >= known.earlier_probes:
-            asked.add("filesystem")
-        return "all" in asked or asked >= LEDGER_PROBES
+        return "all" in self.probes or set(self.probes) >= LEDGER_PROBES
 
     @property
     def run_id(self) -> str | None:
@@ -171,13 +173,15 @@ def _read_cell(path: Path) -> dict[str, Any]:
     profiles = cell.get("profiles")
     if not isinstance(profiles, dict) or not all(isinstance(p, dict) for p in profiles.values()):
         raise BadInput(path, "", "no object 'profiles' of objects", "see docs/formats.md")
-    if both := identity.twice(cell):
-        raise BadInput(path, both[0], "it is there under two names", "one of them (docs/formats.md)")
+    if not isinstance(named := cell.get("at_default"), list) or not all(isinstance(n, str) for n in named):
+        raise BadInput(path, "at_default", repr(named)[:SHOWN], "a list of axes, as of version 0.1.0")
+    if missing := [name for name in _REQUIRED if name not in cell]:
+        raise BadInput(path, missing[0], "it is missing", "see docs/formats.md")
     if identity.document(cell) != path.name:
         raise BadInput(path, "load", repr(cell.get("load"))[:SHOWN], f"that of {path.name}")
     if (engine := cell.get("engine", identity.FIRST_ENGINE)) not in engines.names():
         raise BadInput(path, "engine", repr(engine)[:SHOWN], ", ".join(engines.names()))
-    if type(ns := cell.get("cpu_ns", _CPU_NS)) is not int or ns < 1:
+    if type(ns := cell["cpu_ns"]) is not int or ns < 1:
         raise BadInput(path, "cpu_ns", repr(ns)[:SHOWN], "ns of an instruction")
     for name in ("mkfs_options", "mount_options"):
         if not isinstance(options := cell.get(name, ""), str):
@@ -193,7 +197,7 @@ def _read_host(path: Path) -> dict[str, Any]:
 
 
 def _read_plan(path: Path, cell: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the plan, None of a run of before there were plans. Raises BadInput if it is no plan of it."""
+    """Return the plan, None where there is none. Raises BadInput if it is of another cell."""
     if not path.exists():
         return None
     plan = read_document(path, "plan")
@@ -216,12 +220,11 @@ def read(folder: Path) -> Run:
     ran = _read_load(raw / "driver", of_command)
     on = board.read(raw, _mounted(ran))
     named = (identity.cell_id(stored_cell), identity.cell_name(stored_cell))
-    cell = identity.current(stored_cell)
+    cell = identity.settings(stored_cell)
     run = Run(folder, cell, *named, ran, on, pl.DataFrame(schema=events.SCHEMA))
     device = _device(document, cell)
     run.log = _device_log(device, raw)
-    said = run.board.run.get("observers")
-    asked = observers.watched(said, run.probes, run.log is not None)
+    asked = observers.watched(run.board.run.get("observers", []))
     reasons = kind.checkpoint_reasons if (kind := on.filesystem) else ()
     given = observers.Given(raw, ran.window, reasons, run.partition)
     run.seen = {name: observers.find(name).read(given) for name in asked}
@@ -236,14 +239,13 @@ def read(folder: Path) -> Run:
     elif device is not None:
         run.trials = trials.read(folder, device)
     run.trial_boards = {raw.parent.name: board.read(raw, _mounted(ran)) for raw in trials.places(folder)}
-    run.release = recorded.release(run)
     if (raw / "known").is_dir():
         run.known = known.read(raw / "known")
     if run.has_ledger and ran.vfs is None and ran.engine.LOGS_CALLS:
         run.missing.append("raw/driver/vfs.csv")
     if not run.probes:
         run.missing.clear()  # nothing was to be watched
-    if run.plan is None and not identity.is_first_rule(stored_cell):
+    if run.plan is None:
         run.missing.append("raw/plan.json")
     run.ledger = _ledger(run)
     _witness_bytes(run)
@@ -309,7 +311,7 @@ def _ledger(run: Run) -> build.Ledger | None:
             window=ran.window,
             databases=run.databases,
             calls=ran.engine.LOGS_CALLS,
-            slower=max(1, run.cell.get("cpu_ns", _CPU_NS) // _CPU_NS),
+            slower=max(1, run.cell["cpu_ns"] // _CPU_NS),
             counted=run.counted,
             listed=run.board.names,
             role=None if of_driver else _of_a_command,

@@ -9,12 +9,12 @@ from typing import Any
 
 import polars as pl
 
-from analysis import consistent, derived, engines
+from analysis import consistent, derived
 from analysis.files import read_json
 from analysis.ledger import schema
 from base import identity
 from base.errors import BadInput
-from base.identity import cell_name, current, digest
+from base.identity import cell_name, digest, settings
 
 # host.json's, which no two runs share
 TIMES = ("wall_seconds", "run_seconds", "start_seconds", "restore_seconds", "timed_seconds")
@@ -38,15 +38,7 @@ class Stored:
             table = pl.read_parquet(path)
         except (pl.exceptions.PolarsError, OSError) as error:
             raise BadInput(path, "", str(error).splitlines()[0], "a Parquet file") from None
-        # it was analysed when its engine was the only one, or had no word of its own for its files' pages
-        none = [name for name in columns if name in engines.labels() and name not in table.columns]
-        table = table.with_columns(pl.lit(0.0).alias(name) for name in none)
-        # or when all runs had one database
-        if "database" in columns and "database" not in table.columns:
-            table = table.with_columns(pl.lit(None, pl.Int64).alias("database"))
-        missing = [column for column in columns if column not in table.columns]
-        if missing:
-            # of an analysis that had other names, as it is as that left it
+        if missing := [column for column in columns if column not in table.columns]:
             again = f"those of docs/formats.md; make analyse RUN={self.folder} makes them anew"
             raise BadInput(path, "", f"no column {', '.join(missing)}", again)
         return table
@@ -89,7 +81,7 @@ def read(folder: Path, *, any_load: bool = False) -> Stored:
     if not (folder / "cell.json").is_file():
         raise BadInput(folder, "", "not a run's folder: it has no cell.json", "results/<cell name>/<run id>")
     derived.check(folder, "cell.json", "host.json", "summary.json")
-    return Stored(folder, current(read_json(folder / "cell.json")), read_json(folder / "summary.json"))
+    return Stored(folder, settings(read_json(folder / "cell.json")), read_json(folder / "summary.json"))
 
 
 def misnamed(folder: Path, cell: Mapping[str, Any], host: Mapping[str, Any]) -> str | None:

@@ -10,18 +10,17 @@ import polars as pl
 from analysis import cpu, devices, engines, pace, persistent, tables, twins, whose
 from analysis.adapters import devicelog
 from analysis.adapters.driver import Driver
-from analysis.checks import counts, covariates, disk, failures, loss, phases
+from analysis.checks import counts, covariates, disk, failures, loss
 from analysis.checks.calls import unwritten
 from analysis.checks.ledger import unattributed_share
 from analysis.content import told
 from analysis.crash import verdicts
 from analysis.engines import Engine
-from analysis.ledger import contents
 from analysis.ledger.build import Ledger
 from analysis.ledger.schema import FILES, LABELS
-from analysis.recorded import Release
 from analysis.run import Run
 from analysis.tables import Tables
+from base.version import version
 
 # What a block command is, without its times.
 _COMMAND = ("rwbs", "sector", "sectors")
@@ -36,6 +35,7 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
     sql_bytes = run.driver.config["sql_bytes"]
     watched = "commands" in tables.observed(run)
     return {
+        "version": version(),
         **verdict(reasons),
         "cell_id": run.cell_id,
         "cell_name": run.name,
@@ -104,18 +104,8 @@ def notes(run: Run) -> dict[str, list[str]]:
 
 
 def not_checked(run: Run) -> list[str]:
-    """Say what of a run nothing was recorded to check by: it is of before that was."""
-    found = [] if run.release >= Release.PLANS else ["who was to watch, and which steps were to be made"]
-    found += covariates.unknown(run)
-    if not run.probes:
-        return found
-    title, vfs = run.driver.engine.TITLE, run.driver.vfs
-    if not phases.recorded(run.driver):
-        found.append("how long the driver was off the CPU, by the scheduler")
-    if vfs is not None and failures.failed_calls(run) is None:
-        found.append(f"whether a call of {title}'s to its files failed")
-    if vfs is not None and not contents.known(vfs):
-        found.append(f"whose content is written home: {title}'s calls do not say which pages it logs")
+    """Say what of a run nothing was recorded to check by."""
+    found = covariates.unknown(run)
     if run.ledger is not None and run.content is None:
         found.append("whether what was written is what the ledger says: its bytes were not kept")
     return found

@@ -17,11 +17,10 @@ from analysis.checks import counts, disk
 from analysis.run import Run
 
 BLOCK_COLUMNS = ("block_reads", "block_writes", "bytes_written", "flushes", "fua", "discards")
-# Kinds of events, and the probes of which one at least must be there (`sync`: in runs of earlier
-# releases). Block commands have witnesses
-# beside the probes in every watched run.
+# Kinds of events, and the probes of which one at least must be there. Block commands have witnesses beside
+# the probes in every watched run.
 OBSERVED = {
-    "syncs": ("filesystem", "sync"),
+    "syncs": ("filesystem",),
     "filesystem": ("filesystem", "flush", "writeback"),
     "commands": (),
 }

@@ -230,7 +230,7 @@ def emulation(summary: dict[str, Any]) -> list[str]:
 
 
 def refused(summary: dict[str, Any]) -> list[str]:
-    """Say what failed, what cannot be told of a run of before it was recorded, and what observers note."""
+    """Say what failed, what could not be checked, and what observers note."""
     failed = [f"{number} {what}" for what, number in summary["failures"].items() if number]
     said = [f"ended with an error: {', '.join(failed)}"] if failed else []
     said += [f"not checked: {what}" for what in summary["not_checked"]]

@@ -1,10 +1,8 @@
-"""What a cell is called: its one form, its id and its name, as the rule it was made by has them.
+"""What a cell is called: its canonical form, its id and its name.
 
-A stored cell (cell.json) has every axis, `profiles`, and by rule 2 `at_default`: the names of the axes
-that were at their default when it was made. So whoever reads it needs no schema to know its id, and
-an axis that came later, or that another lab has, changes no id.
-
-Rule 1 hashed all axes and the profiles' whole text; its ids are 10 hex digits. Its axes had other names.
+A stored cell (cell.json) has every axis, `profiles`, and `at_default`: the names of the axes that were at
+their default when it was made. So its id can be computed without a schema, and an axis that came later,
+or that another lab has, changes no id.
 """
 
 import hashlib
@@ -15,11 +13,10 @@ from typing import Any
 Cell = Mapping[str, Any]
 
 RULE = "v2"
-# Of a cell_id. Two of a million cells have one with a chance of 3e-8; of 10 digits, as rule 1 has them,
-# somebody who looks for two finds them in seconds.
+# Of a cell_id. Two of a million cells have the same with a chance of 3e-8.
 DIGITS = 16
-# of a cell_id, by either rule
-PATTERN = f"([0-9a-f]{{10}}|{RULE}[0-9a-f]{{{DIGITS}}})"
+# of a cell_id
+PATTERN = f"{RULE}[0-9a-f]{{{DIGITS}}}"
 # Of a profile what is for who reads it, and changes nothing of a run.
 PROSE = ("aliases", "description", "no_modules", "sources")
 # What limits what may be requested, is checked afterwards or is on every board: no part of a cell.
@@ -27,22 +24,11 @@ NO_SETTINGS = (
     *("atomic_writes", "engines", "least", "most", "options", "packages", "since"),
     *("transactions", "unwatched"),
 )
-# Axes by rule 1 → what they are called now.
-RENAMED = {
-    "mode": "journal_mode",
-    "sync": "synchronous",
-    "autocheckpoint": "wal_autocheckpoint",
-    "journal_limit": "journal_size_limit",
-}
-# What each had a file of, by rule 1.
-JOURNAL_MODES = ("delete", "truncate", "persist", "wal", "memory", "off")
 # What a run measures: the driver's work on a database, or a command (`make watch`), of which a cell says
 # so. A step of the run is called after it, and a script of playbooks/loads/.
 DRIVER, COMMAND = "driver", "command"
-# The engine that there was before there were others: rule 1 has no name of it.
+# The engine whose cells' folders are named after their journal mode.
 FIRST_ENGINE = "sqlite"
-# Likewise the kernel.
-FIRST_KERNEL = "6.12"
 
 
 def canonical(value: Mapping[str, Any]) -> str:
@@ -78,20 +64,9 @@ def document(cell: Cell) -> str:
     return {DRIVER: "cell.json", COMMAND: "watch.json"}[load(cell)]
 
 
-def is_first_rule(stored: Cell) -> bool:
-    """Whether rule 1 made a stored cell."""
-    return "at_default" not in stored
-
-
 def cell_id(stored: Cell) -> str:
-    """A stored cell's id.
-
-    Rule 2: `v2` and the first 16 hex digits of the SHA-256 of the axes that are not at their default,
-    with their values, and of the contents of the profiles.
-    """
-    if is_first_rule(stored):
-        named = {key: value for key, value in stored.items() if (key, value) != ("engine", FIRST_ENGINE)}
-        return digest(named)[:10]
+    """Return a stored cell's id: `v2` and the first 16 hex digits of the SHA-256 of the axes that are not at
+    their default, with their values, and of the contents of the profiles."""
     without = {"profiles", "at_default", *stored["at_default"]}
     axes = {name: value for name, value in stored.items() if name not in without}
     return RULE + digest({"axes": axes, "contents": contents(stored)})[:DIGITS]
@@ -99,30 +74,13 @@ def cell_id(stored: Cell) -> str:
 
 def cell_name(stored: Cell) -> str:
     """The name of a stored cell's folder, unique by the id in it; what the cell does not say is `-`."""
-    cell = current(stored)
-    if is_first_rule(stored) and "mode" in stored:
-        # by the name of the file that it had
-        cell["journal_mode"] = stored["mode"]
-    if load(cell) == COMMAND:
-        return "-".join([COMMAND, str(cell["fs"]), str(cell["device"]), cell_id(stored)])
-    first = cell["engine"] == FIRST_ENGINE
+    if load(stored) == COMMAND:
+        return "-".join([COMMAND, str(stored["fs"]), str(stored["device"]), cell_id(stored)])
+    first = stored["engine"] == FIRST_ENGINE
     axes = ("fs", "journal_mode" if first else "engine", "synchronous", "workload", "device")
-    return "-".join([*(str(cell.get(axis, "-")) for axis in axes), cell_id(stored)])
+    return "-".join([*(str(stored.get(axis, "-")) for axis in axes), cell_id(stored)])
 
 
-def twice(stored: Cell) -> list[str]:
-    """The axes that a stored cell has under both of their names: nobody can say which holds."""
-    return [name for earlier, name in RENAMED.items() if earlier in stored and name in stored]
-
-
-def current(stored: Cell) -> dict[str, Any]:
-    """A stored cell's axes and profiles as they are called now; an axis that it lacks is not added."""
-    if not is_first_rule(stored):
-        return {key: value for key, value in stored.items() if key != "at_default"}
-    cell = {RENAMED.get(key, key): value for key, value in stored.items()}
-    profiles = {name: content for name, content in cell.get("profiles", {}).items() if name != "mode"}
-    # of another lab's file of another name
-    told = stored.get("profiles", {}).get("mode", {}).get("journal_mode")
-    if told and cell.get("journal_mode") not in JOURNAL_MODES:
-        cell["journal_mode"] = told
-    return {"engine": FIRST_ENGINE, **cell, "profiles": profiles}
+def settings(stored: Cell) -> dict[str, Any]:
+    """Return a stored cell's axes and profiles alone."""
+    return {key: value for key, value in stored.items() if key != "at_default"}

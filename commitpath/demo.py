@@ -10,8 +10,8 @@ from base import identity, scratch
 from base.paths import ROOT
 from images.artifacts import CACHE
 
-# make experiment FS=f2fs MODE=wal N=100 ROWS=1000, packed as tests/analysis/record-sample.sh packs one
-SAMPLE = ROOT / "tests/analysis/sample-demo.tar.xz"
+# make experiment FS=f2fs MODE=wal N=100 ROWS=1000 (tests/analysis/record-sample.sh)
+SAMPLE = ROOT / "tests/analysis/sample-f2fs-wal.tar.xz"
 # What a desktop has, and webbrowser needs: elsewhere it would open a browser in the terminal.
 DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 

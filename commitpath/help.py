@@ -4,6 +4,7 @@ import re
 import textwrap
 
 from base.paths import ROOT
+from base.version import version
 from commitpath import variables
 from commitpath.axes import Axis, axes, run_axes
 
@@ -42,7 +43,7 @@ def variable_lines(axis: Axis) -> list[str]:
 
 def text() -> str:
     """The whole help text."""
-    lines = ["commitpath: from the SQL statement to the flash", "", "Targets:"]
+    lines = [f"commitpath {version()}: from the SQL statement to the flash", "", "Targets:"]
     lines += [f"  {name:<17} {what}" for name, what in targets()]
     lines += ["", "Variables of the targets, with [default]:"]
     for command in variables.commands():

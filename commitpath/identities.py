@@ -1,11 +1,10 @@
-"""What a cell is called, and what a stored one is by the names of now (base/identity.py has the rule)."""
+"""What a cell is called, and a stored one with the axes of now (base/identity.py has the rule)."""
 
 from collections.abc import Mapping, Set
 from typing import Any
 
-from analysis import devices, filesystems
 from base import identity
-from commitpath.axes import FILESYSTEM, axes
+from commitpath.axes import axes
 from commitpath.profiles import load_profile
 
 
@@ -20,17 +19,12 @@ def stored(cell: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def complete(cell: Mapping[str, Any]) -> dict[str, Any]:
-    """A stored cell with the axes' names of now, and what it lacks at its default."""
-    known = {name: axis.spec["default"] for name, axis in axes().items()}
-    made = {**known, **identity.current(cell)}
-    made["profiles"] = {**made["profiles"], "device": devices.current(made["profiles"]["device"])}
-    if identity.is_first_rule(cell):
-        made["probes"] = renamed_probes(made["probes"], made["profiles"]["fs"]["type"])
-    return made
+    """A stored cell, with each axis that it lacks at its default."""
+    return {**{name: axis.spec["default"] for name, axis in axes().items()}, **identity.settings(cell)}
 
 
 def current_id(cell: Mapping[str, Any], apart: Set[str] = frozenset()) -> str:
-    """The id by the rule of now of a stored cell, whichever rule made it.
+    """The id that a stored cell has with the axes and defaults of now.
 
     An axis that is not known here was at its default if the cell says so. apart: such axes that are
     part of the id all the same, as others have another value at their default.
@@ -38,18 +32,6 @@ def current_id(cell: Mapping[str, Any], apart: Set[str] = frozenset()) -> str:
     made = complete(cell)
     unknown = set(cell.get("at_default", ())) - axes().keys() - apart
     return identity.cell_id({**made, "at_default": sorted({*at_default(made), *unknown})})
-
-
-def renamed_probes(probes: str, kind: str) -> str:
-    """Probes of a cell by rule 1, which had those of a filesystem under several names."""
-    earlier: frozenset[str] = (
-        filesystems.find(kind).earlier_probes if kind in filesystems.names() else frozenset()
-    )
-    given = set(probes.split(","))
-    if not earlier or not given >= earlier:
-        return probes
-    every = {name for one in filesystems.names() for name in filesystems.find(one).earlier_probes}
-    return ",".join(sorted(given - every | {FILESYSTEM}))
 
 
 def other_profiles(cell: Mapping[str, Any]) -> list[str]:

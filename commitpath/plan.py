@@ -8,17 +8,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from analysis import checks, expected
-from base import identity
+from analysis import expected
 from commitpath import ansible
 from commitpath.axes import probe_files
 from commitpath.identities import cell_id, cell_name, stored
 from commitpath.payload import payload
 from commitpath.profiles import board_modules, watching
 
-# Of a run that records all of analysis/recorded.py, and has the trials of analysis/crash/placed.py; 2: it has
-# the trials of before; 1: its other signs say what it records.
-FORMAT = 4
+FORMAT = 3
 
 
 @dataclass(frozen=True)
@@ -80,7 +77,6 @@ def make(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> Plan:
             for name, run in every.items()
         },
         "expected": [asdict(one) for one in expected.of(dict(cell))],
-        "checks": checks.names(identity.load(cell)),
     }
     return Plan(document, list(runs.values()), trials)
 

@@ -25,20 +25,20 @@ def read(folder: Path) -> Driver:
     return Driver(
         config,
         noted,
-        drivertables.phases(folder / "phases.csv"),
+        drivertables.phases(folder / "phases.csv", drivertables.PHASES),
         drivertables.device_stat(folder / "device_stat.csv"),
         None,
         None,
     )
 
 
-def printed(folder: Path, name: str, wrote: int | None) -> str:
+def printed(folder: Path, name: str, wrote: int) -> str:
     """Return the last lines that are kept of what the command wrote to `name`, stdout or stderr; nothing if
     it wrote none. wrote: bytes in all; where these are more than are kept, a line says so."""
     path = folder / name
     content = path.read_bytes() if path.is_file() else b""
     lines = content.decode(errors="replace").splitlines()[-SHOWN_LINES:]
-    if wrote is not None and wrote > len(content):
+    if wrote > len(content):
         lines.append(f"[{name}: {wrote} bytes, of which the first {len(content)} are kept]")
     return "\n".join(lines)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -27,7 +26,7 @@ class Driver:
 
     config: dict[str, Any]  # with sql_sha256 and rendered_bytes, of rendered.gz
     transactions: pl.DataFrame  # drivertables.TRANSACTIONS
-    phases: pl.DataFrame  # drivertables.PHASES, and USAGE if it was recorded
+    phases: pl.DataFrame  # drivertables.PHASES; of a driver USAGE, too
     device_stat: pl.DataFrame  # drivertables.STAT
     vfs: (
         pl.DataFrame | None
@@ -81,14 +80,15 @@ class Driver:
 def read(folder: Path) -> Driver:
     """Read raw/driver/. Raises BadInput."""
     config = _read_config(folder / "config.json")
-    if given := _rendered(folder, config):
-        config["sql_sha256"] = given.sha256
-    # of a driver that kept its hash alone those of the values
-    config["rendered_bytes"] = given.bytes if given else config["sql_bytes"]
+    engine = engines.of(engines.name_in(config))
+    given = rendered.read(
+        folder / "rendered.gz", config["sql_bytes"], engine, of_file="file" in config["driver"]
+    )
+    config |= {"sql_sha256": given.sha256, "rendered_bytes": given.bytes}
     found = Driver(
         config,
         drivertables.transactions(folder / "transactions.csv"),
-        drivertables.phases(folder / "phases.csv"),
+        drivertables.phases(folder / "phases.csv", drivertables.PHASES | drivertables.USAGE),
         drivertables.device_stat(folder / "device_stat.csv"),
         drivertables.calls(path, databases.count(config)) if (path := folder / "vfs.csv").is_file() else None,
         given,
@@ -109,18 +109,6 @@ def _read_config(path: Path) -> dict[str, Any]:
         if key not in config:
             raise BadInput(path, "", f"no object {key!r}", "see docs/formats.md")
     return config
-
-
-def _rendered(folder: Path, config: dict[str, Any]) -> Rendered | None:
-    """What the engine was given; None of a driver that hashed by itself, and left nothing but the hash."""
-    path, told = folder / "rendered.gz", config.get("sql_sha256")
-    if told is None:
-        engine = engines.of(engines.name_in(config))
-        return rendered.read(path, config["sql_bytes"], engine, of_file="file" in config["driver"])
-    if path.exists() or not isinstance(told, str) or not re.fullmatch("[0-9a-f]{64}", told):
-        wrong = f"sql_sha256 is {told!r}" + (" beside rendered.gz" if path.exists() else "")
-        raise BadInput(folder / "config.json", "", wrong, "either rendered.gz, or its SHA-256")
-    return None
 
 
 def to_events(driver: Driver) -> pl.DataFrame:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from analysis.files import read_csv, read_grown, shown
+from analysis.files import read_csv, shown
 from analysis.ledger.schema import FILE, FILES
 from base.errors import BadInput
 
@@ -37,7 +37,7 @@ PHASES: dict[str, type[pl.DataType]] = {
     "transactions": pl.Int64,
 }
 # What the driver's thread used of the CPU in a phase: time, and how often it left it to wait or was put
-# off it. A driver of before it was recorded has none of these columns.
+# off it. A command's phases have none of these columns.
 USAGE: dict[str, type[pl.DataType]] = {"cpu_ns": pl.Int64, "waited": pl.Int64, "preempted": pl.Int64}
 STAT_FIELDS = (
     *("read_ios", "read_merges", "read_sectors", "read_ticks"),
@@ -59,6 +59,8 @@ CALLS: dict[str, type[pl.DataType]] = {
     **{"call": pl.Int64, "op": pl.Categorical, "file": pl.Categorical},
     **{"begin_ns": pl.Int64, "end_ns": pl.Int64},
     **{"inode": pl.Int64, "offset": pl.Int64, "bytes": pl.Int64},
+    # of the database, in a WAL's frame; how a call ended, 0: well
+    **{"page": pl.Int64, "result": pl.Int64},
 }
 # What each transaction wrote to persistent memory, `file` being the role of the engine's file there.
 PERSISTENT: dict[str, type[pl.DataType]] = {
@@ -72,10 +74,6 @@ OPERATIONS = (
     *("open", "close", "write", "sync", "truncate", "delete", "shm_map"),
     *("keep", "copy", "msync", "clean"),
 )
-# The page of the database in a WAL's frame, and how a call ended, 0: well. A driver of before they were
-# recorded has no such columns.
-PAGE: dict[str, type[pl.DataType]] = {"page": pl.Int64}
-RESULT: dict[str, type[pl.DataType]] = {"result": pl.Int64}
 # Of several databases the one that the file is of, from 1; null: of none.
 DATABASE: dict[str, type[pl.DataType]] = {"database": pl.Int64}
 
@@ -115,9 +113,9 @@ def noted(path: Path) -> pl.DataFrame:
     return table
 
 
-def phases(path: Path) -> pl.DataFrame:
-    """Return the phases in order, with USAGE if it was recorded. Raises BadInput."""
-    table = read_grown(path, PHASES, USAGE)
+def phases(path: Path, schema: dict[str, type[pl.DataType]]) -> pl.DataFrame:
+    """Return the phases in order. Raises BadInput."""
+    table = read_csv(path, schema)
     _in_order(path, table)
     return table
 
@@ -146,7 +144,8 @@ def calls(path: Path, databases: int = 1) -> pl.DataFrame:
 
     databases: how many there are; of several each call says of which it is.
     """
-    table = read_grown(path, CALLS, PAGE, RESULT, DATABASE, optional=("offset", "bytes", "page", "database"))
+    schema = CALLS | DATABASE if databases > 1 else CALLS
+    table = read_csv(path, schema, optional=("offset", "bytes", "page", "database"))
     _in_order(path, table)
     _refuse(
         path,
@@ -154,23 +153,16 @@ def calls(path: Path, databases: int = 1) -> pl.DataFrame:
         _Rule("file", ~pl.col("file").is_in(FILES), ", ".join(FILES)),
         _Rule("op", ~pl.col("op").is_in(OPERATIONS), ", ".join(OPERATIONS)),
         *(_Rule(name, pl.col(name) < 0, "0 or more") for name in ("inode", "offset", "bytes")),
-        *_of_databases(path, table, databases),
+        *_of_databases(databases),
         _Rule("bytes", pl.col("bytes") > 2**63 - 1 - pl.col("offset"), "an end of them below 2^63"),
     )
     # one piece of memory: arrays of its columns are then no copies
     return table.with_columns(pl.col("file").cast(FILE)).rechunk()
 
 
-def _of_databases(path: Path, table: pl.DataFrame, databases: int) -> list[_Rule]:
-    if (told := "database" in table.columns) != (databases > 1):
-        raise BadInput(
-            path,
-            "line 1",
-            f"{'a' if told else 'no'} column database, and config.json has {databases}",
-            "the column where there are several",
-        )
+def _of_databases(databases: int) -> list[_Rule]:
     wrong = ~pl.col("database").is_between(1, databases)
-    return [_Rule("database", wrong, f"1 to {databases}, or nothing")] if told else []
+    return [_Rule("database", wrong, f"1 to {databases}, or nothing")] if databases > 1 else []
 
 
 def persistent(path: Path) -> pl.DataFrame:

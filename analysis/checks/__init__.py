@@ -19,7 +19,6 @@ from analysis.checks import (
     order,
     persistent,
     phases,
-    release,
     rendered,
     settings,
     tried,
@@ -42,7 +41,6 @@ CHECKS: tuple[Callable[[Run], list[str]], ...] = (
     again.of_the_file,
     again.rows,
     rendered.values_as_told,
-    release.whole,
     loss.steps_succeeded,
     loss.no_disk_read,
     loss.probes_attached,
@@ -141,8 +139,5 @@ def names(load: str = identity.DRIVER) -> list[str]:
 
 
 def reasons(run: Run) -> list[str]:
-    """Return why the run is rejected; empty if it is not.
-
-    All checks are made, whatever the plan lists: a run may be older than a check, or newer.
-    """
+    """Return why the run is rejected; empty if it is not."""
     return [reason for check in of_load(identity.load(run.cell)) for reason in check(run)]

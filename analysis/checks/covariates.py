@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from analysis.adapters.covariates import COMMANDS, FIRMWARE, SECTORS, Covariates
-from analysis.recorded import is_virtual
 from analysis.run import Run
 
 # What is the same before and after; of each, all whose names begin so.
@@ -25,16 +24,11 @@ _STILL = {"throttle/": "its CPU was throttled", "mmc/err_stats/": "the card's ho
 _NOW, _SINCE = 0xF, 0xF << 16
 
 
-def recorded(run: Run) -> bool:
-    """Whether the run is of a release that notes what a lab board is like."""
-    return not is_virtual(run) and run.plan is not None and "covariates.same" in run.plan["checks"]
-
-
 def same(run: Run) -> list[str]:
     """It was not booted anew, no clock or limit changed, it was not throttled, its card had no errors."""
     found = run.board.covariates
     if found is None:
-        return ["raw/board/covariates.json is missing"] if recorded(run) else []
+        return [] if run.is_virtual else ["raw/board/covariates.json is missing"]
     return [*_changed(found), *_grown(found), *_firmware(found), *_counters(found)]
 
 
@@ -131,7 +125,7 @@ def within(run: Run) -> list[str]:
         return []  # same says so
     limits = run.plan["board"].get("limits") if run.plan else None
     if not isinstance(limits, dict):
-        return ["the plan has no limits of what may happen beside a run"] if recorded(run) else []
+        return [] if run.is_virtual else ["the plan has no limits of what may happen beside a run"]
     return list(limited(found, limits))
 
 
@@ -151,7 +145,7 @@ def unknown(run: Run) -> list[str]:
     """Return which rejection no value was there for, in words."""
     found = run.board.covariates
     if found is None:
-        return ["what a lab board was like, and what others did on its disk"] if _is_older(run) else []
+        return []
     why, grown = found.unreadable(), found.grown("")
 
     def of(prefix: str) -> str | None:
@@ -202,7 +196,3 @@ def told(run: Run) -> dict[str, Any] | None:
 
 def _names(found: Covariates) -> list[str]:
     return list({**found.begin, **found.end})
-
-
-def _is_older(run: Run) -> bool:
-    return not is_virtual(run) and not recorded(run)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import polars as pl
 
 from analysis.checks import counts
-from analysis.recorded import Release
 from analysis.run import Run
 
 
@@ -21,15 +20,15 @@ def failed_syncs(run: Run) -> pl.DataFrame:
 
 
 def failed_calls(run: Run) -> pl.DataFrame | None:
-    """Return the engine's calls that returned an error; None where that was not recorded."""
-    if run.driver.vfs is None or "result" not in run.driver.vfs.columns:
+    """Return the engine's calls that returned an error; None where calls are not logged."""
+    if run.driver.vfs is None:
         return None
     return run.driver.vfs.filter(pl.col("result") != 0)
 
 
 def count(run: Run) -> dict[str, int | None]:
     """Return how many syncs, calls of the engine and block commands failed; None: nobody looked."""
-    watched = "all" in run.probes or any(name in ("filesystem", "sync") for name in run.probes)
+    watched = "all" in run.probes or "filesystem" in run.probes
     calls = failed_calls(run)
     return {
         "syncs": failed_syncs(run).height if watched else None,
@@ -50,6 +49,4 @@ def none(run: Run) -> list[str]:
         first = calls.row(0, named=True)
         what = f"first call {first['call']}, {first['op']} of {first['file']}, {first['result']}"
         found.append(f"{calls.height} calls of {run.driver.engine.TITLE} ended with an error: {what}")
-    if calls is None and run.driver.vfs is not None and run.release >= Release.USAGE:
-        found.append("raw/driver/vfs.csv does not say how the calls ended")
     return found

@@ -71,7 +71,7 @@ def _printed(run: Run) -> list[str]:
     """What a command printed is there, as far as it is kept."""
     found, wrote = [], run.driver.config["command"]
     for name in ("stdout", "stderr"):
-        due, path = wrote.get(f"{name}_bytes"), run.folder / "raw/driver" / name
+        due, path = wrote[f"{name}_bytes"], run.folder / "raw/driver" / name
         had = path.stat().st_size if path.is_file() else 0
         if due is not None and had != min(due, command.KEPT):
             found.append(
@@ -175,19 +175,7 @@ def _edge(event: str) -> str:
 
 
 def observers_watched(run: Run) -> list[str]:
-    """Who was to watch did, and nobody else: with a plan its observers and probes; without one the
-    probes' recorder, and each observer that the cell names."""
-    if run.plan:
-        return _other_than_planned(run)
-    named = [name for name in observers.names() if name in run.probes]
-    wanted = ["probes", *named] if run.probes else []
-    return [
-        f"{name} did not watch the run (raw/run.json, observers)" for name in wanted if name not in run.seen
-    ]
-
-
-def _other_than_planned(run: Run) -> list[str]:
-    """Return in what raw/run.json says that others watched than the plan has."""
+    """The observers and probes that the plan has watched, by raw/run.json, and nobody else."""
     plan, said = _planned(run), run.board.run  # steps_succeeded says if there is no such run
     if plan is None:
         return []

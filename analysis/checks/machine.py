@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 
-from analysis.recorded import is_virtual
 from analysis.run import Run
 
 
@@ -19,12 +18,12 @@ def cpus(run: Run) -> int:
 
 def one_cpu(run: Run) -> bool:
     """Whether no two threads can have run at a time."""
-    return is_virtual(run) or cpus(run) == 1
+    return run.is_virtual or cpus(run) == 1
 
 
 def as_built(run: Run) -> list[str]:
     """A virtual board has the one CPU that it is built with."""
     found = cpus(run)
-    if not is_virtual(run) or found == 1 or "cpuinfo" not in run.board.texts:
+    if not run.is_virtual or found == 1 or "cpuinfo" not in run.board.texts:
         return []
     return [f"raw/board/cpuinfo.txt has {found} processors; a virtual board has one"]

@@ -9,26 +9,13 @@ import numpy as np
 import polars as pl
 
 from analysis import pace
-from analysis.adapters.driver import Driver
-from analysis.adapters.drivertables import USAGE
 from analysis.ledger.arrays import Intervals, Ints, inside, ints, length_within, union
-from analysis.recorded import Release
 from analysis.run import Run
-
-# Boards of before CPU_NS was an axis took 2 ns an instruction (images/qemu.py, -icount shift=1).
-_BEFORE_CPU_NS = 2
 
 
 def instruction_ns(run: Run) -> int | None:
     """Return the virtual ns of an instruction that the cell asks for; None where times do not count them."""
-    if not run.counted:
-        return None
-    return int(run.cell.get("cpu_ns", _BEFORE_CPU_NS))
-
-
-def recorded(ran: Driver) -> bool:
-    """Whether the driver said what it used of the CPU."""
-    return set(USAGE) <= set(ran.phases.columns)
+    return int(run.cell["cpu_ns"]) if run.counted else None
 
 
 def due(run: Run) -> list[str]:
@@ -67,7 +54,7 @@ _READING_INSTRUCTIONS = 50_000
 def on_the_cpu(run: Run) -> list[str]:
     """In virtual time no phase is shorter than the driver's thread was on the CPU in it."""
     each = instruction_ns(run)
-    if each is None or not recorded(run.driver):
+    if each is None:
         return []
     most = pl.col("end_ns") - pl.col("begin_ns") + each * _READING_INSTRUCTIONS
     return [
@@ -104,9 +91,6 @@ def copied(run: Run, begins: Ints, ends: Ints) -> Ints:
 def cpu_time(run: Run) -> list[str]:
     """The driver's thread was off the CPU as often, and as long, as the scheduler counted."""
     phases = run.driver.phases
-    if not recorded(run.driver):
-        told = "raw/driver/phases.csv does not say what the driver used of the CPU"
-        return [told] if run.release >= Release.USAGE else []
     each = instruction_ns(run)
     if run.ledger is None or each is None:
         return []

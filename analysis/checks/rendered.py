@@ -17,12 +17,11 @@ _BATCH = "batch"
 def as_timed(run: Run) -> list[str]:
     """The transactions of rendered.gz are those of transactions.csv: as many, of the same operations.
 
-    Those that do nothing have no text: then none has, and none changed a row. A driver that hashed by
-    itself left no texts, and made no run that has a plan.
+    Those that do nothing have no text: then none has, and none changed a row.
     """
     given, rows = run.driver.rendered, run.driver.transactions
     if given is None:
-        return ["raw/driver/rendered.gz is missing"] if run.plan else []
+        return ["raw/driver/rendered.gz is missing"]
     if not given.count and not (rows["changes"] != 0).any():
         return []
     if given.count != rows.height:

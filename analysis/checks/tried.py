@@ -33,7 +33,6 @@ _OUTCOME = (
     *RECOVERY,
 )
 # what plans call `looks`, since there is one
-_LOOKS = "tried.looks"
 
 
 def boards(run: Run) -> list[str]:
@@ -94,8 +93,8 @@ def looks(run: Run) -> list[str]:
     """What a board found in the database of a sampled trial is what the host finds in that one's files, with
     the same release, and another release, too, where it is whole."""
     said = run.host.get("trials_looks")
-    if run.judged is None or (said is None and _LOOKS not in (run.plan or {}).get("checks", ())):
-        return []  # of before there were any
+    if run.judged is None:
+        return []
     tables = [board.trials for board in run.trials] if run.kills is None else [run.kills]
     rows = {row["trial"]: row for table in tables for row in table.iter_rows(named=True)}
     kept = {int(one.name): one for place in trials.places(run.folder) for one in sampled.folders(place)}

@@ -109,9 +109,9 @@ def _as_a_run(run: Run, twin: Twin, of_load: tuple[Callable[[Run], list[str]], .
 
 
 def unwatched(state: dict[str, Any]) -> bool:
-    """Whether run.json says that nobody watched; one of before there were observers names none."""
+    """Whether run.json says that nobody watched."""
     probes = state.get("probes")
-    if not isinstance(probes, dict) or state.get("observers", []) != []:
+    if not isinstance(probes, dict) or state.get("observers") != []:
         return False
     return (probes.get("attached"), probes.get("expected"), probes.get("requested")) == (0, 0, "")
 

@@ -28,11 +28,8 @@ _FILESYSTEM = "filesystem"
 
 
 def asked(run: Run) -> set[str]:
-    """Return the probes that the cell asks for, a filesystem's own as `filesystem`; none of a run of before
-    there were plans, whose probes had other names and wrote other records."""
-    names, kinds = set(run.probes), [filesystems.find(name) for name in filesystems.names()]
-    if run.plan is None or any(names & kind.earlier_probes - {_FILESYSTEM} for kind in kinds):
-        return set()
+    """Return the probes that the cell asks for, a filesystem's own as `filesystem`."""
+    names = set(run.probes)
     return names | ({_FILESYSTEM} if names & {"all", *filesystems.names()} else set())
 
 

@@ -16,6 +16,7 @@ from analysis.command.tables import Tables
 from analysis.content import told
 from analysis.run import Run
 from analysis.summary import notes, timed_wall_seconds, verdict
+from base.version import version
 
 
 def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
@@ -24,6 +25,7 @@ def build(run: Run, built: Tables, reasons: list[str]) -> dict[str, Any]:
     written = counts.count(counts.window_blocks(run, tables.block_source(run)))
     seconds = command_seconds(run.timing)
     return {
+        "version": version(),
         **verdict(reasons),
         "load": "command",
         "cell_id": run.cell_id,
@@ -77,7 +79,7 @@ def counters(run: Run) -> dict[str, int | None]:
 def printed(run: Run) -> dict[str, str]:
     """Return the last lines of stdout and stderr."""
     folder, wrote = run.folder / "raw/driver", run.driver.config["command"]
-    return {name: command.printed(folder, name, wrote.get(f"{name}_bytes")) for name in ("stdout", "stderr")}
+    return {name: command.printed(folder, name, wrote[f"{name}_bytes"]) for name in ("stdout", "stderr")}
 
 
 def seconds_of(ran: Driver, phase: str) -> float | None:

@@ -12,7 +12,6 @@ import polars as pl
 from analysis.content.blocks import SECTOR
 from analysis.content.wal import FRAME_HEADER, headers
 from analysis.ledger.arrays import Ints, LastBefore, ints
-from analysis.ledger.contents import known
 from analysis.observers import Content as Kept
 
 _PLACES = 9  # bits of a place in a sector
@@ -24,7 +23,7 @@ def missing(calls: pl.DataFrame, kept: Kept) -> pl.DataFrame:
     """Return the xWrites of headers (rows of vfs.csv) whose frame no command wrote between them and the end
     of the next xSync of the log."""
     none = calls.clear()
-    if not known(calls) or kept.unkept:
+    if kept.unkept:
         return none
     of_log = calls.filter(pl.col("file").cast(pl.String) == "wal")
     op = pl.col("op").cast(pl.String)

@@ -49,10 +49,9 @@ def contradictions(cell: Mapping[str, Any], summary: Mapping[str, Any]) -> list[
         or not mean * of_them[0] * _LESS <= losing * worst
     ):
         found.append(f"crash: {losing} cuts lost {worst} transactions at most, {mean} a cut")
-    if (work := told.get("lost_ms")) is not None:  # an earlier analysis says nothing of it
-        longest, usual = work["max"] or 0, work["mean"] or 0
-        if usual > longest or (longest > 0 and not lost["cuts"]):
-            found.append(f"crash: {lost['cuts']} cuts lost {longest} ms of work at most, {usual} a cut")
+    longest, usual = told["lost_ms"]["max"] or 0, told["lost_ms"]["mean"] or 0
+    if usual > longest or (longest > 0 and not lost["cuts"]):
+        found.append(f"crash: {lost['cuts']} cuts lost {longest} ms of work at most, {usual} a cut")
     if (told["broken"] > 0) != (told["first_broken"] is not None) or not _as_promised(told, worst, losing):
         found.append(f"crash: {told['broken']} of {told['cuts']} cuts were against the promise")
     return found + _came_up(told)

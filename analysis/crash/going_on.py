@@ -82,7 +82,6 @@ def _with_calls(found: pl.DataFrame, board: Board, trials: list[Trial]) -> pl.Da
 
 def moment(row: Mapping[str, Any]) -> str:
     """Say of one trial when it was cut, and what device and memory then kept."""
-    # a table of before there were such moments has neither
     if row.get("call") is None:
         at = f"command {row['command']} ({told(row)})"
     else:

@@ -44,17 +44,13 @@ class Moment(NamedTuple):
         return cls(cuts.time_of(*times, where), True, place, where)
 
 
-def plan(
-    cell: Mapping[str, Any], entries: np.ndarray, ran: Driver, plan_format: int = unsynced.OS_BY_WRITES
-) -> list[Trial]:
+def plan(cell: Mapping[str, Any], entries: np.ndarray, ran: Driver) -> list[Trial]:
     """Return the trials of a run, by the moments of their cuts; the first has all as the run's window begins,
-    and the last as it ends. plan_format: of the plan that the run was made with."""
+    and the last as it ends."""
     memory = lines.of(ran)
     if memory is None or not len(memory):
-        if plan_format < unsynced.SUSPECTS:
-            return cuts.plan(cell, entries, ran.window)
         logged = Commands(entries, Cache.of(cell["profiles"]["device"]))
-        return cuts.plan(cell, entries, ran.window, unsynced.behind(cell, logged, ran, plan_format))
+        return cuts.plan(cell, entries, ran.window, unsynced.behind(cell, logged, ran))
     commands = Commands(entries, Cache.of(cell["profiles"]["device"]))
     first, last = (commands.arrived(edge) for edge in ran.window)
     if first == last:

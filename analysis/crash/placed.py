@@ -58,8 +58,7 @@ class Numbers(NamedTuple):
 def plan(run: Run) -> list[Trial]:
     """Return the trials that the timed run's log makes; none without a log."""
     log = run.timed_log
-    plan_format = run.plan["format"] if run.plan else 0
-    return [] if log is None else moments.plan(run.cell, log.entries, run.timing, plan_format)
+    return [] if log is None else moments.plan(run.cell, log.entries, run.timing)
 
 
 class Ran(NamedTuple):

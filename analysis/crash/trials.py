@@ -10,7 +10,7 @@ import polars as pl
 
 from analysis.adapters import devicelog, driver
 from analysis.devices import Device
-from analysis.files import columns, read_grown
+from analysis.files import read_csv
 from base.errors import BadInput, BadInputError
 
 TRIALS: dict[str, type[pl.DataType]] = {
@@ -27,11 +27,11 @@ TRIALS: dict[str, type[pl.DataType]] = {
     ),
     "said": pl.String,
 }
-# What of these boards of earlier releases did not say, and others do not where a file could not be read:
-# sectors of files (crash/sectors.py), and how long looking at them took.
+# What of these is not known where a file could not be read: sectors of files (crash/sectors.py), and how long
+# looking at them took.
 BYTES = ("zero", "stale", "looked_ns")
 # How the engine recovered the database, where it tells, and how many transactions of its log it executed
-# again. A board of before it was asked has none of these columns.
+# again.
 RECOVERY: dict[str, type[pl.DataType]] = {"recovery": pl.String, "replayed": pl.Int64}
 # fsck looks at the first of a board's trials, and at every so manieth behind it.
 FSCK_EVERY = 10
@@ -81,14 +81,9 @@ def _read(raw: Path, device: Device) -> Board:
 
 def table(path: Path, schema: dict[str, type[pl.DataType]]) -> pl.DataFrame:
     """Return what a board said of its trials, `schema` and RECOVERY. Raises BadInput."""
-    known = schema
-    if not set(BYTES) & set(columns(path)):
-        known = {name: kind for name, kind in schema.items() if name not in BYTES}
-    found = read_grown(path, known, RECOVERY, optional=("said", *BYTES, *RECOVERY))
+    found = read_csv(path, schema | RECOVERY, optional=("said", *BYTES, *RECOVERY))
     _check_hashes(path, found)
-    every = schema | RECOVERY
-    lacking = [pl.lit(None, kind).alias(name) for name, kind in every.items() if name not in found.columns]
-    return found.with_columns(lacking).select(*every)
+    return found
 
 
 def _check_hashes(path: Path, found: pl.DataFrame) -> None:

@@ -23,10 +23,6 @@ from analysis.crash.durable import Commands
 from analysis.engines.survival import MOST_LOST
 from analysis.ledger.arrays import Ints, ints
 
-# The first formats of plans (commitpath/plan.py) whose runs are cut behind these, and in which CRASH=os asks
-# for a write, and no longer for a FLUSH.
-SUSPECTS, OS_BY_WRITES = 3, 4
-
 
 class Unsynced(NamedTuple):
     """The commands that came next behind such acknowledgements, each once, in their order: until one comes
@@ -37,9 +33,7 @@ class Unsynced(NamedTuple):
     fewer: list[int]
 
 
-def behind(
-    cell: Mapping[str, Any], commands: Commands, ran: Driver, plan_format: int = OS_BY_WRITES
-) -> Unsynced:
+def behind(cell: Mapping[str, Any], commands: Commands, ran: Driver) -> Unsynced:
     """Return those of a run; where the settings promise nothing of each transaction there are none."""
     survives = durability.of(cell)
     promise = survives.power if cell["crash"] == "power" else survives.system
@@ -48,7 +42,7 @@ def behind(
     changed = ran.transactions.filter(pl.col("changes") > 0)
     begins, ends = (ints(changed[name]) for name in ("begin_ns", "end_ns"))
     # when a system crashes, its device keeps all that it was given
-    by_writes = cell["crash"] != "power" and plan_format >= OS_BY_WRITES
+    by_writes = cell["crash"] != "power"
     cached = commands.cache.bytes and not by_writes
     barriers = commands.is_flush | commands.is_fua if cached else commands.is_write
     done = np.sort(commands.end[barriers & (commands.end > 0)])

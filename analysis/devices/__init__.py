@@ -52,8 +52,6 @@ class Device:
     wear: Callable[[Mapping[str, str], Mapping[str, str]], dict[str, Any] | None] = (
         lambda _parameters, _counters: None
     )
-    # what stored runs of earlier releases call it
-    earlier: frozenset[str] = frozenset()
 
 
 @functools.cache
@@ -67,25 +65,11 @@ def _modules() -> dict[str, Device]:
     return {name: importlib.import_module(f"{__name__}.{name}").DEVICE for name in names()}
 
 
-def name_of(driver: str) -> str:
-    """A driver's name of now. Raises UnknownDriverError."""
-    for name, device in _modules().items():
-        if driver == name or driver in device.earlier:
-            return name
-    raise UnknownDriverError(driver)
-
-
 def find(driver: str) -> Device:
     """The driver of that name. Raises UnknownDriverError."""
-    return _modules()[name_of(driver)]
-
-
-def current(profile: Mapping[str, Any]) -> dict[str, Any]:
-    """A profile of a device with its driver's name of now; one that has no known driver, as it is."""
-    try:
-        return {**profile, "driver": name_of(profile["driver"])}
-    except (KeyError, UnknownDriverError):
-        return dict(profile)
+    if driver not in names():
+        raise UnknownDriverError(driver)
+    return _modules()[driver]
 
 
 def of(cell: Mapping[str, Any]) -> Device | None:

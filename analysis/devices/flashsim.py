@@ -108,5 +108,4 @@ DEVICE = Device(
     counts=True,
     disagree=disagree,
     wear=wear,
-    earlier=frozenset(("flash",)),
 )

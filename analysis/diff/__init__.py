@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis import devices, durability, engines, events, stored
+from analysis import durability, engines, events, stored
 from analysis.figures import style
 from analysis.ledger.schema import LABELS, WAITS
 from analysis.stored import Stored
@@ -138,7 +138,7 @@ def _profiles(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[str]:
             continue
         values = []
         for profile in (a["profiles"][axis], b["profiles"][axis]):
-            values.append(dict(_settings(asked(devices.current(profile) if axis == "device" else profile))))
+            values.append(dict(_settings(asked(profile))))
         differs = [
             path
             for path in dict.fromkeys([*values[0], *values[1]])

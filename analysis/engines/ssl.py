@@ -52,7 +52,7 @@ def calls_of(log: str, pages: str) -> dict[str, str]:
     return {
         **{"wal.keep": "k", f"{pages}.write": "w", f"{pages}.sync": "W", f"{pages}.truncate": "u"},
         **{f"{log}.write": "l", f"{log}.copy": "l", f"{log}.sync": "L", f"{log}.msync": "L"},
-        # whether they come where they must checks/persistent.py says: an earlier driver noted none
+        # whether they come where they must checks/persistent.py says
         f"{log}.clean": "",
         **{"database.write": "d", "database.sync": "D", "database.truncate": "s"},
     }
@@ -83,7 +83,7 @@ def role(name: str, databases: Collection[str]) -> str | None:
 
 
 def _synchronous(settings: Mapping[str, Any]) -> str:
-    """Return when the log is synced. A driver from before there was NORMAL does not say: each commit did."""
+    """Return when the log is synced; SQLite/PPL has no such setting, and syncs it at each commit."""
     return str(settings.get(_SYNCHRONOUS, "full"))
 
 
@@ -236,10 +236,7 @@ def _due(settings: Mapping[str, Any], calls: pl.DataFrame) -> tuple[dict[int, bo
 
 
 def requested(cell: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings that a cell asks for, as far as it does.
-
-    A cell from before there was NORMAL has a synchronous that says nothing: none asks for the default.
-    """
+    """Return the settings that a cell asks for, as far as it does; `synchronous` if it is not the default."""
     asked = {name: cell[name] for name in _SETTINGS if name in cell}
     return asked | {name: cell[name] for name in (_SYNCHRONOUS,) if cell.get(name, "full") != "full"}
 

@@ -170,16 +170,17 @@ def _table(order: list[Bar], names: list[str], key: str, factor: float) -> pl.Da
 
 def _causes(ledger: dict[str, Any]) -> str:
     """Say which share of the bytes has no label, and which no transaction."""
-    shares = {"unattributed": ledger["unattributed_share"]}
-    if none := ledger.get("no_transaction"):
-        shares["for no transaction"] = none["share"]
+    shares = {
+        "unattributed": ledger["unattributed_share"],
+        "for no transaction": ledger["no_transaction"]["share"],
+    }
     return "".join(f"{share:.3%} {what}, " for what, share in shares.items())
 
 
 def _values(bar: Bar, key: str) -> dict[str, float]:
-    """Return kind → value of a bar. A run that was analysed by an earlier release has no bytes for nobody."""
+    """Return kind → value of a bar."""
     found: dict[str, float] = dict(bar.ledger[key].get("all", {}))
-    nobody = (bar.ledger.get("no_transaction") or {}).get("per_transaction")
+    nobody = bar.ledger["no_transaction"]["per_transaction"]
     if key == "flushes_per_transaction":
         nobody = None if bar.flushes is None else max(bar.flushes - sum(found.values()), 0.0)
     return found if nobody is None else found | dict.fromkeys(NONE, nobody)

@@ -98,8 +98,6 @@ class Filesystem:
     checkpoint_reasons: tuple[str, ...] = ()
     # (options of /proc/mounts, superblock) → its data mode, None where that cannot be told
     data_mode: Callable[[tuple[str, ...], Superblock], str | None] | None = None
-    # what `PROBES=filesystem` is called in runs of earlier releases, which have a name for each question
-    earlier_probes: frozenset[str] = frozenset(("filesystem",))
     # name in a paper's figure → colour
     colors: Mapping[str, str] = field(default_factory=dict)
 

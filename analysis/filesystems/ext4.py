@@ -1,6 +1,5 @@
 """ext4: `superblock.txt` is dumpe2fs -h, `groups.txt` dumpe2fs -g, and `inodes.txt` debugfs' `stat` of
-the journal's inode, of the file of orphans, and of every directory and file (in runs of earlier
-releases of the journal's inode and the directories)."""
+the journal's inode, of the file of orphans, and of every directory and file."""
 
 from __future__ import annotations
 
@@ -136,8 +135,7 @@ FILESYSTEM = Filesystem(
             "-J": _journal,
             "-O": features("Filesystem features"),
         },
-        # -F, force, is what runs of earlier releases had
-        flags=frozenset(("-q", "-F", "-v")),
+        flags=frozenset(("-q", "-v")),
         untraced=f"-E{_LATER}[^,]*(,{_LATER}[^,]*)*",
     ),
     # Documentation/admin-guide/ext4.rst of Linux 6.12
@@ -214,7 +212,6 @@ FILESYSTEM = Filesystem(
     commit_seconds=5,  # JBD2_DEFAULT_MAX_COMMIT_AGE
     # fs/jbd2/commit.c, journal_submit_commit_record; fs/ext4/super.c, ext4_commit_super
     data_mode=_data_mode,
-    earlier_probes=frozenset(("jbd2", "sync")),
     colors={
         "ext4": "#0072B2",
         "ext4-journal": "#7B6FD0",

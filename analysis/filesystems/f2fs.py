@@ -56,8 +56,7 @@ FILESYSTEM = Filesystem(
             "-s": number("segs_per_sec"),
             "-z": number("secs_per_zone"),
         },
-        # -f, force, is what runs of earlier releases had
-        flags=frozenset(("-q", "-f")),
+        flags=frozenset(("-q",)),
         # mkfs/f2fs_format_main.c, f2fs_parse_options: `-O encrypt -O quota -O verity` is all three
         adds=frozenset(("-O",)),
     ),
@@ -115,6 +114,5 @@ FILESYSTEM = Filesystem(
         *("umount", "fastboot", "sync", "recovery", "discard"),
         *("trimmed", "pause", "resize"),
     ),
-    earlier_probes=frozenset(("checkpoint", "sync")),
     colors={"F2FS": "#009E73"},
 )

@@ -18,15 +18,8 @@ from analysis.ledger.arrays import Ints, LastBefore, ints
 _PAGES = 32  # bits of a page's number in a key
 
 
-def known(vfs: pl.DataFrame) -> bool:
-    """Whether the log of calls says which page is logged: those of earlier releases do not."""
-    return "page" in vfs.columns
-
-
 def framed(vfs: pl.DataFrame) -> list[str]:
     """Return the roles of the files that hold copies of pages as a WAL does, whatever their names."""
-    if not known(vfs):
-        return ["wal"]
     frames = vfs.filter((pl.col("op") == "write") & pl.col("page").is_not_null())
     return sorted({"wal", *frames["file"].cast(pl.String)})
 
@@ -37,8 +30,6 @@ def contents(vfs: pl.DataFrame, calls: Ints) -> Ints:
     `calls` has the transaction of each row of `vfs`.
     """
     found = calls.copy()
-    if not known(vfs):
-        return found
     is_page, kept = pl.col("page").is_not_null(), pl.col("op") == "keep"
     is_write = (pl.col("op") == "write") & (pl.col("bytes") > 0)
     home = is_write & (pl.col("file") == "database")

@@ -97,9 +97,6 @@ class Observer:
     leaves: tuple[str, ...]
     # raw/ → what it was made to print of moments of the run, by time: begin_ns, text. Raises BadInput
     told: Callable[[Path], pl.DataFrame] | None = None
-    # (it was named among the probes, the device keeps a log) → whether it watched a run of an earlier
-    # release, which wrote down no observers
-    earlier: Callable[[bool, bool], bool] = lambda _named, _logged: False
 
 
 @functools.cache
@@ -116,16 +113,11 @@ def find(name: str) -> Observer:
     return found
 
 
-def watched(said: object, probes: list[str], logged: bool) -> list[str]:
-    """The observers of a run: those of its run.json, where that says it; probes: as the cell names them.
-
-    logged: the device keeps a log. Raises BadInput.
-    """
-    if said is not None:
-        if not isinstance(said, list) or not all(isinstance(name, str) for name in said):
-            raise BadInput("raw/run.json", "observers", f"{said}", "a list of names")
-        return said
-    return [name for name in names() if probes and find(name).earlier(name in probes, logged)]
+def watched(said: object) -> list[str]:
+    """Return the observers that run.json names. Raises BadInput."""
+    if not isinstance(said, list) or not all(isinstance(name, str) for name in said):
+        raise BadInput("raw/run.json", "observers", f"{said}", "a list of names")
+    return said
 
 
 def told(raw: Path) -> pl.DataFrame:

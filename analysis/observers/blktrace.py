@@ -198,4 +198,4 @@ def _seen(given: Given) -> Seen:
     return seen
 
 
-OBSERVER = Observer(read=_seen, leaves=("blktrace/*",), earlier=lambda named, logged: named or not logged)
+OBSERVER = Observer(read=_seen, leaves=("blktrace/*",))

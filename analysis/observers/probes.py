@@ -98,7 +98,7 @@ def _seen(given: Given) -> Seen:
     return Seen(events=found, lost=lost.records + lost.updates, losses=losses)
 
 
-OBSERVER = Observer(read=_seen, leaves=("probes.bin",), earlier=lambda _named, _logged: True)
+OBSERVER = Observer(read=_seen, leaves=("probes.bin",))
 
 
 def rwbs(opf: int) -> str:

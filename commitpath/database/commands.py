@@ -44,19 +44,15 @@ def export(options: dict[str, str]) -> int:
 
 
 def import_(options: dict[str, str]) -> int:
-    """Merge another lab's database into this one."""
+    """Merge another lab's export into this database."""
     if not options.get("FILE"):
-        raise BadInputError("make import takes FILE=<an export>, LAB=<label> and CONFLICT=mine|theirs")
-    conflict = options.get("CONFLICT", "stop")
-    if conflict not in exchange.CONFLICTS:
-        raise BadInputError(f"CONFLICT={conflict}: CONFLICT is {', '.join(exchange.CONFLICTS)}")
-    label = exchange.check_label(options["LAB"]) if "LAB" in options else None
+        raise BadInputError("make import takes FILE=<an export>")
     if not (source := Path(options["FILE"])).is_file():
         raise BadInputError(f"FILE={source}: {'not a file' if source.exists() else 'no such file'}")
     sync.up_to_date()
     try:
-        # the process that reads it has another working directory
-        done = exchange.import_(source.absolute(), label, conflict)
+        # the process that reads it may have another working directory
+        done = exchange.import_(source.absolute())
     except store.DatabaseError as error:
         if store.passes(error):
             raise

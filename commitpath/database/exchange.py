@@ -1,28 +1,30 @@
-"""`make export`, `make import`: a portable copy, and the merge of two labs' databases."""
+"""`make export`, `make import`: a portable copy of the database or of runs, and the merge of two labs'."""
 
+import json
 import re
-import shutil
 import sqlite3
 import sys
-import time
-from collections.abc import Iterator, Mapping, Sequence
+import tarfile
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from base import progress, scratch
-from base.errors import BadInputError
+from analysis import stored
+from analysis.documents import UnfitError
+from analysis.files import read_json
+from base import identity, progress, scratch
+from base.errors import BadInput, BadInputError
 from base.paths import RESULTS
 from base.text import printable
-from commitpath.database import evidence, process, rows, store
-from commitpath.database.checked import copy_rows
-from commitpath.database.files import IMPORTED, add_files, files_to_place, folder_below
-from commitpath.database.store import LABEL, UNNAMED, DatabaseError
-from commitpath.database.sync import Copies, insert
+from commitpath.database import analysed, archive, rows, store
+from commitpath.database.archive import stored_hashes
+from commitpath.database.store import LABEL, UNNAMED
+from commitpath.database.sync import COLUMNS, IMPORTED, KEY, Copies, insert, read_run, sync
 
-# What makes two rows the same run; where its files are is each lab's own affair.
-CONTENT = tuple(name for name in rows.COLUMNS["run"] if name not in ("path", "stamp"))
-CONFLICTS = ("stop", "mine", "theirs")
 LABELLED = tuple(rows.COLUMNS)
+SQLITE = b"SQLite format 3\0"
 
 
 def check_label(text: str) -> str:
@@ -65,7 +67,7 @@ def relabel(connection: sqlite3.Connection, old: str, new: str) -> None:
 
 
 def export(target: Path, label: str | None, files: bool) -> str:
-    """Write a portable copy, with the runs' raw files if asked; what was written.
+    """Write the database's sound rows or, if asked, an archive of it and the runs' files; what was written.
 
     A damaged row is not in it, and named on stderr.
     """
@@ -76,201 +78,204 @@ def export(target: Path, label: str | None, files: bool) -> str:
             )
     # one that takes long, and SQLite's journal beside it: a kill may come
     with scratch.folder(target.resolve().parent, ".export") as work:
-        part = work / "export.sqlite"
+        part = work / archive.DATABASE
         with store.opened(write=False) as connection:
-            told(store.DATABASE, copy_rows(connection, part))
-        with store.opened(part) as copy:
-            paths = list(rows.stored(copy, "run"))
-            # where files are is no other lab's affair
-            copy.execute("UPDATE run SET path = NULL, stamp = NULL")
-            for row in paths:
-                if files and row["path"] is not None:
-                    add_files(copy, row)
+            store.create(part, store.label(connection))
+            with store.opened(part) as copy:
+                found = copy_rows(connection, copy)
+        if files:
+            part = work / "runs.tar.gz"
+            with tarfile.open(part, "w:gz", compresslevel=6) as made:
+                made.add(work / archive.DATABASE, archive.DATABASE)
+                for row in found:
+                    if row["path"] is not None:
+                        archive.add(made, RESULTS / row["path"], name_of(row))
         part.replace(target)
     with_files = ", with their raw files" if files else ""
-    return f"{target}: {len(paths)} runs{with_files}, {target.stat().st_size} bytes"
+    return f"{target}: {len(found)} runs{with_files}, {target.stat().st_size} bytes"
 
 
-def told(source: Path, lines: Sequence[str]) -> None:
-    """Name on stderr what of a database was left out."""
-    for line in lines:
-        print(f"commitpath: {printable(source)}: {line}", file=sys.stderr)
+def copy_rows(connection: sqlite3.Connection, copy: sqlite3.Connection) -> list[rows.Row]:
+    """Write the sound rows of a database to another one; return those of runs."""
+    found: list[rows.Row] = []
+    for table, columns in rows.COLUMNS.items():
+        marks = ", ".join("?" * len(columns))
+        for row in rows.sound(connection, table):
+            # where files are is each lab's affair
+            values = [None if name in ("path", "stamp") else row[name] for name in columns]
+            copy.execute(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", values)
+            found += [row] if table == "run" else []
+    return found
 
 
-def clean_copy(source: Path, folder: Path, refuse: bool = True) -> Path:
-    """Another lab's rows in a new database, made by a process that may not use much (checked.py).
-
-    refuse: refuse the file for a row that is not sound; else that row is left out, and named.
-    Raises DatabaseError.
-    """
-    clean = folder / "clean.sqlite"
-    with progress.counted(f"check {printable(source)}"):
-        done = process.run(str(source), "checked", str(source), str(clean), "all" if refuse else "sound")
-    told(source, done.stderr.splitlines())
-    return clean
+def name_of(row: Mapping[str, Any]) -> str:
+    """LAB/CELL NAME/RUN ID of a run: its name in an archive, and below imported/."""
+    return "/".join((row["lab"], identity.cell_name(json.loads(row["cell"])), row["run_id"]))
 
 
-def import_(source: Path, label: str | None, conflict: str) -> str:
-    """Merge another lab's database into this one; what was done.
-
-    label: for the runs of a lab that has no label. conflict: what to do with a run that
-    both have with different contents: stop (nothing is imported), mine, theirs.
-    """
-    with (
-        scratch.folder(RESULTS, ".import") as part,
-        store.opened(clean_copy(source, part), write=False) as theirs,
-    ):
-        with store.opened(write=False) as mine:
-            taken = [
-                (there, row)
-                for what, there, row in judged(source, theirs, mine, label, conflict)
-                if what in TAKEN and has_files(theirs, there, row)
-            ]
-        # takes seconds a run, in which others may write to this database
-        for number, (there, row) in enumerate(taken, 1):
-            name, begin = f"{rows.name('run', row)} ({number} of {len(taken)})", time.monotonic()
-            with progress.counted(printable(f"analyse {name}")):
-                evidence.check(source, theirs, part, there, row)
-            progress.say(printable(f"analysed: {name}, {time.monotonic() - begin:.1f} s"))
-        with files_to_place(part) as put, store.opened() as mine:
-            done = merge(source, theirs, mine, part, label, conflict)
-            put()
-    return f"{source}: {done}"
-
-
-def take_over(made: Path) -> str:
-    """Take what is sound of the database, and not in one that was made anew; what was done.
-
-    Other labs' runs, and those of this lab whose folders are not here. A damaged row is left out,
-    and named.
-    """
-    with (
-        scratch.folder(RESULTS, ".import") as part,
-        store.opened(clean_copy(store.DATABASE, part, refuse=False), write=False) as theirs,
-        store.opened(made) as mine,
-    ):
-        done = merge(store.DATABASE, theirs, mine, part, store.label(mine), "mine", own_too=True)
-    return f"{store.DATABASE}: {done}"
-
-
-# What becomes of a row of an import.
-NEW, THERE, REPLACED, KEPT, NOT_OURS, COPY = KINDS = (
+# What becomes of a run of an import.
+NEW, UNVERIFIED, THERE, NOT_OURS, COPY = KINDS = (
     "new",
+    "new without files, so unverified",
     "there already",
-    "replaced",
-    "kept as they were here",
-    "left out, of this lab and not here",
+    "left out, of this lab",
     "left out, copies of another run",
 )
-TAKEN = (NEW, REPLACED)
 
 
-def judged(
-    source: Path,
-    theirs: sqlite3.Connection,
-    mine: sqlite3.Connection,
-    label: str | None,
-    conflict: str,
-    own_too: bool = False,
-) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """(one of KINDS, its lab there, the row as it would be here) of each run of a checked database.
+def import_(source: Path) -> str:
+    """Merge another lab's export into this database; what was done.
 
-    Nothing is taken under the own label but if own_too: own runs come from their folders. Raises
-    DatabaseError, BadInputError.
+    Runs that come with their files are analysed again. Nothing is imported under the own label: own runs come
+    from their folders.
     """
-    if not label and has_label(theirs, UNNAMED):
-        raise BadInputError(f"{source}: runs of a lab without a label; say LAB=<label>")
-    own = store.label(mine)
-    query = f"SELECT {', '.join(rows.COLUMNS['run'])} FROM run WHERE lab = ? AND cell_id = ? AND run_id = ?"
-    for row in rows.stored(theirs, "run"):
-        there = row["lab"]
-        lab = label if there == UNNAMED else there
-        # of an own run with a folder, the folder says whether it counts
-        if lab == own and own_too and row["path"] is not None and (RESULTS / row["path"]).is_dir():
-            continue
-        fresh = {**row, "lab": lab, "path": None, "stamp": None}
-        have = mine.execute(query, (lab, row["cell_id"], row["run_id"])).fetchone()
-        different = [name for name in CONTENT if have and have[name] != fresh[name]]
-        if have and not different:
-            yield THERE, there, fresh
-        elif conflict == "mine" and have:
-            yield KEPT, there, fresh
-        elif lab == own and not own_too:
-            if conflict == "mine":
-                yield NOT_OURS, there, fresh
-                continue
-            raise DatabaseError(
-                f"{source}: {rows.name('run', fresh)} is one of this lab's, "
-                f"{'and another ' + ', '.join(different) if have else 'and not'} here; own runs come from "
-                f"{RESULTS} alone; nothing was imported (CONFLICT=mine leaves them as they are here)"
+    count: Counter[str] = Counter()
+    with scratch.folder(RESULTS, ".import") as part, ExitStack() as stack:
+        with source.open("rb") as file:
+            is_database = file.read(len(SQLITE)) == SQLITE
+        if not is_database:
+            with progress.counted(f"unpack {printable(source)}"):
+                archive.unpack(source, part)
+        try:
+            theirs = stack.enter_context(
+                store.opened(source if is_database else part / archive.DATABASE, write=False)
             )
-        elif have and conflict == "stop":
-            raise DatabaseError(
-                f"{source}: {rows.name('run', fresh)} is in {store.DATABASE} with another "
-                f"{', '.join(different)}; nothing was imported (CONFLICT=mine keeps ours, "
-                "CONFLICT=theirs takes theirs)"
-            )
+            if has_label(theirs, UNNAMED):
+                raise UnfitError("runs of a lab without a label; its `make export LAB=…` gives one")
+            folders = sorted(path.parent for path in part.glob("*/*/*/cell.json"))
+            new = not_here(part, folders, count)
+            analyse(part, new)
+            place(source, part, new, count)
+        except (BadInput, UnfitError, store.DatabaseError) as error:
+            if isinstance(error, store.DatabaseError) and (is_database or store.passes(error)):
+                raise
+            said = str(error).replace(f"{part}/", "")
+            raise BadInputError(f"{source}: {said}; nothing was imported") from None
+        with store.opened() as mine:
+            sync(mine)
+            with_files = {str(folder.relative_to(part)) for folder in folders}
+            grids = merge(source, theirs, mine, count, lambda row: name_of(row) in with_files)
+    return f"{source}: {told(count, grids)}"
+
+
+def told(count: Mapping[str, int], grids: Mapping[bool, int]) -> str:
+    """Return what became of runs, and of the rows of grids that were taken (True) and not."""
+    kinds = ", ".join(f"{count[kind]} {kind}" for kind in KINDS if count[kind] or kind in (NEW, THERE))
+    of_grids = f"; {grids[True]} rows of grids, {grids[False]} of this lab's left out" if grids else ""
+    return f"{sum(count.values())} runs: {kinds}{of_grids}"
+
+
+def not_here(part: Path, folders: Sequence[Path], count: Counter[str]) -> list[Path]:
+    """Return the folders whose runs are not here yet. Raises BadInput or UnfitError at one under a wrong
+    name, or that is here with other files."""
+    with store.opened(write=False) as mine:
+        own = store.label(mine)
+    new = []
+    for folder in folders:
+        name = folder.relative_to(part)
+        cell, host, held = (
+            *(read_json(folder / f"{one}.json") for one in ("cell", "host")),
+            stored_hashes(folder),
+        )
+        try:
+            wrong = stored.misnamed(folder, cell, host)
+        except KeyError as error:
+            wrong = f"cell.json has no {error}"
+        if wrong:
+            raise UnfitError(f"{name}: {wrong}")
+        here = (IMPORTED / name).exists()
+        if here and stored_hashes(IMPORTED / name) != held:
+            raise UnfitError(f"{name} is in {IMPORTED} with other files")
+        if name.parts[0] == own or here:
+            count[THERE if here else NOT_OURS] += 1
         else:
-            yield (REPLACED if have else NEW), there, fresh
+            new.append(folder)
+    return new
 
 
-def has_files(theirs: sqlite3.Connection, there: str, row: Mapping[str, Any]) -> bool:
-    """Whether a run comes with its files, or they are here from an older import."""
-    query = "SELECT 1 FROM file WHERE lab = ? AND cell_id = ? AND run_id = ? AND content NOT NULL"
-    found = theirs.execute(query, (there, row["cell_id"], row["run_id"])).fetchone()
-    return bool(found) or folder_below(IMPORTED, row).is_dir()
+def analyse(part: Path, folders: Sequence[Path]) -> None:
+    """Analyse runs where they were unpacked. Raises UnfitError at the first that cannot be."""
+    with progress.counted(f"analyse {len(folders)} runs"):
+        for number, (folder, wrong) in enumerate(analysed.analyse(folders) if folders else (), 1):
+            if wrong:
+                raise UnfitError(wrong)
+            progress.say(printable(f"analysed: {folder.relative_to(part)} ({number} of {len(folders)})"))
+
+
+def place(source: Path, part: Path, folders: Sequence[Path], count: Counter[str]) -> None:
+    """Move analysed runs below imported/, each as a whole; copies of runs that are here are left out."""
+    with store.opened(write=False) as mine:
+        copies = Copies(mine)
+        for folder in folders:
+            name = folder.relative_to(part)
+            row = read_run(folder, name.parts[0])
+            if other := copies.of(row):
+                leave_out(source, row, other)
+                count[COPY] += 1
+                continue
+            copies.add(row)
+            (IMPORTED / name).parent.mkdir(parents=True, exist_ok=True)
+            folder.rename(IMPORTED / name)
+            count[NEW] += 1
+
+
+def leave_out(source: Path, row: Mapping[str, Any], other: Mapping[str, Any]) -> None:
+    """Name on stderr a run that is a copy of another."""
+    line = f"{source}: left out: {rows.name('run', row)}: it is a copy of the {rows.name('run', other)}"
+    print(f"commitpath: {printable(line)}", file=sys.stderr)
 
 
 def merge(
     source: Path,
     theirs: sqlite3.Connection,
     mine: sqlite3.Connection,
-    part: Path,
-    label: str | None,
-    conflict: str,
+    count: Counter[str],
+    has_files: Callable[[rows.Row], bool],
     own_too: bool = False,
-) -> str:
-    """Take over the rows of a checked database; how many of which kind. own_too: as of judged."""
-    count = dict.fromkeys(KINDS, 0)
-    passed_on, copies = set(), Copies(mine)
-    for what, there, row in judged(source, theirs, mine, label, conflict, own_too):
-        other = copies.of(row) if what in TAKEN else None
-        count[COPY if other else what] += 1
-        if other:
-            shutil.rmtree(folder_below(part, row), ignore_errors=True)
-            told(
-                source, [f"left out: {rows.name('run', row)}: it is a copy of the {rows.name('run', other)}"]
-            )
-        if other or what not in TAKEN:
+) -> Counter[bool]:
+    """Take over the sound rows of runs without files, and of grids; of these, how many were taken and not.
+
+    own_too: also those of this lab. A row of a run whose files are here stays; one of a run without files is
+    replaced by what its lab says later.
+    """
+    own, copies, grids = store.label(mine), Copies(mine), Counter[bool]()
+    query = f"SELECT {', '.join(COLUMNS)} FROM run WHERE lab = ? AND cell_id = ? AND run_id = ?"
+    for row in rows.sound(theirs, "run"):
+        if has_files(row):
             continue
-        if there != store.label(theirs):
-            passed_on.add(there)
-        if any(folder_below(place, row).is_dir() for place in (part, IMPORTED)):
-            row["path"] = str(folder_below(IMPORTED, row).relative_to(RESULTS))
-        insert(mine, row)
-        copies.add(row)
-        key = (row["cell_id"], row["run_id"])
-        query = "SELECT name, sha256 FROM file WHERE lab = ? AND cell_id = ? AND run_id = ?"
-        mine.executemany(
-            "INSERT INTO file (lab, cell_id, run_id, name, sha256) VALUES (?, ?, ?, ?, ?)",
-            ((row["lab"], *key, *file) for file in theirs.execute(query, (there, *key))),
-        )
-    own = store.label(mine)
-    entries = dict.fromkeys((True, False), 0)
+        fresh = {**row, "path": None, "stamp": None}
+        have = mine.execute(query, [row[name] for name in KEY]).fetchone()
+        if row["lab"] == own and not own_too:
+            count[NOT_OURS] += 1
+        elif have and (have["path"] is not None or dict(have) == fresh):
+            count[THERE] += 1
+        elif other := copies.of(fresh):
+            leave_out(source, fresh, other)
+            count[COPY] += 1
+        else:
+            insert(mine, fresh)
+            copies.add(fresh)
+            count[UNVERIFIED] += 1
     for table in ("grid_run", "grid_excluded"):
-        for entry in rows.stored(theirs, table):
-            values = [entry[name] for name in rows.COLUMNS[table]]
-            values[0] = label if entry["lab"] == UNNAMED else entry["lab"]
-            taken = own_too or values[0] != own
-            entries[taken] += 1
+        for entry in rows.sound(theirs, table):
+            taken = own_too or entry["lab"] != own
+            grids[taken] += 1
             if taken:
-                marks = ", ".join("?" * len(values))
-                mine.execute(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", values)
-    said = ", ".join(
-        f"{number} {what}" for what, number in count.items() if number or what not in (NOT_OURS, COPY)
-    )
-    if any(entries.values()):
-        said += f"; {entries[True]} rows of grids, {entries[False]} of this lab's left out"
-    if passed_on and not own_too:
-        said += f"; those of {', '.join(sorted(passed_on))} by {store.label(theirs)}'s word"
-    return f"{sum(count.values())} runs: {said}"
+                values = [entry[name] for name in rows.COLUMNS[table]]
+                mine.execute(
+                    f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * len(values))})", values
+                )
+    return grids
+
+
+def take_over(made: Path) -> str:
+    """Take the sound rows of the database that no folder gives into one that was made anew; what was done."""
+    count: Counter[str] = Counter()
+    with store.opened(write=False) as old, store.opened(made) as mine:
+        grids = merge(store.DATABASE, old, mine, count, has_folder, own_too=True)
+    return f"{store.DATABASE}: {told(count, grids)}"
+
+
+def has_folder(row: rows.Row) -> bool:
+    """Whether the folder of a run is here, which then says whether it counts."""
+    return row["path"] is not None and (RESULTS / row["path"]).is_dir()

@@ -34,7 +34,9 @@ def rebuild() -> int:
     if own:
         with store.opened(write=False) as connection:
             for run in select.load(connection):
-                for mark in {*run.marks} & {select.NO_FILES, select.CLOSED}:
+                for mark in (
+                    {*run.marks} & {select.UNVERIFIED, select.CLOSED} if run.facts["lab"] == own else ()
+                ):
                     name = "/".join(run.facts[key] for key in ("lab", "cell", "run"))
                     print(f"commitpath: run {printable(name)}: {mark}", file=sys.stderr)
     return changed

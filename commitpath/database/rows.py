@@ -1,15 +1,18 @@
-"""Is a row what this lab would have written? Of the own database, and of another lab's."""
+"""Whether a row, of any lab's, has the columns and documents that its readers need."""
 
+import functools
 import re
 import sqlite3
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from analysis import consistent, documents, durability
-from analysis.documents import UnfitError
+from analysis import documents, durability
+from analysis.documents import UnfitError, Validator
 from base import identity
 from base.text import printable
-from commitpath.database import cells, limits
+from commitpath.axes import axes
+from commitpath.database import store
 from commitpath.database.store import LABEL
 
 Row = Mapping[str, Any]
@@ -20,7 +23,6 @@ COLUMNS = {
         *("lab", "cell_id", "run_id", "repeat", "status", "reasons", "path", "stamp"),
         *("cell", "summary", "manifest", "host"),
     ),
-    "file": ("lab", "cell_id", "run_id", "name", "sha256", "content"),
     "grid_run": ("lab", "grid", "cell_id", "repeat"),
     "grid_excluded": ("lab", "grid", "settings", "reason"),
 }
@@ -29,11 +31,13 @@ _PATTERNS = {
     "grid": r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}",
     "cell_id": identity.PATTERN,
     "run_id": r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}",
-    "sha256": r"[0-9a-f]{64}",
     "status": "ok|rejected|failed",
 }
-# of a sweep's runs of a cell
-_REPEATS = range(1_000_001)
+# Without these no run is told from another (commitpath/reporting, analysis/consistent.py).
+_AXES = (
+    *("clock", "device", "fs", "journal_mode", "n", "probes", "profiles", "rows", "seed", "sqlite"),
+    *("synchronous", "workload", "engine", "at_default"),
+)
 _TEXTS = documents.validator({"type": "array", "items": {"type": "string"}})
 _SETTINGS = documents.validator(
     {
@@ -46,14 +50,27 @@ _SETTINGS = documents.validator(
 
 def stored(connection: sqlite3.Connection, table: str, order: str = "rowid") -> Iterator[Row]:
     """The rows of a table, their stored columns only: nothing of the file is computed."""
-    columns = ", ".join(COLUMNS[table])
-    query = f"SELECT {columns} FROM {table} ORDER BY {order} LIMIT {limits.ROWS + 1}"
+    query = f"SELECT {', '.join(COLUMNS[table])} FROM {table} ORDER BY {order}"
     yield from map(dict, connection.execute(query))
+
+
+def sound(connection: sqlite3.Connection, table: str, order: str = "rowid") -> Iterator[Row]:
+    """The rows of a table that are what they should be; the others are named on stderr."""
+    path = store.path_of(connection)
+    again = " (make results REBUILD=yes repairs it)" if path == str(store.DATABASE.resolve()) else ""
+    for row in stored(connection, table, order):
+        if wrong := fault(table, row):
+            print(
+                printable(f"commitpath: {path}: left out: {name(table, row)}: {wrong}{again}"),
+                file=sys.stderr,
+            )
+        else:
+            yield row
 
 
 def name(table: str, row: Row) -> str:
     """`run LAB/CELL/RUN`: which row it is, in one line."""
-    key = [row[column] for column in COLUMNS[table][: 4 if table in ("file", "grid_run") else 3]]
+    key = [row[column] for column in COLUMNS[table][: 4 if table == "grid_run" else 3]]
     return f"{table} {printable('/'.join(map(str, key)))[:200]}"
 
 
@@ -62,7 +79,10 @@ def fault(table: str, row: Row) -> str | None:
     try:
         for column in COLUMNS[table]:
             _at(column, _column, column, row[column])
-        _CHECKS[table](row)
+        if table == "run":
+            _run(row)
+        elif table == "grid_excluded":
+            _at("settings", _SETTINGS, _at("settings", documents.parse, row["settings"]))
     except UnfitError as error:
         return printable(error)[:500]
     return None
@@ -78,66 +98,63 @@ def _at(column: str, check: Callable[..., Any], *values: Any) -> Any:
 
 def _column(column: str, value: Any) -> None:
     """The type of a column, and what holds of it in every table."""
-    if column == "content":
-        if not isinstance(value, bytes | None):
-            raise UnfitError("not a blob")
-    elif column == "repeat":
-        if value is not None and (not isinstance(value, int) or value not in _REPEATS):
-            raise UnfitError(f"not a number from 0 to {_REPEATS[-1]}")
+    if column == "repeat":
+        if not isinstance(value, int | None):
+            raise UnfitError("not a number")
     elif value is None:
         if column not in ("path", "stamp", "summary", "manifest", "host"):
             raise UnfitError("NULL")
     elif not isinstance(value, str):
         raise UnfitError("not a text")
-    elif len(value) > limits.TEXT_BYTES:
-        raise UnfitError(f"more than {limits.TEXT_BYTES} bytes")
     else:
         documents.whole(value)
         if column in _PATTERNS and not re.fullmatch(_PATTERNS[column], value):
-            what = "not a run's name" if column == "run_id" else f"{value[:100]!r} is not {_PATTERNS[column]}"
-            raise UnfitError(what)
+            raise UnfitError(f"{value[:100]!r} is not {_PATTERNS[column]}")
 
 
 def _run(row: Row) -> None:
     cell = _at("cell", documents.parse, row["cell"])
-    _at("cell", cells.check, cell, row["cell_id"])
-    reasons = _at("reasons", documents.parse, row["reasons"])
-    _at("reasons", _TEXTS, reasons)
-    if row["path"] is not None:
-        _at("path", relative, row["path"])
-    summary, manifest, host = (_document(row, column) for column in ("summary", "manifest", "host"))
-    missing = [
-        column
-        for column in ("summary", "manifest", "host")
-        if row["status"] != "failed" and row[column] is None
-    ]
-    if missing:
-        raise UnfitError(f"{missing[0]}: NULL in a run that is {row['status']}")
-    if summary and (summary["status"], summary["reasons"]) != (row["status"], reasons):
-        raise UnfitError("summary: its status and reasons are not the row's")
+    _at("cell", _cell(), cell)
+    if (own := identity.cell_id(cell)) != row["cell_id"]:
+        raise UnfitError(f"cell: it has another id: {own}")
+    _at("reasons", _TEXTS, _at("reasons", documents.parse, row["reasons"]))
+    summary, manifest, _ = (_document(row, column) for column in ("summary", "manifest", "host"))
     if summary:
         _at("summary", _operations, summary)
     if row["status"] == "ok":
         _at("manifest", durability.in_effect, manifest)
-    if manifest:
-        for file in manifest["raw_sha256"]:
-            _at("manifest: raw_sha256", relative, file)
-    for column, document in (("summary", summary), ("host", host)):
-        if document and document["cell_id"] != row["cell_id"]:
-            raise UnfitError(f"{column}: of another cell: {document['cell_id']}")
-    if host and host["run_id"] != row["run_id"]:
-        raise UnfitError(f"host: of another run: {host['run_id']}")
-    if summary and manifest and host and (wrong := consistent.reasons(cell, summary, manifest, host)):
-        raise UnfitError(wrong[0])
 
 
 def _document(row: Row, column: str) -> Any:
     """A document that the row has, checked; None where it has none."""
     if row[column] is None:
+        if row["status"] != "failed":
+            raise UnfitError(f"{column}: NULL in a run that is {row['status']}")
         return None
     value = _at(column, documents.parse, row[column])
     _at(column, documents.check, column, value)
     return value
+
+
+@functools.cache
+def _cell() -> Validator:
+    """What a stored cell must be: another lab may have other axes and other names of files."""
+    properties: dict[str, Any] = {
+        name: {"type": axis.spec.get("type", ["string", "number"])} for name, axis in axes().items()
+    }
+    properties["at_default"] = {"type": "array", "items": {"type": "string"}}
+    parts = {
+        "device": ("driver", "geometry", "timing"),
+        "fs": ("type", "mkfs", "mount"),
+        "workload": ("driver_workload",),
+    }
+    properties["profiles"] = {
+        "type": "object",
+        "required": list(parts),
+        "properties": {name: {"type": "object", "required": list(keys)} for name, keys in parts.items()},
+        "additionalProperties": {"type": "object"},
+    }
+    return documents.validator({"type": "object", "required": list(_AXES), "properties": properties})
 
 
 def _operations(summary: Mapping[str, Any]) -> None:
@@ -152,28 +169,3 @@ def _operations(summary: Mapping[str, Any]) -> None:
     ):
         if operations - set(told):
             raise UnfitError(f"{where} lacks {', '.join(sorted(operations - set(told)))}")
-
-
-def _file(row: Row) -> None:
-    _at("name", relative, row["name"])
-
-
-def _grid_run(row: Row) -> None:
-    if row["repeat"] is None:
-        raise UnfitError("repeat: NULL")
-
-
-def _grid_excluded(row: Row) -> None:
-    _at("settings", _SETTINGS, _at("settings", documents.parse, row["settings"]))
-
-
-_CHECKS = {"run": _run, "file": _file, "grid_run": _grid_run, "grid_excluded": _grid_excluded}
-
-
-def relative(path: str) -> None:
-    """Refuse the name of a file that is not plainly below its folder. Raises UnfitError."""
-    parts = path.split("/")
-    if any(part in ("", ".", "..") for part in parts):
-        raise UnfitError(f"{path[:100]!r} would be outside its folder, or has more than one name")
-    if not path.isprintable() or len(path.encode()) > 1000 or any(len(part.encode()) > 255 for part in parts):
-        raise UnfitError(f"{path[:100]!r} is not a file's name")

@@ -1,4 +1,4 @@
--- results.sqlite, schema version 5 (PRAGMA user_version). docs/results-db.md explains it.
+-- results.sqlite, schema version 6 (PRAGMA user_version). docs/results-db.md explains it.
 -- JSON columns hold the run's own files unchanged; the plain columns are read from them.
 
 -- label: what this results folder's own runs are called in other labs' databases
@@ -23,24 +23,20 @@ CREATE TABLE run (
   manifest TEXT CHECK (manifest IS NULL OR json_valid(manifest)),
   host TEXT CHECK (host IS NULL OR json_valid(host)),
 
-  -- requested, which an ok run's effective settings equal; older runs have them under shorter names, and
-  -- no engine's. What an engine does not have is NULL in its runs, though the cell has a default
+  -- requested, which an ok run's effective settings equal. What an engine does not have is NULL in its runs,
+  -- though the cell has a default
   board TEXT AS (cell ->> '$.board'),
   clock TEXT AS (cell ->> '$.clock'),
   device TEXT AS (cell ->> '$.device'),
   fs TEXT AS (cell ->> '$.fs'),
-  engine TEXT AS (coalesce(cell ->> '$.engine', 'sqlite')),
-  journal_mode TEXT AS (iif(engine = 'sqlite', coalesce(cell ->> '$.journal_mode', cell ->> '$.mode'), NULL)),
-  synchronous TEXT AS (iif(engine = 'ppl', NULL, coalesce(cell ->> '$.synchronous', cell ->> '$.sync'))),
+  engine TEXT AS (cell ->> '$.engine'),
+  journal_mode TEXT AS (iif(engine = 'sqlite', cell ->> '$.journal_mode', NULL)),
+  synchronous TEXT AS (iif(engine = 'ppl', NULL, cell ->> '$.synchronous')),
   sqlite TEXT AS (iif(engine IN ('ppl', 'sqlite', 'ssl'), cell ->> '$.sqlite', NULL)),
   page_size INTEGER AS (iif(engine IN ('ppl', 'sqlite', 'ssl'), cell ->> '$.page_size', NULL)),
   cache_size INTEGER AS (iif(engine IN ('ppl', 'sqlite', 'ssl'), cell ->> '$.cache_size', NULL)),
-  wal_autocheckpoint INTEGER AS (
-    iif(engine = 'sqlite', coalesce(cell ->> '$.wal_autocheckpoint', cell ->> '$.autocheckpoint'), NULL)
-  ),
-  journal_size_limit INTEGER AS (
-    iif(engine = 'sqlite', coalesce(cell ->> '$.journal_size_limit', cell ->> '$.journal_limit'), NULL)
-  ),
+  wal_autocheckpoint INTEGER AS (iif(engine = 'sqlite', cell ->> '$.wal_autocheckpoint', NULL)),
+  journal_size_limit INTEGER AS (iif(engine = 'sqlite', cell ->> '$.journal_size_limit', NULL)),
   checkpoint_every INTEGER AS (cell ->> '$.checkpoint_every'),
   workload TEXT AS (cell ->> '$.workload'),
   row_count INTEGER AS (cell ->> '$.rows'),
@@ -73,18 +69,6 @@ CREATE TABLE run (
   unopened INTEGER AS (cuts_tried - (summary ->> '$.crash.opened')),
   against_promise INTEGER AS (summary ->> '$.crash.broken'),
   PRIMARY KEY (lab, cell_id, run_id)
-);
-
--- a run's raw files, by name below raw/; content only in an export that carries files
-CREATE TABLE file (
-  lab TEXT NOT NULL,
-  cell_id TEXT NOT NULL,
-  run_id TEXT NOT NULL,
-  name TEXT NOT NULL,
-  sha256 TEXT NOT NULL,
-  content BLOB,
-  PRIMARY KEY (lab, cell_id, run_id, name),
-  FOREIGN KEY (lab, cell_id, run_id) REFERENCES run (lab, cell_id, run_id) ON DELETE CASCADE
 );
 
 -- which runs each grid asked for

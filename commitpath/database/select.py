@@ -16,7 +16,6 @@ import fnmatch
 import functools
 import json
 import sqlite3
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -27,7 +26,7 @@ from analysis.stored_files import NOT_HELD
 from base import identity
 from base.errors import BadInputError
 from base.paths import RESULTS, is_closed
-from base.text import did_you_mean, printable
+from base.text import did_you_mean
 from commitpath.axes import axes, newest, own_name
 from commitpath.database import rows, store, unknown
 from commitpath.identities import complete, current_id, other_profiles
@@ -45,8 +44,8 @@ FACTS = {
     "run": "run id",
     "repeat": "which of a sweep's runs of the cell",
 }
-NO_FILES = "its folder is not here, so nothing holds its numbers"
-CLOSED = "its folder may not be read, so nothing holds its numbers"
+UNVERIFIED = "unverified: its files are not here, so its numbers could not be computed again"
+CLOSED = "unverified: its folder may not be read"
 
 
 @dataclass(frozen=True)
@@ -103,12 +102,12 @@ class Run:
 def load(connection: sqlite3.Connection, selector: str = "") -> list[Run]:
     """The runs that a selector names, oldest first. A damaged row is left out, and named on stderr."""
     grids: dict[tuple[str, str, int], set[str]] = {}
-    for row in sound(connection, "grid_run"):
+    for row in rows.sound(connection, "grid_run"):
         grids.setdefault((row["lab"], row["cell_id"], row["repeat"]), set()).add(row["grid"])
     # only there a path says where the folder is: an export has none
     is_own = Path(store.path_of(connection)).resolve() == store.DATABASE.resolve()
     own = store.label(connection) if is_own else None
-    found = [(row, json.loads(row["cell"])) for row in sound(connection, "run", "run_id, lab, cell_id")]
+    found = [(row, json.loads(row["cell"])) for row in rows.sound(connection, "run", "run_id, lab, cell_id")]
     several = unknown.several_defaults((row["lab"], stored) for row, stored in found)
     runs = []
     for row, stored in found:
@@ -153,9 +152,9 @@ def marks(
     row: rows.Row, cell: Mapping[str, Any], summary: Mapping[str, Any], own: str | None
 ) -> Iterator[str]:
     """What is to be known of a run, though it counts. own: the label of the lab whose folders are here."""
-    if row["lab"] == own and row["path"] is None and not row["run_id"].startswith("failed-"):
+    if own and summary and row["path"] is None:
         folder = RESULTS / identity.cell_name(json.loads(row["cell"])) / row["run_id"]
-        yield CLOSED if is_closed(folder) else NO_FILES
+        yield CLOSED if row["lab"] == own and is_closed(folder) else UNVERIFIED
     if summary and not summary.get("raw_held"):
         yield NOT_HELD
     for axis in other_profiles(cell):
@@ -192,16 +191,6 @@ def told_apart(runs: Sequence[Run]) -> list[Run]:
         )
         for run in runs
     ]
-
-
-def sound(connection: sqlite3.Connection, table: str, order: str = "rowid") -> Iterator[rows.Row]:
-    """The rows of a table that are what they should be; the others are named on stderr."""
-    for row in rows.stored(connection, table, order):
-        if wrong := rows.fault(table, row):
-            line = f"{store.path_of(connection)}: left out: {rows.name(table, row)}: {wrong}"
-            print(f"commitpath: {printable(line)} (make results REBUILD=yes repairs it)", file=sys.stderr)
-        else:
-            yield row
 
 
 def selected(runs: list[Run], selector: str) -> list[Run]:

@@ -22,6 +22,8 @@ from commitpath.identities import cell_id, complete, stored
 from commitpath.sweep import plan
 
 COLUMNS = rows.COLUMNS["run"]
+# runs of other labs, below their labels
+IMPORTED = RESULTS / "imported"
 # what names a row
 KEY = ("lab", "cell_id", "run_id")
 # what of a row its stamp holds
@@ -49,11 +51,8 @@ def stamp(folder: Path, row: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
 
-def read_run(folder: Path, lab: str) -> tuple[dict[str, Any], dict[str, str]]:
-    """(row, hashes of raw files) of a stored run.
-
-    Raises BadInput, OSError, ValueError, KeyError or TypeError.
-    """
+def read_run(folder: Path, lab: str) -> dict[str, Any]:
+    """The row of a stored run. Raises BadInput, OSError, ValueError, KeyError or TypeError."""
     for name in ("cell", "host"):
         check_regular(folder / f"{name}.json")
     cell, host = (documents.parse((folder / f"{name}.json").read_text()) for name in ("cell", "host"))
@@ -66,10 +65,8 @@ def read_run(folder: Path, lab: str) -> tuple[dict[str, Any], dict[str, str]]:
         documents.parse((folder / f"{name}.json").read_text()) if analysed else None
         for name in ("summary", "manifest")
     )
-    hashes: dict[str, str] = {}
     if manifest:
         manifest.pop("cell")
-        hashes = dict(manifest.get("raw_sha256", {}))
     row = {
         "lab": lab,
         "cell_id": identity.cell_id(cell),
@@ -86,20 +83,25 @@ def read_run(folder: Path, lab: str) -> tuple[dict[str, Any], dict[str, str]]:
     row["stamp"] = stamp(folder, row)
     if wrong := rows.fault("run", row):
         raise UnfitError(wrong)
-    return row, hashes
+    return row
 
 
 def folders() -> list[Path]:
-    """The folders of the own runs, oldest first."""
-    found = RESULTS.glob("[!.]*/[!.]*/cell.json")
-    own = [path.parent for path in found if not path.parent.parent.is_symlink()]
-    return sorted(own, key=lambda folder: (folder.name, folder.parent.name))
+    """The folders of the own runs and of other labs' that are here, oldest first."""
+    found = [*RESULTS.glob("[!.]*/[!.]*/cell.json"), *IMPORTED.glob("[!.]*/[!.]*/[!.]*/cell.json")]
+    here = [path.parent for path in found if not path.parent.parent.is_symlink()]
+    return sorted(here, key=lambda folder: (folder.name, folder.parent.name))
 
 
-def changed(connection: sqlite3.Connection, lab: str) -> list[Path]:
+def lab_of(folder: Path, own: str) -> str:
+    """The label of the lab that made a run. own: that of this lab."""
+    return folder.relative_to(IMPORTED).parts[0] if folder.is_relative_to(IMPORTED) else own
+
+
+def changed(connection: sqlite3.Connection) -> list[Path]:
     """The folders whose run is not in the database as they have it."""
-    query = f"SELECT {', '.join(COLUMNS)} FROM run WHERE lab = ? AND path NOT NULL"
-    have = {row["path"]: row for row in map(dict, connection.execute(query, (lab,)))}
+    query = f"SELECT {', '.join(COLUMNS)} FROM run WHERE path NOT NULL"
+    have = {row["path"]: row for row in map(dict, connection.execute(query))}
     return [
         folder
         for folder in folders()
@@ -116,7 +118,7 @@ def up_to_date() -> int:
     so is its row.
     """
     with store.opened(write=False) as connection:
-        look = changed(connection, store.label(connection))
+        look = changed(connection)
     left_out = unfit(look)
     with store.opened() as connection:
         return sync(connection, left_out)
@@ -163,17 +165,17 @@ def left_out(folder: Path, why: object) -> None:
 
 def sync(connection: sqlite3.Connection, without: Container[Path] = ()) -> int:
     """Write the rows of folders that are new or changed; how many. without: folders to leave out."""
-    lab = store.label(connection)
+    own = store.label(connection)
     written, copies = 0, None
-    for folder in changed(connection, lab):
-        path = str(folder.relative_to(RESULTS))
+    for folder in changed(connection):
+        path, lab = str(folder.relative_to(RESULTS)), lab_of(folder, own)
         named = (folder.parent.name.rpartition("-")[2], folder.name)
         query = "DELETE FROM run WHERE lab = ? AND (path = ? OR (cell_id, run_id) = (?, ?))"
         connection.execute(query, (lab, path, *named))
         if folder in without:
             continue
         try:
-            row, hashes = read_run(folder, lab)
+            row = read_run(folder, lab)
             copies = copies or Copies(connection)
             if other := copies.of(row):
                 if other["path"] is not None and (RESULTS / other["path"]).is_dir():
@@ -186,16 +188,12 @@ def sync(connection: sqlite3.Connection, without: Container[Path] = ()) -> int:
             continue
         insert(connection, row)
         copies.add(row)
-        connection.executemany(
-            "INSERT INTO file (lab, cell_id, run_id, name, sha256) VALUES (?, ?, ?, ?, ?)",
-            [(lab, row["cell_id"], row["run_id"], name, digest) for name, digest in hashes.items()],
-        )
         written += 1
-    query = "SELECT path FROM run WHERE lab = ? AND path NOT NULL"
     here = {str(folder.relative_to(RESULTS)) for folder in folders()}
-    gone = [(lab, path) for (path,) in connection.execute(query, (lab,)) if path not in here]
-    connection.executemany("UPDATE run SET path = NULL WHERE lab = ? AND path = ?", gone)
-    return written + len(gone) + sync_failures(connection, lab)
+    paths = connection.execute("SELECT path FROM run WHERE path NOT NULL")
+    gone = [(path,) for (path,) in paths if path not in here]
+    connection.executemany("UPDATE run SET path = NULL WHERE path = ?", gone)
+    return written + len(gone) + sync_failures(connection, own)
 
 
 def fingerprint(row: Mapping[str, Any]) -> tuple[Any, ...] | None:
@@ -212,7 +210,7 @@ class Copies:
         self._connection = connection
         self._known: dict[tuple[Any, ...], list[tuple[str, ...]]] = {}
         for row in connection.execute(f"SELECT {', '.join(COLUMNS)} FROM run WHERE manifest NOT NULL"):
-            # a damaged row counts nowhere: select.sound names it
+            # a damaged row counts nowhere: rows.sound names it
             with contextlib.suppress(ValueError, TypeError, AttributeError):
                 self.add(row)
 
@@ -241,7 +239,7 @@ def sync_failures(connection: sqlite3.Connection, lab: str) -> int:
     records = {}
     for path in folder.glob("[!.]*-*") if folder.is_dir() else []:
         if record := plan.read_state(path):
-            # an older commitpath had fewer axes, of other names
+            # an older commitpath had fewer axes
             planned = complete(record["cell"])
             records[f"{cell_id(planned)}-{record['repeat']}"] = {**record, "cell": planned}
     before = {

@@ -13,7 +13,7 @@ from typing import Any
 from analysis import spread
 from base.errors import LabError
 from commitpath.axes import axes, own_name
-from commitpath.database import select, store
+from commitpath.database import rows, select, store
 from commitpath.database.select import Run
 from commitpath.identities import cell_id
 from commitpath.reporting.cells import Cells, rate
@@ -147,5 +147,5 @@ def read(database: Path) -> Results:
 
 def excluded(connection: sqlite3.Connection) -> list[tuple[str, dict[str, str], str]]:
     """(grid, settings, reason) of what grids leave out."""
-    found = select.sound(connection, "grid_excluded", "grid, settings")
+    found = rows.sound(connection, "grid_excluded", "grid, settings")
     return [(row["grid"], json.loads(row["settings"]), row["reason"]) for row in found]

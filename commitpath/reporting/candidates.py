@@ -119,6 +119,8 @@ def comparable(given: dict[str, str], failure: str, runs: Sequence[Run], lab: st
     if without:
         print(printable(f"({without})"))
     largest = max(groups.values(), key=lambda runs: len({run.facts["cell"] for run in runs}))
+    if number := sum(select.UNVERIFIED in run.marks for run in largest):
+        print(f"({number} of {len(largest)} runs are {select.UNVERIFIED})")
     if len(groups) > 1:
         others = sum(len(runs) for runs in groups.values()) - len(largest)
         print(

@@ -16,7 +16,6 @@ from base import identity, scratch
 from base.errors import LabError
 from base.paths import RESULTS
 from commitpath import crash, observers
-from commitpath.identities import current_id
 from commitpath.prepared import memory_mib
 from commitpath.sweep.grid import Excluded, Expanded
 
@@ -137,22 +136,8 @@ def run_status(folder: Path) -> str | None:
     return str(summary.get("status")) if summary else None
 
 
-def name_anew() -> None:
-    """Give the marks of runs that an older rule named the key that their cell has now."""
-    for mark in [*(STATE / "done").glob("*-*"), *(STATE / "failed").glob("*-*")]:
-        key, _, repeat = mark.name.rpartition("-")
-        if key.startswith(identity.RULE):
-            continue
-        record = read_state(mark) or {}
-        # a run's mark says where it is, that of one that was never made what it was to be
-        stored = record.get("cell") or read_state(RESULTS / str(record.get("run")) / "cell.json")
-        if stored:
-            mark.replace(mark.with_name(f"{current_id(stored)}-{repeat}"))
-
-
 def forget_stale(keys: Iterable[str]) -> list[str]:
     """Those of the keys that are to be run: a mark whose run is gone or not ok any more is removed."""
-    name_anew()
     todo = []
     for key in keys:
         mark = STATE / "done" / key

@@ -12,6 +12,15 @@ def edit(path: Path, **values: Any) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | values))
 
 
+def unhold(folder: Path) -> Path:
+    """Have a run stored without the hashes of its files, where it has a host.json; its folder."""
+    host = folder / "host.json"
+    if host.is_file():
+        told = json.loads(host.read_text())
+        host.write_text(json.dumps({name: value for name, value in told.items() if name != "raw_sha256"}))
+    return folder
+
+
 def edit_trial(folder: Path, trial: int, **values: Any) -> None:
     """Give fields of what a board said of a trial of the run in `folder` another value."""
     for path in folder.glob("crash/*/raw/trials.csv"):
@@ -28,5 +37,8 @@ def recoveries(folder: Path, *met: tuple[str, int]) -> None:
     for path in folder.glob("crash/*/raw/trials.csv"):
         head, *lines = path.read_text().splitlines()
         told = [met[min(int(line.split(",")[0]), len(met) - 1)] for line in lines]
-        rows = [f"{line},{what},{count}" for line, (what, count) in zip(lines, told, strict=True)]
-        path.write_text("\n".join([f"{head},recovery,replayed", *rows, ""]))
+        rows = [
+            f"{line.rsplit(',', 2)[0]},{what},{count}"
+            for line, (what, count) in zip(lines, told, strict=True)
+        ]
+        path.write_text("\n".join([head, *rows, ""]))

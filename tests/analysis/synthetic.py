@@ -18,7 +18,7 @@ import numpy as np
 from analysis import expected, workloads
 from analysis.adapters.proberecords import HEADER, RECORD, TYPES
 from analysis.engines import sqlite
-from base.identity import cell_id
+from base.identity import cell_id, cell_name
 
 STAT = (
     *("read_ios", "read_merges", "read_sectors", "read_ticks"),
@@ -36,6 +36,7 @@ FLUSH_COMMAND = 2 | 1 << 18
 LATENCY = 2_000_000
 ROWS = 100
 SYNCS = {"delete": ("-journal", ".", "-journal", ""), "wal": ("-wal",), "memory": ("",)}
+ROLES = {"-journal": "journal", "-wal": "wal", "": "database"}
 PARAMETERS = {
     "memory_backed": 1,
     "irqmode": 2,
@@ -115,6 +116,7 @@ class Board:
         self.stat = dict.fromkeys(STAT, 100)
         self.stat["in_flight"] = 0
         self.busy = dict.fromkeys(("write_ticks", "flush_ticks", "io_ticks"), 0)  # ns
+        self.calls: list[str] = []
 
     def command(self, sector: int, sectors: int, bits: int) -> None:
         """Execute one block command."""
@@ -151,6 +153,29 @@ class Board:
         fdatasync = 1 | int(name == "db") << 1 | 2 << 4
         self.records.append(probe_record("sync", begin, self.now, flags=fdatasync, a=inode))
 
+    def call(self, op: str, role: str, inode: int, begin: int, size: int | str = "") -> None:
+        """Log a call of the engine that ends now."""
+        offset = 0 if op == "write" else ""
+        row = (len(self.calls), op, role, begin, self.now, inode, offset, size, "", 0)
+        self.calls.append(",".join(map(str, row)))
+
+    def commit(self, mode: str, name: str, pages: int) -> None:
+        """Write and sync the files of one transaction as SQLite does."""
+        if mode == "delete":
+            self.call("open", "journal", 12, self.now, 1)
+        for inode, suffix in enumerate(SYNCS[mode], 12):
+            # the first sync of a new journal is of its directory, too
+            if suffix != "." and (role := ROLES[suffix]):
+                self.call("write", role, inode, self.now, 4096)
+                begin = self.now
+            self.sync("db" if suffix == "." else name + suffix, pages, inode)
+            if suffix == ".":
+                self.calls.pop()
+            self.call("sync", role, inode - (suffix == "."), begin)
+        if mode == "delete":
+            self.call("close", "journal", 12, self.now)
+            self.call("delete", "journal", 0, self.now, 0)
+
     def stat_line(self, label: str) -> str:
         """Return a line of device_stat.csv."""
         values = ",".join(str(self.stat[name] + self.busy.get(name, 0) // 1_000_000) for name in STAT)
@@ -170,8 +195,8 @@ def make(
         (raw / part).mkdir(parents=True)
     board = Board()
     transactions = "transaction,phase,op,begin_ns,end_ns,changes\n"
-    phases = "phase,begin_ns,end_ns,transactions\n"
-    phases += f"warm,{board.now - 500_000},{board.now - 100_000},0\n"
+    phases = "phase,begin_ns,end_ns,transactions,cpu_ns,waited,preempted\n"
+    phases += f"warm,{board.now - 500_000},{board.now - 100_000},0{USED}\n"
     stat = "label,time_ns,inflight_reads,inflight_writes," + ",".join(STAT) + "\n"
     stat += board.stat_line("begin")
     number, changes = 0, [0] * 3 * n if workload == "null" else [changes for _, changes in _made(n)]
@@ -181,25 +206,26 @@ def make(
             start = board.now
             board.now += 90_000
             if workload != "null":
-                for inode, suffix in enumerate(SYNCS[mode], 12):
-                    board.sync("db" if suffix == "." else name + suffix, 1 + (op == "update"), inode)
+                board.commit(mode, name, 1 + (op == "update"))
             board.now += 30_000
             transactions += f"{number},{op},{op},{start},{board.now},{changes[number]}\n"
             number += 1
-        phases += f"{op},{begin},{board.now},{n}\n"
+        phases += f"{op},{begin},{board.now},{n}{USED}\n"
         stat += board.stat_line(f"end-{op}")
     for last in ("close", "drain"):
         begin = board.now
         board.now += 1_000_000
         if last == "close" and workload != "null":
             board.command(8192, 64, WRITE)
-        phases += f"{last},{begin},{board.now},0\n"
+        phases += f"{last},{begin},{board.now},0{USED}\n"
         stat += board.stat_line(f"end-{last}")
     stat += board.stat_line("end")
     board.records.append(probe_record("detached", board.now + 5_000_000, tid=0, dev=0))
     (raw / "driver/transactions.csv").write_text(transactions)
     (raw / "driver/phases.csv").write_text(phases)
     (raw / "driver/device_stat.csv").write_text(stat)
+    head = "call,op,file,begin_ns,end_ns,inode,offset,bytes,page,result"
+    (raw / "driver/vfs.csv").write_text("\n".join([head, *board.calls, ""]))
     (raw / "probes.bin").write_bytes(probes_bin(board.records))
     trace = b"".join(board.trace)
     (raw / "blktrace/nullb0.blktrace.0").write_bytes(trace)
@@ -208,19 +234,50 @@ def make(
     )
     _describe(folder, n, mode, workload, name)
     _twin(folder)
+    plan(folder)
     return folder
 
 
-# of a board of 2048 MiB, without memory for what observers keep
-MEMORY_KIB = 1_950_000
+# what the driver used of the CPU in a phase
+USED = ",9000,0,0"
+
+
+def plan(folder: Path, **changes: Any) -> None:
+    """Write the plan that a run follows, with these changes."""
+    cell = json.loads((folder / "cell.json").read_text())
+    runs = {"run": folder, "twin": folder / "twin"}
+    document = {
+        "format": 3,
+        "cell_id": cell_id(cell),
+        "cell_name": cell_name(cell),
+        "cell": cell,
+        "board": {},
+        "runs": {name: planned_run(place) for name, place in runs.items() if place.is_dir()},
+        "expected": [],
+    }
+    (folder / "raw/plan.json").write_text(json.dumps(document | changes))
+
+
+def planned_run(place: Path, **changes: Any) -> dict[str, Any]:
+    """Return what a plan has of one of a run's boards, with these changes."""
+    said = json.loads((place / "raw/run.json").read_text())
+    probes = said["probes"]["requested"]
+    return {
+        "observers": said["observers"],
+        "probes": probes.split(",") if probes else [],
+        "files": {},
+        "steps": [{"name": step["name"], "ends": "ok"} for step in said["steps"]],
+    } | changes
 
 
 def change_cell(folder: Path, **values: Any) -> None:
-    """Change a run's cell, and which one its host.json says it is of."""
-    cell = json.loads((folder / "cell.json").read_text()) | values
+    """Change a run's cell, which one its host.json says it is of, and its plan."""
+    cell = json.loads((folder / "cell.json").read_text())
+    cell |= {"at_default": [name for name in cell["at_default"] if name not in values]} | values
     host = json.loads((folder / "host.json").read_text()) | {"cell_id": cell_id(cell)}
     (folder / "cell.json").write_text(json.dumps(cell))
     (folder / "host.json").write_text(json.dumps(host))
+    plan(folder)
 
 
 def leave_twin(folder: Path) -> None:
@@ -234,11 +291,11 @@ def leave_twin(folder: Path) -> None:
 def _twin(folder: Path) -> None:
     """Write the run's untraced twin: its files without those of the observers, 0.3 % faster."""
     shutil.copytree(
-        folder / "raw", folder / "twin/raw", ignore=shutil.ignore_patterns("probes.*", "blktrace")
+        folder / "raw", folder / "twin/raw", ignore=shutil.ignore_patterns("probes.*", "blktrace", "vfs.csv")
     )
     raw = folder / "twin/raw"
     run = json.loads((raw / "run.json").read_text())
-    run["probes"] = {"requested": "", "attached": 0, "expected": 0}
+    run |= {"probes": {"requested": "", "attached": 0, "expected": 0}, "observers": []}
     (raw / "run.json").write_text(json.dumps(run))
     for name, columns in (("transactions", (3, 4)), ("phases", (1, 2)), ("device_stat", (1,))):
         path = raw / f"driver/{name}.csv"
@@ -279,13 +336,16 @@ def _describe(folder: Path, n: int, mode: str, workload: str, name: str) -> None
         "clock": "virtual",
         "device": "constant",
         "fs": "ext4-ordered",
-        "mode": mode,
-        "sync": "full",
+        "cpu_ns": 2,
+        "engine": "sqlite",
+        "kernel": "6.12",
+        "journal_mode": mode,
+        "synchronous": "full",
         "sqlite": "3.46.1",
         "page_size": 4096,
         "cache_size": -2000,
-        "autocheckpoint": 1000,
-        "journal_limit": -1,
+        "wal_autocheckpoint": 1000,
+        "journal_size_limit": -1,
         "checkpoint_every": -1,
         "mkfs_options": "",
         "mount_options": "",
@@ -294,7 +354,8 @@ def _describe(folder: Path, n: int, mode: str, workload: str, name: str) -> None
         "n": n,
         "value_size": 3072,
         "seed": 1,
-        "probes": "block,checkpoint,flush,jbd2,sync,writeback",
+        "probes": "block,filesystem,flush,writeback",
+        "at_default": [],
         "profiles": {
             "device": {
                 "description": "d",
@@ -304,7 +365,6 @@ def _describe(folder: Path, n: int, mode: str, workload: str, name: str) -> None
                 "timing": {},
             },
             "fs": {"description": "f", "type": "ext4", "mkfs": ["-q"], "mount": ["data=ordered"]},
-            "mode": {"description": "m", "journal_mode": mode},
             "workload": {"description": "synthetic", "driver_workload": workload},
         },
     }
@@ -318,6 +378,7 @@ def _describe(folder: Path, n: int, mode: str, workload: str, name: str) -> None
             "database": f"/mnt/target/db/{name}",
             "checkpoint_every": -1,
         },
+        "engine": "sqlite",
         "sqlite": {"version": "3.46.1", "source_id": "synthetic", "compile_options": ["A=1"]},
         "requested": pragmas,
         "effective": pragmas,
@@ -326,14 +387,15 @@ def _describe(folder: Path, n: int, mode: str, workload: str, name: str) -> None
         "rows_before": ROWS,
         "rows_after": ROWS if workload == "null" else ROWS + n - sum(one for _, one in _made(n)[2 * n :]),
         "file_sizes": {"database": 409600, "journal": 0, "wal": 0},
-        "clock": {"monotonic_ns": 1, "realtime_ns": 1767225600000000000},
+        "clock": {"monotonic_ns": 1, "realtime_ns": 1767225600000000000, "instruction_ps": 2001},
         "status": "ok",
     }
     rendered = b"" if workload == "null" else b"".join(text for text, _ in _made(n))
     (raw / "driver/rendered.gz").write_bytes(gzip.compress(rendered, mtime=0))
     run = {
         "steps": [{"name": name, "begin_ns": 1, "end_ns": 2, "status": 0} for name in expected.steps({})],
-        "probes": {"requested": cell["probes"], "attached": 9, "expected": 9},
+        "probes": {"requested": "block,ext4,flush,writeback", "attached": 9, "expected": 9},
+        "observers": ["blktrace", "probes"],
         "root_reads": 0,
         "clock": "virtual",
     }
@@ -362,7 +424,7 @@ def _describe(folder: Path, n: int, mode: str, workload: str, name: str) -> None
         "kernel.txt": "Linux board 6.12.117+deb13-arm64 #1 SMP aarch64 GNU/Linux\n",
         "cmdline.txt": "quiet\n",
         "cpuinfo.txt": "processor\t: 0\n",
-        "meminfo.txt": f"MemTotal: {MEMORY_KIB} kB\n",
+        "meminfo.txt": "MemTotal: 1950000 kB\n",
         "versions.txt": "blktrace 1.3\nfio 3.39\n",
         "files.txt": f"12 409600 {name}\n",
     }.items():

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import synthetic
 from synthetic import FLUSH_COMMAND, probes_bin
 
 from analysis import checks
@@ -42,7 +43,13 @@ def change(folder: Path, name: str, function: Callable[[dict[str, Any]], object]
 
 
 def cell(function: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
-    return lambda folder: change(folder, "cell.json", function)
+    """Change the cell, and the plan's copy of it."""
+
+    def spoil(folder: Path) -> None:
+        change(folder, "cell.json", function)
+        synthetic.plan(folder)
+
+    return spoil
 
 
 def config(function: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:

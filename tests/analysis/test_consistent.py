@@ -12,7 +12,6 @@ import pytest
 
 from analysis import consistent, filesystems, pipeline
 from analysis.consistent import reasons
-from base import identity
 from commitpath import axes, profiles, transactions
 from commitpath import cell as cells
 
@@ -46,7 +45,7 @@ CONTRADICTIONS: list[tuple[str, Any, str]] = [
     ("manifest.cell_id", "0123456789", "cell_id"),
     ("host.raw_sha256", {"raw/run.json": "0" * 64}, "raw_sha256: host and manifest"),
     ("host.commitpath_commit", "v9.9", "its copy of host.json"),
-    ("cell.mode", "delete", "journal_mode: cell says 'delete', read back says 'wal'"),
+    ("cell.journal_mode", "delete", "journal_mode: cell says 'delete', read back says 'wal'"),
     ("cell.fs", "ext4-ordered", "filesystem: axis says 'ext4', profile says 'f2fs'"),
     ("cell.profiles.fs.type", "ext4", "filesystem"),
     ("cell.device", "nvme-consumer", "profile of device: axis says 'nvme-consumer', content says '"),
@@ -56,7 +55,7 @@ CONTRADICTIONS: list[tuple[str, Any, str]] = [
     ("cell.profiles.workload.phases", ["insert"], "phases"),
     ("cell.profiles.device.geometry", {}, "the geometry of the device is empty"),
     ("cell.profiles.device", {"driver": "null_blk"}, "the profile of device has no timing"),
-    ("cell.sync", "off", "synchronous: cell says 'off', read back says 'full'"),
+    ("cell.synchronous", "off", "synchronous: cell says 'off', read back says 'full'"),
     ("cell.n", 50, "transactions in a phase, n is 50"),
     ("cell.probes", "", "timing_source is 'twin', of such a cell run"),
     ("cell.probes", "sync", "probes: cell says 'sync'"),
@@ -87,7 +86,7 @@ CONTRADICTIONS: list[tuple[str, Any, str]] = [
     ("summary.wall_seconds", 1.0, "wall_seconds"),
     ("summary.timed_wall_seconds", 0.1, "timed_wall_seconds"),
     ("host.timed_seconds", 1e6, "timed_seconds, 1000000.0 s, are more than wall_seconds"),
-    ("host.run_seconds", 0, "start_seconds, 1.282 s, are more than run_seconds, 0 s"),
+    ("host.run_seconds", 0, "s, are more than run_seconds, 0 s"),
     ("host.wall_seconds", 1, "run_seconds and restore_seconds"),
 ]
 
@@ -110,7 +109,7 @@ def test_a_contradiction_is_named(of_f2fs: Documents, where: str, value: Any, sa
 def test_a_watched_run_is_not_passed_off_as_unwatched(of_f2fs: Documents) -> None:
     told = copy.deepcopy(of_f2fs)
     told["cell"]["probes"], told["summary"]["timing_source"] = "", "run"
-    assert "probes: the cell asks for none, 25 were attached" in reasons(**told)
+    assert "probes: the cell asks for none, 15 were attached" in reasons(**told)
 
 
 def test_of_a_rejected_run_only_whose_documents_they_are(of_f2fs: Documents) -> None:
@@ -124,11 +123,10 @@ def test_of_a_rejected_run_only_whose_documents_they_are(of_f2fs: Documents) -> 
 def test_names_are_those_of_the_data_files(tmp_path: Path) -> None:
     files = {"sql": "SELECT 1;", "trace": 'commitpath trace 1\nfile 1 "a.db"\n0.0 1 "SELECT 1"\n'}
     known = axes.axes()
-    assert tuple(known["journal_mode"].choices()) == identity.JOURNAL_MODES
     kinds = {profiles.load_profile("fs", name)["type"] for name in known["fs"].files()}
     assert set(filesystems.names()) == kinds
     for fs in known["fs"].files():
-        for mode in identity.JOURNAL_MODES:
+        for mode in known["journal_mode"].choices():
             made = cells.make_cell({"FS": fs, "MODE": mode})
             assert consistent._profiles(made, {}, {}, {}) == consistent._emptied(made) == []
     for axis, variable in (("workload", "WORKLOAD"), ("device", "DEVICE")):

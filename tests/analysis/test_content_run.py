@@ -200,7 +200,7 @@ SPOILED: list[tuple[str, Spoil, str]] = [
     ),
     ("f2fs-wal", called("inode/node", "WAL"), "node under another label"),
     ("f2fs-wal", bytes_turned("inode/node"), "node of another place"),
-    ("f2fs-wal", turned(is_file("wal"), "offset"), "page that a node has as another"),
+    ("f2fs-wal", turned(is_file("wal"), "offset"), "frame of another place of a WAL"),
     ("f2fs-wal", exchanged("database", "wal"), "page that a node has as another"),
     (
         "f2fs-wal",
@@ -279,7 +279,6 @@ def test_it_is_told(recorded: Callable[[str], runs.Run], tmp_path: Path) -> None
 
 
 def test_a_run_without_bytes_says_so(recorded: Callable[[str], runs.Run]) -> None:
-    """As runs of before they were kept: no observer of them, no file."""
     run = recorded("f2fs-wal")
     assert run.ledger is not None
     plain = content.unjudged(run.ledger).pieces

@@ -23,7 +23,7 @@ from base.errors import BadInput
 
 HERE = Path(__file__).parent
 # of its trials: two of one state, one that is as after the seventh transaction, one whose files the host has
-ALIKE, OF_SEVEN, SAMPLED = (26, 27), 13, 10
+ALIKE, OF_SEVEN, SAMPLED = (27, 28), 16, 10
 
 
 @pytest.fixture
@@ -48,13 +48,13 @@ def test_the_recorded_run_holds(run_dir: Path) -> None:
     assert result["status"] == "ok", result["reasons"]
     crash = result["crash"]
     assert (crash["cuts"], crash["opened"], crash["corrupt"], crash["not_a_prefix"]) == (40, 40, 0, 0)
-    assert (crash["lost_acknowledged"]["cuts"], crash["lost_acknowledged"]["max"]) == (9, 1)
+    assert (crash["lost_acknowledged"]["cuts"], crash["lost_acknowledged"]["max"]) == (11, 1)
     assert crash["broken"] == 0
     judged = runs.read(run_dir).judged
     assert judged is not None
     assert set(judged["verdict"]) == {verdicts.LOST, verdicts.WHOLE}
     # the read is no loss: the update before it is
-    row = judged.row(2, named=True)
+    row = judged.row(6, named=True)
     assert (row["acknowledged"], row["transactions"], row["lost"], row["first_lost"]) == (2, 0, 1, 0)
 
 
@@ -75,7 +75,7 @@ def as_after(trial: int, number: int, **besides: Any) -> Callable[[Path], None]:
 
 @pytest.mark.parametrize(("number", "lost"), [(6, 1), (3, 2), (0, 4)])
 def test_what_was_acknowledged_and_is_gone_is_counted(run_dir: Path, number: int, lost: int) -> None:
-    """Of trial 13, with seven transactions begun and six acknowledged: without those that changed nothing."""
+    """Of trial 16, with seven transactions begun and six acknowledged: without those that changed nothing."""
     edit_trial(run_dir, OF_SEVEN, rows=(held := states(run_dir)[number]).rows, hash=f"{held.hash:016x}")
     judged = runs.read(run_dir).judged
     assert judged is not None
@@ -134,7 +134,7 @@ TIMES = "board 1 of trials did not do the same run: its transactions were at oth
         # a hash of another number of transactions, with and without its rows
         (as_after(OF_SEVEN, 5, rows=13), f"trial {OF_SEVEN} found 13 rows, and the hash of 12"),
         (as_after(ALIKE[0], 7), f"trials {ALIKE[0]} and {ALIKE[1]} were of one state, and came to different"),
-        (as_after(SAMPLED, 0), "board found rows 10, and 12 is what the host finds in its files"),
+        (as_after(SAMPLED, 0), "board found rows 10, and 11 is what the host finds in its files"),
         (as_after(0, 1), "run's begin it was to hold 0 transactions whole, and trial 0 found: whole, 1"),
         (as_after(39, 10), "run's end it was to hold 11 transactions whole, and trial 39 found: lost, 10"),
         (lambda folder: edit_trial(folder, 0, hash="0" * 16), "trial 0 found: not a prefix, as its rows"),

@@ -15,6 +15,7 @@ import blkparsed
 import numpy as np
 import pytest
 import synthetic
+from edited import unhold
 from test_fuzz import try_all
 from test_truncation import noisy, outcome
 
@@ -35,7 +36,7 @@ HERE = Path(__file__).parent
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("flash") / "cell"
     shutil.unpack_archive(HERE / "sample-flash-wal.tar.xz", folder)
-    return folder / "run"
+    return unhold(folder / "run")
 
 
 @pytest.fixture
@@ -165,7 +166,7 @@ def test_a_log_that_is_not_there_rejects(run_dir: Path) -> None:
     found = checks.reasons(runs.read(run_dir))
     assert "raw/device.bin is missing" in found
     assert "untraced twin: raw/device.bin is missing" in found
-    assert "raw/blktrace/<dev>.blktrace.<cpu> is missing" in found  # the other witness there may be
+    assert "nobody but the probes saw the block commands" in found
 
 
 def test_more_commands_than_the_device_counted_rejects(run_dir: Path) -> None:
@@ -211,9 +212,7 @@ def test_a_cut_log_is_refused(run_dir: Path) -> None:
 
 
 def test_a_driver_that_there_is_not_is_one_line(run_dir: Path) -> None:
-    """The sample has a driver's earlier name, `flash`; another one nobody knows."""
     cell = json.loads((run_dir / "cell.json").read_text())
-    assert cell["profiles"]["device"]["driver"] in flashsim.DEVICE.earlier
     cell["profiles"]["device"]["driver"] = "floppy"
     (run_dir / "cell.json").write_text(json.dumps(cell))
     said = (

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import synthetic
+from edited import unhold
 
 from analysis import __main__ as command
 from analysis import documents, pipeline
@@ -31,7 +32,7 @@ def fits(folder: Path, status: str) -> None:
 @pytest.mark.parametrize("sample", ["sample-f2fs-wal.tar.xz", "sample-flash-wal.tar.xz"])
 def test_recorded_runs_fit(sample: str, tmp_path: Path) -> None:
     shutil.unpack_archive(HERE / sample, tmp_path)
-    fits(tmp_path / "run", "ok")
+    fits(unhold(tmp_path / "run"), "ok")
     (tmp_path / "run/raw/run-cell.log").unlink()
     (tmp_path / "run/raw/probes.bin").unlink()
     fits(tmp_path / "run", "rejected")

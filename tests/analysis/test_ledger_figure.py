@@ -20,6 +20,7 @@ LEDGER = {
     "per_transaction": {"all": {"database page": 4096.0}},
     "flushes_per_transaction": {"all": {"database": 1.0}},
     "unattributed_share": 0.0,
+    "no_transaction": {"share": 0.0, "per_transaction": 0.0},
 }
 
 
@@ -85,11 +86,6 @@ def test_what_is_for_no_transaction_is_a_part_of_the_bar(
     said = capsys.readouterr().out
     assert said.startswith("wal  ext4-ordered: 0.000% unattributed, 20.000% for no transaction, ")
     assert "no transaction" in (tmp_path / "out.svg").read_text()
-    # of a run that an earlier release analysed
-    old = make(tmp_path / "earlier", "wal", "r1")
-    assert main([str(tmp_path / "out.svg"), str(old)]) == 0
-    assert capsys.readouterr().out.startswith(f"wal  ext4-ordered: 0.000% unattributed, {old}")
-    assert "no transaction" not in (tmp_path / "out.svg").read_text()
 
 
 def test_both_panels_have_everything(tmp_path: Path) -> None:

@@ -145,8 +145,8 @@ def test_what_is_acknowledged_is_clean(path: Path) -> None:
     # the driver's clock and the calls' are apart by less than 250 ns
     late = [(op, 2640 if at == 650 else at, size) for op, at, size in COPIES]
     assert cleaned(own) == cleaned(own, own) == cleaned(called(path, *late)) == []
-    # a run of before a clean was noted, and one that notes no calls
-    assert cleaned(called(path, *COPIES[::2])) == cleaned(driver(path)) == []
+    # one that notes no calls
+    assert cleaned(driver(path)) == []
     told = "persistent memory: {} transactions were acknowledged before their lines were clean, the first {}"
     later = [(op, 2800 if at == 650 else at, size) for op, at, size in COPIES]
     part = [(op, at, 250 if op == "copy" or at < 10000 else 20) for op, at, _ in COPIES]

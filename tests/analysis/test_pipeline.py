@@ -103,7 +103,7 @@ def test_what_nobody_watched_is_no_zero(run_dir: Path, capsys: pytest.CaptureFix
     ("probes", "why"),
     [
         ("none", "it has no observers (PROBES=none)"),
-        ("block,bio", "it was rejected, of PROBES=block,bio: probes: "),
+        ("block,bio", "it was rejected, of PROBES=block,bio: "),
         ("block,bio, kept", "PROBES=block,bio are too few observers"),
     ],
 )

@@ -8,93 +8,32 @@ from typing import Any
 import pytest
 import synthetic
 
-from analysis import checks, expected, pipeline, recorded
+from analysis import checks, expected, pipeline
 from analysis import run as runs
-from analysis.adapters import driver
 from analysis.checks import loss, settings
-from analysis.expected import of
-from base import identity
 from base.errors import BadInput
 
-# of the made-up run; its twin has none
-OBSERVERS = ["blktrace", "probes"]
 
-
-def planned_run(folder: Path, part: str = ".", **changes: Any) -> dict[str, Any]:
-    """What a plan has of the made-up run, or of its twin (`part`), changed as told."""
-    said = json.loads((folder / part / "raw/run.json").read_text())
-    probes = said["probes"]["requested"]
-    return {
-        "observers": OBSERVERS if probes else [],
-        "probes": probes.split(",") if probes else [],
-        "files": {},
-        "steps": [{"name": step["name"], "ends": "ok"} for step in said["steps"]],
-    } | changes
+@pytest.fixture
+def folder(run_dir: Path) -> Path:
+    return run_dir
 
 
 def planned(folder: Path, **changes: Any) -> runs.Run:
     """A made-up run with a plan, changed as told, read."""
-    cell = json.loads((folder / "cell.json").read_text())
-    plan = {
-        "format": 1,
-        "cell_id": identity.cell_id(cell),
-        "cell_name": identity.cell_name(cell),
-        "cell": cell,
-        "board": {},
-        "runs": {"run": planned_run(folder), "twin": planned_run(folder, "twin")},
-        "expected": [vars(one) for one in of(identity.current(cell))],
-        # those of then
-        "checks": [name for name in checks.names() if name not in recorded.CHECKS],
-    } | changes
-    (folder / "raw/plan.json").write_text(json.dumps(plan))
+    synthetic.plan(folder, **changes)
     return runs.read(folder)
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Of the first release that made plans: its cell is by rule 2, its run.json says who watched."""
-    made = synthetic.make(tmp_path / "run")
-    by_rule_2(made)
-    for part, names in (("raw", OBSERVERS), ("twin/raw", [])):
-        change_run(made / part, observers=names)
-    return made
-
-
-def by_rule_2(folder: Path) -> None:
-    """Call the axes of a made-up run as they are called now."""
-    cell = json.loads((folder / "cell.json").read_text())
-    named = {identity.RENAMED.get(key, key): value for key, value in cell.items()}
-    cell = {**named, "engine": "sqlite", "at_default": []}
-    cell["profiles"].pop("mode", None)
-    (folder / "cell.json").write_text(json.dumps(cell))
-    host = json.loads((folder / "host.json").read_text())
-    host["cell_id"] = identity.cell_id(cell)
-    (folder / "host.json").write_text(json.dumps(host))
+def planned_run(folder: Path, part: str = ".", **changes: Any) -> dict[str, Any]:
+    """What a plan has of the made-up run, or of its twin (`part`), changed as told."""
+    return synthetic.planned_run(folder / part, **changes)
 
 
 def change_run(raw: Path, **changes: Any) -> None:
     """Change what run.json says."""
     document = json.loads((raw / "run.json").read_text()) | changes
     (raw / "run.json").write_text(json.dumps(document))
-
-
-def test_a_planned_run_is_checked_as_one_without_a_plan(folder: Path, tmp_path: Path) -> None:
-    without = runs.read(synthetic.make(tmp_path / "earlier"))
-    assert without.plan is None
-    with_plan = planned(folder)
-    assert checks.reasons(with_plan) == checks.reasons(without)
-    assert settings.compare(with_plan) == settings.compare(without)
-
-
-def test_a_planned_run_has_what_the_engine_was_given(folder: Path) -> None:
-    """The hash alone is what drivers of before there were plans left."""
-    for raw in (folder / "raw", folder / "twin/raw"):
-        digest = driver.read(raw / "driver").config["sql_sha256"]
-        config = json.loads((raw / "driver/config.json").read_text()) | {"sql_sha256": digest}
-        (raw / "driver/config.json").write_text(json.dumps(config))
-        (raw / "driver/rendered.gz").unlink()
-    assert checks.reasons(runs.read(folder)) == ["raw/plan.json is missing"]
-    assert checks.reasons(planned(folder)) == ["raw/driver/rendered.gz is missing"]
 
 
 def steps(folder: Path, **ends: str) -> dict[str, Any]:
@@ -136,7 +75,7 @@ def test_a_plan_takes_nothing_away(folder: Path) -> None:
     (folder / "raw/dmesg.txt").write_text("<0>[    2.0] Kernel panic\n")
     (folder / "raw/board/device.txt").write_text("completion_nsec=10000\n")
     (folder / "raw/board/kernel.txt").write_text("Linux board 5.10.0-34-arm64 #1 SMP\n")
-    found = " ".join(checks.reasons(planned(folder, checks=["loss.host_there"], expected=[])))
+    found = " ".join(checks.reasons(planned(folder)))
     assert "Kernel panic" in found
     assert "completion_nsec: requested '2000000', in effect '10000'" in found
     assert "board kernel: requested '6.12', in effect '5.10'" in found
@@ -158,7 +97,8 @@ def test_a_limit_that_a_plan_lacks_is_not_in_its_page(folder: Path) -> None:
     assert re.search(r"<th>foreign_commands</th>.*>0.5<", page) and re.search(r"<th>celsius</th>.*>–<", page)
 
 
-def test_a_run_by_rule_2_has_a_plan(folder: Path) -> None:
+def test_a_run_has_a_plan(folder: Path) -> None:
+    (folder / "raw/plan.json").unlink()
     assert checks.reasons(runs.read(folder)) == ["raw/plan.json is missing"]
 
 
@@ -176,15 +116,10 @@ def test_the_kernel_is_the_planned_one(folder: Path, requested: str, uname: str,
     assert [one for one in settings.equal(run) if "kernel" in one] == reasons
 
 
-def test_a_plan_may_list_checks_of_another_release(folder: Path) -> None:
-    assert checks.reasons(planned(folder, checks=["loss.host_there", "moon.full"])) == []
-
-
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"format": 5}, "format"),
-        ({"checks": []}, "checks"),
+        ({"format": 2}, "format"),
         ({"cell": {"n": 1}}, "it is of another cell than cell.json"),
         ({"steps": 1}, "steps"),
     ],
@@ -220,12 +155,3 @@ def test_who_watched_is_who_was_planned(folder: Path, part: str, changes: dict[s
     (reason,) = [one for one in checks.reasons(runs.read(folder)) if "raw/run.json has the" in one]
     assert before == [] and says in reason
     assert reason.startswith("untraced twin: ") == (part == "twin/raw")
-
-
-def test_without_a_plan_the_cell_says_who_watches(folder: Path) -> None:
-    """Of a run from before there were plans."""
-    change_run(folder / "raw", observers=["blktrace"])
-    says = ["probes did not watch the run (raw/run.json, observers)"]
-    assert loss.observers_watched(runs.read(folder)) == says
-    change_run(folder / "raw", observers=["probes"])
-    assert loss.observers_watched(runs.read(folder)) == []

@@ -9,7 +9,7 @@ from analysis import derived, repeats
 from base.errors import BadInput
 from base.identity import canonical, cell_name
 
-CELL = {"clock": "virtual", "fs": "<b>", "profiles": {}}
+CELL = {"clock": "virtual", "engine": "sqlite", "fs": "<b>", "profiles": {}, "at_default": []}
 
 
 def runs(tmp_path: Path, *tps: float, **differ: list[str]) -> list[Path]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from analysis.ledger.schema import LABELS
 from base.identity import canonical
+from base.version import version
 from commitpath.axes import probe_files
 from commitpath.database import store, sync
 from commitpath.identities import cell_id, stored
@@ -107,6 +108,7 @@ def summary(cell: Mapping[str, Any], tps: float) -> dict[str, Any]:
     costs = {"block_writes": 6.0, "bytes_written": 65536.0, "flushes": 1.5, "fua": 2.25}
     per_transaction = dict.fromkeys((*ops, "all"), label)
     return {
+        "version": version(),
         "status": "ok",
         "reasons": [],
         "cell_id": cell_id(cell),

@@ -18,6 +18,7 @@ from analysis.crash import verdicts
 from analysis.engines.survival import MOST_LOST
 from base import identity
 from base.identity import canonical
+from base.version import version
 from commitpath.axes import probe_files
 from commitpath.cell import make_cell
 from commitpath.identities import cell_id, cell_name, stored
@@ -105,6 +106,7 @@ class Lab:
         each = bytes_written / (len(ops) * cell["n"])
         costs = {"block_writes": 2.0, "bytes_written": each, "flushes": 1.0, "fua": 0.1}
         summary = {
+            "version": version(),
             "status": status,
             "reasons": [] if status == "ok" else ["2 events lost"],
             "cell_id": cell_id(cell),

@@ -1,36 +1,32 @@
-"""What an import may say: nothing of this lab's own runs, and no number that its files do not give."""
+"""Imports: runs that come with their files are analysed again, rows without files are unverified."""
 
 import contextlib
 import hashlib
+import io
 import json
 import os
 import re
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
+import tarfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from lab import Lab
+from lab import ROOT, Lab, edit, write
 
-from commitpath.database import files
-from commitpath.database.evidence import differences
+from base.errors import BadInputError, LabError
+from commitpath.database import archive
+from commitpath.database.select import UNVERIFIED
 
 Labs = Callable[[str], Lab]
 # Root may read every folder, but for one without these two.
 WITHOUT = "-dac_override,-dac_read_search"
 AS_A_USER = ["setpriv", f"--bounding-set={WITHOUT}"] if os.geteuid() == 0 else []
-
-
-def forged(transactions: int) -> str:
-    """A change of a run's rates and times that no document contradicts."""
-    rates = ", ".join(f"'$.tps.{op}', 1e6" for op in ("insert", "update", "delete"))
-    return (
-        f"UPDATE run SET summary = json_set(summary, {rates}, '$.tps.all', 1e5, '$.virtual_seconds', "
-        f"{transactions / 1e5})"
-    )
 
 
 def change(path: Path, *statements: str) -> None:
@@ -43,7 +39,7 @@ def change(path: Path, *statements: str) -> None:
 
 def runs(lab: Lab, columns: str = "lab, run_id, path, tps_all") -> list[tuple[object, ...]]:
     """Rows of a lab's database."""
-    with sqlite3.connect(lab.results / "results.sqlite") as connection:
+    with contextlib.closing(sqlite3.connect(lab.results / "results.sqlite")) as connection:
         return connection.execute(f"SELECT {columns} FROM run ORDER BY lab, run_id").fetchall()
 
 
@@ -55,36 +51,11 @@ def home(lab: Lab, tmp_path: Path) -> tuple[Lab, Path]:
     return lab, tmp_path / "own.sqlite"
 
 
-# another run of ours than any that is here
-# (with what its documents say of it)
-FORGED = (
-    "UPDATE run SET run_id = '20300101T000000Z-1', summary = json_set(summary, '$.run_id', "
-    "'20300101T000000Z-1'), host = json_set(host, '$.run_id', '20300101T000000Z-1'), "
-    "manifest = json_set(manifest, '$.host.run_id', '20300101T000000Z-1')"
-)
-
-
-def test_no_import_adds_a_run_of_ours(home: tuple[Lab, Path]) -> None:
-    lab, path = home
-    change(path, "DELETE FROM file", FORGED)
-    before = runs(lab)
-    said = lab.says("import", FILE=str(path))
-    assert "is one of this lab's, and not here; own runs come from" in said
-    assert "and not here" in lab.says("import", FILE=str(path), CONFLICT="theirs")
-    done = lab.ok("import", FILE=str(path), CONFLICT="mine")
-    assert "0 new, 0 there already, 0 replaced, 0 kept as they were here, 1 left out, of this lab" in done
-    assert runs(lab) == before
-
-
 def test_no_import_changes_a_run_of_ours(home: tuple[Lab, Path]) -> None:
     lab, path = home
     change(path, "UPDATE run SET repeat = 77")
     before = runs(lab, "*")
-    for conflict in ("stop", "theirs"):
-        assert "is one of this lab's, and another repeat here" in lab.says(
-            "import", FILE=str(path), CONFLICT=conflict
-        )
-    assert "1 kept as they were here" in lab.ok("import", FILE=str(path), CONFLICT="mine")
+    assert "1 left out, of this lab" in lab.ok("import", FILE=str(path))
     assert runs(lab, "*") == before
 
 
@@ -95,7 +66,7 @@ def test_no_import_says_what_our_grids_are(home: tuple[Lab, Path]) -> None:
     for label in ("here", "there"):
         entry = f"""VALUES ('{label}', 'quick', '{{"mode":"off"}}', 'their reason')"""
         change(path, f"INSERT INTO grid_excluded {entry}")
-        change(path, f"INSERT INTO grid_run VALUES ('{label}', 'apsys17', '0123456789', 0)")
+        change(path, f"INSERT INTO grid_run VALUES ('{label}', 'apsys17', 'v20123456789abcdef', 0)")
     assert "2 rows of grids, 2 of this lab's left out" in lab.ok("import", FILE=str(path))
     with sqlite3.connect(own) as connection:
         found = connection.execute("SELECT lab, reason FROM grid_excluded ORDER BY lab").fetchall()
@@ -103,66 +74,29 @@ def test_no_import_says_what_our_grids_are(home: tuple[Lab, Path]) -> None:
         assert connection.execute("SELECT lab FROM grid_run").fetchall() == [("there",)]
 
 
-def test_whose_file_another_labs_runs_come_from(home: tuple[Lab, Path], labs: Labs) -> None:
-    _, path = home
-    change(path, "DELETE FROM file", "UPDATE run SET lab = 'mit'")
-    assert "1 new" in (done := labs("there").ok("import", FILE=str(path)))
-    assert "; those of mit by here's word" in done
-
-
 def test_no_file_is_exported_that_is_not_as_it_was_stored(lab: Lab, tmp_path: Path) -> None:
     raw = lab.run() / "raw/probes.txt"
     raw.write_text("other")
-    path = tmp_path / "x.sqlite"
+    path = tmp_path / "x.tar.gz"
     said = lab.says("export", FILE=str(path), LAB="here", FILES="yes")
-    assert f"{raw}: not as it was stored (raw_sha256); nothing was exported" in said
+    assert f"{raw}: its content changed" in said and "nothing was exported" in said
     assert not path.exists()
 
 
-@pytest.mark.parametrize("held", [True, False], ids=["stored with hashes", "stored without"])
-@pytest.mark.parametrize("name", ["raw/notes", "raw/board", "raw"])
-def test_no_link_is_exported(name: str, held: bool, lab: Lab, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["raw/notes", "raw/board", "raw", "host.json"])
+def test_no_link_is_exported(name: str, lab: Lab, tmp_path: Path) -> None:
     """What a link in a run's folder leads to is not the run's."""
-    secret = tmp_path / "secret"
-    (secret / "board").mkdir(parents=True)
-    for file in (secret / "notes", secret / "board/mounts"):
-        file.write_text("nobody's affair")
-    folder = lab.recorded()
-    place = folder / name
-    if place.is_dir():
-        shutil.rmtree(place)
-    leads = {"raw/notes": "notes", "raw/board": "board", "raw": ""}[name]
-    place.symlink_to(secret / leads)
-    host = json.loads((folder / "host.json").read_text())
-    host["raw_sha256"] = {
-        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in [*(folder / "raw").rglob("*"), *(folder / "raw/board").rglob("*")]
-        if path.is_file()
-    }
-    if not held:
-        del host["raw_sha256"]
-    (folder / "host.json").write_text(json.dumps(host))
-    done = lab.make("export", FILE=str(tmp_path / "x.sqlite"), LAB="here", FILES="yes")
-    assert "is a link; expected a file or folder of its own" in done.stderr
-    exported = tmp_path / "x.sqlite"
-    assert not exported.exists() or not runs_of(exported)
-
-
-def test_no_link_is_exported_that_was_put_in_a_files_place(lab: Lab, tmp_path: Path) -> None:
     folder = lab.run()
     lab.ok("results")
-    path = folder / "raw/probes.txt"
-    path.rename(tmp_path / "elsewhere")
-    path.symlink_to(tmp_path / "elsewhere")
-    said = lab.says("export", FILE=str(tmp_path / "x.sqlite"), LAB="here", FILES="yes")
-    assert "raw/probes.txt: is a link" in said and "nothing was exported" in said
-    assert not (tmp_path / "x.sqlite").exists()
-
-
-def runs_of(path: Path) -> list[tuple[object, ...]]:
-    """The runs of an export."""
-    with contextlib.closing(sqlite3.connect(path)) as connection:
-        return connection.execute("SELECT run_id FROM run").fetchall()
+    place, elsewhere = folder / name, tmp_path / "elsewhere"
+    if place.exists():
+        place.rename(elsewhere)
+    else:
+        elsewhere.write_text("nobody's affair")
+    place.symlink_to(elsewhere)
+    said = lab.says("export", FILE=str(tmp_path / "x.tar.gz"), LAB="here", FILES="yes")
+    assert "is a link; expected a file or folder of its own" in said and "nothing was exported" in said
+    assert not (tmp_path / "x.tar.gz").exists()
 
 
 def test_a_label_is_given_once(home: tuple[Lab, Path], labs: Labs, tmp_path: Path) -> None:
@@ -183,7 +117,10 @@ def test_a_label_is_given_once(home: tuple[Lab, Path], labs: Labs, tmp_path: Pat
 def test_a_label_that_others_grids_have_is_not_ours(lab: Lab, tmp_path: Path) -> None:
     lab.run()
     lab.ok("results")
-    change(lab.results / "results.sqlite", "INSERT INTO grid_run VALUES ('kiel', 'quick', '0123456789', 0)")
+    change(
+        lab.results / "results.sqlite",
+        "INSERT INTO grid_run VALUES ('kiel', 'quick', 'v20123456789abcdef', 0)",
+    )
     assert "another lab's runs" in lab.says("export", FILE=str(tmp_path / "x"), LAB="kiel")
 
 
@@ -199,7 +136,7 @@ def test_a_run_of_ours_that_may_not_be_read_is_not_gone(home: tuple[Lab, Path], 
         said = {
             target: subprocess.run(
                 [*AS_A_USER, sys.executable, "-m", "commitpath", *target.split()],
-                cwd=Path(__file__).parents[2],
+                cwd=ROOT,
                 env={**os.environ, "COMMITPATH_RESULTS": str(lab.results)},
                 capture_output=True,
                 text=True,
@@ -222,7 +159,7 @@ def test_a_run_of_ours_that_may_not_be_read_is_not_gone(home: tuple[Lab, Path], 
     assert "may not be read" not in lab.ok("results") and lab.ok("results", WHERE=f"run={folder.name}")
 
 
-def test_a_run_of_ours_without_its_folder_is_named(home: tuple[Lab, Path]) -> None:
+def test_a_run_of_ours_without_its_folder_is_unverified(home: tuple[Lab, Path]) -> None:
     lab, _ = home
     kept = lab.run(MODE="wal")
     lab.ok("results")
@@ -231,22 +168,17 @@ def test_a_run_of_ours_without_its_folder_is_named(home: tuple[Lab, Path]) -> No
     for again in ({}, {"REBUILD": "yes"}, {"REBUILD": "yes"}):
         done = lab.make("results", **again)
         assert done.returncode == 0
-        marked = [line for line in done.stdout.splitlines() if "its folder is not here" in line]
+        marked = [line for line in done.stdout.splitlines() if UNVERIFIED in line]
         assert len(marked) == 1 and gone.parent.name in marked[0]
-        named = [line for line in done.stderr.splitlines() if "its folder is not here" in line]
+        named = [line for line in done.stderr.splitlines() if UNVERIFIED in line]
         assert len(named) == (1 if again else 0)
-        assert all(
-            f"run here/{gone.parent.parent.name.rpartition('-')[2]}/{gone.parent.name}" in line
-            for line in named
-        )
 
 
 def test_rebuild_takes_own_runs_from_their_folders(lab: Lab) -> None:
     lab.recorded()
     lab.ok("results")
     before = runs(lab)
-    statement = "UPDATE run SET summary = json_set(summary, '$.tps.all', 9999.0)"
-    change(lab.results / "results.sqlite", statement)
+    change(lab.results / "results.sqlite", "UPDATE run SET summary = json_set(summary, '$.tps.all', 9999.0)")
     assert runs(lab) != before
     assert "1 of them new or changed" in lab.ok("results", REBUILD="yes")
     assert runs(lab) == before
@@ -262,149 +194,262 @@ def test_rebuild_takes_no_row_of_a_folder_that_cannot_be_analysed(home: tuple[La
 
 @pytest.fixture
 def with_files(labs: Labs, tmp_path: Path) -> tuple[Lab, Path]:
-    """An empty lab, and another lab's recorded run with its files."""
+    """An empty lab, and another lab's recorded run with its files, and one that has none."""
     there = labs("there")
     there.recorded()
-    there.ok("export", FILE=str(tmp_path / "t.sqlite"), LAB="kiel", FILES="yes")
-    return labs("here"), tmp_path / "t.sqlite"
+    gone = there.run(MODE="truncate")
+    there.ok("results")
+    shutil.rmtree(gone)
+    there.ok("export", FILE=str(tmp_path / "t.tar.gz"), LAB="kiel", FILES="yes")
+    return labs("here"), tmp_path / "t.tar.gz"
 
 
-def test_files_come_with_their_run_and_stay(with_files: tuple[Lab, Path]) -> None:
+def test_runs_with_files_are_analysed_and_the_others_unverified(
+    with_files: tuple[Lab, Path], labs: Labs, tmp_path: Path
+) -> None:
     lab, path = with_files
+    labs("there").ok("export", FILE=str(tmp_path / "rows.sqlite"))
+    # first without files: no number of the other lab is verified
+    assert "0 new, 2 new without files, so unverified, 0 there" in lab.ok(
+        "import", FILE=str(tmp_path / "rows.sqlite")
+    )
+    assert lab.ok("results").count(UNVERIFIED) == 2
     done = lab.make("import", FILE=str(path))
-    assert "1 new" in done.stdout
-    ((_, run_id, place, tps),) = runs(lab)
-    folder = lab.results / str(place)
-    # each run that was analysed is said, as many take minutes; and its analysis is kept
+    assert "2 runs: 1 new, 1 there already" in done.stdout
     (said,) = done.stderr.splitlines()
-    assert re.fullmatch(rf"analysed: run kiel/\w+/{run_id} \(1 of 1\), [0-9.]+ s", said)
+    assert re.fullmatch(r"analysed: kiel/f2fs-wal-[\w.-]+/[\w-]+ \(1 of 1\)", said)
+    (*_, gone, _), (_, run_id, place, tps) = runs(lab)
+    folder = lab.results / str(place)
+    assert folder.parts[-4:-2] == ("imported", "kiel") and folder.name == run_id and gone is None
+    # its analysis is kept
     assert json.loads((folder / "summary.json").read_text())["tps"]["all"] == tps
     assert lab.ok("trace-export", RUN=str(folder), FORMAT="csv")
-    assert folder.parts[-4:-2] == ("imported", "kiel") and folder.name == run_id
-    assert (folder / "raw/probes.bin").stat().st_size
-    assert f"{tps:.2f}" in lab.ok("results", REBUILD="yes")
-    assert [row[2] for row in runs(lab)] == [place]
-    assert "grade: incomplete" in lab.ok("report-card", FILE=str(folder))
-    # the same numbers, worked out here
-    lab.ok("analyse", RUN=str(folder))
-    assert json.loads((folder / "summary.json").read_text())["tps"]["all"] == tps
+    # what its lab says of it later changes nothing
+    change(tmp_path / "rows.sqlite", "UPDATE run SET summary = json_set(summary, '$.tps.all', 1e5)")
+    assert "0 new, 1 new without files, so unverified, 1 there" in lab.ok(
+        "import", FILE=str(tmp_path / "rows.sqlite")
+    )
+    assert "0 new, 1 new without files" in lab.ok("import", FILE=str(path))
+    for again in ({}, {"REBUILD": "yes"}):
+        (line,) = (line for line in lab.ok("results", **again).splitlines() if UNVERIFIED in line)
+        assert "truncate" in line
+        assert runs(lab)[1][2:] == (place, tps)
+    assert UNVERIFIED in lab.ok("setup-text", WHERE="mode=truncate")
+    # and an export passes it on
+    lab.ok("export", FILE=str(tmp_path / "on.tar.gz"), LAB="here", FILES="yes")
+    third = labs("third")
+    assert "1 new, 1 new without files" in third.ok("import", FILE=str(tmp_path / "on.tar.gz"))
+
+
+def test_a_run_under_another_id_is_no_second_one(with_files: tuple[Lab, Path]) -> None:
+    lab, path = with_files
+    lab.ok("import", FILE=str(path))
+
+    def again(name: str, content: bytes) -> tuple[str, bytes]:
+        old = str(runs(lab)[1][1])
+        if name.endswith("host.json"):
+            content = content.replace(old.encode(), b"20300101T000000Z-1")
+        return name.replace(old, "20300101T000000Z-1"), content
+
+    repack(path, again)
+    done = lab.make("import", FILE=str(path))
+    assert (
+        "1 left out, copies of another run" in done.stdout and "it is a copy of the run kiel/" in done.stderr
+    )
+    assert len(runs(lab)) == 2 and len(list(lab.results.glob("imported/*/*/*"))) == 1
+
+
+Edit = Callable[[str, bytes], tuple[str, bytes] | None]
+
+
+def repack(path: Path, edit: Edit) -> None:
+    """Change the members of an archive."""
+    with tarfile.open(path) as old:
+        members = [(one.name, file.read()) for one in old if (file := old.extractfile(one))]
+    with tarfile.open(path, "w:gz") as new:
+        for name, content in (made for one in members if (made := edit(*one))):
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            new.addfile(member, io.BytesIO(content))
+
+
+def of_file(end: str, by: bytes | None) -> Edit:
+    """Another content of the file with that end of its name; None: it is not there."""
+
+    def edit(name: str, content: bytes) -> tuple[str, bytes] | None:
+        if not name.endswith(end):
+            return name, content
+        return None if by is None else (name, by)
+
+    return edit
 
 
 @pytest.mark.parametrize(
-    ("statement", "says"),
+    ("edit", "says"),
     [
-        (forged(300), "tps.all is 100000.0, its files give 133.53"),
-        ("UPDATE run SET summary = json_set(summary, '$.block.flushes', 1)", "block.flushes is 1, its files"),
+        (of_file("/raw/driver/phases.csv", b"other\n"), "raw/driver/phases.csv: its content changed"),
+        (of_file("/raw/driver/phases.csv", None), "raw/driver/phases.csv: it is gone"),
+        (of_file("/raw/run.json", b"{"), "raw/run.json: its content changed"),
+        (of_file("/host.json", b'{"run_id": "x"}'), "host.json: "),
+        (of_file("/cell.json", b"{"), "cell.json: "),
+        (of_file("/cell.json", b"{}"), "cell.json has no 'engine'"),
         (
-            "UPDATE run SET manifest = json_set(manifest, '$.board.kernel', 'Linux board 7.0-fast')",
-            'board.kernel is "Linux board 7.0-fast", its files give "Linux',
+            lambda name, content: (name.replace("/2026", "/2027"), content),
+            "the folder of its run is not called",
         ),
-        (
-            "UPDATE run SET summary = json_set(summary, '$.latency_us.insert.p999', 1.5)",
-            "latency_us.insert.p999 is 1.5, its files give no such number",
-        ),
-        (
-            "UPDATE run SET summary = json_set(summary, '$.syncs.select', 4.0)",
-            "syncs.select is 4.0, its files give no such number",
-        ),
-        (
-            "DELETE FROM file WHERE name = 'raw/driver/phases.csv'",
-            "its files cannot be analysed: raw/driver/phases.csv",
-        ),
+        (of_file("results.sqlite", b"none"), "not a database"),
+        (of_file("results.sqlite", None), "there is no results.sqlite in it"),
     ],
 )
-def test_numbers_that_their_files_do_not_give(
-    with_files: tuple[Lab, Path], statement: str, says: str
-) -> None:
+def test_an_archive_that_is_damaged(with_files: tuple[Lab, Path], edit: Edit, says: str) -> None:
     lab, path = with_files
-    change(path, statement)
-    said = lab.says("import", FILE=str(path))
-    assert says in said and "run kiel/" in said and "nothing was imported" in said
+    repack(path, edit)
+    done = lab.make("import", FILE=str(path))
+    assert done.returncode == 2
+    (said,) = done.stderr.splitlines()
+    assert says in said and str(path) in said and ".import" not in said
     assert runs(lab) == []
     assert [entry.name for entry in lab.results.iterdir()] == ["results.sqlite"]
 
 
-def test_files_that_are_here_hold_a_later_import_too(with_files: tuple[Lab, Path]) -> None:
+def packed(path: Path, *members: tarfile.TarInfo) -> Path:
+    """An archive of these members, and of a database."""
+    with tarfile.open(path, "w") as made:
+        for member in (tarfile.TarInfo("results.sqlite"), *members):
+            made.addfile(member, io.BytesIO(bytes(member.size if member.isreg() else 0)))
+    return path
+
+
+def member(name: str, size: int = 0, **values: object) -> tarfile.TarInfo:
+    made = tarfile.TarInfo(name)
+    made.size = size
+    for key, value in values.items():
+        setattr(made, key, value)
+    return made
+
+
+RUN = "kiel/cell/run"
+
+
+@pytest.mark.parametrize(
+    ("members", "says"),
+    [
+        ([member(f"{RUN}/raw/a", type=tarfile.SYMTYPE, linkname="/etc/passwd")], "is a link"),
+        ([member(f"{RUN}/raw/a", type=tarfile.LNKTYPE, linkname="results.sqlite")], "is a link"),
+        ([member(f"{RUN}/raw", type=tarfile.SYMTYPE, linkname="/tmp"), member(f"{RUN}/raw/a")], "is a link"),
+        ([member(f"{RUN}/raw/a", type=tarfile.FIFOTYPE)], "or no file"),
+        ([member(f"{RUN}/raw/a", type=tarfile.CHRTYPE)], "or no file"),
+        ([member("../outside")], "would be outside its folder"),
+        ([member("/tmp/outside")], "would be outside its folder"),
+        ([member(f"{RUN}/raw/../../../../../outside")], "would be outside its folder"),
+        ([member(f"{RUN}/raw/a\x1b[2J")], "would be outside its folder, or is no file's name"),
+        ([member(f"{RUN}/raw/{'a' * 250}")], "is no file's name"),
+        ([member(f"{RUN}/summary.json")], "is neither results.sqlite nor a file of a run"),
+        ([member("kiel/cell/raw/a")], "is neither results.sqlite nor a file of a run"),
+        ([member(f".{RUN}/raw/a")], "is neither results.sqlite nor a file of a run"),
+        ([member(f"{RUN}/raw/a"), member(f"{RUN}/raw/a")], "'kiel/cell/run/raw/a' is in it twice"),
+        ([member(f"{RUN}/raw/a"), member(f"{RUN}/raw/a/b")], "'kiel/cell/run/raw/a/b' is in it twice"),
+        ([member(f"{RUN}/raw/a", 2001)], "is larger than 2000 bytes"),
+        ([member(f"{RUN}/raw/{n}", 1900) for n in range(4)], "or all are than 5000"),
+    ],
+)
+def test_an_archive_that_is_hostile(
+    members: list[tarfile.TarInfo], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is written but into its folder."""
+    monkeypatch.setattr(archive, "FILE_BYTES", 2000)
+    monkeypatch.setattr(archive, "ALL_BYTES", 5000)
+    (tmp_path / "into").mkdir()
+    source = packed(tmp_path / "x.tar", *members)
+    with pytest.raises(BadInputError, match=re.escape(says)) as caught:
+        archive.unpack(source, tmp_path / "into")
+    assert str(caught.value).startswith(f"{source}: ") and "\n" not in str(caught.value)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["into", "x.tar"]
+    assert not any(path.is_symlink() for path in tmp_path.rglob("*"))
+
+
+def test_a_sparse_member_is_refused(tmp_path: Path) -> None:
+    """GNU tar's: a few bytes that would be a terabyte."""
+    file = tmp_path / "kiel/cell/run/raw/a"
+    file.parent.mkdir(parents=True)
+    with file.open("wb") as made:
+        made.truncate(2**40)
+    tar = ["tar", "-C", str(tmp_path), "--sparse", "-cf", str(tmp_path / "x.tar"), "kiel"]
+    subprocess.run(tar, check=True)
+    with pytest.raises(BadInputError, match="a sparse file"):
+        archive.unpack(tmp_path / "x.tar", tmp_path / "into")
+
+
+def test_an_archive_that_is_cut_short(with_files: tuple[Lab, Path]) -> None:
+    _, path = with_files
+    data = path.read_bytes()
+    for number, content in enumerate(
+        (data[: len(data) // 2], data[:-20], b"", b"no archive" * 100, data[:5])
+    ):
+        (path.parent / "into").mkdir()
+        path.write_bytes(content)
+        with pytest.raises(BadInputError, match="no export, or a damaged one") as caught:
+            archive.unpack(path, path.parent / "into")
+        assert "\n" not in str(caught.value), number
+        shutil.rmtree(path.parent / "into")
+
+
+def test_a_run_that_is_here_with_other_files(with_files: tuple[Lab, Path]) -> None:
     lab, path = with_files
     lab.ok("import", FILE=str(path))
-    change(path, forged(300), "UPDATE file SET content = NULL")
-    assert "its files give 133.53" in lab.says("import", FILE=str(path), CONFLICT="theirs")
+    before = runs(lab)
+
+    def edit_host(name: str, content: bytes) -> tuple[str, bytes]:
+        if name.endswith("/raw/run-cell.log"):
+            return name, b"other\n"
+        if name.endswith("/host.json"):
+            host = json.loads(content)
+            host["raw_sha256"]["raw/run-cell.log"] = hashlib.sha256(b"other\n").hexdigest()
+            return name, json.dumps(host).encode()
+        return name, content
+
+    repack(path, edit_host)
+    assert "with other files; nothing was imported" in lab.says("import", FILE=str(path))
+    assert runs(lab) == before
 
 
-def test_a_run_under_several_names_is_one(labs: Labs, tmp_path: Path) -> None:
-    there, path = labs("there"), tmp_path / "t.sqlite"
-    there.run(CLOCK="real", PROBES="none")
-    there.ok("export", FILE=str(path), LAB="kiel")
-    with sqlite3.connect(path) as connection:
-        stored = "lab, cell_id, repeat, status, reasons, cell"
-        for number in range(2, 6):
-            name = f"20300101T00000{number}Z-1"
-            summary, host = (f"json_set({column}, '$.run_id', '{name}')" for column in ("summary", "host"))
-            manifest = f"json_set(manifest, '$.host.run_id', '{name}')"
-            connection.execute(
-                f"INSERT INTO run ({stored}, run_id, summary, host, manifest) "
-                f"SELECT {stored}, '{name}', {summary}, {host}, {manifest} FROM run LIMIT 1"
-            )
-    connection.close()
-    lab = labs("here")
-    done = lab.make("import", FILE=str(path))
-    assert "5 runs: 1 new" in done.stdout and "4 left out, copies of another run" in done.stdout
-    assert done.stderr.count("it is a copy of the run kiel/") == 4
-    assert len(runs(lab)) == 1
-
-
-def test_nothing_measured_is_told_that_is_not_found() -> None:
-    found = {"tps": {"all": 1.0}, "block": {"writes": 1, "flushes": 2}}
-    assert list(differences({"tps": {"all": 1.0}, "block": {"writes": 1}, "newer": {"x": 1}}, found)) == []
-    told = {"tps": {"all": 1.0, "select": 987654}, "ledger": {"bytes": {}}}
-    assert list(differences(told, found)) == [
-        'ledger is {"bytes": {}}, its files give no such number',
-        "tps.select is 987654, its files give no such number",
-    ]
-
-
-def test_differences_but_for_rounding() -> None:
-    told = {"a": {"b": 1.0, "c": [1]}, "status": "ok", "reasons": ["x"], "older": 1, "none": None}
-    assert list(differences(told, {"a": {"b": 1.0 + 1e-9, "c": [1]}, "status": "ok", "newer": 2})) == []
-    found = {"a": {"b": 1.01, "c": [2]}, "status": "rejected", "none": 0}
-    assert list(differences(told, found)) == [
-        "a.b is 1.0, its files give 1.01",
-        "a.c is [1], its files give [2]",
-        "none is null, its files give 0",
-        'status is "ok", its files give "rejected"',
-    ]
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_an_import_that_is_ended_leaves_nothing(with_files: tuple[Lab, Path], how: signal.Signals) -> None:
+    lab, path = with_files
+    lab.ok("results")
+    environment = {**os.environ, "COMMITPATH_RESULTS": str(lab.results)}
+    command = [sys.executable, "-m", "commitpath", "import", f"FILE={path}"]
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True)
+    while not list(lab.results.glob(".import-*/kiel/*/*/host.json")):
+        time.sleep(0.02)
+    process.send_signal(how)
+    # ends when those have it that it started: nothing goes on
+    said = process.communicate(timeout=60)[1]
+    if how == signal.SIGINT:
+        assert process.returncode == 130 and said == "commitpath: interrupted; nothing is left running\n"
+    assert "0 runs" in lab.ok("results")
+    assert [entry.name for entry in lab.results.iterdir()] == ["results.sqlite"]
+    assert "1 new" in lab.ok("import", FILE=str(path))
 
 
 def test_an_import_whose_files_have_no_place_adds_no_run(with_files: tuple[Lab, Path]) -> None:
     lab, path = with_files
     lab.ok("results")
     (lab.results / "imported").write_text("a file in the place of the folder")
-    said = lab.says("import", FILE=str(path))
-    assert "imported" in said and runs(lab) == []
+    assert "imported" in lab.says("import", FILE=str(path)) and runs(lab) == []
     (lab.results / "imported").unlink()
     assert "1 new" in lab.ok("import", FILE=str(path))
-    ((*_, place, _),) = runs(lab)
-    assert (lab.results / str(place) / "raw/probes.bin").stat().st_size
+    assert (lab.results / str(runs(lab)[1][2]) / "raw/probes.bin").stat().st_size
 
 
-def test_files_are_taken_back_where_their_rows_are_not_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(files, "IMPORTED", tmp_path / "imported")
-    for place, content in (("part", "new"), ("imported", "old")):
-        for run in ("1", "2")[: 2 if place == "part" else 1]:
-            (tmp_path / place / "kiel/cell" / run).mkdir(parents=True)
-            (tmp_path / place / "kiel/cell" / run / "raw").write_text(content)
+def test_a_run_without_hashes_is_not_exported_with_files(lab: Lab, tmp_path: Path) -> None:
+    folder = lab.run()
+    host = json.loads((folder / "host.json").read_text())
+    del host["raw_sha256"]
+    write(folder / "host.json", host)
     with (
-        pytest.raises(OSError, match="no room"),
-        files.files_to_place(tmp_path / "part") as put,
+        tarfile.open(tmp_path / "x.tar", "w") as made,
+        pytest.raises(LabError, match="raw_sha256: it is missing"),
     ):
-        put()
-        assert (tmp_path / "imported/kiel/cell/1/raw").read_text() == "new"
-        raise OSError("no room")
-    assert [path.name for path in (tmp_path / "imported/kiel/cell").iterdir()] == ["1"]
-    assert (tmp_path / "imported/kiel/cell/1/raw").read_text() == "old"
-    with files.files_to_place(tmp_path / "part") as put:
-        put()
-    assert sorted(path.name for path in (tmp_path / "imported/kiel/cell").iterdir()) == ["1", "2"]
-    assert (tmp_path / "imported/kiel/cell/1/raw").read_text() == "new"
+        archive.add(made, folder, "kiel/cell/run")
+    edit(folder / "host.json")

@@ -11,8 +11,7 @@ from analysis import devices
 from base.data import load_yaml
 from base.errors import BadInputError
 from base.schema import schema
-from commitpath import axes, identities, profiles
-from commitpath import cell as cells
+from commitpath import axes, profiles
 
 ROOT = Path(__file__).resolve().parents[2]
 DRIVER = ROOT / "images/devices/flashsim"
@@ -113,27 +112,14 @@ def test_a_driver_is_whole() -> None:
     """Each has what a board does with it; a module of ours has the attributes that a profile gives it."""
     for name in devices.names():
         assert (ROOT / f"playbooks/devices/{name}.sh").is_file(), name
-        assert devices.name_of(name) == name
     for folder in (ROOT / "images/devices").iterdir():
         assert folder.name in devices.names()
         has = {path.name for path in folder.iterdir()}
         # a module of ours, or what one of the kernel's own needs
         assert {"Kbuild", "attributes.yml", "README.md"} <= has or has == {"options.yml"}
-    # one name for one driver, of now or of earlier releases
-    every = [name for one in devices.names() for name in (one, *devices.find(one).earlier)]
-    assert len(every) == len(set(every))
 
 
-def test_a_stored_profile_has_the_drivers_name_of_now() -> None:
-    """A run of an earlier release asks for the same device as one of now."""
-    now = cells.make_cell({"DEVICE": "emmc-5.0"})
-    earlier = {
-        **now,
-        "profiles": {**now["profiles"], "device": {**now["profiles"]["device"], "driver": "flash"}},
-    }
-    assert identities.current_id(earlier) == identities.cell_id(now)
-    assert identities.other_profiles(identities.complete(earlier)) == []
-    assert devices.current({"driver": "floppy"}) == {"driver": "floppy"}
+def test_a_driver_that_is_not_known() -> None:
     with pytest.raises(
         devices.UnknownDriverError, match="no device driver 'floppy'; expected flashsim, null_blk"
     ):
@@ -150,7 +136,6 @@ NAMED = {
     "analysis/schema.yml": "a summary's name of what the medium did",
     "analysis/summary.py": "a summary's name of what the medium did",
     "analysis/terminal.py": "a summary's name of what the medium did",
-    "commitpath/database/evidence.py": "a summary's name of what the medium did",
     "commitpath/help.py": "the medium",
     "commitpath/papers/claims.html.j2": "the medium",
     "commitpath/reporting/advise.py": "the medium",

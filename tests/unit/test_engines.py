@@ -3,15 +3,14 @@
 import re
 from pathlib import Path
 
-import polars as pl
 import pytest
 
-from analysis import durability, engines, stored
+from analysis import durability, engines
 from analysis.engines.survival import ALL, RECENT, UNSYNCED
 from analysis.figures import style
 from analysis.ledger import schema
 from base import identity
-from base.errors import BadInput, BadInputError
+from base.errors import BadInputError
 from base.paths import ROOT
 from commitpath import identities, looks, profiles
 from commitpath.axes import axes
@@ -196,20 +195,6 @@ def test_no_engine_code_ends_the_process() -> None:
     assert len(sources) > 5
     for path in sources:
         assert not re.search(r'"fail\.h"|\b(fail|fail_usage|exit|_exit|abort)\(', path.read_text()), path
-
-
-def test_costs_of_an_earlier_analysis_lack_another_engines_labels(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "tables").mkdir()
-    pl.DataFrame({"transaction": [0], "WAL": [8192.0]}).write_parquet(tmp_path / "tables/costs.parquet")
-    monkeypatch.setattr(stored.derived, "check", lambda *_: None)
-    run = stored.Stored(tmp_path, {}, {})
-    assert run.table("costs", ("WAL", "manifest")).to_dicts() == [
-        {"transaction": 0, "WAL": 8192.0, "manifest": 0.0}
-    ]
-    with pytest.raises(BadInput, match="no column syncs"):
-        run.table("costs", ("syncs", "manifest"))
 
 
 def test_what_builds_the_driver_names_no_engine() -> None:

@@ -192,7 +192,7 @@ from pathlib import Path
 from analysis import observers
 
 given = observers.Given(Path(sys.argv[1]), (0, 1))
-print(observers.watched(["diskstats"], ["block"], False), observers.find("diskstats").read(given).missing)
+print(observers.watched(["diskstats"]), observers.find("diskstats").read(given).missing)
 print(observers.left(Path(sys.argv[1])))
 """
 
@@ -207,15 +207,10 @@ def test_its_files_are_read_by_name(tree: Path, tmp_path: Path) -> None:
 def test_who_watched_is_what_the_run_says() -> None:
     from analysis import observers as read
 
-    assert read.watched(["probes"], ["block"], logged=False) == ["probes"]
-    # runs of earlier releases say nothing
-    assert read.watched(None, ["block"], logged=False) == ["blktrace", "probes"]
-    assert read.watched(None, ["block"], logged=True) == ["probes"]
-    assert read.watched(None, ["block", "blktrace"], logged=True) == ["blktrace", "probes"]
-    assert read.watched(None, [], logged=False) == []
+    assert read.watched(["probes"]) == ["probes"]
     for said in ([1], "probes"):
         with pytest.raises(BadInput, match="a list of names"):
-            read.watched(said, ["block"], logged=False)
+            read.watched(said)
     with pytest.raises(BadInput, match="no observer 'nobody'"):
         read.find("nobody")
 

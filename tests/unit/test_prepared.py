@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis import recorded
 from base.errors import LabError
-from commitpath import ansible, calibrate, commands, experiment, observers, plan, prepared
+from commitpath import ansible, calibrate, commands, experiment, plan, prepared
 from commitpath.cell import make_cell
 from commitpath.payload import tar_of
 from commitpath.sweep import job
@@ -27,14 +26,6 @@ def saved(tmp_path: Path) -> Path:
     (folder / "state").write_bytes(b"devices")
     snapshot.write(folder, {})
     return folder
-
-
-def test_the_analysis_knows_what_memory_a_board_has() -> None:
-    cell = make_cell({})
-    size = cell["profiles"]["device"]["size_mib"]
-    there = observers.on_board(cell["probes"].split(","))
-    kept = sum(mib for name, mib in recorded.keeping(cell).items() if name in there)
-    assert prepared.memory_mib(cell) == recorded.BOARD_MIB + size + kept
 
 
 def test_what_is_damaged_is_named_and_made_again_once(

@@ -11,7 +11,7 @@ from base.errors import BadInputError
 from commitpath import commands, help, variables
 from commitpath.axes import axes, run_axes
 from commitpath.cell import make_cell
-from commitpath.database import exchange, select
+from commitpath.database import select
 from commitpath.papers.asked import MOST, PLACE
 from commitpath.papers.command import PASSED
 from commitpath.reporting import candidates, choice
@@ -35,7 +35,6 @@ def test_every_command_is_in_the_table() -> None:
 
 def test_each_commands_own_words_are_the_tables() -> None:
     assert values("trace-export", "FORMAT") == {*export.FORMATS, "all"}
-    assert values("import", "CONFLICT") == set(exchange.CONFLICTS)
     assert values("advise", "SURVIVE") == set(candidates.SURVIVE)
     # a time such as 1s, too
     loss = variables.own("advise")["LOSS"]

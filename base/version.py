@@ -1,0 +1,12 @@
+"""The version of commitpath; stored formats change with it."""
+
+import functools
+
+from base.data import load_yaml
+from base.paths import ROOT
+
+
+@functools.cache
+def version() -> str:
+    """Return the version that CITATION.cff has."""
+    return str(load_yaml(ROOT / "CITATION.cff")["version"])
