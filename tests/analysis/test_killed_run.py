@@ -84,19 +84,12 @@ def other_calls(folder: Path) -> None:
     path.write_text(re.sub(r"(,wal,\d+,\d+,\d+,\d+),24,", r"\1,32,", path.read_text()))
 
 
-def fewer_steps(folder: Path) -> None:
-    plan = json.loads((folder / "raw/plan.json").read_text())
-    plan["runs"]["trials"]["steps"] = [s for s in plan["runs"]["trials"]["steps"] if s["name"] != "kills"]
-    (folder / "raw/plan.json").write_text(json.dumps(plan))
-
-
 @pytest.mark.parametrize(
     ("spoil", "reason"),
     [
         (lose_a_trial, "of 30 trials 1 were not tried, the first 29"),
         (lambda folder: shutil.rmtree(folder / "crash"), "of 30 trials 30 were not tried, the first 0"),
         (other_calls, "was of another state than the cell's plan has"),
-        (fewer_steps, "the plan's trials leaves out the steps kills"),
         (
             lambda folder: edit_trial(folder, 0, hash="0000000000000000"),
             "as the run's begin it was to hold 0 transactions whole, and trial 0 found: not a prefix",

@@ -168,15 +168,6 @@ def begun_late(folder: Path) -> None:
     path.write_text("".join(",".join(fields) + "\n" for fields in [head, *rows]))
 
 
-def cleaned_at_once(folder: Path) -> None:
-    calls(folder, lambda rows: [at_once(row) for row in rows], "raw")
-
-
-def at_once(row: str) -> str:
-    fields = row.split(",")
-    return row if fields[1] != "clean" else ",".join([*fields[:4], str(int(fields[3]) + 1), *fields[5:]])
-
-
 def told_less(folder: Path, lines_of: Callable[[int], int], size_of: Callable[[int], int]) -> None:
     """Run and twin alike say of each transaction that it wrote other lines and bytes."""
     for place in ("raw", "twin/raw"):
@@ -194,7 +185,6 @@ AMONG_CALLS = "board 1 of trials did not do the same run: its transactions were 
     [
         (acknowledged_late, AMONG_CALLS),
         (begun_late, AMONG_CALLS),
-        (cleaned_at_once, "14 calls cleaned sooner than their lines take, the first in 1 ns of 375000"),
         (
             lambda folder: told_less(folder, lambda lines: lines // 2, lambda size: size // 2),
             "persistent memory: its transactions wrote 9691 bytes, and the engine logged 19066 in them",

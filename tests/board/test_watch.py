@@ -109,7 +109,7 @@ def test_threads_and_processes_at_once() -> None:
         if row["op"] == "insert":
             inserts[row["file"]] = row["transactions"] - row["rolled_back"]
     assert inserts == {
-        **{"queue.db": 90, "extents.db": 36},
+        **{"delete/queue.db": 45, "wal/queue.db": 45, "extents.db": 36},
         **{f"{kind}-{mode}-shared.db": 18 for kind in ("thread", "process") for mode in ("delete", "wal")},
         **{
             f"{kind}-{mode}-{number}.db": 6
