@@ -13,7 +13,7 @@ from analysis.run import Run
 # What comes by the clock, such as a commit of the journal every 5 s, comes at another place. It took 1.1 % of
 # a phase at most; a baseline run on another device or at another clock is further off.
 _SHARE = 0.05
-# Beside that in a short run: a tick of the kernel and what it wakes, in each phase.
+# In a short run also a tick of the kernel and what it wakes, in each phase.
 _TICK_INSTRUCTIONS = 500_000
 
 

@@ -53,8 +53,8 @@ def lacks(events: Events, found: Traced) -> list[str]:
         errors = (f"{count} with {error_name(result)}" for result, count in failed.iter_rows())
         said.append(f"{counted(int(failed['count'].sum()), 'command')} failed: {', '.join(errors)}")
     completed = events.rows[events.rows["action"] & ACTION == COMPLETE]
-    if untold := int((completed["error"] == ERROR_UNKNOWN).sum()):
-        without = f"{counted(untold, 'completion')} without an error number in the text"
+    if unknown := int((completed["error"] == ERROR_UNKNOWN).sum()):
+        without = f"{counted(unknown, 'completion')} without an error number in the text"
         said.append(f"{without}: whether the command failed is not known")
     said += [
         f"{device} has no issue events, as is normal for md, dm, bcache and zram: "

@@ -65,7 +65,8 @@ static int by_begin(const void *one, const void *other)
 /* Of the longest path, each byte of which is escaped. */
 #define ESCAPED_MOST (4 * PATH_MAX)
 
-/* A path as a column: \xHH stands for a byte that is no printable ASCII, or that would end it. */
+/* A path as a column: \xHH stands for a byte that is not printable ASCII or would end the column.
+ */
 static void escape(char escaped[ESCAPED_MOST], const char *path)
 {
 	size_t at = 0;
