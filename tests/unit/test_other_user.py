@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -28,15 +29,17 @@ COMMANDS = {
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
-def test_commands_without_a_board_work_for_another_user(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    home.mkdir()
+def test_commands_without_a_board_work_for_another_user() -> None:
+    # not in tmp_path: each pytest that begins closes the folder above it to other users
+    with tempfile.TemporaryDirectory() as folder:
+        os.chown(folder, 65534, 65534)
+        failed = _failed(Path(folder))
+    assert failed == {}
+
+
+def _failed(home: Path) -> dict[str, str]:
     shutil.copy(TRACE, home / "trace.txt")
-    for path in (home, home / "trace.txt"):
-        os.chown(path, 65534, 65534)
-    for above in (tmp_path, *tmp_path.parents):
-        if "pytest-" in str(above):  # pytest's folders are closed to others
-            above.chmod(above.stat().st_mode | 0o011)
+    os.chown(home / "trace.txt", 65534, 65534)
     reached = ["test", "-x", sys.executable, "-a", "-w", str(home)]
     if subprocess.run([*NOBODY, *reached], check=False).returncode != 0:
         pytest.skip("another user may not enter this checkout's folder, or that of temporary files")
@@ -56,4 +59,4 @@ def test_commands_without_a_board_work_for_another_user(tmp_path: Path) -> None:
         )
         if done.returncode != 0 or printed not in done.stdout + done.stderr:
             failed[name] = f"{done.returncode}: {done.stdout[-300:]}{done.stderr[-300:]}"
-    assert failed == {}
+    return failed
