@@ -55,7 +55,7 @@ bench-emulator: ## Debian's QEMU beside that of `make emulator`: how often its c
 bench-programs: ## counts of programs of others, watched, beside those of strace and the kernel
 bench-cuts: ## power cuts an hour and where their time goes, beside dm-log-writes [FS=… CUTS=…]
 mutations: ## imitate faults of instruments in recorded runs, and see whether the analysis notices [KIND=… SAMPLE=… SEED=… N=…]
-docs: ## write docs/axes.md from the schema
+docs: ## write docs/reference/axes.md from the schema
 destroy: ## stop every board and delete all that was built in .cache; .venv and results stay
 requirements: ## pin the Python packages of requirements*.in anew, with hashes
 

@@ -1,4 +1,4 @@
-"""A run's databases: one, or each of those that config.json has in `databases` (docs/formats.md)."""
+"""A run's databases: one, or each in `databases` of config.json (docs/reference/formats.md)."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from base.paths import EXPERIMENTS
 # or fails.
 _STEPS = ("watch", "set-timing", "settle", "{load}", "stop-watching", "record-board")
 # The step that boards of trials have besides, and where the driver is killed in place of a run
-# (docs/durability.md).
+# (docs/explanation/durability.md).
 TRIALS = "trials"
 _KILLS = ("watch", "settle", "kills", "stop-watching")
 

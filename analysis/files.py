@@ -79,7 +79,7 @@ def read_document(path: Path, name: str) -> dict[str, Any]:
     try:
         documents.check(name, value)
     except documents.UnfitError as error:
-        raise BadInput(path, "", str(error), "see docs/formats.md") from None
+        raise BadInput(path, "", str(error), "see docs/reference/formats.md") from None
     return value
 
 

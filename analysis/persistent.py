@@ -1,6 +1,6 @@
 """What a run wrote to persistent memory: no block command, so beside the ledger's bytes, with its own label.
 
-The engine's account of it, transaction by transaction (docs/formats.md, persistent.csv).
+The engine's account of it, transaction by transaction (docs/reference/formats.md, persistent.csv).
 """
 
 from __future__ import annotations

@@ -59,7 +59,8 @@ def same_sequence(good: list[dict[str, Any]]) -> bool | None:
 def odd_clocks(folders: list[Path], good: list[dict[str, Any]]) -> list[str] | None:
     """The good runs in virtual time whose times are not, to the nanosecond, those of most; None: unknown.
 
-    Where no two are the same that is all of them. An emulator's clock may be late (docs/performance.md); and
+    Where no two are the same that is all of them. An emulator's clock may be late
+    (docs/measurements/performance.md); and
     runs of other seeds or other boards have times of their own.
     """
     ids = [summary["run_id"] for summary in good if summary["clock"] == "virtual"]
@@ -145,7 +146,7 @@ def clocks(result: dict[str, Any]) -> str:
         return ""
     if not odd:
         return "the same to the nanosecond"
-    return f"NOT the same to the nanosecond: {', '.join(odd)} (docs/performance.md)"
+    return f"NOT the same to the nanosecond: {', '.join(odd)} (docs/measurements/performance.md)"
 
 
 def outlying(result: dict[str, Any]) -> list[str]:

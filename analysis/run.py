@@ -172,11 +172,11 @@ def _read_cell(path: Path) -> dict[str, Any]:
     cell = read_json(path)
     profiles = cell.get("profiles")
     if not isinstance(profiles, dict) or not all(isinstance(p, dict) for p in profiles.values()):
-        raise BadInput(path, "", "no object 'profiles' of objects", "see docs/formats.md")
+        raise BadInput(path, "", "no object 'profiles' of objects", "see docs/reference/formats.md")
     if not isinstance(named := cell.get("at_default"), list) or not all(isinstance(n, str) for n in named):
         raise BadInput(path, "at_default", repr(named)[:SHOWN], "a list of axes, as of version 0.1.0")
     if missing := [name for name in _REQUIRED if name not in cell]:
-        raise BadInput(path, missing[0], "it is missing", "see docs/formats.md")
+        raise BadInput(path, missing[0], "it is missing", "see docs/reference/formats.md")
     if identity.document(cell) != path.name:
         raise BadInput(path, "load", repr(cell.get("load"))[:SHOWN], f"that of {path.name}")
     if (engine := cell.get("engine", identity.FIRST_ENGINE)) not in engines.names():

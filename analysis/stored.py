@@ -39,7 +39,7 @@ class Stored:
         except (pl.exceptions.PolarsError, OSError) as error:
             raise BadInput(path, "", str(error).splitlines()[0], "a Parquet file") from None
         if missing := [column for column in columns if column not in table.columns]:
-            again = f"those of docs/formats.md; make analyse RUN={self.folder} makes them anew"
+            again = f"those of docs/reference/formats.md; make analyse RUN={self.folder} makes them anew"
             raise BadInput(path, "", f"no column {', '.join(missing)}", again)
         return table
 

@@ -1,4 +1,4 @@
-"""summary.json: the stable interface for scripts (docs/formats.md)."""
+"""summary.json: the stable interface for scripts (docs/reference/formats.md)."""
 
 from __future__ import annotations
 

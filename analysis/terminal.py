@@ -11,7 +11,7 @@ from analysis import cpu, whose
 from analysis.content import told
 from analysis.stored_files import NOT_HELD
 
-# what two views of the bytes differ in (docs/ledger.md)
+# what two views of the bytes differ in (docs/reference/ledger.md)
 _VIEWS = {"for_others": "of it deferred, others'", "deferred": "deferred, its own"}
 _PER_TRANSACTION = (
     "(writes, KiB and flushes are per transaction: in the row and column `all` of everything, with what is "

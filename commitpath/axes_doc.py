@@ -1,4 +1,4 @@
-"""`make docs`: docs/axes.md, from the schema."""
+"""`make docs`: docs/reference/axes.md, from the schema."""
 
 from base import scratch
 from base.data import load_yaml
@@ -42,6 +42,6 @@ def page() -> str:
 
 def docs(_: dict[str, str]) -> int:
     """Write the page."""
-    with scratch.whole(ROOT / "docs/axes.md") as part:
+    with scratch.whole(ROOT / "docs/reference/axes.md") as part:
         part.write_text(page())
     return 0

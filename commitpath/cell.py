@@ -1,6 +1,6 @@
 """Cells: one complete configuration, checked against experiments/schema.yml.
 
-A cell is a plain dict as docs/formats.md describes under cell.json.
+A cell is a plain dict as docs/reference/formats.md describes under cell.json.
 """
 
 from collections.abc import Mapping

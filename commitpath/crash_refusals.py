@@ -24,7 +24,7 @@ def check(cell: Mapping[str, Any], variables: Mapping[str, str]) -> None:
     if (several := userfile.databases(cell["profiles"].get("file", {}))) > 1:
         raise BadInputError(
             f"{asked}: WORKLOAD={cell['workload']} has {several} databases here, and a trial looks at one; "
-            "use CRASH=none, or a trace of one file (docs/trace.md)"
+            "use CRASH=none, or a trace of one file (docs/how-to/trace.md)"
         )
     for name in ("board", "clock"):
         if cell[name] != "virtual":

@@ -110,7 +110,8 @@ def prepared_variables(cell: Mapping[str, Any], driver: Path, board: Mapping[str
 
 
 def has_trials(cell: Mapping[str, Any]) -> bool:
-    """Whether a board of such cells can show what a failure leaves (docs/durability.md), asked for or not: so
+    """Whether a board of such cells can show what a failure leaves (docs/explanation/durability.md), asked
+    for or not: so
     cells that differ in CRASH alone start from the same bytes, but on a device that shows no past states."""
     return (
         cell["board"] == "virtual"

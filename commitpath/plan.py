@@ -1,4 +1,4 @@
-"""The plan of a cell: all that a run of it needs, resolved once on the host (docs/formats.md, plan.json).
+"""The plan of a cell: what a run needs, resolved once on the host (docs/reference/formats.md, plan.json).
 
 The board runs its steps with its files, the analysis compares with what it expects.
 """

@@ -1,4 +1,4 @@
-"""The SQL of FILE, executed by the cell's SQLite on this host before a board is prepared (docs/sql.md).
+"""Execute the SQL of FILE with the cell's SQLite before a board is prepared (docs/how-to/sql.md).
 
 What SQLite refuses here it would refuse on the board, minutes later: a word that is no SQL, a table, function
 or module that it does not have, a constraint.

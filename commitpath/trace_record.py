@@ -1,4 +1,4 @@
-"""`make trace-record`: a command runs here, and what it does to its databases is a trace (docs/trace.md)."""
+"""`make trace-record`: run a command here and write its SQL as a trace (docs/how-to/trace.md)."""
 
 import os
 import shlex

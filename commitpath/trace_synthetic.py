@@ -1,4 +1,4 @@
-"""`make trace-synthetic`: a synthetic trace as a file, its measures beside the study's (docs/trace.md)."""
+"""`make trace-synthetic`: write a synthetic trace, compare it with the study (docs/how-to/trace.md)."""
 
 import sqlite3
 from typing import Any

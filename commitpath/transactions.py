@@ -27,7 +27,7 @@ def take_file(cell: dict[str, Any], variables: Mapping[str, str]) -> None:
             f"WORKLOAD={' or '.join(there)}"
             if path
             else f"WORKLOAD={cell['workload']} takes FILE=<your {'trace' if kind == 'trace' else 'SQL'}> "
-            f"(docs/{kind}.md)"
+            f"(docs/how-to/{kind}.md)"
         )
     if "synthetic" in profile:
         take_synthetic(cell, variables)

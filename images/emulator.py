@@ -1,6 +1,7 @@
 """Which QEMU a virtual board has: Debian's, or the same release with our patch (images/patched-qemu/).
 
-Ours loads the snapshots of Debian's, and gives the same numbers in less time: docs/emulator.md. No
+Ours loads the snapshots of Debian's, and gives the same numbers in less time:
+docs/explanation/emulator.md. No
 command needs it. COMMITPATH_EMULATOR (EMULATOR on make's command line) chooses: own or stock; without
 it, own where it is built.
 """
@@ -16,7 +17,7 @@ from images import artifacts, qemu
 FOLDER = artifacts.IMAGES / "patched-qemu"
 # What Debian's QEMU says: its version, and that of the package.
 DEBIANS = re.compile(r"QEMU emulator version ([0-9.]+) \(Debian ([^)]+)\)")
-# Wall time of the default cell by ours, where Debian's takes 1: docs/emulator.md.
+# Wall time of the default cell by ours, where Debian's takes 1: docs/explanation/emulator.md.
 OF_STOCK = 0.6
 
 

@@ -46,14 +46,14 @@ IN_VIRTUAL_TIME = "ioeventfd=off"
 # stack offset in each system call, and no khugepaged. Every 10 s since the boot it takes the
 # CPU for 3 to 4 ms, in another transaction of each board. And lists of free pages of one size,
 # 1/64 of the memory: the kernel sizes them by what it has freed and taken, and while that size
-# swings, transactions free and take batches of 63 pages, 43 us each (docs/repeatability.md).
+# swings, transactions free and take batches of 63 pages, 43 us each (docs/measurements/repeatability.md).
 REPEATABLE = (
     "nokaslr norandmaps randomize_kstack_offset=off transparent_hugepage=never "
     "sysctl.vm.percpu_pagelist_high_fraction=64"
 )
 # What Debian's kernel does in each system call and page for servers' sake, and no phone's kernel
 # of the studies did: security modules, memory cgroups, stall accounting, pages zeroed before
-# use, guards against a speculation that the emulated CPU does not do. docs/performance.md says
+# use, guards against a speculation that the emulated CPU does not do. docs/measurements/performance.md says
 # what that saves.
 LEAN = "lsm= cgroup_disable=memory psi=0 init_on_alloc=0 mitigations=off"
 

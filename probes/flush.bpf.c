@@ -4,7 +4,7 @@
  *
  * blkdev_issue_flush: a `flush` record when it returns.
  *
- * A filesystem does it in an fsync that has nothing else to write (docs/ledger.md); where a flush
+ * A filesystem does it in an fsync that has nothing else to write (docs/reference/ledger.md); where a flush
  * goes with a write of the journal's, it is among the block commands and there is no record here.
  * With nobarrier there are none.
  */

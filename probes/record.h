@@ -1,7 +1,7 @@
 /*
  * record.h - what the probes write: one record an event, into one ring.
  *
- * Shared by the probes (BPF) and the recorder (arm64). docs/formats.md has the fields of each
+ * Shared by the probes (BPF) and the recorder (arm64). docs/reference/formats.md has the fields of each
  * type. What would make an older file say something else is a new RECORD_VERSION; a new type, or
  * a new word in an enum, is not.
  */

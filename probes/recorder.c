@@ -6,7 +6,7 @@
  * Prints `attached N` when all N programs of all files are attached, and `by fentry` or `by
  * kprobe`, which build of them that is (probe.h): PROBE.bpf.o where the kernel can run it, else
  * PROBE.kprobe.o. On SIGINT it lets go of them, empties the ring and exits with 0. Never runs with
- * fewer: any failure is one line on stderr, and exit status 1. OUT.bin is as docs/formats.md says:
+ * fewer: any failure is one line on stderr, and exit status 1. OUT.bin is as docs/reference/formats.md says:
  * between `attached` and `detached` all that the probes wrote, and in `detached` what was lost.
  *
  * The ring is an array that the probes write their records into, in place, and that is mapped

@@ -18,7 +18,7 @@
 /* Those of the workload, and warm, close and drain. */
 enum { MAX_PHASES = MAX_WORKLOAD_PHASES + 3 };
 
-/* docs/formats.md, raw/driver/acknowledged.bin */
+/* docs/reference/formats.md, raw/driver/acknowledged.bin */
 struct transaction_record {
 	uint64_t begin_ns; /* CLOCK_MONOTONIC; 0: it did not begin */
 	uint64_t end_ns;   /* likewise; 0: it was not acknowledged */

@@ -4,7 +4,7 @@
 #include "options.h"
 
 /* Runs the workload on the populated database and writes the result files
- * (docs/formats.md, raw/driver). Ends the run on any error. */
+ * (docs/reference/formats.md, raw/driver). Ends the run on any error. */
 void run(const struct options *options);
 
 #endif

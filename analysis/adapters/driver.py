@@ -107,7 +107,7 @@ def _read_config(path: Path) -> dict[str, Any]:
         raise BadInput(path, "", f"engine is {engine!r}", ", ".join(engines.names()))
     for key in (engine, engines.of(engine).PROPERTIES):
         if key not in config:
-            raise BadInput(path, "", f"no object {key!r}", "see docs/formats.md")
+            raise BadInput(path, "", f"no object {key!r}", "see docs/reference/formats.md")
     return config
 
 

@@ -1,4 +1,4 @@
-"""The tables of raw/driver/ (docs/formats.md): their columns, and what no driver writes in them."""
+"""The tables of raw/driver/ (docs/reference/formats.md): their columns, and what no driver writes in them."""
 
 from __future__ import annotations
 

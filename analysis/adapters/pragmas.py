@@ -1,4 +1,4 @@
-"""What becomes of a program's PRAGMAs when its statements are recorded (docs/trace.md)."""
+"""What becomes of a program's PRAGMAs when its statements are recorded (docs/how-to/trace.md)."""
 
 from __future__ import annotations
 

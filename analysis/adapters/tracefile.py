@@ -1,4 +1,4 @@
-"""A trace of a program's SQL (WORKLOAD=trace, docs/trace.md): read, written, and made the SQL that is run."""
+"""Read and write a trace of a program's SQL (docs/how-to/trace.md), and make the SQL that is run."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from analysis.adapters.rendered import Rendered
 from analysis.engines import Transaction
 from analysis.run import Run
 
-# A workload of SQL texts calls groups of statements by SQL's words (docs/formats.md).
+# A workload of SQL texts calls groups of statements by SQL's words (docs/reference/formats.md).
 _WORDS = {"select": "read"}
 # Of several operations, each as a workload by key has them.
 _BATCH = "batch"

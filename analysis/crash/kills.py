@@ -94,7 +94,7 @@ def plan(cell: Mapping[str, Any], ran: Driver) -> list[Kill]:
 
 def _of_call(call: Mapping[str, Any], random: Random) -> list[Kill]:
     """Return the moments of a call, none of one that changes no file."""
-    # one that an engine opens to make it, and whose folder its first sync syncs, too (docs/formats.md)
+    # one that an engine opens to make it, and whose folder its first sync syncs (docs/reference/formats.md)
     made = call["op"] == "open" and call["bytes"] == 1
     if call["op"] not in _CHANGING and not made:
         return []

@@ -190,7 +190,7 @@ def broken(cell: Mapping[str, Any], judged: pl.DataFrame) -> pl.DataFrame:
 
 
 def summary(run: Run) -> dict[str, Any] | None:
-    """Return what summary.json says of the trials (docs/formats.md); None of a run without any."""
+    """Return what summary.json says of the trials (docs/reference/formats.md); None of a run without any."""
     judged, cell = run.judged, run.cell
     if judged is None:
         return None

@@ -22,7 +22,7 @@ HEADER = np.dtype(
 
 
 def read_log(path: Path) -> DeviceLog:
-    """Read raw/device.bin (docs/formats.md). Raises BadInput with the byte that is wrong."""
+    """Read raw/device.bin (docs/reference/formats.md). Raises BadInput with the byte that is wrong."""
     data = path.read_bytes()
     if len(data) < HEADER.itemsize:
         raise BadInput(path, f"byte {len(data)}", "the header is cut short", f"{HEADER.itemsize} bytes")

@@ -81,7 +81,7 @@ class Engine(Protocol):
         """Return the release that a cell asks for; None: any."""
 
     def transactions(self, rendered: BinaryIO) -> Iterator[Transaction]:
-        """Yield each transaction of what the driver rendered (docs/formats.md, rendered.gz).
+        """Yield each transaction of what the driver rendered (docs/reference/formats.md, rendered.gz).
 
         Raises ValueError with the place that is none.
         """

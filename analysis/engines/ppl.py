@@ -1,4 +1,4 @@
-"""SQLite/PPL: its files, its settings, and what survives (docs/ppl.md).
+"""SQLite/PPL: its files, its settings, and what survives (docs/reference/ppl.md).
 
 But for what is logged, of pages in the place of statements, it is as SQLite/SSL: a commit is durable when its
 records are, or the pages of the merge or checkpoint that is made in their place.

@@ -1,4 +1,4 @@
-"""SQLite/SSL: its files, its settings, and what survives (docs/ssl.md).
+"""SQLite/SSL: its files, its settings, and what survives (docs/reference/ssl.md).
 
 What is rendered is SQLite's SQL. A commit is durable when its record is, or the WAL of the checkpoint that is
 made in its place: all of them survive whatever ends the process or the system. With synchronous NORMAL the

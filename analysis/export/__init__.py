@@ -1,4 +1,4 @@
-"""Exports of an analysed run, for the tools that others know (docs/formats.md)."""
+"""Exports of an analysed run, for the tools that others know (docs/reference/formats.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ledger's tables, their columns and the words in them (docs/formats.md).
+"""The ledger's tables, their columns and the words in them (docs/reference/formats.md).
 
 Times are ns of CLOCK_MONOTONIC, `bytes`, `offset` and the label columns bytes, `sector` 512 bytes.
 """

@@ -1,1 +1,1 @@
-"""The results database: one row per run, to be searched and shared (docs/results-db.md)."""
+"""The results database: one row per run, to be searched and shared (docs/how-to/results-db.md)."""

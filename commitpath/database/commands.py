@@ -62,7 +62,7 @@ def import_(options: dict[str, str]) -> int:
     return 0
 
 
-# What a line of the table says of a run (docs/results-db.md).
+# What a line of the table says of a run (docs/how-to/results-db.md).
 _MEASURED = (
     "TPS",
     "watched",

@@ -1,4 +1,4 @@
--- results.sqlite, schema version 6 (PRAGMA user_version). docs/results-db.md explains it.
+-- results.sqlite, schema version 6 (PRAGMA user_version). docs/how-to/results-db.md explains it.
 -- JSON columns hold the run's own files unchanged; the plain columns are read from them.
 
 -- label: what this results folder's own runs are called in other labs' databases
@@ -59,7 +59,7 @@ CREATE TABLE run (
   flushes INTEGER AS (summary ->> '$.block.flushes'),
   write_amplification REAL AS (summary ->> '$.write_amplification'),
   virtual_seconds REAL AS (summary ->> '$.virtual_seconds'),
-  -- what cuts took (docs/durability.md): NULL in a run of which none were tried
+  -- what cuts took (docs/explanation/durability.md): NULL in a run of which none were tried
   failure TEXT AS (summary ->> '$.crash.failure'),
   cuts_tried INTEGER AS (summary ->> '$.crash.cuts'),
   lost_worst INTEGER AS (summary ->> '$.crash.lost_acknowledged.max'),

@@ -1,4 +1,4 @@
-"""claims.json: what was judged, as plain data (docs/formats.md); the page shows nothing else."""
+"""claims.json: what was judged, as plain data (docs/reference/formats.md); the page shows nothing else."""
 
 import itertools
 from collections import Counter

@@ -140,7 +140,7 @@ def whole(run: Run) -> dict[str, float]:
 
 
 def read(database: Path) -> Results:
-    """All of a results database (docs/results-db.md). Raises DatabaseError."""
+    """All of a results database (docs/how-to/results-db.md). Raises DatabaseError."""
     with store.opened(database, write=False) as connection:
         return Results(select.load(connection), store.label(connection), excluded(connection))
 

@@ -1,4 +1,4 @@
-"""The rule of verdicts, in one place; docs/apsys17.md says it in words."""
+"""The rule of verdicts, in one place; docs/measurements/apsys17.md says it in words."""
 
 from collections.abc import Sequence
 

@@ -1,6 +1,6 @@
 """A sweep's plan: which runs, what they share, where their states are.
 
-State below results/.sweep/ (docs/sweeps.md): plan.json; done/<key> names the stored
+State below results/.sweep/ (docs/how-to/sweeps.md): plan.json; done/<key> names the stored
 run of a key; failed/<key> says why there is none; prepared/<group>; log/; lock.
 """
 

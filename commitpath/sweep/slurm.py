@@ -1,4 +1,4 @@
-"""What Snakemake must be told where Slurm runs the jobs (docs/sweeps.md)."""
+"""What Snakemake must be told where Slurm runs the jobs (docs/how-to/sweeps.md)."""
 
 import os
 import re

@@ -1,7 +1,7 @@
 """Read what a board says of its state: files of /proc, /sys and debugfs.
 
 Runs on a board: Python 3.9, standard library. A value is text as the kernel has it; one that cannot be read
-is {"unreadable": why}. docs/formats.md has the names.
+is {"unreadable": why}. docs/reference/formats.md has the names.
 """
 
 from __future__ import annotations

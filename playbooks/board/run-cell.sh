@@ -1,7 +1,7 @@
 #!/bin/sh
 # Run one cell on a prepared board: watch, run the driver, record what was in force.
 #
-# Reads /run/commitpath/cell.env, leaves /run/commitpath/raw as docs/formats.md says.
+# Reads /run/commitpath/cell.env, leaves /run/commitpath/raw as docs/reference/formats.md says.
 # The filesystem is mounted and the database in place. All that runs is in memory. Where
 # the board was saved with its probes attached (watch.env is there), they go on.
 # Exits 0 when every step of the plan (STEPS) ended as planned; what it prints says what did not.

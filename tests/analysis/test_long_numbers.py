@@ -70,7 +70,7 @@ def test_in_the_kernels_log() -> None:
     ("name", "key", "says"),
     [
         ("cell.json", "cpu_ns", "expected ns of an instruction"),
-        ("raw/driver/config.json", "checkpoint_every", "expected see docs/formats.md"),
+        ("raw/driver/config.json", "checkpoint_every", "expected see docs/reference/formats.md"),
     ],
 )
 def test_what_is_no_number(

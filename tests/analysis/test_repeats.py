@@ -115,11 +115,11 @@ def timed(folders: list[Path], *transactions: str) -> list[Path]:
     ("transactions", "odd", "says"),
     [
         ("aaa", [], "times: the same to the nanosecond"),
-        ("aba", ["r1"], "times: NOT the same to the nanosecond: r1 (docs/performance.md)"),
+        ("aba", ["r1"], "times: NOT the same to the nanosecond: r1 (docs/measurements/performance.md)"),
         (
             "abc",
             ["r0", "r1", "r2"],
-            "times: NOT the same to the nanosecond: r0, r1, r2 (docs/performance.md)",
+            "times: NOT the same to the nanosecond: r0, r1, r2 (docs/measurements/performance.md)",
         ),
     ],
 )

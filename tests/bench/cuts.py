@@ -2,7 +2,7 @@
 
 Takes the variables of `make experiment`; its own defaults are those of CELL.
 
-- Ours: the cell's run, then boards of trials, one for each CPU (docs/durability.md).
+- Ours: the cell's run, then boards of trials, one for each CPU (docs/explanation/durability.md).
 - The peer: the same on the same board with the kernel's dm-log-writes under the filesystem, then its log
   replayed to each FLUSH of the run (guest/log-writes.sh, guest/replay.py), each state mounted under a
   snapshot and looked at by the same program. Its states are those at FLUSHes alone.

@@ -1,7 +1,7 @@
 """A lab board for tests: one that is reached over SSH and has a clock and a partition of its own.
 
 It is a virtual board that nobody told about: booted with the host's clock, with a partition that
-is labelled as docs/lab-boards.md says, and named in an inventory file as a user's.
+is labelled as docs/how-to/lab-boards.md says, and named in an inventory file as a user's.
 """
 
 import json

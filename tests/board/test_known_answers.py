@@ -56,7 +56,7 @@ def test_a_run_holds(name: str, run_cell: Callable[..., Path]) -> None:
 
 def test_restores_of_one_snapshot_are_identical(run_cell: Callable[..., Path]) -> None:
     """Two of at most four are the same to the last byte: QEMU 7.2 makes a run late now and then
-    (docs/repeatability.md), and no two late runs are alike."""
+    (docs/measurements/repeatability.md), and no two late runs are alike."""
     names = (
         *("driver/transactions.csv", "driver/device_stat.csv", "probes.bin"),
         *("blktrace/target.blktrace.0", "content.zst"),
@@ -78,7 +78,7 @@ def test_journalled_data_is_written_twice(run_cell: Callable[..., Path]) -> None
         summary(run_cell(**RUNS[f"ext4-{data}-delete"]))["block"]["bytes_written"]
         for data in ("ordered", "journal")
     )
-    # measured: docs/measurement.md
+    # measured: docs/explanation/measurement.md
     assert 1.4 < journal / ordered < 2.2
 
 

@@ -1,4 +1,4 @@
-"""What a run writes, against docs/formats.md."""
+"""What a run writes, against docs/reference/formats.md."""
 
 import platform
 import re

@@ -21,7 +21,7 @@ def calls(driver):
 
 
 def with_syncs(log):
-    """Each call with `syncs`: those of the filesystem that it stands for (docs/formats.md)."""
+    """Each call with `syncs`: those of the filesystem that it stands for (docs/reference/formats.md)."""
     directory_due = {}
     for call in log:
         call["syncs"] = 0

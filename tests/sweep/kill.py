@@ -67,7 +67,8 @@ HOSTS = ("run_id", "wall_seconds", "timed_wall_seconds", "virtual_per_wall")
 # What it says of the board's clock, and the units of each in a second; TPS is made of them.
 TIMES = {"virtual_seconds": 1, "latency_us": 10**6}
 # Debian 12's QEMU hands the clock from one thread to another, and some runs are late by a part of
-# that: 5 of 51 restores of one snapshot, on a busy host, the worst by 31 us (docs/repeatability.md).
+# that: 5 of 51 restores of one snapshot, on a busy host, the worst by 31 us
+# (docs/measurements/repeatability.md).
 LATE_SECONDS = 40e-6
 
 

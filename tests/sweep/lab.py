@@ -29,7 +29,7 @@ OPS = ("insert", "update", "delete")
 
 
 class Lab:
-    """One results folder. Runs in it are synthetic: files as docs/formats.md has them, no board."""
+    """One results folder. Runs in it are synthetic: files as docs/reference/formats.md has them, no board."""
 
     def __init__(self, results: Path) -> None:
         self.results = results

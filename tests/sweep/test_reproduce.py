@@ -247,7 +247,7 @@ def test_a_claim_that_is_equal_and_says_nothing_of_it_is_marked(judged: Judge) -
 
 def test_what_the_doc_calls_circular_is_so_in_the_data() -> None:
     claims = paper.load("apsys17").claims
-    text = (ROOT / "docs/apsys17.md").read_text()
+    text = (ROOT / "docs/measurements/apsys17.md").read_text()
     for key, words in page.QUALIFIED.items():
         (row,) = re.findall(rf"^\| of these {words} \| (.*) \|$", text, re.M)
         assert row.split(", ") == [one.id for one in claims if key in one.texts], key

@@ -104,7 +104,7 @@ def test_a_device_is_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dev
 
 
 def test_an_inventory_of_six_lines_names_a_lab_board(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shown = re.search(r"```yaml\n(boards:\n.*?)```", (ROOT / "docs/lab-boards.md").read_text(), re.S)
+    shown = re.search(r"```yaml\n(boards:\n.*?)```", (ROOT / "docs/how-to/lab-boards.md").read_text(), re.S)
     assert shown
     assert len(shown[1].splitlines()) == 6
     folder = tmp_path / "inventory"

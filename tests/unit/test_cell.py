@@ -403,7 +403,7 @@ def test_nothing_but_its_own_files_names_a_filesystem() -> None:
 def test_axes_page_is_what_the_schema_says() -> None:
     from commitpath.axes_doc import page
 
-    assert page() == (ROOT / "docs/axes.md").read_text(), "run `make docs`"
+    assert page() == (ROOT / "docs/reference/axes.md").read_text(), "run `make docs`"
 
 
 def test_make_board_is_for_the_virtual_one() -> None:

@@ -66,7 +66,7 @@ def test_a_broken_link_is_found(tmp_path: Path) -> None:
 
 def test_what_the_sources_mention_is_there() -> None:
     gone = {}
-    for path in tracked(":!*.svg", ":!*.xz", ":!*.png", ":!docs/notes", ":!requirements*"):
+    for path in tracked(":!*.svg", ":!*.xz", ":!*.png", ":!requirements*"):
         names = MENTION.findall(path.read_bytes().decode(errors="replace"))
         if lost := [name for name in names if not (ROOT / name).exists()]:
             gone[str(path.relative_to(ROOT))] = lost
@@ -81,7 +81,7 @@ def test_every_page_is_reached_from_the_readme() -> None:
             reached.add(page)
             links = [link.partition("#")[0] for link in LINK.findall(prose(page)) if "://" not in link]
             todo += [page.parent / link for link in links if link]
-    assert [page.name for page in tracked("docs/*.md", "docs/notes/*.md") if page not in reached] == []
+    assert [page.name for page in tracked("docs/**/*.md") if page not in reached] == []
 
 
 def test_the_readme_is_short() -> None:
@@ -93,16 +93,16 @@ def test_the_readme_is_short() -> None:
 
 @pytest.mark.parametrize("name", [name for name, _ in help.targets()])
 def test_commands_page_has_every_target(name: str) -> None:
-    assert f"`make {name}`" in (ROOT / "docs/commands.md").read_text()
+    assert f"`make {name}`" in (ROOT / "docs/reference/commands.md").read_text()
 
 
 @pytest.mark.parametrize("name", help.ENVIRONMENT)
 def test_commands_page_has_the_environment(name: str) -> None:
-    assert f"`{name}`" in (ROOT / "docs/commands.md").read_text()
+    assert f"`{name}`" in (ROOT / "docs/reference/commands.md").read_text()
 
 
 def test_the_formats_page_says_what_a_cell_and_a_board_have() -> None:
-    page = (ROOT / "docs/formats.md").read_text()
+    page = (ROOT / "docs/reference/formats.md").read_text()
     for kind in filesystems.names():
         for name in filesystems.find(kind).files:
             assert f"`{name}`" in page, (kind, name)
@@ -112,7 +112,7 @@ def test_the_formats_page_says_what_a_cell_and_a_board_have() -> None:
 
 def test_the_tutorials_runs_are_those_that_its_commands_make() -> None:
     """Each run has one name on the page, of the cell that the command above it has."""
-    page = (ROOT / "docs/tutorial.md").read_text()
+    page = (ROOT / "docs/tutorial/tutorial.md").read_text()
     made = re.findall(r"^    make experiment (.+)\n(?:.*\n)*?```\n(\S+)  (\S+)  OK$", page, re.M)
     assert len(made) == 2
     for words, name, _ in made:

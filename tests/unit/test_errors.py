@@ -257,7 +257,7 @@ def test_a_program_of_the_tests_says_how_it_is_called(program: str) -> None:
 
 
 def test_docs_and_the_command_tell_the_same_of_other_tools() -> None:
-    docs = (ROOT / "docs/formats.md").read_text()
+    docs = (ROOT / "docs/reference/formats.md").read_text()
     for _, hint in export.FORMATS.values():
         for command in hint.split("; "):
             assert command.startswith(("open ", "one file")) or command in docs, command

@@ -169,7 +169,7 @@ def test_a_vacuum_is_for_a_rollback_journal(tmp_path: Path) -> None:
 
 
 def test_the_workload_needs_a_file() -> None:
-    with pytest.raises(BadInputError, match=r"^WORKLOAD=sql takes FILE=<your SQL> \(docs/sql.md\)$"):
+    with pytest.raises(BadInputError, match=r"^WORKLOAD=sql takes FILE=<your SQL> \(docs/how-to/sql.md\)$"):
         cells.make_cell({"WORKLOAD": "sql"})
 
 

@@ -217,5 +217,7 @@ def test_a_trace_is_a_cells(tmp_path: Path) -> None:
         sqlfile.name(GOLDEN),
         {"trace": GOLDEN},
     )
-    with pytest.raises(BadInputError, match=r"^WORKLOAD=trace takes FILE=<your trace> \(docs/trace.md\)$"):
+    with pytest.raises(
+        BadInputError, match=r"^WORKLOAD=trace takes FILE=<your trace> \(docs/how-to/trace.md\)$"
+    ):
         cells.make_cell({"WORKLOAD": "trace"})

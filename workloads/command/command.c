@@ -1,5 +1,5 @@
 /* Runs a command as the load: in a folder of the watched filesystem, between two idle readings of
- * the device's counters. Writes what a driver writes of its own run (docs/formats.md); of
+ * the device's counters. Writes what a driver writes of its own run (docs/reference/formats.md); of
  * transactions what an engine's preload noted, if it is given one. */
 #define _GNU_SOURCE /* mlockall, and what the parts' headers need */
 #include <errno.h>

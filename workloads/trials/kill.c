@@ -29,7 +29,7 @@ void __wrap_commitpath_tx_end(uint64_t number, const char *phase);
 ssize_t __real_write(int fd, const void *buffer, size_t size);
 ssize_t __wrap_write(int fd, const void *buffer, size_t size);
 
-/* Of acknowledged.bin (docs/formats.md), before the transactions. */
+/* Of acknowledged.bin (docs/reference/formats.md), before the transactions. */
 enum { RECORD_HEADER = 16 };
 enum { NO_NUMBER = -1 };
 

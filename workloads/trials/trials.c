@@ -1,5 +1,5 @@
 /* Looks at what power cuts left: it unmounts what a run wrote to, and for each trial of a plan
- * (docs/formats.md, raw/trials.txt) it has the device show the state, mounts it, opens the database
+ * (docs/reference/formats.md, raw/trials.txt) it has the device show the state, mounts it, opens the database
  * and reads all of it, as an app does that comes up again, unmounts, and has fsck look at every
  * Nth. No program but fsck is started. What fails is the trial's result, and the next one follows.
  *

@@ -39,7 +39,7 @@ struct flash_change {
 	struct flash_piece piece[];
 };
 
-/* The log of what the device was told to do: docs/formats.md, raw/device.bin. */
+/* The log of what the device was told to do: docs/reference/formats.md, raw/device.bin. */
 #define FLASH_LOG_MAGIC "CPFLASH1"
 
 struct flash_log_header {

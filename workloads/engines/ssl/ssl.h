@@ -1,5 +1,5 @@
 /* SQLite/SSL: SQLite whose commits log statements in the place of pages, in a file of its own, and
- * whose recovery executes them again. docs/ssl.md has the design.
+ * whose recovery executes them again. docs/reference/ssl.md has the design.
  *
  * A program opens a database with ssl_open and changes it through the calls here; what it changes
  * by SQLite's own calls on ssl_db() is safe, but each such commit is a checkpoint. The calls that

@@ -1,4 +1,4 @@
-/* A program's statements, recorded as they are executed (docs/trace.md). */
+/* A program's statements, recorded as they are executed (docs/how-to/trace.md). */
 #ifndef COMMITPATH_PRELOAD_RECORD_H
 #define COMMITPATH_PRELOAD_RECORD_H
 

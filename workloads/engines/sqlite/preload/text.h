@@ -1,4 +1,4 @@
-/* A text that grows, in the words of a trace (docs/trace.md). */
+/* A text that grows, in the words of a trace (docs/how-to/trace.md). */
 #ifndef COMMITPATH_PRELOAD_TEXT_H
 #define COMMITPATH_PRELOAD_TEXT_H
 

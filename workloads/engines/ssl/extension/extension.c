@@ -1,5 +1,5 @@
 /* The statement log as a loadable extension: the VFS "ssl", and each connection that a program
- * opens with it. docs/ssl.md, "As an extension".
+ * opens with it. docs/reference/ssl.md, "As an extension".
  *
  * SQLite opens a file before it says for whom. So the VFS lets it have the file itself, and once
  * the connection is there, which an automatic extension hears of, puts the database with its log in
