@@ -43,8 +43,9 @@ def _paths(folder: Path) -> list[Path]:
 
 
 def count(folder: Path, begin: int, end: int, partition: Partition | None = None) -> Witness:
-    """Count what all CPU files say of [begin, end); the device is idle at both. Raises BadInput.
+    """Count what all CPU files say of [begin, end). Raises BadInput.
 
+    The device is idle at both, but a disk that others use besides the partition need not be.
     A completion of no sectors that is no flush answers an empty flush request, and is no command's.
     """
     number = np.zeros((len(_COUNTED), len(words())), np.int64)  # by action and code
@@ -70,16 +71,29 @@ def count(folder: Path, begin: int, end: int, partition: Partition | None = None
 
     of = {action: number[place] for place, action in enumerate(_COUNTED)}
     issued, back, done = of[ISSUE], of[REQUEUE], of[COMPLETE][~is_answer]
+    unfinished = int((issued - back).sum() - done.sum())
+    if unfinished or partition:
+        unfinished = _never_completed(read(folder, partition), begin, end, partition)
     return Witness(
         commands=by_kind(issued - back),
         sectors=by_kind(sectors[_PLACE[ISSUE]] - sectors[_PLACE[REQUEUE]]),
         empty_flushes=int(of[QUEUE][queued_flush].sum()),
-        unfinished=int((issued - back).sum() - done.sum()),
+        unfinished=unfinished,
         failed=failed,
         devices=[events.device_name(number) for number in sorted(devices)],
         read=lambda: read(folder, partition),
         queued=lambda: queued(folder, begin, end, partition),
     )
+
+
+def _never_completed(commands: pl.DataFrame, begin: int, end: int, partition: Partition | None) -> int:
+    """Return how many commands (of `read`) were issued in [begin, end) and completed at no time.
+
+    A flush of the disk may be for another partition, and outlive the trace.
+    """
+    within = pl.col("begin_ns").is_between(begin, end, closed="left")
+    own = within & (pl.col("kind") != "flush") if partition else within
+    return commands.filter(own & pl.col("end_ns").is_null()).height
 
 
 def _counted(records: np.ndarray, begin: int, end: int) -> np.ndarray:

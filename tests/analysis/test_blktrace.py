@@ -14,6 +14,7 @@ import pytest
 import synthetic
 
 from analysis.adapters import blkcommands, blkrecords
+from analysis.adapters.partition import Partition
 from analysis.checks import counts
 from analysis.observers import blktrace
 from base.errors import BadInput
@@ -98,6 +99,28 @@ def test_commands_are_those_that_were_counted(fs: str) -> None:
     told = counts.count(inside)
     assert counts.counted(blktrace.count(folder, begin, end)) == {k: told[k] for k in counts.FIELDS}
     assert commands["end_ns"].null_count() == 0
+
+
+@pytest.mark.parametrize("fs", ["ext4", "f2fs"])
+def test_commands_in_flight_at_an_edge_are_completed(fs: str) -> None:
+    """Others keep a lab board's disk busy, so its window begins and ends while commands are in flight."""
+    folder = HERE / f"blktrace-{fs}"
+    commands = blktrace.read(folder).sort("begin_ns")
+    first, last = commands.row(len(commands) // 4, named=True), commands.row(len(commands) // 2, named=True)
+    after = {"early": first["begin_ns"] + 1, "late": last["begin_ns"] + 1}
+    for begin, end in ((after["early"], 2**62), (0, after["late"]), (after["early"], after["late"])):
+        assert blktrace.count(folder, begin, end).unfinished == 0
+
+
+def test_a_command_without_its_completion_is_counted(tmp_path: Path) -> None:
+    """Also where one that was issued before the window is completed in it."""
+    issue, complete = blkrecords.WRITE | blkrecords.ISSUE, blkrecords.WRITE | blkrecords.COMPLETE
+    places = [(1, issue, 8), (5, complete, 8), (6, issue, 64)]
+    made = [synthetic.record(time, action, sector=place, size=4096) for time, action, place in places]
+    write(tmp_path / "sda.blktrace.0", *made)
+    assert blktrace.count(tmp_path, 0, 9).unfinished == 1
+    shared = Partition(dev=1, disk=2, others=frozenset(), start=0, sectors=2**40)
+    assert blktrace.count(tmp_path, 3, 9, shared).unfinished == 1
 
 
 @pytest.mark.parametrize("fs", ["ext4", "f2fs"])

@@ -43,25 +43,6 @@ def test_a_module_that_is_not_there_is_found(part: str, tmp_path: Path) -> None:
     assert found == f"{who}raw/board/modules/bio_vectors.txt is missing: the plan has that module"
 
 
-@pytest.mark.parametrize("part", ["run", "twin"])
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"by": "(null)"},
-        {"function": ""},
-        {"calls": "0", "kept_apart": "0"},
-        {"kept_apart": "0"},
-        {"kept_apart": "9121"},
-        {"calls": "-1"},
-        {"calls": "many"},
-    ],
-    ids=str,
-)
-def test_a_hook_that_did_not_work_is_found(changed: dict[str, str], part: str, tmp_path: Path) -> None:
-    (found,) = checked(tmp_path, ["bio_vectors"], **{part: {**SAID, **changed}})
-    assert ("the untraced twin: " in found) == (part == "twin")
-
-
 def test_two_ways_to_hook_are_not_one_board(tmp_path: Path) -> None:
     (found,) = checked(tmp_path, ["bio_vectors"], twin={**SAID, "by": "kprobe"})
     assert found.startswith("the untraced twin: bio_vectors hooks the kernel in another way")
