@@ -22,7 +22,7 @@ from commitpath import experiment
 from commitpath.cell import make_cell
 from commitpath.payload import MOUNTPOINT
 
-# What docs/how-to/lab-boards.md has: a fault, what the call says, what becomes of the board, the next call.
+# What docs/reference/lab-boards.md has: a fault, what the call says, what becomes of the board, the next call.
 TABLE: list[tuple[str, str, str, str]] = []
 
 

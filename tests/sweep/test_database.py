@@ -92,7 +92,7 @@ def test_what_cuts_took_is_told_of_runs_that_have_trials_and_of_no_other(lab: La
 
 
 def test_the_page_has_the_schemas_version() -> None:
-    page = (ROOT / "docs/how-to/results-db.md").read_text()
+    page = (ROOT / "docs/reference/results-db.md").read_text()
     assert f"## Schema, version {store.VERSION}\n" in page
     assert f"`PRAGMA user_version` is {store.VERSION} " in page
 

@@ -86,7 +86,7 @@ def test_every_page_is_reached_from_the_readme() -> None:
 
 def test_the_readme_is_short() -> None:
     lines = (ROOT / "README.md").read_text().splitlines()
-    assert len(lines) <= 110
+    assert len(lines) <= 80
     picture = next(number for number, line in enumerate(lines) if line.startswith("!["))
     assert picture < 8, "the picture belongs into the first screen"
 

@@ -115,11 +115,13 @@ def commitpath(tree: Path, command: str, **variables: str) -> str:
 
 
 def row(kind: str) -> list[str]:
-    """The paths that CONTRIBUTING's table has for a kind, as patterns."""
-    table = (ROOT / "CONTRIBUTING.md").read_text()
-    found = re.search(rf"^\| {kind} \| (.*) \|$", table, re.MULTILINE)
-    assert found, kind
-    paths = re.findall(r"`([a-z]+/[^`]*)`", found[1])
+    """The paths that CONTRIBUTING has for a kind, in a row of its table or in a checklist, as patterns."""
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    listed = re.search(
+        rf"^\| {kind} \| (.*) \|$|^### {kind.capitalize()}\n((?:[^#].*\n|\n)*)", page, re.MULTILINE
+    )
+    assert listed, kind
+    paths = re.findall(r"`([a-z]+/[^`]*)`", listed[1] or listed[2])
     patterns = [re.sub("<[a-z]+>|NAME", "*", path) for path in paths]
     return [f"{pattern}*" if pattern.endswith("/") else pattern for pattern in patterns]
 
@@ -128,6 +130,15 @@ def row(kind: str) -> list[str]:
 def test_what_is_made_is_what_the_table_says(kind: str) -> None:
     for _, place in PARTS[kind]:
         assert any(fnmatch.fnmatch(place, pattern) for pattern in row(kind)), place
+
+
+def test_the_paths_of_the_page_are_there() -> None:
+    """Each path that CONTRIBUTING names, in a row, a checklist or a link, matches a file or folder."""
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    paths = re.findall(r"[`(]((?:[A-Za-z_-]+/)+[^`\s)…]*|Makefile)[`)]", page)
+    assert len(paths) > 80
+    patterns = {re.sub("<[a-z]+>|NAME", "*", path.partition("#")[0]) for path in paths}
+    assert sorted(pattern for pattern in patterns if not any(ROOT.glob(pattern))) == []
 
 
 def test_help_knows_every_part(tree: Path) -> None:
