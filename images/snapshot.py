@@ -59,7 +59,7 @@ def content_hash(path: Path) -> str:
     nothing.
 
     It is there to find a damaged file, at every run and beside it, on a CPU that a board needs:
-    docs/measurements/wall-time.md says what it takes.
+    docs/measurements/performance.md says what it takes.
     """
     digest = xxhash.xxh3_128()
     with path.open("rb", buffering=0) as file:

@@ -1,4 +1,4 @@
-"""claims.json: what was judged, as plain data (docs/reference/formats.md); the page shows nothing else."""
+"""claims.json: the verdicts as plain data (docs/reference/paper-formats.md); all that the page shows."""
 
 import itertools
 from collections import Counter

@@ -114,8 +114,8 @@ def test_the_ledger_says_the_rest(watched: Path) -> None:
 
 
 def test_a_deletion_is_lost_until_the_commit_that_has_it_is_there(watched: Path) -> None:
-    """DELETE with FULL, docs/explanation/durability.md: the last transaction is lost if and only if no commit
-    block of the filesystem's journal was written since it was acknowledged."""
+    """DELETE with FULL (docs/measurements/durability.md): the last transaction is lost if and only if no
+    commit block of the filesystem's journal was written since it was acknowledged."""
     ledger, ran = (pl.read_parquet(watched / f"tables/{name}.parquet") for name in ("ledger", "transactions"))
     rows = [row for row in trials(watched) if row["acknowledged"]]
     for row in rows:
