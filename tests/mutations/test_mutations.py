@@ -143,7 +143,7 @@ def test_the_command_prints_a_table_and_fails_on_a_miss(monkeypatch: pytest.Monk
 
 
 def test_the_pages_have_the_numbers_of_the_table() -> None:
-    """README.md gives the totals of the table of docs/measurements/ledger.md, which has a row for each fault."""
+    """README.md has the totals of the table of docs/measurements/ledger.md, with a row for each fault."""
     text = (ROOT / "docs/measurements/ledger.md").read_text()
     rows = dict(re.findall(r"^\| (.+?) \| (.*) \|$", text.partition("| fault |")[2], re.M))
     assert {description(name) for name in FAULTS} <= rows.keys()
