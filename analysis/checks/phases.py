@@ -66,7 +66,7 @@ def on_the_cpu(run: Run) -> list[str]:
 
 # Of each switch the scheduler's clock and the probe's are some instructions apart: over a phase up to 2800
 # of each switch, and 1900 of a phase without any. The scheduler gives interrupts' time to no thread: 200 000
-# of one close in the 24 cells of docs/reference/ledger.md.
+# of one close in the 24 cells of docs/measurements/ledger.md.
 _SWITCH_INSTRUCTIONS, _EDGE_INSTRUCTIONS = 5000, 500_000
 # A thread may be put off the CPU between the reading of the scheduler's counts and a phase's edge, too (Linux
 # 7.3 does it where a system call returns, 740 instructions before a drain): is it of the phase or not?

@@ -143,8 +143,8 @@ def test_the_command_prints_a_table_and_fails_on_a_miss(monkeypatch: pytest.Monk
 
 
 def test_the_pages_have_the_numbers_of_the_table() -> None:
-    """README.md gives the totals of the table of docs/reference/ledger.md, which has a row for each fault."""
-    text = (ROOT / "docs/reference/ledger.md").read_text()
+    """README.md has the totals of the table of docs/measurements/ledger.md, with a row for each fault."""
+    text = (ROOT / "docs/measurements/ledger.md").read_text()
     rows = dict(re.findall(r"^\| (.+?) \| (.*) \|$", text.partition("| fault |")[2], re.M))
     assert {description(name) for name in FAULTS} <= rows.keys()
     noticed, harmless, missed = (int(cell or 0) for cell in rows["**all**"].split(" | "))
