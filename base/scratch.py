@@ -1,4 +1,4 @@
-"""Temporary folders and files for results in the making: removed at the end, or by the next call after kill -9.
+"""Temporary folders and files for unfinished results; the next call removes those of a killed process.
 
 Such a folder is called <name>-<token>.commitpath.part and has a lock file, locked by its process. The
 kernel releases the lock when the process ends, and any later call removes folders without a holder. A
