@@ -187,7 +187,7 @@ def test_damaged_snapshot_is_noticed(tmp_path: Path) -> None:
     with pytest.raises(SnapshotError, match="memory is not what was saved"):
         board.run_cell(copy, {"run-cell.sh": b"exit 0\n"}, 60)
     os.truncate(copy / "ram", 64 << 20)
-    assert "has not the size" in str(snapshot.fault(copy))
+    assert "has another size" in str(snapshot.fault(copy))
     state = (copy / "state").read_bytes()
     (copy / "state").write_bytes(state[: len(state) // 2])
     assert "not what was saved" in str(snapshot.fault(copy))
