@@ -120,7 +120,7 @@ def test_what_changes_after_it_was_looked_at_is_not_taken(tmp_path: Path) -> Non
     profile = cells.make_cell({**NULL_BLK, "KERNEL": f"deb:{path}"})["profiles"]["kernel"]
     assert given.parts(profile) == [str(path)]
     image(tmp_path, b"MZ of another")
-    with pytest.raises(LabError, match="has changed meanwhile"):
+    with pytest.raises(LabError, match="has changed since it was inspected"):
         given.parts(profile)
     with pytest.raises(LabError, match="give KERNEL= its path again"):
         given.parts({**profile, "deb": 64 * "0"})

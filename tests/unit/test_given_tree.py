@@ -230,5 +230,5 @@ def test_a_tree_that_changes_after_it_was_looked_at_is_not_taken(built: Path) ->
     profile = make(built)["profiles"]["kernel"]
     assert given.parts(profile) == [str(built), str(built)]
     write(built, "fs/one/one.ko", "of another")
-    with pytest.raises(LabError, match="has changed meanwhile"):
+    with pytest.raises(LabError, match="has changed since it was inspected"):
         given.parts(profile)
