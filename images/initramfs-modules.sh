@@ -14,7 +14,7 @@ for module in "$@"; do
   while read -r what file; do
     [ "$what" = insmod ] || continue
     name=$(basename "$file")
-	# some kernels' modules are compressed
+    # some kernels' modules are compressed
     if ! compgen -G "$folder/*-${name%.xz}" > /dev/null; then
       case $name in
         *.xz) xz -dc "$file" > "$folder/$number-${name%.xz}" ;;

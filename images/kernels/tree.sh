@@ -43,7 +43,7 @@ copy() {
     find "${folders[@]}" '(' -type f -o -type l ')' ! -name '*.o' ! -name '.*.cmd' -print0
     find arch/arm64 -type f '(' -name '*.lds' -o -name Platform -o -name 'Kbuild*' -o -name 'Makefile*' ')' \
       -print0
-	# an O= folder's Makefile contains its source's path
+    # an O= folder's Makefile contains its source's path
     [ "$1" != "$source" ] || find . -maxdepth 1 '(' -name Makefile -o -name Kbuild ')' -print0
     for file in .config Module.symvers System.map tools/bpf/resolve_btfids/resolve_btfids; do
       [ ! -e $file ] || printf '%s\0' $file

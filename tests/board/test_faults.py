@@ -375,4 +375,4 @@ def test_kernel_log_without_its_beginning_is_not_quiet(on_board: Callable[..., R
     script = "cd /run/commitpath && sh watch.sh start && dmesg --clear && sh whole-run.sh"
     output = on_board(script, {"whole-run.sh": run}, PROBES="none")
     assert output.text("run-cell.status").strip() == "0", output.text("run-cell.log")
-    assert "<3>run-cell: the kernel said too much" in output.text("raw/dmesg.txt")
+    assert "<3>run-cell: the kernel logged too much" in output.text("raw/dmesg.txt")
