@@ -31,7 +31,7 @@ logging.getLogger("qemu").addHandler(logging.NullHandler())
 # reads it once, when its fw_cfg driver loads.
 CELL_ITEM_BYTES = 256 * 1024
 # In addition to the device's own memory: root, page cache, the probes' ring of 64 MiB, and twice 32 MiB for
-# blktrace or a device's own log. Observers that keep more have memory of their own (memory_mib).
+# tracing the device or a device's own log. Observers that keep more have memory of their own (memory_mib).
 BOARD_MEMORY_MIB = 1536
 # Address of the memory of machine `virt` (QEMU's hw/arm/virt.c).
 MEMORY_AT = 1 << 30
