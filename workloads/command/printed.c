@@ -28,7 +28,7 @@ struct printed printed_begin(const char *directory, const char *name)
 	return printed;
 }
 
-/* Reads what is in a pipe; closes it and its file at its end. */
+/* Reads a pipe's content; closes it and its file at its end. */
 static void take(struct printed *printed)
 {
 	static char buffer[64 * 1024];

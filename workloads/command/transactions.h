@@ -39,12 +39,12 @@ struct transaction {
 struct transaction_log {
 	char magic[8];
 	uint64_t next; /* transactions that ended; those from TRANSACTIONS_MOST on are not stored */
-	uint64_t processes;	   /* that called the engine */
-	uint64_t unseen;	   /* pages written in calls that the preload does not watch */
-	uint64_t unfollowed;	   /* connections whose state the preload could not keep or read */
-	uint64_t pid_namespace;	   /* the runner's (namespace_of_pids): in others, thread numbers
-				    * differ from those that observers see */
-	uint64_t busy;		   /* calls that returned SQLITE_BUSY */
+	uint64_t processes;	/* that called the engine */
+	uint64_t unseen;	/* pages written in calls that the preload does not watch */
+	uint64_t unfollowed;	/* connections with state that the preload could not keep or read */
+	uint64_t pid_namespace; /* the runner's (namespace_of_pids): in others, thread numbers
+				 * differ from those that observers see */
+	uint64_t busy;		/* calls that returned SQLITE_BUSY */
 	uint64_t sleeps, slept_ns; /* the engine's, until a lock is free */
 	uint64_t next_path;	   /* those from PATHS_MOST on are not stored */
 	uint64_t reserved[6];

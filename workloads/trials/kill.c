@@ -105,7 +105,7 @@ static struct moment moment_of(const char *line, struct trial *trial)
 	fields = sscanf(line, "%23s acknowledged %" SCNd64 "%n", trial->number, &moment.transaction,
 			&end);
 	if (fields != 2 || end == 0)
-		fail("%s: '%.*s' is no trial", given.plan.path, (int)strcspn(line, "\n"), line);
+		fail("%s: '%.*s' is not a trial", given.plan.path, (int)strcspn(line, "\n"), line);
 	return moment;
 }
 

@@ -119,7 +119,7 @@ void lines_word(const char *trial, const char *word)
 		   one.words < 1 << LINE / WORD) {
 		add(one);
 	} else {
-		fail("trial %s: '%.40s' is no word of persistent memory", trial, word);
+		fail("trial %s: '%.40s' is not a word of persistent memory", trial, word);
 	}
 }
 

@@ -65,7 +65,7 @@ static void show(char *line, struct trial *trial)
 	snprintf(trial->number, sizeof(trial->number), "%s", word ? word : "");
 	word = strtok_r(NULL, " \n", &rest);
 	if (word == NULL)
-		fail("%s: '%s' is no trial", given.plan.path, trial->number);
+		fail("%s: '%s' is not a trial", given.plan.path, trial->number);
 	snprintf(words, sizeof(words), "show %s", word);
 	if ((errno = board_write(given.history, words)) != 0)
 		fail("trial %s: %s does not take '%s': %s", trial->number, given.history, words,

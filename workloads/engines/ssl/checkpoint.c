@@ -107,7 +107,7 @@ int checkpoint_begin(struct ssl *ssl)
 {
 	int result = SQLITE_OK;
 
-	/* What is in the file and not in the database must be there before it is overwritten. */
+	/* The file's pages must be in the database before it is overwritten. */
 	if (begun(ssl))
 		result = go_on(ssl);
 	/* It may have become the next checkpoint; then no record may follow before it is gone. */

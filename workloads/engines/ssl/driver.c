@@ -26,7 +26,7 @@ const bool engine_has_sql = true;
 
 /* The logs' folder; NULL: the database's. */
 static const char *log_folder;
-static bool is_persistent[MAX_DATABASES]; /* as far as the log's mapping tells */
+static bool is_persistent[MAX_DATABASES]; /* according to the log's mapping */
 
 const char *engine_title(void)
 {

@@ -89,7 +89,7 @@ static int fill(sqlite3_file *file, int64_t size)
 	return result;
 }
 
-static int told(const struct ssl *ssl, int result)
+static int name_error(const struct ssl *ssl, int result)
 {
 	return recover_told(ssl, log_kind.name, ssl->log_path, result);
 }
@@ -102,7 +102,7 @@ int log_create(struct ssl *ssl)
 	log_close(log);
 	result = file_open(ssl->log_path, flags_of_log(ssl) | SQLITE_OPEN_CREATE, &log->file);
 	if (result != SQLITE_OK)
-		return told(ssl, result);
+		return name_error(ssl, result);
 	log->size = ssl->options.log_size;
 	sqlite3_randomness(sizeof(log->identity), &log->identity);
 	log_begin(log, 1, 0);
@@ -111,7 +111,7 @@ int log_create(struct ssl *ssl)
 		result = log->file->pMethods->xTruncate(log->file, 0);
 	if (result == SQLITE_OK)
 		result = fill(log->file, log->size);
-	told(ssl, result);
+	name_error(ssl, result);
 	if (result == SQLITE_OK)
 		result = medium_map(ssl);
 	ssl->log_made = result == SQLITE_OK;
@@ -170,7 +170,7 @@ int log_open(struct ssl *ssl, enum log_state *state, struct error *fault)
 			best = slots[i];
 	}
 	if (result != SQLITE_OK)
-		return told(ssl, result);
+		return name_error(ssl, result);
 	if (best != NULL)
 		*state = decode(ssl, best, size, fault);
 	else

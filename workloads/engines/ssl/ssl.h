@@ -43,9 +43,9 @@ enum ssl_policy { SSL_CAPTURE, SSL_CHECKPOINT, SSL_IGNORE };
 enum {
 	SSL_EXPANDED = 1,	 /* a record is sqlite3_expanded_sql, without values */
 	SSL_BLOBS_UNNOTICED = 2, /* ssl_blob_write does not tell the log */
-	SSL_ANY_MEMORY = 4,	 /* SSL_PCM maps what is no persistent memory, too */
+	SSL_ANY_MEMORY = 4,	 /* SSL_PCM also maps other memory */
 	SSL_RESET_UNSYNCED = 32, /* a reset of the log is not synced */
-	SSL_OLDER_WAL = 128,	 /* a WAL that was copied is there beside an atomic checkpoint */
+	SSL_OLDER_WAL = 128,	 /* a copied WAL is kept at an atomic checkpoint */
 	SSL_EPOCH_KEPT = 64,	 /* a log that lost its first record goes on in its epoch */
 };
 
@@ -102,7 +102,7 @@ enum ssl_reason {
 	SSL_NOT_CAPTURED,     /* changed by SQLite's own calls, or a blob */
 	SSL_LOG_ERROR,	      /* the log could not be written before */
 	SSL_SECTOR_FULL,      /* of a page log: a page's; a checkpoint of some pages */
-	SSL_SECTOR_SMALL,     /* for a record; likewise */
+	SSL_SECTOR_SMALL,     /* for a record; a page log's */
 	SSL_SHRUNK,	      /* the database, by that transaction */
 	SSL_REASONS,
 };
@@ -111,7 +111,7 @@ extern const char *const ssl_reasons[SSL_REASONS];
 /* The state that a recovery found; ssl_cases has the words of each kind of log, without a comma. */
 enum ssl_case {
 	SSL_CLEAN,	      /* no log */
-	SSL_NEW,	      /* a log that was not begun yet, or whose database was closed */
+	SSL_NEW,	      /* a log not begun yet, or of a closed database */
 	SSL_RESET_RESET,      /* after a start or a checkpoint */
 	SSL_RESET_LIVE,	      /* in a checkpoint's copy to the database */
 	SSL_RESET_TORN,	      /* in a checkpoint's first step, with nothing logged */

@@ -22,7 +22,7 @@ struct memory {
 	struct frame *frames; /* frames[i] has the number i + 1 */
 	uint32_t count, room;
 	uint32_t ends;	    /* the last frame written that ends a transaction */
-	uint32_t committed; /* frames of transactions whose commit SQLite went through with */
+	uint32_t committed; /* frames of committed transactions */
 	uint32_t copied;    /* of those, the ones in the database */
 	uint32_t *pages;    /* open addressing: frame number of a page's last committed version */
 	uint32_t page_room; /* a power of two */
@@ -40,7 +40,7 @@ struct walfile {
 	uint64_t mark;	   /* the id that page 1 gets */
 	uint32_t salt;	   /* its first */
 	bool unsynced;	   /* its reset */
-	bool other;	   /* its beginning is no WAL's */
+	bool other;	   /* it does not begin like a WAL */
 	bool whole;	   /* of all pages that the database lacks */
 	uint32_t page_size;
 	uint32_t database_size; /* pages */
@@ -87,10 +87,10 @@ struct ssl_stmt {
 /* The open transaction. */
 struct transaction_log {
 	uint64_t number;
-	struct bytes head;	    /* what is in effect when it begins */
+	struct bytes head;	    /* settings in effect when it begins */
 	struct bytes body;	    /* its statements */
 	struct bytes statement;	    /* that is executing; written to the body by record_statement */
-	struct ssl_stmt *executing; /* whose statement that is; NULL: none */
+	struct ssl_stmt *executing; /* its statement; NULL: none */
 	uint64_t templates;
 	bool any;
 	enum ssl_reason taint;
@@ -124,7 +124,7 @@ struct ssl {
 	int depth;		/* of steps within steps */
 	enum ssl_reason always; /* why each commit is a checkpoint from now on */
 	enum ssl_reason schema_taint;
-	enum ssl_reason due; /* the checkpoint whose WAL is written and nothing more */
+	enum ssl_reason due; /* the checkpoint with only its WAL written */
 	uint32_t due_frames;
 	int64_t due_ns;	      /* that it has taken */
 	int64_t due_begin_ns; /* when its first step began */

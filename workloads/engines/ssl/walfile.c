@@ -11,7 +11,7 @@
 #include "state.h"
 
 enum {
-	MAGIC = 0x377f0682, /* checksums of words whose least byte is the first */
+	MAGIC = 0x377f0682, /* checksums of little-endian words */
 	WAL_VERSION = 3007000,
 	AT_VERSIONS = 18,
 	UNAWARE_REFUSES = 3, /* 1: rollback journal, 2: WAL */

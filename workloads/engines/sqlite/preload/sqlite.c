@@ -46,7 +46,7 @@ struct connection {
 
 static struct connection *connections[64];
 static _Thread_local sqlite3
-	*within; /* the connection whose call this thread is in: SQLite calls itself */
+	*within; /* the connection in use by this thread: SQLite calls itself */
 
 /* Returns the place of a connection, existing or new. Called with the lock. */
 static struct connection **find_connection(sqlite3 *db)
