@@ -253,7 +253,7 @@ def end_tasks() -> None:
     for task in tasks:
         task.cancel()
     loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
-    # likewise coroutines that the library had made but not scheduled
+    # the same for coroutines that the library had made but not scheduled
     warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
 
 

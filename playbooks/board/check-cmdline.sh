@@ -25,8 +25,8 @@ log=$(dmesg) && [ "$log" ] || {
   echo "check-cmdline: the kernel's log cannot be read" >&2
   exit 1
 }
-# said TEXT: whether the log contains it
-said() { case $log in *"$1"*) ;; *) return 1 ;; esac; }
+# logged TEXT: whether the log contains it
+logged() { case $log in *"$1"*) ;; *) return 1 ;; esac; }
 # mounted TYPE FILE: print a file of a filesystem that is not mounted on the board; nothing if there is none
 mounted() {
   mkdir -p /run/check-cmdline && mount -t "$1" "$1" /run/check-cmdline 2> /dev/null || return
@@ -36,7 +36,7 @@ mounted() {
 for word in "$@"; do
   case $word in
     console=* | panic=* | loglevel=*) ;; # only affect the console
-    nokaslr) ! said 'KASLR enabled' || lack "$word" "its log has 'KASLR enabled'" ;;
+    nokaslr) ! logged 'KASLR enabled' || lack "$word" "its log has 'KASLR enabled'" ;;
     norandmaps) is "$word" /proc/sys/kernel/randomize_va_space 0 ;;
     # cannot be read back; a test verifies that two runs of a board execute the same instructions
     randomize_kstack_offset=off) ;;
@@ -64,10 +64,10 @@ for word in "$@"; do
       esac
       ;;
     psi=0) [ ! -e /proc/pressure ] || lack "$word" 'it has /proc/pressure' ;;
-    init_on_alloc=0) said 'heap alloc:off' || lack "$word" "its log has no 'heap alloc:off'" ;;
+    init_on_alloc=0) logged 'heap alloc:off' || lack "$word" "its log has no 'heap alloc:off'" ;;
     # /sys shows the same for this CPU with and without the option
     mitigations=off)
-      ! said 'detected: Spectre-' || said 'mitigation disabled by command-line option' ||
+      ! logged 'detected: Spectre-' || logged 'mitigation disabled by command-line option' ||
         lack "$word" 'its log has mitigations of Spectre, and not that they are disabled'
       ;;
     *) lack "$word" 'no check for it (playbooks/board/check-cmdline.sh)' ;;

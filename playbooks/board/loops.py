@@ -77,7 +77,7 @@ def users(device: Device, own: Loop | None) -> Iterator[str]:
     """Yield loop devices of the device or its disk at any offset, and others of its part of an image."""
     if own and own.number:
         numbers = f"{os.major(own.number)}:{os.minor(own.number)}"
-        yield f"{own.name} is a loop device of the block device {numbers}, whose users are not looked for"
+        yield f"{own.name} is a loop device of the block device {numbers}; its users are not checked"
     names = {device.rdev: device.sysfs.name, device.disk_number: device.disk.name}
     for loop in attached():
         if loop.number in names:

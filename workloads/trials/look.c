@@ -39,7 +39,7 @@ static void open_and_read(struct looked *looked, const struct options *driver, c
 	if (stats != NULL)
 		board_counts(stats, &looked->counts);
 	if (looked->opened) {
-		looked->tells = engine_recovery(database, &looked->recovery);
+		looked->reports = engine_recovery(database, &looked->recovery);
 		looked->is_read = engine_rows(database, &looked->rows, &error);
 		if (looked->is_read)
 			looked->is_whole = engine_check(database, &error);
@@ -74,7 +74,7 @@ void look_field(char *message)
 
 void look_recovery(const struct looked *looked, FILE *output)
 {
-	if (looked->tells)
+	if (looked->reports)
 		fprintf(output, ",%s,%" PRId64, looked->recovery.met, looked->recovery.replayed);
 	else
 		fputs(",,", output);

@@ -16,7 +16,7 @@ struct looked {
 	uint64_t opened_ns;
 	struct board_counts counts; /* after opening */
 	struct rows rows;
-	bool tells; /* it reports on its recovery */
+	bool reports; /* it reports on its recovery */
 	struct recovery recovery;
 	char message[MESSAGE_SIZE];
 };
