@@ -1,1 +1,1 @@
-"""What every stage uses: paths, errors, YAML, progress, scratch folders, text of others."""
+"""Shared foundations: paths, errors, YAML, cell ids, progress, interrupts, scratch folders, safe text."""

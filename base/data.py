@@ -1,4 +1,4 @@
-"""Data files that people write."""
+"""Load YAML files written by users, with limits on size, depth and aliases."""
 
 import stat
 from pathlib import Path
@@ -8,21 +8,21 @@ import yaml
 
 from base.errors import BadInputError
 
-# Bytes of a YAML file at most: the largest here has 30 KiB.
+# Largest YAML file accepted, in bytes; the largest here has 30 KiB.
 YAML_BYTES = 2**20
-# Lists and mappings in each other at most: the deepest here has 12.
+# Deepest nesting accepted; the deepest here is 12.
 YAML_DEPTH = 100
-# Values at most, those that an alias stands for counted each time.
+# Most values accepted, with the contents of an alias counted at each use.
 YAML_VALUES = 2**20
 
 
 def parse(text: str) -> Any:
-    """Content of YAML text. YAMLError, ValueError or RecursionError where it is none, where a name is in a
-    mapping twice, or where aliases stand for more than anyone writes.
+    """Return the content of YAML text.
 
-    libyaml's loader takes a seventh of the time that PyYAML's own takes, but calls itself for each
-    list in a list, and nothing stops it before the stack ends. What it refuses is for PyYAML's own to
-    read, `{kernel:}` for one, or to name the fault of.
+    Raises YAMLError, ValueError or RecursionError for invalid YAML, duplicate keys, or aliases that
+    expand beyond the limits. libyaml's loader is seven times as fast as PyYAML's own, but recurses
+    without a limit, so the depth is checked first. What it rejects is read again by PyYAML's loader,
+    which accepts a little more (`{kernel:}`) and names the fault.
     """
     depth = 0
     try:
@@ -46,10 +46,10 @@ def _loaded(loader: yaml.SafeLoader | yaml.CSafeLoader) -> Any:
 
 
 def _measured(node: yaml.Node, known: dict[int, tuple[int, int]]) -> tuple[int, int]:
-    """(values, depth) of a node with all that its aliases stand for; known: of those before it, by id."""
+    """Return (values, depth) of a node with its aliases expanded; known: results by node id."""
     if id(node) in known:
         return known[id(node)]
-    # what it has within itself finds this
+    # an alias to a node that contains it finds this
     known[id(node)] = YAML_VALUES, YAML_DEPTH
     inner: list[yaml.Node] = []
     if isinstance(node, yaml.SequenceNode):
@@ -63,8 +63,8 @@ def _measured(node: yaml.Node, known: dict[int, tuple[int, int]]) -> tuple[int, 
             if (name := (key.tag, key.value)) in names:
                 raise yaml.MarkedYAMLError(problem=f"{key.value} is there twice", problem_mark=key.start_mark)
             names.add(name)
-    each = [_measured(one, known) for one in inner]
-    size, depth = 1 + sum(one for one, _ in each), 1 + max((one for _, one in each), default=0)
+    each = [_measured(child, known) for child in inner]
+    size, depth = 1 + sum(count for count, _ in each), 1 + max((levels for _, levels in each), default=0)
     if size > YAML_VALUES or depth > YAML_DEPTH:
         raise ValueError("aliases in it stand for too much")
     known[id(node)] = size, depth
@@ -72,10 +72,10 @@ def _measured(node: yaml.Node, known: dict[int, tuple[int, int]]) -> tuple[int, 
 
 
 def load_yaml(path: Path) -> Any:
-    """Content of a YAML file; BadInputError names the file and line."""
+    """Return the content of a YAML file; BadInputError names the file and line."""
     try:
         status = path.stat()
-        # to open a FIFO waits, and a device may have no end
+        # opening a FIFO would block, and a device may have no end
         if not stat.S_ISREG(status.st_mode) or status.st_size > YAML_BYTES:
             raise BadInputError(f"{path}: not a file of at most {YAML_BYTES} bytes")
         return parse(path.read_text(encoding="utf-8"))
@@ -90,13 +90,13 @@ def load_yaml(path: Path) -> Any:
         what = getattr(error, "problem", None) or "not YAML"
         raise BadInputError(f"{path}{line}: {what}") from error
     except (ValueError, RecursionError) as error:
-        # no such day in a date, a number with thousands of digits, a hundred lists in each other
+        # an impossible date, a number with thousands of digits, or lists nested too deeply
         what = "too deep" if isinstance(error, RecursionError) else str(error)
         raise BadInputError(f"{path}: {what}") from error
 
 
 def load_mapping(path: Path) -> dict[str, Any]:
-    """Content of a YAML file that is to be names and values; BadInputError where it is not."""
+    """Return the content of a YAML file that must be a mapping; BadInputError otherwise."""
     content = load_yaml(path)
     if not isinstance(content, dict):
         raise BadInputError(f"{path}: must be a mapping: `name: value` lines")

@@ -1,4 +1,4 @@
-"""What ends a command: one clear line and an exit code."""
+"""Errors that end a command: one clear line and an exit code."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from base.text import printable
 # 1 also stands for a rejected run.
 EXIT_FAILED = 1
 EXIT_BAD_INPUT = 2
-# a stored file that cannot be read: BadInput
+# BadInput: a stored file cannot be read
 EXIT_UNREADABLE = 3
 
 
 class LabError(Exception):
-    """Something the user can act on went wrong; the message is one line."""
+    """An error that the user can act on; the message is one line."""
 
     exit_code = EXIT_FAILED
 
 
 class BadInputError(LabError):
-    """A request that cannot be met: says what, what is allowed, and where."""
+    """An invalid request; the message has the value, the allowed values, and the place."""
 
     exit_code = EXIT_BAD_INPUT
 
 
 class BadInput(Exception):
-    """An input file cannot be read as what it should be.
+    """An input file is invalid.
 
-    The message is one line: file, place, what is wrong, what is expected.
+    The message is one line: file, place, the fault, and what was expected.
     """
 
     def __init__(self, path: Path | str, place: str, wrong: str, expected: str) -> None:

@@ -1,8 +1,8 @@
-"""What a cell is called: its canonical form, its id and its name.
+"""A cell's canonical form, id and folder name.
 
 A stored cell (cell.json) has every axis, `profiles`, and `at_default`: the names of the axes that were at
-their default when it was made. So its id can be computed without a schema, and an axis that came later,
-or that another lab has, changes no id.
+their default when it was made. Its id can therefore be computed without a schema, and an axis added
+later, or by another lab, does not change it.
 """
 
 import hashlib
@@ -13,67 +13,66 @@ from typing import Any
 Cell = Mapping[str, Any]
 
 RULE = "v2"
-# Of a cell_id. Two of a million cells have the same with a chance of 3e-8.
+# Hex digits of a cell_id: among a million cells, two collide with probability 3e-8.
 DIGITS = 16
-# of a cell_id
 PATTERN = f"{RULE}[0-9a-f]{{{DIGITS}}}"
-# Of a profile what is for who reads it, and changes nothing of a run.
+# Entries of a profile that are for the reader only and do not change a run.
 PROSE = ("aliases", "description", "no_modules", "sources")
-# What limits what may be requested, is checked afterwards or is on every board: no part of a cell.
+# Entries that limit requests, are checked after the run, or hold for every board: not part of a cell.
 NO_SETTINGS = (
     *("atomic_writes", "engines", "least", "most", "options", "packages", "since"),
     *("transactions", "unwatched"),
 )
-# What a run measures: the driver's work on a database, or a command (`make watch`), of which a cell says
-# so. A step of the run is called after it, and a script of playbooks/loads/.
+# What a run measures: the driver's work on a database, or a command (`make watch`; its cell has `load`).
+# The run's step and the script in playbooks/loads/ have the same name.
 DRIVER, COMMAND = "driver", "command"
-# The engine whose cells' folders are named after their journal mode.
+# Folders of this engine's cells are named after their journal mode.
 FIRST_ENGINE = "sqlite"
 
 
 def canonical(value: Mapping[str, Any]) -> str:
-    """The one form of a JSON object: sorted, without white space."""
+    """Return the canonical JSON of an object: sorted, without white space."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def digest(value: Mapping[str, Any]) -> str:
-    """The SHA-256 of the one form, in hex digits."""
+    """Return the SHA-256 of the canonical JSON, in hex digits."""
     return hashlib.sha256(canonical(value).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def asked(profile: Mapping[str, Any]) -> dict[str, Any]:
-    """What of a profile changes a run."""
+    """Return the entries of a profile that change a run."""
     return {name: value for name, value in profile.items() if name not in (*PROSE, *NO_SETTINGS)}
 
 
 def contents(cell: Cell) -> dict[str, str]:
-    """Axis → SHA-256 of what its profile asks for.
+    """Return axis → SHA-256 of the profile's settings.
 
-    A profile's name does not say it: the file may be edited, and another lab has its own.
+    The profile's name does not identify it: its file may be edited, and another lab has its own.
     """
     return {axis: digest(asked(profile)) for axis, profile in sorted(cell["profiles"].items())}
 
 
 def load(cell: Cell) -> str:
-    """What a run of a cell measures: DRIVER or COMMAND."""
+    """Return what a run of a cell measures: DRIVER or COMMAND."""
     return str(cell.get("load", DRIVER))
 
 
 def document(cell: Cell) -> str:
-    """The name of a cell's file in a run's folder: what reads transactions finds no command's."""
+    """Return the name of the cell's file in a run folder; COMMAND has another, as it has no transactions."""
     return {DRIVER: "cell.json", COMMAND: "watch.json"}[load(cell)]
 
 
 def cell_id(stored: Cell) -> str:
-    """Return a stored cell's id: `v2` and the first 16 hex digits of the SHA-256 of the axes that are not at
-    their default, with their values, and of the contents of the profiles."""
+    """Return a stored cell's id: `v2` and 16 hex digits of the SHA-256 of the axes that are not at their
+    default, with their values, and of the profiles' contents."""
     without = {"profiles", "at_default", *stored["at_default"]}
     axes = {name: value for name, value in stored.items() if name not in without}
     return RULE + digest({"axes": axes, "contents": contents(stored)})[:DIGITS]
 
 
 def cell_name(stored: Cell) -> str:
-    """The name of a stored cell's folder, unique by the id in it; what the cell does not say is `-`."""
+    """Return the name of a stored cell's folder, unique by its id; `-` for an axis that the cell lacks."""
     if load(stored) == COMMAND:
         return "-".join([COMMAND, str(stored["fs"]), str(stored["device"]), cell_id(stored)])
     first = stored["engine"] == FIRST_ENGINE
@@ -82,5 +81,5 @@ def cell_name(stored: Cell) -> str:
 
 
 def settings(stored: Cell) -> dict[str, Any]:
-    """Return a stored cell's axes and profiles alone."""
+    """Return a stored cell's axes and profiles."""
     return {key: value for key, value in stored.items() if key != "at_default"}

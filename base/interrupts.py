@@ -1,4 +1,4 @@
-"""Ctrl-C, a terminate and a closed terminal have one answer: what was begun is stopped, in one line."""
+"""Handle Ctrl-C, SIGTERM and a closed terminal alike: stop what was started, print one line."""
 
 import os
 import signal
@@ -9,37 +9,37 @@ from types import CodeType, FrameType
 from typing import TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., object])
-TOLD = frozenset((signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
-# Seconds after which an interrupt that Python dropped, or that had to wait, is raised again.
+SIGNALS = frozenset((signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
+# Delay before an interrupt is raised again that Python dropped or that had to wait.
 AGAIN_SECONDS = 0.05
-# Seconds in which two are one: make and timeout hand on what the whole group was told.
+# Signals within this time count as one: make and timeout forward what the process group received.
 ONE_SECONDS = 1.0
 EXIT_INTERRUPTED = 130
 
 
-# The functions that no interrupt comes into.
+# Code in which no interrupt is raised.
 _uninterrupted: set[CodeType] = set()
 
 
 def uninterrupted(function: Function) -> Function:
-    """Let no interrupt into a function, nor into what it calls: it comes when the function has returned.
+    """Defer interrupts during a function and all it calls, until it has returned.
 
-    For what makes a thing and notes it for the clean-up, and for the clean-up itself. Of a generator that
-    is a context manager, both of its halves are meant, and not the block between them.
+    For code that creates something and registers it for clean-up, and for the clean-up itself. For a
+    generator used as a context manager, this covers both halves, but not the block between them.
     """
     _uninterrupted.add(function.__code__)
     return function
 
 
 class _Handler:
-    """Raise KeyboardInterrupt, once for those that are one: another would end the cleaning up."""
+    """Raise KeyboardInterrupt once for a burst of signals: a second one would end the clean-up."""
 
     def __init__(self) -> None:
         self._last = -ONE_SECONDS
         self._process = os.getpid()
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        # a child that has not become its program yet: it is its parent that answers
+        # a forked child before its exec; the parent handles the signal
         if os.getpid() != self._process:
             return
         now = time.monotonic()
@@ -53,14 +53,14 @@ class _Handler:
 
 
 def _is_uninterrupted(frame: FrameType | None) -> bool:
-    """Return whether a frame is that of a function that no interrupt comes into, or is called by one."""
+    """Return whether a frame, or one of its callers, defers interrupts."""
     while frame and frame.f_code not in _uninterrupted:
         frame = frame.f_back
     return frame is not None
 
 
 def _again(unraisable: "sys.UnraisableHookArgs") -> None:
-    """Raise an interrupt again that came in a destructor or a weak reference's callback: Python drops it."""
+    """Raise an interrupt again that Python dropped in a destructor or a weak reference's callback."""
     if issubclass(unraisable.exc_type, KeyboardInterrupt):
         signal.setitimer(signal.ITIMER_REAL, AGAIN_SECONDS)
     else:
@@ -68,16 +68,15 @@ def _again(unraisable: "sys.UnraisableHookArgs") -> None:
 
 
 def hold() -> None:
-    """Let all three wait until everything is loaded: an interrupt inside Python's import machinery is
-    printed and dropped."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, TOLD)
+    """Block all three signals until every module is loaded: an interrupt during an import is printed and
+    dropped."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     handler = _Handler()
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, handler)
-    # a terminate is answered as Ctrl-C is, what was started is stopped: also in a shell's
-    # background job, where SIGINT is ignored
+    # SIGTERM too, which also reaches a shell's background job, where SIGINT is ignored; and SIGHUP, since
+    # a build runs in a session of its own and does not receive it
     signal.signal(signal.SIGTERM, handler)
-    # so is a terminal that is closed: a build has a session of its own and does not hear of that
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as nohup leaves it
         signal.signal(signal.SIGHUP, handler)
     signal.signal(signal.SIGALRM, handler)
@@ -86,7 +85,7 @@ def hold() -> None:
 
 
 def _keep_whole() -> None:
-    """Let no interrupt into what of Python's own would leave a process running, or a folder behind."""
+    """Defer interrupts in library code that would leave a process running or a folder behind."""
     import subprocess
     import tempfile
 
@@ -97,24 +96,24 @@ def _keep_whole() -> None:
 
 
 def answered(name: str, run: Callable[[], int]) -> int:
-    """Run a command with all three held; its exit code, or that of an interrupted one, which is told."""
+    """Run a command with the signals blocked; return its exit code, or report the interrupt."""
     try:
         return run()
     except (KeyboardInterrupt, ImportError) as error:
-        # so an extension that was interrupted while it was loaded has it
+        # an import of an extension that was interrupted raises this
         if isinstance(error, ImportError) and not isinstance(error.__cause__, KeyboardInterrupt):
             raise
         _ignore_further()
         print(f"{name}: interrupted; nothing is left running", file=sys.stderr)
         return EXIT_INTERRUPTED
     finally:
-        # what comes now is the interpreter's end
+        # from here on the interpreter ends
         ignore()
 
 
 def _ignore_further() -> None:
-    """Ignore what comes while the answer is told, and one that is on its way: Polars raises an interrupt
-    that it saw, and Python the same one once more."""
+    """Ignore signals while the message is printed, and one already pending: Polars raises an interrupt, and
+    Python then raises the same one again."""
     while True:
         try:
             return ignore()
@@ -123,11 +122,11 @@ def _ignore_further() -> None:
 
 
 def let() -> None:
-    """Answer from now on, and what came since they were held."""
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, TOLD)
+    """Handle signals from now on, including those that arrived while blocked."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
 
 
 def ignore() -> None:
-    """Leave it to the process above, or to nobody."""
-    for number in TOLD | {signal.SIGALRM}:
+    """Ignore the signals: the parent process handles them, or nobody does."""
+    for number in SIGNALS | {signal.SIGALRM}:
         signal.signal(number, signal.SIG_IGN)

@@ -1,4 +1,4 @@
-"""Where things are: the checkout, its data files, results."""
+"""Locations of the checkout, its data files and results."""
 
 import os
 from pathlib import Path
@@ -9,11 +9,10 @@ RESULTS = ROOT / (os.environ.get("COMMITPATH_RESULTS") or "results")
 
 
 def is_closed(folder: Path) -> bool:
-    """Return whether a folder, or one above it, may not be read by this user. One that is not there is not
-    closed."""
+    """Return whether this user may not read a folder or one above it; False if it does not exist."""
     try:
         os.scandir(folder).close()
-        os.stat(f"{folder}/.")  # noqa: PTH116 - of what is in it: a Path has no such dot
+        os.stat(f"{folder}/.")  # noqa: PTH116 - a Path drops the dot
     except PermissionError:
         return True
     except OSError:

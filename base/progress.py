@@ -1,4 +1,4 @@
-"""What goes on, at the bottom of the terminal; and whole lines, as they come, where there is none."""
+"""Progress of a command: lines at the bottom of the terminal, or plain lines without one."""
 
 import contextlib
 import os
@@ -13,38 +13,38 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.live import Live
 
-# After which a step says again that it is being done, where nothing counts its seconds.
+# Without a terminal, a step is reported again after this many seconds.
 EVERY_SECONDS = 60.0
 
 
 class Bottom:
-    """The lines at the bottom of the terminal: what is shown now, outermost first."""
+    """The lines at the bottom of the terminal, outermost step first."""
 
     def __init__(self) -> None:
-        # each says its line as it is at this moment
+        # called at each redraw
         self.lines: list[Callable[[], str]] = []
         self.live: Live | None = None
-        # how many steps are open, for the indent
+        # open steps, for the indent
         self.depth = 0
 
     def begin(self) -> None:
-        """Begin to draw. What others print meanwhile stands above it."""
-        # a tenth of a second that a call without a terminal is spared
+        """Begin to draw; other output appears above."""
+        # imported here: it takes a tenth of a second, needed only on a terminal
         from rich.console import Console
         from rich.live import Live
         from rich.text import Text
 
         self.live = Live(
-            # a path that others print is not broken into lines; what is drawn over is, below
+            # do not wrap paths in other output; the lines at the bottom are wrapped in fitted()
             console=Console(file=sys.stderr, force_terminal=True, color_system=None, soft_wrap=True),
             get_renderable=lambda: Text("\n".join(fitted(line()) for line in self.lines)),
             refresh_per_second=1,
             transient=True,
-            # what is piped elsewhere goes there
+            # leave redirected output alone
             redirect_stdout=sys.stdout.isatty(),
         )
         self.live.start(refresh=True)
-        # a kill would leave the terminal without one
+        # so that a killed process does not leave the terminal without a cursor
         self.live.console.show_cursor(True)
 
     def end(self) -> None:
@@ -58,7 +58,7 @@ _bottom = Bottom()
 
 
 def on_terminal() -> bool:
-    """Whether lines can be drawn over."""
+    """Return whether output is a terminal on which lines can be redrawn."""
     return _bottom.live is not None or (
         sys.stderr.isatty() and os.environ.get("TERM", "dumb") not in ("dumb", "unknown")
     )
@@ -66,7 +66,7 @@ def on_terminal() -> bool:
 
 @contextlib.contextmanager
 def shown(line: Callable[[], str]) -> Iterator[None]:
-    """Show a line below those that are shown already, and draw it again each second."""
+    """Show a line below the current ones, redrawn each second."""
     _bottom.lines.append(line)
     try:
         if _bottom.live is None:
@@ -79,17 +79,17 @@ def shown(line: Callable[[], str]) -> Iterator[None]:
 
 
 def fitted(text: str) -> str:
-    """A text in lines that the terminal has room for."""
+    """Return a text wrapped to the terminal's width."""
     return textwrap.fill(text, os.get_terminal_size(sys.stderr.fileno()).columns or 80)
 
 
 def say(text: str) -> None:
-    """A line that stays; one that is too long for the terminal goes on in the next."""
+    """Print a permanent line, wrapped to the terminal."""
     print(fitted(text) if on_terminal() else text, file=sys.stderr, flush=True)
 
 
 def counted(what: str) -> contextlib.AbstractContextManager[None]:
-    """Count the seconds of what is being done on a terminal; elsewhere nothing is said."""
+    """Show a step with its seconds on a terminal; print nothing otherwise."""
     if not on_terminal():
         return contextlib.nullcontext()
     begin = time.monotonic()
@@ -99,12 +99,12 @@ def counted(what: str) -> contextlib.AbstractContextManager[None]:
 
 @contextlib.contextmanager
 def reminded(what: str) -> Iterator[None]:
-    """Say every EVERY_SECONDS that a step is still being done, but while a step within it says so."""
+    """Print every EVERY_SECONDS that a step is still running, unless a step inside it does."""
     begin, depth, ended = time.monotonic(), _bottom.depth, threading.Event()
     indent = "  " * (depth - 1)
 
     def remind() -> None:
-        # interrupts are for the thread that is doing it
+        # interrupts go to the working thread
         signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         while not ended.wait(EVERY_SECONDS):
             if _bottom.depth == depth:
@@ -121,9 +121,9 @@ def reminded(what: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def step(what: str, alone: bool = True) -> Iterator[None]:
-    """Say what is being done; on a terminal count its seconds, elsewhere each minute, at the end print them.
+    """Report a step: count its seconds on a terminal, else print once a minute; print its time at the end.
 
-    alone: no other program talks to the terminal meanwhile.
+    alone: no other program writes to the terminal meanwhile.
     """
     begin = time.monotonic()
     indent = "  " * _bottom.depth

@@ -1,4 +1,4 @@
-"""experiments/schema.yml: every axis, and what data files must be."""
+"""experiments/schema.yml: the axes, and the JSON Schema of the data files."""
 
 import functools
 from collections.abc import Mapping
@@ -8,17 +8,16 @@ from base.data import load_yaml
 from base.paths import EXPERIMENTS
 
 
-# Read once: a grid makes hundreds of cells. Nobody changes what it returns.
+# Cached: a grid makes hundreds of cells. Callers do not modify the result.
 @functools.cache
 def schema() -> dict[str, Any]:
-    """experiments/schema.yml, as JSON Schema."""
+    """Return experiments/schema.yml, as JSON Schema."""
     loaded: dict[str, Any] = load_yaml(EXPERIMENTS / "schema.yml")
     return loaded
 
 
 def unused(cell: Mapping[str, Any]) -> set[str]:
-    """The axes that say nothing in a cell, as it has a value of another one with which they apply to nothing
-    (x-unless)."""
+    """Return the axes without effect in a cell because of another axis's value (x-unless)."""
     return {
         axis
         for axis, spec in schema()["properties"].items()

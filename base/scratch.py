@@ -1,9 +1,9 @@
-"""Folders that something is made in: gone at the end, and after a kill -9 at the next call.
+"""Temporary folders and files for unfinished results; the next call removes those of a killed process.
 
-Such a folder is called <name>-<token>.commitpath.part and holds a lock file that its process has locked.
-The kernel lets go of the lock when the process ends, however that ends; whoever comes by removes what
-nobody holds. A file that is being written is called .<name>-<token>.commitpath.part. Nothing else is
-touched: in a folder of results may be anything, and downloads of others are called *.part, too.
+Such a folder is called <name>-<token>.commitpath.part and has a lock file, locked by its process. The
+kernel releases the lock when the process ends, and any later call removes folders without a holder. A
+file being written is called .<name>-<token>.commitpath.part. Other files are never touched: a folder of
+results may contain anything, and browsers also use *.part.
 """
 
 import contextlib
@@ -21,31 +21,30 @@ from typing import IO
 
 from base import interrupts
 
-# no other program calls anything so
 SUFFIX = ".commitpath.part"
 LOCK = ".lock"
-# A file, or a folder that has no lock file yet, was left behind when it is older than that.
+# A file, or a folder without a lock file, is abandoned when it is older than this.
 SECONDS_TO_BEGIN = 60.0
 TOKEN_BYTES = 4
 FOLDER = re.compile(rf".+-[0-9a-f]{{8}}{re.escape(SUFFIX)}")
-# And what SQLite has beside one that it writes.
+# with SQLite's journal
 FILE = re.compile(rf"\..+-[0-9a-f]{{8}}{re.escape(SUFFIX)}(-journal)?")
-# Why a disk refuses a write: it is full, the user's share of it is, the file is too large, it is damaged.
+# Errors of a disk: full, over quota, file too large, damaged.
 DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
-# A folder's mode: as the umask has it, or its owner's alone.
+# A folder's mode: by the umask, or only for its owner.
 OPEN, PRIVATE = 0o777, 0o700
 
 
 @contextlib.contextmanager
 @interrupts.uninterrupted
 def folder(parent: Path, name: str, mode: int = OPEN) -> Iterator[Path]:
-    """A folder in PARENT with NAME in its own. To stay it is moved (keep), or what is in it is."""
+    """Make a temporary folder in PARENT; to keep it, move it (keep) or its contents."""
     parent.mkdir(parents=True, exist_ok=True)
     sweep(parent, 1)
     path = parent / f"{name}-{secrets.token_hex(TOKEN_BYTES)}{SUFFIX}"
     path.mkdir(mode)
     try:
-        with told(parent), lock_file(path / LOCK) as lock:
+        with disk_errors_name(parent), lock_file(path / LOCK) as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield path
     finally:
@@ -53,39 +52,39 @@ def folder(parent: Path, name: str, mode: int = OPEN) -> Iterator[Path]:
 
 
 def temporary(name: str) -> contextlib.AbstractContextManager[Path]:
-    """A folder of this user's alone where temporary files are (TMPDIR)."""
+    """Make a temporary folder in TMPDIR, private to this user."""
     return folder(Path(tempfile.gettempdir()), f"commitpath-{name}", PRIVATE)
 
 
 def lock_file(path: Path) -> IO[str]:
-    """A file to be locked, made where it is not there.
+    """Open a file to be locked, creating it if missing.
 
-    Nothing is waited for, as a FIFO has one wait, and nothing is emptied that a link leads to: OSError.
+    OSError for a FIFO, which would block, or a symbolic link, whose target would be truncated.
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
     return os.fdopen(os.open(path, flags, 0o666), "w")
 
 
 def keep(path: Path, place: Path) -> None:
-    """Move a folder that is whole to where it belongs."""
+    """Move a finished folder to its place."""
     path.rename(place)
-    # not before: without it nobody would hold the folder
+    # only now: another call removes a folder without a lock
     (place / LOCK).unlink()
 
 
 def file(place: Path) -> Path:
-    """A new name beside PLACE for what becomes PLACE when it is whole (Path.replace)."""
+    """Return a temporary name next to PLACE, to be renamed to PLACE when complete."""
     return place.with_name(f".{place.name}-{secrets.token_hex(TOKEN_BYTES)}{SUFFIX}")
 
 
 @contextlib.contextmanager
 @interrupts.uninterrupted
 def whole(place: Path) -> Iterator[Path]:
-    """A new name beside PLACE; what is written there is PLACE when the block ended well, else it is gone."""
+    """Yield a temporary name next to PLACE; rename it to PLACE if the block succeeds, else delete it."""
     sweep(place.parent, 1)
     part = file(place)
     try:
-        with told(place):
+        with disk_errors_name(place):
             yield part
         part.replace(place)
     finally:
@@ -93,8 +92,8 @@ def whole(place: Path) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def told(place: Path) -> Iterator[None]:
-    """Name what could not be written in an error of the disk that names no file."""
+def disk_errors_name(place: Path) -> Iterator[None]:
+    """Add the path to a disk error that names no file."""
     try:
         yield
     except OSError as error:
@@ -104,15 +103,12 @@ def told(place: Path) -> Iterator[None]:
 
 
 def sweep(root: Path, depth: int) -> None:
-    """Remove what processes that are dead left in a folder, and DEPTH - 1 levels below it.
-
-    Links are not followed: what they lead to is somebody else's.
-    """
+    """Remove what dead processes left in a folder and DEPTH - 1 levels below; links are not followed."""
     if root.is_symlink() or not root.is_dir():
         return
     for entry in list(os.scandir(root)):
         path, is_folder = Path(entry.path), entry.is_dir(follow_symlinks=False)
-        # held, or just removed by another call, or closed to us
+        # locked, already removed by another call, or not accessible
         with contextlib.suppress(OSError):
             if is_folder and FOLDER.fullmatch(entry.name):
                 remove_unheld(path)
@@ -123,10 +119,10 @@ def sweep(root: Path, depth: int) -> None:
 
 
 def remove_unheld(path: Path) -> None:
-    """Remove a folder; OSError when a living process holds it."""
+    """Remove a folder; OSError when a live process holds it."""
     with contextlib.ExitStack() as stack:
         try:
-            # nothing is waited for, as of lock_file
+            # as in lock_file: do not block
             number = os.open(path / LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
             lock = stack.enter_context(os.fdopen(number))
         except FileNotFoundError:
@@ -138,13 +134,13 @@ def remove_unheld(path: Path) -> None:
 
 
 def is_old(path: Path) -> bool:
-    """Whether it is too old for one that is being made."""
+    """Return whether it is too old to be still in the making."""
     return time.time() - path.lstat().st_mtime > SECONDS_TO_BEGIN
 
 
 def make_private(path: Path) -> None:
-    """Leave a folder and the files in it to their owner alone: a board's memory has its keys in it."""
-    # another call may just be removing it
+    """Restrict a folder and its files to their owner: a board's memory contains its keys."""
+    # another call may be removing it
     with contextlib.suppress(FileNotFoundError):
         path.chmod(PRIVATE)
         for file in path.iterdir():

@@ -1,4 +1,4 @@
-"""The version of commitpath; stored formats change with it."""
+"""The project's version, from CITATION.cff; stored formats change with it."""
 
 import functools
 
@@ -8,5 +8,5 @@ from base.paths import ROOT
 
 @functools.cache
 def version() -> str:
-    """Return the version that CITATION.cff has."""
+    """Return the version in CITATION.cff."""
     return str(load_yaml(ROOT / "CITATION.cff")["version"])

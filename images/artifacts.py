@@ -1,8 +1,7 @@
-"""What is built once and cached: userland, kernels, images, build root, an engine's release, probes. What is
-made of workloads/ is in programs.py.
+"""Build and cache the board's parts: userland, kernels, images, build root, engine releases, modules, probes.
 
-Each lives in .cache/ under a name that holds a hash of its inputs, appears only
-when whole, and is built under a lock, so two commands at once build it once.
+Each lives in .cache/ under a name with a hash of its inputs, appears only when complete, and is built under a
+lock, so that concurrent commands build it once. programs.py builds what is made of workloads/.
 """
 
 import contextlib
@@ -29,16 +28,16 @@ from images.qemu import die_with_parent
 CACHE = ROOT / (os.environ.get("COMMITPATH_CACHE") or ".cache")
 IMAGES = ROOT / "images"
 WORKLOADS = ROOT / "workloads"
-# How long a build that is interrupted may take to delete up to 1.4 GB of its work.
+# Time for an interrupted build to delete up to 1.4 GB of its work.
 TIDY_UP_SECONDS = 10.0
-# What apt, a compiler and make say of what went wrong.
+# Lines of output in which apt, a compiler or make report an error.
 ERROR_LINE = re.compile(r"^(E|Err):|No space left|File too large|File size limit|\berror: |\bERROR: |\*\*\*")
 
 
 def hash_of(*parts: str, files: Iterable[Path] = ()) -> str:
-    """First 12 hex digits of the SHA-256 of texts and of files' names and contents.
+    """Return 12 hex digits of the SHA-256 of texts and of files' names and contents.
 
-    Neither the folders count nor their order: a cache elsewhere has the same names.
+    Neither folders nor the order of files count: a cache elsewhere has the same names.
     """
     digest = hashlib.sha256()
     for part in parts:
@@ -50,7 +49,7 @@ def hash_of(*parts: str, files: Iterable[Path] = ()) -> str:
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold the lock of an artefact; the kernel lets go of it when the holder dies."""
+    """Hold the lock of an artefact; the kernel releases it when the process ends."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with scratch.lock_file(path.with_name(path.name + ".lock")) as lock:
         try:
@@ -62,7 +61,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def need_space(mib: int, what: str) -> None:
-    """LabError unless the cache's disk has room; a half-written artefact helps nobody."""
+    """Raise LabError unless the cache's disk has MIB free."""
     CACHE.mkdir(parents=True, exist_ok=True)
     free = shutil.disk_usage(CACHE).free // 2**20
     if free < mib:
@@ -71,10 +70,10 @@ def need_space(mib: int, what: str) -> None:
 
 @contextlib.contextmanager
 def whole(folder: Path, what: str, mode: int = scratch.OPEN) -> Iterator[Path]:
-    """A folder to fill, which becomes FOLDER if the block ends well, and is gone if not.
+    """Yield a folder to fill, which becomes FOLDER if the block succeeds and is deleted otherwise.
 
-    A failure with no disk space left says so, whatever else it says: a board whose memory
-    has no room dies of a bus error.
+    A failure on a full disk is reported as such, whatever the error: a board whose memory file
+    cannot grow dies of a bus error.
     """
     with scratch.folder(folder.parent, folder.name, mode) as part:
         try:
@@ -87,14 +86,14 @@ def whole(folder: Path, what: str, mode: int = scratch.OPEN) -> Iterator[Path]:
 
 
 def work_folder() -> contextlib.AbstractContextManager[Path]:
-    """A folder to build in, on the cache's disk; gone afterwards."""
+    """Yield a temporary folder on the cache's disk to build in."""
     return scratch.folder(CACHE, "build")
 
 
 def build_debian(script: str, path: Path, *arguments: str) -> None:
-    """Run one of the scripts that make PATH of Debian's packages."""
+    """Run a script that makes PATH from Debian packages."""
     with work_folder() as work:
-        # root of a user namespace is nobody to this folder
+        # root of a user namespace has no rights of the owner here
         work.chmod(0o755)
         made = work / path.name
         log = path.name.rpartition("-")[0]
@@ -103,7 +102,7 @@ def build_debian(script: str, path: Path, *arguments: str) -> None:
 
 
 def ensure(path: Path, what: str, build: Callable[[], None], mib: int) -> Path:
-    """PATH, built under its lock if it is not there yet; mib: what it may need on disk."""
+    """Return PATH, built under its lock if missing; mib: disk space that it may need."""
     if not path.exists():
         with locked(path):
             if not path.exists():
@@ -114,7 +113,7 @@ def ensure(path: Path, what: str, build: Callable[[], None], mib: int) -> Path:
 
 
 def run(command: list[str], what: str) -> None:
-    """A build step's command, its output in .cache/log/; LabError with its last words."""
+    """Run a build step with its output in .cache/log/; LabError has its first error line."""
     log = CACHE / "log" / f"{what}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as output:
@@ -125,7 +124,7 @@ def run(command: list[str], what: str) -> None:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                # it tidies up, too, when a SIGKILL leaves nobody to tell it
+                # SIGTERM lets it clean up even if this process was killed
                 preexec_fn=lambda: die_with_parent(signal.SIGTERM),  # noqa: PLW1509 - a system call, no locks
             )
         except OSError as error:
@@ -142,7 +141,7 @@ def run(command: list[str], what: str) -> None:
 
 
 def end_group(process: subprocess.Popen[bytes]) -> None:
-    """End a command and all that it started: told to, so that it can tidy up, and killed if it does not."""
+    """End a command and its children: SIGTERM, so that they clean up, then SIGKILL."""
     try:
         os.killpg(process.pid, signal.SIGTERM)
         process.wait(TIDY_UP_SECONDS)
@@ -155,17 +154,17 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
 
 
 def packages(*kinds: str) -> list[str]:
-    """The Debian packages that the parts of those kinds need: folders of experiments/. Those of a user's
-    script are for boards that run one."""
+    """Return the Debian packages of all parts in these folders of experiments/, except those that only
+    boards with a user's script need."""
     profiles = [load_yaml(path) for kind in kinds for path in (EXPERIMENTS / kind).glob("*.yml")]
     every = [profile for profile in profiles if "script" not in profile]
     return sorted({package for profile in every for package in profile["packages"]})
 
 
 def userland(extra: Iterable[str] = ()) -> Path:
-    """What is on the virtual board's root but the kernel's modules: root.tar, versions.txt.
+    """Return the userland: root.tar (the board's root without kernel modules) and versions.txt.
 
-    extra: Debian packages beside those that every board has. BadInputError for one that there is not.
+    extra: further Debian packages. BadInputError if one does not exist.
     """
     inputs = [
         IMAGES / name
@@ -184,8 +183,8 @@ def userland(extra: Iterable[str] = ()) -> Path:
 
 
 def kernel(profile: Mapping[str, Any]) -> Path:
-    """A kernel as its profile has it (experiments/kernel/*.yml, images/given/): vmlinuz, its modules and,
-    where modules of ours can be built for it, its headers."""
+    """Return a kernel by its profile (experiments/kernel/*.yml, images/given/): vmlinuz, its modules and, if
+    our modules can be built for it, its headers."""
     if kind := given.kind_of(profile):
         return given_kernel(kind, profile)
     release, suite = profile["release"], profile["suite"]
@@ -201,7 +200,7 @@ def kernel(profile: Mapping[str, Any]) -> Path:
 
 
 def check_packages(names: Iterable[str]) -> None:
-    """BadInputError at a package that a board cannot have: apt looks for it, and nothing is unpacked."""
+    """Raise BadInputError if apt cannot find a package for the board; nothing is unpacked."""
     simulate = ["--variant=extract", "--arch=arm64", "--simulate", "--skip=chroot/mount", "--format=null"]
     try:
         run(["mmdebstrap", *simulate, f"--include={','.join(names)}", "trixie", "/dev/null"], "packages")
@@ -212,18 +211,18 @@ def check_packages(names: Iterable[str]) -> None:
 
 
 def on_every_board() -> set[str]:
-    """Names of the Debian packages that every virtual board is asked to have."""
+    """Return the Debian packages that every virtual board has."""
     lines = (IMAGES / "packages.txt").read_text().splitlines()
     return {*packages("fs", "observer"), *(line for line in lines if line and not line.startswith("#"))}
 
 
 def kept(digest: str) -> Path:
-    """The file of that SHA-256 that a command was given (keep_given)."""
+    """Return the stored file with that SHA-256 (keep_given)."""
     return CACHE / f"given-{digest[:12]}"
 
 
 def keep_given(content: bytes) -> str:
-    """Keep a file that a command is given; its SHA-256."""
+    """Store a user's file; return its SHA-256."""
     digest = hashlib.sha256(content).hexdigest()
     if not (path := kept(digest)).exists() or path.read_bytes() != content:
         with scratch.whole(path) as part:
@@ -232,7 +231,7 @@ def keep_given(content: bytes) -> str:
 
 
 def given_kernel(kind: str, profile: Mapping[str, Any]) -> Path:
-    """A copy of a kernel that a user has."""
+    """Return a copy of a user's kernel."""
     content, bare = profile[kind], "no_modules" in profile
     inputs = [IMAGES / "kernels" / name for name in (f"{kind}.sh", "unneeded.txt")]
     path = CACHE / f"kernel-{kind}-{hash_of(content, 'bare' if bare else 'headers', files=inputs)}"
@@ -251,12 +250,12 @@ def given_kernel(kind: str, profile: Mapping[str, Any]) -> Path:
 
 
 def label(profile: Mapping[str, Any]) -> str:
-    """What a kernel's artefacts are called after."""
+    """Return a kernel's part of its artefacts' names."""
     return given.kind_of(profile) or str(profile["release"])
 
 
 def image(profile: Mapping[str, Any], extra: Iterable[str] = ()) -> Path:
-    """The virtual board's image folder with a kernel: vmlinuz, initrd, root.img. extra: as userland's."""
+    """Return the board's image folder with a kernel: vmlinuz, initrd, root.img. extra: as for userland."""
     of_board, of_kernel = userland(extra), kernel(profile)
     inputs = [IMAGES / name for name in ("build-image.sh", "initramfs-init.sh", "initramfs-modules.sh")]
     path = CACHE / f"image-{label(profile)}-{hash_of(of_board.name, of_kernel.name, files=inputs)}"
@@ -269,10 +268,10 @@ def image(profile: Mapping[str, Any], extra: Iterable[str] = ()) -> Path:
 
 
 def build_root() -> Path:
-    """The Debian 13 root with the compilers and the board's libraries.
+    """Return the Debian 13 root with the compilers and the board's libraries.
 
-    Not made of the userland, which a lab board needs not: within a release of Debian libraries stay
-    compatible.
+    It is independent of the userland, which a lab board does not need: libraries stay compatible within a
+    Debian release.
     """
     more = packages("engine")
     path = CACHE / f"build-root-{hash_of(*more, files=[IMAGES / 'build-root.sh'])}"
@@ -280,12 +279,12 @@ def build_root() -> Path:
         path,
         "build the build root (compilers, libraries)",
         lambda: build_debian("build-root.sh", path, *more),
-        mib=2000,  # measured: 690, and the packages that it is made of
+        mib=2000,  # measured: 690, plus the packages
     )
 
 
 def release(engine: str, version: str) -> Path:
-    """Folder with the sources of an engine's release, as its fetch.py leaves them."""
+    """Return a folder with the sources of an engine's release, as its fetch.py makes them."""
     fetch = WORKLOADS / "engines" / engine / "fetch.py"
     path = CACHE / engine / f"{version}-{hash_of(files=[fetch])}"
 
@@ -298,7 +297,7 @@ def release(engine: str, version: str) -> Path:
         path,
         f"fetch {engine} {version}",
         build,
-        mib=200,  # measured: 13 MB of source, 60 MB while it is turned into one file
+        mib=200,  # measured: 13 MB of source, 60 MB while it is merged into one file
     )
 
 
@@ -310,10 +309,7 @@ def build_folder(
     log: str,
     headers: Path | None = None,
 ) -> None:
-    """Run a command over sources in the build root; FOLDER gets what it leaves in out/.
-
-    headers: what the command sees as /usr/src.
-    """
+    """Run a command on sources in the build root; FOLDER gets its out/. headers: mounted as /usr/src."""
     with whole(folder, f"build {folder.name}") as part, work_folder() as work:
         (work / "out").mkdir()
         for source in sources:
@@ -324,10 +320,8 @@ def build_folder(
 
 
 def module(source: Path, profile: Mapping[str, Any]) -> Path | None:
-    """The kernel module of a part (images/devices/<driver>/, probes/<observer>/), built for a kernel.
-
-    None: the part needs none of ours.
-    """
+    """Return a part's kernel module (images/devices/<driver>/, probes/<observer>/), built for a kernel, or
+    None if the part has none."""
     name = source.name
     if not (source / "Kbuild").exists():
         return None
@@ -350,9 +344,9 @@ def module(source: Path, profile: Mapping[str, Any]) -> Path | None:
 
 
 def probes() -> Path:
-    """Tar of the recorder, the probes (NAME.bpf.o) and preloads (NAME.so), for the board.
+    """Return a tar of the recorder, the probes (NAME.bpf.o) and preloads (NAME.so) for the board.
 
-    One for all kernels: what a probe reads is where the running kernel's BTF says (CO-RE).
+    They fit all kernels: BTF gives the running kernel's field offsets (CO-RE).
     """
     root = build_root()
     sources = [

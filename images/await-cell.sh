@@ -1,15 +1,14 @@
 #!/bin/sh
-# Wait for a cell, run it, send what it left, and power off.
+# Wait for a cell, run it, send its results, and power off.
 #
-# Snapshots of a prepared board are taken while this waits. After a restore the host's
-# fw_cfg item holds a cell instead of nothing, and the guest finds it at its next whole
-# second. So the host sends nothing into the board, at no random moment: the same
-# snapshot and cell give the same instructions, to the last one.
+# Snapshots of a prepared board are taken while this waits. After a restore the host's fw_cfg item holds
+# a cell, and the guest finds it at its next whole second. The host sends the guest no input, so the same
+# snapshot and cell execute the same instructions.
 #
 # The item: a word, a newline, the length of a tar in bytes, a newline, the tar. Words:
-#   none  wait; its tar is for a rehearsal
-#   arm_  attach the probes of the tar, say so on the console, and wait on
-#   cell  run the cell of the tar
+#   none  wait; the tar is for a rehearsal
+#   arm_  attach the tar's probes, report it on the console, and wait on
+#   cell  run the tar's cell
 set -u
 item=/sys/firmware/qemu_fw_cfg/by_name/opt/commitpath/cell/raw
 out=/dev/virtio-ports/commitpath.out
@@ -24,24 +23,23 @@ receive() {
 
 next_second() { sleep "$(awk '{ print 1 - ($1 - int($1)) }' /proc/uptime)"; }
 
-# From here to the end of a run the root disk must not be read: when a read ends is the host's
-# affair (run-cell.sh counts). The shell's own read, as another program might be read from there.
+# From here on the root disk must not be read: host read latency is not deterministic (run-cell.sh counts
+# reads). The count comes from the shell itself, as another program might have to be loaded from there.
 note_root_reads() {
   read -r reads _ < /sys/block/vda/stat
   echo "$reads" > $folder/root_reads
 }
 
-# It looks whether the host has opened its port ten times a second.
+# It polls ten times a second for the host to open its port.
 pkill -STOP -x qemu-ga
 
-# No network from here on: let the SSH session that started this end first, and end those that
-# Ansible keeps.
+# No network from here on: let the SSH session that started this end first, and end Ansible's.
 sleep 2
 pkill -x sshd-session
 ip link set eth0 down
 sleep 1
 
-# Once, so that all that it takes is in memory.
+# Once, so that all that it needs is in memory.
 word > /dev/null
 receive
 next_second

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Bring the virtual board up: kernel filesystems, modules, loopback and SSH.
-# Its keys come from the host through fw_cfg, so that the image holds none.
+# Start the virtual board: kernel filesystems, modules, loopback and SSH. Its SSH keys come from the host
+# through fw_cfg, so that the image contains none.
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys
 mount -t tmpfs -o mode=0755 tmpfs /run
@@ -20,7 +20,7 @@ cat $keys/host_key/raw > /run/board/host_key
 cat $keys/authorized_keys/raw > /run/board/authorized_keys
 umask 022
 
-# udev would make these links
+# links that udev would make
 mkdir -p /dev/virtio-ports
 for port in /sys/class/virtio-ports/*; do
   ln -s "../$(basename "$port")" "/dev/virtio-ports/$(cat "$port/name")"

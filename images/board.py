@@ -15,27 +15,27 @@ from images.cellrun import CellRun, RunOutput, pack_cell
 from images.console import wait_for_line, wait_until
 from images.ssh import Login, answers, free_port
 
-# Wall seconds, by clock: under KVM a board is up in seconds or never.
+# Wall seconds, by clock: under KVM a board boots in seconds or never.
 BOOT_LIMIT_SECONDS = {"provision": 180.0, "real": 180.0, "kvm": 30.0}
 SSH_LIMIT_SECONDS = 180.0
 READY_LIMIT_SECONDS = 60.0
 ATTACH_LIMIT_SECONDS = 300.0
 WRITE_LIMIT_SECONDS = 20.0
-# What a board says when no SSH session is open on it.
+# The board's message when no SSH session is open.
 REACHABLE = "board: no session is open"
-# What a board says that waits to be looked at (playbooks/board/run-cell.sh).
+# The board's message when it is held (playbooks/board/run-cell.sh).
 HELD = "run-cell: held"
-# What a board without a cell finds in the cell's place; await-cell.sh rehearses with it.
+# In the cell's place before there is a cell; await-cell.sh rehearses with it.
 REHEARSAL = pack_cell("none", {"rehearsal": b""})
 
 
 class BoardEndedError(LabError):
-    """A board ended before what it was to do."""
+    """A board ended too early."""
 
 
 @dataclass(frozen=True)
 class VirtualBoard:
-    """A board of one image, memory size and speed of its CPU; each start is a process of its own."""
+    """A board of one image, memory size and CPU speed; each start is a new process."""
 
     image: Path
     keys: Path
@@ -50,9 +50,9 @@ class VirtualBoard:
         return qemu.Machine(*of_board, ram, shared, port, self.program, self.persistent_mib)
 
     def description(self) -> str:
-        """What the machine is, without this checkout's paths: a snapshot fits no other.
+        """Return the machine's properties without local paths: a snapshot fits only the same machine.
 
-        It fits Debian's QEMU and ours.
+        It fits both Debian's QEMU and ours.
         """
         nowhere = Path("nowhere")
         board = replace(self, image=nowhere, keys=nowhere, scratch=nowhere, program=qemu.QEMU)
@@ -60,7 +60,7 @@ class VirtualBoard:
 
     @contextmanager
     def work_folder(self) -> Iterator[Path]:
-        """A short-lived folder for one QEMU's sockets, memory and logs."""
+        """Yield a temporary folder for one QEMU's sockets, memory and logs."""
         with scratch.folder(self.scratch, "vm", scratch.PRIVATE) as folder:
             yield folder
 
@@ -82,7 +82,7 @@ class VirtualBoard:
     def resumed(
         self, saved: Path, ram: Path | None = None
     ) -> Iterator[tuple[Login, qemu.Machine, qemu.Monitor]]:
-        """Go on from a snapshot that save_reachable made, in a copy of its memory, and wait for SSH."""
+        """Continue from a snapshot by save_reachable, with a copy of its memory, and wait for SSH."""
         with self.work_folder() as folder:
             ram = ram or folder / "ram"
             copy_memory(saved, ram)
@@ -97,12 +97,12 @@ class VirtualBoard:
     def save_reachable(
         self, login: Login, machine: qemu.Machine, monitor: qemu.Monitor, folder: Path
     ) -> None:
-        """Save a board that SSH can reach again when it is resumed, with no session open."""
+        """Save a board with no open session, which SSH can reach when it is resumed."""
         end_sessions = f"sleep 1; pkill -x sshd-session; echo {REACHABLE}"
         say_and_save(end_sessions, REACHABLE, login, machine, monitor, folder)
 
     def save(self, login: Login, machine: qemu.Machine, monitor: qemu.Monitor, folder: Path) -> None:
-        """Leave the board waiting for a cell, and save its devices beside its memory."""
+        """Leave the board waiting for a cell, and save its devices next to its memory."""
         wait_for_cell = "exec sh /run/commitpath/await-cell.sh"
         say_and_save(wait_for_cell, "await-cell: ready", login, machine, monitor, folder)
 
@@ -110,7 +110,7 @@ class VirtualBoard:
     def restored(
         self, saved: Path, machine: qemu.Machine
     ) -> Iterator[tuple[subprocess.Popen[bytes], qemu.Monitor]]:
-        """QEMU, going on from a snapshot's devices with the machine's memory."""
+        """Run QEMU from a snapshot's devices with the machine's memory."""
         with (
             qemu.running(machine, "-incoming", "defer") as process,
             qemu.Monitor(machine, process) as monitor,
@@ -122,29 +122,30 @@ class VirtualBoard:
     def attach(self, saved: Path, payload: dict[str, bytes], folder: Path) -> None:
         """Restore a snapshot, attach the payload's probes, and save the board again."""
         item = pack_cell("arm_", payload)
-        with self.said(saved, item, folder, "await-cell: armed", ATTACH_LIMIT_SECONDS) as (line, machine):
+        until = self.restored_until(saved, item, folder, "await-cell: armed", ATTACH_LIMIT_SECONDS)
+        with until as (line, machine):
             if line is None:
-                said = machine.serial_tail()
-                raise LabError(f"the board died while its probes were attached; its last line: {said}")
+                last = machine.serial_tail()
+                raise LabError(f"the board died while its probes were attached; its last line: {last}")
             if line != "await-cell: armed: yes":
                 raise LabError(f"the probes did not attach: {machine.serial_tail(2)}")
 
     def hold(self, saved: Path, payload: dict[str, bytes], folder: Path, limit: float) -> None:
-        """Restore a snapshot with a cell in it whose last step is `hold`, and save the board in that step.
+        """Restore a snapshot with a cell that ends in the step `hold`, and save the board in that step.
 
         SSH reaches it when it is resumed. limit: wall seconds until then.
         """
-        with self.said(saved, pack_cell("cell", payload), folder, HELD, limit) as (line, machine):
+        with self.restored_until(saved, pack_cell("cell", payload), folder, HELD, limit) as (line, machine):
             if line is None:
-                said = machine.serial_tail()
-                raise BoardEndedError(f"the board ended before it was held; its last line: {said}")
+                last = machine.serial_tail()
+                raise BoardEndedError(f"the board ended before it was held; its last line: {last}")
 
     @contextmanager
-    def said(
+    def restored_until(
         self, saved: Path, item: bytes, folder: Path, start: str, limit: float
     ) -> Iterator[tuple[str | None, qemu.Machine]]:
-        """Restore a snapshot, and give the console's line that begins with `start`, None where the board ends
-        before; it is saved in `folder` when the block is left."""
+        """Restore a snapshot and yield the console line that begins with `start`, or None if the board ends
+        before; save the board in `folder` when the block ends."""
         copy_memory(saved, folder / "ram")
         with self.work_folder() as work:
             machine = self.machine(work, "virtual", folder / "ram", True, None)
@@ -155,10 +156,10 @@ class VirtualBoard:
 
     @contextmanager
     def cell_started(self, saved: Path, payload: dict[str, bytes], limit: float) -> Iterator[CellRun]:
-        """Restore a snapshot with a cell in it; the board runs it and powers itself off.
+        """Restore a snapshot with a cell, which the board runs before it powers off.
 
-        payload: file name below /run/commitpath → content. limit: wall seconds until its end.
-        Leaving the block ends the board.
+        payload: file name below /run/commitpath → content. limit: wall seconds. Leaving the block ends
+        the board.
         """
         with self.work_folder() as folder:
             machine = self.machine(folder, "virtual", saved / "ram", False, None)
@@ -176,7 +177,7 @@ class VirtualBoard:
 
 @contextmanager
 def booted(machine: qemu.Machine, process: subprocess.Popen[bytes]) -> Iterator[qemu.Monitor]:
-    """The monitor of a board, once that has booted."""
+    """Yield the monitor of a board once it has booted."""
     limit = BOOT_LIMIT_SECONDS[machine.clock]
     with ExitStack() as stack:
         try:
@@ -193,7 +194,7 @@ def booted(machine: qemu.Machine, process: subprocess.Popen[bytes]) -> Iterator[
 
 
 def copy_memory(saved: Path, ram: Path) -> None:
-    """Copy a snapshot's memory, once it is seen to be what was saved."""
+    """Copy a snapshot's memory after checking it against its hash."""
     if fault := snapshot.ram_fault(saved):
         raise snapshot.SnapshotError(saved, fault)
     copy = ["cp", "--reflink=auto", "--sparse=always", str(saved / "ram"), str(ram)]
@@ -205,7 +206,7 @@ def copy_memory(saved: Path, ram: Path) -> None:
 def say_and_save(
     script: str, ready: str, login: Login, machine: qemu.Machine, monitor: qemu.Monitor, folder: Path
 ) -> None:
-    """Run a script on the board, apart from SSH, and save the board when its console says READY."""
+    """Run a script on the board outside SSH, and save the board when its console prints READY."""
     command = f"setsid sh -c '{script}' </dev/null >/dev/console 2>&1 &"
     try:
         subprocess.run(login.ssh(command), check=True, timeout=READY_LIMIT_SECONDS)
@@ -217,10 +218,10 @@ def say_and_save(
 
 
 def save_state(monitor: qemu.Monitor, folder: Path) -> None:
-    """Stop the machine and save its devices; its memory is in its file already.
+    """Stop the machine and save its devices; its memory is already in its file.
 
-    QEMU has completed when the last bytes are in the pipe of the command that writes them, so
-    it is that command that says whether they are on the disk: by the file's name.
+    QEMU reports completion when the last bytes are in the pipe, so the writing command renames the file
+    to show that they are on the disk.
     """
     state = folder / "state"
     place, part = shlex.quote(str(state)), shlex.quote(f"{state}.part")

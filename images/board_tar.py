@@ -1,4 +1,4 @@
-"""The tar that a board sends: plain files and folders, none larger than the tar that has it."""
+"""Read and check the tar that a board sends: plain files and folders, no larger than the tar itself."""
 
 import contextlib
 import io
@@ -8,32 +8,32 @@ from pathlib import PurePosixPath
 
 from base.errors import LabError
 
-# Files and folders of one tar: a run with trials has 132 (tests/analysis/sample-crash-lines.tar.xz), one that
-# keeps the databases of many trials some thousand.
+# Most files and folders of one tar: a run with trials has 132 (tests/analysis/sample-crash-lines.tar.xz), one
+# that keeps the databases of many trials some thousand.
 MOST_MEMBERS = 100_000
 
 
 class BadTarError(LabError):
-    """What a board sent is no tar of a run."""
+    """The board's output is not a valid tar of a run."""
 
 
 @contextlib.contextmanager
 def opened(content: bytes) -> Iterator[tarfile.TarFile]:
-    """The tar of some bytes, not compressed. Raises BadTarError, also of what is read in the block."""
+    """Open an uncompressed tar. Raises BadTarError, also for errors while reading it in the block."""
     try:
         with tarfile.open(fileobj=io.BytesIO(content), mode="r:") as tar:
             yield tar
-    # a chain of extended headers is read by recursion, and their numbers are taken as they are
+    # tarfile reads a chain of extended headers recursively, and does not check their numbers
     except (tarfile.TarError, EOFError, ValueError, OverflowError, RecursionError) as error:
-        raise BadTarError(f"what the board sent is no whole tar: {error}") from error
+        raise BadTarError(f"what the board sent is not a complete tar: {error}") from error
 
 
 def members(tar: tarfile.TarFile, content: bytes) -> Iterator[tarfile.TarInfo]:
-    """The members of a tar. Raises BadTarError at one that has more bytes than it came with."""
+    """Yield the members of a tar. Raises BadTarError at one larger than the tar."""
     for number, member in enumerate(tar):
         if number >= MOST_MEMBERS:
             raise BadTarError(f"the board sent more than {MOST_MEMBERS} files and folders")
-        # of a sparse one the tar has the parts that are not zero
+        # a tar has only the non-zero parts of a sparse file
         if member.issparse() or not 0 <= member.size <= len(content):
             size = f"{member.size} bytes in a tar of {len(content)}"
             raise BadTarError(f"the board sent {member.name!r}, a sparse file: {size}")
@@ -41,7 +41,7 @@ def members(tar: tarfile.TarFile, content: bytes) -> Iterator[tarfile.TarInfo]:
 
 
 def text(content: bytes, name: str) -> str:
-    """The text of one file. Raises BadTarError, and KeyError if it is not there."""
+    """Return the text of one file. Raises BadTarError, and KeyError if it is missing."""
     with opened(content) as tar:
         for member in members(tar, content):
             if member.name == name and (file := tar.extractfile(member)):
@@ -50,7 +50,7 @@ def text(content: bytes, name: str) -> str:
 
 
 def raw_members(tar: tarfile.TarFile, content: bytes) -> Iterator[tarfile.TarInfo]:
-    """The files and folders of raw/. Raises BadTarError at what is anything else or lies elsewhere.
+    """Yield the files and folders of raw/. Raises BadTarError at any other member.
 
     (tarfile's own data filter came with Python 3.11.4; Debian 12 has 3.11.2.)
     """
@@ -59,5 +59,5 @@ def raw_members(tar: tarfile.TarFile, content: bytes) -> Iterator[tarfile.TarInf
         if name.parts[:1] != ("raw",):
             continue
         if ".." in name.parts or not (member.isfile() or member.isdir()):
-            raise BadTarError(f"the board sent {member.name!r}, which is no file or folder of raw/")
+            raise BadTarError(f"the board sent {member.name!r}, which is not a file or folder of raw/")
         yield member

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Make the virtual board's disk and initramfs of a userland and a kernel.
+# Make the virtual board's disk image and initramfs from a userland and a kernel.
 #
 # usage: build-image.sh OUT_DIR USERLAND KERNEL
-#   OUT_DIR   gets vmlinuz, initrd, root.img; it appears only when whole
+#   OUT_DIR   gets vmlinuz, initrd, root.img; it appears only when complete
 #   USERLAND  as build-userland.sh makes it
-#   KERNEL    as a script of kernels/ makes it
+#   KERNEL    made by a script of kernels/
 #
-# Needs no root: as who unpacks the files, so they belong to root on the board.
+# Needs no root privileges: a user namespace makes the files belong to root on the board.
 set -euo pipefail
 [ "$(id -u)" = 0 ] || exec unshare --user --map-root-user "$0" "$@"
 here=$(cd "$(dirname "$0")" && pwd)
@@ -20,7 +20,7 @@ tar -C "$root" -xf "$userland/root.tar" --no-same-owner
 cp -a "$kernel/lib/modules" "$root/usr/lib/"
 LC_ALL=C sort "$userland/versions.txt" "$kernel/versions.txt" > "$root/etc/board-versions"
 
-# The initramfs: busybox, and the modules between the kernel and the root.
+# The initramfs: busybox, and the modules needed to mount the root.
 initramfs=$work/initramfs
 mkdir -p "$initramfs"/{bin,proc,sys,dev,lower,upper,newroot,modules}
 cp "$root/usr/bin/busybox" "$initramfs/bin/"

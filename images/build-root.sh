@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
-# Make the Debian 13 build root, on the host's own architecture: it cross-builds
-# the driver and probes against the board's libc, and modules against a kernel's headers.
+# Make the Debian 13 build root for the host's architecture. It cross-builds the driver and probes against
+# the board's libc, and modules against a kernel's headers.
 #
 # usage: build-root.sh OUT_DIR [PACKAGE...]
-#   OUT_DIR  the unpacked root; it appears only when whole
-#   PACKAGE  of the board's architecture, that an engine is linked with
+#   OUT_DIR  the unpacked root; it appears only when complete
+#   PACKAGE  of the board's architecture, linked by an engine
 #
-# images/in-root.sh runs commands in it. No compiler of the host is involved. Packages are unpacked,
-# not installed (mmdebstrap's extract variant), which takes two thirds of the time.
+# images/in-root.sh runs commands in it; the host's compiler is not used. Packages are unpacked, not
+# installed (mmdebstrap's extract variant), which takes two thirds of the time.
 set -euo pipefail
 out=$1
 shift
 
 host=$(dpkg --print-architecture)
-# what make's rules call: an unpacked root has no essential package by itself
+# make's rules call these: an unpacked root does not include essential packages
 packages=base-files,bash,coreutils,dash,diffutils,findutils,grep,gzip,mawk,perl-base,sed,tar
-# a kernel's Makefile has pahole make a module's BTF
+# a kernel's Makefile calls pahole for a module's BTF
 packages=$packages,make,gcc-aarch64-linux-gnu,clang-19,pahole
 # the driver's engines are linked with the C++ library
 if [ "$host" = arm64 ]; then
@@ -29,8 +29,8 @@ trap 'rm -rf "$work"' EXIT
 chmod 0777 "$work"
 mkdir "$work/root"
 
-# clang makes the probes: 390 MB of the root's 660. libbpf and what it is linked with, statically, are
-# unpacked beside, and the engines that Debian has, as no arm64 program runs here.
+# clang compiles the probes: 390 MB of the root's 660. Static libraries (libbpf and its dependencies) and
+# Debian's engines are unpacked separately, as arm64 programs do not run here.
 # shellcheck disable=SC2016  # $1 is the hook's
 mmdebstrap --quiet --variant=extract --architectures="$host,arm64" --include="$packages" \
   --extract-hook="cd \"\$1/tmp\" && APT_CONFIG=\$MMDEBSTRAP_APT_CONFIG apt-get -qq download \

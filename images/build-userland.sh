@@ -1,15 +1,14 @@
 #!/usr/bin/env bash
-# Build the virtual board's userland: what its root has but the kernel's modules.
+# Build the virtual board's userland: its root without kernel modules.
 #
 # usage: build-userland.sh OUT_DIR PACKAGES [MIRROR]
-#   OUT_DIR  gets root.tar, versions.txt; it appears only when whole
-#   PACKAGES  beside those of packages.txt, separated by commas
-#   MIRROR   a Debian mirror; default: the one mmdebstrap picks
+#   OUT_DIR   gets root.tar, versions.txt; it appears only when complete
+#   PACKAGES  in addition to packages.txt, separated by commas
+#   MIRROR    a Debian mirror; default: mmdebstrap's choice
 #
-# Packages are unpacked, not installed (mmdebstrap's extract variant): no arm64
-# binary runs on the host. What the maintainer scripts would have done, and the
-# board needs, is the short list in userland-hook.sh. Needs no root: mmdebstrap
-# picks a user namespace when it has none.
+# Packages are unpacked, not installed (mmdebstrap's extract variant), as arm64 programs do not run here.
+# userland-hook.sh does the few things that the board needs from maintainer scripts. Needs no root
+# privileges: mmdebstrap uses a user namespace.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 out=$1
@@ -17,11 +16,11 @@ mirror=${3:-}
 
 work=$(mktemp -d "$out.XXXXXX")
 trap 'rm -rf "$work"' EXIT
-# The hook runs as root of a user namespace, which is nobody to this folder.
+# The hook runs as root of a user namespace, which has no rights of the owner here.
 chmod 0777 "$work"
 
 packages=$(sed 's/#.*//' "$here/packages.txt" | xargs | tr ' ' ','),$2
-# the hook's shell sees paths as variables: any character may be in one
+# The hook gets paths as variables: they may contain any character.
 # shellcheck disable=SC2016
 HERE=$here WORK=$work mmdebstrap --quiet --variant=extract --arch=arm64 --include="$packages" \
   --extract-hook='"$HERE/userland-hook.sh" "$1" "$WORK" "$HERE"' \

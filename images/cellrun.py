@@ -1,4 +1,4 @@
-"""A cell at work on a restored board: what goes in, when it was where, what comes out."""
+"""Monitor a cell running on a restored board: its input, progress and results."""
 
 import contextlib
 import io
@@ -17,16 +17,16 @@ from images.console import wait_for_line
 from images.qemu import Machine
 
 DRIVER_STARTS = "run-cell: driver starts"
-# What the driver says at the two ends of the timed region (workloads/run.c).
+# Messages of the driver at both ends of the timed region (workloads/run.c).
 TIMED_REGION = ("driver: the timed region begins", "driver: the timed region ends")
 
 
 @dataclass
 class RunOutput:
-    """What a board sent: the tar's bytes, and how long the host took (wall seconds).
+    """The tar that a board sent, and the host's time for it (wall seconds).
 
-    timed: time.monotonic() at both ends of the driver's timed region, as far as it said so.
-    known: what it sent of a known sequence, where its probes are proved with each run.
+    timed: time.monotonic() at the ends of the driver's timed region that were seen.
+    known: results of a known sequence, if its probes are checked in each run.
     """
 
     tar: bytes
@@ -38,15 +38,15 @@ class RunOutput:
 
     @property
     def failed(self) -> bool:
-        """Whether not all went as planned on the board."""
+        """Return whether anything failed on the board."""
         return self.text("run-cell.status").strip() != "0"
 
     def text(self, name: str) -> str:
-        """The text of a file that was sent; KeyError if it was not."""
+        """Return the text of a file of the tar; KeyError if missing."""
         return board_tar.text(self.tar, name)
 
     def tail(self, name: str) -> str:
-        """The last line of a file; nothing of one that is empty or was not sent."""
+        """Return the last line of a file, empty if it is empty or missing."""
         try:
             lines = self.text(name).strip().splitlines()
         except KeyError:
@@ -54,7 +54,7 @@ class RunOutput:
         return lines[-1] if lines else ""
 
     def extract(self, folder: Path) -> None:
-        """Unpack raw/ into a run's folder: files and folders, and nothing else. Raises LabError."""
+        """Unpack raw/ into a run's folder: files and folders only. Raises LabError."""
         with board_tar.opened(self.tar) as tar:
             for member in board_tar.raw_members(tar, self.tar):
                 target = folder / member.name
@@ -65,7 +65,7 @@ class RunOutput:
 
 
 class CellRun:
-    """A cell at work on a restored board. `begin` and all times are time.monotonic()."""
+    """A cell running on a restored board. `begin` and all times are time.monotonic()."""
 
     def __init__(
         self, saved: Path, machine: Machine, process: subprocess.Popen[bytes], begin: float, limit: float
@@ -75,36 +75,36 @@ class CellRun:
         self.limit = limit
         self.timed: list[float] = []
         self.faults: list[str | None] = []
-        # a sum over the memory takes a while: it is checked as the board works
+        # hashing the memory takes a while, so it runs in parallel with the board
         self.checker = threading.Thread(target=lambda: self.faults.append(snapshot.ram_fault(saved)))
         self.listener = threading.Thread(target=self.listen)
 
     def listen(self) -> None:
-        """Note when each end of the timed region is passed; the end of QEMU ends this too."""
+        """Record when each end of the timed region is passed, until QEMU ends."""
         for line in TIMED_REGION:
             if wait_for_line(self.machine, line, inf, self.process) is not None:
                 self.timed.append(time.monotonic())
 
     def wait_start(self) -> None:
-        """Wait until the driver starts, then check the snapshot's memory beside it."""
+        """Wait until the driver starts, then check the snapshot's memory in parallel."""
         wait_for_line(self.machine, DRIVER_STARTS, self.limit, self.process)
         self.started = time.monotonic()
         self.checker.start()
         self.listener.start()
 
     def over(self, seconds: float) -> bool:
-        """Whether the board has ended or its time is over, after that many seconds at most."""
+        """Return whether the board has ended or reached its limit, waiting that many seconds at most."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(seconds)
         return self.process.returncode is not None or time.monotonic() >= self.begin + self.limit
 
     def wait_end(self) -> RunOutput:
-        """Wait until the board powers itself off. LabError when it dies, hangs or says too little."""
+        """Wait until the board powers off. LabError when it dies, hangs or sends incomplete results."""
         try:
             self.process.wait(max(0, self.begin + self.limit - time.monotonic()))
         except subprocess.TimeoutExpired as error:
-            said = self.machine.serial_tail()
-            raise LabError(f"no end of the run within {self.limit:.0f} s; the board said: {said}") from error
+            last = self.machine.serial_tail()
+            raise LabError(f"no end of the run within {self.limit:.0f} s; its last line: {last}") from error
         end = time.monotonic()
         self.listener.join()
         self.checker.join()
@@ -120,7 +120,7 @@ class CellRun:
 
 
 def pack_cell(word: str, payload: dict[str, bytes]) -> bytes:
-    """The fw_cfg item that images/await-cell.sh reads: what to do, and with what."""
+    """Return the fw_cfg item for images/await-cell.sh: a word and a tar."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as tar:
         for name, content in sorted(payload.items()):
@@ -132,7 +132,7 @@ def pack_cell(word: str, payload: dict[str, bytes]) -> bytes:
 
 
 def read_output(path: Path, machine: Machine, code: int) -> bytes:
-    """The board's tar, whole; LabError with the guest's last words when it is not."""
+    """Return the board's tar; LabError with the guest's last lines when it is incomplete."""
     content = path.read_bytes() if path.exists() else b""
     with contextlib.suppress(board_tar.BadTarError), board_tar.opened(content) as tar:
         # tar ends with two blocks of zeros; without them it was cut short

@@ -1,4 +1,4 @@
-"""Which of the host's CPUs a board works on."""
+"""Reserve a host CPU for each virtual board."""
 
 import contextlib
 import errno
@@ -6,17 +6,17 @@ import os
 import socket
 from collections.abc import Iterator
 
-# A name of the kernel's abstract socket namespace, which goes with the process that holds it.
+# An abstract socket name, which the kernel releases with the process.
 CLAIM = "\0commitpath/cpu"
 
 
 @contextlib.contextmanager
 def own_cpu() -> Iterator[set[int]]:
-    """A host CPU that no other board on this machine has; all of them when each has its board.
+    """Yield a host CPU that no other board on this machine uses, or all CPUs if each has its board.
 
-    Under -icount QEMU's two busy threads, the virtual CPU and the loop that lets idle time
-    pass, take turns thousands of times a second. On one CPU that is a plain switch; across
-    two, each turn waits for the other CPU to be free.
+    Under -icount QEMU's two busy threads, the virtual CPU and the loop that advances idle time, alternate
+    thousands of times a second. On one CPU that is a plain context switch; across two, each waits for the
+    other CPU to be free.
     """
     cpus = os.sched_getaffinity(0)
     for cpu in sorted(cpus, reverse=True):

@@ -1,4 +1,4 @@
-"""A machine's flattened device tree (DTB), and what it says of persistent memory.
+"""Read a machine's flattened device tree (DTB) and add persistent memory to it.
 
 https://devicetree-specification.readthedocs.io has the format; of the node, the kernel's
 Documentation/devicetree/bindings/pmem/pmem-region.txt; of the range, dt-schema's schemas/chosen.yaml.
@@ -13,15 +13,15 @@ _MAGIC = 0xD00DFEED
 # boot_cpuid_phys, size_dt_strings, size_dt_struct
 _HEADER = struct.Struct(">10I")
 _BEGIN_NODE, _END_NODE, _PROPERTY, _END = 1, 2, 3, 9
-# the root's own end, and the tree's
+# end of the root node, and of the tree
 _LAST = struct.pack(">2I", _END_NODE, _END)
-# the list of reserved memory: an entry of zeros is the last
+# list of reserved memory: ends with an entry of zeros
 _NO_RESERVED = bytes(16)
 
 
 def with_persistent_memory(tree: bytes, begin: int, kernels: int, persistent: int) -> bytes:
-    """A tree in which of the memory from `begin` on the kernel has so many bytes, and behind them so many
-    are persistent. Addresses and sizes are of 64 bits, as QEMU's."""
+    """Return a tree in which memory from `begin` on is the kernel's, so many bytes, and then persistent
+    Addresses and sizes have 64 bits, as in QEMU's."""
     if len(tree) < _HEADER.size or _HEADER.unpack_from(tree)[0] != _MAGIC:
         raise LabError("QEMU's device tree has no header")
     of_tree = _HEADER.unpack_from(tree)

@@ -1,9 +1,8 @@
-"""Which QEMU a virtual board has: Debian's, or the same release with our patch (images/patched-qemu/).
+"""Choose, build and find the virtual board's QEMU: Debian's, or the same release with a patch.
 
-Ours loads the snapshots of Debian's, and gives the same numbers in less time:
-docs/explanation/emulator.md. No
-command needs it. COMMITPATH_EMULATOR (EMULATOR on make's command line) chooses: own or stock; without
-it, own where it is built.
+The patched one (images/patched-qemu/) loads the same snapshots and gives the same numbers in less time:
+docs/explanation/emulator.md. No command requires it. COMMITPATH_EMULATOR (EMULATOR on make's command line)
+chooses own or stock; by default, own if it is built.
 """
 
 import functools
@@ -15,45 +14,45 @@ from base.errors import BadInputError, LabError
 from images import artifacts, qemu
 
 FOLDER = artifacts.IMAGES / "patched-qemu"
-# What Debian's QEMU says: its version, and that of the package.
+# Version output of Debian's QEMU: QEMU's version and the package's.
 DEBIANS = re.compile(r"QEMU emulator version ([0-9.]+) \(Debian ([^)]+)\)")
-# Wall time of the default cell by ours, where Debian's takes 1: docs/explanation/emulator.md.
+# Wall time of the default cell relative to Debian's: docs/explanation/emulator.md.
 OF_STOCK = 0.6
 
 
 @functools.cache
 def patch() -> tuple[str, Path]:
-    """(Debian's version of the QEMU that is installed, our patch for it). LabError where there is none."""
-    said = qemu.qemu_version()
-    found = DEBIANS.fullmatch(said)
+    """Return Debian's version of the installed QEMU and its patch. LabError if there is none."""
+    output = qemu.qemu_version()
+    found = DEBIANS.fullmatch(output)
     if not found:
-        raise LabError(f"the emulator is built of Debian's QEMU, and here is {said!r}")
+        raise LabError(f"the emulator is built from Debian's QEMU, but the installed one is {output!r}")
     release = ".".join(found[1].split(".")[:2])
     path = FOLDER / f"{release}.patch"
     if not path.is_file():
         known = ", ".join(sorted(path.stem for path in FOLDER.glob("*.patch")))
-        raise LabError(f"there is no patch for QEMU {found[1]}, only for {known}; Debian's goes on as it is")
+        raise LabError(f"there is no patch for QEMU {found[1]}, only for {known}; boards use Debian's")
     return found[2], path
 
 
 def folder() -> Path:
-    """Where our QEMU is, or would be: one for each kind of CPU, as it is compiled for this host's."""
+    """Return the patched QEMU's folder, one per kind of CPU, as it is compiled for the host's."""
     version, path = patch()
     inputs = [path, *(FOLDER / name for name in ("build.sh", "compile.sh", "devices.mak"))]
     return artifacts.CACHE / f"emulator-{artifacts.hash_of(version, instructions(), files=inputs)}"
 
 
 def instructions() -> str:
-    """What the host's CPU can do, as its kernel says it: x86's flags, ARM's Features."""
-    said = Path("/proc/cpuinfo").read_text()
-    found = re.search(r"^(flags|Features)\s*:(.*)$", said, re.MULTILINE)
-    return " ".join(sorted(found[2].split())) if found else said
+    """Return the host CPU's features as listed by its kernel: x86's flags, ARM's Features."""
+    output = Path("/proc/cpuinfo").read_text()
+    found = re.search(r"^(flags|Features)\s*:(.*)$", output, re.MULTILINE)
+    return " ".join(sorted(found[2].split())) if found else output
 
 
 def build() -> Path:
-    """Our QEMU, built if it is not there."""
+    """Return the patched QEMU, built if missing."""
     (version, path), made = patch(), folder()
-    # the package's version stays in what it says of itself
+    # its version output keeps the package's version
     name = f"Debian {version}, commitpath {made.name.rpartition('-')[2]}"
     return artifacts.ensure(
         made,
@@ -64,7 +63,7 @@ def build() -> Path:
 
 
 def built() -> Path | None:
-    """Our QEMU, if it is there."""
+    """Return the patched QEMU if it is built."""
     try:
         program = folder() / qemu.QEMU
     except LabError:
@@ -73,7 +72,7 @@ def built() -> Path | None:
 
 
 def can_be_built() -> bool:
-    """Whether it is not there, and there is a patch for what is."""
+    """Return whether it is missing and there is a patch for the installed QEMU."""
     try:
         return not (folder() / qemu.QEMU).exists()
     except LabError:
@@ -82,11 +81,11 @@ def can_be_built() -> bool:
 
 @functools.cache
 def chosen() -> str:
-    """The program that a board's QEMU is started by."""
+    """Return the program that starts a board's QEMU."""
     choice = os.environ.get("COMMITPATH_EMULATOR")
     if choice not in (None, "", "own", "stock"):
-        raise BadInputError(f"COMMITPATH_EMULATOR={choice}: it is own or stock")
+        raise BadInputError(f"COMMITPATH_EMULATOR={choice}: must be own or stock")
     found = None if choice == "stock" else built()
     if choice == "own" and not found:
-        raise BadInputError("EMULATOR=own: it is not there; `make emulator` builds it")
+        raise BadInputError("EMULATOR=own: not built; `make emulator` builds it")
     return str(found or qemu.QEMU)

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Run a command in the build root, with one folder of the host seen as /work.
+# Run a command in the build root, with a host folder mounted as /work.
 #
 # usage: in-root.sh ROOT FOLDER COMMAND [ARGUMENT...]
-# SOURCES in the environment: a folder that is seen as /usr/src, a kernel's.
-# Needs no root: a user namespace stands in where there is none.
+# SOURCES in the environment: a folder mounted as /usr/src, with a kernel's headers.
+# Without root privileges it uses a user namespace.
 set -euo pipefail
 root=$1 folder=$2
 shift 2

@@ -1,6 +1,6 @@
 #!/bin/busybox sh
 # shellcheck shell=dash
-# First process of the board: a read-only root on virtio, a tmpfs over it.
+# The board's first process: mount the read-only root with a tmpfs over it.
 bb=/bin/busybox
 $bb mount -t proc proc /proc
 $bb mount -t sysfs sysfs /sys

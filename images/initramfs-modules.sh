@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Put kernel modules into an initramfs in the order in which they are loaded, with those that each needs.
+# Copy kernel modules and their dependencies into an initramfs, numbered in loading order.
 #
 # usage: initramfs-modules.sh KERNEL FOLDER MODULE...
-#   KERNEL  as a script of kernels/ makes it
+#   KERNEL  made by a script of kernels/
 #   FOLDER  gets NUMBER-NAME.ko of each
 set -euo pipefail
 kernel=$1 folder=$2
@@ -14,7 +14,7 @@ for module in "$@"; do
   while read -r what file; do
     [ "$what" = insmod ] || continue
     name=$(basename "$file")
-    # some kernels' are compressed
+    # some kernels' modules are compressed
     if ! compgen -G "$folder/*-${name%.xz}" > /dev/null; then
       case $name in
         *.xz) xz -dc "$file" > "$folder/$number-${name%.xz}" ;;

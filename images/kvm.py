@@ -1,4 +1,4 @@
-"""CLOCK=kvm: only where it was requested and can be; whether it works, the board's boot tells."""
+"""Check CLOCK=kvm requests: host architecture and access to KVM; the boot shows whether it works."""
 
 import os
 import platform
@@ -9,13 +9,13 @@ DEVICE = "/dev/kvm"
 
 
 def check() -> None:
-    """BadInputError where no arm64 guest can run under KVM. Opens nothing, so it cannot hang."""
+    """Raise BadInputError if no arm64 guest can run under KVM. Opens nothing, so it cannot hang."""
     if (machine := platform.machine()) != "aarch64":
         raise BadInputError(
-            f"CLOCK=kvm: the board is arm64 and so must the host be, which is {machine}; "
+            f"CLOCK=kvm: the board needs an arm64 host, and this one is {machine}; "
             "use CLOCK=virtual or CLOCK=real"
         )
     if not os.access(DEVICE, os.R_OK | os.W_OK):
         raise BadInputError(
-            f"CLOCK=kvm: {DEVICE} is not there, or not for this user; use CLOCK=virtual or CLOCK=real"
+            f"CLOCK=kvm: {DEVICE} is missing, or this user may not open it; use CLOCK=virtual or CLOCK=real"
         )

@@ -1,5 +1,5 @@
-"""What is made of workloads/ for the board, and cached as artifacts.py has it: an engine's driver, what looks
-at a database that came up again, what runs a command and what notes its transactions."""
+"""Build and cache the programs of workloads/: drivers, checkers of recovered databases, the command runner
+and transaction preloads."""
 
 import functools
 import os
@@ -14,14 +14,14 @@ from base.errors import LabError
 from base.paths import EXPERIMENTS
 from images import artifacts
 
-# The driver brings its libc, so that it runs on a board whose own is older. Position-independent, as
-# what it exports is found by name in its dynamic symbols only.
+# The driver includes its libc, to run on boards with an older one. Position-independent, so that its exports
+# are only in its dynamic symbols.
 LINKED = "-static-pie"
 
 
 def release_object(engine: str, version: str, root: Path | None) -> Path:
-    """A release of an engine compiled for the board: the driver's own files change more often. Without a
-    build root: for this host."""
+    """Return an engine's release compiled for the board (separately, as the driver's files change more
+    often), or for this host without a build root."""
     sources, by = artifacts.release(engine, version), root.name if root else hosts_compiler()
     own = artifacts.WORKLOADS / "engines" / engine
     rules = [artifacts.WORKLOADS / "Makefile", *own.glob("*.mk"), *own.glob("extensions/*")]
@@ -42,7 +42,7 @@ def release_object(engine: str, version: str, root: Path | None) -> Path:
 
 
 def release_library(engine: str, version: str) -> Path:
-    """A release of an engine as a shared library of this host."""
+    """Return an engine's release as a shared library for this host."""
     compiled = release_object(engine, version, None)
     path = compiled.with_suffix(".so")
 
@@ -58,7 +58,7 @@ def release_library(engine: str, version: str) -> Path:
 
 @functools.cache
 def hosts_compiler() -> str:
-    """Which C compiler this host has. LabError where there is none."""
+    """Return this host's C compiler. LabError if there is none."""
     try:
         done = subprocess.run(["cc", "--version"], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError) as error:
@@ -66,16 +66,16 @@ def hosts_compiler() -> str:
     return f"{os.uname().machine} {done.stdout.splitlines()[0]}"
 
 
-# Read once: a grid makes hundreds of cells. Nobody changes what it returns.
+# Cached: a grid makes hundreds of cells. Callers do not modify the result.
 @functools.cache
 def made_of(engine: str) -> list[str]:
-    """The engines whose files an engine's driver has, itself first; the last one's releases are fetched."""
+    """Return the engines that a driver contains, itself first; releases of the last one are fetched."""
     profile = load_yaml(EXPERIMENTS / "engine" / f"{engine}.yml")
     return [engine, *made_of(profile["made_of"])] if "made_of" in profile else [engine]
 
 
 def driver(cell: Mapping[str, Any]) -> Path:
-    """The driver for the board, linked with the cell's engine."""
+    """Return the driver for the board, linked with the cell's engine."""
     engine, root = cell["engine"], artifacts.build_root()
     profile = load_yaml(EXPERIMENTS / "engine" / f"{engine}.yml")
     parts = made_of(engine)
@@ -111,14 +111,15 @@ def driver(cell: Mapping[str, Any]) -> Path:
 
 
 def trials_folders(engine: str) -> list[Path]:
-    """What looks at an engine's databases that came up again: its own, and of what it is made of."""
+    """Return the folders with an engine's checks of recovered databases, including those of its parts."""
     folders = [artifacts.WORKLOADS / "engines" / one / "trials" for one in made_of(engine)]
     return [folder for folder in folders if folder.is_dir()]
 
 
 def trials(cell: Mapping[str, Any], here: bool = False) -> Path:
-    """The program that looks at what power cuts left, linked with the cell's engine: for the board or, here,
-    for this host."""
+    """Return the program that checks recovered databases, linked with the cell's engine: for the board or,
+    with
+    `here`, for this host."""
     engine, root = cell["engine"], None if here else artifacts.build_root()
     profile = load_yaml(EXPERIMENTS / "engine" / f"{engine}.yml")
     engines = made_of(engine)
@@ -132,7 +133,7 @@ def trials(cell: Mapping[str, Any], here: bool = False) -> Path:
     ]
     version = cell[profile["release"]]
     name = version if len(engines) == 1 else f"{engine}-{version}"
-    # without its symbols it is a fifth
+    # stripped, it has a fifth of the size
     compiled, flags = release_object(engines[-1], version, root), f"{LINKED} -s"
     name = f"{'looks' if here else 'trials'}-{name}"
     path = artifacts.CACHE / f"{name}-{artifacts.hash_of(name, compiled.name, flags, files=sources)}"
@@ -148,38 +149,38 @@ def trials(cell: Mapping[str, Any], here: bool = False) -> Path:
             artifacts.run(make_in(work, root, ["-C", "trials"], given), name)
             (work / "out/trials").rename(path)
 
-    what = "build what looks at what power cuts left" + (", for this host" if here else "")
+    what = "build the check of recovered databases" + (", for this host" if here else "")
     return artifacts.ensure(path, what, build, mib=20)
 
 
 def command() -> Path:
-    """The program for the board that runs a command (workloads/command/)."""
+    """Return the program that runs a command on the board (workloads/command/)."""
     root, folder = artifacts.build_root(), artifacts.WORKLOADS / "command"
     sources = [*artifacts.WORKLOADS.glob("*.[ch]"), *folder.iterdir()]
     path = artifacts.CACHE / f"command-{artifacts.hash_of(root.name, LINKED, files=sources)}"
     words = [f"LDFLAGS={LINKED}"]
-    what = "build what runs a command"
+    what = "build the command runner"
     return artifacts.ensure(path, what, lambda: make_command(path, root, sources, words), mib=20)
 
 
 def preloads() -> dict[str, Path]:
-    """For the board: what notes an engine's transactions in a command's processes, by the engine's name."""
+    """Return the preloads that record engines' transactions in a command's processes, by engine."""
     return {path.parent.name: preload(path) for path in sorted(artifacts.WORKLOADS.glob("engines/*/preload"))}
 
 
 def preload(folder: Path) -> Path:
-    """The library made of an engine's preload/."""
+    """Return the library made from an engine's preload/."""
     root, engine = artifacts.build_root(), folder.parent.name
     names = ("command/Makefile", "command/transactions.h", "clock.h", "fail.h")
     sources = [*(artifacts.WORKLOADS / name for name in names), *folder.iterdir()]
     path = artifacts.CACHE / f"preload-{engine}-{artifacts.hash_of(root.name, files=sources)}"
     words = ["preload", f"ENGINE={engine}"]
-    what = f"build what notes {engine}'s transactions"
+    what = f"build the preload for {engine}'s transactions"
     return artifacts.ensure(path, what, lambda: make_command(path, root, sources, words), mib=20)
 
 
 def make_command(path: Path, root: Path, sources: Iterable[Path], words: Iterable[str]) -> None:
-    """Make a target of workloads/command/Makefile in the build root, as PATH."""
+    """Make a target of workloads/command/Makefile in the build root as PATH."""
     with artifacts.work_folder() as work:
         copy_tree(sources, work)
         place = [str(artifacts.IMAGES / "in-root.sh"), str(root), str(work)]
@@ -189,7 +190,7 @@ def make_command(path: Path, root: Path, sources: Iterable[Path], words: Iterabl
 
 
 def copy_tree(sources: Iterable[Path], to: Path) -> None:
-    """Files of workloads/, in the same folders below TO."""
+    """Copy files of workloads/ to the same folders below TO."""
     for source in sources:
         copy = to / source.relative_to(artifacts.WORKLOADS)
         copy.parent.mkdir(parents=True, exist_ok=True)
@@ -197,20 +198,20 @@ def copy_tree(sources: Iterable[Path], to: Path) -> None:
 
 
 def make_driver(work: Path, root: Path | None, target: str, log: str, **variables: str) -> Path:
-    """Make a target of workloads/Makefile; where the driver is, if it was that."""
+    """Make a target of workloads/Makefile; return the driver's path."""
     artifacts.run(make_in(work, root, [target], {"OUT": "out/driver", **variables}), log)
     return work / "out/driver"
 
 
 def make_in(work: Path, root: Path | None, words: Iterable[str], variables: Mapping[str, str]) -> list[str]:
-    """The command that makes something in a folder, for the board in its build root or, without one, for this
-    host. Paths are relative: in the build root the folder has another name."""
+    """Return the command that makes something in a folder, in the build root or on this host. Paths are
+    relative, as the folder has another name in the build root."""
     if root:
         place = [str(artifacts.IMAGES / "in-root.sh"), str(root), str(work)]
         own = {"CC": "aarch64-linux-gnu-gcc"}
     else:
-        # what a make around us was given is not for this one
+        # settings of an outer make must not apply
         place = ["env", "-i", "-C", str(work), f"PATH={os.environ['PATH']}", "LC_ALL=C"]
-        # it is for a few databases: an engine is compiled in 4 s of CPU time, with -O1 in 13
+        # little work: with -O0 an engine compiles in 4 s of CPU time, with -O1 in 13
         own = {"CC": "cc", "CFLAGS": "-O0 -g -fPIC"}
     return [*place, "make", *words, *(f"{name}={value}" for name, value in {**own, **variables}.items())]

@@ -1,7 +1,7 @@
-"""Snapshots of a prepared board: made once, restored for every run.
+"""Store, verify, list and remove snapshots of prepared boards, which every run restores.
 
-A snapshot is a folder: `ram` (the guest's memory, a sparse file that a run maps
-privately, so restoring copies nothing), `state` (devices), `snapshot.json`.
+A snapshot is a folder: `ram` (the guest's memory, a sparse file that a run maps privately, so that restoring
+copies nothing), `state` (devices), `snapshot.json`.
 """
 
 import contextlib
@@ -18,19 +18,18 @@ import xxhash
 from base import scratch
 from base.errors import LabError
 
-# In QEMU's stream: a subsection's mark, the length of its name, the name, a version
-# (4 bytes), vm_clock_warp_start and the timer (8 bytes each): migration/vmstate.c and
-# softmmu/cpu-timers.c.
+# In QEMU's stream: a subsection's mark, the length of its name, the name, a version (4 bytes),
+# vm_clock_warp_start and the timer (8 bytes each): migration/vmstate.c and softmmu/cpu-timers.c.
 WARP_TIMER = b"timer/icount/warp_timer"
 WARP_TIMER_BYTES = 2 + len(WARP_TIMER) + 4 + 8 + 8
-# What is hashed together or, all zeros, not at all; aligned, so that no filesystem's idea of a
-# hole moves it. Of a few KiB Python takes too long, of a MiB too many zeros are read.
+# Unit of hashing, skipped if all zeros; aligned, so that the filesystem's holes do not matter. Smaller blocks
+# are slow in Python, larger ones read many zeros.
 BLOCK = 64 << 10
 ZEROS = bytes(BLOCK)
 
 
 class SnapshotError(LabError):
-    """A stored snapshot is not what was saved; making it again is the remedy."""
+    """A stored snapshot is damaged; it can be made again."""
 
     def __init__(self, folder: Path, fault: str) -> None:
         super().__init__(f"the snapshot {folder.name}: {fault}")
@@ -38,10 +37,10 @@ class SnapshotError(LabError):
 
 
 def without_warp_timer(state: bytes) -> bytes:
-    """Device state of a machine with sleep=on, as one with sleep=off loads it.
+    """Convert device state saved under sleep=on so that a machine with sleep=off loads it.
 
-    The timer that lets real time pass while the guest idles exists under sleep=on
-    only; QEMU 7.2 asserts on loading it into a machine that has none.
+    The timer that lets real time pass while the guest idles exists only under sleep=on; QEMU 7.2 fails an
+    assertion when loading it into a machine without it.
     """
     mark = b"\x05" + bytes([len(WARP_TIMER)]) + WARP_TIMER
     if state.count(mark) == 0:
@@ -53,13 +52,10 @@ def without_warp_timer(state: bytes) -> bytes:
 
 
 def content_hash(path: Path) -> str:
-    """XXH3 of a sparse file's blocks that are not all zeros, each with its place, and of its size.
+    """Return the XXH3 of a sparse file's non-zero blocks, with their places, and of its size.
 
-    Two files with the same bytes have the same hash, wherever the holes of each are. Holes cost
-    nothing.
-
-    It is there to find a damaged file, at every run and beside it, on a CPU that a board needs:
-    docs/measurements/performance.md says what it takes.
+    Files with the same bytes have the same hash, wherever their holes are. This runs in parallel with every
+    run, to find damaged files, on a CPU that a board needs (cost: docs/measurements/performance.md).
     """
     digest = xxhash.xxh3_128()
     with path.open("rb", buffering=0) as file:
@@ -73,7 +69,7 @@ def content_hash(path: Path) -> str:
             except OSError as error:
                 if error.errno != errno.ENXIO:
                     raise
-                break  # only a hole is left
+                break  # only a hole remains
             hole = os.lseek(number, data, os.SEEK_HOLE)
             offset = data - data % BLOCK
             while offset < hole:
@@ -86,7 +82,7 @@ def content_hash(path: Path) -> str:
 
 
 def write(folder: Path, inputs: Mapping[str, Any]) -> None:
-    """Seal a snapshot: its hashes and what it was made from."""
+    """Write snapshot.json: the snapshot's hashes and inputs."""
     state = folder / "state"
     state.write_bytes(without_warp_timer(state.read_bytes()))
     meta = {
@@ -100,39 +96,37 @@ def write(folder: Path, inputs: Mapping[str, Any]) -> None:
 
 
 def read_meta(folder: Path) -> dict[str, Any]:
-    """snapshot.json; OSError, ValueError or KeyError when it is not one."""
+    """Return snapshot.json; OSError, ValueError or KeyError if invalid."""
     meta: dict[str, Any] = json.loads((folder / "snapshot.json").read_text())
     return {key: meta[key] for key in ("inputs", "state_xxh3", "ram_content_xxh3", "ram_bytes")}
 
 
 def fault(folder: Path) -> str | None:
-    """What is wrong with a stored snapshot, or None; its memory is checked by ram_fault."""
+    """Return the fault of a stored snapshot, or None; ram_fault checks its memory."""
     try:
         meta = read_meta(folder)
         if xxhash.xxh3_128_hexdigest((folder / "state").read_bytes()) != meta["state_xxh3"]:
             return "its device state is not what was saved"
         if (folder / "ram").stat().st_size != meta["ram_bytes"]:
-            return "its memory has not the size that was saved"
+            return "its memory has another size than was saved"
     except (OSError, ValueError, KeyError, TypeError) as error:
-        return f"it is not whole: {error}"
+        return f"it is incomplete: {error}"
     return None
 
 
 def ram_fault(folder: Path) -> str | None:
-    """As fault, for the memory's content; from the disk it takes seconds, so it runs beside a run."""
+    """As fault, for the memory's content; reading it takes seconds, so it runs in parallel with a run."""
     try:
         if content_hash(folder / "ram") != read_meta(folder)["ram_content_xxh3"]:
             return "its memory is not what was saved"
     except (OSError, ValueError, KeyError, TypeError) as error:
-        return f"it is not whole: {error}"
+        return f"it is incomplete: {error}"
     return None
 
 
 def stored(folder: Path) -> list[tuple[Path, int, dict[str, Any] | None]]:
-    """(folder, bytes on disk, inputs) of each snapshot in the cache; inputs None: not whole.
-
-    One that another process removes meanwhile is left out.
-    """
+    """Return (folder, bytes on disk, inputs or None if incomplete) of each snapshot in the cache, without
+    those that another process is removing."""
     found: list[tuple[Path, int, dict[str, Any] | None]] = []
     for saved in sorted(path for path in folder.glob("*/") if path.suffix != ".part"):
         try:
@@ -147,9 +141,9 @@ def stored(folder: Path) -> list[tuple[Path, int, dict[str, Any] | None]]:
 
 
 def saved_by_another_qemu(folder: Path, inputs: Mapping[str, Any]) -> list[tuple[Path, str]]:
-    """(folder, QEMU) of stored snapshots that are as INPUTS say, but for QEMU's version.
+    """Return (folder, QEMU) of stored snapshots that differ from INPUTS only in QEMU's version.
 
-    FOLDER is where INPUTS' own goes. Probes that are attached make no difference here.
+    FOLDER is the place for INPUTS. Attached probes make no difference here.
     """
     ignored = {"qemu": None, "probes": None}
     return [
@@ -160,6 +154,6 @@ def saved_by_another_qemu(folder: Path, inputs: Mapping[str, Any]) -> list[tuple
 
 
 def remove(folder: Path) -> None:
-    """Delete one snapshot; one that another process is deleting is left to that."""
+    """Delete a snapshot, unless another process is deleting it."""
     with contextlib.suppress(FileNotFoundError):
         shutil.rmtree(folder)

@@ -1,4 +1,4 @@
-"""How a started board is reached: keys, a port, SSH."""
+"""SSH access to a started board: keys, a port, options."""
 
 import shlex
 import socket
@@ -11,28 +11,28 @@ from base import scratch
 
 @dataclass(frozen=True)
 class Login:
-    """How to reach a started board over SSH, as Ansible variables."""
+    """SSH access to a started board, as Ansible variables."""
 
     port: int
     keys: Path
 
     def ssh_options(self) -> list[str]:
-        """Options for ssh: this board's keys, and no other host's."""
+        """Return options for ssh: only this board's keys."""
         return [
             *("-o", f"IdentityFile={quoted(self.keys / 'id')}"),
             *("-o", f"UserKnownHostsFile={quoted(self.keys / 'known_hosts')}"),
             *("-o", "StrictHostKeyChecking=yes", "-o", "HostKeyAlias=board"),
             *("-o", "IdentitiesOnly=yes", "-o", "LogLevel=ERROR"),
-            # a connection that answers nothing for five minutes is dead; seen on a busy host
+            # give up a connection only after five minutes without an answer: boards on a busy host are slow
             *("-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=20"),
         ]
 
     def ssh(self, *command: str) -> list[str]:
-        """Command line of an SSH call."""
+        """Return the command line of an SSH call."""
         return ["ssh", *self.ssh_options(), "-p", str(self.port), "root@127.0.0.1", *command]
 
     def ansible(self) -> dict[str, str | int]:
-        """Connection variables."""
+        """Return Ansible's connection variables."""
         return {
             "ansible_host": "127.0.0.1",
             "ansible_port": self.port,
@@ -42,7 +42,7 @@ class Login:
 
 
 def quoted(path: Path) -> str:
-    """A path as ssh_config(5) has it: one word, in which no % is a token."""
+    """Return a path for ssh_config(5): one word, with % escaped."""
     text = str(path)
     for character in ("\\", '"'):
         text = text.replace(character, f"\\{character}")
@@ -50,7 +50,7 @@ def quoted(path: Path) -> str:
 
 
 def make_keys(folder: Path) -> None:
-    """A key pair and a host key for this checkout's boards, once."""
+    """Make a key pair and a host key for this checkout's boards, once."""
     folder.mkdir(parents=True, exist_ok=True, mode=scratch.PRIVATE)
     scratch.make_private(folder)
     if (folder / "known_hosts").exists():
@@ -68,7 +68,7 @@ def make_keys(folder: Path) -> None:
 
 
 def free_port() -> int:
-    """A loopback port that nothing listens on now."""
+    """Return a loopback port that is not in use now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -76,6 +76,6 @@ def free_port() -> int:
 
 
 def answers(login: Login) -> bool:
-    """Whether SSH works now."""
+    """Return whether SSH works now."""
     done = subprocess.run(login.ssh("-o", "ConnectTimeout=5", "true"), capture_output=True, check=False)
     return done.returncode == 0

@@ -1,15 +1,14 @@
 #!/usr/bin/env bash
-# Make the Python environment that everything else runs in. usage: bootstrap.sh VENV
+# Make the Python environment for everything else. usage: bootstrap.sh VENV
 #
-# With Debian's own Python, whatever else is on PATH: what runs here runs on a new machine, too.
-# Every package is pinned with its hash (`make requirements`); the few that come as source only
-# are built with the setuptools of requirements-build.txt.
-# Asks for root only when Debian's python3 or python3-venv is missing. Writes nothing elsewhere:
-# a VENV that is a link is the user's own environment, used as it is.
+# It uses Debian's own Python, so that results do not depend on PATH. Every package is pinned with its hash
+# (`make requirements`); source packages are built with the setuptools of requirements-build.txt.
+# Needs root only when Debian's python3 or python3-venv is missing. Writes nothing elsewhere: a VENV that is a
+# link is the user's own environment, used unchanged.
 set -euo pipefail
 venv=$1
 python=/usr/bin/python3
-# as commitpath/places.py, before there is a Python to ask
+# as in commitpath/places.py, before there is a Python
 case $PWD in
   *[:\${}]* | *[[:cntrl:]]*)
     echo "commitpath: this folder's path does not work: it may have any printable characters but : \$ { }" >&2
@@ -22,13 +21,13 @@ if [ -L "$venv" ]; then
 fi
 trap 'echo "commitpath: the Python environment was not made (network? disk? ulimit -f?); see above" >&2' ERR
 trap 'echo "commitpath: interrupted; the next call makes the Python environment" >&2; exit 130' INT TERM
-# quiet COMMAND...: what it prints is shown where it fails
+# quiet COMMAND...: show its output only if it fails
 quiet() {
-  local said
-  said=$("$@" 2>&1) || { echo "$said" >&2; return 1; }
+  local output
+  output=$("$@" 2>&1) || { echo "$output" >&2; return 1; }
 }
 
-# Of two first calls at once in one tree the second waits; the lock is on this file, which leaves nothing.
+# A second concurrent first call waits. The lock is on this file, so that nothing is left behind.
 exec 9< "$0"
 if ! flock --nonblock 9; then
   echo "make the Python environment: wait for another call that makes it …" >&2

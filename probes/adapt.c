@@ -1,6 +1,5 @@
 /*
- * adapt.c - what this kernel can do and calls how: tried, and looked up in the kernel's types, not
- * told by its version.
+ * adapt.c - detect the running kernel's features and constants from BTF, not from its version.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,12 +10,12 @@
 
 #include "recorder.h"
 
-/* The function that is tried; any that no probe has to itself. */
+/* Any function that no other probe attaches to. */
 #define TRIED "blkdev_issue_flush"
 
 /*
- * Attach a program that does nothing to a function. arm64 has that from Linux 6.4 on, where it has
- * ftrace; before, a program is loaded and then cannot be attached.
+ * Attach an empty program to a function. arm64 supports this from Linux 6.4 on, with ftrace;
+ * before, the program loads but does not attach.
  */
 static int can_attach(int function)
 {
@@ -60,7 +59,7 @@ int can_fentry(void)
 	return can;
 }
 
-/* The number of an enumerator, -1 if there is none of that name. */
+/* Return an enumerator's value, -1 if there is none of that name. */
 static long number_of(const struct btf *types, const char *name)
 {
 	for (__u32 id = 1; id < btf__type_cnt(types); id++) {
@@ -74,7 +73,7 @@ static long number_of(const struct btf *types, const char *name)
 	return -1;
 }
 
-/* -1 if the kernel has no such module. */
+/* Return an enumerator's value in a module, -1 if the kernel does not have the module. */
 static long number_in(const char *module, const char *name)
 {
 	char path[128];
@@ -82,7 +81,7 @@ static long number_in(const char *module, const char *name)
 	snprintf(path, sizeof(path), "/sys/kernel/btf/%s", module);
 	if (!access(path, R_OK) && !(own = btf__load_module_btf(module, kernel)))
 		fail("%s: %s", path, why());
-	/* a module that is built in has its types among the kernel's */
+	/* the types of a built-in module are among the kernel's */
 	long number = number_of(own ? own : kernel, name);
 	if (own && number < 0)
 		fail("%s: it has no %s", path, name);

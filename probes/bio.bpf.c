@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bio.bpf.c - what does each write carry: which pages of which files, handed in by whom?
+ * bio.bpf.c - record the bios that filesystems submit, and the pages and files in each write.
  *
- * block_bio_queue: a `bio` record for each bio that a filesystem hands to the block layer, and
- * behind the record of a write one `pages` record for each run of pages that follow each other
- * in one mapping. A bio that the block layer splits later is recorded once, as it was handed in.
+ * block_bio_queue: a `bio` record for each submitted bio, and after each write one `pages` record
+ * for every run of consecutive pages of one mapping. A bio that is split later is recorded once,
+ * as submitted.
  *
- * A page's owner is its mapping's host: a file, a directory, the block device, or an inode that is
- * none of these, without a file type, in whose pages a filesystem keeps blocks of its own
- * (analysis/filesystems/ knows them). A page with no mapping is the kernel's own (a journal's
- * copy, a log's buffer), or direct I/O's.
+ * A page belongs to its mapping's host: a file, a directory, the block device, or an inode without
+ * a file type in which a filesystem keeps its own blocks (analysis/filesystems/). A page without a
+ * mapping is the kernel's (a journal's copy, a log's buffer) or direct I/O.
  *
- * F2FS's garbage collector moves a page of a file by marking it: dirty, and as one that is being
- * moved, until its write has ended (fs/f2fs/gc.c, move_data_page). The second mark is in the
- * page's private word, which has its lowest bit set only where it is no pointer.
+ * F2FS's garbage collector moves a file's page by marking it dirty, and as being moved until its
+ * write has ended (fs/f2fs/gc.c, move_data_page). The second mark is in the page's private word,
+ * which is not a pointer if its lowest bit is set.
  */
 #include "probe.h"
 
@@ -22,13 +21,13 @@
 #define MAX_PAGES (1 << 21) /* more than a bio of 4 GiB has */
 
 /*
- * The number of a bit, another one from kernel to kernel, which the recorder looks up: the name is
- * MODULE__ENUMERATOR. Where there is no F2FS it is one that none has who has the lowest.
+ * Bit numbers that differ between kernels; the recorder sets them from BTF by the name
+ * MODULE__ENUMERATOR. Without F2FS the bit is one that is never set together with the lowest.
  */
 const volatile __u64 f2fs__PAGE_PRIVATE_ONGOING_MIGRATION = 63;
 #define MOVING (NOT_POINTER | 1ULL << f2fs__PAGE_PRIVATE_ONGOING_MIGRATION)
 
-/* What a run is of: a run goes on as long as the next page has the same, and the next index. */
+/* Key of a run: it continues while the next page has the same mapping and the next index. */
 struct place {
 	__u64 mapping; /* 0: none */
 	__u64 is_moved;
@@ -37,19 +36,19 @@ struct place {
 
 static __u64 serial;
 
-/* The first page of the compound page that a page is of, if it is. */
+/* Return the head of the compound page that a page belongs to, else the page. */
 static __always_inline __u64 head_of(__u64 page)
 {
 	if (bpf_core_field_exists(struct page, compound_head)) {
 		__u64 head = WORD(struct page, page, compound_head);
 		return head & 1 ? head - 1 : page;
 	}
-	/* a mask for the page's address is that, too: no page is that high */
+	/* this can also be a mask for the page's address: no page has so high an address */
 	__u64 info = WORD(struct page___info, page, compound_info);
 	return !(info & 1) ? page : info >> 32 == 0xffffffff ? page & info : info - 1;
 }
 
-/* Whether it has other things in `mapping`. */
+/* Return whether it is a slab page, which has other things in `mapping`. */
 static __always_inline int is_slab(__u64 head)
 {
 	if (bpf_core_enum_value_exists(enum pagetype, PGTY_slab))
@@ -58,7 +57,7 @@ static __always_inline int is_slab(__u64 head)
 	return FIELD(struct page, head, flags) >> bpf_core_enum_value(enum pageflags, PG_slab) & 1;
 }
 
-/* The mapping and index of a page. */
+/* Return the mapping and index of a page. */
 static __always_inline struct place place_of(__u64 page)
 {
 	struct place place = {};
@@ -75,8 +74,8 @@ static __always_inline struct place place_of(__u64 page)
 }
 
 /*
- * Begin the record of a run of a bio's pages, with one page. Gives its head, which finishes it,
- * and its place in the ring; NULL when that is full.
+ * Begin the record of a run of a bio's pages. Returns the record and its place in the ring, and
+ * the head with which to finish it; NULL when the ring is full.
  */
 static __always_inline struct record *begin_run(const struct record *bio, __u32 tid,
 						const struct place *page, __u64 *head, __u32 *where)
@@ -109,17 +108,16 @@ static __always_inline struct record *begin_run(const struct record *bio, __u32 
 }
 
 /*
- * Where a CPU is in a bio. Not on the stack: the verifier would follow its values through every
- * turn of the loop, or (before Linux 6.7, of bpf_loop) through none, and take what they were before
- * for what they are after. A probe is not run within itself, so one for each CPU is enough.
+ * A CPU's position in a bio. Not on the stack: the verifier would follow its values through every
+ * iteration or, with bpf_loop before Linux 6.7, through none, and assume them unchanged after the
+ * loop. One per CPU suffices, as a probe does not run within itself.
  */
 #define CPUS 512
 static struct walk {
 	struct place last;
 	__u64 vector, page, head;
 	__u32 vectors, pages, runs; /* left; of the vector left; begun */
-	/* by kprobe: the places of the records of the bio and of its last run, NONE if it has none
-	 */
+	/* by kprobe: places of the bio's record and of its last run's, or NONE */
 	__u32 bio, run, tid;
 } walks[CPUS];
 #define NONE (~0U)
@@ -129,7 +127,7 @@ static __always_inline struct walk *own_walk(void)
 	return &walks[bpf_get_smp_processor_id() & (CPUS - 1)];
 }
 
-/* The next page of a bio: of the run, or of a new one. Whether there was one. */
+/* Add the bio's next page to the run, or begin a new one; return 0 at the end of the bio. */
 static __always_inline int take_page(struct walk *walk, const struct record *bio, __u32 tid,
 				     struct record **run, __u32 *where)
 {
@@ -181,7 +179,7 @@ static long take_turn(__u32 turn, void *unused)
 }
 #endif
 
-/* The records of all pages of a bio, whose own is in the place `where`; how many. */
+/* Emit records for all pages of a bio, whose record is in place `where`; return their number. */
 static __always_inline __u32 emit_pages(const struct record *record, __u32 where, __u32 tid,
 					struct bio *bio)
 {
@@ -220,7 +218,7 @@ int BPF_PROG(bio_queue, struct bio *bio)
 	__u32 tid = task->pid, runs = 0, where;
 
 	name_thread(task, now);
-	/* ahead of its pages: the bio's record says how many follow */
+	/* reserved before its pages: the bio's record has their number */
 	struct record *record = reserve_at(&where);
 	if (!record)
 		return 0;

@@ -1,14 +1,13 @@
-/* For LD_PRELOAD under blktrace, as Debian 13 has it.
+/* blktrace.preload.c - LD_PRELOAD library for Debian 13's blktrace.
  *
- * mlock() does nothing: blktrace maps and locks sixteen of its buffers of its output file at once
- * (setup_mmap() in blktrace.c), however little it is about to write. With buffers of 16 MiB the
- * board would have to zero 256 MiB after each run, 3.5 s of wall time. The file is in memory
- * anyway; its pages come as they are written.
+ * mlock() does nothing: blktrace maps and locks sixteen buffers of its output file at once
+ * (setup_mmap() in blktrace.c). With buffers of 16 MiB the board would have to zero 256 MiB after
+ * each run, 3.5 s of wall time. The file is in memory anyway.
  *
- * ioctl() asks for records of version 8 where the kernel has them: of those of version 7, which
- * blktrace asks for, kernels that have both leave out all with FUA (__blk_add_trace() in
- * kernel/trace/blktrace.c takes `what >> BLK_TC_SHIFT > BLK_TC_END_V1` for a zone's operation, and
- * FUA is BLK_TC_END_V1). What it gets blktrace writes into its file as it is.
+ * ioctl() requests records of version 8 if the kernel has them. Of version 7, which blktrace
+ * requests, such kernels drop every record with FUA (__blk_add_trace() in kernel/trace/blktrace.c
+ * takes `what >> BLK_TC_SHIFT > BLK_TC_END_V1` for a zone's operation, and FUA is BLK_TC_END_V1).
+ * blktrace writes the records into its file unchanged.
  */
 #include <errno.h>
 #include <linux/blktrace_api.h>
@@ -20,7 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Of linux/blktrace_api.h, from Linux 6.19 on. */
+/* From linux/blktrace_api.h of Linux 6.19. */
 struct setup2 {
 	char name[64];
 	__u64 act_mask;
@@ -45,20 +44,20 @@ int ioctl(int file, unsigned long request, ...)
 	va_end(arguments);
 
 	if (request == BLKTRACESETUP) {
-		struct blk_user_trace_setup *asked = argument;
+		struct blk_user_trace_setup *setup_v7 = argument;
 		struct setup2 setup = {
-			.act_mask = asked->act_mask,
-			.buf_size = asked->buf_size,
-			.buf_nr = asked->buf_nr,
-			.start_lba = asked->start_lba,
-			.end_lba = asked->end_lba,
-			.pid = asked->pid,
+			.act_mask = setup_v7->act_mask,
+			.buf_size = setup_v7->buf_size,
+			.buf_nr = setup_v7->buf_nr,
+			.start_lba = setup_v7->start_lba,
+			.end_lba = setup_v7->end_lba,
+			.pid = setup_v7->pid,
 		};
 		int result = (int)syscall(SYS_ioctl, file, SETUP2, &setup);
 		if (result == 0)
-			memcpy(asked->name, setup.name, sizeof(asked->name) - 1);
-		/* what the block layer does not know goes to the driver: an SD card's and a loop
-		 * device's take it for a wrong argument */
+			memcpy(setup_v7->name, setup.name, sizeof(setup_v7->name) - 1);
+		/* an ioctl that the block layer does not know goes to the driver: SD cards
+		 * and loop devices return EINVAL */
 		if (result == 0 || (errno != ENOTTY && errno != EINVAL))
 			return result;
 	}

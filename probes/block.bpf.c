@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * block.bpf.c - which commands did the device get, and how long did each take?
+ * block.bpf.c - record each command that the device completes, with its times.
  *
  * block_rq_issue, block_rq_complete: a `block` record when a command completes.
  *
- * A command is known by its request's address. One that completes in parts is recorded once,
- * at the last part, with the sectors of all; a requeued one has the time of its last issue. A
- * "flush, then write with FUA" of a filesystem is what the device gets: a flush (REQ_OP_FLUSH,
- * sector and sectors 0) and a write with FUA. After it the flush machinery completes the
- * filesystem's own request, which was never issued (or was, and is recorded already): no
- * record. tid is who handed the command to the driver: behind a flush that is a kworker.
+ * A command is identified by its request's address. One that completes in parts is recorded at the
+ * last part, with all sectors; a requeued one has the time of its last issue. For a filesystem's
+ * "flush, then write with FUA" the device gets a flush (REQ_OP_FLUSH, sector and sectors 0) and a
+ * write with FUA. The flush machinery then completes the filesystem's own request, which was never
+ * issued or is already recorded: no record. tid is the thread that issued the command to the
+ * driver: after a flush, a kworker.
  *
- * Against /sys/block/<dev>/stat, in a window with an idle device at both ends:
- *   flush_ios = flush records;  write_sectors = sum of the writes' sectors;  reads alike
- *   write_ios = writes + bios that are empty flushes (each is an empty write for the kernel's
- *   counters, and no command)
+ * Compared with /sys/block/<dev>/stat over a window that begins and ends with an idle device:
+ *   flush_ios = flush records;  write_sectors = sum of the writes' sectors;  the same for reads
+ *   write_ios = writes + bios that are empty flushes (the kernel counts each as an empty write,
+ *   but the device gets no command)
  */
 #include "probe.h"
 
@@ -22,8 +22,8 @@
 #define NEIGHBOURS 32
 
 /*
- * A request has one of a few places, by its address, for good: requests are used again and again.
- * (The kernel's own hash table takes four times as many instructions.)
+ * A hash table with a few candidate places per request address; entries are never removed, as
+ * requests are reused. (The kernel's hash map takes four times as many instructions.)
  */
 static struct command {
 	__u64 request;				  /* its address; 0: free */
@@ -33,10 +33,10 @@ static struct command {
 
 static __u64 serial;
 
-/* The place of a request, NULL if it has none; `add` makes one. */
+/* Return the place of a request, NULL if it has none; `add` makes one. */
 static __always_inline struct command *place_of(struct request *rq, int add)
 {
-	/* the verifier lets a pointer become a number only as the distance between two */
+	/* the verifier permits a pointer as a number only as the difference of two */
 	__u64 request = (__u64)rq - (__u64)commands;
 
 	for (int i = 0; i < NEIGHBOURS; i++) {

@@ -1,9 +1,9 @@
 /*
- * elfutils.c - two functions that Debian 13's libelf.a calls and does not have: they are in a
- * library of elfutils that is a part of libelf.so only.
+ * elfutils.c - two functions that Debian 13's libelf.a calls but lacks (they are part of
+ * libelf.so).
  *
- * What they begin and end is a tree of tsearch(3), which libelf keeps of what elf_getdata_rawchunk
- * read; the rest of the structure is a lock, for threads, of which the recorder has one.
+ * They initialise and free a tsearch(3) tree in which libelf keeps what elf_getdata_rawchunk read.
+ * The structure's other member is a lock; the recorder has only one thread.
  */
 #include <search.h>
 #include <stddef.h>

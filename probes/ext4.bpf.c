@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ext4.bpf.c - who has a file of ext4's made durable (sync.h)? When does its journal commit, how
- * many blocks does it log, and who waits?
+ * ext4.bpf.c - record fsyncs of ext4 files (sync.h), journal commits with their blocks, and waits
+ * for commits.
  *
  * ext4_sync_file: sync.h.
  *
@@ -9,11 +9,11 @@
  * jbd2_end_commit: a `commit` record at a commit's end. jbd2_log_wait_commit: a `commit_wait`
  * record when it returns.
  *
- * Flushing writes the data of data=ordered and waits for it; logging writes descriptor,
+ * Flushing writes the data of data=ordered and waits for it; logging writes the descriptor,
  * metadata and commit block, which are the blocks logged. sync_commit is the kernel's
- * t_synchronous_commit: a handle was synchronous (a mount with sync, a synchronous inode); an
- * fsync waits for the commit and leaves it 0. A fast commit (mkfs -O fast_commit, off by
- * default) is not a commit of jbd2: no record.
+ * t_synchronous_commit: a handle was synchronous (a mount with sync, a synchronous inode); it stays
+ * 0 when an fsync waits for the commit. A fast commit (mkfs -O fast_commit, off by default) does
+ * not go through these functions and has no record.
  */
 #include "sync.h"
 
@@ -34,7 +34,7 @@ struct transaction_run_stats_s {
 
 #pragma clang attribute pop
 
-/* The thread is the journal's own: one commit at a time. */
+/* By thread: a journal has one thread, which makes one commit at a time. */
 static struct commit {
 	struct begun begun;
 	__u64 flushing_ns, logging_ns;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * f2fs.bpf.c - who has a file of F2FS's made durable (sync.h)? When does it write a checkpoint, and
- * why? When does an fsync write and wait for the nodes of its file instead?
+ * f2fs.bpf.c - record fsyncs of F2FS files (sync.h), checkpoints with their reason, and the node
+ * writes that an fsync does instead of a checkpoint.
  *
  * f2fs_sync_file: sync.h.
  *
  * f2fs_write_checkpoint (tracepoint and return): a `checkpoint` record at its end. begin is
- * after the wait for the checkpoint lock, where blocking other operations begins: the first of
- * the tracepoint's steps. A call that finds nothing to do has no record; one that fails has,
- * with the time it took. An fsync that needs a checkpoint (a new directory entry, say) contains
- * it; most only write a node block and flush.
+ * after the wait for the checkpoint lock, where other operations start to block: the first step of
+ * the tracepoint. A call without work has no record; one that fails has one. An fsync that needs a
+ * checkpoint (for example, for a new directory entry) contains it; most only write a node block
+ * and flush.
  *
  * f2fs_fsync_node_pages (entry, the first of a sync) to f2fs_wait_on_node_pages_writeback
  * (return): a `node_wait` record.

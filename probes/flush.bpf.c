@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * flush.bpf.c - when does a filesystem order the device's cache to be flushed, by itself?
+ * flush.bpf.c - record the cache flushes that a filesystem issues by itself.
  *
  * blkdev_issue_flush: a `flush` record when it returns.
  *
- * A filesystem does it in an fsync that has nothing else to write (docs/reference/ledger.md); where a flush
- * goes with a write of the journal's, it is among the block commands and there is no record here.
- * With nobarrier there are none.
+ * A filesystem issues one in an fsync that has nothing else to write (docs/reference/ledger.md). A
+ * flush that is part of a journal write is among the block commands, not here. None with nobarrier.
  */
 #include "probe.h"
 

@@ -1,8 +1,8 @@
 /*
- * kernel.h - the fields of the kernel's structures that the probes read.
+ * kernel.h - the kernel structures' fields that the probes read.
  *
- * Only names and types matter here: libbpf puts in each field's true place from the board's
- * BTF when a probe is loaded (CO-RE), and refuses to load it where a field is not there.
+ * Only names and types matter: when a probe is loaded, libbpf fills in each field's offset from the
+ * board's BTF (CO-RE), and refuses to load it if a field is missing.
  */
 #ifndef KERNEL_H
 #define KERNEL_H
@@ -64,12 +64,12 @@ struct page {
 	unsigned int page_type;
 };
 
-/* the same, where compound_head is called otherwise (what follows ___ is no part of the name) */
+/* the same for kernels with another name for compound_head (CO-RE ignores what follows ___) */
 struct page___info {
 	unsigned long compound_info;
 };
 
-/* a page that is its own head, by the name of that */
+/* a page that is its own head, by its newer name */
 struct folio {
 	unsigned long index;
 };
@@ -145,7 +145,7 @@ struct wb_writeback_work {
 
 #pragma clang attribute pop
 
-/* None of these is in BTF: macros of linux/blk_types.h, linux/sched.h, linux/stat.h. */
+/* Not in BTF: macros of linux/blk_types.h, linux/sched.h, linux/stat.h. */
 #define REQ_OP_MASK 0xff
 #define REQ_OP_WRITE 1
 #define REQ_OP_FLUSH 2

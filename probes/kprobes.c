@@ -1,10 +1,9 @@
 /*
- * kprobes.c - programs where a function is entered and where it returns, by kprobe and kretprobe.
+ * kprobes.c - attach programs to function entry and return by kprobe and kretprobe.
  *
- * Made in tracefs and not by libbpf: a kretprobe has a place for each call that it waits for the
- * return of, as many as there are CPUs unless it is told, and a call that finds none is missed: two
- * threads that sync at once, on one CPU. Here it has PLACES. What one missed, by the kernel's
- * count, is told.
+ * Made in tracefs rather than by libbpf: a kretprobe has a limited number of pending returns, by
+ * default the number of CPUs, and misses further calls, such as a second concurrent sync on one
+ * CPU. Here the limit is PLACES. Missed calls, as counted by the kernel, are reported.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,11 +21,11 @@
 #define GROUP "commitpath"
 enum { PLACES = 512, MAX_EVENTS = 64, NAME_BYTES = 64 };
 
-/* Of this process: of the program's name and the process's number. */
+/* Named after the program and this process's pid. */
 static char events[MAX_EVENTS][NAME_BYTES];
 static int events_count;
 
-/* A line for kprobe_events; 0, or the error. */
+/* Write a line to kprobe_events; return 0 or the error. */
 static int order(const char *line)
 {
 	int fd = open(TRACEFS "kprobe_events", O_WRONLY | O_APPEND | O_CLOEXEC);
@@ -43,7 +42,7 @@ static int remove_event(const char *name)
 	return order(line);
 }
 
-/* What a recorder that was killed has left. */
+/* Remove the kprobes that a killed recorder left. */
 static void remove_stale(void)
 {
 	char line[512];
@@ -100,14 +99,14 @@ struct bpf_link *attach_kprobe(struct bpf_program *program)
 		.size = sizeof(event),
 		.config = (__u64)id_of(name),
 	};
-	/* of one CPU; its program runs on all */
+	/* opened for one CPU; the program runs on all */
 	int fd = (int)syscall(SYS_perf_event_open, &event, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
 		fail("%s: perf_event_open: %s", section, why());
 	return bpf_program__attach_perf_event(program, fd);
 }
 
-/* kprobe_profile has a line for each: name, hits, misses. */
+/* Return the number of missed calls; kprobe_profile has lines of name, hits and misses. */
 static __u64 missed(void)
 {
 	char name[NAME_BYTES];

@@ -1,16 +1,15 @@
 /*
- * probe.h - what every probe file is made of: the ring, what a thread is in the middle of,
- * and how a record gets out.
+ * probe.h - shared code of the probes: the ring, per-thread state of pending calls, and emitting
+ * records.
  *
- * For the verifier an argument of a module's tracepoint may be NULL, so the probes ask, though
- * none ever is.
+ * The verifier assumes that an argument of a module's tracepoint may be NULL, so the probes check,
+ * though none is.
  *
- * Each probe is built twice, and the recorder takes the build that the kernel can run:
+ * Each probe is built twice, and the recorder loads the build that the kernel supports:
  *
- *   NAME.bpf.o     at a function fentry and fexit; what the kernel offers to call (kfuncs) reads
- *                  its memory and loops
- *   NAME.kprobe.o  kprobe and kretprobe; the helpers bpf_probe_read_kernel and bpf_loop. Where a
- *                  function returns, its arguments are not there
+ *   NAME.bpf.o     fentry and fexit; kfuncs read kernel memory and loop
+ *   NAME.kprobe.o  kprobe and kretprobe; the helpers bpf_probe_read_kernel and bpf_loop. A
+ * function's arguments are not available at its return
  */
 #ifndef PROBE_H
 #define PROBE_H
@@ -30,7 +29,7 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* Weak: one for all probe files, in whose place the recorder puts its own. */
+/* Weak: shared by all probe files; the recorder replaces it with its own. */
 struct ring ring SEC(".data.ring") __weak;
 
 struct {
@@ -41,16 +40,16 @@ struct {
 	__type(value, struct record);
 } records SEC(".maps") __weak;
 
-/* Wakes the recorder; what is in it says nothing. */
+/* An event here wakes the recorder; its content is not used. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, ALARM_BYTES);
 } alarm SEC(".maps") __weak;
 
 /*
- * SEC(ENTRY "function"), SEC(RETURN "function"): a program where a function is entered, or returns.
- * AT_ENTRY(name, the function's arguments...): the former, as BPF_PROG. The latter has its
- * arguments by ARGUMENT, and what the function, of so many arguments, returns by RESULT.
+ * SEC(ENTRY "function"), SEC(RETURN "function"): a program at a function's entry or return.
+ * AT_ENTRY(name, the function's arguments...) declares the former, as BPF_PROG does. At the return,
+ * ARGUMENT reads an argument and RESULT the result of a function with that many arguments.
  */
 #ifdef BY_KPROBE
 #define ENTRY "kprobe/"
@@ -75,7 +74,7 @@ static __always_inline struct task_struct *current(void)
 #ifdef BY_KPROBE
 #define clock_ns bpf_ktime_get_ns
 #else
-/* By a sixth of the instructions where probes/probes/ is loaded. */
+/* Takes a sixth of the instructions; available if probes/probes/ is loaded. */
 __u64 commitpath_clock_ns(void) __ksym __weak;
 struct commitpath_clock {
 	__u64 ns_per_count;
@@ -90,10 +89,9 @@ static __always_inline __u64 clock_ns(void)
 #endif
 
 /*
- * What a thread is in the middle of, in a table with a place for each thread, by its number.
- * Should two threads whose numbers differ by a multiple of THREADS be in the middle of the same
- * thing at once, one is counted as lost. (A hash map or task storage has no such case; with
- * either, watching costs a tenth more.)
+ * Pending calls, in a table indexed by thread number. If two threads whose numbers differ by a
+ * multiple of THREADS have the same call pending, one is counted as lost. (A hash map or task
+ * storage would not lose it, but makes tracing cost a tenth more.)
  */
 #define THREADS 4096
 #define OF(table, task) (&(table)[(task)->pid & (THREADS - 1)])
@@ -102,7 +100,7 @@ struct begun {
 	__u64 ns; /* 0: nothing */
 	__u32 tid;
 #ifdef BY_KPROBE
-	__u64 arguments[4]; /* of the function, by begin_call */
+	__u64 arguments[4]; /* of the function, set by begin_call */
 #endif
 };
 
@@ -110,7 +108,7 @@ static __always_inline void begin(struct begun *begun, struct task_struct *task)
 {
 	__u32 tid = task->pid;
 #ifdef BY_KPROBE
-	/* nor did it see the end of what it began before: a kretprobe may miss one */
+	/* the same thread begins again: its end was missed, as a kretprobe may */
 	if (begun->ns)
 #else
 	if (begun->ns && begun->tid != tid)
@@ -120,7 +118,7 @@ static __always_inline void begin(struct begun *begun, struct task_struct *task)
 	begun->ns = clock_ns();
 }
 
-/* The same, where a function is entered whose arguments are needed when it returns. */
+/* As begin, keeping the function's arguments for its return. */
 static __always_inline void begin_call(struct begun *begun, struct task_struct *task, void *ctx)
 {
 	begin(begun, task);
@@ -130,7 +128,7 @@ static __always_inline void begin_call(struct begun *begun, struct task_struct *
 #endif
 }
 
-/* When this thread began what ends now; 0 if the probe was not there yet. */
+/* Return when the call that ends now began; 0 if the probe was not attached yet. */
 static __always_inline __u64 end(struct begun *begun, struct task_struct *task)
 {
 	__u64 ns = begun->ns;
@@ -141,9 +139,9 @@ static __always_inline __u64 end(struct begun *begun, struct task_struct *task)
 }
 
 /*
- * GET: a field through a pointer that the function or its arguments gave. FIELD: of what is at an
- * address. WORD: eight bytes of it, a pointer as a number: the verifier lets nobody calculate with
- * what BTF calls a pointer.
+ * GET: a field through a pointer from the function or its arguments. FIELD: a field at an address.
+ * WORD: eight bytes at an address, a pointer as a number: the verifier rejects arithmetic on what
+ * BTF calls a pointer.
  */
 #ifdef BY_KPROBE
 #define GET(pointer, field)                                        \
@@ -171,9 +169,9 @@ void *bpf_rdonly_cast(const void *object, __u32 btf_id) __ksym;
 	(AT(struct bvec_iter, (__u64)(address) + bpf_core_field_offset(type, field))->bi_sector)
 #endif
 /*
- * Two fields of 32 bits as one number, the second in its upper half. The verifier puts eight
- * instructions before each load through a pointer that the kernel did not hand to the probe:
- * two fields that are next to each other take one load.
+ * Two adjacent fields of 32 bits as one number, the second in its upper half: one load instead of
+ * two. The verifier adds eight instructions to each load through a pointer that the kernel did not
+ * pass to the probe.
  */
 #define PAIR(type, address, first, second)                                             \
 	(bpf_core_field_offset(type, second) == bpf_core_field_offset(type, first) + 4 \
@@ -187,9 +185,9 @@ static __always_inline __u32 disk_dev(struct gendisk *disk)
 }
 
 /*
- * A place in the ring, NULL when it is full. The recorder sleeps until half a ring was reserved:
- * a run that fits into half a ring never wakes it. (The kernel's own ring buffer takes two calls
- * for a record; here there is none.)
+ * Reserve a place in the ring, NULL when it is full. The recorder sleeps until half the ring is
+ * reserved, so a run that fits into half never wakes it. (The kernel's ring buffer takes two calls
+ * per record.)
  */
 static __always_inline struct record *reserve_at(__u32 *where)
 {
@@ -209,7 +207,7 @@ static __always_inline struct record *reserve(void)
 	return reserve_at(&where);
 }
 
-/* The exchange is a barrier: who sees the type sees all of the record. */
+/* The exchange is a barrier: a reader that sees the type sees the whole record. */
 static __always_inline void finish(struct record *place, __u64 head)
 {
 	__sync_lock_test_and_set(&place->head, head);
@@ -231,7 +229,7 @@ static __always_inline void emit(struct record record)
 	finish(place, record.head);
 }
 
-/* What a thread was in the middle of is over: a record of it, but for its times and thread. */
+/* Emit the record of a call that ended; this sets its times and thread. */
 static __always_inline int emit_ended(struct begun *begun, struct task_struct *task,
 				      struct record record)
 {
@@ -244,15 +242,15 @@ static __always_inline int emit_ended(struct begun *begun, struct task_struct *t
 	return 0;
 }
 
-/* The first 8 of comm's 16 bytes, which the kernel pads with zeros. */
+/* Return the first 8 of comm's 16 bytes, which the kernel pads with zeros. */
 static __always_inline __u64 short_comm(struct task_struct *task)
 {
 	return *(__u64 *)&task->comm[0];
 }
 
 /*
- * A thread's name, once: again when another has the same place in the table, or when the
- * thread got another name (the driver was a shell before exec).
+ * Emit a thread's name once, and again when another thread had its place in the table or its name
+ * changed (the driver was a shell before exec).
  */
 static struct {
 	__u64 comm;

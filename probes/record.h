@@ -1,9 +1,9 @@
 /*
- * record.h - what the probes write: one record an event, into one ring.
+ * record.h - format of the records that the probes write into the ring, one per event.
  *
- * Shared by the probes (BPF) and the recorder (arm64). docs/reference/formats.md has the fields of each
- * type. What would make an older file say something else is a new RECORD_VERSION; a new type, or
- * a new word in an enum, is not.
+ * Shared by the probes (BPF) and the recorder (arm64). docs/reference/formats.md has the fields of
+ * each type. A change of the meaning of old files needs a new RECORD_VERSION; a new type, or a new
+ * word in an enum, does not.
  */
 #ifndef RECORD_H
 #define RECORD_H
@@ -14,7 +14,7 @@
 #define RECORD_VERSION 1
 /* 64 MiB: a whole run of 3 x 1000 transactions. A power of two. */
 #define RING_RECORDS (1 << 20)
-#define ALARM_BYTES (64 * 1024) /* the least of a ring buffer: a page, however large */
+#define ALARM_BYTES (64 * 1024) /* smallest ring buffer: one page, of any page size */
 
 enum record_type {
 	RECORD_ATTACHED = 1,
@@ -41,7 +41,7 @@ enum page_owner {
 	OWNER_DEVICE = 2,
 	OWNER_OTHER = 3,
 	OWNER_NONE = 4,
-	OWNER_MOVED = 5, /* a file, and the filesystem's garbage collector had the page moved */
+	OWNER_MOVED = 5, /* a file's page, moved by the filesystem's garbage collector */
 };
 
 struct record {
@@ -52,7 +52,7 @@ struct record {
 			__u16 flags;
 			__u32 tid;
 		};
-		__u64 head; /* in the ring written last: a record without a type is not finished */
+		__u64 head; /* written last in the ring: a record without a type is unfinished */
 	};
 	__u32 dev; /* the kernel's dev_t: major << 20 | minor */
 	__u32 n;
@@ -67,16 +67,15 @@ struct file_header {
 };
 
 /*
- * How far the probes and the recorder are: one for all probe files, in the map .data.ring of each.
- * Record i is in place i & mask. One that is reserved and never drained is lost: it found no
- * place (only the recorder makes room), or came behind such a one. The pages of a lost bio have
- * no records, and are not counted.
+ * Positions of the probes and the recorder, one for all probe files, in the map .data.ring of each.
+ * Record i is in place i & mask. A record that is reserved but never drained is lost: there was no
+ * place for it, or for one before it. Pages of a lost bio have no records and are not counted.
  */
 struct ring {
 	__u64 next;    /* records reserved; the probes add */
-	__u64 limit;   /* the first that would find no place; the recorder sets it */
-	__u64 mask;    /* places, a power of two, less 1 */
-	__u64 updates; /* what was in flight could not be kept: a map was full */
+	__u64 limit;   /* first record without a place; set by the recorder */
+	__u64 mask;    /* number of places, a power of two, less 1 */
+	__u64 updates; /* pending calls that could not be kept: a map was full */
 };
 
 _Static_assert(sizeof(struct record) == 64, "a record has 64 bytes");

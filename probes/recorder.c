@@ -1,18 +1,18 @@
 /*
- * recorder - load probe files, and write down what they see.
+ * recorder - load probes into the kernel and write their records to a file.
  *
  *   recorder [-r RECORDS] OUT.bin PROBE.bpf.o...
  *
  * Prints `attached N` when all N programs of all files are attached, and `by fentry` or `by
- * kprobe`, which build of them that is (probe.h): PROBE.bpf.o where the kernel can run it, else
- * PROBE.kprobe.o. On SIGINT it lets go of them, empties the ring and exits with 0. Never runs with
- * fewer: any failure is one line on stderr, and exit status 1. OUT.bin is as docs/reference/formats.md says:
- * between `attached` and `detached` all that the probes wrote, and in `detached` what was lost.
+ * kprobe`: the build in use (probe.h), PROBE.bpf.o if the kernel supports it, else PROBE.kprobe.o.
+ * On SIGINT it detaches them, empties the ring and exits with 0. It never runs with fewer: any
+ * failure is one line on stderr, and exit status 1. OUT.bin is described in
+ * docs/reference/formats.md: all records lie between `attached` and `detached`; the latter has the
+ * number of lost records.
  *
- * The ring is an array that the probes write their records into, in place, and that is mapped
- * here. While the recorder waits it sleeps: the probes wake it each time that half a ring was
- * reserved (probe.h), so a run that fits into the ring has the CPU to itself. It has all its
- * memory locked by then. RECORDS makes a smaller ring, for the tests.
+ * The ring is an array mapped here, into which the probes write in place. The recorder sleeps until
+ * half the ring is reserved (probe.h), so a run that fits has the CPU to itself. By then all its
+ * memory is locked. RECORDS makes a smaller ring, for tests.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -47,7 +47,7 @@ struct recorder {
 
 static struct recorder recorder;
 static const char *out_path;
-static char last_words[512]; /* of libbpf: why it refused */
+static char last_words[512]; /* libbpf's last warning */
 
 static void let_go(void)
 {
@@ -82,7 +82,7 @@ const char *why(void)
 	return text;
 }
 
-/* libbpf's warnings, one line of them kept: the first says what, the verifier's log follows. */
+/* Keep the first line of libbpf's warnings; the verifier's log follows it. */
 static int listen_to_libbpf(enum libbpf_print_level level, const char *format, va_list arguments)
 {
 	if (level == LIBBPF_WARN && !last_words[0]) {
@@ -111,7 +111,7 @@ static void write_out(const void *data, size_t size)
 	}
 }
 
-/* The mapped content of a new map. */
+/* Return the mapped content of a new map. */
 static void *make_map(int *fd, const char *name, size_t value_size, __u32 entries)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
@@ -143,13 +143,13 @@ static int is_finished(const struct record *record)
 	return seen.type != 0;
 }
 
-/* The first record that is not drained yet. */
+/* Return the number of the first record not drained yet. */
 static __u64 drained(void)
 {
 	return recorder.ring->limit - recorder.ring->mask - 1;
 }
 
-/* Write down what is finished, from the oldest record to the first that is not. */
+/* Write the finished records to the file, from the oldest to the first unfinished one. */
 static void drain(void)
 {
 	struct ring *ring = recorder.ring;
@@ -162,7 +162,7 @@ static void drain(void)
 		write_out(&recorder.records[first], (end - first) * sizeof(struct record));
 		for (size_t i = first; i < end; i++)
 			recorder.records[i].head = 0;
-		/* from here on the probes may use these places again */
+		/* from here on the probes may reuse these places */
 		__atomic_store_n(&ring->limit, ring->limit + end - first, __ATOMIC_RELEASE);
 	}
 }
@@ -183,22 +183,22 @@ static struct bpf_object *open_object(const char *path)
 	return object;
 }
 
-/* The path of the build of a probe that the kernel can run. */
+/* Return the path of the build of a probe that the kernel supports. */
 static void build_of(const char *given, int by_fentry, char *path, size_t size)
 {
 	size_t stem = strlen(given);
 	if (stem > strlen(FIRST_BUILD) && !strcmp(given + stem - strlen(FIRST_BUILD), FIRST_BUILD))
 		stem -= strlen(FIRST_BUILD);
 	else
-		by_fentry = 1; /* no probe's name: what it is, opening it will say */
+		by_fentry = 1; /* not a probe's name: opening it will report why */
 	const char *rest = by_fentry ? given + stem : SECOND_BUILD;
 	if ((size_t)snprintf(path, size, "%.*s%s", (int)stem, given, rest) >= size)
 		fail("%s: a path that is too long", given);
 }
 
 /*
- * One object of all probe files: each that is loaded reads the types of the kernel and of its
- * modules anew, 1.1 of 5.9 s for all probes on the virtual board.
+ * Link all probe files into one object: each loaded object reads the types of the kernel and its
+ * modules again, 1.1 of 5.9 s for all probes on the virtual board.
  */
 static struct bpf_object *link_probes(char **paths, int count, int by_fentry)
 {
@@ -239,8 +239,8 @@ static void load(struct bpf_object *object)
 }
 
 /*
- * The last first: where something ends before where it begins, as each file has them. What has
- * begun when only its begin is watched would never be seen to end, and count as lost.
+ * Attach in reverse order: each file has entries before returns. A call whose entry alone is seen
+ * would never end, and be counted as lost.
  */
 static void attach(struct bpf_object *object)
 {
@@ -264,13 +264,13 @@ static void detach(void)
 			fail("a probe cannot be detached: %s", why());
 }
 
-/* SIGINT as a file: blocked, so that none is lost before it is waited for. */
+/* Return a signalfd for SIGINT, blocked so that none is lost before the wait. */
 static int interrupts(void)
 {
 	sigset_t set;
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
-	/* a shell starts its background jobs with SIGINT ignored */
+	/* a shell starts background jobs with SIGINT ignored */
 	signal(SIGINT, SIG_DFL);
 	if (sigprocmask(SIG_BLOCK, &set, NULL))
 		fail("sigprocmask: %s", why());
@@ -308,7 +308,7 @@ static void record_until(int interrupt_fd, struct ring_buffer *alarm)
 	}
 }
 
-/* The number after -r: the ring's size in records. */
+/* Parse -r: the ring's size in records. */
 static __u32 ring_size(const char *text)
 {
 	char *end;

@@ -1,20 +1,20 @@
 /*
- * sync.h - who asks for a file to be made durable, how long does each wait, and how long of that
- * for its data? The part of a filesystem's probe that all filesystems have.
+ * sync.h - record fsyncs, and the part of each spent writing data. Shared by the probes of all
+ * filesystems.
  *
- * A filesystem's probe calls sync_begin and sync_end where its function of struct file_operations'
- * fsync (file, from, to, datasync) is entered and left, and data_end where
- * file_write_and_wait_range (file, from, to) is left: a `sync` record when one returns, and the
- * file's name before it when this file (device, inode, generation) was not seen lately.
+ * A filesystem's probe calls sync_begin and sync_end at the entry and return of its
+ * file_operations' fsync (file, from, to, datasync), and data_end at the return of
+ * file_write_and_wait_range (file, from, to). A `sync` record is emitted at the return, preceded by
+ * the file's name when the file (device, inode, generation) was not seen recently.
  *
- * file_write_and_wait_range, the first thing that a sync does: a `data_wait` record when it
- * returns within one: its file's dirty pages were written and waited for. It begins with the
- * sync: a hook where it is entered would take longer than it took to get there.
+ * file_write_and_wait_range, the first call of a sync: a `data_wait` record when it returns, after
+ * writing the file's dirty pages and waiting for them. It begins with the sync: a hook at its entry
+ * would take longer than the interval it measures.
  *
- * The caller comes from the thread's system call, by its number on arm64; a hook on do_fsync
- * would cost as much as the record. In an io_uring worker it is io_uring; 0, `kernel`, is any
- * other way in: an O_SYNC or O_DSYNC write, msync, an aio fsync. sync(2), syncfs and what a
- * filesystem does for an ioctl (an atomic write's commit) are no sync of a file: no record.
+ * The caller is the thread's system call, by its number on arm64; a hook on do_fsync would cost as
+ * much as the record. In an io_uring worker it is io_uring; 0, `kernel`, is any other path: an
+ * O_SYNC or O_DSYNC write, msync, an aio fsync. sync(2), syncfs and what a filesystem does for an
+ * ioctl (such as an atomic write's commit) do not sync a single file and have no record.
  */
 #ifndef SYNC_H
 #define SYNC_H
@@ -30,7 +30,7 @@ enum caller { KERNEL, FSYNC, FDATASYNC, IO_URING };
 
 static struct begun syncs[THREADS];
 
-/* The files whose names were written; another one in the same place has its name written again. */
+/* Files whose names were written; a file that replaces another here has its name written again. */
 static struct {
 	__u64 inode;
 	__u32 dev, generation;
@@ -61,7 +61,7 @@ static __always_inline void write_name(struct file *file, const struct record *s
 	struct dentry *entry = GET(file, f_path.dentry);
 	const unsigned char *name = GET(entry, d_name.name);
 	for (int part = 0; part < NAME_PARTS; part++) {
-		/* one byte more: it ends with a zero */
+		/* one byte more for the terminating zero */
 		char text[NAME_BYTES + 8] = {};
 		long length =
 			bpf_probe_read_kernel_str(text, NAME_BYTES + 1, name + part * NAME_BYTES);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * wait.bpf.c - when is the driver off the CPU?
+ * wait.bpf.c - record when the driver is off the CPU.
  *
- * sched_switch, of the driver's threads only (by comm): an `off_cpu` record when one gets the CPU
- * back, with the state it left it in (0: it could have run on).
+ * sched_switch, for the driver's threads only (by comm): an `off_cpu` record when one gets the CPU
+ * back, with the state in which it left (0: runnable).
  */
 #include "probe.h"
 

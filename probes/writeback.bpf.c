@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * writeback.bpf.c - what was written behind the program's back, how much, and why?
+ * writeback.bpf.c - record background write-back by the kernel's flusher threads, with its reason.
  *
  * writeback_start, writeback_written: a `writeback` record at the end of a round of a flusher
  * thread on a device.
  *
- * dev is the disk. pages were handed to the filesystem in that round, not all of them have
- * reached the device at its end; 0: only inodes, or nothing. Pages written by an fsync are not
- * here: that does its own writing.
+ * dev is the disk. `pages` were passed to the filesystem in that round; not all have reached the
+ * device at its end; 0: only inodes, or nothing. Pages written by an fsync are not included.
  */
 #include "probe.h"
 

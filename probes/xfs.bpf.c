@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * xfs.bpf.c - who has a file of XFS's made durable (sync.h)? When is what its transactions changed
- * written to the log, and who waits?
+ * xfs.bpf.c - record fsyncs of XFS files (sync.h), log checkpoints, and waits for the log.
  *
  * xfs_file_fsync, xfs_dir_fsync: sync.h.
  *
- * xlog_cil_push_work: a `checkpoint` record when it returns (Documentation/filesystems/xfs calls
- * what it writes a checkpoint): all that was committed to memory so far goes to the log buffers,
- * and those that are full, or that somebody waits for, to the device. A worker thread does it,
- * within the sync that asked for it. It has no reason: n is 0.
+ * xlog_cil_push_work: a `checkpoint` record when it returns (Documentation/filesystems/xfs uses
+ * that word): everything committed to memory so far goes to the log buffers, and full or awaited
+ * buffers go to the device. A worker thread does it, during the sync that requested it. It has no
+ * reason: n is 0.
  *
- * xfs_log_force_seq: a `node_wait` record when it returns: an fsync waited until the log is on the
- * device up to what it needs. It has no inode: a is 0.
+ * xfs_log_force_seq: a `node_wait` record when it returns: an fsync waited until the log up to its
+ * own changes was on the device. It has no inode: a is 0.
  */
 #include "sync.h"
 
@@ -58,7 +57,7 @@ int AT_ENTRY(push_begin, struct work_struct *work)
 	struct xfs_cil_ctx *context =
 		(void *)work - bpf_core_field_offset(struct xfs_cil_ctx, push_work);
 	begin(&push->begun, task);
-	/* it is freed before the end */
+	/* it is freed before the return */
 	push->dev = BPF_CORE_READ(context, cil, xc_log, l_mp, m_super, s_dev);
 	return 0;
 }

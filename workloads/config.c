@@ -15,7 +15,7 @@ static void write_file_sizes(struct json *json, const char *key, const struct fi
 	json_end(json, '}');
 }
 
-/* Of all databases together. */
+/* Sizes of all databases together. */
 static void write_sizes(struct json *json, const struct options *options,
 			const struct findings *findings)
 {
@@ -30,7 +30,7 @@ static void write_sizes(struct json *json, const struct options *options,
 	write_file_sizes(json, "file_sizes", &after);
 }
 
-/* What is each one's, where there are several. */
+/* Members for each database, if there are several. */
 static void write_databases(struct json *json, const struct options *options,
 			    const struct findings *findings)
 {

@@ -7,13 +7,13 @@
 #include "databases.h"
 #include "options.h"
 
-/* What a run learns of one of its databases. */
+/* Results for one of a run's databases. */
 struct database_findings {
 	int64_t transactions, changes; /* of it, and of rows in them */
 	struct file_sizes before_close, after_close;
 };
 
-/* What a run learns beside its settings. */
+/* Results of a run, in addition to its settings. */
 struct findings {
 	int64_t sql_bytes; /* of column values in the operations */
 	int64_t rows_before, rows_after;

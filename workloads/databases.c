@@ -32,13 +32,13 @@ const char *database_path(const struct options *options, size_t number)
 	return paths[number];
 }
 
-/* Says of several which one failed. Returns false. */
+/* Adds the database's number to an error if there are several. Returns false. */
 static bool failed(const struct databases *databases, size_t number, struct error *error)
 {
-	struct error said = *error;
+	struct error cause = *error;
 
 	if (databases->count > 1)
-		error_set(error, "database %zu: %s", number + 1, said.text);
+		error_set(error, "database %zu: %s", number + 1, cause.text);
 	return false;
 }
 

@@ -1,5 +1,5 @@
-/* The load: runs a workload on an engine's database, one configuration per
- * process, and records when each transaction began and ended. */
+/* The driver's main program: runs one workload in one configuration on an engine's database, and
+ * records when each transaction began and ended. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@ int main(int argc, char **argv)
 {
 	struct options options;
 
-	/* A file-size limit must be an error that the engine reports, not a
-	 * signal that ends the process without a word. */
+	/* A file-size limit must be an error that the engine reports, not a signal that ends the
+	 * process silently. */
 	signal(SIGXFSZ, SIG_IGN);
 	options_parse(argc, argv, &options);
 	switch (options.command) {

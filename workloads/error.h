@@ -1,4 +1,4 @@
-/* What went wrong, told to a caller that decides what to do about it. */
+/* A one-line error, set for the caller to handle. */
 #ifndef COMMITPATH_ERROR_H
 #define COMMITPATH_ERROR_H
 

@@ -1,5 +1,5 @@
-/* The calls of the engine to its files, kept in memory while a run is measured
- * and written to vfs.csv afterwards. */
+/* The engine's file calls, kept in memory during the measurement and written to vfs.csv
+ * afterwards. */
 #ifndef COMMITPATH_FILE_CALLS_H
 #define COMMITPATH_FILE_CALLS_H
 
@@ -17,13 +17,13 @@ enum file_op {
 	FILE_TRUNCATE,
 	FILE_DELETE,
 	FILE_SHM_MAP, /* SQLite maps a part of its shared memory */
-	FILE_KEEP,    /* what is written to a file is kept in memory in its place */
+	FILE_KEEP,    /* a write is kept in memory instead of the file */
 	FILE_COPY,    /* a copy to a file that is mapped */
 	FILE_MSYNC,   /* of such a file */
 	FILE_CLEAN,   /* the cache lines of a copy are cleaned */
 };
 
-/* In `offset`, `bytes` and `page`: has no meaning for this call. */
+/* In `offset`, `bytes` and `page`: not used by this call. */
 #define FILE_NOTHING INT64_C(-1)
 
 struct file_call {
@@ -41,7 +41,7 @@ struct file_call {
  * much again is added. */
 bool file_calls_open(size_t capacity, struct error *error);
 
-/* Notes a call. Where there is no memory for it, file_calls_write ends the run. */
+/* Records a call. Without memory for it, file_calls_write ends the run. */
 void file_calls_add(const struct file_call *call);
 
 /* Writes vfs.csv; where there are several databases, with the number of each file's. */

@@ -2,9 +2,8 @@
 
 #include "clock.h"
 
-/* Long against the reading of the clock, 60 instructions, and short against the kernel's tick: 4
- * ms, of which a try takes 0.8 where an instruction takes 8 ns. So the least of the tries is one
- * that no tick was in. */
+/* Much longer than reading the clock, 60 instructions, and shorter than the kernel's tick of 4 ms:
+ * at 8 ns per instruction a try takes 0.8 ms. So the shortest try contains no tick. */
 enum { TRIES = 8, ROUNDS = 50000, INSTRUCTIONS_A_ROUND = 2, PICOSECONDS_A_NANOSECOND = 1000 };
 
 #ifdef __aarch64__

@@ -1,12 +1,12 @@
-/* How long an instruction takes. */
+/* Measures the time of an instruction. */
 #ifndef COMMITPATH_INSTRUCTION_H
 #define COMMITPATH_INSTRUCTION_H
 
 #include <stdint.h>
 
-/* Picoseconds of CLOCK_MONOTONIC that an instruction takes, of a loop of known length: the least of
- * some tries. On a board whose clock counts instructions that is what each of them counts. -1 on
- * another CPU than arm64, where nobody knows how long the loop is. */
+/* Returns the picoseconds of CLOCK_MONOTONIC per instruction, from the fastest of several runs of a
+ * loop of known length. If the board's clock counts instructions, this is its unit. -1 on CPUs
+ * other than arm64, where the loop's length is unknown. */
 int64_t instruction_ps(void);
 
 #endif

@@ -47,7 +47,7 @@ void json_end(struct json *json, char bracket)
 	if (json->members > 0)
 		new_line(json);
 	fputc(bracket, json->file);
-	/* What was closed is itself a member of what is around it. */
+	/* The closed object is a member of the enclosing one. */
 	json->members = 1;
 	if (json->depth == 0)
 		fputc('\n', json->file);

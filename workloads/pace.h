@@ -1,4 +1,4 @@
-/* When each transaction may start. */
+/* The start times of transactions. */
 #ifndef COMMITPATH_PACE_H
 #define COMMITPATH_PACE_H
 
@@ -7,7 +7,7 @@
 
 #include "workload.h"
 
-/* --pace-ns, beside a number of ns between two starts. */
+/* Values of --pace-ns other than an interval in ns. */
 enum { PACE_RECORDED = -1, PACE_NONE = 0 };
 
 /* Sleeps until transaction `number` of the run, which the generator made last, is due: so long

@@ -1,5 +1,5 @@
-/* What an engine writes to persistent memory, which no block device sees, by transaction. An engine
- * that keeps nothing there calls none of this, and its transactions take what they take without. */
+/* Records an engine's writes to persistent memory per transaction, as no block device sees them. An
+ * engine without persistent memory does not call these functions, and has no overhead. */
 #ifndef COMMITPATH_PERSISTENT_H
 #define COMMITPATH_PERSISTENT_H
 

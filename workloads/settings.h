@@ -1,4 +1,4 @@
-/* The settings a run asks for, and what the database says it does. */
+/* Compares requested settings with the database's effective ones. */
 #ifndef COMMITPATH_SETTINGS_H
 #define COMMITPATH_SETTINGS_H
 

@@ -1,9 +1,9 @@
-/* The block device's own counters, and waiting until it has nothing to do. */
+/* The block device's counters, and waiting until it is idle. */
 #ifndef COMMITPATH_STAT_H
 #define COMMITPATH_STAT_H
 
-/* Opens the device's stat file and `inflight` beside it. NULL: there is no
- * device, and snapshots carry the time only. Ends the run on an error. */
+/* Opens the device's files stat and inflight. NULL: no device, and snapshots have only the time.
+ * Ends the run on an error. */
 void stat_open(const char *path);
 
 /* Takes the counters now, under a label; "end-" and `phase` when `phase` is

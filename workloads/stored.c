@@ -95,7 +95,7 @@ void stored_run(void)
 
 static void put(FILE *to, const char *path, const void *bytes, size_t size)
 {
-	/* of none there is no array */
+	/* no calls: no array */
 	if (size > 0 && fwrite(bytes, 1, size, to) != size)
 		fail("%s: %s", path, strerror(errno));
 }

@@ -1,27 +1,27 @@
-/* What an engine stored in a file that it has mapped from persistent memory, and which of it it
- * cleaned: with it the file can be made again as a power cut leaves it after any of these calls
- * (trials/lines.h). There is at most one such file. */
+/* Records an engine's stores to a file mapped from persistent memory, and the lines it cleaned: the
+ * file can be rebuilt as a power cut after any of these calls leaves it (trials/lines.h). There is
+ * at most one such file. */
 #ifndef COMMITPATH_STORED_H
 #define COMMITPATH_STORED_H
 
 #include <stdint.h>
 
-/* From now on all is noted. */
+/* Starts recording. */
 void stored_begin(void);
 
-/* The engine mapped the file, whose bytes are these, none of them in a cache alone. */
+/* The engine mapped the file with these bytes, all of them durable. */
 void stored_open(const char *path, const void *bytes, int64_t size);
 
-/* Of that file: bytes were stored; the lines that they lie in were cleaned; it was deleted. A file
- * that is deleted and is not that one is none of this. */
+/* In that file, bytes were stored; their lines were cleaned; the file was deleted. Deletions of
+ * other files are ignored. */
 void stored_copy(const void *bytes, int64_t size, int64_t offset);
 void stored_clean(int64_t size, int64_t offset);
 void stored_delete(const char *path);
 
-/* The run's calls begin: those of before are in no log of calls. */
+/* The run begins: earlier calls are not in the log of calls. */
 void stored_run(void);
 
-/* Writes what was noted to a file, and forgets it: the header, the file's bytes when the run began,
+/* Writes the recording to a file, and clears it: the header, the file's bytes when the run began,
  * and each call with the bytes that it stored. Nothing, where no file was mapped. */
 void stored_save(const char *path);
 

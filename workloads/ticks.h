@@ -1,6 +1,6 @@
-/* The time of what is noted while a run is measured: the counter behind CLOCK_MONOTONIC, which
- * takes one instruction to read where clock_gettime takes sixty. Turned into that clock's
- * nanoseconds when it is written down. */
+/* Fast timestamps during the measurement: the counter behind CLOCK_MONOTONIC, which takes one
+ * instruction to read instead of clock_gettime's sixty. Converted to nanoseconds of that clock when
+ * written. */
 #ifndef COMMITPATH_TICKS_H
 #define COMMITPATH_TICKS_H
 
@@ -34,7 +34,7 @@ static inline uint64_t ticks_frequency(void)
 #endif
 }
 
-/* Notes what the counter is at a time, at the begin and at the end of what is noted. */
+/* Read counter and clock together, at the begin and end of the recording. */
 void ticks_begin(void);
 void ticks_end(void);
 

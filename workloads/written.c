@@ -227,7 +227,7 @@ void written_delete(const char *path)
 
 static void put(FILE *to, const char *path, const void *bytes, size_t size, size_t count)
 {
-	/* of none there is no array */
+	/* no writes: no array */
 	if (count > 0 && fwrite(bytes, size, count, to) != count)
 		fail("%s: %s", path, strerror(errno));
 }

@@ -1,5 +1,5 @@
-/* What an engine wrote to its files, as a hash of each sector after each write: with it a file that
- * came up after a power cut can be told from what it never was (trials/bytes.h).
+/* Records an engine's writes to its files, as a hash of each sector after each write: shows whether
+ * a recovered file contains anything that was never written (trials/bytes.h).
  *
  * A life of a file begins when it is made, and again when it is truncated to nothing: what was in
  * it before must not be in it any more. Within a life each sector may be what it was after any
@@ -19,8 +19,8 @@ struct written_file;
 /* From now on all is noted. */
 void written_begin(void);
 
-/* The engine opened a file, made it or found it; what is in one that is not known is its content
- * from before the run. NULL where nothing is noted. */
+/* The engine opened a new or existing file; the content of an unknown one is from before the run.
+ * Returns NULL if nothing is recorded. */
 struct written_file *written_open(const char *path);
 
 /* Of a file that was open; nothing of NULL. */
@@ -54,8 +54,8 @@ struct written_sector {
 	uint32_t life, sector;
 };
 
-/* A hash of a file's handle, name_to_handle_at(2), by which NFS tells it from one that had its
- * inode before; 0: there is none. The path is that of the descriptor, if that is not AT_FDCWD. */
+/* Returns a hash of a file's handle, name_to_handle_at(2), by which NFS distinguishes it from an
+ * earlier file with its inode; 0: none. With a descriptor other than AT_FDCWD, that file's. */
 uint64_t written_handle(int descriptor, const char *path);
 
 /* In few instructions of the board's emulated CPU. */

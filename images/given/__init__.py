@@ -1,8 +1,8 @@
-"""A kernel that a user has: KERNEL=deb:<file>, KERNEL=tree:<folder>. One module here for each kind.
+"""A user's own kernel: KERNEL=deb:<file>, KERNEL=tree:<folder>. One module here for each kind.
 
-It is looked at before anything is built. What is known of it afterwards is a profile like those of
-experiments/kernel/; a cell has it, and no path. By its content (SHA-256) its place is found again, in this
-process alone; artifacts.kernel keeps a copy.
+The kernel is inspected before anything is built. The result is a profile like those of experiments/kernel/,
+which a cell has instead of a path. Within this process its place is found by its content (SHA-256);
+artifacts.kernel keeps a copy.
 """
 
 import functools
@@ -19,33 +19,33 @@ from images.given.found import Found
 
 FOLDER = Path(__file__).parent
 OPTIONS = ROOT / "images/kernels/options.yml"
-# hex digits of a content in a cell's `kernel`; its profile has them all
+# hex digits of the content hash in a cell's `kernel`; its profile has all of them
 DIGITS = 12
-# content → what was found, and where; of this process
+# content → kernel and its place, in this process
 _SEEN: dict[str, tuple[Found, Path]] = {}
 
 
 @functools.cache
 def kinds() -> tuple[str, ...]:
-    """Every kind there is: what stands before the colon."""
+    """Return every kind: the word before the colon."""
     return tuple(sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in ("__init__", "found")))
 
 
 def kind_of(profile: Mapping[str, Any]) -> str | None:
-    """The kind of a kernel with that profile; None: one of experiments/kernel/."""
+    """Return the kind of a user's kernel by its profile; None for one of experiments/kernel/."""
     return next((kind for kind in kinds() if kind in profile), None)
 
 
 def split(text: str) -> tuple[str, str] | None:
-    """(kind, path) of a value of KERNEL; None where it names no kernel of a user's."""
+    """Return (kind, path) of a value of KERNEL, or None if it is not a user's kernel."""
     kind, colon, path = text.partition(":")
     return (kind, path) if colon and kind in kinds() else None
 
 
-# A grid makes hundreds of cells, and a package has 100 MB.
+# Cached: a grid makes hundreds of cells, and a package has 100 MB.
 @functools.cache
 def look(kind: str, path: str) -> tuple[str, dict[str, Any]]:
-    """(what a cell calls it, its profile). BadInputError, with what is wrong, where it cannot be booted."""
+    """Return (name in a cell, profile). BadInputError if it cannot be booted."""
     place = Path(path).expanduser().absolute()
     try:
         found: Found = importlib.import_module(f"{__name__}.{kind}").look(place)
@@ -62,16 +62,17 @@ def look(kind: str, path: str) -> tuple[str, dict[str, Any]]:
 
 
 def lacking(profile: Mapping[str, Any], options: Iterable[str]) -> str:
-    """Those of the options that a kernel of a user's lacks, in words; of any other nothing is known."""
+    """Return the options that a user's kernel lacks, in words; empty for other kernels, which have no
+    config."""
     kind = kind_of(profile)
     return _lacking(_SEEN[profile[kind]][0], options) if kind and profile[kind] in _SEEN else ""
 
 
 def _takes_none_of_ours(config: str) -> str | None:
-    """Why a kernel of that config takes no module that is built for it here; None: it does."""
+    """Return why a kernel with that config does not accept our modules; None if it does."""
     for option, why in (
-        ("MODULE_SIG_FORCE", "it loads signed modules alone"),
-        ("CC_IS_CLANG", "it was built with clang, and modules of ours are with gcc"),
+        ("MODULE_SIG_FORCE", "it loads only signed modules"),
+        ("CC_IS_CLANG", "it was built with clang, our modules with gcc"),
     ):
         if re.search(rf"^CONFIG_{option}=y$", config, re.MULTILINE):
             return f"{why} (CONFIG_{option})"
@@ -84,20 +85,20 @@ def _lacking(found: Found, options: Iterable[str]) -> str:
 
 
 def parts(profile: Mapping[str, Any]) -> list[str]:
-    """What the script of images/kernels/ for its kind is told of the kernel with that profile.
+    """Return the arguments that the kind's script in images/kernels/ gets for a kernel.
 
-    LabError: it is of another call, which kept no copy, or it has changed since it was looked at.
+    LabError if it was inspected by another command, which kept no copy, or has changed since.
     """
     kind = str(kind_of(profile))
     content = profile[kind]
     if content not in _SEEN:
         raise LabError(
-            f"the kernel {profile['release']} ({kind}:{content[:DIGITS]}) is not in the cache, and this call "
-            "was not told where it is; give KERNEL= its path again"
+            f"the kernel {profile['release']} ({kind}:{content[:DIGITS]}) is not in the cache, and this "
+            "command does not know its path; give KERNEL= its path again"
         )
     found, place = _SEEN[content]
     module = importlib.import_module(f"{__name__}.{kind}")
     if module.look(place) != found:
-        raise LabError(f"{place} has changed meanwhile; give KERNEL= its path again")
+        raise LabError(f"{place} has changed since it was inspected; give KERNEL= its path again")
     words: list[str] = module.parts(place, found)
     return words

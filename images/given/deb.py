@@ -1,7 +1,7 @@
-"""KERNEL=deb:<file>: a package linux-image-<release> for arm64, Debian's or one of `make bindeb-pkg`.
+"""KERNEL=deb:<file>: a package linux-image-<release> for arm64, by Debian or `make bindeb-pkg`.
 
-What a module of ours is built with is looked for beside it: linux-headers-<release>, and of Debian's what
-that depends on, each of the same version.
+The packages needed to build modules are looked for in the same folder: linux-headers-<release> and, for
+Debian's, its dependencies, each with the same version.
 """
 
 import hashlib
@@ -17,17 +17,17 @@ from base.errors import BadInputError, LabError
 from images.given.found import Found, add, release_of
 
 FIELDS = ("Package", "Version", "Architecture", "Depends")
-# packages that a headers' package builds modules with
+# dependencies of a headers' package that build modules
 TOOLS = re.compile(r"\b(linux-(?:headers|kbuild)-[^ ,:(]+)")
 # e_machine of ELF
 MACHINES = {b"\xb7\x00": "arm64", b"\x3e\x00": "amd64"}
 FIXDEP = "scripts/basic/fixdep"
-# bytes; Debian's has 300 000
+# bytes; Debian's config has 300 000
 MOST_CONFIG = 16 << 20
 
 
 def look(path: Path) -> Found:
-    """What is known of the kernel in a package. BadInputError where there is none for the board."""
+    """Inspect the kernel in a package. BadInputError if there is none for the board."""
     if not path.is_file():
         raise BadInputError("no such file; it must be a package linux-image-<release> for arm64")
     fields = control(path)
@@ -41,32 +41,32 @@ def look(path: Path) -> Found:
 
 
 def parts(path: Path, found: Found) -> list[str]:
-    """The packages that deb.sh unpacks."""
+    """Return the packages that deb.sh unpacks."""
     more, _ = ([], None) if found.no_modules else headers(path, found.release)
     return [str(package) for package in (path, *more)]
 
 
 def control(path: Path) -> dict[str, str]:
-    """Some fields of a package."""
+    """Return some fields of a package."""
     line = ["dpkg-deb", "-W", "--showformat=" + "".join(f"${{{name}}}\n" for name in FIELDS), str(path)]
     try:
         done = subprocess.run(line, capture_output=True, text=True, errors="replace", check=False)
     except OSError as error:
         raise LabError(f"dpkg-deb: {error.strerror}; `make host` installs it") from error
     if done.returncode:
-        said = (done.stderr.strip().splitlines() or ["nothing"])[-1].rpartition(": ")[2]
-        raise BadInputError(f"not a Debian package (dpkg-deb says: {said})")
+        error = (done.stderr.strip().splitlines() or ["nothing"])[-1].rpartition(": ")[2]
+        raise BadInputError(f"not a Debian package (dpkg-deb: {error})")
     return dict(zip(FIELDS, done.stdout.split("\n"), strict=False))
 
 
 def members(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
-    """(name, content) of a package's files, in their order; who has what it wants need not go on."""
+    """Yield (name, content) of a package's files in order; the caller may stop early."""
     line = ["dpkg-deb", "--fsys-tarfile", str(path)]
     process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     try:
         with tarfile.open(fileobj=process.stdout, mode="r|") as tar:
             for member in tar:
-                # a link's other end may be in another package
+                # a hard link's target may be in another package
                 content = tar.extractfile(member) if member.isreg() else None
                 yield member.name.removeprefix("./"), content or io.BytesIO()
     except tarfile.TarError as error:
@@ -77,7 +77,7 @@ def members(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
 
 
 def boot_files(path: Path) -> tuple[str, str]:
-    """(release, config) of the kernel in a package: its files are the first ones."""
+    """Return (release, config) of the kernel in a package: its files come first."""
     release = config = None
     for name, content in members(path):
         if name.startswith("boot/vmlinuz-"):
@@ -91,13 +91,13 @@ def boot_files(path: Path) -> tuple[str, str]:
             return release, config
     missing = "kernel in it (boot/vmlinuz-<release>)" if release is None else f"boot/config-{release} in it"
     raise BadInputError(
-        f"there is no {missing}; a package linux-image-<release> has one, but for Debian's of 7.x, which are "
-        "several and have KERNEL=7.x"
+        f"there is no {missing}; a package linux-image-<release> has one, except Debian's 7.x kernels, "
+        "which are several packages; use KERNEL=7.x"
     )
 
 
 def without_modules(path: Path, release: str) -> str | None:
-    """Why no module can be built for the kernel in a package; None: all is there."""
+    """Return why no module can be built for the kernel in a package, or None if one can."""
     found, lacking = headers(path, release)
     if lacking:
         return lacking
@@ -112,13 +112,13 @@ def without_modules(path: Path, release: str) -> str | None:
 
 
 def headers(path: Path, release: str) -> tuple[list[Path], str | None]:
-    """The packages that modules are built with, and what is missing of them."""
+    """Return the packages that modules are built with, and the missing ones in words."""
     version = control(path)["Version"]
     wanted = [f"linux-headers-{release}"]
     found: dict[str, Path] = {}
     while wanted:
         name = wanted.pop()
-        # its programs run here
+        # kbuild's programs run on this host
         known = {"all", host() if name.startswith("linux-kbuild-") else "arm64"}
         for other in sorted(path.parent.glob(f"{glob_of(name)}_*.deb")):
             fields = control(other)
@@ -128,16 +128,16 @@ def headers(path: Path, release: str) -> tuple[list[Path], str | None]:
                 wanted += [one for one in more if one not in found and one not in wanted]
                 break
         else:
-            return [], f"{name}_{version}_*.deb is not beside it"
+            return [], f"{name}_{version}_*.deb is not in the same folder"
     return list(found.values()), None
 
 
 def glob_of(name: str) -> str:
-    """A name as a pattern of glob."""
+    """Escape a name for glob."""
     return re.sub(r"([*?\[])", r"[\1]", name)
 
 
 def host() -> str:
-    """This host's architecture."""
+    """Return this host's architecture."""
     done = subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True, check=True)
     return done.stdout.strip()

@@ -1,4 +1,4 @@
-"""What is found of a kernel that a user has."""
+"""Properties of a user's kernel, read before it is unpacked."""
 
 import hashlib
 import re
@@ -12,24 +12,24 @@ BLOCK = 1 << 20
 
 @dataclass(frozen=True)
 class Found:
-    """A kernel, before anything is unpacked."""
+    """A kernel that was inspected but not unpacked."""
 
-    what: str  # for who reads it
-    release: str  # as `uname -r` has it
-    content: str  # SHA-256 in hex digits of all that is booted
+    what: str  # description for the reader
+    release: str  # as in `uname -r`
+    content: str  # SHA-256 in hex digits of everything that is booted
     config: str  # its .config
-    no_modules: str | None  # why no module of ours can be built for it; None: one can
+    no_modules: str | None  # why none of our modules can be built for it, or None
 
 
 def add(digest: "hashlib._Hash", path: Path) -> None:
-    """Put a file's content into a digest."""
+    """Add a file's content to a digest."""
     with path.open("rb") as file:
         while block := file.read(BLOCK):
             digest.update(block)
 
 
 def release_of(text: str, where: str) -> str:
-    """A kernel's release as it stands somewhere. BadInputError where it cannot be one: it becomes a path."""
+    """Return a kernel's release after checking it, as it becomes part of a path. Raises BadInputError."""
     if not re.fullmatch(r"[0-9][\w.+~-]*", text):
-        raise BadInputError(f"{where}: {text!r} is no kernel's release")
+        raise BadInputError(f"{where}: {text!r} is not a kernel release")
     return text

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Lay out a kernel of the virtual board from packages.
+# Unpack a kernel for the virtual board from packages.
 #
 # usage: deb.sh OUT_DIR DEB...
-#   OUT_DIR  gets vmlinuz, lib/modules/RELEASE, versions.txt and, of packages of headers, src (what a module
-#            of ours is built against, as it is in /usr/src); it appears only when whole
-#   DEB      linux-image-RELEASE and what it needs of the kernel itself; linux-headers-* and linux-kbuild-*
+#   OUT_DIR  gets vmlinuz, lib/modules/RELEASE, versions.txt and, if there are headers, src (for building our
+#            modules, with the layout of /usr/src); it appears only when complete
+#   DEB      linux-image-RELEASE and its parts; linux-headers-* and linux-kbuild-*
 #
 # Nothing is installed, and no dependency is fetched: a kernel needs none to boot. Drivers that no virtual
-# board has (unneeded.txt) are left out. Needs no root.
+# board needs (unneeded.txt) are left out. Needs no root privileges.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 out=$1
@@ -24,18 +24,18 @@ for deb in "$@"; do
     --exclude='*/dtb' --exclude='*/dtbs'
 done
 cd "$work/unpacked"
-# bookworm's are in /lib
+# bookworm has them in /lib
 for modules in usr/lib/modules lib/modules; do [ ! -d $modules ] || mv $modules "$work/kernel/lib/"; done
 release=$(ls "$work/kernel/lib/modules")
-# links to where they were built
+# links to the folder where they were built
 rm -f "$work/kernel/lib/modules/$release/build" "$work/kernel/lib/modules/$release/source"
 /sbin/depmod -b "$work/kernel" "$release"
-# trixie-backports' is with the modules
+# trixie-backports has it with the modules
 for vmlinuz in "boot/vmlinuz-$release" "$work/kernel/lib/modules/$release/vmlinuz"; do
   [ ! -e "$vmlinuz" ] || mv "$vmlinuz" "$work/kernel/vmlinuz"
 done
 [ ! -d usr/src ] || mv usr/src/* "$work/kernel/src/"
-# the tools that a module is built with, beside the headers that link to them
+# the tools that build modules, next to the headers that link to them
 for tools in usr/lib/linux-kbuild-*; do
   [ -d "$tools" ] || continue
   rm -f "$work/kernel/src/$(basename "$tools")"

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Download what debian.sh wants of a suite. Called by mmdebstrap: debian-hook.sh DEBS HOST
+# Download the packages for debian.sh. Called by mmdebstrap: debian-hook.sh DEBS HOST
 set -euo pipefail
 debs=$1 host=$2
 export APT_CONFIG=$MMDEBSTRAP_APT_CONFIG
-# linux-image-arm64 is of no kernel; what it depends on is the suite's newest
+# linux-image-arm64 is a metapackage that depends on the suite's newest kernel
 release=$(apt-cache show --no-all-versions linux-image-arm64:arm64 |
   sed -n 's/^Depends:.* linux-image-\([0-9][^ ,]*\)-arm64.*/\1/p')
 [ -n "$release" ] || { echo 'debian-hook: the suite has no linux-image-arm64' >&2; exit 1; }
-# linux-kbuild's name has less in it than a kernel's release
+# linux-kbuild's name has less of the kernel's release
 headers=linux-headers-$release-arm64:arm64
 kbuild=$(apt-cache show --no-all-versions "$headers" | sed -n 's/^Depends:.*\(linux-kbuild-[^ ,:]*\).*/\1/p')
-# newer releases have the image in several packages
+# newer releases split the image into several packages
 parts=()
 for part in base binary modules; do
   name=linux-$part-$release-arm64:arm64

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Fetch a kernel of the virtual board from Debian: the linux-image-arm64 of a suite.
+# Download a kernel for the virtual board from Debian: a suite's linux-image-arm64.
 #
 # usage: debian.sh OUT_DIR SUITE [frozen]
-#   OUT_DIR  gets what deb.sh makes
-#   SUITE    of Debian: trixie, bookworm, bullseye, trixie-backports
-#   frozen   without its updates, of which Debian's servers have the lists and no packages any more
+#   OUT_DIR  made by deb.sh
+#   SUITE    trixie, bookworm, bullseye, trixie-backports
+#   frozen   without updates: Debian's servers still list them but no longer have the packages
 #
-# Needs no root.
+# Needs no root privileges.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 out=$1 suite=$2 frozen=${3:-}
@@ -14,11 +14,11 @@ host=$(dpkg --print-architecture)
 
 work=$(mktemp -d "$out.XXXXXX")
 trap 'rm -rf "$work"' EXIT
-# The hook runs as root of a user namespace, which is nobody to this folder.
+# The hook runs as root of a user namespace, which has no rights of the owner here.
 chmod 0755 "$work"
 mkdir "$work/debs"
 chmod 0777 "$work/debs"
-# the hook's shell sees paths as variables: any character may be in one
+# The hook gets paths as variables: they may contain any character.
 # shellcheck disable=SC2016
 HERE=$here WORK=$work HOST=$host SUITE=$suite mmdebstrap --quiet --variant=custom --architectures="$host,arm64" \
   ${frozen:+--setup-hook='sed -i "/ $SUITE /!d" "$1/etc/apt/sources.list"'} \

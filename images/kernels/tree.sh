@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Lay out a kernel of the virtual board from a folder where it was built; that stays as it is.
+# Copy a kernel for the virtual board from the folder where it was built, which is not changed.
 #
 # usage: tree.sh OUT_DIR TREE [SOURCE]
-#   OUT_DIR  gets what deb.sh makes; it appears only when whole
+#   OUT_DIR  as made by deb.sh; it appears only when complete
 #   TREE     where `make ARCH=arm64 Image modules` was run, or its O= folder
-#   SOURCE   the kernel's source, TREE itself if it is no O= folder: src is made, too
+#   SOURCE   the kernel's source, TREE itself if not an O= folder: src is made too
 #
-# What is copied is what `make modules_install` installs and what a package of headers has: run in the tree,
-# either may build something. Drivers that no virtual board has (unneeded.txt) are left out. Needs no root.
+# This copies what `make modules_install` installs and what a headers package contains; running those make
+# targets might build something. Drivers that no virtual board needs (unneeded.txt) are left out.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 out=$1 tree=$2 source=${3:-}
@@ -20,10 +20,10 @@ modules=$work/kernel/lib/modules/$release
 mkdir -p "$modules" "$work/kernel/src"
 
 cp "$tree/arch/arm64/boot/Image" "$work/kernel/vmlinuz"
-# older kernels have kernel/ in front, later ones name the objects
+# older kernels prefix kernel/, later ones list the objects
 sed 's,^kernel/,,; s,\.[a-z]*$,.ko,' "$tree/modules.order" |
   sed -E "\,^($(paste -s -d '|' "$here/unneeded.txt"))/,d" > "$work/names"
-# a name that begins with - is no option of tar's
+# a name that begins with - must not be an option of tar
 tar -C "$tree" --verbatim-files-from -T "$work/names" -cf - | tar -C "$work" --one-top-level=built -xf - --no-same-owner
 mv "$work/built" "$modules/kernel"
 sed 's,^,kernel/,' "$work/names" > "$modules/modules.order"
@@ -31,7 +31,7 @@ sed 's,^\(kernel/\)\?,kernel/,' "$tree/modules.builtin" > "$modules/modules.buil
 [ ! -e "$tree/modules.builtin.modinfo" ] || cp "$tree/modules.builtin.modinfo" "$modules/"
 /sbin/depmod -b "$work/kernel" "$release"
 
-# copy FROM: what modules are built with; what an O= folder has goes over what its source has
+# copy FROM: what builds modules; files of an O= folder replace those of its source
 headers=$work/kernel/src/linux-headers-$release
 copy() {
   cd "$1"
@@ -43,7 +43,7 @@ copy() {
     find "${folders[@]}" '(' -type f -o -type l ')' ! -name '*.o' ! -name '.*.cmd' -print0
     find arch/arm64 -type f '(' -name '*.lds' -o -name Platform -o -name 'Kbuild*' -o -name 'Makefile*' ')' \
       -print0
-    # an O= folder's Makefile says where its source was
+    # an O= folder's Makefile contains its source's path
     [ "$1" != "$source" ] || find . -maxdepth 1 '(' -name Makefile -o -name Kbuild ')' -print0
     for file in .config Module.symvers System.map tools/bpf/resolve_btfids/resolve_btfids; do
       [ ! -e $file ] || printf '%s\0' $file
@@ -54,7 +54,7 @@ if [ "$source" ]; then
   mkdir "$headers"
   (copy "$source")
   [ "$source" = "$tree" ] || (copy "$tree")
-  # a module's types refer to the kernel's, and to nothing else of it
+  # a module's type information refers only to the kernel's
   if grep -qx CONFIG_DEBUG_INFO_BTF=y "$tree/.config"; then
     objcopy -I elf64-little -O elf64-little --only-section=.BTF "$tree/vmlinux" "$headers/vmlinux"
   fi

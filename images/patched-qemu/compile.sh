@@ -1,5 +1,5 @@
 #!/bin/sh
-# In the root of build.sh, in the folder with what it fetched; usage: compile.sh NAME
+# Run in build.sh's root, in the folder of its downloads; usage: compile.sh NAME
 set -eu
 name=$1
 dpkg-source --no-check -x ./*.dsc qemu
@@ -10,12 +10,12 @@ if ! patch -p1 --forward --fuzz=0 < ../ours.patch; then
 fi
 devices=configs/devices/aarch64-softmmu/commitpath.mak
 cp ../devices.mak $devices
-# in 10.0 it is ARM_GICV3, and `virt` selects it
+# 10.0 calls it ARM_GICV3, selected by `virt`
 grep -qx 'config ARM_GICV3_TCG' hw/intc/Kconfig || sed -i /ARM_GICV3_TCG/d $devices
 ./configure --target-list=aarch64-softmmu --with-devices-aarch64=commitpath --with-pkgversion="$name" \
   --prefix=/usr --without-default-devices --without-default-features --disable-install-blobs --disable-docs \
   --disable-tools --disable-guest-agent --disable-user --disable-werror --enable-tcg --enable-system --enable-fdt \
   --enable-slirp --extra-cflags='-O3 -march=native'
-# without -j its Makefile has ninja start one compiler at a time
+# without -j the Makefile has ninja run one compiler at a time
 make -C build -j "$(nproc)" qemu-system-aarch64
 strip -o ../out/qemu-system-aarch64 build/qemu-system-aarch64

@@ -1,5 +1,5 @@
 #!/bin/sh
-# In place of run-cell.sh: measure the raw device, with the profile's time.
+# Measure the raw device with the profile's timing, in place of run-cell.sh.
 set -eu
 cd /run/commitpath
 . ./cell.env

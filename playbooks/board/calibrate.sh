@@ -1,9 +1,9 @@
 #!/bin/bash
-# Measure the raw device of cell.env, on the board. Destroys what is on it.
+# Measure the raw device of cell.env, on the board. Destroys its data.
 # usage: calibrate.sh CALIBRATE.FIO DEVICE > raw.json
 #
-# Prints one JSON object: {measure: {depth, fio: fio's own job, stats: the device's counters}}.
-# analysis/calibration.py makes a table of it.
+# Prints a JSON object: {measure: {depth, fio: fio's job, stats: the device's counters}};
+# analysis/calibration.py makes a table from it.
 set -euo pipefail
 jobs=$1
 export DEVICE=$2
@@ -25,12 +25,12 @@ separator='{'
 for entry in "${list[@]}"; do
   IFS=: read -r name section DEPTH <<< "$entry"
   export DEPTH
-  # what an earlier measure left must not slow this one
+  # blocks of an earlier measurement must not slow this one
   [ "$(cat "/sys/block/${DEVICE#/dev/}/queue/discard_max_bytes")" = 0 ] || blkdiscard -f "$DEVICE"
   sh device.sh reset
   fio --output-format=json --output="$out" --section="$section" "$jobs"
   printf '%s"%s": {"depth": %s, "fio": ' "$separator" "$name" "$DEPTH"
-  # what fio says before the object is not JSON
+  # fio prints other text before the object
   sed -n '/^{/,$p' "$out"
   printf ', "stats": {'
   sh device.sh counters | sed 's/\(.*\)=\(.*\)/"\1": \2/' | paste -sd,

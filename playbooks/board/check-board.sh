@@ -1,19 +1,19 @@
 #!/bin/sh
-# Assert what a board must have to run cells, and take it. usage: check-board.sh OWNER
-# Says all that is missing, one line each; `taken` if nobody had it. With CHECK=1 it is not taken.
+# Check that a board can run cells, and reserve it. usage: check-board.sh OWNER
+# Prints one line for each missing thing; `taken` if it was free. With CHECK=1 it is not reserved.
 owner=${1:-}
 missing=0
 lack() {
   echo "check-board: $1" >&2
   missing=1
 }
-# holder: whose the board is, and for how long
+# holder: who has the board, and for how long
 holder() {
   by=$(cat $folder/made-by-commitpath)
   if [ -e $folder/lease ] && left=$(sh $folder/lease.sh left) && [ "$left" -gt 0 ]; then
     echo "$by holds the board; its lease ends in $left s"
   else
-    echo "$by uses the board; if not any more: umount what is mounted of it, rm -r $folder"
+    echo "$by uses the board; if it no longer does: unmount its mounts, rm -r $folder"
   fi
 }
 machine=$(uname -m)
@@ -24,13 +24,13 @@ for program in blkid partx wipefs mount awk tar pkill ps setsid; do
 done
 python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2> /dev/null ||
   lack "Python 3.9 or newer is not installed"
-# what is there already is taken only if it is ours, or an empty folder: teardown.sh deletes it
+# an existing folder is used only if it is ours or empty: teardown.sh deletes it
 folder=/run/commitpath
 if [ -e $folder ] || [ -L $folder ]; then
   if [ -L $folder ] || [ ! -d $folder ] || awk -v at=$folder '$5 == at { found = 1 } END { exit !found }' /proc/self/mountinfo; then
-    lack "$folder is there, and no folder of commitpath's"
+    lack "$folder exists, and is not commitpath's folder"
   elif [ ! -e $folder/made-by-commitpath ] && [ -n "$(ls -A $folder)" ]; then
-    lack "$folder is there, and commitpath did not make what is in it"
+    lack "$folder exists, with files that commitpath did not make"
   elif [ -e $folder/made-by-commitpath ] && [ "$(cat $folder/made-by-commitpath)" != "$owner" ]; then
     lack "$(holder)"
   fi
@@ -41,10 +41,10 @@ if [ "${CHECK:-}" = 1 ]; then
   exit
 fi
 mkdir -p $folder
-# of two at the same moment one makes the file
+# of two concurrent calls, one makes the file
 if (set -C && printf %s "$owner" > $folder/made-by-commitpath) 2> /dev/null; then
   cat /proc/sys/kernel/random/boot_id > $folder/boot_id
-  # Debian's initramfs mounts /run so that nothing in it can be run: what is run has a tmpfs of its own
+  # Debian's initramfs mounts /run noexec, so programs go to a tmpfs of their own
   printf '#!/bin/sh\n' > $folder/runs && chmod +x $folder/runs
   if ! $folder/runs 2> /dev/null; then
     mkdir $folder/bin

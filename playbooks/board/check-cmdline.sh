@@ -1,9 +1,9 @@
 #!/bin/sh
-# Assert that the kernel did as its command line asks, which numbers of the virtual board rest on
-# (images/qemu.py). Says what did not take effect, one line each. usage: check-cmdline.sh [WORD...]
-# WORD  of a command line; default: those of this board's
+# Check that the options on the kernel's command line took effect: the virtual board's numbers depend on them
+# (images/qemu.py). Prints one line for each that did not. usage: check-cmdline.sh [WORD...]
+# WORD  of a command line; default: this board's
 #
-# A word that nothing here can read back is an error, too: who adds one says here how.
+# A word that this script cannot verify is an error too: add its check here.
 set -u
 [ $# -gt 0 ] || {
   read -r words < /proc/cmdline
@@ -15,19 +15,19 @@ lack() {
   echo "check-cmdline: the kernel did not take $1: $2" >&2
   missing=1
 }
-# is FILE WORD: FILE has WORD alone, or does not exist
+# is WORD FILE VALUE: FILE has VALUE alone, or does not exist
 is() {
-  # by cat: a shell reads a byte at a time, and of a number in /proc/sys the first is all
+  # by cat: a shell reads a byte at a time, and /proc/sys gives only the first byte of a number
   [ ! -e "$2" ] || { found=$(cat "$2") && [ "$found" = "$3" ]; } || lack "$1" "$2 is ${found:-empty}"
 }
-# what the kernel said as it booted; of a log that is not there nothing is told
+# the kernel's boot messages
 log=$(dmesg) && [ "$log" ] || {
   echo "check-cmdline: the kernel's log cannot be read" >&2
   exit 1
 }
-# said TEXT: whether it is in the log
-said() { case $log in *"$1"*) ;; *) return 1 ;; esac; }
-# mounted TYPE FILE: a file of a filesystem that is not mounted on the board; nothing where there is none
+# logged TEXT: whether the log contains it
+logged() { case $log in *"$1"*) ;; *) return 1 ;; esac; }
+# mounted TYPE FILE: print a file of a filesystem that is not mounted on the board; nothing if there is none
 mounted() {
   mkdir -p /run/check-cmdline && mount -t "$1" "$1" /run/check-cmdline 2> /dev/null || return
   cat "/run/check-cmdline/$2"
@@ -35,25 +35,25 @@ mounted() {
 }
 for word in "$@"; do
   case $word in
-    console=* | panic=* | loglevel=*) ;; # for who reads the console
-    nokaslr) ! said 'KASLR enabled' || lack "$word" "its log has 'KASLR enabled'" ;;
+    console=* | panic=* | loglevel=*) ;; # only affect the console
+    nokaslr) ! logged 'KASLR enabled' || lack "$word" "its log has 'KASLR enabled'" ;;
     norandmaps) is "$word" /proc/sys/kernel/randomize_va_space 0 ;;
-    # the kernel tells nobody; a test sees two runs of a board execute the same instructions
+    # cannot be read back; a test verifies that two runs of a board execute the same instructions
     randomize_kstack_offset=off) ;;
     transparent_hugepage=never)
       is "$word" /sys/kernel/mm/transparent_hugepage/enabled 'always madvise [never]'
       ;;
-    # before 5.14 there is no such setting, and no list changes its size
+    # before 5.14 this setting does not exist, and lists have a fixed size
     sysctl.vm.percpu_pagelist_high_fraction=*)
       is "$word" /proc/sys/vm/percpu_pagelist_high_fraction "${word#*=}"
-      # how small and how large a list may be, where the kernel says so
+      # the minimum and maximum list sizes, if the kernel shows them
       awk '/high_min:/ { least = $2 } /high_max:/ && $2 != least { exit 1 }' /proc/zoneinfo ||
         lack "$word" "/proc/zoneinfo has lists that change their size"
       ;;
-    # what it has whatever it is told: capability, lockdown, ima, evm
+    # always present: capability, lockdown, ima, evm
     lsm=)
       found=$(mounted securityfs lsm)
-      [ "$found" ] || [ ! -d /proc/self/attr ] || lack "$word" 'it does not say which security modules it has'
+      [ "$found" ] || [ ! -d /proc/self/attr ] || lack "$word" 'its security modules cannot be read'
       for module in $(echo "$found" | tr , ' '); do
         case $module in capability | lockdown | ima | evm) ;; *) lack "$word" "it has $module" ;; esac
       done
@@ -64,13 +64,13 @@ for word in "$@"; do
       esac
       ;;
     psi=0) [ ! -e /proc/pressure ] || lack "$word" 'it has /proc/pressure' ;;
-    init_on_alloc=0) said 'heap alloc:off' || lack "$word" "its log has no 'heap alloc:off'" ;;
-    # the files in /sys say of this CPU the same with and without the word
+    init_on_alloc=0) logged 'heap alloc:off' || lack "$word" "its log has no 'heap alloc:off'" ;;
+    # /sys shows the same for this CPU with and without the option
     mitigations=off)
-      ! said 'detected: Spectre-' || said 'mitigation disabled by command-line option' ||
+      ! logged 'detected: Spectre-' || logged 'mitigation disabled by command-line option' ||
         lack "$word" 'its log has mitigations of Spectre, and not that they are disabled'
       ;;
-    *) lack "$word" 'nothing here reads it back (playbooks/board/check-cmdline.sh)' ;;
+    *) lack "$word" 'no check for it (playbooks/board/check-cmdline.sh)' ;;
   esac
 done
 exit $missing

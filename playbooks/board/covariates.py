@@ -1,4 +1,4 @@
-"""Note what may have changed a run beside its cell: before and after it, and what the board is.
+"""Record conditions other than the cell that may affect a run: the board's properties and state.
 
 usage: covariates.py begin            before the load; leaves covariates.begin
        covariates.py end FOLDER       after it; FOLDER gets covariates.json and kernel-config.gz
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from readings import Values
 
 HERE = Path(__file__).resolve().parent
-# What a card, an eMMC or a disk says of itself; each has some of it.
+# Properties of a card, an eMMC or a disk; each has some of them.
 OF_DISK = (
     *("name", "type", "cid", "csd", "fwrev", "hwrev", "life_time", "pre_eol_info"),
     *("model", "vendor", "rev", "firmware_rev"),
@@ -29,7 +29,7 @@ OF_DISK = (
 
 
 def edge(board: Board, last: bool) -> Values:
-    """What is noted before a run and after it; the counters next to it."""
+    """Return the values read before and after a run, with the counters closest to it."""
     counters = counted(board) if last else {}
     values = {
         "time_ns": str(time.monotonic_ns()),
@@ -46,13 +46,13 @@ def edge(board: Board, last: bool) -> Values:
 
 
 def counted(board: Board) -> Values:
-    """The counters of the partition and of its disk, and between which times they were read."""
+    """Return the counters of the partition and its disk, and the times before and after reading them."""
     begin, counters = str(time.monotonic_ns()), board.stat()
     return {"counted_from_ns": begin, **counters, "counted_until_ns": str(time.monotonic_ns())}
 
 
 def itself(board: Board) -> Values:
-    """What does not change in a run."""
+    """Return properties that do not change during a run."""
     there = [name for name in OF_DISK if (board.disk / "device" / name).exists()]
     worn = {"life_time", "pre_eol_info", "fwrev", "cid", "csd"} if board.card() else set()
     values = {f"disk/{name}": board.text(board.disk / "device" / name) for name in sorted({*there, *worn})}
@@ -63,7 +63,7 @@ def itself(board: Board) -> Values:
 
 
 def kernel_config(board: Board) -> tuple[Values, bytes]:
-    """The kernel's configuration: where it was found and its SHA-256, and the text."""
+    """Return the kernel configuration's place and SHA-256, and its text."""
     release = board.text("proc/sys/kernel/osrelease")
     for name in ("proc/config.gz", f"boot/config-{release}", f"lib/modules/{release}/config"):
         try:
@@ -79,7 +79,7 @@ def kernel_config(board: Board) -> tuple[Values, bytes]:
 
 
 def of_device() -> Board:
-    """This machine, and the device that was proved."""
+    """Return this machine with the verified device."""
     lines = (HERE / "device.env").read_text().split()
     return Board(Path("/"), dict(line.split("=", 1) for line in lines)["DEVICE_NUMBER"])
 

@@ -1,12 +1,12 @@
 #!/bin/sh
-# What a board does with its device, as devices/DRIVER.sh has it.
+# Operations of a board on its device, implemented by devices/DRIVER.sh.
 # usage: device.sh make DRIVER SIZE_MIB NAME=VALUE...
 #        device.sh timing | reset | counters | describe RAW    of the device of cell.env
-# make      creates /dev/target, and says so; one that is there is left as it is
-# timing    gives it its profile's time: it is made as fast as it can be, for the preparation
-# reset     sets its counters to zero, and its cache to clean
-# counters  prints what it counted
-# describe  writes into RAW what it is and what it says that it did
+# make      creates /dev/target and prints a line; an existing one is kept
+# timing    sets the profile's timing: for the preparation the device is made as fast as possible
+# reset     clears its counters and cache
+# counters  prints its counters
+# describe  writes its properties and log into RAW
 set -eu
 folder=/run/commitpath
 what=$1
@@ -43,7 +43,7 @@ case $what in
   make)
     [ ! -b /dev/target ] || exit 0
     make_device "$@"
-    # what may be formatted (proof.py)
+    # the device that may be formatted (proof.py)
     made=$(readlink -f /dev/target)
     cat "/sys/class/block/${made##*/}/dev" > "$folder/made-device"
     echo created
@@ -62,5 +62,5 @@ case $what in
     attributes "$disk/queue" > "$1/board/queue.txt"
     describe_device "$1"
     ;;
-  *) echo "device: $what is none of make, timing, reset, counters, describe" >&2; exit 1 ;;
+  *) echo "device: $what is not one of make, timing, reset, counters, describe" >&2; exit 1 ;;
 esac

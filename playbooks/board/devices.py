@@ -1,4 +1,4 @@
-"""A block device by one open file of it, so that it stays the same device.
+"""A block device, held by one open file so that it stays the same device.
 
 Runs on a board: Python 3.9, standard library.
 """
@@ -12,20 +12,20 @@ from pathlib import Path
 
 
 class RefusedError(Exception):
-    """Why a device may not be formatted."""
+    """The reason why a device may not be formatted."""
 
 
 class CannotSeeError(RefusedError):
-    """Something that may use the device cannot be looked at: so it is not known to be unused."""
+    """A possible user of the device cannot be inspected, so it is not known to be unused."""
 
 
 class Device:
-    """A device by an open file of it, which keeps its number from becoming another's."""
+    """A device held by an open file, which keeps its number from being reused."""
 
     def __init__(self, fd: int) -> None:
         self.fd = fd
-        # its name for this program and for one that has inherited the file
-        # not /proc/self: a mkfs takes a name in /proc/mounts for its device, and that is another's there
+        # its name for this program and for children that inherit the file; not /proc/self, which mkfs would
+        # compare with /proc/mounts in its own process
         self.path = f"/proc/{os.getpid()}/fd/{fd}"
         self.rdev = os.fstat(fd).st_rdev
         self.number = f"{os.major(self.rdev)}:{os.minor(self.rdev)}"
@@ -38,7 +38,7 @@ class Device:
         self.node = node_of(self.sysfs)
 
     def ask(self, *command: str, fine: tuple[int, ...] = (0,)) -> str:
-        """What a program says of it; fine: exit codes."""
+        """Return a program's output about it; fine: accepted exit codes."""
         done = subprocess.run(
             [*command, self.path],
             stdin=subprocess.DEVNULL,
@@ -53,12 +53,12 @@ class Device:
 
 
 def resolve(name: str) -> Device:
-    """The device that NAME is now."""
+    """Return the device that NAME refers to now."""
     try:
         place = os.open(name, os.O_PATH | os.O_CLOEXEC)
-        # before it is opened: to open another kind of file may do something
+        # before opening: opening another kind of file may have side effects
         if not stat.S_ISBLK(os.fstat(place).st_mode):
-            raise RefusedError("it is no block device")
+            raise RefusedError("it is not a block device")
         fd = os.open(f"/proc/self/fd/{place}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise RefusedError(str(error.strerror)) from error
@@ -70,5 +70,5 @@ def resolve(name: str) -> Device:
 
 
 def node_of(folder: Path) -> str:
-    """The node that the kernel gives a device, by its folder in sysfs."""
+    """Return a device's kernel node by its folder in sysfs."""
     return "/dev/" + folder.name.replace("!", "/")

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What a board does with one filesystem, as filesystems/TYPE.sh has it.
+# Operations of a board on a filesystem, implemented by filesystems/TYPE.sh.
 # usage: filesystem.sh TYPE check | make UUID DEVICE WORD...
 set -eu
 part=${0%/*}/filesystems/$1.sh

@@ -1,14 +1,14 @@
-"""Make and mount a filesystem on the device that the inventory names: the one place that formats.
+"""Make and mount a filesystem on the device named by the inventory; no other file formats devices.
 
-With CHECK in the environment it says what it would make, and makes nothing.
+With CHECK in the environment it prints what it would make, and makes nothing.
 
-Runs on a board: Python 3.9, standard library; and little of that, as an emulated CPU takes seconds to
-load it. What to do is in the environment, as prepare.sh has it. What it has proved (proof.py) stays
-true until the mount: one open file of the device from first to last, which mkfs and mount get.
+Runs on a board: Python 3.9, standard library, few modules, as an emulated CPU takes seconds to load them.
+The request is in the environment (prepare.sh). What proof.py verifies stays true until the mount: mkfs and
+mount get the same open file of the device.
 
-The kernel gives an exclusive claim to one open file, and mkfs and mount each need it themselves.
-So the claim is let go of right before each of them, and taken again in between; whoever gets in
-there makes mkfs or mount fail, or is found at the second look.
+The kernel grants an exclusive claim to one open file, and mkfs and mount each need it. So the claim is
+released before each of them, and taken again in between; another user in that gap makes mkfs or mount fail,
+or is found by the second check.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ import tables
 from devices import Device, RefusedError, resolve
 
 FOLDER = Path(__file__).resolve().parent
-# A superblock is in here: a filesystem of ours is no more one without it. Most mkfs make nothing
-# where they see something, unless they are forced.
+# Contains the superblock: without it the filesystem is no longer one of ours. Most mkfs programs refuse to
+# overwrite anything that they recognise, unless forced.
 SUPERBLOCK_BYTES = 65536
 
 
 def checked(program: str, words: list[str], allowed: str) -> list[str]:
-    """The options of a program, each with its value; all must be of the allowed patterns (JSON)."""
+    """Return a program's options with their values; all must match the allowed patterns (JSON)."""
     for word in words:
         if not any(re.fullmatch(pattern, word) for pattern in json.loads(allowed)):
             raise RefusedError(f"{program} may not be given {word}")
@@ -42,34 +42,34 @@ def checked(program: str, words: list[str], allowed: str) -> list[str]:
 
 
 def run(device: Device, *command: str) -> None:
-    """A program that gets the device's open file; where it fails, its own words are the last."""
-    # Ansible's terminal is no one to ask
+    """Run a program with the device's open file; report its last message if it fails."""
+    # no prompts on Ansible's terminal
     done = subprocess.run(command, stdin=subprocess.DEVNULL, check=False, pass_fds=[device.fd])
     if done.returncode:
         sys.exit(1)
 
 
 def mounted_on(folder: Path) -> bool:
-    """Whether something is mounted on a folder."""
+    """Return whether something is mounted on a folder."""
     lines = Path("/proc/self/mountinfo").read_text(errors="replace").splitlines()
     return any(line.split(" ")[4] == str(folder) for line in lines)
 
 
 def check_mountpoint(folder: Path) -> None:
-    """Refuse where the filesystem could not be mounted, or would be elsewhere than it is looked for."""
+    """Refuse a mount point that is unusable or leads elsewhere."""
     place = os.path.realpath(folder)
     if place != str(folder):
         raise RefusedError(f"its mount point {folder} leads to {place} through a symbolic link")
     if mounted_on(folder):
         raise RefusedError(f"something is mounted on {folder}")
     if os.path.lexists(folder) and not folder.is_dir():
-        raise RefusedError(f"its mount point {folder} is no folder")
+        raise RefusedError(f"its mount point {folder} is not a folder")
     if not folder.parent.is_dir():
         raise RefusedError(f"its mount point {folder} cannot be made: there is no {folder.parent}")
 
 
 def make_mountpoint(folder: Path) -> None:
-    """Make the mount point where it is not there; before mkfs, as its filesystem may be read-only."""
+    """Make a missing mount point; before mkfs, as its filesystem may be read-only."""
     if not folder.exists():
         try:
             folder.mkdir()
@@ -80,8 +80,8 @@ def make_mountpoint(folder: Path) -> None:
 
 
 def mount(device: Device, kind: str, options: str, folder: Path) -> None:
-    """Mount, and see that it is the device."""
-    # not canonicalized: the name would be resolved to a node's, and that again
+    """Mount, and check that it is the device."""
+    # not canonicalized, which would resolve the name to a node, to be resolved again
     command = ["mount", "--internal-only", "--no-canonicalize", "--types", kind]
     run(device, *command, *(["--options", options] if options else []), device.path, str(folder))
     if folder.stat().st_dev != device.rdev:
@@ -90,19 +90,19 @@ def mount(device: Device, kind: str, options: str, folder: Path) -> None:
 
 
 def unused(device: Device) -> None:
-    """Refuse a device that somebody uses."""
+    """Refuse a device that is in use."""
     for user in openers.users(device):
         raise RefusedError(user)
 
 
 def format_device(asked: Mapping[str, str]) -> None:
-    """Prove, make, prove again, mount."""
+    """Verify, make, verify again, mount."""
     kind, mountpoint = asked["FS_TYPE"], Path(asked["MOUNTPOINT"])
     words = checked("mkfs", json.loads(asked["MKFS_OPTIONS"]), asked["MKFS_ALLOWED"])
     options = [option for option in asked["MOUNT_OPTIONS"].split(",") if option]
     checked("mount", options, asked["MOUNT_ALLOWED"])
     if not re.fullmatch("[0-9]+", asked["DEVICE_BYTES"]):
-        raise RefusedError(f"its bytes in the inventory are {asked['DEVICE_BYTES']!r}, no whole number")
+        raise RefusedError(f"its bytes in the inventory are {asked['DEVICE_BYTES']!r}, not a whole number")
     check_mountpoint(mountpoint)
     tables.check_name(asked["DEVICE"])
     kinds = json.loads(asked["FS_SIGNATURES"])
@@ -120,7 +120,7 @@ def format_device(asked: Mapping[str, str]) -> None:
             print(f"would mount it on {mountpoint} with {','.join(options) or 'no option'}")
             return
         make_mountpoint(mountpoint)
-        # what a run and teardown.sh go by: the device that was proved
+        # for a run and teardown.sh: the verified device
         environment = f"DEVICE_NUMBER={device.number}\nDEVICE_NAME={device.sysfs.name}\n"
         (FOLDER / "device.env").write_text(environment)
         if again:
@@ -135,7 +135,7 @@ def format_device(asked: Mapping[str, str]) -> None:
 
 
 def main() -> int:
-    """Exit code: 1 with a line that says why."""
+    """Return the exit code: 1 with a line that gives the reason."""
     try:
         format_device(os.environ)
     except RefusedError as error:

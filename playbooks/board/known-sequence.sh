@@ -1,17 +1,17 @@
 #!/bin/sh
-# Writes and syncs of known numbers, watched, in the place of run-cell.sh: what the probes must have
-# recorded of them, commitpath compares (analysis/known.py). Nothing else may use the device; others
-# of its disk may.
+# Make a known number of writes and syncs under the probes, in place of run-cell.sh; commitpath compares
+# what the probes recorded (analysis/known.py). Nothing else may use the device, but others may use its disk.
 #
-# Reads cell.env, and begins to watch unless something watches already. Leaves raw/probes.bin, and in
-# raw/known/:
+#
+# Reads cell.env; starts watching unless it is on already. Leaves raw/probes.bin, and in raw/known/:
+#
 #   files            a line for each file: inode, pages written, fsyncs, fdatasyncs, syncs by O_DSYNC, name
 #   devices          device numbers of the disk and of the filesystem
-#   window           seconds since the boot, before the first and behind the last
+#   window           seconds since boot, before the first and after the last
 #   stat.begin, .end        the device's /sys/class/block/<device>/stat then
-#   counters.begin, .end    what the filesystem has counted then, a name and a number a line
-# and in raw/board/ queue.txt with the disk's write_cache; of a lab board covariates.json of then, and all
-# that device.sh describes.
+#   counters.begin, .end    the filesystem's own counters then, a name and a number a line
+# and in raw/board/ queue.txt with the disk's write_cache; for a lab board covariates.json, and device.sh's
+# description.
 set -eu
 folder=/run/commitpath
 raw=$folder/raw
@@ -20,7 +20,7 @@ cd "$folder"
 . ./cell.env
 # shellcheck source=/dev/null
 . "./filesystems/$FS_TYPE.sh"
-# a device that takes no time, as in the preparation, lets nobody wait; a lab board's has its own
+# without timing, as in the preparation, no call would wait; a lab board's device has its own
 sh device.sh timing
 [ -e watch.env ] || sh watch.sh start
 mkdir "$known"
@@ -33,7 +33,7 @@ write() { dd if=/dev/zero bs=4k "$@" 2> /dev/null; }
 note() { # NAME PAGES FSYNCS FDATASYNCS DSYNCS
   echo "$(stat -c %i "$at/$1") $2 $3 $4 $5 $1" >> "$known/files"
 }
-edge() { # begin | end FOLDER: with an idle device
+edge() { # begin | end FOLDER: when the device is idle
   sync
   until awk '{ exit $1 + $2 > 0 }' "$own/inflight"; do sleep 0.1; done
   sleep 0.5
@@ -45,7 +45,7 @@ edge() { # begin | end FOLDER: with an idle device
 }
 
 mkdir "$at"
-# bin: of a board that runs nothing else of /run
+# bin: the only place of /run from which programs run
 mkdir bin/known
 cp "$(command -v dd)" bin/known/driver
 { cat "$disk/dev" && stat -c '%Hd:%Ld' "$at"; } > "$known/devices"
@@ -55,12 +55,12 @@ write of="$at/fsync" count=4 conv=fsync
 note fsync 4 1 0 0
 for _ in 1 2 3; do write of="$at/fdatasync" count=1 oflag=append conv=notrunc,fdatasync; done
 note fdatasync 3 0 3 0
-# by direct I/O, behind which a sync has nothing to write and flushes the device's cache
+# by direct I/O, after which a sync has nothing to write and flushes the device's cache
 dd if=/dev/zero of="$at/direct" bs=64k count=1 conv=fsync 2> /dev/null
 dd if=/dev/zero of="$at/direct" bs=64k count=1 oflag=direct conv=notrunc 2> /dev/null
 sync -d "$at/direct"
 note direct 16 1 1 0
-# pages that do not follow each other
+# pages that are not adjacent
 for page in 1 3 5; do write of="$at/holes" count=1 seek=$page conv=notrunc; done
 sync "$at/holes"
 note holes 3 1 0 0
@@ -68,10 +68,10 @@ note holes 3 1 0 0
 write of="$at/behind" count=16
 sync -f "$at"
 note behind 16 0 0 0
-# the driver's threads are known by their name
+# the driver's threads are recognised by their name
 bin/known/driver if=/dev/zero of="$at/dsync" bs=4k count=4 oflag=dsync 2> /dev/null
 note dsync 4 0 0 4
-# at once: each waits for the device while the others begin
+# concurrently: each waits for the device while the others begin
 for n in 1 2 3 4; do
   for _ in 1 2 3 4 5; do write of="$at/at-once-$n" count=1 conv=notrunc,fsync; done &
 done

@@ -1,22 +1,22 @@
 #!/bin/sh
-# A run holds a lab board by a lease. When that ends the board is left as it was found, whatever became of
-# the host, of the link to it and of who ran. It is renewed by each step; a watcher sleeps until it ends.
-# usage: lease.sh hold SECONDS MOUNTPOINT OWNER    begin, with a watcher that outlives this session; says `held`
-#        lease.sh renew SECONDS                    it ends that long from now
-#        lease.sh left                             print how long it lasts, in seconds
+# The lease of a lab board. When it ends the board is restored, whatever became of the host, the link or the
+# run. Each step renews it; a watcher process sleeps until it ends.
+# usage: lease.sh hold SECONDS MOUNTPOINT OWNER    begin, with a watcher that outlives this session; prints `held`
+#        lease.sh renew SECONDS                    extend it to that long from now
+#        lease.sh left                             print the remaining seconds
 #        lease.sh watch MOUNTPOINT OWNER           the watcher
-#        lease.sh over MOUNTPOINT OWNER            tear down, as often as it takes
+#        lease.sh over MOUNTPOINT OWNER            tear down, retrying until it succeeds
 set -u
 folder=/run/commitpath
-# when it ends, in seconds since the boot
+# its end, in seconds since boot
 end=$folder/lease
 now() { cut -d. -f1 /proc/uptime; }
 left() { echo $(($(cat $end) - $(now))); }
 
-# set_end SECONDS: never a file that is half written
+# set_end SECONDS: never leaves a half-written file
 set_end() { echo $(($(now) + $1)) > $end.part && mv $end.part $end; }
 
-# watched: whether a watcher is there, which looks anew when its sleep is over
+# watched: whether there is a watcher, which checks again after its sleep
 watched() {
   [ -e $folder/lease.watcher ] && read -r pid since < $folder/lease.watcher && [ -e "/proc/$pid/stat" ] || return
   read -r stat < "/proc/$pid/stat"
@@ -27,7 +27,7 @@ watched() {
 
 over() {
   tries=0
-  # somebody has a file open there, or something hangs in the kernel
+  # a file is open there, or something hangs in the kernel
   until LEASE_ENDS=1 sh $folder/teardown.sh "$1" "$2"; do
     [ -e $folder/teardown.sh ] && [ $tries -lt 60 ] || return
     tries=$((tries + 1))
@@ -43,7 +43,7 @@ case $what in
     shift
     ! watched || exit 0
     echo held
-    # systemd has the watcher's end looked after, too: whoever kills it does not keep the board
+    # systemd also handles the watcher's end: killing it does not keep the board
     if [ -d /run/systemd/system ]; then
       exec systemd-run --quiet --collect --unit=commitpath-lease --property=StandardOutput=null \
         --property="ExecStopPost=-/bin/sh $folder/lease.sh over $1 $2" /bin/sh $folder/lease.sh watch "$1" "$2"
@@ -58,10 +58,10 @@ case $what in
     # shellcheck disable=SC2086 # the fields behind the name
     set -- ${stat##*) }
     echo $$ "${20}" > $folder/lease.watcher
-    # one sleep until the end as it stands then: it takes nothing from a run
+    # one sleep until the current end: it does not disturb a run
     while [ -e $end ] && remaining=$(left) && [ "$remaining" -gt 0 ]; do sleep "$remaining"; done
     [ ! -e $end ] || over "$mountpoint" "$owner"
     ;;
   over) [ ! -e $folder/teardown.sh ] || over "$1" "$2" ;;
-  *) echo "lease: $what is none of hold, renew, left, watch, over" >&2; exit 1 ;;
+  *) echo "lease: $what is not one of hold, renew, left, watch, over" >&2; exit 1 ;;
 esac

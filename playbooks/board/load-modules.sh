@@ -1,14 +1,14 @@
 #!/bin/sh
-# Load the kernel modules that every virtual board has (images/modules/): before its device, and before anything
-# watches it. Says in one line why one does not load.
+# Load the kernel modules of every virtual board (images/modules/), before its device is made and before anything
+# watches. Prints one line if a module does not load.
 set -eu
 for module in /run/commitpath/modules/*.ko; do
   [ -e "$module" ] || continue
   name=$(basename "$module" .ko)
   [ ! -d "/sys/module/$name" ] || continue
-  said=$(insmod "$module" 2>&1) || {
+  output=$(insmod "$module" 2>&1) || {
     why=$(dmesg | sed -n "s/.*$name: //p" | tail -n 1)
-    echo "load-modules: $name: ${why:-$said}" >&2
+    echo "load-modules: $name: ${why:-$output}" >&2
     exit 1
   }
 done

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Say what a board can do, a line each: NAME: TEXT. Changes nothing. usage: look.sh DEVICE
+# Print a board's features, one per line: NAME: TEXT. Changes nothing. usage: look.sh DEVICE
 folder=/run/commitpath
 say() { echo "$1: $2"; }
 
@@ -11,7 +11,7 @@ say 'room in /run' "$(df -m /run | awk 'NR == 2 { print $4 " MiB" }')"
 [ -d /run/systemd/system ] && held="a unit of systemd's ($(systemctl --version | awk 'NR == 1 { print $2 }'))" || held='a process of its own'
 say 'a run is held by' "$held"
 
-# what can count and watch
+# observers that can run
 btf=/sys/kernel/btf/vmlinux
 if [ ! -e $btf ]; then
   say probes "counters only: the kernel has no BTF ($btf)"
@@ -25,7 +25,7 @@ else
   say probes "possible: the kernel has BTF ($(stat -c %s $btf) bytes)"
 fi
 
-# as the parts ask for it, but nothing is loaded
+# as in needs.sh, but nothing is loaded
 lack() { lacking="$lacking; $1"; }
 needs_program() { for program in "$@"; do command -v "$program" > /dev/null || lack "$program is not installed"; done; }
 needs_module() { modprobe --dry-run --quiet "$1" || grep -q -w "$1" /proc/filesystems || lack "the kernel has no $1"; }

@@ -1,4 +1,4 @@
-"""Loop devices: of a block device, and of the image that a disk is itself a loop device of.
+"""Find loop devices of a block device, and of the image that its disk is a loop device of.
 
 Runs on a board: Python 3.9, standard library.
 """
@@ -20,9 +20,9 @@ LOOP_INFO64_BYTES = 232
 
 
 class Loop:
-    """A loop device: FIRST to END are the bytes of its file that it has.
+    """A loop device: bytes FIRST to END of its file.
 
-    file: its file's st_dev and st_ino. number: of the block device that its file is, else 0.
+    file: the file's st_dev and st_ino. number: the block device's number if its file is one, else 0.
     """
 
     def __init__(self, name: str, file: tuple[int, int], number: int, first: int, end: int) -> None:
@@ -30,19 +30,19 @@ class Loop:
 
 
 def attached() -> Iterator[Loop]:
-    """The loop devices that there are."""
+    """Yield the attached loop devices."""
     for folder in sorted(path.parent for path in Path("/sys/block").glob("loop*/loop")):
         try:
             yield status(folder)
         except OSError as error:
-            if error.errno == errno.ENXIO:  # it was detached since
+            if error.errno == errno.ENXIO:  # detached meanwhile
                 continue
-            what = f"what {folder.name} is a loop device of cannot be read"
+            what = f"the file of the loop device {folder.name} cannot be read"
             raise CannotSeeError(f"{what}: {error.strerror}") from error
 
 
 def status(folder: Path) -> Loop:
-    """A loop device by its folder in sysfs."""
+    """Return a loop device by its folder in sysfs."""
     node = Path("/dev") / folder.name
     loop = os.open(node, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
@@ -58,7 +58,7 @@ def status(folder: Path) -> Loop:
 
 
 def image(device: Device) -> Loop | None:
-    """The part of an image that a device is, where its disk is a loop device."""
+    """Return a device's part of an image, if its disk is a loop device."""
     for loop in attached():
         if loop.name == device.disk.name:
             start = 0 if device.disk == device.sysfs else int((device.sysfs / "start").read_text())
@@ -69,15 +69,15 @@ def image(device: Device) -> Loop | None:
 
 
 def shares(one: Loop, other: Loop) -> bool:
-    """Whether two loop devices have bytes of one file in common."""
+    """Return whether two loop devices share bytes of one file."""
     return one.file == other.file and one.first < other.end and other.first < one.end
 
 
 def users(device: Device, own: Loop | None) -> Iterator[str]:
-    """Loop devices of the device or its disk at whatever offset, and others of its part of an image."""
+    """Yield loop devices of the device or its disk at any offset, and others of its part of an image."""
     if own and own.number:
         numbers = f"{os.major(own.number)}:{os.minor(own.number)}"
-        yield f"{own.name} is a loop device of the block device {numbers}, whose users are not looked for"
+        yield f"{own.name} is a loop device of the block device {numbers}; its users are not checked"
     names = {device.rdev: device.sysfs.name, device.disk_number: device.disk.name}
     for loop in attached():
         if loop.number in names:

@@ -1,8 +1,7 @@
-"""Filesystems of other devices that have a device as a member, which carries no sign of it itself.
+"""Find filesystems on other devices that have a device as a member, without a signature on the member.
 
-What a filesystem's first device says of its members is in filesystems/TYPE.py, where it has some without
-a sign: members(its first bytes), the node ('' if it does not say) and the bytes of each.
-
+filesystems/TYPE.py reads the members of such a filesystem from its first device: members(its first bytes)
+yields the node ('' if unknown) and size of each.
 Runs on a board: Python 3.9, standard library.
 """
 
@@ -23,7 +22,7 @@ HEAD_BYTES = 8192
 
 
 def owners(device: Device) -> Iterator[str]:
-    """Filesystems elsewhere on the board that have the device as a member, or may have."""
+    """Yield filesystems on the board that have, or may have, the device as a member."""
     sys.path.append(str(FILESYSTEMS))
     kinds = {path.stem: importlib.import_module(path.stem) for path in sorted(FILESYSTEMS.glob("*.py"))}
     size = int((device.sysfs / "size").read_text()) * 512
@@ -32,7 +31,7 @@ def owners(device: Device) -> Iterator[str]:
             continue
         node, number = node_of(folder), (folder / "dev").read_text().strip()
         if mounted(number):
-            continue  # it has claimed its members
+            continue  # mounted, so it has claimed its members
         first = head(node, number)
         for kind, module in kinds.items():
             for name, length in module.members(first):
@@ -41,7 +40,7 @@ def owners(device: Device) -> Iterator[str]:
 
 
 def owned(device: Device, name: str, length: int) -> str:
-    """How a device is, or may be, the member of that name; nothing if another is."""
+    """Return how a device is, or may be, the member of that name; empty if another is."""
     if not name:
         return f"a member of {length} bytes and does not say which: it may be this"
     try:
@@ -53,7 +52,7 @@ def owned(device: Device, name: str, length: int) -> str:
 
 
 def head(node: str, number: str) -> bytes:
-    """The first bytes of a device; none if it has no medium."""
+    """Return the first bytes of a device; empty if it has no medium."""
     cannot = f"{node} cannot be read, which may have it as a member"
     try:
         file = os.open(node, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -73,6 +72,6 @@ def head(node: str, number: str) -> bytes:
 
 
 def mounted(number: str) -> bool:
-    """Whether a device is mounted, and so has its members claimed."""
+    """Return whether a device is mounted, which claims its members."""
     lines = Path("/proc/self/mountinfo").read_text(errors="replace").splitlines()
     return any(line.split(" ")[2] == number for line in lines)

@@ -1,7 +1,7 @@
-"""Measure what a board's partition does by itself: 20 syncs and 20 writes to a file on it, and its state.
+"""Measure the noise of a board's partition: 20 syncs and 20 writes to a file on it, and the board's state.
 
-usage: noise.py FOLDER    on the filesystem that format_device.py has made; prints a JSON object
-`fsync_us`, `write_us`: µs of each; `begin`, `end`: what covariates.py reads.
+usage: noise.py FOLDER    on the filesystem made by format_device.py; prints a JSON object
+`fsync_us`, `write_us`: µs of each; `begin`, `end`: values of covariates.py.
 Runs on a board: Python 3.9, standard library.
 """
 
@@ -21,7 +21,7 @@ NUMBER, BLOCK = 20, 4096
 
 
 def microseconds(file: int, sync: bool, content: memoryview) -> Iterator[float]:
-    """Time NUMBER writes of a block each, over what is there; sync: with an fsync."""
+    """Yield the times of NUMBER overwrites of a block; sync: with an fsync."""
     for number in range(NUMBER):
         begin = time.perf_counter_ns()
         os.pwrite(file, content, number * BLOCK)
@@ -31,9 +31,9 @@ def microseconds(file: int, sync: bool, content: memoryview) -> Iterator[float]:
 
 
 def measure(folder: Path) -> dict[str, object]:
-    """Both, in a file of a new name; the blocks are written before, so that none is allocated meanwhile."""
+    """Measure both in a new file, written before so that no block is allocated."""
     board = covariates.of_device()
-    # O_DIRECT takes memory that begins at a page
+    # O_DIRECT needs page-aligned memory
     content = mmap.mmap(-1, BLOCK)
     content.write(b"\xa5" * BLOCK)
     path = folder / "noise"

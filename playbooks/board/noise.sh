@@ -1,6 +1,6 @@
 #!/bin/sh
-# Prove the partition, make a filesystem on it as for a run, and measure its noise in a file there.
-# Prints a JSON object: what noise.py says, or why the partition may not be formatted.
+# Verify the partition, make a filesystem on it as for a run, and measure its noise in a file there.
+# Prints a JSON object: noise.py's output, or why the partition may not be formatted.
 # Environment: as format_device.py, LEASE_SECONDS. Needs /run/commitpath.
 cd /run/commitpath || exit 1
 sh lease.sh renew "$LEASE_SECONDS" || exit 1

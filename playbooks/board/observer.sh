@@ -1,14 +1,14 @@
 #!/bin/sh
-# What one observer does, as observers/NAME.sh has it.
+# Operations of an observer, implemented by observers/NAME.sh.
 # usage: observer.sh NAME check|start|ready|stop|said
 #
-# check: whether the board has what it needs. Of a run, all of them after cell.env:
-# start: begin; a program that goes on while the run does is begun with `observe`
-# ready: whether it watches by now; watch.sh asks ten times a second
-# stop: end, and fail if it ended badly; `ended` ends what `observe` began
-# said: print what it said, where one of these failed
-# $RAW is the run's folder of raw files: an observer's are called after it, or are in a folder that
-# is. $BIN has what was built of probes/.
+# check: whether the board meets its requirements. In a run, after cell.env:
+# start: begin; a program that runs during the run is started with `observe`
+# ready: whether it is watching; watch.sh polls ten times a second
+# stop: end, failing if it ended badly; `ended` ends the program of `observe`
+# said: print its messages after a failure
+# $RAW is the run's folder of raw files: an observer's are named after it or in a folder that is. $BIN has
+# the programs built from probes/.
 set -u
 folder=$(cd "$(dirname "$0")" && pwd)
 name=$1
@@ -17,16 +17,16 @@ part=$folder/observers/$name.sh
 # shellcheck source=playbooks/board/needs.sh
 . "$folder/needs.sh"
 
-# observe COMMAND...: run in the background what SIGINT ends. NAME.pid (its number, and when it began,
-# in ticks: the 20th field behind the name in /proc/PID/stat) and NAME.status tell of it, and
-# NAME.end, a FIFO, is written to when it has ended
+# observe COMMAND...: run in the background a program that SIGINT ends. NAME.pid has its number and start time in
+# ticks (the 20th field after the name in /proc/PID/stat), NAME.status its exit status, and NAME.end, a FIFO,
+# is written when it has ended
 observe() {
   rm -f "$name.pid" "$name.status" "$name.end"
   mkfifo "$name.end"
   (
     "$@" &
     pid=$!
-    # one that has ended by now has none
+    # a program that has already ended has no stat
     read -r stat 2> /dev/null < "/proc/$pid/stat" || stat=''
     # shellcheck disable=SC2086 # the fields behind the name
     set -- ${stat##*) }
@@ -38,9 +38,8 @@ observe() {
   until [ -s "$name.pid" ]; do sleep 0.01; done
 }
 
-# ended: interrupt what `observe` began and wait for its end; its exit status, or 1 where it has ended
-# by itself: it did not watch to the end. It waits on the FIFO: to look for the status twenty times a
-# second takes 2 s of wall time.
+# ended: interrupt the program of `observe` and wait for its end; returns its exit status, or 1 if it ended by
+# itself before. It waits on the FIFO: polling the status twenty times a second takes 2 s of wall time.
 ended() {
   [ -e "$name.pid" ] || return 0
   read -r pid _ < "$name.pid"
@@ -49,7 +48,7 @@ ended() {
   : < "$name.end"
   rm "$name.pid"
   read -r status < "$name.status"
-  [ "$early$status" != 10 ] || { echo "observer: $name ended before it was told to"; return 1; }
+  [ "$early$status" != 10 ] || { echo "observer: $name ended before it was stopped"; return 1; }
   return "$status"
 }
 
@@ -65,5 +64,5 @@ case $2 in
     . ./cell.env
     "$2"
     ;;
-  *) echo "observer: $2 is none of check, start, ready, stop, said" >&2; exit 1 ;;
+  *) echo "observer: $2 is not one of check, start, ready, stop, said" >&2; exit 1 ;;
 esac

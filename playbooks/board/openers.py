@@ -1,7 +1,7 @@
-"""Who else uses a block device: what sysfs, loop devices, configfs and /proc say of it.
+"""Find other users of a block device through sysfs, loop devices, configfs and /proc.
 
-Runs on a board: Python 3.9, standard library. Whatever cannot be looked at raises CannotSeeError:
-what is not seen is not known to be unused.
+Runs on a board: Python 3.9, standard library. Raises CannotSeeError for anything that cannot be inspected: it
+may be a user.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from devices import CannotSeeError, Device
 
 # <linux/proc_ns.h>: PROC_PID_INIT_INO
 INITIAL_PID_NAMESPACE = 0xEFFFFFFC
-# Files that name what the kernel itself has open without a claim: NVMe and SCSI targets, USB storage.
-# A name may have blanks, and is all of a line but for the kernel's words around it.
+# Files that name what the kernel has open without a claim: NVMe and SCSI targets, USB storage. A name may
+# have blanks, and is the whole line except the kernel's words around it.
 EXPORTS = {
     "/sys/kernel/config/nvmet/subsystems/*/namespaces/*/device_path": "(.+)",
     "/sys/kernel/config/target/core/*/*/udev_path": "(.+)",
@@ -28,12 +28,12 @@ EXPORTS = {
     "/sys/kernel/config/usb_gadget/*/functions/mass_storage.*/lun.*/file": "(.+)",
     "/sys/class/udc/*/device/gadget*/lun*/file": "(.+)",
 }
-# Seconds and looks in which descriptors that are on their way to a process have to arrive.
+# Seconds and attempts in which descriptors in transit to a process must arrive.
 ARRIVAL, LOOKS = 0.5, 4
 
 
 def users(device: Device) -> Iterator[str]:
-    """What uses a device, its whole disk, or the file that the disk is a loop device of."""
+    """Yield the users of a device, its whole disk, or the file that the disk is a loop device of."""
     for folder in {device.sysfs, device.disk}:
         held = sorted(path.name for path in (folder / "holders").iterdir())
         if held:
@@ -48,7 +48,7 @@ def users(device: Device) -> Iterator[str]:
 
 
 def exports(names: dict[object, str]) -> Iterator[str]:
-    """What the kernel serves to others, by the paths in configfs."""
+    """Yield what the kernel serves to others, by the paths in configfs."""
     for pattern, words in EXPORTS.items():
         for file in glob(pattern):
             for line in file.read_text(errors="surrogateescape").split("\n"):
@@ -56,7 +56,7 @@ def exports(names: dict[object, str]) -> Iterator[str]:
                 if not found or found[1] == "(null)":
                     continue
                 try:
-                    # one that begins elsewhere is of a folder that nobody knows
+                    # a relative path belongs to an unknown folder
                     served = key(Path(found[1]).stat()) if found[1].startswith("/") else None
                 except OSError as error:
                     raise CannotSeeError(f"{file} names {found[1]}: {error.strerror}") from error
@@ -67,7 +67,7 @@ def exports(names: dict[object, str]) -> Iterator[str]:
 
 
 def writers(names: dict[object, str]) -> Iterator[str]:
-    """Other processes that have one of them open for writing, or mapped."""
+    """Yield other processes that have one of them mapped or open for writing."""
     if Path("/proc/self/ns/pid").stat().st_ino != INITIAL_PID_NAMESPACE:
         raise CannotSeeError("processes outside of this PID namespace cannot be seen")
     for look in range(LOOKS):
@@ -78,14 +78,14 @@ def writers(names: dict[object, str]) -> Iterator[str]:
             if process.name == str(os.getpid()):
                 continue
             try:
-                told = opened(process, names)
+                uses = opened(process, names)
                 command = (process / "comm").read_text().strip()
             except (FileNotFoundError, ProcessLookupError):  # it has ended
                 continue
             except PermissionError as error:
                 raise CannotSeeError(f"what process {process.name} has open cannot be seen") from error
-            found += [f"process {process.name} ({command}) has {what}" for what in sorted(told[0])]
-            if told[1]:
+            found += [f"process {process.name} ({command}) has {what}" for what in sorted(uses[0])]
+            if uses[1]:
                 in_flight.append(f"process {process.name} ({command})")
         if not in_flight:
             break
@@ -97,10 +97,10 @@ def writers(names: dict[object, str]) -> Iterator[str]:
 
 
 def opened(process: Path, names: dict[object, str]) -> tuple[set[str], bool]:
-    """How a process has which of them; and whether open files wait in a socket of it (since Linux 5.6)."""
+    """Return how a process uses them, and whether open files wait in its sockets (since Linux 5.6)."""
     found, in_flight = set(), False
     mapped = False
-    # of each thread, as their tables may differ; iterdir, as glob passes over what it may not read
+    # each thread, as their tables may differ; iterdir, as glob skips what it may not read
     for thread in (process / "task").iterdir():
         with suppress(FileNotFoundError, ProcessLookupError):  # the thread has ended
             for link in (thread / "fd").iterdir():
@@ -109,7 +109,7 @@ def opened(process: Path, names: dict[object, str]) -> tuple[set[str], bool]:
                 if for_writing(information):
                     found |= {f"{names[it]} open for writing" for it in keys(link) if it in names}
             if not mapped:
-                # a process whose first thread has ended has its memory by the others alone
+                # if the first thread has ended, only the others show the process's memory
                 maps = Path("/proc", thread.name, "maps").read_text(errors="replace").splitlines()
                 mapped = bool(maps)
                 for link in shared(Path("/proc", thread.name), maps):
@@ -118,7 +118,7 @@ def opened(process: Path, names: dict[object, str]) -> tuple[set[str], bool]:
 
 
 def shared(process: Path, maps: list[str]) -> Iterator[Path]:
-    """Links to the files whose memory a process shares: what it may only read now it may write later."""
+    """Yield links to files with shared mappings: a read-only one may become writable."""
     for line in maps:
         match = re.match(r"([0-9a-f]+)-([0-9a-f]+) ...s ", line)
         if match:
@@ -127,7 +127,7 @@ def shared(process: Path, maps: list[str]) -> Iterator[Path]:
 
 
 def information_of(link: Path) -> str:
-    """What the kernel says of an open file; nothing if it is closed since."""
+    """Return the kernel's information about an open file; empty if closed meanwhile."""
     try:
         return (link.parents[1] / "fdinfo" / link.name).read_text()
     except (FileNotFoundError, ProcessLookupError):
@@ -135,15 +135,15 @@ def information_of(link: Path) -> str:
 
 
 def for_writing(information: str) -> bool:
-    """Whether an open file is for writing; one of which the kernel says something, and not that, may be."""
+    """Return whether an open file may be for writing: unless its information shows otherwise."""
     if not information:
-        return False  # it is closed since
+        return False  # closed meanwhile
     flags = re.search(r"^flags:\s*([0-7]+)", information, re.M)
     return flags is None or int(flags[1], 8) & os.O_ACCMODE != os.O_RDONLY
 
 
 def keys(link: Path) -> Iterator[object]:
-    """What stands behind a link of /proc, if it is there."""
+    """Yield the key of the target of a link in /proc, if it exists."""
     try:
         yield key(link.stat())
     except (FileNotFoundError, ProcessLookupError):
@@ -151,17 +151,17 @@ def keys(link: Path) -> Iterator[object]:
 
 
 def key(status: os.stat_result) -> object:
-    """A block device's number; of another file its st_dev and st_ino."""
+    """Return a block device's number, or another file's st_dev and st_ino."""
     return status.st_rdev if stat.S_ISBLK(status.st_mode) else (status.st_dev, status.st_ino)
 
 
 def glob(pattern: str) -> Iterator[Path]:
-    """Existing paths of an absolute pattern."""
+    """Yield existing paths of an absolute pattern."""
     return Path("/").glob(pattern.lstrip("/"))
 
 
 def mounts(number: str, node: str) -> Iterator[str]:
-    """Where a device is mounted, in any mount namespace, or that it is swap; for a message only."""
+    """Yield where a device is mounted, in any mount namespace, or used as swap; for messages only."""
     seen = set()
     for table in glob("/proc/[0-9]*/mountinfo"):
         try:

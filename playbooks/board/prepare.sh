@@ -11,16 +11,16 @@ set -eu
 # change and put_back
 # shellcheck source=playbooks/board/changes.sh
 . /run/commitpath/changes.sh
-# for teardown.sh: whom to stop
+# for teardown.sh: the process to stop
 read -r stat < /proc/$$/stat
 # shellcheck disable=SC2086 # the fields behind the name
 set -- ${stat##*) }
 echo $$ "${20}" > /run/commitpath/prepare.pid
-# what could not be put back stays noted
+# what could not be restored stays recorded
 trap 'trap "" HUP INT TERM
   if put_back; then rm -f /run/commitpath/changes; fi
   rm -f /run/commitpath/prepare.pid' EXIT
-# dash leaves without the trap above when a signal ends it
+# on a signal dash would exit without the trap above
 trap 'exit 1' HUP INT TERM
 # quiesce and resume
 # shellcheck source=/dev/null
@@ -31,15 +31,14 @@ trap 'exit 1' HUP INT TERM
 
 python3 /run/commitpath/format_device.py
 . /run/commitpath/device.env
-# What the clock writes back while the filesystem is populated would leave its journal elsewhere
-# on each board: a virtual board's clock follows the host's in this phase. Until its sync, only
-# what is full is written.
+# Periodic write-back while populating would place the filesystem's journal elsewhere on each board: a virtual
+# board's clock follows the host's in this phase. Until the sync, only full buffers are written.
 change /proc/sys/vm/dirty_writeback_centisecs 0
 quiesce
 mkdir "$MOUNTPOINT/db"
 populate
 printf %s "$REHEARSAL_CELL" > /run/commitpath/cell.env
 sync
-# which may write, too
+# this may write, too
 resume
 sync

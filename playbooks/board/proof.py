@@ -1,7 +1,7 @@
-"""Prove that a block device may be formatted: it is the one that the inventory names, and nobody's.
+"""Verify that a block device may be formatted: it is the inventory's device, and unused.
 
-Runs on a board: Python 3.9, standard library. A name is resolved once, to an open file; from
-then on the device is that file's: its number in sysfs, and /proc/PID/fd/N for other programs.
+Runs on a board: Python 3.9, standard library. A name is resolved once, to an open file, which then stands for
+the device: by its number in sysfs, and as /proc/PID/fd/N for other programs.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from tables import LABEL, alone, labelled, table
 
 # "Linux filesystem data" of the GPT
 LINUX_DATA = "0fc63daf-8483-4772-8e79-3d69d8477de4"
-# A filesystem of ours begins its UUID with `commitpath` in ASCII; the rest is its partition's,
-# so that a copy of it elsewhere is not ours.
+# Our filesystems' UUIDs begin with `commitpath` in ASCII; the rest is the partition's, so that a copy
+# elsewhere is not ours.
 MARK = "636f6d6d-6974-7061-7468"
 MADE = Path(__file__).resolve().parent / "made-device"
 
 
 @contextmanager
 def claimed(device: Device) -> Iterator[int]:
-    """Hold the device as a mount does (O_EXCL), open for writing."""
+    """Claim the device as a mount does (O_EXCL), open for writing."""
     try:
         fd = os.open(device.path, os.O_RDWR | os.O_EXCL | os.O_CLOEXEC)
     except OSError as error:
@@ -42,12 +42,12 @@ def claimed(device: Device) -> Iterator[int]:
 
 
 def identify(device: Device, kind: str, size: int) -> str:
-    """Refuse what is not the board's device for us; the UUID that a filesystem of ours has on it."""
+    """Refuse a device that is not the board's for us; return the UUID that our filesystem has on it."""
     if any((folder / "ro").read_text().strip() != "0" for folder in (device.sysfs, device.disk)):
         raise RefusedError("it is read-only")
     if kind == "lab":
         return f"{MARK}-{partition(device, size)[-12:]}"
-    # device.sh leaves the number of what it made
+    # device.sh writes the number of its device
     made = MADE.read_text().strip() if MADE.exists() else ""
     if device.number != made:
         raise RefusedError("it is not a device that commitpath made")
@@ -57,9 +57,9 @@ def identify(device: Device, kind: str, size: int) -> str:
 
 
 def partition(device: Device, size: int) -> str:
-    """Refuse what is not the partition that somebody labelled for us; its UUID in the GPT.
+    """Refuse a device that is not a partition labelled for us; return its UUID in the GPT.
 
-    The table on the disk counts (tables.py), and the kernel must have the partition where the table has it.
+    The kernel must have the partition as in the disk's table (tables.py).
     """
     if device.disk == device.sysfs:
         raise RefusedError("it is a whole disk, not a partition")
@@ -73,9 +73,9 @@ def partition(device: Device, size: int) -> str:
     there = (int(entry.get("START", 0)), int(entry.get("SECTORS", 0)))
     if there != (start, sectors):
         raise RefusedError(
-            f"the disk's partition table does not have it as the kernel has: {there[1]} sectors from "
-            f"{there[0]} on, and {sectors} from {start} on; if the table is right and nobody uses the "
-            f"partition: partx --update --nr {number} {disk.node}, else boot the board anew"
+            f"the disk's partition table differs from the kernel's: it has {there[1]} sectors from "
+            f"{there[0]} on, the kernel {sectors} from {start} on; if the table is right and nobody uses the "
+            f"partition: partx --update --nr {number} {disk.node}, else reboot the board"
         )
     if entry["NAME"] != LABEL:
         others = " and ".join(labelled())
@@ -96,16 +96,16 @@ def partition(device: Device, size: int) -> str:
 
 
 def ours(device: Device, mark: str, kinds: Collection[str]) -> bool:
-    """Whether a filesystem of ours is on it and nothing else; False if nothing is; else refused.
+    """Return whether our filesystem is on it, False if nothing is; refuse anything else.
 
-    kinds: what blkid may call one.
+    kinds: names that blkid may give it.
     """
-    said = device.ask("wipefs", "--json", "--output", "TYPE,UUID")
-    found = json.loads(said)["signatures"] if said.strip() else []
-    for signature in found:
+    output = device.ask("wipefs", "--json", "--output", "TYPE,UUID")
+    signatures = json.loads(output)["signatures"] if output.strip() else []
+    for signature in signatures:
         if signature["type"] not in kinds or signature["uuid"] != mark:
             raise RefusedError(
                 f"it carries {signature['type']} ({signature['uuid'] or 'no UUID'}), which commitpath did "
                 f"not make there; if nobody needs it: wipefs -a {device.node}"
             )
-    return bool(found)
+    return bool(signatures)

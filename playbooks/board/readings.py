@@ -1,4 +1,4 @@
-"""Read what a board says of its state: files of /proc, /sys and debugfs.
+"""Read a board's state from files of /proc, /sys and debugfs.
 
 Runs on a board: Python 3.9, standard library. A value is text as the kernel has it; one that cannot be read
 is {"unreadable": why}. docs/reference/formats.md has the names.
@@ -29,12 +29,12 @@ SLOWS = ("cpu", "thermal-cpu", "processor", "devfreq", "thermal-devfreq")
 
 
 def unreadable(why: str) -> Value:
-    """What stands for a value that is not known."""
+    """Return the value for something that cannot be read."""
     return {"unreadable": why}
 
 
 class Board:
-    """A board's files below ROOT, and its disk: of the block device NUMBER, major:minor."""
+    """A board's files below ROOT, and its disk: the one of block device NUMBER, major:minor."""
 
     def __init__(self, root: Path, number: str) -> None:
         self.root, self.number = root, number
@@ -43,7 +43,7 @@ class Board:
         self.disk = root / "sys/class/block" / (self.partition if whole else self.partition.parent).name
 
     def text(self, path: Path | str) -> Value:
-        """What a file has; path: of this machine, or below the board's root."""
+        """Return a file's text; path: on this machine, or below the board's root."""
         path = path if isinstance(path, Path) else self.root / path
         try:
             return path.read_text(errors="replace").strip()
@@ -51,16 +51,16 @@ class Board:
             return unreadable(f"{self.shown(path)}: {error.strerror}")
 
     def shown(self, path: Path) -> str:
-        """A path as the board has it."""
+        """Return a path as seen on the board."""
         return f"/{path.relative_to(self.root)}" if path.is_relative_to(self.root) else str(path)
 
     def found(self, what: str, folder: str, pattern: str) -> Iterator[tuple[str, Path]]:
-        """(name, path) of what a folder of sysfs has."""
+        """Yield (name, path) of matching files in a folder of sysfs."""
         for path in sorted((self.root / folder).glob(pattern)):
             yield f"{what}/{path.name}", path
 
     def stat(self) -> Values:
-        """The counters of the partition and of its disk."""
+        """Return the counters of the partition and its disk."""
         values: Values = {}
         for name, folder in (("partition", self.partition), ("disk", self.disk)):
             text = self.text(folder / "stat")
@@ -72,7 +72,7 @@ class Board:
         return values
 
     def mounts(self) -> Value:
-        """Where it is mounted, and what else is on that: identity, number and place of each, in order."""
+        """Return its mounts, and the other mounts on those: identity, number and place of each, in order."""
         text = self.text("proc/self/mountinfo")
         if isinstance(text, dict):
             return text
@@ -81,7 +81,7 @@ class Board:
         return "; ".join(" ".join((line[0], line[2], line[4])) for line in lines if line[4] in ours)
 
     def frequencies(self) -> Values:
-        """Governor, limits and frequency of each group of CPUs."""
+        """Return governor, limits and frequency of each group of CPUs."""
         values = {
             f"{name}/{file}": self.text(policy / file)
             for name, policy in self.found("cpufreq", "sys/devices/system/cpu/cpufreq", "policy*")
@@ -90,7 +90,7 @@ class Board:
         return values or {"cpufreq": unreadable("/sys/devices/system/cpu/cpufreq: it has no policy")}
 
     def throttled(self) -> Values:
-        """Counters of throttling, whoever keeps them."""
+        """Return counters of throttling, from any source."""
         values = {
             f"throttle/{path.parent.parent.name}/{path.name}": self.text(path)
             for _, path in self.found("", "sys/devices/system/cpu", "cpu*/thermal_throttle/*_count")
@@ -106,14 +106,14 @@ class Board:
             values["throttle/get_throttled"] = self.text(firmware[0])
         elif self.root == Path("/") and shutil.which("vcgencmd"):
             done = subprocess.run(["vcgencmd", "get_throttled"], capture_output=True, text=True, check=False)
-            said = done.stdout.strip().rpartition("=")[2]
-            values["throttle/get_throttled"] = said or unreadable(
+            answer = done.stdout.strip().rpartition("=")[2]
+            values["throttle/get_throttled"] = answer or unreadable(
                 f"vcgencmd get_throttled: {done.stderr.strip()}"
             )
         return values or {"throttle": unreadable("no counter of throttling, and no device that cools a CPU")}
 
     def temperatures(self) -> Values:
-        """Thousandths of a degree Celsius, of each thermal zone and of the disk."""
+        """Return thousandths of a degree Celsius for each thermal zone and the disk."""
         zones = self.found("temperature", "sys/class/thermal", "thermal_zone*")
         values = {f"{name} {self.text(zone / 'type')}": self.text(zone / "temp") for name, zone in zones}
         for file in sorted(self.disk.glob("device/**/hwmon*/temp1_input")):
@@ -121,7 +121,7 @@ class Board:
         return values or {"temperature": unreadable("/sys/class/thermal: it has no thermal_zone")}
 
     def card(self) -> Values:
-        """An eMMC's or SD card's errors and bus, as its host counts them; of another disk nothing."""
+        """Return an eMMC's or SD card's errors and bus, as counted by its host; empty for other disks."""
         hosts = [folder.name for folder in self.disk.resolve().parents if folder.parent.name == "mmc_host"]
         values: Values = {}
         for host in hosts[:1]:
@@ -135,7 +135,7 @@ class Board:
         return values
 
     def pressure(self) -> Values:
-        """Microseconds that tasks waited for IO: any task, all at once, and those of other control groups."""
+        """Return µs that tasks waited for IO: any task, all at once, and those of other control groups."""
         text = self.text("proc/pressure/io")
         if isinstance(text, dict):
             return {"pressure": text}
@@ -155,7 +155,7 @@ class Board:
 
 
 def totals(text: str) -> Iterator[tuple[str, str]]:
-    """(some or full, microseconds) of a file of pressure."""
+    """Yield (some or full, microseconds) of a pressure file."""
     for line in text.splitlines():
         kind, _, rest = line.partition(" ")
         yield kind, rest.rpartition("total=")[2]

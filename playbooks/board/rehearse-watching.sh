@@ -1,6 +1,6 @@
 #!/bin/sh
-# Watch nothing for a moment, so that what watching reads is in memory afterwards (prepare.yml
-# says why). Once for all that is prepared on a board, as the probes take a while to attach.
+# Watch briefly without a load, so that everything that watching reads is in memory (reason: prepare.yml).
+# Once per board, as attaching the probes takes a while.
 # usage: rehearse-watching.sh DEVICE PROBE,... OBSERVER...
 set -eu
 cd /run/commitpath

@@ -1,18 +1,18 @@
 #!/bin/sh
-# Run one cell on a prepared board: watch, run the driver, record what was in force.
+# Run one cell on a prepared board: watch, run the driver, record the effective settings.
 #
-# Reads /run/commitpath/cell.env, leaves /run/commitpath/raw as docs/reference/formats.md says.
-# The filesystem is mounted and the database in place. All that runs is in memory. Where
-# the board was saved with its probes attached (watch.env is there), they go on.
-# Exits 0 when every step of the plan (STEPS) ended as planned; what it prints says what did not.
+# Reads /run/commitpath/cell.env, writes /run/commitpath/raw (docs/reference/formats.md). The filesystem is
+# mounted and the database in place; all programs are in memory. Probes that were attached when the board was
+# saved (watch.env exists) continue. Exits 0 when every step of the plan (STEPS) ended as planned; its output
+# lists those that did not.
 set -u
 folder=/run/commitpath
 raw=$folder/raw
 cd "$folder" || exit 1
 . ./cell.env
-# SQLite's temporary files are on the filesystem under test: /var/tmp is in the board's memory
+# SQLite's temporary files go to the filesystem under test: /var/tmp is in the board's memory
 export SQLITE_TMPDIR="$DATABASE_FOLDER"
-# what settle may use
+# used by settle
 # shellcheck source=playbooks/board/changes.sh
 . ./changes.sh
 # settle and describe
@@ -27,7 +27,7 @@ ended=$folder/steps
 # mawk's %d ends at 2^31 - 1
 now() { awk '{ printf "%.0f\n", $1 * 1000000000 }' /proc/uptime; }
 
-# step NAME ok|fails: run it, note when and how it ended; another end than the planned one ends the run
+# step NAME ok|fails: run it, record its time and result; an unplanned result ends the run
 step() {
   name=$1 ends=$2
   begin=$(now)
@@ -42,7 +42,7 @@ step() {
 
 perform() {
   case $1 in
-    # where the board was saved with its probes attached they go on
+    # probes attached when the board was saved continue
     watch) [ -e watch.env ] || sh watch.sh start ;;
     set-timing) sh device.sh timing ;;
     settle) settle ;;
@@ -53,19 +53,19 @@ perform() {
     kills) perform_kills ;;
     rehearse-trials) rehearse_trials ;;
     hold) hold ;;
-    *) echo "no step is called $1"; return 2 ;;
+    *) echo "unknown step $1"; return 2 ;;
   esac
 }
 
 finish() {
-  # as it was when the watching began
+  # the log as it was when the watching began
   log_mark='' watching=''
   . ./watch.env
-  # a log so long that its beginning is gone must not look like a quiet one
+  # if the mark is gone, messages were lost
   dmesg --raw | awk -v mark="$log_mark" '
     seen { print }
     index($0, mark) { seen = 1 }
-    END { if (!seen) print "<3>run-cell: the kernel said too much: what it said first is gone" }
+    END { if (!seen) print "<3>run-cell: the kernel logged too much: its first messages are lost" }
   ' > "$raw/dmesg.txt"
   reads=0
   [ ! -e /sys/block/vda/stat ] || reads=$(($(awk '{ print $1 }' /sys/block/vda/stat) - $(cat root_reads)))
@@ -80,13 +80,13 @@ finish() {
   exit "$1"
 }
 
-# covariates ARGUMENTS: what a lab board is like; a virtual one has no such file
+# covariates ARGUMENTS: a lab board's conditions; a virtual board does not have the file
 covariates() { [ ! -e covariates.py ] || python3 covariates.py "$@"; }
 
-# what is measured: the driver's work, or a command (playbooks/loads/)
+# the measured load: the driver's work, or a command (playbooks/loads/)
 perform_load() {
   covariates begin || return
-  # for whoever watches the console; before anything is measured
+  # for the host's console reader; before anything is measured
   echo 'run-cell: driver starts' > /dev/console
   run_load 2> "$raw/driver/driver.err"
   status=$?
@@ -95,7 +95,7 @@ perform_load() {
   return "$status"
 }
 
-# When a read of the root disk ends is the host's affair: what trials need of it is in memory before a snapshot.
+# Host read latency is not deterministic: what trials read from the root disk is cached before a snapshot.
 rehearse_trials() {
   for program in "$(command -v gzip)" "$(command -v "${FSCK%% *}")"; do
     ldd "$program" | awk '{ for (i = 1; i <= NF; i++) if ($i ~ /^\//) print $i }' |
@@ -103,7 +103,7 @@ rehearse_trials() {
   done
 }
 
-# what power cuts leave of the run, in trials.csv, and files of some of them
+# crash trials by power cut: results in trials.csv, and files of some of them
 perform_trials() {
   gzip -d trials.gz || return
   # shellcheck disable=SC2086  # a list of options
@@ -112,7 +112,7 @@ perform_trials() {
     --announce /dev/console
 }
 
-# what a run leaves that is killed, likewise
+# kill trials, in the same way
 perform_kills() {
   gzip -d trials.gz || return
   echo 'run-cell: driver starts' > /dev/console
@@ -121,12 +121,12 @@ perform_kills() {
     --output-dir "$folder/killed" --announce /dev/console
 }
 
-# the state of the first trial once more, mounted if it can be, for who wants to look at it
+# show the state of the first trial again, mounted if possible, for inspection
 hold() {
   read -r _ state kept < trials || return
   echo "show $state" > "$DEVICE_CONTROL/history" || return
   for word in $kept; do
-    # those of persistent memory, where the trial's file is again (workloads/trials/lines.h)
+    # words for persistent memory, where the trial's file already is (workloads/trials/lines.h)
     case $word in [a-z]*) continue ;; esac
     echo "keep $word" > "$DEVICE_CONTROL/history" || return
   done
@@ -136,14 +136,14 @@ hold() {
   while sleep 1000; do :; done
 }
 
-# what modules of ours that every virtual board has say of themselves
+# values reported by the kernel modules of every virtual board
 record_modules() {
   for module in modules/*.ko; do
     [ -e "$module" ] || continue
     loaded=$(basename "$module" .ko)
-    said=$(cd "/sys/module/$loaded/parameters" && grep -H '' -- *) || return
+    values=$(cd "/sys/module/$loaded/parameters" && grep -H '' -- *) || return
     mkdir -p "$raw/board/modules"
-    echo "$said" | sed 's/:/=/' > "$raw/board/modules/$loaded.txt"
+    echo "$values" | sed 's/:/=/' > "$raw/board/modules/$loaded.txt"
   done
 }
 
@@ -162,7 +162,7 @@ record_board() {
     find "$MOUNTPOINT/db" -mindepth 1 -type d -exec ls -1 -i -s --block-size=1 {} +
   } > "$raw/board/files.txt"
   record_load "$raw/board" || return
-  # the virtual board's packages were unpacked, not installed: dpkg knows of none
+  # the virtual board's packages are unpacked, not installed: dpkg does not know them
   if [ -f /etc/board-versions ]; then cat /etc/board-versions; else dpkg-query -W; fi \
     > "$raw/board/versions.txt"
 }

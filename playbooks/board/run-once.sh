@@ -1,14 +1,14 @@
 #!/bin/sh
-# Run the cell that was sent, and pack what the host collects: out.tar, with the run's end marker.
-# usage: run-once.sh RUN_ID SECONDS      SECONDS: of the lease, where there is one
+# Run the cell that was sent, and pack the results for the host: out.tar, with the run's end marker.
+# usage: run-once.sh RUN_ID SECONDS      SECONDS: of the lease, if there is one
 #
-# end: RUN_ID, the kernel's boot_id when the board was taken, and that of now. The host counts a run only
-# if it is the one that it began, on a board that was not booted anew since.
+# end: RUN_ID, and the kernel's boot_id when the board was reserved and now. The host accepts only the run that
+# it began, on a board that was not rebooted since.
 set -u
 cd /run/commitpath || exit 1
 rm -f out.tar end
 [ ! -e lease ] || sh lease.sh renew "$2" || exit 1
-# what prepare.sh mounted must still be what is there
+# the filesystem that prepare.sh mounted must still be there
 . ./device.env
 # shellcheck disable=SC1091,SC2153 # the cell's
 mountpoint=$(. ./cell.env && echo "$MOUNTPOINT")
@@ -17,7 +17,7 @@ if [ "$there" != "$DEVICE_NUMBER" ]; then
   echo "run-once: on $mountpoint is the device ${there:-none}, not $DEVICE_NAME ($DEVICE_NUMBER), which was prepared" >&2
   exit 1
 fi
-# for teardown.sh: whom to stop
+# for teardown.sh: the process to stop
 read -r stat < /proc/$$/stat
 id=$1 fields=${stat##*) }
 # shellcheck disable=SC2086 # the fields behind the name

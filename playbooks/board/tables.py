@@ -1,7 +1,7 @@
-"""The partitions of a board's disks, as the tables on the disks have them.
+"""Read the partition tables of a board's disks from the disks.
 
-The kernel keeps what it read once: while a disk is in use it reads no table again, it takes a label's
-low bytes for ASCII, and a partition that it was told of (partx) has no label at all.
+The kernel's copy may be outdated: it does not read the table again while a disk is in use, it reduces a label
+to ASCII, and a partition added by partx has no label at all.
 
 Runs on a board: Python 3.9, standard library.
 """
@@ -13,18 +13,18 @@ from pathlib import Path
 
 from devices import Device, RefusedError, node_of, resolve
 
-# A partition says by this GPT label that somebody made it for us.
+# The GPT label that marks a partition as made for us.
 LABEL = "commitpath"
 
 
 def table(disk: Device) -> list[dict[str, str]]:
-    """The partitions of a disk as its own table has them; in sectors of 512 bytes."""
-    said = disk.ask("partx", "--pairs", "--output", "NR,START,SECTORS,SCHEME,TYPE,UUID,NAME")
-    return [dict(re.findall(r'([A-Z]+)="([^"]*)"', line)) for line in said.splitlines()]
+    """Return the partitions in a disk's own table, in sectors of 512 bytes."""
+    pairs = disk.ask("partx", "--pairs", "--output", "NR,START,SECTORS,SCHEME,TYPE,UUID,NAME")
+    return [dict(re.findall(r'([A-Z]+)="([^"]*)"', line)) for line in pairs.splitlines()]
 
 
 def labelled() -> list[str]:
-    """The partitions of the machine whose GPT label is ours, by the tables of all disks."""
+    """Return the machine's partitions with our GPT label, by the tables of all disks."""
     found = []
     for folder in sorted(Path("/sys/block").iterdir()):
         if (folder / "size").read_text().strip() == "0":
@@ -36,7 +36,7 @@ def labelled() -> list[str]:
         try:
             names = {entry["NR"]: entry["NAME"] for entry in table(resolve(node_of(folder)))}
         except RefusedError:
-            # it has none, or its partitions are of the kernel's command line
+            # no table, or partitions from the kernel's command line
             names = {number: kernels_name(path) for number, path in numbers.items()}
         for number in (number for number, name in names.items() if name == LABEL):
             found.append(
@@ -46,13 +46,13 @@ def labelled() -> list[str]:
 
 
 def kernels_name(folder: Path) -> str:
-    """What the kernel calls a partition."""
+    """Return the kernel's name of a partition."""
     match = re.search(r"^PARTNAME=(.*)$", (folder / "uevent").read_text(errors="replace"), re.M)
     return match[1] if match else ""
 
 
 def check_name(name: str) -> None:
-    """Refuse a name that udev makes by a label and that is not there, with what to do."""
+    """Refuse a missing name that udev makes from a label, with a remedy."""
     if Path(name).parent != Path("/dev/disk/by-partlabel") or Path(name).exists():
         return
     nodes = labelled()
@@ -64,9 +64,9 @@ def check_name(name: str) -> None:
 
 
 def alone(device: Device, entries: list[dict[str, str]], start: int, sectors: int) -> None:
-    """Refuse a partition that shares a sector with another, as the kernel or the disk's table has them.
+    """Refuse a partition that overlaps another, by the kernel or the disk's table.
 
-    The kernel takes a table whose partitions overlap, and a claim of one is none of the other.
+    The kernel accepts overlapping partitions, and a claim of one does not claim the other.
     """
     there = [(int(entry["START"]), int(entry["SECTORS"])) for entry in entries]
     for folder in (path.parent for path in device.disk.glob("*/partition") if path.parent != device.sysfs):
@@ -76,4 +76,4 @@ def alone(device: Device, entries: list[dict[str, str]], start: int, sectors: in
         if first < start + sectors and start < first + length:
             raise RefusedError(f"it overlaps the partition of {length} sectors from {first} on")
     if start + sectors > int((device.disk / "size").read_text()):
-        raise RefusedError("it ends behind the end of its disk")
+        raise RefusedError("it ends after the end of its disk")

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Unpack the tar that stands behind this script's last line. usage: unpack.sh FOLDER [COMMAND...]
-# Says `unpacked`, unless the folder had it all. So files get onto a board by Ansible's script
-# module: its others start a Python there, which takes an emulated CPU six seconds each time.
-# With CHECK=1 the folder stays as it is: what would be written is said, with DIFF=1 line by line, and
+# Unpack the tar after this script's last line. usage: unpack.sh FOLDER [COMMAND...]
+# Prints `unpacked`, unless the folder was up to date. Ansible's script module transfers files in this way: its
+# other modules start a Python on the board, which takes an emulated CPU six seconds each time.
+# With CHECK=1 the folder is not changed: what would be written is printed, with DIFF=1 line by line, and
 # COMMAND is run in a copy elsewhere.
 set -eu
 packed() { tail -n +25 "$0"; }

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Start or stop what watches a run: the observers that cell.env names, none or some.
+# Start or stop the observers that cell.env names, none or several.
 # usage: watch.sh start|stop
 #
-# `start` returns once every observer watches, and leaves
-# watch.env: which do, what they say of it, and a line of ours in the kernel's log; and root_reads, how
-# often the root disk was read so far, if images/await-cell.sh has not. `stop` drains, and fails
-# when an observer ended badly.
+# `start` returns when every observer is watching, and leaves watch.env (the observers, their messages, and a
+# mark in the kernel's log) and root_reads (reads of the root disk so far, unless images/await-cell.sh wrote
+# it). `stop` drains, and fails when an observer ended badly.
+set -u
 set -u
 folder=$(cd "$(dirname "$0")" && pwd)
 raw=$folder/raw
@@ -13,7 +13,7 @@ cd "$folder" || exit 1
 # shellcheck source=/dev/null
 . ./cell.env
 
-# begin NAME: start an observer and wait until it watches, two minutes at most
+# begin NAME: start an observer and wait until it is watching, two minutes at most
 begin() {
   sh observer.sh "$1" start || return
   tries=0

@@ -2,8 +2,8 @@
 # flashsim on a board (images/devices/flashsim/README.md). Environment: DEVICE_NAME.
 flashsim=/sys/kernel/config/flashsim
 
-# make_device SIZE_MIB NAME=VALUE...: /dev/target. What is not given is time: it is set to the fastest
-# there is, so that preparing is quick; a run sets the profile's.
+# make_device SIZE_MIB NAME=VALUE...: /dev/target. Timing that is not given is set to the fastest, for a quick
+# preparation; a run sets the profile's.
 make_device() {
   [ -d $flashsim ] || insmod /run/commitpath/flashsim.ko
   mkdir $flashsim/target
@@ -20,10 +20,10 @@ make_device() {
   }
 }
 
-# set_timing NAME=VALUE...: the profile's time
+# set_timing NAME=VALUE...: set the profile's timing
 set_timing() { set_attributes "$flashsim/$DEVICE_NAME" "$@"; }
 
-# reset_device: counters at zero, cache clean, a history where the cell (DEVICE_HISTORY) has one
+# reset_device: clear counters and cache; keep a history if the cell has DEVICE_HISTORY
 reset_device() {
   echo "${DEVICE_HISTORY:-0}" > "/sys/block/$DEVICE_NAME/flashsim/history"
   echo 1 > "/sys/block/$DEVICE_NAME/flashsim/reset"
@@ -32,7 +32,7 @@ reset_device() {
 # device_counters: name=value a line
 device_counters() { cat "/sys/block/$DEVICE_NAME/flashsim/stats"; }
 
-# describe_device RAW: what it is, what it was told to do, and what it counted
+# describe_device RAW: its properties, log and counters
 describe_device() {
   attributes "$flashsim/$DEVICE_NAME" > "$1/board/device.txt"
   cat "/sys/block/$DEVICE_NAME/flashsim/log" > "$1/device.bin"

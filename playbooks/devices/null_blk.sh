@@ -2,8 +2,8 @@
 # null_blk on a board (Documentation/block/null_blk.rst). Environment: DEVICE_NAME.
 nullb=/sys/kernel/config/nullb
 
-# make_device SIZE_MIB NAME=VALUE...: /dev/target, which is a link where the kernel (before 5.19) calls a
-# disk after its number, whatever its folder is called; then that is called after the disk
+# make_device SIZE_MIB NAME=VALUE...: /dev/target, a link on kernels before 5.19, which name a disk by its number;
+# its folder is then renamed after the disk
 make_device() {
   modprobe null_blk nr_devices=0
   power_on target "$@"
@@ -25,14 +25,14 @@ power_on() {
   echo 1 > "$at/power"
 }
 
-# set_timing NAME=VALUE...: the profile's time, of which it takes none while it is in use
+# set_timing NAME=VALUE...: the profile's timing, which it does not accept while in use
 set_timing() { set_attributes "$nullb/$DEVICE_NAME" "$@"; }
 
-# reset_device: it has no state but its data
+# reset_device: it has no state except its data
 reset_device() { :; }
 
-# device_counters: it counts nothing
+# device_counters: it has none
 device_counters() { :; }
 
-# describe_device RAW: what it is
+# describe_device RAW: its properties
 describe_device() { attributes "$nullb/$DEVICE_NAME" > "$1/board/device.txt"; }

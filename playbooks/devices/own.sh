@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# The device of a lab board, which is there already: nothing is made, set or counted. Environment:
+# The existing device of a lab board: nothing is made, set or counted. Environment:
 # DEVICE_NAME; disk, the folder of its disk in sysfs.
 
 make_device() { echo "device: a lab board's own device is not made" >&2; return 1; }
@@ -10,8 +10,8 @@ reset_device() { :; }
 
 device_counters() { :; }
 
-# describe_device RAW: how large it is, of a partition where and beside which others, and what an eMMC or
-# a disk says of itself
+# describe_device RAW: its size, a partition's place and neighbours, and the properties reported by an eMMC or
+# disk
 describe_device() {
   {
     own=/sys/class/block/$DEVICE_NAME

@@ -1,4 +1,4 @@
-"""What an F2FS says of the further devices that it is on (mkfs.f2fs -c). Runs on a board: Python 3.9."""
+"""Read an F2FS's further devices (mkfs.f2fs -c) from its superblock. Runs on a board: Python 3.9."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DEVICES_AT, DEVICES, DEVICE, SEGMENT = 2201, 8, struct.Struct("<64sI"), 2 << 20
 
 
 def members(head: bytes) -> Iterator[tuple[str, int]]:
-    """Node and bytes of each further device of a filesystem, by the first bytes of its first device."""
+    """Yield node and size of each further device, from the first bytes of the first device."""
     if not head.startswith(MAGIC, AT):
         return
     for place in range(1, DEVICES):

@@ -1,44 +1,44 @@
 # shellcheck shell=sh
 # F2FS on a board. Environment: DEVICE_NAME.
 
-# check: what it needs
+# check: its requirements
 check() {
   needs_program mkfs.f2fs dump.f2fs
   needs_module f2fs
 }
 
-# make UUID DEVICE WORD...: a filesystem with that UUID, and nothing written over that mkfs sees
+# make UUID DEVICE WORD...: a filesystem with that UUID; overwrites nothing that mkfs recognises
 make() {
   uuid=$1 device=$2
   shift 2
   mkfs.f2fs "$@" -U "$uuid" "$device"
 }
 
-# quiesce: write nothing by the clock; a checkpoint is made every 60 s
+# quiesce: no periodic writes; a checkpoint is made every 60 s
 quiesce() { checkpoint_every 3600; }
 
-# resume: as the kernel has it (DEF_CP_INTERVAL)
+# resume: the kernel's default (DEF_CP_INTERVAL)
 resume() { checkpoint_every 60; }
 
 checkpoint_every() { echo "$1" > "/sys/fs/f2fs/$DEVICE_NAME/cp_interval"; }
 
-# settle: what goes by the clock begins at the same moment of each run. A checkpoint's time begins
-# with the one before it.
+# settle: periodic activity begins at the same time in each run. A checkpoint's period begins with the one
+# before it.
 settle() { :; }
 
-# describe FOLDER: where it keeps what
+# describe FOLDER: its layout
 describe() { dump.f2fs -d 1 "/dev/$DEVICE_NAME" > "$1/superblock.txt" 2>&1; }
 
-# counters: what it counts itself: checkpoints, by the version of the newer of two. (`CP calls` of its
-# debugfs are calls, in Linux 7 those that write none, too.) fs/f2fs: include/linux/f2fs_fs.h has the
-# places. Past the device's cache, which does not know what the filesystem writes.
+# counters: its own: checkpoints, by the version of the newer of two. (`CP calls` in debugfs counts calls, in
+# Linux 7 also those that write none.) Offsets: include/linux/f2fs_fs.h. Direct reads, as the device's cache
+# does not see the filesystem's writes.
 counters() {
   blocks_per_segment=$((1 << $(number 0 1044 4))) pack=$(number 0 1100 4)
   one=$(number "$pack" 0 8) other=$(number $((pack + blocks_per_segment)) 0 8)
   echo "checkpoint $((one > other ? one : other))"
 }
 
-# number BLOCK OFFSET BYTES: a number on the device
+# number BLOCK OFFSET BYTES: read a number from the device
 number() {
   dd if="/dev/$DEVICE_NAME" bs=4k skip="$1" count=1 iflag=direct 2> /dev/null |
     od -A n -t "u$3" -j "$2" -N "$3" | tr -d ' '

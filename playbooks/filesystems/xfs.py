@@ -1,6 +1,6 @@
-"""What an XFS says of its realtime device, which is named when it is mounted (rtdev) and not in it.
+"""Read an XFS's realtime device from its superblock; the device is named at the mount (rtdev), not in it.
 
-Its log on a device of its own has a signature (xfs_external_log). Runs on a board: Python 3.9.
+A log on a separate device has a signature (xfs_external_log). Runs on a board: Python 3.9.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ SUPERBLOCK, MAGIC = struct.Struct(">4sIQQ"), b"XFSB"
 
 
 def members(head: bytes) -> Iterator[tuple[str, int]]:
-    """The bytes of its realtime device, if it has one, and no node, by the first bytes of its data device."""
+    """Yield the realtime device's size, if there is one, without a node, from the data device's first
+    bytes."""
     if head.startswith(MAGIC):
         _, block, _, blocks = SUPERBLOCK.unpack_from(head)
         if blocks:

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# The load of a cell: the driver, on its database. populate: environment MOUNTPOINT POPULATE_OPTIONS
+# The load of a cell: the driver and its database. populate: environment MOUNTPOINT POPULATE_OPTIONS
 # REHEARSAL_OPTIONS. run_load: variables of cell.env and run-cell.sh.
 
 populate() {
@@ -11,7 +11,7 @@ populate() {
 }
 
 run_load() {
-  # shellcheck disable=SC2086  # lists of options; a watched run notes the engine's calls, if it can
+  # shellcheck disable=SC2086  # lists of options; a watched run also records the engine's calls, if it can
   "$folder/bin/driver" run $DRIVER_OPTIONS ${PROBES:+$WATCHED_OPTIONS} --output-dir "$raw/driver" \
     --device-stat "/sys/class/block/$DEVICE_NAME/stat" --announce /dev/console --start-on-second
 }

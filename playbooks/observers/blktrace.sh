@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# blktrace, of the board's device. Environment: BIN RAW DEVICE_NAME.
+# blktrace on the board's device. Environment: BIN RAW DEVICE_NAME.
 
 check() {
   needs_program blktrace
@@ -11,12 +11,12 @@ start() {
   observe trace
 }
 
-# Each full buffer wakes it, on the CPU that the workload needs: two buffers of 16 MiB, in
-# one of which a run of 3 x 1000 fits. Every CPU has its own, so they share that memory. Of what
-# happens before a command is issued only what a write's bio does is traced: the kernel takes all
-# of a category, and these masks leave out plugging, which is a sixth of all events.
+# Each full buffer wakes it, on the CPU that the workload needs: two buffers of 16 MiB, one of which holds a run
+# of 3 x 1000. Every CPU has its own, so they share that memory. Of events before a command's issue, only those
+# of writes' bios are traced: the kernel traces whole categories, and these masks leave out plugging, a sixth
+# of all events.
 trace() {
-  # what it locks into memory is 256 MiB (probes/blktrace.preload.c)
+  # it would lock 256 MiB into memory (probes/blktrace.preload.c)
   LD_PRELOAD=$BIN/blktrace.so exec blktrace -d "/dev/$DEVICE_NAME" -D "$RAW/blktrace" -o "$DEVICE_NAME" \
     -a write -a issue -a requeue -a complete -b $((16384 / $(nproc))) -n 2 > "$RAW/blktrace/blktrace.out" 2>&1
 }

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# The user's bpftrace script, observers/bpftrace.bt; that of this name here is for the rehearsal alone.
+# The user's bpftrace script, observers/bpftrace.bt; the file of that name here is only for rehearsals.
 # Environment: RAW.
 
 check() {
@@ -9,12 +9,12 @@ check() {
 
 start() { observe trace; }
 
-# nothing of it on the board's root is read in a run but what is in memory by then (ready)
+# in a run everything that it reads from the board's root must be in memory before (ready)
 trace() {
   exec bpftrace -o "$RAW/bpftrace.txt" observers/bpftrace.bt > "$RAW/bpftrace.out" 2> "$RAW/bpftrace.err"
 }
 
-# it waits for events once all is attached
+# it waits for events once everything is attached
 ready() {
   read -r pid _ < bpftrace.pid
   grep -qsE "ep_poll|epoll_wait" "/proc/$pid/wchan" || return

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# What is written to the board's device (probes/content/). Environment: RAW DEVICE_NAME.
+# The content of writes to the board's device (probes/content/). Environment: RAW DEVICE_NAME.
 log=/sys/kernel/debug/content
 
 check() {
@@ -8,7 +8,7 @@ check() {
 }
 
 start() {
-  # the folder of a disk, a partition's too
+  # the disk's folder, for a partition too
   disk=$(readlink -f "/sys/class/block/$DEVICE_NAME")
   [ -d "$disk/queue" ] || disk=${disk%/*}
   IFS=: read -r major minor < "$disk/dev"

@@ -1,7 +1,7 @@
 # shellcheck shell=sh
-# The recorder with the probes of the cell. Environment: BIN RAW PROBES.
-# Their clock, where the board has its module (probes/probes/), is proved when they begin and after they
-# have ended.
+# The recorder with the cell's probes. Environment: BIN RAW PROBES.
+# If the board has the module of their clock (probes/probes/), the clock is checked before and after.
+clock=/sys/module/probes/parameters/clock
 clock=/sys/module/probes/parameters/clock
 
 check() {
@@ -10,10 +10,10 @@ check() {
 }
 
 start() {
-  # the rehearsal left it
+  # loaded already by the rehearsal
   [ -e $clock ] || [ ! -e /run/commitpath/probes.ko ] || insmod /run/commitpath/probes.ko || return
   prove || return
-  # and one of these, which says that it attached
+  # remove the last one, which reports that it attached
   rm -f recorder.out
   observe record
 }
@@ -32,7 +32,7 @@ record() {
   exec "$BIN/recorder" "$RAW/probes.bin" $files > recorder.out 2> recorder.err
 }
 
-# how many are attached, and how, run-cell.sh writes down
+# run-cell.sh records how many are attached, and how
 ready() {
   grep -qs '^by' recorder.out && sed -n 's/^attached /attached=/p; s/^by /attached_by=/p' recorder.out >> watch.env
 }

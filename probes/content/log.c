@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where it is kept what was written. All memory is there before anything is measured, and is not
- * touched before something is kept in it: a snapshot of the board has holes there.
+ * Memory for the recorded writes. It is allocated before the measurement and not touched until
+ * used, so that a snapshot of the board stays sparse.
  */
 #include <linux/bvec.h>
 #include <linux/highmem.h>
@@ -30,8 +30,8 @@ void log_free(void)
 }
 
 /*
- * Room for so much data, whole chunks, and so many records. In huge pages: of small ones each needs
- * a place in a page table, and these lie among them, touched, all over the memory.
+ * Allocate room for so many bytes, in whole chunks, and records. Huge pages: small ones would need
+ * page tables, which would lie among them all over the memory.
  */
 int log_make(u32 data_mib, u32 records)
 {
@@ -67,7 +67,7 @@ static void append(const char *data, size_t size)
 	}
 }
 
-/* The data of a write behind what is there; where it begins. */
+/* Append a write's data; return where it begins. */
 static u64 keep(struct request *rq)
 {
 	u64 begin = log.bytes;
@@ -90,7 +90,7 @@ static u64 keep(struct request *rq)
 	return begin;
 }
 
-/* Called by one at a time, anywhere: it allocates nothing and does not sleep. */
+/* One caller at a time, in any context: it neither allocates nor sleeps. */
 void log_add(struct request *rq, u64 time_ns, u32 more_flags)
 {
 	u64 serial = log.serial++;
@@ -101,7 +101,7 @@ void log_add(struct request *rq, u64 time_ns, u32 more_flags)
 	}
 	log.records[log.nr] = (struct log_record){
 		.time_ns = cpu_to_le64(time_ns),
-		/* a flush has no place */
+		/* a flush has no sector */
 		.sector = cpu_to_le64(req_op(rq) == REQ_OP_FLUSH ? 0 : blk_rq_pos(rq)),
 		.begin = cpu_to_le64(more_flags ? LOG_NOT_KEPT : keep(rq)),
 		.bytes = cpu_to_le32(blk_rq_bytes(rq)),
@@ -111,8 +111,7 @@ void log_add(struct request *rq, u64 time_ns, u32 more_flags)
 	log.nr++;
 }
 
-/* Where a part of the file lies in memory, and how much of it from there on; 0: it is at its end.
- */
+/* Return the size and place of the part of the file at an offset; 0 at its end. */
 static size_t part_at(u64 offset, const struct log_header *header, const char **place)
 {
 	u64 size = sizeof(*header), at = offset;
@@ -132,7 +131,7 @@ static size_t part_at(u64 offset, const struct log_header *header, const char **
 	return min(log.bytes - at, LOG_CHUNK_BYTES - at % LOG_CHUNK_BYTES);
 }
 
-/* Give back the data that was read: the file that it is copied to is in the same memory. */
+/* Free the data already read: the file that it is copied to is in the same memory. */
 static void forget(u64 read)
 {
 	u64 before = sizeof(struct log_header) + log.nr * sizeof(*log.records), chunk;
@@ -144,7 +143,7 @@ static void forget(u64 read)
 	log.chunks[chunk] = NULL;
 }
 
-/* Some bytes of the log, from its beginning to its end and once. Nothing may be added any more. */
+/* Read the next bytes of the log, sequentially and once. Nothing may be added any more. */
 ssize_t log_read(char __user *buffer, size_t count, loff_t *offset)
 {
 	const struct log_header header = {

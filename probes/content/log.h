@@ -6,12 +6,12 @@
 #include <linux/blk-mq.h>
 #include <linux/types.h>
 
-/* given back one by one as the log is read */
+/* freed one by one as the log is read */
 #define LOG_CHUNK_MIB 4
 #define LOG_CHUNK_BYTES (LOG_CHUNK_MIB * (1UL << 20))
 #define LOG_MOST_MIB 4096
 #define LOG_NOT_KEPT (~0ULL)
-/* beside REQ_OP_* and REQ_*: not a command, but the end of one that was put back, unserved */
+/* not a command, but the end of one that was put back unserved; next to REQ_OP_* and REQ_* */
 #define LOG_PUT_BACK (1U << 31)
 
 struct log_header {
@@ -20,7 +20,7 @@ struct log_header {
 	__le32 record_bytes;
 	__le64 records;
 	__le64 data_bytes;
-	/* writes whose data found no place; commands that found none for a record */
+	/* writes without room for their data; commands without room for a record */
 	__le64 unkept;
 	__le64 lost;
 };
@@ -28,7 +28,7 @@ struct log_header {
 struct log_record {
 	__le64 time_ns; /* of the issue; CLOCK_MONOTONIC */
 	__le64 sector;
-	__le64 begin; /* of its data, in the data; LOG_NOT_KEPT: it has none there */
+	__le64 begin; /* of its data; LOG_NOT_KEPT: not stored */
 	__le32 bytes;
 	__le32 flags; /* cmd_flags */
 	__le64 serial;

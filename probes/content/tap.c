@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * content: keeps what is written to a disk, command by command, in memory.
+ * content: keeps in memory the data of every write command to a disk.
  *
- *   insmod content.ko major=MAJOR minor=MINOR    of the disk; begins. data_mib, records: its room
- *   /sys/kernel/debug/content                    opening it ends it; what was kept, to be read once
+ *   insmod content.ko major=MAJOR minor=MINOR    start, for that disk; data_mib, records: capacity
+ *   /sys/kernel/debug/content                    opening it stops; the data, to be read once
  *
- *   tap.c  when a command's data are taken        log.c  where they are kept
+ * tap.c copies the data at the right time; log.c stores it.
  *
- * A command is noted when it is issued, at the block layer's tracepoint, so that it is the same for
- * every driver; nothing here is shared with the probes. Its data are copied a little later, when
- * the device is at work on it and whoever issued it lets go of the CPU, which is then mostly idle:
- * a copy before the device is told would delay each command by it. No other thread runs before the
- * copy, and a command that completes first is copied then; only who issued it, going on without
- * sleeping, could change what it has just written.
+ * A command is noted at the block layer's issue tracepoint, so this is independent of drivers and
+ * of the probes. Its data are copied slightly later, when the issuing thread gives up the CPU while
+ * the device works: copying before would delay each command. No other thread runs before the copy,
+ * and a command that completes earlier is copied then. Only the issuing thread, continuing without
+ * sleeping, could change the data in between.
  */
 #include <linux/debugfs.h>
 #include <linux/kdev_t.h>
@@ -24,7 +23,7 @@
 
 #include "log.h"
 
-/* more are issued in one go by nobody here: a device's queue is shorter */
+/* more than any device here takes in a row without the issuer sleeping */
 #define NOTED 64
 
 static uint major, minor;
@@ -140,7 +139,7 @@ static void detach(void)
 			tracepoint_probe_unregister(hooks[i].point, hooks[i].probe, NULL);
 	for (i = 0; i < ARRAY_SIZE(hooks); i++)
 		hooks[i].attached = false;
-	/* nobody is in one any more */
+	/* no tracepoint handler is running any more */
 	tracepoint_synchronize_unregister();
 }
 
@@ -149,7 +148,7 @@ static int attach(void)
 	unsigned int i;
 	int error;
 
-	/* not exported, most of them */
+	/* most are not exported */
 	for_each_kernel_tracepoint(find, NULL);
 	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
 		error = hooks[i].point

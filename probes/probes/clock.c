@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * probes: the probes' clock.
+ * probes: a faster CLOCK_MONOTONIC for the probes.
  *
  *   commitpath_clock_ns()                       for BPF programs: CLOCK_MONOTONIC in ns
- *   /sys/module/probes/parameters/clock         reading it proves that it is that, or fails
+ *   /sys/module/probes/parameters/clock         reading it compares both clocks; fails if they
+ * differ
  *
- * The kernel's own clock for BPF takes 67 instructions. This one takes 10: the CPU's counter times
- * the nanoseconds of a count, from where the kernel's clock was when the module was loaded. It is
- * exact where a count is a whole number of nanoseconds, 16 on the virtual board, and nobody adjusts
- * the kernel's clock. Where not, the proof fails. A kernel on which BPF programs can call no
- * function of a module (before 6.9) has the proof alone, and its own clock for BPF.
+ * The kernel's own clock for BPF takes 67 instructions, this one 10: the CPU's counter times the
+ * nanoseconds per count, plus the kernel's clock when the module was loaded. It is exact if a count
+ * is a whole number of nanoseconds (16 on the virtual board) and the kernel's clock is not
+ * adjusted; otherwise the comparison fails. On kernels before 6.9, where BPF programs cannot call a
+ * module's function, only the comparison is available.
  */
 #include <linux/btf.h>
 #include <linux/btf_ids.h>
@@ -19,8 +20,7 @@
 
 #include <asm/arch_timer.h>
 
-/* a kernel before 6.9 has other words for what BPF programs may call, one before 6.3 none for a
- * part */
+/* before Linux 6.9 these macros have other names, before 6.3 one is missing */
 #ifndef __bpf_kfunc
 #define __bpf_kfunc __used noinline
 #endif
@@ -33,7 +33,7 @@
 #define BTF_KFUNCS_END BTF_SET8_END
 #endif
 
-/* by this name the probes know that the module is there (probes/probe.h) */
+/* the probes detect the module by this name (probes/probe.h) */
 static struct commitpath_clock {
 	u64 ns_per_count, begin_ns; /* begin: where the counter is 0; modulo 2^64 */
 } line __ro_after_init;
@@ -75,7 +75,7 @@ static int offer(void)
 }
 #endif
 
-/* CLOCK_MONOTONIC now, and the count that the kernel made it of. */
+/* Return CLOCK_MONOTONIC, and the count from which the kernel computed it. */
 static u64 kernel_ns(u64 *count)
 {
 	struct system_time_snapshot now;
@@ -91,7 +91,7 @@ static u64 kernel_ns(u64 *count)
 #endif
 }
 
-/* Of one count both clocks give the same, and what the kernel gives to BPF lies between. */
+/* Check that both clocks agree for the same count, and that the BPF clock lies between two. */
 static int prove(char *buffer, const struct kernel_param *unused)
 {
 	u64 count, before = commitpath_clock_ns(), ns = kernel_ns(&count),
@@ -118,7 +118,7 @@ static int __init probes_init(void)
 	return offer();
 }
 
-/* The kernel forgets a module's functions by itself. */
+/* The kernel unregisters a module's functions by itself. */
 static void __exit probes_exit(void)
 {
 }

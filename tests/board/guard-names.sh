@@ -29,7 +29,7 @@ mknod "$two" b "${other%:*}" "${other#*:}"
 try 'number of another' "$two has the number $other, which is $one's"
 rm "$two"
 mv "$two.saved" "$two"
-try 'no block device' 'is no block device' DEVICE=/dev/null
+try 'no block device' 'is not a block device' DEVICE=/dev/null
 try 'nothing there' 'No such file' DEVICE=/dev/none
 try 'whole disk' 'is a whole disk, not a partition' DEVICE="$disk"
 try 'another label' "label is 'other', not 'commitpath'" DEVICE="$one"
@@ -46,7 +46,7 @@ try 'ESP' 'type is c12a7328-.*, not .Linux filesystem data'
 gone
 disk
 printf 'size=90M\n' | sfdisk -q -N 2 --no-reread --no-tell-kernel --force "$disk" 2> /dev/null
-try 'another table' 'table does not have it as the kernel has'
+try 'another table' 'partition table differs from the kernel'
 gone
 
 # -- a disk in use, of which the kernel reads no table again
@@ -122,9 +122,9 @@ try 'overlap of an entry' 'overlaps the partition of 261792 sectors from 2048 on
 ln -s $mountpoint linked
 try 'mount point a link' 'mount point /run/guard/linked leads to /mnt/guard through a symbolic link' MOUNTPOINT=$here/linked
 try 'mount point below a link' 'leads to /mnt/guard/db through' MOUNTPOINT=$here/linked/db
-try 'mount point a file' 'is no folder' MOUNTPOINT=$file
+try 'mount point a file' 'is not a folder' MOUNTPOINT=$file
 try 'mount point nowhere' 'there is no /run/guard/none' MOUNTPOINT=$here/none/db
-try 'bytes in words' "are '64MiB', no whole number" DEVICE_BYTES=64MiB
+try 'bytes in words' "are '64MiB', not a whole number" DEVICE_BYTES=64MiB
 gone
 
 # -- options

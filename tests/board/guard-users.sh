@@ -56,7 +56,7 @@ losetup -d "$loop"
 loop=$(losetup -f --show -o $(($(cat "/sys/class/block/${two#/dev/}/start") * 512)) "$disk")
 try 'loop of the disk' 'is a loop device of loop[0-9]*$'
 mv "$loop" saved
-try 'loop without a node' 'what loop.* is a loop device of cannot be read'
+try 'loop without a node' 'the file of the loop device loop.* cannot be read'
 mv saved "$loop"
 losetup -d "$loop"
 gone

@@ -187,7 +187,7 @@ def test_damaged_snapshot_is_noticed(tmp_path: Path) -> None:
     with pytest.raises(SnapshotError, match="memory is not what was saved"):
         board.run_cell(copy, {"run-cell.sh": b"exit 0\n"}, 60)
     os.truncate(copy / "ram", 64 << 20)
-    assert "has not the size" in str(snapshot.fault(copy))
+    assert "has another size" in str(snapshot.fault(copy))
     state = (copy / "state").read_bytes()
     (copy / "state").write_bytes(state[: len(state) // 2])
     assert "not what was saved" in str(snapshot.fault(copy))
@@ -375,4 +375,4 @@ def test_kernel_log_without_its_beginning_is_not_quiet(on_board: Callable[..., R
     script = "cd /run/commitpath && sh watch.sh start && dmesg --clear && sh whole-run.sh"
     output = on_board(script, {"whole-run.sh": run}, PROBES="none")
     assert output.text("run-cell.status").strip() == "0", output.text("run-cell.log")
-    assert "<3>run-cell: the kernel said too much" in output.text("raw/dmesg.txt")
+    assert "<3>run-cell: the kernel logged too much" in output.text("raw/dmesg.txt")

@@ -193,19 +193,19 @@ def test_teardown_leaves_what_the_run_did_not_make(bench: Login) -> None:
     said = lab_board.said(bench, TEARDOWN).splitlines()
     assert [line for line in said if line != "torn down"] == [
         "unmarked: commitpath/notes is there",
-        "check-board: /run/commitpath is there, and commitpath did not make what is in it",
+        "check-board: /run/commitpath exists, with files that commitpath did not make",
         "taken",
         "an empty folder is",
-        "check-board: /run/commitpath is there, and no folder of commitpath's",
+        "check-board: /run/commitpath exists, and is not commitpath's folder",
         "1",
         "another's mount: commitpath is gone",
-        "teardown: something is mounted on /run/commitpath/bind: /run/commitpath is left as it is",
+        "teardown: something is mounted on /run/commitpath/bind: /run/commitpath is not removed",
         "a mount below: theirs/notes is there",
         "0",
-        "teardown: loop1 is still mounted, below something else on /mnt/target: "
-        "/run/commitpath is left as it is",
+        "teardown: loop1 is still mounted, below another mount on /mnt/target: "
+        "/run/commitpath is not removed",
         "another's mount over ours: /mnt/target/theirs is there",
-        "check-board: bench-1 uses the board; if not any more: umount what is mounted of it, "
+        "check-board: bench-1 uses the board; if it no longer does: unmount its mounts, "
         "rm -r /run/commitpath",
         "another checkout's: commitpath is there",
         "its own: commitpath is gone",
@@ -213,7 +213,7 @@ def test_teardown_leaves_what_the_run_did_not_make(bench: Login) -> None:
         "2",
         "a process with the number of an old one goes on",
         "taken",
-        "check-board: /run/commitpath is there, and no folder of commitpath's",
+        "check-board: /run/commitpath exists, and is not commitpath's folder",
         "ours: commitpath is gone",
         "not empty: /mnt/made/notes is there",
         "not marked: /mnt/made is there",

@@ -55,7 +55,7 @@ def test_unfit_snapshots_are_made_again(unfit: tuple[Path, Path, Path]) -> None:
     assert done.returncode == 0, done.stderr
     again = [line for line in done.stderr.splitlines() if "is made again" in line]
     assert again == [
-        f"the snapshot {folder.name} is made again: its memory has not the size that was saved",
+        f"the snapshot {folder.name} is made again: its memory has another size than was saved",
         f"the snapshot {other.name} is made again: it was saved by QEMU 6.2",
     ]
     assert snapshot.fault(folder) is None and snapshot.ram_fault(folder) is None

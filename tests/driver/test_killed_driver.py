@@ -248,5 +248,5 @@ def test_a_plan_of_another_run_is_refused(sqlite: Programs, memory: Path) -> Non
 
 def test_a_line_that_is_no_trial(sqlite: Programs, memory: Path) -> None:
     done = killed(sqlite, memory, in_mode("wal", "full"), ("acknowledged", "agreed"))
-    assert done.returncode == 1 and "is no trial" in done.stderr
+    assert done.returncode == 1 and "is not a trial" in done.stderr
     assert len(done.stderr.splitlines()) == 1

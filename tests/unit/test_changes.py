@@ -133,7 +133,7 @@ def test_what_cannot_be_put_back_is_said_and_stays_noted(board: Path) -> None:
     down = begin(board, "teardown.sh", str(board / "mnt"), "bench-1")
     said, _ = down.communicate(timeout=30)
     assert down.returncode == 1
-    assert f"changes: {board}/none/such was 7, and is not put back" in said
+    assert f"changes: {board}/none/such was 7, and could not be restored" in said
     assert (board / INTERVAL).read_text() == "9\n"
     assert changes.exists()
 

@@ -50,7 +50,7 @@ def test_stock_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("choice", "says"),
-    [("own", "EMULATOR=own: it is not there; `make emulator` builds it"), ("mine", "it is own or stock")],
+    [("own", "EMULATOR=own: not built; `make emulator` builds it"), ("mine", "must be own or stock")],
 )
 def test_a_choice_that_cannot_be(choice: str, says: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COMMITPATH_EMULATOR", choice)
@@ -64,7 +64,7 @@ def test_a_choice_that_cannot_be(choice: str, says: str, monkeypatch: pytest.Mon
         ("QEMU emulator version 8.1.2 (Debian 1:8.1.2+ds-1)", "no patch for QEMU 8.1.2, only for 10.0, 7.2;"),
         (
             "QEMU emulator version 7.2.22",
-            "built of Debian's QEMU, and here is 'QEMU emulator version 7.2.22'",
+            "built from Debian's QEMU, but the installed one is 'QEMU emulator version 7.2.22'",
         ),
     ],
 )

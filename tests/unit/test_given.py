@@ -70,7 +70,7 @@ def test_headers_beside_it_are_in_no_id(tmp_path: Path) -> None:
     """A driver of ours and watching need them; a program of another machine is none."""
     path = image(tmp_path)
     bare = cells.make_cell({**NULL_BLK, "KERNEL": f"deb:{path}"})
-    lacking = f"linux-headers-{RELEASE}_1_\\*.deb is not beside it"
+    lacking = f"linux-headers-{RELEASE}_1_\\*.deb is not in the same folder"
     for variables in (FLASH, {}):
         with pytest.raises(BadInputError, match=lacking):
             cells.make_cell({**variables, "KERNEL": f"deb:{path}"})
@@ -98,7 +98,7 @@ def test_what_cannot_be_booted_is_one_line(tmp_path: Path) -> None:
         package(folders[1], "linux-image-arm64", {"usr/share/x": b""}): "there is no kernel in it",
         package(
             folders[4], "linux-image-1", {"boot/vmlinuz-1 2": b"", "boot/config-1 2": b""}
-        ): "is no kernel's release",
+        ): "is not a kernel release",
         package(
             folders[5],
             "linux-image-6.1",
@@ -120,7 +120,7 @@ def test_what_changes_after_it_was_looked_at_is_not_taken(tmp_path: Path) -> Non
     profile = cells.make_cell({**NULL_BLK, "KERNEL": f"deb:{path}"})["profiles"]["kernel"]
     assert given.parts(profile) == [str(path)]
     image(tmp_path, b"MZ of another")
-    with pytest.raises(LabError, match="has changed meanwhile"):
+    with pytest.raises(LabError, match="has changed since it was inspected"):
         given.parts(profile)
     with pytest.raises(LabError, match="give KERNEL= its path again"):
         given.parts({**profile, "deb": 64 * "0"})

@@ -132,13 +132,13 @@ def test_nothing_is_copied_that_a_link_leads_to(built: Path, tmp_path: Path) -> 
     for name in (tree.IMAGE, "fs/one/one.ko"):
         (built / name).unlink()
         (built / name).symlink_to(outside / name)
-        refused(built, f"{name} is a link, or behind one")
+        refused(built, f"{name} is a link, or in a linked folder")
         (built / name).unlink()
         shutil.copy(outside / name, built / name)
     make(built)
     shutil.rmtree(built / "fs")
     (built / "fs").symlink_to(outside / "fs")
-    refused(built, "fs/one/one.ko is a link, or behind one")
+    refused(built, "fs/one/one.ko is a link, or in a linked folder")
     # the tree itself may be behind one
     (tmp_path / "link").symlink_to(outside)
     make(tmp_path / "link")
@@ -148,21 +148,21 @@ def test_another_architecture_is_named(built: Path) -> None:
     """Whether it was built or not."""
     write(built, ".config", HEAD.format("x86"))
     (built / tree.IMAGE).unlink()
-    refused(built, "its .config is of a kernel for x86; the board is arm64")
+    refused(built, "its .config is for x86; the board is arm64")
 
 
 def test_what_does_not_belong_together_is_refused(built: Path) -> None:
     refused(built / "none", "no such folder")
     write(built, tree.IMAGE, bytes(1000))
-    refused(built, "arch/arm64/boot/Image is no arm64 kernel")
+    refused(built, "arch/arm64/boot/Image is not an arm64 kernel")
     write(built, tree.IMAGE, image("6.99.1-older"))
-    refused(built, f"is not of {RELEASE}, which include/config/kernel.release has")
+    refused(built, f"is not {RELEASE}, as in include/config/kernel.release")
     write(built, tree.IMAGE, image())
     write(built, tree.MODULES, "../one.o\n")
     refused(built, "names ../one.ko, which is not in the tree")
     write(built, tree.MODULES)
     write(built, tree.RELEASE, "../x\n")
-    refused(built, "is no kernel's release")
+    refused(built, "is not a kernel release")
     write(built, tree.RELEASE, f"{RELEASE}\n")
     with (built / ".config").open("a") as file:
         file.write("CONFIG_NEW=y\n")
@@ -177,7 +177,7 @@ def test_what_its_config_lacks_is_named(built: Path) -> None:
     configure(built, without="DEBUG_INFO_BTF")
     make(built)
     refused(built, "lacks CONFIG_DEBUG_INFO_BTF in its config, which the observer probes", PROBES="block")
-    for option, why in (("MODULE_SIG_FORCE", "it loads signed modules alone"), ("CC_IS_CLANG", "with clang")):
+    for option, why in (("MODULE_SIG_FORCE", "it loads only signed modules"), ("CC_IS_CLANG", "with clang")):
         configure(built, more=f"CONFIG_{option}=y\n")
         make(built)
         refused(built, f"cannot be watched: .*{why}.*use PROBES=none", PROBES="block")
@@ -230,5 +230,5 @@ def test_a_tree_that_changes_after_it_was_looked_at_is_not_taken(built: Path) ->
     profile = make(built)["profiles"]["kernel"]
     assert given.parts(profile) == [str(built), str(built)]
     write(built, "fs/one/one.ko", "of another")
-    with pytest.raises(LabError, match="has changed meanwhile"):
+    with pytest.raises(LabError, match="has changed since it was inspected"):
         given.parts(profile)

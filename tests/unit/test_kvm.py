@@ -15,14 +15,14 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def test_other_architecture(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
-    with pytest.raises(BadInputError, match="so must the host be, which is x86_64; use CLOCK=virtual"):
+    with pytest.raises(BadInputError, match="needs an arm64 host, and this one is x86_64; use CLOCK=virtual"):
         kvm.check()
 
 
 def test_no_kvm(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(platform, "machine", lambda: "aarch64")
     monkeypatch.setattr(kvm, "DEVICE", str(tmp_path / "kvm"))
-    with pytest.raises(BadInputError, match="kvm is not there, or not for this user"):
+    with pytest.raises(BadInputError, match="kvm is missing, or this user may not open it"):
         kvm.check()
     (tmp_path / "kvm").touch()
     kvm.check()

@@ -91,7 +91,7 @@ def test_results_are_unpacked(tmp_path: Path) -> None:
 )
 def test_a_board_writes_nowhere_else(tmp_path: Path, name: str, kind: bytes) -> None:
     folder = tmp_path / "run"
-    with pytest.raises(LabError, match="no file or folder of raw/"):
+    with pytest.raises(LabError, match="not a file or folder of raw/"):
         RunOutput(board_tar((name, kind))).extract(folder)
     assert not (tmp_path / "outside").exists()
     assert not list(folder.rglob("*"))

@@ -166,7 +166,7 @@ def test_one_that_ends_before_it_is_told_to_fails_the_stop(tmp_path: Path) -> No
     (tmp_path / "observers/sleeper.sh").write_text(text)
     assert sh(tmp_path, "watch.sh", "start") == (0, "")
     time.sleep(1)
-    assert sh(tmp_path, "watch.sh", "stop") == (1, "observer: sleeper ended before it was told to\n")
+    assert sh(tmp_path, "watch.sh", "stop") == (1, "observer: sleeper ended before it was stopped\n")
 
 
 def test_one_that_ends_before_it_watches_fails_the_start(tmp_path: Path) -> None:

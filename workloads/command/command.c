@@ -1,6 +1,6 @@
-/* Runs a command as the load: in a folder of the watched filesystem, between two idle readings of
- * the device's counters. Writes what a driver writes of its own run (docs/reference/formats.md); of
- * transactions what an engine's preload noted, if it is given one. */
+/* Runs a command as the load, in a folder of the watched filesystem, between two idle readings of
+ * the device's counters. Writes the same files as a driver (docs/reference/formats.md), with
+ * transactions if an engine's preload recorded them. */
 #define _GNU_SOURCE /* mlockall, and what the parts' headers need */
 #include <errno.h>
 #include <fcntl.h>
@@ -65,8 +65,8 @@ static void parse(int argc, char **argv, struct options *options)
 	options->command = argv[at + 1];
 }
 
-/* The command's own status; returns when nothing that it started is left: what goes on would write
- * into what comes behind. */
+/* Returns the command's status, after all processes that it started have ended: they would
+ * otherwise write into the next phase. */
 static int run_command(const struct options *options, struct printed printed[2])
 {
 	int status = 0, each;

@@ -62,10 +62,10 @@ static int by_begin(const void *one, const void *other)
 	return a < b ? -1 : a > b;
 }
 
-/* Of the longest path, each byte of which is escaped. */
+/* For the longest path, with each byte escaped. */
 #define ESCAPED_MOST (4 * PATH_MAX)
 
-/* A path as a column: \xHH stands for a byte that is not printable ASCII or would end the column.
+/* Escapes a path for a CSV column: \xHH for a byte that is not printable ASCII or ends the column.
  */
 static void escape(char escaped[ESCAPED_MOST], const char *path)
 {

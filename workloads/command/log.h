@@ -8,18 +8,17 @@
 
 struct transaction_log;
 
-/* Makes the log, names it in the environment and returns it mapped; its file is gone when it is
+/* Makes the log, puts its name into the environment and returns it mapped; the file is removed when
  * closed. Ends the run on an error. */
 struct transaction_log *log_create(const char *directory);
 
-/* How many of its transactions are whole. */
+/* The number of complete transactions. */
 uint64_t log_count(const struct transaction_log *log);
 
-/* The paths of databases that were attached, an array of texts. */
+/* Writes the paths of attached databases as an array. */
 void log_attached(const struct transaction_log *log, struct json *json, const char *key);
 
-/* Writes transactions.csv, in the order in which they began, and removes the log. Ends the run on
- * an error. */
+/* Writes transactions.csv, ordered by begin, and removes the log. Ends the run on an error. */
 void log_write(const char *directory, const struct transaction_log *log);
 
 #endif

@@ -28,7 +28,7 @@ struct printed printed_begin(const char *directory, const char *name)
 	return printed;
 }
 
-/* Takes what is in a pipe; closes it and its file when there is nothing more to come. */
+/* Reads a pipe's content; closes it and its file at its end. */
 static void take(struct printed *printed)
 {
 	static char buffer[64 * 1024];
@@ -62,7 +62,7 @@ void printed_collect(struct printed printed[2])
 	for (int i = 0; i < 2; i++)
 		close(printed[i].write);
 	while (printed[0].read >= 0 || printed[1].read >= 0) {
-		/* a descriptor of -1 is left out */
+		/* poll ignores a descriptor of -1 */
 		struct pollfd polled[] = {{.fd = printed[0].read, .events = POLLIN},
 					  {.fd = printed[1].read, .events = POLLIN}};
 

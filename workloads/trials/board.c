@@ -49,7 +49,7 @@ void board_counts(const char *path, struct board_counts *counts)
 	}
 }
 
-/* Options that are flags of the system call and no text for the filesystem. */
+/* Options that are flags of the system call, not text for the filesystem. */
 static const struct {
 	const char *name;
 	unsigned long flag;
@@ -88,7 +88,8 @@ int board_mount(const char *device, const char *folder, const char *type, const 
 	return mount(device, folder, type, set, rest) == 0 ? 0 : errno;
 }
 
-/* On a host, where tests run this, the kernel complains of others' devices, and not to every user.
+/* On a host, where tests run this, the kernel's log has other devices' messages and may be
+ * unreadable.
  */
 #ifdef ON_A_HOST
 #define KERNEL_LOG "/dev/null"
@@ -96,7 +97,7 @@ int board_mount(const char *device, const char *folder, const char *type, const 
 #define KERNEL_LOG "/dev/kmsg"
 #endif
 
-int board_complaints(char *said)
+int board_complaints(char *message)
 {
 	static int fd = -1;
 	char record[1024];
@@ -108,7 +109,7 @@ int board_complaints(char *said)
 		if (fd < 0 || lseek(fd, 0, SEEK_END) < 0)
 			fail("%s: %s", KERNEL_LOG, strerror(errno));
 	}
-	/* EPIPE: what came first is overwritten; the next call has what is left */
+	/* EPIPE: the oldest messages were overwritten; the next call returns the rest */
 	while ((size = read(fd, record, sizeof(record) - 1)) > 0 || (size < 0 && errno == EPIPE)) {
 		char *text;
 
@@ -120,8 +121,8 @@ int board_complaints(char *said)
 			continue;
 		count++;
 		text[strcspn(text, "\n")] = '\0';
-		if (said != NULL && said[0] == '\0')
-			snprintf(said, SAID_SIZE, "%s", text + 1);
+		if (message != NULL && message[0] == '\0')
+			snprintf(message, MESSAGE_SIZE, "%s", text + 1);
 	}
 	return count;
 }

@@ -1,4 +1,4 @@
-/* What a trial does to the board: device, filesystem, kernel's log, programs. */
+/* A trial's actions on the board: device, mounts, kernel log, programs. */
 #ifndef COMMITPATH_BOARD_H
 #define COMMITPATH_BOARD_H
 
@@ -6,27 +6,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SAID_SIZE = 256 };
+enum { MESSAGE_SIZE = 256 };
 
-/* Writes a text to a file of the kernel's; 0 or the errno. */
+/* Writes a text to a file of the kernel; returns 0 or the errno. */
 int board_write(const char *path, const char *text);
 
-/* What the device counted since the state was shown. */
+/* The device's counts since the state was shown. */
 struct board_counts {
 	uint64_t reads, writes, flushes;
 };
 void board_counts(const char *path, struct board_counts *counts);
 
-/* Mounts, with the options that mount(8) takes behind -o; 0 or the errno. */
+/* Mounts, with options as for mount(8) -o; returns 0 or the errno. */
 int board_mount(const char *device, const char *folder, const char *type, const char *options);
 
-/* What the kernel said since the last call with a level of warning or worse: how many lines; the
- * first goes to `said`, unless it has a text. Called once with NULL it begins with what comes then.
- */
-int board_complaints(char *said);
+/* Returns how many lines of level warning or worse the kernel logged since the last call; the first
+ * goes to `message`, unless it has a text. The first call, with NULL, skips earlier lines. */
+int board_complaints(char *message);
 
-/* Runs a command, words separated by blanks, without a shell and without a word of it; its exit
- * status, 128 and the signal that ended it, or -1 where it could not be run. */
+/* Runs a command, words separated by blanks, without a shell and with its output dropped; returns
+ * its exit status, 128 plus the signal that ended it, or -1 if it could not be run. */
 int board_run(const char *command);
 
 #endif

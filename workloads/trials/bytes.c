@@ -20,12 +20,12 @@ static struct written_header header;
 static char (*names)[WRITTEN_NAME];
 static struct written_life *lives;
 static struct written_sector *sectors;
-/* By hash, sector and file: the last note of it, in a table of 2^n places; each has the one before
- * it, which is of another life. */
+/* The last note for each hash, sector and file, in a table of 2^n places; each links to the note of
+ * an earlier life. */
 static uint32_t *table, *before;
 static uint64_t mask;
-/* Of the file that is looked at, of each life: sectors that it explains, and those of them that are
- * all of zeros. */
+/* For each life of the file being checked: sectors that it explains, and how many of them are
+ * zeros. */
 static uint64_t *explained, *explained_zeros;
 static unsigned char *chunk;
 static uint64_t zeros_hash;
@@ -39,7 +39,7 @@ static void *room(uint64_t count, size_t each)
 	return memory;
 }
 
-/* Where a note of the sector is in the table, or is to be. */
+/* Returns a sector's place in the table, existing or new. */
 static uint32_t *place(uint64_t name, uint64_t sector, uint64_t hash)
 {
 	uint64_t at = (hash ^ (sector * UINT64_C(0x9e3779b97f4a7c15)) ^ name) & mask;
@@ -67,7 +67,7 @@ static void index_sectors(void)
 		const struct written_sector *one = &sectors[i];
 		uint32_t *last = place(lives[one->life].name, one->sector, one->hash);
 
-		/* a life's notes come before those of the file's next one */
+		/* a life's notes come before those of the file's next life */
 		if (*last != NONE && sectors[*last].life == one->life)
 			continue;
 		before[i] = *last;
@@ -110,7 +110,7 @@ void bytes_prepare(const char *written)
 	index_sectors();
 }
 
-/* Counts for each life whether it explains a sector; returns whether that is all of zeros. */
+/* Counts for each life whether it explains a sector; returns whether the sector is all zeros. */
 static bool look_at_sector(uint32_t name, uint64_t sector, const unsigned char *bytes)
 {
 	uint64_t hash = written_hash(bytes);
@@ -123,7 +123,7 @@ static bool look_at_sector(uint32_t name, uint64_t sector, const unsigned char *
 	return is_zero;
 }
 
-/* Reads whole sectors of a file past the page cache, where the filesystem can. */
+/* Reads whole sectors of a file, bypassing the page cache if the filesystem can. */
 static bool look_at_sectors(int descriptor, uint32_t name, uint64_t count, uint64_t *zero)
 {
 	memset(explained, 0, header.lives * sizeof(*explained));
@@ -177,7 +177,7 @@ static bool look_at_file(struct bytes *bytes, uint32_t name, const char *stats)
 	board_counts(stats, &begin);
 	begin_ns = clock_now();
 	is_read = look_at_sectors(descriptor, name, count, &zero);
-	/* where it cannot be read past the page cache */
+	/* if direct reads are not possible */
 	posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);
 	bytes->ns += clock_now() - begin_ns;
 	board_counts(stats, &end);

@@ -1,5 +1,5 @@
-/* What the bytes of the engine's files are that came up after a power cut, beside what the engine
- * wrote to them (written.h). */
+/* Compares the engine's files after a power cut with everything that the engine wrote (written.h).
+ */
 #ifndef COMMITPATH_BYTES_H
 #define COMMITPATH_BYTES_H
 
@@ -7,21 +7,21 @@
 #include <stdint.h>
 
 struct bytes {
-	bool known; /* all files were read, or are not there */
-	/* Sectors that the file never had there: all of zeros, or of anything else. */
+	bool known; /* all files were read, or do not exist */
+		    /* Sectors that the file never contained there: all zeros, or anything else. */
 	uint64_t zero, stale;
-	uint64_t ns, reads; /* what reading took of the clock, and of the device */
+	uint64_t ns, reads; /* cost of reading: time, and the device's reads */
 };
 
-/* Takes in what an engine wrote in the run (written_save); NULL: nothing is known of it. */
+/* Loads what an engine wrote in the run (written_save); NULL: unknown. */
 void bytes_prepare(const char *written);
 
-/* Looks at the files as they are. `stats`: the device's counters. What is read is not in memory
- * afterwards, so that whoever opens the database reads it as if nobody had.
+/* Checks the files. `stats`: the device's counters. Nothing read stays in memory, so that opening
+ * the database reads it as usual.
  *
- * A file is in one of the lives that it had, by its handle; where none has that, or more than one,
- * it is in the one that explains most of its sectors, so that none is counted that may be right. A
- * part of a sector at its end is not looked at. */
+ * A file is identified with one of its earlier lives by its handle; if none or several match, with
+ * the one that explains most of its sectors, so that no possibly correct sector is counted. A
+ * partial sector at the end is ignored. */
 void bytes_look(struct bytes *bytes, const char *stats);
 
 #endif

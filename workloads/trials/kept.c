@@ -56,7 +56,7 @@ static void take(const char *path)
 	if (count++ == MOST_FILES)
 		fail("%s: more than %d files are to be kept", path, MOST_FILES);
 	if (fd < 0 || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
-		fail("%s is no file that can be kept", path);
+		fail("%s is not a file that can be kept", path);
 	snprintf(file->path, sizeof(file->path), "%s", path);
 	file->size = (size_t)status.st_size;
 	file->content = malloc(file->size + 1);

@@ -1,13 +1,11 @@
-/* Folders' files as they were, in memory. */
+/* Copies of folders' files in memory, to restore them. */
 #ifndef COMMITPATH_KEPT_H
 #define COMMITPATH_KEPT_H
 
-/* Keeps the files of a folder, too; what is a folder in it stays as it is. Fails the run on an
- * error. */
+/* Keeps the files of a folder, not its subfolders. Fails the run on an error. */
 void kept_take(const char *folder);
 
-/* Makes the folders what they were: other files are removed, and those that were there are made
- * anew. */
+/* Restores the folders: removes other files, and writes the kept ones again. */
 void kept_restore(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* The driver's parts are told of their calls by the linker's --wrap (Makefile). */
+/* Kill trials. The linker's --wrap (Makefile) passes calls of the driver's parts through here. */
 #define _GNU_SOURCE /* PATH_MAX, kill */
 #include "kill.h"
 
@@ -29,18 +29,18 @@ void __wrap_commitpath_tx_end(uint64_t number, const char *phase);
 ssize_t __real_write(int fd, const void *buffer, size_t size);
 ssize_t __wrap_write(int fd, const void *buffer, size_t size);
 
-/* Of acknowledged.bin (docs/reference/formats.md), before the transactions. */
+/* The header of acknowledged.bin (docs/reference/formats.md). */
 enum { RECORD_HEADER = 16 };
 enum { NO_NUMBER = -1 };
 
-/* When the process kills itself; NO_NUMBER: not by this. */
+/* When the process kills itself; NO_NUMBER: not for this reason. */
 struct moment {
 	int64_t call, offset, bytes, kept, transaction;
 };
 static const struct moment never = {NO_NUMBER, NO_NUMBER, NO_NUMBER, NO_NUMBER, NO_NUMBER};
-/* Of the process that does the run. */
+/* State of the process that does the run. */
 static struct moment at = never;
-static int64_t calls; /* that have returned */
+static int64_t calls; /* returned so far */
 
 static struct {
 	struct plan plan;
@@ -55,7 +55,7 @@ struct trial {
 	uint64_t begin_ns, ended_ns, read_ns, end_ns;
 	int64_t begun, acknowledged;
 	int signal, complaints;
-	char said[SAID_SIZE];
+	char message[MESSAGE_SIZE];
 };
 
 _Noreturn static void die(void)
@@ -82,7 +82,7 @@ void __wrap_commitpath_tx_end(uint64_t number, const char *phase)
 		die();
 }
 
-/* A write that is killed ends between two pages of the kernel's (generic_perform_write). */
+/* A killed write ends between two pages of the kernel's (generic_perform_write). */
 ssize_t __wrap_write(int fd, const void *buffer, size_t size)
 {
 	if (at.kept == NO_NUMBER || calls != at.call || (int64_t)size != at.bytes)
@@ -105,11 +105,11 @@ static struct moment moment_of(const char *line, struct trial *trial)
 	fields = sscanf(line, "%23s acknowledged %" SCNd64 "%n", trial->number, &moment.transaction,
 			&end);
 	if (fields != 2 || end == 0)
-		fail("%s: '%.*s' is no trial", given.plan.path, (int)strcspn(line, "\n"), line);
+		fail("%s: '%.*s' is not a trial", given.plan.path, (int)strcspn(line, "\n"), line);
 	return moment;
 }
 
-/* Does the run in a process that ends by SIGKILL at that moment. */
+/* Does the run in a child process, which kills itself at the crash point. */
 static void run_until(const struct moment *moment, const struct trial *trial)
 {
 	int status;
@@ -127,7 +127,7 @@ static void run_until(const struct moment *moment, const struct trial *trial)
 		fail("trial %s: the run ended by itself, and was to be killed", trial->number);
 }
 
-/* What the driver had acknowledged. */
+/* Reads what the driver had acknowledged. */
 static void count(struct trial *trial)
 {
 	struct transaction_record one;
@@ -157,17 +157,17 @@ static void run_trial(char *line, FILE *output)
 		plan_keep(&given.plan, line, &given.driver);
 	trial.signal = look(looked, &given.driver, NULL);
 	trial.read_ns = clock_now();
-	snprintf(trial.said, sizeof(trial.said), "%s", looked->said);
-	trial.complaints = board_complaints(trial.said);
+	snprintf(trial.message, sizeof(trial.message), "%s", looked->message);
+	trial.complaints = board_complaints(trial.message);
 	trial.end_ns = clock_now();
-	look_field(trial.said);
+	look_field(trial.message);
 	fprintf(output, "%s,%016" PRIx64 ",%" PRId64 ",%" PRId64 ",%d,%d,%d,%d,%d,", trial.number,
 		trial.plan, trial.acknowledged, trial.begun, looked->opened, looked->is_read,
 		looked->is_whole, trial.signal, trial.complaints);
 	fprintf(output, "%" PRId64 ",%016" PRIx64 ",", looked->rows.count, looked->rows.hash);
 	fprintf(output, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s",
 		trial.begin_ns, trial.ended_ns, looked->opened_ns, trial.read_ns, trial.end_ns,
-		trial.said);
+		trial.message);
 	look_recovery(looked, output);
 	putc('\n', output);
 }

@@ -13,18 +13,18 @@
 #include "fail.h"
 #include "stored.h"
 
-/* What a CPU loses at once, and the least that a store of it is divided by. */
+/* A CPU's cache line, and the unit in which its stores are atomic. */
 enum { LINE = 64, WORD = 8 };
 
 static struct stored_header header;
 static unsigned char *base, *content;
 static struct stored_call *calls;
-/* As the file was stored after some calls, and what of that was cleaned by then. */
+/* The file as stored after some calls, and as cleaned by then. */
 static unsigned char *now, *durable;
 static bool is_known;
 
-/* What the trial says. */
-static int64_t asked; /* calls; -1: it does not say */
+/* The trial's request. */
+static int64_t asked; /* calls; -1: not given */
 static bool is_there;
 struct lost {
 	uint64_t first, last;
@@ -119,11 +119,11 @@ void lines_word(const char *trial, const char *word)
 		   one.words < 1 << LINE / WORD) {
 		add(one);
 	} else {
-		fail("trial %s: '%.40s' is no word of persistent memory", trial, word);
+		fail("trial %s: '%.40s' is not a word of persistent memory", trial, word);
 	}
 }
 
-/* Has the file as the first calls stored it, and as they cleaned it; whether it was deleted. */
+/* Rebuilds the file as stored and as cleaned by the first calls; returns whether it was deleted. */
 static bool repeat(uint64_t count)
 {
 	const unsigned char *bytes = content;

@@ -14,7 +14,7 @@
 #include "clock.h"
 #include "fail.h"
 
-/* Seconds of the board's after which a database that is being opened or read counts as hung. */
+/* Seconds on the board after which opening or reading a database counts as hung. */
 enum { HUNG_SECONDS = 300 };
 
 struct looked *look_prepare(void)
@@ -39,14 +39,15 @@ static void open_and_read(struct looked *looked, const struct options *driver, c
 	if (stats != NULL)
 		board_counts(stats, &looked->counts);
 	if (looked->opened) {
-		looked->tells = engine_recovery(database, &looked->recovery);
+		looked->reports = engine_recovery(database, &looked->recovery);
 		looked->is_read = engine_rows(database, &looked->rows, &error);
 		if (looked->is_read)
 			looked->is_whole = engine_check(database, &error);
 	}
 	if (!looked->is_whole)
-		snprintf(looked->said, sizeof(looked->said), "%.*s", SAID_SIZE - 1, error.text);
-	/* closing writes, and is no part of what came up: _exit leaves that out */
+		snprintf(looked->message, sizeof(looked->message), "%.*s", MESSAGE_SIZE - 1,
+			 error.text);
+	/* _exit: closing would write, which is not part of recovery */
 }
 
 int look(struct looked *looked, const struct options *driver, const char *stats)
@@ -64,16 +65,16 @@ int look(struct looked *looked, const struct options *driver, const char *stats)
 	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
-void look_field(char *said)
+void look_field(char *message)
 {
-	for (char *c = said; *c != '\0'; c++)
+	for (char *c = message; *c != '\0'; c++)
 		if (*c == '"' || *c == ',' || (unsigned char)*c < ' ' || (unsigned char)*c > '~')
 			*c = '?';
 }
 
 void look_recovery(const struct looked *looked, FILE *output)
 {
-	if (looked->tells)
+	if (looked->reports)
 		fprintf(output, ",%s,%" PRId64, looked->recovery.met, looked->recovery.replayed);
 	else
 		fputs(",,", output);
@@ -87,10 +88,10 @@ int look_at(int argc, char **argv)
 
 	options_parse(argc, argv, &driver);
 	signal = look(looked, &driver, NULL);
-	look_field(looked->said);
+	look_field(looked->message);
 	puts("opened,is_read,is_whole,signal,rows,hash,said");
 	printf("%d,%d,%d,%d,%" PRId64 ",%016" PRIx64 ",%s\n", looked->opened, looked->is_read,
-	       looked->is_whole, signal, looked->rows.count, looked->rows.hash, looked->said);
+	       looked->is_whole, signal, looked->rows.count, looked->rows.hash, looked->message);
 	if (fflush(stdout) != 0)
 		fail("what was found cannot be printed: %s", strerror(errno));
 	return EXIT_SUCCESS;

@@ -1,4 +1,4 @@
-/* Opens a database that came up again, as an app does, and reads all of it. */
+/* Opens a recovered database, as an app does, and reads all of it. */
 #ifndef COMMITPATH_LOOK_H
 #define COMMITPATH_LOOK_H
 
@@ -10,33 +10,33 @@
 #include "options.h"
 #include "recovered.h"
 
-/* What the process that opens the database leaves; in memory that both have. */
+/* The results of the process that opens the database, in shared memory. */
 struct looked {
 	bool opened, is_read, is_whole;
 	uint64_t opened_ns;
-	struct board_counts counts; /* when it was opened */
+	struct board_counts counts; /* after opening */
 	struct rows rows;
-	bool tells; /* of its recovery */
+	bool reports; /* it reports on its recovery */
 	struct recovery recovery;
-	char said[SAID_SIZE];
+	char message[MESSAGE_SIZE];
 };
 
-/* Room for what was looked at. */
+/* Allocates the shared results. */
 struct looked *look_prepare(void);
 
-/* Looks, in a process of its own, as a broken database may end that; returns the signal that did, 0
- * for none. `stats`: the device's counters, NULL for none. */
+/* Opens and reads in a child process, which a damaged database may end; returns the signal that
+ * ended it, or 0. `stats`: the device's counters, or NULL. */
 int look(struct looked *looked, const struct options *driver, const char *stats);
 
-/* Makes a text a field of a CSV file. */
-void look_field(char *said);
+/* Writes a text as a field of a CSV file. */
+void look_field(char *message);
 
-/* Writes the fields `recovery` and `replayed`, each behind a comma. */
+/* Writes the fields `recovery` and `replayed`, each after a comma. */
 void look_recovery(const struct looked *looked, FILE *output);
 
 /* arguments: look run DRIVER-OPTIONS
  *
- * Looks at one database, and prints what it found as a CSV file. */
+ * Opens and reads one database, and prints the result as a CSV file. */
 int look_at(int argc, char **argv);
 
 #endif

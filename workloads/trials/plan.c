@@ -21,7 +21,7 @@ void plan_take(struct plan *plan, char **argv)
 	*plan = (struct plan){argv[0], argv[1], argv[2], argv[3]};
 }
 
-/* Of a line's first word. */
+/* For a line's first word. */
 static int number_length(const char *line)
 {
 	return (int)strcspn(line, " \n");
@@ -50,7 +50,7 @@ void plan_each(const struct plan *plan, const char *announce, const char *column
 	while (getline(&line, &size, lines) > 0) {
 		announce_trial(line, announce);
 		run_trial(line, output);
-		/* what comes next may end the board */
+		/* the trial may end the board */
 		if (fflush(output) != 0)
 			fail("%s: %s", plan->output, strerror(errno));
 	}
@@ -95,7 +95,7 @@ static int open_new(const char *folder, const char *name)
 	return fd;
 }
 
-/* Returns 0, or the errno that reading ended with. */
+/* Returns 0 or the errno of a failed read. */
 static int copy(const char *path, int to)
 {
 	static char buffer[1 << 16];
@@ -114,8 +114,8 @@ static int copy(const char *path, int to)
 	return error;
 }
 
-/* Copies what of a folder begins with a database's name; 0, or the errno that reading ended with.
- */
+/* Copies the files of a folder whose names begin with a database's name; returns 0 or the errno of
+ * a failed read. */
 static int copy_files(const char *folder, const char *database, const char *to)
 {
 	char path[PATH_MAX];

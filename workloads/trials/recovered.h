@@ -1,5 +1,5 @@
-/* What an engine says of a database that it has opened after a power cut: the functions below, in
- * the C files of its folder trials/. */
+/* Functions that an engine implements in its folder trials/, for a database opened after a power
+ * cut. */
 #ifndef COMMITPATH_RECOVERED_H
 #define COMMITPATH_RECOVERED_H
 
@@ -10,12 +10,12 @@
 
 struct rows {
 	int64_t count;
-	/* The sum of the rows' hashes, modulo 2^64, so that their order does not matter. Of a row:
-	 * each value, in the order of the columns, is a word for its type (1 integer, 2 real, 3
-	 * text, 4 blob, 5 NULL), one for its bytes and its bytes in words, the last one filled up
-	 * with zeros; `rows_word` takes them in, beginning with ROWS_BEGIN, and `rows_end` closes
-	 * the value. The values' hashes are taken in and closed likewise. analysis/crash/hashes.py
-	 * has the same. */
+	/* The sum of the rows' hashes, modulo 2^64, independent of their order. A value, in the
+	 * order of the columns, is a word for its type (1 integer, 2 real, 3 text, 4 blob, 5
+	 * NULL), one for its size, and its bytes in words, the last padded with zeros;
+	 * `rows_word` adds them, beginning with ROWS_BEGIN, and `rows_end` closes the value. The
+	 * values' hashes are added and closed in the same way. analysis/crash/hashes.py has the
+	 * same algorithm. */
 	uint64_t hash;
 };
 
@@ -32,20 +32,20 @@ static inline uint64_t rows_end(uint64_t hash)
 	return hash ^ (hash >> 29);
 }
 
-/* How the engine recovered the database when it opened it. */
+/* How the engine recovered the database on opening it. */
 struct recovery {
-	char met[32];	  /* what it met, in words without a comma */
-	int64_t replayed; /* transactions of its log that were executed again */
+	char met[32];	  /* the state found, in words without a comma */
+	int64_t replayed; /* transactions of its log executed again */
 };
 
-/* False: the engine does not tell. */
+/* False: the engine does not report it. */
 bool engine_recovery(struct database *database, struct recovery *recovery);
 
-/* Reads every row of the workload's tables, and where it knows none all that there is. A table that
- * is not there has no rows. */
+/* Reads every row of the workload's tables, or everything if they are unknown. A missing table has
+ * no rows. */
 bool engine_rows(struct database *database, struct rows *rows, struct error *error);
 
-/* Has the engine check the whole database; an error says what it found. */
+/* Has the engine check the whole database; an error has its findings. */
 bool engine_check(struct database *database, struct error *error);
 
 #endif

@@ -1,19 +1,19 @@
-/* Looks at what power cuts left: it unmounts what a run wrote to, and for each trial of a plan
- * (docs/reference/formats.md, raw/trials.txt) it has the device show the state, mounts it, opens the database
- * and reads all of it, as an app does that comes up again, unmounts, and has fsck look at every
- * Nth. No program but fsck is started. What fails is the trial's result, and the next one follows.
+/* Checks what power cuts left: unmounts the run's filesystem and, for each trial of a plan
+ * (docs/reference/formats.md, raw/trials.txt), has the device show the state, mounts it, opens the
+ * database, reads all of it as an app does after a restart, unmounts, and runs fsck for every Nth.
+ * Only fsck is another program. A failure is the trial's result, and the next trial follows.
  *
  * usage: trials cut PLAN OUTPUT FILES SAMPLED DEVICE CONTROL FOLDER TYPE OPTIONS FSCK EVERY run
  *          DRIVER-OPTIONS
- *   FILES     folder that gets the database's files of the trials that are SAMPLED (plan.h)
+ *   FILES     folder for the database's files of the trials that are SAMPLED (plan.h)
  *   CONTROL   folder of the device's files `history` and `stats`; OPTIONS: of mount; FSCK: a
- * command, for which EVERY is N, 0 for never
+ *             command, run for every Nth trial (EVERY; 0: never)
  *
  * usage: trials kill PLAN OUTPUT FILES SAMPLED run DRIVER-OPTIONS
  *   trials of another kind: kill.h
  *
  * usage: trials look run DRIVER-OPTIONS
- *   opens and reads that one database, whatever left it, and prints what it found
+ *   opens and reads one database, and prints the result
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -32,7 +32,7 @@
 #include "options.h"
 #include "plan.h"
 
-/* The device takes a page of text at a time. */
+/* The device accepts a page of text at a time. */
 enum { WORDS_SIZE = 4000, NO_NUMBER = -1 };
 
 static struct {
@@ -47,14 +47,14 @@ static long tried;
 
 struct trial {
 	char number[24];
-	uint64_t plan; /* hash of its line: which state it is of */
+	uint64_t plan; /* hash of its line, which identifies its state */
 	uint64_t begin_ns, shown_ns, mounted_ns, read_ns, end_ns;
 	int mount_error, unmount_error, ended, fsck, complaints;
-	char said[SAID_SIZE];
+	char message[MESSAGE_SIZE];
 };
 
-/* "TRIAL SHOW WORD...": has the device show it, and puts there what was in persistent memory. A
- * device that refuses was given another run's plan. */
+/* "TRIAL SHOW WORD...": has the device show the state, and restores persistent memory. An error of
+ * the device means that the plan is another run's. */
 static void show(char *line, struct trial *trial)
 {
 	char words[WORDS_SIZE + 32], *rest, *word;
@@ -65,7 +65,7 @@ static void show(char *line, struct trial *trial)
 	snprintf(trial->number, sizeof(trial->number), "%s", word ? word : "");
 	word = strtok_r(NULL, " \n", &rest);
 	if (word == NULL)
-		fail("%s: '%s' is no trial", given.plan.path, trial->number);
+		fail("%s: '%s' is not a trial", given.plan.path, trial->number);
 	snprintf(words, sizeof(words), "show %s", word);
 	if ((errno = board_write(given.history, words)) != 0)
 		fail("trial %s: %s does not take '%s': %s", trial->number, given.history, words,
@@ -86,7 +86,7 @@ static void show(char *line, struct trial *trial)
 	lines_show(trial->number);
 }
 
-/* Fields of what the files' bytes are; empty where that is not known. */
+/* Writes the fields for the files' bytes; empty where unknown. */
 static void put_bytes(FILE *output, const struct bytes *bytes)
 {
 	if (bytes->known)
@@ -102,8 +102,8 @@ static void unmount(const char *number)
 		fail("trial %s: unmounting %s: %s", number, given.folder, strerror(errno));
 }
 
-/* Keeps the files that a trial finds. On a mount of its own: what is read of them is in memory
- * afterwards, and the trial is to find it on the device. */
+/* Keeps a trial's files. In a separate mount, as reading caches them and the trial must read from
+ * the device. */
 static void sample(const char *line)
 {
 	char *words = strdup(line);
@@ -136,7 +136,7 @@ static void run_trial(char *line, FILE *output)
 	if (trial.mount_error == 0) {
 		bytes_look(&bytes, given.stats);
 		trial.ended = look(looked, &given.driver, given.stats);
-		/* a process that a signal ended has none */
+		/* missing if a signal ended the process */
 		if (looked->counts.reads >= bytes.reads)
 			looked->counts.reads -= bytes.reads;
 		trial.read_ns = clock_now();
@@ -144,10 +144,10 @@ static void run_trial(char *line, FILE *output)
 	}
 	if (given.every > 0 && tried++ % given.every == 0 && trial.unmount_error == 0)
 		trial.fsck = board_run(given.fsck);
-	snprintf(trial.said, sizeof(trial.said), "%s", looked->said);
-	trial.complaints = board_complaints(trial.said);
+	snprintf(trial.message, sizeof(trial.message), "%s", looked->message);
+	trial.complaints = board_complaints(trial.message);
 	trial.end_ns = clock_now();
-	look_field(trial.said);
+	look_field(trial.message);
 	fprintf(output, "%s,%016" PRIx64 ",%d,%d,%d,%d,%d,%d,%d,%d,", trial.number, trial.plan,
 		trial.mount_error, looked->opened, looked->is_read, looked->is_whole, trial.ended,
 		trial.unmount_error, trial.fsck, trial.complaints);
@@ -158,7 +158,7 @@ static void run_trial(char *line, FILE *output)
 	fprintf(output, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", trial.begin_ns, trial.shown_ns,
 		trial.mounted_ns);
 	fprintf(output, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s", looked->opened_ns, trial.read_ns,
-		trial.end_ns, trial.said);
+		trial.end_ns, trial.message);
 	look_recovery(looked, output);
 	putc('\n', output);
 	if (trial.unmount_error != 0)
@@ -201,7 +201,7 @@ static int cut_trials(int argc, char **argv)
 		  "complaints,rows,hash,reads,writes,flushes,zero,stale,looked_ns,begin_ns,"
 		  "shown_ns,mounted_ns,opened_ns,read_ns,end_ns,said,recovery,replayed",
 		  run_trial);
-	/* for who looks at a board that had one trial (playbooks/board/run-cell.sh, hold) */
+	/* for looking at a board after a single trial (playbooks/board/run-cell.sh, hold) */
 	lines_show("of the end");
 	return EXIT_SUCCESS;
 }

@@ -2,7 +2,7 @@
  * 1024 inserts, 1024 updates and 1024 deletes of one row each (Park, Oh, Lee: SQL
  * Statement Logging for Making SQLite Truly Lite, PVLDB 11(4), 2017, whose trace of
  * it this follows). Names, types, keys and the order of the rows were never
- * published. Those here are chosen so that n=1024 fits what is said of the trace:
+ * published. Those here are chosen so that n=1024 fits the published properties of the trace:
  * 215 bytes of SQL a transaction (here 215.6), 37 distinct pages written (here 37),
  * and in WAL mode 7700 pages in all, less 21 checkpoints of 21.5 pages: 2.36 a
  * transaction (here 2.44), which takes an index or two. tests/driver/test_tools.py
@@ -10,7 +10,7 @@
 #include "text.h"
 #include "tool.h"
 
-/* 16 columns beside the id; every second one a byte longer. */
+/* 16 columns and the id; every second one a byte longer. */
 enum { COLUMNS = 16, SHORT_VALUE = 5, VALUE_SIZE = COLUMNS * SHORT_VALUE + COLUMNS / 2 };
 
 enum { MAX_TEXT = 640 };

@@ -1,4 +1,4 @@
-/* The phases of apsys17 without any statement: what is left is the cost of
+/* The phases of apsys17 without any statement, to measure the cost of
  * the harness itself (clock, marks, probes, device counters). */
 #include "sample.h"
 #include "workload.h"

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a power cut may take.
+ * Which writes a power cut may lose.
  *
- * Every write is remembered, in order, with what it replaced, until it can no longer
- * be lost: a FLUSH that was sent after it was complete is complete, or it is a FUA write
- * and complete itself, or the device has no volatile cache and it is complete. A write that
- * the dies hold already counts as losable too: its mapping is not yet stored.
+ * Every write is kept, in order, with what it replaced, until it is durable: a FLUSH sent after its
+ * completion has completed, or it is a completed FUA write, or the device has no volatile cache and
+ * the write has completed. A write that the dies hold may still be lost: its mapping is not stored.
  *
- * More than undo_kib of replaced data is not kept: the oldest writes then settle early.
+ * At most undo_kib of replaced data is kept: beyond it the oldest writes settle early.
  */
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -29,7 +28,7 @@ static void forget(struct flash_device *dev, struct flash_change *change)
 		flash_free_change(change);
 }
 
-/* Remember the change of a command that is under way from here on. */
+/* Keep the change of a command in progress. */
 void flash_remember(struct flash_device *dev, struct flash_change *change)
 {
 	change->number = dev->nr_log;
@@ -38,7 +37,7 @@ void flash_remember(struct flash_device *dev, struct flash_change *change)
 	dev->undo_pages += change->nr;
 }
 
-/* A FLUSH is sent: it will make durable what is complete now, and nothing under way. */
+/* Number a FLUSH: it makes durable what is complete now, and nothing in progress. */
 u64 flash_number_flush(struct flash_device *dev)
 {
 	struct flash_change *change;
@@ -55,8 +54,7 @@ u64 flash_number_flush(struct flash_device *dev)
 	return dev->nr_flushes;
 }
 
-/* Free what can no longer be lost, from the oldest on. Nothing while a past state is shown: all
- * that is written on it will be undone. */
+/* Free durable changes, oldest first. Not while a past state is shown: writes to it are undone. */
 void flash_settle(struct flash_device *dev)
 {
 	u64 most = dev->p.undo_kib * 1024 / PAGE_SIZE;
@@ -80,7 +78,7 @@ void flash_settle(struct flash_device *dev)
 	}
 }
 
-/* With no command under way: all that was written stays. */
+/* Make everything durable, with no command in progress. */
 void flash_settle_all(struct flash_device *dev)
 {
 	struct flash_change *change, *next;
@@ -100,7 +98,7 @@ u64 flash_unflushed(struct flash_device *dev)
 	return n;
 }
 
-/* Undo every write, newest first; then redo, oldest first, those that stay. */
+/* Undo every write, newest first; then redo those that survive, oldest first. */
 static void keep(struct flash_device *dev, bool prefix, u64 length, u64 random)
 {
 	struct flash_change *change, *next;
@@ -125,9 +123,9 @@ static void keep(struct flash_device *dev, bool prefix, u64 length, u64 random)
 }
 
 /*
- * Cut the power. HOW: "1" keeps what the cache's kind may keep, drawn from the seed: a
- * FIFO cache a prefix of the unflushed writes, a reordering one any of them; "all" keeps
- * none; "keep=N" the N oldest; "seed=N" is "1" with this seed.
+ * Cut the power. HOW: "1" keeps what the cache's kind may keep, drawn from the seed: a prefix of
+ * the unflushed writes for a FIFO cache, any of them for a reordering one; "all" keeps none;
+ * "keep=N" the N oldest; "seed=N" is "1" with this seed.
  */
 int flash_cut(struct flash_device *dev, const char *how)
 {
@@ -164,7 +162,7 @@ int flash_cut(struct flash_device *dev, const char *how)
 	return 0;
 }
 
-/* Power is back. */
+/* Restore the power. */
 void flash_restore(struct flash_device *dev)
 {
 	unsigned long flags;

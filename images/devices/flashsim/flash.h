@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* One device, as its parts see it. main.c lists the parts. */
+/* The device's structures and functions shared by its files. main.c lists the files. */
 #ifndef FLASHSIM_FLASH_H
 #define FLASHSIM_FLASH_H
 
@@ -13,7 +13,7 @@
 
 #include "model.h"
 
-/* A page, or some of its sectors, with what they held before (or after) a write. */
+/* A page or part of one, with its content before (or after) a write. */
 struct flash_piece {
 	pgoff_t index;
 	u8 first;
@@ -21,25 +21,24 @@ struct flash_piece {
 	struct page *page;
 };
 
-/* What one write or discard replaced, until it can no longer be lost; in a history, for good. */
+/* What a write or discard replaced, until it is durable; with a history, for good. */
 struct flash_change {
 	struct list_head list;
-	/* of its command in the log */
+	/* its command's number in the log */
 	u64 number;
-	/* in a history, of one that is shown apart: the sectors of it that are there, none if equal
-	 */
+	/* with a history, if applied on top of a shown state: its sectors applied, none if equal */
 	sector_t there, there_end;
-	/* its command is complete, and that alone made it durable */
+	/* its command is complete, which alone made it durable */
 	bool durable;
-	/* its command is under way, and points at it */
+	/* its command is in progress and points here */
 	bool pinned;
-	/* the first FLUSH that was sent after it was complete; 0: none yet */
+	/* the first FLUSH sent after its completion; 0: none yet */
 	u64 flush;
 	u32 nr;
 	struct flash_piece piece[];
 };
 
-/* The log of what the device was told to do: docs/reference/formats.md, raw/device.bin. */
+/* The log of commands: docs/reference/formats.md, raw/device.bin. */
 #define FLASH_LOG_MAGIC "CPFLASH1"
 
 struct flash_log_header {
@@ -51,7 +50,7 @@ struct flash_log_header {
 };
 
 struct flash_log_entry {
-	/* when it came and, by the model, is done (0: refused, as power is off); CLOCK_MONOTONIC */
+	/* arrival, and end by the model (0: failed, as power is off); CLOCK_MONOTONIC */
 	u64 begin_ns;
 	u64 end_ns;
 	u64 sector;
@@ -62,11 +61,11 @@ struct flash_log_entry {
 
 struct flash_device {
 	struct config_group group;
-	/* of configfs' attributes: parameters and power */
+	/* for configfs' attributes: parameters and power */
 	struct mutex config_lock;
 	u64 sectors;
 	struct flash_parameters p;
-	/* parameters that were set, one bit each */
+	/* parameters that are set, one bit each */
 	u64 set;
 	bool powered;
 
@@ -76,7 +75,7 @@ struct flash_device {
 	unsigned int openers;
 	bool going;
 
-	/* of the model, the pages, the changes and the log */
+	/* for the model, the pages, the changes and the log */
 	struct mutex lock;
 	struct flash_model *model;
 	struct xarray pages;
@@ -88,11 +87,11 @@ struct flash_device {
 	u64 cut_random;
 	u64 cut_kept;
 	u64 cut_lost;
-	/* history.c: whether no change is freed; those that are settled, oldest first */
+	/* history.c: whether changes are kept; the durable ones, oldest first */
 	bool keeps_history;
 	struct list_head history;
-	/* whether a past state is shown; in the history the newest change of those that are there
-	 * with all before them, and the newest of those that were looked at behind them */
+	/* whether a past state is shown; in the history, the newest change of that state, and
+	 * the newest change examined after it */
 	bool showing;
 	struct list_head *shown;
 	struct list_head *looked;
@@ -101,11 +100,11 @@ struct flash_device {
 	u64 nr_log;
 	u64 log_lost;
 
-	/* of what completions change, in interrupts */
+	/* for what completions change, in interrupts */
 	spinlock_t done_lock;
 	bool cut;
 	u64 epoch;
-	/* the newest FLUSH that is complete */
+	/* the newest completed FLUSH */
 	u64 flushed;
 };
 
@@ -116,11 +115,11 @@ struct flash_command {
 	/* its completion makes the change durable */
 	bool forced;
 	u64 epoch;
-	/* a FLUSH: its number */
+	/* a FLUSH's number */
 	u64 flush;
 };
 
-/* store.c: the memory behind the device */
+/* store.c: the memory of the device */
 struct flash_change *flash_replace(struct flash_device *dev, sector_t sector, sector_t sectors,
 				   bool discard);
 void flash_copy(struct flash_device *dev, struct request *rq);
@@ -130,7 +129,7 @@ void flash_swap_sectors(struct flash_device *dev, struct flash_change *change, s
 void flash_free_change(struct flash_change *change);
 void flash_free_pages(struct flash_device *dev);
 
-/* cache.c: what a power cut may take */
+/* cache.c: which writes a power cut may lose */
 void flash_remember(struct flash_device *dev, struct flash_change *change);
 u64 flash_number_flush(struct flash_device *dev);
 void flash_settle(struct flash_device *dev);
@@ -139,12 +138,12 @@ u64 flash_unflushed(struct flash_device *dev);
 int flash_cut(struct flash_device *dev, const char *how);
 void flash_restore(struct flash_device *dev);
 
-/* history.c: what the device held after any of its commands */
+/* history.c: past states of the device */
 void flash_history_init(struct flash_device *dev);
 void flash_history_clear(struct flash_device *dev);
 int flash_history_command(struct flash_device *dev, char *words);
 
-/* log.c: what the device was told to do */
+/* log.c: log of all commands */
 void flash_log(struct flash_device *dev, const struct flash_log_entry *entry);
 void flash_log_clear(struct flash_device *dev);
 ssize_t flash_log_read(struct flash_device *dev, char *buffer, loff_t offset, size_t count);

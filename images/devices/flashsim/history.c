@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the device held after any of its commands.
+ * Past states: the device's content after any command.
  *
- * A device that keeps its history frees no change: what is settled stays in a list, oldest first.
- * As each change holds what it replaced, undoing them from the newest on and redoing them again
- * shows every past state, at the cost of a pointer a page; and behind such a state single changes
- * can be redone, as a power cut leaves them that took others. What is written on a state that is
- * shown is undone before the next.
+ * With a history no change is freed: durable ones stay in a list, oldest first. As each change
+ * holds what it replaced, undoing them from the newest on and redoing them shows any past state, at
+ * the cost of a pointer per page. On such a state single later changes can be redone, as a power
+ * cut may leave them. Writes to a shown state are undone before the next is shown.
  *
- * Which changes a cut leaves is not decided here: whoever reads the log can tell.
+ * Which changes a cut leaves is not decided here but by the reader of the log.
  */
 #include <linux/kernel.h>
 #include <linux/string.h>
@@ -27,7 +26,7 @@ void flash_history_init(struct flash_device *dev)
 	dev->shown = dev->looked = &dev->history;
 }
 
-/* Undo what was written on the state that is shown, and then what is there apart. */
+/* Undo the writes to the shown state, then the single changes applied to it. */
 static void rewind(struct flash_device *dev)
 {
 	struct flash_change *change, *next;
@@ -46,7 +45,7 @@ static void rewind(struct flash_device *dev)
 	}
 }
 
-/* Have the changes of all commands before that number there, and no other. */
+/* Apply the changes of exactly the commands before that number. */
 static void move_to(struct flash_device *dev, u64 number)
 {
 	while (dev->shown != &dev->history && change_at(dev->shown)->number >= number) {
@@ -60,7 +59,7 @@ static void move_to(struct flash_device *dev, u64 number)
 	dev->looked = dev->shown;
 }
 
-/* Free the history; the device holds what it held after the last command of it. */
+/* Free the history; the device holds its content after the last command. */
 void flash_history_clear(struct flash_device *dev)
 {
 	struct flash_change *change, *next;
@@ -74,8 +73,7 @@ void flash_history_clear(struct flash_device *dev)
 	flash_history_init(dev);
 }
 
-/* The first time that a past state is shown the history ends: what is written from then on is
- * undone. */
+/* Show a state. The first time ends the history: later writes are undone. */
 static void show(struct flash_device *dev, u64 number)
 {
 	if (!dev->showing) {
@@ -87,14 +85,14 @@ static void show(struct flash_device *dev, u64 number)
 	}
 	rewind(dev);
 	move_to(dev, number);
-	/* power comes back */
+	/* as when power returns */
 	dev->model->live_bytes = dev->nr_pages * PAGE_SIZE;
 	flash_reset(dev->model);
 }
 
 /*
- * "FIRST", "FIRST-LAST" or "FIRST:SECTOR+SECTORS": commands behind the state that is shown, or a
- * part of one, in the order of their numbers.
+ * "FIRST", "FIRST-LAST" or "FIRST:SECTOR+SECTORS": apply commands after the shown state, or part of
+ * one, in ascending order.
  */
 static int keep(struct flash_device *dev, char *word)
 {
@@ -138,7 +136,7 @@ static int on_words(struct flash_device *dev, char *words)
 	int error = 0;
 
 	if (!words && (!strcmp(verb, "0") || !strcmp(verb, "1"))) {
-		/* what was settled before is not in it */
+		/* what was durable before is not in it */
 		if (dev->keeps_history)
 			flash_history_clear(dev);
 		dev->keeps_history = *verb == '1';
@@ -160,9 +158,9 @@ static int on_words(struct flash_device *dev, char *words)
 }
 
 /*
- * "1": keep a history from now on; "0": no more, and free it. "show N": the device holds what it
- * did before the command of that number in its log. "keep WORD...": and also what these commands
- * changed. Nobody may have the device open meanwhile.
+ * "1": keep a history from now on; "0": stop, and free it. "show N": restore the content before
+ * command N of the log. "keep WORD...": also apply these commands' changes. The device must not be
+ * open.
  */
 int flash_history_command(struct flash_device *dev, char *words)
 {

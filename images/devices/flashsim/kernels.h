@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is called otherwise from one kernel to another. HAS_* are found in its headers (Kbuild), not
- * by its release, as a distribution may have a change earlier. Tried with 6.1, 6.12 and 7.3.
+ * Differences between kernels' block layers. HAS_* are detected in the headers (Kbuild), not
+ * derived from the release, as distributions backport changes. Tested with 6.1, 6.12 and 7.3.
  */
 #ifndef FLASH_KERNELS_H
 #define FLASH_KERNELS_H
@@ -10,10 +10,10 @@
 #include <linux/hrtimer.h>
 #include <linux/sysfs.h>
 
-/* What the kernel must know of a disk. */
+/* Limits that the kernel needs for a disk. */
 struct flash_limits {
 	unsigned int block_bytes, max_sectors;
-	unsigned int max_discard_sectors; /* 0: it takes no discards */
+	unsigned int max_discard_sectors; /* 0: no discards */
 	bool write_cache, fua;
 };
 
@@ -65,7 +65,7 @@ static inline struct gendisk *flash_alloc_disk(struct blk_mq_tag_set *tags, void
 }
 #endif
 
-/* Later kernels merge where it is not forbidden. */
+/* Later kernels merge requests unless forbidden. */
 #ifdef HAS_MERGE_FLAG
 #define FLASH_MERGES BLK_MQ_F_SHOULD_MERGE
 #else

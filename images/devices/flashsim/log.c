@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the device was told to do since the last reset, one entry a command: the device's own
- * witness, beside what the kernel's block layer says. /sys/block/NAME/flashsim/log is a header and
- * the entries, in the order in which the commands came.
+ * Log of all commands since the last reset: the device's own record, independent of the kernel's
+ * block layer. /sys/block/NAME/flashsim/log is a header and the entries in order of arrival.
  */
 #include <linux/minmax.h>
 #include <linux/mm.h>
@@ -11,7 +10,7 @@
 #include "flash.h"
 
 #define ENTRIES_PER_PAGE (PAGE_SIZE / sizeof(struct flash_log_entry))
-/* 32 MiB of the board's memory, and once more where a run's files are put together */
+/* 32 MiB of the board's memory, and once more where a run's files are assembled */
 #define MAX_ENTRIES (1ULL << 20)
 
 static struct page *page_of(struct flash_device *dev, u64 number)
@@ -29,7 +28,7 @@ static struct page *page_of(struct flash_device *dev, u64 number)
 	return page;
 }
 
-/* Called with dev->lock held. Nothing is kept before the first reset. */
+/* Called with dev->lock held. Nothing is logged before the first reset. */
 void flash_log(struct flash_device *dev, const struct flash_log_entry *entry)
 {
 	struct page *page = dev->logging ? page_of(dev, dev->nr_log) : NULL;
@@ -53,7 +52,7 @@ void flash_log_clear(struct flash_device *dev)
 	dev->nr_log = dev->log_lost = 0;
 }
 
-/* The header is of the moment when it is read: entries may follow that it does not count. */
+/* Return the current header: entries may follow that it does not count. */
 static struct flash_log_header header_of(struct flash_device *dev)
 {
 	return (struct flash_log_header){
@@ -65,7 +64,7 @@ static struct flash_log_header header_of(struct flash_device *dev)
 	};
 }
 
-/* Some bytes of header and entries from `offset` on; how many, 0 at the end. */
+/* Read bytes of header and entries from `offset` on; return their number, 0 at the end. */
 ssize_t flash_log_read(struct flash_device *dev, char *buffer, loff_t offset, size_t count)
 {
 	size_t done = 0;

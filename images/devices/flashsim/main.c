@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * flashsim: a block device in memory whose time is that of a flash device.
+ * flashsim: a block device in memory with the timing of a flash device.
  *
  * A folder made in /sys/kernel/config/flashsim is a device. Its files are `sectors` (its
  * size, in 512 bytes), the parameters of model.h, and `power`: 1 makes /dev/<folder>.
  *
- *   main.c    the module and configfs      model.c  when a command is done
+ *   main.c    the module and configfs      model.c  when a command completes
  *   queue.c   the block device             media.c  dies, units, blocks
  *   store.c   the data                     sysfs.c  counters and switches
- *   cache.c   what a power cut may take   log.c    what the device was told to do
- *   history.c what the device held after any of its commands
+ *   cache.c   writes a power cut may lose  log.c    log of all commands
+ *   history.c past states
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -36,7 +36,7 @@ static const char *const parameter_names[] = {
 
 static int parse(const char *page, u64 least, u64 most, u64 *value)
 {
-	/* kstrtou64 refuses signs, junk and what does not fit */
+	/* kstrtou64 rejects signs, trailing text and overflow */
 	if (kstrtou64(page, 10, value) || *value < least || *value > most)
 		return -EINVAL;
 	return 0;
@@ -134,7 +134,7 @@ static int power_on(struct flash_device *dev, struct config_item *item)
 
 	if (error)
 		return error;
-	/* a folder whose device is on cannot be removed */
+	/* prevents removal of the folder while its device is on */
 	error = configfs_depend_item_unlocked(&subsystem, item);
 	if (error)
 		return error;

@@ -2,10 +2,10 @@
 /*
  * Dies, allocation units and garbage collection.
  *
- * A device with open_units > 0 maps whole allocation units, as SD cards and early eMMC
- * do: a write outside the units that are open closes the one used longest ago, which
- * costs a merge unless it was filled from start to end. With open_units = 0 it maps
- * pages, and pays by collecting garbage when free blocks run low.
+ * A device with open_units > 0 maps whole allocation units, as SD cards and early eMMC do: a write
+ * outside the open units closes the least recently used one, which costs a merge unless it was
+ * filled from start to end. With open_units = 0 it maps pages, and collects garbage when free
+ * blocks run low.
  */
 #include "media.h"
 
@@ -37,7 +37,7 @@ static u64 close_ns(struct flash_model *m, const struct flash_unit *unit)
 	return ns;
 }
 
-/* Note a write in an allocation unit; returns what it costs to have it open. */
+/* Record a write in an allocation unit; return the time to open it. */
 static u64 touch_unit(struct flash_model *m, u64 sector, u64 sectors)
 {
 	u64 size = m->p.unit_kib * 2, number = sector / size, offset = sector % size, ns = 0;
@@ -88,7 +88,7 @@ static u64 take_space(struct flash_model *m, u64 bytes)
 	if (!m->p.gc_blocks)
 		return 0;
 	if (m->free_bytes < m->p.gc_blocks * block + bytes) {
-		/* blocks are taken to hold live data in equal parts */
+		/* live data is assumed to be spread evenly over blocks */
 		if (live_kib > m->sectors / 2)
 			live_kib = m->sectors / 2;
 		valid = block * live_kib / m->physical_kib;

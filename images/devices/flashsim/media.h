@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What happens behind the bus: dies, open allocation units, blocks. */
+/* The model's media: dies, open allocation units, blocks. */
 #ifndef FLASHSIM_MEDIA_H
 #define FLASHSIM_MEDIA_H
 
 #include "model.h"
 
-/* A command on its way: where in time it is, and what took it there. */
+/* A command in progress: its current time, and the causes of the time so far. */
 struct flash_chain {
 	u64 at;
 	u64 part[FLASH_NR_CAUSES];
@@ -30,9 +30,9 @@ static inline void chain_for(struct flash_chain *c, enum flash_cause cause, u64 
 	c->at += ns;
 }
 
-/* Sense one page, if it is not in its die's register already. */
+/* Sense one page, unless it is in its die's register. */
 void media_read(struct flash_model *m, struct flash_chain *c, u64 page);
-/* Program bytes that belong to these parts of the device on the next die. */
+/* Program these extents on the next die. */
 void media_program(struct flash_model *m, struct flash_chain *c, const struct flash_extent *part,
 		   u32 parts, u64 bytes);
 

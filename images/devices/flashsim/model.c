@@ -4,7 +4,7 @@
 
 u64 flash_random(u64 *state)
 {
-	/* splitmix64: any state is a good one */
+	/* splitmix64: any state is valid */
 	u64 z = *state += 0x9e3779b97f4a7c15ULL;
 
 	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -51,7 +51,7 @@ void flash_reset(struct flash_model *m)
 	m->uses = 0;
 	m->physical_kib = m->sectors / 2 + m->sectors / 2 * m->p.spare_permille / 1000 + 1;
 	m->free_bytes = m->physical_kib * 1024;
-	/* what it holds stays where it is */
+	/* existing data stays where it is */
 	m->free_bytes -= m->live_bytes < m->free_bytes ? m->live_bytes : m->free_bytes;
 	flash_power_cut(m);
 }
@@ -116,8 +116,8 @@ u64 flash_read(struct flash_model *m, u64 now, u64 sector, u64 sectors)
 		bytes = chunk_of(sector, end, m->p.read_bytes);
 		media_read(m, &k, sector * 512 / m->p.read_bytes);
 		/*
-		 * This command's pages follow one another. The bus as a whole is taken for
-		 * as long as it works: a page that waits for its die holds up no other's.
+		 * This command's pages follow one another. The bus is reserved only for its
+		 * transfer time: a page that waits for its die does not delay other commands.
 		 */
 		ns = transfer_ns(m, bytes);
 		sent = later(k.at, sent) + ns;
@@ -129,7 +129,7 @@ u64 flash_read(struct flash_model *m, u64 now, u64 sector, u64 sectors)
 	return finish(m, &last);
 }
 
-/* Data that has left the cache by `now` leaves room. */
+/* Free the cache space of data programmed by `now`. */
 static void retire(struct flash_model *m, u64 now)
 {
 	while (m->nr_programs && m->program[m->first_program].done <= now) {
@@ -139,7 +139,7 @@ static void retire(struct flash_model *m, u64 now)
 	}
 }
 
-/* Program up to one unit from the front of what is pending. */
+/* Program up to one unit from the front of the pending data. */
 static void drain_one(struct flash_model *m, u64 now)
 {
 	struct flash_chain k = {.at = now};
@@ -170,7 +170,7 @@ static void drain_one(struct flash_model *m, u64 now)
 	m->programming_bytes += bytes;
 }
 
-/* FIFO: to the end. Reordering: an elevator, sorted by place. Neighbours join. */
+/* FIFO: append. Reordering: an elevator, sorted by sector. Neighbours join. */
 static void add_pending(struct flash_model *m, u64 sector, u64 sectors)
 {
 	u32 at = m->nr_pending, i;
@@ -189,7 +189,7 @@ static void add_pending(struct flash_model *m, u64 sector, u64 sectors)
 	m->nr_pending++;
 }
 
-/* FIFO drains whole units at once; an elevator fills half the cache, to have what to sort. */
+/* FIFO drains whole units at once; an elevator fills half the cache first, to have data to sort. */
 static u64 drain_at(const struct flash_model *m)
 {
 	return m->p.cache_reorder ? later(m->p.program_bytes, m->p.cache_kib * 512)
@@ -225,7 +225,7 @@ u64 flash_write(struct flash_model *m, u64 now, u64 sector, u64 sectors, bool fu
 	for (; sector < end; sector += bytes / 512) {
 		bytes = chunk_of(sector, end, m->p.program_bytes);
 		chain_for(&c, CAUSE_bus, transfer_ns(m, bytes));
-		/* whoever waits for room in the cache leaves the bus to others */
+		/* a command that waits for cache space leaves the bus to others */
 		m->bus_free = c.at;
 		if (cached) {
 			cache_chunk(m, &c, sector, bytes);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The time model of a flash device: when is a command done, and why then.
+ * The time model of a flash device: when each command completes, and the causes of its latency.
  *
- * Pure arithmetic on nanoseconds, no kernel calls: tests/flash builds it natively.
- * Commands are given in order of arrival. Each reserves the parts of the device it
- * needs, so the model is a set of clocks that say when a part is next free.
+ * Pure arithmetic on nanoseconds, without kernel calls: tests/flash builds it on the host. Commands
+ * are given in order of arrival. Each reserves the parts of the device that it needs, so the model
+ * is a set of times at which each part is next free.
  */
 #ifndef FLASHSIM_MODEL_H
 #define FLASHSIM_MODEL_H
@@ -26,9 +26,8 @@ typedef uint32_t u32;
 #define FLASH_MAX_PROGRAMS 4096
 
 /*
- * The parameters: P(name, live, least, most). None has a default: a device with one
- * that was not set does not start. A live one may change while the device is in use.
- * README.md says what each means.
+ * The parameters: P(name, live, least, most). There are no defaults: a device starts only when all
+ * are set. A live one may change while the device is in use. README.md explains them.
  */
 /* clang-format off */
 #define FLASH_PARAMETERS(P)                    \
@@ -70,9 +69,9 @@ struct flash_parameters {
 };
 
 /*
- * Where a command's time went. The causes of one command add up to its latency.
- * queue: waits for the controller; die: waits for a die that is busy with other work;
- * cache: waits for room in the cache; drain: a FLUSH waits for the cache's content.
+ * The causes of a command's time, which add up to its latency. queue: waiting for the controller;
+ * die: for a die busy with other work; cache: for space in the cache; drain: a FLUSH waiting for
+ * the cache's content.
  */
 /* clang-format off */
 #define FLASH_CAUSES(C)                                                                       \
@@ -88,7 +87,7 @@ enum flash_cause {
 		FLASH_NR_CAUSES
 };
 
-/* Counts, and what the dies did in the background as well as under a command. */
+/* Counts, and the dies' work in the background and during commands. */
 /* clang-format off */
 #define FLASH_COUNTS(C)                                                                        \
 	C(reads)                                                                               \
@@ -128,7 +127,7 @@ struct flash_model {
 	struct flash_parameters p;
 	struct flash_stats stats;
 	u64 sectors;
-	/* set by the caller before each write: bytes that hold data */
+	/* bytes that hold data; set by the caller before each write */
 	u64 live_bytes;
 
 	u64 random;
@@ -146,7 +145,7 @@ struct flash_model {
 	u64 free_bytes;
 	u64 physical_kib;
 
-	/* the volatile cache: waiting, in order of drain; and being programmed */
+	/* the volatile cache: pending, in order of drain; and being programmed */
 	bool dirty;
 	u64 pending_bytes;
 	u32 nr_pending;
@@ -158,17 +157,17 @@ struct flash_model {
 	struct flash_program program[FLASH_MAX_PROGRAMS];
 };
 
-/* NULL if the parameters fit together, else what is wrong with them. */
+/* Return NULL if the parameters are consistent, else the fault. */
 const char *flash_check(const struct flash_parameters *p, u64 sectors);
 /* Empty cache, closed units, all blocks free, first random number, counters zero. */
 void flash_reset(struct flash_model *m);
 
-/* Each returns the time at which the command is done, not before `now`. */
+/* Each returns the time at which the command completes, not before `now`. */
 u64 flash_read(struct flash_model *m, u64 now, u64 sector, u64 sectors);
 u64 flash_write(struct flash_model *m, u64 now, u64 sector, u64 sectors, bool fua);
 u64 flash_flush(struct flash_model *m, u64 now);
 u64 flash_discard(struct flash_model *m, u64 now, u64 sectors);
-/* Forget what was under way: the power is gone. Counters stay. */
+/* Drop everything in progress: the power is off. Counters stay. */
 void flash_power_cut(struct flash_model *m);
 
 u64 flash_random(u64 *state);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The block device: takes requests, asks the model when they are done, sets a timer. */
+/* The block device: takes requests, gets their completion times from the model, sets timers. */
 #include <linux/slab.h>
 
 #include "flash.h"
@@ -8,7 +8,7 @@
 #define MAX_SECTORS 1024U
 #define MAX_DISCARD_SECTORS (64U << (20 - SECTOR_SHIFT))
 
-/* End a command that has taken its time; also in an interrupt. */
+/* Complete a command whose time has come; also in an interrupt. */
 static void end_command(struct flash_command *cmd)
 {
 	struct flash_device *dev = cmd->dev;
@@ -35,7 +35,7 @@ static enum hrtimer_restart timer_expired(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* Do the command's work in memory; its end, or 0 if there is no memory. */
+/* Execute the command in memory; return its end, or 0 without memory. */
 static u64 execute(struct flash_device *dev, struct flash_command *cmd, u64 now)
 {
 	struct request *rq = blk_mq_rq_from_pdu(cmd);
@@ -78,7 +78,7 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 	struct flash_command *cmd = blk_mq_rq_to_pdu(bd->rq);
 	struct flash_device *dev = hctx->queue->queuedata;
 	struct flash_log_entry entry = {
-		/* a FLUSH has no place: the kernel gives it sector -1 */
+		/* a FLUSH has no sector: the kernel gives -1 */
 		.sector = blk_rq_sectors(bd->rq) ? blk_rq_pos(bd->rq) : 0,
 		.sectors = blk_rq_sectors(bd->rq),
 		.operation = req_op(bd->rq) | (bd->rq->cmd_flags & REQ_FUA),
@@ -100,7 +100,7 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 		flash_settle(dev);
 		done = execute(dev, cmd, now);
 	}
-	/* from here on the command may be gone; and the device is at work while it is logged */
+	/* from here on the command may be gone; the device is busy while it is logged */
 	if (done > now)
 		hrtimer_start(&cmd->timer, ns_to_ktime(done), HRTIMER_MODE_ABS_SOFT);
 	entry.begin_ns = now;
@@ -124,7 +124,7 @@ static int init_request(struct blk_mq_tag_set *set, struct request *rq, unsigned
 	return 0;
 }
 
-/* A command under a model of a slow device may take as long as it likes. */
+/* No timeout: with a model of a slow device a command may take any time. */
 static enum blk_eh_timer_return timeout(struct request *rq)
 {
 	return BLK_EH_RESET_TIMER;
@@ -221,7 +221,7 @@ free:
 	return error;
 }
 
-/* Refused while anyone has the device open. */
+/* Fails while the device is open. */
 int flash_stop(struct flash_device *dev)
 {
 	mutex_lock(&dev->disk->open_mutex);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The memory behind the device: pages in an xarray, none where nothing was written.
+ * The memory of the device: pages in an xarray, allocated when written.
  *
- * A write first replaces the pages it touches and keeps what was there, so that a
- * change can be swapped out and in again: a power cut is a walk over the changes.
- * A whole page is replaced by pointer, part of one is copied.
+ * A write first replaces the pages it touches and keeps the old ones, so that a change can be
+ * swapped out and in again: a power cut walks over the changes. A whole page is replaced by
+ * pointer, part of one is copied.
  */
 #include <linux/highmem.h>
 #include <linux/mm.h>
@@ -17,10 +17,10 @@ static bool is_whole(const struct flash_piece *piece)
 	return piece->count == PAGE_SECTORS;
 }
 
-/* Put a page (or none) into its place; returns what was there. */
+/* Put a page (or none) into its place; return the old one. */
 static struct page *exchange(struct flash_device *dev, pgoff_t index, struct page *page)
 {
-	/* the tree's nodes are small: a power cut must not fail for want of one */
+	/* the tree's nodes are small, and a power cut must not fail for lack of memory */
 	struct page *old = page ? xa_store(&dev->pages, index, page, GFP_NOIO | __GFP_NOFAIL)
 				: xa_erase(&dev->pages, index);
 
@@ -42,8 +42,8 @@ static void swap_sectors(const struct flash_piece *piece, struct page *page)
 }
 
 /*
- * The page that a part of one is swapped with. A power cut may take the write that made
- * the page and leave a later one to some of its sectors: then there is none any more.
+ * Return the page with which part of a page is swapped. It may be missing: a power cut may lose the
+ * write that made the page and keep a later one to some of its sectors.
  */
 static struct page *page_at(struct flash_device *dev, pgoff_t index)
 {
@@ -57,8 +57,8 @@ static struct page *page_at(struct flash_device *dev, pgoff_t index)
 }
 
 /*
- * Exchange what the device holds for what the change holds, in its sectors from `sector` to before
- * `end`. What a discard left of a page is there or not as a whole.
+ * Swap the device's content with the change's, from `sector` to before `end`. What a discard left
+ * of a page is swapped as a whole.
  */
 void flash_swap_sectors(struct flash_device *dev, struct flash_change *change, sector_t sector,
 			sector_t end)
@@ -97,7 +97,7 @@ void flash_free_change(struct flash_change *change)
 	kvfree(change);
 }
 
-/* Set the piece's place to zeros, or to whatever is in a new page; keep the old. */
+/* Set the piece's place to zeros, or to a new uninitialised page; keep the old. */
 static int replace_piece(struct flash_device *dev, struct flash_piece *piece, bool discard)
 {
 	struct page *page;
@@ -123,7 +123,7 @@ static int replace_piece(struct flash_device *dev, struct flash_piece *piece, bo
 	return 0;
 }
 
-/* Pages that a discard has to touch: those that are there. */
+/* Count the pages that a discard has to touch: those that exist. */
 static u64 present(struct flash_device *dev, pgoff_t first, pgoff_t last)
 {
 	unsigned long index;
@@ -135,8 +135,8 @@ static u64 present(struct flash_device *dev, pgoff_t first, pgoff_t last)
 }
 
 /*
- * Make room for a write, or carry out a discard; returns what was replaced. A write's
- * sectors hold anything until flash_copy.
+ * Make room for a write, or carry out a discard; return what was replaced. A write's sectors are
+ * undefined until flash_copy.
  */
 struct flash_change *flash_replace(struct flash_device *dev, sector_t sector, sector_t sectors,
 				   bool discard)
@@ -174,7 +174,7 @@ struct flash_change *flash_replace(struct flash_device *dev, sector_t sector, se
 	return change;
 }
 
-/* Copy a request's data in or out; a write's pages are there. */
+/* Copy a request's data in or out; a write's pages exist. */
 void flash_copy(struct flash_device *dev, struct request *rq)
 {
 	loff_t at = (loff_t)blk_rq_pos(rq) << SECTOR_SHIFT;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /sys/block/NAME/flash: what a device in use shows and takes.
+ * /sys/block/NAME/flashsim: attributes of a running device.
  *   stats      counters, `name=value` a line
  *   reset      1: counters zero, cache clean, units closed, generator at its seed, log empty
- *   log        what the device was told to do since the last reset (log.c)
- *   power_cut  0: power is on; flash_cut says what else it takes
- *   history    0, 1: whether past states can be shown; flash_history_command says what else it
- * takes
+ *   log        log of all commands since the last reset (log.c)
+ *   power_cut  0: power is on; other values: flash_cut
+ *   history    0, 1: whether past states can be shown; other values: flash_history_command
  */
 #include <linux/device.h>
 #include <linux/slab.h>

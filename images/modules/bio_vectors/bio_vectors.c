@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bio_vectors: pages of different folios never share a vector of a bio.
+ * bio_vectors: stop the kernel from merging pages of different folios into one bio vector.
  *
- *   /sys/module/bio_vectors/parameters/function    the function of the kernel's that is hooked
+ *   /sys/module/bio_vectors/parameters/function    the hooked kernel function
  *   /sys/module/bio_vectors/parameters/by          how: ftrace or kprobe
- *   /sys/module/bio_vectors/parameters/calls       calls of it since the module was loaded
- *   /sys/module/bio_vectors/parameters/kept_apart  of these, how many it answered in its place
+ *   /sys/module/bio_vectors/parameters/calls       its calls since the module was loaded
+ *   /sys/module/bio_vectors/parameters/kept_apart  calls in which a merge was prevented
  *
- * A bio has at most 256 vectors. The kernel lets pages that are next to each other in memory share
- * one, so the length of a large write depends on which pages the page cache happens to have, and
- * two boards write the same sync in other commands. With one folio a vector it depends on the file
- * alone. The pages of one folio share a vector as before.
+ * A bio has at most 256 vectors. The kernel lets pages that are adjacent in memory share one, so
+ * the length of a large write depends on where the page cache's pages happen to lie, and two boards
+ * write the same sync in different commands. With one folio per vector it depends on the file
+ * alone. Pages of one folio still share a vector.
  *
- * Loading fails where the function is not there or was inlined: two bios are filled to see it. The
+ * Loading fails if the function is missing or was inlined: two bios are filled to verify it. The
  * module cannot be removed.
  */
 #include <linux/bio.h>
@@ -29,8 +29,9 @@ module_param(kept_apart, ulong, 0444);
 module_param(function, charp, 0444);
 module_param(by, charp, 0444);
 
-/* What asks whether a page may share the last vector: (vector, page, ...), before Linux 6.6 (bio,
- * page, ...). */
+/* Decides whether a page may share the last vector: (vector, page, ...), before Linux 6.6 (bio,
+ * page,
+ * ...). */
 static char *const functions[] = {"bvec_try_merge_page", "__bio_try_merge_page"};
 static bool takes_bio;
 
@@ -122,7 +123,7 @@ static void __init unhook(void)
 #define add_folio(bio, page) bio_add_page(bio, page, PAGE_SIZE, 0)
 #endif
 
-/* The vectors of a bio of two pages that are next to each other in memory. */
+/* Return the number of vectors of a bio of two pages that are adjacent in memory. */
 static int __init vectors(struct page *pages, bool by_folio)
 {
 	struct bio_vec table[2];
@@ -143,7 +144,7 @@ static int __init vectors(struct page *pages, bool by_folio)
 	return found;
 }
 
-/* That two folios have two vectors, and one has one. */
+/* Verify that two folios get two vectors, and one folio gets one. */
 static int __init prove(void)
 {
 	struct page *two = alloc_pages(GFP_KERNEL, 1),

@@ -1,6 +1,6 @@
-/* The cells of a b-tree page that changed (fileformat2.html, 1.6): which are deleted, inserted,
- * replaced or moved, each new one with all its bytes. What that does not make equal, the page's
- * header and what lies between cells, follows as runs of bytes. */
+/* Page diffs by the cells of a b-tree page (fileformat2.html, 1.6): deleted, inserted, replaced or
+ * moved cells, each new one with all its bytes. Remaining differences, in the page's header and
+ * between cells, follow as runs of bytes. */
 #include <string.h>
 
 #include "diff.h"
@@ -13,7 +13,7 @@ enum {
 	LEAF_TABLE = 13,
 	FIRST_PAGE_HEADER = 100,
 	LEAST_CELL = 4,
-	AHEAD = 8, /* cells that a deletion or insertion is looked for in */
+	AHEAD = 8, /* cells searched for a deletion or insertion */
 };
 
 /* An operation is its name and a count, or the offset and size of a cell. */
@@ -48,7 +48,7 @@ static uint32_t offset_of(const struct cells *cells, uint32_t index)
 	return get16be(cells->page + cells->pointers + 2 * index);
 }
 
-/* A number of at most nine bytes; how many it has. */
+/* Reads a number of at most nine bytes; returns its length. */
 static uint32_t varint(const uint8_t *at, const uint8_t *end, uint64_t *value)
 {
 	*value = 0;
@@ -64,9 +64,9 @@ static uint32_t varint(const uint8_t *at, const uint8_t *end, uint64_t *value)
 	return 9;
 }
 
-/* Bytes of a payload that are in the page, and the page number of the rest (1.5, "B-tree Cell
- * Format"). The page's reserved bytes are taken for none: the cell is then cut elsewhere, which the
- * runs make good. */
+/* Returns the bytes of a payload that are in the page, and the page number of the rest (1.5,
+ * "B-tree Cell Format"). Reserved bytes of the page are ignored: a cell may then be cut elsewhere,
+ * which the runs correct. */
 static uint64_t local(uint64_t payload, uint32_t usable, bool table)
 {
 	uint64_t most = table ? usable - 35 : (usable - 12) * 64 / 255 - 23;
@@ -78,7 +78,7 @@ static uint64_t local(uint64_t payload, uint32_t usable, bool table)
 	return (kept <= most ? kept : least) + 4;
 }
 
-/* Its size; 0: it does not lie in the page. */
+/* Returns a cell's size; 0: it does not lie in the page. */
 static uint32_t size_of(const struct cells *cells, uint32_t index)
 {
 	uint8_t type =
@@ -116,7 +116,7 @@ static bool same(const struct cells *before, uint32_t i, const struct cells *aft
 		      size) == 0;
 }
 
-/* What is to be done at a place where the cells differ. */
+/* Chooses the operation at a place where the cells differ. */
 static int choose(const struct cells *before, uint32_t i, const struct cells *after, uint32_t j)
 {
 	if (j >= after->count)
@@ -209,7 +209,7 @@ bool cells_add(const struct page_pair *pages, struct bytes *record, uint8_t *wor
 	return true;
 }
 
-/* The cells as they are made of those before. */
+/* The cells under construction, made from those before. */
 struct making {
 	struct cells before;
 	uint8_t *page;

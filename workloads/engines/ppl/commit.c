@@ -1,6 +1,6 @@
-/* What a commit of a page log is: records of the pages that it changed; where one has no room in
- * its page's sector, a checkpoint of these pages, which frees their sectors (a merge); and where
- * no sector is free for one, a checkpoint of all pages. */
+/* Commit of a page log: records of the changed pages. If a record does not fit into its page's
+ * sector, a checkpoint of the transaction's pages frees their sectors (a merge); if no sector is
+ * free, all pages are checkpointed. */
 #include <string.h>
 
 #include "pages.h"
@@ -28,7 +28,7 @@ int page_before(struct ssl *ssl, uint32_t number, uint8_t *page)
 	return result;
 }
 
-/* A transaction's pages that changed, in made.pages, and the record of each. */
+/* A transaction's changed pages, in made.pages, and their records. */
 struct change {
 	struct walfile made;
 	struct bytes *records;
@@ -63,7 +63,7 @@ static int compare(struct ssl *ssl, struct change *change)
 		if (record->size > 0)
 			made->pages[kept++] = page;
 	}
-	/* what is behind them has no record */
+	/* pages after the failed one have no record */
 	made->count = kept + (result != SQLITE_OK && kept < made->count);
 	sqlite3_free(before);
 	return result;
@@ -87,7 +87,7 @@ static int change_read(struct ssl *ssl, struct change *change)
 	return compare(ssl, change);
 }
 
-/* Whether the database has fewer pages than before. */
+/* Returns whether the database has fewer pages than before. */
 static int shrinks(struct ssl *ssl, bool *does)
 {
 	const struct memory *memory = &ssl->memory;
@@ -104,7 +104,7 @@ static int shrinks(struct ssl *ssl, bool *does)
 	return result;
 }
 
-/* Why the transaction's records cannot be logged. */
+/* Returns why the transaction's records cannot be logged. */
 static enum ssl_reason why_not(const struct ssl *ssl, const struct change *change)
 {
 	const struct page_log *pages = ssl->pages;
@@ -140,7 +140,7 @@ static int log_change(struct ssl *ssl, const struct change *change)
 	return result;
 }
 
-/* The checkpoint of the transaction's pages alone. */
+/* Checkpoints the transaction's pages only. */
 static int merge(struct ssl *ssl, enum ssl_reason reason, struct change *change)
 {
 	uint32_t frames = ssl->memory.ends, count = change->made.count;
@@ -149,7 +149,7 @@ static int merge(struct ssl *ssl, enum ssl_reason reason, struct change *change)
 
 	if (result != SQLITE_OK)
 		return result;
-	/* the one before it may have been gone on with */
+	/* the checkpoint before it may have been continued */
 	made.id = walfile_next(ssl).id;
 	change->made.pages = NULL;
 	result = walfile_write(ssl, made);
@@ -189,7 +189,7 @@ void commit_over(struct ssl *ssl)
 	ssl->pages->writing = false;
 }
 
-/* What is merged stays in memory, too, until SQLite begins its WAL again. */
+/* Merged pages also stay in memory until SQLite restarts its WAL. */
 enum ssl_reason checkpoint_due(const struct ssl *ssl)
 {
 	int64_t held = ssl->memory.bytes / ssl->page_size;
@@ -222,7 +222,7 @@ static int committed(void *argument, sqlite3 *db, const char *name, int frames)
 	(void)db;
 	(void)name;
 	(void)frames;
-	/* a statement that is active forbids it: then after a later commit */
+	/* an active statement prevents it: retry after a later commit */
 	if (ssl->restart_due)
 		checkpoint_restart(ssl);
 	return SQLITE_OK;
@@ -234,7 +234,7 @@ int connection_own(struct ssl *ssl)
 	return SQLITE_OK;
 }
 
-/* Pages tell all that is needed. */
+/* A page log needs no hooks. */
 int connection_watch(struct ssl *ssl)
 {
 	(void)ssl;

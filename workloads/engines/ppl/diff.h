@@ -1,5 +1,5 @@
-/* What of a page changed, as a record of its log: as bytes, or as cells. Either gives the very same
- * page again from the one before. */
+/* The difference of two versions of a page, as a record of bytes or of cells. Both restore the same
+ * new page from the old one. */
 #ifndef COMMITPATH_PPL_DIFF_H
 #define COMMITPATH_PPL_DIFF_H
 
@@ -12,11 +12,11 @@ struct page_pair {
 	uint32_t size, number;
 };
 
-/* Adds what changed; nothing where nothing did. A page without cells, before or after, is one of
- * bytes in either kind. What the record is comes first. */
+/* Adds the difference; nothing if there is none. A page without cells, before or after, is compared
+ * by bytes. The record's kind comes first. */
 void diff_add(const struct page_pair *pages, enum page_record kind, struct bytes *record);
 
-/* Makes `page`, as it was before, what it was after. False: the record is damaged. */
+/* Turns `page` from its old into its new version. False: the record is damaged. */
 bool diff_apply(const uint8_t *record, size_t size, uint8_t *page, uint32_t page_size,
 		uint32_t number);
 
@@ -24,7 +24,8 @@ bool diff_apply(const uint8_t *record, size_t size, uint8_t *page, uint32_t page
 void runs_add(const uint8_t *before, const uint8_t *after, uint32_t size, struct bytes *record);
 bool runs_apply(struct reader *record, uint8_t *page, uint32_t size);
 
-/* cells.c. False: one of the pages has none, and nothing was added. `work` has the page's size. */
+/* cells.c. False: one of the pages has no cells, and nothing was added. `work` has a page's size.
+ */
 bool cells_add(const struct page_pair *pages, struct bytes *record, uint8_t *work);
 bool cells_apply(struct reader *record, uint8_t *page, uint32_t size, uint32_t number);
 

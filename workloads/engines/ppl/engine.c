@@ -1,5 +1,5 @@
-/* SQLite/PPL as an engine of the driver: engines/ssl/driver.c has what is not its own, and a
- * transaction is executed as by SQLite (engines/sqlite/execute.c). */
+/* SQLite/PPL as an engine of the driver. engines/ssl/driver.c has the shared part; transactions are
+ * executed by engines/sqlite/execute.c. */
 #include "engine.h"
 
 #include "driver.h"

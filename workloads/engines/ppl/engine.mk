@@ -1,6 +1,6 @@
-# SQLite/PPL: SQLite, compiled as the engine sqlite is, and what logs the changes of its pages: of the
-# engine ssl all that is not about statements.
-#   SQLITE, RELEASE_DIR, LIBRARY as engines/sqlite/engine.mk has them
+# SQLite/PPL: SQLite, compiled as for the engine sqlite, the log of page changes, and the parts of the engine
+# ssl that do not concern statements.
+#   SQLITE, RELEASE_DIR, LIBRARY as in engines/sqlite/engine.mk
 engines := $(dir $(lastword $(MAKEFILE_LIST)))..
 include $(engines)/sqlite/engine.mk
 include $(engines)/ssl/shared.mk

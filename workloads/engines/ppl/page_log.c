@@ -1,5 +1,5 @@
-/* The log's file behind its headers (engines/ssl/log_file.c): in each of their slots a commit word,
- * then sectors, each of one page.
+/* The content of the log's file after its headers (engines/ssl/log_file.c): a commit word in each
+ * of the two slots, then sectors, each for one page.
  *
  *   header:      sector size 32; floor 64, marked 64, confirmed 64, of these the records that the
  *                log has 32, sum of their CRCs 32
@@ -9,12 +9,12 @@
  *   record:      length of the payload 16, 0 16, CRC-32C of the sector's header, the length and
  * what follows 32, transaction 64, payload
  *
- * A sector is its page's while its epoch is none below the floor: a checkpoint of all pages makes
- * that the next epoch, and one of some pages zeroes the headers of theirs. A transaction counts
- * with the last commit word, if all records up to it are there with that sum, and else those up to
- * the word before it, or the header's last one, do: so one write of all that it logs is enough, in
- * whatever order it comes to the medium, and a record that was damaged since is seen. The least
- * byte is the first. */
+ * A sector belongs to its page while its epoch is at least the floor: a checkpoint of all pages
+ * sets the floor to the next epoch, and one of some pages zeroes the headers of theirs. A
+ * transaction is committed if the last commit word names it and all records up to it are there with
+ * that sum; otherwise those up to the word before it, or to the header's last one, are. So all that
+ * a transaction logs can be written at once, in any order, and a record damaged later is detected.
+ * Numbers are little-endian. */
 #include <string.h>
 
 #include "medium.h"
@@ -71,14 +71,14 @@ static int make(struct ssl *ssl, uint32_t size)
 	return sectors_make(ssl->pages, ssl->log.size, size);
 }
 
-bool log_header_get(struct ssl *ssl, const uint8_t *header, struct error *said)
+bool log_header_get(struct ssl *ssl, const uint8_t *header, struct error *fault)
 {
 	uint32_t size = get32(header + AT_SECTOR);
 
 	if (size < LEAST_SECTOR || size > LARGEST_SECTOR || sectors_in(ssl->log.size, size) == 0)
-		return error_set(said, "has sectors of %u bytes", size);
+		return error_set(fault, "has sectors of %u bytes", size);
 	if (make(ssl, size) != SQLITE_OK)
-		return error_set(said, "needs more memory than there is");
+		return error_set(fault, "needs more memory than there is");
 	ssl->pages->floor = get64(header + AT_FLOOR);
 	ssl->pages->marked = get64(header + AT_MARKED);
 	ssl->pages->confirmed = get64(header + AT_CONFIRMED);
@@ -97,7 +97,7 @@ bool log_used(const struct ssl *ssl)
 	return ssl->log.suspect || ssl->pages->free_count < ssl->pages->count;
 }
 
-/* What was written is to be persisted: on SSL_PCM it is now, and else with the rest. */
+/* Persists what was written: now on SSL_PCM, otherwise together with the rest. */
 static int note(struct ssl *ssl, size_t size, int64_t offset)
 {
 	struct page_log *pages = ssl->pages;
@@ -205,7 +205,7 @@ void log_confirm(struct log *log)
 	log->appended = 0;
 }
 
-/* Its records may be durable all the same, and its number is no other's. */
+/* Its records may be durable nevertheless; its number is not used again. */
 void log_cancel(struct ssl *ssl)
 {
 	if (ssl->pages == NULL)
@@ -218,7 +218,7 @@ void log_cancel(struct ssl *ssl)
 	ssl->log.appended = 0;
 }
 
-/* The sectors of pages that a checkpoint has: their headers are zeroed. */
+/* Zeroes the headers of the sectors of checkpointed pages. */
 static int empty_sectors(struct ssl *ssl, bool really)
 {
 	static const uint8_t zeros[SECTOR_HEADER];
@@ -243,8 +243,8 @@ static int empty_sectors(struct ssl *ssl, bool really)
 	return result;
 }
 
-/* In what order header and sectors come to the medium does not matter: until the copy to the
- * database is durable, the checkpoint's file says which pages it has. */
+/* Header and sectors may reach the medium in any order: until the copy to the database is durable,
+ * the checkpoint's file shows which pages it has. */
 int log_reset(struct ssl *ssl, uint64_t base)
 {
 	struct page_log *pages = ssl->pages, before = *pages;

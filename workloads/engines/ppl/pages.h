@@ -1,4 +1,4 @@
-/* The page log: a log of sectors, of which each page that was changed has one. */
+/* The page log: a log of sectors, one for each changed page. */
 #ifndef COMMITPATH_PPL_PAGES_H
 #define COMMITPATH_PPL_PAGES_H
 
@@ -7,31 +7,31 @@
 
 enum { LEAST_SECTOR = 64, LARGEST_SECTOR = 65536 };
 
-/* What can be left out (ssl_options.left_out) besides that of ssl.h, so that a test sees why it is
- * there. */
+/* Steps that can be left out (ssl_options.left_out) in addition to those of ssl.h, so that tests
+ * show why they are needed. */
 enum {
 	PPL_COMMIT_UNASKED = 8, /* records count without their transaction's commit word */
-	PPL_NOT_EMPTIED = 16,	/* the sectors of pages that are merged are as they were */
+	PPL_NOT_EMPTIED = 16,	/* sectors of merged pages are not emptied */
 };
 
-/* Records and the sum of their CRCs. */
+/* A number of records and the sum of their CRCs. */
 struct tally {
 	uint32_t records, checks;
 };
 
 struct sector {
-	uint32_t page; /* 0: it is free */
-	uint32_t used; /* bytes, with its header */
-	uint32_t next; /* of those whose pages' numbers have the same remainder; number + 1 */
+	uint32_t page; /* 0: free */
+	uint32_t used; /* bytes, including its header */
+	uint32_t next; /* next sector in the same hash chain; number + 1 */
 	uint64_t epoch;
 	struct tally has;
 };
 
 struct page_log {
-	uint32_t size, count; /* of a sector; of them */
-	int64_t first;	      /* where they begin */
+	uint32_t size, count; /* of a sector; of sectors */
+	int64_t first;	      /* offset of the first */
 	struct sector *sectors;
-	uint32_t *heads; /* of `next`, by a page's number modulo `count` */
+	uint32_t *heads; /* of hash chains, by page number modulo `count` */
 	uint32_t *free;
 	uint32_t free_count;
 	uint64_t floor;	 /* epoch from which on a sector counts */

@@ -1,14 +1,14 @@
-/* Recovery of a page log: the file of checkpoints is copied where it is the log's last one or the
- * next, what it has is none of the log's any more, and the records of committed transactions make
- * each page what it was; all of these are written as a checkpoint, until which the log stays.
+/* Recovery of a page log: the file of checkpoints is copied if it is the log's last one or the
+ * next; its pages leave the log; the records of committed transactions restore every other page.
+ * All of these are written as a checkpoint; the log stays until it is durable.
  *
- * No SQLite without this copies the file of checkpoints: it is no WAL by its name. */
+ * SQLite without this module does not copy the file of checkpoints, as its name is not a WAL's. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "pages.h"
 
-/* No other SQLite copies the merged pages. */
+/* SQLite itself does not copy merged pages. */
 const char *const ssl_cases[SSL_CASES] = {
 	[SSL_CLEAN] = "clean",
 	[SSL_NEW] = "log not begun or closed",
@@ -27,7 +27,7 @@ static const uint8_t *header_of(const struct page_log *pages, uint32_t sector)
 	return pages->all + sector_offset(pages, sector);
 }
 
-/* A record of a sector, by where the one before it ends. */
+/* A record of a sector, found by the end of the one before it. */
 struct record {
 	uint32_t end;
 	uint64_t transaction;
@@ -105,8 +105,8 @@ static int by_number(const void *left, const void *right)
 	return a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* Whether a sector is of a page that is in the file of checkpoints; one that was used since is
- * newer. */
+/* Returns whether a sector's page is in the file of checkpoints; a sector used since then is newer.
+ */
 static bool merged(const struct ssl *ssl, uint32_t sector)
 {
 	const struct walfile *wal = &ssl->walfile;
@@ -117,7 +117,7 @@ static bool merged(const struct ssl *ssl, uint32_t sector)
 	       bsearch(&page, wal->pages, wal->count, sizeof(page), by_number) != NULL;
 }
 
-/* Whether all records are there that the log has of the transactions up to one. */
+/* Returns whether the log has all records of the transactions up to `last`. */
 static bool complete(const struct ssl *ssl, uint64_t last, struct tally of)
 {
 	const struct page_log *pages = ssl->pages;
@@ -140,9 +140,8 @@ static struct tally tally_of(const uint8_t *word)
 	return (struct tally){get32(word + 8), get32(word + 16)};
 }
 
-/* The last transaction that is committed. `ahead`: what came after it is, too, and some of its
- * sectors may be emptied, so that nothing is asked of them. False: what is committed is not there.
- */
+/* Finds the last committed transaction. `ahead`: later ones are committed too, and some of their
+ * sectors may be emptied, so they are not checked. False: committed data is missing. */
 static bool find_committed(struct ssl *ssl, bool ahead, uint64_t *committed)
 {
 	struct page_log *pages = ssl->pages;
@@ -178,8 +177,8 @@ static bool find_committed(struct ssl *ssl, bool ahead, uint64_t *committed)
 	       complete(ssl, last, words[0] != NULL ? tally_of(words[0]) : pages->of_confirmed);
 }
 
-/* Empties the sectors of pages that are in the file of checkpoints. Until they are, that file must
- * stay what it is. */
+/* Empties the sectors of pages that are in the file of checkpoints, which must not change before.
+ */
 static int empty_merged(struct ssl *ssl)
 {
 	static const uint8_t zeros[SECTOR_HEADER];
@@ -208,7 +207,7 @@ static uint32_t used_sectors(const struct page_log *pages, uint64_t committed)
 	return used;
 }
 
-/* Adds a page to the WAL in memory, as SQLite writes a frame; and whose records it has. */
+/* Adds a page to the WAL in memory, as SQLite writes a frame, with its sector's records applied. */
 static int add_frame(struct ssl *ssl, uint8_t *frame, uint32_t sector, uint64_t committed,
 		     struct bytes *transactions)
 {
@@ -283,7 +282,7 @@ static int64_t count_different(const struct bytes *transactions)
 	return different;
 }
 
-/* Makes the pages of committed records, and a checkpoint of them. */
+/* Builds the pages of committed records, and checkpoints them. */
 static int apply(struct ssl *ssl, uint64_t committed, uint32_t used)
 {
 	struct bytes transactions = {0};
@@ -302,7 +301,7 @@ static int apply(struct ssl *ssl, uint64_t committed, uint32_t used)
 	return result;
 }
 
-/* What the database's mark must be of, once the file of checkpoints is copied. */
+/* Checks the database's mark after the file of checkpoints is copied. */
 static int check_mark(struct ssl *ssl)
 {
 	uint8_t head[LOG_SLOT];
@@ -361,7 +360,7 @@ int recover_marked(struct ssl *ssl, const struct found *found)
 	return result;
 }
 
-/* All is done by then. */
+/* A page log has no statements to recover. */
 int recover_statements(struct ssl *ssl)
 {
 	(void)ssl;

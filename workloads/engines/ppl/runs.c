@@ -1,9 +1,9 @@
-/* Runs of bytes that differ: the bytes between two of them, the length, the bytes. */
+/* Page diffs by runs of bytes: the distance from the last run, the length, the bytes. */
 #include <string.h>
 
 #include "diff.h"
 
-/* What is equal and shorter than this costs less within a run than between two. */
+/* Equal bytes shorter than this cost less inside a run than between two. */
 enum { GAP = 3 };
 
 static uint32_t same_from(const uint8_t *before, const uint8_t *after, uint32_t at, uint32_t size)

@@ -1,4 +1,4 @@
-/* Which page has which sector. */
+/* Allocation of sectors to pages. */
 #include "pages.h"
 
 #include <string.h>
@@ -59,7 +59,7 @@ int64_t sector_offset(const struct page_log *pages, uint32_t sector)
 	return pages->first + (int64_t)sector * pages->size;
 }
 
-/* The first lies at a multiple of their size. */
+/* The first sector lies at a multiple of their size. */
 static int64_t begin(uint32_t size)
 {
 	return (LOG_RECORDS + size - 1) / size * size;

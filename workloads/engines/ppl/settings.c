@@ -2,7 +2,7 @@
 #include "log_settings.h"
 #include "pages.h"
 
-/* Numbers in engine_settings, behind those of driver.h. */
+/* Indexes in engine_settings, after those of driver.h. */
 enum { SECTOR_SIZE = DRIVER_SETTINGS, PAGE_RECORD };
 
 /* In the order of enum page_record. */
@@ -14,7 +14,7 @@ const struct option engine_settings[] = {
 	 .key = "sector_size",
 	 .argument = "BYTES",
 	 SETTING(SECTOR_SIZE),
-	 .help = "what of the log a page has, a power of two",
+	 .help = "part of the log per page, a power of two",
 	 INTEGER(LEAST_SECTOR, LARGEST_SECTOR),
 	 .power_of_two = true,
 	 .preset = "512",
@@ -23,7 +23,7 @@ const struct option engine_settings[] = {
 	 .key = "page_record",
 	 .argument = "KIND",
 	 SETTING(PAGE_RECORD),
-	 .help = "what of a page that changed is logged",
+	 .help = "how a changed page is logged",
 	 WORD(records),
 	 .preset = "cells",
 	 .commands = COMMAND_RUN},

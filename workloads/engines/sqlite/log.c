@@ -1,6 +1,5 @@
-/* The log of SQLite's calls: a VFS around the default one that notes them and passes them on, as
- * SQLite's own test_vfslog.c does. What the filesystem is asked for in its turn is the default
- * VFS's affair. */
+/* Log of SQLite's file calls: a VFS around the default one that records each call and passes it on,
+ * as SQLite's own test_vfslog.c does. The resulting calls to the filesystem are not recorded. */
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -19,17 +18,17 @@
 #include "ticks.h"
 #include "written.h"
 
-/* A transaction in DELETE mode makes about 25 calls that are noted. */
+/* A transaction in DELETE mode makes about 25 recorded calls. */
 enum { CALLS_PER_TRANSACTION = 32, MAX_BLOCK = 1 << 18, MAX_VERSION = 3 };
 
 /* Bytes of a WAL's header and of a frame's (SQLite's fileformat2.html, "WAL File Format"). */
 enum { WAL_HEADER = 32, FRAME_HEADER = 24 };
 
-/* What is known of an open file, behind the wrapped VFS's own: that is the same file for both, so
- * that what is not noted goes straight to its method. */
+/* An open file, placed after the wrapped VFS's own structure, which both share: calls that are not
+ * recorded go straight to its methods. */
 struct file {
 	const sqlite3_io_methods *real;
-	sqlite3_io_methods methods; /* the same, but those that are noted */
+	sqlite3_io_methods methods; /* the same, except recorded ones */
 	struct file *next;	    /* open files */
 	const char *name;	    /* SQLite keeps it until the file is closed; NULL: temporary */
 	uint64_t inode, shm_inode;
@@ -66,7 +65,7 @@ void log_database(const char *path, size_t number)
 		database_count = (unsigned)number + 1;
 }
 
-/* That a file is of, by its name: the database's, or that and a suffix. */
+/* Returns the database that a file belongs to by its name: the database's, or that and a suffix. */
 static unsigned database_of(const char *path)
 {
 	const char *name;
@@ -84,7 +83,7 @@ static unsigned database_of(const char *path)
 	return 0;
 }
 
-/* Notes a call that ends now. */
+/* Records a call that ends now. */
 static void note_call(struct file_call call)
 {
 	call.end = ticks_now();
@@ -106,8 +105,8 @@ static void note(enum file_op op, enum role kind, unsigned database, uint64_t be
 				     .result = result});
 }
 
-/* The number of the page that a frame of a WAL holds, where a write has the frame's header: it
- * comes first, the most significant byte ahead. */
+/* Returns the page number in a WAL frame's header, if a write contains it: big-endian, at its
+ * start. */
 static int64_t logged_page(const struct file *file, const void *buffer, int bytes, int64_t offset)
 {
 	const uint8_t *header = buffer;
@@ -119,7 +118,7 @@ static int64_t logged_page(const struct file *file, const void *buffer, int byte
 	return (int64_t)header[0] << 24 | header[1] << 16 | header[2] << 8 | header[3];
 }
 
-/* The inode of a path, 0 when there is none. */
+/* Returns a path's inode, 0 if it does not exist. */
 static uint64_t inode_of(const char *path)
 {
 	struct stat status;
@@ -127,8 +126,8 @@ static uint64_t inode_of(const char *path)
 	return path != NULL && stat(path, &status) == 0 ? status.st_ino : 0;
 }
 
-/* The descriptor that the next open(2) returns, if no other thread opens a file meanwhile; SQLite
- * uses none below 3. */
+/* Returns the descriptor that the next open(2) gets, if no other thread opens a file; SQLite uses
+ * none below 3. */
 static int next_descriptor(void)
 {
 	int next = fcntl(STDERR_FILENO, F_DUPFD, 3);
@@ -138,8 +137,8 @@ static int next_descriptor(void)
 	return next;
 }
 
-/* The inode of a temporary file, which SQLite unlinks when it has opened it: of the descriptor, if
- * it is a file without a name; else 0. */
+/* Returns the inode of a temporary file, which SQLite unlinks after opening: the descriptor's, if
+ * its file has no name; else 0. */
 static uint64_t inode_of_unlinked(int descriptor)
 {
 	struct stat status;
@@ -244,7 +243,7 @@ static bool ends_with(const char *name, const char *suffix)
 	return end <= length && strcmp(name + length - end, suffix) == 0;
 }
 
-/* ROLE_OTHER: it is none of the engine's own. */
+/* Returns the role of one of the engine's own files, else ROLE_OTHER. */
 static enum role kind_of_own(const char *name)
 {
 	if (ends_with(name, log_engine.own_suffix))
@@ -274,8 +273,8 @@ static enum role kind_of_name(const char *name)
 	return ends_with(name, "-wal") ? ROLE_WAL : kind_of_own(name);
 }
 
-/* `bytes` of an open: the unix VFS syncs the directory of a journal or WAL
- * that it opened to create it with the first sync of that file. */
+/* `bytes` of an open: the unix VFS syncs the directory of a journal or WAL that it created with the
+ * first sync of that file. */
 static void note_open(const struct file *file, uint64_t begin, int result)
 {
 	note(FILE_OPEN, file->kind, file->database, begin, file->inode, FILE_NOTHING,
@@ -291,7 +290,7 @@ static void copy_methods(struct file *file)
 	methods->xWrite = write_file;
 	methods->xTruncate = truncate_file;
 	methods->xSync = sync_file;
-	/* What a file lacks, it must not get: without xShmMap SQLite refuses WAL. */
+	/* A method that a file lacks must stay missing: without xShmMap SQLite rejects WAL. */
 	if (methods->iVersion >= 2) {
 		methods->xShmMap = shm_map;
 		methods->xShmUnmap = shm_unmap;
@@ -307,7 +306,7 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *base, int
 	int result = wrapped->xOpen(wrapped, name, base, flags, out_flags);
 
 	(void)vfs;
-	/* A file that has methods is closed by SQLite, even when opening it failed. */
+	/* SQLite closes a file that has methods, even when opening it failed. */
 	if (base->pMethods == NULL) {
 		note(FILE_OPEN, kind_of_open(name, flags), database_of(name), begin, 0,
 		     FILE_NOTHING, FILE_NOTHING, result);
@@ -323,7 +322,7 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *base, int
 	file->database = database_of(name);
 	file->directory_due = (flags & SQLITE_OPEN_CREATE) != 0 &&
 			      (flags & (SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_WAL)) != 0;
-	/* the engine's log may be written by a mapping, too */
+	/* the engine's log may also be written by a mapping */
 	if (name != NULL && file->kind != ROLE_OTHER && file->kind != ROLE_OWN)
 		file->written = written_open(name);
 	file->next = files;
@@ -356,7 +355,7 @@ bool engine_log_prepare(size_t transactions, struct error *error)
 		return error_set(error, "the VFS of %s is not of version %d", engine_title(),
 				 MAX_VERSION);
 	wrapped_size = ((size_t)wrapped->szOsFile + sizeof(max_align_t) - 1) & -sizeof(max_align_t);
-	/* All that is not noted stays the wrapped VFS's own. */
+	/* Methods that are not recorded stay the wrapped VFS's. */
 	shim = *wrapped;
 	shim.zName = "commitpath-log";
 	shim.szOsFile = (int)(wrapped_size + sizeof(struct file));

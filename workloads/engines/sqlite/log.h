@@ -1,4 +1,4 @@
-/* The log of calls of an engine that is made of SQLite: SQLite's files, and those of its own. */
+/* Log of file calls for engines made from SQLite: SQLite's files, and the engine's own. */
 #ifndef COMMITPATH_SQLITE_LOG_H
 #define COMMITPATH_SQLITE_LOG_H
 
@@ -13,35 +13,33 @@ enum role {
 	ROLE_WAL,
 	ROLE_SHM,
 	ROLE_OTHER,
-	ROLE_TEMPORARY, /* without a name: SQLite deletes it when it closes it */
+	ROLE_TEMPORARY, /* unnamed: SQLite deletes it when closed */
 	ROLE_OWN,
-	ROLE_OWN_WAL, /* it has frames as a WAL has them, under a name that is none's */
+	ROLE_OWN_WAL, /* with frames like a WAL's, under another name */
 };
 
-/* For engine_file_roles; behind them come the names of the engine's own, of one that has such
- * files.
- */
+/* For engine_file_roles; an engine with files of its own adds their names. */
 #define SQLITE_FILE_ROLES                                                             \
 	[ROLE_DATABASE] = "database", [ROLE_JOURNAL] = "journal", [ROLE_WAL] = "wal", \
 	[ROLE_SHM] = "shm", [ROLE_OTHER] = "other", [ROLE_TEMPORARY] = "temporary"
 
-/* What the engine has otherwise than SQLite. */
+/* An engine's differences from SQLite. */
 struct log_engine {
-	const char *own_suffix;	    /* how the name of its own file ends; NULL: it has none */
-	const char *own_wal_suffix; /* likewise */
-	bool whole_frames;	    /* it writes a frame by one call, with its page */
+	const char *own_suffix;	    /* suffix of its own file; NULL: none */
+	const char *own_wal_suffix; /* the same for ROLE_OWN_WAL */
+	bool whole_frames;	    /* it writes a frame and its page in one call */
 };
 extern const struct log_engine log_engine;
 
-/* The database of that number is opened at `path`, which lasts: its files are known by their names,
- * wherever they are. */
+/* Registers the database at `path`, which must stay valid: its files are recognised by name, in any
+ * folder. */
 void log_database(const char *path, size_t number);
 
-/* A page that SQLite wrote to its WAL and the engine keeps in memory: `offset` and `bytes` are
- * those of the WAL as SQLite knows it. It began at `begin`, in ticks, and ends now. */
+/* Records a page that SQLite wrote to its WAL and the engine keeps in memory: `offset` and `bytes`
+ * refer to SQLite's WAL. It began at `begin`, in ticks, and ends now. */
 void log_note_kept(size_t database, uint64_t begin, int64_t offset, int64_t bytes, int64_t page);
 
-/* A call to the engine's own file that no VFS sees. */
+/* Records a call to the engine's own file that no VFS sees. */
 void log_note_own(size_t database, enum file_op op, uint64_t begin, int64_t offset, int64_t bytes,
 		  int result);
 

@@ -1,5 +1,5 @@
-/* Options of SQLite's that every engine made of it has: entries of engine_settings. Their numbers
- * there are PAGE_SIZE and CACHE_SIZE. */
+/* SQLite's options shared by every engine made from it: entries of engine_settings, with indexes
+ * PAGE_SIZE and CACHE_SIZE. */
 #ifndef COMMITPATH_SQLITE_PAGE_SETTINGS_H
 #define COMMITPATH_SQLITE_PAGE_SETTINGS_H
 

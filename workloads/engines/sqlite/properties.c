@@ -1,4 +1,4 @@
-/* What else is in effect: SQLite's pragmas. */
+/* Further effective settings: SQLite's pragmas. */
 #include "properties.h"
 
 #include <stdio.h>
@@ -7,8 +7,8 @@
 
 enum { ANSWER_SIZE = 64 };
 
-/* Every pragma of SQLite that can be read without an effect and is not among
- * the requested ones. One that a release does not know answers nothing. */
+/* Every pragma that can be read without an effect and is not among the requested ones. A release
+ * returns nothing for one that it does not know. */
 static const char *const others[] = {
 	"analysis_limit",
 	"application_id",

@@ -1,11 +1,11 @@
-/* What engine_read_properties read of SQLite's pragmas. */
+/* Write the pragmas that engine_read_properties read. */
 #ifndef COMMITPATH_SQLITE_PROPERTIES_H
 #define COMMITPATH_SQLITE_PROPERTIES_H
 
 #include "json.h"
 
-/* Writes it as members of the object that is open: of the database of that number, or where that is
- * ALL_DATABASES of the first. */
+/* Writes them as members of the open object, for that database, or for the first with
+ * ALL_DATABASES. */
 void properties_write(struct json *json, size_t number);
 
 #endif

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More than a table's text needs beside the value, and BEGIN and COMMIT together. */
+/* More than a table's text needs in addition to the value, with BEGIN and COMMIT. */
 enum { TEXT_AROUND_VALUE = 256, MAX_DIGITS = 20 };
 
 static const char begin[] = "BEGIN;", commit[] = "COMMIT;";
 
-/* Cuts a table's text at its marks; the last piece has none. */
+/* Splits a table's text at its marks; the last piece has none. */
 static bool cut(const char *text, struct sql_piece pieces[MAX_SQL_PIECES], struct error *error)
 {
 	for (size_t i = 0; i < MAX_SQL_PIECES; i++) {
@@ -60,7 +60,7 @@ static char *append_value(char *end, const struct operation *operation)
 	return end;
 }
 
-/* Keys are not negative. With printf it takes most of what rendering does. */
+/* Keys are not negative. With printf this would take most of the rendering time. */
 static char *append_number(char *end, int64_t number)
 {
 	char digits[MAX_DIGITS], *first = digits + MAX_DIGITS;
@@ -71,7 +71,7 @@ static char *append_number(char *end, int64_t number)
 	return append(end, first, (size_t)(digits + MAX_DIGITS - first));
 }
 
-/* A table's text with the operation's key and value in it. */
+/* Appends a table's text with the operation's key and value. */
 static char *append_operation(char *end, const struct sql_piece *piece,
 			      const struct operation *operation)
 {
@@ -119,7 +119,7 @@ bool engine_render(struct database *database, const struct transaction *transact
 	return true;
 }
 
-/* The text of an operation with ?1 for the key and ?2 for the value. */
+/* Makes the text of an operation with ?1 for the key and ?2 for the value. */
 static void parameters(char *text, const char *table_text)
 {
 	for (; *table_text != '\0'; table_text++)
@@ -147,7 +147,7 @@ bool engine_load(struct database *database, const struct transaction *transactio
 		if (database->insert == NULL)
 			return false;
 	}
-	/* A text without the key takes no notice of it. */
+	/* A text without the key ignores it. */
 	sqlite3_bind_int64(database->insert, 1, row->key);
 	sqlite3_bind_text(database->insert, 2, row->data, (int)row->size, SQLITE_STATIC);
 	if (sqlite3_step(database->insert) != SQLITE_DONE)

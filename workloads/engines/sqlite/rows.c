@@ -1,11 +1,11 @@
-/* All rows, their number, and the last one. */
+/* Scan all rows, count them, and find the last key. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "sql.h"
 
-/* One row of a scan. Asking for a value's text is what reads its overflow pages. */
+/* Checks one row of a scan. Reading a value's text reads its overflow pages. */
 static bool check_row(const struct database *database, sqlite3_stmt *statement, struct error *error)
 {
 	int column = database->workload->table->value_column, size;
@@ -21,7 +21,7 @@ static bool check_row(const struct database *database, sqlite3_stmt *statement, 
 			 database->options->value_size);
 }
 
-/* Reads every page of a database of tables that nobody knows, and counts no row. */
+/* Reads every page of a database with unknown tables, and counts no row. */
 static bool scan_unknown(sqlite3 *db, int64_t *rows, struct error *error)
 {
 	char answer[128];
@@ -60,7 +60,7 @@ bool engine_scan(struct database *database, int64_t *rows, struct error *error)
 	return good;
 }
 
-/* Rows of those of the workload's tables that there are. */
+/* Counts rows in those of the workload's tables that exist. */
 bool engine_count(struct database *database, int64_t *rows, struct error *error)
 {
 	char sql[128];

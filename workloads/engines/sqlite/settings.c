@@ -14,7 +14,7 @@ enum { ANSWER_SIZE = 64 };
 static const char *const journal_modes[] = {"delete", "truncate", "persist", "wal",
 					    "memory", "off",	  NULL};
 
-/* In SQLite's numbering: PRAGMA synchronous answers with a number. */
+/* In SQLite's numbering, as returned by PRAGMA synchronous. */
 static const char *const synchronous_levels[] = {"off", "normal", "full", "extra", NULL};
 
 const struct option engine_settings[] = {
@@ -53,7 +53,7 @@ const struct option engine_settings[] = {
 };
 const size_t engine_setting_count = sizeof(engine_settings) / sizeof(engine_settings[0]);
 
-/* PRAGMA synchronous answers with the number of its word. */
+/* PRAGMA synchronous returns the number of its word. */
 static void number_to_word(const struct option *option, char *answer, size_t size)
 {
 	char *end;
@@ -87,8 +87,8 @@ bool settings_apply(sqlite3 *db, const struct options *options, struct error *er
 	char sql[2 * ANSWER_SIZE], value[ANSWER_SIZE];
 	int64_t ignored;
 
-	/* Before this first read the connection does not know the file, and
-	 * answers with its own defaults. */
+	/* Before this first read the connection does not know the file, and returns its own
+	 * defaults. */
 	if (!sql_number(db, "SELECT count(*) FROM sqlite_master", &ignored, error))
 		return false;
 	for (size_t i = 0; i < engine_setting_count; i++) {

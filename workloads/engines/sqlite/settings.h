@@ -1,4 +1,4 @@
-/* SQLite's settings: what they are called, and what a connection says of them. */
+/* SQLite's settings: their options, and setting and reading them in a connection. */
 #ifndef COMMITPATH_SQLITE_SETTINGS_H
 #define COMMITPATH_SQLITE_SETTINGS_H
 
@@ -6,7 +6,7 @@
 #include "options.h"
 #include "sqlite3.h"
 
-/* Numbers in engine_settings. */
+/* Indexes in engine_settings. */
 enum {
 	JOURNAL_MODE,
 	SYNCHRONOUS,
@@ -16,7 +16,7 @@ enum {
 	JOURNAL_SIZE_LIMIT,
 };
 
-/* Sets every requested pragma. The page size is a property of the file. */
+/* Sets every requested pragma except the page size, which is a property of the file. */
 bool settings_apply(sqlite3 *db, const struct options *options, struct error *error);
 
 #endif

@@ -13,14 +13,14 @@ bool sql_error(sqlite3 *db, const char *operation, const char *sql, struct error
 
 bool sql_error_at(const char *text, int64_t line, const char *place, struct error *error)
 {
-	struct error said = *error;
+	struct error cause = *error;
 
 	if (line == 0)
 		return false;
 	place += strspn(place, " \t\r\n");
 	for (; text < place; text++)
 		line += *text == '\n';
-	return error_set(error, "line %" PRId64 " of FILE: %s", line, said.text);
+	return error_set(error, "line %" PRId64 " of FILE: %s", line, cause.text);
 }
 
 bool sql_run(sqlite3 *db, const char *sql, struct error *error)

@@ -1,4 +1,4 @@
-/* SQLite calls that either work or say in one line what did not. */
+/* SQLite calls that succeed or give a one-line error. */
 #ifndef COMMITPATH_SQLITE_SQL_H
 #define COMMITPATH_SQLITE_SQL_H
 
@@ -19,41 +19,41 @@ enum { MAX_SQL_PIECES = 3 };
 
 struct database {
 	sqlite3 *db;
-	void *own; /* of an engine that is made of SQLite */
+	void *own; /* state of an engine made from SQLite */
 	const char *path;
 	size_t number;
 	const struct options *options;
 	const struct workload *workload;
 	enum engine_use use;
 	sqlite3_stmt *insert; /* of a database that is created; NULL: not prepared yet */
-	const char *text;     /* what was rendered last */
+	const char *text;     /* rendered last */
 	size_t length;
-	int64_t line; /* of a user's file, where it begins; 0: it is in none */
+	int64_t line; /* of a user's file, where it begins; 0: not from a file */
 	struct sql_piece pieces[KEY_OPERATIONS][MAX_SQL_PIECES];
-	char *buffer; /* for texts that are rendered */
+	char *buffer; /* for rendered texts */
 	size_t buffer_size;
 };
 
-/* The connection's last error: what was done, to which SQL (NULL: the transaction's), the extended
+/* Sets the connection's last error: the operation, its SQL (NULL: the transaction's), the extended
  * result code and SQLite's message. Returns false. */
 bool sql_error(sqlite3 *db, const char *operation, const char *sql, struct error *error);
 
-/* Puts the line of the user's file before an error that is set, if it is in one: that of `place`
- * in `text`, which begins in `line`. Returns false. */
+/* Prefixes an error with the line of the user's file, if it comes from one: of `place` in `text`,
+ * which begins in `line`. Returns false. */
 bool sql_error_at(const char *text, int64_t line, const char *place, struct error *error);
 
 /* Executes what was rendered last (execute.c). */
 bool sql_execute(struct database *database, struct error *error);
 
-/* Runs a text of one or more statements and drops its answer. */
+/* Runs one or more statements and drops their results. */
 bool sql_run(sqlite3 *db, const char *sql, struct error *error);
 
 /* The first column of the first row of a query, as a number. A query
  * without a row is an error. */
 bool sql_number(sqlite3 *db, const char *sql, int64_t *value, struct error *error);
 
-/* The first column of the first row of a query, as text in `answer`. `found` is false
- * when it has no row (a pragma that this SQLite does not know). */
+/* Returns the first column of the first row of a query, as text in `answer`. `found` is false if it
+ * has no row (a pragma that this SQLite does not know). */
 bool sql_text(sqlite3 *db, const char *sql, char *answer, size_t size, bool *found,
 	      struct error *error);
 

@@ -1,4 +1,4 @@
-/* Which SQLite it is. */
+/* Print the SQLite release and its compile options. */
 #include "engine.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Pages that the filesystem writes to the database all or none, durable at once: F2FS's atomic
- * writes, by its ioctls, or by SQLite's operations for them of a VFS that has these. */
+/* Atomic, durable writes of several pages to the database: F2FS's atomic writes by its ioctls, or
+ * SQLite's operations for them if a VFS has these. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Bytes that grow, numbers in them, and their checksum. */
+/* Growing byte buffers, numbers in them, and CRC-32C. */
 #ifndef COMMITPATH_SSL_BYTES_H
 #define COMMITPATH_SSL_BYTES_H
 
@@ -9,12 +9,12 @@
 struct bytes {
 	uint8_t *data;
 	size_t size, room;
-	bool failed; /* there was no memory for some */
+	bool failed; /* out of memory */
 };
 
 void bytes_add(struct bytes *bytes, const void *data, size_t size);
 void bytes_byte(struct bytes *bytes, uint8_t value);
-/* Seven bits a byte, the least first. */
+/* Seven bits per byte, least significant first. */
 void bytes_number(struct bytes *bytes, uint64_t value);
 void bytes_signed(struct bytes *bytes, int64_t value);
 void bytes_clear(struct bytes *bytes);
@@ -30,13 +30,13 @@ uint8_t read_byte(struct reader *reader);
 uint64_t read_number(struct reader *reader);
 int64_t read_signed(struct reader *reader);
 
-/* The least significant byte first. */
+/* Little-endian. */
 void put32(uint8_t *at, uint32_t value);
 void put64(uint8_t *at, uint64_t value);
 uint32_t get32(const uint8_t *at);
 uint64_t get64(const uint8_t *at);
 
-/* As SQLite has them in its files: the most significant first. */
+/* Big-endian, as in SQLite's files. */
 void put32be(uint8_t *at, uint32_t value);
 uint32_t get32be(const uint8_t *at);
 

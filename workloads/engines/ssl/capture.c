@@ -1,5 +1,5 @@
-/* The calls that a program makes in the place of SQLite's: what a statement is given is kept, and
- * told to the record before it is executed. */
+/* The calls that replace SQLite's: a statement's values are kept, and added to the record before it
+ * is executed. */
 #include <string.h>
 
 #include "state.h"
@@ -172,11 +172,11 @@ static void keep_pragma(struct ssl_stmt *statement)
 	}
 	sqlite3_free(ssl->pragmas[statement->pragma]);
 	ssl->pragmas[statement->pragma] = text;
-	/* what came before it in the transaction was executed without it */
+	/* earlier statements of the transaction were executed without it */
 	taint(ssl, SSL_NOT_CAPTURED);
 }
 
-/* What came of a call that executed some of a statement. */
+/* Handles the result of a call that executed part of a statement. */
 static void done(struct ssl_stmt *statement, int result)
 {
 	struct ssl *ssl = statement->ssl;
@@ -192,7 +192,7 @@ static void done(struct ssl_stmt *statement, int result)
 	if (statement->writes)
 		taint(ssl, SSL_FAILED_STATEMENT);
 	ssl->schema_stale = true;
-	/* if not by the hook for it, which an app may have taken away */
+	/* in case an app has removed our hook for it */
 	if (sqlite3_get_autocommit(ssl->db))
 		commit_cancel(ssl);
 }

@@ -1,13 +1,13 @@
 /* Commits and checkpoints.
  *
- * A commit is durable by a record of the log, or by a WAL file with the id that follows the log's
- * base. A checkpoint is that WAL file, synced; the log's reset to its id, synced; the copy to the
- * database, synced; the WAL's reset, which nothing waits for. SQLite's own checkpoint comes after
- * it, finds all written, and only begins its WAL in memory again.
+ * A commit becomes durable by a record in the log, or by a WAL file with the id after the log's
+ * base. A checkpoint consists of that WAL file, synced; the log's reset to its id, synced; the copy
+ * to the database, synced; and the WAL's reset, not synced. SQLite's own checkpoint comes
+ * afterwards, finds everything written, and only restarts its WAL in memory.
  *
- * With atomic writes a checkpoint behind commits that are durable is these, with the id that
- * follows, and the log's reset. One that is a commit itself is the WAL's: SQLite may yet roll it
- * back. So is one of a recovery, and one where an earlier WAL may be there that nobody wants. */
+ * With atomic writes, a checkpoint of durable commits consists of these writes, with the next id,
+ * and the log's reset. A checkpoint that is itself a commit uses the WAL, as SQLite may still roll
+ * it back; so do one after a recovery, and one where an obsolete earlier WAL may exist. */
 #include <string.h>
 #include <time.h>
 
@@ -31,19 +31,19 @@ const char *const ssl_reasons[SSL_REASONS] = {
 	[SSL_SHRUNK] = "database shrunk",
 };
 
-/* Whether the WAL's file is the log's next checkpoint. */
+/* Returns whether the WAL's file is the log's next checkpoint. */
 static bool wal_ahead(const struct ssl *ssl)
 {
 	return ssl->walfile.state == WAL_LIVE && ssl->walfile.id == ssl->log.base + 1;
 }
 
-/* Whether the log has not been reset to the checkpoint that is durable. */
+/* Returns whether the log was not yet reset to the durable checkpoint. */
 static bool ahead(const struct ssl *ssl)
 {
 	return ssl->database_ahead || wal_ahead(ssl);
 }
 
-/* Whether a checkpoint is durable and not over. */
+/* Returns whether a durable checkpoint is unfinished. */
 static bool begun(const struct ssl *ssl)
 {
 	return ssl->database_ahead || ssl->walfile.state == WAL_LIVE;
@@ -57,7 +57,7 @@ static int64_t now_ns(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* A checkpoint is over, of which a last part began then. */
+/* Counts a finished checkpoint, with the time since begin_ns. */
 static void count_time(struct ssl *ssl, int64_t begin_ns)
 {
 	struct ssl_stats *stats = &ssl->stats;
@@ -69,7 +69,7 @@ static void count_time(struct ssl *ssl, int64_t begin_ns)
 	ssl->due_ns = 0;
 }
 
-/* Goes on with the checkpoint that is durable. */
+/* Continues the durable checkpoint. */
 static int go_on(struct ssl *ssl)
 {
 	int64_t begin_ns = now_ns();
@@ -95,7 +95,7 @@ static int go_on(struct ssl *ssl)
 			memory_merged(&ssl->memory, ssl->walfile.pages[i].number, ssl->due_frames);
 	ssl->restart_due |= whole;
 	ssl->due = SSL_LOGGED;
-	/* To find it there once more costs a recovery its time, and no more. */
+	/* If it were found again, recovery would only take longer. */
 	if (!ssl->database_ahead)
 		walfile_reset(ssl);
 	ssl->database_ahead = false;
@@ -107,7 +107,7 @@ int checkpoint_begin(struct ssl *ssl)
 {
 	int result = SQLITE_OK;
 
-	/* What is in the file and not in the database must be there before it is overwritten. */
+	/* The file's pages must be in the database before it is overwritten. */
 	if (begun(ssl))
 		result = go_on(ssl);
 	/* It may have become the next checkpoint; then no record may follow before it is gone. */
@@ -145,7 +145,7 @@ int checkpoint_write(struct ssl *ssl, enum ssl_reason reason, uint32_t frames)
 	return result;
 }
 
-/* The WAL's file may have an earlier checkpoint yet, which a SQLite without this would copy. */
+/* The WAL's file may still have an earlier checkpoint, which SQLite itself would copy. */
 static int forget_wal(struct ssl *ssl)
 {
 	int result;
@@ -158,7 +158,7 @@ static int forget_wal(struct ssl *ssl)
 	return result;
 }
 
-/* Its first step by atomic writes, of what is committed; a database that shrank is the WAL's. */
+/* The first step by atomic writes, of committed pages; a database that shrank uses the WAL. */
 static int write_at_once(struct ssl *ssl, enum ssl_reason reason)
 {
 	uint32_t frames = ssl->memory.committed, dirty = ssl->memory.dirty;
@@ -215,14 +215,14 @@ int commit_durable(struct ssl *ssl)
 	if (memory->ends <= memory->committed || ssl->replaying || ssl->log.appended != 0 ||
 	    (ssl->due != SSL_LOGGED && ssl->due_frames == memory->ends))
 		return SQLITE_OK;
-	/* behind the WAL's file only the log that was reset to it has records */
+	/* after the WAL's file, only the log that was reset to it has records */
 	if (ahead(ssl))
 		result = go_on(ssl);
 	return ahead(ssl) ? result : commit_write(ssl);
 }
 
-/* SQLite went through with the commit. What a checkpoint meets does not undo it: it is tried again
- * with the next one. */
+/* SQLite completed the commit. An error of the checkpoint does not undo it: it is retried with the
+ * next one. */
 int commit_confirm(struct ssl *ssl)
 {
 	struct memory *memory = &ssl->memory;
@@ -282,7 +282,7 @@ static int unmark(struct ssl *ssl)
 		       : result;
 }
 
-/* Ends a database that is closed: without a log if all of it is in the database, else as it is. */
+/* Closes a database: removes the log if everything is in the database, else leaves it. */
 int end_files(struct ssl *ssl)
 {
 	const struct memory *memory = &ssl->memory;
@@ -292,7 +292,7 @@ int end_files(struct ssl *ssl)
 		return SQLITE_OK;
 	if (memory->committed != memory->copied || begun(ssl) || log_used(ssl) || !ssl->closing)
 		return SQLITE_OK;
-	/* its content is the database's; once a SQLite without this writes there, no longer */
+	/* it equals the database, but no longer after SQLite itself writes there */
 	result = ssl->wal->pMethods->xTruncate(ssl->wal, 0);
 	if (result == SQLITE_OK)
 		result = ssl->wal->pMethods->xSync(ssl->wal, SQLITE_SYNC_NORMAL);
@@ -305,8 +305,8 @@ int end_files(struct ssl *ssl)
 	return log_remove(ssl);
 }
 
-/* Begins SQLite's WAL in memory again, once its content is in the database. A statement that is
- * active forbids it: then later. */
+/* Restarts SQLite's WAL in memory after its content is in the database; later if a statement is
+ * active. */
 int checkpoint_restart(struct ssl *ssl)
 {
 	int frames, copied, result;

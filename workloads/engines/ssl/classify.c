@@ -1,13 +1,13 @@
-/* Which statements do the same when they are executed again. SQLite's authorizer tells what a
- * statement uses while it is compiled, in triggers and views too; what it does not tell, functions
- * in a DEFAULT, the schema's text does. What is not known to repeat is no record: its commit is a
+/* Decides which statements are repeatable. SQLite's authorizer reports what a statement uses while
+ * it is compiled, in triggers and views too, but not functions in a DEFAULT, which are found in the
+ * schema's text. Statements that may not be deterministic are not logged; their commit is a
  * checkpoint. */
 #include <ctype.h>
 #include <string.h>
 
 #include "state.h"
 
-/* SQLite's functions whose answer is that of their arguments and of what a record has: of the time,
+/* SQLite's functions that depend only on their arguments and on a record's content: the time,
  * random numbers and last_insert_rowid. */
 static const char *const functions[] = {
 	"->",
@@ -139,14 +139,14 @@ static const char *const functions[] = {
 	"zeroblob",
 };
 
-/* Pragmas that change what statements do: set again before a record's statements are. */
+/* Pragmas that change what statements do: repeated before a record's statements. */
 static const char *const repeated[REPEATED_PRAGMAS] = {
 	"automatic_index",	    "case_sensitive_like", "count_changes",
 	"ignore_check_constraints", "recursive_triggers",  "reverse_unordered_selects",
 	"trusted_schema",
 };
 
-/* Pragmas with an argument that change nothing of it: foreign_keys is in every record, and some are
+/* Pragmas with an argument that do not change that: foreign_keys is in every record, and some are
  * refused (vfs_files.c). */
 static const char *const harmless[] = {
 	"analysis_limit",     "busy_timeout",	 "cache_size",
@@ -164,7 +164,7 @@ static const char *const harmless[] = {
 	"wal_checkpoint",
 };
 
-/* Tables of SQLite's own that are ordinary ones. */
+/* SQLite's internal tables that behave as ordinary ones. */
 static const char *const own_tables[] = {"sqlite_master", "sqlite_schema", "sqlite_sequence",
 					 "sqlite_stat1", "sqlite_stat4"};
 
@@ -194,8 +194,8 @@ static void taint_statement(struct ssl *ssl, enum ssl_reason reason)
 	struct ssl_stmt *statement = ssl->preparing != NULL ? ssl->preparing : ssl->stepping;
 
 	if (statement == NULL) {
-		/* a statement that is none of ours, which may be executed at any time; a program
-		 * whose connection was adopted has no others, and its commits are checkpoints */
+		/* not compiled by us, so it may be executed at any time; a program whose
+		 * connection was adopted has only such, and commits by checkpoints */
 		if (!ssl->adopted && ssl->always == SSL_LOGGED)
 			ssl->always = SSL_NOT_CAPTURED;
 	} else {
@@ -207,7 +207,7 @@ static void taint_statement(struct ssl *ssl, enum ssl_reason reason)
 	}
 }
 
-/* A pragma with an argument. */
+/* Classifies a pragma with an argument. */
 static void classify_pragma(struct ssl *ssl, const char *name)
 {
 	int at = place(repeated, REPEATED_PRAGMAS, name);
@@ -227,7 +227,7 @@ static void classify_table(struct ssl *ssl, const char *table, const char *datab
 		taint_statement(ssl, SSL_OTHER_DATABASE);
 }
 
-/* Whether the statement that is compiled is none of ours and writes. */
+/* Returns whether the statement being compiled is not ours and writes. */
 static bool foreign(const struct ssl *ssl)
 {
 	return ssl->preparing == NULL && ssl->stepping == NULL;
@@ -278,7 +278,7 @@ static int authorize(void *argument, int action, const char *first, const char *
 			taint_statement(ssl, SSL_OTHER_DATABASE);
 		break;
 	case SQLITE_CREATE_TEMP_TRIGGER:
-		/* it is of the connection, and changes what others' statements do */
+		/* it belongs to the connection, and changes other programs' statements */
 		ssl->always = SSL_OTHER_DATABASE;
 		break;
 	default: /* CREATE, DROP, ALTER, ANALYZE, REINDEX */
@@ -349,9 +349,9 @@ void classify_unasked(struct ssl_stmt *statement)
 	static const char *const of_rows[] = {"DELETE", "INSERT", "REPLACE", "UPDATE", "WITH"};
 	const char *sql = skip_blanks(sqlite3_sql(statement->statement));
 
-	/* SQLite asks nobody about VACUUM, and an index that is there already */
+	/* SQLite does not call the authorizer for VACUUM, or for an existing index */
 	statement->taint = SSL_SCHEMA;
-	/* an app has an authorizer of its own, and nothing is known any more */
+	/* an app has replaced our authorizer, so nothing is known */
 	for (size_t i = 0; i < COUNT(of_rows); i++)
 		if (begins_with(sql, of_rows[i]))
 			statement->ssl->always = SSL_NOT_CAPTURED;

@@ -1,4 +1,4 @@
-/* The databases that are open with a log, by their names and their WALs'. */
+/* Table of open databases with a log, by their names and their WALs'. */
 #include <string.h>
 
 #include "state.h"

@@ -1,5 +1,5 @@
-/* What engines of the driver have in common that are SQLite with a log of their own, opened by
- * ssl_open. What is made and what is read afterwards is SQLite's alone. */
+/* Shared driver code of engines that are SQLite with a log, opened by ssl_open. Populating and
+ * verifying use SQLite alone. */
 #include "engine.h"
 
 #include <errno.h>
@@ -24,9 +24,9 @@
 
 const bool engine_has_sql = true;
 
-/* That the logs are in; NULL: the database's. */
+/* The logs' folder; NULL: the database's. */
 static const char *log_folder;
-static bool is_persistent[MAX_DATABASES]; /* as far as the log's mapping tells */
+static bool is_persistent[MAX_DATABASES]; /* according to the log's mapping */
 
 const char *engine_title(void)
 {
@@ -50,7 +50,7 @@ static bool open_plain(struct database *database, struct error *error)
 		       : render_open(database, error);
 }
 
-/* What the log of calls has of an engine that is opened by ssl_open, beside what a VFS sees. */
+/* Calls to add to the log of calls that no VFS sees. */
 
 static uint64_t now(void)
 {
@@ -114,7 +114,7 @@ static bool open_logged(struct database *database, struct error *error)
 	char sql[64];
 	struct ssl *ssl;
 
-	/* of a database without a page */
+	/* for a database without a page */
 	snprintf(sql, sizeof(sql), "PRAGMA page_size=%lld",
 		 (long long)database->options->settings[PAGE_SIZE]);
 	options.creation = sql;
@@ -125,7 +125,7 @@ static bool open_logged(struct database *database, struct error *error)
 	log_folder = options.log_folder;
 	if (options.medium == SSL_PCM) {
 		persistent_role = driver_files[driver_file_count - 1].role;
-		/* once: to ask the kernel takes too long for what is measured */
+		/* once: asking the kernel takes too long while measuring */
 		is_persistent[database->number] = medium_is_synchronous(ssl);
 		stored_open(ssl->log_path, ssl->log.map, ssl->log.size);
 	}
@@ -168,7 +168,7 @@ struct database *engine_open(const char *path, size_t number, const struct optio
 	return NULL;
 }
 
-/* Closes it with its last checkpoint, of which the numbers are, too. */
+/* Closes it with its last checkpoint, which the statistics include. */
 static bool close_logged(struct database *database, struct error *error)
 {
 	struct ssl *ssl = database->own;
@@ -261,7 +261,7 @@ size_t engine_file_sizes(const char *path, struct file_size sizes[MAX_FILE_SIZES
 	return driver_file_count;
 }
 
-/* The page size and the cache's are SQLite's word; it is told the rest, and cannot be asked. */
+/* SQLite reports the page and cache sizes; the other settings are those that it was given. */
 bool engine_read_setting(struct database *database, size_t index, char *answer, size_t size,
 			 struct error *error)
 {

@@ -1,11 +1,11 @@
-/* What each engine that driver.c is of has of its own. */
+/* Functions that each engine with driver.c implements. */
 #ifndef COMMITPATH_SSL_DRIVER_H
 #define COMMITPATH_SSL_DRIVER_H
 
 #include "sql.h"
 #include "ssl.h"
 
-/* Numbers in engine_settings, of which these come first. */
+/* Indexes in engine_settings; these come first. */
 enum {
 	PAGE_SIZE,
 	CACHE_SIZE,
@@ -24,23 +24,22 @@ extern const struct driver_file {
 } driver_files[];
 extern const size_t driver_file_count;
 
-/* Sets what is requested by the engine's own settings. */
+/* Sets the engine's own requested settings. */
 void driver_own_options(const struct options *options, struct ssl_options *made);
 
-/* Executes a text, of which nothing is wanted but its result code. */
+/* Executes a text and returns only its result code. */
 int driver_run(struct database *database, const char *sql);
 
 /* Executes what was rendered. */
 bool driver_execute(struct database *database, struct error *error);
 
-/* Keeps what was said of the database of that number when it was closed. */
+/* Keeps a database's statistics when it is closed. */
 void driver_keep(size_t number, struct ssl_stats stats);
 
-/* What was kept of it; ALL_DATABASES: of all of them, added up, but for
- * what is the most of anything. */
+/* Returns them; ALL_DATABASES: the sum over all databases, or the maximum for maxima. */
 struct ssl_stats driver_stats(size_t number);
 
-/* Writes them, an object that is left open, and what comes behind it. */
+/* Begin the object with them, left open for the engine's own members, and end it. */
 void driver_write_begin(struct json *json, size_t number);
 void driver_write_end(struct json *json, size_t number);
 void driver_write_number(struct json *json, const char *key, int64_t number);

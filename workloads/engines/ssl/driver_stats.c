@@ -1,4 +1,4 @@
-/* What ssl_stats said of each database when it was closed, and how config.json has it. */
+/* Statistics (ssl_stats) of each closed database, and their members in config.json. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -42,7 +42,7 @@ static void add(struct ssl_stats *sum, const struct ssl_stats *one)
 		sum->dirty_most = one->dirty_most;
 	if (one->checkpoint_longest_ns > sum->checkpoint_longest_ns)
 		sum->checkpoint_longest_ns = one->checkpoint_longest_ns;
-	/* one that met something to recover says so for all */
+	/* the first that had to recover sets it for all */
 	if (sum->found <= SSL_NEW)
 		sum->found = one->found;
 }
@@ -107,7 +107,7 @@ void driver_write_end(struct json *json, size_t number)
 	struct ssl_stats stats = driver_stats(number);
 
 	json_end(json, '}');
-	/* apart, as no two runs have it to the nanosecond */
+	/* separate, as it differs between runs by nanoseconds */
 	if (stats.log_lines > 0)
 		json_number(json, "persistent_waited_ns", stats.pcm_waited_ns);
 }

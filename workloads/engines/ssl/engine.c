@@ -1,4 +1,4 @@
-/* SQLite/SSL as an engine of the driver: driver.c has what is not its own. */
+/* SQLite/SSL as an engine of the driver; driver.c has the shared part. */
 #include "engine.h"
 
 #include "driver.h"
@@ -22,7 +22,7 @@ int driver_run(struct database *database, const char *sql)
 				     : sqlite3_exec(database->db, sql, NULL, NULL, NULL);
 }
 
-/* Executes one statement: prepare, step and finalize each time. `text` goes to where it ends. */
+/* Executes one statement with prepare, step and finalize. `text` advances to its end. */
 static bool execute_one(struct database *database, const char **text, size_t length,
 			struct error *error)
 {

@@ -1,5 +1,5 @@
-# SQLite/SSL: SQLite, compiled as the engine sqlite is, and what logs its statements.
-#   SQLITE, RELEASE_DIR, LIBRARY as engines/sqlite/engine.mk has them
+# SQLite/SSL: SQLite, compiled as for the engine sqlite, and the log of its statements.
+#   SQLITE, RELEASE_DIR, LIBRARY as in engines/sqlite/engine.mk
 sqlite := $(dir $(lastword $(MAKEFILE_LIST)))../sqlite
 include $(sqlite)/engine.mk
 

@@ -1,4 +1,4 @@
-/* Files of the VFS below. */
+/* Open, read and delete files through the wrapped VFS. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -7,11 +7,10 @@
 
 sqlite3_vfs *ssl_wrapped;
 
-/* SQLite's unix VFS takes 17 bits of a size (os_unix.c, unixRead): larger ones go in parts. */
+/* SQLite's unix VFS accepts sizes of 17 bits (os_unix.c, unixRead): larger ones are split. */
 enum { PART = 65536 };
 
-/* SQLite takes what a read lacks for zeros: so it is where the file ends, and else it is an error.
- */
+/* SQLite treats a short read as zeros: correct at the file's end, otherwise an error. */
 int file_short(sqlite3_file *real, int result, int64_t end)
 {
 	sqlite3_int64 size;
@@ -45,7 +44,7 @@ int file_write(sqlite3_file *file, const void *data, int64_t size, int64_t offse
 	return result;
 }
 
-/* To SQLite's VFS an empty file is none. */
+/* SQLite's VFS treats an empty file as missing. */
 bool file_absent(const char *path)
 {
 	struct stat found;
@@ -68,7 +67,7 @@ int file_open(const char *path, int flags, sqlite3_file **file)
 		return SQLITE_NOMEM;
 	memset(*file, 0, (size_t)ssl_wrapped->szOsFile);
 	result = ssl_wrapped->xOpen(ssl_wrapped, path, *file, flags, &opened);
-	/* the unix VFS opens what it may not write, too */
+	/* the unix VFS also opens a file that it may not write */
 	if (result == SQLITE_OK && (flags & ~opened & SQLITE_OPEN_READWRITE) != 0)
 		result = SQLITE_READONLY;
 	if (result != SQLITE_OK)

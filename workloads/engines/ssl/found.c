@@ -1,4 +1,4 @@
-/* What an opening finds of a database, and what it does where no log is live. */
+/* Opening a database: inspect its files, and begin a log where none is live. */
 #include <string.h>
 
 #include "state.h"
@@ -23,17 +23,17 @@ static int told_of_pages(const struct ssl *ssl, int result)
 	return recover_told(ssl, log_kind.pages, ssl->pages_path, result);
 }
 
-/* What is beside the database. */
+/* Reads the files next to the database. */
 static int read_beside(struct ssl *ssl, struct found *state)
 {
 	int there, result;
 
-	result = log_open(ssl, &state->log, &state->said);
+	result = log_open(ssl, &state->log, &state->fault);
 	if (result == SQLITE_OK && state->log == LOG_GOOD)
 		result = log_records(ssl, &ssl->replay, &state->records);
 	if (result == SQLITE_CORRUPT) {
 		state->log = LOG_BAD;
-		error_set(&state->said, "has records that are newer than its header");
+		error_set(&state->fault, "has records that are newer than its header");
 		result = SQLITE_OK;
 	}
 	if (result != SQLITE_OK)
@@ -45,7 +45,7 @@ static int read_beside(struct ssl *ssl, struct found *state)
 	result = file_open(ssl->pages_path, file_beside(ssl), &ssl->wal);
 	if (result == SQLITE_OK)
 		result = walfile_read(ssl->wal, &ssl->walfile);
-	/* a WAL is SQLite's, who makes it anew */
+	/* a WAL belongs to SQLite, which makes it again */
 	if (result == SQLITE_OK && ssl->walfile.other && log_kind.salted) {
 		error_set(ssl->error, "%s: its %s %s is a file of another kind", ssl->path,
 			  log_kind.pages, ssl->pages_path);
@@ -72,13 +72,13 @@ int found_read(struct ssl *ssl, struct found *state)
 	return read_beside(ssl, state);
 }
 
-/* Refuses what cannot be beside a database without a mark, which has no log that counts. */
+/* Rejects files that cannot belong to a database without a mark, which has no valid log. */
 static int refuse_others(struct ssl *ssl, const struct found *state)
 {
 	bool used = state->log == LOG_GOOD && state->records > 0;
 
 	if (state->log == LOG_BAD)
-		return recover_refuse(ssl, state->said.text);
+		return recover_refuse(ssl, state->fault.text);
 	if (used || (ssl->walfile.state == WAL_LIVE && ssl->walfile.identity != 0))
 		return recover_refuse(ssl, "is of another database, or of one that was made anew");
 	return SQLITE_OK;
@@ -118,7 +118,7 @@ int recover_open(struct ssl *ssl)
 				       &ssl->wal));
 }
 
-/* Begins a log for a database without one. The mark comes last: with it the log counts. */
+/* Begins a log for a database without one. The mark comes last: it makes the log valid. */
 static int begin(struct ssl *ssl, const struct found *state)
 {
 	uint8_t sector[LOG_SLOT];
@@ -174,8 +174,8 @@ enum ssl_case recover_case(const struct ssl *ssl, bool used)
 	return used ? SSL_USED_RESET : SSL_RESET_RESET;
 }
 
-/* What was read may be what a process wrote that ended before it synced it: nothing may follow from
- * it that a power cut leaves alone. */
+/* Syncs what was read: a process may have written it and ended before its sync, and nothing written
+ * from now on may survive a power cut without it. */
 static int sync_state(const struct ssl *ssl)
 {
 	sqlite3_file *const files[] = {ssl->wal, ssl->log.file, ssl->database};
@@ -204,7 +204,7 @@ int recover_files(struct ssl *ssl)
 	if (state.log == LOG_UNBEGUN)
 		return recover_refuse(ssl, "has no header that is whole");
 	if (state.log == LOG_BAD)
-		return recover_refuse(ssl, state.said.text);
+		return recover_refuse(ssl, state.fault.text);
 	if (state.identity != ssl->log.identity || state.page_size != ssl->page_size)
 		return recover_refuse(ssl, "is of another database");
 	result = recover_marked(ssl, &state);

@@ -1,8 +1,8 @@
-/* What is a statement log's own (state.h): a commit is a record, or a checkpoint in its place; and
- * what a connection executes is watched. */
+/* The statement log's kind (state.h): a commit is a record or a checkpoint, and the connection's
+ * statements are watched. */
 #include "state.h"
 
-/* Why the transaction that commits cannot be a record; `payload` gets it if it can. */
+/* Returns why the committing transaction cannot be a record; otherwise sets `payload`. */
 static enum ssl_reason why_not(struct ssl *ssl, struct bytes *payload)
 {
 	const struct transaction_log *transaction = &ssl->transaction;

@@ -1,5 +1,5 @@
-/* The records of a statement log. A record is of the log while it has the header's epoch and the
- * next number: what a reset leaves behind it is none.
+/* Records of a statement log. A record is valid while it has the header's epoch and the next
+ * number: records left after a reset are not.
  *
  *   header: SQLite's version 32; at 56 whether its records are synced alone, 0, or not, 1 32
  *   record: length of the payload 32, CRC-32C of what follows and that 32, epoch 64, number 64,
@@ -29,13 +29,13 @@ void log_header_put(const struct ssl *ssl, uint8_t *header)
 	put32(header + AT_UNSYNCED, ssl->log.unsynced);
 }
 
-bool log_header_get(struct ssl *ssl, const uint8_t *header, struct error *said)
+bool log_header_get(struct ssl *ssl, const uint8_t *header, struct error *fault)
 {
 	uint32_t release = get32(header + AT_RELEASE);
 
 	ssl->log.unsynced = get32(header + AT_UNSYNCED) != 0;
 	return release == (uint32_t)sqlite3_libversion_number() ||
-	       error_set(said, "is of SQLite %u, and this is %d", release,
+	       error_set(fault, "is of SQLite %u, and this is %d", release,
 			 sqlite3_libversion_number());
 }
 
@@ -50,8 +50,8 @@ bool log_used(const struct ssl *ssl)
 	return ssl->log.suspect || ssl->log.tail > LOG_RECORDS;
 }
 
-/* The size of the record at `at` with its payload; 0: there is none. The study's recovery looks at
- * the checksum alone. */
+/* Returns the size of the record at `at` with its payload; 0: none. The study's recovery checks
+ * only the checksum. */
 static int64_t record_at(const struct ssl *ssl, const uint8_t *all, int64_t at, uint64_t sequence)
 {
 	const uint8_t *record = all + at;
@@ -73,7 +73,7 @@ static int64_t record_at(const struct ssl *ssl, const uint8_t *all, int64_t at, 
 	return RECORD + length;
 }
 
-/* Whether a record is of an epoch that the header has not come to: the header is an older one. */
+/* Returns whether a record has a later epoch than the header, which is then an older one. */
 static bool later_epoch(struct ssl *ssl, const uint8_t *all)
 {
 	uint64_t epoch = get64(all + LOG_RECORDS + 8);
@@ -158,8 +158,8 @@ void log_confirm(struct log *log)
 	log->sequence++;
 }
 
-/* The record is durable, and its transaction was rolled back all the same: no other may come after
- * it before it is gone, which the next commit's checkpoint sees to. */
+/* The record is durable although its transaction was rolled back: the next commit's checkpoint
+ * removes it before another record may follow. */
 void log_cancel(struct ssl *ssl)
 {
 	if (ssl->log.appended != 0)
@@ -167,7 +167,7 @@ void log_cancel(struct ssl *ssl)
 	ssl->log.appended = 0;
 }
 
-/* False leaves it open which of the two headers counts; to do it again is all that may be done. */
+/* After false either header may be valid; the only permitted action is to repeat it. */
 int log_reset(struct ssl *ssl, uint64_t base)
 {
 	static const uint8_t zeros[RECORD];
@@ -175,7 +175,7 @@ int log_reset(struct ssl *ssl, uint64_t base)
 	int64_t offset;
 	int result = SQLITE_OK;
 
-	/* the study has no epoch: the first record's end is the log's */
+	/* the study has no epoch: the log ends at the first invalid record */
 	if (ssl->options.recovery == SSL_PAPER)
 		result = medium_write(ssl, zeros, RECORD, LOG_RECORDS);
 	log_begin(&ssl->log, before.epoch + 1, base);

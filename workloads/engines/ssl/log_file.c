@@ -1,6 +1,6 @@
-/* The log's file: two slots of 512 bytes with a header each, then what is logged; all of it written
- * with zeros when it is made, so that a commit changes no metadata. Of the headers the one that is
- * whole and has the larger epoch counts.
+/* The log's file: two slots of 512 bytes with a header each, then the log's content. It is filled
+ * with zeros when made, so that a commit changes no metadata. The complete header with the larger
+ * epoch is valid.
  *
  *   header: 14 bytes of the log's kind, version 16, page size 32, its kind's own 32, identity 64,
  *           epoch 64, base 64, size 64, its kind's own, CRC-32C of that 32
@@ -40,7 +40,7 @@ static bool header_whole(const uint8_t *header)
 	       get32(header + log_kind.header - 4) == crc32c(0, header, log_kind.header - 4);
 }
 
-/* Whether a header may be one that was being written, in pieces of 8 bytes. */
+/* Returns whether a header may be partly written, in units of 8 bytes. */
 static bool header_begun(const uint8_t *header)
 {
 	static const uint8_t zeros[8];
@@ -89,7 +89,7 @@ static int fill(sqlite3_file *file, int64_t size)
 	return result;
 }
 
-static int told(const struct ssl *ssl, int result)
+static int name_error(const struct ssl *ssl, int result)
 {
 	return recover_told(ssl, log_kind.name, ssl->log_path, result);
 }
@@ -102,7 +102,7 @@ int log_create(struct ssl *ssl)
 	log_close(log);
 	result = file_open(ssl->log_path, flags_of_log(ssl) | SQLITE_OPEN_CREATE, &log->file);
 	if (result != SQLITE_OK)
-		return told(ssl, result);
+		return name_error(ssl, result);
 	log->size = ssl->options.log_size;
 	sqlite3_randomness(sizeof(log->identity), &log->identity);
 	log_begin(log, 1, 0);
@@ -111,42 +111,42 @@ int log_create(struct ssl *ssl)
 		result = log->file->pMethods->xTruncate(log->file, 0);
 	if (result == SQLITE_OK)
 		result = fill(log->file, log->size);
-	told(ssl, result);
+	name_error(ssl, result);
 	if (result == SQLITE_OK)
 		result = medium_map(ssl);
 	ssl->log_made = result == SQLITE_OK;
 	if (result == SQLITE_OK)
 		return log_header_write(ssl);
-	/* nothing counts on it yet */
+	/* it is not in use yet */
 	log_remove(ssl);
 	return result;
 }
 
-/* What the better header says. */
+/* Decodes the valid header. */
 static enum log_state decode(struct ssl *ssl, const uint8_t *header, sqlite3_int64 size,
-			     struct error *said)
+			     struct error *fault)
 {
 	struct log *log = &ssl->log;
 	enum log_state bad = LOG_BAD;
 
 	if (header[AT_VERSION] != log_kind.version) {
-		error_set(said, "is of version %d, and this reads %d", header[AT_VERSION],
+		error_set(fault, "is of version %d, and this reads %d", header[AT_VERSION],
 			  log_kind.version);
 		return bad;
 	}
 	log->identity = get64(header + 24);
 	log->size = (int64_t)get64(header + 48);
 	if (size != log->size || size < LOG_LEAST) {
-		error_set(said, "has %lld bytes, and was made with %lld", (long long)size,
+		error_set(fault, "has %lld bytes, and was made with %lld", (long long)size,
 			  (long long)log->size);
 		return bad;
 	}
 	ssl->page_size = get32(header + 16);
 	log_begin(log, get64(header + 32), get64(header + 40));
-	return log_header_get(ssl, header, said) ? LOG_GOOD : bad;
+	return log_header_get(ssl, header, fault) ? LOG_GOOD : bad;
 }
 
-int log_open(struct ssl *ssl, enum log_state *state, struct error *said)
+int log_open(struct ssl *ssl, enum log_state *state, struct error *fault)
 {
 	uint8_t slots[2][LOG_HEADER] = {0};
 	const uint8_t *best = NULL;
@@ -170,13 +170,13 @@ int log_open(struct ssl *ssl, enum log_state *state, struct error *said)
 			best = slots[i];
 	}
 	if (result != SQLITE_OK)
-		return told(ssl, result);
+		return name_error(ssl, result);
 	if (best != NULL)
-		*state = decode(ssl, best, size, said);
+		*state = decode(ssl, best, size, fault);
 	else
 		*state = header_begun(slots[0]) && header_begun(slots[1]) ? LOG_UNBEGUN : LOG_BAD;
 	if (best == NULL && *state == LOG_BAD)
-		error_set(said, "is a file of another kind");
+		error_set(fault, "is a file of another kind");
 	return *state == LOG_GOOD ? medium_map(ssl) : SQLITE_OK;
 }
 

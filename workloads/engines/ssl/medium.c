@@ -20,7 +20,7 @@ static void *map_file(struct ssl *ssl, int fd)
 	bool is_pcm = ssl->options.medium == SSL_PCM;
 	void *map = MAP_FAILED;
 
-	/* On DAX no write of the filesystem's own is left to do once a line is cleaned. */
+	/* On DAX the filesystem has nothing left to write after a line is cleaned. */
 	if (is_pcm)
 		map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED_VALIDATE | MAP_SYNC, fd,
 			   0);
@@ -99,7 +99,7 @@ static bool cleans_to_persistence(void)
 	return (getauxval(AT_HWCAP) & HAS_DC_CVAP) != 0;
 }
 
-/* CTR_EL0 has the least line of the data caches, as a power of two of words. */
+/* CTR_EL0 has the smallest line of the data caches, as a power of two of words. */
 static int64_t cache_line(void)
 {
 	uint64_t type;
@@ -112,7 +112,7 @@ static void clean_lines(const uint8_t *line, const uint8_t *end, int64_t step)
 {
 	if (cleans_to_persistence())
 		for (; line < end; line += step)
-			/* dc cvap, of which a compiler for Armv8.0 does not know */
+			/* dc cvap, which compilers for Armv8.0 do not know */
 			__asm__ volatile("sys #3, c7, c12, #1, %0" : : "r"(line) : "memory");
 	else
 		for (; line < end; line += step)
@@ -125,7 +125,7 @@ const char *medium_clean(void)
 	return cleans_to_persistence() ? "dc cvap" : "dc cvac";
 }
 
-/* Nothing, for so many rounds. */
+/* Busy-waits for that many rounds. */
 static void idle(uint64_t rounds)
 {
 	__asm__ volatile("1:	subs %0, %0, #1\n"
@@ -160,8 +160,8 @@ static void idle(uint64_t rounds)
 #error "no way is known to clean a cache line of this CPU"
 #endif
 
-/* A CPU that waits for memory does nothing else, so it is no sleep. In steps, each a part of what
- * is left: to read the counter takes an emulator longer than all else. */
+/* Busy-waits, as a CPU that waits for memory cannot do other work. Each step waits for part of the
+ * rest: reading the counter takes an emulator longer than everything else. */
 static void wait_for(struct ssl *ssl, int64_t ns)
 {
 	uint64_t hertz = ticks_frequency(), begin = ticks_now(), now = begin;

@@ -1,5 +1,5 @@
-/* The WAL that SQLite writes, in memory. What a later commit of the same page supersedes is freed:
- * one connection has the database, so nobody reads it. */
+/* SQLite's WAL in memory. A page's older committed version is freed: the only connection never
+ * reads it. */
 #include <string.h>
 
 #include "state.h"
@@ -16,7 +16,7 @@ uint32_t frame_size(const struct frame *frame)
 	return get32be(frame->header + 4);
 }
 
-/* Where a page's number is in the table, or would be. */
+/* Returns a page's place in the table, existing or new. */
 static uint32_t *slot_of(const struct memory *memory, uint32_t page)
 {
 	uint32_t mask = memory->page_room - 1;
@@ -27,7 +27,7 @@ static uint32_t *slot_of(const struct memory *memory, uint32_t page)
 	return &memory->pages[at];
 }
 
-/* Makes room in the table for as many pages as there may be frames: a commit cannot fail then. */
+/* Makes room for as many pages as there may be frames, so that a commit cannot fail. */
 static int reserve_pages(struct memory *memory)
 {
 	struct memory larger = *memory;

@@ -1,4 +1,4 @@
-/* What an observer is told. */
+/* Reports calls to an observer. */
 #include "state.h"
 
 uint64_t observed_now(const struct ssl *ssl)

@@ -1,4 +1,4 @@
-/* Opening and closing. */
+/* Open and close databases with a log. */
 #include <string.h>
 
 #include "state.h"
@@ -7,7 +7,7 @@ enum { LARGEST_LOG = 1 << 30, LONGEST_WRITE = 1000000 };
 
 void ssl_defaults(struct ssl_options *options)
 {
-	/* the study's: 70 % and 1024 pages; its log has 750 KB once, and no size else */
+	/* the study's: 70 % and 1024 pages; it gives a log size of 750 KB once */
 	*options = (struct ssl_options){
 		.log_size = 1 << 20, .full = 70, .dirty = 1024, .line = 64, .sector = 512};
 }
@@ -37,7 +37,7 @@ static bool check_options(const struct ssl_options *options, struct error *error
 	return options_own(options, error);
 }
 
-/* The log's name: beside the database, or in a folder of its own under the same name. */
+/* Returns the log's name: next to the database, or in another folder under the same name. */
 static char *log_name(const struct ssl *ssl, const char *full)
 {
 	const char *folder = ssl->options.log_folder, *last = strrchr(full, '/');
@@ -57,14 +57,14 @@ int ssl_names(struct ssl *ssl, const char *path, char **names)
 		result = ssl_wrapped->xFullPathname(ssl_wrapped, path, ssl_wrapped->mxPathname,
 						    full) &
 			 0xff;
-	/* it followed a link, which is well (SQLITE_OK_SYMLINK) */
+	/* following a symbolic link is fine (SQLITE_OK_SYMLINK) */
 	if (result == SQLITE_OK) {
 		wal = sqlite3_mprintf("%s-wal", full);
 		log = log_name(ssl, full);
 		pages = sqlite3_mprintf("%s%s", full, log_kind.pages_suffix);
 	}
 	if (wal != NULL && log != NULL && pages != NULL) {
-		/* SQLite's VFS looks for parameters behind a name */
+		/* SQLite's VFS expects parameters after a name */
 		const char *const parameters[] = {"log", log, "pages", pages};
 
 		*names = release_filename(full, wal, parameters);
@@ -149,7 +149,7 @@ static void rolled_back(void *argument)
 
 int connection_begin(struct ssl *ssl)
 {
-	/* what a program attaches is its own */
+	/* databases attached by a program are left alone */
 	const char *first = ssl->adopted ? "PRAGMA main.locking_mode=exclusive"
 					 : "PRAGMA locking_mode=exclusive";
 	static const char then[] = "PRAGMA main.synchronous=full;"
@@ -180,7 +180,7 @@ static int connect(struct ssl *ssl)
 	return result;
 }
 
-/* Whether a file has no more than the page that an opening makes. */
+/* Returns whether a file has only the page that an opening makes. */
 static bool is_bare(sqlite3_file *file, uint8_t head[LOG_SLOT])
 {
 	enum { CELLS = 103 };
@@ -205,7 +205,7 @@ void database_unmake(const char *path, struct ssl *ssl)
 		return;
 	if (file->pMethods->xLock(file, SQLITE_LOCK_SHARED) == SQLITE_OK &&
 	    file->pMethods->xLock(file, SQLITE_LOCK_EXCLUSIVE) == SQLITE_OK && is_bare(file, head))
-		/* a log that is gone alone would be missing */
+		/* a missing log without its database would be an error */
 		gone = ssl_wrapped->xDelete(ssl_wrapped, path, 1) == SQLITE_OK;
 	file_close(&file);
 	if (!gone || ssl == NULL || !ssl->log_made)
@@ -227,8 +227,8 @@ void database_drop(struct ssl *ssl)
 	sqlite3_free(ssl);
 }
 
-/* One opening: `used` says that the log had statements; it is closed again then, so that nothing of
- * their execution is left in the connection. */
+/* Opens once; `used`: the log had statements. Then it is closed again, so that the connection keeps
+ * no state of their execution. */
 static int open_once(struct ssl *ssl, int flags, bool *used)
 {
 	struct ssl *outer = ssl_current;
@@ -314,7 +314,7 @@ bool ssl_open(const char *path, int flags, const struct ssl_options *options, st
 		}
 		if (result != SQLITE_OK)
 			database_failed(ssl, "opening", result);
-		/* a log that was begun in vain is ended, too */
+		/* a log begun unnecessarily is removed too */
 		ssl->closing |= ssl->stats.found == SSL_CLEAN || ssl->stats.found == SSL_NEW;
 		sqlite3_close(ssl->db);
 		database_drop(ssl);

@@ -1,5 +1,5 @@
-/* Time and random numbers of a statement, as they can be had again: the time that its first look at
- * the clock gave, and a generator of ours that is seeded before each statement. */
+/* Repeatable time and random numbers: the time is that of a statement's first read of the clock,
+ * and our generator is seeded before each statement. */
 #include "state.h"
 
 /* splitmix64 (Vigna, prng.di.unimi.it). */
@@ -33,7 +33,7 @@ static void random_number(sqlite3_context *context, int count, sqlite3_value **v
 	sqlite3_result_int64(context, (int64_t)next(&ssl->random));
 }
 
-/* As SQLite's randomblob, func.c: at least a byte. */
+/* As SQLite's randomblob in func.c: at least one byte. */
 static void random_blob(sqlite3_context *context, int count, sqlite3_value **values)
 {
 	struct ssl *ssl = sqlite3_user_data(context);

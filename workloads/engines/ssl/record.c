@@ -1,4 +1,4 @@
-/* What a transaction is in the log, and its execution again.
+/* A transaction's record in the log, and its execution again.
  *
  *   record: settings, number of pragmas, their texts, last_insert_rowid, then entries to its end
  *   entry:  1, a text: the next template; or 2, a statement: template, used, [time], [seed], number
@@ -12,7 +12,7 @@
 enum { ENTRY_TEMPLATE = 1, ENTRY_STATEMENT = 2 };
 enum { USED_TIME = 1, USED_RANDOM = 2 };
 
-/* What an app may switch by sqlite3_db_config, and what statements do then. */
+/* Settings of sqlite3_db_config that change what statements do. */
 static const int settings[] = {SQLITE_DBCONFIG_ENABLE_FKEY, SQLITE_DBCONFIG_ENABLE_TRIGGER,
 			       SQLITE_DBCONFIG_ENABLE_VIEW};
 enum { SETTINGS = sizeof(settings) / sizeof(settings[0]) };
@@ -118,7 +118,7 @@ static void add_template(struct ssl_stmt *statement)
 	statement->template_at = transaction->templates++;
 }
 
-/* Takes down what a statement is given, before it is executed. */
+/* Records a statement's values before it is executed. */
 void record_begin(struct ssl_stmt *statement)
 {
 	struct ssl *ssl = statement->ssl;
@@ -137,7 +137,7 @@ void record_begin(struct ssl_stmt *statement)
 		add_value(bytes, &statement->values[i]);
 }
 
-/* Puts the statement that is executing into the record, with what it used. */
+/* Adds the executing statement to the record, with what it used. */
 void record_statement(struct ssl *ssl)
 {
 	struct transaction_log *transaction = &ssl->transaction;
@@ -163,7 +163,7 @@ void record_statement(struct ssl *ssl)
 	transaction->executing = NULL;
 }
 
-/* False: there was no memory for it. */
+/* False: out of memory. */
 bool record_payload(struct ssl *ssl, struct bytes *payload)
 {
 	const struct transaction_log *transaction = &ssl->transaction;

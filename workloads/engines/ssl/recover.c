@@ -1,5 +1,5 @@
-/* Recovery, by ids: of the checkpoint in the WAL's file, the one that the log comes after (its
- * base), and the one that the database was last written by (its mark).
+/* Recovery, by checkpoint ids: the WAL file's, the log's base (the checkpoint before the log), and
+ * the mark of the last one written to the database.
  *
  *   WAL = base + 1   the checkpoint was durable and the log not reset: its statements are in the
  * WAL WAL = base       the copy to the database may not be whole: copied again, then the log none,
@@ -24,14 +24,14 @@ const char *const ssl_cases[SSL_CASES] = {
 	[SSL_COPIED_ELSEWHERE] = "WAL ahead of the log; copied",
 };
 
-/* The log's statements are in the checkpoint that comes next. */
+/* The log's statements are in the next checkpoint. */
 static int skip_log(struct ssl *ssl)
 {
 	bytes_clear(&ssl->replay);
 	return log_reset(ssl, ssl->log.base + 1);
 }
 
-/* The study's table: a log with statements counts, and else the WAL. */
+/* The study's table: a log with statements counts, else the WAL. */
 static int recover_as_paper(struct ssl *ssl, bool used)
 {
 	bool live = ssl->walfile.state == WAL_LIVE;
@@ -77,9 +77,9 @@ static int recover_by_ids(struct ssl *ssl, const struct found *state)
 	return SQLITE_OK;
 }
 
-/* Of a log whose records were not synced the first may be lost and others be there: they would be
- * behind the next one that is written, should it end where the lost one did. So it gets another
- * epoch. A log with its first record gets one when that is executed. */
+/* Without synced records the first may be lost and later ones be there. They would follow the next
+ * one written, if it ends where the lost one did, so the log gets a new epoch. A log with its first
+ * record gets one when that is executed. */
 static int begin_again(struct ssl *ssl)
 {
 	bool unsynced = ssl->log.unsynced || ssl->options.synchronous == SSL_NORMAL;
@@ -100,8 +100,8 @@ int recover_marked(struct ssl *ssl, const struct found *state)
 		       : result;
 }
 
-/* Executes the log's statements again, and makes a checkpoint of them: until it is durable the log
- * stays what it is. */
+/* Executes the log's statements again and makes a checkpoint; until it is durable the log is kept.
+ */
 int recover_statements(struct ssl *ssl)
 {
 	struct reader reader = {ssl->replay.data, ssl->replay.data, false};
@@ -119,8 +119,7 @@ int recover_statements(struct ssl *ssl)
 		if (result == SQLITE_OK)
 			ssl->stats.replayed++;
 	}
-	/* after an error the log has the rest: until it is closed nothing of this is a checkpoint's
-	 */
+	/* after an error the log keeps the rest: no checkpoint until it is closed */
 	ssl->replaying = result != SQLITE_OK;
 	bytes_free(&ssl->replay);
 	return result == SQLITE_OK ? checkpoint(ssl, SSL_AFTER_RECOVERY) : result;
@@ -157,7 +156,7 @@ static void print_state(const struct ssl *ssl, const struct found *state, FILE *
 	else if (state->log == LOG_UNBEGUN)
 		fputs("no header that is whole\n", out);
 	else if (state->log == LOG_BAD)
-		fprintf(out, "%s\n", state->said.text);
+		fprintf(out, "%s\n", state->fault.text);
 	else
 		fprintf(out,
 			"%016llx, after checkpoint %llu, epoch %llu, %lld transactions, %lld of "
@@ -167,10 +166,10 @@ static void print_state(const struct ssl *ssl, const struct found *state, FILE *
 			(long long)ssl->log.tail, (long long)ssl->log.size);
 }
 
-/* Of a name in a line that says what is wrong with it. */
+/* For a name in an error message. */
 enum { LONGEST_NAME = 300 };
 
-/* What SQLite would not take for a database has no state. */
+/* A file that SQLite would reject as a database has no state. */
 static int read_database(struct ssl *ssl, struct found *state)
 {
 	static const char magic[] = "SQLite format 3";

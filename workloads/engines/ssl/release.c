@@ -9,8 +9,7 @@ bool release_in_transaction(sqlite3 *db)
 #if SQLITE_VERSION_NUMBER >= 3034000
 	return sqlite3_txn_state(db, "main") == SQLITE_TXN_WRITE;
 #else
-	/* Without BEGIN it lasts as long as a statement that writes, or a blob's, which is in the
-	 * list, too. */
+	/* Without BEGIN it lasts as long as a writing statement; a blob's is in the list too. */
 	for (sqlite3_stmt *each = sqlite3_next_stmt(db, NULL); each != NULL;
 	     each = sqlite3_next_stmt(db, each))
 		if (sqlite3_stmt_busy(each) && !sqlite3_stmt_readonly(each))
@@ -25,7 +24,7 @@ int release_set_rowid(sqlite3 *db, int64_t rowid)
 	sqlite3_set_last_insert_rowid(db, rowid);
 	return SQLITE_OK;
 #else
-	/* An insert tells it: into a table of the connection's alone, which has no trigger. */
+	/* Set by an insert, into a temporary table, which has no trigger. */
 	static const char table[] = "PRAGMA temp_store=memory;"
 				    "CREATE TEMP TABLE IF NOT EXISTS \"last insert rowid\""
 				    "(id INTEGER PRIMARY KEY)";
@@ -76,9 +75,9 @@ void release_free_filename(char *name)
 
 #else
 
-/* As sqlite3_create_filename has it (3.32, main.c), which each earlier release reads, too: four
- * zeros, by which 3.31 finds where it begins; the name, the parameters and an empty one; then the
- * names of journal and WAL. */
+/* The layout of sqlite3_create_filename (3.32, main.c), which earlier releases read too: four
+ * zeros, by which 3.31 finds the beginning; name, parameters and an empty one; then the names of
+ * journal and WAL. */
 enum { ZEROS = 4, PARAMETERS = 4 };
 
 static char *put(char *to, const char *text)
@@ -111,7 +110,7 @@ char *release_filename(const char *database, const char *wal, const char *const 
 
 const char *release_filename_wal(const char *name)
 {
-	/* behind the name, the parameters, the empty one and the journal's */
+	/* after the name, the parameters, the empty one and the journal's */
 	for (int i = 0; i < PARAMETERS + 3; i++)
 		name += strlen(name) + 1;
 	return name;

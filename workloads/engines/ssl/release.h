@@ -1,13 +1,12 @@
-/* What SQLite's releases, from 3.8.11.1 on, have in different ways: nothing else here asks which it
- * is. */
+/* Differences between SQLite releases, from 3.8.11.1 on; only these files depend on the release. */
 #ifndef COMMITPATH_RELEASE_H
 #define COMMITPATH_RELEASE_H
 
 #include "ssl.h"
 
-/* Names of later releases. An earlier one's VFS does not know the operations of atomic writes, as
- * that of a later one need not; it ignores SQLITE_INNOCUOUS, takes ENABLE_VIEW and
- * REVERSE_SCANORDER for settings that it does not have, and calls the last otherwise. */
+/* Names of later releases. Earlier releases' VFSs ignore the operations of atomic writes, as a VFS
+ * may; SQLITE_INNOCUOUS is ignored; ENABLE_VIEW and REVERSE_SCANORDER are unknown settings; the
+ * last has another name. */
 #if SQLITE_VERSION_NUMBER < 3021000
 #define SQLITE_FCNTL_BEGIN_ATOMIC_WRITE 31
 #define SQLITE_FCNTL_COMMIT_ATOMIC_WRITE 32
@@ -29,16 +28,17 @@
 #define SQLITE_OPEN_SUPER_JOURNAL SQLITE_OPEN_MASTER_JOURNAL
 #endif
 
-/* Whether a transaction is open that began with BEGIN, or that writes to the database; without a
- * BEGIN one that writes to another database alone may be taken for it. */
+/* Returns whether a transaction is open that began with BEGIN or writes to the database. Without
+ * BEGIN, one that only writes to another database may count too. */
 bool release_in_transaction(sqlite3 *db);
-/* What last_insert_rowid() is from now on. */
+/* Sets last_insert_rowid(). */
 int release_set_rowid(sqlite3 *db, int64_t rowid);
-/* sqlite3_expanded_sql, where there is one. */
+/* Whether sqlite3_expanded_sql exists. */
 enum { RELEASE_EXPANDS = SQLITE_VERSION_NUMBER >= 3014000 };
 char *release_expanded(sqlite3_stmt *statement);
 
-/* A database's name as SQLite gives it to a VFS: behind it are two parameters, and its WAL's. */
+/* Makes a database name as SQLite passes it to a VFS, followed by two parameters and its WAL's
+ * name. */
 char *release_filename(const char *database, const char *wal, const char *const parameters[4]);
 const char *release_filename_wal(const char *name);
 void release_free_filename(char *name);

@@ -1,11 +1,12 @@
-/* What the schema says of statements that the authorizer does not: which tables are ordinary ones,
- * and functions in a DEFAULT. */
+/* Schema checks in addition to the authorizer: which tables are ordinary, and functions in a
+ * DEFAULT.
+ */
 #include <ctype.h>
 #include <string.h>
 
 #include "state.h"
 
-/* Whether a table's DEFAULT has a function that the authorizer would not let pass. */
+/* Returns whether a table's DEFAULT uses a function that the authorizer would reject. */
 static bool default_taints(const char *sql)
 {
 	for (; *sql != '\0'; sql++) {
@@ -65,7 +66,7 @@ void classify_free(struct ssl *ssl)
 		sqlite3_free(ssl->pragmas[i]);
 }
 
-/* Beside the largest rowid SQLite picks them at random. */
+/* After the largest rowid SQLite picks rowids at random. */
 static int find_largest(struct ssl *ssl, const char *table)
 {
 	char *sql = sqlite3_mprintf("SELECT max(rowid) FROM main.\"%w\"", table);
@@ -95,7 +96,7 @@ static void row_changed(void *argument, int operation, const char *database, con
 	(void)table;
 	if (rowid == INT64_MAX)
 		ssl->always = SSL_NOT_REPEATABLE;
-	/* the hook is ours still: without it nobody would see the largest rowid */
+	/* the hook is still ours: it reports the largest rowid */
 	if (ssl->plain != NULL)
 		ssl->transaction.any = true;
 }

@@ -1,10 +1,10 @@
-/* What can be requested of it. */
+/* The engine's own settings. */
 #ifndef COMMITPATH_SSL_SETTINGS_H
 #define COMMITPATH_SSL_SETTINGS_H
 
 #include "driver.h"
 
-/* Numbers in engine_settings, behind those of driver.h. */
+/* Indexes in engine_settings, after those of driver.h. */
 enum { LOG_FULL = DRIVER_SETTINGS, NOT_REPEATABLE, SYNCHRONOUS, CHECKPOINT_WRITE, RECOVERY_RULE };
 
 #endif

@@ -1,9 +1,9 @@
-/* SQLite/SSL: SQLite whose commits log statements in the place of pages, in a file of its own, and
- * whose recovery executes them again. docs/reference/ssl.md has the design.
+/* SQLite/SSL: SQLite whose commits log statements instead of pages, in a separate file, and whose
+ * recovery executes them again. docs/reference/ssl.md has the design.
  *
- * A program opens a database with ssl_open and changes it through the calls here; what it changes
- * by SQLite's own calls on ssl_db() is safe, but each such commit is a checkpoint. The calls that
- * return int return SQLite's result codes. One connection has a database to itself. */
+ * A program opens a database with ssl_open and changes it through the calls here. Changes by
+ * SQLite's own calls on ssl_db() are safe, but each such commit is a checkpoint. Calls that return
+ * int return SQLite's result codes. One connection has exclusive use of a database. */
 #ifndef COMMITPATH_SSL_H
 #define COMMITPATH_SSL_H
 
@@ -15,7 +15,7 @@
 #include "error.h"
 
 #ifdef SSL_EXTENSION
-/* of the program that loads it, by a table of addresses */
+/* for an extension, which gets SQLite's functions as a table of addresses */
 #include "sqlite3ext.h"
 SQLITE_EXTENSION_INIT3
 #else
@@ -29,37 +29,36 @@ enum ssl_medium {
 	SSL_PCM,       /* mapped persistent memory: copied, and its cache lines cleaned */
 };
 
-/* When the log is synced: at each commit, or at checkpoints alone. Then a power cut may take the
- * transactions since the last one, the last of them first. */
+/* When the log is synced: at each commit, or only at checkpoints. Then a power cut may lose the
+ * transactions since the last one, newest first. */
 enum ssl_synchronous { SSL_FULL, SSL_NORMAL };
 
-/* Which recovery is done: by the ids of log and WAL, or by the study's table alone. */
+/* The recovery: by the ids of log and WAL, or by the study's table. */
 enum ssl_recovery { SSL_IDS, SSL_PAPER };
 
-/* What becomes of time and random numbers: logged and had again; a checkpoint in the place of a
- * record; nothing, which loses them. */
+/* Time and random numbers: logged and repeated; replaced by a checkpoint; or lost. */
 enum ssl_policy { SSL_CAPTURE, SSL_CHECKPOINT, SSL_IGNORE };
 
-/* What can be left out, so that a test sees why it is there. */
+/* Steps that can be left out, so that tests show why they are needed. */
 enum {
 	SSL_EXPANDED = 1,	 /* a record is sqlite3_expanded_sql, without values */
 	SSL_BLOBS_UNNOTICED = 2, /* ssl_blob_write does not tell the log */
-	SSL_ANY_MEMORY = 4,	 /* SSL_PCM maps what is no persistent memory, too */
+	SSL_ANY_MEMORY = 4,	 /* SSL_PCM also maps other memory */
 	SSL_RESET_UNSYNCED = 32, /* a reset of the log is not synced */
-	SSL_OLDER_WAL = 128,	 /* a WAL that was copied is there beside an atomic checkpoint */
+	SSL_OLDER_WAL = 128,	 /* a copied WAL is kept at an atomic checkpoint */
 	SSL_EPOCH_KEPT = 64,	 /* a log that lost its first record goes on in its epoch */
 };
 
-/* What of its calls no VFS below sees, told when each is over; `begin` is `now` when it began, `of`
- * what was given with the observer. */
+/* Reports calls that no VFS below sees, when each ends; `begin` is `now` at its begin, `of` the
+ * observer's argument. */
 struct ssl_observer {
 	uint64_t (*now)(void);
-	/* A page that SQLite wrote to its WAL, in which that is at `offset`, is kept in memory. */
+	/* A page that SQLite wrote to its WAL, at `offset` in it, is kept in memory. */
 	void (*kept)(void *of, uint64_t begin, int64_t offset, int64_t bytes, int64_t page);
 	/* To a log that is mapped. */
 	void (*copied)(void *of, uint64_t begin, const void *data, int64_t offset, int64_t bytes);
 	void (*synced)(void *of, uint64_t begin, int result); /* that log, by msync */
-	/* The lines of such a copy, in the time that they are said to take. */
+	/* The lines of such a copy, in their configured time. */
 	void (*cleaned)(void *of, uint64_t begin, int64_t offset, int64_t bytes);
 };
 
@@ -81,7 +80,7 @@ struct ssl_options {
 	/* SQL for a database without a page, as page_size; or NULL. The encoding is a statement's,
 	 * before the first table. */
 	const char *creation;
-	/* What statements need that are executed again: functions, collations; or NULL. */
+	/* Adds what repeated statements need: functions, collations; or NULL. */
 	int (*connected)(sqlite3 *db, void *argument);
 	void *argument;
 	const struct ssl_observer *observer; /* or NULL */
@@ -103,16 +102,16 @@ enum ssl_reason {
 	SSL_NOT_CAPTURED,     /* changed by SQLite's own calls, or a blob */
 	SSL_LOG_ERROR,	      /* the log could not be written before */
 	SSL_SECTOR_FULL,      /* of a page log: a page's; a checkpoint of some pages */
-	SSL_SECTOR_SMALL,     /* for a record; likewise */
+	SSL_SECTOR_SMALL,     /* for a record; a page log's */
 	SSL_SHRUNK,	      /* the database, by that transaction */
 	SSL_REASONS,
 };
 extern const char *const ssl_reasons[SSL_REASONS];
 
-/* What a recovery found; ssl_cases has it in the words of each kind of log, without a comma. */
+/* The state that a recovery found; ssl_cases has the words of each kind of log, without a comma. */
 enum ssl_case {
 	SSL_CLEAN,	      /* no log */
-	SSL_NEW,	      /* a log that was not begun yet, or whose database was closed */
+	SSL_NEW,	      /* a log not begun yet, or of a closed database */
 	SSL_RESET_RESET,      /* after a start or a checkpoint */
 	SSL_RESET_LIVE,	      /* in a checkpoint's copy to the database */
 	SSL_RESET_TORN,	      /* in a checkpoint's first step, with nothing logged */
@@ -153,8 +152,8 @@ void ssl_defaults(struct ssl_options *options);
 bool ssl_open(const char *path, int flags, const struct ssl_options *options, struct ssl **opened,
 	      struct error *error);
 
-/* Makes a checkpoint, and closes; its log is gone then. False: the database is closed as a crash
- * leaves it, for the next ssl_open; or still open, if statements or blobs of it are. */
+/* Makes a checkpoint, closes and removes the log. False: the database is closed as after a crash,
+ * for the next ssl_open; or still open, if it has unfinished statements or blobs. */
 bool ssl_close(struct ssl *ssl, struct error *error);
 
 /* Makes a checkpoint. */
@@ -163,7 +162,7 @@ bool ssl_checkpoint(struct ssl *ssl, struct error *error);
 sqlite3 *ssl_db(struct ssl *ssl);
 struct ssl_stats ssl_stats(const struct ssl *ssl);
 
-/* Prints what log, WAL and database of a closed or crashed database are, and changes nothing. */
+/* Prints the state of a closed or crashed database, its log and its WAL; changes nothing. */
 bool ssl_inspect(const char *path, FILE *out, struct error *error);
 
 int ssl_prepare(struct ssl *ssl, const char *sql, int bytes, struct ssl_stmt **statement,
@@ -178,13 +177,13 @@ int ssl_bind_zeroblob(struct ssl_stmt *statement, int index, int bytes);
 int ssl_step(struct ssl_stmt *statement);
 int ssl_reset(struct ssl_stmt *statement);
 int ssl_finalize(struct ssl_stmt *statement);
-/* For its columns; not to be stepped. */
+/* To read its columns; not to be stepped. */
 sqlite3_stmt *ssl_statement(struct ssl_stmt *statement);
 
 /* All statements of a text; rows are dropped. */
 int ssl_exec(struct ssl *ssl, const char *sql);
 
-/* sqlite3_blob_write, of a blob that was opened on ssl_db(). */
+/* sqlite3_blob_write, for a blob opened on ssl_db(). */
 int ssl_blob_write(struct ssl *ssl, sqlite3_blob *blob, const void *data, int bytes, int offset);
 
 #endif

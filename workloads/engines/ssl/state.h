@@ -1,4 +1,4 @@
-/* An open database, as all files here know it. */
+/* Shared state of an open database, and the functions of its files. */
 #ifndef COMMITPATH_SSL_STATE_H
 #define COMMITPATH_SSL_STATE_H
 
@@ -8,7 +8,7 @@
 /* Bytes of a WAL's header and of a frame's (SQLite's fileformat2.html, "WAL File Format"). */
 enum { WAL_HEADER = 32, FRAME_HEADER = 24 };
 
-/* What SQLite wrote to its WAL, which is in memory. Frames have numbers from 1 on. */
+/* SQLite's WAL in memory. Frames are numbered from 1. */
 struct frame {
 	uint8_t header[FRAME_HEADER];
 	uint8_t *page; /* NULL: a later frame has the page */
@@ -22,7 +22,7 @@ struct memory {
 	struct frame *frames; /* frames[i] has the number i + 1 */
 	uint32_t count, room;
 	uint32_t ends;	    /* the last frame written that ends a transaction */
-	uint32_t committed; /* frames of transactions whose commit SQLite went through with */
+	uint32_t committed; /* frames of committed transactions */
 	uint32_t copied;    /* of those, the ones in the database */
 	uint32_t *pages;    /* open addressing: frame number of a page's last committed version */
 	uint32_t page_room; /* a power of two */
@@ -31,7 +31,7 @@ struct memory {
 	int64_t bytes;
 };
 
-/* What is in the WAL's file. */
+/* The content of the WAL's file. */
 enum wal_state { WAL_ABSENT, WAL_RESET, WAL_TORN, WAL_LIVE };
 struct walfile {
 	enum wal_state state;
@@ -40,7 +40,7 @@ struct walfile {
 	uint64_t mark;	   /* the id that page 1 gets */
 	uint32_t salt;	   /* its first */
 	bool unsynced;	   /* its reset */
-	bool other;	   /* its beginning is no WAL's */
+	bool other;	   /* it does not begin like a WAL */
 	bool whole;	   /* of all pages that the database lacks */
 	uint32_t page_size;
 	uint32_t database_size; /* pages */
@@ -64,7 +64,7 @@ struct log {
 	bool suspect;	   /* a write of it failed */
 };
 
-/* What a statement is given. */
+/* A statement's values. */
 struct value {
 	int type; /* enum value_type, record.c */
 	struct bytes bytes;
@@ -84,13 +84,13 @@ struct ssl_stmt {
 	uint64_t template_at;
 };
 
-/* The transaction that is open. */
+/* The open transaction. */
 struct transaction_log {
 	uint64_t number;
-	struct bytes head;	    /* what is in effect when it begins */
+	struct bytes head;	    /* settings in effect when it begins */
 	struct bytes body;	    /* its statements */
 	struct bytes statement;	    /* that is executing; written to the body by record_statement */
-	struct ssl_stmt *executing; /* whose statement that is; NULL: none */
+	struct ssl_stmt *executing; /* its statement; NULL: none */
 	uint64_t templates;
 	bool any;
 	enum ssl_reason taint;
@@ -124,7 +124,7 @@ struct ssl {
 	int depth;		/* of steps within steps */
 	enum ssl_reason always; /* why each commit is a checkpoint from now on */
 	enum ssl_reason schema_taint;
-	enum ssl_reason due; /* the checkpoint whose WAL is written and nothing more */
+	enum ssl_reason due; /* the checkpoint with only its WAL written */
 	uint32_t due_frames;
 	int64_t due_ns;	      /* that it has taken */
 	int64_t due_begin_ns; /* when its first step began */
@@ -147,23 +147,23 @@ struct ssl {
 	struct ssl_stats stats;
 };
 
-/* The VFS below ours, and whose step is executing on this thread. */
+/* The VFS below ours, and the statement executing on this thread. */
 extern sqlite3_vfs *ssl_wrapped;
 extern _Thread_local struct ssl *ssl_current;
 
 /* vfs.c */
 int vfs_register(void);
 bool vfs_is_ours(const sqlite3_vfs *vfs);
-/* Puts a database with a log in the place of the file that SQLite opened, and has not read yet. */
+/* Replaces the file that SQLite opened, and has not read yet, by a database with a log. */
 int vfs_adopt(struct ssl *ssl, sqlite3_file *file, const char *name);
-/* The opposite, once that failed: the file is SQLite's, and what the opening made is gone. */
+/* Reverts that after a failure: the file is SQLite's, and what the opening made is removed. */
 void vfs_release(struct ssl *ssl, sqlite3_file *file, const char *name);
-/* Whether a database with a live log that SQLite opens is left to vfs_adopt; else it is refused. */
+/* Whether a database with a live log that SQLite opens is left to vfs_adopt, or rejected. */
 extern bool vfs_adopts;
-/* Whether the database that was opened last on this thread, to be adopted, was no file before. */
+/* Whether the database opened last on this thread, to be adopted, did not exist before. */
 extern _Thread_local bool vfs_absent;
 
-/* observed.c. Now, by its observer; and a write to the WAL in memory. */
+/* observed.c: the observer's time now, and a report of a write to the WAL in memory. */
 uint64_t observed_now(const struct ssl *ssl);
 int observed_keep(struct ssl *ssl, const uint8_t *data, int size, int64_t offset);
 
@@ -177,12 +177,12 @@ int file_open(const char *path, int flags, sqlite3_file **file);
 void file_close(sqlite3_file **file);
 int file_read(sqlite3_file *file, void *data, int64_t size, int64_t offset);
 int file_write(sqlite3_file *file, const void *data, int64_t size, int64_t offset);
-/* Whether there is nothing of that name. */
+/* Returns whether there is no file of that name. */
 bool file_absent(const char *path);
-/* How a file beside the database is opened: as a WAL, which gets its mode from the database, and
- * cannot be opened where that is not there. */
+/* Flags for opening a file next to the database: as a WAL, which gets its mode from the database
+ * and cannot be opened without one. */
 int file_beside(const struct ssl *ssl);
-/* What a read that ended with `result` is, which was to end at `end`. */
+/* Converts the result of a read that should end at `end`. */
 int file_short(sqlite3_file *file, int result, int64_t end);
 
 /* memory.c */
@@ -191,14 +191,14 @@ int memory_read(const struct memory *memory, uint8_t *data, int size, int64_t of
 int64_t memory_size(const struct memory *memory);
 int memory_truncate(struct memory *memory, int64_t size);
 void memory_clear(struct memory *memory);
-/* The frames of a transaction are committed: what they supersede is freed. */
+/* The frames of a transaction are committed: older versions are freed. */
 void memory_commit(struct memory *memory);
-/* They are not. */
+/* They are rolled back. */
 void memory_cancel(struct memory *memory);
 void memory_copied(struct memory *memory, uint32_t frames);
-/* The last committed version of a page; NULL: it is in none of its frames. */
+/* Returns the last committed version of a page; NULL: in no frame. */
 const uint8_t *memory_page(const struct memory *memory, uint32_t page);
-/* The database has what the first `frames` frames have of a page. */
+/* The first `frames` frames are in the database. */
 void memory_merged(struct memory *memory, uint32_t page, uint32_t frames);
 uint32_t frame_page(const struct frame *frame);
 uint32_t frame_size(const struct frame *frame); /* of the database, where it ends a transaction */
@@ -211,18 +211,18 @@ void mark_hide(uint8_t *page);
 int walfile_read(sqlite3_file *file, struct walfile *found);
 /* The next checkpoint's, without pages yet. */
 struct walfile walfile_next(const struct ssl *ssl);
-/* Adds the pages of the frames from `first` + 1 on to `frames` that the database lacks, each once,
- * by its last frame; of a whole one page 1, too, with frame 0 where it is in none. */
+/* Adds the pages of the frames from `first` + 1 to `frames` that the database lacks, each once with
+ * its last frame; for a complete checkpoint also page 1, with frame 0 if it is in none. */
 int walfile_collect(struct ssl *ssl, uint32_t first, uint32_t frames, struct walfile *made);
-/* Writes them, and syncs the file: they are durable then. `made` is the file's from then on. */
+/* Writes them and syncs the file, which makes them durable. `made` then belongs to the file. */
 int walfile_write(struct ssl *ssl, struct walfile made);
 int walfile_apply(struct ssl *ssl);
 int walfile_reset(struct ssl *ssl);
 void walfile_free(struct walfile *walfile);
 
-/* atomic.c. Whether the database's filesystem has atomic writes; says so if not. */
+/* atomic.c. Returns whether the database's filesystem has atomic writes, with an error if not. */
 int atomic_check(struct ssl *ssl);
-/* Writes them to the database: an error leaves it open whether they are there. */
+/* Writes them to the database; after an error they may or may not be there. */
 int atomic_write(struct ssl *ssl, const struct walfile *made);
 void atomic_close(struct ssl *ssl);
 
@@ -230,18 +230,18 @@ void atomic_close(struct ssl *ssl);
 enum { LOG_RECORDS = 1024, LOG_SLOT = 512, LOG_HEADER = 128, LOG_LEAST = 4096 };
 enum log_state { LOG_ABSENT, LOG_UNBEGUN, LOG_GOOD, LOG_BAD };
 int log_create(struct ssl *ssl);
-/* `said` gets why it is bad. */
-int log_open(struct ssl *ssl, enum log_state *state, struct error *said);
+/* `fault` gets the reason if it is invalid. */
+int log_open(struct ssl *ssl, enum log_state *state, struct error *fault);
 void log_begin(struct log *log, uint64_t epoch, uint64_t base);
-/* Writes the header; it is persistent with what is persisted next at `offset`. */
+/* Writes the header; it becomes persistent with the next persist at `offset`. */
 int log_header_store(struct ssl *ssl, int64_t *offset);
 int log_header_write(struct ssl *ssl);
 void log_close(struct log *log);
-/* Closes and deletes it, once nothing counts on it. */
+/* Closes and deletes it when it is no longer needed. */
 int log_remove(struct ssl *ssl);
 
-/* What is each kind of log's own: in log.c, kind.c and recover.c for this one, and in the folder
- * of another engine that is made of the other files here. */
+/* Functions of each kind of log: in log.c, kind.c and recover.c for this one, and in the folder of
+ * another engine that is made from the other files here. */
 struct log_kind {
 	const char *name, *vfs;
 	const char *suffix, *pages_suffix; /* of the log's file, and of the one of checkpoints */
@@ -253,78 +253,78 @@ struct log_kind {
 };
 extern const struct log_kind log_kind;
 void log_header_put(const struct ssl *ssl, uint8_t *header);
-bool log_header_get(struct ssl *ssl, const uint8_t *header, struct error *said);
-/* It is made anew, and its size is known. */
+bool log_header_get(struct ssl *ssl, const uint8_t *header, struct error *fault);
+/* It was newly made, and its size is known. */
 int log_made(struct ssl *ssl);
-/* Whether something may be in it. */
+/* Whether it may have content. */
 bool log_used(const struct ssl *ssl);
 int log_records(struct ssl *ssl, struct bytes *records, int64_t *count);
 void log_confirm(struct log *log);
 void log_cancel(struct ssl *ssl);
 int log_reset(struct ssl *ssl, uint64_t base);
-/* Makes the transaction that commits durable. */
+/* Makes the committing transaction durable. */
 int commit_write(struct ssl *ssl);
-/* It is over: SQLite went through with it, or rolled it back. */
+/* SQLite completed it, or rolled it back. */
 void commit_over(struct ssl *ssl);
-/* Why a checkpoint is to follow it; SSL_LOGGED: none is. */
+/* Returns why a checkpoint must follow it; SSL_LOGGED: none. */
 enum ssl_reason checkpoint_due(const struct ssl *ssl);
 bool options_own(const struct ssl_options *options, struct error *error);
 int connection_own(struct ssl *ssl);
-/* Notes what a connection executes from now on. */
+/* Starts recording a connection's statements. */
 int connection_watch(struct ssl *ssl);
 int64_t connection_time(int64_t now);
 void own_free(struct ssl *ssl);
-/* Of a database whose log is live, by what was found. */
+/* Recovers a database with a live log, by its state. */
 struct found;
 int recover_marked(struct ssl *ssl, const struct found *found);
-/* What of it needs a connection. */
+/* The part that needs a connection. */
 int recover_statements(struct ssl *ssl);
 
 /* log.c */
 bool log_fits(const struct log *log, size_t payload);
 int log_append(struct ssl *ssl, const struct bytes *payload);
 
-/* open.c. ssl_names: of its files; `names` is what they are in, for release_free_filename. */
+/* open.c. ssl_names: names of its files; `names` holds them, for release_free_filename. */
 int ssl_names(struct ssl *ssl, const char *path, char **names);
-/* What a new one begins with; refuses options that cannot be, and one that is open. */
+/* Initialises a new one; rejects invalid options, and a database that is open. */
 int database_begin(const char *path, const struct ssl_options *options, struct error *error,
 		   struct ssl **made);
 /* Whether its log is live. */
 int database_live(const struct ssl *ssl, bool *is);
-/* Lets SQLite itself roll back, or copy a WAL of its own, and makes it a database with a WAL. */
+/* Lets SQLite roll back or copy a WAL of its own, and makes it a database with a WAL. */
 int database_convert(struct ssl *ssl, int flags);
-/* Says why, if nobody has. Returns the result. */
+/* Sets an error unless there is one. Returns the result. */
 int database_failed(struct ssl *ssl, const char *what, int result);
-/* An opening that failed has made a database: it is deleted, and its log, if that was made, unless
- * somebody wrote to it since. `ssl`: NULL, if there is none yet. */
+/* Deletes the database and log that a failed opening made, unless another process wrote to them
+ * since. `ssl`: NULL, if there is none yet. */
 void database_unmake(const char *path, struct ssl *ssl);
 void database_drop(struct ssl *ssl);
-/* Makes a connection one that has the database to itself, and leaves checkpoints to us. */
+/* Gives a connection exclusive use of the database, and disables its own checkpoints. */
 int connection_begin(struct ssl *ssl);
 
 /* found.c */
-/* What there is of a database. */
+/* The state of a database's files. */
 struct found {
 	enum log_state log;
-	struct error said; /* why the log is bad */
+	struct error fault; /* why the log is bad */
 	int64_t records;
 	bool marked;
 	uint64_t identity, id; /* of the mark; identity 0: it is damaged */
 	uint32_t page_size;    /* of the database */
 };
 int found_read(struct ssl *ssl, struct found *found);
-/* Before SQLite has a database whose log is not live: refuses what is beside it of another. SQLite
- * would copy its WAL, or delete it. */
+/* Before SQLite uses a database without a live log: rejects files of another database next to it.
+ * SQLite would copy its WAL, or delete it. */
 int found_others(struct ssl *ssl);
 int recover_files(struct ssl *ssl);
-/* Opens the file of checkpoints, if it is not open. */
+/* Opens the file of checkpoints if needed. */
 int recover_open(struct ssl *ssl);
 enum ssl_case recover_case(const struct ssl *ssl, bool used);
-/* Copies the pages of the checkpoint whose file is live. */
+/* Copies the pages of the live checkpoint to the database. */
 int recover_copy(struct ssl *ssl);
 int recover_refuse(struct ssl *ssl, const char *what);
-/* Says of a call's result, if it is none that is well, which of the files beside the database it
- * was of, as SQLite's words do not: `name` of `path`. Returns the result. */
+/* Adds the file's `name` and `path` to an error, as SQLite's message does not have them. Returns
+ * the result. */
 int recover_told(const struct ssl *ssl, const char *name, const char *path, int result);
 
 /* checkpoint.c */
@@ -335,7 +335,7 @@ int checkpoint(struct ssl *ssl, enum ssl_reason reason);
 /* Its first step, of the first `frames` frames. */
 int checkpoint_write(struct ssl *ssl, enum ssl_reason reason, uint32_t frames);
 int checkpoint_begin(struct ssl *ssl);
-/* Its first step is done, and these frames are in it. */
+/* The first step is done, with these frames. */
 void checkpoint_written(struct ssl *ssl, enum ssl_reason reason, uint32_t frames, uint32_t pages);
 int checkpoint_restart(struct ssl *ssl);
 int end_files(struct ssl *ssl);
@@ -360,23 +360,23 @@ enum value_type {
 
 /* classify.c */
 int classify_connect(struct ssl *ssl);
-/* A statement that writes, and of which the authorizer was asked nothing. */
+/* A writing statement for which the authorizer was not called. */
 void classify_unasked(struct ssl_stmt *statement);
-/* Whether a function of this name answers the same again. */
+/* Returns whether a function of this name is repeatable. */
 bool classify_repeats(const char *function);
 const char *skip_blanks(const char *sql);
 bool has_word(const char *text, size_t size, const char *word);
 bool begins_with(const char *sql, const char *word);
 enum ssl_reason classify_text(const char *text, size_t size);
-/* Whether a statement is to be logged: BEGIN and COMMIT are the record's own, and of what SQLite
- * calls read-only savepoints are. */
+/* Returns whether a statement is logged: BEGIN and COMMIT belong to the record itself, and of
+ * statements that SQLite calls read-only, only savepoints are. */
 bool classify_writes(const char *sql, bool readonly);
 void taint(struct ssl *ssl, enum ssl_reason reason);
 
 /* schema.c */
 int classify_schema(struct ssl *ssl);
 void classify_free(struct ssl *ssl);
-/* Watches for the largest rowid, once the schema is known. */
+/* Watches for the largest rowid, after the schema is read. */
 int schema_connect(struct ssl *ssl);
 
 /* random.c */

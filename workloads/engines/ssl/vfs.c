@@ -1,6 +1,5 @@
-/* The VFS "ssl" around the default one. A database that ssl_open opens is one with a log
- * (vfs_files.c). Any other file is the wrapped VFS's own; a database with a live log is not opened
- * otherwise. */
+/* The VFS "ssl" around the default one. A database opened by ssl_open has a log (vfs_files.c); any
+ * other file is left to the wrapped VFS, which rejects a database with a live log. */
 #include <string.h>
 
 #include "vfs.h"
@@ -11,7 +10,7 @@ _Thread_local bool vfs_absent;
 
 static sqlite3_vfs vfs;
 
-/* Opens a database that is ours, alone; recovered but for its statements. */
+/* Opens one of our databases exclusively, recovered except for its statements. */
 static int open_database(struct ssl *ssl, const char *name, struct vfs_file *file, int flags,
 			 int *out)
 {

@@ -1,4 +1,4 @@
-/* What SQLite has of a file of a database with a log, and the calls of each. */
+/* Files of a database with a log, as SQLite sees them through the VFS. */
 #ifndef COMMITPATH_SSL_VFS_H
 #define COMMITPATH_SSL_VFS_H
 

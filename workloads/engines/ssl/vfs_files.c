@@ -1,5 +1,5 @@
-/* A database with a log and its WAL, as SQLite has them of the VFS (vfs.c): the WAL is in memory,
- * and durable when it is synced; nothing is written to the database but by a checkpoint. */
+/* The VFS's view (vfs.c) of a database with a log and its WAL: the WAL is in memory and durable
+ * when synced; only a checkpoint writes to the database. */
 #include <string.h>
 
 #include "vfs.h"
@@ -44,7 +44,7 @@ static int wal_size(sqlite3_file *file, sqlite3_int64 *size)
 	return SQLITE_OK;
 }
 
-/* Locks: the database is locked from its opening on. */
+/* Locks: the database is locked while open. */
 
 static int no_lock(sqlite3_file *file, int lock)
 {
@@ -75,8 +75,7 @@ static int sector_size(sqlite3_file *file)
 	return real->pMethods->xSectorSize(real);
 }
 
-/* In memory all is in order, and SQLite neither syncs the WAL's header nor fills its last sector.
- */
+/* Memory needs neither a sync of the WAL's header nor padding of its last sector. */
 static int characteristics(sqlite3_file *file)
 {
 	sqlite3_file *real = of(file)->database;
@@ -143,7 +142,7 @@ static int database_read(sqlite3_file *file, void *data, int size, sqlite3_int64
 
 	if (offset >= HEADER || (result != SQLITE_OK && result != SQLITE_IOERR_SHORT_READ))
 		return result;
-	/* without knowing whether it is marked nothing of it can be told */
+	/* until its mark is read nothing is known of it */
 	if (result == SQLITE_OK)
 		result = file_read(real, head, sizeof(head), 0);
 	if (result != SQLITE_OK || !mark_any(head))
@@ -153,13 +152,13 @@ static int database_read(sqlite3_file *file, void *data, int size, sqlite3_int64
 	return result;
 }
 
-/* SQLite's own checkpoint: it is done, or is made now. */
+/* SQLite's own checkpoint: already done, or made now. */
 static int database_copied(struct ssl *ssl)
 {
 	const struct memory *memory = &ssl->memory;
 	int result = SQLITE_OK;
 
-	/* SQLite makes one, too, when it closes a database whose recovery failed in its middle */
+	/* SQLite also makes one when it closes a database whose recovery failed midway */
 	if (memory->ends > memory->committed || ssl->replaying)
 		return SQLITE_IOERR_WRITE;
 	if (memory->committed > memory->copied)
@@ -194,8 +193,8 @@ static int database_size(sqlite3_file *file, sqlite3_int64 *size)
 	return real->pMethods->xFileSize(real, size);
 }
 
-/* What a commit's durability, or the one connection, hangs on. Each may be asked for, and be set to
- * what it is, as programs do that are not told of a log. */
+/* Pragmas on which durability or exclusive use depends. Each may be read, and set to its current
+ * value, as programs do that are unaware of a log. */
 static int refuse_pragma(struct ssl *ssl, char **words)
 {
 	static const struct {

@@ -1,17 +1,17 @@
-/* The WAL's file, which only a checkpoint writes: the last committed version of each page as one
- * transaction, in the order of pages. It is a valid WAL of SQLite's; the number of the checkpoint
- * in its header is the checkpoint's id.
+/* The WAL's file, written only by checkpoints: the last committed version of each page as one
+ * transaction, ordered by page. It is a valid SQLite WAL; the checkpoint number in its header is
+ * the checkpoint's id.
  *
- * Page 1 is always in it, with a mark in bytes that are reserved (fileformat2.html, 1.3): the log's
- * identity and the id. With the mark the header's format versions are 3, which a SQLite that knows
- * nothing of the log does not open. SQLite above the VFS sees none of it. */
+ * It always has page 1, with a mark in reserved bytes (fileformat2.html, 1.3): the log's identity
+ * and the id. With the mark the header's format versions are 3, so that SQLite without this module
+ * does not open it. SQLite above the VFS sees neither. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "state.h"
 
 enum {
-	MAGIC = 0x377f0682, /* checksums of words whose least byte is the first */
+	MAGIC = 0x377f0682, /* checksums of little-endian words */
 	WAL_VERSION = 3007000,
 	AT_VERSIONS = 18,
 	UNAWARE_REFUSES = 3, /* 1: rollback journal, 2: WAL */
@@ -123,7 +123,7 @@ static int add_page(struct walfile *found, uint32_t number)
 	return SQLITE_OK;
 }
 
-/* Reads frames up to the one that ends the transaction; without it nothing is there. */
+/* Reads frames up to the one that ends the transaction; otherwise the file is empty. */
 static int read_frames(sqlite3_file *file, struct walfile *found, const uint8_t *salt,
 		       uint32_t sum[2], uint8_t *frame)
 {
@@ -287,7 +287,7 @@ int walfile_write(struct ssl *ssl, struct walfile made)
 	walfile_free(&ssl->walfile);
 	made.state = result == SQLITE_OK ? WAL_LIVE : WAL_TORN;
 	ssl->walfile = made;
-	/* What could not be written must not be found later, should it be whole all the same. */
+	/* A failed write must not be found later, even if it is complete. */
 	if (result != SQLITE_OK)
 		ssl->wal->pMethods->xTruncate(ssl->wal, 0);
 	return result;
@@ -324,7 +324,7 @@ int walfile_apply(struct ssl *ssl)
 	return result;
 }
 
-/* Says in the file that it was copied. Nothing waits for it: to copy it again changes nothing. */
+/* Marks the file as copied. Not synced: copying it again changes nothing. */
 int walfile_reset(struct ssl *ssl)
 {
 	static const uint8_t zeros[WAL_HEADER];

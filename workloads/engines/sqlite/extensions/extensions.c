@@ -1,6 +1,5 @@
-/* What SQLite's shell has beside SQLite, as far as it reads and writes nothing but the database:
- * people try their SQL there. The sources are SQLite's (ext/misc/), in one file as the shell has
- * them. */
+/* Extensions of SQLite's shell that access only the database, since people test their SQL in the
+ * shell. The sources are SQLite's (ext/misc/), in one file as in the shell. */
 #include "sqlite3ext.h"
 
 int commitpath_extensions(const char *unused);
@@ -41,8 +40,8 @@ static int initialize(sqlite3 *db, char **error, const sqlite3_api_routines *api
 
 #endif
 
-/* SQLITE_EXTRA_INIT: SQLite calls it once, before it opens anything. What is older than 3.25 lacks
- * functions that they call, and has none. */
+/* SQLITE_EXTRA_INIT: called by SQLite once, before anything is opened. Releases before 3.25 lack
+ * functions that the extensions call, and get none. */
 int commitpath_extensions(const char *unused)
 {
 	(void)unused;

@@ -1,5 +1,4 @@
-/* What SQLite's extensions include, for those that are linked with it: sqlite3.h, and what of it an
- * older release lacks. */
+/* Header for statically linked extensions: sqlite3.h, and definitions that older releases lack. */
 #ifndef SQLITE3EXT_H
 #define SQLITE3EXT_H
 
@@ -9,7 +8,7 @@
 #define SQLITE_EXTENSION_INIT2(api) ((void)(api))
 #define SQLITE_EXTENSION_INIT3
 
-/* a flag that a release does not know must not be given to it */
+/* older releases reject unknown flags */
 #ifndef SQLITE_INNOCUOUS
 #define SQLITE_INNOCUOUS 0
 #define SQLITE_VTAB_INNOCUOUS 2
@@ -17,7 +16,7 @@
 #ifndef SQLITE_DIRECTONLY
 #define SQLITE_DIRECTONLY 0
 #endif
-/* which it never asks for */
+/* older releases never request it */
 #ifndef SQLITE_INDEX_CONSTRAINT_LIMIT
 #define SQLITE_INDEX_CONSTRAINT_LIMIT 73
 #define SQLITE_INDEX_CONSTRAINT_OFFSET 74

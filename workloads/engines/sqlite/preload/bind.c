@@ -1,11 +1,11 @@
-/* The calls that give a statement its values. A value is taken down before SQLite has it, which may
- * free it. */
+/* Wrappers of sqlite3_bind_…, which record the values given to a statement. A value is recorded
+ * before SQLite has it, which may free it. */
 #include <string.h>
 
 #include "record.h"
 
 #define EXPORT __attribute__((visibility("default")))
-/* sqlite3.h: its numbers never change */
+/* sqlite3.h; these numbers never change */
 enum { UTF8 = 1, UTF16BE = 3 };
 enum { INTEGER = 1, REAL, TEXT, BLOB };
 
@@ -162,7 +162,7 @@ EXPORT int sqlite3_bind_value(sqlite3_stmt *statement, int index, sqlite3_value 
 	case BLOB: {
 		const void *data = sqlite->value_blob(from);
 
-		/* of an empty one SQLite gives no address */
+		/* SQLite gives no address for an empty one */
 		note_blob(statement, index, data != NULL ? data : "",
 			  (uint64_t)sqlite->value_bytes(from));
 		break;

@@ -23,7 +23,7 @@ static const char *const names[] = {
 	"sqlite3_total_changes",
 	"sqlite3_db_filename",
 	"sqlite3_next_stmt",
-	/* from here on for a recording */
+	/* from here on for recordings */
 	"sqlite3_stmt_busy",
 	"sqlite3_bind_parameter_count",
 	"sqlite3_clear_bindings",
@@ -57,17 +57,17 @@ static const char *const names[] = {
 #define RECORDED (offsetof(struct library, prepare_v3) / sizeof(function))
 _Static_assert(offsetof(struct library, has_all) == FUNCTIONS * sizeof(function), "a name each");
 
-/* A place of the program that calls SQLite, and whose functions that gets. */
+/* A call site, and the functions that it gets. */
 struct caller {
 	void *address;
 	struct library *library;
 };
 
 static struct caller *_Atomic callers[1024];
-static struct library *_Atomic shared; /* what every caller gets, if it is in the global scope */
+static struct library *_Atomic shared; /* for every caller, if it is in the global scope */
 static struct library *_Atomic any;
 
-/* The functions that a handle of dlopen's leads to, NULL if it leads to no SQLite. */
+/* Returns the functions reachable from a dlopen handle, NULL if it does not lead to SQLite. */
 static struct library *find_in(void *handle)
 {
 	struct library *found = dlsym(handle, names[0]) ? malloc(sizeof(*found)) : NULL;
@@ -85,8 +85,8 @@ static struct library *find_in(void *handle)
 	return found;
 }
 
-/* The functions that a caller would have got without this library: those in the global scope, else
- * those of the object that it is in and of what that needs. */
+/* Returns the functions that a caller would have got without this library: from the global scope,
+ * else from its own object and that object's dependencies. */
 static struct library *find(void *address)
 {
 	struct library *found = find_in(RTLD_NEXT);

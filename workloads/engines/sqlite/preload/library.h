@@ -1,4 +1,4 @@
-/* The functions of the SQLite that a program has loaded. */
+/* The functions of the SQLite library that a program uses. */
 #ifndef COMMITPATH_PRELOAD_LIBRARY_H
 #define COMMITPATH_PRELOAD_LIBRARY_H
 
@@ -11,7 +11,7 @@ typedef struct sqlite3_value sqlite3_value;
 typedef void (*function)(void);
 typedef void (*destructor)(void *);
 
-/* What is called of one library. */
+/* Functions of one library. */
 struct library {
 	int (*step)(sqlite3_stmt *);
 	int (*reset)(sqlite3_stmt *);
@@ -26,7 +26,7 @@ struct library {
 	int (*total_changes)(sqlite3 *);
 	const char *(*db_filename)(sqlite3 *, const char *);
 	sqlite3_stmt *(*next_stmt)(sqlite3 *, sqlite3_stmt *);
-	/* what a recording calls besides */
+	/* for recordings */
 	int (*stmt_busy)(sqlite3_stmt *);
 	int (*bind_parameter_count)(sqlite3_stmt *);
 	int (*clear_bindings)(sqlite3_stmt *);
@@ -50,19 +50,19 @@ struct library {
 	int (*value_bytes)(sqlite3_value *);
 	int (*column_int)(sqlite3_stmt *, int);
 	const char *(*column_text)(sqlite3_stmt *, int);
-	/* whose result is counted (locks.c) */
+	/* their results are counted (locks.c) */
 	int (*prepare_v2)(sqlite3 *, const char *, int, sqlite3_stmt **, const char **);
 	int (*prepare_v3)(sqlite3 *, const char *, int, unsigned int, sqlite3_stmt **,
 			  const char **);
 	const char *(*db_name)(sqlite3 *, int);
-	/* an old library lacks some: it is called, and not watched, or not recorded */
+	/* an old library lacks some functions: it is called, but not watched or not recorded */
 	bool has_all, has_recorded;
 };
 
-/* The functions that the caller at `address` would have got without this library. */
+/* Returns the functions that the caller at `address` would have got without this library. */
 struct library *library_of(void *address);
 
-/* Whether an address is in a library of SQLite. */
+/* Returns whether an address is in a SQLite library. */
 bool library_holds(void *address);
 
 #endif

@@ -1,10 +1,11 @@
 /*
  * Counts how often SQLite found a database locked: calls that returned SQLITE_BUSY, and how often
- * and how long SQLite slept. It sleeps in its busy handler (busy_timeout) and, in WAL mode, between
- * two attempts to begin a read or a recovery, each time for a lock.
+ * Counts lock contention: calls that returned SQLITE_BUSY, and SQLite's sleeps with their duration.
+ * It sleeps in its busy handler (busy_timeout) and, in WAL mode, between two attempts to begin a
+ * read or a recovery, each time for a lock.
  *
- * A sleep is SQLite's by the object that calls it. The statement functions' results are counted in
- * sqlite.c; here are those of sqlite3_prepare_v2 and _v3, which read the schema.
+ * A sleep is attributed to SQLite by the calling object. Results of statement functions are counted
+ * in sqlite.c; here, those of sqlite3_prepare_v2 and _v3, which read the schema.
  */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include "locks.h"
@@ -21,10 +22,10 @@
 #include "log.h"
 
 #define EXPORT __attribute__((visibility("default")))
-/* sqlite3.h: of an extended result the lowest byte */
+/* sqlite3.h: the lowest byte of an extended result */
 enum { BUSY = 5, PRIMARY = 0xff };
 
-static _Thread_local int depth; /* SQLite calls itself: one locked database is one result */
+static _Thread_local int depth; /* SQLite calls itself: nested calls count once */
 
 static void add(uint64_t *counter, uint64_t number)
 {
@@ -59,7 +60,7 @@ static void slept(uint64_t begin_ns)
 	errno = error;
 }
 
-/* The function of that name that the program would have called without this library. */
+/* Returns the function that the program would have called without this library. */
 static function next_of(const char *name)
 {
 	void *address = dlsym(RTLD_NEXT, name);

@@ -1,8 +1,8 @@
-/* How often SQLite found a database locked, in the log of transactions. */
+/* Counts of SQLite's lock contention, in the log of transactions. */
 #ifndef COMMITPATH_PRELOAD_LOCKS_H
 #define COMMITPATH_PRELOAD_LOCKS_H
 
-/* Around a call of SQLite's whose result is counted if it is SQLITE_BUSY. */
+/* Surround a call of SQLite's, counted if its result is SQLITE_BUSY. */
 void locks_enter(void);
 void locks_leave(int result);
 

@@ -1,4 +1,4 @@
-/* The log of a command's transactions as each of its processes has it, and what guards it. */
+/* A process's view of the log of a command's transactions, and its lock. */
 #include "log.h"
 
 #include <fcntl.h>
@@ -11,8 +11,8 @@
 
 struct transaction_log *transaction_log;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool looked;  /* whether this process has looked at its PID namespace */
-static bool counted; /* whether this process is among those that called SQLite */
+static bool looked;  /* this process's PID namespace was checked */
+static bool counted; /* this process was counted as a caller of SQLite */
 
 void lock_all(void)
 {
@@ -26,7 +26,7 @@ void unlock_all(void)
 
 static void begin_child(void)
 {
-	/* unshare() puts a process's children into another namespace, and not itself */
+	/* unshare() moves a process's children into another namespace, but not itself */
 	looked = false;
 	counted = false;
 	unlock_all();
@@ -34,7 +34,7 @@ static void begin_child(void)
 
 __attribute__((constructor)) static void begin(void)
 {
-	/* a child of fork() must not find it locked by a thread that it has not */
+	/* a child of fork() must not find it locked by a thread that it does not have */
 	pthread_atfork(lock_all, unlock_all, begin_child);
 }
 
@@ -46,7 +46,7 @@ static void count_process(void)
 	counted = true;
 }
 
-/* The log, NULL where there is none: then the program runs as ever. Called with the lock. */
+/* Returns the log, NULL if there is none, where nothing is recorded. Called with the lock. */
 static struct transaction_log *get_log(void)
 {
 	static bool tried;
@@ -81,8 +81,6 @@ struct transaction_log *preload_log(void)
 	return found;
 }
 
-/* Whether transactions can be noted: where the numbers of threads are others than the observers',
- * what these threads did would be taken for nobody's, or for another thread's. With the lock. */
 bool can_note(void)
 {
 	static bool is_apart;

@@ -7,22 +7,22 @@
 
 #include "transactions.h"
 
-/* NULL until can_note or preload_log, and where there is none: then the program runs as ever. */
+/* NULL until can_note or preload_log, and without a log, where nothing is recorded. */
 extern struct transaction_log *transaction_log;
 
-/* One lock for all that the preload knows; a child of fork() finds it free. */
+/* One lock for the preload's whole state; a child of fork() finds it free. */
 void lock_all(void);
 void unlock_all(void);
 
-/* Whether transactions can be noted: where the numbers of threads are others than the observers',
- * what these threads did would be taken for nobody's, or for another thread's. With the lock. */
+/* Returns whether transactions can be recorded: not in another PID namespace, where thread numbers
+ * differ from the observers' and would be attributed to other threads. With the lock. */
 bool can_note(void);
 
-/* Where a database's path is in the log, PATHS_MOST if no place is left. With the lock, where
- * transactions can be noted. */
+/* Returns a database path's index in the log, PATHS_MOST if it is full. With the lock, after
+ * can_note. */
 uint32_t log_path(const char *text, bool attached);
 
-/* The log, NULL where there is none. Without the lock. */
+/* Returns the log, NULL if there is none. Without the lock. */
 struct transaction_log *preload_log(void);
 
 #endif

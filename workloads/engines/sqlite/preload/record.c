@@ -1,14 +1,14 @@
-/* What a program's statements are given stands in its calls of sqlite3_bind_… alone, so they pass
- * through here; what they are and when a transaction ends sqlite.c sees. Each transaction is
- * written when it has ended, with one write to a file that all processes of the command share:
+/* Records a program's statements with their values, which only its calls of sqlite3_bind_… contain
+ * (bind.c); sqlite.c detects statements and ends of transactions. Each transaction is written at
+ * its end, with one write to a file shared by all processes of the command:
  *
  *   transaction SECONDS          since the recording began
  *   SECONDS "PATH" "SQL" VALUE…  each statement that changes something, and BEGIN, SAVEPOINT, …,
  *                                PRAGMA, ATTACH, DETACH; where it reads or writes an attached
  *                                file, `attached` stands before it
  *
- * A statement that failed is left out. Before a process writes to a database whose path is new it
- * is copied, so that what it has is known. Without a recording nothing is done here. */
+ * A statement that failed is left out. Before a process first writes to a database, its file is
+ * copied, so that its initial content is available. Without a recording nothing is done here. */
 #define _GNU_SOURCE /* O_CLOEXEC */
 #include "record.h"
 
@@ -27,24 +27,24 @@
 #include "text.h"
 #include "transactions.h"
 
-/* sqlite3.h: its numbers never change */
+/* sqlite3.h; these numbers never change */
 enum { OK = 0, ROW = 100, DONE = 101 };
 
-/* What is known of a statement or connection, by its address. */
+/* The state of a statement or connection, by its address. */
 struct entry {
 	struct entry *next;
 	const void *of;
 	struct text *values; /* of a statement: its parameters */
 	int count;
-	struct text text; /* of a statement: the line of it that is executing; of a connection: its
-			     transaction's */
-	bool changes;	  /* it has more than control of transactions */
-	bool attached;	  /* of a connection: it has had another file */
+	struct text text; /* of a statement: its line, while executing; of a connection: its
+			   * transaction's lines */
+	bool changes;	  /* it contains more than transaction control */
+	bool attached;	  /* of a connection: it has used another file */
 };
 
 static struct entry *entries[256];
 
-/* The folder, or NULL: nothing is recorded. */
+/* Returns the recording's folder, or NULL if nothing is recorded. */
 static const char *folder(void)
 {
 	static _Atomic(const char *) found;
@@ -67,7 +67,7 @@ static double seconds(void)
 	return (double)clock_now() / (double)NANOSECONDS_PER_SECOND;
 }
 
-/* Called with the lock: where an entry is, or would be. */
+/* Returns the place of an entry, existing or new. Called with the lock. */
 static struct entry **find_entry(const void *of)
 {
 	struct entry **place = &entries[((uintptr_t)of >> 4) % 256];
@@ -77,7 +77,7 @@ static struct entry **find_entry(const void *of)
 	return place;
 }
 
-/* The entry; of a new one NULL if there is no memory, or if none is to be made. */
+/* Returns the entry; NULL without memory, or if it is new and `make` is false. */
 static struct entry *entry_of(const void *of, bool make)
 {
 	struct entry **place, *found;
@@ -130,8 +130,8 @@ void record_free(struct entry *entry)
 	free(entry);
 }
 
-/* Marks the recording as incomplete, so that no trace is made of it. The mark's text may be lost on
- * a full disk; its name is not. */
+/* Marks the recording as incomplete, so that no trace is made from it. A full disk may lose the
+ * mark's text, but not its name. */
 static void incomplete(const char *path)
 {
 	char name[PATH_MAX];
@@ -165,8 +165,7 @@ static void copy(const char *from, int to)
 		close(file);
 }
 
-/* Copies a database and its WAL, once for all processes; path, as a word of a trace, says whose it
- * is. */
+/* Copies a database and its WAL, once for all processes; `path`, as a word of a trace, names it. */
 static void keep(const char *path)
 {
 	static const char *const suffixes[] = {"", "-wal", "-path"};
@@ -202,8 +201,8 @@ static bool begins_with(const char *sql, const char *const *words)
 	return false;
 }
 
-/* Whether a statement reads or writes a file that is attached to the connection: its program begins
- * a transaction of a database that is neither main nor temp. What cannot be explained may. */
+/* Returns whether a statement may use a file attached to the connection: its program begins a
+ * transaction of a database other than main and temp, or cannot be explained. */
 static bool of_attached(struct library *sqlite, sqlite3 *db, const char *sql)
 {
 	struct text text = {0};
@@ -228,12 +227,12 @@ static bool of_attached(struct library *sqlite, sqlite3 *db, const char *sql)
 	return found || result != DONE;
 }
 
-/* Before a step that begins a statement: takes down what it is and what it is given. */
+/* Records a statement and its values, before the step that begins it. */
 static void take_down(struct library *sqlite, sqlite3 *db, sqlite3_stmt *statement)
 {
 	static const char *const controls[] = {"begin",	    "commit",  "end", "rollback",
 					       "savepoint", "release", NULL};
-	/* SQLite calls them readonly, but they change what is written, or where */
+	/* SQLite calls them read-only, but they change what is written, or where */
 	static const char *const settings[] = {"pragma", "attach", "detach", NULL};
 	static const char *const attaches[] = {"attach", NULL};
 	const char *sql = sqlite->sql(statement), *path = sqlite->db_filename(db, "main"), *word;

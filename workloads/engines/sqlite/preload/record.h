@@ -5,31 +5,31 @@
 #include "library.h"
 #include "text.h"
 
-/* What is recorded of a statement or a connection. */
+/* The recorded state of a statement or a connection. */
 struct entry;
 
 /* A call of a statement. */
 struct recorded {
 	struct entry *statement, *connection;
 	bool steps, finalizes;
-	bool closes;	 /* its connection, which was closed and has no other statement */
+	bool closes;	 /* closes its connection: closed earlier, and this is its last statement */
 	bool autocommit; /* before the call, if it closes the connection */
 };
 
 /* Whether anything is recorded. */
 bool record_is_on(void);
 
-/* Before a call of a statement. One that is finalized is taken out, as is a connection that the
- * call closes: others may get their addresses. A step that begins the statement takes down what it
- * is and what it is given. */
+/* Before a call of a statement. Removes the entry of a finalized statement, and of a connection
+ * that the call closes, as their addresses may be reused. A step that begins the statement records
+ * it with its values. */
 void record_begin(struct recorded *call, struct library *sqlite, sqlite3 *db,
 		  sqlite3_stmt *statement);
 
-/* Behind it: keeps the statement unless it failed, and writes a transaction that ended. */
+/* After the call: keeps the statement unless it failed, and writes a transaction that ended. */
 void record_end(struct recorded *call, struct library *sqlite, sqlite3 *db, sqlite3_stmt *statement,
 		int result);
 
-/* Before a connection is closed: takes out what is recorded of it, NULL if nothing is. */
+/* Before a connection is closed: removes and returns its entry, NULL if it has none. */
 struct entry *record_take(const void *of);
 
 /* Puts it back, as the connection is still open. */
@@ -38,10 +38,10 @@ void record_put(struct entry *entry);
 /* Frees it. A transaction that has not ended was rolled back by the close. */
 void record_free(struct entry *entry);
 
-/* Where the value of a parameter is put, empty; NULL: nowhere. */
+/* Returns an empty text for the value of a parameter; NULL: not recorded. */
 struct text *record_value(sqlite3_stmt *statement, int index);
 
-/* No parameter has a value any more. */
+/* Clears all parameters. */
 void record_clear(sqlite3_stmt *statement);
 
 #endif

@@ -1,14 +1,15 @@
 /*
  * Notes the transactions of a program that uses a shared libsqlite3: LD_PRELOAD.
+ * LD_PRELOAD library that records the transactions of a program with a shared libsqlite3.
  *
- * It stands before five functions of SQLite's and asks, before and behind the call, what SQLite
- * tells anyone: whether it is in autocommit, and how many pages it has written to its files. It
- * sets no hook and no trace, which are the program's, and changes no argument, result or errno.
+ * It wraps five functions of SQLite and reads, before and after each call, two public properties:
+ * autocommit, and the number of pages written to its files. It sets no hook and no trace, which
+ * belong to the program, and changes no argument, result or errno.
  *
- * A transaction is noted when one ends in which pages were written: in autocommit that of a
- * statement, else all from the call that left autocommit to the one that returned to it.
- * sqlite3_exec steps its statements by sqlite3_step, too, so they are seen one by one. What is
- * written in any other call (sqlite3_backup_step, sqlite3_blob_write) is counted as unseen.
+ * A transaction is recorded if pages were written: in autocommit, one per statement; otherwise, all
+ * from the call that left autocommit to the one that returned to it. sqlite3_exec also steps its
+ * statements by sqlite3_step, so they are seen individually. Pages written in other calls
+ * (sqlite3_backup_step, sqlite3_blob_write) are counted as unseen.
  */
 #define _GNU_SOURCE /* gettid */
 #include <ctype.h>
@@ -27,26 +28,27 @@
 #include "transactions.h"
 
 #define EXPORT __attribute__((visibility("default")))
-/* sqlite3.h: its numbers never change */
+/* sqlite3.h; these numbers never change */
 enum { OK = 0, ROW = 100, DONE = 101, DBSTATUS_CACHE_WRITE = 9 };
 
 /* A connection, from its first call that was seen to its close. */
 struct connection {
 	struct connection *next;
 	sqlite3 *db;
-	uint64_t begin_ns; /* of the transaction under way, 0 for none */
-	int pages;	   /* that it had written when that began, or when it was last looked */
+	uint64_t begin_ns; /* of the current transaction, 0 for none */
+	int pages;	   /* written by the connection when it began, or at the last check */
 	int rows;
 	uint32_t path; /* of its main database, in the log */
 	bool has_path;
-	bool closed; /* by sqlite3_close_v2, and the end of its last statement will free it */
+	bool closed; /* by sqlite3_close_v2; freed at the end of its last statement */
 	char op[sizeof(((struct transaction *)NULL)->op)];
 };
 
 static struct connection *connections[64];
-static _Thread_local sqlite3 *within; /* whose call this thread is in: SQLite calls itself */
+static _Thread_local sqlite3
+	*within; /* the connection in use by this thread: SQLite calls itself */
 
-/* Called with the lock: where a connection is, or would be. */
+/* Returns the place of a connection, existing or new. Called with the lock. */
 static struct connection **find_connection(sqlite3 *db)
 {
 	struct connection **place = &connections[((uintptr_t)db >> 4) % 64];
@@ -56,7 +58,7 @@ static struct connection **find_connection(sqlite3 *db)
 	return place;
 }
 
-/* The same; of one that is new NULL is there if there is no memory for it. */
+/* The same, allocating a new one; NULL there without memory. */
 static struct connection **connection_of(sqlite3 *db)
 {
 	struct connection **place = find_connection(db);
@@ -66,7 +68,7 @@ static struct connection **connection_of(sqlite3 *db)
 	return place;
 }
 
-/* The first word of a statement, in small letters. */
+/* Copies the first word of a statement in lower case. */
 static void first_word(char *word, size_t size, const char *sql)
 {
 	size_t length = 0;
@@ -104,8 +106,8 @@ static void note(struct library *sqlite, struct connection *of, int pages, int r
 	__atomic_store_n(&place->whole, 1, __ATOMIC_RELEASE);
 }
 
-/* How many pages a connection has written to its files. It takes the connection's mutex, so nobody
- * has `lock` meanwhile: who has that mutex may be in a function that calls SQLite. */
+/* Returns how many pages a connection has written. It takes the connection's mutex, so `lock` must
+ * not be held: the mutex's owner may be in a function that calls SQLite. */
 static int written(struct library *sqlite, sqlite3 *db)
 {
 	int pages, most;
@@ -113,10 +115,10 @@ static int written(struct library *sqlite, sqlite3 *db)
 	return sqlite->db_status(db, DBSTATUS_CACHE_WRITE, &pages, &most, 0) == OK ? pages : -1;
 }
 
-/* With the lock: what was written since it was last looked was so in no call that is watched. */
+/* Counts pages written since the last check, in calls that are not watched. With the lock. */
 static void look(struct connection *of, int pages)
 {
-	/* fewer: the program set the counter to 0, or a database was detached */
+	/* fewer: the program reset the counter, or a database was detached */
 	if (pages > of->pages)
 		__atomic_add_fetch(&transaction_log->unseen, (uint64_t)(pages - of->pages),
 				   __ATOMIC_RELAXED);
@@ -129,7 +131,7 @@ static void count_unfollowed(void)
 		__atomic_add_fetch(&transaction_log->unfollowed, 1, __ATOMIC_RELAXED);
 }
 
-/* Whether the first word of a statement is, or begins with, this one: for each row that is read. */
+/* Returns whether a statement begins with this word. Called for each row that is read. */
 static bool begins_with(struct library *sqlite, sqlite3_stmt *statement, const char *word)
 {
 	const char *sql = sqlite->sql(statement);
@@ -137,14 +139,14 @@ static bool begins_with(struct library *sqlite, sqlite3_stmt *statement, const c
 	return sql && strncasecmp(skip_comments(sql), word, strlen(word)) == 0;
 }
 
-/* Before a step: whether it is to be looked at behind it. */
+/* Before a step: returns whether to check it afterwards. */
 static bool enter_step(struct library *sqlite, sqlite3 *db, sqlite3_stmt *statement)
 {
 	bool is_autocommit = sqlite->get_autocommit(db), looks = false;
 	struct connection *of;
 	int pages = 0;
 
-	/* of what writes nothing itself only these begin what may */
+	/* read-only statements that may begin a transaction */
 	if (is_autocommit && sqlite->stmt_readonly(statement) &&
 	    !begins_with(sqlite, statement, "begin") &&
 	    !begins_with(sqlite, statement, "savepoint"))
@@ -169,7 +171,7 @@ static bool enter_step(struct library *sqlite, sqlite3 *db, sqlite3_stmt *statem
 	return looks;
 }
 
-/* Before a reset or the end of a statement: the same. Neither begins anything. */
+/* Before a reset or finalize: the same. Neither begins a transaction. */
 static bool enter_end(sqlite3 *db)
 {
 	struct connection *of;
@@ -182,7 +184,7 @@ static bool enter_end(sqlite3 *db)
 	return looks;
 }
 
-/* With the lock: notes the transaction that a connection is in when it ends. */
+/* Records a connection's open transaction when it is closed. With the lock. */
 static void note_closed(struct library *sqlite, struct connection *of, int pages, bool undone)
 {
 	if (of->begin_ns && pages > of->pages)
@@ -190,8 +192,8 @@ static void note_closed(struct library *sqlite, struct connection *of, int pages
 	of->begin_ns = 0;
 }
 
-/* Whether the end of a statement is that of its connection, too: that was closed, and this is its
- * last one. What is known of the connection is forgotten, as another may get its address. */
+/* Returns whether the end of a statement also ends its connection, closed earlier, whose last
+ * statement it is. Drops the connection's state, as its address may be reused. */
 static bool forget_closed(struct library *sqlite, sqlite3 *db, sqlite3_stmt *statement)
 {
 	struct connection **place, *of;
@@ -211,7 +213,7 @@ static bool forget_closed(struct library *sqlite, sqlite3 *db, sqlite3_stmt *sta
 	place = find_connection(db);
 	of = *place;
 	if (of) {
-		/* what its end writes cannot be asked behind it */
+		/* afterwards the pages written at its end can no longer be read */
 		if (of->begin_ns && goes_on)
 			count_unfollowed();
 		note_closed(sqlite, of, pages, !goes_on);
@@ -222,14 +224,14 @@ static bool forget_closed(struct library *sqlite, sqlite3 *db, sqlite3_stmt *sta
 	return true;
 }
 
-/* Behind it: note the transaction that has ended. undoes: the statement was a ROLLBACK. */
+/* After the call: records a transaction that ended. undoes: the statement was a ROLLBACK. */
 static void leave(struct library *sqlite, sqlite3 *db, int result, bool undoes)
 {
 	bool failed = result != OK && result != DONE;
 	struct connection *of;
 	int pages;
 
-	/* a statement that goes on, and what was begun, end later */
+	/* an unfinished statement or open transaction ends later */
 	if (result == ROW || !sqlite->get_autocommit(db))
 		return;
 	pages = written(sqlite, db);
@@ -244,7 +246,7 @@ static void leave(struct library *sqlite, sqlite3 *db, int result, bool undoes)
 	unlock_all();
 }
 
-/* Behind an ATTACH: notes the files that a connection has beside its own. */
+/* After an ATTACH: records the connection's other files. */
 static void note_attached(struct library *sqlite, sqlite3 *db)
 {
 	const char *name, *path;
@@ -252,14 +254,14 @@ static void note_attached(struct library *sqlite, sqlite3 *db)
 	lock_all();
 	if (can_note() && sqlite->db_name == NULL)
 		count_unfollowed();
-	/* behind main and temp; of one in memory there is no path */
+	/* after main and temp; one in memory has no path */
 	for (int i = 2; can_note() && sqlite->db_name && (name = sqlite->db_name(db, i)); i++)
 		if ((path = sqlite->db_filename(db, name)) && *path)
 			log_path(path, true);
 	unlock_all();
 }
 
-/* One of SQLite's functions of a statement, watched unless SQLite itself calls it on the way. */
+/* Calls one of SQLite's statement functions, watched unless SQLite itself calls it. */
 static int call(struct library *sqlite, int (*real)(sqlite3_stmt *), sqlite3_stmt *statement)
 {
 	struct recorded recorded = {.steps = real == sqlite->step,
@@ -283,7 +285,7 @@ static int call(struct library *sqlite, int (*real)(sqlite3_stmt *), sqlite3_stm
 	errno = error;
 	result = real(statement);
 	error = errno;
-	/* a reset, and the end of a statement, return what its last step did */
+	/* a reset or finalize returns the result of the last step */
 	locks_leave(recorded.steps ? result : OK);
 	within = outer;
 	record_end(&recorded, sqlite, db, statement, result);
@@ -316,14 +318,14 @@ EXPORT int sqlite3_finalize(sqlite3_stmt *statement)
 	return call(sqlite, sqlite->finalize, statement);
 }
 
-/* What is known of a connection that is being closed. */
+/* The state of a connection that is being closed. */
 struct closing {
 	struct connection *connection; /* NULL if nothing is */
 	struct entry *recorded;	       /* the same */
 };
 
-/* Before a connection is closed: what is known of it is taken out, as another may get its address.
- * What sqlite3_close_v2 leaves until its last statement is finalized stays known, as closed. */
+/* Before a connection is closed: removes its state, as its address may be reused. A connection that
+ * sqlite3_close_v2 keeps until its last statement is finalized stays, marked as closed. */
 static struct closing forget(struct library *sqlite, sqlite3 *db, bool later)
 {
 	struct closing closing = {0};
@@ -345,7 +347,7 @@ static struct closing forget(struct library *sqlite, sqlite3 *db, bool later)
 	if (of && stays) {
 		of->closed = true;
 	} else if (of) {
-		/* of one in use sqlite3_close fails, and leaves it as it is */
+		/* sqlite3_close fails on a connection in use, and leaves it unchanged */
 		if (!in_use)
 			note_closed(sqlite, of, pages, true);
 		*place = of->next;

@@ -84,7 +84,7 @@ void text_blob(struct text *text, const void *data, size_t size)
 	add_hex(text, "blob", data, size);
 }
 
-/* Bytes of the character of UTF-8 that begins there; 0: there is none. */
+/* Returns the length of the UTF-8 character that begins there; 0: invalid. */
 static size_t character(const uint8_t *data, size_t size)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -133,7 +133,7 @@ void text_wide(struct text *text, const void *data, size_t size, bool big_endian
 {
 	const uint8_t *bytes = data;
 
-	/* JSON has UTF-16, surrogates and all */
+	/* JSON escapes are UTF-16, with surrogates */
 	text_add(text, " \"", 2);
 	for (size_t i = 0; i + 1 < size; i += 2)
 		text_print(text, "\\u%02x%02x", bytes[big_endian ? i : i + 1],

@@ -9,7 +9,7 @@
 struct text {
 	char *data;
 	size_t size, room;
-	bool failed; /* there was no memory for some */
+	bool failed; /* out of memory */
 };
 
 void text_add(struct text *text, const void *data, size_t size);
@@ -24,13 +24,13 @@ void text_real(struct text *text, double value);
 void text_zeros(struct text *text, uint64_t size);
 void text_blob(struct text *text, const void *data, size_t size);
 
-/* A blank and a JSON string; of what is no UTF-8 its bytes, as " text:ff". */
+/* A blank and a JSON string; for invalid UTF-8 its bytes, as " text:ff". */
 void text_string(struct text *text, const void *data, size_t size);
 
 /* Of UTF-16. */
 void text_wide(struct text *text, const void *data, size_t size, bool big_endian);
 
-/* What stands in a statement behind blanks and comments. */
+/* Skips blanks and comments of a statement. */
 const char *skip_comments(const char *sql);
 
 #endif

@@ -1,4 +1,4 @@
-/* SQLite: what is in a database that was opened after a power cut. */
+/* The content of a SQLite database that was opened after a power cut. */
 #include "trials/recovered.h"
 
 #include <inttypes.h>
@@ -48,7 +48,7 @@ static uint64_t hash_value(sqlite3_stmt *statement, int column)
 	}
 }
 
-/* The rows of a query. */
+/* Adds the rows of a query. */
 static bool add(sqlite3 *db, const char *sql, struct rows *rows, struct error *error)
 {
 	sqlite3_stmt *statement = sql_prepare(db, sql, error);
@@ -78,7 +78,7 @@ static bool add_known(sqlite3 *db, const char *name, struct rows *rows, struct e
 	return add(db, sql, rows, error);
 }
 
-/* The query of a table's rows, with their rowids where they have one; NULL: there is no memory. */
+/* Returns the query of a table's rows, with their rowids if it has them; NULL without memory. */
 static char *query_of(sqlite3 *db, const char *name)
 {
 	static const char form[] = "SELECT %Q, %s FROM \"%w\" NOT INDEXED";
@@ -94,7 +94,7 @@ static char *query_of(sqlite3 *db, const char *name)
 	return sql;
 }
 
-/* What SQLite notes of the rows for its planner is no content: each release has another. */
+/* Statistics for SQLite's planner are not content: each release has others. */
 #define OF_CONTENT "name NOT GLOB 'sqlite_stat*'"
 
 static bool add_tables(sqlite3 *db, struct rows *rows, struct error *error)
@@ -119,8 +119,8 @@ static bool add_tables(sqlite3 *db, struct rows *rows, struct error *error)
 	return good;
 }
 
-/* All that a database holds whose tables nobody knows: its schema, what is the program's own of its
- * header, and each row of each table. What first stands in a row says what it is of. */
+/* Adds the content of a database with unknown tables: its schema, the header fields that belong to
+ * the program, and each row of each table, prefixed by what it belongs to. */
 static bool add_all(sqlite3 *db, struct rows *rows, struct error *error)
 {
 	static const char *const kept[] = {"user_version", "application_id"};

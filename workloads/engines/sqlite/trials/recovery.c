@@ -1,4 +1,4 @@
-/* SQLite does not say what a recovery met. */
+/* SQLite does not report how a recovery went. */
 #include "trials/recovered.h"
 
 bool engine_recovery(struct database *database, struct recovery *recovery)

@@ -1,9 +1,9 @@
-/* The statement log as a loadable extension: the VFS "ssl", and each connection that a program
- * opens with it. docs/reference/ssl.md, "As an extension".
+/* The statement log as a loadable extension: the VFS "ssl", and each connection opened with it.
+ * docs/reference/ssl.md, "As an extension".
  *
- * SQLite opens a file before it says for whom. So the VFS lets it have the file itself, and once
- * the connection is there, which an automatic extension hears of, puts the database with its log in
- * that file's place. */
+ * SQLite opens a file before the connection exists. So the VFS first opens the plain file; an
+ * automatic extension, called once the connection exists, replaces it by the database with its log.
+ */
 #include "plain.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 SQLITE_EXTENSION_INIT1
 
-/* sqlite3_txn_state; what else is used is older. */
+/* for sqlite3_txn_state; everything else is older */
 enum { LEAST_RELEASE = 3034000 };
 
 static void add_count(sqlite3_str *text, const char *name, int64_t count)
@@ -22,7 +22,7 @@ static void add_count(sqlite3_str *text, const char *name, int64_t count)
 				    (long long)count);
 }
 
-/* ssl_stats(): what this connection's log did, as JSON; what is 0 is left out. */
+/* ssl_stats(): statistics of this connection's log as JSON, without zeros. */
 static void stats_function(sqlite3_context *context, int count, sqlite3_value **values)
 {
 	const struct ssl *ssl = sqlite3_user_data(context);
@@ -52,7 +52,7 @@ static void stats_function(sqlite3_context *context, int count, sqlite3_value **
 		sqlite3_result_text(context, made, -1, sqlite3_free);
 }
 
-/* ssl_inspect(path): what a database, its WAL and its log say of themselves; nothing is changed. */
+/* ssl_inspect(path): describes a database, its WAL and its log without changing them. */
 static void inspect_function(sqlite3_context *context, int count, sqlite3_value **values)
 {
 	const char *path = (const char *)sqlite3_value_text(values[0]);
@@ -90,7 +90,7 @@ static void drop(void *ssl)
 	database_drop(ssl);
 }
 
-/* A crash's: by a connection of its own, which closes it. */
+/* Recovers after a crash, with a separate connection, which it closes. */
 static int recover(const char *name, const struct ssl_options *options, struct error *error)
 {
 	struct ssl *ssl;
@@ -128,14 +128,14 @@ static int open_logged(sqlite3 *db, sqlite3_file *file, const char *name, struct
 	if (result == SQLITE_OK)
 		result = plain_connect(ssl);
 	ssl->opening = false;
-	/* sqlite3_open fails with the last error of the connection, also with one that was met and
-	 * is none (schema.c: a view has no largest rowid) */
+	/* sqlite3_open returns the connection's last error, even one that was handled (schema.c: a
+	 * view has no largest rowid) */
 	if (result == SQLITE_OK)
 		result = sqlite3_exec(db, "", NULL, NULL, NULL);
 	return result;
 }
 
-/* A number that the database's name has; sqlite3_uri_int64 takes another text for none. */
+/* Reads a number from the database's name; sqlite3_uri_int64 ignores invalid text. */
 static bool parameter(const char *name, const char *which, int64_t *value, struct error *error)
 {
 	const char *text = sqlite3_uri_parameter(name, which);
@@ -147,21 +147,21 @@ static bool parameter(const char *name, const char *which, int64_t *value, struc
 	       error_set(error, "%s=%s in the name of a database is no whole number", which, text);
 }
 
-/* Without a log that is live a database that is opened to be read is SQLite's alone. */
-static int read_only(sqlite3_file *file, const char *name, char **said)
+/* Without a live log, a database opened read-only is left to SQLite. */
+static int read_only(sqlite3_file *file, const char *name, char **fault)
 {
 	uint8_t head[100];
 
 	if (file->pMethods == NULL ||
 	    file->pMethods->xRead(file, head, sizeof(head), 0) != SQLITE_OK || !mark_any(head))
 		return SQLITE_OK;
-	*said = sqlite3_mprintf("%s has a live %s, and cannot be written to recover it", name,
-				log_kind.name);
+	*fault = sqlite3_mprintf("%s has a live %s, and cannot be written to recover it", name,
+				 log_kind.name);
 	return SQLITE_READONLY;
 }
 
 /* Called by SQLite for each connection that is opened. */
-static int adopt(sqlite3 *db, char **said, const sqlite3_api_routines *api)
+static int adopt(sqlite3 *db, char **fault, const sqlite3_api_routines *api)
 {
 	const char *name = sqlite3_db_filename(db, "main");
 	bool absent = vfs_absent;
@@ -180,7 +180,7 @@ static int adopt(sqlite3 *db, char **said, const sqlite3_api_routines *api)
 	if (vfs == NULL || !vfs_is_ours(vfs) || name == NULL || name[0] == '\0' || file == NULL)
 		return SQLITE_OK;
 	if (sqlite3_db_readonly(db, "main") != 0)
-		return read_only(file, name, said);
+		return read_only(file, name, fault);
 	ssl = vfs_find(name);
 	/* a connection of ssl_open's */
 	if (ssl != NULL && ssl->opening)
@@ -202,7 +202,7 @@ static int adopt(sqlite3 *db, char **said, const sqlite3_api_routines *api)
 						    SQLITE_UTF8 | SQLITE_DIRECTONLY, ssl,
 						    stats_function, NULL, NULL, drop);
 	}
-	/* else it is dropped by now */
+	/* otherwise it was dropped */
 	if (result == SQLITE_OK) {
 		result = open_logged(db, file, name, ssl);
 		if (result != SQLITE_OK) {
@@ -215,22 +215,22 @@ static int adopt(sqlite3 *db, char **said, const sqlite3_api_routines *api)
 		ssl->error = NULL;
 	}
 	if (result != SQLITE_OK)
-		*said = sqlite3_mprintf("%s", error.text[0] != '\0' ? error.text
-								    : sqlite3_errstr(result));
+		*fault = sqlite3_mprintf("%s", error.text[0] != '\0' ? error.text
+								     : sqlite3_errstr(result));
 	return result;
 }
 
-__attribute__((visibility("default"))) int sqlite3_ssl_init(sqlite3 *db, char **said,
+__attribute__((visibility("default"))) int sqlite3_ssl_init(sqlite3 *db, char **fault,
 							    const sqlite3_api_routines *api);
 
-int sqlite3_ssl_init(sqlite3 *db, char **said, const sqlite3_api_routines *api)
+int sqlite3_ssl_init(sqlite3 *db, char **fault, const sqlite3_api_routines *api)
 {
 	int result;
 
 	SQLITE_EXTENSION_INIT2(api);
 	if (sqlite3_libversion_number() < LEAST_RELEASE) {
-		*said = sqlite3_mprintf("ssl: this is SQLite %s; it needs 3.34 or later",
-					sqlite3_libversion());
+		*fault = sqlite3_mprintf("ssl: this is SQLite %s; it needs 3.34 or later",
+					 sqlite3_libversion());
 		return SQLITE_ERROR;
 	}
 	result = vfs_register();

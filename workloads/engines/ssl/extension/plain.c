@@ -1,22 +1,19 @@
-/* What can be logged of a program that does not make the calls of ssl.h: an INSERT, UPDATE or
- * DELETE without parameters or columns in a transaction of its own. SQLite's trace tells when one
- * begins and ends, and within these two its commit says that it succeeded. A commit of anything
- * else is a checkpoint:
- * - parameters cannot be read, and sqlite3_expanded_sql does not give them as they are;
- * - between BEGIN and COMMIT a blob may be written in place, or a statement fail, which nobody
- *   tells;
- * - a statement that fails with some of its changes kept: where a text has the word FAIL;
- * - one that needs, in its text or the schema's, a function or collation of the program's own,
- *   which a recovery does not have;
- * - one during which the update hook sees no row: it may be the program's now (schema.c). */
+/* Logging for programs that do not use the calls of ssl.h: an INSERT, UPDATE or DELETE without
+ * parameters or columns, in its own transaction. SQLite's trace reports its begin and end, and a
+ * commit between them shows that it succeeded. Every other commit is a checkpoint:
+ * - parameters cannot be read, and sqlite3_expanded_sql does not reproduce them exactly;
+ * - between BEGIN and COMMIT a blob may be written in place, or a statement fail, unnoticed;
+ * - a statement with the word FAIL may fail and keep some of its changes;
+ * - a function or collation of the program, in its text or the schema's, is not available in a
+ *   recovery;
+ * - if the update hook sees no row, the program may have replaced it (schema.c). */
 #include "plain.h"
 
 #include <string.h>
 
 #include "release.h"
 
-/* What an app may switch by sqlite3_db_config so that a text means something else, and a record
- * does not have (record.c). */
+/* Settings of sqlite3_db_config that change a text's meaning and are not in a record (record.c). */
 static const int settings[UNREPEATED_SETTINGS] = {
 	SQLITE_DBCONFIG_DQS_DML,
 	SQLITE_DBCONFIG_WRITABLE_SCHEMA,
@@ -31,8 +28,8 @@ static int setting(const struct ssl *ssl, int number)
 	return value;
 }
 
-/* Adds the answers of a query of one column to a text, or looks for them in it; found: one is
- * there. */
+/* Adds the results of a query of one column to a text, or searches the text for them; found: one of
+ * them is in it. */
 static int each_answer(struct ssl *ssl, const char *sql, struct bytes *text, bool *found)
 {
 	sqlite3_stmt *row = NULL;
@@ -53,8 +50,8 @@ static int each_answer(struct ssl *ssl, const char *sql, struct bytes *text, boo
 	return result == SQLITE_DONE && !text->failed ? SQLITE_OK : SQLITE_ERROR;
 }
 
-/* Whether what a statement says and what the schema does on its behalf are SQLite's alone, and
- * either all done or not at all. */
+/* Returns whether a statement and the schema's part of it use only SQLite's functions, and are done
+ * completely or not at all. */
 static bool is_plain(struct ssl *ssl, const char *sql)
 {
 	static const char schema[] = "SELECT sql FROM main.sqlite_master";
@@ -91,7 +88,7 @@ static bool is_fit(struct ssl *ssl, sqlite3_stmt *statement, const char *sql)
 	return is_change && ssl->always == SSL_LOGGED && is_plain(ssl, sql);
 }
 
-/* The program's statement ends: what there is of it is in the log, or is no record. */
+/* The program's statement ends: it is in the log, or cannot be a record. */
 static void ends(struct ssl *ssl)
 {
 	if (ssl->plain != NULL) {
@@ -101,7 +98,7 @@ static void ends(struct ssl *ssl)
 		ssl->plain_of = NULL;
 		transaction_clear(ssl);
 	}
-	/* if not by the hook for it, which a program may have taken away */
+	/* in case a program has removed our hook for it */
 	if (!release_in_transaction(ssl->db))
 		commit_cancel(ssl);
 }
@@ -111,7 +108,7 @@ static void begins(struct ssl *ssl, sqlite3_stmt *statement)
 	const char *sql = sqlite3_sql(statement);
 	struct ssl_stmt *copy = NULL;
 
-	/* triggers are told as their statement; what it executes else is not known again */
+	/* triggers are reported as their statement; its other statements are not repeatable */
 	if (ssl->plain != NULL) {
 		if (statement != ssl->plain_of)
 			taint(ssl, SSL_NOT_CAPTURED);
@@ -119,7 +116,7 @@ static void begins(struct ssl *ssl, sqlite3_stmt *statement)
 	}
 	if (!is_fit(ssl, statement, sql))
 		return;
-	/* compiled again, by which it is classified */
+	/* compiled again, which classifies it */
 	ssl->schema_stale = true;
 	if (ssl_prepare(ssl, sql, -1, &copy, NULL) != SQLITE_OK || copy == NULL)
 		return;
