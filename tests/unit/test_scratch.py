@@ -5,8 +5,6 @@ import signal
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,21 +14,10 @@ from commitpath import places
 from images import snapshot, ssh
 
 ROOT = Path(__file__).resolve().parents[2]
-# Each opens one of the folders that something is made in, with a file in it.
-HOLDERS = {
-    "a board's": "board.VirtualBoard(here, here, 64, 2, artifacts.CACHE / 'vm').work_folder()",
-    "a build's": "artifacts.work_folder()",
-    "an artefact's": "artifacts.whole(artifacts.CACHE / 'driver', 'make it')",
-    "a snapshot's": "artifacts.whole(artifacts.CACHE / 'snapshots/one', 'make it')",
-    "an analysis'": "scratch.folder(RESULTS / 'cell/run', '.analysis')",
-    "a run's": "scratch.folder(RESULTS / 'cell', '.run')",
-    "an import's": "scratch.folder(RESULTS, '.import')",
-    "a paper's": "command.replaced(RESULTS / 'papers/one')",
-    "Ansible's": "scratch.temporary('ansible')",
-    "an imported run's": "scratch.folder(RESULTS / 'imported/lab/cell/run', '.analysis')",
-}
+# Opens each of the folders that something is made in, with a file in it.
 HOLD = """
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from commitpath import places
 from base import scratch
@@ -40,9 +27,23 @@ from images import artifacts, board
 here = Path()
 places.begin('experiment')
 RESULTS.mkdir(exist_ok=True)
-with {holder} as path:
-    (path / "half").touch()
-    print(path, flush=True)
+folders = [
+    board.VirtualBoard(here, here, 64, 2, artifacts.CACHE / 'vm').work_folder(),
+    artifacts.work_folder(),
+    artifacts.whole(artifacts.CACHE / 'driver', 'make it'),
+    artifacts.whole(artifacts.CACHE / 'snapshots/one', 'make it'),
+    scratch.folder(RESULTS / 'cell/run', '.analysis'),
+    scratch.folder(RESULTS / 'cell', '.run'),
+    scratch.folder(RESULTS, '.import'),
+    command.replaced(RESULTS / 'papers/one'),
+    scratch.temporary('ansible'),
+    scratch.folder(RESULTS / 'imported/lab/cell/run', '.analysis'),
+]
+with ExitStack() as stack:
+    paths = [stack.enter_context(folder) for folder in folders]
+    for path in paths:
+        (path / "half").touch()
+    print(*paths, sep="|", flush=True)
     sys.stdin.read()
 """
 NEXT_CALL = "from commitpath import places; places.begin('experiment')"
@@ -58,36 +59,30 @@ def environment(folder: Path) -> dict[str, str]:
     }
 
 
-@contextmanager
-def held(holder: str, folder: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
-    """A process at work in a folder, and the folder."""
-    with subprocess.Popen(
-        [sys.executable, "-c", HOLD.format(holder=holder)],
-        cwd=ROOT,
-        env=environment(folder),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdout
-        yield process, Path(process.stdout.readline().rstrip("\n"))
-
-
 def call(folder: Path) -> None:
     """The next call."""
     subprocess.run([sys.executable, "-c", NEXT_CALL], cwd=ROOT, env=environment(folder), check=True)
 
 
-@pytest.mark.parametrize("holder", HOLDERS)
-def test_a_killed_process_folder_is_removed_and_a_living_ones_is_not(holder: str, tmp_path: Path) -> None:
-    with held(HOLDERS[holder], tmp_path) as (process, path):
+def test_a_killed_process_folder_is_removed_and_a_living_ones_is_not(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD],
+        cwd=ROOT,
+        env=environment(tmp_path),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout
+        paths = [Path(path) for path in process.stdout.readline().rstrip("\n").split("|")]
+        assert len(set(paths)) == 10
         call(tmp_path)
-        assert (path / "half").exists()
+        assert [path for path in paths if not (path / "half").exists()] == []
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
-    assert (path / "half").exists()
+    assert [path for path in paths if not (path / "half").exists()] == []
     call(tmp_path)
-    assert not path.exists()
+    assert [path for path in paths if path.exists()] == []
     left = [path.name for path in tmp_path.glob("*/**/*") if not path.is_dir()]
     assert left == [places.TAG]
 
