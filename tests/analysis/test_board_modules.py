@@ -27,10 +27,6 @@ def checked(folder: Path, planned: list[str] | None, **said: dict[str, str]) -> 
     return board.has_its_modules(run)
 
 
-def test_a_board_with_its_modules_is_accepted(tmp_path: Path) -> None:
-    assert checked(tmp_path, ["bio_vectors"]) == []
-
-
 @pytest.mark.parametrize("planned", [None, []], ids=["before there were modules", "a kernel that takes none"])
 def test_a_board_without_them_is_accepted(planned: list[str] | None, tmp_path: Path) -> None:
     assert checked(tmp_path, planned, run={}, twin={}) == []
@@ -60,21 +56,6 @@ def test_a_module_that_is_not_there_is_found(part: str, tmp_path: Path) -> None:
 def test_a_hook_that_did_not_work_is_found(changed: dict[str, str], part: str, tmp_path: Path) -> None:
     (found,) = checked(tmp_path, ["bio_vectors"], **{part: {**SAID, **changed}})
     assert ("the untraced twin: " in found) == (part == "twin")
-
-
-def test_two_ways_to_hook_are_not_one_board(tmp_path: Path) -> None:
-    (found,) = checked(tmp_path, ["bio_vectors"], twin={**SAID, "by": "kprobe"})
-    assert found.startswith("the untraced twin: bio_vectors hooks the kernel in another way")
-
-
-def test_a_plan_says_which_modules_a_board_has() -> None:
-    from commitpath import plan
-    from commitpath.cell import make_cell
-
-    virtual = {"board_kind": "virtual", "board_device": "/dev/target"}
-    for kernel in ("5.10", "6.1", "6.12", "7.x"):
-        document = plan.make(make_cell({"KERNEL": kernel, "PROBES": "none"}), virtual).document
-        assert document["board"]["modules"] == ["bio_vectors"]
 
 
 def test_a_module_that_says_nothing_ends_the_step(tmp_path: Path) -> None:

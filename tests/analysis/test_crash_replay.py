@@ -1,7 +1,6 @@
 """`make crash-replay`: what it refuses, and what it says of a trial that came out another way."""
 
 import io
-import json
 import shutil
 import tarfile
 from pathlib import Path
@@ -17,7 +16,6 @@ from analysis.adapters.devicelog import ENTRY
 from analysis.devices.flashsim import HEADER
 from base.errors import LabError
 from commitpath import replay
-from commitpath.cell import make_cell
 from images.ssh import Login
 
 HERE = Path(__file__).parent
@@ -44,21 +42,6 @@ def test_a_trial_that_is_not_there(recorded: Path, trial: str) -> None:
     assert f"TRIAL={trial}: a trial of that run is a number from 0 to 39" in says(
         RUN=str(recorded), TRIAL=trial
     )
-
-
-def test_no_trial_and_no_run(recorded: Path, tmp_path: Path) -> None:
-    assert "TRIAL=: a trial of that run is a number" in says(RUN=str(recorded))
-    assert "make crash-replay takes RUN=" in says(TRIAL="1")
-    assert "no such folder" in says(RUN=str(tmp_path / "none"), TRIAL="1")
-
-
-def test_a_run_without_trials(recorded: Path, tmp_path: Path) -> None:
-    run = Path(shutil.copytree(recorded, tmp_path / "run"))
-    shutil.rmtree(run / "crash")
-    host = json.loads((run / "host.json").read_text())
-    host.pop("raw_sha256", None)
-    (run / "host.json").write_text(json.dumps(host))
-    assert f"RUN={run}: a run without trials; one of CRASH=power has some" in says(RUN=str(run), TRIAL="1")
 
 
 def test_a_trial_is_told_in_a_line_or_what_differs(recorded: Path) -> None:
@@ -100,14 +83,3 @@ def test_a_board_that_did_another_run_is_told(
     sent(again, monkeypatch)
     with pytest.raises(LabError, match="the board of here is another: doing that run again its device got"):
         replay.outcome(run, replay.tried(run.cell, login), 0)
-
-
-def test_a_profile_as_the_file_has_it() -> None:
-    """A stored cell has its keys in another order, and a board would be prepared a second time."""
-    cell = make_cell({"DEVICE": "emmc-5.0", "CRASH": "power"})
-    stored = json.loads(json.dumps(cell, sort_keys=True))
-    assert list(stored["profiles"]["device"]["geometry"]) != list(cell["profiles"]["device"]["geometry"])
-    assert json.dumps(replay.as_here(stored)["profiles"]["device"]) == json.dumps(cell["profiles"]["device"])
-    # another content is the run's own
-    stored["profiles"]["device"]["geometry"]["cache_kib"] = 7
-    assert replay.as_here(stored)["profiles"]["device"]["geometry"]["cache_kib"] == 7

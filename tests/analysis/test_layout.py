@@ -161,11 +161,6 @@ def test_bad_xfs(tmp_path: Path, text: str, wrong: str) -> None:
         filesystems.find("xfs").layout(tmp_path, {})
 
 
-def test_an_unknown_filesystem_is_an_error() -> None:
-    with pytest.raises(BadInput, match=r"no filesystem 'btrfs'; expected ext4"):
-        filesystems.find("btrfs")
-
-
 @pytest.mark.parametrize(
     ("groups", "inodes", "wrong"),
     [
@@ -187,17 +182,3 @@ def test_an_unknown_filesystem_is_an_error() -> None:
 def test_bad_files(tmp_path: Path, groups: str, inodes: str, wrong: str) -> None:
     with pytest.raises(BadInput, match=wrong):
         ext4(tmp_path, groups, inodes)
-
-
-def test_bad_superblock(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="Block size is ''"):
-        (tmp_path / "groups.txt").write_text(GROUPS)
-        (tmp_path / "inodes.txt").write_text(INODES)
-        filesystems.find("ext4").layout(tmp_path, SUPERBLOCK | {"Block size": ""})
-    with pytest.raises(BadInput, match="main_blkaddr is ''"):
-        filesystems.find("f2fs").layout(tmp_path, F2FS | {"main_blkaddr": "?"})
-    for exponent in (-1, 32, 2**62):
-        with pytest.raises(BadInput, match=f"log_blocks_per_seg is {exponent}; expected 0 to 31"):
-            filesystems.find("f2fs").layout(tmp_path, F2FS | {"log_blocks_per_seg": f"0x 0 : {exponent}"})
-    with pytest.raises(BadInput, match="ext4's blocks have 0 bytes; expected 512 or more"):
-        filesystems.find("ext4").layout(tmp_path, SUPERBLOCK | {"Block size": "0"})

@@ -15,7 +15,7 @@ from analysis import run as runs
 from analysis.adapters import sqlfile, tracefile
 from analysis.checks import phases
 from analysis.ledger.arrays import ints
-from base.errors import BadInput, BadInputError
+from base.errors import BadInputError
 from commitpath.cell import make_cell
 from commitpath.payload import driver_env, packed
 
@@ -102,18 +102,6 @@ def test_a_run_of_other_transactions_than_its_trace_is_rejected(run_dir: Path, l
     number = runs.read(run_dir).driver.transactions.height
     assert result["status"] == "rejected"
     assert f"{number} transactions, and the trace has {lines} (PACE=trace)" in result["reasons"]
-
-
-@pytest.mark.parametrize("asked", ["x", "5/day", "0/s", "/s", "1.5/s", "1e400/s", "trace"])
-def test_a_run_with_no_pace_that_can_be_is_one_line(run_dir: Path, asked: str) -> None:
-    with pytest.raises(BadInput, match=r"cell\.json: pace is '") as error:
-        pipeline.analyse(paced(run_dir, asked))
-    assert "\n" not in str(error.value)
-
-
-def test_a_setting_that_the_driver_did_not_get_is_told(run_dir: Path) -> None:
-    summary = pipeline.analyse(paced(run_dir, "1/s"))
-    assert any("pace_ns" in reason for reason in summary["reasons"])
 
 
 def test_the_rates_of_a_paced_run_are_named(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from analysis import persistent, summary, tables, terminal
+from analysis import persistent, tables, terminal
 from analysis.adapters import drivertables
 from analysis.adapters.driver import Driver
 from analysis.checks import persistent as check
@@ -67,28 +67,6 @@ def test_what_it_says_is_added_up(path: Path) -> None:
     rows = tables._rows(own)
     assert rows["persistent_lines"].to_list() == [5, 50, 1]
     assert rows["persistent_bytes"].to_list() == [250, 3200, 40]
-
-
-def test_a_run_without_it_says_nothing(tmp_path: Path) -> None:
-    own = driver(tmp_path / "none", None, **dict.fromkeys(SAID, ""))
-    assert wrong(own) == wrong(own, own) == [] and persistent.summary(own) is None
-    assert terminal.persistent({}) == [] and tables._rows(own).columns == own.transactions.columns
-    assert summary.persistent is persistent
-
-
-@pytest.mark.parametrize(
-    ("said", "because"),
-    [
-        ({"PCM lines": "55", "PCM ns": "27500"}, "more than 55 lines"),
-        ({"PCM bytes": "3489"}, "and 3489 bytes, which is all that there were"),
-        ({"waited": 28999}, "28999 ns were waited"),
-        ({"waited": None}, "does not say how much"),
-        ({"PCM lines": "many"}, "does not say how much"),
-    ],
-)
-def test_totals_that_cannot_be(path: Path, said: dict[str, Any], because: str) -> None:
-    (reason,) = wrong(driver(path, **said))
-    assert because in reason and reason.startswith("persistent memory: ")
 
 
 def test_an_account_that_is_not_there(path: Path) -> None:
@@ -154,31 +132,3 @@ def test_what_is_acknowledged_is_clean(path: Path) -> None:
     for calls, count, first in ((later, 1, 0), (part, 2, 1), (none, 1, 2)):
         assert cleaned(called(path, *calls)) == [told.format(count, first)]
         assert cleaned(own, called(path, *calls)) == ["the twin's " + told.format(count, first)]
-
-
-def test_what_one_database_cleans_is_not_the_lines_of_another(path: Path) -> None:
-    """Their files have the same offsets."""
-    alternate = [1 + n // 2 % 2 for n in range(len(COPIES))]
-    for of, found in ((alternate, 0), ([1 + n % 2 for n in range(len(COPIES))], 3)):
-        own = called(path, *COPIES)
-        assert own.vfs is not None
-        several = own.vfs.with_columns(database=pl.Series(of, dtype=pl.Int64))
-        told = cleaned(dataclasses.replace(own, vfs=several))
-        assert [text.split()[2] for text in told] == [str(found)][: found > 0]
-
-
-@pytest.mark.parametrize("made", [("open", 400, 1), ("write", 400, 4096), ("truncate", 400, 0)])
-def test_a_file_that_is_made_within_a_run_is_in_no_cut(path: Path, made: tuple[str, int, int]) -> None:
-    own, other = called(path, ("open", 0, 0), *COPIES), called(path, ("open", 0, 0), made, *COPIES)
-
-    def as_made(timing: Driver, *boards: Driver) -> list[str]:
-        trials = [SimpleNamespace(name=str(n), driver=one) for n, one in enumerate(boards, 1)]
-        run: Any = SimpleNamespace(timing=timing, trials=trials)
-        return check.as_made(run)
-
-    assert as_made(own, own, own) == as_made(driver(path), own) == as_made(other) == []
-    reason = "its file was made, written or truncated, first by call 1, and no cut knows what the filesystem"
-    (told,) = as_made(other, own)
-    assert told.startswith(f"persistent memory: in the run {reason}")
-    (told,) = as_made(own, own, other)
-    assert told.startswith(f"persistent memory: in board 2 {reason}")

@@ -41,13 +41,6 @@ def test_another_is_told(changed, said):
     assert again.of_the_file(run(**changed))[0].startswith(said)
 
 
-def test_a_trace_without_its_measures_is_told():
-    for nothing in ("[]", "{}", "no", '{"seed": 1}'):
-        made = run()
-        made.cell["profiles"]["file"] = {"synthetic": nothing}
-        assert "has not the measures of a trace" in again.of_the_file(made)[0]
-
-
 def test_of_what_rolls_back_the_order_of_calls_is_not_known():
     assert order._unordered(run()) == [1]
     assert order._unordered(run(ran=False)) == [] == order._unordered(run(text="BEGIN;"))

@@ -21,7 +21,6 @@ from conftest import NEWEST, WORKLOADS, binary, library
 from analysis.adapters import drivertables
 from analysis.crash import kills, oracle, prefixes, sampled
 from analysis.crash.trials import table as trials_table
-from base.errors import LabError
 from commitpath import looks
 from commitpath.cell import make_cell
 from images import artifacts
@@ -230,23 +229,8 @@ def test_the_files_of_a_sampled_trial_hold_what_it_found(sqlite: Programs, memor
         assert looks.look(sqlite.trials, cell(mode), folder)["opened"] == 0
 
 
-def test_a_look_that_fails_is_one_line(sqlite: Programs, tmp_path: Path) -> None:
-    made = cell("wal") | {"rows": -1}
-    (tmp_path / "10").mkdir()
-    with pytest.raises(
-        LabError, match="trial 10 cannot be looked at on this host: driver: --rows: -1 is not"
-    ):
-        looks.look(sqlite.trials, made, tmp_path / "10")
-
-
 def test_a_plan_of_another_run_is_refused(sqlite: Programs, memory: Path) -> None:
     done = killed(sqlite, memory, in_mode("delete", "full"), ("0 512\n", "0 513\n"))
     assert done.returncode == 1
     assert "is of 512 bytes at 0, not 513 at 0: this is another run" in done.stderr
     assert "the run ended by itself, and was to be killed" in done.stderr
-
-
-def test_a_line_that_is_no_trial(sqlite: Programs, memory: Path) -> None:
-    done = killed(sqlite, memory, in_mode("wal", "full"), ("acknowledged", "agreed"))
-    assert done.returncode == 1 and "is no trial" in done.stderr
-    assert len(done.stderr.splitlines()) == 1

@@ -85,17 +85,6 @@ def test_an_explicit_checkpoint_is_behind_each_nth_transaction(driver, mode, lev
     assert "calls behind transaction 5 are no checkpoint's" in said(run, vfs=run.vfs.with_columns(file=moved))
 
 
-def test_who_changes_rows_calls_a_file(driver):
-    driver.populate()
-    driver.run_ok("--vfs-log")
-    run = ran(driver)
-    first = run.transactions.row(0, named=True)
-    kept = (run.vfs["begin_ns"] < first["begin_ns"]) | (run.vfs["begin_ns"] >= first["end_ns"])
-    assert "1 transactions changed rows without a call: first transaction 0" in said(
-        run, vfs=run.vfs.filter(kept)
-    )
-
-
 def _of_transactions(driver):
     """The calls with the transaction that each is in, as the ledger has them."""
     log = [call | {"transaction": None} for call in calls(driver)]

@@ -190,40 +190,6 @@ def test_locked_databases_are_counted_and_how_long_sqlite_slept(built: Path, tmp
     assert 100_000_000 < counted["slept_ns"] < 60_000_000_000
 
 
-@pytest.mark.skipif(
-    subprocess.run(["unshare", "--user", "--pid", "--fork", "true"], check=False).returncode != 0,
-    reason="no namespaces here",
-)
-def test_threads_with_other_numbers_than_the_observers_note_nothing(built: Path, tmp_path: Path) -> None:
-    text = """
-import sqlite3, subprocess, sys
-sqlite3.connect("here.db").execute("create table t (a)")
-for before in ([], ["unshare", "--user", "--pid", "--fork"]):
-    name = "apart.db" if before else "child.db"
-    program = f"import sqlite3; sqlite3.connect('{name}').execute('create table t (a)')"
-    subprocess.run([*before, sys.executable, "-c", program], check=True)
-"""
-    rows, counted, _ = run(built, tmp_path, python(text))
-    assert (tmp_path / "db/apart.db").exists()
-    assert {row["file"] for row in rows} == {"here.db", "child.db"}
-    assert (counted["unfollowed"] > 0, counted["unseen_pages"]) == (True, 0)
-
-
-def test_what_is_rolled_back_after_it_wrote_says_so(built: Path, tmp_path: Path) -> None:
-    text = """
-import sqlite3
-database = sqlite3.connect("a.db", isolation_level=None)
-database.execute("create table t (a)")
-database.execute("pragma cache_size = 5")
-database.execute("begin")
-database.executemany("insert into t values (?)", [("x" * 4000,)] * 50)
-database.execute("/* no */ rollback")
-"""
-    rows, _, _ = run(built, tmp_path, python(text))
-    assert [(row["op"], row["rolled_back"]) for row in rows] == [("create", "0"), ("begin", "1")]
-    assert int(rows[1]["pages"]) > 10
-
-
 def test_a_connection_that_is_closed_leaves_its_transaction_to_none(built: Path, tmp_path: Path) -> None:
     rows, counted, said = run(built, tmp_path, str(built / "closed"))
     assert said == ""
@@ -255,19 +221,6 @@ sqlite3.connect("a.db", isolation_level=None).execute("insert into t values (1)"
     assert (counted["unseen_pages"], counted["unfollowed"]) == (0, 0)
 
 
-def test_what_nothing_watches_is_counted(built: Path, tmp_path: Path) -> None:
-    text = """
-import sqlite3
-database, copy = sqlite3.connect("a.db", isolation_level=None), sqlite3.connect("b.db")
-database.execute("create table t (a)")
-database.backup(copy)
-copy.close()
-"""
-    rows, counted, _ = run(built, tmp_path, python(text))
-    assert [row["file"] for row in rows] == ["a.db"]
-    assert counted["unseen_pages"] == 2
-
-
 def test_what_is_printed_is_kept_up_to_a_limit(built: Path, tmp_path: Path) -> None:
     text = (
         "import os; [os.write(fd, bytes([64 + fd]) * 1000000) for fd in (1, 2) for _ in range(15 + fd * fd)]"
@@ -285,8 +238,3 @@ def test_what_goes_on_behind_the_command_is_waited_for(built: Path, tmp_path: Pa
     )
     assert said == "late\n"
     assert (tmp_path / "db/done").exists()
-
-
-def test_a_program_without_a_shared_sqlite_has_none(built: Path, tmp_path: Path) -> None:
-    rows, counted, _ = run(built, tmp_path, "dd if=/dev/zero of=f bs=4k count=1 conv=fsync 2> /dev/null")
-    assert (rows, counted["processes"]) == ([], 0)

@@ -183,28 +183,3 @@ def test_another_number_is_no_run(tmp_path, command, count, code, said):
     if command == "run":
         done = run(driver, parts, count=count)
     assert said in one_line_error(done, code)
-
-
-def test_one_that_is_there_is_not_made_again(tmp_path):
-    """And nothing is left of the others."""
-    driver = Driver(binary(NEWEST), tmp_path)
-    driver.folder.joinpath("sample-2.db").write_bytes(b"mine")
-    done = populate(driver, trace())
-    assert "sample-2.db exists already" in one_line_error(done, 1)
-    assert sorted(path.name for path in driver.folder.glob("sample*")) == ["sample-2.db"]
-
-
-def test_only_a_workload_of_a_users_texts_has_several(tmp_path):
-    driver = Driver(binary(NEWEST), tmp_path)
-    done = driver("populate", "--database", driver.database, "--rows", 5, "--databases", 2)
-    assert "--databases: apsys17 has one, not 2" in one_line_error(done, 2)
-
-
-def test_a_failure_says_which_database_it_was(driver):
-    """Of one that is broken before the run."""
-    parts = trace()
-    populate(driver, parts)
-    with paths(driver)[1].open("r+b") as file:
-        file.seek(4096)
-        file.write(b"\xff" * 4096)
-    assert "database 2: " in one_line_error(run(driver, parts), 1)

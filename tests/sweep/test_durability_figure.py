@@ -8,7 +8,7 @@ import pytest
 from lab import Lab
 
 from commitpath.reporting.durability import Found, Row, cutting, within
-from commitpath.reporting.durability_figure import SHAPELESS, SHAPES, front, shape
+from commitpath.reporting.durability_figure import front
 from commitpath.reporting.durability_table import KEY, lines
 from commitpath.reporting.trials import Trials
 from commitpath.sweep.grid import expand, names
@@ -165,13 +165,6 @@ def test_engines_stand_beside_each_other(lab: Lab, tmp_path: Path) -> None:
     assert drawn.count("commits lost</text>") == 1
 
 
-def test_an_engine_without_a_setting_has_the_shape_of_none_of_its_values() -> None:
-    every = [shape({"synchronous": value}) for value in ("off", "normal", "full", "extra")]
-    assert every == [("X", -1.5), ("v", -0.5), ("o", 0.5), ("s", 1.5)]
-    assert shape({"synchronous": ""}) == shape({}) == (SHAPELESS, 0)
-    assert SHAPELESS not in SHAPES
-
-
 def test_the_front_is_what_no_cell_beats() -> None:
     slow, fast, beaten, lost, broken, gone = (
         *(row(100, 0), row(400, 3), row(90, 0), row(400, 7)),
@@ -200,10 +193,3 @@ def test_the_front_is_what_no_cell_beats() -> None:
 )
 def test_one_line_for_what_cannot_be_drawn(lab: Lab, variables: dict[str, str], says: str) -> None:
     assert says in lab.says("durability", **variables)
-
-
-def test_the_grid_has_every_combination() -> None:
-    cells = [run.cell for run in expand("durability").runs]
-    assert len(cells) == 6 * 6 * 4 * 3
-    assert {cell["crash"] for cell in cells} == {"power"}
-    assert len(expand("durability-short").runs) == 12

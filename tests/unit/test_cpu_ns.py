@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from analysis import expected
-from base.errors import BadInputError, LabError
-from commitpath import axes, identities, prepared
+from base.errors import BadInputError
 from commitpath import cell as cells
+from commitpath import prepared
 from commitpath.sweep.plan import Planned
 from images import artifacts, qemu
 from images.board import VirtualBoard
@@ -20,17 +20,6 @@ LAB = {"BOARD": "bench", "DEVICE": "own", "PROBES": "none", "CLOCK": "real"}
 
 def board(cpu_ns: int) -> VirtualBoard:
     return VirtualBoard(NOWHERE, NOWHERE, 64, cpu_ns, NOWHERE)
-
-
-def test_the_default_is_in_no_id() -> None:
-    """All boards had it before there was an axis: their cells keep their ids, and are of the default."""
-    default = cells.make_cell({})
-    without = {name: value for name, value in identities.stored(default).items() if name != "cpu_ns"}
-    assert identities.cell_id(default) == identities.cell_id(cells.make_cell({"CPU_NS": "2"}))
-    assert identities.cell_id(default) == identities.current_id(without)
-    made = [cells.make_cell({"CPU_NS": value}) for value in axes.axes()["cpu_ns"].choices()]
-    ids = {identities.cell_id(cell) for cell in made}
-    assert len(ids) == 4
 
 
 @pytest.mark.parametrize(
@@ -57,20 +46,6 @@ def test_it_is_requested_in_virtual_time_only() -> None:
     assert ("cpu_ns", "4") in asked
     for variables in ({"CLOCK": "real"}, LAB):
         assert "cpu_ns" not in [one.name for one in expected.of(cells.make_cell(variables))]
-
-
-@pytest.mark.parametrize(("cpu_ns", "shift"), [(1, 0), (2, 1), (4, 2), (8, 3)])
-def test_qemu_shifts_by_it(cpu_ns: int, shift: int) -> None:
-    for clock in ("virtual", "provision"):
-        line = board(cpu_ns).machine(NOWHERE, clock, NOWHERE, False, None).arguments()
-        assert line[line.index("-icount") + 1].split(",")[0] == f"shift={shift}"
-    assert "-icount" not in board(cpu_ns).machine(NOWHERE, "real", NOWHERE, False, None).arguments()
-
-
-@pytest.mark.parametrize("cpu_ns", [0, 3, 6])
-def test_what_qemu_cannot_count_is_refused(cpu_ns: int) -> None:
-    with pytest.raises(LabError, match=f"CPU_NS={cpu_ns}: QEMU counts a power of two"):
-        qemu.icount_shift(cpu_ns)
 
 
 def test_a_snapshot_is_of_one_pace_and_image(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

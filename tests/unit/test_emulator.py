@@ -1,13 +1,11 @@
 """Which QEMU a board has, and what is said where ours cannot be."""
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from base.errors import BadInputError, LabError
-from commitpath.sweep import drive
 from images import artifacts, emulator, qemu
 from images.board import VirtualBoard
 
@@ -42,12 +40,6 @@ def test_ours_is_used_once_it_is_there() -> None:
     assert emulator.chosen() == str(made)
 
 
-def test_stock_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
-    make()
-    monkeypatch.setenv("COMMITPATH_EMULATOR", "stock")
-    assert emulator.chosen() == qemu.QEMU
-
-
 @pytest.mark.parametrize(
     ("choice", "says"),
     [("own", "EMULATOR=own: it is not there; `make emulator` builds it"), ("mine", "it is own or stock")],
@@ -75,16 +67,6 @@ def test_without_a_patch_debians_goes_on(version: str, says: str, monkeypatch: p
     assert emulator.chosen() == qemu.QEMU and not emulator.can_be_built()
 
 
-@pytest.mark.parametrize("path", sorted(emulator.FOLDER.glob("*.patch")), ids=lambda path: path.name)
-def test_a_patch_gives_the_reason_of_each_file_that_it_changes(path: Path) -> None:
-    """A title, then paragraphs that begin with the names of their files."""
-    prose, *changes = re.split("^diff --git ", path.read_text(), flags=re.MULTILINE)
-    title, *reasons = (" ".join(words.split()) for words in prose.strip().split("\n\n"))
-    assert title.startswith(f"QEMU {path.stem}: ")
-    named = [name for reason in reasons for name in reason.partition(": ")[0].split(", ")]
-    assert sorted(named) == sorted(change.split()[0].removeprefix("a/") for change in changes)
-
-
 def test_a_build_that_fails_leaves_debians(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(artifacts, "IMAGES", tmp_path)
     (tmp_path / "patched-qemu").mkdir()
@@ -95,14 +77,6 @@ def test_a_build_that_fails_leaves_debians(monkeypatch: pytest.MonkeyPatch, tmp_
     with pytest.raises(LabError, match="emulator failed: ERROR: our patch does not apply to this release"):
         emulator.build()
     assert emulator.chosen() == qemu.QEMU and not list(tmp_path.glob("emulator-*/"))
-
-
-def test_a_snapshot_fits_both(tmp_path: Path) -> None:
-    boards = [VirtualBoard(tmp_path, tmp_path, 2048, 2, tmp_path, name) for name in (qemu.QEMU, "/ours")]
-    assert boards[0].description() == boards[1].description()
-    virtual, kvm = (boards[1].machine(tmp_path, clock, tmp_path, False, None) for clock in ("virtual", "kvm"))
-    # of the same release, but the host's CPU is no matter of ours
-    assert (virtual.executable(), kvm.executable()) == ("/ours", qemu.QEMU)
 
 
 def test_a_board_of_ours_is_found_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,17 +94,3 @@ def test_a_board_of_ours_is_found_by_its_name(tmp_path: Path, monkeypatch: pytes
     with pytest.raises(OSError), qemu.running(machine):
         pass
     assert started == [("qemu-system-aarch64", "/ours")]
-
-
-def test_a_long_sweep_offers_it(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    cells = [{"clock": "virtual"}] * 21
-    drive.offer_emulator(cells)
-    assert capsys.readouterr().err.startswith("21 runs on Debian's QEMU; `make emulator` (10 minutes, once) ")
-    drive.offer_emulator(cells[1:])
-    drive.offer_emulator([{"clock": "real"}] * 21)
-    monkeypatch.setenv("COMMITPATH_EMULATOR", "stock")
-    drive.offer_emulator(cells)
-    monkeypatch.delenv("COMMITPATH_EMULATOR")
-    make()
-    drive.offer_emulator(cells)
-    assert not capsys.readouterr().err

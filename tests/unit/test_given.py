@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from base.data import load_yaml
-from base.errors import BadInputError, LabError
+from base.errors import BadInputError
 from commitpath import cell as cells
 from commitpath import identities, observers
 from images import given
@@ -44,15 +44,6 @@ def image(folder: Path, content: bytes = b"MZ", without: str = "", architecture:
     return package(folder, f"linux-image-{RELEASE}", files, architecture)
 
 
-def headers(folder: Path, machine: bytes) -> Path:
-    name = f"linux-headers-{RELEASE}"
-    return package(folder, name, {f"usr/src/{name}/{deb.FIXDEP}": bytes(18) + machine + bytes(44)})
-
-
-def machine_of_host(ours: bool) -> bytes:
-    return next(code for code, name in deb.MACHINES.items() if (name == deb.host()) == ours)
-
-
 def test_it_is_told_by_its_content(tmp_path: Path) -> None:
     """Wherever it is; another content is another cell, and no path is in one."""
     first = image(tmp_path)
@@ -64,25 +55,6 @@ def test_it_is_told_by_its_content(tmp_path: Path) -> None:
     assert a["profiles"]["kernel"]["release"] == RELEASE
     other = cells.make_cell({**NULL_BLK, "KERNEL": f"deb:{image(tmp_path / 'other', b'MZ2')}"})
     assert identities.cell_id(other) != identities.cell_id(a)
-
-
-def test_headers_beside_it_are_in_no_id(tmp_path: Path) -> None:
-    """A driver of ours and watching need them; a program of another machine is none."""
-    path = image(tmp_path)
-    bare = cells.make_cell({**NULL_BLK, "KERNEL": f"deb:{path}"})
-    lacking = f"linux-headers-{RELEASE}_1_\\*.deb is not beside it"
-    for variables in (FLASH, {}):
-        with pytest.raises(BadInputError, match=lacking):
-            cells.make_cell({**variables, "KERNEL": f"deb:{path}"})
-    for ours in (False, True):
-        given.look.cache_clear()
-        headers(tmp_path, machine_of_host(ours)).touch()
-        if not ours:
-            with pytest.raises(BadInputError, match=r"is a program for .*; use DEVICE=constant"):
-                cells.make_cell({**FLASH, "KERNEL": f"deb:{path}"})
-    cells.make_cell({**FLASH, "KERNEL": f"deb:{path}"})
-    made = cells.make_cell({**NULL_BLK, "KERNEL": f"deb:{path}"})
-    assert identities.cell_id(made) == identities.cell_id(bare)
 
 
 def test_what_cannot_be_booted_is_one_line(tmp_path: Path) -> None:
@@ -113,14 +85,3 @@ def test_what_cannot_be_booted_is_one_line(tmp_path: Path) -> None:
         assert len(str(error.value).splitlines()) == 1
     with pytest.raises(BadInputError, match=r"FS=f2fs: .* lacks CONFIG_F2FS_FS"):
         cells.make_cell({**NULL_BLK, "FS": "f2fs", "KERNEL": f"deb:{image(tmp_path)}"})
-
-
-def test_what_changes_after_it_was_looked_at_is_not_taken(tmp_path: Path) -> None:
-    path = image(tmp_path)
-    profile = cells.make_cell({**NULL_BLK, "KERNEL": f"deb:{path}"})["profiles"]["kernel"]
-    assert given.parts(profile) == [str(path)]
-    image(tmp_path, b"MZ of another")
-    with pytest.raises(LabError, match="has changed meanwhile"):
-        given.parts(profile)
-    with pytest.raises(LabError, match="give KERNEL= its path again"):
-        given.parts({**profile, "deb": 64 * "0"})

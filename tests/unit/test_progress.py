@@ -132,13 +132,6 @@ def test_steps_within_steps(columns: int) -> None:
     assert replay.written.count(b"prepare a board and") <= replay.seconds + 10
 
 
-def test_a_path_that_others_print_is_whole() -> None:
-    path = "/results/" + "long-" * 30
-    replay = on_a_terminal(STEPS.replace("a table", path), 80)
-    assert path.encode() in replay.written
-    assert path in "".join(replay.last)
-
-
 def test_a_step_that_fails_leaves_a_clean_line() -> None:
     replay = on_a_terminal(FAILS, 80)
     assert replay.code == 1
@@ -160,13 +153,6 @@ def test_ctrl_c_leaves_a_clean_line() -> None:
         "prepare a board and save its snapshot: interrupted, N s",
         "stopped",
     ]
-
-
-def test_what_is_piped_goes_there(tmp_path: Path) -> None:
-    with (tmp_path / "out").open("wb") as out:
-        replay = on_a_terminal(STEPS, 80, stdout=out.fileno())
-    assert (tmp_path / "out").read_text() == "a table\n"
-    assert b"a table" not in replay.written
 
 
 @pytest.mark.parametrize("columns", [80, 40])
@@ -226,10 +212,3 @@ def test_a_terminate_is_no_failure(tmp_path: Path) -> None:
     process.terminate()
     _, said = process.communicate()
     assert re.search("^compile: interrupted, [0-9.]+ s$", said, re.M), said
-
-
-def test_what_draws_is_loaded_for_a_terminal_only() -> None:
-    """It takes a tenth of a second."""
-    script = "from base import progress\nfrom commitpath import commands\nwith progress.step('x'): pass\n"
-    script += "import sys\nsys.exit('rich' in sys.modules)"
-    subprocess.run([sys.executable, "-c", script], cwd=ROOT, stderr=subprocess.PIPE, check=True)

@@ -11,7 +11,7 @@ import pytest
 
 from base import scratch
 from commitpath import places
-from images import snapshot, ssh
+from images import snapshot
 
 ROOT = Path(__file__).resolve().parents[2]
 # Opens each of the folders that something is made in, with a file in it.
@@ -105,14 +105,6 @@ def test_what_is_just_being_made_stays(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_what_is_written_whole_can_be_told(tmp_path: Path) -> None:
-    part = scratch.file(tmp_path / "file")
-    part.touch()
-    age(tmp_path)
-    scratch.sweep(tmp_path, 1)
-    assert not part.exists()
-
-
 def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
     place = tmp_path / "page.html"
     with pytest.raises(KeyboardInterrupt), scratch.whole(place) as part:
@@ -133,17 +125,6 @@ def test_what_a_killed_call_left_beside_a_file_goes_with_the_next(tmp_path: Path
     with scratch.whole(place) as fresh:
         fresh.touch()
     assert list(tmp_path.iterdir()) == [place]
-
-
-@pytest.mark.parametrize("number", scratch.DISK)
-def test_a_full_disk_says_where(number: int, tmp_path: Path) -> None:
-    """A write to an open file names none."""
-    place = tmp_path / "page.html"
-    with pytest.raises(OSError, match=f"{place}") as error, scratch.whole(place):
-        raise OSError(number, os.strerror(number))
-    assert error.value.errno == number
-    with pytest.raises(OSError, match=f"{tmp_path}"), scratch.folder(tmp_path, "run"):
-        raise OSError(number, os.strerror(number))
 
 
 def test_other_peoples_files_stay(tmp_path: Path) -> None:
@@ -196,12 +177,3 @@ def test_a_snapshot_is_its_owners_alone(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     snapshot.write(tmp_path, {})
     assert modes(tmp_path) == {"drwx------", "-rw-------"}
-
-
-def test_keys_that_others_could_read_are_closed(tmp_path: Path) -> None:
-    keys = tmp_path / "keys"
-    ssh.make_keys(keys)
-    keys.chmod(0o755)
-    (keys / "host").chmod(0o644)
-    ssh.make_keys(keys)
-    assert modes(keys) == {"drwx------", "-rw-------"}
