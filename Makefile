@@ -34,6 +34,7 @@ durability: ## speed over the commits that cuts took: make durability GRID=durab
 crash-replay: ## one trial again, and a shell on the board as it came up: RUN=… TRIAL=…, or CASE=… [CMD=…]
 demo: ## look at a recorded run, with no board: unpacks, analyses and opens it
 analyse: ## redo tables, figures and report of a run: make analyse RUN=results/latest
+audit: ## check the correlation of a run: waits, journal, pages, order of calls: make audit RUN=results/latest
 inspect: ## a page to look at a run, every byte with its cause: make inspect RUN=results/latest
 tree: ## what a transaction made the device do: RUN=… TRANSACTION=<number>|slowest
 diff: ## what changed between two runs: make diff RUN_A=… RUN_B=… [FORCE=1]

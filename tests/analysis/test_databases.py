@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from edited import edit
 
-from analysis import checks, documents, pipeline
+from analysis import audit, checks, documents, pipeline
 from analysis import run as runs
 from analysis.adapters import userfile
 from base.errors import BadInput
@@ -39,7 +39,8 @@ def copy(recorded: Path, tmp_path: Path) -> Path:
 
 
 def told(folder: Path) -> list[str]:
-    return checks.reasons(runs.read(folder))
+    run = runs.read(folder)
+    return checks.reasons(run) + audit.reasons(run)
 
 
 def test_a_recorded_run_is_accepted_and_says_whose_each_byte_is(copy: Path) -> None:

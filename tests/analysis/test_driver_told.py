@@ -13,7 +13,8 @@ import polars as pl
 import pytest
 
 from analysis import run as runs
-from analysis.checks import engine, order
+from analysis.audit import order
+from analysis.checks import engine
 from analysis.run import Run
 
 SAMPLES = Path(__file__).parent / "samples"

@@ -6,7 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from analysis.adapters import sqlfile
-from analysis.checks import again, order
+from analysis.audit import order
+from analysis.checks import again
 
 TEXT = "CREATE TABLE t(a);\nBEGIN;\nDELETE FROM t;\nROLLBACK;\n"
 

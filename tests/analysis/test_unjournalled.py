@@ -16,7 +16,7 @@ import pytest
 
 from analysis import run as runs
 from analysis.adapters.layout import JOURNAL
-from analysis.checks import waits
+from analysis.audit import waits
 from analysis.ledger.build import Ledger
 from analysis.ledger.schema import WAITS
 

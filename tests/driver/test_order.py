@@ -13,7 +13,7 @@ from test_vfs_log import calls, inside
 from analysis import databases
 from analysis.adapters import drivertables
 from analysis.adapters.driver import Driver
-from analysis.checks import order
+from analysis.audit import order
 from analysis.engines import sqlite
 
 LEVELS = ("off", "normal", "full", "extra")
